@@ -1,0 +1,237 @@
+//! Who acts, for which tenant, with which rights. There is no ambient "system".
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{KeyId, RequestId, TenantId, UserId};
+use crate::tenant::TenantScope;
+
+/// A named set of rights. Roles only ever add rights.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// May read.
+    Viewer,
+    /// May submit, cancel, pause and retry tasks, and call tools.
+    Operator,
+    /// May answer reviews.
+    Reviewer,
+    /// May do everything inside the tenant.
+    Admin,
+    /// May create tenants, and act in any with a stated reason.
+    PlatformAdmin,
+}
+
+impl Role {
+    /// Every role, weakest first.
+    pub const ALL: [Self; 5] = [Self::Viewer, Self::Operator, Self::Reviewer, Self::Admin, Self::PlatformAdmin];
+
+    /// The role's name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Viewer => "viewer",
+            Self::Operator => "operator",
+            Self::Reviewer => "reviewer",
+            Self::Admin => "admin",
+            Self::PlatformAdmin => "platform_admin",
+        }
+    }
+
+    /// The role with that name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.as_str() == name)
+    }
+
+    const fn grants(self, right: Right) -> bool {
+        match self {
+            Self::Viewer => matches!(right, Right::Read),
+            Self::Operator => matches!(right, Right::Read | Right::Operate),
+            Self::Reviewer => matches!(right, Right::Read | Right::Review),
+            Self::Admin => !matches!(right, Right::Platform),
+            Self::PlatformAdmin => true,
+        }
+    }
+}
+
+/// What a route or a tool asks of its caller.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Right {
+    /// See tasks, plans, tools and records.
+    Read,
+    /// Submit and steer tasks, call tools.
+    Operate,
+    /// Answer what waits for a person.
+    Review,
+    /// Change plans, keys, users and settings; read the audit.
+    Administer,
+    /// Create tenants and act in any of them.
+    Platform,
+}
+
+impl Right {
+    /// The right's name on the wire; also a key's scope.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Operate => "operate",
+            Self::Review => "review",
+            Self::Administer => "administer",
+            Self::Platform => "platform",
+        }
+    }
+}
+
+/// Who it is that acts.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Principal {
+    /// A user, through one of their API keys.
+    User {
+        /// The user.
+        user: UserId,
+        /// The key they used; `None` on the server's own command line.
+        key: Option<KeyId>,
+    },
+    /// A channel that needs no user: a mailbox, a signed webhook, an SMS gateway.
+    Channel {
+        /// The channel and its source, for instance `email` or `webhook/forms`.
+        name: String,
+    },
+    /// An outside engine that answers a delegation with its own secret.
+    Workflow {
+        /// The delegation's workflow id.
+        workflow_id: String,
+    },
+    /// The server itself on behalf of a task: recovery, deadlines, the ends of children.
+    Executor,
+}
+
+impl Principal {
+    /// A stable text for audit rows and idempotency keys.
+    #[must_use]
+    pub fn label(&self) -> String {
+        match self {
+            Self::User { user, key: Some(key) } => format!("user:{user}/key:{key}"),
+            Self::User { user, key: None } => format!("user:{user}"),
+            Self::Channel { name } => format!("channel:{name}"),
+            Self::Workflow { workflow_id } => format!("workflow:{workflow_id}"),
+            Self::Executor => "executor".to_owned(),
+        }
+    }
+}
+
+/// An authenticated caller in one tenant, under one request.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Actor {
+    tenant: TenantId,
+    principal: Principal,
+    roles: Vec<Role>,
+    scopes: Vec<String>,
+    request: RequestId,
+}
+
+impl Actor {
+    /// An actor whose identity has just been proven. Only authentication may call this; `cargo xtask tidy` keeps
+    /// the list of places that do.
+    #[must_use]
+    pub fn authenticated(
+        tenant: TenantId,
+        principal: Principal,
+        roles: Vec<Role>,
+        scopes: Vec<String>,
+        request: RequestId,
+    ) -> Self {
+        Self { tenant, principal, roles, scopes, request }
+    }
+
+    /// The tenant in which this actor acts.
+    #[must_use]
+    pub fn tenant(&self) -> TenantId {
+        self.tenant
+    }
+
+    /// The scope that every store method asks for.
+    #[must_use]
+    pub fn scope(&self) -> TenantScope {
+        TenantScope::of(self.tenant)
+    }
+
+    /// Who it is.
+    #[must_use]
+    pub fn principal(&self) -> &Principal {
+        &self.principal
+    }
+
+    /// The user, where there is one.
+    #[must_use]
+    pub fn user(&self) -> Option<UserId> {
+        match &self.principal {
+            Principal::User { user, .. } => Some(*user),
+            Principal::Channel { .. } | Principal::Workflow { .. } | Principal::Executor => None,
+        }
+    }
+
+    /// The request under which this actor acts.
+    #[must_use]
+    pub fn request(&self) -> RequestId {
+        self.request
+    }
+
+    /// The roles of this actor.
+    #[must_use]
+    pub fn roles(&self) -> &[Role] {
+        &self.roles
+    }
+
+    /// The scopes that narrow this actor's key; empty means that it is not narrowed.
+    #[must_use]
+    pub fn scopes(&self) -> &[String] {
+        &self.scopes
+    }
+
+    /// Whether a role grants the right and no scope of the key takes it away.
+    #[must_use]
+    pub fn may(&self, right: Right) -> bool {
+        let granted = self.roles.iter().any(|role| role.grants(right));
+        let scoped = self.scopes.is_empty() || self.scopes.iter().any(|scope| scope == right.as_str() || scope == "*");
+        granted && scoped
+    }
+
+    /// The same actor in another tenant. Needs [`crate::tenant::Sudo`], which is audited by whoever makes it.
+    #[must_use]
+    pub fn acting_in(&self, sudo: &crate::tenant::Sudo) -> Self {
+        Self { tenant: sudo.tenant(), ..self.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    fn actor(roles: Vec<Role>, scopes: Vec<&str>) -> Actor {
+        Actor::authenticated(
+            TenantId::DEFAULT,
+            Principal::Executor,
+            roles,
+            scopes.into_iter().map(str::to_owned).collect(),
+            RequestId::from_uuid(Uuid::nil()),
+        )
+    }
+
+    #[test]
+    fn only_a_platform_admin_holds_the_platform_right() {
+        for role in Role::ALL {
+            assert_eq!(actor(vec![role], vec![]).may(Right::Platform), role == Role::PlatformAdmin);
+        }
+    }
+
+    #[test]
+    fn a_scope_narrows_and_never_widens() {
+        assert!(!actor(vec![Role::Admin], vec!["read"]).may(Right::Operate));
+        assert!(!actor(vec![Role::Viewer], vec!["operate"]).may(Right::Operate));
+    }
+}

@@ -1,0 +1,213 @@
+//! Audit events and the chain that binds them.
+//!
+//! Each tenant has one chain. An event's hash is a keyed BLAKE3 over the previous hash and the RFC 8785 form of the
+//! event, so an edited, removed, reordered or cut chain is found by whoever holds the key.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::time::Timestamp;
+
+/// An act, a decision or a change of configuration that has to be explained later.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditEvent {
+    /// What was done, as `noun.verb`, for instance `task.review`.
+    pub action: String,
+    /// Who did it ([`crate::actor::Principal::label`]).
+    pub actor: String,
+    /// What it was done to, for instance `task:0198…`.
+    pub subject: String,
+    /// The request under which it happened, when there was one.
+    pub request_id: Option<String>,
+    /// What else explains it. Never secrets, prompts or personal data: keys and ids only.
+    pub detail: Value,
+}
+
+impl AuditEvent {
+    /// An event by an authenticated actor.
+    pub fn by(actor: &crate::actor::Actor, action: &str, subject: impl Into<String>, detail: Value) -> Self {
+        Self {
+            action: action.to_owned(),
+            actor: actor.principal().label(),
+            subject: subject.into(),
+            request_id: Some(actor.request().to_string()),
+            detail,
+        }
+    }
+
+    /// An event by the server itself, on behalf of a task.
+    pub fn by_executor(action: &str, subject: impl Into<String>, detail: Value) -> Self {
+        Self {
+            action: action.to_owned(),
+            actor: crate::actor::Principal::Executor.label(),
+            subject: subject.into(),
+            request_id: None,
+            detail,
+        }
+    }
+}
+
+/// An event in its place in the chain.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChainedEvent {
+    /// Its place, from 1, without gaps.
+    pub seq: i64,
+    /// When it was written.
+    pub at: Timestamp,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: AuditEvent,
+    /// The hash of the event before it; 64 zeros for the first.
+    pub prev_hash: String,
+    /// The keyed hash over this event and `prev_hash`, in hex.
+    pub hash: String,
+}
+
+/// The hash before the first event.
+pub const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+/// The key of a tenant's chain.
+#[derive(Clone, Copy)]
+pub struct AuditKey([u8; 32]);
+
+impl std::fmt::Debug for AuditKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("AuditKey(…)")
+    }
+}
+
+impl AuditKey {
+    /// Wraps 32 bytes of key.
+    #[must_use]
+    pub const fn new(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// Places `event` after an event with `prev_hash`.
+    #[must_use]
+    pub fn chain(&self, seq: i64, at: Timestamp, event: AuditEvent, prev_hash: &str) -> ChainedEvent {
+        let hash = self.hash(seq, at, &event, prev_hash);
+        ChainedEvent { seq, at, event, prev_hash: prev_hash.to_owned(), hash }
+    }
+
+    fn hash(&self, seq: i64, at: Timestamp, event: &AuditEvent, prev_hash: &str) -> String {
+        let mut hasher = blake3::Hasher::new_keyed(&self.0);
+        hasher.update(prev_hash.as_bytes());
+        hasher.update(&seq.to_be_bytes());
+        hasher.update(&at.as_millis().to_be_bytes());
+        // Serialising strings, maps and a JSON value cannot fail; an empty form would still break the chain loudly.
+        hasher.update(&serde_json_canonicalizer::to_vec(event).unwrap_or_default());
+        hasher.finalize().to_hex().to_string()
+    }
+}
+
+/// What is wrong with a chain.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChainFault {
+    /// Where it was found.
+    pub seq: i64,
+    /// What was found.
+    pub problem: String,
+}
+
+/// Walks a chain page by page and remembers where it stands.
+#[derive(Debug)]
+pub struct ChainVerifier {
+    key: AuditKey,
+    next_seq: i64,
+    prev_hash: String,
+    faults: Vec<ChainFault>,
+}
+
+impl ChainVerifier {
+    /// A verifier before the first event.
+    #[must_use]
+    pub fn new(key: AuditKey) -> Self {
+        Self { key, next_seq: 1, prev_hash: GENESIS.to_owned(), faults: Vec::new() }
+    }
+
+    /// Checks the next event.
+    pub fn push(&mut self, link: &ChainedEvent) {
+        if link.seq != self.next_seq {
+            let problem = format!("expected event {}, found {}: removed or reordered", self.next_seq, link.seq);
+            self.faults.push(ChainFault { seq: link.seq, problem });
+        }
+        if link.prev_hash != self.prev_hash {
+            let problem = "does not follow the event before it: removed or reordered".to_owned();
+            self.faults.push(ChainFault { seq: link.seq, problem });
+        }
+        if self.key.hash(link.seq, link.at, &link.event, &link.prev_hash) != link.hash {
+            self.faults.push(ChainFault { seq: link.seq, problem: "its content was edited".to_owned() });
+        }
+        self.next_seq = link.seq + 1;
+        self.prev_hash.clone_from(&link.hash);
+    }
+
+    /// Ends the walk. `head` is the length and hash that the store keeps apart from the events, so that a chain
+    /// that was cut at its end is found too.
+    #[must_use]
+    pub fn finish(mut self, head: Option<(i64, String)>) -> (i64, Vec<ChainFault>) {
+        let length = self.next_seq - 1;
+        let (head_seq, head_hash) = head.unwrap_or((0, GENESIS.to_owned()));
+        if head_seq != length || head_hash != self.prev_hash {
+            let problem = format!("the chain ends at {length}, its head says {head_seq}: cut or replaced");
+            self.faults.push(ChainFault { seq: length, problem });
+        }
+        (length, self.faults)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn chain(n: i64) -> (AuditKey, Vec<ChainedEvent>) {
+        let key = AuditKey::new([7; 32]);
+        let mut prev = GENESIS.to_owned();
+        let links = (1..=n)
+            .map(|seq| {
+                let event = AuditEvent::by_executor("task.review", format!("task:{seq}"), json!({"n": seq}));
+                let link = key.chain(seq, Timestamp::from_millis(seq), event, &prev);
+                prev.clone_from(&link.hash);
+                link
+            })
+            .collect();
+        (key, links)
+    }
+
+    fn verify(key: AuditKey, links: &[ChainedEvent], head: &ChainedEvent) -> usize {
+        let mut verifier = ChainVerifier::new(key);
+        links.iter().for_each(|link| verifier.push(link));
+        verifier.finish(Some((head.seq, head.hash.clone()))).1.len()
+    }
+
+    #[test]
+    fn an_untouched_chain_is_whole() {
+        let (key, links) = chain(5);
+        assert_eq!(verify(key, &links, &links[4]), 0);
+    }
+
+    #[test]
+    fn an_edited_event_is_found() {
+        let (key, mut links) = chain(5);
+        let head = links[4].clone();
+        links[2].event.detail = json!({"n": 99});
+        assert!(verify(key, &links, &head) > 0);
+    }
+
+    #[test]
+    fn a_removed_a_swapped_and_a_cut_event_are_found() {
+        let (key, links) = chain(5);
+        let mut removed = links.clone();
+        removed.remove(1);
+        assert!(verify(key, &removed, &links[4]) > 0);
+        let mut swapped = links.clone();
+        swapped.swap(1, 2);
+        assert!(verify(key, &swapped, &links[4]) > 0);
+        assert!(verify(key, &links[..4], &links[4]) > 0);
+    }
+}

@@ -1,0 +1,169 @@
+//! Documents as text: what could be read, where it stood, and why something could not be read.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Limits on what is taken in. Over one of them a document is [`FaultKind::TooLarge`].
+pub mod limits {
+    /// Bytes of one attachment.
+    pub const MAX_BYTES: usize = 20 * 1024 * 1024;
+    /// Pages of one document (sheets of a workbook).
+    pub const MAX_PAGES: usize = 500;
+    /// Bytes of text taken from one document.
+    pub const MAX_TEXT: usize = 4 * 1024 * 1024;
+    /// Bytes that one archive (DOCX, XLSX) may unpack to.
+    pub const MAX_UNPACKED: u64 = 100 * 1024 * 1024;
+    /// How many times larger an archive may unpack than it is.
+    pub const MAX_EXPANSION: u64 = 200;
+    /// Attachments of one task, nested messages included.
+    pub const MAX_ATTACHMENTS: usize = 100;
+    /// How deep a message may lie in other messages.
+    pub const MAX_NESTING: usize = 5;
+}
+
+/// The kinds of documents that can be read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DocumentFormat {
+    /// Portable Document Format.
+    Pdf,
+    /// A word processor's document.
+    Docx,
+    /// A workbook.
+    Xlsx,
+    /// Comma-separated values.
+    Csv,
+    /// A web page.
+    Html,
+    /// Plain text.
+    Text,
+}
+
+impl DocumentFormat {
+    /// Its name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pdf => "pdf",
+            Self::Docx => "docx",
+            Self::Xlsx => "xlsx",
+            Self::Csv => "csv",
+            Self::Html => "html",
+            Self::Text => "text",
+        }
+    }
+}
+
+/// Where a line stands on its page.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct LineBox {
+    /// First byte of the line in the page's text.
+    pub start: usize,
+    /// One past its last byte.
+    pub end: usize,
+    /// Points from the left edge.
+    pub x: f32,
+    /// Points from the bottom edge.
+    pub y: f32,
+}
+
+/// One page, or one sheet, as text in reading order.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct PageText {
+    /// Its number, from 1.
+    pub number: u32,
+    /// A sheet's name; empty for pages.
+    pub label: String,
+    /// The text. Cells of a table row are separated by tabs where the format knows cells, otherwise by at least two
+    /// spaces.
+    pub text: String,
+    /// Positions, where the format has them.
+    pub lines: Vec<LineBox>,
+}
+
+/// A document that could be read.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct DocumentText {
+    /// What it was.
+    pub format: DocumentFormat,
+    /// Its pages; never empty, and never all blank.
+    pub pages: Vec<PageText>,
+}
+
+impl DocumentText {
+    /// All pages, one after the other.
+    #[must_use]
+    pub fn full_text(&self) -> String {
+        let texts: Vec<&str> = self.pages.iter().map(|page| page.text.as_str()).collect();
+        texts.join("\n\n")
+    }
+}
+
+/// Why a document could not be read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultKind {
+    /// Only pictures, no text layer.
+    Scan,
+    /// Locked with a password.
+    Encrypted,
+    /// A type that cannot be read.
+    Unsupported,
+    /// Damaged, or not what it says it is.
+    Broken,
+    /// Over a limit.
+    TooLarge,
+    /// Nothing in it.
+    Empty,
+}
+
+impl FaultKind {
+    /// Its name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Scan => "scan",
+            Self::Encrypted => "encrypted",
+            Self::Unsupported => "unsupported",
+            Self::Broken => "broken",
+            Self::TooLarge => "too_large",
+            Self::Empty => "empty",
+        }
+    }
+
+    /// What a person can do about it.
+    #[must_use]
+    pub const fn remedy(self) -> &'static str {
+        match self {
+            Self::Scan => "type in what it says, or ask for a version with text",
+            Self::Encrypted => "ask for a version without a password, or type in what it says",
+            Self::Unsupported => "ask for a PDF, DOCX, XLSX, CSV, HTML or text version, or type in what it says",
+            Self::Broken => "ask for it to be sent again, or type in what it says",
+            Self::TooLarge => "ask for a smaller version, or type in what it says",
+            Self::Empty => "ask for it to be sent again, or ignore it",
+        }
+    }
+}
+
+/// A document that could not be read. Display is a sentence for people, without the file's name.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, thiserror::Error)]
+pub struct DocumentFault {
+    /// Which kind of fault.
+    pub kind: FaultKind,
+    /// What exactly was found.
+    pub message: String,
+}
+
+impl DocumentFault {
+    /// A fault with a sentence that says what was found.
+    pub fn new(kind: FaultKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into() }
+    }
+}
+
+impl fmt::Display for DocumentFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kind.as_str(), self.message)
+    }
+}

@@ -1,0 +1,265 @@
+//! The log: what people read. It is expanded from the journal and holds keys, never values.
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::plan::{PatchMode, StepId};
+use crate::task::{JournalEntry, JournalRow, Opening, Signal, StepOutcome, StepStatus, Task, TaskStatus};
+use crate::time::Timestamp;
+
+/// What happened, as `eventType`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum EventType {
+    TaskCreated,
+    StepStarted,
+    StepCompleted,
+    StepFailed,
+    StepSkipped,
+    DynamicStepsInjected,
+    PlanRevised,
+    NeedsReview,
+    HumanReview,
+    Delegated,
+    WorkflowCallback,
+    ZombieReset,
+    TaskCompleted,
+    TaskFailed,
+    TaskCancelled,
+}
+
+/// One entry of the log.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LogEntry {
+    /// Its place: grows, and is the `Last-Event-ID` of the event stream.
+    pub seq: i64,
+    /// When.
+    pub created_at: Timestamp,
+    /// What happened.
+    pub event_type: EventType,
+    /// The step.
+    pub step_id: Option<String>,
+    /// The tool.
+    pub tool_key: Option<String>,
+    /// The step's or the task's status.
+    pub status: Option<&'static str>,
+    /// One sentence.
+    pub summary: String,
+    /// What went wrong.
+    pub error: Option<String>,
+    /// The names of the step's data.
+    pub data_keys: Vec<String>,
+    /// Counts, keys, durations.
+    pub metadata: Map<String, Value>,
+}
+
+/// How many places in the log one row of the journal takes.
+pub const PLACES: i64 = 8;
+
+/// The row of the journal after which a reader who has seen log entry `seq` goes on.
+#[must_use]
+pub const fn row_before(seq: i64) -> i64 {
+    // The row in which `seq` lies may have entries after it, so it is read again and filtered.
+    (seq / PLACES) - 1
+}
+
+/// The first entry of every log. It needs no row: the task itself says it.
+#[must_use]
+pub fn created(task: &Task) -> LogEntry {
+    let mut metadata = Map::new();
+    metadata.insert("channel".to_owned(), json!(task.channel));
+    metadata.insert("createdBy".to_owned(), json!(task.created_by));
+    if let Some(from) = task.forked_from {
+        metadata.insert("forkedFrom".to_owned(), json!(from));
+    }
+    LogEntry {
+        seq: 0,
+        created_at: task.created_at,
+        event_type: EventType::TaskCreated,
+        step_id: None,
+        tool_key: None,
+        status: Some(TaskStatus::Pending.as_str()),
+        summary: format!("task came in by {}", task.channel),
+        error: None,
+        data_keys: Vec::new(),
+        metadata,
+    }
+}
+
+/// The entries that one row of the journal stands for.
+#[must_use]
+pub fn expand(row: &JournalRow) -> Vec<LogEntry> {
+    let mut log = Expansion { row, entries: Vec::with_capacity(2) };
+    match &row.entry {
+        JournalEntry::Finished(outcome) => log.finished(outcome),
+        JournalEntry::Retrying { error, due } => {
+            log.started();
+            let entry = log.add(EventType::StepFailed, row.summary.clone());
+            entry.error = Some(error.message.clone());
+            entry.metadata.insert("willRetryAt".to_owned(), json!(due));
+        }
+        JournalEntry::Opened(opening) => {
+            let what = match opening {
+                Opening::Branch { taken: true } => json!("then"),
+                Opening::Branch { taken: false } => json!("else"),
+                Opening::Branches => json!("branches"),
+                Opening::Items { items, .. } => json!(items.len()),
+                Opening::Round { n } => json!(n),
+            };
+            log.started().metadata.insert("opened".to_owned(), what);
+        }
+        JournalEntry::Waiting(wait) => {
+            let event = match wait.kind {
+                kind if kind.is_person() => EventType::NeedsReview,
+                crate::task::WaitKind::Workflow => EventType::Delegated,
+                _timer_or_child => EventType::StepStarted,
+            };
+            let entry = log.add(event, wait.reason.clone());
+            entry.metadata.insert("waitsFor".to_owned(), json!(wait.kind));
+            if let Some(reference) = &wait.reference {
+                entry.metadata.insert("reference".to_owned(), json!(reference));
+            }
+            if let Some(until) = wait.until {
+                entry.metadata.insert("until".to_owned(), json!(until));
+            }
+        }
+        JournalEntry::Answered { signal, .. } => log.answered(signal),
+        JournalEntry::Recovered { from, recoveries } => {
+            let entry = log.add(EventType::ZombieReset, format!("taken over from worker {from}"));
+            entry.metadata.insert("recoveries".to_owned(), json!(recoveries));
+        }
+        JournalEntry::Ended { status, error, skipped } => {
+            let event = match status {
+                TaskStatus::Completed => EventType::TaskCompleted,
+                TaskStatus::Cancelled => EventType::TaskCancelled,
+                _failed => EventType::TaskFailed,
+            };
+            let entry = log.add(event, row.summary.clone());
+            entry.status = Some(status.as_str());
+            entry.error = error.as_ref().map(|error| error.message.clone());
+            if !skipped.is_empty() {
+                entry.metadata.insert("neverRan".to_owned(), json!(skipped));
+            }
+        }
+    }
+    log.entries
+}
+
+struct Expansion<'a> {
+    row: &'a JournalRow,
+    entries: Vec<LogEntry>,
+}
+
+impl Expansion<'_> {
+    #[expect(clippy::indexing_slicing, reason = "the entry was pushed on the line before")]
+    fn add(&mut self, event_type: EventType, summary: String) -> &mut LogEntry {
+        let place = i64::try_from(self.entries.len()).unwrap_or(PLACES - 1);
+        self.entries.push(LogEntry {
+            seq: self.row.seq * PLACES + place,
+            created_at: self.row.at,
+            event_type,
+            step_id: self.row.step.as_ref().map(|step| step.as_str().to_owned()),
+            tool_key: self.row.tool.clone(),
+            status: None,
+            summary,
+            error: None,
+            data_keys: Vec::new(),
+            metadata: Map::new(),
+        });
+        let last = self.entries.len() - 1;
+        &mut self.entries[last]
+    }
+
+    fn started(&mut self) -> &mut LogEntry {
+        let (at, attempt) = (self.row.at.minus(self.row.duration), self.row.attempt);
+        let entry = self.add(EventType::StepStarted, String::new());
+        entry.created_at = at;
+        if attempt > 1 {
+            entry.metadata.insert("attempt".to_owned(), json!(attempt));
+        }
+        entry
+    }
+
+    fn finished(&mut self, outcome: &StepOutcome) {
+        let event = match outcome.status {
+            StepStatus::Completed => EventType::StepCompleted,
+            StepStatus::Failed => EventType::StepFailed,
+            StepStatus::Skipped => EventType::StepSkipped,
+        };
+        if outcome.status != StepStatus::Skipped {
+            self.started();
+        }
+        let (duration, summary) = (self.row.duration, self.row.summary.clone());
+        let entry = self.add(event, summary);
+        entry.status = Some(outcome.status.as_str());
+        entry.error = outcome.error.as_ref().map(|error| error.message.clone());
+        entry.data_keys = outcome.data.as_object().map(|data| data.keys().cloned().collect()).unwrap_or_default();
+        entry.metadata.clone_from(&outcome.metadata);
+        let mut note = |name: &str, value: Value| {
+            entry.metadata.insert(name.to_owned(), value);
+        };
+        note("durationMs", json!(duration));
+        if let Some(effect) = outcome.effect {
+            note("effect", json!(effect));
+        }
+        if let Some(error) = &outcome.error {
+            note("errorCode", json!(error.code));
+        }
+        if outcome.tolerated {
+            note("tolerated", json!(true));
+        }
+        if outcome.possible_duplicate {
+            note("possibleDuplicate", json!(true));
+        }
+        if !outcome.usage.is_zero() {
+            note("usage", json!(outcome.usage));
+        }
+        if !outcome.injected.is_empty() {
+            let ids: Vec<&StepId> = outcome.injected.iter().map(|step| &step.id).collect();
+            let entry = self.add(EventType::DynamicStepsInjected, format!("{} steps were added", ids.len()));
+            entry.metadata.insert("injectedSteps".to_owned(), json!(ids));
+        }
+        if let Some(patch) = &outcome.patch {
+            let ids: Vec<&StepId> = patch.steps.iter().map(|step| &step.id).collect();
+            let entry = self.add(EventType::PlanRevised, patch.reason.clone());
+            let mode = match patch.mode {
+                PatchMode::Append => "append",
+                PatchMode::Replace => "replace",
+            };
+            entry.metadata.insert("mode".to_owned(), json!(mode));
+            entry.metadata.insert("steps".to_owned(), json!(ids));
+        }
+    }
+
+    fn answered(&mut self, signal: &Signal) {
+        match signal {
+            Signal::Review { corrections, resolution, by, .. } => {
+                let entry = self.add(EventType::HumanReview, "a person answered".to_owned());
+                let names: Vec<&String> = corrections.keys().collect();
+                entry.metadata.insert("correctionsApplied".to_owned(), json!(names));
+                entry.metadata.insert("reviewedBy".to_owned(), json!(by));
+                if let Some(resolution) = resolution {
+                    entry.metadata.insert("resolution".to_owned(), json!(resolution));
+                }
+            }
+            Signal::Callback { workflow_id, success, error, .. } => {
+                let summary = if *success { "the workflow succeeded" } else { "the workflow failed" };
+                let entry = self.add(EventType::WorkflowCallback, summary.to_owned());
+                entry.error.clone_from(error);
+                entry.metadata.insert("workflowId".to_owned(), json!(workflow_id));
+                entry.metadata.insert("success".to_owned(), json!(success));
+            }
+            Signal::ChildEnded { child, status, .. } => {
+                let entry = self.add(EventType::StepStarted, format!("child task ended as {status}"));
+                entry.metadata.insert("childTaskId".to_owned(), json!(child));
+            }
+            Signal::Retry { by } => {
+                let entry = self.add(EventType::HumanReview, "a person asked to try again".to_owned());
+                entry.metadata.insert("reviewedBy".to_owned(), json!(by));
+                entry.metadata.insert("resolution".to_owned(), json!("retry"));
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Background jobs: no plan, a handler; the same leases, retries and dedupe as tasks.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::id::{JobId, TenantId};
+use crate::tenant::TenantScope;
+use crate::time::Timestamp;
+
+/// Limits of jobs.
+pub mod limits {
+    /// Bytes of a payload as JSON.
+    pub const MAX_PAYLOAD: usize = 256 * 1024;
+    /// Tries when a job names none.
+    pub const DEFAULT_ATTEMPTS: u32 = 8;
+}
+
+/// A job's place in life. `Dead` keeps its last error and is never claimed again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JobStatus {
+    /// Waiting for its time.
+    Pending,
+    /// Its handler succeeded.
+    Done,
+    /// Given up.
+    Dead,
+}
+
+impl JobStatus {
+    /// Its name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Done => "done",
+            Self::Dead => "dead",
+        }
+    }
+}
+
+/// A job to be committed.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NewJob {
+    /// Its id.
+    pub id: JobId,
+    /// Which handler.
+    pub kind: String,
+    /// What the handler needs. Never secrets.
+    pub payload: Value,
+    /// At most one job per tenant, kind and key; a second one is not stored.
+    pub dedupe_key: Option<String>,
+    /// Tries in all.
+    pub max_attempts: u32,
+    /// Not before this moment.
+    pub due_at: Timestamp,
+}
+
+/// A job under a lease.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ClaimedJob {
+    /// Whose.
+    pub tenant: TenantId,
+    /// Its id.
+    pub id: JobId,
+    /// Which handler.
+    pub kind: String,
+    /// What the handler needs.
+    pub payload: Value,
+    /// Which try this is, from 1. Counted at the claim, so a handler that kills the process still runs out of tries.
+    pub attempt: u32,
+    /// Tries in all.
+    pub max_attempts: u32,
+    /// The lease's fence.
+    pub epoch: i64,
+}
+
+impl ClaimedJob {
+    /// The scope of the job's tenant.
+    #[must_use]
+    pub fn scope(&self) -> TenantScope {
+        TenantScope::of(self.tenant)
+    }
+}
+
+/// How a job's try ended.
+#[derive(Clone, PartialEq, Debug)]
+pub enum JobEnd {
+    /// The handler succeeded.
+    Done,
+    /// Again at that moment.
+    Retry {
+        /// What went wrong.
+        error: String,
+        /// When.
+        due_at: Timestamp,
+    },
+    /// Given up.
+    Dead {
+        /// What went wrong.
+        error: String,
+    },
+}

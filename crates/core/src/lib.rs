@@ -1,0 +1,27 @@
+//! The nouns of Kybern, their pure transitions, and the ports through which everything else is reached.
+//!
+//! This crate is pure: no runtime, no database, no network, no clock and no randomness. What needs one of those
+//! is a trait in [`ports`], implemented elsewhere and handed in by the binary.
+#![deny(clippy::wildcard_enum_match_arm)]
+
+pub mod actor;
+pub mod audit;
+pub mod document;
+pub mod error;
+pub mod event;
+pub mod id;
+pub mod identity;
+pub mod job;
+pub mod mail;
+pub mod model;
+pub mod money;
+pub mod outbox;
+pub mod pack;
+pub mod plan;
+pub mod policy;
+pub mod ports;
+pub mod record;
+pub mod task;
+pub mod tenant;
+pub mod time;
+pub mod tool;

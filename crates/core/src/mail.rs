@@ -1,0 +1,96 @@
+//! E-mail as it comes in and goes out. Parsing and sending are ports.
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+/// A mailbox with its display name.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct MailAddress {
+    /// The display name; empty when there is none.
+    pub name: String,
+    /// `local@domain`, lower-cased domain.
+    pub address: String,
+}
+
+/// A message that came in, taken apart.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ParsedMail {
+    /// `Message-ID` without angle brackets; `None` when the message has none.
+    pub message_id: Option<String>,
+    /// `In-Reply-To` without angle brackets.
+    pub in_reply_to: Option<String>,
+    /// `References`, oldest first.
+    pub references: Vec<String>,
+    /// `Date` as RFC 3339, when it can be read.
+    pub date: Option<String>,
+    /// The first sender.
+    pub from: MailAddress,
+    /// `To`, then `Cc`.
+    pub to: Vec<MailAddress>,
+    /// The decoded subject.
+    pub subject: String,
+    /// The text to read: the plain part, or the HTML part as text; forwarded messages follow with their own headers.
+    pub text: String,
+    /// Whether `text` was made from HTML.
+    pub from_html: bool,
+    /// Attachments in order, those of nested messages included.
+    pub parts: Vec<MailPart>,
+}
+
+/// A part that is a file.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MailPart {
+    /// Its decoded file name; made up from its type when it has none.
+    pub filename: String,
+    /// Its declared content type, lower-cased, without parameters.
+    pub content_type: String,
+    /// Its decoded bytes.
+    pub bytes: Bytes,
+    /// Whether it is shown inside the text (a logo) rather than attached.
+    pub inline: bool,
+    /// In how many nested messages it lies; 0 for the message itself.
+    pub depth: usize,
+}
+
+/// Why a message could not be taken apart.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum MailFault {
+    /// It is no message at all.
+    #[error("not an e-mail message: {0}")]
+    Broken(String),
+    /// It has too many parts, or they lie too deep.
+    #[error("over a limit: {0}")]
+    TooLarge(String),
+}
+
+/// A message that goes out.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct OutgoingMail {
+    /// The receiver's address.
+    pub to: String,
+    /// The subject.
+    pub subject: String,
+    /// Plain text.
+    pub body: String,
+    /// `Message-ID` without angle brackets, the same for every try.
+    pub message_id: String,
+}
+
+/// How sending ended when it did not succeed.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum SendFault {
+    /// The server said no, or could not be reached before the message was handed over: it was surely not sent.
+    #[error("not sent: {message}")]
+    NotSent {
+        /// What happened.
+        message: String,
+        /// Whether another try may help.
+        retryable: bool,
+    },
+    /// The connection ended after the message was handed over: nobody knows.
+    #[error("unknown whether it was sent: {message}")]
+    Unknown {
+        /// What happened.
+        message: String,
+    },
+}

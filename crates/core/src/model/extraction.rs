@@ -1,0 +1,151 @@
+//! Getting fields out of documents, in two stages: what is in this document; then only those fields.
+//!
+//! Packs declare what they look for; a model (the offline rules, or a language model) answers. Every field says
+//! where it was found and how sure that is.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What a pack looks for in documents.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ExtractionSchema {
+    /// The kinds of documents it knows.
+    pub categories: Vec<CategoryPattern>,
+    /// The sections a document may have. A field that names a section is only looked for when it is present.
+    pub sections: Vec<SectionPattern>,
+    /// The fields.
+    pub fields: Vec<FieldPattern>,
+}
+
+/// How a kind of document is known.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CategoryPattern {
+    /// Its key, for instance `DEC_PAGE`.
+    pub key: &'static str,
+    /// Phrases that speak for it, each with a weight from 1 (weak) to 5 (decisive).
+    pub markers: &'static [(&'static str, u8)],
+}
+
+/// How a section is known.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SectionPattern {
+    /// Its key, for instance `has_vehicles`.
+    pub key: &'static str,
+    /// Phrases of which one is enough.
+    pub markers: &'static [&'static str],
+}
+
+/// One field.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FieldPattern {
+    /// Its path in the result, for instance `insured.name`, or `policy_number` inside a group.
+    pub name: &'static str,
+    /// The labels after, or under, which it stands; lower case, without the colon.
+    pub labels: &'static [&'static str],
+    /// What its value looks like.
+    pub value: ValueKind,
+    /// The section it belongs to; `None` when it is always looked for.
+    pub section: Option<&'static str>,
+    /// The list it belongs to, for instance `policies`; `None` for a single value.
+    pub group: Option<&'static str>,
+    /// Whether this field begins a new item of its group.
+    pub opens_item: bool,
+}
+
+/// What a value looks like, and so how it is found, checked and normalised.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ValueKind {
+    /// A business's or a unit's name: the rest of the line or cell.
+    Name,
+    /// Free text to the end of the line or cell.
+    Text,
+    /// A USDOT number: 4 to 8 digits.
+    DotNumber,
+    /// A motor carrier number: 4 to 8 digits, perhaps after `MC`.
+    McNumber,
+    /// An insurer's NAIC code: 5 digits.
+    Naic,
+    /// A policy number: letters, digits and dashes with at least one digit.
+    PolicyNumber,
+    /// A date, normalised to `YYYY-MM-DD`.
+    Date,
+    /// Two dates, as `{"start","end"}`.
+    DateRange,
+    /// An amount of US dollars, as integer nano-dollars.
+    Money,
+    /// A telephone number, normalised to ten digits.
+    Phone,
+    /// An e-mail address, lower-cased.
+    Email,
+    /// A postal address, up to three lines.
+    Address,
+    /// A vehicle identification number; a wrong check digit is reported, not dropped.
+    Vin,
+    /// A four-digit year.
+    Year,
+    /// A whole number.
+    Integer,
+}
+
+/// The first stage: what is in this document.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DocumentAnalysis {
+    /// The best category; `None` when none fits.
+    pub category: Option<String>,
+    /// How sure, from 0 to 1.
+    pub confidence: f64,
+    /// The sections that are present.
+    pub sections: Vec<String>,
+    /// Whether there are tables.
+    pub has_tabular_data: bool,
+    /// Whether there are addresses, telephone numbers or e-mail addresses.
+    pub has_contact_info: bool,
+}
+
+/// Where a field was found.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FieldSource {
+    /// The attachment's number in its task; 0 is the message itself.
+    pub document: u32,
+    /// The page, from 1.
+    pub page: u32,
+    /// First byte in the page's text.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+}
+
+/// One field that was found.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExtractedField {
+    /// Its path, as declared.
+    pub name: String,
+    /// The list it belongs to.
+    pub group: Option<String>,
+    /// Its item in that list, from 0; items of one document are numbered in order of appearance.
+    pub item: Option<u32>,
+    /// The normalised value.
+    pub value: Value,
+    /// From 0 to 1.
+    pub confidence: f64,
+    /// What is wrong with the value although it was found, for instance a VIN's check digit.
+    pub problem: Option<String>,
+    /// Where it stood.
+    pub source: FieldSource,
+}
+
+/// The second stage: the fields of one document.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Extraction {
+    /// What the document is.
+    pub analysis: DocumentAnalysis,
+    /// What was found in it, in order of appearance.
+    pub fields: Vec<ExtractedField>,
+    /// Which model answered.
+    pub model: String,
+}

@@ -1,0 +1,118 @@
+//! Messages that leave the house. They are committed with the step that makes them and sent afterwards by a job.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::id::{OutboxId, TaskId};
+use crate::time::Timestamp;
+
+/// By which way a message leaves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutboxChannel {
+    /// SMTP, when it is configured; otherwise the message stays in the outbox for people to see.
+    Email,
+    /// An HTTP POST of the message as JSON.
+    Webhook,
+    /// The dispatch of a delegation to a workflow engine.
+    Workflow,
+    /// The completion webhook of a task.
+    Completion,
+}
+
+impl OutboxChannel {
+    /// Its name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Email => "email",
+            Self::Webhook => "webhook",
+            Self::Workflow => "workflow",
+            Self::Completion => "completion",
+        }
+    }
+
+    /// The channel with that name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Email, Self::Webhook, Self::Workflow, Self::Completion].into_iter().find(|c| c.as_str() == name)
+    }
+}
+
+/// How far a message has got.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutboxStatus {
+    /// Waiting for its job.
+    Pending,
+    /// Handed over, no answer yet. After a crash this means that nobody knows.
+    Sending,
+    /// The receiver took it.
+    Sent,
+    /// Kept, and not sent, because no way out is configured.
+    Kept,
+    /// Given up after its tries.
+    Failed,
+    /// It may or may not have been sent; it is not sent again by itself.
+    Uncertain,
+}
+
+impl OutboxStatus {
+    /// Its name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Sending => "sending",
+            Self::Sent => "sent",
+            Self::Kept => "kept",
+            Self::Failed => "failed",
+            Self::Uncertain => "uncertain",
+        }
+    }
+
+    /// The status with that name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Pending, Self::Sending, Self::Sent, Self::Kept, Self::Failed, Self::Uncertain]
+            .into_iter()
+            .find(|status| status.as_str() == name)
+    }
+}
+
+/// A message to be committed.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NewOutbox {
+    /// Its id.
+    pub id: OutboxId,
+    /// By which way.
+    pub channel: OutboxChannel,
+    /// An address, a URL, or a workflow's name.
+    pub target: String,
+    /// The idempotency key that every try carries.
+    pub key: String,
+    /// The message: `{subject, body}` for mail, the JSON body otherwise.
+    pub body: Value,
+}
+
+/// A message as it is stored.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OutboxMessage {
+    /// The message.
+    #[serde(flatten)]
+    pub message: NewOutbox,
+    /// The task that made it.
+    pub task_id: Option<TaskId>,
+    /// How far it has got.
+    pub status: OutboxStatus,
+    /// Tries so far.
+    pub attempts: u32,
+    /// What went wrong last.
+    pub error: Option<String>,
+    /// When it was committed.
+    pub created_at: Timestamp,
+    /// When the receiver took it.
+    pub sent_at: Option<Timestamp>,
+}

@@ -1,0 +1,146 @@
+//! Packs: how a domain registers what it brings. The core never names one.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::model::ExtractionSchema;
+use crate::plan::Plan;
+use crate::ports::Tool;
+use crate::record::RecordKind;
+
+/// A domain's contribution.
+pub trait Pack: Send + Sync {
+    /// Its name, the first part of its keys.
+    fn name(&self) -> &'static str;
+
+    /// Registers everything it brings.
+    ///
+    /// # Errors
+    /// When a key is taken.
+    fn register(&self, registry: &mut Registry) -> Result<(), DuplicateKey>;
+}
+
+/// A key that was registered before.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{noun} {key:?} is registered twice, rename one")]
+pub struct DuplicateKey {
+    /// `tool`, `plan`, `record kind`, `extraction schema`.
+    pub noun: &'static str,
+    /// The key.
+    pub key: String,
+}
+
+/// Everything that is registered, by key.
+#[derive(Default, Clone)]
+pub struct Registry {
+    tools: BTreeMap<String, Arc<dyn Tool>>,
+    aliases: BTreeMap<String, String>,
+    plans: BTreeMap<String, Arc<Plan>>,
+    kinds: BTreeMap<String, RecordKind>,
+    schemas: BTreeMap<String, Arc<ExtractionSchema>>,
+}
+
+impl std::fmt::Debug for Registry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Registry")
+            .field("tools", &self.tools.keys())
+            .field("plans", &self.plans.keys())
+            .field("kinds", &self.kinds.keys())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Registry {
+    /// Registers a tool under its key and its aliases.
+    ///
+    /// # Errors
+    /// When one of them is taken.
+    pub fn tool(&mut self, tool: Arc<dyn Tool>) -> Result<(), DuplicateKey> {
+        let spec = tool.spec();
+        for name in std::iter::once(&spec.key).chain(&spec.aliases) {
+            if self.tools.contains_key(name) || self.aliases.contains_key(name) {
+                return Err(DuplicateKey { noun: "tool", key: name.clone() });
+            }
+        }
+        let (key, aliases) = (spec.key.clone(), spec.aliases.clone());
+        for alias in aliases {
+            self.aliases.insert(alias, key.clone());
+        }
+        self.tools.insert(key, tool);
+        Ok(())
+    }
+
+    /// Registers a bundled plan.
+    ///
+    /// # Errors
+    /// When its key is taken.
+    pub fn plan(&mut self, plan: Plan) -> Result<(), DuplicateKey> {
+        if self.plans.contains_key(&plan.key) {
+            return Err(DuplicateKey { noun: "plan", key: plan.key });
+        }
+        self.plans.insert(plan.key.clone(), Arc::new(plan));
+        Ok(())
+    }
+
+    /// Registers a kind of record.
+    ///
+    /// # Errors
+    /// When its key is taken.
+    pub fn kind(&mut self, kind: RecordKind) -> Result<(), DuplicateKey> {
+        if self.kinds.contains_key(&kind.key) {
+            return Err(DuplicateKey { noun: "record kind", key: kind.key });
+        }
+        self.kinds.insert(kind.key.clone(), kind);
+        Ok(())
+    }
+
+    /// Registers what a pack looks for in documents.
+    ///
+    /// # Errors
+    /// When its name is taken.
+    pub fn extraction(&mut self, name: &str, schema: ExtractionSchema) -> Result<(), DuplicateKey> {
+        if self.schemas.contains_key(name) {
+            return Err(DuplicateKey { noun: "extraction schema", key: name.to_owned() });
+        }
+        self.schemas.insert(name.to_owned(), Arc::new(schema));
+        Ok(())
+    }
+
+    /// The tool with that key or alias.
+    #[must_use]
+    pub fn find_tool(&self, name: &str) -> Option<&Arc<dyn Tool>> {
+        self.tools.get(name).or_else(|| self.aliases.get(name).and_then(|key| self.tools.get(key)))
+    }
+
+    /// Every tool by key.
+    pub fn tools(&self) -> impl Iterator<Item = &Arc<dyn Tool>> {
+        self.tools.values()
+    }
+
+    /// Every bundled plan by key.
+    pub fn plans(&self) -> impl Iterator<Item = &Arc<Plan>> {
+        self.plans.values()
+    }
+
+    /// The bundled plan with that key.
+    #[must_use]
+    pub fn find_plan(&self, key: &str) -> Option<&Arc<Plan>> {
+        self.plans.get(key)
+    }
+
+    /// The kind of record with that key.
+    #[must_use]
+    pub fn find_kind(&self, key: &str) -> Option<&RecordKind> {
+        self.kinds.get(key)
+    }
+
+    /// Every kind of record by key.
+    pub fn kinds(&self) -> impl Iterator<Item = &RecordKind> {
+        self.kinds.values()
+    }
+
+    /// Every extraction schema by name.
+    pub fn extractions(&self) -> impl Iterator<Item = (&str, &Arc<ExtractionSchema>)> {
+        self.schemas.iter().map(|(name, schema)| (name.as_str(), schema))
+    }
+}

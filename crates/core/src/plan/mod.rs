@@ -1,0 +1,41 @@
+//! Plans: what is to be done, in steps with stable ids.
+//!
+//! A plan is written once (by a pack, a user, or later a planner), checked once, and frozen into the task that walks
+//! it. `parse` reads the wire form and lists every fault; `graph` checks order; neither touches a registry, which
+//! the engine's own check does.
+
+pub mod fault;
+pub mod frozen;
+pub mod graph;
+pub mod parse;
+mod parse_step;
+pub mod patch;
+pub mod step;
+pub mod stored;
+pub mod write;
+
+pub use fault::PlanFault;
+pub use frozen::{FrozenPlan, PlanHash};
+pub use patch::{PatchMode, PlanPatch};
+pub use step::{RetryPolicy, StepId, StepKind, StepSpec, TaskTarget, When};
+pub use stored::{Plan, PlanOrigin};
+
+/// Limits of a plan. A plan over one of them is faulty.
+pub mod limits {
+    /// Steps in a plan, all levels together.
+    pub const MAX_STEPS: usize = 500;
+    /// How deep steps may be nested.
+    pub const MAX_DEPTH: usize = 8;
+    /// Characters of a step id as written; derived ids grow beyond it.
+    pub const MAX_STEP_ID: usize = 64;
+    /// Characters of an id as it is derived by injection, branches and loops.
+    pub const MAX_DERIVED_ID: usize = 512;
+    /// Iterations of a loop when it names none.
+    pub const DEFAULT_ITERATIONS: u32 = 100;
+    /// Iterations that a loop may name.
+    pub const MAX_ITERATIONS: u32 = 10_000;
+    /// Characters of one expression.
+    pub const MAX_EXPRESSION: usize = 2_000;
+    /// Bytes of a plan as JSON.
+    pub const MAX_BYTES: usize = 512 * 1024;
+}

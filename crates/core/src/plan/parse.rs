@@ -1,0 +1,204 @@
+//! Reads plans from their wire form. Every fault is listed, not only the first; unknown fields are faults, because a
+//! field that is silently ignored is a plan that does something else than its author thinks.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use super::fault::PlanFault;
+use super::step::StepSpec;
+use super::{graph, limits, parse_step};
+
+/// A plan as somebody wants it stored: no id, and perhaps no version, yet.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PlanDraft {
+    /// Its key.
+    pub key: String,
+    /// The intent it serves; its key when the author names none.
+    pub intent_key: String,
+    /// Its domain; the part of the key before the first dot when the author names none.
+    pub domain: String,
+    /// What it does.
+    pub description: String,
+    /// Words that speak for its intent.
+    pub keywords: Vec<String>,
+    /// Messages that ask for its intent.
+    pub examples: Vec<String>,
+    /// Its rank among plans for one intent.
+    pub priority: i64,
+    /// The version the author asks for; the next free one otherwise.
+    pub version: Option<u32>,
+    /// The expression that makes the result.
+    pub output: Option<String>,
+    /// The steps.
+    pub steps: Vec<StepSpec>,
+}
+
+const FIELDS: &[(&str, &str)] = &[
+    ("key", "key"),
+    ("intentKey", "intent_key"),
+    ("domain", "domain"),
+    ("description", "description"),
+    ("keywords", "keywords"),
+    ("examples", "examples"),
+    ("priority", "priority"),
+    ("version", "version"),
+    ("output", "output"),
+    ("steps", "steps"),
+];
+
+/// Reads a plan.
+///
+/// # Errors
+/// Every fault of form and order. Tools and agents are not known here; the engine checks those.
+pub fn plan(value: &Value) -> Result<PlanDraft, Vec<PlanFault>> {
+    let mut faults = Vec::new();
+    let Value::Object(fields) = value else {
+        return Err(vec![PlanFault::new("", None, "a plan is a JSON object")]);
+    };
+    known_fields(fields, FIELDS, "", None, &mut faults);
+    let key = text(fields, FIELDS[0], "", &mut faults).unwrap_or_default();
+    if !key_is_well_formed(&key) {
+        let message = format!("key {key:?} must be 1 to 100 characters of [a-z0-9_.-] and begin with a letter");
+        faults.push(PlanFault::new("/key", None, message));
+    }
+    let domain = text(fields, FIELDS[2], "", &mut faults);
+    let intent_key = text(fields, FIELDS[1], "", &mut faults).unwrap_or_else(|| key.clone());
+    let steps = steps(get(fields, FIELDS[9]).unwrap_or(&Value::Null), "/steps", &mut faults);
+    let output = text(fields, FIELDS[8], "", &mut faults);
+    let draft = PlanDraft {
+        domain: domain.unwrap_or_else(|| key.split_once('.').map_or("global", |(domain, _)| domain).to_owned()),
+        description: text(fields, FIELDS[3], "", &mut faults).unwrap_or_default(),
+        keywords: texts(fields, FIELDS[4], &mut faults),
+        examples: texts(fields, FIELDS[5], &mut faults),
+        priority: integer(fields, FIELDS[6], &mut faults).unwrap_or(0),
+        version: integer(fields, FIELDS[7], &mut faults).and_then(|version| {
+            let version = u32::try_from(version).ok().filter(|version| *version > 0);
+            if version.is_none() {
+                faults.push(PlanFault::new("/version", None, "version must be a positive integer"));
+            }
+            version
+        }),
+        key,
+        intent_key,
+        output,
+        steps,
+    };
+    if faults.is_empty() { Ok(draft) } else { Err(faults) }
+}
+
+/// Reads a list of steps with all that is inside, and checks ids and order.
+pub fn steps(value: &Value, path: &str, faults: &mut Vec<PlanFault>) -> Vec<StepSpec> {
+    let list = step_list(value, path, 0, faults);
+    let count: usize = list.iter().map(StepSpec::count).sum();
+    if count > limits::MAX_STEPS {
+        let message = format!("{count} steps are over the limit of {}", limits::MAX_STEPS);
+        faults.push(PlanFault::new(path, None, message));
+    }
+    let mut seen = HashSet::new();
+    unique_ids(&list, path, &mut seen, faults);
+    graph::check(&list, path, faults);
+    list
+}
+
+/// Reads one level of steps.
+pub(super) fn step_list(value: &Value, path: &str, depth: usize, faults: &mut Vec<PlanFault>) -> Vec<StepSpec> {
+    if depth > limits::MAX_DEPTH {
+        let message = format!("steps are nested deeper than {}", limits::MAX_DEPTH);
+        faults.push(PlanFault::new(path, None, message));
+        return Vec::new();
+    }
+    let Value::Array(items) = value else {
+        faults.push(PlanFault::new(path, None, "expected a list of steps"));
+        return Vec::new();
+    };
+    items
+        .iter()
+        .enumerate()
+        .filter_map(|(n, item)| parse_step::step(item, &format!("{path}/{n}"), depth, faults))
+        .collect()
+}
+
+fn unique_ids(list: &[StepSpec], path: &str, seen: &mut HashSet<String>, faults: &mut Vec<PlanFault>) {
+    for (n, step) in list.iter().enumerate() {
+        if !seen.insert(step.id.as_str().to_owned()) {
+            let message = format!("step id {:?} appears twice, ids are unique in a plan", step.id.as_str());
+            faults.push(PlanFault::new(format!("{path}/{n}/id"), Some(step.id.as_str()), message));
+        }
+        for inner in step.kind.inner() {
+            unique_ids(inner, &format!("{path}/{n}"), seen, faults);
+        }
+    }
+}
+
+fn key_is_well_formed(key: &str) -> bool {
+    key.len() <= 100
+        && key.starts_with(|c: char| c.is_ascii_lowercase())
+        && key.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '.' | '-'))
+}
+
+/// A field under its name or its snake_case alias.
+pub(super) fn get<'a>(fields: &'a Map<String, Value>, names: (&str, &str)) -> Option<&'a Value> {
+    fields.get(names.0).or_else(|| fields.get(names.1)).filter(|value| !value.is_null())
+}
+
+pub(super) fn known_fields(
+    fields: &Map<String, Value>,
+    known: &[(&str, &str)],
+    path: &str,
+    step_id: Option<&str>,
+    faults: &mut Vec<PlanFault>,
+) {
+    for name in fields.keys() {
+        if !known.iter().any(|(camel, snake)| name == camel || name == snake) {
+            let message = format!("unknown field {name:?}");
+            faults.push(PlanFault::new(format!("{path}/{name}"), step_id, message));
+        }
+    }
+}
+
+pub(super) fn text(
+    fields: &Map<String, Value>,
+    names: (&str, &str),
+    path: &str,
+    faults: &mut Vec<PlanFault>,
+) -> Option<String> {
+    match get(fields, names)? {
+        Value::String(text) => Some(text.clone()),
+        other => {
+            let message = format!("{} must be a text, found {}", names.0, kind_of(other));
+            faults.push(PlanFault::new(format!("{path}/{}", names.0), None, message));
+            None
+        }
+    }
+}
+
+fn texts(fields: &Map<String, Value>, names: (&str, &str), faults: &mut Vec<PlanFault>) -> Vec<String> {
+    let Some(value) = get(fields, names) else { return Vec::new() };
+    let list: Option<Vec<String>> =
+        value.as_array().and_then(|items| items.iter().map(|item| item.as_str().map(str::to_owned)).collect());
+    list.unwrap_or_else(|| {
+        faults.push(PlanFault::new(format!("/{}", names.0), None, format!("{} must be a list of texts", names.0)));
+        Vec::new()
+    })
+}
+
+fn integer(fields: &Map<String, Value>, names: (&str, &str), faults: &mut Vec<PlanFault>) -> Option<i64> {
+    let value = get(fields, names)?;
+    if value.as_i64().is_none() {
+        faults.push(PlanFault::new(format!("/{}", names.0), None, format!("{} must be an integer", names.0)));
+    }
+    value.as_i64()
+}
+
+/// What a JSON value is, for messages.
+pub(super) fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}

@@ -1,0 +1,315 @@
+//! Reads one step from its wire form.
+
+use serde_json::{Map, Value};
+
+use super::fault::PlanFault;
+use super::limits;
+use super::parse::{get, kind_of, known_fields, step_list, text};
+use super::step::{LoopSource, RetryPolicy, StepId, StepKind, StepSpec, TaskTarget, When};
+use crate::time::Millis;
+
+/// A field's name and its snake_case alias.
+type Names = (&'static str, &'static str);
+
+const COMMON: &[Names] = &[
+    ("id", "id"),
+    ("kind", "kind"),
+    ("condition", "condition"),
+    ("when", "when"),
+    ("dependsOn", "depends_on"),
+    ("saveAs", "save_as"),
+    ("stopOnFailure", "stop_on_failure"),
+    ("retry", "retry"),
+    ("timeoutMs", "timeout_ms"),
+];
+const DEPENDS_ON: Names = ("dependsOn", "depends_on");
+const SAVE_AS: Names = ("saveAs", "save_as");
+const STOP: Names = ("stopOnFailure", "stop_on_failure");
+const TIMEOUT: Names = ("timeoutMs", "timeout_ms");
+const MAX_ITERATIONS: Names = ("maxIterations", "max_iterations");
+const PLAN_KEY: Names = ("planKey", "plan_key");
+
+/// The longest that one try of a step may be given: a day.
+const MAX_TIMEOUT: u64 = 24 * 60 * 60 * 1000;
+
+/// Where a reader stands, and what it has found wrong so far.
+struct Reader<'a> {
+    fields: &'a Map<String, Value>,
+    path: &'a str,
+    id: Option<&'a str>,
+    depth: usize,
+    faults: &'a mut Vec<PlanFault>,
+}
+
+impl Reader<'_> {
+    fn fault(&mut self, field: &str, message: impl Into<String>) {
+        self.faults.push(PlanFault::new(format!("{}/{field}", self.path), self.id, message));
+    }
+
+    fn text(&mut self, names: Names) -> Option<String> {
+        let before = self.faults.len();
+        let found = text(self.fields, names, self.path, self.faults);
+        for fault in &mut self.faults[before..] {
+            fault.step_id = self.id.map(str::to_owned);
+        }
+        found
+    }
+
+    fn required_text(&mut self, name: &'static str) -> String {
+        let found = self.text((name, name));
+        if found.is_none() && get(self.fields, (name, name)).is_none() {
+            self.fault(name, format!("{name} is missing"));
+        }
+        found.unwrap_or_default()
+    }
+
+    fn required(&mut self, name: &'static str) -> Value {
+        match get(self.fields, (name, name)) {
+            Some(value) => value.clone(),
+            None => {
+                self.fault(name, format!("{name} is missing"));
+                Value::Null
+            }
+        }
+    }
+
+    fn object(&mut self, name: &'static str) -> Map<String, Value> {
+        match get(self.fields, (name, name)) {
+            None => Map::new(),
+            Some(Value::Object(map)) => map.clone(),
+            Some(other) => {
+                self.fault(name, format!("{name} must be an object, found {}", kind_of(other)));
+                Map::new()
+            }
+        }
+    }
+
+    fn steps(&mut self, name: &'static str) -> Vec<StepSpec> {
+        match get(self.fields, (name, name)) {
+            None => Vec::new(),
+            Some(value) => step_list(value, &format!("{}/{name}", self.path), self.depth + 1, self.faults),
+        }
+    }
+}
+
+/// Reads one step; `None` when it cannot be read at all. Faults are added to `faults`.
+pub(super) fn step(value: &Value, path: &str, depth: usize, faults: &mut Vec<PlanFault>) -> Option<StepSpec> {
+    let Value::Object(fields) = value else {
+        faults.push(PlanFault::new(path, None, format!("a step is an object, found {}", kind_of(value))));
+        return None;
+    };
+    let written_id = fields.get("id").and_then(Value::as_str);
+    let mut reader = Reader { fields, path, id: written_id, depth, faults };
+    let id = match written_id {
+        None => Err("a step needs an id".to_owned()),
+        // Derived ids are read back from frozen plans and injected steps; they are longer than an author may write.
+        Some(id) if id.contains("__") && id.len() <= limits::MAX_DERIVED_ID => Ok(StepId::trusted(id)),
+        Some(id) => StepId::parse(id),
+    };
+    let id = id.map_err(|message| reader.fault("id", message)).ok();
+    let kind = kind(&mut reader);
+    let spec = StepSpec {
+        id: id?,
+        kind: kind?,
+        condition: condition(&mut reader),
+        when: when(&mut reader),
+        depends_on: depends_on(&mut reader),
+        save_as: save_as(&mut reader),
+        stop_on_failure: stop_on_failure(&mut reader),
+        retry: retry(&mut reader),
+        timeout: timeout(&mut reader),
+    };
+    Some(spec)
+}
+
+fn kind(reader: &mut Reader<'_>) -> Option<StepKind> {
+    let name = reader.text(("kind", "kind")).unwrap_or_else(|| "tool".to_owned());
+    let own: &[Names] = match name.as_str() {
+        "tool" | "tool_call" => &[("tool", "tool"), ("args", "args")],
+        "agent" => &[("agent", "agent"), ("task", "task")],
+        "decision" | "llm_decision" => &[("prompt", "prompt"), ("schema", "schema")],
+        "input" | "user_input" => &[("title", "title"), ("fields", "fields")],
+        "condition" => &[("if", "if"), ("then", "then"), ("else", "else")],
+        "parallel" => &[("branches", "branches")],
+        "loop" => &[("over", "over"), ("while", "while"), MAX_ITERATIONS, ("steps", "steps")],
+        "workflow" => &[("workflow", "workflow"), ("args", "args")],
+        "task" => &[PLAN_KEY, ("capability", "capability"), ("input", "input")],
+        other => {
+            let kinds = "tool, agent, decision, input, condition, parallel, loop, workflow, task";
+            reader.fault("kind", format!("unknown kind {other:?}, expected one of {kinds}"));
+            return None;
+        }
+    };
+    let known: Vec<Names> = COMMON.iter().chain(own).copied().collect();
+    known_fields(reader.fields, &known, reader.path, reader.id, reader.faults);
+    Some(match name.as_str() {
+        "tool" | "tool_call" => StepKind::Tool { tool: reader.required_text("tool"), args: reader.object("args") },
+        "agent" => StepKind::Agent { agent: reader.required_text("agent"), task: reader.required("task") },
+        "decision" | "llm_decision" => {
+            StepKind::Decision { prompt: reader.required("prompt"), schema: reader.required("schema") }
+        }
+        "input" | "user_input" => {
+            StepKind::Input { title: reader.required("title"), fields: Value::Object(reader.object("fields")) }
+        }
+        "condition" => StepKind::Condition {
+            test: reader.required_text("if"),
+            then: reader.steps("then"),
+            otherwise: reader.steps("else"),
+        },
+        "parallel" => parallel(reader),
+        "loop" => repeat(reader),
+        "workflow" => {
+            StepKind::Workflow { workflow: reader.required_text("workflow"), args: reader.object("args") }
+        }
+        _ => child(reader),
+    })
+}
+
+fn parallel(reader: &mut Reader<'_>) -> StepKind {
+    let Some(Value::Array(items)) = get(reader.fields, ("branches", "branches")) else {
+        reader.fault("branches", "branches must be a list of lists of steps");
+        return StepKind::Parallel { branches: Vec::new() };
+    };
+    let branches = items
+        .iter()
+        .enumerate()
+        .map(|(n, branch)| step_list(branch, &format!("{}/branches/{n}", reader.path), reader.depth + 1, reader.faults))
+        .collect();
+    StepKind::Parallel { branches }
+}
+
+fn repeat(reader: &mut Reader<'_>) -> StepKind {
+    let over = get(reader.fields, ("over", "over")).cloned();
+    let test = reader.text(("while", "while"));
+    let source = match (over, test) {
+        (Some(items), None) => LoopSource::Over(items),
+        (None, Some(test)) => LoopSource::While(test),
+        (Some(_), Some(_)) | (None, None) => {
+            reader.fault("over", "a loop needs either over or while");
+            LoopSource::Over(Value::Null)
+        }
+    };
+    let max_iterations = match get(reader.fields, MAX_ITERATIONS) {
+        None => limits::DEFAULT_ITERATIONS,
+        Some(value) => match value.as_u64().and_then(|n| u32::try_from(n).ok()) {
+            Some(n) if (1..=limits::MAX_ITERATIONS).contains(&n) => n,
+            Some(_) | None => {
+                let message = format!("maxIterations must be an integer from 1 to {}", limits::MAX_ITERATIONS);
+                reader.fault("maxIterations", message);
+                limits::DEFAULT_ITERATIONS
+            }
+        },
+    };
+    StepKind::Loop { source, max_iterations, steps: reader.steps("steps") }
+}
+
+fn child(reader: &mut Reader<'_>) -> StepKind {
+    let target = match (reader.text(PLAN_KEY), reader.text(("capability", "capability"))) {
+        (Some(key), None) => TaskTarget::Plan(key),
+        (None, Some(key)) => TaskTarget::Capability(key),
+        (Some(_), Some(_)) | (None, None) => {
+            reader.fault("planKey", "a task step needs either planKey or capability");
+            TaskTarget::Plan(String::new())
+        }
+    };
+    StepKind::Task { target, input: get(reader.fields, ("input", "input")).cloned().unwrap_or(Value::Null) }
+}
+
+fn condition(reader: &mut Reader<'_>) -> Option<String> {
+    match get(reader.fields, ("condition", "condition"))? {
+        Value::String(text) => Some(text.clone()),
+        Value::Bool(value) => Some(format!("{{{{ {value} }}}}")),
+        other => {
+            reader.fault("condition", format!("condition must be a text or a boolean, found {}", kind_of(other)));
+            None
+        }
+    }
+}
+
+fn when(reader: &mut Reader<'_>) -> When {
+    match reader.text(("when", "when")).as_deref() {
+        None | Some("success") => When::Success,
+        Some("always") => When::Always,
+        Some(other) => {
+            reader.fault("when", format!("when must be success or always, found {other:?}"));
+            When::Success
+        }
+    }
+}
+
+fn depends_on(reader: &mut Reader<'_>) -> Option<Vec<StepId>> {
+    let value = get(reader.fields, DEPENDS_ON)?;
+    let ids: Option<Vec<StepId>> =
+        value.as_array().and_then(|items| items.iter().map(|item| item.as_str().map(StepId::trusted)).collect());
+    if ids.is_none() {
+        reader.fault("dependsOn", "dependsOn must be a list of step ids");
+    }
+    ids
+}
+
+fn save_as(reader: &mut Reader<'_>) -> Option<String> {
+    let name = reader.text(SAVE_AS)?;
+    if name.is_empty() || name.starts_with('_') || name.len() > 100 {
+        reader.fault("saveAs", "saveAs must be 1 to 100 characters and not begin with _");
+    }
+    Some(name)
+}
+
+fn stop_on_failure(reader: &mut Reader<'_>) -> Option<bool> {
+    let value = get(reader.fields, STOP)?;
+    if value.as_bool().is_none() {
+        reader.fault("stopOnFailure", format!("stopOnFailure must be a boolean, found {}", kind_of(value)));
+    }
+    value.as_bool()
+}
+
+fn timeout(reader: &mut Reader<'_>) -> Option<Millis> {
+    let value = get(reader.fields, TIMEOUT)?;
+    let timeout = value.as_u64().filter(|ms| (1..=MAX_TIMEOUT).contains(ms));
+    if timeout.is_none() {
+        reader.fault("timeoutMs", format!("timeoutMs must be an integer from 1 to {MAX_TIMEOUT}"));
+    }
+    timeout.map(Millis)
+}
+
+fn retry(reader: &mut Reader<'_>) -> Option<RetryPolicy> {
+    let value = get(reader.fields, ("retry", "retry"))?;
+    let Value::Object(fields) = value else {
+        reader.fault("retry", format!("retry must be an object, found {}", kind_of(value)));
+        return None;
+    };
+    const NAMES: [Names; 4] = [
+        ("maxAttempts", "max_attempts"),
+        ("initialDelayMs", "initial_delay_ms"),
+        ("maxDelayMs", "max_delay_ms"),
+        ("backoffMultiplier", "backoff_multiplier"),
+    ];
+    let path = format!("{}/retry", reader.path);
+    known_fields(fields, &NAMES, &path, reader.id, reader.faults);
+    let mut policy = RetryPolicy::DEFAULT;
+    let mut whole = |names: Names, low: u64, high: u64| -> Option<u64> {
+        let value = get(fields, names)?;
+        let number = value.as_u64().filter(|number| (low..=high).contains(number));
+        if number.is_none() {
+            reader.fault("retry", format!("{} must be an integer from {low} to {high}", names.0));
+        }
+        number
+    };
+    if let Some(attempts) = whole(NAMES[0], 1, 20).and_then(|n| u32::try_from(n).ok()) {
+        policy.max_attempts = attempts;
+    }
+    if let Some(delay) = whole(NAMES[1], 0, MAX_TIMEOUT) {
+        policy.initial_delay_ms = Millis(delay);
+        policy.max_delay_ms = policy.max_delay_ms.max(Millis(delay));
+    }
+    if let Some(delay) = whole(NAMES[2], 0, MAX_TIMEOUT) {
+        policy.max_delay_ms = Millis(delay);
+    }
+    if let Some(value) = get(fields, NAMES[3]) {
+        match value.as_f64().filter(|factor| (1.0..=10.0).contains(factor)) {
+            Some(factor) => policy.backoff_multiplier = factor,
+            None => reader.fault("retry", "backoffMultiplier must be a number from 1 to 10"),
+        }
+    }
+    Some(policy)
+}

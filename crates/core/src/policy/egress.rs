@@ -1,0 +1,149 @@
+//! The egress policy: closed to private addresses unless an address is opened by name.
+//!
+//! Pure: it judges addresses that somebody else resolved. The HTTP client resolves a name, asks about every address,
+//! connects to one that passed, and asks again at each redirect.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// What may be connected to.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct EgressPolicy {
+    /// `host:port` pairs that are open although they are private.
+    allow: Vec<(String, u16)>,
+}
+
+/// Why a connection was refused.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum EgressDenied {
+    /// Only `http` and `https`.
+    #[error("scheme {0:?} is not allowed, use http or https")]
+    Scheme(String),
+    /// A name and a password in a URL.
+    #[error("credentials in a URL are not allowed, use a header")]
+    Credentials,
+    /// No host at all.
+    #[error("the URL names no host")]
+    NoHost,
+    /// The host is, or resolves to, an address that is closed.
+    #[error("{host}:{port} leads to the closed address {address}, open it with [egress] allow = [\"{host}:{port}\"]")]
+    Address {
+        /// The host as written.
+        host: String,
+        /// The port.
+        port: u16,
+        /// The address that was refused.
+        address: IpAddr,
+    },
+}
+
+impl EgressPolicy {
+    /// A policy that opens exactly these `host:port` pairs.
+    ///
+    /// # Errors
+    /// A sentence about the first entry that is not `host:port`.
+    pub fn new<S: AsRef<str>>(allow: &[S]) -> Result<Self, String> {
+        let parse = |entry: &S| {
+            let entry = entry.as_ref();
+            let (host, port) = entry.rsplit_once(':').ok_or_else(|| format!("{entry:?} is not host:port"))?;
+            let port = port.parse().map_err(|_| format!("{entry:?} has no port number after the colon"))?;
+            Ok((host.trim_matches(['[', ']']).to_ascii_lowercase(), port))
+        };
+        Ok(Self { allow: allow.iter().map(parse).collect::<Result<_, String>>()? })
+    }
+
+    /// Whether `host:port` is opened by name, whatever it resolves to.
+    #[must_use]
+    pub fn is_opened(&self, host: &str, port: u16) -> bool {
+        let host = host.trim_matches(['[', ']']).to_ascii_lowercase();
+        self.allow.iter().any(|(name, number)| *name == host && *number == port)
+    }
+
+    /// Judges one resolved address of `host:port`.
+    ///
+    /// # Errors
+    /// When the address is closed and the pair is not opened.
+    pub fn judge(&self, host: &str, port: u16, address: IpAddr) -> Result<(), EgressDenied> {
+        if self.is_opened(host, port) || is_public(address) {
+            return Ok(());
+        }
+        Err(EgressDenied::Address { host: host.to_owned(), port, address })
+    }
+}
+
+/// Whether an address is on the public internet.
+#[must_use]
+pub fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(v4) => v4_is_public(v4),
+        IpAddr::V6(v6) => v6_is_public(v6),
+    }
+}
+
+fn v4_is_public(v4: Ipv4Addr) -> bool {
+    let [a, b, c, _] = v4.octets();
+    let closed = v4.is_private()
+        || v4.is_loopback()
+        || v4.is_link_local()
+        || v4.is_unspecified()
+        || v4.is_broadcast()
+        || v4.is_multicast()
+        || v4.is_documentation()
+        || a == 0
+        || a >= 240
+        || (a == 100 && (64..128).contains(&b))
+        || (a == 192 && b == 0 && c == 0)
+        || (a == 198 && (b == 18 || b == 19));
+    !closed
+}
+
+fn v6_is_public(v6: Ipv6Addr) -> bool {
+    if let Some(v4) = v6.to_ipv4() {
+        return v4_is_public(v4) && !v6.is_loopback();
+    }
+    let s = v6.segments();
+    // Translations carry an IPv4 address inside: judge that.
+    if s[0] == 0x0064 && s[1] == 0xff9b {
+        let [.., a, b, c, d] = v6.octets();
+        return v4_is_public(Ipv4Addr::new(a, b, c, d));
+    }
+    if s[0] == 0x2002 {
+        let [_, _, a, b, c, d, ..] = v6.octets();
+        return v4_is_public(Ipv4Addr::new(a, b, c, d));
+    }
+    let closed = v6.is_unspecified()
+        || v6.is_loopback()
+        || v6.is_multicast()
+        || (s[0] & 0xfe00) == 0xfc00
+        || (s[0] & 0xffc0) == 0xfe80
+        || (s[0] & 0xffc0) == 0xfec0
+        || (s[0] == 0x2001 && s[1] == 0x0db8)
+        || (s[0] == 0x2001 && s[1] < 0x0200);
+    !closed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn private_addresses_are_closed_in_every_spelling() {
+        let closed = [
+            "127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0",
+            "::1", "::ffff:127.0.0.1", "fe80::1", "fd00::1", "64:ff9b::7f00:1", "2002:7f00:1::", "255.255.255.255",
+        ];
+        for address in closed {
+            assert!(!is_public(address.parse().unwrap()), "{address}");
+        }
+        assert!(is_public("8.8.8.8".parse().unwrap()));
+        assert!(is_public("2606:4700::1111".parse().unwrap()));
+    }
+
+    #[test]
+    fn an_opened_pair_opens_nothing_else() {
+        let policy = EgressPolicy::new(&["127.0.0.1:8080"]).unwrap();
+        let local = "127.0.0.1".parse().unwrap();
+        assert!(policy.judge("127.0.0.1", 8080, local).is_ok());
+        assert!(policy.judge("127.0.0.1", 8081, local).is_err());
+        assert!(policy.judge("localhost", 8080, local).is_err());
+    }
+}

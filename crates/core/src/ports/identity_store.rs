@@ -1,0 +1,106 @@
+//! Tenants, users, keys and completion webhooks.
+
+use async_trait::async_trait;
+
+use crate::audit::AuditEvent;
+use crate::error::Result;
+use crate::id::{KeyId, TenantId, UserId, WebhookId};
+use crate::identity::{ApiKey, KeyHolder, OutboundWebhook, Tenant, User};
+use crate::tenant::TenantScope;
+use crate::time::Timestamp;
+
+/// Where identities are kept.
+#[async_trait]
+pub trait IdentityStore: Send + Sync {
+    /// Creates a tenant with its first user and key, all or nothing.
+    ///
+    /// # Errors
+    /// `CONFLICT` when the name or the slug is taken.
+    async fn create_tenant(&self, tenant: &Tenant, admin: &User, key: &ApiKey, key_hash: &str, audit: AuditEvent)
+    -> Result<()>;
+
+    /// Every tenant, oldest first. For platform admins and channels that find out a tenant.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn tenants(&self) -> Result<Vec<Tenant>>;
+
+    /// A tenant.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn tenant(&self, id: TenantId) -> Result<Option<Tenant>>;
+
+    /// The tenant whose intake address has that local part.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn tenant_by_slug(&self, slug: &str) -> Result<Option<Tenant>>;
+
+    /// Creates a user.
+    ///
+    /// # Errors
+    /// `CONFLICT` when the address is taken.
+    async fn create_user(&self, scope: TenantScope, user: &User, audit: AuditEvent) -> Result<()>;
+
+    /// The tenant's users, oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn users(&self, scope: TenantScope) -> Result<Vec<User>>;
+
+    /// A user.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn user(&self, scope: TenantScope, id: UserId) -> Result<Option<User>>;
+
+    /// Replaces a user's roles.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`.
+    async fn set_roles(&self, scope: TenantScope, id: UserId, roles: &[crate::actor::Role], audit: AuditEvent)
+    -> Result<()>;
+
+    /// Stores a key under its hash.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` when there is no such user; `CONFLICT` when the hash is taken.
+    async fn create_key(&self, scope: TenantScope, key: &ApiKey, key_hash: &str, audit: AuditEvent) -> Result<()>;
+
+    /// The tenant's keys, oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn keys(&self, scope: TenantScope) -> Result<Vec<ApiKey>>;
+
+    /// Revokes a key at once. Revoking it again changes nothing.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`.
+    async fn revoke_key(&self, scope: TenantScope, id: KeyId, at: Timestamp, audit: AuditEvent) -> Result<()>;
+
+    /// Who holds the key with that hash; `None` when there is none or it is revoked. Expiry is the caller's to judge.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn key_holder(&self, key_hash: &str) -> Result<Option<KeyHolder>>;
+
+    /// Creates a completion webhook.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn create_webhook(&self, scope: TenantScope, webhook: &OutboundWebhook, audit: AuditEvent) -> Result<()>;
+
+    /// The tenant's completion webhooks, oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn webhooks(&self, scope: TenantScope) -> Result<Vec<OutboundWebhook>>;
+
+    /// Removes a completion webhook.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`.
+    async fn delete_webhook(&self, scope: TenantScope, id: WebhookId, audit: AuditEvent) -> Result<()>;
+}

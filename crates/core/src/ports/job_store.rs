@@ -1,0 +1,45 @@
+//! Background jobs.
+
+use async_trait::async_trait;
+
+use crate::error::Result;
+use crate::job::{ClaimedJob, JobEnd, NewJob};
+use crate::task::WorkerId;
+use crate::tenant::TenantScope;
+use crate::time::{Millis, Timestamp};
+
+/// Where jobs are kept.
+#[async_trait]
+pub trait JobStore: Send + Sync {
+    /// Stores a job; `false` when one with its dedupe key exists.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn enqueue(&self, scope: TenantScope, job: &NewJob, at: Timestamp) -> Result<bool>;
+
+    /// Claims up to `limit` due jobs of all tenants under a lease; each claim counts as a try. A job whose lease
+    /// expired on its last try is put to rest as dead instead.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn claim_jobs(&self, worker: &WorkerId, limit: u32, lease: Millis, now: Timestamp)
+    -> Result<Vec<ClaimedJob>>;
+
+    /// Ends a try; `false` when the lease is somebody else's by now.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn finish_job(&self, job: &ClaimedJob, end: JobEnd, now: Timestamp) -> Result<bool>;
+
+    /// Makes every leased job claimable at once; see [`super::TaskStore::take_over`].
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn take_over_jobs(&self, now: Timestamp) -> Result<u64>;
+
+    /// How many jobs are dead, for metrics and the doctor.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn dead_jobs(&self) -> Result<i64>;
+}

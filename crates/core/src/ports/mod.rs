@@ -1,0 +1,55 @@
+//! Ports: how the engine reaches what is outside. One trait per file, each method a whole unit of work. There is no
+//! begin and no commit, so I/O inside a transaction cannot even be written above the store.
+
+pub mod audit_store;
+pub mod blob_store;
+pub mod clock;
+pub mod document_reader;
+pub mod http;
+pub mod idempotency_store;
+pub mod identity_store;
+pub mod job_store;
+pub mod mail;
+pub mod model;
+pub mod outbox_store;
+pub mod plan_store;
+pub mod record_store;
+pub mod secrets;
+pub mod task_store;
+pub mod tool;
+
+pub use audit_store::AuditStore;
+pub use blob_store::BlobStore;
+pub use clock::{Clock, IdSource, Random};
+pub use document_reader::DocumentReader;
+pub use http::{HttpBody, HttpClient, HttpFailure, HttpRequest, HttpResponse};
+pub use idempotency_store::{IdempotencyStore, Idempotent};
+pub use identity_store::IdentityStore;
+pub use job_store::JobStore;
+pub use mail::{MailParser, MailSender};
+pub use model::{Extractor, IntentModel};
+pub use outbox_store::OutboxStore;
+pub use plan_store::PlanStore;
+pub use record_store::RecordStore;
+pub use secrets::Keys;
+pub use task_store::{CallbackOutcome, Heartbeat, Page, ReviewRefused, TaskFilter, TaskStore, WakeUps};
+pub use tool::{Documents, Tool, ToolContext, UserDirectory};
+
+/// Everything that is stored, behind one handle.
+pub trait Store:
+    TaskStore + RecordStore + PlanStore + IdentityStore + JobStore + OutboxStore + IdempotencyStore + AuditStore + BlobStore
+{
+}
+
+impl<T> Store for T where
+    T: TaskStore
+        + RecordStore
+        + PlanStore
+        + IdentityStore
+        + JobStore
+        + OutboxStore
+        + IdempotencyStore
+        + AuditStore
+        + BlobStore
+{
+}

@@ -1,0 +1,39 @@
+//! Models, as far as intents and extraction go.
+
+use async_trait::async_trait;
+
+use crate::document::DocumentText;
+use crate::error::Result;
+use crate::model::{Classification, ClassifyInput, DocumentAnalysis, Extraction, ExtractionSchema, IntentSpec};
+
+/// Finds out what somebody wants.
+#[async_trait]
+pub trait IntentModel: Send + Sync {
+    /// Chooses one of the intents, or none.
+    ///
+    /// # Errors
+    /// When the model cannot be asked.
+    async fn classify(&self, input: &ClassifyInput, intents: &[IntentSpec]) -> Result<Classification>;
+}
+
+/// Gets fields out of documents.
+#[async_trait]
+pub trait Extractor: Send + Sync {
+    /// The first stage: what is in this document?
+    ///
+    /// # Errors
+    /// When the model cannot be asked.
+    async fn analyse(&self, document: &DocumentText, schema: &ExtractionSchema) -> Result<DocumentAnalysis>;
+
+    /// The second stage: only the fields of the sections that the first found. `number` is the attachment's.
+    ///
+    /// # Errors
+    /// When the model cannot be asked.
+    async fn extract(
+        &self,
+        number: u32,
+        document: &DocumentText,
+        analysis: &DocumentAnalysis,
+        schema: &ExtractionSchema,
+    ) -> Result<Extraction>;
+}

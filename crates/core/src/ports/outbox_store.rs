@@ -1,0 +1,40 @@
+//! Messages that leave the house. They are written by commits only.
+
+use async_trait::async_trait;
+
+use super::task_store::Page;
+use crate::error::Result;
+use crate::id::OutboxId;
+use crate::outbox::{OutboxMessage, OutboxStatus};
+use crate::tenant::TenantScope;
+use crate::time::Timestamp;
+
+/// Where outgoing messages are kept.
+#[async_trait]
+pub trait OutboxStore: Send + Sync {
+    /// A message.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn outbox_message(&self, scope: TenantScope, id: OutboxId) -> Result<Option<OutboxMessage>>;
+
+    /// A page of messages, newest first, before the message with id `before`.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn outbox(&self, scope: TenantScope, before: Option<OutboxId>, limit: u32) -> Result<Page<OutboxMessage>>;
+
+    /// Moves a message on, counting a try when it becomes `sending`; `false` when it is not in `from`.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn move_outbox(
+        &self,
+        scope: TenantScope,
+        id: OutboxId,
+        from: OutboxStatus,
+        to: OutboxStatus,
+        error: Option<&str>,
+        at: Timestamp,
+    ) -> Result<bool>;
+}

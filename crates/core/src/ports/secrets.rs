@@ -1,0 +1,26 @@
+//! What the master key is good for. The key itself never leaves its adapter.
+
+use crate::audit::AuditKey;
+use crate::id::TenantId;
+
+/// Derivations of the master key, each for one purpose, and sealing of what must be read again.
+pub trait Keys: Send + Sync {
+    /// The keyed hash under which an API key is stored, in hex.
+    fn api_key_hash(&self, key: &str) -> String;
+
+    /// The secret of one delegation: derived from its workflow id, so that it can be verified before the delegation
+    /// is committed, and never has to be stored.
+    fn callback_secret(&self, workflow_id: &str) -> String;
+
+    /// The secret with which one tenant's completion webhooks are signed, `whsec_…` after Standard Webhooks.
+    fn webhook_secret(&self, tenant: TenantId, name: &str) -> String;
+
+    /// The key of one tenant's audit chain.
+    fn audit_key(&self, tenant: TenantId) -> AuditKey;
+
+    /// Seals bytes for one purpose and row; only the same purpose and row open them again.
+    fn seal(&self, purpose: &str, plain: &[u8]) -> Vec<u8>;
+
+    /// Opens what [`Keys::seal`] sealed; `None` when it was sealed for something else, with another key, or edited.
+    fn open(&self, purpose: &str, sealed: &[u8]) -> Option<Vec<u8>>;
+}

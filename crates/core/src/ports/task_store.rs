@@ -1,0 +1,248 @@
+//! Tasks, their journals, attempts, signals and delegations.
+
+use async_trait::async_trait;
+
+use crate::audit::AuditEvent;
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::money::Usage;
+use crate::plan::{FrozenPlan, PlanHash, StepId};
+use crate::record::StoredLink;
+use crate::task::{
+    Attachment, Attempt, Channel, Claimed, Commit, CommitRefused, Committed, JournalRow, Lease, NewTask, Signal,
+    Submitted, Task, TaskStatus, Wait, WorkerId,
+};
+use crate::tenant::TenantScope;
+use crate::time::{Millis, Timestamp};
+
+/// A page of a list.
+#[derive(Clone, Debug)]
+pub struct Page<T> {
+    /// The items.
+    pub items: Vec<T>,
+    /// Where the next page begins; `None` at the end.
+    pub next: Option<String>,
+}
+
+/// Which tasks to list, newest first.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct TaskFilter {
+    /// Only of that status.
+    pub status: Option<TaskStatus>,
+    /// Only of that intent.
+    pub intent: Option<String>,
+    /// Only of that channel.
+    pub channel: Option<Channel>,
+    /// After that task: the cursor.
+    pub before: Option<TaskId>,
+    /// At most so many, from 1 to 200.
+    pub limit: u32,
+}
+
+/// What became of a lease at a heartbeat.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Heartbeat {
+    /// It holds on.
+    Held(Committed),
+    /// It is somebody else's.
+    Lost,
+}
+
+/// Why a review was refused.
+#[derive(Debug, thiserror::Error)]
+pub enum ReviewRefused {
+    /// The task does not wait there any more, or this wait has been answered.
+    #[error("the task is not waiting for this answer")]
+    NotWaiting,
+    /// There is no such task in this tenant.
+    #[error("no such task")]
+    NotFound,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] crate::error::Error),
+}
+
+/// What became of a callback.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CallbackOutcome {
+    /// The step is delegated; the callback will end it.
+    Accepted,
+    /// The step is not delegated yet; the callback is kept until it is.
+    Kept,
+    /// The same callback came before.
+    Duplicate,
+    /// Another callback came before.
+    Conflict,
+    /// The task has ended, or the delegation has been given up; it is recorded and changes nothing.
+    Late,
+}
+
+/// Tells workers that a task may be due. Spurious and lost wake-ups are both allowed: workers also poll.
+#[async_trait]
+pub trait WakeUps: Send + Sync {
+    /// Waits for the next hint, at most `at_most`.
+    ///
+    /// # Cancel safety
+    /// Dropping it loses at most one hint.
+    async fn wait(&self, at_most: Millis);
+}
+
+/// Where tasks are kept.
+#[async_trait]
+pub trait TaskStore: Send + Sync {
+    /// Stores a new task with its attachments and the journal rows of a fork, in one commit; with `claim`, under a
+    /// lease of that worker. The frozen plan is stored when it is new.
+    ///
+    /// # Errors
+    /// When the store cannot take it; then nothing was stored.
+    async fn submit(&self, scope: TenantScope, task: NewTask, claim: Option<(&WorkerId, Millis)>) -> Result<Submitted>;
+
+    /// Claims up to `limit` tasks that are due or whose lease has expired, of all tenants, longest due first. Each
+    /// gets the next epoch and a lease of that length. Terminal and paused tasks are never claimed.
+    ///
+    /// # Errors
+    /// When the store fails; then nothing was claimed.
+    async fn claim_due(&self, worker: &WorkerId, limit: u32, lease: Millis, now: Timestamp) -> Result<Vec<Claimed>>;
+
+    /// Makes every leased task claimable at once: the one process of a SQLite file calls it at its start, because no
+    /// other process can hold a lease. A PostgreSQL store does nothing here.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn take_over(&self, now: Timestamp) -> Result<u64>;
+
+    /// Prolongs leases, and tells which are lost.
+    ///
+    /// # Errors
+    /// When the store fails; then nobody knows, and the leases may expire.
+    async fn heartbeat(&self, leases: &[Lease], lease: Millis, now: Timestamp) -> Result<Vec<Heartbeat>>;
+
+    /// Writes one commit under the lease's fence, all or nothing.
+    ///
+    /// # Errors
+    /// [`CommitRefused::Fenced`] when the epoch is old, [`CommitRefused::RecordChanged`] when a tool's belief no
+    /// longer holds; in each case nothing was written.
+    async fn commit(&self, lease: &Lease, commit: Commit) -> Result<Committed, CommitRefused>;
+
+    /// Records that an outside effect is about to begin, under the lease's fence. The same step, generation and
+    /// attempt twice is allowed when the arguments are the same.
+    ///
+    /// # Errors
+    /// Fenced, or the store failed; then the effect must not begin.
+    async fn begin_attempt(&self, lease: &Lease, attempt: &Attempt) -> Result<Committed, CommitRefused>;
+
+    /// Attempts of a task, oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn attempts(&self, scope: TenantScope, task: TaskId) -> Result<Vec<Attempt>>;
+
+    /// Signals with a number above `after`, in order.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn signals(&self, scope: TenantScope, task: TaskId, after: i64) -> Result<Vec<(i64, Signal)>>;
+
+    /// A task's row.
+    ///
+    /// # Errors
+    /// When the store fails. Another tenant's task is `None`.
+    async fn task(&self, scope: TenantScope, id: TaskId) -> Result<Option<Task>>;
+
+    /// A page of tasks, newest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn tasks(&self, scope: TenantScope, filter: &TaskFilter) -> Result<Page<Task>>;
+
+    /// Journal rows with `seq > after`, in order, at most `limit`.
+    ///
+    /// # Errors
+    /// When the store fails, or a row cannot be read by this program.
+    async fn journal(&self, scope: TenantScope, task: TaskId, after: i64, limit: u32) -> Result<Vec<JournalRow>>;
+
+    /// A frozen plan.
+    ///
+    /// # Errors
+    /// When the store fails, or the plan was frozen by a newer program.
+    async fn frozen_plan(&self, scope: TenantScope, hash: &PlanHash) -> Result<Option<FrozenPlan>>;
+
+    /// A task's attachments in order.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn attachments(&self, scope: TenantScope, task: TaskId) -> Result<Vec<Attachment>>;
+
+    /// A task's links to records, oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn artifacts(&self, scope: TenantScope, task: TaskId) -> Result<Vec<StoredLink>>;
+
+    /// A task's children, oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn children(&self, scope: TenantScope, task: TaskId) -> Result<Vec<TaskId>>;
+
+    /// Answers one wait of a task, exactly once: stores the signal and makes the task due. The waits on the row are
+    /// left to the holder of the next lease.
+    ///
+    /// # Errors
+    /// [`ReviewRefused::NotWaiting`] when the task does not wait with that step and row any more, or it was answered.
+    async fn answer(&self, scope: TenantScope, id: TaskId, wait: &Wait, signal: Signal, audit: AuditEvent)
+    -> Result<(), ReviewRefused>;
+
+    /// Stores a workflow's callback for a step, at most one body per workflow id, and makes the task due. The caller
+    /// has verified the secret. `body_hash` tells a repeat from a conflict, which is audited.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` when there is no such task.
+    async fn callback(
+        &self,
+        scope: TenantScope,
+        id: TaskId,
+        step: &StepId,
+        signal: Signal,
+        body_hash: &str,
+        at: Timestamp,
+    ) -> Result<CallbackOutcome>;
+
+    /// The tenant of a task, for callers who prove themselves by a task's own secret.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn scope_of(&self, id: TaskId) -> Result<Option<TenantScope>>;
+
+    /// Wants the task cancelled. A task that nobody holds becomes due, so that a worker ends it.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`; `CONFLICT` when it has ended.
+    async fn request_cancel(&self, scope: TenantScope, id: TaskId, at: Timestamp, audit: AuditEvent) -> Result<Task>;
+
+    /// Pauses a task: it keeps its status and cannot be claimed. Resumes it with `false`.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`; `CONFLICT` when it has ended, or is paused (not paused) already.
+    async fn set_paused(&self, scope: TenantScope, id: TaskId, paused: bool, at: Timestamp, audit: AuditEvent)
+    -> Result<Task>;
+
+    /// Reopens a failed task, leaving the signal for its next holder.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`; `CONFLICT` when it has not failed.
+    async fn reopen(&self, scope: TenantScope, id: TaskId, signal: Signal, at: Timestamp, audit: AuditEvent)
+    -> Result<Task>;
+
+    /// What a task and all below it have used.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn usage_of_tree(&self, scope: TenantScope, root: TaskId) -> Result<Usage>;
+
+    /// How many tasks of all tenants are in each status, for metrics.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn count_by_status(&self) -> Result<Vec<(TaskStatus, i64)>>;
+}

@@ -1,0 +1,158 @@
+//! Tools, and the narrow context they get.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::{Map, Value};
+
+use super::{Extractor, HttpClient, IdSource, RecordStore};
+use crate::document::DocumentText;
+use crate::error::Result;
+use crate::id::{TaskId, TenantId, UserId};
+use crate::identity::User;
+use crate::mail::ParsedMail;
+use crate::plan::StepId;
+use crate::task::{Attachment, Channel, EffectClass};
+use crate::tenant::TenantScope;
+use crate::time::{Millis, Timestamp};
+use crate::tool::{ToolFailure, ToolOutcome, ToolSpec};
+
+/// The documents of a task.
+#[async_trait]
+pub trait Documents: Send + Sync {
+    /// All attachments in order.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn list(&self) -> Result<Vec<Attachment>>;
+
+    /// The text of the attachments that could be read, by number, including what a person typed in for one that
+    /// could not.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn texts(&self) -> Result<Vec<(Attachment, Arc<DocumentText>)>>;
+
+    /// The original message, taken apart; `None` when the task did not come in by mail.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn mail(&self) -> Result<Option<ParsedMail>>;
+}
+
+/// The tenant's users, to read.
+#[async_trait]
+pub trait UserDirectory: Send + Sync {
+    /// The users of a tenant, oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn users_of(&self, scope: TenantScope) -> Result<Vec<User>>;
+}
+
+/// What a tool gets to work with. What its spec does not ask for is `None`.
+#[derive(Clone)]
+pub struct ToolContext {
+    /// The tenant's scope.
+    pub scope: TenantScope,
+    /// The tenant's name.
+    pub tenant_name: String,
+    /// The user for whom it is called.
+    pub user: Option<UserId>,
+    /// The task, when it is called by a step.
+    pub task: Option<TaskId>,
+    /// The step.
+    pub step: Option<StepId>,
+    /// By which way the task came in.
+    pub channel: Channel,
+    /// The task's input text.
+    pub input: Arc<str>,
+    /// The task's payload.
+    pub payload: Arc<Value>,
+    /// The task's state as it stands.
+    pub state: Arc<Map<String, Value>>,
+    /// The trace.
+    pub trace_id: String,
+    /// The idempotency key of this call; the same for every try.
+    pub key: String,
+    /// Which try this is, from 1.
+    pub attempt: u32,
+    /// Whether an earlier try may have had its effect: a `queryable` tool looks first.
+    pub may_have_happened: bool,
+    /// Now.
+    pub now: Timestamp,
+    /// The time that is left for this try.
+    pub timeout: Millis,
+    /// Where ids come from.
+    pub ids: Arc<dyn IdSource>,
+    /// HTTP.
+    pub http: Option<Arc<dyn HttpClient>>,
+    /// The task's documents.
+    pub documents: Option<Arc<dyn Documents>>,
+    /// The extraction model.
+    pub extractor: Option<Arc<dyn Extractor>>,
+    /// The tenant's records. Always with [`ToolContext::scope`].
+    pub records: Option<Arc<dyn RecordStore>>,
+    /// The tenant's users.
+    pub users: Option<Arc<dyn UserDirectory>>,
+}
+
+impl ToolContext {
+    /// The tenant.
+    #[must_use]
+    pub fn tenant(&self) -> TenantId {
+        self.scope.tenant()
+    }
+
+    /// The records.
+    ///
+    /// # Errors
+    /// When the tool's spec does not ask for them: a fault of the tool.
+    pub fn records(&self) -> Result<&dyn RecordStore, ToolFailure> {
+        self.records.as_deref().ok_or_else(|| ToolFailure::permanent("the tool's spec does not ask for records"))
+    }
+
+    /// The documents.
+    ///
+    /// # Errors
+    /// When the tool's spec does not ask for them: a fault of the tool.
+    pub fn documents(&self) -> Result<&dyn Documents, ToolFailure> {
+        self.documents.as_deref().ok_or_else(|| ToolFailure::permanent("the tool's spec does not ask for documents"))
+    }
+
+    /// The extraction model.
+    ///
+    /// # Errors
+    /// When the tool's spec does not ask for it: a fault of the tool.
+    pub fn extractor(&self) -> Result<&dyn Extractor, ToolFailure> {
+        self.extractor.as_deref().ok_or_else(|| ToolFailure::permanent("the tool's spec does not ask for a model"))
+    }
+}
+
+/// A tool. Only the ToolService calls it, with arguments that fit its schema.
+#[async_trait]
+pub trait Tool: Send + Sync {
+    /// What it says about itself.
+    fn spec(&self) -> &ToolSpec;
+
+    /// The effect class of a call with these arguments, where it depends on them.
+    fn effect_of(&self, _args: &Map<String, Value>) -> EffectClass {
+        self.spec().effect
+    }
+
+    /// Does it.
+    ///
+    /// # Errors
+    /// A failure that says whether another try may help, and whether the effect may have happened.
+    ///
+    /// # Cancel safety
+    /// Dropping the future is the same as a crash at that await.
+    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure>;
+}
+
+/// A failure of a port inside a tool: another try may help, and nothing outside happened.
+impl From<crate::error::Error> for ToolFailure {
+    fn from(error: crate::error::Error) -> Self {
+        Self::transient(error.to_string()).code(error.code())
+    }
+}

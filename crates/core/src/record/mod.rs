@@ -1,0 +1,181 @@
+//! Records: the objects that packs keep. A pack declares kinds; it needs no SQL and no migration.
+
+pub mod merge;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+pub use merge::{Merge, Merged, merge};
+
+use crate::id::RecordId;
+use crate::time::Timestamp;
+
+/// Limits of records.
+pub mod limits {
+    /// Characters of a kind.
+    pub const MAX_KIND: usize = 100;
+    /// Characters of a key.
+    pub const MAX_KEY: usize = 300;
+    /// Bytes of a record's props as JSON.
+    pub const MAX_PROPS: usize = 256 * 1024;
+}
+
+/// A domain object of one tenant.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Record {
+    /// Its id.
+    pub id: RecordId,
+    /// Its kind, for instance `insurance.deal`.
+    pub kind: String,
+    /// Unique in its tenant and kind.
+    pub key: String,
+    /// What it holds.
+    pub props: Map<String, Value>,
+    /// Grows by one with each change, from 1.
+    pub version: i64,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+}
+
+/// A value under which a record can be found, beside its key: an identifier, a normalised name.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Lookup {
+    /// Its name, for instance `DOT` or `name`.
+    pub name: String,
+    /// Its normalised value.
+    pub value: String,
+    /// Whether no two records of a kind may share it.
+    pub unique: bool,
+}
+
+impl Lookup {
+    /// A lookup that no two records may share.
+    pub fn unique(name: impl Into<String>, value: impl Into<String>) -> Self {
+        Self { name: name.into(), value: value.into(), unique: true }
+    }
+
+    /// A lookup that many may share.
+    pub fn shared(name: impl Into<String>, value: impl Into<String>) -> Self {
+        Self { name: name.into(), value: value.into(), unique: false }
+    }
+}
+
+/// What a tool believed about a record when it decided. A commit whose belief no longer holds is refused, and the
+/// tool decides again: it is a pure function of what it read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Expect {
+    /// There is no record with that key.
+    Absent,
+    /// The record has that version.
+    Version(i64),
+    /// Whatever is there is merged into.
+    Any,
+}
+
+/// A record to be written with the step that made it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PutRecord {
+    /// The id if it is created; ignored when it exists.
+    pub id: RecordId,
+    /// Its kind.
+    pub kind: String,
+    /// Its key.
+    pub key: String,
+    /// What is put in.
+    pub props: Map<String, Value>,
+    /// How it meets what is there.
+    pub merge: Merge,
+    /// What the tool believed.
+    pub expect: Expect,
+    /// Under what it can be found; replaces the record's lookups of the same names.
+    pub lookups: Vec<Lookup>,
+}
+
+/// A kind of record that a pack declares.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RecordKind {
+    /// Its key, `domain.noun`.
+    pub key: String,
+    /// What it is, for people.
+    pub description: String,
+    /// JSON Schema of its props.
+    pub schema: Value,
+}
+
+/// What part a record played in a task.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ArtifactRole {
+    /// The task created it.
+    Created,
+    /// The task changed it.
+    Updated,
+    /// The task found it as it was.
+    Resolved,
+    /// The task was about it.
+    Input,
+}
+
+impl ArtifactRole {
+    /// Its name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Updated => "updated",
+            Self::Resolved => "resolved",
+            Self::Input => "input",
+        }
+    }
+
+    /// The role with that name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Created, Self::Updated, Self::Resolved, Self::Input].into_iter().find(|role| role.as_str() == name)
+    }
+}
+
+impl fmt::Display for ArtifactRole {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A task's link to a record.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ArtifactLink {
+    /// The record's kind.
+    pub kind: String,
+    /// The record's id.
+    pub record_id: RecordId,
+    /// The record's key.
+    pub key: String,
+    /// The part it played.
+    pub role: ArtifactRole,
+    /// What else explains the link: field names, never values.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub metadata: Map<String, Value>,
+}
+
+/// An artifact link as it is stored: with the step and the tool that made it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StoredLink {
+    /// The link.
+    #[serde(flatten)]
+    pub link: ArtifactLink,
+    /// The step that made it.
+    pub step_id: String,
+    /// The tool that made it.
+    pub tool_key: Option<String>,
+    /// When.
+    pub created_at: Timestamp,
+}

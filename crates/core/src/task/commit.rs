@@ -1,0 +1,156 @@
+//! One commit: everything that a step changes, in one short transaction under the lease's fence.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::input::NewTask;
+use super::journal::{JournalRow, StepError};
+use super::status::TaskStatus;
+use super::wait::Wait;
+use crate::audit::AuditEvent;
+use crate::job::NewJob;
+use crate::money::Usage;
+use crate::outbox::NewOutbox;
+use crate::plan::{FrozenPlan, StepId};
+use crate::record::{ArtifactLink, PutRecord};
+use crate::time::Timestamp;
+
+/// Something that is written with the step.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Effect {
+    /// A record is created or merged.
+    Put(Box<PutRecord>),
+    /// The task is linked to a record.
+    Link {
+        /// The link.
+        link: ArtifactLink,
+        /// The step that makes it.
+        step: StepId,
+        /// The tool that makes it.
+        tool: Option<String>,
+    },
+    /// A message leaves the house afterwards.
+    Send(Box<NewOutbox>),
+    /// A job is queued.
+    Enqueue(Box<NewJob>),
+    /// A child task is submitted.
+    Spawn(Box<NewChild>),
+    /// A step is handed to an outside engine.
+    Delegate(Box<Delegation>),
+}
+
+/// A child task.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NewChild {
+    /// The child.
+    pub task: NewTask,
+}
+
+/// A step in the hands of an outside engine.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Delegation {
+    /// The step.
+    pub step: StepId,
+    /// The workflow's name.
+    pub workflow: String,
+    /// The id under which the engine knows it, and answers: the attempt key.
+    pub workflow_id: String,
+    /// When it is given up.
+    pub deadline: Timestamp,
+}
+
+/// What becomes of the task's row.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub enum TaskChange {
+    /// Nothing: most steps.
+    #[default]
+    Keep,
+    /// A phase ended. The lease is kept.
+    Progress {
+        /// The phase it is in now.
+        status: TaskStatus,
+        /// What is wanted, when that has just been found out.
+        intent: Option<(String, f64)>,
+        /// The plan it walks, when that has just been chosen.
+        plan: Option<Box<FrozenPlan>>,
+    },
+    /// Nothing can go on now: the lease is given back.
+    Release {
+        /// `executing` (the clock, a child), `needs_review`, `delegated`, or the phase it is in.
+        status: TaskStatus,
+        /// When it goes on by itself; `None` when only a signal helps.
+        due: Option<Timestamp>,
+        /// For what persons it waits.
+        waits: Vec<Wait>,
+        /// The step that it waits in.
+        current_step: Option<String>,
+        /// The outside engine's id while it is delegated.
+        workflow_id: Option<String>,
+    },
+    /// It has ended: the lease is gone.
+    End(Box<Ending>),
+}
+
+/// How a task ends.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Ending {
+    /// `completed`, `failed` or `cancelled`.
+    pub status: TaskStatus,
+    /// Its result.
+    pub result: Value,
+    /// Why it failed.
+    pub error: Option<StepError>,
+    /// The step it ended in.
+    pub current_step: Option<String>,
+}
+
+/// One commit.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Commit {
+    /// Rows for the journal, in order.
+    pub rows: Vec<JournalRow>,
+    /// What is written with them.
+    pub effects: Vec<Effect>,
+    /// What becomes of the task's row.
+    pub change: TaskChange,
+    /// What is added to the task's usage; the row is only touched when it is not zero or the row changes anyway.
+    pub usage: Usage,
+    /// Decisions and acts to be explained later.
+    pub audit: Vec<AuditEvent>,
+    /// The number of the last signal that has been taken in. A release with more signals waiting makes the task due
+    /// at once.
+    pub signals_seen: i64,
+    /// The moment of the commit.
+    pub at: Timestamp,
+}
+
+/// What the holder of the lease learns from its commit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Committed {
+    /// How many signals have been left for the task.
+    pub signals: i64,
+    /// Somebody wants it cancelled.
+    pub cancel_requested: bool,
+    /// Somebody paused it.
+    pub paused: bool,
+}
+
+/// Why nothing was written.
+#[derive(Debug, thiserror::Error)]
+pub enum CommitRefused {
+    /// The lease is somebody else's by now. Whatever was computed is discarded.
+    #[error("the lease on the task has been taken over")]
+    Fenced,
+    /// A record is not what the tool believed when it decided. It decides again.
+    #[error("record {kind} {key:?} has changed since the tool read it")]
+    RecordChanged {
+        /// Its kind.
+        kind: String,
+        /// Its key.
+        key: String,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] crate::error::Error),
+}

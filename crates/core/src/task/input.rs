@@ -1,0 +1,205 @@
+//! What a task is made of: its row, what it came with, and how it is submitted.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::journal::StepError;
+use super::status::{Channel, TaskStatus};
+use super::wait::Wait;
+use crate::id::{TaskId, TenantId, UserId};
+use crate::money::{NanoUsd, Usage};
+use crate::plan::{FrozenPlan, PlanHash};
+use crate::time::Timestamp;
+
+/// A task's row.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Task {
+    /// Its id; its time part is when it was made.
+    pub id: TaskId,
+    /// Whose it is.
+    pub tenant: TenantId,
+    /// By which way it came in.
+    pub channel: Channel,
+    /// Where it stands.
+    pub status: TaskStatus,
+    /// The input as text: a message, an instruction, a mail's body.
+    pub input: String,
+    /// The rest of the input: a webhook's body, a mail's headers, a caller's payload.
+    pub payload: Value,
+    /// Who submitted it ([`crate::actor::Principal::label`]).
+    pub created_by: String,
+    /// The user it acts for, when there is one.
+    pub user: Option<UserId>,
+    /// What is wanted, once it is known.
+    pub intent: Option<String>,
+    /// How sure that is, from 0 to 1.
+    pub confidence: Option<f64>,
+    /// The plan it walks, by key and version.
+    pub plan: Option<(String, u32)>,
+    /// The frozen copy it walks.
+    pub plan_hash: Option<PlanHash>,
+    /// The most steps it may schedule.
+    pub max_steps: u32,
+    /// Below this confidence a person is asked.
+    pub confidence_threshold: f64,
+    /// The most it and its children may cost.
+    pub budget: Option<NanoUsd>,
+    /// What it has used so far.
+    pub usage: Usage,
+    /// The trace it belongs to, 32 hex digits.
+    pub trace_id: String,
+    /// The task and step that started it.
+    pub parent: Option<(TaskId, String)>,
+    /// How deep it lies below the first of its line; 0 for that one.
+    pub depth: u32,
+    /// For what persons it waits.
+    pub waits: Vec<Wait>,
+    /// The step that it waits in, or ended in.
+    pub current_step: Option<String>,
+    /// The outside engine's id while it is delegated.
+    pub delegated_workflow_id: Option<String>,
+    /// How it ended.
+    pub result: Option<Value>,
+    /// Why it failed.
+    pub error: Option<StepError>,
+    /// When it was submitted.
+    pub created_at: Timestamp,
+    /// When it was first claimed.
+    pub started_at: Option<Timestamp>,
+    /// When it ended.
+    pub completed_at: Option<Timestamp>,
+    /// Since when it is paused.
+    pub paused_at: Option<Timestamp>,
+    /// Whether somebody wants it cancelled.
+    pub cancel_requested: bool,
+    /// How often it was claimed from a worker that let its lease expire.
+    pub recoveries: u32,
+    /// How many signals have been left for it.
+    pub signals: i64,
+    /// The fence of its present or last lease.
+    pub epoch: i64,
+    /// The task it was forked from.
+    pub forked_from: Option<TaskId>,
+}
+
+/// A task to be submitted.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NewTask {
+    /// Its id.
+    pub id: TaskId,
+    /// By which way it comes in.
+    pub channel: Channel,
+    /// Where it comes from, for the dedupe key: `email`, `webhook/forms`, `sms`, `api/user:…`.
+    pub source: String,
+    /// At most one task per tenant, source and key.
+    pub dedupe_key: Option<String>,
+    /// Hash of the body under that key. The same key with another body is a conflict where the source says so.
+    pub body_hash: Option<String>,
+    /// The input as text.
+    pub input: String,
+    /// The rest of the input.
+    pub payload: Value,
+    /// Who submits it.
+    pub created_by: String,
+    /// The user it acts for.
+    pub user: Option<UserId>,
+    /// The plan it walks, when it is known already; then extraction and intent are not asked.
+    pub plan: Option<FrozenPlan>,
+    /// What came with it.
+    pub attachments: Vec<NewAttachment>,
+    /// The most steps it may schedule.
+    pub max_steps: u32,
+    /// Below this confidence a person is asked.
+    pub confidence_threshold: f64,
+    /// The most it may cost.
+    pub budget: Option<NanoUsd>,
+    /// The trace it belongs to.
+    pub trace_id: String,
+    /// The task and step that start it.
+    pub parent: Option<(TaskId, String)>,
+    /// How deep it lies.
+    pub depth: u32,
+    /// The task it is forked from, with the journal rows it begins with.
+    pub forked_from: Option<(TaskId, Vec<super::journal::JournalRow>)>,
+    /// When it is submitted.
+    pub at: Timestamp,
+}
+
+/// How a submission ended.
+#[derive(Clone, Debug)]
+pub enum Submitted {
+    /// It is a new task; claimed at once when the submitter asked for it.
+    New(Box<super::lease::Claimed>),
+    /// It is a new task that waits for a worker.
+    Queued(Box<Task>),
+    /// The same key was submitted before; this is that task.
+    Duplicate {
+        /// The task of the first submission.
+        task: Box<Task>,
+        /// Whether this submission had the same body.
+        same_body: bool,
+    },
+}
+
+/// Where an attachment comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AttachmentSource {
+    /// The message itself, as it came in.
+    Original,
+    /// A file that was attached.
+    Attached,
+    /// A picture shown inside the message; kept, and not read as a document.
+    Inline,
+}
+
+impl AttachmentSource {
+    /// Its name on the wire and in the database.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Original => "original",
+            Self::Attached => "attached",
+            Self::Inline => "inline",
+        }
+    }
+
+    /// The source with that name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Original, Self::Attached, Self::Inline].into_iter().find(|source| source.as_str() == name)
+    }
+}
+
+/// An attachment to be stored with its task. The bytes are in the blob store already.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NewAttachment {
+    /// Its name.
+    pub filename: String,
+    /// Its declared content type.
+    pub content_type: String,
+    /// Its size in bytes.
+    pub size: u64,
+    /// BLAKE3 of its bytes in hex: its name in the blob store.
+    pub hash: String,
+    /// Where it comes from.
+    pub source: AttachmentSource,
+}
+
+/// A stored attachment.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Attachment {
+    /// Its number in its task, from 0.
+    pub n: u32,
+    /// Its name.
+    pub filename: String,
+    /// Its declared content type.
+    pub content_type: String,
+    /// Its size in bytes.
+    pub size: u64,
+    /// BLAKE3 of its bytes in hex.
+    pub hash: String,
+    /// Where it comes from.
+    pub source: AttachmentSource,
+}

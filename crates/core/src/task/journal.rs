@@ -1,0 +1,293 @@
+//! The journal: one inserted row per thing that happened, carrying what replay needs and what the log shows.
+//!
+//! A task's whole life can be read from its frozen plan and its rows in order; that is what a resume and a replay do.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::signal::Signal;
+use super::status::TaskStatus;
+use super::wait::Wait;
+use crate::error::ErrorCode;
+use crate::money::Usage;
+use crate::plan::{PlanPatch, StepId, StepSpec};
+use crate::record::ArtifactLink;
+use crate::time::{Millis, Timestamp};
+
+/// What happens when the process dies between an effect's start and its end.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EffectClass {
+    /// Nothing outside changes: try again.
+    Read,
+    /// Only our own database changes, in the commit of the step: exactly once.
+    Local,
+    /// The receiver deduplicates by our key: try again with the same key.
+    Keyed,
+    /// The receiver can be asked whether it happened: look, then try again.
+    Queryable,
+    /// Nobody can know: stop for a person.
+    #[default]
+    Unkeyed,
+}
+
+impl EffectClass {
+    /// Its name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Local => "local",
+            Self::Keyed => "keyed",
+            Self::Queryable => "queryable",
+            Self::Unkeyed => "unkeyed",
+        }
+    }
+
+    /// Whether a try must be recorded before it begins.
+    #[must_use]
+    pub const fn needs_attempt_row(self) -> bool {
+        match self {
+            Self::Read | Self::Local => false,
+            Self::Keyed | Self::Queryable | Self::Unkeyed => true,
+        }
+    }
+}
+
+/// How a step ended.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepStatus {
+    /// It did what it was to do.
+    Completed,
+    /// It did not.
+    Failed,
+    /// Its condition was false, or a failure came before it.
+    Skipped,
+}
+
+impl StepStatus {
+    /// Its name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Skipped => "skipped",
+        }
+    }
+}
+
+/// Why a step, or a task, failed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StepError {
+    /// The code.
+    pub code: ErrorCode,
+    /// What failed, for people.
+    pub message: String,
+    /// Whether another try may help.
+    pub retryable: bool,
+}
+
+/// A step's terminal outcome.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StepOutcome {
+    /// How it ended.
+    pub status: StepStatus,
+    /// Its data: what `steps.ID.result` is.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub data: Value,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<StepError>,
+    /// Whether its failure was tolerated, so that the task went on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tolerated: bool,
+    /// Whether its data, or a part, comes from mail, documents or the web.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tainted: bool,
+    /// The effect class of what it called; `None` when it called nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect: Option<EffectClass>,
+    /// Whether a person let it be tried again although it may have happened before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub possible_duplicate: bool,
+    /// Steps that run after it, with derived ids.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub injected: Vec<StepSpec>,
+    /// A change of the remaining plan, with derived ids.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patch: Option<PlanPatch>,
+    /// The records it touched.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub artifacts: Vec<ArtifactLink>,
+    /// What it used.
+    #[serde(default, skip_serializing_if = "Usage::is_zero")]
+    pub usage: Usage,
+    /// What else the log shows: counts and keys, never values.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub metadata: Map<String, Value>,
+}
+
+impl StepOutcome {
+    /// An outcome with that status and nothing else.
+    #[must_use]
+    pub fn bare(status: StepStatus) -> Self {
+        Self {
+            status,
+            data: Value::Null,
+            error: None,
+            tolerated: false,
+            tainted: false,
+            effect: None,
+            possible_duplicate: false,
+            injected: Vec::new(),
+            patch: None,
+            artifacts: Vec::new(),
+            usage: Usage::default(),
+            metadata: Map::new(),
+        }
+    }
+
+    /// A completed outcome with data.
+    #[must_use]
+    pub fn completed(data: Value) -> Self {
+        Self { data, ..Self::bare(StepStatus::Completed) }
+    }
+
+    /// A failed outcome.
+    #[must_use]
+    pub fn failed(error: StepError) -> Self {
+        Self { error: Some(error), ..Self::bare(StepStatus::Failed) }
+    }
+}
+
+/// What was decided when a step that holds steps was opened, so that a resume decides the same.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "opening", rename_all = "snake_case")]
+pub enum Opening {
+    /// A condition took this way.
+    Branch {
+        /// Whether it was true.
+        taken: bool,
+    },
+    /// All branches of a parallel step began.
+    Branches,
+    /// A loop over these items began.
+    Items {
+        /// The items.
+        items: Vec<Value>,
+        /// Whether they come from untrusted sources.
+        tainted: bool,
+    },
+    /// A while loop begins another round.
+    Round {
+        /// Which, from 0.
+        n: u32,
+    },
+}
+
+/// What happened.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "entry", rename_all = "snake_case")]
+pub enum JournalEntry {
+    /// A step, or a phase of the kernel, ended.
+    Finished(Box<StepOutcome>),
+    /// A try failed and another will follow.
+    Retrying {
+        /// Why it failed.
+        error: StepError,
+        /// When the next try is due.
+        due: Timestamp,
+    },
+    /// A step that holds steps was opened.
+    Opened(Opening),
+    /// A step waits.
+    Waiting(Box<Wait>),
+    /// A signal was taken in.
+    Answered {
+        /// Its number in its task.
+        number: i64,
+        /// What it said.
+        signal: Box<Signal>,
+    },
+    /// The task was taken over from a worker that let its lease expire.
+    Recovered {
+        /// That worker.
+        from: String,
+        /// The row's count of recoveries at this time.
+        recoveries: u32,
+    },
+    /// The task ended.
+    Ended {
+        /// How.
+        status: TaskStatus,
+        /// Why, when it failed or was cancelled.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<StepError>,
+        /// Steps that never ran.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        skipped: Vec<String>,
+    },
+}
+
+impl JournalEntry {
+    /// The entry's kind in the database.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Finished(_) => "finished",
+            Self::Retrying { .. } => "retrying",
+            Self::Opened(_) => "opened",
+            Self::Waiting(_) => "waiting",
+            Self::Answered { .. } => "answered",
+            Self::Recovered { .. } => "recovered",
+            Self::Ended { .. } => "ended",
+        }
+    }
+
+    /// The step's status in the database, where the entry ends a step.
+    #[must_use]
+    pub fn status(&self) -> Option<&'static str> {
+        match self {
+            Self::Finished(outcome) => Some(outcome.status.as_str()),
+            Self::Ended { status, .. } => Some(status.as_str()),
+            Self::Retrying { .. }
+            | Self::Opened(_)
+            | Self::Waiting(_)
+            | Self::Answered { .. }
+            | Self::Recovered { .. } => None,
+        }
+    }
+}
+
+/// One row of the journal.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JournalRow {
+    /// Its place in its task, from 1, without gaps.
+    pub seq: i64,
+    /// The step it is about; `None` when it is about the task.
+    pub step: Option<StepId>,
+    /// The tool that was called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// Which try, from 1; 0 where there is none.
+    #[serde(default)]
+    pub attempt: u32,
+    /// The step's generation: 0, and one more with each redo by a person.
+    #[serde(default)]
+    pub generation: u32,
+    /// When it was written.
+    pub at: Timestamp,
+    /// How long the try took.
+    #[serde(default)]
+    pub duration: Millis,
+    /// One sentence for people. No values of documents or messages.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub summary: String,
+    /// What happened.
+    pub entry: JournalEntry,
+}

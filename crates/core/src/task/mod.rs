@@ -1,0 +1,54 @@
+//! Tasks: everything that arrives.
+//!
+//! A task is a row, a journal of rows, and nothing that grows in place. Only the holder of its lease writes its
+//! journal; everybody else leaves a [`Signal`], which the holder reads and journals.
+
+pub mod attempt;
+pub mod commit;
+pub mod input;
+pub mod journal;
+pub mod lease;
+pub mod signal;
+pub mod status;
+pub mod wait;
+
+pub use attempt::{Attempt, AttemptKey};
+pub use commit::{Commit, CommitRefused, Committed, Delegation, Effect, Ending, NewChild, TaskChange};
+pub use input::{Attachment, AttachmentSource, NewAttachment, NewTask, Submitted, Task};
+pub use journal::{EffectClass, JournalEntry, JournalRow, Opening, StepError, StepOutcome, StepStatus};
+pub use lease::{Claimed, Lease, WorkerId};
+pub use signal::{Resolution, Signal, SignalKind};
+pub use status::{Channel, IllegalTransition, TaskStatus, Transition};
+pub use wait::{Wait, WaitKind};
+
+/// Limits of tasks.
+pub mod limits {
+    use crate::time::Millis;
+
+    /// Steps that a task may schedule when it names no cap.
+    pub const DEFAULT_MAX_STEPS: u32 = 50;
+    /// The largest cap that a task may name.
+    pub const MAX_MAX_STEPS: u32 = 10_000;
+    /// Below this confidence a person is asked, when the task names no threshold.
+    pub const DEFAULT_CONFIDENCE_THRESHOLD: f64 = 0.8;
+    /// How deep children may lie.
+    pub const MAX_DEPTH: u32 = 5;
+    /// How many times a task may be recovered without getting any further, before it is given up.
+    pub const MAX_RECOVERIES: u32 = 5;
+    /// How long a lease holds without a heartbeat.
+    pub const LEASE: Millis = Millis(30_000);
+    /// How often a lease is renewed.
+    pub const HEARTBEAT: Millis = Millis(10_000);
+    /// How long one try of a step may take when neither step nor tool says.
+    pub const STEP_TIMEOUT: Millis = Millis(120_000);
+    /// How long a delegation may take when the step says nothing.
+    pub const DELEGATION_DEADLINE: Millis = Millis(24 * 60 * 60 * 1000);
+    /// Steps of one task that run at the same time.
+    pub const MAX_PARALLEL: usize = 16;
+    /// Bytes of a task's input text.
+    pub const MAX_INPUT: usize = 4 * 1024 * 1024;
+    /// Bytes of one step's data as JSON.
+    pub const MAX_STEP_DATA: usize = 4 * 1024 * 1024;
+    /// How long `waitMs` may wait.
+    pub const MAX_WAIT: Millis = Millis(60_000);
+}

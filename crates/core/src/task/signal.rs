@@ -1,0 +1,100 @@
+//! What others leave for a task. The holder of its lease takes signals in and journals them; nobody else writes.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::journal::StepError;
+use super::status::TaskStatus;
+use crate::plan::StepId;
+
+/// A person's answer to an outside effect of which nobody knows whether it happened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Resolution {
+    /// It happened; go on.
+    Done,
+    /// Do it again, at the risk of doing it twice.
+    Retry,
+    /// Let the step fail.
+    Fail,
+}
+
+/// A signal.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "signal", rename_all = "snake_case")]
+pub enum Signal {
+    /// A person answered a wait.
+    #[serde(rename_all = "camelCase")]
+    Review {
+        /// The step that waited.
+        step: StepId,
+        /// The wait's row.
+        wait_seq: i64,
+        /// What the person put right.
+        corrections: Map<String, Value>,
+        /// What the person decided, where a decision was asked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        resolution: Option<Resolution>,
+        /// Who.
+        by: String,
+    },
+    /// An outside engine answered a delegation.
+    #[serde(rename_all = "camelCase")]
+    Callback {
+        /// The step that delegated.
+        step: StepId,
+        /// The delegation.
+        workflow_id: String,
+        /// Whether the workflow succeeded.
+        success: bool,
+        /// Its result.
+        data: Value,
+        /// Why it failed.
+        error: Option<String>,
+    },
+    /// A child task ended.
+    #[serde(rename_all = "camelCase")]
+    ChildEnded {
+        /// The step that waits for it.
+        step: StepId,
+        /// The child.
+        child: crate::id::TaskId,
+        /// How.
+        status: TaskStatus,
+        /// Its result.
+        result: Value,
+        /// Why it failed.
+        error: Option<StepError>,
+        /// What it used.
+        usage: crate::money::Usage,
+    },
+    /// A person wants a failed task tried again.
+    #[serde(rename_all = "camelCase")]
+    Retry {
+        /// Who.
+        by: String,
+    },
+}
+
+/// What a signal is, without its content.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(missing_docs, reason = "the same names as the signals")]
+pub enum SignalKind {
+    Review,
+    Callback,
+    ChildEnded,
+    Retry,
+}
+
+impl Signal {
+    /// Which signal it is.
+    #[must_use]
+    pub const fn kind(&self) -> SignalKind {
+        match self {
+            Self::Review { .. } => SignalKind::Review,
+            Self::Callback { .. } => SignalKind::Callback,
+            Self::ChildEnded { .. } => SignalKind::ChildEnded,
+            Self::Retry { .. } => SignalKind::Retry,
+        }
+    }
+}

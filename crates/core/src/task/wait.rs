@@ -1,0 +1,98 @@
+//! What a step waits for.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::plan::StepId;
+use crate::time::Timestamp;
+
+/// Whom, or what, a step waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WaitKind {
+    /// A person: which intent is it?
+    Intent,
+    /// A person: a document could not be read.
+    Document,
+    /// A person: no plan can be used for this intent.
+    Plan,
+    /// A person: a form is to be filled in.
+    Input,
+    /// A person: the tool asks for a look.
+    Review,
+    /// A person: may this call be made with exactly these arguments?
+    Confirmation,
+    /// A person: nobody knows whether an outside effect happened.
+    Ambiguous,
+    /// The clock.
+    Timer,
+    /// A child task.
+    Child,
+    /// An outside engine.
+    Workflow,
+}
+
+impl WaitKind {
+    /// Whether a person has to answer.
+    #[must_use]
+    pub const fn is_person(self) -> bool {
+        match self {
+            Self::Intent
+            | Self::Document
+            | Self::Plan
+            | Self::Input
+            | Self::Review
+            | Self::Confirmation
+            | Self::Ambiguous => true,
+            Self::Timer | Self::Child | Self::Workflow => false,
+        }
+    }
+
+    /// Its name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Intent => "intent",
+            Self::Document => "document",
+            Self::Plan => "plan",
+            Self::Input => "input",
+            Self::Review => "review",
+            Self::Confirmation => "confirmation",
+            Self::Ambiguous => "ambiguous",
+            Self::Timer => "timer",
+            Self::Child => "child",
+            Self::Workflow => "workflow",
+        }
+    }
+}
+
+/// One wait.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Wait {
+    /// The step that waits.
+    pub step_id: StepId,
+    /// The journal row that began the wait: answers bind to it, so that none can be given twice.
+    pub seq: i64,
+    /// Whom or what it waits for.
+    pub kind: WaitKind,
+    /// Why, for people: names the file, the recipient, the missing thing.
+    pub reason: String,
+    /// A form's title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// JSON Schema of the corrections that are accepted.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub schema: Value,
+    /// What is shown with it: a call's arguments, a file's fault, candidates.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub details: Value,
+    /// Since when.
+    pub since: Timestamp,
+    /// When the clock ends it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
+    /// The child task or the workflow's id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+}

@@ -1,0 +1,10 @@
+//! Tools: dumb executors. They get validated arguments and a narrow context, do one thing, and return what is to be
+//! written. They never decide on permissions, never call another tool, and never write.
+
+pub mod failure;
+pub mod outcome;
+pub mod spec;
+
+pub use failure::ToolFailure;
+pub use outcome::{Confirm, Injected, RecordChange, Review, ToolOutcome, WaitUntil};
+pub use spec::{Needs, Risk, ToolSpec};

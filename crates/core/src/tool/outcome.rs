@@ -1,0 +1,95 @@
+//! What a call returns. Everything that is to be written is returned as data; the executor commits it with the step.
+
+use serde_json::{Map, Value};
+
+use crate::job::NewJob;
+use crate::money::Usage;
+use crate::outbox::NewOutbox;
+use crate::plan::PlanPatch;
+use crate::record::{ArtifactLink, PutRecord};
+use crate::time::Timestamp;
+
+/// A record to be written, and the link that explains it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RecordChange {
+    /// The record.
+    pub put: PutRecord,
+    /// The link.
+    pub link: ArtifactLink,
+}
+
+/// A question to a person before the step can end.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Review {
+    /// Why, naming the file, the field, the missing thing.
+    pub reason: String,
+    /// A form's title, when the answer is a form.
+    pub title: Option<String>,
+    /// JSON Schema of the corrections.
+    pub schema: Value,
+    /// What is shown with the question.
+    pub details: Value,
+    /// Whether the answer itself is the step's data (a form), rather than a correction after which the tool is
+    /// called again.
+    pub answer_is_result: bool,
+}
+
+/// Steps as a tool proposes them, before they are checked and given derived ids.
+pub type Injected = Vec<Value>;
+
+/// Asks the executor to let the clock finish the step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WaitUntil(pub Timestamp);
+
+/// A call's success.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ToolOutcome {
+    /// The step's data. An object's members enter the state under their names.
+    pub data: Map<String, Value>,
+    /// One sentence for people; no values of documents or messages.
+    pub summary: String,
+    /// Records to be written with the step.
+    pub records: Vec<RecordChange>,
+    /// Links to records that are not changed.
+    pub links: Vec<ArtifactLink>,
+    /// Messages to be sent afterwards.
+    pub outbox: Vec<NewOutbox>,
+    /// Jobs to be queued.
+    pub jobs: Vec<NewJob>,
+    /// What the call used.
+    pub usage: Usage,
+    /// Steps to run after this one.
+    pub new_steps: Injected,
+    /// A change of the remaining plan.
+    pub patch: Option<PlanPatch>,
+    /// A question to a person; then nothing else of this outcome counts.
+    pub review: Option<Review>,
+    /// Hand the step over to this workflow, with these arguments; then nothing else of this outcome counts.
+    pub delegate: Option<(String, Map<String, Value>)>,
+    /// The step ends when the clock says so.
+    pub wait: Option<WaitUntil>,
+    /// Whether the data comes from untrusted sources although the tool's spec does not say so.
+    pub tainted: bool,
+}
+
+impl ToolOutcome {
+    /// A success with data and a sentence.
+    pub fn new(data: Map<String, Value>, summary: impl Into<String>) -> Self {
+        Self { data, summary: summary.into(), ..Self::default() }
+    }
+
+    /// A question to a person.
+    #[must_use]
+    pub fn ask(review: Review) -> Self {
+        Self { review: Some(review), ..Self::default() }
+    }
+}
+
+/// What a person is shown when a call needs a yes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Confirm {
+    /// Why it needs one.
+    pub reason: String,
+    /// The exact arguments.
+    pub args: Value,
+}

@@ -1,0 +1,105 @@
+//! What a tool says about itself. The registry decides by this, never by what a remote server claims.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::actor::Right;
+use crate::plan::RetryPolicy;
+use crate::task::EffectClass;
+use crate::time::Millis;
+
+/// How much harm a call can do.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub enum Risk {
+    /// Reads what is the tenant's own.
+    R0,
+    /// Writes what can be undone.
+    R1,
+    /// Reaches the outside, or cannot be undone.
+    R2,
+    /// Code, money, administration.
+    R3,
+}
+
+/// What a tool's context gives it. What is not asked for is not there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Needs {
+    /// HTTP through the egress policy.
+    pub http: bool,
+    /// The task's documents as text.
+    pub documents: bool,
+    /// The extraction model.
+    pub model: bool,
+    /// The tenant's records, to read.
+    pub records: bool,
+    /// The tenant's users, to read.
+    pub users: bool,
+}
+
+/// A tool's description of itself.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolSpec {
+    /// Its key, `domain.verb_object`.
+    pub key: String,
+    /// Other names under which plans may call it.
+    pub aliases: Vec<String>,
+    /// What it does, for people and models.
+    pub description: String,
+    /// The part of the key before the dot, or `global`.
+    pub domain: String,
+    /// JSON Schema of its arguments. `additionalProperties` is refused unless it says otherwise.
+    pub input_schema: Value,
+    /// What happens if the process dies during a call. Some tools decide per call, see
+    /// [`crate::ports::Tool::effect_of`].
+    pub effect: EffectClass,
+    /// How much harm a call can do.
+    pub risk: Risk,
+    /// What the caller must hold.
+    pub right: Right,
+    /// How long one try may take.
+    pub timeout: Millis,
+    /// Whether its failure stops the task when the step does not say.
+    pub stop_on_failure: bool,
+    /// How it is tried again when the step does not say.
+    pub retry: RetryPolicy,
+    /// Arguments that name a receiver or a place on the network. When their values come from mail, documents or the
+    /// web, a person is asked.
+    pub destinations: Vec<String>,
+    /// Whether its data is untrusted whatever its arguments are: it read mail, documents or the web.
+    pub untrusted_output: bool,
+    /// Whether its data is trusted whatever its arguments are: it comes from the tenant's own settings.
+    pub trusted_output: bool,
+    /// What its context gives it.
+    pub needs: Needs,
+}
+
+impl ToolSpec {
+    /// A local tool of no risk, with defaults for all else: 30 s, no retry of its own beyond the default, failure
+    /// stops the task.
+    pub fn local(key: &str, description: &str, input_schema: Value) -> Self {
+        Self {
+            key: key.to_owned(),
+            aliases: Vec::new(),
+            description: description.to_owned(),
+            domain: key.split_once('.').map_or("global", |(domain, _)| domain).to_owned(),
+            input_schema,
+            effect: EffectClass::Local,
+            risk: Risk::R1,
+            right: Right::Operate,
+            timeout: Millis::from_secs(30),
+            stop_on_failure: true,
+            retry: RetryPolicy::DEFAULT,
+            destinations: Vec::new(),
+            untrusted_output: false,
+            trusted_output: false,
+            needs: Needs::default(),
+        }
+    }
+
+    /// The same for a tool that only reads.
+    pub fn read(key: &str, description: &str, input_schema: Value) -> Self {
+        Self { effect: EffectClass::Read, risk: Risk::R0, ..Self::local(key, description, input_schema) }
+    }
+}

@@ -1,0 +1,2 @@
+//! kybern
+fn main() {}

@@ -1,0 +1,1 @@
+"""Fictional mails, documents and the truth about them, from one set of data."""

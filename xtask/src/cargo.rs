@@ -1,0 +1,31 @@
+//! Calling cargo from inside cargo.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Variables that `cargo run` sets for this process. Handed on, they would make build scripts that watch them run
+/// again, and so rebuild crates that have not changed.
+const OWN_VARIABLES: &[&str] = &["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"];
+
+/// A cargo call in `root`, with the environment of a call from the shell.
+pub(crate) fn command(root: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root).args(args);
+    for (name, _) in std::env::vars_os() {
+        let own = name.to_str().is_some_and(|name| OWN_VARIABLES.iter().any(|own| name.starts_with(own)));
+        if own {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+/// Whether `cargo NAME --version` works: the component or the plug-in is installed.
+pub(crate) fn has(root: &Path, name: &str) -> bool {
+    command(root, &[name, "--version"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}

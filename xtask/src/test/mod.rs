@@ -1,0 +1,150 @@
+//! `cargo xtask test`: everything that must hold before a change lands, in one command.
+//!
+//! A stage that fails does not stop the next ones: one run shows all that is wrong. A stage whose tool is missing is
+//! skipped, and the table at the end says so.
+
+mod counts;
+mod options;
+mod stages;
+mod summary;
+mod tee;
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+
+use crate::clock::{Stopwatch, readable};
+use crate::services::{self, Running};
+use options::Options;
+use stages::{Run, Stage};
+use summary::{Outcome, Report};
+
+pub(crate) use options::USAGE;
+
+/// Runs the command.
+///
+/// # Errors
+/// When the arguments are wrong, or a server for the tests cannot be had.
+pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
+    let options = Options::parse(args)?;
+    let root = crate::root::find()?;
+    let stages = stages::plan(&root, &options);
+    println!("xtask test: {} stages, {}", stages.len(), scope(&options));
+    let mut report = Report::default();
+    let mut servers = Servers::default();
+    for (index, stage) in stages.iter().enumerate() {
+        println!("\n[{}/{}] {}", index + 1, stages.len(), stage.title);
+        let watch = Stopwatch::start();
+        let outcome = carry_out(stage, &root, &options, &mut servers, &mut report)
+            .unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")));
+        outcome.print();
+        report.add(&stage.title, outcome, watch.elapsed());
+    }
+    servers.take_down();
+    print!("{report}");
+    Ok(if report.is_good() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn scope(options: &Options) -> String {
+    if options.packages.is_empty() {
+        return "the whole workspace".to_owned();
+    }
+    format!("only the tests of {} (formatting, tidy, lints and licences are for the whole workspace)", options.packages.join(", "))
+}
+
+fn carry_out(
+    stage: &Stage,
+    root: &std::path::Path,
+    options: &Options,
+    servers: &mut Servers,
+    report: &mut Report,
+) -> Result<Outcome> {
+    match &stage.run {
+        Run::Skip(reason) => Ok(Outcome::Skipped(reason.clone())),
+        Run::Tidy => Ok(Outcome::of(crate::tidy::report(root)?, "see the lines above")),
+        Run::Licenses => Ok(Outcome::of(crate::licenses::report(root)?, "see the lines above")),
+        Run::Cargo(args) => stages::cargo(root, args),
+        Run::Servers => servers.bring_up(options),
+        Run::Tests(args) => {
+            let missing = servers.missing();
+            if !missing.is_empty() {
+                return Ok(Outcome::Failed(format!("not run: {} did not start", missing.join(", "))));
+            }
+            let tests = tee::run(root, args, &servers.environment())?;
+            servers.notice_deaths();
+            let good = tests.success;
+            report.count(tests);
+            Ok(Outcome::of(good, "see the failures above"))
+        }
+    }
+}
+
+/// The servers of this run.
+#[derive(Default)]
+struct Servers {
+    running: Vec<(&'static str, Running)>,
+    missing: Vec<&'static str>,
+}
+
+impl Servers {
+    fn bring_up(&mut self, options: &Options) -> Result<Outcome> {
+        let mut errors = Vec::new();
+        for service in services::all() {
+            let name = service.name();
+            if options.without.iter().any(|without| without == name) {
+                println!("    {name}: left out by --no-{name}; tests that need it say how they go on");
+                continue;
+            }
+            if services::is_given(service.as_ref()) {
+                println!("    {name}: taken from {}", service.variables().join(", "));
+                continue;
+            }
+            let watch = Stopwatch::start();
+            match service.start() {
+                Ok(running) => {
+                    println!("    {name}: {} ({})", running.about(), readable(watch.elapsed()));
+                    self.running.push((name, running));
+                }
+                Err(error) => {
+                    self.missing.push(name);
+                    errors.push(format!("{name}: {error:#}; run with --no-{name} to go without it"));
+                }
+            }
+        }
+        Ok(if errors.is_empty() { Outcome::Passed } else { Outcome::Failed(errors.join("\n")) })
+    }
+
+    fn missing(&self) -> &[&'static str] {
+        &self.missing
+    }
+
+    fn environment(&self) -> Vec<(&'static str, String)> {
+        self.running.iter().flat_map(|(_, running)| running.environment().to_vec()).collect()
+    }
+
+    fn notice_deaths(&mut self) {
+        for (name, running) in &mut self.running {
+            if !running.is_alive() {
+                println!("    {name}: the server ended during the tests; failures may come from that");
+            }
+        }
+    }
+
+    fn take_down(&mut self) {
+        for (name, running) in self.running.drain(..) {
+            let watch = Stopwatch::start();
+            drop(running);
+            println!("    {name}: taken down ({})", readable(watch.elapsed()));
+        }
+    }
+}
+
+/// Splits `--no-NAME` into the name of a service.
+fn service_of(option: &str) -> Result<String> {
+    let name = option.strip_prefix("--no-").context("not of the form --no-NAME")?;
+    let known: Vec<&str> = services::all().iter().map(|service| service.name()).collect();
+    if known.contains(&name) {
+        return Ok(name.to_owned());
+    }
+    anyhow::bail!("there is no service {name:?} to leave out; there are {}", known.join(", "))
+}
