@@ -9,8 +9,7 @@ use anyhow::{Context, Result};
 /// # Errors
 /// When the folder has no parent.
 pub(crate) fn find() -> Result<PathBuf> {
-    let here = std::env::var("CARGO_MANIFEST_DIR")
-        .unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").to_owned());
+    let here = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").to_owned());
     let root = Path::new(&here).parent().context("xtask lies in no workspace")?;
     Ok(root.to_path_buf())
 }

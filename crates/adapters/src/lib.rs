@@ -1,1 +1,7 @@
 //! kybern-adapters
+pub mod clock;
+pub mod documents;
+pub mod http;
+pub mod keys;
+pub mod mail;
+pub mod models;

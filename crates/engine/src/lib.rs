@@ -1,1 +1,21 @@
-//! kybern-engine
+//! When, and in what order: the engine. It owns no SQL and no HTTP; it reaches everything through the ports of the
+//! core.
+//!
+//! Nothing here calls up: progress is written to the journal, and whoever wants to show it follows the journal.
+#![deny(clippy::wildcard_enum_match_arm)]
+
+pub mod audit;
+pub mod events;
+pub mod executor;
+pub mod identity;
+pub mod intake;
+pub mod jobs;
+pub mod parts;
+pub mod plan;
+pub mod readiness;
+pub mod task;
+pub mod templates;
+pub mod tools;
+pub mod worker;
+
+pub use parts::{Engine, EngineParts, Settings, StartError, WorkflowEndpoint};

@@ -1,2 +1,18 @@
-//! kybern
-fn main() {}
+//! The `kybern` binary: the server, and the command line that talks to it.
+
+mod backup;
+mod cli;
+mod client;
+mod config;
+mod demo;
+mod doctor;
+mod local;
+mod output;
+mod recover;
+mod serve;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::main()
+}

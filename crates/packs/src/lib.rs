@@ -1,1 +1,32 @@
-//! kybern-packs
+//! Packs: what each domain brings. A pack depends on the core and on the files beside this one, and on no other pack:
+//! packs share objects by record kind and key only.
+//!
+//! | module | brings |
+//! |---|---|
+//! | [`global`] | messages as fields, documents as fields, telling an agent, handing over to a person |
+//! | [`network`] | companies, with their identifiers |
+//! | [`insurance`] | deals, policies, loss-run requests, and the plans that make them |
+//! | [`fleet`], [`freight`] | intents with plans that read what came in and end with a person |
+//!
+//! How to add one of these is in `docs/adding-a-pack.md`, `docs/adding-a-tool.md` and `docs/adding-a-plan.md`. A tool
+//! is a deterministic function of its context and its arguments; it returns what is to be written and never writes.
+
+mod args;
+mod bundled_plan;
+mod change;
+mod company;
+mod contact;
+mod coverage;
+pub mod fleet;
+pub mod freight;
+pub mod global;
+pub mod insurance;
+pub mod intent_words;
+pub mod network;
+mod pattern;
+mod reading;
+
+// A folder beside the packs would be one, so the world in which tools are tested lies with the tests.
+#[cfg(test)]
+#[path = "../tests/world/mod.rs"]
+mod tests;

@@ -1,1 +1,32 @@
-//! kybern-server
+//! The HTTP edge: what other programs may ask of the engine, and how an answer looks.
+//!
+//! [`router::table`] is the table of contents: one line a route, with the right that it asks for. A request passes
+//! [`request`] (its id, its trace, its span, its error envelope), then [`auth`] (a key becomes an actor), then one
+//! function in [`api`], which reads its input through [`extract`] and calls one method of the engine.
+//!
+//! This crate knows no SQL, no plan and no tool, decides nothing about tasks, and is the only place that maps error
+//! codes to HTTP.
+#![deny(clippy::wildcard_enum_match_arm)]
+
+mod api;
+mod auth;
+mod body;
+mod error;
+mod extract;
+mod health;
+mod idempotency;
+mod metrics;
+pub mod openapi;
+mod page;
+mod request;
+pub mod router;
+pub mod schema;
+mod serve;
+mod sse;
+pub mod state;
+mod status_page;
+
+pub use openapi::openapi_json;
+pub use router::router;
+pub use serve::serve;
+pub use state::{AppState, InboundSource, Limits};

@@ -1,1 +1,35 @@
-//! kybern-store
+//! All SQL of Kybern: every port of [`kybern_core::ports::Store`] on SQLite and on PostgreSQL.
+//!
+//! Each noun is written once, over [`db`]'s unit of work, and runs on both databases. What differs between them lies
+//! in `sql/sqlite` and `sql/postgres`, each file with the reason why.
+//!
+//! - **SQLite**: one thread writes. It takes what has queued up, runs it in one transaction, and answers each caller
+//!   after the one fsync; a few other connections read. One process owns a file.
+//! - **PostgreSQL**: a few connections write in the same way; claims skip what others hold; row-level security is a
+//!   second wall behind [`kybern_core::tenant::TenantScope`]; leases follow the database's clock.
+//!
+//! A unit of work checks everything before it writes. When a statement fails all the same, the batch is rolled back
+//! and each of its units runs alone, so a bad one cannot hurt its neighbours.
+
+mod audit;
+mod blobs;
+mod check;
+mod db;
+mod error;
+mod idempotency;
+mod identity;
+mod jobs;
+mod migrate;
+mod options;
+mod outbox;
+mod page;
+mod partitions;
+mod plans;
+mod records;
+mod store;
+mod tasks;
+mod wake;
+
+pub use error::StoreError;
+pub use options::{PostgresOptions, SqliteOptions};
+pub use store::{Postgres, PostgresStore, SqlStore, Sqlite, SqliteStore};

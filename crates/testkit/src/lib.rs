@@ -1,1 +1,20 @@
-//! kybern-testkit
+//! What tests stand on: a clock that is moved by hand, ids and randomness from a seed, an in-memory store that is
+//! the model of all stores, the conformance suite that every store passes, a receiver of effects, and tools that
+//! follow a script.
+//!
+//! Nothing here is part of the product; it is a dev-dependency of the other crates and panics when a test is wrong.
+#![expect(clippy::expect_used, reason = "test support: a failure here is a failed test")]
+
+pub mod actors;
+pub mod clock;
+pub mod conformance;
+pub mod fakes;
+pub mod keys;
+pub mod mem;
+pub mod sink;
+pub mod tools;
+
+pub use clock::{SeededIds, SeededRandom, SimClock};
+pub use keys::TestKeys;
+pub use mem::{Fault, FaultPoint, MemStore};
+pub use sink::{EffectSink, Received, Reply};

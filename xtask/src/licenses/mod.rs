@@ -58,7 +58,8 @@ const MARK: char = '\t';
 
 fn packages(root: &Path) -> Result<BTreeSet<Package>> {
     let format = format!("{{p}}{MARK}{{l}}{MARK}");
-    let args = ["tree", "--workspace", "--target", "all", "--edges", "normal,build,dev", "--prefix", "none", "--locked"];
+    let args =
+        ["tree", "--workspace", "--target", "all", "--edges", "normal,build,dev", "--prefix", "none", "--locked"];
     let output = cargo::command(root, &args).args(["--format", &format]).output().context("cannot start cargo")?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
@@ -110,8 +111,12 @@ fn faults(package: &Package, policy: &Policy) -> Vec<String> {
     } else {
         match expression::permits(license, &policy.allowed) {
             Ok(true) => {}
-            Ok(false) => faults.push(format!("{at} is under {license}, which deny.toml does not allow (choose another crate)")),
-            Err(error) => faults.push(format!("{at} has a licence that cannot be read: {error} (choose another crate)")),
+            Ok(false) => {
+                faults.push(format!("{at} is under {license}, which deny.toml does not allow (choose another crate)"))
+            }
+            Err(error) => {
+                faults.push(format!("{at} has a licence that cannot be read: {error} (choose another crate)"))
+            }
         }
     }
     faults
@@ -131,7 +136,8 @@ mod tests {
 
     #[test]
     fn a_list_is_read_with_repetitions_and_remarks() {
-        let listed = "a v1.0.0\tMIT\t\n\na v1.0.0\tMIT\t (*)\nb v2.0.0 (proc-macro)\tMIT OR ISC\t\nk v0.1.0 (/x/k)\tMIT\t\n";
+        let listed =
+            "a v1.0.0\tMIT\t\n\na v1.0.0\tMIT\t (*)\nb v2.0.0 (proc-macro)\tMIT OR ISC\t\nk v0.1.0 (/x/k)\tMIT\t\n";
         let packages = read(listed).unwrap();
         assert_eq!(packages.len(), 3);
         assert_eq!(packages.iter().filter(|package| package.source.is_some()).count(), 1);

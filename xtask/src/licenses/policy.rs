@@ -22,7 +22,9 @@ impl Policy {
         let lines = || text.lines().filter(|line| !line.trim_start().starts_with('#'));
         for unknown in ["exceptions", "clarify", "allow-git = [\"", "private ="] {
             if lines().any(|line| line.contains(unknown)) {
-                bail!("deny.toml uses {unknown:?}, which `xtask licenses` does not understand; teach it, or install cargo-deny");
+                bail!(
+                    "deny.toml uses {unknown:?}, which `xtask licenses` does not understand; teach it, or install cargo-deny"
+                );
             }
         }
         let allowed = quoted(&array(text, "licenses", "allow"));

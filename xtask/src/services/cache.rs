@@ -83,21 +83,27 @@ pub(crate) fn fresh(name: &str) -> Result<PathBuf> {
         let folder = base.join(format!("kybern-{name}-{}-{attempt}", std::process::id()));
         match fs::create_dir(&folder) {
             Ok(()) => {
-                make(&folder, 0o755)?;
+                fs::set_permissions(&folder, Permissions::from_mode(0o755))
+                    .with_context(|| format!("cannot open {}", folder.display()))?;
                 return Ok(folder);
             }
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error).with_context(|| format!("cannot make {}", folder.display())),
+            Err(error) => {
+                return Err(error).with_context(|| format!("cannot make {}", folder.display()));
+            }
         }
     }
     bail!("{} is full of folders of earlier runs; delete its kybern-{name}-*", base.display())
 }
 
-/// Makes a folder with its parents and sets its mode.
+/// Makes a folder with its parents, and gives it the mode. A folder that is there already is left as it is.
 ///
 /// # Errors
 /// When it cannot be made.
 pub(crate) fn make(folder: &Path, mode: u32) -> Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
     fs::create_dir_all(folder)
         .and_then(|()| fs::set_permissions(folder, Permissions::from_mode(mode)))
         .with_context(|| format!("cannot make the folder {}", folder.display()))

@@ -51,13 +51,12 @@ fn start_server(venv: &std::path::Path) -> Result<Running> {
     let [smtp, smtps, imap, http] = ports::free()?;
     let mut command = Command::new(venv.join("bin/mail_devel"));
     command.args(["--host", "127.0.0.1", "--multi-user", "--password", PASSWORD]);
-    for (option, port) in [("--smtp-port", smtp), ("--smtps-port", smtps), ("--imap-port", imap), ("--http-port", http)] {
+    for (option, port) in [("--smtp-port", smtp), ("--smtps-port", smtps), ("--imap-port", imap), ("--http-port", http)]
+    {
         command.arg(option).arg(port.to_string());
     }
     let mut server = Server::start(command, "TERM", &folder)?;
-    server
-        .wait_until(|| ports::answers(smtp) && ports::answers(imap))
-        .context("the mail server does not start")?;
+    server.wait_until(|| ports::answers(smtp) && ports::answers(imap)).context("the mail server does not start")?;
     let about = format!("mail-devel {}: SMTP on port {smtp}, IMAP on port {imap}", PACKAGE.version);
     let environment = vec![
         (SMTP, format!("127.0.0.1:{smtp}")),

@@ -38,5 +38,5 @@ pub(crate) fn all() -> Vec<Box<dyn Service>> {
 /// Whether the caller's environment already names such a server.
 pub(crate) fn is_given(service: &dyn Service) -> bool {
     let set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    service.variables().iter().all(|name| set(name))
+    service.variables().iter().all(set)
 }

@@ -128,7 +128,9 @@ impl Drop for Server {
 
 /// A command that runs as the servers' user: through setpriv where the caller is root.
 pub(crate) fn as_server_user(program: &Path, user: Option<Nobody>) -> Command {
-    let Some(Nobody { user, group }) = user else { return Command::new(program) };
+    let Some(Nobody { user, group }) = user else {
+        return Command::new(program);
+    };
     let mut command = Command::new("setpriv");
     command.arg(format!("--reuid={user}")).arg(format!("--regid={group}")).arg("--clear-groups").arg(program);
     command

@@ -51,18 +51,26 @@ pub(crate) fn environment(package: Package) -> Result<PathBuf> {
 }
 
 fn make_venv(venv: &Path) -> Result<()> {
-    let Err(first) = try_venv(venv) else { return Ok(()) };
+    let Err(first) = try_venv(venv) else {
+        return Ok(());
+    };
     if !(cache::is_root() && Path::new("/etc/debian_version").exists()) {
         return Err(first).context(
             "cannot make a virtual environment; install Python with venv (Debian: apt-get install python3-venv)",
         );
     }
     println!("    Python's venv is missing: apt-get install python3-venv");
-    for args in [&["update", "-qq"][..], &["install", "-y", "-qq", "--no-install-recommends", "python3-venv"]] {
+    let apt = |args: &[&str]| {
         let mut apt = Command::new("apt-get");
         apt.args(args).env("DEBIAN_FRONTEND", "noninteractive");
-        finish(apt).context("cannot install python3-venv; install it by hand and run again")?;
+        finish(apt)
+    };
+    // One unreachable source fails the update, and the package may still be there.
+    if let Err(error) = apt(&["update", "-qq"]) {
+        println!("    {error:#}");
     }
+    apt(&["install", "-y", "-qq", "--no-install-recommends", "python3-venv"])
+        .context("cannot install python3-venv; install it by hand and run again")?;
     if venv.exists() {
         fs::remove_dir_all(venv).with_context(|| format!("cannot delete {}", venv.display()))?;
     }

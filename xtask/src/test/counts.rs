@@ -32,8 +32,12 @@ impl Counts {
         let mut counts = Self::default();
         let mut seen = false;
         for part in parts {
-            let Some((number, what)) = part.trim().split_once(' ') else { continue };
-            let Ok(number) = number.parse::<u64>() else { continue };
+            let Some((number, what)) = part.trim().split_once(' ') else {
+                continue;
+            };
+            let Ok(number) = number.parse::<u64>() else {
+                continue;
+            };
             match what {
                 "passed" => {
                     seen = true;
@@ -95,7 +99,8 @@ mod tests {
     #[test]
     fn nextest_summaries_are_read() {
         assert_eq!(read("     Summary [   0.005s] 3 tests run: 3 passed, 0 skipped"), Some((3, 0)));
-        let busy = "Summary [ 1.2s] 9 tests run: 5 passed (1 slow, 1 leaky), 2 failed, 1 timed out, 1 exec failed, 3 skipped";
+        let busy =
+            "Summary [ 1.2s] 9 tests run: 5 passed (1 slow, 1 leaky), 2 failed, 1 timed out, 1 exec failed, 3 skipped";
         assert_eq!(read(busy), Some((5, 4)));
         assert_eq!(read("Summary [ 1.2s] 2/9 tests run: 1 passed, 1 failed, 0 skipped"), Some((1, 1)));
         assert_eq!(read("Summary [ 0.0s] 0 tests run: 0 passed, 0 skipped"), Some((0, 0)));

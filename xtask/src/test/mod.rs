@@ -49,7 +49,10 @@ fn scope(options: &Options) -> String {
     if options.packages.is_empty() {
         return "the whole workspace".to_owned();
     }
-    format!("only the tests of {} (formatting, tidy, lints and licences are for the whole workspace)", options.packages.join(", "))
+    format!(
+        "only the tests of {} (formatting, tidy, lints and licences are for the whole workspace)",
+        options.packages.join(", ")
+    )
 }
 
 fn carry_out(

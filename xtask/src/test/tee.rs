@@ -31,8 +31,7 @@ pub(super) fn run(root: &Path, args: &[String], environment: &[(&str, String)]) 
     if std::env::var_os("CARGO_TERM_COLOR").is_none() && std::io::stdout().is_terminal() {
         command.env("CARGO_TERM_COLOR", "always");
     }
-    let mut child =
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().context("cannot start cargo")?;
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().context("cannot start cargo")?;
     let (out, err) = (child.stdout.take().context("no output")?, child.stderr.take().context("no output")?);
     // nextest prints its summary on the error stream, cargo test on the other.
     let other = std::thread::spawn(move || copy(err, &mut std::io::stderr()));

@@ -13,17 +13,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("kybern-packs", &["kybern-core"]),
     ("kybern-testkit", &["kybern-core"]),
     ("kybern-server", &["kybern-core", "kybern-engine"]),
-    (
-        "kybern",
-        &[
-            "kybern-core",
-            "kybern-engine",
-            "kybern-store",
-            "kybern-adapters",
-            "kybern-packs",
-            "kybern-server",
-        ],
-    ),
+    ("kybern", &["kybern-core", "kybern-engine", "kybern-store", "kybern-adapters", "kybern-packs", "kybern-server"]),
     ("xtask", &[]),
 ];
 
@@ -59,8 +49,7 @@ fn is_ours(name: &str) -> bool {
 }
 
 fn permits(allowed: &[&str], dependency: &Dependency) -> bool {
-    allowed.contains(&dependency.name.as_str())
-        || (dependency.kind == Kind::Dev && dependency.name == TESTKIT)
+    allowed.contains(&dependency.name.as_str()) || (dependency.kind == Kind::Dev && dependency.name == TESTKIT)
 }
 
 fn unknown(path: &str, package: &str) -> Finding {

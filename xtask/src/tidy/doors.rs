@@ -83,7 +83,10 @@ mod tests {
     #[test]
     fn tests_are_free() {
         assert_eq!(count("crates/engine/tests/a.rs", "fn f() { Sudo::cross(a); }\n"), 0);
-        assert_eq!(count("crates/engine/src/a.rs", "#[cfg(test)]\nmod tests {\n    fn f() { Sudo::cross(a); }\n}\n"), 0);
+        assert_eq!(
+            count("crates/engine/src/a.rs", "#[cfg(test)]\nmod tests {\n    fn f() { Sudo::cross(a); }\n}\n"),
+            0
+        );
     }
 
     #[test]

@@ -17,7 +17,9 @@ const HEADINGS: &[&str] = &["## Meaning", "## Cause", "## Remedy"];
 /// Checks codes against pages, both ways, and that each page answers the three questions.
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = headings(tree);
-    let Some(codes) = codes(tree) else { return findings };
+    let Some(codes) = codes(tree) else {
+        return findings;
+    };
     if codes.is_empty() {
         findings.push(Finding::violation(
             CODES,

@@ -23,28 +23,12 @@ pub(crate) struct Finding {
 
 impl Finding {
     /// Something that must be changed.
-    pub(crate) fn violation(
-        path: &str,
-        line: usize,
-        message: impl Into<String>,
-        remedy: impl Into<String>,
-    ) -> Self {
-        Self {
-            path: path.to_owned(),
-            line,
-            weight: Weight::Violation,
-            message: message.into(),
-            remedy: remedy.into(),
-        }
+    pub(crate) fn violation(path: &str, line: usize, message: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { path: path.to_owned(), line, weight: Weight::Violation, message: message.into(), remedy: remedy.into() }
     }
 
     /// Something that should be changed soon.
-    pub(crate) fn warning(
-        path: &str,
-        line: usize,
-        message: impl Into<String>,
-        remedy: impl Into<String>,
-    ) -> Self {
+    pub(crate) fn warning(path: &str, line: usize, message: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { weight: Weight::Warning, ..Self::violation(path, line, message, remedy) }
     }
 

@@ -76,11 +76,9 @@ impl Manifest {
 
 /// The kind of a dependency table, and the dependency's name where the table is that of one dependency.
 fn dependency_table(table: &str) -> Option<(Kind, Option<&str>)> {
-    for (word, kind) in [
-        ("dev-dependencies", Kind::Dev),
-        ("build-dependencies", Kind::Normal),
-        ("dependencies", Kind::Normal),
-    ] {
+    for (word, kind) in
+        [("dev-dependencies", Kind::Dev), ("build-dependencies", Kind::Normal), ("dependencies", Kind::Normal)]
+    {
         let Some(at) = table.find(word) else { continue };
         let before = &table[..at];
         if !(before.is_empty() || (before.starts_with("target.") && before.ends_with('.'))) {
@@ -120,17 +118,19 @@ mod tests {
              [features]\ng = []\n[workspace.dependencies]\nh = \"1\"\n[build-dependencies.i]\npackage = \"j\"\n",
         );
         assert_eq!(manifest.package, "kybern-x");
-        let names: Vec<(&str, Kind)> =
-            manifest.dependencies.iter().map(|d| (d.name.as_str(), d.kind)).collect();
-        assert_eq!(names, [
-            ("a", Kind::Normal),
-            ("b", Kind::Normal),
-            ("real", Kind::Normal),
-            ("d", Kind::Normal),
-            ("e", Kind::Normal),
-            ("f", Kind::Dev),
-            ("j", Kind::Normal),
-        ]);
+        let names: Vec<(&str, Kind)> = manifest.dependencies.iter().map(|d| (d.name.as_str(), d.kind)).collect();
+        assert_eq!(
+            names,
+            [
+                ("a", Kind::Normal),
+                ("b", Kind::Normal),
+                ("real", Kind::Normal),
+                ("d", Kind::Normal),
+                ("e", Kind::Normal),
+                ("f", Kind::Dev),
+                ("j", Kind::Normal),
+            ]
+        );
         assert_eq!(manifest.dependencies[0].line, 5);
     }
 }

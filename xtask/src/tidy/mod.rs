@@ -8,11 +8,13 @@ mod doors;
 mod error_pages;
 mod finding;
 mod heavy;
+mod idle_tests;
 mod machine_paths;
 mod manifest;
 mod migrations;
 mod names;
 mod packs;
+mod rust_reader;
 mod rust_source;
 mod sizes;
 mod sql;
@@ -40,6 +42,7 @@ const RULES: &[Rule] = &[
     sql::check,
     migrations::check,
     doors::check,
+    idle_tests::check,
     machine_paths::check,
 ];
 

@@ -4,8 +4,7 @@ use super::finding::Finding;
 use super::tree::Tree;
 
 /// Names that say nothing, in singular and plural.
-const BANNED: &[&str] =
-    &["util", "utils", "common", "commons", "helper", "helpers", "manager", "managers"];
+const BANNED: &[&str] = &["util", "utils", "common", "commons", "helper", "helpers", "manager", "managers"];
 
 /// Checks the name of every file and folder, except in what others wrote.
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {

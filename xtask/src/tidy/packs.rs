@@ -13,8 +13,7 @@ const HOME: &str = "crates/packs/src/";
 const DOOR: &str = "crates/kybern/src/packs.rs";
 
 /// Crates in which a literal such as `insurance.create_deal` would mean that the core knows a domain.
-const DOMAIN_FREE: &[&str] =
-    &["crates/core/", "crates/engine/", "crates/store/", "crates/adapters/", "crates/server/"];
+const DOMAIN_FREE: &[&str] = &["crates/core/", "crates/engine/", "crates/store/", "crates/adapters/", "crates/server/"];
 
 /// Checks all three rules.
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
@@ -122,12 +121,7 @@ fn is_word(c: char) -> bool {
 fn namings(path: &str, source: &RustSource) -> Vec<Finding> {
     let lines = source.code().filter(|(_, code)| words(code).iter().any(|(word, _, _)| *word == "kybern_packs"));
     let found = lines.map(|(line, _)| {
-        Finding::violation(
-            path,
-            line,
-            "names a pack's crate",
-            format!("only {DOOR} does; go through the registry"),
-        )
+        Finding::violation(path, line, "names a pack's crate", format!("only {DOOR} does; go through the registry"))
     });
     found.collect()
 }
@@ -135,7 +129,9 @@ fn namings(path: &str, source: &RustSource) -> Vec<Finding> {
 fn keys(path: &str, source: &RustSource, packs: &BTreeSet<String>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for literal in source.literals() {
-        let Some((pack, verb)) = literal.text.split_once('.') else { continue };
+        let Some((pack, verb)) = literal.text.split_once('.') else {
+            continue;
+        };
         let is_key = verb.contains('_') && verb.chars().all(|c| c.is_ascii_lowercase() || c == '_');
         if is_key && packs.contains(pack) {
             findings.push(Finding::violation(

@@ -1,14 +1,8 @@
 //! Rust text as the rules need it: code without comments, string literals with their lines, and which lines are
 //! tests. It knows tokens, not grammar; a macro that builds strings piece by piece escapes it.
 
-/// One string literal, as written between its quotes.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Literal {
-    /// The line on which it opens, from 1.
-    pub(crate) line: usize,
-    /// What stands between the quotes, with escapes unread.
-    pub(crate) text: String,
-}
+pub(crate) use super::rust_reader::Literal;
+use super::rust_reader::Reader;
 
 /// A file of Rust, taken apart.
 #[derive(Debug)]
@@ -21,17 +15,22 @@ pub(crate) struct RustSource {
 impl RustSource {
     /// Takes a text apart.
     pub(crate) fn read(text: &str) -> Self {
-        let mut reader = Reader::new(text);
-        reader.run();
-        let code: Vec<String> = reader.code.lines().map(str::to_owned).collect();
+        let (code, literals) = Reader::read(text);
+        let code: Vec<String> = code.lines().map(str::to_owned).collect();
         let tests = test_lines(&code);
-        Self { code, literals: reader.literals, tests }
+        Self { code, literals, tests }
     }
 
     /// The lines outside tests, numbered from 1: no comments, and string literals emptied.
     pub(crate) fn code(&self) -> impl Iterator<Item = (usize, &str)> {
         let lines = self.code.iter().zip(&self.tests).enumerate();
         lines.filter(|(_, (_, test))| !**test).map(|(index, (line, _))| (index + 1, line.as_str()))
+    }
+
+    /// All lines, tests too, in the same form.
+    pub(crate) fn all_code(&self) -> impl Iterator<Item = (usize, &str)> {
+        let lines = self.code.iter().enumerate();
+        lines.map(|(index, line)| (index + 1, line.as_str()))
     }
 
     /// The string literals outside tests.
@@ -77,142 +76,6 @@ fn item_end(code: &[String], start: usize) -> usize {
     code.len() - 1
 }
 
-struct Reader {
-    chars: Vec<char>,
-    at: usize,
-    line: usize,
-    code: String,
-    literals: Vec<Literal>,
-}
-
-impl Reader {
-    fn new(text: &str) -> Self {
-        Self { chars: text.chars().collect(), at: 0, line: 1, code: String::new(), literals: Vec::new() }
-    }
-
-    fn run(&mut self) {
-        while let Some(next) = self.peek(0) {
-            match next {
-                '/' if self.peek(1) == Some('/') => self.skip_line_comment(),
-                '/' if self.peek(1) == Some('*') => self.skip_block_comment(),
-                '"' => self.string(),
-                'r' if self.raw_hashes().is_some() => self.raw_string(),
-                '\'' => self.quote(),
-                _ => self.keep(),
-            }
-        }
-    }
-
-    fn peek(&self, ahead: usize) -> Option<char> {
-        self.chars.get(self.at + ahead).copied()
-    }
-
-    /// Takes one character without keeping it; line ends are always kept.
-    fn skip(&mut self) -> Option<char> {
-        let taken = self.peek(0)?;
-        self.at += 1;
-        if taken == '\n' {
-            self.line += 1;
-            self.code.push('\n');
-        }
-        Some(taken)
-    }
-
-    fn keep(&mut self) {
-        if let Some(taken) = self.skip().filter(|taken| *taken != '\n') {
-            self.code.push(taken);
-        }
-    }
-
-    fn skip_line_comment(&mut self) {
-        while self.peek(0).is_some_and(|next| next != '\n') {
-            self.at += 1;
-        }
-    }
-
-    fn skip_block_comment(&mut self) {
-        let mut depth = 0_usize;
-        while self.peek(0).is_some() {
-            match (self.peek(0), self.peek(1)) {
-                (Some('/'), Some('*')) => depth += 1,
-                (Some('*'), Some('/')) => depth -= 1,
-                _ => {
-                    self.skip();
-                    continue;
-                }
-            }
-            self.at += 2;
-            if depth == 0 {
-                break;
-            }
-        }
-    }
-
-    fn string(&mut self) {
-        let line = self.line;
-        let mut text = String::new();
-        self.keep();
-        while let Some(next) = self.peek(0).filter(|next| *next != '"') {
-            text.extend(self.skip());
-            if next == '\\' {
-                text.extend(self.skip());
-            }
-        }
-        self.keep();
-        self.literals.push(Literal { line, text });
-    }
-
-    /// The number of hashes, if a raw string opens here.
-    fn raw_hashes(&self) -> Option<usize> {
-        let before = self.at.checked_sub(1).and_then(|at| self.chars.get(at)).copied();
-        let prefixed = matches!(before, Some('b' | 'c'))
-            && !self.at.checked_sub(2).and_then(|at| self.chars.get(at)).is_some_and(|c| is_word(*c));
-        if before.is_some_and(is_word) && !prefixed {
-            return None;
-        }
-        let hashes = (1..).take_while(|ahead| self.peek(*ahead) == Some('#')).count();
-        (self.peek(1 + hashes) == Some('"')).then_some(hashes)
-    }
-
-    fn raw_string(&mut self) {
-        let Some(hashes) = self.raw_hashes() else { return };
-        let line = self.line;
-        let mut text = String::new();
-        self.at += hashes + 2;
-        while self.peek(0).is_some() && !self.closes_raw(hashes) {
-            text.extend(self.skip());
-        }
-        self.at += hashes + 1;
-        self.code.push_str("\"\"");
-        self.literals.push(Literal { line, text });
-    }
-
-    fn closes_raw(&self, hashes: usize) -> bool {
-        self.peek(0) == Some('"') && (1..=hashes).all(|ahead| self.peek(ahead) == Some('#'))
-    }
-
-    /// A character literal, which is emptied, or a lifetime, which is kept.
-    fn quote(&mut self) {
-        if self.peek(1) == Some('\\') {
-            self.at += 3;
-            while self.peek(0).is_some_and(|next| next != '\'' && next != '\n') {
-                self.at += 1;
-            }
-            self.at += 1;
-            self.code.push_str("''");
-        } else if self.peek(2) == Some('\'') {
-            self.at += 3;
-            self.code.push_str("''");
-        } else {
-            self.keep();
-        }
-    }
-}
-
-fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -234,11 +97,10 @@ mod tests {
 
     #[test]
     fn literals_are_found_with_their_lines() {
-        assert_eq!(literals("f(\"a\\\"b\");\ng(r#\"c \"d\"\ne\"#, b\"f\");"), [
-            (1, "a\\\"b".to_owned()),
-            (2, "c \"d\"\ne".to_owned()),
-            (3, "f".to_owned()),
-        ]);
+        assert_eq!(
+            literals("f(\"a\\\"b\");\ng(r#\"c \"d\"\ne\"#, b\"f\");"),
+            [(1, "a\\\"b".to_owned()), (2, "c \"d\"\ne".to_owned()), (3, "f".to_owned()),]
+        );
         assert_eq!(literals("let rr = br\"x\"; for r in y {}"), [(1, "x".to_owned())]);
     }
 

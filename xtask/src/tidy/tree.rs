@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 use super::rust_source::RustSource;
 
@@ -54,7 +54,7 @@ impl Tree {
     /// Reads the checkout at `root`.
     ///
     /// # Errors
-    /// When git cannot list the files.
+    /// When the files cannot be listed.
     pub(crate) fn load(root: &Path) -> Result<Self> {
         let files = list(root)?
             .into_iter()
@@ -91,25 +91,50 @@ impl Tree {
     }
 }
 
+/// Folders that hold nothing of ours, for a checkout without git.
+const FOREIGN: &[&str] = &[".git", "target", "node_modules"];
+
+/// The files that git tracks or would track; without git, all that lie there.
 fn list(root: &Path) -> Result<Vec<String>> {
-    let output = Command::new("git")
+    let git = Command::new("git")
         .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
         .current_dir(root)
-        .output()
-        .context("cannot start git, which lists the files; install git")?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        bail!("git cannot list the files of {}: {}; run in a clone", root.display(), said.trim());
-    }
-    let mut paths: Vec<String> = output
-        .stdout
-        .split(|byte| *byte == 0)
-        .filter_map(|path| String::from_utf8(path.to_vec()).ok())
-        .filter(|path| !path.is_empty())
-        .collect();
+        .output();
+    let mut paths = match git {
+        Ok(output) if output.status.success() => split(&output.stdout),
+        _ => {
+            println!("tidy: git does not list the files here; taking all that lie in {}", root.display());
+            let mut paths = Vec::new();
+            walk(root, "", &mut paths)?;
+            paths
+        }
+    };
     paths.sort();
     paths.dedup();
     Ok(paths)
+}
+
+fn split(listed: &[u8]) -> Vec<String> {
+    let paths = listed.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+    paths.filter_map(|path| String::from_utf8(path.to_vec()).ok()).collect()
+}
+
+fn walk(folder: &Path, prefix: &str, paths: &mut Vec<String>) -> Result<()> {
+    let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    for entry in entries.flatten() {
+        let Ok(name) = entry.file_name().into_string() else {
+            continue;
+        };
+        let path = format!("{prefix}{name}");
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() && !FOREIGN.contains(&name.as_str()) => {
+                walk(&entry.path(), &format!("{path}/"), paths)?;
+            }
+            Ok(kind) if kind.is_file() => paths.push(path),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -121,6 +146,15 @@ mod tests {
         let tree = Tree::load(&crate::root::find().unwrap()).unwrap();
         assert!(tree.files().iter().any(|file| file.path() == "xtask/src/tidy/tree.rs"));
         assert!(tree.below("xtask/").all(|file| file.path().starts_with("xtask/")));
+    }
+
+    #[test]
+    fn without_git_the_same_sources_are_found() {
+        let mut paths = Vec::new();
+        let root = crate::root::find().unwrap();
+        walk(&root, "", &mut paths).unwrap();
+        assert!(paths.iter().any(|path| path == "xtask/src/tidy/tree.rs"));
+        assert!(!paths.iter().any(|path| path.starts_with("target/") || path.starts_with(".git/")));
     }
 
     #[test]

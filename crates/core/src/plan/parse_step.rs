@@ -158,9 +158,7 @@ fn kind(reader: &mut Reader<'_>) -> Option<StepKind> {
         },
         "parallel" => parallel(reader),
         "loop" => repeat(reader),
-        "workflow" => {
-            StepKind::Workflow { workflow: reader.required_text("workflow"), args: reader.object("args") }
-        }
+        "workflow" => StepKind::Workflow { workflow: reader.required_text("workflow"), args: reader.object("args") },
         _ => child(reader),
     })
 }

@@ -16,8 +16,14 @@ pub trait IdentityStore: Send + Sync {
     ///
     /// # Errors
     /// `CONFLICT` when the name or the slug is taken.
-    async fn create_tenant(&self, tenant: &Tenant, admin: &User, key: &ApiKey, key_hash: &str, audit: AuditEvent)
-    -> Result<()>;
+    async fn create_tenant(
+        &self,
+        tenant: &Tenant,
+        admin: &User,
+        key: &ApiKey,
+        key_hash: &str,
+        audit: AuditEvent,
+    ) -> Result<()>;
 
     /// Every tenant, oldest first. For platform admins and channels that find out a tenant.
     ///
@@ -59,8 +65,13 @@ pub trait IdentityStore: Send + Sync {
     ///
     /// # Errors
     /// `NOT_FOUND`.
-    async fn set_roles(&self, scope: TenantScope, id: UserId, roles: &[crate::actor::Role], audit: AuditEvent)
-    -> Result<()>;
+    async fn set_roles(
+        &self,
+        scope: TenantScope,
+        id: UserId,
+        roles: &[crate::actor::Role],
+        audit: AuditEvent,
+    ) -> Result<()>;
 
     /// Stores a key under its hash.
     ///

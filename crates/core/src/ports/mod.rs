@@ -15,6 +15,7 @@ pub mod outbox_store;
 pub mod plan_store;
 pub mod record_store;
 pub mod secrets;
+pub mod step_handler;
 pub mod task_store;
 pub mod tool;
 
@@ -32,6 +33,7 @@ pub use outbox_store::OutboxStore;
 pub use plan_store::PlanStore;
 pub use record_store::RecordStore;
 pub use secrets::Keys;
+pub use step_handler::StepHandler;
 pub use task_store::{CallbackOutcome, Heartbeat, Page, ReviewRefused, TaskFilter, TaskStore, WakeUps};
 pub use tool::{Documents, Tool, ToolContext, UserDirectory};
 

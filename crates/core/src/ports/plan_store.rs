@@ -17,8 +17,14 @@ pub trait PlanStore: Send + Sync {
     ///
     /// # Errors
     /// `CONFLICT` when that version exists.
-    async fn put_plan(&self, scope: TenantScope, id: PlanId, draft: PlanDraft, at: Timestamp, audit: AuditEvent)
-    -> Result<Plan>;
+    async fn put_plan(
+        &self,
+        scope: TenantScope,
+        id: PlanId,
+        draft: PlanDraft,
+        at: Timestamp,
+        audit: AuditEvent,
+    ) -> Result<Plan>;
 
     /// Every version of the tenant's plans, by key, newest version first.
     ///

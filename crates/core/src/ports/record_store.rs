@@ -33,8 +33,13 @@ pub trait RecordStore: Send + Sync {
     ///
     /// # Errors
     /// When the store fails.
-    async fn records(&self, scope: TenantScope, kind: &str, after: Option<RecordId>, limit: u32)
-    -> Result<Page<Record>>;
+    async fn records(
+        &self,
+        scope: TenantScope,
+        kind: &str,
+        after: Option<RecordId>,
+        limit: u32,
+    ) -> Result<Page<Record>>;
 
     /// The kinds of which the tenant has records, with their number.
     ///

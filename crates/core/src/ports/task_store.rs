@@ -190,8 +190,14 @@ pub trait TaskStore: Send + Sync {
     ///
     /// # Errors
     /// [`ReviewRefused::NotWaiting`] when the task does not wait with that step and row any more, or it was answered.
-    async fn answer(&self, scope: TenantScope, id: TaskId, wait: &Wait, signal: Signal, audit: AuditEvent)
-    -> Result<(), ReviewRefused>;
+    async fn answer(
+        &self,
+        scope: TenantScope,
+        id: TaskId,
+        wait: &Wait,
+        signal: Signal,
+        audit: AuditEvent,
+    ) -> Result<(), ReviewRefused>;
 
     /// Stores a workflow's callback for a step, at most one body per workflow id, and makes the task due. The caller
     /// has verified the secret. `body_hash` tells a repeat from a conflict, which is audited.
@@ -224,15 +230,27 @@ pub trait TaskStore: Send + Sync {
     ///
     /// # Errors
     /// `NOT_FOUND`; `CONFLICT` when it has ended, or is paused (not paused) already.
-    async fn set_paused(&self, scope: TenantScope, id: TaskId, paused: bool, at: Timestamp, audit: AuditEvent)
-    -> Result<Task>;
+    async fn set_paused(
+        &self,
+        scope: TenantScope,
+        id: TaskId,
+        paused: bool,
+        at: Timestamp,
+        audit: AuditEvent,
+    ) -> Result<Task>;
 
     /// Reopens a failed task, leaving the signal for its next holder.
     ///
     /// # Errors
     /// `NOT_FOUND`; `CONFLICT` when it has not failed.
-    async fn reopen(&self, scope: TenantScope, id: TaskId, signal: Signal, at: Timestamp, audit: AuditEvent)
-    -> Result<Task>;
+    async fn reopen(
+        &self,
+        scope: TenantScope,
+        id: TaskId,
+        signal: Signal,
+        at: Timestamp,
+        audit: AuditEvent,
+    ) -> Result<Task>;
 
     /// What a task and all below it have used.
     ///

@@ -94,8 +94,7 @@ mod tests {
 
     #[test]
     fn union_joins_lists_without_doubles() {
-        let merged =
-            merge(&object(json!({"ids": [1, 2]})), &object(json!({"ids": [2, 3], "name": "x"})), Merge::Union);
+        let merged = merge(&object(json!({"ids": [1, 2]})), &object(json!({"ids": [2, 3], "name": "x"})), Merge::Union);
         assert_eq!(Value::Object(merged.props), json!({"ids": [1, 2, 3], "name": "x"}));
     }
 

@@ -190,12 +190,9 @@ impl TaskStatus {
             Self::DetectingIntent => Some(2),
             Self::Planning => Some(3),
             Self::Executing => Some(4),
-            Self::Pending
-            | Self::NeedsReview
-            | Self::Delegated
-            | Self::Completed
-            | Self::Failed
-            | Self::Cancelled => None,
+            Self::Pending | Self::NeedsReview | Self::Delegated | Self::Completed | Self::Failed | Self::Cancelled => {
+                None
+            }
         }
     }
 

@@ -1,0 +1,128 @@
+//! Web pages as text.
+//!
+//! One pass over the tags, without a tree: nothing recurses, memory stays near the size of the input, and the rows
+//! of tables keep their cells on one line, which a renderer that draws and wraps tables does not offer.
+
+mod render;
+mod tags;
+
+use encoding_rs::{Encoding, UTF_8};
+use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, FaultKind};
+
+use self::render::Renderer;
+use self::tags::{Piece, Tags};
+use super::pages::Pages;
+use super::text;
+
+/// Elements that may lie in one another. Pages that people write stay under 100.
+const MAX_DEPTH: usize = 2_000;
+/// Where a declared encoding must stand.
+const DECLARED_WITHIN: usize = 2048;
+
+/// Reads a web page.
+///
+/// # Errors
+/// `Broken` for binary content, `TooLarge` when its elements lie too deep, `Empty` without a word.
+pub(super) fn read(bytes: &[u8]) -> Result<DocumentText, DocumentFault> {
+    let html = match declared(bytes) {
+        Some(encoding) => {
+            // Binary content stays binary, whatever it declares.
+            text::decode(bytes)?;
+            text::decode_lenient(bytes, Some(encoding.name()))
+        }
+        None => text::decode(bytes)?,
+    };
+    let mut pages = Pages::new(DocumentFormat::Html);
+    pages.add("", render(&html).map_err(|_| too_deep())?)?;
+    pages.finish("it has nothing to read, only markup")
+}
+
+/// The text of a piece of HTML, for mail; too deep elements cut it short.
+pub(crate) fn to_text(html: &str) -> String {
+    match render(html) {
+        Ok(text) | Err(text) => text,
+    }
+}
+
+/// Renders, or answers what there was when the elements went too deep.
+fn render(html: &str) -> Result<String, String> {
+    let mut renderer = Renderer::new();
+    for piece in Tags::new(html) {
+        match piece {
+            Piece::Text(text) => renderer.text(text),
+            Piece::Open { name, attributes } => renderer.open(&name, attributes),
+            Piece::Close { name } => renderer.close(&name),
+        }
+        if renderer.depth() > MAX_DEPTH {
+            return Err(renderer.finish());
+        }
+    }
+    Ok(renderer.finish())
+}
+
+fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
+    if Encoding::for_bom(bytes).is_some() {
+        return None;
+    }
+    let head = String::from_utf8_lossy(&bytes[..bytes.len().min(DECLARED_WITHIN)]).to_ascii_lowercase();
+    let value = head.split_once("charset=")?.1.trim_start_matches(['"', '\'', ' ']);
+    let end = value.find(['"', '\'', ' ', ';', '>', '/']).unwrap_or(value.len());
+    Encoding::for_label(&value.as_bytes()[..end]).filter(|encoding| *encoding != UTF_8)
+}
+
+fn too_deep() -> DocumentFault {
+    DocumentFault::new(FaultKind::TooLarge, format!("its elements lie more than {MAX_DEPTH} deep in one another"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_keep_their_cells_on_one_line() {
+        let text = to_text("<table><tr><th>Name<th>VIN</tr><tr><td>A &amp; B</td><td><p>123</p></td></tr></table>");
+        assert_eq!(text, "Name\tVIN\nA & B\t123");
+    }
+
+    #[test]
+    fn a_cell_of_several_lines_stays_in_its_row() {
+        let text = to_text("<table><tr><td>Address</td><td>1 Elm St<br>Reno, NV</td></tr></table>");
+        assert_eq!(text, "Address\t1 Elm St, Reno, NV");
+    }
+
+    #[test]
+    fn tables_for_layout_come_out_line_by_line() {
+        let html = "<table><tr><td><h1>Hello</h1><table><tr><td>a</td><td>b</td></tr></table></td></tr></table>";
+        assert_eq!(to_text(html), "Hello\n\na\tb");
+    }
+
+    #[test]
+    fn script_and_style_are_no_text() {
+        let html = "<style>p {}</style><script>if (a < b) { '</p>' }</script><p>text</p><!-- <p>no</p> -->";
+        assert_eq!(to_text(html), "text");
+    }
+
+    #[test]
+    fn deep_elements_are_refused() {
+        let html = "<div>".repeat(20_000) + "x";
+        assert_eq!(read(html.as_bytes()).unwrap_err().kind, FaultKind::TooLarge);
+    }
+
+    #[test]
+    fn elements_that_need_no_end_do_not_nest() {
+        let html = "<p>x<br><li>y".repeat(5_000);
+        assert!(read(html.as_bytes()).is_ok());
+    }
+
+    #[test]
+    fn the_declared_encoding_is_used() {
+        let html = b"<meta charset=\"iso-8859-2\"><p>\xB3</p>";
+        assert_eq!(read(html).unwrap().pages[0].text, "\u{142}");
+    }
+
+    #[test]
+    fn torn_markup_is_no_fault() {
+        assert_eq!(to_text("a < b &nosuch; &#65; &#x42; <b"), "a < b &nosuch; A B");
+        assert_eq!(to_text("<p>one<p>two"), "one\n\ntwo");
+    }
+}

@@ -1,0 +1,97 @@
+//! Documents as text, behind [`kybern_core::ports::DocumentReader`].
+//!
+//! Each format has its own file and one function `read(bytes) -> Result<DocumentText, DocumentFault>`. What
+//! `sniff` finds in the bytes decides which one is called; the name and the declared type only break ties.
+//!
+//! Invariants: no input panics, recurses without bound, or unpacks without bound; a text that is returned is never
+//! blank; a fault is a sentence for people. Limits come from [`kybern_core::document::limits`] and are checked while
+//! unpacking, not after. The work runs on a thread of its own (`worker`), so a slow or hostile document costs
+//! nobody else.
+//!
+//! This module does not know what the text is about, who sent it, or where it is kept.
+
+mod archive;
+mod csv;
+mod docx;
+mod html;
+mod pages;
+mod pdf;
+mod sniff;
+mod text;
+mod worker;
+mod xlsx;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use kybern_core::document::{DocumentFault, DocumentText, FaultKind, limits};
+use kybern_core::ports::DocumentReader;
+
+use self::sniff::Found;
+use self::worker::Workers;
+
+pub(crate) use self::html::to_text as html_to_text;
+pub(crate) use self::text::decode_lenient;
+
+/// Reads PDF, DOCX, XLSX, CSV, HTML and plain text.
+///
+/// At most as many documents are read at the same time as there are cores.
+#[derive(Debug)]
+pub struct Reader {
+    workers: Workers,
+}
+
+impl Reader {
+    /// A reader with its own worker slots.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { workers: Workers::new() }
+    }
+}
+
+impl Default for Reader {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[async_trait]
+impl DocumentReader for Reader {
+    async fn read(&self, filename: &str, content_type: &str, bytes: Bytes) -> Result<DocumentText, DocumentFault> {
+        if bytes.is_empty() {
+            return Err(DocumentFault::new(FaultKind::Empty, "it has no content at all"));
+        }
+        if bytes.len() > limits::MAX_BYTES {
+            let limit = limits::MAX_BYTES / (1024 * 1024);
+            return Err(DocumentFault::new(FaultKind::TooLarge, format!("it is larger than {limit} MB")));
+        }
+        let found = sniff::sniff(filename, content_type, &bytes)?;
+        self.workers
+            .run(move |stop| match found {
+                Found::Pdf => pdf::read(&bytes, stop),
+                Found::Docx => docx::read(&bytes),
+                Found::Xlsx => xlsx::read(&bytes),
+                Found::Csv => csv::read(&bytes),
+                Found::Html => html::read(&bytes),
+                Found::Text => text::read(&bytes),
+            })
+            .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn no_bytes_are_an_empty_document() {
+        let fault = Reader::new().read("a.pdf", "application/pdf", Bytes::new()).await.unwrap_err();
+        assert_eq!(fault.kind, FaultKind::Empty);
+    }
+
+    #[tokio::test]
+    async fn a_document_over_the_limit_is_too_large() {
+        let bytes = Bytes::from(vec![b' '; limits::MAX_BYTES + 1]);
+        let fault = Reader::new().read("a.txt", "text/plain", bytes).await.unwrap_err();
+        assert_eq!(fault.kind, FaultKind::TooLarge);
+    }
+}

@@ -1,0 +1,310 @@
+//! Fonts: what their codes mean, and how wide they are.
+
+use std::collections::BTreeMap;
+
+use lopdf::{Dictionary, Document, Object};
+
+use super::cmap::CMap;
+use super::metrics::Metrics;
+use super::unpack::Unpacker;
+
+/// Entries of a width array that are looked at.
+const MAX_WIDTHS: usize = 70_000;
+
+/// A font of a page.
+#[derive(Debug)]
+pub(super) struct Font {
+    to_unicode: CMap,
+    codes: Codes,
+    /// Thousandths of the font size, or the font's own units for Type 3.
+    widths: BTreeMap<u32, f32>,
+    /// Ranges of equal width: first, last, width; sorted.
+    width_ranges: Vec<(u32, u32, f32)>,
+    default_width: Option<f32>,
+    metrics: Metrics,
+    /// What one unit of width is in units of text space.
+    unit: f32,
+}
+
+#[derive(Debug)]
+enum Codes {
+    /// One byte a code, with the text of each.
+    Simple(Vec<String>),
+    /// Two bytes a code, known only through the map.
+    Wide,
+    /// Two bytes a code that is UTF-16.
+    Utf16,
+}
+
+/// One character as it is drawn.
+#[derive(Debug)]
+pub(super) struct Drawn {
+    /// Its text; `None` when the font does not say.
+    pub(super) text: Option<String>,
+    /// Its width in text space at size 1.
+    pub(super) width: f32,
+    /// Whether word spacing applies.
+    pub(super) is_space: bool,
+}
+
+impl Font {
+    /// Reads a font; what is missing is taken as usual.
+    pub(super) fn read(doc: &Document, dict: &Dictionary, unpacker: &mut Unpacker) -> Self {
+        let subtype = name_in(doc, dict, b"Subtype");
+        let base = String::from_utf8_lossy(&name_in(doc, dict, b"BaseFont")).into_owned();
+        let to_unicode = match dict.get_deref(b"ToUnicode", doc).and_then(Object::as_stream) {
+            Ok(stream) => unpacker.stream(stream).map(|data| CMap::parse(&data)).unwrap_or_default(),
+            Err(_) => CMap::default(),
+        };
+        let mut font = Self {
+            to_unicode,
+            codes: Codes::Wide,
+            widths: BTreeMap::new(),
+            width_ranges: Vec::new(),
+            default_width: None,
+            metrics: Metrics::for_font(&base),
+            unit: 0.001,
+        };
+        if subtype == b"Type0" {
+            font.read_wide(doc, dict);
+        } else {
+            font.read_simple(doc, dict, &subtype, &base);
+        }
+        font
+    }
+
+    /// The characters of a string.
+    pub(super) fn decode(&self, bytes: &[u8], mut each: impl FnMut(Drawn)) {
+        if let Codes::Simple(texts) = &self.codes {
+            for byte in bytes {
+                let code = u32::from(*byte);
+                let text = self.to_unicode.get(code).filter(|text| is_meant(text));
+                let text = text.or_else(|| texts.get(usize::from(*byte)).filter(|text| !text.is_empty()).cloned());
+                let width = self.width(code, text.as_deref());
+                each(Drawn { text, width, is_space: *byte == b' ' });
+            }
+            return;
+        }
+        let step = if self.to_unicode.one_byte { 1 } else { 2 };
+        for code in bytes.chunks(step) {
+            let number = code.iter().fold(0, |number, byte| (number << 8) | u32::from(*byte));
+            let text = self.to_unicode.get(number).filter(|text| is_meant(text)).or_else(|| match self.codes {
+                Codes::Utf16 => char::from_u32(number).map(String::from),
+                Codes::Wide | Codes::Simple(_) => None,
+            });
+            let width = self.width(number, text.as_deref());
+            each(Drawn { text, width, is_space: step == 1 && number == 32 });
+        }
+    }
+
+    fn width(&self, code: u32, text: Option<&str>) -> f32 {
+        let known = self.widths.get(&code).copied().or_else(|| {
+            let after = self.width_ranges.partition_point(|(first, ..)| *first <= code);
+            self.width_ranges[..after].last().filter(|(_, last, _)| code <= *last).map(|range| range.2)
+        });
+        let width = known.or(self.default_width);
+        width.unwrap_or_else(|| self.metrics.width(text.and_then(|text| text.chars().next()).unwrap_or('n'))) * self.unit
+    }
+
+    fn read_wide(&mut self, doc: &Document, dict: &Dictionary) {
+        let encoding = name_in(doc, dict, b"Encoding");
+        let encoding = String::from_utf8_lossy(&encoding);
+        if encoding.contains("UCS2") || encoding.contains("UTF16") {
+            self.codes = Codes::Utf16;
+        }
+        self.default_width = Some(1000.0);
+        let descendant = dict
+            .get_deref(b"DescendantFonts", doc)
+            .and_then(Object::as_array)
+            .ok()
+            .and_then(|fonts| fonts.first())
+            .and_then(|font| doc.dereference(font).ok())
+            .and_then(|(_, font)| font.as_dict().ok());
+        let Some(descendant) = descendant else { return };
+        if let Ok(width) = descendant.get_deref(b"DW", doc).and_then(Object::as_float) {
+            self.default_width = Some(width);
+        }
+        let Ok(widths) = descendant.get_deref(b"W", doc).and_then(Object::as_array) else { return };
+        let mut at = 0;
+        while let Some(first) = widths.get(at).and_then(|item| code(doc, item)) {
+            match widths.get(at + 1).and_then(|item| doc.dereference(item).ok()).map(|(_, item)| item) {
+                Some(Object::Array(list)) => {
+                    for (n, width) in list.iter().enumerate().take(MAX_WIDTHS) {
+                        if let Some(width) = number(doc, width) {
+                            self.widths.insert(first.saturating_add(u32::try_from(n).unwrap_or(0)), width);
+                        }
+                    }
+                    at += 2;
+                }
+                Some(last) => {
+                    let (last, width) = (code(doc, last), widths.get(at + 2).and_then(|item| number(doc, item)));
+                    if let (Some(last), Some(width)) = (last, width)
+                        && self.width_ranges.len() < MAX_WIDTHS
+                    {
+                        self.width_ranges.push((first, last, width));
+                    }
+                    at += 3;
+                }
+                None => break,
+            }
+            if self.widths.len() > MAX_WIDTHS {
+                break;
+            }
+        }
+        self.width_ranges.sort_by_key(|range| range.0);
+    }
+
+    fn read_simple(&mut self, doc: &Document, dict: &Dictionary, subtype: &[u8], base: &str) {
+        let mut texts = encoding(doc, dict, subtype);
+        if base.contains("Dingbats") {
+            // The marks that forms use; the others are ornaments.
+            for (code, mark) in [(b'4', "✔"), (b'3', "✓"), (b'8', "✘"), (b'6', "✖"), (b'l', "●"), (b'n', "■"), (b'u', "◆")] {
+                mark.clone_into(&mut texts[usize::from(code)]);
+            }
+        }
+        self.codes = Codes::Simple(texts);
+        let first = dict.get_deref(b"FirstChar", doc).ok().and_then(|item| code(doc, item)).unwrap_or(0);
+        if let Ok(widths) = dict.get_deref(b"Widths", doc).and_then(Object::as_array) {
+            for (n, width) in widths.iter().enumerate().take(256) {
+                if let Some(width) = number(doc, width) {
+                    self.widths.insert(first.saturating_add(u32::try_from(n).unwrap_or(0)), width);
+                }
+            }
+        }
+        if subtype == b"Type3" {
+            let matrix = dict.get_deref(b"FontMatrix", doc).and_then(Object::as_array).ok();
+            let unit = matrix.and_then(|matrix| matrix.first()).and_then(|item| number(doc, item)).map(f32::abs);
+            self.unit = unit.filter(|unit| unit.is_finite() && *unit > 0.0).unwrap_or(0.001);
+            self.default_width = Some(0.0);
+        }
+    }
+}
+
+/// Whether a mapped text means something: some fonts map what they do not know to nothing.
+fn is_meant(text: &str) -> bool {
+    !text.is_empty() && !text.chars().all(|c| c == '\0' || c == '\u{fffd}')
+}
+
+/// The text of each of the 256 codes of a simple font.
+fn encoding(doc: &Document, dict: &Dictionary, subtype: &[u8]) -> Vec<String> {
+    let object = dict.get_deref(b"Encoding", doc).ok();
+    let usual = if subtype == b"TrueType" { "WinAnsiEncoding" } else { "StandardEncoding" };
+    let base = match object {
+        Some(Object::Name(name)) => String::from_utf8_lossy(name).into_owned(),
+        Some(Object::Dictionary(encoding)) => match encoding.get_deref(b"BaseEncoding", doc).and_then(Object::as_name) {
+            Ok(name) => String::from_utf8_lossy(name).into_owned(),
+            Err(_) => usual.to_owned(),
+        },
+        _ => usual.to_owned(),
+    };
+    let mut texts = base_encoding(&base);
+    let differences = object
+        .and_then(|object| object.as_dict().ok())
+        .and_then(|encoding| encoding.get_deref(b"Differences", doc).ok())
+        .and_then(|differences| differences.as_array().ok());
+    let mut at = 0usize;
+    for item in differences.into_iter().flatten().take(1024) {
+        match doc.dereference(item).map(|(_, item)| item) {
+            Ok(Object::Integer(number)) => at = usize::try_from(*number).unwrap_or(256),
+            Ok(Object::Name(name)) => {
+                if let Some(text) = texts.get_mut(at) {
+                    *text = glyph_text(name).unwrap_or_default();
+                }
+                at = at.saturating_add(1);
+            }
+            _ => {}
+        }
+    }
+    texts
+}
+
+/// The library keeps the tables of the encodings to itself, but hands them out through a font.
+fn base_encoding(name: &str) -> Vec<String> {
+    let known = ["WinAnsiEncoding", "MacRomanEncoding", "MacExpertEncoding", "StandardEncoding"];
+    let name = if known.contains(&name) { name } else { "StandardEncoding" };
+    let mut font = Dictionary::new();
+    font.set("Type", Object::Name(b"Font".to_vec()));
+    font.set("Encoding", Object::Name(name.as_bytes().to_vec()));
+    let nothing = Document::new();
+    let Ok(encoding) = font.get_font_encoding(&nothing) else { return vec![String::new(); 256] };
+    (0..=u8::MAX).map(|code| Document::decode_text(&encoding, &[code]).unwrap_or_default()).collect()
+}
+
+/// The text of a glyph by its name: `eacute`, `uni00E9`, `u1F600`, `f_i`, `a.alt`.
+fn glyph_text(name: &[u8]) -> Option<String> {
+    let name = std::str::from_utf8(name).ok()?;
+    let name = name.split('.').next().filter(|name| !name.is_empty())?;
+    if let Some(hex) = name.strip_prefix("uni")
+        && hex.len() >= 4
+        && hex.bytes().all(|byte| byte.is_ascii_hexdigit())
+    {
+        let units: Vec<u16> = hex
+            .as_bytes()
+            .chunks_exact(4)
+            .filter_map(|four| u16::from_str_radix(std::str::from_utf8(four).ok()?, 16).ok())
+            .collect();
+        return Some(String::from_utf16_lossy(&units));
+    }
+    if let Some(hex) = name.strip_prefix('u')
+        && (4..=6).contains(&hex.len())
+        && let Some(c) = u32::from_str_radix(hex, 16).ok().and_then(char::from_u32)
+    {
+        return Some(c.to_string());
+    }
+    let ligature = match name {
+        "fi" => "fi",
+        "fl" => "fl",
+        "ff" => "ff",
+        "ffi" => "ffi",
+        "ffl" => "ffl",
+        _ => "",
+    };
+    if !ligature.is_empty() {
+        return Some(ligature.to_owned());
+    }
+    if name.contains('_') {
+        return name.split('_').map(|part| glyph_text(part.as_bytes())).collect();
+    }
+    let mut encoding = Dictionary::new();
+    encoding.set("Differences", vec![Object::Integer(1), Object::Name(name.as_bytes().to_vec())]);
+    let mut font = Dictionary::new();
+    font.set("Type", Object::Name(b"Font".to_vec()));
+    font.set("Encoding", Object::Dictionary(encoding));
+    let nothing = Document::new();
+    let encoding = font.get_font_encoding(&nothing).ok()?;
+    Document::decode_text(&encoding, &[1]).ok().filter(|text| !text.is_empty() && text != "\u{1}")
+}
+
+fn name_in(doc: &Document, dict: &Dictionary, key: &[u8]) -> Vec<u8> {
+    dict.get_deref(key, doc).and_then(Object::as_name).map(<[u8]>::to_vec).unwrap_or_default()
+}
+
+fn number(doc: &Document, object: &Object) -> Option<f32> {
+    doc.dereference(object).ok()?.1.as_float().ok().filter(|number| number.is_finite())
+}
+
+fn code(doc: &Document, object: &Object) -> Option<u32> {
+    doc.dereference(object).ok()?.1.as_i64().ok().and_then(|number| u32::try_from(number).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn glyph_names_become_text() {
+        assert_eq!(glyph_text(b"eacute").as_deref(), Some("é"));
+        assert_eq!(glyph_text(b"uni00E9").as_deref(), Some("é"));
+        assert_eq!(glyph_text(b"a.alt").as_deref(), Some("a"));
+        assert_eq!(glyph_text(b"f_i").as_deref(), Some("fi"));
+        assert_eq!(glyph_text(b"g123"), None);
+    }
+
+    #[test]
+    fn the_usual_encodings_are_known() {
+        assert_eq!(base_encoding("WinAnsiEncoding")[0xE9], "é");
+        assert_eq!(base_encoding("WinAnsiEncoding")[0x80], "€");
+        assert_eq!(base_encoding("MacRomanEncoding")[0x8E], "é");
+        assert_eq!(base_encoding("StandardEncoding")[b'A' as usize], "A");
+    }
+}

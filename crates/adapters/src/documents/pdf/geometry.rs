@@ -1,0 +1,183 @@
+//! Points, matrices, and what a page draws, in units of 1/72 inch from its lower left corner.
+
+/// A transformation `[a b c d e f]` as PDF writes it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Matrix(pub(super) [f32; 6]);
+
+impl Matrix {
+    pub(super) const IDENTITY: Self = Self([1.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
+
+    /// First this one, then `next`.
+    pub(super) fn then(self, next: Self) -> Self {
+        let ([a, b, c, d, e, f], [na, nb, nc, nd, ne, nf]) = (self.0, next.0);
+        Self([
+            a * na + b * nc,
+            a * nb + b * nd,
+            c * na + d * nc,
+            c * nb + d * nd,
+            e * na + f * nc + ne,
+            e * nb + f * nd + nf,
+        ])
+    }
+
+    /// Where a point goes.
+    pub(super) fn apply(self, x: f32, y: f32) -> (f32, f32) {
+        let [a, b, c, d, e, f] = self.0;
+        (a * x + c * y + e, b * x + d * y + f)
+    }
+
+    /// The rectangle around a transformed rectangle.
+    pub(super) fn apply_to(self, rect: Rect) -> Rect {
+        let corners = [(rect.x0, rect.y0), (rect.x1, rect.y0), (rect.x0, rect.y1), (rect.x1, rect.y1)];
+        let mut around = Rect { x0: f32::MAX, y0: f32::MAX, x1: f32::MIN, y1: f32::MIN };
+        for (x, y) in corners.map(|(x, y)| self.apply(x, y)) {
+            around = Rect {
+                x0: around.x0.min(x),
+                y0: around.y0.min(y),
+                x1: around.x1.max(x),
+                y1: around.y1.max(y),
+            };
+        }
+        around
+    }
+}
+
+/// A rectangle.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Rect {
+    pub(super) x0: f32,
+    pub(super) y0: f32,
+    pub(super) x1: f32,
+    pub(super) y1: f32,
+}
+
+impl Rect {
+    pub(super) fn width(&self) -> f32 {
+        self.x1 - self.x0
+    }
+
+    pub(super) fn height(&self) -> f32 {
+        self.y1 - self.y0
+    }
+
+    pub(super) fn contains(&self, x: f32, y: f32) -> bool {
+        self.x0 <= x && x <= self.x1 && self.y0 <= y && y <= self.y1
+    }
+
+    /// Turned by quarter turns, so that text which runs in this direction runs to the right.
+    pub(super) fn turned(self, quarter: usize) -> Self {
+        let (ax, ay) = turn(self.x0, self.y0, quarter);
+        let (bx, by) = turn(self.x1, self.y1, quarter);
+        Self { x0: ax.min(bx), y0: ay.min(by), x1: ax.max(bx), y1: ay.max(by) }
+    }
+}
+
+/// Turns a point so that text of this quarter (0 right, 1 up, 2 left, 3 down) runs to the right.
+pub(super) fn turn(x: f32, y: f32, quarter: usize) -> (f32, f32) {
+    match quarter {
+        1 => (y, -x),
+        2 => (-x, -y),
+        3 => (-y, x),
+        _ => (x, y),
+    }
+}
+
+/// Text operators from this number on stand for tick boxes, whose label follows at a distance.
+pub(super) const FIRST_TICK: u32 = u32::MAX - 10_000;
+
+/// One character where it is drawn, its text running to the right.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Glyph {
+    /// The character; `' '` is kept, because it tells words from letters that are spaced out.
+    pub(super) c: char,
+    pub(super) x0: f32,
+    pub(super) x1: f32,
+    /// The baseline.
+    pub(super) y: f32,
+    /// The size of the font as drawn.
+    pub(super) size: f32,
+    /// Which text operator drew it.
+    pub(super) run: u32,
+}
+
+/// Straight lines of a page.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct Rules {
+    /// Level ones: x from, x to, y.
+    pub(super) level: Vec<(f32, f32, f32)>,
+    /// Upright ones: x, y from, y to.
+    pub(super) upright: Vec<(f32, f32, f32)>,
+}
+
+impl Rules {
+    /// Adds a line, if it is long enough and level or upright.
+    pub(super) fn add(&mut self, (x0, y0): (f32, f32), (x1, y1): (f32, f32)) {
+        if (y0 - y1).abs() < 0.5 && (x0 - x1).abs() > 8.0 {
+            self.level.push((x0.min(x1), x0.max(x1), y0));
+        } else if (x0 - x1).abs() < 0.5 && (y0 - y1).abs() > 5.0 {
+            self.upright.push((x0, y0.min(y1), y0.max(y1)));
+        }
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.level.len() + self.upright.len()
+    }
+
+    /// Turned as the text of this quarter is.
+    pub(super) fn turned(&self, quarter: usize) -> Self {
+        let mut turned = Self::default();
+        for (x0, x1, y) in &self.level {
+            turned.add(turn(*x0, *y, quarter), turn(*x1, *y, quarter));
+        }
+        for (x, y0, y1) in &self.upright {
+            turned.add(turn(*x, *y0, quarter), turn(*x, *y1, quarter));
+        }
+        turned
+    }
+}
+
+/// What a page draws.
+#[derive(Debug, Default)]
+pub(super) struct Drawing {
+    /// Characters by direction: to the right, up, to the left, down.
+    pub(super) glyphs: [Vec<Glyph>; 4],
+    /// Characters that no font explains.
+    pub(super) unknown: usize,
+    /// Outlined rectangles.
+    pub(super) boxes: Vec<Rect>,
+    /// Straight lines.
+    pub(super) rules: Rules,
+    /// Pictures.
+    pub(super) pictures: usize,
+    /// The area of the largest one.
+    pub(super) picture_area: f32,
+}
+
+impl Drawing {
+    /// Characters that can be seen.
+    pub(super) fn visible(&self) -> usize {
+        self.glyphs.iter().flatten().filter(|glyph| !glyph.c.is_whitespace()).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn matrices_apply_in_order() {
+        let moved = Matrix([1.0, 0.0, 0.0, 1.0, 10.0, 0.0]);
+        let doubled = Matrix([2.0, 0.0, 0.0, 2.0, 0.0, 0.0]);
+        assert_eq!(moved.then(doubled).apply(1.0, 1.0), (22.0, 2.0));
+        assert_eq!(doubled.then(moved).apply(1.0, 1.0), (12.0, 2.0));
+    }
+
+    #[test]
+    fn turned_text_runs_to_the_right() {
+        let (below, above) = (turn(0.0, 0.0, 1), turn(0.0, 10.0, 1));
+        assert!(above.0 > below.0);
+        let (right, left) = (turn(10.0, 0.0, 2), turn(0.0, 0.0, 2));
+        assert!(left.0 > right.0);
+    }
+}

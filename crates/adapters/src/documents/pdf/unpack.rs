@@ -1,0 +1,64 @@
+//! Streams unpacked under limits that hold for the whole document.
+
+use kybern_core::document::{DocumentFault, FaultKind, limits};
+use lopdf::{DecompressError, Error, Stream};
+
+use super::super::pages::unpacks_too_far;
+
+/// Bytes of one stream. Pages of this size have no reader.
+const MAX_STREAM: usize = 32 * 1024 * 1024;
+/// Characters of one document; its text would be over its own limit.
+const MAX_GLYPHS: usize = 6_000_000;
+/// Under this size the rate of expansion says nothing.
+const FREE_BYTES: usize = 1024 * 1024;
+
+/// Unpacks streams, and counts what they unpack to.
+#[derive(Debug)]
+pub(super) struct Unpacker {
+    left: usize,
+    /// Characters that may still be drawn.
+    glyphs: usize,
+    /// Whether a limit was met; the document is refused then.
+    over: bool,
+}
+
+impl Unpacker {
+    pub(super) fn new() -> Self {
+        Self { left: usize::try_from(limits::MAX_UNPACKED).unwrap_or(usize::MAX), glyphs: MAX_GLYPHS, over: false }
+    }
+
+    /// The content of a stream, unless it is damaged or over a limit.
+    pub(super) fn stream(&mut self, stream: &Stream) -> Option<Vec<u8>> {
+        let rate = usize::try_from(limits::MAX_EXPANSION).unwrap_or(usize::MAX);
+        let by_rate = stream.content.len().saturating_mul(rate).max(FREE_BYTES);
+        let most = by_rate.min(MAX_STREAM).min(self.left);
+        match stream.get_plain_content_with_limit(most) {
+            Ok(content) => {
+                self.left = self.left.saturating_sub(content.len());
+                Some(content)
+            }
+            Err(Error::Decompress(DecompressError::MemoryLimitExceeded { .. })) => {
+                self.over = true;
+                None
+            }
+            Err(_) => None,
+        }
+    }
+
+    /// Counts characters that were drawn.
+    ///
+    /// # Errors
+    /// `TooLarge` when they are too many for a document.
+    pub(super) fn count_glyphs(&mut self, glyphs: usize) -> Result<(), DocumentFault> {
+        self.glyphs = self.glyphs.checked_sub(glyphs).ok_or_else(|| {
+            DocumentFault::new(FaultKind::TooLarge, format!("it draws more than {MAX_GLYPHS} characters"))
+        })?;
+        Ok(())
+    }
+
+    /// # Errors
+    /// `TooLarge` when a stream unpacked too far.
+    pub(super) fn check(&self) -> Result<(), DocumentFault> {
+        if self.over { Err(unpacks_too_far()) } else { Ok(()) }
+    }
+}

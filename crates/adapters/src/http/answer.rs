@@ -1,0 +1,67 @@
+//! What came back, or why nothing did.
+
+use std::error::Error;
+
+use bytes::BytesMut;
+use kybern_core::policy::EgressDenied;
+use kybern_core::ports::{HttpFailure, HttpResponse};
+use reqwest::Response;
+use url::Url;
+
+use super::resolver::Closed;
+
+/// Reads an answer whose body, after decompression, has at most `max_bytes`.
+pub(super) async fn read(mut response: Response, max_bytes: usize) -> Result<HttpResponse, HttpFailure> {
+    let too_large = || HttpFailure::TooLarge(max_bytes);
+    let declared = response.content_length().unwrap_or(0);
+    if usize::try_from(declared).map_err(|_| too_large())? > max_bytes {
+        return Err(too_large());
+    }
+    let status = response.status().as_u16();
+    let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
+    let headers = response.headers().iter();
+    let headers = headers.map(|(name, value)| (name.as_str().to_owned(), text(value.as_bytes()))).collect();
+    let mut body = BytesMut::new();
+    let broken = |error| HttpFailure::NoAnswer(format!("the body broke off: {}", describe(error)));
+    while let Some(chunk) = response.chunk().await.map_err(broken)? {
+        if chunk.len() > max_bytes - body.len() {
+            return Err(too_large());
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(HttpResponse { status, headers, body: body.freeze() })
+}
+
+/// Why sending to `url` failed, after `hop` redirects.
+pub(super) fn failure(error: reqwest::Error, url: &Url, hop: usize) -> HttpFailure {
+    if let Some(Closed { address }) = find(&error) {
+        let host = url.host_str().unwrap_or_default().to_owned();
+        let port = url.port_or_known_default().unwrap_or_default();
+        return HttpFailure::Denied(EgressDenied::Address { host, port, address: *address });
+    }
+    if error.is_builder() {
+        return HttpFailure::Invalid(describe(error));
+    }
+    match (error.is_connect(), hop) {
+        (true, 0) => HttpFailure::Connect(describe(error)),
+        (true, _) => HttpFailure::NoAnswer(format!("cannot connect after a redirect: {}", describe(error))),
+        (false, _) => HttpFailure::NoAnswer(describe(error)),
+    }
+}
+
+fn find<T: Error + 'static>(error: &reqwest::Error) -> Option<&T> {
+    causes(error).find_map(|cause| cause.downcast_ref())
+}
+
+fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
+    std::iter::successors(error.source(), |cause: &&(dyn Error + 'static)| (*cause).source())
+}
+
+/// The causes in one line. The URL stays out: its query may hold a secret.
+fn describe(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut parts = vec![error.to_string()];
+    parts.extend(causes(&error).map(ToString::to_string));
+    parts.dedup();
+    parts.join(": ")
+}

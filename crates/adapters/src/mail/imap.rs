@@ -1,0 +1,297 @@
+//! A mailbox that is polled over IMAP.
+//!
+//! The caller keeps the position of the last message it has taken in, in its own transaction, and asks for what came
+//! after. Nothing is remembered here but a connection, so a crash, a lost connection or a second poller costs at most
+//! a message seen twice, which the caller finds by its `Message-ID`. Messages are fetched without marking them read.
+
+mod connection;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_imap::imap_proto::{AttributeValue, MailboxDatum, Response};
+use bytes::Bytes;
+use kybern_core::time::Millis;
+use tokio::sync::Mutex;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::pki_types::ServerName;
+
+use self::connection::Connection;
+use super::tls::{self, MailConfigError, MailTls};
+use crate::http::tls::client_config;
+
+/// The most messages of one call.
+pub const MAX_BATCH: usize = 20;
+/// The most bytes of the messages of one call, reached by the last of them.
+pub const MAX_BATCH_BYTES: u64 = 64 * 1024 * 1024;
+/// What an answer may hold besides the message it was asked for.
+const OVERHEAD_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Which mailbox is polled, and as whom.
+#[derive(Clone)]
+pub struct ImapConfig {
+    /// The server's name, which its certificate must carry.
+    pub host: String,
+    /// Its port: 993 (`tls`) or 143 (`starttls`).
+    pub port: u16,
+    /// How the connection is protected; `none` only for this machine.
+    pub tls: MailTls,
+    /// The name to log in with.
+    pub username: String,
+    /// Its password.
+    pub password: String,
+    /// The folder, usually `INBOX`.
+    pub folder: String,
+    /// How long the caller waits between two polls.
+    pub poll_ms: Millis,
+    /// The largest message that is fetched.
+    pub max_message_bytes: u64,
+    /// A PEM file with a private authority to trust besides the usual ones.
+    pub ca_file: Option<PathBuf>,
+}
+
+impl std::fmt::Debug for ImapConfig {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { host, port, tls, username, folder, poll_ms, .. } = self;
+        write!(f, "ImapConfig({host}:{port}, {tls:?}, username {username:?}, folder {folder:?}, every {poll_ms}, …)")
+    }
+}
+
+/// A message's place in a folder. A folder that was made anew has another validity, and its uids begin again.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ImapPosition {
+    /// Which folder of that name it is.
+    pub uid_validity: u32,
+    /// The message's number, growing.
+    pub uid: u32,
+}
+
+/// A message, or why it is not here.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Fetched {
+    /// The raw message.
+    Message(Bytes),
+    /// It is larger than [`ImapConfig::max_message_bytes`] and was not fetched.
+    TooLarge {
+        /// Its size in bytes, as the server says.
+        bytes: u64,
+    },
+}
+
+/// Why the mailbox could not be read.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ImapError {
+    /// The server cannot be reached.
+    #[error("cannot connect to the mail server: {0}")]
+    Connect(String),
+    /// It does not accept the name or the password.
+    #[error("the mail server refuses the login: {0}")]
+    Login(String),
+    /// It refuses a command, for instance because there is no such folder.
+    #[error("the mail server refuses {command}: {reason}")]
+    Refused {
+        /// The command.
+        command: &'static str,
+        /// What the server said.
+        reason: String,
+    },
+    /// The connection ended in the middle.
+    #[error("the connection to the mail server was lost: {0}")]
+    Lost(String),
+    /// It took too long.
+    #[error("the mail server did not answer {command} within {limit}")]
+    TimedOut {
+        /// The command.
+        command: &'static str,
+        /// How long it had.
+        limit: Millis,
+    },
+    /// The position belongs to a folder that was made anew since.
+    #[error("the folder was made anew, uid validity {expected} is now {found}")]
+    FolderChanged {
+        /// The validity of the position.
+        expected: u32,
+        /// The validity now.
+        found: u32,
+    },
+}
+
+impl ImapError {
+    /// Whether the next poll may succeed without anybody changing the settings.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::Connect(_) | Self::Lost(_) | Self::TimedOut { .. } => true,
+            Self::Login(_) | Self::Refused { .. } | Self::FolderChanged { .. } => false,
+        }
+    }
+}
+
+/// One polled folder. Calls wait for one another: there is one connection.
+pub struct Mailbox {
+    config: ImapConfig,
+    server: ServerName<'static>,
+    connector: TlsConnector,
+    connection: Mutex<Option<Connection>>,
+}
+
+impl std::fmt::Debug for Mailbox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Mailbox").field(&self.config).finish()
+    }
+}
+
+impl Mailbox {
+    /// A mailbox; connects when it is first read. Reads the file of certificates, if one is named.
+    ///
+    /// # Errors
+    /// When the server's name or the certificates cannot be read, or the password would cross the network in the
+    /// clear.
+    pub fn new(config: ImapConfig) -> Result<Self, MailConfigError> {
+        if config.tls == MailTls::None && !tls::is_loopback(&config.host) {
+            return Err(MailConfigError::ClearPassword { host: config.host });
+        }
+        let name = config.host.trim_matches(['[', ']']).to_owned();
+        let server = ServerName::try_from(name).map_err(|_| MailConfigError::Host { host: config.host.clone() })?;
+        let roots = tls::extra_roots(config.ca_file.as_deref())?;
+        let connector = TlsConnector::from(Arc::new(client_config(&roots)?));
+        Ok(Self { config, server, connector, connection: Mutex::default() })
+    }
+
+    /// How long to wait between two polls.
+    #[must_use]
+    pub fn poll_interval(&self) -> Millis {
+        self.config.poll_ms
+    }
+
+    /// The oldest messages after `after`, oldest first, or the oldest of all: at most [`MAX_BATCH`] of them and about
+    /// [`MAX_BATCH_BYTES`]. An empty answer means that there are no more now. When the folder was made anew since
+    /// `after`, it begins at the first message again.
+    ///
+    /// # Errors
+    /// When the mailbox cannot be read; nothing was changed.
+    ///
+    /// # Cancel safety
+    /// Dropping the future loses the connection and nothing else.
+    pub async fn fetch_new(&self, after: Option<ImapPosition>) -> Result<Vec<(ImapPosition, Fetched)>, ImapError> {
+        let mut slot = self.connection.lock().await;
+        let (mut connection, uid_validity) = self.select(slot.take()).await?;
+        let after = after.filter(|position| position.uid_validity == uid_validity).map_or(0, |position| position.uid);
+        let mut batch = Vec::new();
+        let mut total = 0;
+        for (uid, bytes) in sizes_after(&mut connection, after).await? {
+            let position = ImapPosition { uid_validity, uid };
+            if bytes > self.config.max_message_bytes {
+                batch.push((position, Fetched::TooLarge { bytes }));
+            } else if let Some(message) = message(&mut connection, uid, bytes).await? {
+                total += bytes;
+                batch.push((position, Fetched::Message(message)));
+            }
+            if total >= MAX_BATCH_BYTES {
+                break;
+            }
+        }
+        *slot = Some(connection);
+        Ok(batch)
+    }
+
+    /// Marks a message as read, for the people who look into the mailbox too.
+    ///
+    /// # Errors
+    /// When the server cannot be reached or refuses, or the folder was made anew. Doing it again is harmless.
+    pub async fn mark_seen(&self, position: ImapPosition) -> Result<(), ImapError> {
+        let mut slot = self.connection.lock().await;
+        let (mut connection, found) = self.select(slot.take()).await?;
+        let expected = position.uid_validity;
+        if found != expected {
+            *slot = Some(connection);
+            return Err(ImapError::FolderChanged { expected, found });
+        }
+        let seen = format!("{} +FLAGS.SILENT (\\Seen)", position.uid);
+        connection.run("UID STORE", &seen, 0, |_| ()).await?;
+        *slot = Some(connection);
+        Ok(())
+    }
+
+    /// Opens the folder, on the connection at hand or, if that is lost, on a new one; returns its validity.
+    async fn select(&self, at_hand: Option<Connection>) -> Result<(Connection, u32), ImapError> {
+        if let Some(mut connection) = at_hand {
+            match connection.select(&self.config.folder).await {
+                Ok(validity) => return Ok((connection, validity)),
+                Err(refused @ ImapError::Refused { .. }) => return Err(refused),
+                Err(error) => tracing::debug!(%error, "the mail connection is gone, connecting anew"),
+            }
+        }
+        let mut connection = Connection::open(&self.config, &self.server, &self.connector).await?;
+        let validity = connection.select(&self.config.folder).await?;
+        Ok((connection, validity))
+    }
+}
+
+/// The next messages and their sizes, in order.
+async fn sizes_after(connection: &mut Connection, after: u32) -> Result<Vec<(u32, u64)>, ImapError> {
+    let Some(first) = after.checked_add(1) else { return Ok(Vec::new()) };
+    let mut uids = Vec::new();
+    connection
+        .run("UID SEARCH", &format!("UID {first}:*"), 0, |response| {
+            if let Response::MailboxData(MailboxDatum::Search(found)) = response {
+                // `N:*` names the last message even when its number is below N.
+                uids.extend(found.iter().filter(|uid| **uid >= first));
+            }
+        })
+        .await?;
+    uids.sort_unstable();
+    uids.dedup();
+    uids.truncate(MAX_BATCH);
+    if uids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let set = uids.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+    let mut sizes = Vec::new();
+    fetch(connection, &format!("{set} (UID RFC822.SIZE)"), 0, |uid, attribute| {
+        if let AttributeValue::Rfc822Size(bytes) = attribute
+            && uids.contains(&uid)
+        {
+            sizes.push((uid, u64::from(*bytes)));
+        }
+    })
+    .await?;
+    sizes.sort_unstable();
+    sizes.dedup_by_key(|(uid, _)| *uid);
+    Ok(sizes)
+}
+
+/// One message, unless it was removed in the meantime. A server that sends more than it announced is cut off.
+async fn message(connection: &mut Connection, wanted: u32, bytes: u64) -> Result<Option<Bytes>, ImapError> {
+    let mut message = None;
+    fetch(connection, &format!("{wanted} (UID BODY.PEEK[])"), bytes, |uid, attribute| {
+        if let AttributeValue::BodySection { section: None, data: Some(data), .. } = attribute
+            && uid == wanted
+        {
+            message = Some(Bytes::copy_from_slice(data));
+        }
+    })
+    .await?;
+    Ok(message)
+}
+
+/// Fetches, and shows each attribute with the number of its message.
+async fn fetch(
+    connection: &mut Connection,
+    arguments: &str,
+    max_bytes: u64,
+    mut each: impl FnMut(u32, &AttributeValue<'_>),
+) -> Result<(), ImapError> {
+    connection
+        .run("UID FETCH", arguments, max_bytes, |response| {
+            let Response::Fetch(_, attributes) = response else { return };
+            let uid = attributes.iter().find_map(|attribute| match attribute {
+                AttributeValue::Uid(uid) => Some(*uid),
+                _ => None,
+            });
+            if let Some(uid) = uid {
+                attributes.iter().for_each(|attribute| each(uid, attribute));
+            }
+        })
+        .await
+}

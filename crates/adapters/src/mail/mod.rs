@@ -1,0 +1,7 @@
+//! Mail: taken apart, fetched and sent.
+
+pub mod imap;
+pub mod parse;
+mod parse_part;
+pub mod smtp;
+pub mod tls;

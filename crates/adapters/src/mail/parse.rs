@@ -1,0 +1,334 @@
+//! MIME messages taken apart, behind [`kybern_core::ports::MailParser`].
+//!
+//! The library finds the parts; this module decides what is text to read, what is a file, and what is decoration.
+//! Nested messages are opened: their files are lifted, their text follows that of the outer message.
+//!
+//! It does not read the files (see [`crate::documents`]) and does not know who may send what.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use bytes::Bytes;
+use kybern_core::document::limits;
+use kybern_core::mail::{MailAddress, MailFault, MailPart, ParsedMail};
+use kybern_core::ports::MailParser;
+use mail_parser::{Address, HeaderValue, Message, MessageParser, MessagePart, PartType};
+
+use super::parse_part as part;
+use crate::documents::html_to_text;
+
+/// How far into a message its first header must stand.
+const HEADER_WITHIN: usize = 8 * 1024;
+/// Nested messages that are looked for; the library nests them as deep as they claim to lie.
+const MAX_CLAIMED_NESTING: usize = 500;
+/// Lines that may be boundaries between parts.
+const MAX_BOUNDARY_LINES: usize = 50_000;
+/// Bytes of one message.
+const MAX_MESSAGE: usize = 100 * 1024 * 1024;
+/// Set before the text of a message that lies in another one.
+const SEPARATOR: &str = "---------- Message enclosed in this message ----------";
+
+/// Takes MIME messages apart.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mime;
+
+impl MailParser for Mime {
+    fn parse(&self, raw: &[u8]) -> Result<ParsedMail, MailFault> {
+        let raw = without_envelope(raw);
+        check(raw)?;
+        catch_unwind(AssertUnwindSafe(|| take_apart(raw)))
+            .unwrap_or_else(|_| Err(MailFault::Broken("its structure is damaged".to_owned())))
+    }
+}
+
+/// Leaves out a byte order mark and the `From ` line of mailbox files.
+fn without_envelope(raw: &[u8]) -> &[u8] {
+    let raw = raw.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(raw);
+    let start = raw.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(0);
+    let raw = &raw[start..];
+    if raw.starts_with(b"From ") {
+        let end = raw.iter().position(|byte| *byte == b'\n').map_or(raw.len(), |end| end + 1);
+        return &raw[end..];
+    }
+    raw
+}
+
+/// Refuses what is no message, and what is built to exhaust memory or the stack.
+fn check(raw: &[u8]) -> Result<(), MailFault> {
+    if raw.len() > MAX_MESSAGE {
+        return Err(MailFault::TooLarge(format!("it has {} bytes, {MAX_MESSAGE} are allowed", raw.len())));
+    }
+    let head = &raw[..raw.len().min(HEADER_WITHIN)];
+    let mut lines = head.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    let is_header = |line: &[u8]| {
+        let name = line.split(|byte| *byte == b':').next().unwrap_or_default();
+        name.len() < line.len() && !name.is_empty() && name.iter().all(|byte| byte.is_ascii_graphic())
+    };
+    if !lines.by_ref().take_while(|line| !line.is_empty()).any(is_header) {
+        return Err(MailFault::Broken("it has no header".to_owned()));
+    }
+    if head.iter().take_while(|byte| **byte != b'\n').any(|byte| *byte == 0) {
+        return Err(MailFault::Broken("it is binary".to_owned()));
+    }
+    let nested = count(raw, b"message/rfc822") + count(raw, b"message/global") + count(raw, b"multipart/digest");
+    if nested > MAX_CLAIMED_NESTING {
+        return Err(MailFault::TooLarge(format!("it claims to enclose {nested} messages")));
+    }
+    let boundaries = raw.windows(3).filter(|window| *window == b"\n--").count();
+    if boundaries > MAX_BOUNDARY_LINES {
+        return Err(MailFault::TooLarge(format!("it has {boundaries} lines that look like the start of a part")));
+    }
+    Ok(())
+}
+
+fn count(raw: &[u8], needle: &[u8]) -> usize {
+    raw.windows(needle.len()).filter(|window| window.eq_ignore_ascii_case(needle)).count()
+}
+
+fn take_apart(raw: &[u8]) -> Result<ParsedMail, MailFault> {
+    let parser = MessageParser::default();
+    let message = parser.parse(raw).ok_or_else(|| MailFault::Broken("it has no header".to_owned()))?;
+    let mut mail = ParsedMail {
+        message_id: message.message_id().and_then(clean_id),
+        in_reply_to: ids(message.in_reply_to()).into_iter().next(),
+        references: ids(message.references()),
+        date: date(&message),
+        from: addresses(message.from()).into_iter().next().unwrap_or_default(),
+        to: addresses(message.to()).into_iter().chain(addresses(message.cc())).collect(),
+        subject: subject(&message),
+        ..ParsedMail::default()
+    };
+    collect(&message, 0, &mut mail)?;
+    Ok(mail)
+}
+
+/// Adds the text and the files of a message, then those of the messages in it.
+fn collect(message: &Message<'_>, depth: usize, mail: &mut ParsedMail) -> Result<(), MailFault> {
+    if depth > limits::MAX_NESTING {
+        return Err(MailFault::TooLarge(format!("it encloses messages more than {} deep", limits::MAX_NESTING)));
+    }
+    let (text, from_html) = body(message);
+    if !text.is_empty() {
+        if !mail.text.is_empty() {
+            mail.text.push_str(if mail.text.ends_with('\n') { "" } else { "\n\n" });
+        }
+        mail.text.push_str(&text);
+        mail.from_html |= from_html;
+    }
+    if mail.text.len() > limits::MAX_TEXT {
+        return Err(MailFault::TooLarge(format!("it has more than {} bytes of text", limits::MAX_TEXT)));
+    }
+    let cids = part::referenced(message);
+    for &id in &message.attachments {
+        let Some(found) = message.part(id) else { continue };
+        if let PartType::Message(nested) = &found.body {
+            introduce(nested, &mut mail.text);
+            collect(nested, depth + 1, mail)?;
+            continue;
+        }
+        if part::is_container(found) {
+            continue;
+        }
+        if mail.parts.len() >= limits::MAX_ATTACHMENTS {
+            return Err(MailFault::TooLarge(format!("it has more than {} attachments", limits::MAX_ATTACHMENTS)));
+        }
+        mail.parts.push(file(message, id, found, &cids, mail.parts.len(), depth));
+    }
+    Ok(())
+}
+
+fn file(
+    message: &Message<'_>,
+    id: u32,
+    found: &MessagePart<'_>,
+    cids: &[String],
+    index: usize,
+    depth: usize,
+) -> MailPart {
+    let content_type = part::content_type(found);
+    MailPart {
+        filename: part::filename(found, &content_type, index + 1),
+        inline: part::is_inline(message, id, found, &content_type, cids),
+        bytes: Bytes::from(part::bytes(message, found)),
+        content_type,
+        depth,
+    }
+}
+
+/// The text to read, and whether it was made from HTML.
+fn body(message: &Message<'_>) -> (String, bool) {
+    let mut texts: Vec<String> = Vec::new();
+    let mut from_html = false;
+    for &id in &message.text_body {
+        match message.part(id) {
+            Some(found) if matches!(found.body, PartType::Text(_)) => texts.push(tidy(&part::text(message, found))),
+            Some(found) if matches!(found.body, PartType::Html(_)) => {
+                from_html = true;
+                texts.push(tidy(&html_to_text(&part::text(message, found))));
+            }
+            _ => {}
+        }
+    }
+    texts.retain(|text| !text.is_empty());
+    if texts.is_empty() {
+        // Senders that leave the plain alternative blank mean the other one.
+        let html = message.html_body.iter().filter_map(|id| message.part(*id));
+        let html = html.filter(|found| matches!(found.body, PartType::Html(_)));
+        texts = html.map(|found| tidy(&html_to_text(&part::text(message, found)))).collect();
+        texts.retain(|text| !text.is_empty());
+        from_html = !texts.is_empty();
+    }
+    (texts.join("\n\n"), from_html)
+}
+
+/// Writes the headers of an enclosed message before its text.
+fn introduce(nested: &Message<'_>, text: &mut String) {
+    let show = |address: MailAddress| match address.name.as_str() {
+        "" => address.address,
+        name => format!("{name} <{}>", address.address),
+    };
+    if !text.is_empty() {
+        text.push_str("\n\n");
+    }
+    text.push_str(SEPARATOR);
+    let people = |found: Option<&Address<'_>>| {
+        addresses(found).into_iter().map(show).collect::<Vec<_>>().join(", ")
+    };
+    for (name, value) in [
+        ("From", people(nested.from())),
+        ("To", people(nested.to())),
+        ("Date", date(nested).unwrap_or_default()),
+        ("Subject", subject(nested)),
+    ] {
+        if !value.is_empty() {
+            text.push_str(&format!("\n{name}: {value}"));
+        }
+    }
+    text.push_str("\n\n");
+}
+
+/// Lines without white space at their ends, without a forest of blank lines.
+fn tidy(text: &str) -> String {
+    let mut tidied = String::with_capacity(text.len());
+    let mut blank = 0;
+    for line in text.replace("\r\n", "\n").replace(['\r', '\u{2028}'], "\n").lines() {
+        let line = line.trim_end_matches([' ', '\t', '\u{a0}']);
+        blank = if line.is_empty() { blank + 1 } else { 0 };
+        if blank <= 2 {
+            tidied.push_str(line);
+            tidied.push('\n');
+        }
+    }
+    tidied.trim_matches('\n').to_owned()
+}
+
+fn subject(message: &Message<'_>) -> String {
+    message.subject().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn date(message: &Message<'_>) -> Option<String> {
+    message.date().filter(|date| date.is_valid()).map(mail_parser::DateTime::to_rfc3339)
+}
+
+fn addresses(found: Option<&Address<'_>>) -> Vec<MailAddress> {
+    let Some(found) = found else { return Vec::new() };
+    found
+        .iter()
+        .filter_map(|address| {
+            let name = address.name().unwrap_or_default().trim().to_owned();
+            let address = address.address()?.trim();
+            let address = match address.rsplit_once('@') {
+                Some((local, domain)) => format!("{local}@{}", domain.to_lowercase()),
+                None => address.to_owned(),
+            };
+            Some(MailAddress { name, address })
+        })
+        .collect()
+}
+
+fn ids(found: &HeaderValue<'_>) -> Vec<String> {
+    match found {
+        HeaderValue::Text(id) => clean_id(id).into_iter().collect(),
+        HeaderValue::TextList(ids) => ids.iter().filter_map(|id| clean_id(id)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn clean_id(id: &str) -> Option<String> {
+    let id = id.trim().trim_start_matches('<').trim_end_matches('>').trim();
+    (!id.is_empty()).then(|| id.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(raw: &str) -> ParsedMail {
+        Mime.parse(raw.replace('\n', "\r\n").as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn headers_are_decoded_and_cleaned() {
+        let mail = parse(
+            "Message-ID: <a@b.example>\nIn-Reply-To: <c@d.example>\nReferences: <e@f.example>\n <c@d.example>\n\
+             From: =?utf-8?q?Zo=C3=AB?= <Zoe@Example.COM>\nTo: x@y.example\nCc: z@y.example\n\
+             Subject: =?iso-8859-1?q?caf=E9?=\nDate: Mon, 2 Mar 2026 10:00:00 -0600\n\nhello  \nthere\n",
+        );
+        assert_eq!(mail.message_id.as_deref(), Some("a@b.example"));
+        assert_eq!(mail.in_reply_to.as_deref(), Some("c@d.example"));
+        assert_eq!(mail.references, ["e@f.example", "c@d.example"]);
+        assert_eq!(mail.from, MailAddress { name: "Zoë".into(), address: "Zoe@example.com".into() });
+        assert_eq!(mail.to.len(), 2);
+        assert_eq!(mail.subject, "café");
+        assert_eq!(mail.date.as_deref(), Some("2026-03-02T10:00:00-06:00"));
+        assert_eq!(mail.text, "hello\nthere");
+        assert!(!mail.from_html);
+    }
+
+    #[test]
+    fn what_is_no_message_is_broken() {
+        for raw in [&b""[..], b"\x00\x01\x02: x", b"just a line of text", &[b'a'; 20_000]] {
+            assert!(matches!(Mime.parse(raw), Err(MailFault::Broken(_))), "{raw:?}");
+        }
+    }
+
+    #[test]
+    fn a_blank_alternative_gives_way_to_html() {
+        let mail = parse(
+            "Subject: x\nContent-Type: multipart/alternative; boundary=b\n\n--b\nContent-Type: text/plain\n\n \n\
+             --b\nContent-Type: text/html\n\n<p>hello</p>\n--b--\n",
+        );
+        assert_eq!((mail.text.as_str(), mail.from_html), ("hello", true));
+        assert!(mail.parts.is_empty());
+    }
+
+    #[test]
+    fn enclosed_messages_are_opened() {
+        let mail = parse(
+            "Subject: outer\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nsee below\n--b\n\
+             Content-Type: message/rfc822\n\nFrom: x@y.example\nSubject: inner\n\
+             Content-Type: multipart/mixed; boundary=c\n\n--c\n\ninner text\n--c\n\
+             Content-Type: text/csv; name=a.csv; charset=windows-1252\nContent-Transfer-Encoding: base64\n\nWm/rLDE=\n\
+             --c--\n--b--\n",
+        );
+        assert!(mail.text.starts_with("see below\n\n----------"), "{}", mail.text);
+        assert!(mail.text.contains("From: x@y.example\nSubject: inner\n\ninner text"), "{}", mail.text);
+        assert_eq!(mail.parts.len(), 1);
+        assert_eq!((mail.parts[0].filename.as_str(), mail.parts[0].depth), ("a.csv", 1));
+        assert_eq!(mail.parts[0].bytes.as_ref(), b"Zo\xEB,1", "the bytes stay as they were sent");
+    }
+
+    #[test]
+    fn messages_nested_too_deep_are_refused() {
+        let raw = "Content-Type: message/rfc822\n\n".repeat(20) + "Subject: x\n\ntext";
+        assert!(matches!(Mime.parse(raw.as_bytes()), Err(MailFault::TooLarge(_))));
+        let raw = "Content-Type: message/rfc822\n\n".repeat(100_000);
+        assert!(matches!(Mime.parse(raw.as_bytes()), Err(MailFault::TooLarge(_))));
+    }
+
+    #[test]
+    fn too_many_attachments_are_refused() {
+        let part = "--b\nContent-Type: application/pdf; name=a.pdf\n\nx\n".repeat(limits::MAX_ATTACHMENTS + 1);
+        let raw = format!("Subject: x\nContent-Type: multipart/mixed; boundary=b\n\n{part}--b--\n");
+        assert!(matches!(Mime.parse(raw.as_bytes()), Err(MailFault::TooLarge(_))));
+    }
+}

@@ -1,0 +1,243 @@
+//! Sending mail over SMTP, with an answer that is honest about what is known.
+//!
+//! The commands are spoken one by one, because the difference between [`SendFault::NotSent`] and
+//! [`SendFault::Unknown`] is a place in the dialogue: until the dot after the message is written, the server must
+//! discard what it has; from then on only its reply tells.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use kybern_core::mail::{OutgoingMail, SendFault};
+use kybern_core::ports::MailSender;
+use lettre::message::{Mailbox, SinglePart};
+use lettre::transport::smtp::authentication::{Credentials, Mechanism};
+use lettre::transport::smtp::client::{AsyncSmtpConnection, Certificate, CertificateStore, TlsParameters};
+use lettre::transport::smtp::commands::{Data, Mail, Rcpt, Rset};
+use lettre::transport::smtp::extension::{ClientId, Extension, MailBodyParameter, MailParameter};
+use lettre::{Address, Message};
+
+use super::tls::{self, MailConfigError, MailTls};
+
+/// How long connecting, or one command and its reply, may take.
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(30);
+/// The most connections kept for the next message.
+const MAX_IDLE: usize = 2;
+
+/// Where and as whom mail is sent.
+#[derive(Clone)]
+pub struct SmtpConfig {
+    /// The server's name, which its certificate must carry.
+    pub host: String,
+    /// Its port: 25, 465 (`tls`) or 587 (`starttls`).
+    pub port: u16,
+    /// How the connection is protected.
+    pub tls: MailTls,
+    /// The name to log in with; none sends without logging in.
+    pub username: Option<String>,
+    /// Its password.
+    pub password: Option<String>,
+    /// The sender, `Name <local@domain>` or `local@domain`.
+    pub from: String,
+    /// A PEM file with a private authority to trust besides the usual ones.
+    pub ca_file: Option<PathBuf>,
+}
+
+impl std::fmt::Debug for SmtpConfig {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { host, port, tls, username, from, .. } = self;
+        write!(f, "SmtpConfig({host}:{port}, {tls:?}, username {username:?}, from {from:?}, …)")
+    }
+}
+
+/// Sends mail through one SMTP server.
+pub struct Smtp {
+    host: String,
+    port: u16,
+    mode: MailTls,
+    tls: TlsParameters,
+    login: Option<Credentials>,
+    from: Mailbox,
+    idle: Mutex<Vec<AsyncSmtpConnection>>,
+}
+
+impl std::fmt::Debug for Smtp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Smtp({}:{}, {:?})", self.host, self.port, self.mode)
+    }
+}
+
+impl Smtp {
+    /// A sender; connects when the first message is sent. Reads the file of certificates, if one is named.
+    ///
+    /// # Errors
+    /// When the sender's address or the certificates cannot be read, only half of a login is given, or a password
+    /// would cross the network in the clear.
+    pub fn new(config: SmtpConfig) -> Result<Self, MailConfigError> {
+        let login = match (config.username, config.password) {
+            (Some(name), Some(password)) => Some(Credentials::new(name, password)),
+            (None, None) => None,
+            _ => return Err(MailConfigError::HalfLogin),
+        };
+        if login.is_some() && config.tls == MailTls::None && !tls::is_loopback(&config.host) {
+            return Err(MailConfigError::ClearPassword { host: config.host });
+        }
+        let from = config.from.parse().map_err(|_| MailConfigError::From { from: config.from })?;
+        let mut tls = TlsParameters::builder(config.host.clone()).certificate_store(CertificateStore::WebpkiRoots);
+        for root in tls::extra_roots(config.ca_file.as_deref())? {
+            let root = Certificate::from_der(root.to_vec());
+            tls = tls.add_root_certificate(root.map_err(|error| MailConfigError::Tls(error.to_string()))?);
+        }
+        let tls = tls.build_rustls().map_err(|error| MailConfigError::Tls(error.to_string()))?;
+        let idle = Mutex::default();
+        Ok(Self { host: config.host, port: config.port, mode: config.tls, tls, login, from, idle })
+    }
+
+    /// A connection that answers: one that waits, or a new one.
+    async fn connection(&self) -> Result<AsyncSmtpConnection, SendFault> {
+        while let Some(mut waiting) = self.take_idle() {
+            // RSET asks whether the server is still there and leaves nothing of the message before.
+            if within(waiting.command(Rset)).await.is_ok() {
+                return Ok(waiting);
+            }
+        }
+        self.connect().await
+    }
+
+    async fn connect(&self) -> Result<AsyncSmtpConnection, SendFault> {
+        let hello = ClientId::Domain(self.from.email.domain().to_owned());
+        let wrapped = (self.mode == MailTls::Tls).then(|| self.tls.clone());
+        let server = (self.host.as_str(), self.port);
+        let connecting = AsyncSmtpConnection::connect_tokio1(server, Some(COMMAND_TIMEOUT), &hello, wrapped, None);
+        let mut connection = within(connecting).await.map_err(Broken::before)?;
+        if self.mode == MailTls::Starttls {
+            within(connection.starttls(self.tls.clone(), &hello)).await.map_err(Broken::before)?;
+        }
+        if let Some(login) = &self.login {
+            let mechanisms = [Mechanism::Plain, Mechanism::Login];
+            within(connection.auth(&mechanisms, login)).await.map_err(Broken::before)?;
+        }
+        Ok(connection)
+    }
+
+    fn take_idle(&self) -> Option<AsyncSmtpConnection> {
+        self.idle.lock().ok()?.pop()
+    }
+
+    fn put_idle(&self, connection: AsyncSmtpConnection) {
+        if let Ok(mut idle) = self.idle.lock()
+            && idle.len() < MAX_IDLE
+        {
+            idle.push(connection);
+        }
+    }
+}
+
+#[async_trait]
+impl MailSender for Smtp {
+    /// Dropping the future is like losing the connection: if the message was handed over, nobody knows.
+    async fn send(&self, mail: &OutgoingMail) -> Result<(), SendFault> {
+        let message = compose(&self.from, mail)?;
+        let mut connection = self.connection().await?;
+        hand_over(&mut connection, &message).await?;
+        self.put_idle(connection);
+        Ok(())
+    }
+}
+
+/// The message as it goes out.
+fn compose(from: &Mailbox, mail: &OutgoingMail) -> Result<Message, SendFault> {
+    let refused = |message: String| SendFault::NotSent { message, retryable: false };
+    let is_token = |letter: char| letter.is_ascii_graphic() && !matches!(letter, '<' | '>');
+    if mail.message_id.is_empty() || !mail.message_id.chars().all(is_token) {
+        return Err(refused(format!("{:?} is no Message-ID", mail.message_id)));
+    }
+    if mail.subject.contains(|letter: char| letter.is_control() && letter != '\t') {
+        return Err(refused("the subject holds a line break or another control character".to_owned()));
+    }
+    let to: Address = mail.to.parse().map_err(|_| refused(format!("{:?} is no e-mail address", mail.to)))?;
+    Message::builder()
+        .from(from.clone())
+        .to(Mailbox::new(None, to))
+        .subject(&mail.subject)
+        .message_id(Some(format!("<{}>", mail.message_id)))
+        .singlepart(SinglePart::plain(mail.body.clone()))
+        .map_err(|error| refused(format!("the message cannot be written: {error}")))
+}
+
+/// Walks the dialogue from MAIL to the reply after the dot.
+async fn hand_over(connection: &mut AsyncSmtpConnection, message: &Message) -> Result<(), SendFault> {
+    let (envelope, bytes) = (message.envelope(), message.formatted());
+    let mut options = Vec::new();
+    let is_ascii = |address: &Address| address.to_string().is_ascii();
+    if !envelope.to().iter().chain(envelope.from()).all(is_ascii) {
+        options.push((Extension::SmtpUtfEight, MailParameter::SmtpUtfEight));
+    }
+    if !bytes.is_ascii() {
+        options.push((Extension::EightBitMime, MailParameter::Body(MailBodyParameter::EightBitMime)));
+    }
+    if let Some((missing, _)) = options.iter().find(|(needed, _)| !connection.server_info().supports_feature(*needed)) {
+        return Err(SendFault::NotSent { message: format!("the server does not know {missing}"), retryable: false });
+    }
+    let options = options.into_iter().map(|(_, option)| option).collect();
+    within(connection.command(Mail::new(envelope.from().cloned(), options))).await.map_err(Broken::before)?;
+    for to in envelope.to() {
+        within(connection.command(Rcpt::new(to.clone(), Vec::new()))).await.map_err(Broken::before)?;
+    }
+    within(connection.command(Data)).await.map_err(Broken::before)?;
+
+    // The library asks for the next piece when the one before is written, and writes the dot when there is none.
+    let (mut pieces, mut handed_over) = (Some(bytes).into_iter(), false);
+    let pieces = std::iter::from_fn(|| {
+        let piece = pieces.next();
+        handed_over = piece.is_none();
+        piece
+    });
+    let reply = within(connection.message_iter(pieces)).await;
+    reply.map(drop).map_err(|broken| if handed_over { broken.after() } else { broken.before() })
+}
+
+/// How one exchange with the server failed.
+enum Broken {
+    /// No reply in time.
+    TimedOut,
+    /// A refusal, or no connection.
+    Failed(lettre::transport::smtp::Error),
+}
+
+impl Broken {
+    /// The fault while the message is surely not sent.
+    fn before(self) -> SendFault {
+        let retryable = match &self {
+            Self::TimedOut => true,
+            // A name or password that the server refuses, or a feature it lacks, stays so until somebody acts.
+            Self::Failed(error) => !error.is_permanent() && !error.is_client(),
+        };
+        SendFault::NotSent { message: self.to_string(), retryable }
+    }
+
+    /// The fault after the dot: only a refusal is certain.
+    fn after(self) -> SendFault {
+        match &self {
+            Self::Failed(error) if error.is_permanent() || error.is_transient() => self.before(),
+            Self::Failed(_) | Self::TimedOut => SendFault::Unknown { message: self.to_string() },
+        }
+    }
+}
+
+impl std::fmt::Display for Broken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::TimedOut => write!(f, "no reply within {} s", COMMAND_TIMEOUT.as_secs()),
+            Self::Failed(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+async fn within<T>(exchange: impl Future<Output = Result<T, lettre::transport::smtp::Error>>) -> Result<T, Broken> {
+    match tokio::time::timeout(COMMAND_TIMEOUT, exchange).await {
+        Ok(reply) => reply.map_err(Broken::Failed),
+        Err(_) => Err(Broken::TimedOut),
+    }
+}

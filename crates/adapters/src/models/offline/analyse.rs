@@ -1,0 +1,122 @@
+//! The first stage: what is in this document?
+
+use std::collections::HashSet;
+
+use kybern_core::document::DocumentText;
+use kybern_core::model::{DocumentAnalysis, ExtractionSchema};
+
+use super::phrases::Phrases;
+use super::values;
+use super::words::{Word, words};
+
+/// Text that is looked at; what a document is shows early.
+const MAX_LOOK: usize = 256 * 1024;
+/// A marker in this much text at the beginning is a title and counts more.
+const TITLE: usize = 240;
+const TITLE_FACTOR: f64 = 1.6;
+/// Below this a category is a guess that helps nobody.
+const LEAST_SCORE: f64 = 3.0;
+/// How fast a score becomes certainty.
+const SCALE: f64 = 4.0;
+/// Lines with three cells that make a table.
+const TABLE_LINES: usize = 3;
+
+/// What is in this document.
+pub(super) fn analyse(document: &DocumentText, schema: &ExtractionSchema) -> DocumentAnalysis {
+    let (head, rest) = look(document);
+    let (category, confidence) = category(&head, &rest, schema);
+    let present = present_sections(&rest, schema);
+    let has_tabular_data = document.pages.iter().any(|page| is_tabular(&page.text));
+    let has_contact_info = document.pages.iter().any(|page| {
+        let text = clip(&page.text, MAX_LOOK);
+        !values::find_emails(text).is_empty()
+            || !values::find_phones(text).is_empty()
+            || text.lines().any(values::ends_with_zip)
+    });
+    DocumentAnalysis { category, confidence, sections: present, has_tabular_data, has_contact_info }
+}
+
+/// The beginning of a text, cut between characters.
+pub(super) fn clip(text: &str, most: usize) -> &str {
+    let mut end = most.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// The words of the title, and those of the whole.
+fn look(document: &DocumentText) -> (Vec<Word>, Vec<Word>) {
+    let mut left = MAX_LOOK;
+    let mut all = Vec::new();
+    for page in &document.pages {
+        let text = clip(&page.text, left);
+        left -= text.len();
+        all.extend(words(&page.label, 0));
+        all.extend(words(text, 0));
+    }
+    let head = document.pages.first().map(|page| words(clip(page.text.trim_start(), TITLE), 0)).unwrap_or_default();
+    (head, all)
+}
+
+fn category(head: &[Word], all: &[Word], schema: &ExtractionSchema) -> (Option<String>, f64) {
+    let mut phrases = Phrases::default();
+    let mut markers = Vec::new();
+    for (index, category) in schema.categories.iter().enumerate() {
+        for (phrase, weight) in category.markers {
+            phrases.add(phrase, markers.len());
+            markers.push((index, f64::from(*weight)));
+        }
+    }
+    let titles: HashSet<usize> = phrases.find_all(head).iter().map(|found| found.phrase).collect();
+    let found: HashSet<usize> = phrases.find_all(all).iter().map(|found| found.phrase).collect();
+    let mut scores = vec![0.0; schema.categories.len()];
+    for marker in found {
+        let (category, weight) = markers[marker];
+        scores[category] += if titles.contains(&marker) { weight * TITLE_FACTOR } else { weight };
+    }
+    let mut best: Option<(usize, f64)> = None;
+    let mut second = 0.0;
+    for (index, score) in scores.into_iter().enumerate() {
+        match best {
+            Some((_, highest)) if score <= highest => second = f64::max(second, score),
+            _ => {
+                second = best.map_or(0.0, |(_, score)| score);
+                best = Some((index, score));
+            }
+        }
+    }
+    match best {
+        Some((index, score)) if score >= LEAST_SCORE => {
+            let sure = (1.0 - (-score / SCALE).exp()) * (0.5 + 0.5 * (score - second) / score);
+            (Some(schema.categories[index].key.to_owned()), round(sure))
+        }
+        _ => (None, 0.0),
+    }
+}
+
+fn present_sections(all: &[Word], schema: &ExtractionSchema) -> Vec<String> {
+    let mut phrases = Phrases::default();
+    for (index, section) in schema.sections.iter().enumerate() {
+        for marker in section.markers {
+            phrases.add(marker, index);
+        }
+    }
+    let found: HashSet<usize> = phrases.find_all(all).iter().map(|found| found.phrase).collect();
+    let named = schema.sections.iter().enumerate().filter(|(index, _)| found.contains(index));
+    named.map(|(_, section)| section.key.to_owned()).collect()
+}
+
+fn is_tabular(text: &str) -> bool {
+    let rows = super::layout::lines(clip(text, MAX_LOOK))
+        .iter()
+        .filter(|line| line.cells.len() >= 3)
+        .take(TABLE_LINES)
+        .count();
+    rows >= TABLE_LINES
+}
+
+/// Two decimals: more would pretend to know more.
+pub(super) fn round(confidence: f64) -> f64 {
+    (confidence.clamp(0.0, 1.0) * 100.0).round() / 100.0
+}

@@ -1,0 +1,135 @@
+//! Which intent a message has: keywords and likeness to examples, less what speaks for noise, made a probability.
+
+use kybern_core::model::{Classification, ClassifyInput, IntentSpec};
+
+use super::analyse::{clip, round};
+use super::keywords::{MAX_TEXT, Message, split_weight};
+use super::{MODEL, examples, noise};
+
+/// What full likeness to an example counts beside a keyword's 1.
+const EXAMPLES: f64 = 4.0;
+/// Below this nothing matches.
+const LEAST_SCORE: f64 = 0.6;
+/// Alternatives that are named.
+const MAX_ALTERNATIVES: usize = 3;
+/// More than this adds no certainty.
+const MAX_SCORE: f64 = 6.0;
+const MAX_MARGIN: f64 = 4.0;
+
+/// Rules are never surer than this.
+const MOST_SURE: f64 = 0.99;
+
+/// Bias, and what score, margin and noise weigh, in the logistic map to a probability: fitted on the train half of
+/// `samples/intents/labelled.jsonl` by `crates/kybern/tests/it/offline/fit.rs`, which fails when they are stale.
+pub const CALIBRATION: [f64; 4] = [-1.85, 0.68, 1.41, -1.89];
+
+/// What speaks for the best intent, before it is made a probability.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Evidence {
+    /// The best intent; `None` when there are none.
+    pub intent: Option<String>,
+    /// Its score, limited.
+    pub score: f64,
+    /// How far the next one is behind, limited.
+    pub margin: f64,
+    /// How much speaks for noise.
+    pub noise: f64,
+}
+
+impl Evidence {
+    /// The probability that the best intent is right.
+    #[must_use]
+    pub fn confidence(&self) -> f64 {
+        let [bias, score, margin, noise] = CALIBRATION;
+        let sum = bias + score * self.score + margin * self.margin + noise * self.noise;
+        (1.0 / (1.0 + (-sum).exp())).min(MOST_SURE)
+    }
+}
+
+/// An intent's score and the keywords behind it.
+struct Scored<'i> {
+    intent: &'i IntentSpec,
+    score: f64,
+    words: Vec<(&'i str, f64)>,
+    likeness: f64,
+}
+
+fn scores<'i>(input: &ClassifyInput, intents: &'i [IntentSpec]) -> Vec<Scored<'i>> {
+    let mut message = Message::new(input);
+    let likenesses = examples::similarities(input, intents);
+    let mut found: Vec<Scored<'_>> = intents
+        .iter()
+        .zip(likenesses)
+        .map(|(intent, likeness)| {
+            let words: Vec<(&str, f64)> = intent
+                .keywords
+                .iter()
+                .map(|keyword| (split_weight(keyword).0, message.weigh(keyword)))
+                .filter(|(_, weight)| *weight != 0.0)
+                .collect();
+            let score = words.iter().map(|(_, weight)| weight).sum::<f64>() + EXAMPLES * likeness;
+            Scored { intent, score, words, likeness }
+        })
+        .collect();
+    found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.intent.key.cmp(&b.intent.key)));
+    found
+}
+
+fn evidence_of(found: &[Scored<'_>], noise: f64) -> Evidence {
+    let Some(best) = found.first() else { return Evidence::default() };
+    let second = found.get(1).map_or(0.0, |scored| scored.score.max(0.0));
+    Evidence {
+        intent: Some(best.intent.key.clone()),
+        score: best.score.clamp(0.0, MAX_SCORE),
+        margin: (best.score - second).clamp(0.0, MAX_MARGIN),
+        noise,
+    }
+}
+
+/// What speaks for the best intent.
+pub(super) fn evidence(input: &ClassifyInput, intents: &[IntentSpec]) -> Evidence {
+    evidence_of(&scores(input, intents), noise::noise(&input.subject, clip(&input.text, MAX_TEXT)).0)
+}
+
+/// The intent of a message, or none.
+pub(super) fn classify(input: &ClassifyInput, intents: &[IntentSpec]) -> Classification {
+    let found = scores(input, intents);
+    let (noise, sign) = noise::noise(&input.subject, clip(&input.text, MAX_TEXT));
+    let evidence = evidence_of(&found, noise);
+    let confidence = round(evidence.confidence());
+    let model = MODEL.to_owned();
+    let Some(best) = found.first().filter(|best| best.score >= LEAST_SCORE) else {
+        let reasoning = "no intent's words or examples match this message".to_owned();
+        return Classification { intent: None, confidence, reasoning, alternatives: Vec::new(), model };
+    };
+    let alternatives = found.iter().skip(1).take(MAX_ALTERNATIVES).filter(|other| other.score >= LEAST_SCORE);
+    // What is left of the certainty is shared among the others by their scores.
+    let share = |score: f64| round((1.0 - confidence) * score / (score + best.score));
+    Classification {
+        intent: Some(best.intent.key.clone()),
+        confidence,
+        reasoning: reasoning(best, found.get(1), sign),
+        alternatives: alternatives.map(|other| (other.intent.key.clone(), share(other.score))).collect(),
+        model,
+    }
+}
+
+fn reasoning(best: &Scored<'_>, second: Option<&Scored<'_>>, sign: Option<&str>) -> String {
+    let mut words: Vec<&(&str, f64)> = best.words.iter().filter(|(_, weight)| *weight > 0.0).collect();
+    words.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
+    let named: Vec<String> = words.iter().take(4).map(|(word, _)| format!("\"{word}\"")).collect();
+    let mut parts = vec![match named.len() {
+        0 => "no keyword".to_owned(),
+        _ => format!("matched {}", named.join(", ")),
+    }];
+    if best.likeness > 0.2 {
+        parts.push(format!("{:.0} % like its examples", best.likeness * 100.0));
+    }
+    if let Some(second) = second.filter(|second| second.score >= LEAST_SCORE) {
+        parts.push(format!("next is {} ({:.1} against {:.1})", second.intent.key, second.score, best.score));
+    }
+    if let Some(sign) = sign {
+        parts.push(format!("\"{sign}\" speaks for no request at all"));
+    }
+    parts.join("; ")
+}

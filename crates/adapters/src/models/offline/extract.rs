@@ -1,0 +1,125 @@
+//! The second stage: the fields of the sections that the first stage found.
+
+use std::collections::{HashMap, HashSet};
+
+use kybern_core::document::DocumentText;
+use kybern_core::model::{DocumentAnalysis, ExtractedField, Extraction, ExtractionSchema, FieldSource};
+
+use super::analyse::round;
+use super::labels::Labels;
+use super::occurrence::Occurrence;
+use super::page::Page;
+use super::{MODEL, bare, items, labelled, tables, terms};
+
+/// Fields of one document that are kept.
+const MAX_FIELDS: usize = 20_000;
+/// What a value loses that stands before the first field of its own family, for instance a telephone number above
+/// the name of the insured.
+const BEFORE_FAMILY: f64 = 0.75;
+
+/// The fields of one document.
+pub(super) fn extract(
+    number: u32,
+    document: &DocumentText,
+    analysis: &DocumentAnalysis,
+    schema: &ExtractionSchema,
+) -> Extraction {
+    let labels = Labels::new(schema, &analysis.sections);
+    let mut pages: Vec<Page<'_>> = document.pages.iter().map(|page| Page::new(page, &labels)).collect();
+    let mut found = tables::tables(&mut pages, &labels);
+    let mut outside = Vec::new();
+    for (index, page) in pages.iter().enumerate() {
+        outside.extend(labelled::labelled(page, index, &labels));
+    }
+    let headings: Vec<Occurrence> =
+        pages.iter().enumerate().flat_map(|(index, page)| terms::headings(page, index, &labels, &outside)).collect();
+    outside.extend(headings);
+    found.extend(outside);
+    for (index, page) in pages.iter().enumerate() {
+        bare::vins(page, index, &labels, &mut found);
+    }
+    bare::contacts(&pages, &labels, &mut found);
+    prose(&pages, &labels, &mut found);
+    let chosen = choose(found, &labels);
+    let fields =
+        chosen.into_iter().take(MAX_FIELDS).map(|(item, value)| field(number, &pages, &labels, item, value)).collect();
+    Extraction { analysis: analysis.clone(), fields, model: MODEL.to_owned() }
+}
+
+/// Terms in sentences, for single fields that nothing else led to.
+fn prose(pages: &[Page<'_>], labels: &Labels<'_>, found: &mut Vec<Occurrence>) {
+    let labelled: HashSet<usize> = found.iter().map(|value| value.field).collect();
+    for (index, page) in pages.iter().enumerate() {
+        found.extend(terms::in_prose(page, index, labels).into_iter().filter(|value| !labelled.contains(&value.field)));
+    }
+}
+
+/// One value for each single field, items for each group; in reading order.
+fn choose(found: Vec<Occurrence>, labels: &Labels<'_>) -> Vec<(Option<u32>, Occurrence)> {
+    let mut groups: Vec<(&str, Vec<Occurrence>)> = Vec::new();
+    let mut single: Vec<Occurrence> = Vec::new();
+    for value in found {
+        let Some(group) = labels.fields[value.field].group else {
+            single.push(value);
+            continue;
+        };
+        match groups.iter_mut().find(|(other, _)| *other == group) {
+            Some((_, values)) => values.push(value),
+            None => groups.push((group, vec![value])),
+        }
+    }
+    let mut chosen: Vec<(Option<u32>, Occurrence)> = Vec::new();
+    for (_, values) in groups {
+        chosen.extend(items::items(values, labels).into_iter().map(|(item, value)| (Some(item), value)));
+    }
+    chosen.extend(singles(single, labels).into_iter().map(|value| (None, value)));
+    chosen.sort_by_key(|(_, value)| (value.page, value.start, value.field));
+    chosen
+}
+
+/// The family of a dotted name: what stands before the last dot.
+fn family(name: &str) -> Option<&str> {
+    name.rsplit_once('.').map(|(family, _)| family)
+}
+
+fn singles(mut values: Vec<Occurrence>, labels: &Labels<'_>) -> Vec<Occurrence> {
+    values.sort_by_key(|value| (value.page, value.at));
+    let mut leaders: HashMap<&str, (usize, usize)> = HashMap::new();
+    for (index, field) in labels.fields.iter().enumerate() {
+        // The first field of a family that was found leads it.
+        if let Some(family) = family(field.name)
+            && !leaders.contains_key(family)
+            && let Some(value) = values.iter().find(|value| value.field == index)
+        {
+            leaders.insert(family, (value.page, value.at));
+        }
+    }
+    let mut best: Vec<Occurrence> = Vec::new();
+    for mut value in values {
+        let leader = family(labels.fields[value.field].name).and_then(|family| leaders.get(family));
+        if leader.is_some_and(|leader| (value.page, value.at) < *leader) {
+            value.confidence *= BEFORE_FAMILY;
+        }
+        let same =
+            best.iter_mut().find(|other| other.field == value.field && (!value.term || other.value == value.value));
+        match same {
+            Some(other) if value.confidence > other.confidence => *other = value,
+            Some(_) => {}
+            None => best.push(value),
+        }
+    }
+    best
+}
+
+fn field(number: u32, pages: &[Page<'_>], labels: &Labels<'_>, item: Option<u32>, value: Occurrence) -> ExtractedField {
+    let pattern = labels.fields[value.field];
+    ExtractedField {
+        name: pattern.name.to_owned(),
+        group: pattern.group.map(str::to_owned),
+        item,
+        value: value.value,
+        confidence: round(value.confidence),
+        problem: value.problem,
+        source: FieldSource { document: number, page: pages[value.page].number, start: value.start, end: value.end },
+    }
+}

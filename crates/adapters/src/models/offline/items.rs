@@ -1,0 +1,112 @@
+//! Which values belong together: one policy, one vehicle, one loss.
+//!
+//! Values of a group are walked in reading order and cut into **segments**: a table's row is one; elsewhere a new one
+//! begins where a field comes a second time. A segment that has the group's opening field is an item. One that has
+//! not is passed on: what stands before the first item holds for all of them, what stands later completes the item
+//! above it. A second segment with the same opening value is the same item.
+
+use std::collections::HashMap;
+
+use super::labels::Labels;
+use super::occurrence::{Occurrence, sure};
+
+/// Items of one group that are kept.
+const MAX_ITEMS: usize = 5_000;
+/// Fields that a segment needs to be an item when the whole document has no opening field.
+const LEAST_FIELDS: usize = 2;
+
+/// A part of the text whose values belong together.
+#[derive(Debug, Default)]
+struct Segment {
+    values: Vec<Occurrence>,
+    row: Option<(usize, usize)>,
+}
+
+/// The values of one group, with the number of the item that each belongs to.
+pub(super) fn items(mut values: Vec<Occurrence>, labels: &Labels<'_>) -> Vec<(u32, Occurrence)> {
+    values.sort_by_key(|value| (value.page, value.at, value.start));
+    let opens = |value: &Occurrence| labels.fields[value.field].opens_item;
+    let segments = segments(values);
+    let opened = segments.iter().any(|segment| segment.values.iter().any(opens));
+    let mut shared: Vec<Occurrence> = Vec::new();
+    let mut found: Vec<Vec<Occurrence>> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
+    let mut last: Option<(usize, Option<usize>)> = None;
+    for segment in segments {
+        let opener = segment.values.iter().find(|value| opens(value)).map(|value| value.value.to_string());
+        let table = segment.row.map(|(table, _)| table);
+        match (opener, last) {
+            (Some(opener), _) => {
+                let item = *known.entry(opener).or_insert_with(|| {
+                    found.push(Vec::new());
+                    found.len() - 1
+                });
+                if item < MAX_ITEMS {
+                    join(&mut found[item], segment.values, 1.0);
+                    // A table of several rows completes itself; what follows it belongs to none of them.
+                    let alone = last.is_none_or(|(_, other)| other != table) || table.is_none();
+                    last = Some((if alone { item } else { usize::MAX }, table));
+                }
+            }
+            (None, _) if !opened => {
+                let mut fields: Vec<usize> = segment.values.iter().map(|value| value.field).collect();
+                fields.dedup();
+                if fields.len() >= LEAST_FIELDS && found.len() < MAX_ITEMS {
+                    found.push(segment.values);
+                }
+            }
+            (None, None) => join(&mut shared, segment.values, 1.0),
+            (None, Some((item, _))) => {
+                if let Some(item) = found.get_mut(item) {
+                    join(item, segment.values, 1.0);
+                }
+            }
+        }
+    }
+    // What is said once for all of them; a heading is not.
+    let shared: Vec<Occurrence> = shared.into_iter().filter(|value| found.len() == 1 || !value.term).collect();
+    for item in &mut found {
+        let missing: Vec<Occurrence> =
+            shared.iter().filter(|value| !item.iter().any(|other| other.field == value.field)).cloned().collect();
+        join(item, missing, sure::SHARED);
+    }
+    let numbered = found.into_iter().enumerate().take(MAX_ITEMS);
+    numbered
+        .flat_map(|(item, values)| {
+            values.into_iter().map(move |value| (u32::try_from(item).unwrap_or(u32::MAX), value))
+        })
+        .collect()
+}
+
+/// Cuts values, in reading order, where a field comes a second time.
+fn segments(values: Vec<Occurrence>) -> Vec<Segment> {
+    let mut found: Vec<Segment> = Vec::new();
+    for value in values {
+        let current = found.last_mut().filter(|segment| segment.row == value.row);
+        match current {
+            Some(segment) if value.row.is_some() || !repeats(segment, &value) => segment.values.push(value),
+            _ => found.push(Segment { row: value.row, values: vec![value] }),
+        }
+    }
+    found
+}
+
+/// Whether a field comes a second time: several terms of one line are one time.
+fn repeats(segment: &Segment, value: &Occurrence) -> bool {
+    let same = segment.values.iter().rev().find(|other| other.field == value.field);
+    same.is_some_and(|other| !(value.term && other.term && other.line == value.line && other.page == value.page))
+}
+
+/// Adds values to an item: the surer one of a field stays, of terms every different one.
+fn join(item: &mut Vec<Occurrence>, values: Vec<Occurrence>, factor: f64) {
+    for mut value in values {
+        value.confidence *= factor;
+        let same =
+            item.iter_mut().find(|other| other.field == value.field && (!value.term || other.value == value.value));
+        match same {
+            Some(other) if value.confidence > other.confidence => *other = value,
+            Some(_) => {}
+            None => item.push(value),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Values after, beside and beneath their labels.
+
+use kybern_core::model::ValueKind;
+
+use super::labels::{Hit, Labels};
+use super::layout::{self, Cell};
+use super::occurrence::{Occurrence, Place, sure};
+use super::page::Page;
+use super::{postal, terms, values};
+
+/// Lines, blank ones counted, that a value may stand beneath its label.
+const MAX_BENEATH: usize = 4;
+
+/// Where the text lies in which a value is expected.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spot {
+    /// Index of its line.
+    pub(super) line: usize,
+    /// First byte.
+    pub(super) start: usize,
+    /// One past the last byte.
+    pub(super) end: usize,
+    /// How sure this way of finding is.
+    pub(super) sure: f64,
+}
+
+/// Every labelled value on a page, tables aside.
+pub(super) fn labelled(page: &Page<'_>, index: usize, labels: &Labels<'_>) -> Vec<Occurrence> {
+    let mut found = Vec::new();
+    for line in 0..page.lines.len() {
+        if page.used[line] {
+            continue;
+        }
+        for (place, hit) in page.hits[line].iter().enumerate() {
+            let mut ranged = false;
+            for field in fields_of(hit, labels) {
+                let pattern = labels.fields[field];
+                if ranged && pattern.value == ValueKind::Date {
+                    continue;
+                }
+                let at = Place { field, page: index, line, at: hit.start };
+                let before = found.len();
+                if labels.has_terms(field) {
+                    terms::labelled(page, at, place, labels, &mut found);
+                } else if pattern.value == ValueKind::Address {
+                    let named = hit.fields.iter().any(|other| labels.fields[*other].value == ValueKind::Name);
+                    found.extend(
+                        spot(page, line, place, pattern.value, labels)
+                            .and_then(|spot| postal::address(page, at, spot, named)),
+                    );
+                } else {
+                    let spot = spot(page, line, place, pattern.value, labels);
+                    found.extend(spot.and_then(|spot| {
+                        let read = values::read(pattern.value, &page.text[spot.start..spot.end])?;
+                        Some(Occurrence::new(at, read, spot.start, spot.sure))
+                    }));
+                }
+                ranged |= pattern.value == ValueKind::DateRange && found.len() > before;
+            }
+        }
+    }
+    found
+}
+
+/// The fields that a label announces: of two that want the same kind, the one whose section is present wins; ranges
+/// come before single dates.
+fn fields_of(hit: &Hit, labels: &Labels<'_>) -> Vec<usize> {
+    let mut chosen: Vec<usize> = Vec::new();
+    for field in &hit.fields {
+        let pattern = labels.fields[*field];
+        let rival = chosen.iter().position(|other| labels.fields[*other].value == pattern.value);
+        match rival {
+            Some(place) if labels.fields[chosen[place]].section.is_none() && pattern.section.is_some() => {
+                chosen[place] = *field
+            }
+            Some(_) => {}
+            None => chosen.push(*field),
+        }
+    }
+    chosen.sort_by_key(|field| labels.fields[*field].value != ValueKind::DateRange);
+    chosen
+}
+
+/// Where the value of a label is expected; for kinds that are checked narrowly only where such a value stands.
+pub(super) fn spot(page: &Page<'_>, line: usize, place: usize, kind: ValueKind, labels: &Labels<'_>) -> Option<Spot> {
+    let hit = &page.hits[line][place];
+    let row = &page.lines[line];
+    let next = page.hits[line].get(place + 1).map(|next| next.start);
+    if !hit.fills {
+        let cell_end = if kind == ValueKind::DateRange { row.end } else { row.cells[hit.cell].end };
+        let end = next.filter(|next| *next > hit.after).map_or(cell_end, |next| next.min(cell_end));
+        let strict = values::is_strict(kind);
+        let sure = if hit.colon { sure::COLON } else { sure::GLUED };
+        return (hit.after < end && (hit.colon || strict)).then_some(Spot { line, start: hit.after, end, sure });
+    }
+    if !page.header[line]
+        && let Some(cell) = row.cells.get(hit.cell + 1)
+        && !page.is_label(line, *cell)
+        && !is_foreign(page, *cell, kind, labels)
+    {
+        let end = if kind == ValueKind::DateRange { next.unwrap_or(row.end) } else { cell.end };
+        if fits(page, kind, cell.start, end) {
+            return Some(Spot { line, start: cell.start, end, sure: sure::BESIDE });
+        }
+    }
+    beneath(page, line, place, kind, labels)
+}
+
+/// A value of another field: a term cannot be a name.
+fn is_foreign(page: &Page<'_>, cell: Cell, kind: ValueKind, labels: &Labels<'_>) -> bool {
+    let free = matches!(kind, ValueKind::Name | ValueKind::Text | ValueKind::Address);
+    free && terms::fills(page, cell, labels)
+}
+
+fn fits(page: &Page<'_>, kind: ValueKind, start: usize, end: usize) -> bool {
+    values::read(kind, &page.text[start..end]).is_some()
+}
+
+fn beneath(page: &Page<'_>, line: usize, place: usize, kind: ValueKind, labels: &Labels<'_>) -> Option<Spot> {
+    let hit = &page.hits[line][place];
+    let above = &page.lines[line];
+    let cell = above.cells[hit.cell];
+    for (index, below) in page.lines.iter().enumerate().skip(line + 1) {
+        if below.number - above.number > MAX_BENEATH {
+            return None;
+        }
+        let Some(mut candidate) = layout::under(above, cell, below) else { continue };
+        let blocked = |candidate: Cell| {
+            page.is_label(index, candidate)
+                || (hit.colon && page.is_pair(index))
+                || is_foreign(page, candidate, kind, labels)
+        };
+        if !fits(page, kind, candidate.start, candidate.end) || blocked(candidate) {
+            candidate = layout::in_column(cell, below)?;
+        }
+        if blocked(candidate) || page.used[index] {
+            return None;
+        }
+        let fit = fits(page, kind, candidate.start, candidate.end) || kind == ValueKind::Address;
+        return fit.then_some(Spot { line: index, start: candidate.start, end: candidate.end, sure: sure::BENEATH });
+    }
+    None
+}

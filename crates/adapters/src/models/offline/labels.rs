@@ -1,0 +1,212 @@
+//! Labels: where in a line a field's label stands, so that a value can be expected after or under it.
+
+use kybern_core::model::{ExtractionSchema, FieldPattern};
+
+use super::analyse::clip;
+use super::layout::Line;
+use super::phrases::{Found, Phrases};
+use super::values;
+use super::words::words;
+
+/// Longest remark in brackets between a label and its colon.
+const MAX_REMARK: usize = 40;
+/// Labels on one line that are looked at.
+const MAX_HITS: usize = 200;
+
+/// What a schema's labels and terms are, ready to be looked up. A label `phrase=Value` is a **term**: the phrase
+/// itself is the value, wherever it stands by itself.
+#[derive(Debug)]
+pub(super) struct Labels<'s> {
+    /// The fields that are looked for.
+    pub(super) fields: Vec<&'s FieldPattern>,
+    phrases: Phrases,
+    /// For each phrase the fields that have it as a label.
+    owners: Vec<usize>,
+    terms: Phrases,
+    /// For each term its field and the value it stands for.
+    meanings: Vec<(usize, &'s str)>,
+}
+
+/// A label on a line.
+#[derive(Clone, Debug)]
+pub(super) struct Hit {
+    /// The fields it may announce, as indices of [`Labels::fields`].
+    pub(super) fields: Vec<usize>,
+    /// Its cell on the line.
+    pub(super) cell: usize,
+    /// First byte in the page's text.
+    pub(super) start: usize,
+    /// Where its value may begin: past colon, blanks and remark.
+    pub(super) after: usize,
+    /// How many words it has.
+    pub(super) words: usize,
+    /// Whether a colon, an equals sign or a dash follows.
+    pub(super) colon: bool,
+    /// Whether it fills its cell, so that the value stands beside or beneath it.
+    pub(super) fills: bool,
+}
+
+/// A term on a line.
+#[derive(Clone, Debug)]
+pub(super) struct Term<'s> {
+    /// The field it is a value of.
+    pub(super) field: usize,
+    /// The value it stands for.
+    pub(super) value: &'s str,
+    /// First byte in the page's text.
+    pub(super) start: usize,
+    /// One past the last byte.
+    pub(super) end: usize,
+}
+
+impl<'s> Labels<'s> {
+    /// The labels of the fields whose section is among `sections`.
+    pub(super) fn new(schema: &'s ExtractionSchema, sections: &[String]) -> Self {
+        let present = |field: &&FieldPattern| field.section.is_none_or(|key| sections.iter().any(|other| other == key));
+        let fields: Vec<&FieldPattern> = schema.fields.iter().filter(present).collect();
+        let (mut phrases, mut terms) = (Phrases::default(), Phrases::default());
+        let (mut owners, mut meanings) = (Vec::new(), Vec::new());
+        for (index, field) in fields.iter().enumerate() {
+            for label in field.labels {
+                if let Some((phrase, value)) = label.split_once('=') {
+                    terms.add(phrase, meanings.len());
+                    meanings.push((index, value));
+                } else {
+                    phrases.add(label, owners.len());
+                    owners.push(index);
+                }
+            }
+        }
+        Self { fields, phrases, owners, terms, meanings }
+    }
+
+    /// Whether a field's values are a closed list.
+    pub(super) fn has_terms(&self, field: usize) -> bool {
+        self.meanings.iter().any(|(owner, _)| *owner == field)
+    }
+
+    /// The labels on a line, from left to right.
+    pub(super) fn hits(&self, text: &str, line: &Line) -> Vec<Hit> {
+        let mut hits: Vec<Hit> = Vec::new();
+        for (cell_index, cell) in line.cells.iter().enumerate() {
+            let inside = words(&text[cell.start..cell.end], cell.start);
+            let mut first = 0;
+            let mut labelled = false;
+            while first < inside.len() && hits.len() < MAX_HITS {
+                let whole = |found: &Found| is_one(&text[inside[first].start..inside[found.last - 1].end]);
+                let mut found = self.phrases.at(&inside, first).filter(whole).peekable();
+                let Some(longest) = found.peek().map(|found| found.last) else {
+                    first += 1;
+                    continue;
+                };
+                let fields =
+                    found.filter(|found| found.last == longest).map(|found| self.owners[found.phrase]).collect();
+                let (start, end) = (inside[first].start, inside[longest - 1].end);
+                let mut hit = self.hit(text, (cell.start, cell.end), (start, end), fields);
+                hit.cell = cell_index;
+                hit.words = longest - first;
+                if self.accepts(text, (cell.start, cell.end), &mut hit, labelled) {
+                    labelled |= hit.colon;
+                    let skip = inside[longest..].iter().take_while(|word| word.start < hit.after).count();
+                    first = longest + skip;
+                    hits.push(hit);
+                } else {
+                    first += 1;
+                }
+            }
+        }
+        hits
+    }
+
+    fn hit(&self, text: &str, cell: (usize, usize), found: (usize, usize), fields: Vec<usize>) -> Hit {
+        let (after, colon) = past_separator(text, found.1, cell.1);
+        let fills = after >= cell.1 && text[cell.0..found.0].chars().all(|c| !c.is_alphanumeric());
+        Hit { fields, cell: 0, start: found.0, after, words: 0, colon, fills }
+    }
+
+    /// Whether a phrase is used as a label here, and of which of its fields.
+    fn accepts(&self, text: &str, cell: (usize, usize), hit: &mut Hit, labelled: bool) -> bool {
+        let before = text[cell.0..hit.start].trim_end();
+        let opens = before.chars().all(|c| !c.is_alphanumeric()) || is_bullet(before);
+        if hit.fills {
+            return true;
+        }
+        let parted = before.ends_with(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’');
+        if hit.colon && hit.after <= cell.1 && (opens || parted || labelled) {
+            return true;
+        }
+        // Without a colon only a value that cannot be anything else makes it a label.
+        let rest = &text[hit.after.min(cell.1)..cell.1];
+        hit.fields.retain(|field| {
+            let kind = self.fields[*field].value;
+            values::is_strict(kind)
+                && values::read(kind, rest).is_some_and(|read| read.fit > 0.8 || read.problem.is_some())
+        });
+        !hit.fields.is_empty()
+    }
+
+    /// The terms in `text[start..end]`, longest first at each place, none inside another.
+    pub(super) fn terms_in(&self, text: &str, start: usize, end: usize) -> Vec<Term<'s>> {
+        let inside = words(&text[start..end], start);
+        let mut found = Vec::new();
+        let mut first = 0;
+        while first < inside.len() {
+            let mut next = first + 1;
+            let mut longest = 0;
+            for hit in self.terms.at(&inside, first) {
+                if hit.last < longest {
+                    break;
+                }
+                longest = hit.last;
+                next = hit.last;
+                let (field, value) = self.meanings[hit.phrase];
+                found.push(Term { field, value, start: inside[first].start, end: inside[hit.last - 1].end });
+            }
+            first = next;
+        }
+        found
+    }
+}
+
+/// Where a value may begin after a label, and whether a colon or its like was passed.
+fn past_separator(text: &str, from: usize, limit: usize) -> (usize, bool) {
+    let mut at = from;
+    let mut colon = false;
+    while at < limit {
+        let rest = &text[at..limit];
+        let Some(letter) = rest.chars().next() else { break };
+        let step = match letter {
+            ':' | '=' | '：' if !colon => {
+                colon = true;
+                letter.len_utf8()
+            }
+            '(' if !colon => match clip(rest, MAX_REMARK).find(')') {
+                Some(close) if !rest[..close].contains(':') && !has_digits(&rest[..close]) => close + 1,
+                _ => break,
+            },
+            '-' | '–' | '—' if !colon => {
+                colon = rest[letter.len_utf8()..].starts_with(' ') && text[..at].ends_with(' ');
+                letter.len_utf8()
+            }
+            '"' | '\'' | '*' | '.' | '?' | '#' => 1,
+            _ if letter.is_whitespace() => letter.len_utf8(),
+            _ => break,
+        };
+        at += step;
+    }
+    (at, colon)
+}
+
+/// Whether nothing inside a phrase parts it in two.
+fn is_one(phrase: &str) -> bool {
+    !phrase.contains([':', '(', ')', ';', ',', '"'])
+}
+
+fn has_digits(text: &str) -> bool {
+    text.bytes().filter(u8::is_ascii_digit).count() >= 4
+}
+
+fn is_bullet(before: &str) -> bool {
+    let before = before.trim_end_matches(['.', ')']);
+    before.len() <= 3 && before.bytes().all(|b| b.is_ascii_digit())
+}

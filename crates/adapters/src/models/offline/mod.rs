@@ -1,0 +1,73 @@
+//! The offline rules model: classification and extraction without any provider.
+//!
+//! Everything it knows of a domain comes through its arguments: the intents' words and examples, and the schema's
+//! markers, labels and value kinds. It has no clock and no randomness, so the same input has the same answer, and it
+//! walks a text a fixed number of times, so four megabytes are no danger. It says that it is offline, and it never
+//! writes prose. `docs/offline-model.md` tells how good it is.
+
+mod analyse;
+mod bare;
+mod classify;
+mod examples;
+mod extract;
+mod items;
+mod keywords;
+mod labelled;
+mod labels;
+mod layout;
+mod noise;
+mod occurrence;
+mod page;
+mod phrases;
+mod postal;
+mod tables;
+mod terms;
+mod values;
+mod words;
+
+use async_trait::async_trait;
+use kybern_core::document::DocumentText;
+use kybern_core::error::Result;
+use kybern_core::model::{Classification, ClassifyInput, DocumentAnalysis, Extraction, ExtractionSchema, IntentSpec};
+use kybern_core::ports::model::{Extractor, IntentModel};
+
+pub use classify::{CALIBRATION, Evidence};
+
+/// The name by which answers say who gave them.
+pub const MODEL: &str = "offline-rules/1";
+
+/// Rules instead of a language model.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RulesModel;
+
+impl RulesModel {
+    /// What speaks for the best intent, before it is made a probability; for calibration.
+    #[must_use]
+    pub fn evidence(&self, input: &ClassifyInput, intents: &[IntentSpec]) -> Evidence {
+        classify::evidence(input, intents)
+    }
+}
+
+#[async_trait]
+impl IntentModel for RulesModel {
+    async fn classify(&self, input: &ClassifyInput, intents: &[IntentSpec]) -> Result<Classification> {
+        Ok(classify::classify(input, intents))
+    }
+}
+
+#[async_trait]
+impl Extractor for RulesModel {
+    async fn analyse(&self, document: &DocumentText, schema: &ExtractionSchema) -> Result<DocumentAnalysis> {
+        Ok(analyse::analyse(document, schema))
+    }
+
+    async fn extract(
+        &self,
+        number: u32,
+        document: &DocumentText,
+        analysis: &DocumentAnalysis,
+        schema: &ExtractionSchema,
+    ) -> Result<Extraction> {
+        Ok(extract::extract(number, document, analysis, schema))
+    }
+}

@@ -1,0 +1,77 @@
+//! A page with its lines and the labels on them: what the readers of fields walk over.
+
+use kybern_core::document::PageText;
+
+use super::analyse::clip;
+use super::labels::{Hit, Labels};
+use super::layout::{self, Cell, Line};
+
+/// Bytes that the label of an unknown pair may have.
+const MAX_LABEL: usize = 40;
+
+/// A page, laid out.
+#[derive(Debug)]
+pub(super) struct Page<'t> {
+    /// Its number, from 1.
+    pub(super) number: u32,
+    /// Its text.
+    pub(super) text: &'t str,
+    /// Its lines that are not blank.
+    pub(super) lines: Vec<Line>,
+    /// The labels of each line.
+    pub(super) hits: Vec<Vec<Hit>>,
+    /// Lines that are rows of labels with a row of values beneath, so that what stands beside a label is no value.
+    pub(super) header: Vec<bool>,
+    /// Lines that a table has used.
+    pub(super) used: Vec<bool>,
+}
+
+impl<'t> Page<'t> {
+    /// Lays a page out and finds its labels.
+    pub(super) fn new(page: &'t PageText, labels: &Labels<'_>) -> Self {
+        let lines = layout::lines(&page.text);
+        let hits = lines.iter().map(|line| labels.hits(&page.text, line)).collect();
+        let used = vec![false; lines.len()];
+        let mut laid = Self { number: page.number, text: &page.text, lines, hits, header: Vec::new(), used };
+        laid.header = (0..laid.lines.len()).map(|line| laid.is_header(line)).collect();
+        laid
+    }
+
+    fn is_header(&self, line: usize) -> bool {
+        let row = &self.lines[line];
+        let fills = self.hits[line].iter().filter(|hit| hit.fills).count();
+        let Some(below) = self.lines.get(line + 1) else { return false };
+        let has_digits = |cell: &Cell| self.cell(*cell).bytes().any(|b| b.is_ascii_digit());
+        row.cells.len() >= 2
+            && fills * 2 >= row.cells.len()
+            && below.cells.len() == row.cells.len()
+            && !self.hits[line].iter().any(|hit| hit.fills && hit.colon)
+            && !row.cells.iter().any(has_digits)
+            && below.cells.iter().any(has_digits)
+            && !below.cells.iter().any(|cell| self.is_label(line + 1, *cell))
+    }
+
+    /// The text of a cell.
+    pub(super) fn cell(&self, cell: Cell) -> &'t str {
+        self.text.get(cell.start..cell.end).unwrap_or_default()
+    }
+
+    /// Whether a cell is, or begins with, a label; then it is nobody's value.
+    pub(super) fn is_label(&self, line: usize, cell: Cell) -> bool {
+        let text = self.cell(cell);
+        text.ends_with(':')
+            || self.hits[line].iter().any(|hit| {
+                (cell.start..cell.end).contains(&hit.start)
+                    && (hit.fills || hit.colon)
+                    && text[..hit.start - cell.start].chars().all(|c| !c.is_alphanumeric())
+            })
+    }
+
+    /// Whether a line begins like `Something: value`, whatever that is.
+    pub(super) fn is_pair(&self, line: usize) -> bool {
+        let first = self.lines[line].cells.first().map(|cell| clip(self.cell(*cell), MAX_LABEL)).unwrap_or_default();
+        first.split_once(':').is_some_and(|(label, _)| {
+            !label.is_empty() && label.split_whitespace().count() <= 5 && !label.bytes().any(|b| b.is_ascii_digit())
+        })
+    }
+}

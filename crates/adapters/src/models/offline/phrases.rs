@@ -1,0 +1,73 @@
+//! Many phrases looked for in one walk over a text's words.
+
+use std::collections::HashMap;
+
+use super::words::{Word, words};
+
+/// A set of phrases, each known by a number.
+#[derive(Debug, Default)]
+pub(super) struct Phrases {
+    by_first: HashMap<String, Vec<(Vec<String>, usize)>>,
+}
+
+/// A phrase that was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    /// Its number.
+    pub(super) phrase: usize,
+    /// Index of its first word.
+    pub(super) first: usize,
+    /// One past the index of its last word.
+    pub(super) last: usize,
+}
+
+/// `No.`, `Nr`, `Number` and `#` are one word.
+fn canonical(word: &str) -> &str {
+    match word {
+        "no" | "nr" | "num" | "nbr" | "number" | "numbers" => "#",
+        other => other,
+    }
+}
+
+impl Phrases {
+    /// Adds a phrase; the same words may be added under several numbers.
+    pub(super) fn add(&mut self, phrase: &str, number: usize) {
+        let parts: Vec<String> = words(phrase, 0).iter().map(|word| canonical(&word.text).to_owned()).collect();
+        if let Some(first) = parts.first() {
+            let list = self.by_first.entry(first.clone()).or_default();
+            list.push((parts, number));
+            list.sort_by_key(|(parts, _)| std::cmp::Reverse(parts.len()));
+        }
+    }
+
+    /// Every phrase that begins at the word `first`, the longest first.
+    pub(super) fn at<'a>(&'a self, text: &'a [Word], first: usize) -> impl Iterator<Item = Found> + 'a {
+        let candidates = text.get(first).and_then(|word| self.by_first.get(canonical(&word.text)));
+        candidates.into_iter().flatten().filter_map(move |(parts, phrase)| {
+            let last = first + parts.len();
+            let there = text.get(first..last)?;
+            let same = parts.iter().zip(there).all(|(part, word)| part == canonical(&word.text));
+            same.then_some(Found { phrase: *phrase, first, last })
+        })
+    }
+
+    /// Every phrase in the text, overlapping ones too.
+    pub(super) fn find_all(&self, text: &[Word]) -> Vec<Found> {
+        (0..text.len()).flat_map(|first| self.at(text, first)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_phrase_comes_first_and_number_words_agree() {
+        let mut phrases = Phrases::default();
+        phrases.add("policy", 1);
+        phrases.add("policy number", 2);
+        let text = words("the Policy No. is", 0);
+        let found: Vec<usize> = phrases.find_all(&text).iter().map(|found| found.phrase).collect();
+        assert_eq!(found, [2, 1]);
+    }
+}

@@ -1,0 +1,129 @@
+//! Fields whose values are a closed list: several may stand after one label, be ticked on a form, or be a heading.
+
+use super::analyse::clip;
+use super::labelled;
+use super::labels::{Labels, Term};
+use super::layout::Cell;
+use super::occurrence::{Occurrence, Place, sure};
+use super::page::Page;
+
+use kybern_core::model::ValueKind;
+
+/// A longer cell is prose, not a heading.
+const MAX_HEADING: usize = 90;
+/// Bytes of a list of terms that are looked at.
+const MAX_LIST: usize = 4 * 1024;
+/// Marks of a box that is ticked, and of one that is not.
+const TICKS: [&str; 11] = ["x", "[x]", "(x)", "☒", "☑", "✓", "✔", "■", "●", "yes", "[✓]"];
+const BLANKS: [&str; 5] = ["☐", "[", "[ ]", "□", "○"];
+
+/// The terms after, beside or beneath a label.
+pub(super) fn labelled(page: &Page<'_>, at: Place, place: usize, labels: &Labels<'_>, found: &mut Vec<Occurrence>) {
+    let Some(spot) = labelled::spot(page, at.line, place, ValueKind::Text, labels).or_else(|| below(page, at, place))
+    else {
+        return;
+    };
+    let whole = page.hits[at.line][place].fills && spot.line > at.line;
+    let (start, end) =
+        if whole { (page.lines[spot.line].start, page.lines[spot.line].end) } else { (spot.start, spot.end) };
+    let end = start + clip(&page.text[start..end], MAX_LIST).len();
+    let terms: Vec<Term<'_>> =
+        labels.terms_in(page.text, start, end).into_iter().filter(|term| term.field == at.field).collect();
+    let in_spot = |term: &Term<'_>| (spot.start..spot.end).contains(&term.start);
+    let marked = terms.iter().any(|term| mark(page.text, start, term).is_some());
+    for term in &terms {
+        let ticked = mark(page.text, start, term) == Some(true);
+        if if marked { ticked } else { in_spot(term) } {
+            found.push(Occurrence::term(at, term.value, (term.start, term.end), spot.sure));
+        }
+    }
+}
+
+/// The next line, where a heading such as `Lines of coverage` has its boxes.
+fn below(page: &Page<'_>, at: Place, place: usize) -> Option<labelled::Spot> {
+    let hit = &page.hits[at.line][place];
+    let line = page.lines.get(at.line + 1).filter(|_| hit.fills)?;
+    let near = line.number <= page.lines[at.line].number + 2;
+    near.then_some(labelled::Spot { line: at.line + 1, start: line.start, end: line.end, sure: sure::BENEATH })
+}
+
+/// Whether the box before a term is ticked; `None` when there is no box.
+fn mark(text: &str, from: usize, term: &Term<'_>) -> Option<bool> {
+    let before = text[from..term.start].trim_end();
+    let token = before.rsplit(char::is_whitespace).next()?.to_lowercase();
+    if TICKS.contains(&token.as_str()) {
+        Some(true)
+    } else {
+        (BLANKS.contains(&token.as_str()) || before.ends_with("[ ]")).then_some(false)
+    }
+}
+
+/// Whether a cell is nothing but terms, so that it is a heading.
+pub(super) fn fills(page: &Page<'_>, cell: Cell, labels: &Labels<'_>) -> bool {
+    if cell.end - cell.start > MAX_HEADING {
+        return false;
+    }
+    let terms = labels.terms_in(page.text, cell.start, cell.end);
+    let mut rest = page.cell(cell).len();
+    for (index, term) in terms.iter().enumerate() {
+        if index == 0 || terms[index - 1].start != term.start {
+            rest = rest.saturating_sub(term.end - term.start);
+        }
+    }
+    !terms.is_empty() && rest <= 5 * terms.len()
+}
+
+/// Terms of grouped fields that begin a cell, outside tables and labelled values.
+pub(super) fn headings(page: &Page<'_>, index: usize, labels: &Labels<'_>, taken: &[Occurrence]) -> Vec<Occurrence> {
+    let mut found = Vec::new();
+    let mut spans: Vec<(usize, usize)> =
+        taken.iter().filter(|value| value.page == index).map(|value| (value.start, value.end)).collect();
+    spans.sort_unstable();
+    let is_taken = |at: usize| {
+        let after = spans.partition_point(|(start, _)| *start <= at);
+        after > 0 && at < spans[after - 1].1
+    };
+    for (number, line) in page.lines.iter().enumerate() {
+        if page.used[number] || page.header[number] {
+            continue;
+        }
+        let all = labels.terms_in(page.text, line.start, line.end);
+        let marked = all.iter().any(|term| mark(page.text, line.start, term).is_some());
+        for cell in &line.cells {
+            if cell.end - cell.start > MAX_HEADING {
+                continue;
+            }
+            let terms: Vec<&Term<'_>> =
+                all.iter().filter(|term| (cell.start..cell.end).contains(&term.start)).collect();
+            let Some(first) = terms.first() else { continue };
+            let before = page.text[cell.start..first.start].trim();
+            let opens = before.chars().all(|c| !c.is_alphanumeric()) || TICKS.contains(&before.to_lowercase().as_str());
+            let short = !page.text[first.start..first.end].contains([' ', '-']) && !fills(page, *cell, labels);
+            if !opens || short {
+                continue;
+            }
+            for term in terms {
+                let blank = marked && mark(page.text, line.start, term) != Some(true);
+                if labels.fields[term.field].group.is_some() && !is_taken(term.start) && !blank {
+                    let place = Place { field: term.field, page: index, line: number, at: term.start };
+                    found.push(Occurrence::term(place, term.value, (term.start, term.end), sure::HEADING));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Terms of single fields anywhere in the text: what a sentence asks for.
+pub(super) fn in_prose(page: &Page<'_>, index: usize, labels: &Labels<'_>) -> Vec<Occurrence> {
+    let mut found = Vec::new();
+    for (number, line) in page.lines.iter().enumerate() {
+        for term in labels.terms_in(page.text, line.start, line.end) {
+            if labels.fields[term.field].group.is_none() {
+                let place = Place { field: term.field, page: index, line: number, at: term.start };
+                found.push(Occurrence::term(place, term.value, (term.start, term.end), sure::GUESS));
+            }
+        }
+    }
+    found
+}

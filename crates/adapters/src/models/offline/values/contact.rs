@@ -1,0 +1,169 @@
+//! Telephone numbers, e-mail addresses and postal addresses.
+
+use super::{Read, indent};
+
+const MAX_EMAIL: usize = 254;
+const MAX_ADDRESS: usize = 240;
+
+/// A telephone number with ten digits, at the beginning of the text.
+pub(super) fn phone(text: &str) -> Option<Read> {
+    let start =
+        text.len() - text.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '*' | ':')).len();
+    let mut digits = String::new();
+    let mut end = start;
+    let mut gap = 0;
+    for (at, letter) in text[start..].char_indices() {
+        match letter {
+            '0'..='9' => {
+                digits.push(letter);
+                end = start + at + 1;
+                gap = 0;
+            }
+            '(' | ')' | '-' | '.' | ' ' | '+' | '\u{a0}' | '–' if gap < 3 => gap += 1,
+            _ => break,
+        }
+        if digits.len() == 10 && !digits.starts_with('1') || digits.len() == 11 {
+            break;
+        }
+    }
+    if text[end..].starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let local = if digits.len() == 11 { digits.strip_prefix('1')? } else { &digits };
+    let valid = local.len() == 10 && !local.starts_with(['0', '1']) && !local[3..].starts_with(['0', '1']);
+    // Ten digits in a row are more often some other number.
+    let fit = if text[start..end].len() > digits.len() { 1.0 } else { 0.8 };
+    valid.then(|| Read::new(local, start, end, fit))
+}
+
+/// Every telephone number in a text that is written like one.
+pub(in super::super) fn find_phones(text: &str) -> Vec<Read> {
+    let mut found: Vec<Read> = Vec::new();
+    let mut before = ' ';
+    for (at, letter) in text.char_indices() {
+        let begins = matches!(letter, '(' | '+' | '2'..='9' | '1')
+            && !before.is_alphanumeric()
+            && !matches!(before, '-' | '.' | '/' | '(' | '+' | '$' | ',');
+        before = letter;
+        if !begins || found.last().is_some_and(|last| last.end > at) {
+            continue;
+        }
+        let window = text[at..].char_indices().nth(24).map_or(text.len(), |(length, _)| at + length);
+        if let Some(mut read) = phone(&text[at..window])
+            && read.fit > 0.9
+        {
+            read.start += at;
+            read.end += at;
+            found.push(read);
+        }
+    }
+    found
+}
+
+const fn is_local(letter: u8) -> bool {
+    letter.is_ascii_alphanumeric() || matches!(letter, b'.' | b'_' | b'%' | b'+' | b'-')
+}
+
+const fn is_domain(letter: u8) -> bool {
+    letter.is_ascii_alphanumeric() || matches!(letter, b'.' | b'-')
+}
+
+/// The e-mail address around the `@` at a byte.
+fn around(text: &str, at: usize) -> Option<Read> {
+    let bytes = text.as_bytes();
+    let window = at.saturating_sub(MAX_EMAIL);
+    let start = at - bytes[window..at].iter().rev().take_while(|b| is_local(**b)).count();
+    let length = bytes[at + 1..].iter().take(MAX_EMAIL).take_while(|b| is_domain(**b)).count();
+    let address = text.get(start..at + 1 + length)?.trim_end_matches(['.', '-']);
+    let trimmed = address.trim_start_matches(['.', '-']);
+    let start = start + address.len() - trimmed.len();
+    let (local, domain) = trimmed.split_once('@')?;
+    let (_, top) = domain.rsplit_once('.')?;
+    let valid = !local.is_empty()
+        && !domain.starts_with('.')
+        && !domain.contains("..")
+        && top.len() >= 2
+        && trimmed.len() <= MAX_EMAIL;
+    valid.then(|| Read::new(trimmed.to_ascii_lowercase(), start, start + trimmed.len(), 1.0))
+}
+
+/// An e-mail address at the beginning of the text.
+pub(super) fn email(text: &str) -> Option<Read> {
+    let start = text.len()
+        - text.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '*' | '<' | '(' | '[')).len();
+    let rest = &text[start..];
+    let at = rest.bytes().take(MAX_EMAIL).position(|b| b == b'@')?;
+    let mut read = around(rest, at)?;
+    let only = rest[..read.start].trim_start_matches("mailto:").trim().is_empty();
+    read.start += start;
+    read.end += start;
+    only.then_some(read)
+}
+
+/// Every e-mail address in a text.
+pub(in super::super) fn find_emails(text: &str) -> Vec<Read> {
+    text.bytes().enumerate().filter(|(_, b)| *b == b'@').filter_map(|(at, _)| around(text, at)).collect()
+}
+
+/// A postal address: some text with a number in it. Lines are joined with commas.
+pub(super) fn address(text: &str) -> Option<Read> {
+    let start = indent(text);
+    let rest = text[start..].trim_end().trim_end_matches(['"', ',', ';']);
+    let cut = rest.char_indices().nth(MAX_ADDRESS).map_or(rest.len(), |(at, _)| at);
+    let rest = &rest[..cut];
+    let lines: Vec<&str> =
+        rest.split('\n').map(|line| line.trim().trim_end_matches(',')).filter(|line| !line.is_empty()).collect();
+    let value = lines.join(", ");
+    let digits = value.bytes().any(|b| b.is_ascii_digit());
+    let letters = value.chars().filter(|c| c.is_alphabetic()).count() >= 3;
+    let fit = if ends_with_zip(&value) { 1.0 } else { 0.7 };
+    (digits && letters && !value.contains('@') && !value.contains('$'))
+        .then(|| Read::new(value, start, start + rest.len(), fit))
+}
+
+/// Whether a text ends with a state's two letters and a ZIP code.
+pub(super) fn ends_with_zip(text: &str) -> bool {
+    let mut words = text.trim_end().trim_end_matches(['.', ',']).rsplit([' ', ',']).filter(|word| !word.is_empty());
+    let zip = words.next().is_some_and(|word| {
+        let (five, four) = word.split_once('-').map_or((word, None), |(five, four)| (five, Some(four)));
+        five.len() == 5 && five.bytes().all(|b| b.is_ascii_digit()) && four.is_none_or(|four| four.len() == 4)
+    });
+    zip && words.next().is_some_and(|state| state.len() == 2 && state.bytes().all(|b| b.is_ascii_uppercase()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(read: Option<Read>) -> String {
+        read.and_then(|read| read.value.as_str().map(str::to_owned)).unwrap_or_default()
+    }
+
+    #[test]
+    fn phones_become_ten_digits() {
+        for text in
+            ["(512) 555-0142", "512-555-0142", "512.555.0142 ext 5", "+1 512 555 0142", "1-512-555-0142", "5125550142"]
+        {
+            assert_eq!(value(phone(text)), "5125550142", "{text}");
+        }
+        for text in ["555-0142", "n/a", "012-555-0142", "51255501423"] {
+            assert_eq!(value(phone(text)), "", "{text}");
+        }
+    }
+
+    #[test]
+    fn contacts_are_found_in_prose() {
+        let text = "Call (229) 555-0136 or write to Ops@Pecan.example. Policy 7710293.";
+        assert_eq!(find_phones(text).len(), 1);
+        let mails = find_emails(text);
+        assert_eq!(mails[0].value, "ops@pecan.example");
+        assert_eq!(&text[mails[0].start..mails[0].end], "Ops@Pecan.example");
+    }
+
+    #[test]
+    fn addresses_need_a_number() {
+        assert_eq!(value(address("715 Foundry Row\nPueblo, CO 81003")), "715 Foundry Row, Pueblo, CO 81003");
+        assert!(ends_with_zip("Pueblo, CO 81003-1234"));
+        assert_eq!(value(address("to be assigned")), "");
+    }
+}

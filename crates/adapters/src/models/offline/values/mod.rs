@@ -1,0 +1,76 @@
+//! Values: what each kind looks like, whether it can be right, and its normal form.
+//!
+//! Every reader takes the text where a value is expected and answers with the value at its **beginning**, so that
+//! what follows (another label, a remark) does no harm.
+
+mod contact;
+mod dates;
+mod money;
+mod names;
+mod numbers;
+mod vin;
+
+use kybern_core::model::ValueKind;
+use serde_json::Value;
+
+pub(super) use contact::{find_emails, find_phones};
+pub(super) use names::find_businesses;
+pub(super) use vin::find_vins;
+
+/// A value that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Read {
+    /// In its normal form.
+    pub(super) value: Value,
+    /// First byte in the text that was given.
+    pub(super) start: usize,
+    /// One past the last byte.
+    pub(super) end: usize,
+    /// From 0 to 1: how well it fits its kind.
+    pub(super) fit: f64,
+    /// What is wrong with it.
+    pub(super) problem: Option<String>,
+}
+
+impl Read {
+    fn new(value: impl Into<Value>, start: usize, end: usize, fit: f64) -> Self {
+        Self { value: value.into(), start, end, fit, problem: None }
+    }
+}
+
+/// Whether a kind is checked so narrowly that it may follow its label without a colon.
+pub(super) const fn is_strict(kind: ValueKind) -> bool {
+    !matches!(kind, ValueKind::Name | ValueKind::Text | ValueKind::Address | ValueKind::Year | ValueKind::Integer)
+}
+
+/// Reads a value of a kind from the beginning of `text`.
+pub(super) fn read(kind: ValueKind, text: &str) -> Option<Read> {
+    match kind {
+        ValueKind::Name => names::name(text),
+        ValueKind::Text => names::text(text),
+        ValueKind::DotNumber => numbers::dot(text),
+        ValueKind::McNumber => numbers::motor_carrier(text),
+        ValueKind::Naic => numbers::naic(text),
+        ValueKind::PolicyNumber => numbers::policy(text),
+        ValueKind::Date => dates::date(text),
+        ValueKind::DateRange => dates::range(text),
+        ValueKind::Money => money::money(text),
+        ValueKind::Phone => contact::phone(text),
+        ValueKind::Email => contact::email(text),
+        ValueKind::Address => contact::address(text),
+        ValueKind::Vin => vin::vin(text),
+        ValueKind::Year => numbers::year(text),
+        ValueKind::Integer => numbers::integer(text),
+    }
+}
+
+/// Whether a text ends like a postal address: a state and a ZIP code.
+pub(super) fn ends_with_zip(text: &str) -> bool {
+    contact::ends_with_zip(text)
+}
+
+/// How many bytes of blanks and opening marks stand before the value.
+fn indent(text: &str) -> usize {
+    text.len()
+        - text.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '“' | '*' | '(' | '[')).len()
+}

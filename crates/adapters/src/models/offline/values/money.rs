@@ -1,0 +1,104 @@
+//! Amounts of US dollars.
+
+use super::Read;
+
+const NANOS: i64 = 1_000_000_000;
+const NANO_DIGITS: usize = 9;
+
+/// An amount, as nano-dollars: `$1,000,000`, `1,000.50`, `USD 5`, `$1.5M`, `(120.00)`.
+pub(super) fn money(text: &str) -> Option<Read> {
+    let marks = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '*');
+    let mut at = text.len() - text.trim_start_matches(marks).len();
+    let start = at;
+    let mut negative = false;
+    let mut dollars = false;
+    loop {
+        let rest = &text[at..];
+        let step = if rest.starts_with(['(', '-']) && !negative {
+            negative = true;
+            1
+        } else if rest.starts_with('$') {
+            dollars = true;
+            1
+        } else if rest.get(..3).is_some_and(|word| word.eq_ignore_ascii_case("usd")) {
+            dollars = true;
+            3
+        } else if rest.starts_with(' ') && dollars {
+            1
+        } else {
+            break;
+        };
+        at += step;
+    }
+    let rest = &text[at..];
+    let whole = rest.bytes().take_while(|b| b.is_ascii_digit() || *b == b',').count();
+    let digits = rest[..whole].trim_end_matches(',');
+    let mut end = at + digits.len();
+    let mut nanos = groups(digits)?.checked_mul(NANOS)?;
+    let rest = &text[end..];
+    let mut fit = if dollars { 1.0 } else { 0.8 };
+    if let Some(fraction) = rest.strip_prefix('.') {
+        let length = fraction.bytes().take_while(u8::is_ascii_digit).count();
+        if (1..=NANO_DIGITS).contains(&length) {
+            nanos = nanos.checked_add(format!("{:0<9}", &fraction[..length]).parse().ok()?)?;
+            end += 1 + length;
+        }
+    }
+    let after = text[end..].bytes().next().map(|b| b.to_ascii_lowercase());
+    let alone = !text[end..].chars().nth(1).is_some_and(char::is_alphanumeric);
+    let times = match after {
+        Some(b'k') if alone => 1_000,
+        Some(b'm') if alone => 1_000_000,
+        _ => 1,
+    };
+    if times > 1 {
+        nanos = nanos.checked_mul(times)?;
+        end += 1;
+    } else if text[end..].starts_with(|c: char| c.is_alphanumeric() || matches!(c, '/' | '-' | '%')) {
+        return None;
+    }
+    if text[start..].starts_with('(') && text[end..].starts_with(')') {
+        end += 1;
+    } else if text[start..].starts_with('(') {
+        fit *= 0.8;
+        negative = false;
+    }
+    Some(Read::new(if negative { -nanos } else { nanos }, start, end, fit))
+}
+
+/// Digits with thousands' commas in the right places, or none.
+fn groups(digits: &str) -> Option<i64> {
+    let mut parts = digits.split(',');
+    let first = parts.next()?;
+    let grouped = digits.contains(',');
+    if first.is_empty() || (grouped && first.len() > 3) || parts.any(|part| part.len() != 3) {
+        return None;
+    }
+    digits.replace(',', "").parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nanos(text: &str) -> Option<i64> {
+        money(text).and_then(|read| read.value.as_i64())
+    }
+
+    #[test]
+    fn amounts_become_nano_dollars() {
+        assert_eq!(nanos("$1,000,000"), Some(1_000_000 * NANOS));
+        assert_eq!(nanos("$ 3,150.25 per year"), Some(3_150_250_000_000));
+        assert_eq!(nanos("USD 5"), Some(5 * NANOS));
+        assert_eq!(nanos("$1.5M"), Some(1_500_000 * NANOS));
+        assert_eq!(nanos("(120.00)"), Some(-120 * NANOS));
+        assert_eq!(nanos("96000"), Some(96_000 * NANOS));
+    }
+
+    #[test]
+    fn what_is_no_amount_is_refused() {
+        for text in ["", "none", "10/01/2025", "1,00", "12%", "$99,999,999,999"] {
+            assert_eq!(nanos(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Numbers that identify something, years and counts.
+
+use super::{Read, indent};
+
+const MAX_POLICY: usize = 32;
+
+/// A run of ASCII digits at the beginning, with its byte range.
+fn digits(text: &str, from: usize) -> Option<(&str, usize)> {
+    let rest = text.get(from..)?;
+    let length = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let run = rest.get(..length)?;
+    let joined = rest[length..].starts_with(|c: char| c.is_alphanumeric());
+    (length > 0 && !joined).then_some((run, from + length))
+}
+
+fn identifier(text: &str, least: usize, most: usize, prefixes: &[&str]) -> Option<Read> {
+    let mut from = indent(text);
+    let upper = text.get(from..from + 8).or_else(|| text.get(from..))?.to_ascii_uppercase();
+    if let Some(prefix) = prefixes.iter().find(|prefix| upper.starts_with(**prefix)) {
+        from += prefix.len();
+    }
+    from += text[from..].len() - text[from..].trim_start_matches([' ', '#', ':', '-', '.']).len();
+    let (run, end) = digits(text, from)?;
+    // A spreadsheet may have made a number of it.
+    let rest = &text[end..];
+    let end =
+        if rest.starts_with(".0") && !rest[2..].starts_with(|c: char| c.is_ascii_digit()) { end + 2 } else { end };
+    let fraction =
+        text[end..].starts_with(['/', ',', '.', '-']) && text[end + 1..].starts_with(|c: char| c.is_ascii_digit());
+    ((least..=most).contains(&run.len()) && !fraction).then(|| Read::new(run, from, end, 1.0))
+}
+
+/// A USDOT number.
+pub(super) fn dot(text: &str) -> Option<Read> {
+    identifier(text, 4, 8, &["USDOT", "US DOT", "DOT"])
+}
+
+/// A motor carrier number.
+pub(super) fn motor_carrier(text: &str) -> Option<Read> {
+    identifier(text, 4, 8, &["MC"])
+}
+
+/// An insurer's NAIC code.
+pub(super) fn naic(text: &str) -> Option<Read> {
+    identifier(text, 5, 5, &["NAIC"])
+}
+
+/// A policy number: up to four pieces of capitals, digits and dashes, at least one with a digit.
+pub(super) fn policy(text: &str) -> Option<Read> {
+    let start = indent(text);
+    let start = start + text[start..].len() - text[start..].trim_start_matches(['#', ' ']).len();
+    let mut end = start;
+    let mut at = start;
+    for _ in 0..4 {
+        let rest = &text[at..];
+        let length =
+            rest.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '/' | '.'))).unwrap_or(rest.len());
+        let piece = rest[..length].trim_end_matches(['.', '-', '/']);
+        let has_digit = piece.bytes().any(|b| b.is_ascii_digit());
+        let capitals = !piece.bytes().any(|b| b.is_ascii_lowercase());
+        let first_lower = at == start && has_digit && !piece.starts_with(|c: char| c.is_ascii_lowercase());
+        if piece.is_empty() || !(capitals || first_lower) || (!has_digit && piece.len() > 5) || looks_like_date(piece) {
+            break;
+        }
+        if has_digit {
+            end = at + piece.len();
+        }
+        let after = at + length;
+        if piece.len() < length || !text[after..].starts_with(' ') || text[after..].starts_with("  ") {
+            break;
+        }
+        at = after + 1;
+    }
+    let number = text.get(start..end)?;
+    let count = number.bytes().filter(u8::is_ascii_digit).count();
+    let fits = (4..=MAX_POLICY).contains(&number.len()) && count >= 2;
+    let fit = if number.len() >= 6 && count >= 4 { 1.0 } else { 0.85 };
+    fits.then(|| Read::new(number, start, end, fit))
+}
+
+fn looks_like_date(piece: &str) -> bool {
+    super::dates::date(piece).is_some_and(|read| read.end == piece.len())
+}
+
+/// A year between 1900 and 2099.
+pub(super) fn year(text: &str) -> Option<Read> {
+    let from = indent(text);
+    let (run, end) = digits(text, from)?;
+    let number: u32 = run.parse().ok()?;
+    (run.len() == 4 && (1900..2100).contains(&number) && !text[end..].starts_with(['-', '/']))
+        .then(|| Read::new(number, from, end, 1.0))
+}
+
+/// A whole number, perhaps with thousands' commas.
+pub(super) fn integer(text: &str) -> Option<Read> {
+    let from = indent(text);
+    let rest = &text[from..];
+    let length = rest.bytes().take_while(|b| b.is_ascii_digit() || *b == b',').count();
+    let run = rest[..length].trim_end_matches(',');
+    let number: i64 = run.replace(',', "").parse().ok()?;
+    let joined = rest[run.len()..].starts_with(|c: char| c.is_alphanumeric() || matches!(c, '/' | '-'));
+    (!joined).then(|| Read::new(number, from, from + run.len(), 0.9))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(read: Option<Read>) -> String {
+        read.map_or_else(String::new, |read| read.value.as_str().map_or_else(|| read.value.to_string(), str::to_owned))
+    }
+
+    #[test]
+    fn identifiers_drop_their_prefix_and_check_their_length() {
+        assert_eq!(value(dot(" 9104417.")), "9104417");
+        assert_eq!(value(dot("USDOT# 9104417")), "9104417");
+        assert_eq!(value(dot("9104417.0")), "9104417");
+        assert_eq!(value(motor_carrier("MC-1904417")), "1904417");
+        assert_eq!(value(naic("# 99101)")), "99101");
+        assert_eq!(value(naic("991011")), "");
+        assert_eq!(value(dot("03/01/2025")), "");
+        assert_eq!(value(motor_carrier("20 14 Coverage")), "");
+    }
+
+    #[test]
+    fn policy_numbers_keep_their_spaces_and_stop_at_prose() {
+        assert_eq!(value(policy("NRC-AL-204417-02")), "NRC-AL-204417-02");
+        assert_eq!(value(policy("BHA 40 118265")), "BHA 40 118265");
+        assert_eq!(value(policy("NXA-2231, eff 4/1")), "NXA-2231");
+        assert_eq!(value(policy("NXA-2231 eff 4/1")), "NXA-2231");
+        assert_eq!(value(policy("CHM-7710293 Page 1")), "CHM-7710293");
+        assert_eq!(value(policy("03/01/2025 to 03/01/2026")), "");
+        assert_eq!(value(policy("period")), "");
+    }
+
+    #[test]
+    fn counts_and_years() {
+        assert_eq!(value(integer("1,250 units")), "1250");
+        assert_eq!(value(year("2021")), "2021");
+        assert_eq!(value(year("1021")), "");
+    }
+}

@@ -1,0 +1,167 @@
+//! Words: how text is cut into them, reduced to a stem, and compared with one slip of the finger allowed.
+
+/// A word of a text, and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Word {
+    /// Lower case.
+    pub(super) text: String,
+    /// First byte.
+    pub(super) start: usize,
+    /// One past the last byte.
+    pub(super) end: usize,
+}
+
+/// Words shorter than this must be spelt right.
+const MIN_TYPO_LETTERS: usize = 6;
+/// A shorter prefix of letters, such as `MC` in `MC1234567`, is a word of its own before this many digits.
+const MIN_GLUED_DIGITS: usize = 4;
+const MAX_GLUED_LETTERS: usize = 5;
+
+/// The words of `text`: runs of letters and digits, and `#`. `camelCase` is two words; `base` is added to positions.
+pub(super) fn words(text: &str, base: usize) -> Vec<Word> {
+    let mut found = Vec::new();
+    let mut run: Option<usize> = None;
+    let mut before = ' ';
+    for (at, letter) in text.char_indices() {
+        if let Some(start) = run
+            && (!letter.is_alphanumeric() || (before.is_lowercase() && letter.is_uppercase()))
+        {
+            push(&mut found, text, start, at, base);
+            run = None;
+        }
+        if letter.is_alphanumeric() {
+            run.get_or_insert(at);
+        } else if letter == '#' {
+            found.push(Word { text: "#".to_owned(), start: base + at, end: base + at + 1 });
+        }
+        before = letter;
+    }
+    if let Some(start) = run {
+        push(&mut found, text, start, text.len(), base);
+    }
+    found
+}
+
+fn push(found: &mut Vec<Word>, text: &str, start: usize, end: usize, base: usize) {
+    let run = &text[start..end];
+    let letters = run.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(run.len());
+    let digits = &run[letters..];
+    let glued = (1..=MAX_GLUED_LETTERS).contains(&letters)
+        && digits.len() >= MIN_GLUED_DIGITS
+        && digits.bytes().all(|b| b.is_ascii_digit());
+    let cuts = if glued { [start, start + letters, end] } else { [start, end, end] };
+    for pair in cuts.windows(2) {
+        if pair[0] < pair[1] {
+            found.push(Word {
+                text: text[pair[0]..pair[1]].to_lowercase(),
+                start: base + pair[0],
+                end: base + pair[1],
+            });
+        }
+    }
+}
+
+/// The word without the endings that English hangs on it. Only good for comparing.
+pub(super) fn stem(word: &str) -> String {
+    let mut word = word.to_owned();
+    if word.chars().count() <= 3 || !word.is_ascii() {
+        return word;
+    }
+    if word.ends_with("ies") {
+        word.truncate(word.len() - 3);
+        word.push('y');
+    } else if ["sses", "xes", "zes", "ches", "shes"].iter().any(|end| word.ends_with(end)) {
+        word.truncate(word.len() - 2);
+    } else if word.ends_with('s') && !["ss", "us", "is"].iter().any(|end| word.ends_with(end)) {
+        word.truncate(word.len() - 1);
+    }
+    for (ending, keep) in [("ing", 3), ("ed", 3)] {
+        if word.ends_with(ending) && word.len() >= ending.len() + keep {
+            word.truncate(word.len() - ending.len());
+            let bytes = word.as_bytes();
+            if bytes.len() > 3
+                && bytes[bytes.len() - 1] == bytes[bytes.len() - 2]
+                && !word.ends_with("ss")
+                && !word.ends_with("ll")
+            {
+                word.truncate(word.len() - 1);
+            }
+            return word;
+        }
+    }
+    if word.len() > 4 && word.ends_with('e') {
+        word.truncate(word.len() - 1);
+    }
+    word
+}
+
+/// Whether two stems are the same word: equal, or one letter apart when both are long.
+pub(super) fn same(left: &str, right: &str) -> bool {
+    left == right
+        || (left.len() >= MIN_TYPO_LETTERS - 1
+            && right.len() >= MIN_TYPO_LETTERS - 1
+            && left.len().max(right.len()) >= MIN_TYPO_LETTERS
+            && left.as_bytes()[0] == right.as_bytes()[0]
+            && !left.bytes().chain(right.bytes()).any(|b| b.is_ascii_digit())
+            && one_edit(left.as_bytes(), right.as_bytes()))
+}
+
+/// Whether one insertion, deletion, replacement or swap of neighbours leads from one to the other.
+fn one_edit(left: &[u8], right: &[u8]) -> bool {
+    let (short, long) = if left.len() <= right.len() { (left, right) } else { (right, left) };
+    if long.len() - short.len() > 1 {
+        return false;
+    }
+    let same_head = short.iter().zip(long).take_while(|(a, b)| a == b).count();
+    let (short, long) = (&short[same_head..], &long[same_head..]);
+    if short.len() < long.len() {
+        return *short == long[1..];
+    }
+    match short.len() {
+        0 => true,
+        1 => true,
+        _ => short[1..] == long[1..] || (short[0] == long[1] && short[1] == long[0] && short[2..] == long[2..]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(text: &str) -> Vec<String> {
+        words(text, 0).into_iter().map(|word| word.text).collect()
+    }
+
+    #[test]
+    fn words_know_camel_case_number_signs_and_glued_numbers() {
+        assert_eq!(texts("companyName: X"), ["company", "name", "x"]);
+        assert_eq!(texts("DOT# 12 MC1904417"), ["dot", "#", "12", "mc", "1904417"]);
+        assert_eq!(texts("1FUJGLDR0NL914208"), ["1fujgldr0nl914208"]);
+        assert_eq!(texts("Côte 年次点検!"), ["côte", "年次点検"]);
+    }
+
+    #[test]
+    fn words_say_where_they_stand() {
+        let found = words("ü Policy No.", 10);
+        assert_eq!((found[1].start, found[1].end), (13, 19));
+    }
+
+    #[test]
+    fn endings_are_dropped() {
+        for (one, other) in
+            [("policies", "policy"), ("runs", "run"), ("quoting", "quote"), ("shipped", "ship"), ("boxes", "box")]
+        {
+            assert_eq!(stem(one), stem(other), "{one} {other}");
+        }
+        assert_ne!(stem("loss"), stem("lose"));
+    }
+
+    #[test]
+    fn long_words_forgive_one_slip() {
+        assert!(same("request", "reqest"));
+        assert!(same("request", "reqeust"));
+        assert!(same("attach", "atach"));
+        assert!(!same("load", "road"));
+        assert!(!same("request", "requisite"));
+    }
+}

@@ -1,0 +1,169 @@
+//! Against scripted SMTP servers: what is known when something breaks.
+
+use std::path::PathBuf;
+
+use kybern_adapters::mail::smtp::{Smtp, SmtpConfig};
+use kybern_adapters::mail::tls::{MailConfigError, MailTls};
+use kybern_core::mail::{OutgoingMail, SendFault};
+use kybern_core::ports::MailSender as _;
+
+use super::{mail, smtp, smtp_config};
+use crate::peer::{self, LinePeer, Reply, say};
+use crate::tls;
+
+const GREETING: &str = "220 fake ready\r\n";
+
+/// A server that takes everything, except where `odd` answers instead. The line after which a message ends is `.`.
+fn server(mut odd: impl FnMut(usize, &str) -> Option<Reply> + Send + 'static) -> LinePeer {
+    let mut in_message = false;
+    LinePeer::start(false, GREETING, move |number, line| {
+        let ends = in_message && line == ".";
+        let inside = in_message && !ends;
+        in_message = inside || line == "DATA";
+        if inside {
+            return Reply::Quiet;
+        }
+        odd(number, line).unwrap_or_else(|| match line.split(' ').next().unwrap() {
+            "EHLO" => say("250-fake\r\n250-8BITMIME\r\n250-AUTH PLAIN LOGIN\r\n250 SMTPUTF8"),
+            "DATA" => say("354 go on"),
+            "AUTH" => say("235 welcome"),
+            _ => say("250 fine"),
+        })
+    })
+}
+
+fn at(verb: &'static str, reply: fn() -> Reply) -> LinePeer {
+    server(move |_, line| line.starts_with(verb).then(reply))
+}
+
+async fn send(peer: &LinePeer) -> Result<(), SendFault> {
+    smtp(peer.address).send(&mail("a@b.test", "1@kybern.test")).await
+}
+
+fn not_sent(result: Result<(), SendFault>) -> bool {
+    match result {
+        Err(SendFault::NotSent { retryable, .. }) => retryable,
+        other => panic!("expected NotSent, got {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_connection_lost_after_the_dot_leaves_it_unknown() {
+    let peer = at(".", || Reply::HangUp);
+    assert!(matches!(send(&peer).await, Err(SendFault::Unknown { .. })));
+    assert_eq!(peer.lines().last().unwrap(), ".");
+}
+
+#[tokio::test]
+async fn an_unreadable_reply_after_the_dot_leaves_it_unknown() {
+    assert!(matches!(send(&at(".", || say("what?"))).await, Err(SendFault::Unknown { .. })));
+}
+
+#[tokio::test]
+async fn a_refusal_after_the_dot_is_certain() {
+    assert!(not_sent(send(&at(".", || say("451 try later"))).await));
+    assert!(!not_sent(send(&at(".", || say("554 spam"))).await));
+}
+
+#[tokio::test]
+async fn before_the_dot_nothing_was_sent() {
+    for verb in ["EHLO", "MAIL", "RCPT", "DATA"] {
+        assert!(not_sent(send(&at(verb, || Reply::HangUp)).await), "{verb} is cut off");
+        assert!(not_sent(send(&at(verb, || say("421 busy"))).await), "{verb} is put off");
+        assert!(!not_sent(send(&at(verb, || say("550 never"))).await), "{verb} is refused");
+    }
+    let nobody = format!("127.0.0.1:{}", peer::closed_port());
+    assert!(not_sent(smtp(nobody).send(&mail("a@b.test", "1@kybern.test")).await));
+}
+
+#[tokio::test]
+async fn one_connection_serves_several_messages_and_a_lost_one_is_replaced() {
+    let mut messages = 0;
+    let peer = server(move |number, line| {
+        messages += usize::from(line == ".");
+        // The first connection dies while it waits, after two messages.
+        (number == 0 && line == "RSET" && messages == 2).then_some(Reply::HangUp)
+    });
+    let smtp = smtp(peer.address);
+    for number in 0..3 {
+        smtp.send(&mail("a@b.test", &format!("{number}@kybern.test"))).await.unwrap();
+    }
+    let count = |verb: &str| peer.lines().iter().filter(|line| line.split(' ').next() == Some(verb)).count();
+    assert_eq!((count("EHLO"), count("."), count("RSET")), (2, 3, 2));
+}
+
+#[tokio::test]
+async fn a_message_that_would_smuggle_headers_is_never_sent() {
+    let peer = server(|_, _| None);
+    let good = mail("a@b.test", "1@kybern.test");
+    let wrong = [
+        OutgoingMail { subject: "a\r\nBcc: x@y.test".into(), ..good.clone() },
+        OutgoingMail { message_id: "1>\r\nBcc: x@y.test".into(), ..good.clone() },
+        OutgoingMail { message_id: String::new(), ..good.clone() },
+        OutgoingMail { to: "a@b.test>\r\nRCPT TO:<x@y.test".into(), ..good.clone() },
+        OutgoingMail { to: "nobody".into(), ..good.clone() },
+    ];
+    for mail in wrong {
+        assert!(!not_sent(smtp(peer.address).send(&mail).await), "{mail:?}");
+    }
+    assert_eq!(peer.lines(), [] as [String; 0]);
+}
+
+#[tokio::test]
+async fn a_login_is_sent_and_its_refusal_is_final() {
+    let config = |address: String| SmtpConfig {
+        username: Some("user".into()),
+        password: Some("secret".into()),
+        ..smtp_config(&address)
+    };
+    let peer = server(|_, _| None);
+    let smtp = Smtp::new(config(peer.address.to_string())).unwrap();
+    smtp.send(&mail("a@b.test", "1@kybern.test")).await.unwrap();
+    assert!(peer.lines().contains(&"AUTH PLAIN AHVzZXIAc2VjcmV0".to_owned()), "{:?}", peer.lines());
+    let refusing = at("AUTH", || say("535 no"));
+    let smtp = Smtp::new(config(refusing.address.to_string())).unwrap();
+    assert!(!not_sent(smtp.send(&mail("a@b.test", "1@kybern.test")).await));
+    assert!(!format!("{smtp:?} {:?}", config("h:1".into())).contains("secret"));
+}
+
+fn secured(peer: &LinePeer, mode: MailTls, ca_file: Option<PathBuf>) -> Smtp {
+    Smtp::new(SmtpConfig { tls: mode, ca_file, ..smtp_config(&peer.address.to_string()) }).unwrap()
+}
+
+#[tokio::test]
+async fn starttls_encrypts_before_anything_is_said() {
+    let (_folder, ca) = tls::authority_file();
+    let script = |_: usize, line: &str| match line.split(' ').next().unwrap() {
+        "EHLO" => Some(say("250-fake\r\n250-8BITMIME\r\n250 STARTTLS")),
+        "STARTTLS" => Some(Reply::Encrypt("220 go\r\n".into())),
+        _ => None,
+    };
+    let peer = server(script);
+    secured(&peer, MailTls::Starttls, Some(ca)).send(&mail("a@b.test", "1@kybern.test")).await.unwrap();
+    assert_eq!(peer.lines()[1], "STARTTLS");
+
+    let peer = server(script);
+    let stranger = secured(&peer, MailTls::Starttls, None).send(&mail("a@b.test", "1@kybern.test")).await;
+    not_sent(stranger);
+    assert!(!peer.lines().iter().any(|line| line.starts_with("MAIL")), "{:?}", peer.lines());
+}
+
+#[tokio::test]
+async fn without_starttls_nothing_is_said_in_the_clear() {
+    let peer = server(|_, _| None);
+    assert!(!not_sent(secured(&peer, MailTls::Starttls, None).send(&mail("a@b.test", "1@kybern.test")).await));
+    assert!(!peer.lines().iter().any(|line| line.starts_with("MAIL")), "{:?}", peer.lines());
+}
+
+#[tokio::test]
+async fn settings_that_cannot_work_are_refused_at_start() {
+    let good = smtp_config("mail.example.com:25");
+    let half = SmtpConfig { username: Some("user".into()), ..good.clone() };
+    assert!(matches!(Smtp::new(half.clone()), Err(MailConfigError::HalfLogin)));
+    let clear = SmtpConfig { password: Some("secret".into()), ..half };
+    assert!(matches!(Smtp::new(clear), Err(MailConfigError::ClearPassword { .. })));
+    let nobody = SmtpConfig { from: "nobody".into(), ..good.clone() };
+    assert!(matches!(Smtp::new(nobody), Err(MailConfigError::From { .. })));
+    let no_file = SmtpConfig { ca_file: Some("/nowhere/ca.pem".into()), ..good };
+    assert!(matches!(Smtp::new(no_file), Err(MailConfigError::Roots(_))));
+}

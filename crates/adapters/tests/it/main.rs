@@ -1,0 +1,11 @@
+//! Integration tests of the adapters, against real peers on loopback.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail loudly, like the tests themselves")]
+
+mod documents;
+mod http;
+mod keys;
+mod mail;
+mod mime;
+mod peer;
+mod tls;

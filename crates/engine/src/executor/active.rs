@@ -1,0 +1,80 @@
+//! The tasks that this process holds under a lease right now.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use kybern_core::id::TaskId;
+use kybern_core::task::Lease;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+/// How others reach a run.
+#[derive(Clone, Debug)]
+pub struct ActiveRun {
+    /// Its lease.
+    pub lease: Lease,
+    /// Tells it that something changed: a signal, a wish to cancel or pause.
+    pub changed: Arc<Notify>,
+    /// Tells it that its lease is somebody else's, or must be given up: stop at once and write nothing.
+    pub lost: CancellationToken,
+}
+
+/// All of them.
+#[derive(Default)]
+pub struct ActiveRuns {
+    runs: Mutex<HashMap<TaskId, ActiveRun>>,
+}
+
+impl ActiveRuns {
+    /// Enters a run.
+    pub fn enter(&self, lease: Lease) -> ActiveRun {
+        let run = ActiveRun { lease, changed: Arc::default(), lost: CancellationToken::new() };
+        self.lock().insert(run.lease.task(), run.clone());
+        run
+    }
+
+    /// Leaves. A later run of the same task is left alone.
+    pub fn leave(&self, lease: &Lease) {
+        let mut runs = self.lock();
+        if runs.get(&lease.task()).is_some_and(|run| run.lease.epoch() == lease.epoch()) {
+            runs.remove(&lease.task());
+        }
+    }
+
+    /// Tells a run that something changed. Nothing happens when this process does not hold the task.
+    pub fn poke(&self, task: TaskId) {
+        if let Some(run) = self.lock().get(&task) {
+            run.changed.notify_one();
+        }
+    }
+
+    /// Every lease that is held.
+    #[must_use]
+    pub fn leases(&self) -> Vec<Lease> {
+        self.lock().values().map(|run| run.lease.clone()).collect()
+    }
+
+    /// How many tasks are held.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// Tells a run that its lease is lost.
+    pub fn lose(&self, lease: &Lease) {
+        if let Some(run) = self.lock().get(&lease.task()).filter(|run| run.lease.epoch() == lease.epoch()) {
+            run.lost.cancel();
+        }
+    }
+
+    /// Tells every run to stop at once; what they were doing is resumed by the next holder.
+    pub fn abandon_all(&self) {
+        for run in self.lock().values() {
+            run.lost.cancel();
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<TaskId, ActiveRun>> {
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

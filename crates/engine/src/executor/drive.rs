@@ -1,0 +1,356 @@
+//! Driving a run as far as it goes, one commit at a time.
+//!
+//! The loop is: take in signals, begin what can begin, wait for the first end, commit it, look again. Dropping the
+//! run at any await is the same as a crash there: the next holder of the lease goes on from the journal.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
+use kybern_core::error::{Error, ErrorCode};
+use kybern_core::ports::Heartbeat;
+use kybern_core::task::{
+    Attempt, CommitRefused, Committed, Lease, StepError, TaskChange, TaskStatus, WaitKind, limits,
+};
+use kybern_core::time::{Millis, Timestamp};
+use kybern_core::tool::{ToolFailure, ToolOutcome};
+
+use super::node::{NodeState, Phase};
+use super::phases;
+use super::run::Run;
+use super::step::{self, Begun, Call, Draft, Target, failure};
+use super::tool_step;
+use super::walk::Action;
+use crate::parts::Inner;
+
+/// How long a task rests after a port failed in one of its phases.
+const PHASE_BACKOFF: Millis = Millis(2_000);
+
+/// Why a run stops without having ended or given back its task.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Stop {
+    /// The lease is somebody else's.
+    #[error("the lease is somebody else's")]
+    Fenced,
+    /// The store failed. The lease expires, and the next holder goes on.
+    #[error(transparent)]
+    Store(#[from] Error),
+}
+
+impl From<CommitRefused> for Stop {
+    fn from(refused: CommitRefused) -> Self {
+        match refused {
+            CommitRefused::Fenced => Self::Fenced,
+            CommitRefused::Store(error) => Self::Store(error),
+            CommitRefused::RecordChanged { kind, key } => {
+                Self::Store(Error::new(ErrorCode::Conflict, format!("record {kind} {key:?} keeps changing")))
+            }
+        }
+    }
+}
+
+/// Whether the run goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Flow {
+    /// It goes on.
+    Continue,
+    /// The task has ended, or its lease was given back.
+    Done,
+}
+
+/// How a call ended.
+struct Returned {
+    call: Box<Call>,
+    result: Result<ToolOutcome, ToolFailure>,
+    duration: Millis,
+}
+
+/// A call that did not get to begin.
+enum NotBegun {
+    Stop(Stop),
+    /// Somebody wants the task cancelled.
+    Cancelled(usize),
+}
+
+type InFlight = FuturesUnordered<Pin<Box<dyn Future<Output = Result<Returned, NotBegun>> + Send>>>;
+
+impl Run {
+    /// Drives the task until it ends or its lease is given back.
+    pub(crate) async fn drive(mut self) -> Result<(), Stop> {
+        let mut in_flight: InFlight = FuturesUnordered::new();
+        let mut effectful = 0_usize;
+        if self.give_up_poisoned().await? == Flow::Done {
+            return Ok(());
+        }
+        loop {
+            if self.signals > self.walk.signals_seen() && self.take_signals(in_flight.len()).await? == Flow::Done {
+                return Ok(());
+            }
+            let holds = self.cancel || self.paused || self.inner.stopping.is_cancelled();
+            if self.cancel && effectful == 0 {
+                self.drop_calls(&mut in_flight);
+            }
+            if in_flight.is_empty() && !holds && self.walk_phases().await? == Flow::Done {
+                return Ok(());
+            }
+            if !holds && self.walk.plan().is_some() {
+                let flow = self.begin_what_can(&mut in_flight, &mut effectful).await?;
+                if flow == Flow::Done {
+                    return Ok(());
+                }
+            }
+            if in_flight.is_empty() {
+                if self.signals > self.walk.signals_seen() {
+                    continue;
+                }
+                if self.rest().await? == Flow::Done {
+                    return Ok(());
+                }
+                continue;
+            }
+            let lost = self.active.lost.clone();
+            let changed = Arc::clone(&self.active.changed);
+            tokio::select! {
+                biased;
+                () = lost.cancelled() => return Err(Stop::Fenced),
+                Some(returned) = in_flight.next() => {
+                    let flow = self.take_in(returned, in_flight.len(), &mut effectful).await?;
+                    if flow == Flow::Done {
+                        return Ok(());
+                    }
+                }
+                () = changed.notified() => self.refresh().await?,
+            }
+        }
+    }
+
+    /// Begins every step that can begin now.
+    async fn begin_what_can(&mut self, in_flight: &mut InFlight, effectful: &mut usize) -> Result<Flow, Stop> {
+        loop {
+            let now = self.inner.clock.now();
+            let mut again = false;
+            for action in self.walk.actions(now) {
+                let draft = match action {
+                    Action::Start(_) if in_flight.len() >= limits::MAX_PARALLEL => break,
+                    Action::Start(index) => match step::begin(self, index, now) {
+                        Begun::Rows(draft) => draft,
+                        Begun::Call(call) => {
+                            self.walk.mark_running(index);
+                            *effectful += usize::from(is_effectful(&call));
+                            in_flight.push(Box::pin(perform(
+                                Arc::clone(&self.inner),
+                                self.lease.clone(),
+                                call,
+                            )));
+                            continue;
+                        }
+                    },
+                    Action::Advance(index) => tool_step::advance(self, index),
+                    Action::TimeUp(index) => self.time_up(index),
+                };
+                if self.settle(draft, in_flight.len()).await? == Flow::Done {
+                    return Ok(Flow::Done);
+                }
+                again = true;
+                // What was decided may change what else can be done.
+                break;
+            }
+            let holds = self.cancel || self.paused || self.signals > self.walk.signals_seen();
+            if !again || holds {
+                return Ok(Flow::Continue);
+            }
+        }
+    }
+
+    async fn take_in(
+        &mut self,
+        returned: Result<Returned, NotBegun>,
+        in_flight: usize,
+        effectful: &mut usize,
+    ) -> Result<Flow, Stop> {
+        match returned {
+            Ok(returned) => {
+                *effectful -= usize::from(is_effectful(&returned.call));
+                let now = self.inner.clock.now();
+                let draft = tool_step::conclude(self, &returned.call, returned.result, returned.duration, now);
+                self.settle(draft, in_flight).await
+            }
+            Err(NotBegun::Stop(stop)) => Err(stop),
+            Err(NotBegun::Cancelled(index)) => {
+                *effectful -= 1;
+                self.walk.unmark_running(index);
+                self.cancel = true;
+                Ok(Flow::Continue)
+            }
+        }
+    }
+
+    /// Gives up calls that change nothing outside. Their steps have not begun, as far as the journal knows.
+    fn drop_calls(&mut self, in_flight: &mut InFlight) {
+        if in_flight.is_empty() {
+            return;
+        }
+        in_flight.clear();
+        for index in self.walk.in_plan_order() {
+            self.walk.unmark_running(index);
+        }
+    }
+
+    /// The clock ended a wait.
+    fn time_up(&self, index: usize) -> Draft {
+        let node = self.walk.node(index);
+        let NodeState::Waiting(wait) = &node.state else { return Draft::default() };
+        let row = match wait.kind {
+            WaitKind::Timer => super::signals::ended(self, index, Ok(serde_json::json!({})), false),
+            WaitKind::Workflow => {
+                let message = format!("no callback came before the deadline: {}", wait.reason);
+                super::signals::ended(self, index, Err(failure(ErrorCode::Timeout, message)), false)
+            }
+            WaitKind::Input
+            | WaitKind::Intent
+            | WaitKind::Document
+            | WaitKind::Plan
+            | WaitKind::Review
+            | WaitKind::Confirmation
+            | WaitKind::Ambiguous
+            | WaitKind::Child => {
+                let error = failure(ErrorCode::Timeout, "nobody answered in time");
+                super::signals::ended(self, index, Err(error), false)
+            }
+        };
+        Draft::row(row)
+    }
+
+    /// Walks the phases that are left, until the plan is known or a person is asked.
+    async fn walk_phases(&mut self) -> Result<Flow, Stop> {
+        while let Some(phase) = self.next_phase() {
+            let known = self.walk.phase(phase).cloned().unwrap_or_default();
+            if known.wait.is_some() {
+                return Ok(Flow::Continue);
+            }
+            if self.row_status != phases::status_in(phase) && !self.row_status.is_terminal() {
+                // The row says where the task is while something slow is asked.
+                self.enter(phases::status_in(phase)).await?;
+            }
+            let now = self.inner.clock.now();
+            let lost = self.active.lost.clone();
+            let end = tokio::select! {
+                biased;
+                () = lost.cancelled() => return Err(Stop::Fenced),
+                end = phases::run_phase(self, phase, now) => end,
+            };
+            let flow = match end {
+                Ok(end) => self.settle_phase(phase, end).await?,
+                Err(error) if error.code() == ErrorCode::Unavailable => {
+                    tracing::warn!(task.id = %self.task.id, %error, "phase will be tried again");
+                    let due = self.inner.clock.now().plus(PHASE_BACKOFF);
+                    return self.release(Some(due)).await;
+                }
+                Err(error) => {
+                    let error = StepError { code: error.code(), message: error.to_string(), retryable: true };
+                    self.fail_task(error, Some(phase.step_id())).await?
+                }
+            };
+            if flow == Flow::Done || self.cancel || self.paused || self.signals > self.walk.signals_seen() {
+                return Ok(flow);
+            }
+        }
+        Ok(Flow::Continue)
+    }
+
+    /// The first phase that has not ended.
+    pub(super) fn next_phase(&self) -> Option<Phase> {
+        let ended = |phase: Phase| self.walk.phase(phase).is_some_and(|state| state.outcome.is_some());
+        if self.has_documents && !ended(Phase::Extraction) {
+            return Some(Phase::Extraction);
+        }
+        if self.walk.plan().is_some() {
+            return None;
+        }
+        [Phase::Intent, Phase::Planning].into_iter().find(|phase| !ended(*phase))
+    }
+
+    /// Asks the store what others want.
+    async fn refresh(&mut self) -> Result<(), Stop> {
+        let (lease, now) = (self.inner.settings.lease, self.inner.clock.now());
+        let answers = self.inner.store.heartbeat(std::slice::from_ref(&self.lease), lease, now).await?;
+        match answers.first() {
+            Some(Heartbeat::Held(committed)) => {
+                self.note(*committed);
+                Ok(())
+            }
+            Some(Heartbeat::Lost) | None => Err(Stop::Fenced),
+        }
+    }
+
+    pub(super) fn note(&mut self, committed: Committed) {
+        self.signals = self.signals.max(committed.signals);
+        self.cancel |= committed.cancel_requested;
+        self.paused = committed.paused;
+    }
+
+    /// The status of the phase that the task is in.
+    pub(super) fn phase_status(&self) -> TaskStatus {
+        self.next_phase().map_or(TaskStatus::Executing, phases::status_in)
+    }
+
+    async fn enter(&mut self, status: TaskStatus) -> Result<(), Stop> {
+        let change = TaskChange::Progress { status, intent: None, plan: None };
+        self.commit_rows(Vec::new(), Vec::new(), change, kybern_core::money::Usage::default()).await?;
+        self.row_status = status;
+        Ok(())
+    }
+}
+
+fn is_effectful(call: &Call) -> bool {
+    match &call.target {
+        Target::Tool(prepared) => prepared.effect.needs_attempt_row(),
+        Target::Handler(..) => false,
+    }
+}
+
+/// Makes a call, recording first that it begins where nobody could otherwise know.
+async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) -> Result<Returned, NotBegun> {
+    let began: Timestamp = inner.clock.now();
+    if is_effectful(&call)
+        && let Target::Tool(prepared) = &call.target
+        && let Some(step) = &call.context.step
+    {
+        let attempt = Attempt {
+            step: step.clone(),
+            generation: generation_of(&call),
+            attempt: call.attempt,
+            tool: prepared.spec().key.clone(),
+            effect: prepared.effect,
+            args_hash: prepared.args_hash(),
+            at: began,
+        };
+        match inner.store.begin_attempt(&lease, &attempt).await {
+            Ok(committed) if committed.cancel_requested => return Err(NotBegun::Cancelled(call.index)),
+            Ok(_) => {}
+            Err(CommitRefused::Store(error)) if error.code() == ErrorCode::Conflict => {
+                let failure = ToolFailure::permanent(error.to_string()).code(ErrorCode::Conflict);
+                return Ok(Returned { call, result: Err(failure), duration: Millis(0) });
+            }
+            Err(refused) => return Err(NotBegun::Stop(refused.into())),
+        }
+    }
+    let result = match &call.target {
+        Target::Tool(prepared) => inner.tools.call(prepared, &call.context, call.timeout).await,
+        Target::Handler(handler, kind, rendered) => {
+            let run = handler.run(&call.context, kind, rendered.clone());
+            tokio::time::timeout(call.timeout.as_duration(), run).await.unwrap_or_else(|_elapsed| {
+                let message = format!("the {} took longer than {}", kind.name(), call.timeout);
+                Err(ToolFailure::transient(message).code(ErrorCode::Timeout))
+            })
+        }
+    };
+    let duration = inner.clock.now().since(began);
+    Ok(Returned { call, result, duration })
+}
+
+/// The generation is the last part of the key.
+fn generation_of(call: &Call) -> u32 {
+    call.context.key.rsplit(':').next().and_then(|part| part.parse().ok()).unwrap_or(0)
+}

@@ -1,0 +1,82 @@
+//! How a task ends: its status, its result, and what never ran.
+
+use kybern_core::error::ErrorCode;
+use kybern_core::task::{Ending, JournalEntry, StepError, StepStatus, TaskStatus};
+use serde_json::{Map, Value, json};
+
+use super::snapshot::Surroundings;
+use super::walk::Walk;
+use crate::templates;
+
+/// The end of a finished walk: `failed` when a failure stopped it, otherwise `completed`.
+pub(super) fn end(walk: &Walk, surroundings: &Surroundings) -> Ending {
+    if let Some(by) = walk.stopped_inside(None) {
+        let node = walk.node(by);
+        let error = node.outcome().and_then(|outcome| outcome.error.clone());
+        return failed(walk, error.unwrap_or_else(unexplained), Some(node.id.as_str()));
+    }
+    let output = walk.plan().and_then(|plan| plan.output.clone());
+    let result = match output {
+        None => Ok(last_result(walk)),
+        Some(template) => templates::render(&Value::String(template), &surroundings.context(walk, None)),
+    };
+    match result {
+        Ok(result) => Ending { status: TaskStatus::Completed, result, error: None, current_step: None },
+        Err(error) => {
+            let message = format!("the plan's output cannot be made: {error}");
+            failed(walk, StepError { code: ErrorCode::Unprocessable, message, retryable: false }, None)
+        }
+    }
+}
+
+/// The end of a task that cannot go on. What succeeded is in the result, marked as a part.
+pub(super) fn failed(walk: &Walk, error: StepError, step: Option<&str>) -> Ending {
+    let completed: Map<String, Value> = walk
+        .outcomes()
+        .filter(|(_, outcome)| outcome.status == StepStatus::Completed)
+        .map(|(id, outcome)| (id.as_str().to_owned(), outcome.data.clone()))
+        .collect();
+    let result = json!({
+        "partial": true,
+        "completed": completed,
+        "failedStep": step,
+        "failedSteps": walk.failed(),
+        "error": {"code": error.code, "message": error.message},
+    });
+    Ending { status: TaskStatus::Failed, result, error: Some(error), current_step: step.map(str::to_owned) }
+}
+
+/// The end of a task that somebody cancelled.
+pub(super) fn cancelled(walk: &Walk) -> Ending {
+    let result = json!({"partial": true, "completed": walk.completed()});
+    Ending { status: TaskStatus::Cancelled, result, error: None, current_step: None }
+}
+
+/// The journal's last entry.
+pub(super) fn entry(walk: &Walk, ending: &Ending) -> (JournalEntry, String) {
+    let summary = match ending.status {
+        TaskStatus::Completed if walk.failed().is_empty() => "every step is done".to_owned(),
+        TaskStatus::Completed => format!("done; tolerated failures: {}", walk.failed().join(", ")),
+        TaskStatus::Cancelled => "cancelled; nothing more is started".to_owned(),
+        _failed => match &ending.current_step {
+            Some(step) => format!("stopped at step {step}"),
+            None => "cannot go on".to_owned(),
+        },
+    };
+    let entry = JournalEntry::Ended {
+        status: ending.status,
+        error: ending.error.clone(),
+        skipped: if ending.status == TaskStatus::Completed { Vec::new() } else { walk.never_ran() },
+    };
+    (entry, summary)
+}
+
+/// The data of the last step, in plan order, that completed.
+fn last_result(walk: &Walk) -> Value {
+    let last = walk.outcomes().filter(|(_, outcome)| outcome.status == StepStatus::Completed).last();
+    last.map(|(_, outcome)| outcome.data.clone()).unwrap_or_default()
+}
+
+pub(super) fn unexplained() -> StepError {
+    StepError { code: ErrorCode::Internal, message: "a step failed without saying why".to_owned(), retryable: false }
+}

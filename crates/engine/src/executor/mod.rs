@@ -1,0 +1,28 @@
+//! The executor: walks a plan under a lease, one committed step at a time.
+//!
+//! `walk` is pure: it is told what happened (journal rows) and says what can happen next. Everything else in here
+//! carries that out: `run` drives one task, `step` executes one step, `phases` finds out what is wanted, `signals`
+//! takes in what others left. A resume is the same walk over the stored rows.
+
+pub mod active;
+mod drive;
+mod ending;
+pub mod inject;
+mod node;
+mod phase_documents;
+pub(crate) mod rewalk;
+mod phases;
+pub(crate) mod run;
+mod settle;
+mod signals;
+mod snapshot;
+mod step;
+mod step_kinds;
+mod taint;
+mod tool_step;
+pub mod walk;
+mod walk_apply;
+mod walk_open;
+
+pub(crate) use drive::Stop;
+pub use node::{Node, NodeState, Phase};

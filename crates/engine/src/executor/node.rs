@@ -1,0 +1,148 @@
+//! The pieces of a walk: nodes (a step in its place) and lists (steps in order).
+
+use std::sync::Arc;
+
+use kybern_core::plan::{StepId, StepSpec};
+use kybern_core::task::{Opening, StepOutcome, Wait};
+use kybern_core::time::Timestamp;
+use serde_json::{Map, Value};
+
+/// Where a node stands.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NodeState {
+    /// It has not begun, or is to begin again.
+    Pending,
+    /// It is being executed by this process. Never stored: after a crash it is pending.
+    Running,
+    /// It holds steps and has been opened.
+    Opened,
+    /// It waits for a person, the clock, a child or an outside engine.
+    Waiting(Box<Wait>),
+    /// A try failed; the next is due then.
+    Backoff(Timestamp),
+    /// It has ended.
+    Done(Arc<StepOutcome>),
+}
+
+/// What a loop's round gives its steps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Round {
+    /// The item; `null` in a while loop.
+    pub item: Value,
+    /// Which round, from 0.
+    pub index: u32,
+    /// Whether the item comes from untrusted sources.
+    pub tainted: bool,
+}
+
+/// What a person's answer left for the next try of a step.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answer {
+    /// Arguments that a person approved, exactly; they are used as they are.
+    pub approved_args: Option<Map<String, Value>>,
+    /// Whether a person let an ambiguous effect be tried again.
+    pub possible_duplicate: bool,
+}
+
+/// A step in its place.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// The step, with its own id as written (or proposed).
+    pub spec: Arc<StepSpec>,
+    /// Its id in this walk.
+    pub id: StepId,
+    /// The list it stands in.
+    pub list: usize,
+    /// The nodes it waits for.
+    pub deps: Vec<usize>,
+    /// Where it stands.
+    pub state: NodeState,
+    /// Lists inside it, in order of opening.
+    pub lists: Vec<usize>,
+    /// The list of steps it injected.
+    pub injected: Option<usize>,
+    /// One more with each redo by a person.
+    pub generation: u32,
+    /// Tries so far in this generation.
+    pub attempts: u32,
+    /// What was decided when it was opened.
+    pub opening: Option<Opening>,
+    /// What a person's answers left.
+    pub answer: Answer,
+    /// What persons put right here; enters the state before the step's own data.
+    pub corrections: Map<String, Value>,
+    /// Whether its arguments are data from untrusted sources (injected by a tainted step).
+    pub tainted_args: bool,
+    /// Whether its arguments are data and never templates (injected).
+    pub literal_args: bool,
+    /// The loop round it stands in, innermost.
+    pub round: Option<Arc<Round>>,
+    /// Whether it was replaced by a patch before it began.
+    pub replaced: bool,
+}
+
+impl Node {
+    /// Its outcome, once it has ended.
+    #[must_use]
+    pub fn outcome(&self) -> Option<&Arc<StepOutcome>> {
+        match &self.state {
+            NodeState::Done(outcome) => Some(outcome),
+            NodeState::Pending
+            | NodeState::Running
+            | NodeState::Opened
+            | NodeState::Waiting(_)
+            | NodeState::Backoff(_) => None,
+        }
+    }
+}
+
+/// Steps in order.
+#[derive(Clone, Debug)]
+pub(super) struct List {
+    /// The node that holds it; `None` for the plan itself.
+    pub(super) owner: Option<usize>,
+    /// Its nodes in order.
+    pub(super) nodes: Vec<usize>,
+    /// The node whose failure stopped it.
+    pub(super) stopped_by: Option<usize>,
+}
+
+/// A phase of the kernel before the plan is walked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Documents become text.
+    Extraction,
+    /// What is wanted?
+    Intent,
+    /// Which plan?
+    Planning,
+}
+
+impl Phase {
+    /// The step id under which the phase is journaled.
+    #[must_use]
+    pub const fn step_id(self) -> &'static str {
+        match self {
+            Self::Extraction => StepId::EXTRACTION,
+            Self::Intent => StepId::INTENT,
+            Self::Planning => StepId::PLANNING,
+        }
+    }
+
+    /// The phase with that step id.
+    #[must_use]
+    pub fn of_step(id: &str) -> Option<Self> {
+        [Self::Extraction, Self::Intent, Self::Planning].into_iter().find(|phase| phase.step_id() == id)
+    }
+}
+
+/// What is known of a phase.
+#[derive(Clone, Debug, Default)]
+pub struct PhaseState {
+    /// Its outcome, once it has ended.
+    pub outcome: Option<Arc<StepOutcome>>,
+    /// Its wait, while it waits.
+    pub wait: Option<Box<Wait>>,
+    /// What a person answered, for the next try.
+    pub corrections: Map<String, Value>,
+}

@@ -1,0 +1,210 @@
+//! The phases before the plan: documents become text, the intent is found out, the plan is chosen. Each is journaled
+//! like a step, so a resume never asks a model again.
+
+use kybern_core::error::{ErrorCode, Result};
+use kybern_core::model::{Classification, ClassifyInput};
+use kybern_core::plan::{FrozenPlan, StepId};
+use kybern_core::task::{JournalEntry, StepOutcome, TaskStatus, Wait, WaitKind};
+use kybern_core::time::{Millis, Timestamp};
+use serde_json::{Map, Value, json};
+
+use super::node::{Phase, PhaseState};
+use super::run::Run;
+use super::step::{RowDraft, failure, wait_of};
+
+/// Characters of documents that are shown to the intent model.
+const DOCUMENT_EXCERPT: usize = 8_000;
+
+/// What a phase comes to.
+pub(super) struct PhaseEnd {
+    /// What is journaled.
+    pub(super) row: RowDraft,
+    /// The intent, when it has been found out.
+    pub(super) intent: Option<(String, f64)>,
+    /// The plan, when it has been chosen.
+    pub(super) plan: Option<FrozenPlan>,
+}
+
+impl PhaseEnd {
+    pub(super) fn row(row: RowDraft) -> Self {
+        Self { row, intent: None, plan: None }
+    }
+}
+
+/// The status of a task that is in a phase.
+pub(super) const fn status_in(phase: Phase) -> TaskStatus {
+    match phase {
+        Phase::Extraction => TaskStatus::Extracting,
+        Phase::Intent => TaskStatus::DetectingIntent,
+        Phase::Planning => TaskStatus::Planning,
+    }
+}
+
+/// A row about a phase.
+pub(super) fn row_of(phase: Phase, summary: impl Into<String>, entry: JournalEntry) -> RowDraft {
+    RowDraft {
+        step: Some(StepId::trusted(phase.step_id())),
+        tool: None,
+        attempt: 1,
+        generation: 0,
+        duration: Millis(0),
+        summary: summary.into(),
+        entry,
+    }
+}
+
+pub(super) fn finished(phase: Phase, summary: impl Into<String>, data: Value, tainted: bool) -> RowDraft {
+    let mut outcome = StepOutcome::completed(data);
+    outcome.tainted = tainted;
+    row_of(phase, summary, JournalEntry::Finished(Box::new(outcome)))
+}
+
+pub(super) fn waits(phase: Phase, wait: Wait) -> RowDraft {
+    row_of(phase, wait.reason.clone(), JournalEntry::Waiting(Box::new(wait)))
+}
+
+fn known(run: &Run, phase: Phase) -> PhaseState {
+    run.walk.phase(phase).cloned().unwrap_or_default()
+}
+
+/// Runs a phase.
+///
+/// # Errors
+/// When a port fails; nothing was written, and the task is tried again later.
+pub(super) async fn run_phase(run: &Run, phase: Phase, now: Timestamp) -> Result<PhaseEnd> {
+    match phase {
+        Phase::Extraction => super::phase_documents::read(run, &known(run, phase), now).await,
+        Phase::Intent => detect(run, &known(run, phase), now).await,
+        Phase::Planning => Ok(choose(run, &known(run, phase), now)),
+    }
+}
+
+async fn detect(run: &Run, known: &PhaseState, now: Timestamp) -> Result<PhaseEnd> {
+    let intents = run.inner.catalog.intents(&run.own_plans);
+    if let Some(intent) = known.corrections.get("intent").and_then(Value::as_str) {
+        let data = json!({"intent": intent, "confidence": 1.0, "reasoning": "a person said so", "model": "person"});
+        let mut end = PhaseEnd::row(finished(Phase::Intent, format!("{intent}, said a person"), data, false));
+        end.intent = Some((intent.to_owned(), 1.0));
+        return Ok(end);
+    }
+    let answer = run.inner.intents.classify(&input(run).await?, &intents).await?;
+    let sure = answer.confidence >= run.task.confidence_threshold;
+    let is_known = |key: &String| intents.iter().any(|intent| intent.key == *key);
+    if let Some(intent) = answer.intent.clone().filter(is_known)
+        && sure
+    {
+        let summary = format!("{intent} with confidence {:.2}", answer.confidence);
+        let mut end = PhaseEnd::row(finished(Phase::Intent, summary, json!(answer), true));
+        end.intent = Some((intent, answer.confidence));
+        return Ok(end);
+    }
+    let keys: Vec<&str> = intents.iter().map(|intent| intent.key.as_str()).collect();
+    let mut end = PhaseEnd::row(waits(Phase::Intent, unsure(run, &answer, &keys, now)));
+    end.intent = answer.intent.map(|intent| (intent, answer.confidence));
+    Ok(end)
+}
+
+fn unsure(run: &Run, answer: &Classification, keys: &[&str], now: Timestamp) -> Wait {
+    let reason = match &answer.intent {
+        None => "no intent matches this message".to_owned(),
+        Some(intent) => format!(
+            "the intent is perhaps {intent}, with confidence {:.0} % below the threshold of {:.0} %",
+            answer.confidence * 100.0,
+            run.task.confidence_threshold * 100.0
+        ),
+    };
+    let mut wait = wait_of(&StepId::trusted(StepId::INTENT), WaitKind::Intent, reason, now);
+    wait.title = Some("What does this message want?".to_owned());
+    wait.schema = json!({
+        "type": "object",
+        "properties": {"intent": {"type": "string", "enum": keys}},
+        "required": ["intent"],
+        "additionalProperties": true
+    });
+    wait.details = json!({
+        "best": answer.intent,
+        "confidence": answer.confidence,
+        "reasoning": answer.reasoning,
+        "alternatives": answer.alternatives,
+        "model": answer.model,
+    });
+    wait
+}
+
+async fn input(run: &Run) -> Result<ClassifyInput> {
+    let subject = run.task.payload.get("subject").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let documents = run.walk.phase(Phase::Extraction).and_then(|phase| phase.outcome.as_ref());
+    let categories = documents
+        .and_then(|outcome| outcome.data.get("documents")?.as_array())
+        .into_iter()
+        .flatten()
+        .filter_map(|document| document.get("category")?.as_str().map(str::to_owned))
+        .collect();
+    let mut document_text = String::new();
+    if documents.is_some() {
+        use kybern_core::ports::Documents;
+        for (_, text) in run.documents().texts().await? {
+            for page in &text.pages {
+                if document_text.len() < DOCUMENT_EXCERPT {
+                    document_text.extend(page.text.chars().take(DOCUMENT_EXCERPT));
+                    document_text.push('\n');
+                }
+            }
+        }
+    }
+    Ok(ClassifyInput { subject, text: run.task.input.clone(), document_categories: categories, document_text })
+}
+
+fn choose(run: &Run, known: &PhaseState, now: Timestamp) -> PhaseEnd {
+    let intent = run.task.intent.clone().unwrap_or_default();
+    let named = known.corrections.get("planKey").and_then(Value::as_str);
+    let plan = match named {
+        Some(key) => run.inner.catalog.find(&run.own_plans, key).filter(|plan| plan.quarantine.is_empty()),
+        None => run.inner.catalog.choose(&run.own_plans, &intent),
+    };
+    if let Some(plan) = plan {
+        let data = json!({"plan": plan.key, "version": plan.version, "origin": plan.origin});
+        let summary = format!("plan {} version {}", plan.key, plan.version);
+        let mut end = PhaseEnd::row(finished(Phase::Planning, summary, data, false));
+        end.plan = Some(plan.freeze());
+        return end;
+    }
+    let quarantined = run.own_plans.iter().any(|plan| plan.intent_key == intent && !plan.quarantine.is_empty());
+    let reason = match (named, quarantined) {
+        (Some(key), _) => format!("plan {key} cannot be used, name another"),
+        (None, true) => format!("the plan for {intent} is in quarantine, see `kybern plan list`"),
+        (None, false) => format!("no plan serves the intent {intent}"),
+    };
+    let keys: Vec<String> = run
+        .inner
+        .catalog
+        .registry()
+        .plans()
+        .map(|plan| plan.key.clone())
+        .chain(run.own_plans.iter().filter(|plan| plan.quarantine.is_empty()).map(|plan| plan.key.clone()))
+        .collect();
+    let mut wait = wait_of(&StepId::trusted(StepId::PLANNING), WaitKind::Plan, reason, now);
+    wait.title = Some("Which plan?".to_owned());
+    wait.schema = json!({
+        "type": "object",
+        "properties": {"planKey": {"type": "string", "enum": keys}},
+        "additionalProperties": true
+    });
+    PhaseEnd::row(waits(Phase::Planning, wait))
+}
+
+/// A phase that a person let fail.
+pub(super) fn refused(phase: Phase) -> RowDraft {
+    let error = failure(ErrorCode::Unprocessable, "a person decided that the task shall not go on");
+    row_of(phase, "refused by a person", JournalEntry::Finished(Box::new(StepOutcome::failed(error))))
+}
+
+/// Corrections that are no phase's own names enter the state, as the specifications have it.
+pub(super) fn free_corrections(corrections: &Map<String, Value>) -> Map<String, Value> {
+    let own = ["intent", "planKey", "documents"];
+    corrections
+        .iter()
+        .filter(|(name, _)| !own.contains(&name.as_str()) && !name.starts_with('_'))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
+}

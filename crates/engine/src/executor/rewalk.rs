@@ -1,0 +1,184 @@
+//! The same walk once more, over rows that are all there already: the proof that the journal is complete.
+
+use std::sync::Arc;
+
+use kybern_core::identity::User;
+use kybern_core::plan::step::LoopSource;
+use kybern_core::plan::{FrozenPlan, StepKind};
+use kybern_core::task::{JournalEntry, JournalRow, Opening, StepOutcome, StepStatus, Task, TaskStatus};
+use serde_json::Value;
+
+use super::ending;
+use super::node::{NodeState, Phase};
+use super::snapshot::Surroundings;
+use super::walk::Walk;
+use crate::task::ReplayReport;
+use crate::templates;
+use crate::tools::service::hash_args;
+
+/// Differences that are listed.
+const MAX_DIFFERENCES: usize = 50;
+
+/// A replay under way.
+pub(crate) struct Rewalk {
+    walk: Walk,
+    surroundings: Surroundings,
+    plan: Option<Arc<FrozenPlan>>,
+    differences: Vec<String>,
+    rows: usize,
+    steps: usize,
+    ended: Option<TaskStatus>,
+}
+
+impl Rewalk {
+    pub(crate) fn new(task: &Task, tenant: &str, user: Option<&User>, plan: Option<Arc<FrozenPlan>>) -> Self {
+        Self {
+            // A plan that was chosen along the way is taken when the journal says so.
+            walk: Walk::new(None),
+            surroundings: Surroundings::new(task, tenant, user),
+            plan,
+            differences: Vec::new(),
+            rows: 0,
+            steps: 0,
+            ended: None,
+        }
+    }
+
+    fn differ(&mut self, row: &JournalRow, what: impl std::fmt::Display) {
+        if self.differences.len() < MAX_DIFFERENCES {
+            let step = row.step.as_ref().map_or("-", |step| step.as_str());
+            self.differences.push(format!("row {} (step {step}): {what}", row.seq));
+        }
+    }
+
+    /// Walks one row.
+    pub(crate) fn step(&mut self, row: &JournalRow) {
+        self.rows += 1;
+        if row.seq != self.walk.last_seq() + 1 {
+            self.differ(row, format!("expected row {}", self.walk.last_seq() + 1));
+        }
+        let phase = row.step.as_ref().and_then(|step| Phase::of_step(step.as_str()));
+        if phase.is_none() && row.step.is_some() && self.walk.plan().is_none() {
+            if let Some(plan) = &self.plan {
+                self.walk.take_plan(Arc::clone(plan));
+            }
+        }
+        if phase.is_none() {
+            self.check(row);
+        }
+        if let JournalEntry::Ended { status, .. } = &row.entry {
+            self.ended = Some(*status);
+        }
+        self.walk.apply(row);
+    }
+
+    fn check(&mut self, row: &JournalRow) {
+        let Some(step) = &row.step else { return };
+        let Some(index) = self.walk.find(step) else {
+            return self.differ(row, "the plan, as far as it is known, has no such step");
+        };
+        match &row.entry {
+            JournalEntry::Finished(outcome) => {
+                self.steps += 1;
+                self.check_end(row, index, outcome);
+            }
+            JournalEntry::Opened(opening) => self.check_opening(row, index, opening),
+            JournalEntry::Waiting(_) | JournalEntry::Retrying { .. } => self.check_order(row, index),
+            JournalEntry::Answered { .. } | JournalEntry::Recovered { .. } | JournalEntry::Ended { .. } => {}
+        }
+    }
+
+    /// Whether the walk would have let this step begin now.
+    fn check_order(&mut self, row: &JournalRow, index: usize) {
+        let pending = self.walk.node(index).state == NodeState::Pending;
+        let early = pending && !self.walk.could_start(index);
+        if early {
+            self.differ(row, "a step it waits for had not ended");
+        }
+    }
+
+    fn check_end(&mut self, row: &JournalRow, index: usize, outcome: &StepOutcome) {
+        self.check_order(row, index);
+        if self.walk.node(index).outcome().is_some() {
+            self.differ(row, "the step ended twice");
+        }
+        let node = self.walk.node(index).clone();
+        let context = self.surroundings.context(&self.walk, Some(index));
+        if let (Some(condition), NodeState::Pending, 0) = (&node.spec.condition, &node.state, node.attempts) {
+            let held = templates::truth(condition, &context);
+            let skipped = outcome.status == StepStatus::Skipped;
+            if held.as_ref().is_ok_and(|held| *held == skipped) {
+                self.differ(row, "its condition comes out differently");
+            }
+        }
+        let recorded = outcome.metadata.get("argsHash").and_then(Value::as_str);
+        if let (StepKind::Tool { args, .. }, Some(recorded)) = (&node.spec.kind, recorded) {
+            let rendered = match (&node.answer.approved_args, node.literal_args) {
+                (Some(approved), _) => Ok(approved.clone()),
+                (None, true) => Ok(args.clone()),
+                (None, false) => args
+                    .iter()
+                    .map(|(name, value)| Ok((name.clone(), templates::render(value, &context)?)))
+                    .collect::<Result<_, templates::RenderError>>(),
+            };
+            match rendered {
+                Ok(rendered) if hash_args(&rendered) == recorded => {}
+                Ok(_) => self.differ(row, "its arguments come out differently"),
+                Err(error) => self.differ(row, format!("its arguments cannot be made: {error}")),
+            }
+        }
+    }
+
+    fn check_opening(&mut self, row: &JournalRow, index: usize, opening: &Opening) {
+        let node = self.walk.node(index).clone();
+        let context = self.surroundings.context(&self.walk, Some(index));
+        let same = match (&node.spec.kind, opening) {
+            (StepKind::Condition { test, .. }, Opening::Branch { taken }) => {
+                templates::truth(test, &context).is_ok_and(|truth| truth == *taken)
+            }
+            (StepKind::Parallel { .. }, Opening::Branches) => true,
+            (StepKind::Loop { source: LoopSource::Over(over), .. }, Opening::Items { items, .. }) => {
+                templates::render(over, &context).is_ok_and(|value| value == Value::Array(items.clone()))
+            }
+            (StepKind::Loop { source: LoopSource::While(test), .. }, Opening::Round { .. }) => {
+                templates::truth(test, &context).unwrap_or(false)
+            }
+            (_, Opening::Branch { .. } | Opening::Branches | Opening::Items { .. } | Opening::Round { .. }) => false,
+        };
+        if !same {
+            self.differ(row, "it opens differently");
+        }
+    }
+
+    /// Compares the end.
+    pub(crate) fn finish(mut self, task: &Task) -> ReplayReport {
+        let cancelled = self.ended == Some(TaskStatus::Cancelled);
+        let walked_out = self.walk.plan().is_some() && self.walk.is_finished();
+        let end = if cancelled {
+            ending::cancelled(&self.walk)
+        } else if walked_out {
+            ending::end(&self.walk, &self.surroundings)
+        } else {
+            // It was given up on the way: the reason is the row's, everything else must still be the same.
+            let error = task.error.clone().unwrap_or_else(ending::unexplained);
+            ending::failed(&self.walk, error, task.current_step.as_deref())
+        };
+        let mut say = |what: String| self.differences.push(what);
+        if end.status != task.status {
+            say(format!("the task is {}, the replay arrives at {}", task.status, end.status));
+        }
+        let stored = task.result.clone().unwrap_or_default();
+        if end.result != stored {
+            say("the result comes out differently".to_owned());
+        }
+        ReplayReport {
+            task_id: task.id,
+            matches: self.differences.is_empty(),
+            differences: self.differences,
+            rows: self.rows,
+            steps: self.steps,
+            status: end.status,
+            result: end.result,
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! One run: what is known of a claimed task, and how it is loaded.
+
+use std::sync::Arc;
+
+use kybern_core::actor::{Right, Role};
+use kybern_core::error::Result;
+use kybern_core::identity::User;
+use kybern_core::money::NanoUsd;
+use kybern_core::plan::{Plan, StepId, StepKind};
+use kybern_core::ports::ToolContext;
+use kybern_core::task::{Attempt, AttachmentSource, AttemptKey, Claimed, Lease, Task, TaskStatus};
+use kybern_core::time::{Millis, Timestamp};
+use kybern_core::tool::Needs;
+
+use super::active::ActiveRun;
+use super::node::Phase;
+use super::phase_documents::decisions_in;
+use super::snapshot::Surroundings;
+use super::walk::Walk;
+use crate::Engine;
+use crate::parts::Inner;
+use crate::tools::documents::TaskDocuments;
+
+/// Journal rows that are read at once.
+const JOURNAL_PAGE: u32 = 1_000;
+
+/// A claimed task and everything that its steps may ask for.
+pub(crate) struct Run {
+    pub(super) inner: Arc<Inner>,
+    pub(super) active: ActiveRun,
+    pub(super) lease: Lease,
+    pub(super) task: Task,
+    pub(super) walk: Walk,
+    pub(super) surroundings: Surroundings,
+    pub(super) own_plans: Vec<Plan>,
+    /// Attempts that began in an earlier life of the task.
+    pub(super) earlier_attempts: Vec<Attempt>,
+    /// Whether documents came with the task.
+    pub(super) has_documents: bool,
+    /// How many signals have been left for the task.
+    pub(super) signals: i64,
+    pub(super) cancel: bool,
+    pub(super) paused: bool,
+    /// The status as the row has it.
+    pub(super) row_status: TaskStatus,
+    /// The worker from which the task was taken over, until that has been journaled.
+    pub(super) recovered_from: Option<String>,
+    roles: Vec<Role>,
+    input: Arc<str>,
+    payload: Arc<serde_json::Value>,
+}
+
+impl Run {
+    /// Loads what is known. A task that was never claimed before has no journal to read.
+    ///
+    /// # Errors
+    /// When the store fails, or the plan or the journal cannot be read by this program.
+    pub(crate) async fn load(
+        inner: &Arc<Inner>,
+        active: ActiveRun,
+        claimed: Claimed,
+        has_documents: Option<bool>,
+    ) -> Result<Self> {
+        let Claimed { lease, task, recovered_from } = claimed;
+        let scope = lease.scope();
+        let plan = match &task.plan_hash {
+            None => None,
+            Some(hash) => Some(inner.frozen.get(inner.store.as_ref(), scope, hash).await?),
+        };
+        let reads_user = plan.as_ref().is_none_or(|plan| plan.body().contains("user"));
+        let needs_plans = plan.as_ref().is_none_or(|plan| plan.steps.iter().any(starts_children));
+        let mut walk = Walk::new(plan);
+        let mut earlier_attempts = Vec::new();
+        if lease.epoch() > 1 || task.forked_from.is_some() {
+            load_journal(inner, &lease, &mut walk).await?;
+            earlier_attempts = inner.store.attempts(scope, task.id).await?;
+        }
+        let user = match task.user {
+            Some(user) if reads_user => inner.store.user(scope, user).await?,
+            Some(_) | None => None,
+        };
+        let has_documents = match has_documents {
+            Some(known) => known,
+            None => {
+                let attachments = inner.store.attachments(scope, task.id).await?;
+                attachments.iter().any(|attachment| attachment.source == AttachmentSource::Attached)
+            }
+        };
+        let tenant_name = inner.tenants.name(inner.store.as_ref(), task.tenant).await?;
+        let own_plans = if needs_plans {
+            Engine { inner: Arc::clone(inner) }.own_plans(scope).await?
+        } else {
+            Vec::new()
+        };
+        Ok(Self {
+            surroundings: Surroundings::new(&task, &tenant_name, user.as_ref()),
+            inner: Arc::clone(inner),
+            active,
+            walk,
+            own_plans,
+            earlier_attempts,
+            has_documents,
+            signals: task.signals,
+            cancel: task.cancel_requested,
+            paused: task.paused_at.is_some(),
+            row_status: task.status,
+            recovered_from: recovered_from.map(|worker| worker.as_str().to_owned()),
+            roles: user.map(|user: User| user.roles).unwrap_or_default(),
+            input: task.input.as_str().into(),
+            payload: Arc::new(task.payload.clone()),
+            lease,
+            task,
+        })
+    }
+
+    /// Whether a call with that right may be made. What a plan may do is what its initiator may do; a message from a
+    /// channel may do what operators may, because a person wrote the plan that serves it.
+    pub(super) fn may(&self, right: Right) -> bool {
+        match right {
+            Right::Read | Right::Operate => true,
+            Right::Review | Right::Administer | Right::Platform => {
+                let admin = |role: &Role| matches!(role, Role::Admin | Role::PlatformAdmin);
+                self.task.user.is_some() && right != Right::Platform && self.roles.iter().any(admin)
+            }
+        }
+    }
+
+    /// The attempt of a step that began in an earlier life and of which no row says how it ended.
+    pub(super) fn open_attempt(&self, step: &StepId, generation: u32) -> Option<&Attempt> {
+        let ended = self.walk.find(step).map_or(0, |index| self.walk.node(index).attempts);
+        self.earlier_attempts
+            .iter()
+            .find(|attempt| attempt.step == *step && attempt.generation == generation && attempt.attempt > ended)
+    }
+
+    /// What is left of the budget for a child.
+    pub(super) fn budget_left(&self) -> Option<NanoUsd> {
+        self.task.budget.map(|budget| NanoUsd((budget.0 - self.task.usage.cost_nanos.0).max(0)))
+    }
+
+    /// The task's documents with what persons decided about them.
+    pub(super) fn documents(&self) -> TaskDocuments {
+        let outcome = self.walk.phase(Phase::Extraction).and_then(|phase| phase.outcome.as_ref());
+        TaskDocuments {
+            store: Arc::clone(&self.inner.store),
+            reader: Arc::clone(&self.inner.documents),
+            parser: Arc::clone(&self.inner.mail_parser),
+            scope: self.lease.scope(),
+            task: self.task.id,
+            decisions: outcome.map(|outcome| decisions_in(&outcome.data)).unwrap_or_default(),
+        }
+    }
+
+    /// What a tool gets to work with: only what it asks for.
+    pub(super) fn tool_context(
+        &self,
+        index: usize,
+        needs: &Needs,
+        timeout: Millis,
+        may_have_happened: bool,
+        now: Timestamp,
+    ) -> ToolContext {
+        let node = self.walk.node(index);
+        let key = AttemptKey::mint(self.task.tenant, self.task.id, &node.id, node.generation);
+        let inner = &self.inner;
+        ToolContext {
+            scope: self.lease.scope(),
+            tenant_name: self.surroundings.tenant_name.clone(),
+            user: self.task.user,
+            task: Some(self.task.id),
+            step: Some(node.id.clone()),
+            channel: self.task.channel,
+            input: Arc::clone(&self.input),
+            payload: Arc::clone(&self.payload),
+            state: Arc::clone(self.walk.state()),
+            trace_id: self.task.trace_id.clone(),
+            key: key.as_str().to_owned(),
+            attempt: node.attempts + 1,
+            may_have_happened,
+            now,
+            timeout,
+            ids: Arc::clone(&inner.ids),
+            http: needs.http.then(|| Arc::clone(&inner.http)),
+            documents: needs.documents.then(|| Arc::new(self.documents()) as _),
+            extractor: needs.model.then(|| Arc::clone(&inner.extractor)),
+            records: needs.records.then(|| Arc::new(crate::tools::access::Records(Arc::clone(&inner.store))) as _),
+            users: needs.users.then(|| Arc::new(crate::tools::access::Users(Arc::clone(&inner.store))) as _),
+        }
+    }
+}
+
+fn starts_children(step: &kybern_core::plan::StepSpec) -> bool {
+    matches!(step.kind, StepKind::Task { .. }) || step.kind.inner().into_iter().flatten().any(starts_children)
+}
+
+async fn load_journal(inner: &Inner, lease: &Lease, walk: &mut Walk) -> Result<()> {
+    loop {
+        let rows = inner.store.journal(lease.scope(), lease.task(), walk.last_seq(), JOURNAL_PAGE).await?;
+        for row in &rows {
+            walk.apply(row);
+        }
+        if rows.len() < usize::try_from(JOURNAL_PAGE).unwrap_or(usize::MAX) {
+            return Ok(());
+        }
+    }
+}

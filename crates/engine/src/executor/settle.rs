@@ -1,0 +1,311 @@
+//! Committing what a step came to, together with what becomes of the task.
+
+use kybern_core::error::ErrorCode;
+use kybern_core::money::Usage;
+use kybern_core::plan::StepId;
+use kybern_core::task::{
+    Commit, CommitRefused, Effect, Ending, JournalEntry, JournalRow, StepError, TaskChange, TaskStatus,
+};
+use kybern_core::time::{Millis, Timestamp};
+
+use super::drive::{Flow, Stop};
+use super::ending;
+use super::node::Phase;
+use super::phases::PhaseEnd;
+use super::run::Run;
+use super::snapshot::Surroundings;
+use super::step::{Draft, RowDraft, failure};
+use super::walk::Walk;
+
+impl Run {
+    /// Journals a draft, and with it the end of the task or the return of its lease when nothing else can be done.
+    pub(super) async fn settle(&mut self, draft: Draft, in_flight: usize) -> Result<Flow, Stop> {
+        let now = self.inner.clock.now();
+        let rows = self.stamp(draft.rows, now);
+        // A record may have changed under the tool; then nothing is written and the walk must not have moved.
+        let may_be_refused = draft.effects.iter().any(|effect| matches!(effect, Effect::Put(_)));
+        let before = may_be_refused.then(|| self.walk.clone());
+        for row in &rows {
+            self.walk.apply(row);
+        }
+        let change = self.what_follows(in_flight, now);
+        match self.commit_with(rows, draft.effects, change, draft.usage).await {
+            Ok(flow) => Ok(flow),
+            Err(CommitRefused::RecordChanged { .. }) if before.is_some() => {
+                if let (Some(before), Some(index)) = (before, draft.redo) {
+                    self.walk = before;
+                    self.walk.unmark_running(index);
+                }
+                Ok(Flow::Continue)
+            }
+            Err(refused) => Err(refused.into()),
+        }
+    }
+
+    /// What becomes of the task's row once the walk stands as it does.
+    fn what_follows(&self, in_flight: usize, now: Timestamp) -> TaskChange {
+        let goes_on = in_flight > 0 || self.signals > self.walk.signals_seen();
+        if goes_on || self.cancel || self.paused || self.next_phase().is_some() {
+            return self.keep();
+        }
+        if !self.walk.actions(now).is_empty() {
+            return self.keep();
+        }
+        if self.walk.is_finished() {
+            return TaskChange::End(Box::new(ending::end(&self.walk, &self.surroundings)));
+        }
+        self.release_change(self.walk.next_due())
+    }
+
+    /// Nothing, unless the row still says that the task waits.
+    fn keep(&self) -> TaskChange {
+        let status = self.phase_status();
+        if self.row_status == status { TaskChange::Keep } else { progress(status) }
+    }
+
+    fn release_change(&self, due: Option<Timestamp>) -> TaskChange {
+        let waits = self.walk.person_waits();
+        let workflow_id = self.walk.delegated_to();
+        let status = match (waits.is_empty(), &workflow_id) {
+            (false, _) => TaskStatus::NeedsReview,
+            (true, Some(_)) => TaskStatus::Delegated,
+            (true, None) => self.phase_status(),
+        };
+        let current = waits.first().map(|wait| wait.step_id.as_str().to_owned());
+        let waiting = || self.walk.waiting_nodes().next().map(|(_, wait)| wait.step_id.as_str().to_owned());
+        TaskChange::Release { status, due, current_step: current.or_else(waiting), waits, workflow_id }
+    }
+
+    /// Nothing runs and nothing can begin: the task ends, or its lease is given back.
+    pub(super) async fn rest(&mut self) -> Result<Flow, Stop> {
+        let now = self.inner.clock.now();
+        if self.cancel {
+            let ending = ending::cancelled(&self.walk);
+            return self.end(ending).await;
+        }
+        if self.paused || self.inner.stopping.is_cancelled() {
+            return self.release(Some(now)).await;
+        }
+        if let Some(error) = self.failed_phase() {
+            return self.fail_task(error.1, Some(error.0.step_id())).await;
+        }
+        if self.walk.is_finished() && self.next_phase().is_none() {
+            let ending = ending::end(&self.walk, &self.surroundings);
+            return self.end(ending).await;
+        }
+        let due = self.walk.next_due();
+        if due.is_none() && self.walk.person_waits().is_empty() && self.walk.waiting_nodes().next().is_none() {
+            let error = failure(ErrorCode::Internal, "the task can neither go on nor wait for anything");
+            return self.fail_task(error, None).await;
+        }
+        self.release(due).await
+    }
+
+    fn failed_phase(&self) -> Option<(Phase, StepError)> {
+        [Phase::Extraction, Phase::Intent, Phase::Planning].into_iter().find_map(|phase| {
+            let outcome = self.walk.phase(phase)?.outcome.clone()?;
+            outcome.error.clone().map(|error| (phase, error))
+        })
+    }
+
+    /// Gives the lease back.
+    pub(super) async fn release(&mut self, due: Option<Timestamp>) -> Result<Flow, Stop> {
+        let change = self.release_change(due);
+        Ok(self.commit_with(Vec::new(), Vec::new(), change, Usage::default()).await?)
+    }
+
+    /// Ends the task because it cannot go on.
+    pub(super) async fn fail_task(&mut self, error: StepError, step: Option<&str>) -> Result<Flow, Stop> {
+        let ending = ending::failed(&self.walk, error, step);
+        self.end(ending).await
+    }
+
+    async fn end(&mut self, ending: Ending) -> Result<Flow, Stop> {
+        Ok(self.commit_with(Vec::new(), Vec::new(), TaskChange::End(Box::new(ending)), Usage::default()).await?)
+    }
+
+    /// Journals a phase's end, or its question.
+    pub(super) async fn settle_phase(&mut self, phase: Phase, end: PhaseEnd) -> Result<Flow, Stop> {
+        let now = self.inner.clock.now();
+        let rows = self.stamp(vec![end.row], now);
+        for row in &rows {
+            self.walk.apply(row);
+        }
+        if let Some((intent, confidence)) = &end.intent {
+            self.task.intent = Some(intent.clone());
+            self.task.confidence = Some(*confidence);
+            self.surroundings = self.surroundings.with_task(&self.task);
+        }
+        if let Some(plan) = &end.plan {
+            self.task.plan = Some((plan.key.clone(), plan.version));
+            self.walk.take_plan(self.inner.frozen.keep(plan.clone()));
+        }
+        if let Some((_, error)) = self.failed_phase() {
+            let ending = ending::failed(&self.walk, error, Some(phase.step_id()));
+            return Ok(self.commit_with(rows, Vec::new(), TaskChange::End(Box::new(ending)), Usage::default()).await?);
+        }
+        let change =
+            TaskChange::Progress { status: self.phase_status(), intent: end.intent, plan: end.plan.map(Box::new) };
+        Ok(self.commit_with(rows, Vec::new(), change, Usage::default()).await?)
+    }
+
+    /// Takes in every signal that has been left.
+    pub(super) async fn take_signals(&mut self, in_flight: usize) -> Result<Flow, Stop> {
+        let seen = self.walk.signals_seen();
+        let found = self.inner.store.signals(self.lease.scope(), self.task.id, seen).await?;
+        if found.is_empty() {
+            // The row counts more than there are: believe what can be read, or this would never end.
+            self.signals = seen;
+            return Ok(Flow::Continue);
+        }
+        for (number, signal) in found {
+            let drafts = super::signals::rows(self, number, &signal);
+            let usage = match &signal {
+                kybern_core::task::Signal::ChildEnded { usage, .. } => *usage,
+                kybern_core::task::Signal::Review { .. }
+                | kybern_core::task::Signal::Callback { .. }
+                | kybern_core::task::Signal::Retry { .. } => Usage::default(),
+            };
+            self.signals = self.signals.max(number);
+            let draft = Draft { rows: drafts, usage, ..Draft::default() };
+            if self.settle(draft, in_flight).await? == Flow::Done {
+                return Ok(Flow::Done);
+            }
+        }
+        Ok(Flow::Continue)
+    }
+
+    /// Journals that the task was taken over, and gives it up when that has happened too often without progress.
+    pub(super) async fn give_up_poisoned(&mut self) -> Result<Flow, Stop> {
+        let Some(from) = self.recovered_from.take() else { return Ok(Flow::Continue) };
+        let recoveries = self.task.recoveries;
+        let stuck = self.walk.recoveries_without_progress(recoveries);
+        let row = RowDraft {
+            step: None,
+            tool: None,
+            attempt: 0,
+            generation: 0,
+            duration: Millis(0),
+            summary: String::new(),
+            entry: JournalEntry::Recovered { from: from.clone(), recoveries },
+        };
+        let rows = self.stamp(vec![row], self.inner.clock.now());
+        for row in &rows {
+            self.walk.apply(row);
+        }
+        if stuck > self.inner.settings.max_recoveries {
+            let message = format!(
+                "given up: {stuck} workers in a row died, or let their lease expire, without getting any further"
+            );
+            let ending = ending::failed(&self.walk, failure(ErrorCode::Internal, message), None);
+            return Ok(self.commit_with(rows, Vec::new(), TaskChange::End(Box::new(ending)), Usage::default()).await?);
+        }
+        let change = self.keep();
+        Ok(self.commit_with(rows, Vec::new(), change, Usage::default()).await?)
+    }
+
+    /// Writes rows and a change that need no look at the walk.
+    pub(super) async fn commit_rows(
+        &mut self,
+        rows: Vec<JournalRow>,
+        effects: Vec<Effect>,
+        change: TaskChange,
+        usage: Usage,
+    ) -> Result<Flow, Stop> {
+        Ok(self.commit_with(rows, effects, change, usage).await?)
+    }
+
+    async fn commit_with(
+        &mut self,
+        mut rows: Vec<JournalRow>,
+        effects: Vec<Effect>,
+        change: TaskChange,
+        usage: Usage,
+    ) -> Result<Flow, CommitRefused> {
+        let now = self.inner.clock.now();
+        if let TaskChange::End(ending) = &change {
+            let (entry, summary) = ending::entry(&self.walk, ending);
+            let seq = rows.last().map_or(self.walk.last_seq(), |row| row.seq) + 1;
+            rows.push(JournalRow {
+                seq,
+                step: None,
+                tool: None,
+                attempt: 0,
+                generation: 0,
+                at: now,
+                duration: Millis(0),
+                summary,
+                entry,
+            });
+        }
+        let (flow, status) = match &change {
+            TaskChange::Keep => (Flow::Continue, self.row_status),
+            TaskChange::Progress { status, .. } => (Flow::Continue, *status),
+            TaskChange::Release { status, .. } => (Flow::Done, *status),
+            TaskChange::End(ending) => (Flow::Done, ending.status),
+        };
+        let commit = Commit {
+            rows,
+            effects,
+            change,
+            usage,
+            audit: Vec::new(),
+            signals_seen: self.walk.signals_seen(),
+            at: now,
+        };
+        let committed = self.inner.store.commit(&self.lease, commit).await?;
+        self.row_status = status;
+        self.task.status = status;
+        self.task.usage = self.task.usage.plus(usage);
+        self.note(committed);
+        self.inner.watchers.tell(self.task.id);
+        Ok(flow)
+    }
+
+    /// Gives rows their places.
+    fn stamp(&self, drafts: Vec<RowDraft>, now: Timestamp) -> Vec<JournalRow> {
+        stamp(&self.walk, drafts, now)
+    }
+}
+
+fn stamp(walk: &Walk, drafts: Vec<RowDraft>, now: Timestamp) -> Vec<JournalRow> {
+    let mut seq = walk.last_seq();
+    drafts
+        .into_iter()
+        .map(|mut draft| {
+            seq += 1;
+            if let JournalEntry::Waiting(wait) = &mut draft.entry {
+                wait.seq = seq;
+            }
+            JournalRow {
+                seq,
+                step: draft.step,
+                tool: draft.tool,
+                attempt: draft.attempt,
+                generation: draft.generation,
+                at: now,
+                duration: draft.duration,
+                summary: draft.summary,
+                entry: draft.entry,
+            }
+        })
+        .collect()
+}
+
+const fn progress(status: TaskStatus) -> TaskChange {
+    TaskChange::Progress { status, intent: None, plan: None }
+}
+
+impl Surroundings {
+    /// The same with what the task's row says by now.
+    pub(super) fn with_task(&self, task: &kybern_core::task::Task) -> Self {
+        let fresh = Self::new(task, &self.tenant_name, None);
+        Self { task: fresh.task, ..self.clone() }
+    }
+}
+
+/// The step ids of phases, for readers of the journal.
+#[must_use]
+pub fn is_phase(step: &StepId) -> bool {
+    Phase::of_step(step.as_str()).is_some()
+}

@@ -1,0 +1,162 @@
+//! Taking in what others left: answers of persons, callbacks, the ends of children, a wish to try again.
+
+use kybern_core::error::ErrorCode;
+use kybern_core::plan::StepId;
+use kybern_core::task::{
+    EffectClass, JournalEntry, Resolution, Signal, StepError, StepOutcome, TaskStatus, Wait, WaitKind,
+};
+use kybern_core::time::Millis;
+use serde_json::Value;
+
+use super::node::{NodeState, Phase};
+use super::run::Run;
+use super::step::{RowDraft, failed_row, failure};
+
+/// The rows for one signal: that it was taken in, and the end of a step where it ends one. The walk has not taken
+/// them in yet.
+pub(super) fn rows(run: &Run, number: i64, signal: &Signal) -> Vec<RowDraft> {
+    let mut rows = vec![answered(number, signal)];
+    match signal {
+        Signal::Review { step, wait_seq, corrections, resolution, .. } => {
+            if let Some(phase) = Phase::of_step(step.as_str()) {
+                let waits = run.walk.phase(phase).and_then(|state| state.wait.as_ref());
+                if waits.is_some_and(|wait| wait.seq == *wait_seq) && *resolution == Some(Resolution::Fail) {
+                    rows.push(super::phases::refused(phase));
+                }
+            } else if let Some((index, wait)) = waiting(run, step)
+                && wait.seq == *wait_seq
+            {
+                let data = Value::Object(corrections.clone());
+                rows.extend(reviewed(run, index, &wait, data, *resolution));
+            }
+        }
+        Signal::Callback { step, workflow_id, success, data, error } => {
+            if let Some((index, wait)) = waiting(run, step)
+                && wait.kind == WaitKind::Workflow
+                && wait.reference.as_deref() == Some(workflow_id)
+            {
+                let end = if *success {
+                    Ok(data.clone())
+                } else {
+                    let message = error.clone().unwrap_or_else(|| "the workflow failed without a reason".to_owned());
+                    Err(failure(ErrorCode::Workflow, message))
+                };
+                rows.push(ended(run, index, end, true));
+            }
+        }
+        Signal::ChildEnded { step, child, status, result, error, .. } => {
+            if let Some((index, wait)) = waiting(run, step)
+                && wait.kind == WaitKind::Child
+                && wait.reference.as_deref() == Some(child.to_string().as_str())
+            {
+                let end = match status {
+                    TaskStatus::Completed => Ok(object(result, child)),
+                    _other => Err(child_failure(*status, error.as_ref())),
+                };
+                rows.push(ended(run, index, end, true));
+            }
+        }
+        Signal::Retry { .. } => {}
+    }
+    rows
+}
+
+fn answered(number: i64, signal: &Signal) -> RowDraft {
+    let step: Option<StepId> = match signal {
+        Signal::Review { step, .. } | Signal::Callback { step, .. } | Signal::ChildEnded { step, .. } => {
+            Some(step.clone())
+        }
+        Signal::Retry { .. } => None,
+    };
+    RowDraft {
+        step,
+        tool: None,
+        attempt: 0,
+        generation: 0,
+        duration: Millis(0),
+        summary: String::new(),
+        entry: JournalEntry::Answered { number, signal: Box::new(signal.clone()) },
+    }
+}
+
+fn waiting(run: &Run, step: &StepId) -> Option<(usize, Wait)> {
+    let index = run.walk.find(step)?;
+    match &run.walk.node(index).state {
+        NodeState::Waiting(wait) => Some((index, (**wait).clone())),
+        NodeState::Pending
+        | NodeState::Running
+        | NodeState::Opened
+        | NodeState::Backoff(_)
+        | NodeState::Done(_) => None,
+    }
+}
+
+/// The end of a step that a person's answer brings; `None` when the step goes on instead.
+fn reviewed(
+    run: &Run,
+    index: usize,
+    wait: &Wait,
+    corrections: Value,
+    resolution: Option<Resolution>,
+) -> Option<RowDraft> {
+    match (wait.kind, resolution) {
+        (WaitKind::Confirmation, Some(Resolution::Fail)) => {
+            let message = "a person denied this call";
+            Some(ended(run, index, Err(failure(ErrorCode::PermissionDenied, message)), false))
+        }
+        (_, Some(Resolution::Fail)) => {
+            let message = "a person decided that this step failed";
+            Some(ended(run, index, Err(failure(ErrorCode::Unprocessable, message)), false))
+        }
+        (WaitKind::Input, _) | (WaitKind::Review | WaitKind::Ambiguous | WaitKind::Confirmation, Some(Resolution::Done)) => {
+            let mut row = ended(run, index, Ok(corrections), false);
+            if wait.kind == WaitKind::Ambiguous
+                && let JournalEntry::Finished(outcome) = &mut row.entry
+            {
+                outcome.effect = Some(EffectClass::Unkeyed);
+                outcome.metadata.insert("resolvedBy".to_owned(), "person".into());
+            }
+            Some(row)
+        }
+        (
+            WaitKind::Confirmation | WaitKind::Review | WaitKind::Ambiguous,
+            None | Some(Resolution::Retry),
+        )
+        | (
+            WaitKind::Intent
+            | WaitKind::Document
+            | WaitKind::Plan
+            | WaitKind::Timer
+            | WaitKind::Child
+            | WaitKind::Workflow,
+            _,
+        ) => None,
+    }
+}
+
+/// A waiting step's end.
+pub(super) fn ended(run: &Run, index: usize, end: Result<Value, StepError>, tainted: bool) -> RowDraft {
+    let node = run.walk.node(index);
+    match end {
+        Err(error) => failed_row(run, node, node.attempts.max(1), error),
+        Ok(data) => {
+            let mut outcome = StepOutcome::completed(data);
+            outcome.tainted = tainted;
+            let entry = JournalEntry::Finished(Box::new(outcome));
+            RowDraft::of(node, node.attempts.max(1), "answered", entry)
+        }
+    }
+}
+
+/// A child's result as its parent's data.
+fn object(result: &Value, child: &kybern_core::id::TaskId) -> Value {
+    match result {
+        Value::Object(_) => result.clone(),
+        other => serde_json::json!({"result": other, "child_task_id": child}),
+    }
+}
+
+fn child_failure(status: TaskStatus, error: Option<&StepError>) -> StepError {
+    let reason = error.map_or_else(|| "it says no reason".to_owned(), |error| error.message.clone());
+    failure(error.map_or(ErrorCode::Unprocessable, |error| error.code), format!("the child task is {status}: {reason}"))
+}

@@ -1,0 +1,211 @@
+//! Starting one step: everything that is decided before anything outside is touched.
+//!
+//! Pure but for the ids it mints: the walk and the surroundings go in, and out comes either what to journal at once,
+//! or the call to make.
+
+use std::sync::Arc;
+
+use kybern_core::error::ErrorCode;
+use kybern_core::money::Usage;
+use kybern_core::plan::{RetryPolicy, StepId, StepKind};
+use kybern_core::ports::ToolContext;
+use kybern_core::task::{
+    Effect, JournalEntry, StepError, StepOutcome, StepStatus, Wait, WaitKind,
+};
+use kybern_core::time::{Millis, Timestamp};
+use serde_json::{Map, Value};
+
+use super::node::{Node, NodeState};
+use super::run::Run;
+use crate::templates::{self, RenderError};
+use crate::tools::Prepared;
+
+/// A row before it has its place.
+#[derive(Clone, Debug)]
+pub(super) struct RowDraft {
+    pub(super) step: Option<StepId>,
+    pub(super) tool: Option<String>,
+    pub(super) attempt: u32,
+    pub(super) generation: u32,
+    pub(super) duration: Millis,
+    pub(super) summary: String,
+    pub(super) entry: JournalEntry,
+}
+
+impl RowDraft {
+    /// A row about a node.
+    pub(super) fn of(node: &Node, attempt: u32, summary: impl Into<String>, entry: JournalEntry) -> Self {
+        Self {
+            step: Some(node.id.clone()),
+            tool: node.spec.tool_key().map(str::to_owned),
+            attempt,
+            generation: node.generation,
+            duration: Millis(0),
+            summary: summary.into(),
+            entry,
+        }
+    }
+}
+
+/// What is to be journaled and written together.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Draft {
+    pub(super) rows: Vec<RowDraft>,
+    pub(super) effects: Vec<Effect>,
+    pub(super) usage: Usage,
+    /// The node to begin anew when a record has changed under it.
+    pub(super) redo: Option<usize>,
+}
+
+impl Draft {
+    pub(super) fn row(row: RowDraft) -> Self {
+        Self { rows: vec![row], ..Self::default() }
+    }
+}
+
+/// What a tool, or a handler, is called with.
+pub(super) enum Target {
+    /// A tool.
+    Tool(Box<Prepared>),
+    /// An agent or a decision, with its rendered text.
+    Handler(Arc<dyn kybern_core::ports::StepHandler>, StepKind, Value),
+}
+
+/// A call to make.
+pub(super) struct Call {
+    pub(super) index: usize,
+    pub(super) attempt: u32,
+    pub(super) target: Target,
+    pub(super) context: ToolContext,
+    pub(super) timeout: Millis,
+    pub(super) tainted: bool,
+    pub(super) possible_duplicate: bool,
+    pub(super) args_hash: Option<String>,
+}
+
+/// How a step begins.
+pub(super) enum Begun {
+    /// This is to be journaled; nothing outside is touched.
+    Rows(Draft),
+    /// This call is to be made.
+    Call(Box<Call>),
+}
+
+/// Begins a step.
+pub(super) fn begin(run: &Run, index: usize, now: Timestamp) -> Begun {
+    let node = run.walk.node(index);
+    let cap = usize::try_from(run.task.max_steps).unwrap_or(usize::MAX);
+    if node.state == NodeState::Pending && run.walk.scheduled() >= cap {
+        let message = format!(
+            "Max execution steps exceeded ({}). Possible infinite loop in dynamic step injection",
+            run.task.max_steps
+        );
+        let mut outcome = StepOutcome::failed(failure(ErrorCode::Unprocessable, message));
+        outcome.metadata.insert("maxSteps".to_owned(), run.task.max_steps.into());
+        let entry = JournalEntry::Finished(Box::new(outcome));
+        return Begun::Rows(Draft::row(RowDraft::of(node, 0, "the task may schedule no more steps", entry)));
+    }
+    match condition_holds(run, index) {
+        Ok(true) => super::step_kinds::begin(run, index, now),
+        Ok(false) => {
+            let entry = JournalEntry::Finished(Box::new(StepOutcome::bare(StepStatus::Skipped)));
+            Begun::Rows(Draft::row(RowDraft::of(node, 0, "its condition is false", entry)))
+        }
+        Err(error) => Begun::Rows(fail(run, index, unrenderable("condition", &error))),
+    }
+}
+
+/// Whether a step's condition holds. It is asked before the first try only; a later try has been let in already.
+pub(super) fn condition_holds(run: &Run, index: usize) -> Result<bool, RenderError> {
+    let node = run.walk.node(index);
+    match &node.spec.condition {
+        Some(condition) if node.attempts == 0 => {
+            templates::truth(condition, &run.surroundings.context(&run.walk, Some(index)))
+        }
+        Some(_) | None => Ok(true),
+    }
+}
+
+/// A step that has failed for good, before or without a call.
+pub(super) fn fail(run: &Run, index: usize, error: StepError) -> Draft {
+    let node = run.walk.node(index);
+    Draft::row(failed_row(run, node, node.attempts.max(1), error))
+}
+
+/// The row of a step that has failed for good.
+pub(super) fn failed_row(run: &Run, node: &Node, attempt: u32, error: StepError) -> RowDraft {
+    let tolerated = !stops(run, node);
+    let summary = if tolerated { "failed; the task goes on" } else { "failed" };
+    let mut outcome = StepOutcome::failed(error);
+    outcome.tolerated = tolerated;
+    RowDraft::of(node, attempt, summary, JournalEntry::Finished(Box::new(outcome)))
+}
+
+/// Whether a node's failure stops the task: the step says so, else the tool, else yes.
+pub(super) fn stops(run: &Run, node: &Node) -> bool {
+    let tool = || {
+        let tool = run.inner.catalog.registry().find_tool(node.spec.tool_key()?)?;
+        Some(tool.spec().stop_on_failure)
+    };
+    node.spec.stop_on_failure.or_else(tool).unwrap_or(true)
+}
+
+/// How a node's call is tried again: the step says so, else the tool.
+pub(super) fn retry_policy(node: &Node, target: &Target) -> RetryPolicy {
+    node.spec.retry.unwrap_or(match target {
+        Target::Tool(prepared) => prepared.spec().retry,
+        Target::Handler(..) => RetryPolicy::DEFAULT,
+    })
+}
+
+/// The row of a wait. Its place is filled in when it is committed.
+pub(super) fn wait_row(node: &Node, wait: Wait) -> RowDraft {
+    let summary = wait.reason.clone();
+    RowDraft::of(node, node.attempts, summary, JournalEntry::Waiting(Box::new(wait)))
+}
+
+/// A wait of a node with everything optional left out.
+pub(super) fn wait_of(id: &StepId, kind: WaitKind, reason: impl Into<String>, now: Timestamp) -> Wait {
+    Wait {
+        step_id: id.clone(),
+        seq: 0,
+        kind,
+        reason: reason.into(),
+        title: None,
+        schema: Value::Null,
+        details: Value::Null,
+        since: now,
+        until: None,
+        reference: None,
+    }
+}
+
+pub(super) fn failure(code: ErrorCode, message: impl Into<String>) -> StepError {
+    StepError { code, message: message.into(), retryable: false }
+}
+
+pub(super) fn unrenderable(what: &str, error: &RenderError) -> StepError {
+    failure(ErrorCode::Unprocessable, format!("the step's {what} cannot be made: {error}"))
+}
+
+/// A rendered object.
+pub(super) fn render_object(
+    run: &Run,
+    index: usize,
+    args: &Map<String, Value>,
+) -> Result<Map<String, Value>, RenderError> {
+    let node = run.walk.node(index);
+    if node.literal_args || !args.values().any(templates::has_expression) {
+        return Ok(args.clone());
+    }
+    let context = run.surroundings.context(&run.walk, Some(index));
+    args.iter().map(|(name, value)| Ok((name.clone(), templates::render(value, &context)?))).collect()
+}
+
+/// A rendered value.
+pub(super) fn render_value(run: &Run, index: usize, value: &Value) -> Result<Value, RenderError> {
+    if run.walk.node(index).literal_args || !templates::has_expression(value) {
+        return Ok(value.clone());
+    }
+    templates::render(value, &run.surroundings.context(&run.walk, Some(index)))
+}

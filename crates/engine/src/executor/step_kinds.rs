@@ -1,0 +1,224 @@
+//! How each kind of step begins.
+
+use kybern_core::error::ErrorCode;
+use kybern_core::id::{OutboxId, TaskId};
+use kybern_core::outbox::{NewOutbox, OutboxChannel};
+use kybern_core::plan::step::LoopSource;
+use kybern_core::plan::{FrozenPlan, StepKind, TaskTarget};
+use kybern_core::task::{
+    AttemptKey, Channel, Delegation, Effect, JournalEntry, NewChild, NewTask, Opening, WaitKind, limits,
+};
+use kybern_core::time::Timestamp;
+use serde_json::{Map, Value, json};
+
+use super::run::Run;
+use super::step::{
+    Begun, Call, Draft, RowDraft, Target, fail, failure, render_object, render_value, unrenderable, wait_of, wait_row,
+};
+use super::taint::argument_is_tainted;
+use crate::templates;
+
+/// Begins a step whose condition holds.
+pub(super) fn begin(run: &Run, index: usize, now: Timestamp) -> Begun {
+    let spec = std::sync::Arc::clone(&run.walk.node(index).spec);
+    match &spec.kind {
+        StepKind::Tool { tool, args } => super::tool_step::begin(run, index, tool, args, now),
+        StepKind::Agent { task: text, .. } | StepKind::Decision { prompt: text, .. } => {
+            handler(run, index, &spec.kind, text, now)
+        }
+        StepKind::Input { title, fields } => Begun::Rows(input(run, index, title, fields, now)),
+        StepKind::Condition { test, .. } => {
+            Begun::Rows(match templates::truth(test, &run.surroundings.context(&run.walk, Some(index))) {
+                Ok(taken) => opened(run, index, Opening::Branch { taken }),
+                Err(error) => fail(run, index, unrenderable("if", &error)),
+            })
+        }
+        StepKind::Parallel { .. } => Begun::Rows(opened(run, index, Opening::Branches)),
+        StepKind::Loop { source, max_iterations, .. } => {
+            Begun::Rows(repeat(run, index, source, *max_iterations))
+        }
+        StepKind::Workflow { workflow, args } => Begun::Rows(delegate(run, index, workflow, args, now)),
+        StepKind::Task { target, input } => Begun::Rows(child(run, index, target, input, now)),
+    }
+}
+
+fn opened(run: &Run, index: usize, opening: Opening) -> Draft {
+    let node = run.walk.node(index);
+    Draft::row(RowDraft::of(node, 0, String::new(), JournalEntry::Opened(opening)))
+}
+
+fn handler(run: &Run, index: usize, kind: &StepKind, text: &Value, now: Timestamp) -> Begun {
+    let Some(handler) = run.inner.catalog.handler(kind) else {
+        let message = format!("{} steps are not available on this server", kind.name());
+        return Begun::Rows(fail(run, index, failure(ErrorCode::Unprocessable, message)));
+    };
+    let rendered = match render_value(run, index, text) {
+        Ok(rendered) => rendered,
+        Err(error) => return Begun::Rows(fail(run, index, unrenderable("text", &error))),
+    };
+    let node = run.walk.node(index);
+    let timeout = node.spec.timeout.unwrap_or(limits::STEP_TIMEOUT);
+    let needs = kybern_core::tool::Needs::default();
+    Begun::Call(Box::new(Call {
+        index,
+        attempt: node.attempts + 1,
+        context: run.tool_context(index, &needs, timeout, false, now),
+        target: Target::Handler(std::sync::Arc::clone(handler), kind.clone(), rendered),
+        timeout,
+        tainted: argument_is_tainted(run, index, text),
+        possible_duplicate: false,
+        args_hash: None,
+    }))
+}
+
+fn input(run: &Run, index: usize, title: &Value, fields: &Value, now: Timestamp) -> Draft {
+    let node = run.walk.node(index);
+    let title = match render_value(run, index, title) {
+        Ok(Value::String(title)) => title,
+        Ok(other) => other.to_string(),
+        Err(error) => return fail(run, index, unrenderable("title", &error)),
+    };
+    let mut wait = wait_of(&node.id, WaitKind::Input, title.clone(), now);
+    wait.title = Some(title);
+    wait.schema = crate::tools::schema::form(fields);
+    wait.until = node.spec.timeout.map(|timeout| now.plus(timeout));
+    Draft::row(wait_row(node, wait))
+}
+
+fn repeat(run: &Run, index: usize, source: &LoopSource, max_iterations: u32) -> Draft {
+    match source {
+        LoopSource::While(test) => next_round(run, index, test, max_iterations),
+        LoopSource::Over(items) => {
+            let rendered = match render_value(run, index, items) {
+                Ok(rendered) => rendered,
+                Err(error) => return fail(run, index, unrenderable("over", &error)),
+            };
+            let Value::Array(list) = rendered else {
+                let message = "over must be a list".to_owned();
+                return fail(run, index, failure(ErrorCode::Unprocessable, message));
+            };
+            if list.len() > usize::try_from(max_iterations).unwrap_or(usize::MAX) {
+                let message = format!("over has {} items, more than maxIterations {max_iterations}", list.len());
+                return fail(run, index, failure(ErrorCode::Unprocessable, message));
+            }
+            let tainted = argument_is_tainted(run, index, items);
+            opened(run, index, Opening::Items { items: list, tainted })
+        }
+    }
+}
+
+/// Looks whether a while loop goes on, and opens its next round.
+pub(super) fn next_round(run: &Run, index: usize, test: &str, max_iterations: u32) -> Draft {
+    let node = run.walk.node(index);
+    let n = u32::try_from(node.lists.len()).unwrap_or(u32::MAX);
+    match templates::truth(test, &run.surroundings.context(&run.walk, Some(index))) {
+        Err(error) => fail(run, index, unrenderable("while", &error)),
+        Ok(false) => super::tool_step::container_done(run, index),
+        Ok(true) if n >= max_iterations => {
+            let message = format!("the loop did not end within maxIterations {max_iterations}");
+            fail(run, index, failure(ErrorCode::Unprocessable, message))
+        }
+        Ok(true) => opened(run, index, Opening::Round { n }),
+    }
+}
+
+fn delegate(run: &Run, index: usize, workflow: &str, args: &Map<String, Value>, now: Timestamp) -> Draft {
+    match render_object(run, index, args) {
+        Ok(args) => delegation(run, index, workflow, args, now),
+        Err(error) => fail(run, index, unrenderable("args", &error)),
+    }
+}
+
+/// Hands a step over: the delegation and its dispatch are committed together, the dispatch is sent afterwards.
+pub(super) fn delegation(
+    run: &Run,
+    index: usize,
+    workflow: &str,
+    args: Map<String, Value>,
+    now: Timestamp,
+) -> Draft {
+    let node = run.walk.node(index);
+    if !run.inner.settings.workflows.contains_key(workflow) {
+        let message = format!("workflow {workflow:?} is not configured, add [workflows.{workflow}] url");
+        return fail(run, index, failure(ErrorCode::Workflow, message));
+    }
+    let workflow_id = AttemptKey::mint(run.task.tenant, run.task.id, &node.id, node.generation).to_string();
+    let deadline = now.plus(node.spec.timeout.unwrap_or(limits::DELEGATION_DEADLINE));
+    let mut wait = wait_of(&node.id, WaitKind::Workflow, format!("handed to workflow {workflow}"), now);
+    wait.until = Some(deadline);
+    wait.reference = Some(workflow_id.clone());
+    let callback = format!("{}/api/internal/brain/callback/{}", run.inner.settings.public_url, run.task.id);
+    let body = json!({
+        "workflowId": workflow_id,
+        "workflow": workflow,
+        "taskId": run.task.id,
+        "stepId": node.id,
+        "args": args,
+        "callbackUrl": callback,
+        "deadline": deadline,
+        "traceId": run.task.trace_id,
+    });
+    let message = NewOutbox {
+        id: OutboxId::from_uuid(run.inner.ids.next()),
+        channel: OutboxChannel::Workflow,
+        target: workflow.to_owned(),
+        key: workflow_id.clone(),
+        body,
+    };
+    let delegation = Delegation { step: node.id.clone(), workflow: workflow.to_owned(), workflow_id, deadline };
+    Draft {
+        effects: vec![Effect::Delegate(Box::new(delegation)), Effect::Send(Box::new(message))],
+        ..Draft::row(wait_row(node, wait))
+    }
+}
+
+fn child(run: &Run, index: usize, target: &TaskTarget, input: &Value, now: Timestamp) -> Draft {
+    let node = run.walk.node(index);
+    let TaskTarget::Plan(key) = target else {
+        let message = "capabilities cannot be used: there is no marketplace on this server".to_owned();
+        return fail(run, index, failure(ErrorCode::Unprocessable, message));
+    };
+    if run.task.depth >= limits::MAX_DEPTH {
+        let message = format!("children may lie {} deep, this one would lie deeper", limits::MAX_DEPTH);
+        return fail(run, index, failure(ErrorCode::Unprocessable, message));
+    }
+    let Some(plan) = run.inner.catalog.find(&run.own_plans, key).filter(|plan| plan.quarantine.is_empty()) else {
+        let message = format!("there is no usable plan {key:?} for the child");
+        return fail(run, index, failure(ErrorCode::Unprocessable, message));
+    };
+    let input = match render_value(run, index, input) {
+        Ok(input) => input,
+        Err(error) => return fail(run, index, unrenderable("input", &error)),
+    };
+    let (text, payload) = match input {
+        Value::String(text) => (text, Value::Null),
+        other => (String::new(), other),
+    };
+    let id = TaskId::from_uuid(run.inner.ids.next());
+    let mut wait = wait_of(&node.id, WaitKind::Child, format!("started a child task with plan {key}"), now);
+    wait.reference = Some(id.to_string());
+    // What a stranger wrote stays a stranger's when it is handed on.
+    let untrusted = run.task.channel.is_untrusted();
+    let task = NewTask {
+        id,
+        channel: if untrusted { run.task.channel } else { Channel::System },
+        source: format!("task/{}", run.task.id),
+        dedupe_key: Some(AttemptKey::mint(run.task.tenant, run.task.id, &node.id, node.generation).to_string()),
+        body_hash: None,
+        input: text,
+        payload,
+        created_by: run.task.created_by.clone(),
+        user: run.task.user,
+        plan: Some(FrozenPlan::freeze(&plan.key, plan.version, plan.steps.clone(), plan.output.clone())),
+        attachments: Vec::new(),
+        max_steps: run.task.max_steps,
+        confidence_threshold: run.task.confidence_threshold,
+        budget: run.budget_left(),
+        trace_id: run.task.trace_id.clone(),
+        parent: Some((run.task.id, node.id.as_str().to_owned())),
+        depth: run.task.depth + 1,
+        forked_from: None,
+        at: now,
+    };
+    Draft { effects: vec![Effect::Spawn(Box::new(NewChild { task }))], ..Draft::row(wait_row(node, wait)) }
+}

@@ -1,0 +1,262 @@
+//! Tool steps: what is checked before the call, and what its end becomes.
+
+use kybern_core::error::ErrorCode;
+use kybern_core::plan::StepKind;
+use kybern_core::task::{
+    Effect, EffectClass, JournalEntry, Opening, StepError, StepOutcome, StepStatus, WaitKind,
+};
+use kybern_core::time::{Millis, Timestamp};
+use kybern_core::tool::{Review, ToolFailure, ToolOutcome};
+use serde_json::{Map, Value, json};
+
+use super::run::Run;
+use super::step::{
+    Begun, Call, Draft, RowDraft, Target, fail, failed_row, failure, render_object, retry_policy, unrenderable,
+    wait_of, wait_row,
+};
+use super::taint::argument_is_tainted;
+use super::{inject, step_kinds};
+use crate::tools::schema;
+use crate::tools::service::hash_args;
+
+/// Begins a tool step.
+pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, Value>, now: Timestamp) -> Begun {
+    let node = run.walk.node(index);
+    let approved = node.answer.approved_args.clone();
+    let is_approved = approved.is_some();
+    let args = match approved.map_or_else(|| render_object(run, index, written), Ok) {
+        Ok(args) => args,
+        Err(error) => return Begun::Rows(fail(run, index, unrenderable("arguments", &error))),
+    };
+    let prepared = match run.inner.tools.prepare(tool, args, |right| run.may(right)) {
+        Ok(prepared) => prepared,
+        Err(refusal) => return Begun::Rows(fail(run, index, failure(refusal.code(), refusal.to_string()))),
+    };
+    let tainted = written.values().any(|value| argument_is_tainted(run, index, value));
+    if !is_approved && let Some(draft) = confirmation(run, index, &prepared, written, now) {
+        return Begun::Rows(draft);
+    }
+    let attempt = node.attempts + 1;
+    let mut may_have_happened = false;
+    if let Some(open) = run.open_attempt(&node.id, node.generation) {
+        may_have_happened = true;
+        if open.effect == EffectClass::Unkeyed && !node.answer.possible_duplicate {
+            return Begun::Rows(ambiguous(run, index, "the process died during the call", now));
+        }
+    }
+    let timeout = node.spec.timeout.unwrap_or(prepared.spec().timeout);
+    let context = run.tool_context(index, &prepared.spec().needs, timeout, may_have_happened, now);
+    let records_hash = prepared.effect.needs_attempt_row() || written.values().any(crate::templates::has_expression);
+    let args_hash = records_hash.then(|| prepared.args_hash());
+    Begun::Call(Box::new(Call {
+        index,
+        attempt,
+        timeout,
+        context,
+        tainted: if is_approved { false } else { tainted },
+        possible_duplicate: node.answer.possible_duplicate,
+        args_hash,
+        target: Target::Tool(Box::new(prepared)),
+    }))
+}
+
+/// Asks a person when a receiver or an address comes from mail, documents or the web.
+fn confirmation(
+    run: &Run,
+    index: usize,
+    prepared: &crate::tools::Prepared,
+    written: &Map<String, Value>,
+    now: Timestamp,
+) -> Option<Draft> {
+    let node = run.walk.node(index);
+    let spec = prepared.spec();
+    let risky: Vec<&String> = spec
+        .destinations
+        .iter()
+        .filter(|name| written.get(*name).is_some_and(|value| argument_is_tainted(run, index, value)))
+        .collect();
+    let first = risky.first()?;
+    let names: Vec<&str> = risky.iter().map(|name| name.as_str()).collect();
+    let reason = format!(
+        "{} would go to {} = {}, which comes from a message, a document or the web",
+        spec.key,
+        first,
+        prepared.args.get(*first).map(Value::to_string).unwrap_or_default()
+    );
+    let mut wait = wait_of(&node.id, WaitKind::Confirmation, reason, now);
+    wait.title = Some(format!("May {} be called like this?", spec.key));
+    wait.schema = schema::partial(&schema::closed(&spec.input_schema));
+    wait.details = json!({
+        "tool": spec.key,
+        "args": prepared.args,
+        "argsHash": hash_args(&prepared.args),
+        "untrusted": names,
+        "risk": spec.risk,
+    });
+    Some(Draft::row(wait_row(node, wait)))
+}
+
+/// Asks a person whether an effect happened of which nobody else can know.
+fn ambiguous(run: &Run, index: usize, what: &str, now: Timestamp) -> Draft {
+    let node = run.walk.node(index);
+    let tool = node.spec.tool_key().unwrap_or_default();
+    let reason = format!("nobody knows whether {tool} had its effect: {what}");
+    let mut wait = wait_of(&node.id, WaitKind::Ambiguous, reason, now);
+    wait.title = Some("Look outside, then answer with resolution done, retry or fail".to_owned());
+    wait.schema = json!({"type": "object"});
+    wait.details = json!({"tool": tool, "resolutions": ["done", "retry", "fail"], "effect": "unkeyed"});
+    Draft::row(wait_row(node, wait))
+}
+
+/// What the end of a call becomes.
+pub(super) fn conclude(
+    run: &Run,
+    call: &Call,
+    result: Result<ToolOutcome, ToolFailure>,
+    duration: Millis,
+    now: Timestamp,
+) -> Draft {
+    let mut draft = match result {
+        Ok(outcome) => succeeded(run, call, outcome, now),
+        Err(error) => failed(run, call, error, now),
+    };
+    for row in &mut draft.rows {
+        row.duration = duration;
+    }
+    draft.redo = Some(call.index);
+    draft
+}
+
+fn effect_of(call: &Call) -> Option<EffectClass> {
+    match &call.target {
+        Target::Tool(prepared) => Some(prepared.effect),
+        Target::Handler(..) => Some(EffectClass::Read),
+    }
+}
+
+fn succeeded(run: &Run, call: &Call, outcome: ToolOutcome, now: Timestamp) -> Draft {
+    let node = run.walk.node(call.index);
+    if let Some(review) = outcome.review {
+        return Draft::row(asked(node, review, now));
+    }
+    if let Some((workflow, args)) = outcome.delegate {
+        return step_kinds::delegation(run, call.index, &workflow, args, now);
+    }
+    if let Some(until) = outcome.wait {
+        let mut wait = wait_of(&node.id, WaitKind::Timer, outcome.summary, now);
+        wait.until = Some(until.0);
+        return Draft::row(wait_row(node, wait));
+    }
+    let proposal = match inject::proposal(&outcome, node, &run.walk, run.task.max_steps, &run.inner.catalog) {
+        Ok(proposal) => proposal,
+        Err(error) => return Draft::row(failed_row(run, node, call.attempt, error)),
+    };
+    let (untrusted, trusted) = match &call.target {
+        Target::Tool(prepared) => (prepared.spec().untrusted_output, prepared.spec().trusted_output),
+        Target::Handler(..) => (true, false),
+    };
+    let mut finished = StepOutcome::completed(Value::Object(outcome.data));
+    finished.tainted = untrusted || (!trusted && (call.tainted || outcome.tainted));
+    finished.effect = effect_of(call);
+    finished.possible_duplicate = call.possible_duplicate;
+    finished.injected = proposal.injected;
+    finished.patch = proposal.patch;
+    finished.usage = outcome.usage;
+    if let Some(hash) = &call.args_hash {
+        finished.metadata.insert("argsHash".to_owned(), json!(hash));
+    }
+    let tool = node.spec.tool_key().map(str::to_owned);
+    let mut effects = Vec::new();
+    for change in outcome.records {
+        finished.artifacts.push(change.link.clone());
+        effects.push(Effect::Put(Box::new(change.put)));
+    }
+    finished.artifacts.extend(outcome.links);
+    effects.extend(finished.artifacts.iter().map(|link| Effect::Link {
+        link: link.clone(),
+        step: node.id.clone(),
+        tool: tool.clone(),
+    }));
+    effects.extend(outcome.outbox.into_iter().map(|message| Effect::Send(Box::new(message))));
+    effects.extend(outcome.jobs.into_iter().map(|job| Effect::Enqueue(Box::new(job))));
+    let usage = finished.usage;
+    let row = RowDraft::of(node, call.attempt, outcome.summary, JournalEntry::Finished(Box::new(finished)));
+    Draft { rows: vec![row], effects, usage, redo: None }
+}
+
+fn asked(node: &super::node::Node, review: Review, now: Timestamp) -> RowDraft {
+    let kind = if review.answer_is_result { WaitKind::Input } else { WaitKind::Review };
+    let mut wait = wait_of(&node.id, kind, review.reason, now);
+    wait.title = review.title;
+    wait.schema = review.schema;
+    wait.details = review.details;
+    wait_row(node, wait)
+}
+
+fn failed(run: &Run, call: &Call, error: ToolFailure, now: Timestamp) -> Draft {
+    let node = run.walk.node(call.index);
+    let effect = effect_of(call).unwrap_or_default();
+    if error.effect_unknown && effect == EffectClass::Unkeyed {
+        return ambiguous(run, call.index, &error.message, now);
+    }
+    let policy = retry_policy(node, &call.target);
+    if error.retryable && call.attempt < policy.max_attempts {
+        let due = now.plus(policy.delay(call.attempt, run.inner.random.unit()));
+        let summary = format!("try {} of {} failed", call.attempt, policy.max_attempts);
+        let entry = JournalEntry::Retrying { error: error.into(), due };
+        return Draft::row(RowDraft::of(node, call.attempt, summary, entry));
+    }
+    let mut row = failed_row(run, node, call.attempt, StepError::from(error));
+    if let JournalEntry::Finished(outcome) = &mut row.entry {
+        outcome.effect = Some(effect);
+        outcome.possible_duplicate = call.possible_duplicate;
+    }
+    Draft::row(row)
+}
+
+/// Looks at a node all of whose lists rest: it ends, or its loop goes on.
+pub(super) fn advance(run: &Run, index: usize) -> Draft {
+    let node = run.walk.node(index);
+    if let StepKind::Loop { source: kybern_core::plan::step::LoopSource::While(test), max_iterations, .. } =
+        &node.spec.kind
+        && run.walk.stopped_inside(Some(index)).is_none()
+        && !run.walk.is_interrupted(index)
+    {
+        return step_kinds::next_round(run, index, test, *max_iterations);
+    }
+    container_done(run, index)
+}
+
+/// The end of a node that holds steps.
+pub(super) fn container_done(run: &Run, index: usize) -> Draft {
+    let node = run.walk.node(index);
+    if let Some(by) = run.walk.stopped_inside(Some(index)) {
+        let inner = run.walk.node(by);
+        let error = inner.outcome().and_then(|outcome| outcome.error.clone());
+        let message = error.as_ref().map_or("it failed", |error| error.message.as_str());
+        let code = error.as_ref().map_or(ErrorCode::Internal, |error| error.code);
+        return fail(run, index, failure(code, format!("step {} inside it failed: {message}", inner.id)));
+    }
+    if run.walk.is_interrupted(index) {
+        let entry = JournalEntry::Finished(Box::new(StepOutcome::bare(StepStatus::Skipped)));
+        return Draft::row(RowDraft::of(node, 0, "stopped before it was done, because another step failed", entry));
+    }
+    let lasts = run.walk.last_results(index);
+    let data = match &node.spec.kind {
+        StepKind::Condition { .. } => {
+            let taken = matches!(node.opening, Some(Opening::Branch { taken: true }));
+            json!({"taken": taken, "result": lasts.into_iter().next().unwrap_or_default()})
+        }
+        StepKind::Parallel { .. } => json!({"branches": lasts}),
+        StepKind::Loop { .. } => json!({"iterations": node.lists.len(), "results": lasts}),
+        StepKind::Tool { .. }
+        | StepKind::Agent { .. }
+        | StepKind::Decision { .. }
+        | StepKind::Input { .. }
+        | StepKind::Workflow { .. }
+        | StepKind::Task { .. } => Value::Null,
+    };
+    let mut outcome = StepOutcome::completed(data);
+    outcome.tainted = run.walk.tainted_inside(index);
+    Draft::row(RowDraft::of(node, 1, "done", JournalEntry::Finished(Box::new(outcome))))
+}

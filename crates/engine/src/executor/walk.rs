@@ -1,0 +1,544 @@
+//! The walk over a plan: pure. It takes in journal rows and says what can be done next.
+//!
+//! Invariants: the same rows in the same order give the same walk; a node runs only after all it depends on have
+//! settled; a list that was stopped starts nothing new but `when: always` steps; what the walk knows is only what
+//! rows have told it, so nothing is lost when the process dies.
+//!
+//! The walk does not know templates, tools, time or storage.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use kybern_core::plan::{FrozenPlan, StepId, StepKind, StepSpec, When};
+use kybern_core::task::{StepOutcome, StepStatus, Wait, WaitKind};
+use kybern_core::time::Timestamp;
+use serde_json::{Map, Value, json};
+
+use super::node::{List, Node, NodeState, Phase, PhaseState, Round};
+
+/// What can be done next.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Execute this node (evaluate its condition first).
+    Start(usize),
+    /// All lists inside this node have come to rest: look whether it goes on (the next round) or ends.
+    Advance(usize),
+    /// The clock says that this node's wait is over.
+    TimeUp(usize),
+}
+
+/// A task's walk.
+#[derive(Clone, Debug)]
+pub struct Walk {
+    pub(super) nodes: Vec<Node>,
+    pub(super) lists: Vec<List>,
+    pub(super) by_id: HashMap<StepId, usize>,
+    pub(super) phases: BTreeMap<&'static str, PhaseState>,
+    pub(super) state: Arc<Map<String, Value>>,
+    pub(super) tainted: Arc<BTreeMap<String, bool>>,
+    pub(super) last_seq: i64,
+    pub(super) signals_seen: i64,
+    pub(super) recoveries_at_progress: u32,
+    pub(super) recoveries_noted: u32,
+    pub(super) last_merged: Option<usize>,
+    plan: Option<Arc<FrozenPlan>>,
+}
+
+impl Walk {
+    /// A walk before anything has happened. Without a plan only the phases can be walked.
+    #[must_use]
+    pub fn new(plan: Option<Arc<FrozenPlan>>) -> Self {
+        let mut walk = Self {
+            nodes: Vec::new(),
+            lists: Vec::new(),
+            by_id: HashMap::new(),
+            phases: BTreeMap::new(),
+            state: Arc::default(),
+            tainted: Arc::default(),
+            last_seq: 0,
+            signals_seen: 0,
+            recoveries_at_progress: 0,
+            recoveries_noted: 0,
+            last_merged: None,
+            plan: None,
+        };
+        if let Some(plan) = plan {
+            walk.take_plan(plan);
+        }
+        walk
+    }
+
+    /// Takes the plan once it has been chosen.
+    pub fn take_plan(&mut self, plan: Arc<FrozenPlan>) {
+        if self.plan.is_none() {
+            let steps = plan.steps.clone();
+            self.plan = Some(plan);
+            self.add_list(None, &steps, None, |_| None);
+        }
+    }
+
+    /// The plan.
+    #[must_use]
+    pub fn plan(&self) -> Option<&Arc<FrozenPlan>> {
+        self.plan.as_ref()
+    }
+
+    /// A node.
+    ///
+    /// # Panics
+    /// Never for an index that this walk gave out.
+    #[must_use]
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes only grow")]
+    pub fn node(&self, index: usize) -> &Node {
+        &self.nodes[index]
+    }
+
+    /// The node with that id.
+    #[must_use]
+    pub fn find(&self, id: &StepId) -> Option<usize> {
+        self.by_id.get(id).copied()
+    }
+
+    /// The sequence number of the last row that was taken in.
+    #[must_use]
+    pub fn last_seq(&self) -> i64 {
+        self.last_seq
+    }
+
+    /// The number of the last signal that was taken in.
+    #[must_use]
+    pub fn signals_seen(&self) -> i64 {
+        self.signals_seen
+    }
+
+    /// How many steps have been scheduled: started, whether they ended or not. Skipped ones do not count.
+    #[must_use]
+    pub fn scheduled(&self) -> usize {
+        let started = |node: &&Node| match &node.state {
+            NodeState::Pending => false,
+            NodeState::Done(outcome) => outcome.status != StepStatus::Skipped,
+            NodeState::Running | NodeState::Opened | NodeState::Waiting(_) | NodeState::Backoff(_) => true,
+        };
+        self.nodes.iter().filter(started).count()
+    }
+
+    /// How many recoveries there have been since the last progress, given the row's count.
+    #[must_use]
+    pub fn recoveries_without_progress(&self, on_row: u32) -> u32 {
+        on_row.saturating_sub(self.recoveries_at_progress)
+    }
+
+    /// The state as it stands.
+    #[must_use]
+    pub fn state(&self) -> &Arc<Map<String, Value>> {
+        &self.state
+    }
+
+    /// For each name in the state, whether its value comes from untrusted sources.
+    #[must_use]
+    pub fn tainted(&self) -> &Arc<BTreeMap<String, bool>> {
+        &self.tainted
+    }
+
+    /// What is known of a phase.
+    #[must_use]
+    pub fn phase(&self, phase: Phase) -> Option<&PhaseState> {
+        self.phases.get(phase.step_id())
+    }
+
+    /// What can be done next, in plan order.
+    #[must_use]
+    pub fn actions(&self, now: Timestamp) -> Vec<Action> {
+        let mut actions = Vec::new();
+        if !self.lists.is_empty() {
+            self.actions_of(0, now, &mut actions);
+        }
+        actions
+    }
+
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes and lists only grow")]
+    fn actions_of(&self, list: usize, now: Timestamp, actions: &mut Vec<Action>) {
+        for &index in &self.lists[list].nodes {
+            let node = &self.nodes[index];
+            match &node.state {
+                NodeState::Pending if self.may_start(index) => actions.push(Action::Start(index)),
+                NodeState::Backoff(due) if *due <= now => actions.push(Action::Start(index)),
+                NodeState::Waiting(wait) if wait.until.is_some_and(|until| until <= now) => {
+                    actions.push(Action::TimeUp(index));
+                }
+                NodeState::Opened => {
+                    let before = actions.len();
+                    let mut resting = true;
+                    for &inner in &node.lists {
+                        self.actions_of(inner, now, actions);
+                        resting &= self.list_rests(inner);
+                    }
+                    if actions.len() == before && resting {
+                        actions.push(Action::Advance(index));
+                    }
+                }
+                NodeState::Done(_) => {
+                    if let Some(injected) = node.injected {
+                        self.actions_of(injected, now, actions);
+                    }
+                }
+                NodeState::Pending | NodeState::Running | NodeState::Backoff(_) | NodeState::Waiting(_) => {}
+            }
+        }
+    }
+
+    /// Whether a pending node could start now.
+    #[must_use]
+    pub fn could_start(&self, index: usize) -> bool {
+        self.may_start(index)
+    }
+
+    /// Whether a pending node may start: all it depends on has settled, and its list (and every list around it) has
+    /// not been stopped unless it runs always.
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes only grow")]
+    fn may_start(&self, index: usize) -> bool {
+        let node = &self.nodes[index];
+        !node.replaced
+            && node.state == NodeState::Pending
+            && (node.spec.when == When::Always || !self.is_stopped(node.list))
+            && node.deps.iter().all(|dep| self.settled(*dep))
+    }
+
+    /// Whether this list, or one around it, has been stopped by a failure.
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose lists only grow")]
+    pub(super) fn is_stopped(&self, list: usize) -> bool {
+        let mut at = Some(list);
+        while let Some(list) = at {
+            if self.lists[list].stopped_by.is_some() {
+                return true;
+            }
+            let owner = self.lists[list].owner;
+            // A branch that fails stops its sibling branches from starting anything new.
+            let sibling = owner.is_some_and(|owner| {
+                self.nodes[owner].lists.iter().any(|other| self.lists[*other].stopped_by.is_some())
+            });
+            if sibling {
+                return true;
+            }
+            at = owner.map(|owner| self.nodes[owner].list);
+        }
+        false
+    }
+
+    /// Whether nothing more is to be expected of a node: it has ended with all it injected, or it never will run.
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes only grow")]
+    pub(super) fn settled(&self, index: usize) -> bool {
+        let node = &self.nodes[index];
+        match &node.state {
+            NodeState::Done(_) => node.injected.is_none_or(|list| self.list_rests(list)),
+            NodeState::Pending => {
+                node.replaced || (node.spec.when == When::Success && self.is_stopped(node.list))
+            }
+            NodeState::Running | NodeState::Opened | NodeState::Waiting(_) | NodeState::Backoff(_) => false,
+        }
+    }
+
+    /// Whether nothing more is to be expected of a list.
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose lists only grow")]
+    pub(super) fn list_rests(&self, list: usize) -> bool {
+        self.lists[list].nodes.iter().all(|index| self.settled(*index))
+    }
+
+    /// The failure that stopped a list inside a node, or the plan itself for `None`.
+    #[must_use]
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose lists only grow")]
+    pub fn stopped_inside(&self, owner: Option<usize>) -> Option<usize> {
+        let lists: &[usize] = match owner {
+            None if self.lists.is_empty() => &[],
+            None => &[0],
+            Some(owner) => &self.nodes[owner].lists,
+        };
+        lists.iter().find_map(|list| self.lists[*list].stopped_by)
+    }
+
+    /// Whether the whole plan rests: nothing runs, nothing waits, nothing is left to do.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        !self.lists.is_empty() && self.list_rests(0)
+    }
+
+    /// The waits for which a person is asked, in plan order, phases first.
+    #[must_use]
+    pub fn person_waits(&self) -> Vec<Wait> {
+        let phases = self.phases.values().filter_map(|phase| phase.wait.as_deref());
+        let steps = self.waiting_nodes().map(|(_, wait)| wait);
+        phases.chain(steps).filter(|wait| wait.kind.is_person()).cloned().collect()
+    }
+
+    /// The nodes that wait, in order of appearance.
+    pub fn waiting_nodes(&self) -> impl Iterator<Item = (usize, &Wait)> {
+        self.nodes.iter().enumerate().filter_map(|(index, node)| match &node.state {
+            NodeState::Waiting(wait) => Some((index, &**wait)),
+            NodeState::Pending
+            | NodeState::Running
+            | NodeState::Opened
+            | NodeState::Backoff(_)
+            | NodeState::Done(_) => None,
+        })
+    }
+
+    /// The workflow for which the task waits, when it waits for one.
+    #[must_use]
+    pub fn delegated_to(&self) -> Option<String> {
+        self.waiting_nodes()
+            .find(|(_, wait)| wait.kind == WaitKind::Workflow)
+            .and_then(|(_, wait)| wait.reference.clone())
+    }
+
+    /// The next moment at which the clock changes something.
+    #[must_use]
+    pub fn next_due(&self) -> Option<Timestamp> {
+        self.nodes
+            .iter()
+            .filter_map(|node| match &node.state {
+                NodeState::Backoff(due) => Some(*due),
+                NodeState::Waiting(wait) => wait.until,
+                NodeState::Pending | NodeState::Running | NodeState::Opened | NodeState::Done(_) => None,
+            })
+            .min()
+    }
+
+    /// How many nodes are known that will be, or have been, scheduled: for the check of an injection.
+    #[must_use]
+    pub fn known_steps(&self) -> usize {
+        self.nodes
+            .iter()
+            .filter(|node| !node.replaced && node.outcome().is_none_or(|outcome| outcome.status != StepStatus::Skipped))
+            .count()
+    }
+
+    /// Marks a node as being executed.
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes only grow")]
+    pub fn mark_running(&mut self, index: usize) {
+        self.nodes[index].state = NodeState::Running;
+    }
+
+    /// Takes a node's mark back: its execution was given up and nothing was written.
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes only grow")]
+    pub fn unmark_running(&mut self, index: usize) {
+        if self.nodes[index].state == NodeState::Running {
+            self.nodes[index].state = NodeState::Pending;
+        }
+    }
+
+    /// Ids of steps that never ran, in plan order.
+    #[must_use]
+    pub fn never_ran(&self) -> Vec<String> {
+        self.in_plan_order()
+            .into_iter()
+            .filter(|index| matches!(self.node(*index).state, NodeState::Pending))
+            .map(|index| self.node(index).id.as_str().to_owned())
+            .collect()
+    }
+
+    /// Ids of completed steps in plan order.
+    #[must_use]
+    pub fn completed(&self) -> Vec<String> {
+        self.ids_with(StepStatus::Completed)
+    }
+
+    /// Ids of failed steps in plan order.
+    #[must_use]
+    pub fn failed(&self) -> Vec<String> {
+        self.ids_with(StepStatus::Failed)
+    }
+
+    /// Ids of skipped steps in plan order.
+    #[must_use]
+    pub fn skipped(&self) -> Vec<String> {
+        self.ids_with(StepStatus::Skipped)
+    }
+
+    fn ids_with(&self, status: StepStatus) -> Vec<String> {
+        self.outcomes().filter(|(_, outcome)| outcome.status == status).map(|(id, _)| id.as_str().to_owned()).collect()
+    }
+
+    /// Outcomes in plan order.
+    pub fn outcomes(&self) -> impl Iterator<Item = (&StepId, &Arc<StepOutcome>)> {
+        self.in_plan_order().into_iter().filter_map(|index| {
+            let node = self.node(index);
+            node.outcome().map(|outcome| (&node.id, outcome))
+        })
+    }
+
+    /// Every node in plan order: a step, then what is inside it, then what it injected.
+    #[must_use]
+    pub fn in_plan_order(&self) -> Vec<usize> {
+        let mut order = Vec::with_capacity(self.nodes.len());
+        if !self.lists.is_empty() {
+            self.order_of(0, &mut order);
+        }
+        order
+    }
+
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes and lists only grow")]
+    fn order_of(&self, list: usize, order: &mut Vec<usize>) {
+        for &index in &self.lists[list].nodes {
+            order.push(index);
+            for &inner in &self.nodes[index].lists {
+                self.order_of(inner, order);
+            }
+            if let Some(injected) = self.nodes[index].injected {
+                self.order_of(injected, order);
+            }
+        }
+    }
+
+    /// The plan as it is walked: its steps with the injected ones in their places, without those that a patch
+    /// replaced.
+    #[must_use]
+    pub fn effective_plan(&self) -> Vec<Value> {
+        let mut steps = Vec::new();
+        if !self.lists.is_empty() {
+            self.effective_of(0, &mut steps);
+        }
+        steps
+    }
+
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes and lists only grow")]
+    fn effective_of(&self, list: usize, steps: &mut Vec<Value>) {
+        for &index in &self.lists[list].nodes {
+            let node = &self.nodes[index];
+            if node.replaced {
+                continue;
+            }
+            let mut step = json!(*node.spec);
+            if let Value::Object(fields) = &mut step {
+                fields.insert("id".to_owned(), json!(node.id));
+            }
+            steps.push(step);
+            if let Some(injected) = node.injected {
+                self.effective_of(injected, steps);
+            }
+        }
+    }
+
+    /// Adds a list of steps with the ids that `derive` gives them (their own for `None`).
+    pub(super) fn add_list(
+        &mut self,
+        owner: Option<usize>,
+        steps: &[StepSpec],
+        round: Option<Arc<Round>>,
+        derive: impl Fn(&StepId) -> Option<StepId>,
+    ) -> usize {
+        let list = self.lists.len();
+        self.lists.push(List { owner, nodes: Vec::new(), stopped_by: None });
+        let round = round.or_else(|| owner.and_then(|owner| self.node(owner).round.clone()));
+        let (tainted, literal) = owner.map_or((false, false), |owner| {
+            let owner = self.node(owner);
+            (owner.tainted_args, owner.literal_args)
+        });
+        self.extend_list(list, steps, round, (tainted, literal), derive);
+        list
+    }
+
+    /// Adds steps at the end of a list.
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose lists only grow")]
+    pub(super) fn extend_list(
+        &mut self,
+        list: usize,
+        steps: &[StepSpec],
+        round: Option<Arc<Round>>,
+        (tainted_args, literal_args): (bool, bool),
+        derive: impl Fn(&StepId) -> Option<StepId>,
+    ) {
+        let first = self.nodes.len();
+        let before = self.lists[list].nodes.iter().rev().copied().find(|index| !self.nodes[*index].replaced);
+        let deps = kybern_core::plan::graph::dependencies(steps);
+        for (n, (step, deps)) in steps.iter().zip(deps).enumerate() {
+            let id = derive(&step.id).unwrap_or_else(|| step.id.clone());
+            let mut deps: Vec<usize> = deps.into_iter().map(|dep| first + dep).collect();
+            if n == 0 && step.depends_on.is_none() {
+                deps.extend(before);
+            }
+            self.by_id.insert(id.clone(), first + n);
+            self.lists[list].nodes.push(first + n);
+            self.nodes.push(Node {
+                spec: Arc::new(step.clone()),
+                id,
+                list,
+                deps,
+                state: NodeState::Pending,
+                lists: Vec::new(),
+                injected: None,
+                generation: 0,
+                attempts: 0,
+                opening: None,
+                answer: super::node::Answer::default(),
+                corrections: Map::new(),
+                tainted_args,
+                literal_args,
+                round: round.clone(),
+                replaced: false,
+            });
+        }
+    }
+}
+
+/// Whether a step holds steps.
+#[must_use]
+pub fn is_container(kind: &StepKind) -> bool {
+    match kind {
+        StepKind::Condition { .. } | StepKind::Parallel { .. } | StepKind::Loop { .. } => true,
+        StepKind::Tool { .. }
+        | StepKind::Agent { .. }
+        | StepKind::Decision { .. }
+        | StepKind::Input { .. }
+        | StepKind::Workflow { .. }
+        | StepKind::Task { .. } => false,
+    }
+}
+
+/// An outcome's data as `steps.ID.result`.
+#[must_use]
+pub fn result_of(outcome: &StepOutcome) -> &Value {
+    &outcome.data
+}
+
+impl Walk {
+    /// The nodes of the lists around a node, outermost first: what it can mean by an id as written.
+    #[must_use]
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose lists only grow")]
+    pub fn around(&self, index: usize) -> Vec<usize> {
+        let mut lists = Vec::new();
+        let mut at = Some(self.node(index).list);
+        while let Some(list) = at {
+            lists.push(list);
+            at = self.lists[list].owner.map(|owner| self.node(owner).list);
+        }
+        lists.into_iter().rev().flat_map(|list| self.lists[list].nodes.clone()).collect()
+    }
+}
+
+impl Walk {
+    /// Whether a node that is open was stopped by a failure beside or around it, not inside it.
+    #[must_use]
+    pub fn is_interrupted(&self, index: usize) -> bool {
+        self.is_stopped(self.node(index).list)
+    }
+
+    /// For each list inside a node, the data of its last completed step; `null` where none completed.
+    #[must_use]
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose lists only grow")]
+    pub fn last_results(&self, index: usize) -> Vec<Value> {
+        let last = |list: &usize| {
+            let outcomes = self.lists[*list].nodes.iter().rev().filter_map(|node| self.node(*node).outcome());
+            let done = |outcome: &&Arc<StepOutcome>| outcome.status == StepStatus::Completed;
+            outcomes.into_iter().find(done).map(|outcome| outcome.data.clone()).unwrap_or_default()
+        };
+        self.node(index).lists.iter().map(last).collect()
+    }
+
+    /// Whether any step inside a node has untrusted data.
+    #[must_use]
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose lists only grow")]
+    pub fn tainted_inside(&self, index: usize) -> bool {
+        let tainted = |node: &usize| self.node(*node).outcome().is_some_and(|outcome| outcome.tainted);
+        self.node(index).lists.iter().any(|list| self.lists[*list].nodes.iter().any(tainted))
+    }
+}

@@ -1,0 +1,95 @@
+//! Opening nodes that hold steps: which lists come into being.
+
+use std::sync::Arc;
+
+use kybern_core::plan::{StepId, StepKind};
+use kybern_core::task::Opening;
+use serde_json::Value;
+
+use super::node::{NodeState, Round};
+use super::walk::Walk;
+
+impl Walk {
+    /// Opens a node, or opens the next round of a while loop.
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes only grow")]
+    pub(super) fn open(&mut self, index: usize, opening: Opening) {
+        let (id, kind) = (self.nodes[index].id.clone(), self.nodes[index].spec.kind.clone());
+        self.nodes[index].state = NodeState::Opened;
+        match (&kind, &opening) {
+            (StepKind::Condition { then, otherwise, .. }, Opening::Branch { taken }) => {
+                let steps = if *taken { then } else { otherwise };
+                let list = self.add_list(Some(index), steps, None, |step| Some(id.child(step)));
+                self.nodes[index].lists.push(list);
+            }
+            (StepKind::Parallel { branches }, Opening::Branches) => {
+                for branch in branches {
+                    let list = self.add_list(Some(index), branch, None, |step| Some(id.child(step)));
+                    self.nodes[index].lists.push(list);
+                }
+            }
+            (StepKind::Loop { .. }, Opening::Items { .. }) => {
+                self.nodes[index].opening = Some(opening);
+                self.open_next_item(index);
+                return;
+            }
+            (StepKind::Loop { steps, .. }, Opening::Round { n }) => {
+                let round = Arc::new(Round { item: Value::Null, index: *n, tainted: false });
+                let n = *n;
+                let list = self.add_list(Some(index), steps, Some(round), |step| Some(id.in_round(n, step)));
+                self.nodes[index].lists.push(list);
+            }
+            // A row that does not fit its step cannot come from this program; the node stays open and empty, and the
+            // walk ends it at the next look.
+            (
+                StepKind::Tool { .. }
+                | StepKind::Agent { .. }
+                | StepKind::Decision { .. }
+                | StepKind::Input { .. }
+                | StepKind::Condition { .. }
+                | StepKind::Parallel { .. }
+                | StepKind::Loop { .. }
+                | StepKind::Workflow { .. }
+                | StepKind::Task { .. },
+                Opening::Branch { .. } | Opening::Branches | Opening::Items { .. } | Opening::Round { .. },
+            ) => {}
+        }
+        self.nodes[index].opening = Some(opening);
+    }
+
+    /// Opens the rounds of a loop over items as far as they can be: the next one when the last rests. Needs no row:
+    /// it follows from the items and the outcomes.
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes only grow")]
+    pub(super) fn open_next_item(&mut self, index: usize) -> bool {
+        let Some(Opening::Items { items, tainted }) = &self.nodes[index].opening else { return false };
+        let n = self.nodes[index].lists.len();
+        let Some(item) = items.get(n) else { return false };
+        let StepKind::Loop { steps, .. } = self.nodes[index].spec.kind.clone() else { return false };
+        let number = u32::try_from(n).unwrap_or(u32::MAX);
+        let round = Arc::new(Round { item: item.clone(), index: number, tainted: *tainted });
+        let id: StepId = self.nodes[index].id.clone();
+        let list = self.add_list(Some(index), &steps, Some(round), |step| Some(id.in_round(number, step)));
+        self.nodes[index].lists.push(list);
+        true
+    }
+
+    /// After something inside has changed: opens the next rounds of every loop over items whose last round rests.
+    pub(super) fn open_rounds(&mut self) {
+        let mut again = true;
+        while again {
+            again = false;
+            for index in 0..self.nodes.len() {
+                let ready = {
+                    let node = self.node(index);
+                    node.state == NodeState::Opened
+                        && matches!(node.opening, Some(Opening::Items { .. }))
+                        && node.lists.iter().all(|list| self.list_rests(*list))
+                        && self.stopped_inside(Some(index)).is_none()
+                        && !self.is_stopped(node.list)
+                };
+                if ready && self.open_next_item(index) {
+                    again = true;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,411 @@
+//! Who is who: tenants, users, keys, completion webhooks, and proving an identity.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use kybern_core::actor::{Actor, Principal, Right, Role};
+use kybern_core::audit::AuditEvent;
+use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::id::{KeyId, RequestId, TenantId, UserId, WebhookId};
+use kybern_core::identity::{ApiKey, KeyHolder, OutboundWebhook, Tenant, User};
+use kybern_core::ports::Store;
+use kybern_core::tenant::{Sudo, SudoError, TenantScope};
+use kybern_core::time::Timestamp;
+use serde_json::json;
+
+use crate::Engine;
+
+/// Characters that an API key must have.
+const MIN_KEY: usize = 32;
+/// Events to which a completion webhook can subscribe.
+const EVENTS: [&str; 4] = ["task.completed", "task.failed", "task.cancelled", "task.needs_review"];
+
+/// Names of tenants, which never change, so that not every task asks for one.
+#[derive(Default)]
+pub(crate) struct TenantNames {
+    names: Mutex<HashMap<TenantId, String>>,
+}
+
+impl TenantNames {
+    pub(crate) async fn name(&self, store: &dyn Store, id: TenantId) -> Result<String> {
+        let known = self.names.lock().unwrap_or_else(PoisonError::into_inner).get(&id).cloned();
+        if let Some(name) = known {
+            return Ok(name);
+        }
+        let tenant = store.tenant(id).await?.ok_or_else(|| Error::not_found("tenant", id))?;
+        self.names.lock().unwrap_or_else(PoisonError::into_inner).insert(id, tenant.name.clone());
+        Ok(tenant.name)
+    }
+}
+
+/// A user to be created.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewUser {
+    /// Their name.
+    pub name: String,
+    /// Their address.
+    pub email: String,
+    /// Their roles.
+    pub roles: Vec<Role>,
+    /// Their IANA time zone; UTC when empty.
+    pub timezone: String,
+}
+
+/// A key to be created.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewKey {
+    /// What it is for.
+    pub name: String,
+    /// Whose it is; the caller's own otherwise.
+    pub user_id: Option<UserId>,
+    /// Roles; its user's otherwise.
+    pub roles: Vec<Role>,
+    /// What narrows it.
+    pub scopes: Vec<String>,
+    /// When it ends.
+    pub expires_at: Option<Timestamp>,
+}
+
+impl Engine {
+    /// Proves who holds a key. With `sudo` the actor is a platform admin who acts in another tenant; that is audited
+    /// there.
+    ///
+    /// # Errors
+    /// `UNAUTHENTICATED` for a key that is unknown, revoked or expired; `PERMISSION_DENIED` and `VALIDATION_ERROR`
+    /// for a crossing that is not allowed.
+    pub async fn authenticate(
+        &self,
+        bearer: &str,
+        request: RequestId,
+        sudo: Option<(TenantId, &str)>,
+    ) -> Result<Actor> {
+        let inner = &self.inner;
+        let holder = inner.store.key_holder(&inner.keys.api_key_hash(bearer)).await?;
+        let now = inner.clock.now();
+        let valid = |holder: &KeyHolder| holder.expires_at.is_none_or(|end| end > now);
+        let holder = holder.filter(valid).ok_or_else(|| {
+            Error::new(ErrorCode::Unauthenticated, "the API key is unknown, revoked or expired")
+        })?;
+        let principal = Principal::User { user: holder.user, key: Some(holder.key) };
+        let actor = Actor::authenticated(holder.tenant, principal, holder.roles, holder.scopes, request);
+        match sudo {
+            Some((tenant, reason)) if tenant != actor.tenant() => self.cross(&actor, tenant, reason).await,
+            Some(_) | None => Ok(actor),
+        }
+    }
+
+    async fn cross(&self, actor: &Actor, tenant: TenantId, reason: &str) -> Result<Actor> {
+        let sudo = Sudo::cross(actor, tenant, reason).map_err(|error| match error {
+            SudoError::NotPlatformAdmin => Error::new(ErrorCode::PermissionDenied, error.to_string()),
+            SudoError::NoReason => Error::invalid("/headers/X-Sudo-Reason", error.to_string()),
+        })?;
+        if self.inner.store.tenant(tenant).await?.is_none() {
+            return Err(Error::not_found("tenant", tenant));
+        }
+        let detail = json!({"reason": sudo.reason(), "fromTenant": actor.tenant()});
+        let event = AuditEvent::by(actor, "tenant.sudo", format!("tenant:{tenant}"), detail);
+        self.inner.store.append_audit(sudo.scope(), self.inner.clock.now(), event).await?;
+        Ok(actor.acting_in(&sudo))
+    }
+
+    /// An actor for a channel that proves itself in another way: a mailbox, a signed webhook.
+    #[must_use]
+    pub fn channel_actor(&self, tenant: TenantId, channel: &str, request: RequestId) -> Actor {
+        let principal = Principal::Channel { name: channel.to_owned() };
+        Actor::authenticated(tenant, principal, vec![Role::Operator], Vec::new(), request)
+    }
+
+    /// Makes sure that there is a first tenant with an admin. With `key` that key works afterwards; without one a
+    /// fresh key is made and returned, once, when there was no tenant before.
+    ///
+    /// # Errors
+    /// When the key is malformed, or the store fails.
+    pub async fn bootstrap(&self, key: Option<&str>, fresh: impl FnOnce() -> String) -> Result<Option<String>> {
+        let inner = &self.inner;
+        if let Some(key) = key {
+            well_formed(key)?;
+        }
+        let default = inner.store.tenant(TenantId::DEFAULT).await?;
+        let (Some(_), None) = (&default, key) else {
+            if let (Some(_), Some(key)) = (&default, key) {
+                self.admin_key(key).await?;
+                return Ok(None);
+            }
+            let made = key.map_or_else(fresh, str::to_owned);
+            self.first_tenant(&made).await?;
+            return Ok(key.is_none().then_some(made));
+        };
+        Ok(None)
+    }
+
+    async fn first_tenant(&self, key: &str) -> Result<()> {
+        let inner = &self.inner;
+        let now = inner.clock.now();
+        let tenant =
+            Tenant { id: TenantId::DEFAULT, name: "default".into(), slug: "default".into(), created_at: now };
+        let admin = User {
+            id: UserId::from_uuid(inner.ids.next()),
+            name: "Administrator".to_owned(),
+            email: "admin@localhost".to_owned(),
+            roles: vec![Role::Admin, Role::PlatformAdmin],
+            timezone: "UTC".to_owned(),
+            created_at: now,
+        };
+        let record = self.key_record(admin.id, "first admin key", key, now);
+        let event = AuditEvent::by_executor("tenant.create", format!("tenant:{}", tenant.id), json!({"first": true}));
+        inner.store.create_tenant(&tenant, &admin, &record, &inner.keys.api_key_hash(key), event).await
+    }
+
+    /// Makes a key work as platform admin of the first tenant. For whoever can write the database.
+    ///
+    /// # Errors
+    /// When it is malformed, or the store fails.
+    pub async fn admin_key(&self, key: &str) -> Result<()> {
+        well_formed(key)?;
+        let inner = &self.inner;
+        let hash = inner.keys.api_key_hash(key);
+        if inner.store.key_holder(&hash).await?.is_some() {
+            return Ok(());
+        }
+        let actor = self.executor_in(TenantId::DEFAULT);
+        let users = inner.store.users(actor.scope()).await?;
+        let admin = users.iter().find(|user| user.roles.contains(&Role::PlatformAdmin));
+        let admin = admin.ok_or_else(|| Error::new(ErrorCode::Internal, "there is no platform admin"))?;
+        let record = self.key_record(admin.id, "recovered admin key", key, inner.clock.now());
+        let event = AuditEvent::by(&actor, "key.recover", format!("key:{}", record.id), json!({"user": admin.id}));
+        inner.store.create_key(actor.scope(), &record, &hash, event).await
+    }
+
+    fn executor_in(&self, tenant: TenantId) -> Actor {
+        let request = RequestId::from_uuid(self.inner.ids.next());
+        Actor::authenticated(tenant, Principal::Executor, vec![Role::Admin], Vec::new(), request)
+    }
+
+    fn key_record(&self, user: UserId, name: &str, key: &str, now: Timestamp) -> ApiKey {
+        ApiKey {
+            id: KeyId::from_uuid(self.inner.ids.next()),
+            user_id: user,
+            name: name.to_owned(),
+            prefix: key.chars().take(8).collect(),
+            roles: Vec::new(),
+            scopes: Vec::new(),
+            expires_at: None,
+            revoked_at: None,
+            created_at: now,
+        }
+    }
+
+    /// A fresh API key: `kyb_` and 64 hex digits.
+    fn fresh_key(&self) -> String {
+        // Two v7 ids hold less than 256 random bits; the keyed hash over them and the master key makes the key
+        // unguessable, because the master key is.
+        let seed = format!("{}{}", self.inner.ids.next(), self.inner.ids.next());
+        format!("kyb_{}", self.inner.keys.callback_secret(&format!("api-key:{seed}")))
+    }
+
+    /// Creates a tenant with its first admin; returns the admin's key, which is shown once.
+    ///
+    /// # Errors
+    /// `PERMISSION_DENIED` without the platform right; `VALIDATION_ERROR`; `CONFLICT` when the name is taken.
+    pub async fn create_tenant(&self, actor: &Actor, name: &str) -> Result<(Tenant, String)> {
+        require(actor, Right::Platform)?;
+        let name = one_line("/name", name, 100)?;
+        let slug = slug_of(&name);
+        if slug.is_empty() {
+            return Err(Error::invalid("/name", "name must hold at least one letter or digit"));
+        }
+        let (inner, now) = (&self.inner, self.inner.clock.now());
+        let tenant = Tenant { id: TenantId::from_uuid(inner.ids.next()), name, slug, created_at: now };
+        let admin = User {
+            id: UserId::from_uuid(inner.ids.next()),
+            name: "Administrator".to_owned(),
+            email: "admin@localhost".to_owned(),
+            roles: vec![Role::Admin],
+            timezone: "UTC".to_owned(),
+            created_at: now,
+        };
+        let key = self.fresh_key();
+        let record = self.key_record(admin.id, "first admin key", &key, now);
+        let event = AuditEvent::by(actor, "tenant.create", format!("tenant:{}", tenant.id), json!({}));
+        inner.store.create_tenant(&tenant, &admin, &record, &inner.keys.api_key_hash(&key), event).await?;
+        Ok((tenant, key))
+    }
+
+    /// Every tenant.
+    ///
+    /// # Errors
+    /// `PERMISSION_DENIED` without the platform right.
+    pub async fn tenants(&self, actor: &Actor) -> Result<Vec<Tenant>> {
+        require(actor, Right::Platform)?;
+        self.inner.store.tenants().await
+    }
+
+    /// Creates a user.
+    ///
+    /// # Errors
+    /// `VALIDATION_ERROR`; `PERMISSION_DENIED` for a role beyond the caller's; `CONFLICT` when the address is taken.
+    pub async fn create_user(&self, actor: &Actor, new: NewUser) -> Result<User> {
+        let email = new.email.trim().to_ascii_lowercase();
+        if !email.contains('@') || email.len() > 254 || email.contains(char::is_whitespace) {
+            return Err(Error::invalid("/email", "email must be an address such as ops@example.com"));
+        }
+        grantable(actor, &new.roles)?;
+        let user = User {
+            id: UserId::from_uuid(self.inner.ids.next()),
+            name: one_line("/name", &new.name, 200)?,
+            email,
+            roles: new.roles,
+            timezone: if new.timezone.is_empty() { "UTC".to_owned() } else { new.timezone },
+            created_at: self.inner.clock.now(),
+        };
+        let event = AuditEvent::by(actor, "user.create", format!("user:{}", user.id), json!({"roles": user.roles}));
+        self.inner.store.create_user(actor.scope(), &user, event).await?;
+        Ok(user)
+    }
+
+    /// The tenant's users.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn users(&self, scope: TenantScope) -> Result<Vec<User>> {
+        self.inner.store.users(scope).await
+    }
+
+    /// Replaces a user's roles.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`; `PERMISSION_DENIED` for a role beyond the caller's.
+    pub async fn set_roles(&self, actor: &Actor, id: UserId, roles: Vec<Role>) -> Result<()> {
+        grantable(actor, &roles)?;
+        let event = AuditEvent::by(actor, "user.set_roles", format!("user:{id}"), json!({"roles": roles}));
+        self.inner.store.set_roles(actor.scope(), id, &roles, event).await
+    }
+
+    /// Creates a key and returns it, once.
+    ///
+    /// # Errors
+    /// `VALIDATION_ERROR`; `NOT_FOUND` for an unknown user; `PERMISSION_DENIED` for a role beyond the caller's.
+    pub async fn create_key(&self, actor: &Actor, new: NewKey) -> Result<(ApiKey, String)> {
+        grantable(actor, &new.roles)?;
+        let user = new.user_id.or_else(|| actor.user());
+        let user = user.ok_or_else(|| Error::invalid("/userId", "userId is needed, because the caller is no user"))?;
+        if new.expires_at.is_some_and(|end| end <= self.inner.clock.now()) {
+            return Err(Error::invalid("/expiresAt", "expiresAt must lie in the future"));
+        }
+        let known = ["read", "operate", "review", "administer", "platform", "*"];
+        if let Some(scope) = new.scopes.iter().find(|scope| !known.contains(&scope.as_str())) {
+            let message = format!("unknown scope {scope:?}, use {}", known.join(", "));
+            return Err(Error::invalid("/scopes", message));
+        }
+        let key = self.fresh_key();
+        let mut record = self.key_record(user, &one_line("/name", &new.name, 200)?, &key, self.inner.clock.now());
+        record.roles = new.roles;
+        record.scopes = new.scopes;
+        record.expires_at = new.expires_at;
+        let detail = json!({"user": user, "roles": record.roles, "scopes": record.scopes});
+        let event = AuditEvent::by(actor, "key.create", format!("key:{}", record.id), detail);
+        let hash = self.inner.keys.api_key_hash(&key);
+        self.inner.store.create_key(actor.scope(), &record, &hash, event).await?;
+        Ok((record, key))
+    }
+
+    /// The tenant's keys.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn keys_of(&self, scope: TenantScope) -> Result<Vec<ApiKey>> {
+        self.inner.store.keys(scope).await
+    }
+
+    /// Revokes a key at once.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`.
+    pub async fn revoke_key(&self, actor: &Actor, id: KeyId) -> Result<()> {
+        let event = AuditEvent::by(actor, "key.revoke", format!("key:{id}"), json!({}));
+        self.inner.store.revoke_key(actor.scope(), id, self.inner.clock.now(), event).await
+    }
+
+    /// Subscribes an address to the ends of tasks; returns the secret its deliveries are signed with.
+    ///
+    /// # Errors
+    /// `VALIDATION_ERROR`.
+    pub async fn create_webhook(
+        &self,
+        actor: &Actor,
+        url: &str,
+        events: Vec<String>,
+    ) -> Result<(OutboundWebhook, String)> {
+        if !(url.starts_with("http://") || url.starts_with("https://")) || url.len() > 2048 {
+            return Err(Error::invalid("/url", "url must be an http(s) URL of at most 2048 characters"));
+        }
+        if let Some(event) = events.iter().find(|event| !EVENTS.contains(&event.as_str())) {
+            let message = format!("unknown event {event:?}, use {}", EVENTS.join(", "));
+            return Err(Error::invalid("/events", message));
+        }
+        let webhook = OutboundWebhook {
+            id: WebhookId::from_uuid(self.inner.ids.next()),
+            url: url.to_owned(),
+            events,
+            active: true,
+            created_at: self.inner.clock.now(),
+        };
+        let event = AuditEvent::by(actor, "webhook.create", format!("webhook:{}", webhook.id), json!({}));
+        self.inner.store.create_webhook(actor.scope(), &webhook, event).await?;
+        Ok((webhook, self.inner.keys.webhook_secret(actor.tenant(), "outbound")))
+    }
+
+    /// The tenant's completion webhooks.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn webhooks(&self, scope: TenantScope) -> Result<Vec<OutboundWebhook>> {
+        self.inner.store.webhooks(scope).await
+    }
+
+    /// Removes a completion webhook.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`.
+    pub async fn delete_webhook(&self, actor: &Actor, id: WebhookId) -> Result<()> {
+        let event = AuditEvent::by(actor, "webhook.delete", format!("webhook:{id}"), json!({}));
+        self.inner.store.delete_webhook(actor.scope(), id, event).await
+    }
+}
+
+fn require(actor: &Actor, right: Right) -> Result<()> {
+    if actor.may(right) {
+        return Ok(());
+    }
+    Err(Error::new(ErrorCode::PermissionDenied, format!("this needs the right {}", right.as_str())))
+}
+
+/// Nobody gives what they do not have.
+fn grantable(actor: &Actor, roles: &[Role]) -> Result<()> {
+    if roles.contains(&Role::PlatformAdmin) {
+        return require(actor, Right::Platform);
+    }
+    Ok(())
+}
+
+fn well_formed(key: &str) -> Result<()> {
+    if key.starts_with("kyb_") && key.len() >= MIN_KEY && key.chars().all(|c| c.is_ascii_graphic()) {
+        return Ok(());
+    }
+    let message = format!("an API key begins with kyb_ and has at least {MIN_KEY} printable characters");
+    Err(Error::new(ErrorCode::Validation, message))
+}
+
+fn one_line(path: &str, text: &str, most: usize) -> Result<String> {
+    let text = text.trim();
+    if text.is_empty() || text.chars().count() > most || text.contains(char::is_control) {
+        return Err(Error::invalid(path, format!("must be one line of 1 to {most} characters")));
+    }
+    Ok(text.to_owned())
+}
+
+fn slug_of(name: &str) -> String {
+    let dashed: String =
+        name.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    dashed.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-").chars().take(60).collect()
+}

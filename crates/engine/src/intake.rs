@@ -1,0 +1,201 @@
+//! What comes in by mail, webhook and SMS: taken apart, deduplicated per tenant and source, and made a task.
+
+use bytes::Bytes;
+use kybern_core::actor::Actor;
+use kybern_core::document::limits as documents;
+use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::id::TaskId;
+use kybern_core::mail::MailFault;
+use kybern_core::task::{AttachmentSource, Channel, Submitted};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::Engine;
+use crate::task::submit::{Incoming, Part};
+
+/// Lines of a webhook's body that are shown to the intent model.
+const MAX_LINES: usize = 400;
+
+/// What became of a delivery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Received {
+    /// The task; that of the first delivery when this is a repeat.
+    pub task_id: TaskId,
+    /// Whether the same message came before.
+    pub duplicate: bool,
+}
+
+impl Engine {
+    /// Takes in an e-mail as it came over the wire. Its `Message-ID` deduplicates it, or the hash of its bytes when
+    /// it has none.
+    ///
+    /// # Errors
+    /// `VALIDATION_ERROR` when it is no message, `PAYLOAD_TOO_LARGE` when it is over a limit. Nothing is stored then.
+    pub async fn receive_email(&self, actor: &Actor, raw: Bytes) -> Result<Received> {
+        let mail = self.inner.mail_parser.parse(&raw).map_err(|fault| match fault {
+            MailFault::Broken(_) => Error::invalid("", fault.to_string()),
+            MailFault::TooLarge(_) => Error::new(ErrorCode::PayloadTooLarge, fault.to_string()),
+        })?;
+        let hash = blake3::hash(&raw).to_hex().to_string();
+        let subject: String = mail.subject.chars().filter(|c| !c.is_control()).take(500).collect();
+        let mut parts =
+            vec![part("message.eml".to_owned(), "message/rfc822".to_owned(), raw, AttachmentSource::Original)];
+        for file in mail.parts {
+            let source = if file.inline { AttachmentSource::Inline } else { AttachmentSource::Attached };
+            parts.push(part(file.filename, file.content_type, file.bytes, source));
+        }
+        let payload = json!({
+            "messageId": mail.message_id,
+            "inReplyTo": mail.in_reply_to,
+            "references": mail.references,
+            "date": mail.date,
+            "from": mail.from,
+            "to": mail.to,
+            "subject": subject,
+            "fromHtml": mail.from_html,
+        });
+        let incoming = Incoming {
+            channel: Channel::Email,
+            source: "email".to_owned(),
+            dedupe_key: Some(mail.message_id.unwrap_or_else(|| format!("hash:{hash}"))),
+            body_hash: Some(hash),
+            input: mail.text,
+            payload,
+            parts,
+            trace_id: None,
+        };
+        self.take_in(actor, incoming).await
+    }
+
+    /// Takes in a webhook's body. The delivery id deduplicates it; without one every delivery is a task of its own,
+    /// because two equal bodies may well mean two things.
+    ///
+    /// # Errors
+    /// `VALIDATION_ERROR` when the source's name or the body will not do.
+    pub async fn receive_webhook(
+        &self,
+        actor: &Actor,
+        source: &str,
+        delivery_id: Option<String>,
+        body: Value,
+        raw: &[u8],
+    ) -> Result<Received> {
+        let named = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        if source.is_empty() || source.len() > 64 || !source.chars().all(named) {
+            return Err(Error::invalid("/source", "source must be 1 to 64 characters of [A-Za-z0-9_.-]"));
+        }
+        let incoming = Incoming {
+            channel: Channel::Webhook,
+            source: format!("webhook/{source}"),
+            dedupe_key: delivery_id,
+            body_hash: Some(blake3::hash(raw).to_hex().to_string()),
+            input: as_lines(&body),
+            payload: body,
+            parts: Vec::new(),
+            trace_id: None,
+        };
+        self.take_in(actor, incoming).await
+    }
+
+    /// Takes in an SMS gateway's form: `From`, `To`, `Body`, `MessageSid`.
+    ///
+    /// # Errors
+    /// `VALIDATION_ERROR` naming the missing field.
+    pub async fn receive_sms(&self, actor: &Actor, form: Vec<(String, String)>) -> Result<Received> {
+        let get = |name: &str| form.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
+        let mut missing = Vec::new();
+        for name in ["From", "Body", "MessageSid"] {
+            if get(name).is_none_or(|value| value.trim().is_empty()) {
+                missing.push(kybern_core::error::Detail::new(format!("/{name}"), format!("{name} is missing")));
+            }
+        }
+        if !missing.is_empty() {
+            return Err(Error::new(ErrorCode::Validation, "the form lacks fields").with_details(missing));
+        }
+        let body = get("Body").unwrap_or_default();
+        let fields: Map<String, Value> = form.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+        let hash = blake3::hash(body.as_bytes()).to_hex().to_string();
+        let incoming = Incoming {
+            channel: Channel::Sms,
+            source: "sms".to_owned(),
+            dedupe_key: get("MessageSid"),
+            body_hash: Some(hash),
+            input: body,
+            payload: Value::Object(fields),
+            parts: Vec::new(),
+            trace_id: None,
+        };
+        self.take_in(actor, incoming).await
+    }
+
+    /// The tenant to which mail for an address belongs: the one whose slug is the local part.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn tenant_of_address(&self, address: &str) -> Result<Option<kybern_core::identity::Tenant>> {
+        let Some((local, domain)) = address.rsplit_once('@') else { return Ok(None) };
+        let ours = self.inner.settings.intake_domain.as_deref();
+        if ours.is_some_and(|ours| !ours.eq_ignore_ascii_case(domain)) {
+            return Ok(None);
+        }
+        // `slug+anything@` is the same mailbox.
+        let slug = local.split('+').next().unwrap_or(local).to_ascii_lowercase();
+        self.inner.store.tenant_by_slug(&slug).await
+    }
+
+    async fn take_in(&self, actor: &Actor, incoming: Incoming) -> Result<Received> {
+        Ok(match self.submit_incoming(actor, incoming).await? {
+            Submitted::New(claimed) => Received { task_id: claimed.task.id, duplicate: false },
+            Submitted::Queued(task) => Received { task_id: task.id, duplicate: false },
+            Submitted::Duplicate { task, .. } => Received { task_id: task.id, duplicate: true },
+        })
+    }
+}
+
+fn part(filename: String, content_type: String, bytes: Bytes, source: AttachmentSource) -> Part {
+    let filename: String = filename.chars().filter(|c| !c.is_control()).take(200).collect();
+    Part { filename, content_type, bytes, source }
+}
+
+/// A webhook's body as `name: value` lines, for people and for the intent model.
+fn as_lines(body: &Value) -> String {
+    fn walk(path: &str, value: &Value, lines: &mut Vec<String>) {
+        if lines.len() >= MAX_LINES {
+            return;
+        }
+        match value {
+            Value::Object(members) => {
+                for (name, member) in members {
+                    walk(&if path.is_empty() { name.clone() } else { format!("{path}.{name}") }, member, lines);
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| walk(path, item, lines)),
+            Value::Null => {}
+            Value::String(text) => lines.push(format!("{path}: {text}")),
+            Value::Bool(_) | Value::Number(_) => lines.push(format!("{path}: {value}")),
+        }
+    }
+    let mut lines = Vec::new();
+    walk("", body, &mut lines);
+    lines.join("\n")
+}
+
+/// Whether a submission's files are inside their limits.
+///
+/// # Errors
+/// `PAYLOAD_TOO_LARGE` naming the file.
+pub(crate) fn within_limits(parts: &[Part]) -> Result<()> {
+    if parts.len() > documents::MAX_ATTACHMENTS + 1 {
+        let message = format!("{} files are over the limit of {}", parts.len(), documents::MAX_ATTACHMENTS);
+        return Err(Error::new(ErrorCode::PayloadTooLarge, message));
+    }
+    let too_large = |part: &&Part| {
+        part.source == AttachmentSource::Attached && part.bytes.len() > documents::MAX_BYTES
+    };
+    if let Some(part) = parts.iter().find(too_large) {
+        let message = format!("{} is over the limit of {} bytes", part.filename, documents::MAX_BYTES);
+        return Err(Error::new(ErrorCode::PayloadTooLarge, message));
+    }
+    Ok(())
+}

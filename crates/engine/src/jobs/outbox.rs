@@ -1,0 +1,165 @@
+//! Sending what the outbox holds.
+//!
+//! Webhooks, completions and dispatches carry the message's key, so a repeat is the receiver's to drop. Mail has no
+//! such key: a message that may have been handed over is never handed over again by itself, it becomes `uncertain`.
+
+use kybern_core::id::OutboxId;
+use kybern_core::job::ClaimedJob;
+use kybern_core::mail::{OutgoingMail, SendFault};
+use kybern_core::outbox::{OutboxChannel, OutboxMessage, OutboxStatus};
+use kybern_core::plan::StepId;
+use kybern_core::ports::{HttpBody, HttpFailure, HttpRequest};
+use kybern_core::task::Signal;
+use kybern_core::time::Millis;
+use serde_json::Value;
+
+use super::{JobFailure, sign};
+use crate::Engine;
+
+/// How long a receiver may take to answer.
+const RECEIVER_TIMEOUT: Millis = Millis(30_000);
+/// Bytes of a receiver's answer that are read.
+const MAX_ANSWER: usize = 64 * 1024;
+
+impl Engine {
+    pub(super) async fn send_outbox(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
+        let id = job.payload.get("outboxId").and_then(Value::as_str).and_then(|id| id.parse::<OutboxId>().ok());
+        let id = id.ok_or_else(|| JobFailure::permanent("the job names no outbox message"))?;
+        let message = self.inner.store.outbox_message(job.scope(), id).await?;
+        let message = message.ok_or_else(|| JobFailure::permanent("the outbox message is gone"))?;
+        match (message.status, message.message.channel) {
+            (OutboxStatus::Pending, OutboxChannel::Email) => self.send_mail(job, &message).await,
+            (OutboxStatus::Sending, OutboxChannel::Email) => {
+                let reason = "the process ended while the message was being handed over";
+                self.shift(job, &message, OutboxStatus::Sending, OutboxStatus::Uncertain, Some(reason)).await
+            }
+            (OutboxStatus::Pending | OutboxStatus::Sending, _) => self.post(job, &message).await,
+            (OutboxStatus::Sent | OutboxStatus::Kept | OutboxStatus::Failed | OutboxStatus::Uncertain, _) => Ok(()),
+        }
+    }
+
+    async fn send_mail(&self, job: &ClaimedJob, message: &OutboxMessage) -> Result<(), JobFailure> {
+        let Some(sender) = &self.inner.mail_sender else {
+            let reason = "no SMTP server is configured, see [smtp]";
+            return self.shift(job, message, OutboxStatus::Pending, OutboxStatus::Kept, Some(reason)).await;
+        };
+        self.shift(job, message, OutboxStatus::Pending, OutboxStatus::Sending, None).await?;
+        let text = |name: &str| message.message.body.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let mail = OutgoingMail {
+            to: message.message.target.clone(),
+            subject: text("subject"),
+            body: text("body"),
+            message_id: format!("{}@kybern.invalid", message.message.id),
+        };
+        match sender.send(&mail).await {
+            Ok(()) => self.shift(job, message, OutboxStatus::Sending, OutboxStatus::Sent, None).await,
+            Err(SendFault::Unknown { message: reason }) => {
+                let to = OutboxStatus::Uncertain;
+                self.shift(job, message, OutboxStatus::Sending, to, Some(&reason)).await
+            }
+            Err(SendFault::NotSent { message: reason, retryable }) => {
+                let again = retryable && job.attempt < job.max_attempts;
+                let to = if again { OutboxStatus::Pending } else { OutboxStatus::Failed };
+                self.shift(job, message, OutboxStatus::Sending, to, Some(&reason)).await?;
+                Err(JobFailure { message: reason, retryable })
+            }
+        }
+    }
+
+    async fn post(&self, job: &ClaimedJob, message: &OutboxMessage) -> Result<(), JobFailure> {
+        if message.status == OutboxStatus::Pending {
+            self.shift(job, message, OutboxStatus::Pending, OutboxStatus::Sending, None).await?;
+        }
+        let result = match self.request(job, message) {
+            Ok(request) => self.inner.http.send(request).await,
+            Err(reason) => Err(HttpFailure::Invalid(reason)),
+        };
+        let (reason, retryable) = match result {
+            Ok(answer) if answer.status < 300 => {
+                return self.shift(job, message, OutboxStatus::Sending, OutboxStatus::Sent, None).await;
+            }
+            Ok(answer) => {
+                let later = matches!(answer.status, 408 | 409 | 425 | 429 | 500..=599);
+                (format!("the receiver answered {}", answer.status), later)
+            }
+            Err(failure @ (HttpFailure::Denied(_) | HttpFailure::Invalid(_))) => (failure.to_string(), false),
+            Err(failure) => (failure.to_string(), true),
+        };
+        let again = retryable && job.attempt < job.max_attempts;
+        let to = if again { OutboxStatus::Pending } else { OutboxStatus::Failed };
+        if !again && message.message.channel == OutboxChannel::Workflow {
+            self.dispatch_failed(job, message, &reason).await?;
+        }
+        self.shift(job, message, OutboxStatus::Sending, to, Some(&reason)).await?;
+        Err(JobFailure { message: reason, retryable })
+    }
+
+    /// A delegation that never reached its engine will never be answered: the step is told so, instead of waiting for
+    /// its deadline.
+    async fn dispatch_failed(&self, job: &ClaimedJob, message: &OutboxMessage, reason: &str) -> Result<(), JobFailure> {
+        let text = |name: &str| message.message.body.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let Some(task) = message.task_id else { return Ok(()) };
+        let step = StepId::trusted(&text("stepId"));
+        let signal = Signal::Callback {
+            step: step.clone(),
+            workflow_id: message.message.key.clone(),
+            success: false,
+            data: Value::Null,
+            error: Some(format!("the workflow could not be started: {reason}")),
+        };
+        let hash = blake3::hash(reason.as_bytes()).to_hex().to_string();
+        let now = self.inner.clock.now();
+        self.inner.store.callback(job.scope(), task, &step, signal, &hash, now).await?;
+        self.inner.active.poke(task);
+        Ok(())
+    }
+
+    /// The request that carries a message.
+    fn request(&self, job: &ClaimedJob, message: &OutboxMessage) -> Result<HttpRequest, String> {
+        let inner = &self.inner;
+        let new = &message.message;
+        let mut body = new.body.clone();
+        let mut headers = vec![("Idempotency-Key".to_owned(), new.key.clone())];
+        let (url, trusted_endpoint) = match new.channel {
+            OutboxChannel::Workflow => {
+                let endpoint = inner.settings.workflows.get(&new.target);
+                let endpoint = endpoint.ok_or_else(|| format!("workflow {:?} is not configured", new.target))?;
+                // The secret is derived, so it is in no table; it leaves the house only to the engine it is for.
+                if let Value::Object(members) = &mut body {
+                    let secret = inner.keys.callback_secret(&new.key);
+                    members.insert("callbackSecret".to_owned(), secret.into());
+                }
+                (endpoint.url.clone(), true)
+            }
+            OutboxChannel::Webhook | OutboxChannel::Completion | OutboxChannel::Email => (new.target.clone(), false),
+        };
+        let raw = body.to_string();
+        let secret = inner.keys.webhook_secret(job.tenant, "outbound");
+        let signed = sign::headers(&secret, &new.id.to_string(), inner.clock.now(), raw.as_bytes());
+        headers.extend(signed.map_err(|fault| fault.to_string())?);
+        headers.push(("Content-Type".to_owned(), "application/json".to_owned()));
+        Ok(HttpRequest {
+            method: "POST".to_owned(),
+            url,
+            headers,
+            // As text, so that the bytes on the wire are the bytes that were signed.
+            body: HttpBody::Text(raw),
+            timeout: RECEIVER_TIMEOUT,
+            max_bytes: MAX_ANSWER,
+            trusted_endpoint,
+        })
+    }
+
+    async fn shift(
+        &self,
+        job: &ClaimedJob,
+        message: &OutboxMessage,
+        from: OutboxStatus,
+        to: OutboxStatus,
+        error: Option<&str>,
+    ) -> Result<(), JobFailure> {
+        let (id, now) = (message.message.id, self.inner.clock.now());
+        let moved = self.inner.store.move_outbox(job.scope(), id, from, to, error, now).await?;
+        if moved { Ok(()) } else { Err(JobFailure::permanent("somebody else moved the message")) }
+    }
+}

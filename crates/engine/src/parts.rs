@@ -1,0 +1,280 @@
+//! The engine's handle: what it is made of, how it starts and how it stops.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kybern_core::id::TenantId;
+use kybern_core::pack::Registry;
+use kybern_core::plan::PlanFault;
+use kybern_core::ports::{
+    Clock, DocumentReader, Extractor, HttpClient, IdSource, IntentModel, Keys, MailParser, MailSender, Random,
+    StepHandler, Store, WakeUps,
+};
+use kybern_core::task::{WorkerId, limits};
+use kybern_core::time::Millis;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::events::Watchers;
+use crate::executor::active::ActiveRuns;
+use crate::identity::TenantNames;
+use crate::plan::{FrozenPlans, catalog::Catalog};
+use crate::tools::ToolService;
+
+/// An outside engine that can be named by `workflow` steps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkflowEndpoint {
+    /// Where delegations are POSTed. From the configuration file, and so trusted.
+    pub url: String,
+}
+
+/// What an operator may set.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Tasks that run at the same time in this process.
+    pub slots: usize,
+    /// Jobs that run at the same time in this process.
+    pub job_slots: usize,
+    /// How long a lease holds without a heartbeat.
+    pub lease: Millis,
+    /// How often leases are renewed.
+    pub heartbeat: Millis,
+    /// How often due work is looked for when nothing wakes the worker.
+    pub poll: Millis,
+    /// Recoveries without progress before a task is given up.
+    pub max_recoveries: u32,
+    /// The server's own address as outside engines reach it, without a trailing slash.
+    pub public_url: String,
+    /// The outside engines by name.
+    pub workflows: BTreeMap<String, WorkflowEndpoint>,
+    /// The domain of intake addresses; mail to `slug@domain` belongs to the tenant with that slug.
+    pub intake_domain: Option<String>,
+    /// Whether this process works on tasks at all; `false` for one that only answers requests.
+    pub work: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            slots: 64,
+            job_slots: 8,
+            lease: limits::LEASE,
+            heartbeat: limits::HEARTBEAT,
+            poll: Millis::from_secs(1),
+            max_recoveries: limits::MAX_RECOVERIES,
+            public_url: "http://127.0.0.1:7171".to_owned(),
+            workflows: BTreeMap::new(),
+            intake_domain: None,
+            work: true,
+        }
+    }
+}
+
+/// What an engine is made of.
+pub struct EngineParts {
+    /// Everything that is stored.
+    pub store: Arc<dyn Store>,
+    /// Hints that something is due.
+    pub wake_ups: Arc<dyn WakeUps>,
+    /// What the packs brought. The engine adds its own tools.
+    pub registry: Registry,
+    /// Derivations of the master key.
+    pub keys: Arc<dyn Keys>,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// Where ids come from.
+    pub ids: Arc<dyn IdSource>,
+    /// Jitter.
+    pub random: Arc<dyn Random>,
+    /// HTTP through the egress policy.
+    pub http: Arc<dyn HttpClient>,
+    /// Takes mail apart.
+    pub mail_parser: Arc<dyn MailParser>,
+    /// Sends mail; `None` when no way out is configured.
+    pub mail_sender: Option<Arc<dyn MailSender>>,
+    /// Reads documents.
+    pub documents: Arc<dyn DocumentReader>,
+    /// Finds out what is wanted.
+    pub intents: Arc<dyn IntentModel>,
+    /// Gets fields out of documents.
+    pub extractor: Arc<dyn Extractor>,
+    /// Runs `agent` steps; without one they are plan faults.
+    pub agents: Option<Arc<dyn StepHandler>>,
+    /// Runs `decision` steps; without one they are plan faults.
+    pub decisions: Option<Arc<dyn StepHandler>>,
+    /// This run of this process.
+    pub worker: WorkerId,
+    /// What an operator may set.
+    pub settings: Settings,
+}
+
+/// Why the engine does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// Bundled plans do not fit the registered tools.
+    #[error("{} bundled plan faults, first: {}", .0.len(), .0.first().map_or_else(String::new, ToString::to_string))]
+    FaultyPlans(Vec<PlanFault>),
+    /// A pack took a key of the engine.
+    #[error(transparent)]
+    Duplicate(#[from] kybern_core::pack::DuplicateKey),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] kybern_core::error::Error),
+}
+
+/// What all parts of the engine share.
+pub(crate) struct Inner {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) wake_ups: Arc<dyn WakeUps>,
+    pub(crate) keys: Arc<dyn Keys>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: Arc<dyn IdSource>,
+    pub(crate) random: Arc<dyn Random>,
+    pub(crate) http: Arc<dyn HttpClient>,
+    pub(crate) mail_parser: Arc<dyn MailParser>,
+    pub(crate) mail_sender: Option<Arc<dyn MailSender>>,
+    pub(crate) documents: Arc<dyn DocumentReader>,
+    pub(crate) intents: Arc<dyn IntentModel>,
+    pub(crate) extractor: Arc<dyn Extractor>,
+    pub(crate) worker: WorkerId,
+    pub(crate) settings: Settings,
+    pub(crate) catalog: Catalog,
+    pub(crate) tools: ToolService,
+    pub(crate) frozen: FrozenPlans,
+    pub(crate) watchers: Watchers,
+    pub(crate) active: ActiveRuns,
+    pub(crate) tenants: TenantNames,
+    pub(crate) slots: Arc<tokio::sync::Semaphore>,
+    pub(crate) stopping: CancellationToken,
+    pub(crate) spawned: TaskTracker,
+}
+
+/// The engine. Cheap to clone; all clones are the same engine.
+#[derive(Clone)]
+pub struct Engine {
+    pub(crate) inner: Arc<Inner>,
+}
+
+impl Engine {
+    /// Puts an engine together and checks the bundled plans. Nothing runs before [`Engine::start`].
+    ///
+    /// # Errors
+    /// When bundled plans are faulty (all faults are listed) or a pack took a key of the engine.
+    pub fn new(parts: EngineParts) -> Result<Self, StartError> {
+        let mut registry = parts.registry;
+        crate::tools::builtin::register(&mut registry)?;
+        let registry = Arc::new(registry);
+        let tools = ToolService::new(Arc::clone(&registry));
+        let catalog = Catalog {
+            registry,
+            workflows: parts.settings.workflows.keys().cloned().collect(),
+            agents: parts.agents,
+            decisions: parts.decisions,
+            quarantined: std::sync::RwLock::default(),
+        };
+        let faults = catalog.bundled_faults();
+        if !faults.is_empty() {
+            return Err(StartError::FaultyPlans(faults));
+        }
+        let slots = Arc::new(tokio::sync::Semaphore::new(parts.settings.slots.max(1)));
+        let inner = Inner {
+            store: parts.store,
+            wake_ups: parts.wake_ups,
+            keys: parts.keys,
+            clock: parts.clock,
+            ids: parts.ids,
+            random: parts.random,
+            http: parts.http,
+            mail_parser: parts.mail_parser,
+            mail_sender: parts.mail_sender,
+            documents: parts.documents,
+            intents: parts.intents,
+            extractor: parts.extractor,
+            worker: parts.worker,
+            settings: parts.settings,
+            catalog,
+            tools,
+            frozen: FrozenPlans::default(),
+            watchers: Watchers::default(),
+            active: ActiveRuns::default(),
+            tenants: TenantNames::default(),
+            slots,
+            stopping: CancellationToken::new(),
+            spawned: TaskTracker::new(),
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Takes over what an earlier process left behind, checks the stored plans, and starts the loops.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn start(&self) -> Result<(), StartError> {
+        let now = self.inner.clock.now();
+        self.inner.store.take_over(now).await?;
+        self.inner.store.take_over_jobs(now).await?;
+        self.refresh_quarantine().await?;
+        if self.inner.settings.work {
+            self.spawn_loops();
+        }
+        Ok(())
+    }
+
+    /// Stops: no new work, running steps get `grace`, then leases are given back (they are claimable at once by
+    /// expiry or by the next start).
+    pub async fn drain(&self, grace: Millis) {
+        self.inner.stopping.cancel();
+        self.inner.spawned.close();
+        let waited = tokio::time::timeout(grace.as_duration(), self.inner.spawned.wait()).await;
+        if waited.is_err() {
+            self.inner.active.abandon_all();
+            tracing::warn!("steps were still running at the end of the grace time and will be resumed");
+            let give_back = tokio::time::timeout(Millis::from_secs(5).as_duration(), self.inner.spawned.wait()).await;
+            if give_back.is_err() {
+                tracing::warn!("some leases could not be given back and will expire");
+            }
+        }
+    }
+
+    /// The registry with all tools, plans and kinds.
+    #[must_use]
+    pub fn registry(&self) -> &Registry {
+        self.inner.catalog.registry()
+    }
+
+    /// What an operator has set.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.inner.settings
+    }
+
+    /// Everything that is stored. For reads that need no more than a scope.
+    #[must_use]
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.inner.store
+    }
+
+    /// Derivations of the master key.
+    #[must_use]
+    pub fn keys(&self) -> &Arc<dyn Keys> {
+        &self.inner.keys
+    }
+
+    /// The clock.
+    #[must_use]
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.inner.clock
+    }
+
+    /// Where ids come from.
+    #[must_use]
+    pub fn ids(&self) -> &Arc<dyn IdSource> {
+        &self.inner.ids
+    }
+
+    /// The tenant that exists from the first start on.
+    #[must_use]
+    pub const fn default_tenant() -> TenantId {
+        TenantId::DEFAULT
+    }
+}

@@ -1,0 +1,116 @@
+//! What plans can be made of, and the bundled plans themselves.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use kybern_core::id::TenantId;
+use kybern_core::model::IntentSpec;
+use kybern_core::pack::Registry;
+use kybern_core::plan::{Plan, PlanFault, StepKind};
+use kybern_core::ports::StepHandler;
+
+use super::check;
+
+/// Tools, workflows, handlers and bundled plans.
+pub struct Catalog {
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) workflows: BTreeSet<String>,
+    pub(crate) agents: Option<Arc<dyn StepHandler>>,
+    pub(crate) decisions: Option<Arc<dyn StepHandler>>,
+    pub(crate) quarantined: RwLock<HashMap<(TenantId, String, u32), Vec<PlanFault>>>,
+}
+
+impl Catalog {
+    /// The registry.
+    #[must_use]
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// The handler of a kind of step that asks a model.
+    #[must_use]
+    pub fn handler(&self, kind: &StepKind) -> Option<&Arc<dyn StepHandler>> {
+        match kind {
+            StepKind::Agent { .. } => self.agents.as_ref(),
+            StepKind::Decision { .. } => self.decisions.as_ref(),
+            StepKind::Tool { .. }
+            | StepKind::Input { .. }
+            | StepKind::Condition { .. }
+            | StepKind::Parallel { .. }
+            | StepKind::Loop { .. }
+            | StepKind::Workflow { .. }
+            | StepKind::Task { .. } => None,
+        }
+    }
+
+    /// Every fault of every bundled plan, with the plan's key in front of its path.
+    #[must_use]
+    pub fn bundled_faults(&self) -> Vec<PlanFault> {
+        let fault_of = |plan: &Arc<Plan>| {
+            let key = plan.key.clone();
+            check::plan(&plan.steps, plan.output.as_deref(), self)
+                .into_iter()
+                .map(move |fault| PlanFault { path: format!("{key}{}", fault.path), ..fault })
+                .collect::<Vec<_>>()
+        };
+        self.registry.plans().flat_map(fault_of).collect()
+    }
+
+    /// Checks a stored plan and puts it into, or takes it out of, quarantine.
+    pub fn judge(&self, tenant: TenantId, plan: &Plan) -> Vec<PlanFault> {
+        let faults = check::plan(&plan.steps, plan.output.as_deref(), self);
+        let key = (tenant, plan.key.clone(), plan.version);
+        let mut quarantined = self.quarantined.write().unwrap_or_else(PoisonError::into_inner);
+        if faults.is_empty() {
+            quarantined.remove(&key);
+        } else {
+            quarantined.insert(key, faults.clone());
+        }
+        faults
+    }
+
+    /// The plans in quarantine: tenant, key, version, faults.
+    #[must_use]
+    pub fn in_quarantine(&self) -> Vec<((TenantId, String, u32), Vec<PlanFault>)> {
+        let quarantined = self.quarantined.read().unwrap_or_else(PoisonError::into_inner);
+        let mut all: Vec<_> = quarantined.iter().map(|(key, faults)| (key.clone(), faults.clone())).collect();
+        all.sort_by(|a, b| a.0.cmp(&b.0));
+        all
+    }
+
+    /// The plan for an intent: the tenant's own before the bundled ones, then by priority, then by version. Inactive
+    /// and quarantined plans are passed over.
+    #[must_use]
+    pub fn choose(&self, own: &[Plan], intent: &str) -> Option<Plan> {
+        let usable = |plan: &&Plan| plan.active && plan.quarantine.is_empty() && plan.intent_key == intent;
+        let rank = |plan: &&Plan| (plan.priority, plan.version);
+        let mine = own.iter().filter(usable).max_by_key(rank);
+        let bundled = self.registry.plans().map(AsRef::as_ref).filter(usable).max_by_key(rank);
+        mine.or(bundled).cloned()
+    }
+
+    /// The plan with a key: the tenant's own newest active version before the bundled one.
+    #[must_use]
+    pub fn find(&self, own: &[Plan], key: &str) -> Option<Plan> {
+        let mine = own.iter().filter(|plan| plan.active && plan.key == key).max_by_key(|plan| plan.version);
+        mine.or_else(|| self.registry.find_plan(key).map(AsRef::as_ref)).cloned()
+    }
+
+    /// The intents that the tenant's and the bundled plans serve.
+    #[must_use]
+    pub fn intents(&self, own: &[Plan]) -> Vec<IntentSpec> {
+        let mut intents: BTreeMap<String, IntentSpec> = BTreeMap::new();
+        let bundled = self.registry.plans().map(AsRef::as_ref);
+        for plan in bundled.chain(own).filter(|plan| plan.active) {
+            let intent = intents.entry(plan.intent_key.clone()).or_insert_with(|| IntentSpec {
+                key: plan.intent_key.clone(),
+                description: plan.description.clone(),
+                keywords: Vec::new(),
+                examples: Vec::new(),
+            });
+            intent.keywords.extend(plan.keywords.iter().cloned());
+            intent.examples.extend(plan.examples.iter().cloned());
+        }
+        intents.into_values().collect()
+    }
+}

@@ -1,0 +1,47 @@
+//! Plans: which there are, whether they fit this program, and which one serves an intent.
+
+pub mod catalog;
+pub mod check;
+pub mod manage;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::plan::{FrozenPlan, PlanHash};
+use kybern_core::ports::Store;
+use kybern_core::tenant::TenantScope;
+
+/// Frozen plans that are kept in memory.
+const KEPT: usize = 1_024;
+
+/// Frozen plans by hash. They are immutable, so they are read once.
+#[derive(Default)]
+pub struct FrozenPlans {
+    plans: Mutex<HashMap<PlanHash, Arc<FrozenPlan>>>,
+}
+
+impl FrozenPlans {
+    /// Keeps a plan.
+    pub fn keep(&self, plan: FrozenPlan) -> Arc<FrozenPlan> {
+        let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        if plans.len() >= KEPT {
+            plans.clear();
+        }
+        Arc::clone(plans.entry(plan.hash().clone()).or_insert_with(|| Arc::new(plan)))
+    }
+
+    /// A plan by its hash.
+    ///
+    /// # Errors
+    /// When the store fails or does not have it.
+    pub async fn get(&self, store: &dyn Store, scope: TenantScope, hash: &PlanHash) -> Result<Arc<FrozenPlan>> {
+        let kept = self.plans.lock().unwrap_or_else(PoisonError::into_inner).get(hash).cloned();
+        if let Some(plan) = kept {
+            return Ok(plan);
+        }
+        let plan = store.frozen_plan(scope, hash).await?;
+        let plan = plan.ok_or_else(|| Error::new(ErrorCode::Internal, format!("frozen plan {hash} is missing")))?;
+        Ok(self.keep(plan))
+    }
+}

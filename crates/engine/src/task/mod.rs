@@ -1,0 +1,14 @@
+//! What can be asked of tasks: submitted, looked at, steered, replayed.
+
+pub mod fork;
+pub mod read;
+pub mod replay;
+pub mod request;
+pub mod steer;
+pub mod submit;
+pub mod view;
+
+pub use replay::ReplayReport;
+pub use steer::CallbackProof;
+pub use request::{AttachmentRequest, CallbackRequest, ReviewRequest, SubmitRequest};
+pub use view::{TaskList, TaskView};

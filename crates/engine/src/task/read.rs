@@ -1,0 +1,149 @@
+//! Looking at tasks.
+
+use bytes::Bytes;
+use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::event::{self, LogEntry};
+use kybern_core::id::TaskId;
+use kybern_core::ports::TaskFilter;
+use kybern_core::record::StoredLink;
+use kybern_core::task::{Attachment, Task};
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::Millis;
+
+use super::view::{TaskList, TaskView};
+use crate::Engine;
+use crate::executor::walk::Walk;
+
+/// How often a task is looked at when another process works on it.
+const POLL: Millis = Millis(250);
+/// Rows that are read at once.
+const PAGE: u32 = 1_000;
+
+impl Engine {
+    /// A task with its state and its plan as it is walked.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`.
+    pub async fn task(&self, scope: TenantScope, id: TaskId) -> Result<TaskView> {
+        let task = self.row(scope, id).await?;
+        let walk = self.walk_of(scope, &task).await?;
+        Ok(TaskView::new(task, Some(&walk)))
+    }
+
+    /// A task as soon as it ends, waits for a person, or `at_most` has passed.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`.
+    pub async fn wait_for(&self, scope: TenantScope, id: TaskId, at_most: Millis) -> Result<TaskView> {
+        let watch = self.inner.watchers.watch(id);
+        let began = self.inner.clock.now();
+        loop {
+            let news = watch.next();
+            tokio::pin!(news);
+            news.as_mut().enable();
+            let task = self.row(scope, id).await?;
+            let waited = self.inner.clock.now().since(began);
+            let rests = task.status.is_terminal()
+                || task.status == kybern_core::task::TaskStatus::NeedsReview
+                || task.paused_at.is_some();
+            if rests || waited >= at_most {
+                let walk = self.walk_of(scope, &task).await?;
+                return Ok(TaskView::new(task, Some(&walk)));
+            }
+            let left = Millis(at_most.0 - waited.0).min(POLL);
+            // The time being up is the same as news: look again.
+            let _ = tokio::time::timeout(left.as_duration(), news).await;
+        }
+    }
+
+    /// A page of tasks, newest first, without state and plan.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn list_tasks(&self, scope: TenantScope, filter: &TaskFilter) -> Result<TaskList> {
+        let page = self.inner.store.tasks(scope, filter).await?;
+        let items = page.items.into_iter().map(|task| TaskView::new(task, None)).collect();
+        Ok(TaskList { items, next_cursor: page.next })
+    }
+
+    /// Log entries after `after`, at most about `limit`, and where the next page begins.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`.
+    pub async fn task_log(
+        &self,
+        scope: TenantScope,
+        id: TaskId,
+        after: i64,
+        limit: u32,
+    ) -> Result<(Vec<LogEntry>, Option<i64>)> {
+        let task = self.row(scope, id).await?;
+        let limit = limit.clamp(1, 1_000);
+        // A row stands for at least one entry, so this many rows are enough.
+        let rows = self.inner.store.journal(scope, id, event::row_before(after).max(0), limit + 1).await?;
+        let mut entries = Vec::new();
+        if after < 0 {
+            entries.push(event::created(&task));
+        }
+        entries.extend(rows.iter().flat_map(event::expand).filter(|entry| entry.seq > after));
+        let most = usize::try_from(limit).unwrap_or(usize::MAX);
+        let more = entries.len() > most;
+        entries.truncate(most);
+        let next = if more { entries.last().map(|entry| entry.seq) } else { None };
+        Ok((entries, next))
+    }
+
+    /// A task's links to records.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`.
+    pub async fn task_artifacts(&self, scope: TenantScope, id: TaskId) -> Result<Vec<StoredLink>> {
+        self.row(scope, id).await?;
+        self.inner.store.artifacts(scope, id).await
+    }
+
+    /// What came with a task.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`.
+    pub async fn task_attachments(&self, scope: TenantScope, id: TaskId) -> Result<Vec<Attachment>> {
+        self.row(scope, id).await?;
+        self.inner.store.attachments(scope, id).await
+    }
+
+    /// The original of an attachment.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`.
+    pub async fn attachment(&self, scope: TenantScope, id: TaskId, n: u32) -> Result<(Attachment, Bytes)> {
+        let attachments = self.task_attachments(scope, id).await?;
+        let found = attachments.into_iter().find(|attachment| attachment.n == n);
+        let attachment = found.ok_or_else(|| Error::not_found("attachment", n))?;
+        let bytes = self.inner.store.blob(scope, &attachment.hash).await?.ok_or_else(|| {
+            Error::new(ErrorCode::Internal, format!("the bytes of attachment {n} are missing or damaged"))
+        })?;
+        Ok((attachment, bytes))
+    }
+
+    pub(crate) async fn row(&self, scope: TenantScope, id: TaskId) -> Result<Task> {
+        self.inner.store.task(scope, id).await?.ok_or_else(|| Error::not_found("task", id))
+    }
+
+    /// What a task's journal says.
+    pub(crate) async fn walk_of(&self, scope: TenantScope, task: &Task) -> Result<Walk> {
+        let plan = match &task.plan_hash {
+            None => None,
+            Some(hash) => Some(self.inner.frozen.get(self.inner.store.as_ref(), scope, hash).await?),
+        };
+        let mut walk = Walk::new(plan);
+        loop {
+            let rows = self.inner.store.journal(scope, task.id, walk.last_seq(), PAGE).await?;
+            for row in &rows {
+                walk.apply(row);
+            }
+            if rows.len() < usize::try_from(PAGE).unwrap_or(usize::MAX) {
+                return Ok(walk);
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Replay: walks a task from its journal alone, with no model and no effects, and must arrive where the task did.
+//!
+//! Each row is checked against what the pure walk would have allowed at that moment; conditions, branches, loops and
+//! arguments are computed again from the journal and must come out the same; and so must the result.
+
+use kybern_core::actor::Actor;
+use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::id::TaskId;
+use kybern_core::task::TaskStatus;
+use kybern_core::tenant::TenantScope;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::Engine;
+use crate::executor::rewalk::Rewalk;
+
+/// Rows that are read at once.
+const PAGE: u32 = 1_000;
+
+/// What a replay found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReplayReport {
+    /// The task.
+    pub task_id: TaskId,
+    /// Whether it arrived at the same end.
+    pub matches: bool,
+    /// Where it did not.
+    pub differences: Vec<String>,
+    /// Rows that were walked.
+    pub rows: usize,
+    /// Steps that ended.
+    pub steps: usize,
+    /// The status it arrived at.
+    pub status: TaskStatus,
+    /// The result it arrived at.
+    pub result: Value,
+}
+
+impl Engine {
+    /// Replays a task that has ended.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`; `CONFLICT` while it has not ended.
+    pub async fn replay(&self, scope: TenantScope, id: TaskId) -> Result<ReplayReport> {
+        let task = self.row(scope, id).await?;
+        if !task.status.is_terminal() {
+            let message = format!("the task is {}, only one that has ended can be replayed", task.status);
+            return Err(Error::new(ErrorCode::Conflict, message));
+        }
+        let inner = &self.inner;
+        let plan = match &task.plan_hash {
+            None => None,
+            Some(hash) => Some(inner.frozen.get(inner.store.as_ref(), scope, hash).await?),
+        };
+        let tenant = inner.tenants.name(inner.store.as_ref(), task.tenant).await?;
+        let user = match task.user {
+            Some(user) => inner.store.user(scope, user).await?,
+            None => None,
+        };
+        let mut rewalk = Rewalk::new(&task, &tenant, user.as_ref(), plan);
+        let mut after = 0;
+        loop {
+            let rows = inner.store.journal(scope, id, after, PAGE).await?;
+            for row in &rows {
+                rewalk.step(row);
+                after = row.seq;
+            }
+            if rows.len() < usize::try_from(PAGE).unwrap_or(usize::MAX) {
+                break;
+            }
+        }
+        Ok(rewalk.finish(&task))
+    }
+
+    /// Starts a new task that takes over what an old one had done before a step, and goes on from there.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`; `CONFLICT` while the old one has not ended; `VALIDATION_ERROR` for an unknown step.
+    pub async fn fork(
+        &self,
+        actor: &Actor,
+        id: TaskId,
+        from_step: Option<String>,
+    ) -> Result<crate::task::view::TaskView> {
+        let fork = self.fork_of(actor, id, from_step.as_deref()).await?;
+        let new = fork.id;
+        self.store_task(actor, fork, None).await?;
+        self.task(actor.scope(), new).await
+    }
+}

@@ -1,0 +1,250 @@
+//! Steering tasks: cancel, pause, resume, retry, review, callback. Each is a fact left for the holder of the lease;
+//! none of them writes the task's journal.
+
+use bytes::Bytes;
+use kybern_core::actor::Actor;
+use kybern_core::audit::AuditEvent;
+use kybern_core::error::{Detail, Error, ErrorCode, Result};
+use kybern_core::id::TaskId;
+use kybern_core::plan::StepId;
+use kybern_core::policy::webhook::{self, WebhookHeaders};
+use kybern_core::ports::{CallbackOutcome, ReviewRefused};
+use kybern_core::task::{Resolution, Signal, Task, TaskStatus, Wait, WaitKind};
+use serde_json::{Value, json};
+
+use super::request::{CallbackRequest, ReviewRequest};
+use super::view::TaskView;
+use crate::Engine;
+use crate::tools::schema;
+
+/// How an outside engine proves that it is the one that was asked.
+#[derive(Clone, Debug)]
+pub enum CallbackProof {
+    /// The delegation's secret, in `X-Callback-Secret`.
+    Secret(String),
+    /// A signature over the raw body with that secret, after Standard Webhooks.
+    Signed {
+        /// `webhook-id`.
+        id: String,
+        /// `webhook-timestamp`.
+        timestamp: String,
+        /// `webhook-signature`.
+        signature: String,
+        /// The raw body.
+        body: Bytes,
+    },
+}
+
+impl Engine {
+    /// Wants a task cancelled. What is in flight is recorded, nothing more is started.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`; `CONFLICT` when it has ended.
+    pub async fn cancel(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
+        let (now, audit) = (self.inner.clock.now(), audit(actor, "task.cancel", id, json!({})));
+        self.inner.store.request_cancel(actor.scope(), id, now, audit).await?;
+        self.told(actor, id).await
+    }
+
+    /// Pauses a task: it keeps its status and is not worked on.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`; `CONFLICT` when it has ended or is paused.
+    pub async fn pause(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
+        let (now, audit) = (self.inner.clock.now(), audit(actor, "task.pause", id, json!({})));
+        self.inner.store.set_paused(actor.scope(), id, true, now, audit).await?;
+        self.told(actor, id).await
+    }
+
+    /// Lets a paused task go on.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`; `CONFLICT` when it is not paused.
+    pub async fn resume(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
+        let (now, audit) = (self.inner.clock.now(), audit(actor, "task.resume", id, json!({})));
+        self.inner.store.set_paused(actor.scope(), id, false, now, audit).await?;
+        self.told(actor, id).await
+    }
+
+    /// Tries a failed task again: what failed begins anew under its next generation, what succeeded stays.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`; `CONFLICT` when it has not failed.
+    pub async fn retry(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
+        let signal = Signal::Retry { by: actor.principal().label() };
+        let (now, audit) = (self.inner.clock.now(), audit(actor, "task.retry", id, json!({})));
+        self.inner.store.reopen(actor.scope(), id, signal, now, audit).await?;
+        self.told(actor, id).await
+    }
+
+    async fn told(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
+        self.inner.active.poke(id);
+        self.inner.watchers.tell(id);
+        self.task(actor.scope(), id).await
+    }
+
+    /// Answers what a task waits for.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`; `CONFLICT` when it does not wait for a person (any more); `VALIDATION_ERROR` when the answer does
+    /// not fit the question.
+    pub async fn review(&self, actor: &Actor, id: TaskId, request: ReviewRequest) -> Result<TaskView> {
+        let task = self.row(actor.scope(), id).await?;
+        let wait = find_wait(&task, request.step_id.as_deref())?;
+        check_answer(&wait, &request)?;
+        let signal = Signal::Review {
+            step: wait.step_id.clone(),
+            wait_seq: wait.seq,
+            corrections: request.corrections.clone(),
+            resolution: request.resolution,
+            by: actor.principal().label(),
+        };
+        let names: Vec<&String> = request.corrections.keys().collect();
+        let detail = json!({
+            "stepId": wait.step_id,
+            "kind": wait.kind,
+            "corrections": names,
+            "resolution": request.resolution,
+            "argsHash": wait.details.get("argsHash"),
+        });
+        let audit = audit(actor, "task.review", id, detail);
+        self.inner.store.answer(actor.scope(), id, &wait, signal, audit).await.map_err(|refused| match refused {
+            ReviewRefused::NotWaiting => not_waiting(&task),
+            ReviewRefused::NotFound => Error::not_found("task", id),
+            ReviewRefused::Store(error) => error,
+        })?;
+        self.told(actor, id).await
+    }
+
+    /// Takes in an outside engine's answer to a delegation. It proves itself by the delegation's own secret.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` for an unknown task or delegation; `UNAUTHENTICATED` for a wrong proof.
+    pub async fn callback(
+        &self,
+        id: TaskId,
+        proof: &CallbackProof,
+        request: CallbackRequest,
+    ) -> Result<CallbackOutcome> {
+        let inner = &self.inner;
+        let scope = inner.store.scope_of(id).await?.ok_or_else(|| Error::not_found("task", id))?;
+        let step = step_in(&request.workflow_id, &format!("v1:{}:{id}:", scope.tenant()))
+            .ok_or_else(|| Error::not_found("delegation", &request.workflow_id))?;
+        let secret = inner.keys.callback_secret(&request.workflow_id);
+        if !self.proves(proof, &secret) {
+            return Err(Error::new(ErrorCode::Unauthenticated, "the callback's secret or signature is wrong"));
+        }
+        let task = self.row(scope, id).await?;
+        let walk = self.walk_of(scope, &task).await?;
+        if walk.plan().is_some() && walk.find(&step).is_none() {
+            return Err(Error::not_found("delegation", &request.workflow_id));
+        }
+        let signal = Signal::Callback {
+            step: step.clone(),
+            workflow_id: request.workflow_id,
+            success: request.success,
+            data: request.data,
+            error: request.error,
+        };
+        let now = inner.clock.now();
+        let outcome = inner.store.callback(scope, id, &step, signal, &request.body_hash, now).await?;
+        inner.active.poke(id);
+        Ok(outcome)
+    }
+
+    fn proves(&self, proof: &CallbackProof, secret: &str) -> bool {
+        match proof {
+            CallbackProof::Secret(given) => {
+                // Hashing both makes the comparison independent of where they differ.
+                blake3::hash(given.as_bytes()) == blake3::hash(secret.as_bytes())
+            }
+            CallbackProof::Signed { id, timestamp, signature, body } => {
+                let headers = WebhookHeaders { id, timestamp, signature };
+                webhook::verify(&signing_secret(secret), headers, body, self.inner.clock.now()).is_ok()
+            }
+        }
+    }
+}
+
+/// A delegation's secret as Standard Webhooks want it: `whsec_` and base64.
+fn signing_secret(secret: &str) -> String {
+    let padded = secret.replace('-', "+").replace('_', "/");
+    format!("whsec_{padded}")
+}
+
+/// The step in `v1:{tenant}:{task}:{step}:{generation}`.
+fn step_in(workflow_id: &str, prefix: &str) -> Option<StepId> {
+    let (step, generation) = workflow_id.strip_prefix(prefix)?.rsplit_once(':')?;
+    generation.parse::<u32>().ok()?;
+    let fits = (1..=kybern_core::plan::limits::MAX_DERIVED_ID).contains(&step.len())
+        && step.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    fits.then(|| StepId::trusted(step))
+}
+
+fn audit(actor: &Actor, action: &str, id: TaskId, detail: Value) -> AuditEvent {
+    AuditEvent::by(actor, action, format!("task:{id}"), detail)
+}
+
+fn not_waiting(task: &Task) -> Error {
+    let message = if task.status == TaskStatus::NeedsReview {
+        "this question has been answered".to_owned()
+    } else {
+        format!("the task is {}, it does not wait for a person", task.status)
+    };
+    Error::new(ErrorCode::Conflict, message)
+}
+
+fn find_wait(task: &Task, step: Option<&str>) -> Result<Wait> {
+    let known = || task.waits.iter().map(|wait| wait.step_id.as_str()).collect::<Vec<_>>().join(", ");
+    match (step, task.waits.as_slice()) {
+        (_, []) => Err(not_waiting(task)),
+        (None, [only]) => Ok(only.clone()),
+        (None, _several) => {
+            Err(Error::invalid("/stepId", format!("the task waits in several steps, name one of: {}", known())))
+        }
+        (Some(step), waits) => {
+            let same = |wait: &&Wait| {
+                wait.step_id.as_str() == step || wait.step_id.as_str().strip_prefix('_') == Some(step)
+            };
+            let message = || format!("the task does not wait in step {step:?} but in: {}", known());
+            waits.iter().find(same).cloned().ok_or_else(|| Error::new(ErrorCode::Conflict, message()))
+        }
+    }
+}
+
+fn check_answer(wait: &Wait, request: &ReviewRequest) -> Result<()> {
+    if let Some(name) = request.corrections.keys().find(|name| name.starts_with('_')) {
+        let message = format!("{name:?} cannot be corrected: names with a leading _ are the kernel's");
+        return Err(Error::invalid(format!("/corrections/{name}"), message));
+    }
+    if wait.kind == WaitKind::Ambiguous && request.resolution.is_none() {
+        let message = "resolution is needed: done (it happened), retry (do it again) or fail";
+        return Err(Error::invalid("/resolution", message));
+    }
+    let decided = matches!(request.resolution, Some(Resolution::Fail | Resolution::Done));
+    if decided || wait.schema.is_null() || (request.corrections.is_empty() && !must_answer(wait)) {
+        return Ok(());
+    }
+    let faults = schema::check(&wait.schema, &Value::Object(request.corrections.clone()));
+    if faults.is_empty() {
+        return Ok(());
+    }
+    let details = faults
+        .into_iter()
+        .map(|fault| Detail::new(format!("/corrections{}", fault.path), fault.message))
+        .collect();
+    Err(Error::new(ErrorCode::Validation, "the corrections do not fit the question").with_details(details))
+}
+
+/// Whether nothing is no answer.
+fn must_answer(wait: &Wait) -> bool {
+    match wait.kind {
+        WaitKind::Intent | WaitKind::Document | WaitKind::Input | WaitKind::Review => true,
+        WaitKind::Plan
+        | WaitKind::Confirmation
+        | WaitKind::Ambiguous
+        | WaitKind::Timer
+        | WaitKind::Child
+        | WaitKind::Workflow => false,
+    }
+}

@@ -1,0 +1,239 @@
+//! Submitting: over the API, by a channel, for a tool call. All end in one store call, which may claim at once.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use kybern_core::actor::Actor;
+use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::id::TaskId;
+use kybern_core::money::NanoUsd;
+use kybern_core::plan::FrozenPlan;
+use kybern_core::task::{AttachmentSource, Channel, NewAttachment, NewTask, Submitted, limits};
+use kybern_core::time::Millis;
+use serde_json::Value;
+
+use super::request::SubmitRequest;
+use super::view::TaskView;
+use crate::Engine;
+
+/// A file on its way in.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    pub(crate) filename: String,
+    pub(crate) content_type: String,
+    pub(crate) bytes: Bytes,
+    pub(crate) source: AttachmentSource,
+}
+
+/// What a channel brings.
+#[derive(Clone, Debug)]
+pub(crate) struct Incoming {
+    pub(crate) channel: Channel,
+    pub(crate) source: String,
+    pub(crate) dedupe_key: Option<String>,
+    pub(crate) body_hash: Option<String>,
+    pub(crate) input: String,
+    pub(crate) payload: Value,
+    pub(crate) parts: Vec<Part>,
+    pub(crate) trace_id: Option<String>,
+}
+
+impl Engine {
+    /// Submits a task. With `wait` the answer comes when it ends or waits for a person, at most that much later.
+    ///
+    /// # Errors
+    /// `VALIDATION_ERROR`, `NOT_FOUND` for an unknown plan, `UNPROCESSABLE` for one in quarantine, `CONFLICT` when
+    /// the idempotency key was used with another body.
+    pub async fn submit(&self, actor: &Actor, request: SubmitRequest, wait: Option<Millis>) -> Result<TaskView> {
+        let plan = match &request.plan_key {
+            None => None,
+            Some(key) => Some(self.plan_for(actor, key).await?),
+        };
+        self.submit_with_plan(actor, request, plan, wait).await
+    }
+
+    async fn plan_for(&self, actor: &Actor, key: &str) -> Result<FrozenPlan> {
+        let bundled = self.registry().find_plan(key);
+        let own = self.own_plans(actor.scope()).await?;
+        let plan = self.inner.catalog.find(&own, key).or_else(|| bundled.map(|plan| (**plan).clone()));
+        let plan = plan.ok_or_else(|| Error::not_found("plan", key))?;
+        if let Some(fault) = plan.quarantine.first() {
+            let message = format!("plan {key} is in quarantine: {fault}");
+            return Err(Error::new(ErrorCode::Unprocessable, message));
+        }
+        Ok(plan.freeze())
+    }
+
+    pub(crate) async fn submit_with_plan(
+        &self,
+        actor: &Actor,
+        request: SubmitRequest,
+        plan: Option<FrozenPlan>,
+        wait: Option<Millis>,
+    ) -> Result<TaskView> {
+        check(&request)?;
+        if plan.is_none() && request.input.trim().is_empty() && request.attachments.is_empty() {
+            let message = "input is empty: say what is wanted, attach a document, or name a plan";
+            return Err(Error::invalid("/input", message));
+        }
+        let body_hash = request.idempotency_key.as_ref().map(|_| hash_of(&request));
+        let incoming = Incoming {
+            channel: request.channel,
+            source: format!("api/{}", actor.principal().label()),
+            dedupe_key: request.idempotency_key.clone(),
+            body_hash,
+            input: request.input.clone(),
+            payload: request.payload.clone(),
+            parts: request
+                .attachments
+                .iter()
+                .map(|file| Part {
+                    filename: file.filename.clone(),
+                    content_type: file.content_type.clone(),
+                    bytes: file.bytes.clone(),
+                    source: AttachmentSource::Attached,
+                })
+                .collect(),
+            trace_id: request.trace_id.clone(),
+        };
+        let caps = Caps {
+            max_steps: request.max_steps.unwrap_or(limits::DEFAULT_MAX_STEPS),
+            threshold: request.confidence_threshold.unwrap_or(limits::DEFAULT_CONFIDENCE_THRESHOLD),
+            budget: request.budget,
+        };
+        let id = match self.store_incoming(actor, incoming, plan, caps).await? {
+            Submitted::New(claimed) => claimed.task.id,
+            Submitted::Queued(task) => task.id,
+            Submitted::Duplicate { task, same_body: true } => task.id,
+            Submitted::Duplicate { same_body: false, .. } => {
+                let message = "the idempotency key was used before with another body, use a fresh key";
+                return Err(Error::new(ErrorCode::Conflict, message));
+            }
+        };
+        match wait {
+            Some(wait) => self.wait_for(actor.scope(), id, wait).await,
+            None => self.task(actor.scope(), id).await,
+        }
+    }
+
+    pub(crate) async fn submit_incoming(&self, actor: &Actor, incoming: Incoming) -> Result<Submitted> {
+        let caps = Caps {
+            max_steps: limits::DEFAULT_MAX_STEPS,
+            threshold: limits::DEFAULT_CONFIDENCE_THRESHOLD,
+            budget: None,
+        };
+        self.store_incoming(actor, incoming, None, caps).await
+    }
+
+    /// Stores the files, then the task, and starts it at once when there is a free slot.
+    async fn store_incoming(
+        &self,
+        actor: &Actor,
+        incoming: Incoming,
+        plan: Option<FrozenPlan>,
+        caps: Caps,
+    ) -> Result<Submitted> {
+        crate::intake::within_limits(&incoming.parts)?;
+        if incoming.input.len() > limits::MAX_INPUT {
+            let message = format!("the input is over the limit of {} bytes", limits::MAX_INPUT);
+            return Err(Error::new(ErrorCode::PayloadTooLarge, message));
+        }
+        let (inner, scope) = (&self.inner, actor.scope());
+        let mut attachments = Vec::with_capacity(incoming.parts.len());
+        for part in incoming.parts {
+            let size = u64::try_from(part.bytes.len()).unwrap_or(u64::MAX);
+            let hash = inner.store.put_blob(scope, part.bytes).await?;
+            attachments.push(NewAttachment {
+                filename: part.filename,
+                content_type: part.content_type,
+                size,
+                hash,
+                source: part.source,
+            });
+        }
+        let has_documents = attachments.iter().any(|file| file.source == AttachmentSource::Attached);
+        let id = TaskId::from_uuid(inner.ids.next());
+        if let Some(plan) = &plan {
+            inner.frozen.keep(plan.clone());
+        }
+        let task = NewTask {
+            id,
+            channel: incoming.channel,
+            source: incoming.source,
+            dedupe_key: incoming.dedupe_key,
+            body_hash: incoming.body_hash,
+            input: incoming.input,
+            payload: incoming.payload,
+            created_by: actor.principal().label(),
+            user: actor.user(),
+            plan,
+            attachments,
+            max_steps: caps.max_steps,
+            confidence_threshold: caps.threshold,
+            budget: caps.budget,
+            trace_id: incoming.trace_id.unwrap_or_else(|| inner.ids.next().simple().to_string()),
+            parent: None,
+            depth: 0,
+            forked_from: None,
+            at: inner.clock.now(),
+        };
+        self.store_task(actor, task, Some(has_documents)).await
+    }
+
+    /// Stores a task and starts it at once when this process works and has a free slot.
+    pub(crate) async fn store_task(
+        &self,
+        actor: &Actor,
+        task: NewTask,
+        has_documents: Option<bool>,
+    ) -> Result<Submitted> {
+        let inner = &self.inner;
+        let works = inner.settings.work && !inner.stopping.is_cancelled();
+        let slot = if works { Arc::clone(&inner.slots).try_acquire_owned().ok() } else { None };
+        let claim = slot.as_ref().map(|_| (&inner.worker, inner.settings.lease));
+        let submitted = inner.store.submit(actor.scope(), task, claim).await?;
+        if let Submitted::New(claimed) = &submitted {
+            self.run_claimed((**claimed).clone(), has_documents, slot);
+        }
+        Ok(submitted)
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Caps {
+    max_steps: u32,
+    threshold: f64,
+    budget: Option<NanoUsd>,
+}
+
+fn check(request: &SubmitRequest) -> Result<()> {
+    if request.max_steps.is_some_and(|steps| !(1..=limits::MAX_MAX_STEPS).contains(&steps)) {
+        let message = format!("maxSteps must be an integer from 1 to {}", limits::MAX_MAX_STEPS);
+        return Err(Error::invalid("/maxSteps", message));
+    }
+    if request.confidence_threshold.is_some_and(|threshold| !(0.0..=1.0).contains(&threshold)) {
+        return Err(Error::invalid("/confidenceThreshold", "confidenceThreshold must be a number from 0 to 1"));
+    }
+    if request.budget.is_some_and(|budget| budget.0 < 0) {
+        return Err(Error::invalid("/budgetNanos", "budgetNanos must not be negative"));
+    }
+    Ok(())
+}
+
+/// What a submission says, as a hash: the same key with another one is a conflict.
+fn hash_of(request: &SubmitRequest) -> String {
+    let mut hasher = blake3::Hasher::new();
+    let mut add = |bytes: &[u8]| {
+        hasher.update(&u64::try_from(bytes.len()).unwrap_or(u64::MAX).to_be_bytes());
+        hasher.update(bytes);
+    };
+    add(request.input.as_bytes());
+    add(&serde_json_canonicalizer::to_vec(&request.payload).unwrap_or_default());
+    add(request.plan_key.as_deref().unwrap_or_default().as_bytes());
+    add(format!("{:?}{:?}{:?}", request.max_steps, request.confidence_threshold, request.budget).as_bytes());
+    for file in &request.attachments {
+        add(file.filename.as_bytes());
+        add(&file.bytes);
+    }
+    hasher.finalize().to_hex().to_string()
+}

@@ -1,0 +1,127 @@
+//! The names that expressions may read: `state`, `steps.ID`, `task`, `tenant`, `user`, `item`, `index`, with or
+//! without a leading `context.`.
+
+use std::sync::Arc;
+
+use kybern_core::task::StepOutcome;
+use minijinja::value::{Enumerator, Object, ObjectRepr, Value as Jinja};
+use serde_json::{Map, Value};
+
+use super::value::{Members, convert};
+
+/// One step as expressions see it.
+#[derive(Clone, Debug)]
+pub struct StepView {
+    /// The id under which it is found.
+    pub id: String,
+    /// How it ended, with its result.
+    pub outcome: Arc<StepOutcome>,
+}
+
+/// Everything an expression can read. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// The state.
+    pub state: Arc<Map<String, Value>>,
+    /// Steps that have ended; of two with one id the later wins.
+    pub steps: Arc<Vec<StepView>>,
+    /// The task.
+    pub task: Arc<Map<String, Value>>,
+    /// The tenant.
+    pub tenant: Arc<Map<String, Value>>,
+    /// The user; `null` when there is none.
+    pub user: Arc<Value>,
+    /// The item and the index of the loop round.
+    pub round: Option<(Arc<Value>, u32)>,
+}
+
+impl Context {
+    pub(super) fn root(&self, numeric: bool) -> Jinja {
+        Jinja::from_object(Root { context: self.clone(), numeric })
+    }
+}
+
+#[derive(Debug)]
+struct Root {
+    context: Context,
+    numeric: bool,
+}
+
+impl Object for Root {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Map
+    }
+
+    fn get_value(self: &Arc<Self>, key: &Jinja) -> Option<Jinja> {
+        let members = |map: &Arc<Map<String, Value>>| {
+            Some(Jinja::from_object(Members { map: Arc::clone(map), numeric: self.numeric }))
+        };
+        match key.as_str()? {
+            "state" => members(&self.context.state),
+            "steps" => Some(Jinja::from_object(Steps { steps: Arc::clone(&self.context.steps), numeric: self.numeric })),
+            "task" => members(&self.context.task),
+            "tenant" => members(&self.context.tenant),
+            "user" => Some(convert(&self.context.user, self.numeric)),
+            "item" => self.context.round.as_ref().map(|(item, _)| convert(item, self.numeric)),
+            "index" => self.context.round.as_ref().map(|(_, index)| Jinja::from(*index)),
+            "context" => {
+                Some(Jinja::from_object(Self { context: self.context.clone(), numeric: self.numeric }))
+            }
+            _unknown => None,
+        }
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        Enumerator::Str(&["state", "steps", "task", "tenant", "user"])
+    }
+}
+
+#[derive(Debug)]
+struct Steps {
+    steps: Arc<Vec<StepView>>,
+    numeric: bool,
+}
+
+impl Object for Steps {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Map
+    }
+
+    fn get_value(self: &Arc<Self>, key: &Jinja) -> Option<Jinja> {
+        let id = key.as_str()?;
+        let step = self.steps.iter().rev().find(|step| step.id == id)?;
+        Some(Jinja::from_object(One { outcome: Arc::clone(&step.outcome), numeric: self.numeric }))
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        Enumerator::Values(self.steps.iter().map(|step| Jinja::from(step.id.as_str())).collect())
+    }
+}
+
+#[derive(Debug)]
+struct One {
+    outcome: Arc<StepOutcome>,
+    numeric: bool,
+}
+
+impl Object for One {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Map
+    }
+
+    fn get_value(self: &Arc<Self>, key: &Jinja) -> Option<Jinja> {
+        match key.as_str()? {
+            "status" => Some(Jinja::from(self.outcome.status.as_str())),
+            "result" => Some(convert(&self.outcome.data, self.numeric)),
+            "error" => Some(match &self.outcome.error {
+                None => Jinja::from(()),
+                Some(error) => convert(&serde_json::to_value(error).unwrap_or_default(), self.numeric),
+            }),
+            _unknown => None,
+        }
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        Enumerator::Str(&["status", "result", "error"])
+    }
+}

@@ -1,0 +1,229 @@
+//! One expression: compiled once, kept, evaluated often.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use kybern_core::plan::limits::MAX_EXPRESSION;
+use minijinja::{Environment, Expression, UndefinedBehavior};
+use serde_json::Value;
+
+use super::context::Context;
+use super::filters;
+
+/// Steps of the interpreter that one evaluation may take.
+const FUEL: u64 = 50_000;
+/// Expressions that are kept compiled.
+const KEPT: usize = 8_192;
+/// Bytes of an evaluation's result as JSON.
+pub(super) const MAX_RESULT: usize = 4 * 1024 * 1024;
+/// Operators that join texts or lists, of which each can at most add its operands' sizes.
+const MAX_JOINS: usize = 32;
+
+/// Filters that make no texts and no lists.
+const NUMERIC: &[&str] =
+    &["int", "float", "round", "abs", "bool", "length", "count", "sum", "min", "max", "first", "last", "default", "d"];
+
+/// Why an expression cannot be compiled, or evaluated.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ExpressionError {
+    /// It is no expression.
+    #[error("{expression:?} is not an expression: {problem}")]
+    Syntax {
+        /// The expression.
+        expression: String,
+        /// What the parser says.
+        problem: String,
+    },
+    /// It is over a limit, or does what is not allowed.
+    #[error("{expression:?} is refused: {problem}")]
+    Refused {
+        /// The expression.
+        expression: String,
+        /// Why.
+        problem: String,
+    },
+    /// It failed on these values.
+    #[error("{expression:?} failed: {problem}")]
+    Failed {
+        /// The expression.
+        expression: String,
+        /// Why.
+        problem: String,
+    },
+}
+
+/// A name that an expression reads: its dotted parts, without a leading `context`.
+pub type Path = Vec<String>;
+
+/// A compiled expression.
+#[derive(Debug)]
+pub struct Compiled {
+    source: String,
+    code: Expression<'static, 'static>,
+    paths: Vec<Path>,
+    multiplies: bool,
+}
+
+static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let mut environment = Environment::empty();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_fuel(Some(FUEL));
+    environment.set_recursion_limit(50);
+    filters::register(&mut environment);
+    environment
+});
+
+type Cache = HashMap<String, Arc<Compiled>>;
+static CACHE: LazyLock<Mutex<Cache>> = LazyLock::new(Mutex::default);
+
+/// Compiles an expression (without its braces), or finds it compiled.
+///
+/// # Errors
+/// When it is no expression, or over a limit.
+pub fn compile(source: &str) -> Result<Arc<Compiled>, ExpressionError> {
+    if let Some(found) = CACHE.lock().unwrap_or_else(PoisonError::into_inner).get(source) {
+        return Ok(Arc::clone(found));
+    }
+    let compiled = Arc::new(Compiled::new(source)?);
+    let mut cache = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+    if cache.len() >= KEPT {
+        cache.clear();
+    }
+    cache.insert(source.to_owned(), Arc::clone(&compiled));
+    Ok(compiled)
+}
+
+impl Compiled {
+    fn new(source: &str) -> Result<Self, ExpressionError> {
+        let refused =
+            |problem: String| ExpressionError::Refused { expression: source.chars().take(80).collect(), problem };
+        if source.len() > MAX_EXPRESSION {
+            return Err(refused(format!("it is longer than {MAX_EXPRESSION} characters")));
+        }
+        let shape = Shape::of(source);
+        if shape.joins > MAX_JOINS {
+            return Err(refused(format!("it joins more than {MAX_JOINS} values")));
+        }
+        if shape.multiplies && (shape.has_text || shape.has_list || shape.joins_texts) {
+            return Err(refused("an expression with * may hold no text, no list and no ~".to_owned()));
+        }
+        if shape.multiplies && let Some(filter) = shape.filters.iter().find(|name| !NUMERIC.contains(&name.as_str())) {
+            return Err(refused(format!("an expression with * may not use the filter {filter}")));
+        }
+        let code = ENVIRONMENT.compile_expression_owned(source.to_owned()).map_err(|error| ExpressionError::Syntax {
+            expression: source.to_owned(),
+            problem: error.detail().map_or_else(|| error.to_string(), str::to_owned),
+        })?;
+        let mut paths: Vec<Path> = code
+            .undeclared_variables(true)
+            .into_iter()
+            .map(|name| {
+                let mut parts: Path = name.split('.').map(str::to_owned).collect();
+                if parts.len() > 1 && parts.first().is_some_and(|first| first == "context") {
+                    parts.remove(0);
+                }
+                parts
+            })
+            .collect();
+        paths.sort();
+        Ok(Self { source: source.to_owned(), code, paths, multiplies: shape.multiplies })
+    }
+
+    /// The names it reads. A name that is looked up by a computed key counts as all of what it is looked up in.
+    #[must_use]
+    pub fn paths(&self) -> &[Path] {
+        &self.paths
+    }
+
+    /// Evaluates it.
+    ///
+    /// # Errors
+    /// When a name is unknown, an operation does not fit its values, or a limit is reached.
+    pub fn evaluate(&self, context: &Context) -> Result<Value, ExpressionError> {
+        let failed = |problem: String| ExpressionError::Failed { expression: self.source.clone(), problem };
+        let value = self.code.eval(context.root(self.multiplies)).map_err(|error| failed(describe(&error)))?;
+        if value.is_undefined() {
+            return Err(failed("it names a value that does not exist".to_owned()));
+        }
+        let value = serde_json::to_value(&value).map_err(|error| failed(error.to_string()))?;
+        if size_over(&value, MAX_RESULT).is_none() {
+            return Err(failed(format!("its result is larger than {MAX_RESULT} bytes")));
+        }
+        Ok(value)
+    }
+}
+
+/// What is left of `left` bytes after a value; `None` when it does not fit.
+fn size_over(value: &Value, left: usize) -> Option<usize> {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => left.checked_sub(8),
+        Value::String(text) => left.checked_sub(text.len() + 2),
+        Value::Array(items) => items.iter().try_fold(left.checked_sub(2)?, |left, item| size_over(item, left)),
+        Value::Object(members) => members
+            .iter()
+            .try_fold(left.checked_sub(2)?, |left, (name, item)| size_over(item, left.checked_sub(name.len() + 4)?)),
+    }
+}
+
+fn describe(error: &minijinja::Error) -> String {
+    match error.kind() {
+        minijinja::ErrorKind::UndefinedError => {
+            "it names a value that does not exist (use `| default(…)` where it may be missing)".to_owned()
+        }
+        minijinja::ErrorKind::OutOfFuel => "it takes too many steps".to_owned(),
+        _other => error.detail().map_or_else(|| error.kind().to_string(), |detail| format!("{}: {detail}", error.kind())),
+    }
+}
+
+/// What an expression is made of, by its characters alone. The interpreter multiplies texts and lists by numbers,
+/// each time up to 100 MB; so an expression that multiplies gets numbers only.
+#[derive(Default)]
+struct Shape {
+    multiplies: bool,
+    has_text: bool,
+    has_list: bool,
+    joins_texts: bool,
+    joins: usize,
+    filters: Vec<String>,
+}
+
+impl Shape {
+    fn of(source: &str) -> Self {
+        let mut shape = Self::default();
+        let mut chars = source.chars().peekable();
+        let mut before = ' ';
+        while let Some(c) = chars.next() {
+            match c {
+                '"' | '\'' => {
+                    shape.has_text = true;
+                    while let Some(inner) = chars.next() {
+                        if inner == '\\' {
+                            chars.next();
+                        } else if inner == c {
+                            break;
+                        }
+                    }
+                }
+                '*' => shape.multiplies = true,
+                '~' => {
+                    shape.joins_texts = true;
+                    shape.joins += 1;
+                }
+                '+' => shape.joins += 1,
+                '|' => {
+                    let rest: String = chars.clone().skip_while(|c| c.is_whitespace()).collect();
+                    let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+                    shape.filters.push(rest.get(..end).unwrap_or_default().to_owned());
+                }
+                // A bracket after a name, a bracket or a parenthesis looks something up; otherwise it is a list.
+                '[' if !(before.is_alphanumeric() || matches!(before, '_' | ']' | ')')) => shape.has_list = true,
+                '{' => shape.has_list = true,
+                _other => {}
+            }
+            if !c.is_whitespace() {
+                before = c;
+            }
+        }
+        shape
+    }
+}

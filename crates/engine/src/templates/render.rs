@@ -1,0 +1,281 @@
+//! Values with templates in them, made into values.
+
+use serde_json::{Map, Value};
+
+use super::context::Context;
+use super::expression::{ExpressionError, MAX_RESULT, Path, compile};
+
+/// How deep a value with templates may be nested.
+const MAX_DEPTH: usize = 64;
+
+/// Why a value cannot be rendered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RenderError {
+    /// An expression cannot be compiled or evaluated.
+    #[error(transparent)]
+    Expression(#[from] ExpressionError),
+    /// A text opens an expression and does not close it.
+    #[error("{0:?} opens an expression with {{{{ and does not close it with }}}}")]
+    Unclosed(String),
+    /// A text holds statements, which are not templates here.
+    #[error("{0:?} holds a statement, only {{{{ expressions }}}} are allowed")]
+    Statement(String),
+    /// The value is nested too deep, or the text becomes too large.
+    #[error("the value is over a limit: {0}")]
+    Limit(&'static str),
+}
+
+/// A rendered value, with what it was made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rendered {
+    /// The value.
+    pub value: Value,
+    /// Whether an expression was in it.
+    pub dynamic: bool,
+}
+
+/// A piece of a text.
+enum Piece<'a> {
+    Literal(&'a str),
+    Expression(&'a str),
+}
+
+/// Whether a value holds an expression anywhere.
+#[must_use]
+pub fn has_expression(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains("{{"),
+        Value::Array(items) => items.iter().any(has_expression),
+        Value::Object(members) => members.values().any(has_expression),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// Renders a value. Its shape stays, its texts are rendered.
+///
+/// # Errors
+/// See [`RenderError`].
+pub fn render(value: &Value, context: &Context) -> Result<Value, RenderError> {
+    render_at(value, context, 0)
+}
+
+fn render_at(value: &Value, context: &Context, depth: usize) -> Result<Value, RenderError> {
+    if depth > MAX_DEPTH {
+        return Err(RenderError::Limit("nested deeper than 64"));
+    }
+    Ok(match value {
+        Value::String(text) if text.contains("{{") || text.contains("{%") => render_text(text, context)?,
+        Value::Array(items) => {
+            Value::Array(items.iter().map(|item| render_at(item, context, depth + 1)).collect::<Result<_, _>>()?)
+        }
+        Value::Object(members) => Value::Object(
+            members
+                .iter()
+                .map(|(name, member)| Ok((name.clone(), render_at(member, context, depth + 1)?)))
+                .collect::<Result<Map<_, _>, RenderError>>()?,
+        ),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
+    })
+}
+
+fn render_text(text: &str, context: &Context) -> Result<Value, RenderError> {
+    let pieces = pieces(text)?;
+    if let [Piece::Expression(source)] = pieces.as_slice() {
+        return Ok(compile(source)?.evaluate(context)?);
+    }
+    let mut rendered = String::with_capacity(text.len());
+    for piece in pieces {
+        match piece {
+            Piece::Literal(literal) => rendered.push_str(literal),
+            Piece::Expression(source) => match compile(source)?.evaluate(context)? {
+                Value::String(value) => rendered.push_str(&value),
+                Value::Null => {}
+                value @ (Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+                    rendered.push_str(&value.to_string());
+                }
+            },
+        }
+        if rendered.len() > MAX_RESULT {
+            return Err(RenderError::Limit("the text is larger than 4 MiB"));
+        }
+    }
+    Ok(Value::String(rendered))
+}
+
+/// Cuts a text into literals and expressions. White space around a lone expression does not count.
+fn pieces(text: &str) -> Result<Vec<Piece<'_>>, RenderError> {
+    if text.contains("{%") || text.contains("{#") {
+        return Err(RenderError::Statement(text.chars().take(80).collect()));
+    }
+    let unclosed = || RenderError::Unclosed(text.chars().take(80).collect());
+    let mut pieces = Vec::new();
+    let mut rest = if text.trim().starts_with("{{") && text.trim().ends_with("}}") { text.trim() } else { text };
+    while let Some(start) = rest.find("{{") {
+        if start > 0 {
+            pieces.push(Piece::Literal(&rest[..start]));
+        }
+        let inner = &rest[start + 2..];
+        let end = end_of_expression(inner).ok_or_else(unclosed)?;
+        pieces.push(Piece::Expression(inner[..end].trim()));
+        rest = &inner[end + 2..];
+    }
+    if !rest.is_empty() {
+        pieces.push(Piece::Literal(rest));
+    }
+    Ok(pieces)
+}
+
+/// Where the `}}` stands that closes an expression: not inside a text, and not the end of an object in it.
+fn end_of_expression(inner: &str) -> Option<usize> {
+    let bytes = inner.as_bytes();
+    let (mut at, mut quote, mut depth) = (0, None, 0_usize);
+    while let Some(&byte) = bytes.get(at) {
+        match (quote, byte) {
+            (Some(_), b'\\') => at += 1,
+            (Some(open), _) if byte == open => quote = None,
+            (Some(_), _) => {}
+            (None, b'"' | b'\'') => quote = Some(byte),
+            (None, b'{') => depth += 1,
+            (None, b'}') if depth == 0 && bytes.get(at + 1) == Some(&b'}') => return Some(at),
+            (None, b'}') => depth = depth.checked_sub(1)?,
+            (None, _) => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// The names that the expressions in a value read.
+///
+/// # Errors
+/// When one of them cannot be compiled.
+pub fn expressions_in(value: &Value) -> Result<Vec<Path>, RenderError> {
+    let mut paths = Vec::new();
+    collect(value, &mut paths)?;
+    Ok(paths)
+}
+
+fn collect(value: &Value, paths: &mut Vec<Path>) -> Result<(), RenderError> {
+    match value {
+        Value::String(text) if text.contains("{{") || text.contains("{%") => paths.extend(check_text(text)?),
+        Value::Array(items) => items.iter().try_for_each(|item| collect(item, paths))?,
+        Value::Object(members) => members.values().try_for_each(|member| collect(member, paths))?,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+    Ok(())
+}
+
+/// Compiles every expression of a text and returns the names they read.
+///
+/// # Errors
+/// When one of them cannot be compiled.
+pub fn check_text(text: &str) -> Result<Vec<Path>, RenderError> {
+    let mut paths = Vec::new();
+    for piece in pieces(text)? {
+        if let Piece::Expression(source) = piece {
+            paths.extend(compile(source)?.paths().iter().cloned());
+        }
+    }
+    Ok(paths)
+}
+
+/// The truth of a condition: `{{ expression }}`, or the bare expression. Only `false`, `null`, `0`, and what is empty
+/// are false; the text `"False"` never comes up, because types are kept.
+///
+/// # Errors
+/// When it cannot be evaluated.
+pub fn truth(condition: &str, context: &Context) -> Result<bool, RenderError> {
+    let value = if condition.contains("{{") {
+        render_text(condition, context)?
+    } else {
+        compile(condition.trim())?.evaluate(context)?
+    };
+    Ok(match value {
+        Value::Null => false,
+        Value::Bool(flag) => flag,
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(members) => !members.is_empty(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use serde_json::json;
+
+    fn context(state: Value) -> Context {
+        Context {
+            state: Arc::new(state.as_object().cloned().unwrap()),
+            steps: Arc::default(),
+            task: Arc::default(),
+            tenant: Arc::default(),
+            user: Arc::new(Value::Null),
+            round: None,
+        }
+    }
+
+    fn eval(template: &str, state: Value) -> Result<Value, RenderError> {
+        render(&json!(template), &context(state))
+    }
+
+    #[test]
+    fn types_are_kept() {
+        let state = json!({"list": [1, "a", null], "no": false, "n": 3, "o": {"k": [true]}});
+        assert_eq!(eval("{{ state.list }}", state.clone()).unwrap(), json!([1, "a", null]));
+        assert_eq!(eval("{{ context.state.no }}", state.clone()).unwrap(), json!(false));
+        assert_eq!(eval("{{ state.o }}", state.clone()).unwrap(), json!({"k": [true]}));
+        assert_eq!(eval("{{ state.n * 2 + 1 }}", state.clone()).unwrap(), json!(7));
+        assert_eq!(eval("n = {{ state.n }}, {{ state.no }}", state).unwrap(), json!("n = 3, false"));
+    }
+
+    #[test]
+    fn unknown_names_are_errors_and_defaults_help() {
+        assert!(eval("{{ state.ghost }}", json!({})).is_err());
+        assert_eq!(eval("{{ state.ghost | default(none) }}", json!({})).unwrap(), Value::Null);
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let state = json!({"s": "x".repeat(1000), "l": [1, 2], "n": 100_000_000});
+        for bomb in [
+            "{{ 'a' * 100000000 }}",
+            "{{ state.s * state.n }}",
+            "{{ state.l * state.n }}",
+            "{{ [1] * 100000000 }}",
+            "{{ (state.n | string) * state.n }}",
+            "{{ state.s | replace('x', state.s) | replace('x', state.s) }}",
+        ] {
+            assert!(eval(bomb, state.clone()).is_err(), "{bomb}");
+        }
+    }
+
+    #[test]
+    fn statements_are_refused() {
+        assert!(matches!(eval("{% for x in y %}{{ x }}{% endfor %}", json!({})), Err(RenderError::Statement(_))));
+        assert!(matches!(eval("{{ state.a ", json!({})), Err(RenderError::Unclosed(_))));
+    }
+
+    #[test]
+    fn braces_and_quotes_inside_an_expression_do_not_end_it() {
+        assert_eq!(eval("{{ {'a': {'b': '}}'}} }}", json!({})).unwrap(), json!({"a": {"b": "}}"}}));
+    }
+
+    #[test]
+    fn truth_is_typed() {
+        let context = context(json!({"no": false, "yes": "no", "empty": []}));
+        assert!(!truth("{{ state.no }}", &context).unwrap());
+        assert!(truth("state.yes == 'no'", &context).unwrap());
+        assert!(!truth("{{ state.empty }}", &context).unwrap());
+    }
+
+    #[test]
+    fn paths_say_what_is_read() {
+        let paths = expressions_in(&json!({"a": ["{{ context.state.x.y }} {{ steps.one.result }}"]})).unwrap();
+        assert!(paths.contains(&vec!["state".into(), "x".into(), "y".into()]));
+        assert!(paths.contains(&vec!["steps".into(), "one".into(), "result".into()]));
+    }
+}

@@ -1,0 +1,74 @@
+//! JSON as the interpreter sees it: looked into, not copied.
+
+use std::fmt;
+use std::sync::Arc;
+
+use minijinja::value::{Enumerator, Object, ObjectRepr, Value as Jinja};
+use serde_json::{Map, Value};
+
+/// An object whose members are converted when they are looked at.
+#[derive(Debug)]
+pub(super) struct Members {
+    /// The members.
+    pub(super) map: Arc<Map<String, Value>>,
+    /// Whether texts and lists are opaque, because the expression multiplies.
+    pub(super) numeric: bool,
+}
+
+impl Object for Members {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Map
+    }
+
+    fn get_value(self: &Arc<Self>, key: &Jinja) -> Option<Jinja> {
+        self.map.get(key.as_str()?).map(|value| convert(value, self.numeric))
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        Enumerator::Values(self.map.keys().map(|key| Jinja::from(key.as_str())).collect())
+    }
+}
+
+/// A text or a list that cannot be multiplied: it has no interpreter type.
+pub(super) struct Opaque(pub(super) Value);
+
+impl fmt::Debug for Opaque {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("value")
+    }
+}
+
+impl Object for Opaque {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Plain
+    }
+
+    fn get_value(self: &Arc<Self>, key: &Jinja) -> Option<Jinja> {
+        let items = self.0.as_array()?;
+        let index = key.as_i64()?;
+        let length = i64::try_from(items.len()).ok()?;
+        let index = if index < 0 { length + index } else { index };
+        items.get(usize::try_from(index).ok()?).map(|value| convert(value, true))
+    }
+
+    fn render(self: &Arc<Self>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("value")
+    }
+}
+
+/// A JSON value for the interpreter.
+pub(super) fn convert(value: &Value, numeric: bool) -> Jinja {
+    match value {
+        Value::Null => Jinja::from(()),
+        Value::Bool(flag) => Jinja::from(*flag),
+        Value::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
+            (Some(whole), _, _) => Jinja::from(whole),
+            (None, Some(whole), _) => Jinja::from(whole),
+            (None, None, float) => Jinja::from(float.unwrap_or(f64::NAN)),
+        },
+        Value::String(_) | Value::Array(_) if numeric => Jinja::from_object(Opaque(value.clone())),
+        Value::String(text) => Jinja::from(text.as_str()),
+        Value::Array(items) => items.iter().map(|item| convert(item, numeric)).collect(),
+        Value::Object(map) => Jinja::from_object(Members { map: Arc::new(map.clone()), numeric }),
+    }
+}

@@ -1,0 +1,44 @@
+//! `core.ask`: asks a person to fill in a form; the answer is the step's data.
+
+use async_trait::async_trait;
+use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::tool::{Review, ToolFailure, ToolOutcome, ToolSpec};
+use serde_json::{Map, Value, json};
+
+use super::text;
+
+pub(super) struct Ask {
+    spec: ToolSpec,
+}
+
+impl Ask {
+    pub(super) fn new() -> Self {
+        let schema = json!({
+            "type": "object",
+            "properties": {"title": {"type": "string", "minLength": 1}, "fields": {"type": "object"}},
+            "required": ["title", "fields"],
+            "additionalProperties": false
+        });
+        let description = "Asks a person to fill in a form (fields: JSON Schema). The answer is the step's data.";
+        Self { spec: ToolSpec::read("core.ask", description, schema) }
+    }
+}
+
+#[async_trait]
+impl Tool for Ask {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, _context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+        let title = text(&args, "title")?;
+        let fields = args.get("fields").cloned().unwrap_or_default();
+        Ok(ToolOutcome::ask(Review {
+            reason: title.to_owned(),
+            title: Some(title.to_owned()),
+            schema: crate::tools::schema::form(&fields),
+            details: Value::Null,
+            answer_is_result: true,
+        }))
+    }
+}

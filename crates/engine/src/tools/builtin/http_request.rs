@@ -1,0 +1,150 @@
+//! `core.http_request`: one HTTP request through the egress policy, with the step's idempotency key.
+
+use async_trait::async_trait;
+use kybern_core::error::ErrorCode;
+use kybern_core::ports::{HttpBody, HttpFailure, HttpRequest, HttpResponse, Tool, ToolContext};
+use kybern_core::task::EffectClass;
+use kybern_core::time::Millis;
+use kybern_core::tool::{Needs, Risk, ToolFailure, ToolOutcome, ToolSpec};
+use serde_json::{Map, Value, json};
+
+use super::text;
+
+/// Bytes of an answer that are taken.
+const MAX_ANSWER: usize = 2 * 1024 * 1024;
+
+pub(super) struct HttpCall {
+    spec: ToolSpec,
+}
+
+impl HttpCall {
+    pub(super) fn new() -> Self {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "method": {"type": "string", "enum": ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]},
+                "url": {"type": "string", "minLength": 1, "maxLength": 4096},
+                "headers": {"type": "object", "additionalProperties": {"type": "string"}},
+                "json": {},
+                "text": {"type": "string"},
+                "effect": {"type": "string", "enum": ["read", "keyed", "unkeyed"]}
+            },
+            "required": ["method", "url"],
+            "not": {"required": ["json", "text"]},
+            "additionalProperties": false
+        });
+        let description = "Sends an HTTP request. The effect says what happens if the process dies in between: read \
+                           and keyed requests are sent again with the same Idempotency-Key, unkeyed ones stop for a \
+                           person. Default: read for GET and HEAD, keyed otherwise.";
+        Self {
+            spec: ToolSpec {
+                aliases: vec!["http_request".to_owned()],
+                effect: EffectClass::Keyed,
+                risk: Risk::R2,
+                timeout: Millis::from_secs(60),
+                destinations: vec!["url".to_owned()],
+                untrusted_output: true,
+                needs: Needs { http: true, ..Needs::default() },
+                ..ToolSpec::local("core.http_request", description, schema)
+            },
+        }
+    }
+}
+
+#[async_trait]
+impl Tool for HttpCall {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn effect_of(&self, args: &Map<String, Value>) -> EffectClass {
+        match args.get("effect").and_then(Value::as_str) {
+            Some("read") => EffectClass::Read,
+            Some("keyed") => EffectClass::Keyed,
+            Some("unkeyed") => EffectClass::Unkeyed,
+            Some(_) | None => match args.get("method").and_then(Value::as_str) {
+                Some("GET" | "HEAD") => EffectClass::Read,
+                Some(_) | None => EffectClass::Keyed,
+            },
+        }
+    }
+
+    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+        let http = context.http.as_ref().ok_or_else(|| ToolFailure::permanent("no HTTP client"))?;
+        let method = text(&args, "method")?.to_owned();
+        let mut headers: Vec<(String, String)> = args
+            .get("headers")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+            .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
+            .collect();
+        let has = |headers: &[(String, String)], name: &str| headers.iter().any(|(n, _)| n.eq_ignore_ascii_case(name));
+        if self.effect_of(&args) != EffectClass::Read && !has(&headers, "Idempotency-Key") {
+            headers.push(("Idempotency-Key".to_owned(), context.key.clone()));
+        }
+        if !has(&headers, "traceparent") {
+            headers.push(("traceparent".to_owned(), format!("00-{}-{}-01", context.trace_id, span_id(&context.key))));
+        }
+        let body = match (args.get("json"), args.get("text").and_then(Value::as_str)) {
+            (Some(json), _) if !json.is_null() => HttpBody::Json(json.clone()),
+            (_, Some(text)) => HttpBody::Text(text.to_owned()),
+            (_, None) => HttpBody::Empty,
+        };
+        let request = HttpRequest {
+            method: method.clone(),
+            url: text(&args, "url")?.to_owned(),
+            headers,
+            body,
+            timeout: context.timeout,
+            max_bytes: MAX_ANSWER,
+            trusted_endpoint: false,
+        };
+        match http.send(request).await {
+            Ok(answer) => judge(&method, answer),
+            Err(failure) => Err(explain(failure)),
+        }
+    }
+}
+
+/// 2xx and 3xx succeed; 408, 425, 429 and 5xx may succeed later; other answers do not.
+fn judge(method: &str, answer: HttpResponse) -> Result<ToolOutcome, ToolFailure> {
+    let status = answer.status;
+    if status < 400 {
+        let mut data = Map::new();
+        data.insert("status".to_owned(), json!(status));
+        let headers: Map<String, Value> = answer.headers.into_iter().map(|(name, value)| (name, json!(value))).collect();
+        match serde_json::from_slice::<Value>(&answer.body) {
+            Ok(body) => data.insert("json".to_owned(), body),
+            Err(_) => data.insert("text".to_owned(), json!(String::from_utf8_lossy(&answer.body))),
+        };
+        data.insert("headers".to_owned(), Value::Object(headers));
+        return Ok(ToolOutcome::new(data, format!("{method} answered {status}")));
+    }
+    let excerpt: String = String::from_utf8_lossy(&answer.body).chars().take(200).collect();
+    let message = format!("{method} answered {status}: {excerpt}");
+    let later = matches!(status, 408 | 425 | 429 | 500..=599);
+    let failure = if later { ToolFailure::transient(message) } else { ToolFailure::permanent(message) };
+    // A server error says nothing about what happened before it.
+    Err(if status >= 500 { failure.unknown() } else { failure })
+}
+
+fn explain(failure: HttpFailure) -> ToolFailure {
+    match failure {
+        HttpFailure::Denied(denied) => {
+            ToolFailure::permanent(denied.to_string()).code(ErrorCode::PermissionDenied)
+        }
+        HttpFailure::Invalid(message) => ToolFailure::permanent(message).code(ErrorCode::Validation),
+        HttpFailure::Connect(message) => ToolFailure::transient(format!("cannot connect: {message}")),
+        HttpFailure::NoAnswer(message) => ToolFailure::transient(format!("no answer: {message}")).unknown(),
+        HttpFailure::TooLarge(limit) => {
+            let message = format!("the answer is larger than {limit} bytes");
+            ToolFailure::permanent(message).code(ErrorCode::PayloadTooLarge).unknown()
+        }
+    }
+}
+
+/// A span id that is the same for every try of a call: 16 hex digits.
+fn span_id(key: &str) -> String {
+    blake3::hash(key.as_bytes()).to_hex().chars().take(16).collect()
+}

@@ -1,0 +1,40 @@
+//! The tools that every plan may use: `core.*`.
+
+mod ask;
+mod fail;
+mod get_record;
+mod http_request;
+mod noop;
+mod notify;
+mod put_record;
+mod set;
+mod wait;
+
+use std::sync::Arc;
+
+use kybern_core::pack::{DuplicateKey, Registry};
+use kybern_core::tool::ToolFailure;
+use serde_json::{Map, Value};
+
+/// Registers them.
+///
+/// # Errors
+/// When a pack took one of their keys.
+pub fn register(registry: &mut Registry) -> Result<(), DuplicateKey> {
+    registry.tool(Arc::new(noop::Noop::new()))?;
+    registry.tool(Arc::new(set::Set::new()))?;
+    registry.tool(Arc::new(wait::Wait::new()))?;
+    registry.tool(Arc::new(fail::Fail::new()))?;
+    registry.tool(Arc::new(http_request::HttpCall::new()))?;
+    registry.tool(Arc::new(put_record::PutOne::new()))?;
+    registry.tool(Arc::new(get_record::GetOne::new()))?;
+    registry.tool(Arc::new(ask::Ask::new()))?;
+    registry.tool(Arc::new(notify::Notify::new()))
+}
+
+/// A text argument that the schema has made sure of.
+fn text<'a>(args: &'a Map<String, Value>, name: &str) -> Result<&'a str, ToolFailure> {
+    args.get(name)
+        .and_then(Value::as_str)
+        .ok_or_else(|| ToolFailure::permanent(format!("argument {name} must be a text")))
+}

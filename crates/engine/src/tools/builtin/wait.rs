@@ -1,0 +1,40 @@
+//! `core.wait`: lets time pass, durably and without holding the task.
+
+use async_trait::async_trait;
+use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::time::Millis;
+use kybern_core::tool::outcome::WaitUntil;
+use kybern_core::tool::{ToolFailure, ToolOutcome, ToolSpec};
+use serde_json::{Map, Value, json};
+
+/// The longest wait: a year.
+const MAX_WAIT: u64 = 366 * 24 * 60 * 60 * 1000;
+
+pub(super) struct Wait {
+    spec: ToolSpec,
+}
+
+impl Wait {
+    pub(super) fn new() -> Self {
+        let schema = json!({
+            "type": "object",
+            "properties": {"ms": {"type": "integer", "minimum": 0, "maximum": MAX_WAIT}},
+            "required": ["ms"],
+            "additionalProperties": false
+        });
+        Self { spec: ToolSpec::read("core.wait", "Waits that many milliseconds; survives restarts.", schema) }
+    }
+}
+
+#[async_trait]
+impl Tool for Wait {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+        let ms = args.get("ms").and_then(Value::as_u64).unwrap_or(0);
+        let until = context.now.plus(Millis(ms));
+        Ok(ToolOutcome { wait: Some(WaitUntil(until)), summary: format!("waits {ms} ms"), ..ToolOutcome::default() })
+    }
+}

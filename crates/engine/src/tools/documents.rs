@@ -1,0 +1,121 @@
+//! A task's documents as tools see them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, PageText};
+use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::id::TaskId;
+use kybern_core::mail::ParsedMail;
+use kybern_core::ports::{DocumentReader, Documents, MailParser, Store};
+use kybern_core::task::{Attachment, AttachmentSource};
+use kybern_core::tenant::TenantScope;
+
+/// Texts that are kept in memory. A text follows from its bytes, so it is never stored.
+const KEPT: usize = 64;
+
+/// What a person decided about a document that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// Leave it out.
+    Ignore,
+    /// This is what it says.
+    Typed(String),
+}
+
+/// The documents of one task.
+pub struct TaskDocuments {
+    /// Where they are kept.
+    pub store: Arc<dyn Store>,
+    /// What reads them.
+    pub reader: Arc<dyn DocumentReader>,
+    /// What takes mail apart.
+    pub parser: Arc<dyn MailParser>,
+    /// Whose they are.
+    pub scope: TenantScope,
+    /// The task.
+    pub task: TaskId,
+    /// What persons decided, by number.
+    pub decisions: BTreeMap<u32, Decision>,
+}
+
+type Read = Result<Arc<DocumentText>, DocumentFault>;
+static TEXTS: LazyLock<Mutex<HashMap<String, Read>>> = LazyLock::new(Mutex::default);
+
+impl TaskDocuments {
+    /// The bytes of an attachment.
+    ///
+    /// # Errors
+    /// When they are missing or damaged.
+    pub async fn bytes(&self, attachment: &Attachment) -> Result<Bytes> {
+        self.store.blob(self.scope, &attachment.hash).await?.ok_or_else(|| {
+            let message = format!("the bytes of attachment {} are missing or damaged", attachment.n);
+            Error::new(ErrorCode::Internal, message)
+        })
+    }
+
+    /// The text of an attachment, or why it has none.
+    ///
+    /// # Errors
+    /// When its bytes cannot be had.
+    pub async fn read(&self, attachment: &Attachment) -> Result<Read> {
+        match self.decisions.get(&attachment.n) {
+            Some(Decision::Typed(text)) => return Ok(Ok(Arc::new(typed(text)))),
+            Some(Decision::Ignore) | None => {}
+        }
+        let key = format!("{}/{}/{}", attachment.hash, attachment.content_type, attachment.filename);
+        let kept = TEXTS.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        if let Some(read) = kept {
+            return Ok(read);
+        }
+        let bytes = self.bytes(attachment).await?;
+        let read = self.reader.read(&attachment.filename, &attachment.content_type, bytes).await.map(Arc::new);
+        let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+        if texts.len() >= KEPT {
+            texts.clear();
+        }
+        texts.insert(key, read.clone());
+        Ok(read)
+    }
+}
+
+fn typed(text: &str) -> DocumentText {
+    let page = PageText { number: 1, label: String::new(), text: text.to_owned(), lines: Vec::new() };
+    DocumentText { format: DocumentFormat::Text, pages: vec![page] }
+}
+
+#[async_trait]
+impl Documents for TaskDocuments {
+    async fn list(&self) -> Result<Vec<Attachment>> {
+        self.store.attachments(self.scope, self.task).await
+    }
+
+    async fn texts(&self) -> Result<Vec<(Attachment, Arc<DocumentText>)>> {
+        let mut texts = Vec::new();
+        for attachment in self.list().await? {
+            let ignored = self.decisions.get(&attachment.n) == Some(&Decision::Ignore);
+            if attachment.source != AttachmentSource::Attached || ignored {
+                continue;
+            }
+            if let Ok(text) = self.read(&attachment).await? {
+                texts.push((attachment, text));
+            }
+        }
+        Ok(texts)
+    }
+
+    async fn mail(&self) -> Result<Option<ParsedMail>> {
+        let attachments = self.list().await?;
+        let Some(original) = attachments.iter().find(|a| a.source == AttachmentSource::Original) else {
+            return Ok(None);
+        };
+        if original.content_type != "message/rfc822" {
+            return Ok(None);
+        }
+        let bytes = self.bytes(original).await?;
+        let parsed = self.parser.parse(&bytes);
+        parsed.map(Some).map_err(|fault| Error::new(ErrorCode::Unprocessable, fault.to_string()))
+    }
+}

@@ -1,0 +1,120 @@
+//! Calling one tool over the API. The call is a task with one step, so it is journaled, leased, resumed and reviewed
+//! like everything else; its id is the invocation's.
+
+use kybern_core::actor::Actor;
+use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::id::TaskId;
+use kybern_core::money::NanoUsd;
+use kybern_core::plan::{FrozenPlan, StepId, StepSpec};
+use kybern_core::task::{Channel, StepError, TaskStatus};
+use kybern_core::time::Millis;
+use kybern_core::tool::ToolSpec;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::Engine;
+use crate::task::SubmitRequest;
+use crate::task::view::TaskView;
+
+/// How a call stands.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InvocationView {
+    /// The invocation, which is also the id of its task.
+    pub invocation_id: TaskId,
+    /// `success`, `failure`, `timeout` or `waiting`.
+    pub status: &'static str,
+    /// What the tool returned.
+    pub output: Option<Value>,
+    /// Why it failed.
+    pub error: Option<StepError>,
+    /// From the submission to the end, in milliseconds.
+    pub duration_ms: Millis,
+    /// What it cost.
+    pub cost_nanos: NanoUsd,
+    /// The task that waits for a person, when one is asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval_id: Option<TaskId>,
+}
+
+impl Engine {
+    /// Every tool's description of itself, by key.
+    #[must_use]
+    pub fn tool_specs(&self) -> Vec<ToolSpec> {
+        self.registry().tools().map(|tool| tool.spec().clone()).collect()
+    }
+
+    /// One tool's description of itself, by key or alias.
+    #[must_use]
+    pub fn tool_spec(&self, name: &str) -> Option<ToolSpec> {
+        self.registry().find_tool(name).map(|tool| tool.spec().clone())
+    }
+
+    /// Calls a tool and waits for its end, at most `wait` long.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`, `VALIDATION_ERROR` with the arguments' faults, `PERMISSION_DENIED`; a tool's own failure is no
+    /// error but a status.
+    pub async fn invoke_tool(
+        &self,
+        actor: &Actor,
+        name: &str,
+        input: Map<String, Value>,
+        wait: Millis,
+    ) -> Result<InvocationView> {
+        let prepared =
+            self.inner.tools.prepare(name, input, |right| actor.may(right)).map_err(|refusal| match refusal {
+                crate::tools::Refusal::Arguments(details) => {
+                    let details = details
+                        .into_iter()
+                        .map(|mut detail| {
+                            detail.path = format!("/input{}", detail.path);
+                            detail
+                        })
+                        .collect();
+                    Error::new(ErrorCode::Validation, "the input does not fit the tool's schema").with_details(details)
+                }
+                other => Error::new(other.code(), other.to_string()),
+            })?;
+        // The arguments travel in the payload: they are data, and whatever looks like a template in them stays text.
+        let args = prepared
+            .args
+            .keys()
+            .map(|name| (name.clone(), json!(format!("{{{{ task.payload.input[{}] }}}}", json!(name)))))
+            .collect();
+        let key = prepared.spec().key.clone();
+        let step = StepSpec::tool(StepId::trusted("call"), key.clone(), args);
+        let plan = FrozenPlan::freeze(&format!("tool.{key}"), 1, vec![step], None);
+        let mut request = SubmitRequest::text("");
+        request.channel = Channel::Api;
+        request.payload = json!({"tool": key, "input": prepared.args});
+        let view = self.submit_with_plan(actor, request, Some(plan), Some(wait)).await?;
+        Ok(invocation(self, view))
+    }
+}
+
+fn invocation(engine: &Engine, view: TaskView) -> InvocationView {
+    let ended = view.completed_at.unwrap_or_else(|| engine.clock().now());
+    let timed_out = view.error.as_ref().is_some_and(|error| error.code == ErrorCode::Timeout);
+    let status = match view.status {
+        TaskStatus::Completed => "success",
+        TaskStatus::Failed if timed_out => "timeout",
+        TaskStatus::Failed | TaskStatus::Cancelled => "failure",
+        TaskStatus::Pending
+        | TaskStatus::Extracting
+        | TaskStatus::DetectingIntent
+        | TaskStatus::Planning
+        | TaskStatus::Executing
+        | TaskStatus::NeedsReview
+        | TaskStatus::Delegated => "waiting",
+    };
+    InvocationView {
+        invocation_id: view.id,
+        status,
+        output: if status == "success" { view.result } else { None },
+        approval_id: (view.status == TaskStatus::NeedsReview).then_some(view.id),
+        error: view.error,
+        duration_ms: ended.since(view.created_at),
+        cost_nanos: view.usage.cost_nanos,
+    }
+}

@@ -1,0 +1,145 @@
+//! The worker: claims what is due, keeps leases alive, and runs jobs.
+
+use std::sync::Arc;
+
+use kybern_core::ports::Heartbeat;
+use kybern_core::task::Claimed;
+use kybern_core::time::Millis;
+
+use crate::Engine;
+use crate::executor::Stop;
+use crate::executor::run::Run;
+
+/// Tasks that are claimed at once.
+const BATCH: usize = 32;
+/// How long a worker rests after the store failed.
+const REST: Millis = Millis(500);
+
+impl Engine {
+    pub(crate) fn spawn_loops(&self) {
+        self.spawn(Self::claim_loop);
+        self.spawn(Self::heartbeat_loop);
+        self.spawn(Self::job_loop);
+    }
+
+    /// Spawns something that ends when the engine stops.
+    fn spawn<F>(&self, body: impl FnOnce(Self) -> F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let tracked = self.inner.spawned.track_future(body(self.clone()));
+        #[expect(clippy::disallowed_methods, reason = "the engine's one place for tracked background work")]
+        tokio::spawn(tracked);
+    }
+
+    async fn claim_loop(self) {
+        let inner = Arc::clone(&self.inner);
+        let stopping = inner.stopping.clone();
+        while !stopping.is_cancelled() {
+            let Ok(first) = Arc::clone(&inner.slots).acquire_owned().await else { return };
+            if stopping.is_cancelled() {
+                return;
+            }
+            let mut slots = vec![first];
+            while slots.len() < BATCH
+                && let Ok(more) = Arc::clone(&inner.slots).try_acquire_owned()
+            {
+                slots.push(more);
+            }
+            let limit = u32::try_from(slots.len()).unwrap_or(1);
+            let now = inner.clock.now();
+            match inner.store.claim_due(&inner.worker, limit, inner.settings.lease, now).await {
+                Ok(claimed) if claimed.is_empty() => {
+                    drop(slots);
+                    tokio::select! {
+                        () = stopping.cancelled() => return,
+                        () = inner.wake_ups.wait(inner.settings.poll) => {}
+                    }
+                }
+                Ok(claimed) => {
+                    for task in claimed {
+                        let slot = slots.pop();
+                        self.run_claimed(task, None, slot);
+                    }
+                }
+                Err(error) => {
+                    drop(slots);
+                    tracing::error!(%error, "cannot claim tasks");
+                    tokio::select! {
+                        () = stopping.cancelled() => return,
+                        () = inner.wake_ups.wait(REST) => {}
+                    }
+                }
+            }
+        }
+    }
+
+    /// Runs a claimed task in the background, holding a slot.
+    pub(crate) fn run_claimed(
+        &self,
+        claimed: Claimed,
+        has_documents: Option<bool>,
+        slot: Option<tokio::sync::OwnedSemaphorePermit>,
+    ) {
+        self.spawn(|engine| async move {
+            engine.run_to_rest(claimed, has_documents).await;
+            drop(slot);
+        });
+    }
+
+    async fn run_to_rest(self, claimed: Claimed, has_documents: Option<bool>) {
+        let lease = claimed.lease.clone();
+        let active = self.inner.active.enter(lease.clone());
+        let (id, tenant) = (lease.task(), lease.scope().tenant());
+        let outcome = match Run::load(&self.inner, active, claimed, has_documents).await {
+            Ok(run) => run.drive().await,
+            Err(error) => Err(Stop::Store(error)),
+        };
+        self.inner.active.leave(&lease);
+        self.inner.watchers.tell(id);
+        match outcome {
+            Ok(()) => {}
+            Err(Stop::Fenced) => tracing::warn!(task.id = %id, tenant.id = %tenant, "lease lost, work discarded"),
+            Err(Stop::Store(error)) => {
+                tracing::error!(task.id = %id, tenant.id = %tenant, %error, "run stopped, it goes on when its lease expires");
+            }
+        }
+    }
+
+    async fn heartbeat_loop(self) {
+        let inner = Arc::clone(&self.inner);
+        loop {
+            let beat = tokio::time::timeout(inner.settings.heartbeat.as_duration(), inner.stopping.cancelled()).await;
+            let leases = inner.active.leases();
+            // While the engine stops, leases are kept until the last run has given its own back.
+            if beat.is_ok() && leases.is_empty() {
+                return;
+            }
+            if !leases.is_empty() {
+                self.beat(&leases).await;
+            }
+            if beat.is_ok() {
+                let _ = tokio::time::timeout(REST.as_duration(), std::future::pending::<()>()).await;
+            }
+        }
+    }
+
+    async fn beat(&self, leases: &[kybern_core::task::Lease]) {
+        let inner = &self.inner;
+        match inner.store.heartbeat(leases, inner.settings.lease, inner.clock.now()).await {
+            Ok(answers) => {
+                for (lease, answer) in leases.iter().zip(answers) {
+                    match answer {
+                        Heartbeat::Lost => inner.active.lose(lease),
+                        Heartbeat::Held(committed) if committed.cancel_requested || committed.paused => {
+                            inner.active.poke(lease.task());
+                        }
+                        Heartbeat::Held(committed) if committed.signals > 0 => inner.active.poke(lease.task()),
+                        Heartbeat::Held(_) => {}
+                    }
+                }
+            }
+            Err(error) => tracing::error!(%error, "heartbeat failed, leases may expire"),
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The verbs that work on this machine: `serve`, `demo`, `backup`, `restore`, `doctor`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::{Context, Format};
+use crate::backup::{BackupOptions, RestoreOptions};
+use crate::demo::DemoOptions;
+use crate::doctor::DoctorOptions;
+use crate::output::Failure;
+use crate::serve::ServeOptions;
+
+/// `kybern serve`
+#[derive(Args, Debug)]
+pub(super) struct ServeArgs {
+    /// The address and port to listen on, 127.0.0.1:7171 when nothing says otherwise
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+}
+
+/// `kybern demo`
+#[derive(Args, Debug)]
+pub(super) struct DemoArgs {
+    /// Keep the demo's folder, to look into it afterwards
+    #[arg(long)]
+    keep: bool,
+    /// The folder to use; a temporary one when not stated
+    #[arg(long, value_name = "FOLDER")]
+    dir: Option<PathBuf>,
+}
+
+/// `kybern backup`
+#[derive(Args, Debug)]
+pub(super) struct BackupArgs {
+    /// The file to write
+    file: PathBuf,
+}
+
+/// `kybern restore`
+#[derive(Args, Debug)]
+pub(super) struct RestoreArgs {
+    /// The backup to read
+    file: PathBuf,
+    /// Replace the database that is there
+    #[arg(long)]
+    replace: bool,
+}
+
+/// `kybern doctor`
+#[derive(Args, Debug)]
+pub(super) struct DoctorArgs {
+    #[command(flatten)]
+    format: Format,
+}
+
+pub(super) async fn serve(args: ServeArgs, context: &Context) -> Result<ExitCode, Failure> {
+    let config = context.config(args.listen)?;
+    Ok(crate::serve::run(ServeOptions { config }).await?)
+}
+
+pub(super) async fn demo(args: DemoArgs, context: &Context) -> Result<ExitCode, Failure> {
+    let screen = context.new_screen();
+    Ok(crate::demo::run(DemoOptions { keep: args.keep, dir: args.dir, screen }).await?)
+}
+
+pub(super) async fn backup(args: BackupArgs, context: &Context) -> Result<ExitCode, Failure> {
+    let config = context.config(None)?;
+    Ok(crate::backup::backup(BackupOptions { config, file: args.file }).await?)
+}
+
+pub(super) async fn restore(args: RestoreArgs, context: &Context) -> Result<ExitCode, Failure> {
+    let config = context.config(None)?;
+    Ok(crate::backup::restore(RestoreOptions { config, file: args.file, replace: args.replace }).await?)
+}
+
+pub(super) async fn doctor(args: DoctorArgs, context: &Context) -> Result<ExitCode, Failure> {
+    let options = DoctorOptions {
+        config: context.config(None),
+        url: context.url().map(str::to_owned),
+        api_key: context.api_key(),
+        json: args.format.json,
+        screen: context.new_screen(),
+    };
+    Ok(crate::doctor::run(options).await?)
+}

@@ -1,0 +1,99 @@
+//! What a verb works with: the settings, the screen, and the connection to a server.
+
+use std::io::IsTerminal;
+
+use crate::cli::Globals;
+use crate::client::{Client, Reply};
+use crate::config::{Config, ConfigError, Environment, Overrides, Secret};
+use crate::local::{self, LocalOptions, LocalServer};
+use crate::output::{Failure, Screen};
+
+const API_KEY: &str = "KYBERN_API_KEY";
+
+/// One run of the command line.
+pub(crate) struct Context {
+    globals: Globals,
+    env: Environment,
+    screen: Screen,
+    local: Option<LocalServer>,
+}
+
+impl Context {
+    /// A run with these flags in this environment.
+    pub(crate) fn new(globals: Globals, env: Environment) -> Self {
+        let screen = Screen::stdout(&env);
+        Self { globals, env, screen, local: None }
+    }
+
+    /// Where output goes.
+    pub(crate) const fn screen(&mut self) -> &mut Screen {
+        &mut self.screen
+    }
+
+    /// A screen of its own for a part that runs by itself.
+    pub(crate) fn new_screen(&self) -> Screen {
+        Screen::stdout(&self.env)
+    }
+
+    /// Whether standard error takes colours.
+    pub(crate) fn stderr_color(&self) -> bool {
+        std::io::stderr().is_terminal() && self.env.get("NO_COLOR").is_none()
+    }
+
+    /// The settings.
+    ///
+    /// # Errors
+    /// Every fault in them.
+    pub(crate) fn config(&self, listen: Option<String>) -> Result<Config, ConfigError> {
+        let overrides = Overrides { listen, database: self.globals.database.clone() };
+        Config::load(self.globals.config.as_deref(), &overrides, &self.env)
+    }
+
+    /// The server that was named, if one was.
+    pub(crate) fn url(&self) -> Option<&str> {
+        self.globals.url.as_deref().filter(|url| !url.is_empty())
+    }
+
+    /// The key of the environment.
+    pub(crate) fn api_key(&self) -> Option<Secret> {
+        self.env.get(API_KEY).map(|key| Secret::new(key.trim()))
+    }
+
+    /// A connection: to the server that was named; else to the one where the settings say; else, when nothing
+    /// answers there, to one that is opened inside this process on the database itself.
+    ///
+    /// # Errors
+    /// When the settings are faulty, or the database cannot be opened.
+    pub(crate) async fn connect(&mut self) -> Result<Client, Failure> {
+        if let Some(url) = self.url() {
+            return Ok(Client::new(url, self.api_key())?);
+        }
+        let config = self.config(None)?;
+        let client = Client::new(&config.server.local_url(), self.api_key())?;
+        // A database that is named on the command line is meant, not the one of some server that happens to run.
+        if self.globals.database.is_none() && client.answers().await {
+            return Ok(client);
+        }
+        let local = local::open(LocalOptions { config }).await?;
+        let client = Client::new(&local.url, Some(local.key.clone()))?;
+        self.local = Some(local);
+        Ok(client)
+    }
+
+    /// Whether the verb runs on a server of its own, which ends with it.
+    pub(crate) const fn is_local(&self) -> bool {
+        self.local.is_some()
+    }
+
+    /// Ends the server inside this process, if there is one.
+    pub(crate) async fn close(&mut self) {
+        if let Some(local) = self.local.take() {
+            local.close().await;
+        }
+    }
+
+    /// Prints an answer as it came.
+    pub(crate) fn raw(&mut self, reply: &Reply) {
+        self.screen.line(reply.text.trim_end());
+    }
+}

@@ -1,0 +1,136 @@
+//! `kybern key`: API keys.
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+use kybern_core::actor::Role;
+use kybern_core::id::{KeyId, UserId};
+use serde_json::{Map, Value, json};
+
+use super::list::{Page, items, next_cursor};
+use super::{Context, Exit, Format, input};
+use crate::client::Body;
+use crate::output::{Failure, Table, field, moment};
+use crate::recover::RecoverOptions;
+
+/// `kybern key …`
+#[derive(Subcommand, Debug)]
+pub(super) enum KeyCommand {
+    /// Make a key; it is shown once
+    Create {
+        /// What it is for
+        #[arg(long)]
+        name: String,
+        /// Whose it is; yours when not stated
+        #[arg(long, value_name = "USER")]
+        user: Option<UserId>,
+        /// A role it has: viewer, operator, reviewer, admin; its user's when none is stated
+        #[arg(long = "role", value_name = "ROLE", value_parser = role)]
+        roles: Vec<Role>,
+        /// What narrows it; may be repeated
+        #[arg(long = "scope", value_name = "SCOPE")]
+        scopes: Vec<String>,
+        /// When it ends: 2027-01-31T12:00:00Z, or 90d
+        #[arg(long, value_name = "WHEN", value_parser = input::moment)]
+        expires: Option<jiff::Timestamp>,
+        #[command(flatten)]
+        format: Format,
+    },
+    /// List the keys
+    List {
+        #[command(flatten)]
+        page: Page,
+        #[command(flatten)]
+        format: Format,
+    },
+    /// Revoke a key at once
+    Revoke {
+        /// The key's id
+        id: KeyId,
+    },
+    /// Make a new admin key, when the old one is lost; needs write access to the database
+    Recover,
+}
+
+fn role(text: &str) -> Result<Role, String> {
+    let names: Vec<&str> = Role::ALL.iter().map(|role| role.as_str()).collect();
+    Role::parse(text).ok_or_else(|| format!("is no role, take one of {}", names.join(", ")))
+}
+
+/// Makes a new admin key on the database itself.
+pub(super) async fn recover(context: &Context) -> Result<ExitCode, Failure> {
+    let options = RecoverOptions { config: context.config(None)?, screen: context.new_screen() };
+    Ok(crate::recover::run(options).await?)
+}
+
+pub(super) async fn run(command: KeyCommand, context: &mut Context) -> Result<Exit, Failure> {
+    match command {
+        KeyCommand::Create { name, user, roles, scopes, expires, format } => {
+            let mut body = Map::from_iter([("name".to_owned(), json!(name))]);
+            let mut put = |key: &str, value: Value| {
+                if !value.is_null() && value != json!([]) {
+                    body.insert(key.to_owned(), value);
+                }
+            };
+            put("userId", json!(user));
+            put("roles", json!(roles));
+            put("scopes", json!(scopes));
+            put("expiresAt", json!(expires));
+            create(&Value::Object(body), format, context).await
+        }
+        KeyCommand::List { page, format } => list(&page, format, context).await,
+        KeyCommand::Revoke { id } => {
+            let client = context.connect().await?;
+            client.delete(&format!("/api/keys/{id}")).await?;
+            context.screen().line(format!("key {id} is revoked"));
+            Ok(Exit::Done)
+        }
+        KeyCommand::Recover => Ok(Exit::Done),
+    }
+}
+
+async fn create(body: &Value, format: Format, context: &mut Context) -> Result<Exit, Failure> {
+    let client = context.connect().await?;
+    let reply = client.post("/api/keys", Body::Json(body), None).await?;
+    if format.json {
+        context.raw(&reply);
+        return Ok(Exit::Done);
+    }
+    let paint = context.screen().paint();
+    context.screen().line(paint.bold(&field(&reply.value, "key")));
+    let id = field(&reply.value, "id");
+    context.screen().line(format!("This is shown once. Revoke it with: kybern key revoke {id}"));
+    Ok(Exit::Done)
+}
+
+async fn list(page: &Page, format: Format, context: &mut Context) -> Result<Exit, Failure> {
+    let client = context.connect().await?;
+    let reply = client.get("/api/keys", &page.query()).await?;
+    if format.json {
+        context.raw(&reply);
+        return Ok(Exit::Done);
+    }
+    let mut table = Table::new(&["ID", "NAME", "BEGINS", "ROLES", "SCOPES", "EXPIRES", "REVOKED"]);
+    for key in items(&reply.value) {
+        let names = |name: &str| -> String {
+            let list = key.get(name).and_then(Value::as_array);
+            let names: Vec<&str> = list.into_iter().flatten().filter_map(Value::as_str).collect();
+            names.join(" ")
+        };
+        table.row([
+            field(key, "id").into(),
+            field(key, "name").into(),
+            field(key, "prefix").into(),
+            names("roles").into(),
+            names("scopes").into(),
+            moment(&field(key, "expiresAt")).into(),
+            moment(&field(key, "revokedAt")).into(),
+        ]);
+    }
+    let paint = context.screen().paint();
+    context.screen().line(table.render(paint));
+    if let Some(cursor) = next_cursor(&reply.value) {
+        context.screen().line(format!("more: kybern key list --cursor {cursor}"));
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,154 @@
+//! The command line. `serve`, `demo`, `backup`, `restore`, `doctor` and `key recover` work on this machine; every
+//! other verb is an HTTP client of the API and has one implementation, whether a server runs or not.
+//!
+//! Exit codes: 0 done, 1 failed, 2 usage, 3 waits for review.
+
+mod admin;
+mod audit;
+mod context;
+mod exit;
+mod input;
+mod key;
+mod list;
+mod plan;
+mod task;
+mod tool;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+pub(crate) use context::Context;
+pub(crate) use exit::Exit;
+
+use crate::config::Environment;
+use crate::output::{Failure, report};
+
+/// Kybern: an AI orchestration server that never loses a task.
+#[derive(Parser, Debug)]
+#[command(name = "kybern", version, arg_required_else_help = true, max_term_width = 100)]
+#[command(after_help = "Exit codes: 0 done, 1 failed, 2 usage, 3 waits for review.\nBegin with: kybern demo")]
+struct Cli {
+    #[command(flatten)]
+    globals: Globals,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What every verb takes.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct Globals {
+    /// The settings; kybern.toml of this folder when it exists
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Where")]
+    pub(crate) config: Option<PathBuf>,
+    /// The database: sqlite:PATH or postgres://…
+    #[arg(long, global = true, value_name = "URL", help_heading = "Where")]
+    pub(crate) database: Option<String>,
+    /// The server to talk to
+    #[arg(long, global = true, value_name = "URL", env = "KYBERN_URL", help_heading = "Where")]
+    pub(crate) url: Option<String>,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Start the server
+    Serve(admin::ServeArgs),
+    /// See the main job done on bundled e-mails
+    Demo(admin::DemoArgs),
+    /// Submit tasks, watch them, answer them
+    #[command(subcommand)]
+    Task(task::TaskCommand),
+    /// Look at plans, check and store them
+    #[command(subcommand)]
+    Plan(plan::PlanCommand),
+    /// Look at tools and call them
+    #[command(subcommand)]
+    Tool(tool::ToolCommand),
+    /// Make and revoke API keys
+    #[command(subcommand)]
+    Key(key::KeyCommand),
+    /// Check the audit trail
+    #[command(subcommand)]
+    Audit(audit::AuditCommand),
+    /// Write everything into one file
+    Backup(admin::BackupArgs),
+    /// Make a database out of a backup
+    Restore(admin::RestoreArgs),
+    /// Say what is configured, reachable and missing, and how to fix it
+    Doctor(admin::DoctorArgs),
+}
+
+/// How a reading verb answers.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub(crate) struct Format {
+    /// Print the API's JSON as it came
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Runs the command line, and gives its exit code.
+pub(crate) fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let env = Environment::of_process();
+    let mut context = Context::new(cli.globals, env);
+    let paint = crate::output::Paint::new(context.stderr_color());
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            report(&Failure::Other(anyhow::Error::new(error).context("the runtime cannot be started")), paint);
+            return Exit::Failed.into();
+        }
+    };
+    match runtime.block_on(run(cli.command, &mut context)) {
+        Ok(code) => code,
+        Err(failure) => {
+            report(&failure, paint);
+            if failure.is_usage() { Exit::Usage.into() } else { Exit::Failed.into() }
+        }
+    }
+}
+
+async fn run(command: Command, context: &mut Context) -> Result<ExitCode, Failure> {
+    let exit = match command {
+        Command::Serve(args) => return admin::serve(args, context).await,
+        Command::Demo(args) => return admin::demo(args, context).await,
+        Command::Backup(args) => return admin::backup(args, context).await,
+        Command::Restore(args) => return admin::restore(args, context).await,
+        Command::Doctor(args) => return admin::doctor(args, context).await,
+        Command::Key(key::KeyCommand::Recover) => return key::recover(context).await,
+        Command::Task(command) => task::run(command, context).await,
+        Command::Plan(command) => plan::run(command, context).await,
+        Command::Tool(command) => tool::run(command, context).await,
+        Command::Key(command) => key::run(command, context).await,
+        Command::Audit(command) => audit::run(command, context).await,
+    };
+    context.close().await;
+    Ok(exit?.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_commands_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_verb_is_documented() {
+        let page = include_str!("../../../../docs/cli.md");
+        let command = Cli::command();
+        for noun in command.get_subcommands() {
+            let verbs: Vec<&str> = noun.get_subcommands().map(clap::Command::get_name).collect();
+            let names = if verbs.is_empty() { vec![""] } else { verbs };
+            for verb in names {
+                let line = format!("kybern {} {verb}", noun.get_name());
+                assert!(page.contains(line.trim()), "docs/cli.md lacks {line}");
+            }
+        }
+    }
+}

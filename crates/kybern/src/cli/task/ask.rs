@@ -1,0 +1,124 @@
+//! Asking a person field by field, on a terminal.
+
+use std::io::BufRead;
+
+use serde_json::Value;
+
+use super::review::Answer;
+use crate::output::{Failure, Field, Screen, field, fields};
+
+/// How often a field is asked again after a wrong answer.
+const MAX_TRIES: usize = 5;
+
+/// Asks for the answer to a wait.
+///
+/// # Errors
+/// When standard input ends, or an answer stays wrong.
+pub(super) fn answer(wait: Option<&Value>, screen: &mut Screen) -> Result<Answer, Failure> {
+    answer_from(wait, screen, &mut std::io::stdin().lock())
+}
+
+fn answer_from(wait: Option<&Value>, screen: &mut Screen, input: &mut dyn BufRead) -> Result<Answer, Failure> {
+    let Some(wait) = wait else { return Ok(Answer::default()) };
+    screen.line("");
+    screen.line(format!("step {}", field(wait, "stepId")));
+    let mut answer = Answer::default();
+    if field(wait, "kind") == "ambiguous" {
+        answer.resolution = Some(resolution(screen, input)?);
+        return Ok(answer);
+    }
+    let asked = fields(wait.get("schema").unwrap_or(&Value::Null));
+    if asked.is_empty() {
+        screen.text("nothing is asked for; let it go on as it is? (yes / no) ");
+        return match read(input)?.as_str() {
+            "yes" | "y" => Ok(answer),
+            _no => Err(Failure::usage("nothing was sent", "say what to change with --set KEY=VALUE")),
+        };
+    }
+    for asked in asked {
+        if let Some(value) = one(&asked, screen, input)? {
+            answer.corrections.insert(asked.key, value);
+        }
+    }
+    Ok(answer)
+}
+
+fn resolution(screen: &mut Screen, input: &mut dyn BufRead) -> Result<&'static str, Failure> {
+    for _ in 0..MAX_TRIES {
+        screen.text("did it happen? (done: yes / retry: do it again / fail: give up) ");
+        let typed = read(input)?;
+        let known = ["done", "retry", "fail"].into_iter().find(|name| *name == typed);
+        if let Some(name) = known {
+            return Ok(name);
+        }
+        screen.line("type done, retry or fail");
+    }
+    Err(gave_up())
+}
+
+fn one(asked: &Field, screen: &mut Screen, input: &mut dyn BufRead) -> Result<Option<Value>, Failure> {
+    for _ in 0..MAX_TRIES {
+        screen.text(format!("{}{} ", asked.describe(), if asked.required { ":" } else { ", enter to leave it:" }));
+        let typed = read(input)?;
+        if typed.is_empty() && !asked.required {
+            return Ok(None);
+        }
+        if typed.is_empty() {
+            screen.line("this one is needed");
+            continue;
+        }
+        match asked.read(&typed) {
+            Ok(value) => return Ok(Some(value)),
+            Err(problem) => screen.line(problem),
+        }
+    }
+    Err(gave_up())
+}
+
+fn read(input: &mut dyn BufRead) -> Result<String, Failure> {
+    let mut line = String::new();
+    let count = input.read_line(&mut line);
+    match count {
+        Ok(0) => Err(Failure::usage("there is no more input", "answer with --set KEY=VALUE")),
+        Ok(_) => Ok(line.trim().to_owned()),
+        Err(source) => Err(Failure::File { path: "standard input".to_owned(), source }),
+    }
+}
+
+fn gave_up() -> Failure {
+    Failure::usage("the answer was wrong too often, nothing was sent", "answer with --set KEY=VALUE")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::config::Environment;
+
+    fn ask(wait: &Value, typed: &str) -> Result<Answer, Failure> {
+        answer_from(Some(wait), &mut Screen::stdout(&Environment::default()), &mut typed.as_bytes())
+    }
+
+    #[test]
+    fn each_field_is_asked_until_it_is_right() {
+        let wait = json!({"stepId": "a", "kind": "input", "schema": {"required": ["units"],
+            "properties": {"units": {"type": "integer"}, "note": {"type": "string"}}}});
+        let answer = ask(&wait, "\nmany\n7\n\n").unwrap();
+        assert_eq!(Value::Object(answer.corrections), json!({"units": 7}));
+        assert!(ask(&wait, "").is_err());
+    }
+
+    #[test]
+    fn nothing_goes_on_without_a_yes() {
+        let wait = json!({"stepId": "a", "kind": "review", "reason": "look at it"});
+        assert!(ask(&wait, "yes\n").unwrap().corrections.is_empty());
+        assert!(ask(&wait, "\n").is_err());
+    }
+
+    #[test]
+    fn an_unknown_effect_is_asked_for_plainly() {
+        let answer = ask(&json!({"stepId": "a", "kind": "ambiguous"}), "perhaps\nretry\n").unwrap();
+        assert_eq!(answer.resolution, Some("retry"));
+    }
+}

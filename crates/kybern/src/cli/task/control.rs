@@ -1,0 +1,65 @@
+//! `kybern task cancel`, `pause`, `resume`, `retry`, `replay` and `fork`.
+
+use kybern_core::id::TaskId;
+use serde_json::{Value, json};
+
+use crate::cli::{Context, Exit, Format};
+use crate::client::Body;
+use crate::output::{Failure, field, short};
+
+/// Cancels, pauses, resumes or retries.
+pub(super) async fn steer(id: TaskId, verb: &'static str, context: &mut Context) -> Result<Exit, Failure> {
+    let client = context.connect().await?;
+    let reply = client.post(&format!("/api/tasks/{id}/{verb}"), Body::Empty, None).await?;
+    let status = field(&reply.value, "status");
+    let line = match (verb, status.as_str()) {
+        ("cancel", "cancelled") => format!("task {id} is cancelled"),
+        ("cancel", _running) => format!("task {id} will be cancelled after the step that runs now"),
+        ("pause", _any) => format!("task {id} rests; let it go on with: kybern task resume {id}"),
+        ("resume", _any) => format!("task {id} goes on; follow it with: kybern task watch {id}"),
+        _retry => format!("task {id} is tried again; follow it with: kybern task watch {id}"),
+    };
+    context.screen().line(line);
+    Ok(Exit::Done)
+}
+
+/// Replays, and says whether the journal arrives at the same end.
+pub(super) async fn replay(id: TaskId, format: Format, context: &mut Context) -> Result<Exit, Failure> {
+    let client = context.connect().await?;
+    let reply = client.post(&format!("/api/tasks/{id}/replay"), Body::Empty, None).await?;
+    let matches = reply.value.get("matches") == Some(&Value::Bool(true));
+    let exit = if matches { Exit::Done } else { Exit::Failed };
+    if format.json {
+        context.raw(&reply);
+        return Ok(exit);
+    }
+    let paint = context.screen().paint();
+    let steps = field(&reply.value, "steps");
+    if matches {
+        let line =
+            format!("{} {steps} steps were replayed from the journal and arrive at the same end", paint.good("✓"));
+        context.screen().line(line);
+        return Ok(exit);
+    }
+    let line = format!("{} {steps} steps were replayed from the journal and arrive elsewhere", paint.bad("✗"));
+    context.screen().line(line);
+    for difference in reply.value.get("differences").and_then(Value::as_array).into_iter().flatten() {
+        context.screen().line(format!("  {}", short(difference, 400)));
+    }
+    Ok(exit)
+}
+
+/// Starts a new task from the middle of another.
+pub(super) async fn fork(id: TaskId, from: &str, format: Format, context: &mut Context) -> Result<Exit, Failure> {
+    let client = context.connect().await?;
+    let body = json!({ "fromStep": from });
+    let reply = client.post(&format!("/api/tasks/{id}/fork"), Body::Json(&body), None).await?;
+    if format.json {
+        context.raw(&reply);
+        return Ok(Exit::Done);
+    }
+    let new = field(&reply.value, "id");
+    context.screen().line(format!("task {new} begins at step {from} of task {id}"));
+    context.screen().line(format!("next: kybern task watch {new}"));
+    Ok(Exit::Done)
+}

@@ -1,0 +1,116 @@
+//! `kybern task review`: a person's answer to what a task waits for.
+
+use serde_json::{Map, Value, json};
+
+use super::{ReviewArgs, ask};
+use crate::cli::{Context, Exit};
+use crate::client::Body;
+use crate::output::{Failure, field, fields, person_waits, render_waits};
+
+pub(super) async fn run(args: ReviewArgs, context: &mut Context) -> Result<Exit, Failure> {
+    let client = context.connect().await?;
+    let id = args.id;
+    let task = client.get(&format!("/api/tasks/{id}"), &[]).await?.value;
+    let nothing_said = args.set.is_empty() && args.corrections.is_none() && args.resolution.is_none();
+    let waits = waits(&task, args.step.as_deref());
+    let paint = context.screen().paint();
+    if nothing_said {
+        if waits.is_empty() {
+            let message = format!("task {id} does not wait for a person: it is {}", field(&task, "status"));
+            return Err(Failure::usage(message, format!("kybern task show {id}")));
+        }
+        if let Some(text) = render_waits(&task, paint) {
+            context.screen().line(text);
+        }
+        if !context.screen().is_interactive() {
+            return Ok(Exit::Review);
+        }
+    }
+    let wait = match waits.as_slice() {
+        [] => None,
+        [wait] => Some(*wait),
+        [first, ..] if context.screen().is_interactive() && nothing_said => Some(*first),
+        several => {
+            let steps: Vec<String> = several.iter().map(|wait| field(wait, "stepId")).collect();
+            let message = format!("task {id} waits at {} steps: {}", steps.len(), steps.join(", "));
+            return Err(Failure::usage(message, "say which one with --step"));
+        }
+    };
+    let answer = if nothing_said { ask::answer(wait, context.screen())? } else { typed(&args, wait)? };
+    let step = args.step.clone().or_else(|| wait.map(|wait| field(wait, "stepId")));
+    let mut body = Map::from_iter([("corrections".to_owned(), Value::Object(answer.corrections))]);
+    if let Some(step) = step {
+        body.insert("stepId".to_owned(), json!(step));
+    }
+    if let Some(resolution) = answer.resolution {
+        body.insert("resolution".to_owned(), json!(resolution));
+    }
+    client.post(&format!("/api/tasks/{id}/review"), Body::Json(&Value::Object(body)), None).await?;
+    context.screen().line(format!("task {id} goes on; follow it with: kybern task watch {id}"));
+    Ok(Exit::Done)
+}
+
+/// An answer as it is sent.
+#[derive(Default, Debug)]
+pub(super) struct Answer {
+    /// Values for the task's state.
+    pub(super) corrections: Map<String, Value>,
+    /// What becomes of an outside effect of which nobody knows.
+    pub(super) resolution: Option<&'static str>,
+}
+
+/// The waits of the task, or the one at that step.
+fn waits<'a>(task: &'a Value, step: Option<&str>) -> Vec<&'a Value> {
+    person_waits(task).into_iter().filter(|wait| step.is_none_or(|step| field(wait, "stepId") == step)).collect()
+}
+
+/// The answer from flags. The schema says whether `42` is a number or a text.
+fn typed(args: &ReviewArgs, wait: Option<&Value>) -> Result<Answer, Failure> {
+    let mut corrections = match &args.corrections {
+        Some(Value::Object(corrections)) => corrections.clone(),
+        _none => Map::new(),
+    };
+    let known = wait.and_then(|wait| wait.get("schema")).map(fields).unwrap_or_default();
+    for (key, text) in &args.set {
+        let value = match known.iter().find(|field| field.key == *key) {
+            Some(field) => field.read(text).map_err(|problem| {
+                Failure::usage(format!("{key}: {problem}"), format!("--set takes {}", field.describe()))
+            })?,
+            None => serde_json::from_str(text).unwrap_or_else(|_| json!(text)),
+        };
+        corrections.insert(key.clone(), value);
+    }
+    Ok(Answer { corrections, resolution: args.resolution.map(super::Resolution::as_str) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(set: &[(&str, &str)]) -> ReviewArgs {
+        ReviewArgs {
+            id: "01920000-0000-7000-8000-000000000001".parse().unwrap(),
+            set: set.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect(),
+            corrections: None,
+            step: None,
+            resolution: None,
+        }
+    }
+
+    #[test]
+    fn the_schema_decides_what_a_value_is() {
+        let wait = json!({"schema": {"properties": {"dot": {"type": "string"}, "units": {"type": "integer"}}}});
+        let answer = typed(&args(&[("dot", "123"), ("units", "7"), ("other", "[1]")]), Some(&wait)).unwrap();
+        assert_eq!(Value::Object(answer.corrections), json!({"dot": "123", "units": 7, "other": [1]}));
+        let wrong = typed(&args(&[("units", "many")]), Some(&wait)).unwrap_err();
+        assert!(wrong.is_usage() && wrong.to_string().starts_with("units:"), "{wrong}");
+    }
+
+    #[test]
+    fn a_step_is_chosen_by_its_id() {
+        let task = json!({"waits": [{"stepId": "a"}, {"stepId": "b"}]});
+        assert_eq!(waits(&task, None).len(), 2);
+        assert_eq!(waits(&task, Some("b")), [&json!({"stepId": "b"})]);
+        assert!(waits(&json!({}), None).is_empty());
+    }
+}

@@ -1,0 +1,91 @@
+//! `kybern task list`, `show` and `log`.
+
+use kybern_core::id::TaskId;
+use serde_json::Value;
+
+use crate::cli::list::{self, Page, items, next_cursor};
+use crate::cli::{Context, Exit, Format};
+use crate::client::Client;
+use crate::output::{Cell, Failure, Table, TaskView, field, log_table, moment, plan_of, render_task};
+
+pub(super) async fn list(
+    filter: [(&'static str, Option<String>); 3],
+    page: &Page,
+    format: Format,
+    context: &mut Context,
+) -> Result<Exit, Failure> {
+    let client = context.connect().await?;
+    let mut query = filter.to_vec();
+    query.extend(page.query());
+    let reply = client.get("/api/tasks", &query).await?;
+    if format.json {
+        context.raw(&reply);
+        return Ok(Exit::Done);
+    }
+    let tasks = items(&reply.value);
+    if tasks.is_empty() {
+        context.screen().line("no tasks; submit one with: kybern task submit FILE.eml");
+        return Ok(Exit::Done);
+    }
+    let mut table = Table::new(&["ID", "STATUS", "CHANNEL", "INTENT", "PLAN", "CREATED (UTC)"]);
+    for task in tasks {
+        table.row([
+            field(task, "id").into(),
+            Cell::status(field(task, "status")),
+            field(task, "channel").into(),
+            field(task, "detectedIntent").into(),
+            plan_of(task).into(),
+            moment(&field(task, "createdAt")).into(),
+        ]);
+    }
+    let paint = context.screen().paint();
+    context.screen().line(table.render(paint));
+    if let Some(cursor) = next_cursor(&reply.value) {
+        let filters: String =
+            filter.iter().filter_map(|(name, value)| Some(format!(" --{name} {}", value.as_ref()?))).collect();
+        context.screen().line(format!("more: kybern task list{filters} --cursor {cursor}"));
+    }
+    Ok(Exit::Done)
+}
+
+pub(super) async fn show(id: TaskId, format: Format, context: &mut Context) -> Result<Exit, Failure> {
+    let client = context.connect().await?;
+    let reply = client.get(&format!("/api/tasks/{id}"), &[]).await?;
+    if format.json {
+        context.raw(&reply);
+    } else {
+        print(&client, id, &reply.value, context).await?;
+    }
+    Ok(Exit::of_task(&reply.value))
+}
+
+/// Prints the whole view of a task.
+pub(super) async fn print(client: &Client, id: TaskId, task: &Value, context: &mut Context) -> Result<(), Failure> {
+    let log = list::all(client, &format!("/api/tasks/{id}/log")).await?;
+    let artifacts = list::all(client, &format!("/api/tasks/{id}/artifacts")).await?;
+    let paint = context.screen().paint();
+    context.screen().line(render_task(TaskView { task, log: &log, artifacts: &artifacts }, paint));
+    Ok(())
+}
+
+pub(super) async fn log(id: TaskId, page: &Page, format: Format, context: &mut Context) -> Result<Exit, Failure> {
+    let client = context.connect().await?;
+    let path = format!("/api/tasks/{id}/log");
+    if format.json {
+        let reply = client.get(&path, &page.query()).await?;
+        context.raw(&reply);
+        return Ok(Exit::Done);
+    }
+    let paint = context.screen().paint();
+    if page.limit.is_none() && page.cursor.is_none() {
+        let log = list::all(&client, &path).await?;
+        context.screen().line(log_table(&log).render(paint));
+        return Ok(Exit::Done);
+    }
+    let reply = client.get(&path, &page.query()).await?;
+    context.screen().line(log_table(items(&reply.value)).render(paint));
+    if let Some(cursor) = next_cursor(&reply.value) {
+        context.screen().line(format!("more: kybern task log {id} --cursor {cursor}"));
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,163 @@
+//! `kybern task submit`: an e-mail as it is, or a text with files.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use clap::Args;
+use kybern_core::id::TaskId;
+use serde_json::{Map, Value, json};
+
+use super::follow;
+use crate::cli::{Context, Exit, Format, input};
+use crate::client::{Body, Client, Reply};
+use crate::output::{Failure, field};
+
+/// The longest text that is read from standard input, in bytes.
+const MAX_STDIN: u64 = 16 * 1024 * 1024;
+
+/// `kybern task submit`
+#[derive(Args, Debug)]
+pub(in crate::cli) struct SubmitArgs {
+    /// An e-mail (a path that ends in .eml), a text, or - to read a text from standard input
+    #[arg(value_name = "FILE.eml|TEXT")]
+    what: String,
+    /// A file to go with a text; may be repeated
+    #[arg(long = "attach", value_name = "FILE")]
+    attach: Vec<PathBuf>,
+    /// The plan to walk; found by intent when not stated
+    #[arg(long, value_name = "KEY")]
+    plan: Option<String>,
+    /// What else goes in, a JSON object
+    #[arg(long, value_name = "JSON", value_parser = input::object)]
+    payload: Option<Value>,
+    /// The most steps it may take
+    #[arg(long, value_name = "N")]
+    max_steps: Option<u32>,
+    /// The most it may cost, in billionths of a dollar
+    #[arg(long, value_name = "NANOS")]
+    budget_nanos: Option<i64>,
+    /// The same key and the same input make no second task
+    #[arg(long, value_name = "KEY")]
+    idempotency_key: Option<String>,
+    /// Wait until it ends or waits for a person
+    #[arg(long)]
+    wait: bool,
+    #[command(flatten)]
+    format: Format,
+}
+
+pub(super) async fn run(args: SubmitArgs, context: &mut Context) -> Result<Exit, Failure> {
+    let mail = mail(&args.what)?;
+    let submitted = match &mail {
+        Some(path) => {
+            refuse_for_mail(&args)?;
+            let bytes = input::bytes(path)?;
+            let client = context.connect().await?;
+            let reply = client.post("/api/inbound/email", Body::Mail(bytes), args.idempotency_key.as_deref()).await?;
+            (client, reply)
+        }
+        None => {
+            let body = body(&args)?;
+            let client = context.connect().await?;
+            let reply = client.post("/api/tasks", Body::Json(&body), args.idempotency_key.as_deref()).await?;
+            (client, reply)
+        }
+    };
+    let (client, reply) = submitted;
+    finish(&args, &client, &reply, context).await
+}
+
+/// The e-mail that is named, if one is. A text may end in .eml too, but then it has words in it.
+fn mail(what: &str) -> Result<Option<PathBuf>, Failure> {
+    let path = Path::new(what);
+    if !path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("eml")) {
+        return Ok(None);
+    }
+    if path.is_file() {
+        return Ok(Some(path.to_owned()));
+    }
+    if what.contains(char::is_whitespace) {
+        return Ok(None);
+    }
+    Err(Failure::usage(format!("there is no file {what}"), "name an e-mail that exists, or give a text"))
+}
+
+async fn finish(args: &SubmitArgs, client: &Client, reply: &Reply, context: &mut Context) -> Result<Exit, Failure> {
+    let id = match field(&reply.value, "taskId") {
+        id if id.is_empty() => field(&reply.value, "id"),
+        id => id,
+    };
+    let duplicate = reply.value.get("duplicate") == Some(&Value::Bool(true));
+    if !args.format.json {
+        let line = if duplicate {
+            format!("this came in before, as task {id}; nothing new was made")
+        } else {
+            format!("task {id} is submitted")
+        };
+        context.screen().line(line);
+    }
+    if args.wait {
+        let id: TaskId = id.parse().map_err(|error: kybern_core::id::IdError| anyhow::anyhow!(error))?;
+        return follow::to_the_end(client, id, args.format, context).await;
+    }
+    if args.format.json {
+        context.raw(reply);
+    } else if context.is_local() {
+        context.screen().line("No server runs, so it waits: start one with kybern serve, or submit with --wait.");
+    } else {
+        context.screen().line(format!("next: kybern task watch {id}"));
+    }
+    Ok(Exit::Done)
+}
+
+/// An e-mail brings everything itself.
+fn refuse_for_mail(args: &SubmitArgs) -> Result<(), Failure> {
+    let flags = [
+        ("--attach", !args.attach.is_empty()),
+        ("--plan", args.plan.is_some()),
+        ("--payload", args.payload.is_some()),
+        ("--max-steps", args.max_steps.is_some()),
+        ("--budget-nanos", args.budget_nanos.is_some()),
+    ];
+    match flags.into_iter().find(|(_, given)| *given) {
+        Some((flag, _)) => {
+            let remedy = format!("leave {flag} out, or submit a text and --attach the e-mail");
+            Err(Failure::usage(format!("{flag} does not go with an e-mail"), remedy))
+        }
+        None => Ok(()),
+    }
+}
+
+fn body(args: &SubmitArgs) -> Result<Value, Failure> {
+    let text = if args.what == "-" { stdin()? } else { args.what.clone() };
+    let mut body = Map::from_iter([("channel".to_owned(), json!("api")), ("input".to_owned(), json!(text))]);
+    let mut put = |name: &str, value: Value| {
+        if !value.is_null() {
+            body.insert(name.to_owned(), value);
+        }
+    };
+    put("planKey", json!(args.plan));
+    put("payload", json!(args.payload));
+    put("maxSteps", json!(args.max_steps));
+    put("budgetNanos", json!(args.budget_nanos));
+    if !args.attach.is_empty() {
+        let files: Result<Vec<Value>, Failure> = args.attach.iter().map(|path| attachment(path)).collect();
+        put("attachments", Value::Array(files?));
+    }
+    Ok(Value::Object(body))
+}
+
+fn attachment(path: &Path) -> Result<Value, Failure> {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let data = STANDARD.encode(input::bytes(path)?);
+    Ok(json!({"filename": name, "contentType": input::content_type(path), "dataBase64": data}))
+}
+
+fn stdin() -> Result<String, Failure> {
+    let mut text = String::new();
+    let read = std::io::stdin().take(MAX_STDIN).read_to_string(&mut text);
+    read.map_err(|source| Failure::File { path: "standard input".to_owned(), source })?;
+    Ok(text)
+}

@@ -1,0 +1,163 @@
+//! What can go wrong between the command line and the server, each with what to do about it.
+
+use std::fmt;
+
+use kybern_core::error::{Detail, ErrorCode};
+use serde_json::Value;
+
+/// A call that did not succeed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ClientError {
+    /// The server answered with an error envelope.
+    #[error(transparent)]
+    Api(#[from] Box<ApiError>),
+    /// No answer came.
+    #[error("no answer from {url}: {reason}")]
+    Unreachable {
+        /// The server.
+        url: String,
+        /// What the connection says.
+        reason: String,
+    },
+    /// Something answered that does not speak Kybern's API.
+    #[error("{url} answered with something else than Kybern's API: {reason}")]
+    Foreign {
+        /// The server.
+        url: String,
+        /// What is wrong with the answer.
+        reason: String,
+    },
+    /// The address of the server cannot be used.
+    #[error("{url:?} is not the URL of a server")]
+    Url {
+        /// What was given.
+        url: String,
+    },
+    /// No connection could be prepared.
+    #[error("the HTTP client cannot be set up: {0}")]
+    Setup(String),
+}
+
+/// The error envelope, with the status it came under.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct ApiError {
+    /// The HTTP status.
+    pub(crate) status: u16,
+    /// The code; `None` for one that this program does not know.
+    pub(crate) code: Option<ErrorCode>,
+    /// What failed.
+    pub(crate) message: String,
+    /// Every single fault.
+    pub(crate) details: Vec<Detail>,
+    /// The request, as the server's log calls it.
+    pub(crate) request_id: Option<String>,
+    /// When to try again, in seconds.
+    pub(crate) retry_after_s: Option<u64>,
+}
+
+impl fmt::Display for ApiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for ApiError {}
+
+impl ApiError {
+    /// Reads `{"error":{…}}`; `None` when the body is something else.
+    pub(super) fn read(status: u16, retry_after_s: Option<u64>, body: &Value) -> Option<Self> {
+        let error = body.get("error")?;
+        let text = |name: &str| error.get(name).and_then(Value::as_str);
+        let details = error.get("details").cloned().unwrap_or_default();
+        Some(Self {
+            status,
+            code: ErrorCode::parse(text("code")?),
+            message: text("message")?.to_owned(),
+            details: serde_json::from_value(details).unwrap_or_default(),
+            request_id: text("requestId").map(str::to_owned),
+            retry_after_s,
+        })
+    }
+
+    fn remedy(&self) -> Option<String> {
+        let remedy = match self.code? {
+            ErrorCode::Unauthenticated => {
+                "set KYBERN_API_KEY to a key of this server; \"kybern key recover\" makes a new admin key for whoever \
+                 can write its database"
+            }
+            ErrorCode::PermissionDenied => "use a key with the role for it, or ask an admin: \"kybern key create\"",
+            ErrorCode::NotFound => "check the id or the name; the matching \"list\" verb shows what there is",
+            ErrorCode::Conflict => "look at its state first: \"kybern task show ID\"",
+            ErrorCode::PayloadTooLarge => "send less, or raise server.max_body_bytes or server.max_mail_bytes",
+            ErrorCode::RateLimited | ErrorCode::Unavailable => {
+                return Some(match self.retry_after_s {
+                    Some(seconds) => format!("try again in {seconds} s"),
+                    None => "try again in a moment".to_owned(),
+                });
+            }
+            ErrorCode::BudgetExceeded => "raise the budget, or wait until its period ends",
+            ErrorCode::Timeout => "try again, or wait longer",
+            ErrorCode::Internal => "look for the request id in the server's log",
+            ErrorCode::Validation
+            | ErrorCode::Unprocessable
+            | ErrorCode::Model
+            | ErrorCode::Tool
+            | ErrorCode::Workflow => return None,
+        };
+        Some(remedy.to_owned())
+    }
+}
+
+impl ClientError {
+    /// Whether it may be gone in a moment: the server starts, is busy, or the network hiccups.
+    pub(crate) fn is_passing(&self) -> bool {
+        match self {
+            Self::Unreachable { .. } => true,
+            Self::Api(error) => matches!(error.status, 408 | 429 | 503 | 504),
+            Self::Foreign { .. } | Self::Url { .. } | Self::Setup(_) => false,
+        }
+    }
+
+    /// What to do about it.
+    pub(crate) fn remedy(&self) -> Option<String> {
+        match self {
+            Self::Api(error) => error.remedy(),
+            Self::Unreachable { .. } => {
+                Some("start it with \"kybern serve\", or set KYBERN_URL to where it listens".to_owned())
+            }
+            Self::Foreign { .. } | Self::Url { .. } => {
+                Some("set KYBERN_URL to a Kybern server, such as http://127.0.0.1:7171".to_owned())
+            }
+            Self::Setup(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_envelope_is_read() {
+        let body = json!({"error": {"code": "VALIDATION_ERROR", "message": "two fields are wrong", "requestId": "r1",
+            "details": [{"path": "/input", "message": "is missing"}, {"path": "/planKey", "message": "is unknown"}]}});
+        let error = ApiError::read(400, None, &body).unwrap();
+        assert_eq!(error.code, Some(ErrorCode::Validation));
+        assert_eq!(error.details[1], Detail::new("/planKey", "is unknown"));
+        assert_eq!(error.request_id.as_deref(), Some("r1"));
+        assert!(ApiError::read(400, None, &json!({"message": "x"})).is_none());
+    }
+
+    #[test]
+    fn every_kind_says_what_to_do() {
+        let error = |code: &str| {
+            let body = json!({"error": {"code": code, "message": "m"}});
+            ClientError::from(Box::new(ApiError::read(400, Some(7), &body).unwrap())).remedy()
+        };
+        assert!(error("UNAUTHENTICATED").unwrap().contains("KYBERN_API_KEY"));
+        assert_eq!(error("RATE_LIMITED").unwrap(), "try again in 7 s");
+        assert_eq!(error("A_NEW_CODE"), None);
+    }
+}

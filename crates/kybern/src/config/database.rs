@@ -1,0 +1,130 @@
+//! `[database]`: where everything is kept.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::error::{Fault, Faults};
+use super::secret::Secret;
+
+/// The database.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct DatabaseOptions {
+    /// Where it is.
+    pub(crate) url: DatabaseUrl,
+    /// Connections held at most: readers on SQLite (which has one writer besides), all on PostgreSQL.
+    pub(crate) max_connections: u32,
+}
+
+impl Default for DatabaseOptions {
+    fn default() -> Self {
+        Self { url: DatabaseUrl::Sqlite(PathBuf::from("kybern.db")), max_connections: 16 }
+    }
+}
+
+impl DatabaseOptions {
+    pub(super) fn check(&self, faults: &mut Faults) {
+        if !(1..=1000).contains(&self.max_connections) {
+            faults.add(Fault::bad("database.max_connections", &self.max_connections, "is not between 1 and 1000"));
+        }
+    }
+}
+
+/// Where the database is: a file, or a server.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum DatabaseUrl {
+    /// `sqlite:PATH`, a file.
+    Sqlite(PathBuf),
+    /// `postgres://…`; it may hold a password.
+    Postgres(Secret),
+}
+
+/// A text that names no database.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}, expected sqlite:PATH or postgres://USER@HOST/NAME")]
+pub(crate) struct DatabaseUrlError(&'static str);
+
+impl FromStr for DatabaseUrl {
+    type Err = DatabaseUrlError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+            return Ok(Self::Postgres(Secret::new(text)));
+        }
+        let Some(path) = text.strip_prefix("sqlite:") else {
+            return Err(DatabaseUrlError("this is no database URL"));
+        };
+        let path = path.strip_prefix("//").unwrap_or(path);
+        if path.is_empty() {
+            return Err(DatabaseUrlError("this names no file"));
+        }
+        if path == ":memory:" {
+            return Err(DatabaseUrlError("a database in memory would lose everything at the next stop"));
+        }
+        if path.contains('?') {
+            return Err(DatabaseUrlError("a SQLite URL takes no options after a question mark"));
+        }
+        Ok(Self::Sqlite(PathBuf::from(path)))
+    }
+}
+
+/// As in the configuration, without a password.
+impl fmt::Display for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
+            Self::Postgres(url) => {
+                let url = url.expose();
+                let (scheme, rest) = url.split_once("://").unwrap_or(("postgres", url));
+                // The password may hold an @ of its own, and options after the ? may hold it too.
+                let (plain, _options) = rest.split_once('?').unwrap_or((rest, ""));
+                match plain.rsplit_once('@') {
+                    Some((user, host)) => {
+                        let user = user.split_once(':').map_or(user, |(name, _)| name);
+                        write!(f, "{scheme}://{user}@{host}")
+                    }
+                    None => write!(f, "{scheme}://{plain}"),
+                }
+            }
+        }
+    }
+}
+
+impl Serialize for DatabaseUrl {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for DatabaseUrl {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_kinds_are_read() {
+        let url = |text: &str| text.parse::<DatabaseUrl>();
+        assert_eq!(url("sqlite:a/b.db").unwrap(), DatabaseUrl::Sqlite("a/b.db".into()));
+        assert_eq!(url("sqlite:///var/b.db").unwrap(), DatabaseUrl::Sqlite("/var/b.db".into()));
+        assert!(matches!(url("postgresql://h/n").unwrap(), DatabaseUrl::Postgres(_)));
+        for wrong in ["mysql://h/n", "kybern.db", "sqlite:", "sqlite::memory:", "sqlite:a?mode=rw"] {
+            assert!(url(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_password_is_not_shown() {
+        let show = |text: &str| text.parse::<DatabaseUrl>().unwrap().to_string();
+        assert_eq!(show("postgres://app:p@ss@db:5432/k"), "postgres://app@db:5432/k");
+        assert_eq!(show("postgres://db/k?password=x"), "postgres://db/k");
+        assert_eq!(show("sqlite:kybern.db"), "sqlite:kybern.db");
+    }
+}

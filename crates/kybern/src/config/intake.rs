@@ -1,0 +1,24 @@
+//! `[intake]`: which addresses are this server's.
+
+use serde::{Deserialize, Serialize};
+
+use super::error::{Fault, Faults};
+
+/// How a message finds its tenant.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct IntakeOptions {
+    /// The domain of the tenants' intake addresses: mail to `SLUG@DOMAIN` is that tenant's. Without it every message
+    /// belongs to the mailbox's, or the caller's, tenant.
+    pub(crate) domain: Option<String>,
+}
+
+impl IntakeOptions {
+    pub(super) fn check(&self, faults: &mut Faults) {
+        if let Some(domain) = &self.domain
+            && (domain.is_empty() || domain.contains(['@', '/', ' ', ':']))
+        {
+            faults.add(Fault::bad("intake.domain", domain, "is not a domain name"));
+        }
+    }
+}

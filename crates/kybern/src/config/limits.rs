@@ -1,0 +1,46 @@
+//! `[limits]`: what a task may take when it does not say.
+
+use kybern_core::task::limits;
+use kybern_core::time::Millis;
+use serde::{Deserialize, Serialize};
+
+use super::error::{Fault, Faults};
+
+/// Limits of a task and its steps.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct LimitOptions {
+    /// Steps that a task may schedule.
+    pub(crate) max_steps: u32,
+    /// How long one try of a step may take, in milliseconds.
+    pub(crate) step_timeout_ms: Millis,
+    /// How long an outside engine may take to answer, in milliseconds.
+    pub(crate) delegation_deadline_ms: Millis,
+}
+
+impl Default for LimitOptions {
+    fn default() -> Self {
+        Self {
+            max_steps: limits::DEFAULT_MAX_STEPS,
+            step_timeout_ms: limits::STEP_TIMEOUT,
+            delegation_deadline_ms: limits::DELEGATION_DEADLINE,
+        }
+    }
+}
+
+impl LimitOptions {
+    pub(super) fn check(&self, faults: &mut Faults) {
+        if !(1..=limits::MAX_MAX_STEPS).contains(&self.max_steps) {
+            let problem = format!("is not between 1 and {}", limits::MAX_MAX_STEPS);
+            faults.add(Fault::bad("limits.max_steps", &self.max_steps, problem));
+        }
+        for (key, span) in [
+            ("limits.step_timeout_ms", self.step_timeout_ms),
+            ("limits.delegation_deadline_ms", self.delegation_deadline_ms),
+        ] {
+            if span == Millis(0) {
+                faults.add(Fault::bad(key, &span.0, "is not at least 1 ms"));
+            }
+        }
+    }
+}

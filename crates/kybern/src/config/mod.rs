@@ -1,0 +1,181 @@
+//! The configuration: one options struct for each part, read from a file, the environment and the command line.
+//!
+//! Later sources win: defaults, then the TOML file, then `KYBERN_SECTION__KEY`, then flags. An unknown key or a value
+//! that cannot be used stops the start, with the key, the value and the remedy. Only this module and the command line
+//! read the environment; everything below gets an options struct.
+
+pub(crate) mod database;
+mod egress;
+mod environment;
+mod error;
+mod imap;
+mod intake;
+mod keys;
+mod layers;
+mod limits;
+mod model;
+mod secret;
+mod security;
+mod server;
+pub(crate) mod smtp;
+pub(crate) mod telemetry;
+mod webhooks;
+mod worker;
+mod workflows;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use figment::Provider;
+use figment::providers::{Format, Toml};
+use figment::value::{Dict, Value};
+use serde::{Deserialize, Serialize};
+
+pub(crate) use database::DatabaseOptions;
+pub(crate) use egress::EgressOptions;
+pub(crate) use environment::Environment;
+pub(crate) use error::ConfigError;
+pub(crate) use imap::ImapOptions;
+pub(crate) use intake::IntakeOptions;
+pub(crate) use limits::LimitOptions;
+pub(crate) use model::ModelOptions;
+pub(crate) use secret::Secret;
+pub(crate) use security::SecurityOptions;
+pub(crate) use server::ServerOptions;
+pub(crate) use smtp::SmtpOptions;
+pub(crate) use telemetry::TelemetryOptions;
+pub(crate) use webhooks::WebhookOptions;
+pub(crate) use worker::WorkerOptions;
+pub(crate) use workflows::WorkflowOptions;
+
+use self::error::{Fault, Faults};
+use self::layers::Layer;
+
+/// The file that is read when none is named and it exists.
+pub(crate) const DEFAULT_FILE: &str = "kybern.toml";
+
+/// Every setting.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Config {
+    /// The HTTP edge.
+    pub(crate) server: ServerOptions,
+    /// Where everything is kept.
+    pub(crate) database: DatabaseOptions,
+    /// The worker inside this process.
+    pub(crate) worker: WorkerOptions,
+    /// Which private addresses tools may reach.
+    pub(crate) egress: EgressOptions,
+    /// The outgoing mail server.
+    pub(crate) smtp: Option<SmtpOptions>,
+    /// The mailbox that is polled.
+    pub(crate) imap: Option<ImapOptions>,
+    /// The intake addresses.
+    pub(crate) intake: IntakeOptions,
+    /// Sources of webhooks, by name.
+    pub(crate) webhooks: BTreeMap<String, WebhookOptions>,
+    /// Outside engines, by name.
+    pub(crate) workflows: BTreeMap<String, WorkflowOptions>,
+    /// Log and traces.
+    pub(crate) telemetry: TelemetryOptions,
+    /// What a task may take when it does not say.
+    pub(crate) limits: LimitOptions,
+    /// How sure the model has to be.
+    pub(crate) model: ModelOptions,
+    /// Keys of this server.
+    pub(crate) security: SecurityOptions,
+}
+
+/// What the command line sets itself.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Overrides {
+    /// `--listen`
+    pub(crate) listen: Option<String>,
+    /// `--database`
+    pub(crate) database: Option<String>,
+}
+
+impl Config {
+    /// Reads every source. `path` is the file of `--config`; without it `kybern.toml` of the working directory is
+    /// read when it exists.
+    ///
+    /// # Errors
+    /// Every fault that was found, at once.
+    pub(crate) fn load(path: Option<&Path>, overrides: &Overrides, env: &Environment) -> Result<Self, ConfigError> {
+        let mut layers = Vec::new();
+        let default = PathBuf::from(DEFAULT_FILE);
+        match path {
+            Some(path) => layers.push(file_layer(path)?),
+            None if default.exists() => layers.push(file_layer(&default)?),
+            None => {}
+        }
+        layers.extend(env.settings().map(|(path, name, text)| env_layer(&path, name, text)));
+        let flags =
+            [("--listen", "server.listen", &overrides.listen), ("--database", "database.url", &overrides.database)];
+        for (flag, key, value) in flags {
+            if let Some(value) = value {
+                let path: Vec<String> = key.split('.').map(str::to_owned).collect();
+                layers.push(Layer::single(flag, &path, Value::from(value.clone())));
+            }
+        }
+        let mut faults = Faults::default();
+        let mut config = layers::read(layers.clone(), &mut faults);
+        config.check(env, &mut faults);
+        faults.name_origins(|key| layers::origin(&layers, key));
+        faults.into_error().map_or(Ok(config), Err)
+    }
+
+    fn check(&mut self, env: &Environment, faults: &mut Faults) {
+        self.server.check(faults);
+        self.database.check(faults);
+        self.worker.check(faults);
+        self.egress.check(faults);
+        if let Some(smtp) = &mut self.smtp {
+            smtp.check(env, faults);
+        }
+        if let Some(imap) = &mut self.imap {
+            imap.check(env, faults);
+        }
+        self.intake.check(faults);
+        for (name, webhook) in &mut self.webhooks {
+            webhook.check(name, env, faults);
+        }
+        for (name, workflow) in &mut self.workflows {
+            workflow.check(name, env, faults);
+        }
+        self.telemetry.check(faults);
+        self.limits.check(faults);
+        self.model.check(faults);
+        self.security.check(env, faults);
+    }
+}
+
+fn file_layer(path: &Path) -> Result<Layer, ConfigError> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        ConfigError::one(Fault::file(
+            path,
+            format!("cannot be read: {error}"),
+            "name a file that can be read with --config",
+        ))
+    })?;
+    let profiles = Toml::string(&text)
+        .data()
+        .map_err(|error| ConfigError::one(Fault::file(path, format!("is not TOML: {error}"), "correct that line")))?;
+    let dict = profiles.into_values().next().unwrap_or_else(Dict::new);
+    Ok(Layer { name: path.display().to_string(), dict })
+}
+
+/// A variable is a text where a text is expected, and otherwise what it looks like: a number, a list, a truth value.
+fn env_layer(path: &[String], name: &str, text: &str) -> Layer {
+    let as_text = Layer::single(name, path, Value::from(text));
+    if !layers::wants_other_type(&as_text) {
+        return as_text;
+    }
+    match text.parse::<Value>() {
+        Ok(value) => Layer::single(name, path, value),
+        Err(_infallible) => as_text,
+    }
+}
+
+#[cfg(test)]
+mod tests;

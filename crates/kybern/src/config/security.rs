@@ -1,0 +1,43 @@
+//! `[security]`: the master key, and the first admin key.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::environment::Environment;
+use super::error::{Fault, Faults};
+use super::secret::Secret;
+
+/// The environment variable that holds the master key.
+pub(crate) const MASTER_KEY: &str = "KYBERN_MASTER_KEY";
+/// The environment variable that sets the admin key of the first start.
+pub(crate) const ADMIN_KEY: &str = "KYBERN_ADMIN_KEY";
+
+const MIN_ADMIN_KEY: usize = 32;
+
+/// Keys of this server.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct SecurityOptions {
+    /// The file that holds the master key, readable by its owner only. Made beside the database when not stated.
+    pub(crate) master_key_file: Option<PathBuf>,
+    /// The master key out of `KYBERN_MASTER_KEY`; it goes before the file.
+    #[serde(skip_deserializing)]
+    pub(crate) master_key: Option<Secret>,
+    /// The admin key out of `KYBERN_ADMIN_KEY`; made and printed once at the first start when not set.
+    #[serde(skip_deserializing)]
+    pub(crate) admin_key: Option<Secret>,
+}
+
+impl SecurityOptions {
+    pub(super) fn check(&mut self, env: &Environment, faults: &mut Faults) {
+        self.master_key = env.get(MASTER_KEY).map(Secret::new);
+        self.admin_key = env.get(ADMIN_KEY).map(Secret::new);
+        if let Some(key) = &self.admin_key
+            && (!key.expose().starts_with("kyb_") || key.expose().chars().count() < MIN_ADMIN_KEY)
+        {
+            let problem = "does not begin with kyb_ or has fewer than 32 characters";
+            faults.add(Fault::variable(ADMIN_KEY, problem, "set a longer one, or unset it to have one made"));
+        }
+    }
+}

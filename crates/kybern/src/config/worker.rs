@@ -1,0 +1,58 @@
+//! `[worker]`: how much is done at once, and how a crash is noticed.
+
+use kybern_core::task::limits;
+use kybern_core::time::Millis;
+use serde::{Deserialize, Serialize};
+
+use super::error::{Fault, Faults};
+
+/// The worker inside this process.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct WorkerOptions {
+    /// Tasks that are walked at once.
+    pub(crate) slots: u32,
+    /// Background jobs that run at once.
+    pub(crate) job_slots: u32,
+    /// How long a task is held without a sign of life, in milliseconds.
+    pub(crate) lease_ms: Millis,
+    /// How often a sign of life is given, in milliseconds. At most half of the lease.
+    pub(crate) heartbeat_ms: Millis,
+    /// How often due tasks are looked for when nothing wakes the worker, in milliseconds.
+    pub(crate) poll_ms: Millis,
+    /// How often a task is taken over from a worker that died before it is given up.
+    pub(crate) max_recoveries: u32,
+}
+
+impl Default for WorkerOptions {
+    fn default() -> Self {
+        Self {
+            slots: 64,
+            job_slots: 4,
+            lease_ms: limits::LEASE,
+            heartbeat_ms: limits::HEARTBEAT,
+            poll_ms: Millis(1000),
+            max_recoveries: limits::MAX_RECOVERIES,
+        }
+    }
+}
+
+impl WorkerOptions {
+    pub(super) fn check(&self, faults: &mut Faults) {
+        for (key, slots) in [("worker.slots", self.slots), ("worker.job_slots", self.job_slots)] {
+            if !(1..=10_000).contains(&slots) {
+                faults.add(Fault::bad(key, &slots, "is not between 1 and 10000"));
+            }
+        }
+        if self.lease_ms < Millis(100) {
+            faults.add(Fault::bad("worker.lease_ms", &self.lease_ms.0, "is shorter than 100 ms"));
+        }
+        if self.heartbeat_ms.0 == 0 || self.heartbeat_ms.0.saturating_mul(2) > self.lease_ms.0 {
+            let problem = format!("is not between 1 and half of worker.lease_ms ({})", self.lease_ms.0);
+            faults.add(Fault::bad("worker.heartbeat_ms", &self.heartbeat_ms.0, problem));
+        }
+        if !(10..=60_000).contains(&self.poll_ms.0) {
+            faults.add(Fault::bad("worker.poll_ms", &self.poll_ms.0, "is not between 10 and 60000 ms"));
+        }
+    }
+}

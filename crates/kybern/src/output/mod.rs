@@ -1,0 +1,88 @@
+//! What people see: short lines, aligned tables, and what to do next.
+//!
+//! Texts that come from mail or documents are shown without control characters, so that none of them can move the
+//! cursor or fake a line.
+
+mod failure;
+mod log;
+mod paint;
+mod progress;
+mod schema;
+mod table;
+mod task;
+mod text;
+
+use std::io::{self, IsTerminal, Write};
+
+pub(crate) use failure::{Failure, report};
+pub(crate) use log::{line as log_line, table as log_table};
+pub(crate) use paint::Paint;
+pub(crate) use progress::Progress;
+pub(crate) use schema::{Field, fields};
+pub(crate) use table::{Cell, Table};
+pub(crate) use task::{TaskView, person_waits, plan as plan_of, render as render_task, waits as render_waits};
+pub(crate) use text::{field, in_full, moment, short, span};
+
+use crate::config::Environment;
+
+/// Where output goes, and how it may look.
+pub(crate) struct Screen {
+    out: Box<dyn Write + Send>,
+    paint: Paint,
+    terminal: bool,
+    interactive: bool,
+    broken: bool,
+}
+
+impl Screen {
+    /// Standard output. `NO_COLOR` and `TERM=dumb` turn colours off.
+    pub(crate) fn stdout(env: &Environment) -> Self {
+        let terminal = io::stdout().is_terminal();
+        let color = terminal && env.get("NO_COLOR").is_none() && env.get("TERM") != Some("dumb");
+        Self {
+            out: Box::new(io::stdout()),
+            paint: Paint::new(color),
+            terminal,
+            interactive: terminal && io::stdin().is_terminal(),
+            broken: false,
+        }
+    }
+
+    /// Whether a person is looking: then progress is shown.
+    pub(crate) const fn is_terminal(&self) -> bool {
+        self.terminal
+    }
+
+    /// Whether a person can be asked.
+    pub(crate) const fn is_interactive(&self) -> bool {
+        self.interactive
+    }
+
+    /// Colours, or none.
+    pub(crate) const fn paint(&self) -> Paint {
+        self.paint
+    }
+
+    /// Whether the reader has gone away, as `head` does.
+    pub(crate) const fn is_broken(&self) -> bool {
+        self.broken
+    }
+
+    /// Writes a line. When nobody reads any more, nothing happens.
+    pub(crate) fn line(&mut self, text: impl AsRef<str>) {
+        self.write(text.as_ref(), true);
+    }
+
+    /// Writes a text that ends where it ends.
+    pub(crate) fn text(&mut self, text: impl AsRef<str>) {
+        self.write(text.as_ref(), false);
+    }
+
+    fn write(&mut self, text: &str, newline: bool) {
+        let result = self.out.write_all(text.as_bytes());
+        let result = result.and_then(|()| if newline { self.out.write_all(b"\n") } else { Ok(()) });
+        if result.and_then(|()| self.out.flush()).is_err() {
+            self.broken = true;
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! The schema of an answer as fields that a person can fill in.
+
+use serde_json::Value;
+
+use super::text::{clean, field, short};
+
+/// One field of a form.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Field {
+    /// Its key in the answer.
+    pub(crate) key: String,
+    /// What it is.
+    pub(crate) description: String,
+    /// The values that are accepted, when they are few.
+    pub(crate) choices: Vec<Value>,
+    /// Whether the answer is refused without it.
+    pub(crate) required: bool,
+    types: Vec<String>,
+}
+
+/// The fields that a schema names, in its order.
+pub(crate) fn fields(schema: &Value) -> Vec<Field> {
+    let required: Vec<&str> =
+        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return Vec::new() };
+    let field_of = |(key, schema): (&String, &Value)| {
+        let types = match schema.get("type") {
+            Some(Value::String(name)) => vec![name.clone()],
+            Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+            _unsaid => Vec::new(),
+        };
+        let choices = match (schema.get("enum").and_then(Value::as_array), schema.get("const")) {
+            (Some(values), _) => values.clone(),
+            (None, Some(value)) => vec![value.clone()],
+            (None, None) => Vec::new(),
+        };
+        let description = match field(schema, "description") {
+            text if text.is_empty() => field(schema, "title"),
+            text => text,
+        };
+        Field { key: key.clone(), description, choices, required: required.contains(&key.as_str()), types }
+    };
+    properties.iter().map(field_of).collect()
+}
+
+impl Field {
+    /// One line about it: `dotNumber (text, required): the carrier's number`.
+    pub(crate) fn describe(&self) -> String {
+        let mut notes = Vec::new();
+        if !self.types.is_empty() {
+            let names: Vec<&str> = self.types.iter().map(|name| type_name(name)).collect();
+            notes.push(names.join(" or "));
+        }
+        if !self.choices.is_empty() {
+            let choices: Vec<String> = self.choices.iter().map(|value| short(value, 40)).collect();
+            notes.push(format!("one of {}", choices.join(", ")));
+        }
+        if self.required {
+            notes.push("required".to_owned());
+        }
+        let mut line = clean(&self.key);
+        if !notes.is_empty() {
+            line.push_str(&format!(" ({})", notes.join("; ")));
+        }
+        if !self.description.is_empty() {
+            line.push_str(&format!(": {}", self.description));
+        }
+        line
+    }
+
+    /// An example for `--set`.
+    pub(crate) fn example(&self) -> String {
+        let value = match self.choices.first() {
+            Some(value) => short(value, 60),
+            None if self.is("boolean") => "true".to_owned(),
+            None if self.is("array") => "'[…]'".to_owned(),
+            None if self.is("object") => "'{…}'".to_owned(),
+            None => "…".to_owned(),
+        };
+        format!("--set {}={value}", clean(&self.key))
+    }
+
+    /// What a person typed, as the value that the schema wants: a text needs no quotes.
+    ///
+    /// # Errors
+    /// A sentence, when it is neither JSON nor allowed to be a text, or none of the choices.
+    pub(crate) fn read(&self, typed: &str) -> Result<Value, String> {
+        let value = self.value(typed)?;
+        if !self.choices.is_empty() && !self.choices.contains(&value) {
+            let choices: Vec<String> = self.choices.iter().map(|value| short(value, 40)).collect();
+            return Err(format!("{typed:?} is none of {}", choices.join(", ")));
+        }
+        Ok(value)
+    }
+
+    fn value(&self, typed: &str) -> Result<Value, String> {
+        let json: Option<Value> = serde_json::from_str(typed).ok();
+        let text = || Value::String(typed.to_owned());
+        if self.types.is_empty() {
+            return Ok(json.unwrap_or_else(text));
+        }
+        match json {
+            // 0042 for a policy number is a text, even where it could be a number.
+            Some(value) if self.types.iter().any(|name| has_type(&value, name)) => Ok(value),
+            _other if self.is("string") => Ok(text()),
+            _other if self.is("boolean") && matches!(typed, "yes" | "y") => Ok(Value::Bool(true)),
+            _other if self.is("boolean") && matches!(typed, "no" | "n") => Ok(Value::Bool(false)),
+            _other => {
+                let names: Vec<&str> = self.types.iter().map(|name| type_name(name)).collect();
+                Err(format!("{typed:?} is not {}", names.join(" or ")))
+            }
+        }
+    }
+
+    fn is(&self, name: &str) -> bool {
+        self.types.iter().any(|known| known == name)
+    }
+}
+
+fn has_type(value: &Value, name: &str) -> bool {
+    match name {
+        "string" => value.is_string(),
+        "number" => value.is_number(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "boolean" => value.is_boolean(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        "null" => value.is_null(),
+        _unknown => false,
+    }
+}
+
+fn type_name(name: &str) -> &str {
+    match name {
+        "string" => "text",
+        "integer" => "whole number",
+        "boolean" => "yes or no",
+        "array" => "JSON list",
+        "object" => "JSON object",
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn one(schema: Value) -> Field {
+        let schema = json!({"type": "object", "required": ["x"], "properties": {"x": schema}});
+        fields(&schema).remove(0)
+    }
+
+    #[test]
+    fn a_text_needs_no_quotes() {
+        let text = one(json!({"type": "string", "description": "policy number"}));
+        assert_eq!(text.read("0042"), Ok(json!("0042")));
+        assert_eq!(text.read("\"0042\""), Ok(json!("0042")));
+        assert_eq!(text.describe(), "x (text; required): policy number");
+        assert_eq!(text.example(), "--set x=…");
+    }
+
+    #[test]
+    fn other_types_are_read_as_json() {
+        assert_eq!(one(json!({"type": "integer"})).read("42"), Ok(json!(42)));
+        assert!(one(json!({"type": "integer"})).read("4.5").is_err());
+        assert_eq!(one(json!({"type": "boolean"})).read("yes"), Ok(json!(true)));
+        assert_eq!(one(json!({"type": ["string", "null"]})).read("null"), Ok(json!(null)));
+        assert_eq!(one(json!({})).read("[1]"), Ok(json!([1])));
+        assert_eq!(one(json!({})).read("plain"), Ok(json!("plain")));
+    }
+
+    #[test]
+    fn only_a_choice_is_accepted() {
+        let choice = one(json!({"enum": ["insurance.new_lead", "global.other"]}));
+        assert!(choice.read("insurance.new_lead").is_ok());
+        assert_eq!(choice.read("x").unwrap_err(), "\"x\" is none of insurance.new_lead, global.other");
+        assert_eq!(choice.example(), "--set x=insurance.new_lead");
+    }
+}

@@ -1,0 +1,272 @@
+//! A task for people: where it stands, what its steps did, what it made, whom it waits for and what to type next.
+
+use serde_json::Value;
+
+use super::log::{StepMark, steps};
+use super::paint::Paint;
+use super::schema::fields;
+use super::table::{Cell, Table};
+use super::text::{clean, field, in_full, moment, short};
+
+/// The most lines of a result that are shown.
+const RESULT_LINES: usize = 24;
+
+/// What there is to show of a task.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TaskView<'a> {
+    /// The task.
+    pub(crate) task: &'a Value,
+    /// Its log.
+    pub(crate) log: &'a [Value],
+    /// The records that it is linked to.
+    pub(crate) artifacts: &'a [Value],
+}
+
+/// The whole view.
+pub(crate) fn render(view: TaskView<'_>, paint: Paint) -> String {
+    let task = view.task;
+    let mut parts = vec![head(task, paint)];
+    parts.extend(steps_of(view, paint));
+    parts.extend(made(view.artifacts, paint));
+    parts.extend(result(task, paint));
+    parts.extend(waits(task, paint));
+    parts.extend(next(task, paint));
+    parts.join("\n\n")
+}
+
+fn head(task: &Value, paint: Paint) -> String {
+    let status = field(task, "status");
+    let mut lines = vec![format!("task {}  {}", paint.bold(&field(task, "id")), paint.status(&status))];
+    let mut add = |name: &str, text: String| {
+        if !text.is_empty() {
+            lines.push(format!("  {name:<9} {text}"));
+        }
+    };
+    let confidence = task.get("confidenceScore").and_then(Value::as_f64);
+    let intent = field(task, "detectedIntent");
+    add(
+        "intent",
+        match confidence {
+            Some(score) if !intent.is_empty() => format!("{intent} (confidence {score:.2})"),
+            _unknown => intent,
+        },
+    );
+    add("plan", plan(task));
+    add("channel", field(task, "channel"));
+    add("created", moment(&field(task, "createdAt")));
+    add("ended", moment(&field(task, "completedAt")));
+    add("paused", moment(&field(task, "pausedAt")));
+    if task.get("cancelRequested") == Some(&Value::Bool(true)) && !is_terminal(&status) {
+        add("cancel", "asked for".to_owned());
+    }
+    add("parent", field(task, "parentTaskId"));
+    add("engine", field(task, "delegatedWorkflowId"));
+    add("cost", cost(task));
+    add("error", paint_nonempty(&field(task, "errorMessage"), |text| paint.bad(text)));
+    lines.join("\n")
+}
+
+fn paint_nonempty(text: &str, paint: impl Fn(&str) -> String) -> String {
+    if text.is_empty() { String::new() } else { paint(text) }
+}
+
+/// The plan's key, with its version where the task tells it.
+pub(crate) fn plan(task: &Value) -> String {
+    match task.get("selectedPlan") {
+        Some(Value::Object(plan)) => {
+            let plan = Value::Object(plan.clone());
+            match field(&plan, "version") {
+                version if version.is_empty() => field(&plan, "key"),
+                version => format!("{} version {version}", field(&plan, "key")),
+            }
+        }
+        _text => field(task, "selectedPlan"),
+    }
+}
+
+fn cost(task: &Value) -> String {
+    let count = |name: &str| task.pointer(&format!("/usage/{name}")).and_then(Value::as_i64).unwrap_or(0);
+    let (input, output, nanos) = (count("inputTokens"), count("outputTokens"), count("costNanos"));
+    if input == 0 && output == 0 && nanos == 0 {
+        return String::new();
+    }
+    let micros = nanos / 1000;
+    format!("${}.{:06}, {input} tokens in, {output} out", micros / 1_000_000, (micros % 1_000_000).abs())
+}
+
+fn steps_of(view: TaskView<'_>, paint: Paint) -> Option<String> {
+    let seen = steps(view.log);
+    let ended = is_terminal(&field(view.task, "status"));
+    let line = |mark: StepMark, id: &str, what: &str, note: &str| {
+        let about = if what.is_empty() { String::new() } else { format!("  {}", paint.dim(what)) };
+        let note = if note.is_empty() { String::new() } else { format!("  {note}") };
+        format!("  {} {id}{about}{note}", mark.sign(paint))
+    };
+    // The kernel's own phases have names with a leading underscore; they are told only while they matter.
+    let is_phase = |id: &str| id.starts_with('_');
+    let mut lines: Vec<String> = seen
+        .iter()
+        .filter(|step| !is_phase(&step.id) || step.mark != StepMark::Done)
+        .map(|step| line(step.mark, &step.id, &step.tool, &step.note))
+        .collect();
+    let planned = view.task.get("frozenPlan").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    for step in planned {
+        let id = field(step, "id");
+        if !ended && !seen.iter().any(|known| known.id == id) {
+            let what = match field(step, "tool") {
+                tool if tool.is_empty() => field(step, "kind"),
+                tool => tool,
+            };
+            lines.push(line(StepMark::Ahead, &id, &what, ""));
+        }
+    }
+    (!lines.is_empty()).then(|| format!("steps\n{}", lines.join("\n")))
+}
+
+fn made(artifacts: &[Value], paint: Paint) -> Option<String> {
+    let mut table = Table::new(&["RECORD", "KEY", "ROLE", "STEP"]);
+    for artifact in artifacts {
+        table.row([
+            field(artifact, "kind").into(),
+            field(artifact, "key").into(),
+            Cell::from(field(artifact, "role")),
+            field(artifact, "stepId").into(),
+        ]);
+    }
+    (!table.is_empty()).then(|| format!("records\n{}", indent(&table.render(paint))))
+}
+
+fn result(task: &Value, paint: Paint) -> Option<String> {
+    let result = task.get("result").filter(|result| !result.is_null())?;
+    let text = in_full(result, "  ");
+    let mut lines: Vec<&str> = text.lines().collect();
+    let more = lines.len().saturating_sub(RESULT_LINES);
+    lines.truncate(RESULT_LINES);
+    let mut text = format!("result\n{}", lines.join("\n"));
+    if more > 0 {
+        let hint = format!("\n  … {more} more lines: kybern task show {} --json", field(task, "id"));
+        text.push_str(&paint.dim(&hint));
+    }
+    Some(text)
+}
+
+/// Those waits of a task that a person answers; a clock, a child or an engine answers the others.
+pub(crate) fn person_waits(task: &Value) -> Vec<&Value> {
+    let all = task.get("waits").and_then(Value::as_array).into_iter().flatten();
+    all.filter(|wait| !matches!(field(wait, "kind").as_str(), "timer" | "child" | "workflow")).collect()
+}
+
+/// What the task waits for, why, and the command that answers it.
+pub(crate) fn waits(task: &Value, paint: Paint) -> Option<String> {
+    let waits = person_waits(task);
+    let several = waits.len() > 1;
+    let text: Vec<String> = waits.iter().map(|wait| one_wait(task, wait, several, paint)).collect();
+    (!text.is_empty()).then(|| format!("{}\n{}", paint.wait("waits for a person"), text.join("\n")))
+}
+
+fn one_wait(task: &Value, wait: &Value, several: bool, paint: Paint) -> String {
+    let step = field(wait, "stepId");
+    let mut lines = vec![format!("  {} at {step}: {}", field(wait, "kind"), field(wait, "reason"))];
+    let title = field(wait, "title");
+    if !title.is_empty() {
+        lines.push(format!("    {title}"));
+    }
+    if let Some(Value::Object(details)) = wait.get("details") {
+        for (name, value) in details {
+            lines.push(format!("    {}", paint.dim(&format!("{}: {}", clean(name), short(value, 100)))));
+        }
+    }
+    let asked = wait.get("schema").map(fields).unwrap_or_default();
+    for field in &asked {
+        lines.push(format!("    {}", field.describe()));
+    }
+    let mut command = format!("kybern task review {}", field(task, "id"));
+    if several {
+        command.push_str(&format!(" --step {step}"));
+    }
+    if field(wait, "kind") == "ambiguous" {
+        command.push_str(" --resolution done   (it happened; or retry, or fail)");
+    } else if asked.is_empty() {
+        command.push_str(" --corrections '{}'");
+    } else {
+        let required: Vec<_> = asked.iter().filter(|field| field.required).collect();
+        let shown = if required.is_empty() { asked.iter().take(1).collect() } else { required };
+        for field in shown {
+            command.push_str(&format!(" {}", field.example()));
+        }
+    }
+    lines.push(format!("    {} {command}", paint.bold("answer:")));
+    lines.join("\n")
+}
+
+fn next(task: &Value, paint: Paint) -> Option<String> {
+    let id = field(task, "id");
+    let hint = match field(task, "status").as_str() {
+        _paused if task.get("pausedAt").is_some_and(|at| !at.is_null()) => format!("kybern task resume {id}"),
+        "failed" => format!("kybern task log {id}, then kybern task retry {id}"),
+        "completed" | "cancelled" | "needs_review" => return None,
+        _running => format!("kybern task watch {id}"),
+    };
+    Some(format!("{} {hint}", paint.bold("next:")))
+}
+
+/// Whether a status is one that a task never leaves by itself.
+fn is_terminal(status: &str) -> bool {
+    matches!(status, "completed" | "failed" | "cancelled")
+}
+
+fn indent(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(|line| format!("  {line}")).collect();
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn show(task: &Value, log: &[Value], artifacts: &[Value]) -> String {
+        render(TaskView { task, log, artifacts }, Paint::new(false))
+    }
+
+    #[test]
+    fn a_waiting_task_says_what_to_type() {
+        let task = json!({"id": "t1", "status": "needs_review", "channel": "email", "detectedIntent": "insurance.new_lead",
+            "confidenceScore": 0.912, "createdAt": "2026-09-21T14:13:20.123Z",
+            "frozenPlan": [{"id": "ask", "kind": "tool", "tool": "core.ask"}, {"id": "deal", "tool": "insurance.create_deal"}],
+            "waits": [{"stepId": "ask", "seq": 9, "kind": "input", "reason": "the DOT number is missing", "title": "Carrier",
+                "schema": {"required": ["dot"], "properties": {"dot": {"type": "string"}}}, "details": {"file": "a.pdf"}}]});
+        let log = [json!({"eventType": "needs_review", "stepId": "ask", "toolKey": "core.ask", "summary": "asked"})];
+        let expected = "task t1  needs_review\n  intent    insurance.new_lead (confidence 0.91)\n  channel   email\n  \
+            created   2026-09-21 14:13:20\n\nsteps\n  … ask  core.ask  asked\n  · deal  insurance.create_deal\n\n\
+            waits for a person\n  input at ask: the DOT number is missing\n    Carrier\n    file: a.pdf\n    \
+            dot (text; required)\n    answer: kybern task review t1 --set dot=…";
+        assert_eq!(show(&task, &log, &[]), expected);
+    }
+
+    #[test]
+    fn a_finished_task_says_what_it_made() {
+        let task = json!({"id": "t1", "status": "completed", "result": {"deal": "D-1"},
+            "usage": {"inputTokens": 10, "outputTokens": 5, "costNanos": 1_500_000}});
+        let artifacts = [json!({"kind": "insurance.deal", "key": "D-1", "role": "created", "stepId": "deal"})];
+        let text = show(&task, &[], &artifacts);
+        assert!(text.contains("cost      $0.001500, 10 tokens in, 5 out"), "{text}");
+        assert!(text.contains("insurance.deal  D-1  created  deal"), "{text}");
+        assert!(text.contains("result\n  {\n    \"deal\": \"D-1\"\n  }"), "{text}");
+        assert!(!text.contains("next:"), "{text}");
+    }
+
+    #[test]
+    fn an_unknown_outcome_asks_for_a_resolution() {
+        let task = json!({"id": "t1", "waits": [{"stepId": "send", "kind": "ambiguous", "reason": "was it sent?"}]});
+        let text = waits(&task, Paint::new(false)).unwrap();
+        assert!(text.contains("kybern task review t1 --resolution done"), "{text}");
+    }
+
+    #[test]
+    fn a_failed_task_says_how_to_go_on() {
+        let text = show(&json!({"id": "t1", "status": "failed", "errorMessage": "no such carrier"}), &[], &[]);
+        assert!(text.contains("error     no such carrier") && text.contains("kybern task retry t1"), "{text}");
+    }
+}

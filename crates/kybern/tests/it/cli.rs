@@ -1,0 +1,5 @@
+//! The command line against a scripted server: the real binary, the documented shapes.
+
+mod noun;
+mod server;
+mod task;

@@ -1,0 +1,210 @@
+//! The verbs of plans, tools, keys and the audit, and what is wrong on the command line itself.
+
+use serde_json::json;
+
+use super::server::{Answer, Server, envelope, kybern};
+
+#[test]
+fn a_plan_is_checked_fault_by_fault() {
+    let server = Server::start(|seen| {
+        let faults = json!([{"path": "/steps/0/tool", "stepId": "a", "message": "there is no tool \"x\""}]);
+        (seen.path == "/api/plans/check").then(|| {
+            let valid = seen.json()["plan"]["key"] == "global.good";
+            Answer::Json(200, json!({"valid": valid, "faults": if valid { json!([]) } else { faults }}))
+        })
+    });
+    let plans = json!([{"key": "global.good", "steps": []}, {"key": "global.bad", "steps": []}]);
+    std::fs::write(server.folder().join("plans.json"), plans.to_string()).unwrap();
+    let run = server.run(&["plan", "check", "plans.json"]);
+    assert_eq!(run.code, 1, "{}", run.err);
+    let expected =
+        "✓ global.good is sound\n✗ global.bad has 1 fault\n    /steps/0/tool (step a): there is no tool \"x\"\n";
+    assert_eq!(run.out, expected);
+}
+
+#[test]
+fn a_faulty_plan_does_not_keep_the_others_out() {
+    let server = Server::start(|seen| {
+        (seen.path == "/api/plans").then(|| {
+            if seen.before == 0 {
+                let faults = json!([{"path": "/steps", "message": "has a cycle"}]);
+                return envelope(422, "UNPROCESSABLE", "the plan has faults", faults);
+            }
+            Answer::Json(201, json!({"key": "global.b", "version": 2}))
+        })
+    });
+    std::fs::write(server.folder().join("a.json"), json!({"key": "global.a"}).to_string()).unwrap();
+    std::fs::write(server.folder().join("b.json"), json!({"key": "global.b"}).to_string()).unwrap();
+    let run = server.run(&["plan", "import", "a.json", "b.json"]);
+    assert_eq!(run.code, 1);
+    let expected = "✗ global.a: the plan has faults\n    /steps: has a cycle\n✓ global.b version 2 is stored\n";
+    assert_eq!(run.out, expected);
+    std::fs::write(server.folder().join("c.json"), "{").unwrap();
+    let broken = server.run(&["plan", "import", "c.json"]);
+    assert_eq!(broken.code, 1);
+    assert!(broken.err.starts_with("error: c.json is not JSON"), "{}", broken.err);
+}
+
+#[test]
+fn plans_that_cannot_be_used_stand_out() {
+    let server = Server::start(|seen| {
+        let bad = json!({"key": "global.bad", "version": 1, "steps": [{"id": "a", "kind": "tool", "tool": "x"}],
+            "active": true, "quarantine": [{"path": "/steps/0/tool", "stepId": "a", "message": "there is no tool"}]});
+        Some(match seen.path.as_str() {
+            "/api/plans" => Answer::Json(200, json!({"items": [bad], "nextCursor": null})),
+            "/api/plans/global.bad" => Answer::Json(200, bad),
+            _other => return None,
+        })
+    });
+    let list = server.run(&["plan", "list"]);
+    assert!(list.out.contains("quarantined") && list.out.contains("kybern plan show global.bad"), "{}", list.out);
+    let show = server.run(&["plan", "show", "global.bad"]);
+    assert!(show.out.contains("  a  tool  x") && show.out.contains("(step a): there is no tool"), "{}", show.out);
+    assert_eq!(server.run(&["plan", "show", "../tools"]).code, 1);
+    assert!(server.seen("GET", "/api/tools").is_empty());
+}
+
+#[test]
+fn a_call_ends_with_the_code_of_its_status() {
+    let server = Server::start(|seen| {
+        let status = match seen.path.as_str() {
+            "/api/tools/a/invoke" => "success",
+            "/api/tools/b/invoke" => "failure",
+            "/api/tools/c/invoke" => "waiting",
+            _other => return None,
+        };
+        let error = (status == "failure").then(|| json!({"code": "TOOL_ERROR", "message": "no", "retryable": true}));
+        let answer = json!({"invocationId": "i", "status": status, "output": {"sum": 3}, "error": error,
+            "durationMs": 12, "approvalId": if status == "waiting" { json!("ap-1") } else { json!(null) }});
+        Some(Answer::Json(200, answer))
+    });
+    let good = server.run(&["tool", "call", "a", "{\"x\":[1,2]}"]);
+    assert_eq!((good.code, good.out.as_str()), (0, "success  12 ms\n{\n  \"sum\": 3\n}\n"));
+    assert_eq!(server.seen("POST", "/api/tools/a/invoke")[0].json(), json!({"input": {"x": [1, 2]}}));
+    let bad = server.run(&["tool", "call", "b"]);
+    assert_eq!(bad.code, 1);
+    assert!(bad.out.contains("TOOL_ERROR: no") && bad.out.contains("another try may help"), "{}", bad.out);
+    let waiting = server.run(&["tool", "call", "c", "--json"]);
+    assert_eq!(waiting.code, 3);
+    assert!(waiting.out.starts_with("{\"invocationId\""), "{}", waiting.out);
+}
+
+#[test]
+fn tools_are_listed_and_shown() {
+    let server = Server::start(|seen| {
+        let tool = json!({"key": "core.wait", "description": "waits", "risk": "R0", "effect": "local",
+            "inputSchema": {"required": ["ms"], "properties": {"ms": {"type": "integer"}}}});
+        Some(match seen.path.as_str() {
+            "/api/tools" => Answer::Json(200, json!({"items": [tool], "nextCursor": "c"})),
+            "/api/tools/core.wait" => Answer::Json(200, tool),
+            _other => return None,
+        })
+    });
+    let list = server.run(&["tool", "list"]);
+    assert!(list.out.contains("core.wait  R0") && list.out.contains("kybern tool list --cursor c"), "{}", list.out);
+    let show = server.run(&["tool", "show", "core.wait"]);
+    assert!(show.out.contains("ms (whole number; required)"), "{}", show.out);
+}
+
+#[test]
+fn a_key_is_shown_once() {
+    let id = "01920000-0000-7000-8000-000000000009";
+    let server = Server::start(move |seen| {
+        Some(match (seen.method.as_str(), seen.path.as_str()) {
+            ("POST", "/api/keys") => Answer::Json(201, json!({"id": id, "key": "kyb_new"})),
+            ("GET", "/api/keys") => {
+                let key = json!({"id": id, "name": "ci", "prefix": "kyb_ne", "roles": ["viewer"], "scopes": []});
+                Answer::Json(200, json!({"items": [key], "nextCursor": null}))
+            }
+            ("DELETE", _path) => Answer::Raw(204, "application/json", String::new()),
+            _other => return None,
+        })
+    });
+    let args = ["key", "create", "--name", "ci", "--role", "viewer", "--expires", "2027-01-31T12:00:00Z"];
+    let made = server.run(&args);
+    assert_eq!(made.code, 0, "{}", made.err);
+    assert!(made.out.starts_with("kyb_new\n") && made.out.contains(&format!("kybern key revoke {id}")));
+    assert_eq!(
+        server.seen("POST", "/api/keys")[0].json(),
+        json!({"name": "ci", "roles": ["viewer"], "expiresAt": "2027-01-31T12:00:00Z"})
+    );
+    assert!(server.run(&["key", "list"]).out.contains("kyb_ne"));
+    assert_eq!(server.run(&["key", "revoke", id]).out, format!("key {id} is revoked\n"));
+}
+
+#[test]
+fn a_changed_audit_trail_fails() {
+    let server = Server::start(|seen| {
+        let broken = json!({"valid": false, "length": 9, "faults": [{"seq": 4, "problem": "the hash does not fit"}]});
+        let whole = json!({"valid": true, "length": 9, "faults": []});
+        Some(Answer::Json(200, if seen.before == 0 { whole } else { broken }))
+    });
+    assert_eq!(server.run(&["audit", "verify"]).out, "✓ the audit trail is whole: 9 events\n");
+    let run = server.run(&["audit", "verify"]);
+    assert_eq!(run.code, 1);
+    assert!(run.out.contains("4      the hash does not fit"), "{}", run.out);
+}
+
+#[test]
+fn what_cannot_be_typed_ends_with_2() {
+    let server = Server::start(|_| None);
+    std::fs::write(server.folder().join("mail.eml"), "x").unwrap();
+    let id = "01920000-0000-7000-8000-000000000001";
+    let wrong: [&[&str]; 12] = [
+        &[],
+        &["tusk"],
+        &["task", "show", "not-an-id"],
+        &["task", "submit", "hello", "--payload", "{"],
+        &["task", "submit", "hello", "--payload", "[1]"],
+        &["task", "submit", "missing.eml"],
+        &["task", "submit", "mail.eml", "--plan", "x"],
+        &["task", "list", "--status", "sleeping"],
+        &["task", "list", "--limit", "0"],
+        &["task", "fork", id],
+        &["key", "create", "--name", "x", "--role", "king"],
+        &["tool", "call", "x", "not json"],
+    ];
+    for args in wrong {
+        let run = server.run(args);
+        assert_eq!(run.code, 2, "{args:?}: {} {}", run.out, run.err);
+        assert!(!run.err.is_empty(), "{args:?}");
+    }
+    assert_eq!(server.run(&["task", "submit", "hello", "--attach", "missing.pdf"]).code, 1);
+    assert_eq!(server.run(&["--version"]).code, 0);
+}
+
+#[test]
+fn a_server_that_is_named_and_does_not_answer_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", free.local_addr().unwrap());
+    drop(free);
+    let run = kybern(folder.path(), &["task", "list"], &[("KYBERN_URL", &url)]);
+    assert_eq!(run.code, 1);
+    assert!(run.err.starts_with(&format!("error: no answer from {url}: ")), "{}", run.err);
+    assert!(run.err.contains("kybern serve"), "{}", run.err);
+    let wrong = kybern(folder.path(), &["task", "list", "--url", "localhost"], &[]);
+    assert!(wrong.err.contains("is not the URL of a server"), "{}", wrong.err);
+}
+
+#[test]
+fn another_program_is_not_taken_for_kybern() {
+    for status in [200, 500] {
+        let server = Server::start(move |_| Some(Answer::Raw(status, "text/html", "<html>".to_owned())));
+        let run = server.run(&["task", "list"]);
+        assert_eq!(run.code, 1);
+        assert!(run.err.contains("something else than Kybern's API"), "{}", run.err);
+    }
+}
+
+#[test]
+fn every_fault_of_the_configuration_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("kybern.toml"), "[server]\nlisten = \"x\"\n[worker]\nslots = 0\nfoo = 1\n")
+        .unwrap();
+    let run = kybern(folder.path(), &["serve"], &[]);
+    assert_eq!(run.code, 1);
+    assert!(run.err.starts_with("error: the configuration has 3 faults\n"), "{}", run.err);
+    assert!(run.err.contains("  worker.slots = \"0\" (kybern.toml) is not between 1 and 10000\n"), "{}", run.err);
+    assert!(run.err.contains("    write an address and a port, such as \"127.0.0.1:7171\"\n"), "{}", run.err);
+}

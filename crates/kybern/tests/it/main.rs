@@ -1,0 +1,4 @@
+//! The binary, as its users see it.
+
+#[cfg(test)]
+mod cli;

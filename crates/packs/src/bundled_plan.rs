@@ -1,0 +1,59 @@
+//! Plans as files beside their pack.
+
+use kybern_core::plan::{Plan, PlanFault, PlanOrigin, parse};
+use kybern_core::time::Timestamp;
+use serde_json::Value;
+
+use crate::intent_words::IntentWords;
+
+/// Reads a plan's file, with the words that speak for its intent. A file that is faulty gives a quarantined plan,
+/// which is never chosen and which the check at start lists with every fault; a test keeps that from being shipped.
+pub(crate) fn read(key: &str, file: &str, words: &[IntentWords]) -> Plan {
+    let parsed = serde_json::from_str::<Value>(file)
+        .map_err(|error| vec![PlanFault::new("", None, format!("the plan's file is not JSON: {error}"))])
+        .and_then(|value| parse::plan(&value));
+    match parsed {
+        Ok(draft) => {
+            let words = words.iter().find(|words| words.key == draft.intent_key);
+            let list = |own: Vec<String>, more: Option<&[&str]>| {
+                let more = more.unwrap_or_default().iter().map(|text| (*text).to_owned());
+                own.into_iter().chain(more).collect()
+            };
+            Plan {
+                id: None,
+                intent_key: draft.intent_key,
+                domain: draft.domain,
+                description: words.map_or(draft.description, |words| words.description.to_owned()),
+                keywords: list(draft.keywords, words.map(|words| words.keywords)),
+                examples: list(draft.examples, words.map(|words| words.examples)),
+                priority: draft.priority,
+                version: draft.version.unwrap_or(1),
+                output: draft.output,
+                steps: draft.steps,
+                key: draft.key,
+                ..blank(key)
+            }
+        }
+        Err(faults) => Plan { quarantine: faults, active: false, ..blank(key) },
+    }
+}
+
+fn blank(key: &str) -> Plan {
+    Plan {
+        id: None,
+        key: key.to_owned(),
+        intent_key: key.to_owned(),
+        domain: key.split_once('.').map_or("global", |(domain, _)| domain).to_owned(),
+        description: String::new(),
+        keywords: Vec::new(),
+        examples: Vec::new(),
+        priority: 0,
+        version: 1,
+        output: None,
+        steps: Vec::new(),
+        origin: PlanOrigin::Bundled,
+        active: true,
+        created_at: Timestamp::from_millis(0),
+        quarantine: Vec::new(),
+    }
+}

@@ -1,0 +1,85 @@
+//! Telephone numbers, addresses and states in one form each.
+
+use crate::pattern::Pattern;
+
+const STATES: &[&str] = &[
+    "AL", "AK", "AZ", "AR", "CA", "CO", "CT", "DE", "DC", "FL", "GA", "HI", "ID", "IL", "IN", "IA", "KS", "KY", "LA",
+    "ME", "MD", "MA", "MI", "MN", "MS", "MO", "MT", "NE", "NV", "NH", "NJ", "NM", "NY", "NC", "ND", "OH", "OK", "OR",
+    "PA", "RI", "SC", "SD", "TN", "TX", "UT", "VT", "VA", "WA", "WV", "WI", "WY", "PR",
+];
+
+/// A state in an address: behind a comma, before a ZIP code or the end of the part.
+static STATE: Pattern = Pattern::new(r",\s*([A-Z]{2})\b");
+static ZIP_STATE: Pattern = Pattern::new(r"\b([A-Z]{2})\s+\d{5}(?:-\d{4})?\b");
+
+/// A telephone number as ten digits; `None` when it is none of North America.
+pub(crate) fn phone(text: &str) -> Option<String> {
+    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+    let bare = if digits.len() == 11 { digits.strip_prefix('1')? } else { &digits };
+    (bare.len() == 10).then(|| bare.to_owned())
+}
+
+/// An e-mail address in lower case; `None` when it is none.
+pub(crate) fn email(text: &str) -> Option<String> {
+    let address = text.trim().trim_matches(['<', '>']).to_lowercase();
+    let (local, domain) = address.split_once('@')?;
+    let sound = !local.is_empty() && domain.contains('.') && !address.contains(char::is_whitespace);
+    (sound && !domain.starts_with('.') && !domain.ends_with('.')).then_some(address)
+}
+
+/// A two-letter state; `None` when there is no such state.
+pub(crate) fn state(text: &str) -> Option<String> {
+    let code = text.trim().to_uppercase();
+    STATES.contains(&code.as_str()).then_some(code)
+}
+
+/// The state that a postal address names.
+pub(crate) fn state_of_address(address: &str) -> Option<String> {
+    let before_zip = ZIP_STATE.groups(address).into_iter().rev().find_map(state);
+    before_zip.or_else(|| STATE.groups(address).into_iter().rev().find_map(state))
+}
+
+/// Whether mail from this address is sent by a machine, so that the address is nobody's.
+pub(crate) fn is_machine_address(address: &str) -> bool {
+    let local = address.split('@').next().unwrap_or_default().replace(['.', '-', '_'], "");
+    [
+        "noreply",
+        "donotreply",
+        "forms",
+        "form",
+        "web",
+        "webform",
+        "mailer",
+        "notifications",
+        "notification",
+        "postmaster",
+    ]
+    .contains(&local.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn telephone_numbers_have_ten_digits() {
+        assert_eq!(phone("(775) 555-0121").as_deref(), Some("7755550121"));
+        assert_eq!(phone("+12545550187").as_deref(), Some("2545550187"));
+        assert_eq!(phone("555-0121"), None);
+    }
+
+    #[test]
+    fn addresses_are_checked() {
+        assert_eq!(email(" Owner@Gravelbend.example ").as_deref(), Some("owner@gravelbend.example"));
+        assert_eq!(email("call me"), None);
+        assert!(is_machine_address("no-reply@example.com"));
+    }
+
+    #[test]
+    fn the_state_is_read_from_the_address() {
+        assert!(STATE.is_sound() && ZIP_STATE.is_sound());
+        assert_eq!(state_of_address("77 Canyon Spur, Elko, NV 89801").as_deref(), Some("NV"));
+        assert_eq!(state_of_address("Waco, TX. 3 trucks").as_deref(), Some("TX"));
+        assert_eq!(state_of_address("12 Main Street, QQ"), None);
+    }
+}

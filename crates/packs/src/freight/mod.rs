@@ -1,0 +1,32 @@
+//! Loads, rates and deliveries. So far this pack brings intents and plans that read what came in and end with a
+//! person; the tools that would act on it are named in those plans.
+
+pub mod intents;
+
+use kybern_core::pack::{DuplicateKey, Pack, Registry};
+
+use crate::bundled_plan;
+
+/// The pack of freight.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FreightPack;
+
+/// Its plans by key.
+const PLANS: &[(&str, &str)] = &[
+    ("freight.new_load_pipeline", include_str!("plans/new_load_pipeline.json")),
+    ("freight.pod_received_pipeline", include_str!("plans/pod_received_pipeline.json")),
+    ("freight.rate_confirmation_pipeline", include_str!("plans/rate_confirmation_pipeline.json")),
+];
+
+impl Pack for FreightPack {
+    fn name(&self) -> &'static str {
+        "freight"
+    }
+
+    fn register(&self, registry: &mut Registry) -> Result<(), DuplicateKey> {
+        for (key, file) in PLANS {
+            registry.plan(bundled_plan::read(key, file, intents::INTENTS))?;
+        }
+        Ok(())
+    }
+}

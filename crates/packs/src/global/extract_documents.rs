@@ -1,0 +1,105 @@
+//! `extract_documents`: two-stage extraction by a named schema, as it comes. What the fields mean is for a domain's
+//! own extraction tool to say.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use kybern_core::model::ExtractionSchema;
+use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::time::Millis;
+use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
+use serde_json::{Map, Value, json};
+
+use super::contact_schema;
+use crate::args::{fields, text};
+use crate::reading::{self, ReadDocument};
+
+/// The tool.
+#[derive(Debug)]
+pub struct ExtractDocuments {
+    spec: ToolSpec,
+    schemas: BTreeMap<String, Arc<ExtractionSchema>>,
+}
+
+impl ExtractDocuments {
+    /// The tool with the schemas that it offers, by name.
+    #[must_use]
+    pub fn new(schemas: BTreeMap<String, Arc<ExtractionSchema>>) -> Self {
+        let names: Vec<Value> = schemas.keys().map(|name| json!(name)).chain([Value::Null]).collect();
+        let input = json!({
+            "type": "object",
+            "properties": {"schema": {"enum": names, "description": "whose fields to look for; null means contact"}},
+            "additionalProperties": false
+        });
+        let description = "Finds out what each attached document and the message are, then extracts the fields that \
+                           are there, with source and confidence.";
+        Self {
+            schemas,
+            spec: ToolSpec {
+                aliases: vec!["core.extract_documents".to_owned()],
+                domain: "core".to_owned(),
+                untrusted_output: true,
+                timeout: Millis::from_secs(120),
+                needs: Needs { documents: true, model: true, ..Needs::default() },
+                ..ToolSpec::read("extract_documents", description, input)
+            },
+        }
+    }
+}
+
+#[async_trait]
+impl Tool for ExtractDocuments {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+        let name = text(&args, "schema").unwrap_or_else(|| contact_schema::NAME.to_owned());
+        let schema = self.schemas.get(&name).ok_or_else(|| {
+            let known: Vec<&str> = self.schemas.keys().map(String::as_str).collect();
+            ToolFailure::permanent(format!("there is no extraction schema {name:?}, use one of {}", known.join(", ")))
+        })?;
+        let read = reading::read_all(context, schema).await?;
+        let found: usize = read.iter().map(|document| document.extraction.fields.len()).sum();
+        let summary = format!("read {} documents by the schema {name:?}, found {found} fields", read.len());
+        let categories: Vec<&str> =
+            read.iter().filter_map(|document| document.extraction.analysis.category.as_deref()).collect();
+        let data = fields([
+            ("extractions", read.iter().map(ReadDocument::to_json).collect()),
+            ("document_categories", json!(categories)),
+            ("fields_for_review", json!(reading::doubtful(&read))),
+        ]);
+        Ok(ToolOutcome::new(data, summary))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::World;
+
+    fn tool() -> ExtractDocuments {
+        let schemas = [("contact".to_owned(), Arc::new(contact_schema::schema()))];
+        ExtractDocuments::new(schemas.into_iter().collect())
+    }
+
+    #[tokio::test]
+    async fn documents_and_the_message_are_read_with_sources() {
+        let mut world = World::new();
+        world.mail("a@b.example", "x", "DOT: 9104417");
+        world.document("a.txt", "Company Name: Acme LLC");
+        let data = world.run(&tool(), json!({})).await;
+        let found = &data["extractions"];
+        assert_eq!(found[0]["filename"], "a.txt");
+        assert_eq!(found[0]["fields"][0]["value"], "Acme LLC");
+        assert_eq!(found[0]["fields"][0]["source"]["document"], 1);
+        assert_eq!((&found[1]["n"], &found[1]["fields"][0]["value"]), (&json!(0), &json!("9104417")));
+    }
+
+    #[tokio::test]
+    async fn an_unknown_schema_is_named_with_those_that_exist() {
+        let failure = World::new().call(&tool(), json!({"schema": "x"})).await.unwrap_err();
+        assert!(failure.message.contains("contact"), "{failure}");
+    }
+}

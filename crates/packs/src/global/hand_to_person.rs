@@ -1,0 +1,83 @@
+//! `core.hand_to_person`: the honest end of a plan whose next tools are not built yet. A task never completes by
+//! doing nothing.
+
+use async_trait::async_trait;
+use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::tool::{Review, ToolFailure, ToolOutcome, ToolSpec};
+use serde_json::{Map, Value, json};
+
+use crate::args::text;
+
+/// The tool.
+#[derive(Debug)]
+pub struct HandToPerson {
+    spec: ToolSpec,
+}
+
+impl Default for HandToPerson {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl HandToPerson {
+    /// The tool with its spec.
+    #[must_use]
+    pub fn new() -> Self {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "reason": {"type": "string", "minLength": 1, "maxLength": 1000},
+                "next": {"type": ["string", "null"], "maxLength": 1000}
+            },
+            "required": ["reason"],
+            "additionalProperties": false
+        });
+        let description = "Stops for a person, says why and what to do next; their answer is the step's data.";
+        Self { spec: ToolSpec::local("core.hand_to_person", description, schema) }
+    }
+}
+
+#[async_trait]
+impl Tool for HandToPerson {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, _context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+        let reason = text(&args, "reason").unwrap_or_else(|| "this needs a person".to_owned());
+        let next = text(&args, "next");
+        let reason = match &next {
+            Some(next) => format!("{}. Next: {next}", reason.trim_end_matches('.')),
+            None => reason,
+        };
+        Ok(ToolOutcome::ask(Review {
+            reason,
+            title: Some("Done by a person".to_owned()),
+            schema: json!({
+                "type": "object",
+                "properties": {
+                    "handled": {"type": "boolean", "description": "whether the work has been done"},
+                    "note": {"type": "string", "maxLength": 4000, "description": "what was done"}
+                },
+                "additionalProperties": false
+            }),
+            details: json!({"next": next}),
+            answer_is_result: true,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::World;
+
+    #[tokio::test]
+    async fn it_asks_and_says_what_to_do() {
+        let args = json!({"reason": "no tool files this yet.", "next": "file it by hand"});
+        let review = World::new().call(&HandToPerson::new(), args).await.unwrap().review.unwrap();
+        assert_eq!(review.reason, "no tool files this yet. Next: file it by hand");
+        assert!(review.answer_is_result);
+    }
+}

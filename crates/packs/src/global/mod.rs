@@ -1,0 +1,53 @@
+//! What every domain needs and no kernel does: taking messages apart, reading documents, telling an agent, and
+//! handing a task to a person.
+//!
+//! Register this pack last: its `extract_documents` offers the extraction schemas that the packs before it brought.
+
+mod contact_schema;
+mod extract_documents;
+mod form;
+mod free_text;
+mod hand_to_person;
+mod normalize_email_input;
+mod normalize_webhook_input;
+mod notify_agent;
+
+use std::sync::Arc;
+
+use kybern_core::pack::{DuplicateKey, Pack, Registry};
+
+pub use extract_documents::ExtractDocuments;
+pub use hand_to_person::HandToPerson;
+pub use normalize_email_input::NormalizeEmailInput;
+pub use normalize_webhook_input::NormalizeWebhookInput;
+pub use notify_agent::NotifyAgent;
+
+use crate::bundled_plan;
+
+/// The pack of what belongs to no domain.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct GlobalPack;
+
+/// Its plans by key.
+const PLANS: &[(&str, &str)] =
+    &[("general_instruction_pipeline", include_str!("plans/general_instruction_pipeline.json"))];
+
+impl Pack for GlobalPack {
+    fn name(&self) -> &'static str {
+        "global"
+    }
+
+    fn register(&self, registry: &mut Registry) -> Result<(), DuplicateKey> {
+        registry.extraction(contact_schema::NAME, contact_schema::schema())?;
+        let schemas = registry.extractions().map(|(name, schema)| (name.to_owned(), Arc::clone(schema))).collect();
+        registry.tool(Arc::new(NormalizeEmailInput::new()))?;
+        registry.tool(Arc::new(NormalizeWebhookInput::new()))?;
+        registry.tool(Arc::new(ExtractDocuments::new(schemas)))?;
+        registry.tool(Arc::new(NotifyAgent::new()))?;
+        registry.tool(Arc::new(HandToPerson::new()))?;
+        for (key, file) in PLANS {
+            registry.plan(bundled_plan::read(key, file, &[]))?;
+        }
+        Ok(())
+    }
+}

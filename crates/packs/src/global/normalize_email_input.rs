@@ -1,0 +1,120 @@
+//! `normalize_email_input`: a mail as the fields that plans work with.
+
+use async_trait::async_trait;
+use kybern_core::mail::{MailAddress, ParsedMail};
+use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::task::AttachmentSource;
+use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
+use serde_json::{Map, Value, json};
+
+use crate::args::fields;
+
+/// The tool.
+#[derive(Debug)]
+pub struct NormalizeEmailInput {
+    spec: ToolSpec,
+}
+
+impl Default for NormalizeEmailInput {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl NormalizeEmailInput {
+    /// The tool with its spec.
+    #[must_use]
+    pub fn new() -> Self {
+        let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
+        let description = "Takes an inbound e-mail apart: sender, receivers, subject, body, attachments, thread. For \
+                           a task of another channel the body is its input.";
+        Self {
+            spec: ToolSpec {
+                aliases: vec!["core.normalize_email".to_owned()],
+                domain: "core".to_owned(),
+                untrusted_output: true,
+                needs: Needs { documents: true, ..Needs::default() },
+                ..ToolSpec::read("normalize_email_input", description, schema)
+            },
+        }
+    }
+}
+
+#[async_trait]
+impl Tool for NormalizeEmailInput {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, context: &ToolContext, _args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+        let documents = context.documents()?;
+        let mail = documents.mail().await?;
+        let attachments: Vec<Value> = documents
+            .list()
+            .await?
+            .into_iter()
+            .filter(|attachment| attachment.source == AttachmentSource::Attached)
+            .map(|attachment| {
+                json!({
+                    "n": attachment.n,
+                    "filename": attachment.filename,
+                    "mime_type": attachment.content_type,
+                })
+            })
+            .collect();
+        let summary = match &mail {
+            Some(_) => format!("took the e-mail apart, {} attachments", attachments.len()),
+            None => format!("not an e-mail: took the input as its body, {} attachments", attachments.len()),
+        };
+        let address = |address: &MailAddress| address.address.clone();
+        let (from, to, subject, body) = match &mail {
+            Some(mail) => (
+                Some(address(&mail.from)),
+                mail.to.iter().map(address).collect(),
+                Some(mail.subject.clone()),
+                mail.text.clone(),
+            ),
+            None => (None, Vec::new(), None, context.input.to_string()),
+        };
+        let data = fields([
+            ("email_from", json!(from)),
+            ("email_to", json!(to)),
+            ("email_subject", json!(subject)),
+            ("email_body", json!(body)),
+            ("email_attachments", Value::Array(attachments)),
+            ("email_thread_id", json!(mail.as_ref().and_then(thread))),
+            ("email_in_reply_to", json!(mail.as_ref().and_then(|mail| mail.in_reply_to.clone()))),
+        ]);
+        Ok(ToolOutcome::new(data, summary))
+    }
+}
+
+/// The first message of the conversation; the message itself when it begins one.
+fn thread(mail: &ParsedMail) -> Option<String> {
+    mail.references.first().or(mail.in_reply_to.as_ref()).or(mail.message_id.as_ref()).cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::World;
+
+    #[tokio::test]
+    async fn a_mail_is_taken_apart() {
+        let mut world = World::new();
+        world.mail("office@juniperflats.example", "Renewal", "please order loss runs");
+        world.document("dec.txt", "x");
+        let data = world.run(&NormalizeEmailInput::new(), json!({})).await;
+        assert_eq!(data["email_from"], "office@juniperflats.example");
+        assert_eq!(data["email_attachments"][0]["filename"], "dec.txt");
+        assert_eq!(data["email_thread_id"], "m1@juniperflats.example");
+    }
+
+    #[tokio::test]
+    async fn without_a_mail_the_input_is_the_body() {
+        let mut world = World::new();
+        world.input("hello");
+        let data = world.run(&NormalizeEmailInput::new(), json!({})).await;
+        assert_eq!((&data["email_body"], &data["email_from"]), (&json!("hello"), &Value::Null));
+    }
+}

@@ -1,0 +1,210 @@
+//! `insurance.create_deal`: one open deal for each company and pipeline, and a record of each policy.
+
+use async_trait::async_trait;
+use kybern_core::id::RecordId;
+use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::record::{Lookup, Record};
+use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
+use serde_json::{Map, Value, json};
+
+use super::deal::{self, OpenDeal};
+use super::kinds::{DEAL, PIPELINES};
+use super::policies::{self, Policy};
+use super::policy::{self, Kept};
+use crate::args::{fields, text, text_or_state, texts};
+use crate::{change, coverage};
+
+/// The tool.
+#[derive(Debug)]
+pub struct CreateDeal {
+    spec: ToolSpec,
+}
+
+impl Default for CreateDeal {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl CreateDeal {
+    /// The tool with its spec.
+    #[must_use]
+    pub fn new() -> Self {
+        let nullable = json!({"type": ["string", "null"], "maxLength": 300});
+        let mut list = policies::json_schema();
+        if let Some(list) = list.as_object_mut() {
+            list.insert("type".to_owned(), json!(["array", "null"]));
+        }
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "entity_id": nullable,
+                "entity_name": nullable,
+                "pipeline_type": {"enum": PIPELINES},
+                "coverage_types": {"type": ["array", "null"], "items": {"type": "string"}},
+                "effective_date": {"type": ["string", "null"], "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"},
+                "policies": list
+            },
+            "required": ["pipeline_type"],
+            "additionalProperties": false
+        });
+        let description = "Creates the deal of a company in a pipeline, or adds to the open one, and records its \
+                           policies.";
+        Self {
+            spec: ToolSpec {
+                needs: Needs { records: true, ..Needs::default() },
+                ..ToolSpec::local("insurance.create_deal", description, schema)
+            },
+        }
+    }
+}
+
+#[async_trait]
+impl Tool for CreateDeal {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+        let pipeline = text(&args, "pipeline_type").unwrap_or_else(|| PIPELINES[0].to_owned());
+        let entity = deal::entity(context, &args).await?;
+        let policies = policies::given(&args, &context.state);
+        let wanted = Wanted::of(context, &args, &entity, &policies);
+        let mut outcome = ToolOutcome::default();
+        let (deal_id, is_new, updated) = match deal::open_deal(context, entity.id, &pipeline).await? {
+            OpenDeal::Absent(key) => {
+                let lookups = vec![Lookup::shared("entity", entity.id.to_string())];
+                let change = change::create(context, DEAL, &key, wanted.props(context, &pipeline), lookups);
+                let id = change.link.record_id;
+                outcome.records.push(change);
+                (id, true, false)
+            }
+            OpenDeal::Found(record) => {
+                let changed = change::difference(&record, wanted.over(&record));
+                let updated = !changed.is_empty();
+                if updated {
+                    outcome.records.push(change::update(&record, changed, Vec::new()));
+                } else {
+                    outcome.links.push(change::resolve(&record));
+                }
+                (record.id, false, updated)
+            }
+        };
+        let kept = keep_policies(context, entity.id, &policies, &mut outcome).await?;
+        outcome.summary = format!(
+            "{} the deal; {} policies new, {} updated",
+            if is_new {
+                "created"
+            } else if updated {
+                "updated"
+            } else {
+                "found"
+            },
+            kept.created,
+            kept.updated
+        );
+        outcome.data = fields([
+            ("deal_id", json!(deal_id)),
+            ("deal_is_new", json!(is_new)),
+            ("deal_was_updated", json!(updated)),
+            ("pipeline_type", json!(pipeline)),
+            ("coverage_types", json!(wanted.coverage_types)),
+            ("policy_ids", json!(kept.ids)),
+            ("policies_created", json!(kept.created)),
+            ("policies_updated", json!(kept.updated)),
+        ]);
+        Ok(outcome)
+    }
+}
+
+/// What the deal should say.
+struct Wanted {
+    entity: RecordId,
+    entity_name: Option<String>,
+    coverage_types: Vec<String>,
+    effective_date: Option<String>,
+}
+
+impl Wanted {
+    fn of(context: &ToolContext, args: &Map<String, Value>, entity: &Record, policies: &[Policy]) -> Self {
+        let mut coverage_types = Vec::new();
+        let named = texts(args, "coverage_types");
+        let named = if named.is_empty() { texts(&context.state, "coverage_types") } else { named };
+        for line in named {
+            coverage::add(&mut coverage_types, coverage::lines_of(&line));
+        }
+        for policy in policies {
+            coverage::add(&mut coverage_types, policy.lines.iter().cloned());
+        }
+        // What is renewed begins when the first of the old policies ends.
+        let first_end = policies.iter().filter_map(|policy| policy.expiration.clone()).min();
+        Self {
+            entity: entity.id,
+            entity_name: text(&entity.props, "name").or_else(|| text_or_state(args, &context.state, &["entity_name"])),
+            coverage_types,
+            effective_date: text(args, "effective_date").or(first_end),
+        }
+    }
+
+    fn props(&self, context: &ToolContext, pipeline: &str) -> Map<String, Value> {
+        fields([
+            ("entity_id", json!(self.entity)),
+            ("entity_name", json!(self.entity_name)),
+            ("pipeline_type", json!(pipeline)),
+            ("stage", json!("new")),
+            ("coverage_types", json!(self.coverage_types)),
+            ("effective_date", json!(self.effective_date)),
+            ("source_task", json!(context.task)),
+            ("assigned_agent", Value::Null),
+        ])
+    }
+
+    /// What an open deal should say: its own coverage and ours, and what it lacks.
+    fn over(&self, deal: &Record) -> Map<String, Value> {
+        let mut coverage_types = texts(&deal.props, "coverage_types");
+        coverage::add(&mut coverage_types, self.coverage_types.iter().cloned());
+        let mut wanted = fields([("coverage_types", json!(coverage_types))]);
+        for (name, value) in [("entity_name", &self.entity_name), ("effective_date", &self.effective_date)] {
+            if text(&deal.props, name).is_none() {
+                wanted.insert(name.to_owned(), json!(value));
+            }
+        }
+        wanted
+    }
+}
+
+/// What became of the policies.
+#[derive(Default)]
+struct KeptPolicies {
+    ids: Vec<RecordId>,
+    created: usize,
+    updated: usize,
+}
+
+async fn keep_policies(
+    context: &ToolContext,
+    entity: RecordId,
+    policies: &[Policy],
+    outcome: &mut ToolOutcome,
+) -> Result<KeptPolicies, ToolFailure> {
+    let mut kept = KeptPolicies::default();
+    for policy in policies {
+        let one = policy::keep(context, entity, policy).await?;
+        kept.ids.push(one.id());
+        match one {
+            Kept::Created(change) => {
+                kept.created += 1;
+                outcome.records.push(*change);
+            }
+            Kept::Updated(change) => {
+                kept.updated += 1;
+                outcome.records.push(*change);
+            }
+            Kept::Same(link) => outcome.links.push(link),
+        }
+    }
+    Ok(kept)
+}
+
+#[cfg(test)]
+mod tests;

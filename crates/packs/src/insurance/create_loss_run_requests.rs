@@ -1,0 +1,141 @@
+//! `insurance.create_loss_run_requests`: one request for each deal and insurer. A draft is added to; what has been
+//! sent is left alone.
+
+use async_trait::async_trait;
+use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::tool::{Needs, Review, ToolFailure, ToolOutcome, ToolSpec};
+use serde_json::{Map, Value, json};
+
+use super::loss_run_request::{self as request, Asked};
+use super::{deal, kinds, policies};
+use crate::args::fields;
+use crate::change;
+
+/// The state's name for insurers that a person has supplied, by policy number.
+const NAMED: &str = "policy_insurers";
+
+/// The tool.
+#[derive(Debug)]
+pub struct CreateLossRunRequests {
+    spec: ToolSpec,
+}
+
+impl Default for CreateLossRunRequests {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl CreateLossRunRequests {
+    /// The tool with its spec.
+    #[must_use]
+    pub fn new() -> Self {
+        let mut list = policies::json_schema();
+        if let Some(list) = list.as_object_mut() {
+            list.insert("type".to_owned(), json!(["array", "null"]));
+        }
+        let schema = json!({
+            "type": "object",
+            "properties": {"deal_id": {"type": ["string", "null"]}, "policies": list},
+            "additionalProperties": false
+        });
+        let description = "Creates one loss-run request for each insurer of a deal's policies, or adds to its draft.";
+        Self {
+            spec: ToolSpec {
+                needs: Needs { records: true, ..Needs::default() },
+                ..ToolSpec::local("insurance.create_loss_run_requests", description, schema)
+            },
+        }
+    }
+}
+
+#[async_trait]
+impl Tool for CreateLossRunRequests {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+        let policies = policies::given(&args, &context.state);
+        if policies.is_empty() {
+            let remedy = "extract documents that describe policies first, or name them as `policies`";
+            return Err(ToolFailure::permanent(format!("there are no policies to ask about; {remedy}")));
+        }
+        let named = context.state.get(NAMED).and_then(Value::as_object).cloned().unwrap_or_default();
+        let (groups, unknown) = request::by_insurer(&policies, &named);
+        if !unknown.is_empty() {
+            return Ok(ToolOutcome::ask(whose(&unknown)));
+        }
+        let deal = deal::deal(context, &args).await?;
+        let existing = request::of_deal(context, deal.id).await?;
+        let mut outcome = ToolOutcome::default();
+        let (mut ids, mut created, mut updated) = (Vec::new(), 0_usize, 0_usize);
+        for asked in &groups {
+            let theirs: Vec<_> = existing.iter().filter(|record| request::is_to(record, asked)).collect();
+            if let Some(draft) = theirs.iter().find(|record| request::is_draft(record)) {
+                ids.push(draft.id);
+                let changed = change::difference(draft, request::over(context, draft, asked));
+                if changed.is_empty() {
+                    outcome.links.push(change::resolve(draft));
+                } else {
+                    updated += 1;
+                    outcome.records.push(change::update(draft, changed, Vec::new()));
+                }
+            } else if let Some(asked_before) = theirs.iter().find(|record| request::covers(record, asked)) {
+                ids.push(asked_before.id);
+                outcome.links.push(change::resolve(asked_before));
+            } else {
+                created += 1;
+                ids.push(create(context, &deal, asked, theirs.len() + 1, &mut outcome).await?);
+            }
+        }
+        outcome.summary = format!("{} insurers: {created} requests created, {updated} updated", groups.len());
+        outcome.data =
+            fields([("request_ids", json!(ids)), ("created_count", json!(created)), ("updated_count", json!(updated))]);
+        Ok(outcome)
+    }
+}
+
+async fn create(
+    context: &ToolContext,
+    deal: &kybern_core::record::Record,
+    asked: &Asked,
+    n: usize,
+    outcome: &mut ToolOutcome,
+) -> Result<kybern_core::id::RecordId, ToolFailure> {
+    let insurer = request::insurer_entity(context, asked).await?;
+    let props = request::props(context, deal, asked, insurer.as_ref());
+    let key = request::key(deal.id, asked, n);
+    let lookups = request::lookups(deal.id, asked);
+    let change = change::create(context, kinds::LOSS_RUN_REQUEST, &key, props, lookups);
+    outcome.links.extend(insurer.as_ref().map(change::resolve));
+    let id = change.link.record_id;
+    outcome.records.push(change);
+    Ok(id)
+}
+
+/// Asks for the insurers of policies that do not name one.
+fn whose(numbers: &[String]) -> Review {
+    let name = json!({"type": "string", "minLength": 1, "maxLength": 300});
+    let properties: Map<String, Value> = numbers.iter().map(|number| (number.clone(), name.clone())).collect();
+    Review {
+        reason: format!("the insurer of {} policies was not found; name it for each", numbers.len()),
+        title: Some("Which insurer?".to_owned()),
+        schema: json!({
+            "type": "object",
+            "properties": {NAMED: {
+                "type": "object",
+                "properties": properties,
+                "required": numbers,
+                "additionalProperties": false
+            }},
+            "required": [NAMED],
+            "additionalProperties": false
+        }),
+        details: json!({"policy_numbers": numbers}),
+        answer_is_result: false,
+    }
+}
+
+#[cfg(test)]
+mod tests;

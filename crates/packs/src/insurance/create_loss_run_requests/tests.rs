@@ -1,0 +1,75 @@
+use super::*;
+use crate::insurance::kinds::{DEAL, ENTITY, LOSS_RUN_REQUEST};
+use crate::tests::World;
+
+fn tool() -> CreateLossRunRequests {
+    CreateLossRunRequests::new()
+}
+
+fn deal(world: &World) -> String {
+    world.put(DEAL, "d", json!({"entity_id": "e", "pipeline_type": "renewal", "stage": "new", "coverage_types": []}))
+}
+
+fn policy(number: &str, insurer: &str, naic: Option<&str>) -> Value {
+    json!({"policy_number": number, "insurer": insurer, "naic": naic, "lines": ["AL"], "documents": [1]})
+}
+
+#[tokio::test]
+async fn one_insurer_in_two_spellings_gets_one_request() {
+    let world = World::new();
+    let deal = deal(&world);
+    let policies = json!([
+        policy("A1", "Northfield Ridge Insurance Company", Some("99101")),
+        policy("A2", "Northfield Ridge Ins. Co.", None),
+        policy("B1", "Blue Heron Assurance Corporation", None),
+    ]);
+    let data = world.run(&tool(), json!({"deal_id": deal, "policies": policies})).await;
+    assert_eq!((&data["created_count"], data["request_ids"].as_array().unwrap().len()), (&json!(2), 2));
+    assert_eq!(world.records(LOSS_RUN_REQUEST)[0].props["policy_numbers"], json!(["A1", "A2"]));
+}
+
+#[tokio::test]
+async fn a_draft_is_added_to_and_a_sent_request_is_not() {
+    let world = World::new();
+    let deal = deal(&world);
+    let ask = |numbers: &[&str]| {
+        let list: Vec<Value> = numbers.iter().map(|number| policy(number, "North", None)).collect();
+        json!({"deal_id": deal, "policies": list})
+    };
+    world.run(&tool(), ask(&["A1"])).await;
+    let merged = world.run(&tool(), ask(&["A1", "A2"])).await;
+    assert_eq!((&merged["created_count"], &merged["updated_count"]), (&json!(0), &json!(1)));
+    assert_eq!(world.run(&tool(), ask(&["a-1"])).await["updated_count"], 0);
+
+    let sent =
+        change::update(&world.records(LOSS_RUN_REQUEST)[0], fields([("status", json!("requested"))]), Vec::new());
+    world.write(&ToolOutcome { records: vec![sent], ..ToolOutcome::default() });
+    let known = world.run(&tool(), ask(&["A2"])).await;
+    assert_eq!((&known["created_count"], &known["request_ids"]), (&json!(0), &merged["request_ids"]));
+    assert_eq!(world.run(&tool(), ask(&["A3"])).await["created_count"], 1);
+}
+
+#[tokio::test]
+async fn a_policy_without_an_insurer_asks_whose_it_is() {
+    let mut world = World::new();
+    let deal = deal(&world);
+    let args = json!({"deal_id": deal, "policies": [{"policy_number": "A1"}]});
+    let review = world.call(&tool(), args.clone()).await.unwrap().review.unwrap();
+    let answer = json!({"policy_insurers": {"A1": "North Mutual"}});
+    assert!(jsonschema::is_valid(&review.schema, &answer));
+    world.state(answer);
+    world.run(&tool(), args).await;
+    assert_eq!(world.records(LOSS_RUN_REQUEST)[0].props["insurer"], "North Mutual");
+}
+
+#[tokio::test]
+async fn a_known_insurer_is_linked() {
+    let world = World::new();
+    let resolver = crate::tests::insurer_tool();
+    let args = json!({"insurer_name": "North Mutual", "naic_number": "99338", "create": true});
+    let insurer = world.run(resolver.as_ref(), args).await;
+    let args = json!({"deal_id": deal(&world), "policies": [policy("A1", "North Mutual Co", None)]});
+    let outcome = world.call(&tool(), args).await.unwrap();
+    assert_eq!(outcome.records[0].put.props["insurer_entity_id"], insurer["insurer_id"]);
+    assert_eq!(outcome.links[0].kind, ENTITY);
+}

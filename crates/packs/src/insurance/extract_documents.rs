@@ -1,0 +1,118 @@
+//! `insurance.extract_documents`: what the documents say about the insured, its policies, vehicles and losses.
+
+use async_trait::async_trait;
+use kybern_core::model::ExtractionSchema;
+use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::time::Millis;
+use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
+use serde_json::{Map, Value, json};
+
+use super::insured::Insured;
+use super::policies::Policy;
+use super::{missing, policies, schema, vehicles};
+use crate::args::{fields, objects, texts};
+use crate::reading::{self, ReadDocument};
+
+/// The tool.
+#[derive(Debug)]
+pub struct ExtractDocuments {
+    spec: ToolSpec,
+    schema: ExtractionSchema,
+}
+
+impl Default for ExtractDocuments {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ExtractDocuments {
+    /// The tool with its spec.
+    #[must_use]
+    pub fn new() -> Self {
+        let input = json!({
+            "type": "object",
+            "properties": {
+                "required": {
+                    "type": ["array", "null"],
+                    "items": {"enum": ["insured", "policies"]},
+                    "description": "what a person is asked for when it is not found; null means the insured"
+                }
+            },
+            "additionalProperties": false
+        });
+        let description = "Reads insurance documents: the insured, policies merged by number, vehicles with checked \
+                           VINs, losses; asks a person for what is required and missing.";
+        Self {
+            schema: schema::schema(),
+            spec: ToolSpec {
+                untrusted_output: true,
+                timeout: Millis::from_secs(120),
+                needs: Needs { documents: true, model: true, ..Needs::default() },
+                ..ToolSpec::read("insurance.extract_documents", description, input)
+            },
+        }
+    }
+}
+
+#[async_trait]
+impl Tool for ExtractDocuments {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+        let required = match args.get("required") {
+            None | Some(Value::Null) => vec!["insured".to_owned()],
+            Some(_) => texts(&args, "required"),
+        };
+        let needs = |name: &str| required.iter().any(|required| required == name);
+        let read = reading::read_all(context, &self.schema).await?;
+        let corrections = context.state.get("insured").and_then(Value::as_object);
+        let insured = Insured::read(&read, &context.tenant_name, corrections);
+        let policies = policies::merged(&read, &objects(&context.state, "extracted_policies"));
+        let no_insured = needs("insured") && !insured.is_known();
+        let no_policies = needs("policies") && policies.is_empty();
+        if no_insured || no_policies {
+            return Ok(ToolOutcome::ask(missing::ask(&read, no_insured, no_policies, &insured.fields)));
+        }
+        if needs("insured") && !insured.contradicting.is_empty() {
+            return Ok(ToolOutcome::ask(missing::ask_which(&read, &insured.contradicting)));
+        }
+        Ok(outcome(&read, insured, &policies))
+    }
+}
+
+fn outcome(read: &[ReadDocument], insured: Insured, policies: &[Policy]) -> ToolOutcome {
+    let (vehicles, losses) = (vehicles::vehicles(read), vehicles::losses(read));
+    let invalid = vehicles.iter().filter(|vehicle| vehicle["valid"] == json!(false)).count();
+    let summary = format!(
+        "read {} documents: {} policies, {} vehicles ({invalid} with a wrong VIN), {} losses",
+        read.len(),
+        policies.len(),
+        vehicles.len(),
+        losses.len()
+    );
+    let categories: Vec<&str> = read
+        .iter()
+        .filter(|document| document.n > 0)
+        .filter_map(|document| document.extraction.analysis.category.as_deref())
+        .collect();
+    let data = fields([
+        ("insured", Value::Object(insured.fields)),
+        ("insured_sources", Value::Object(insured.sources)),
+        ("extracted_policies", policies.iter().map(Policy::to_json).collect()),
+        ("policy_count", json!(policies.len())),
+        ("vehicle_count", json!(vehicles.len())),
+        ("invalid_vin_count", json!(invalid)),
+        ("extracted_vehicles", Value::Array(vehicles)),
+        ("extracted_losses", Value::Array(losses)),
+        ("document_categories", json!(categories)),
+        ("fields_for_review", json!(reading::doubtful(read))),
+        ("extractions", read.iter().map(ReadDocument::to_json).collect()),
+    ]);
+    ToolOutcome::new(data, summary)
+}
+
+#[cfg(test)]
+mod tests;

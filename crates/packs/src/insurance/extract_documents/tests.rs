@@ -1,0 +1,76 @@
+use super::*;
+use crate::tests::World;
+
+fn tool() -> ExtractDocuments {
+    ExtractDocuments::new()
+}
+
+#[tokio::test]
+async fn a_policy_in_two_documents_is_one() {
+    let mut world = World::new();
+    world.document(
+        "a.pdf",
+        "@insured.name = Acme LLC\n@policies[0].policy_number = AB-12 3\n@policies[0].insurer = North",
+    );
+    world.document("b.pdf", "@policies[0].policy_number = ab 123\n@policies[0].naic = 1234\n@policies[0].line = Cargo");
+    let data = world.run(&tool(), json!({"required": ["insured", "policies"]})).await;
+    let policies = data["extracted_policies"].as_array().unwrap();
+    assert_eq!(policies.len(), 1);
+    assert_eq!((&policies[0]["insurer"], &policies[0]["naic"]), (&json!("North"), &json!("01234")));
+    assert_eq!((&policies[0]["lines"], &policies[0]["documents"]), (&json!(["Motor Truck Cargo"]), &json!([1, 2])));
+}
+
+#[tokio::test]
+async fn what_a_document_says_once_holds_for_all_its_policies() {
+    let mut world = World::new();
+    let text = "@insured.name = Acme LLC\n@insurer = North Mutual\n@naic = 99338\n@effective = 2025-01-01\n\
+                @policies[0].policy_number = A1\n@policies[1].policy_number = B2";
+    world.document("a.pdf", text);
+    let data = world.run(&tool(), json!({})).await;
+    for policy in data["extracted_policies"].as_array().unwrap() {
+        assert_eq!((&policy["insurer"], &policy["naic"]), (&json!("North Mutual"), &json!("99338")));
+        assert_eq!(policy["effective"], Value::Null, "whose date it is nobody knows");
+    }
+}
+
+#[tokio::test]
+async fn a_guess_is_listed_and_is_not_enough_for_a_name() {
+    let mut world = World::new();
+    world.document("a.pdf", "@insured.name = Maybe LLC ?0.3");
+    let review = world.call(&tool(), json!({})).await.unwrap().review.unwrap();
+    assert_eq!(review.details["insured"]["name"], "Maybe LLC");
+    assert!(review.reason.contains("a.pdf"), "{}", review.reason);
+    world.document("b.pdf", "@insured.dot_number = 9000001");
+    let data = world.run(&tool(), json!({})).await;
+    assert_eq!(
+        (&data["insured"]["name"], &data["fields_for_review"][0]["name"]),
+        (&json!("Maybe LLC"), &json!("insured.name"))
+    );
+}
+
+#[tokio::test]
+async fn two_insured_companies_ask_and_a_correction_decides() {
+    let mut world = World::new();
+    world.document("a.pdf", "@insured.name = Acme LLC\n@insured.dot_number = 9000001");
+    world.document("b.pdf", "@insured.name = Other LLC\n@insured.dot_number = 9000002");
+    let review = world.call(&tool(), json!({})).await.unwrap().review.unwrap();
+    assert_eq!(review.details["dot_numbers"], json!(["9000001", "9000002"]));
+    world.state(json!({"insured": {"name": "Other LLC", "dot_number": "9000002"}}));
+    let data = world.run(&tool(), json!({})).await;
+    assert_eq!((&data["insured"]["name"], &data["insured"]["dot_number"]), (&json!("Other LLC"), &json!("9000002")));
+}
+
+#[tokio::test]
+async fn the_agency_is_never_the_insured() {
+    let mut world = World::new();
+    let text = "@agency.name = Birch Street Agency\n@insured.name = Birch Street Agency LLC ?0.95\n\
+                @insured.name = Ironwood Lane Insurance Agency ?0.95\n@insured.name = Acme LLC ?0.7";
+    world.document("a.pdf", text);
+    assert_eq!(world.run(&tool(), json!({})).await["insured"]["name"], "Acme LLC");
+}
+
+#[tokio::test]
+async fn nothing_required_asks_nothing() {
+    let data = World::new().run(&tool(), json!({"required": []})).await;
+    assert_eq!((&data["insured"]["name"], &data["policy_count"]), (&Value::Null, &json!(0)));
+}

@@ -1,0 +1,154 @@
+//! Whom the documents insure: the best of what they say, with the source of each field.
+
+use kybern_core::model::ExtractedField;
+use serde_json::{Map, Value, json};
+
+use crate::args::{as_text, text};
+use crate::reading::{ReadDocument, UNSURE, rounded};
+use crate::{company, contact};
+
+/// The fields, in their order, with the names under which extraction may give them.
+const FIELDS: [(&str, &[&str]); 6] = [
+    ("name", &["insured.name"]),
+    ("dot_number", &["insured.dot_number", "insured.dot"]),
+    ("mc_number", &["insured.mc_number", "insured.mc"]),
+    ("email", &["insured.email"]),
+    ("phone", &["insured.phone"]),
+    ("address", &["insured.address"]),
+];
+
+/// From this confidence on, two documents with different DOT numbers are about two companies.
+const SURE: f64 = 0.8;
+
+/// How much a value gains by standing in one more place, and at most.
+const GAIN: f64 = 0.02;
+const MOST_GAIN: f64 = 0.06;
+
+/// The insured, as far as it is known.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct Insured {
+    /// Every field of [`FIELDS`], `null` when it was not found.
+    pub(super) fields: Map<String, Value>,
+    /// Where each field that was found stood.
+    pub(super) sources: Map<String, Value>,
+    /// DOT numbers of different documents that contradict each other.
+    pub(super) contradicting: Vec<String>,
+}
+
+impl Insured {
+    /// The best of all documents, with a person's corrections over it.
+    ///
+    /// `us` is the tenant's name: an agency that stands in a document is never the insured.
+    pub(super) fn read(read: &[ReadDocument], us: &str, corrections: Option<&Map<String, Value>>) -> Self {
+        let mut insured = Self::default();
+        let agencies = agencies(read, us);
+        for (name, spellings) in FIELDS {
+            let refused: &[String] = if name == "name" { &agencies } else { &[] };
+            let best = best(read, name, spellings, refused);
+            let corrected = corrections.and_then(|corrections| text(corrections, name));
+            let value = match (&corrected, &best) {
+                (Some(said), _) => normalised(name, said),
+                (None, Some((value, _, _))) => Some(value.clone()),
+                (None, None) => None,
+            };
+            if corrected.is_some() {
+                insured.sources.insert(name.to_owned(), json!({"corrected": true}));
+            } else if let Some((_, field, confidence)) = best {
+                let source = json!({
+                    "document": field.source.document,
+                    "page": field.source.page,
+                    "confidence": rounded(confidence),
+                });
+                insured.sources.insert(name.to_owned(), source);
+            }
+            insured.fields.insert(name.to_owned(), json!(value));
+        }
+        if corrections.is_none_or(|corrections| text(corrections, "dot_number").is_none()) {
+            insured.contradicting = contradicting(read);
+        }
+        insured
+    }
+
+    /// Whether anybody can tell which company it is: a name that is not a guess, or a DOT number.
+    pub(super) fn is_known(&self) -> bool {
+        let sure = self.sources.get("name").is_some_and(|source| {
+            source.get("corrected").is_some() || source.get("confidence").and_then(Value::as_f64) >= Some(UNSURE)
+        });
+        sure || text(&self.fields, "dot_number").is_some()
+    }
+}
+
+/// The names of the agencies in the documents, and the tenant's, as they are compared.
+fn agencies(read: &[ReadDocument], us: &str) -> Vec<String> {
+    let named = read.iter().flat_map(ReadDocument::single).filter(|field| field.name == "agency.name");
+    let named = named.filter_map(|field| as_text(&field.value)).chain([us.to_owned()]);
+    named.map(|name| company::normal_name(&name)).filter(|name| !name.is_empty()).collect()
+}
+
+/// The value with the highest confidence, gaining a little with every further place; attachments before the message.
+fn best<'a>(
+    read: &'a [ReadDocument],
+    name: &str,
+    spellings: &[&str],
+    refused: &[String],
+) -> Option<(String, &'a ExtractedField, f64)> {
+    let mut found: Vec<(String, &ExtractedField, f64, f64)> = Vec::new();
+    for field in read.iter().flat_map(ReadDocument::single).filter(|field| spellings.contains(&field.name.as_str())) {
+        let Some(value) = as_text(&field.value).and_then(|text| normalised(name, &text)) else { continue };
+        if refused.contains(&company::normal_name(&value)) {
+            continue;
+        }
+        match found.iter_mut().find(|(known, ..)| same(name, known, &value)) {
+            Some((_, first, confidence, gain)) => {
+                if field.confidence > *confidence {
+                    (*first, *confidence) = (field, field.confidence);
+                }
+                *gain = (*gain + GAIN).min(MOST_GAIN);
+            }
+            None => found.push((value, field, field.confidence, 0.0)),
+        }
+    }
+    let rank = |(_, field, confidence, gain): &(String, &ExtractedField, f64, f64)| {
+        let attached = if field.source.document == 0 { 0.0 } else { GAIN / 2.0 };
+        confidence + gain + attached
+    };
+    // The first of equals wins, so that the order of documents decides and not that of a sort.
+    let mut winner: Option<(String, &ExtractedField, f64, f64)> = None;
+    for candidate in found {
+        if winner.as_ref().is_none_or(|best| rank(&candidate) > rank(best)) {
+            winner = Some(candidate);
+        }
+    }
+    winner.map(|(value, field, confidence, _)| (value, field, confidence))
+}
+
+fn normalised(name: &str, value: &str) -> Option<String> {
+    match name {
+        "dot_number" => company::dot_number(value),
+        "mc_number" => company::mc_number(value),
+        "email" => contact::email(value),
+        "phone" => contact::phone(value),
+        _ => Some(value.split_whitespace().collect::<Vec<_>>().join(" ")).filter(|value| !value.is_empty()),
+    }
+}
+
+fn same(name: &str, a: &str, b: &str) -> bool {
+    if name == "name" { company::normal_name(a) == company::normal_name(b) } else { a.eq_ignore_ascii_case(b) }
+}
+
+/// The DOT numbers of the insured that different documents state with certainty, when they differ.
+fn contradicting(read: &[ReadDocument]) -> Vec<String> {
+    let mut numbers: Vec<String> = Vec::new();
+    for document in read {
+        let mut sure = document
+            .single()
+            .filter(|field| FIELDS[1].1.contains(&field.name.as_str()) && field.confidence >= SURE)
+            .filter_map(|field| as_text(&field.value).and_then(|text| company::dot_number(&text)));
+        if let Some(number) = sure.next()
+            && !numbers.contains(&number)
+        {
+            numbers.push(number);
+        }
+    }
+    if numbers.len() > 1 { numbers } else { Vec::new() }
+}

@@ -1,0 +1,92 @@
+//! What extraction could not find and a person must supply.
+
+use kybern_core::tool::Review;
+use serde_json::{Map, Value, json};
+
+use super::policies;
+use crate::reading::{self, ReadDocument};
+
+/// Asks for the insured, for policies, or for both.
+pub(super) fn ask(read: &[ReadDocument], insured: bool, policies_too: bool, found: &Map<String, Value>) -> Review {
+    let what = match (insured, policies_too) {
+        (true, true) => "neither the insured's name or DOT number nor any policy was found",
+        (true, false) => "neither the insured's name nor a DOT number was found",
+        (false, _) => "no policy was found",
+    };
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    if insured {
+        properties.insert("insured".to_owned(), insured_schema());
+        required.push("insured");
+    }
+    if policies_too {
+        let mut list = policies::json_schema();
+        if let Some(list) = list.as_object_mut() {
+            list.insert("minItems".to_owned(), json!(1));
+        }
+        properties.insert("extracted_policies".to_owned(), list);
+        required.push("extracted_policies");
+    }
+    Review {
+        reason: format!("{what} in {}; type it in", places(read)),
+        title: Some("What do the documents say?".to_owned()),
+        schema: json!({
+            "type": "object",
+            "properties": properties,
+            "required": required,
+            "additionalProperties": false
+        }),
+        details: json!({
+            "missing": required,
+            "documents": documents(read),
+            "insured": found,
+            "fields_for_review": reading::doubtful(read),
+        }),
+        answer_is_result: false,
+    }
+}
+
+/// Asks which of several companies is the insured.
+pub(super) fn ask_which(read: &[ReadDocument], numbers: &[String]) -> Review {
+    Review {
+        reason: format!(
+            "{} documents name {} different DOT numbers for the insured; say which company this is about",
+            read.len(),
+            numbers.len()
+        ),
+        title: Some("Which company is insured?".to_owned()),
+        schema: json!({
+            "type": "object",
+            "properties": {"insured": insured_schema()},
+            "required": ["insured"],
+            "additionalProperties": false
+        }),
+        details: json!({"dot_numbers": numbers, "documents": documents(read)}),
+        answer_is_result: false,
+    }
+}
+
+fn insured_schema() -> Value {
+    let text = json!({"type": ["string", "null"], "maxLength": 300});
+    json!({
+        "type": "object",
+        "properties": {
+            "name": text, "dot_number": text, "mc_number": text, "email": text, "phone": text, "address": text
+        },
+        "minProperties": 1,
+        "additionalProperties": false
+    })
+}
+
+/// Where it was looked for, by file name.
+fn places(read: &[ReadDocument]) -> String {
+    let files: Vec<String> =
+        read.iter().filter(|document| document.n > 0).map(|document| format!("{:?}", document.filename)).collect();
+    if files.is_empty() { "the message, and no file came with it".to_owned() } else { files.join(", ") }
+}
+
+fn documents(read: &[ReadDocument]) -> Value {
+    read.iter()
+        .map(|document| json!({"n": document.n, "filename": document.filename, "category": document.extraction.analysis.category}))
+        .collect()
+}

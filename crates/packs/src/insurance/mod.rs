@@ -1,0 +1,63 @@
+//! Insurance of trucking companies: reading policies, keeping deals, asking insurers for loss runs.
+//!
+//! This pack deliberately does not know how a company is recognised: it takes the id of an entity that an earlier
+//! step has resolved, and reads that record by kind and id only.
+
+mod assign_agent;
+mod create_deal;
+mod create_loss_run_requests;
+mod deal;
+mod extract_documents;
+mod insured;
+pub mod intents;
+mod kinds;
+mod loss_run_request;
+mod missing;
+mod policies;
+mod policy;
+pub mod schema;
+mod vehicles;
+
+use std::sync::Arc;
+
+use kybern_core::pack::{DuplicateKey, Pack, Registry};
+
+pub use assign_agent::AssignAgent;
+pub use create_deal::CreateDeal;
+pub use create_loss_run_requests::CreateLossRunRequests;
+pub use extract_documents::ExtractDocuments;
+
+use crate::bundled_plan;
+
+/// The pack of insurance.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct InsurancePack;
+
+/// Its plans by key.
+const PLANS: &[(&str, &str)] = &[
+    ("insurance.loss_run_pipeline", include_str!("plans/loss_run_pipeline.json")),
+    ("insurance.new_lead_pipeline", include_str!("plans/new_lead_pipeline.json")),
+    ("insurance.loss_run_reply_pipeline", include_str!("plans/loss_run_reply_pipeline.json")),
+    ("insurance.service_request_pipeline", include_str!("plans/service_request_pipeline.json")),
+];
+
+impl Pack for InsurancePack {
+    fn name(&self) -> &'static str {
+        "insurance"
+    }
+
+    fn register(&self, registry: &mut Registry) -> Result<(), DuplicateKey> {
+        for kind in kinds::all() {
+            registry.kind(kind)?;
+        }
+        registry.extraction("insurance", schema::schema())?;
+        registry.tool(Arc::new(ExtractDocuments::new()))?;
+        registry.tool(Arc::new(CreateDeal::new()))?;
+        registry.tool(Arc::new(CreateLossRunRequests::new()))?;
+        registry.tool(Arc::new(AssignAgent::new()))?;
+        for (key, file) in PLANS {
+            registry.plan(bundled_plan::read(key, file, intents::INTENTS))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,191 @@
+//! The policies that documents describe, each once, merged over all documents by policy number.
+
+use kybern_core::model::ExtractedField;
+use serde_json::{Map, Value, json};
+
+use crate::args::{as_text, fields, objects, text, texts};
+use crate::reading::{ReadDocument, rounded};
+use crate::{company, coverage};
+
+/// The list in which extraction gives them.
+const GROUP: &str = "policies";
+
+/// What a field of a policy may be called.
+const NUMBER: &[&str] = &["policy_number", "number"];
+const INSURER: &[&str] = &["insurer", "insurer_name", "carrier", "insurer.name"];
+const NAIC: &[&str] = &["naic", "naic_number", "insurer_naic", "insurer.naic"];
+const LINE: &[&str] = &["line", "lines", "coverage", "coverages", "coverage_type", "line_of_business"];
+const EFFECTIVE: &[&str] = &["effective", "effective_date"];
+const EXPIRATION: &[&str] = &["expiration", "expiration_date"];
+const PERIOD: &[&str] = &["period", "policy_period", "term"];
+const PREMIUM: &[&str] = &["premium", "premium_nanos", "annual_premium", "total_premium"];
+
+/// One policy.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct Policy {
+    pub(super) number: String,
+    pub(super) insurer: Option<String>,
+    pub(super) naic: Option<String>,
+    pub(super) lines: Vec<String>,
+    pub(super) effective: Option<String>,
+    pub(super) expiration: Option<String>,
+    pub(super) premium_nanos: Option<i64>,
+    /// How sure its number is; `None` when a person wrote it.
+    pub(super) confidence: Option<f64>,
+    /// The documents that describe it, in order.
+    pub(super) documents: Vec<u32>,
+}
+
+impl Policy {
+    /// The number as it is compared.
+    pub(super) fn key(&self) -> String {
+        company::policy_number(&self.number)
+    }
+
+    /// Its wire form, which is what stands in the state.
+    pub(super) fn to_json(&self) -> Value {
+        json!({
+            "policy_number": self.number,
+            "insurer": self.insurer,
+            "naic": self.naic,
+            "lines": self.lines,
+            "effective": self.effective,
+            "expiration": self.expiration,
+            "premium_nanos": self.premium_nanos,
+            "confidence": self.confidence,
+            "documents": self.documents,
+        })
+    }
+
+    /// Reads the wire form back; `None` when it has no number.
+    pub(super) fn from_json(from: &Map<String, Value>) -> Option<Self> {
+        let number = text(from, "policy_number").filter(|number| !company::policy_number(number).is_empty())?;
+        let mut lines = Vec::new();
+        for line in texts(from, "lines") {
+            coverage::add(&mut lines, coverage::lines_of(&line));
+        }
+        let documents = from.get("documents").and_then(Value::as_array).into_iter().flatten();
+        Some(Self {
+            number,
+            insurer: text(from, "insurer"),
+            naic: text(from, "naic").and_then(|code| company::naic(&code)),
+            lines,
+            effective: text(from, "effective"),
+            expiration: text(from, "expiration"),
+            premium_nanos: from.get("premium_nanos").and_then(Value::as_i64),
+            confidence: from.get("confidence").and_then(Value::as_f64),
+            documents: documents.filter_map(|n| n.as_u64().and_then(|n| u32::try_from(n).ok())).collect(),
+        })
+    }
+
+    /// Takes over what the other knows and this one does not.
+    fn learn(&mut self, other: Self) {
+        self.insurer = self.insurer.take().or(other.insurer);
+        self.naic = self.naic.take().or(other.naic);
+        self.effective = self.effective.take().or(other.effective);
+        self.expiration = self.expiration.take().or(other.expiration);
+        self.premium_nanos = self.premium_nanos.or(other.premium_nanos);
+        coverage::add(&mut self.lines, other.lines);
+        for n in other.documents {
+            if !self.documents.contains(&n) {
+                self.documents.push(n);
+            }
+        }
+    }
+}
+
+/// All policies of all documents, after a person's corrections, which come first and so win.
+pub(super) fn merged(read: &[ReadDocument], corrections: &[Map<String, Value>]) -> Vec<Policy> {
+    let mut all: Vec<Policy> = Vec::new();
+    let corrected = corrections.iter().filter_map(Policy::from_json);
+    for policy in corrected.chain(read.iter().flat_map(of_document)) {
+        match all.iter_mut().find(|known| known.key() == policy.key()) {
+            Some(known) => known.learn(policy),
+            None => all.push(policy),
+        }
+    }
+    all
+}
+
+/// The policies of one document. What the document says once, outside the list, holds for all of them; an item
+/// without a number belongs to the only policy that has one, or to none.
+fn of_document(document: &ReadDocument) -> Vec<Policy> {
+    let mut numbered: Vec<Policy> = Vec::new();
+    let mut nameless: Vec<Policy> = Vec::new();
+    for item in document.items(GROUP) {
+        let policy = of_fields(&item, document.n);
+        match numbered.iter_mut().find(|known| known.key() == policy.key()) {
+            _ if policy.key().is_empty() => nameless.push(policy),
+            Some(known) => known.learn(policy),
+            None => numbered.push(policy),
+        }
+    }
+    let single: Vec<&ExtractedField> = document.single().collect();
+    let mut shared = of_fields(&single, document.n);
+    if numbered.is_empty() && !shared.key().is_empty() {
+        numbered.push(shared.clone());
+    }
+    if numbered.len() > 1 {
+        // Lines and dates outside the list belong to one of several policies, and nobody knows to which.
+        shared = Policy { insurer: shared.insurer, naic: shared.naic, ..Policy::default() };
+        nameless.clear();
+    }
+    for policy in &mut numbered {
+        nameless.iter().cloned().for_each(|other| policy.learn(other));
+        policy.learn(shared.clone());
+    }
+    numbered
+}
+
+fn of_fields(found: &[&ExtractedField], document: u32) -> Policy {
+    let values =
+        |names: &'static [&'static str]| found.iter().filter(move |field| names.contains(&field.name.as_str()));
+    let first = |names: &'static [&'static str]| values(names).find_map(|field| as_text(&field.value));
+    let period = |end: &str| values(PERIOD).find_map(|field| field.value.get(end).and_then(as_text));
+    let number = values(NUMBER).find_map(|field| as_text(&field.value).map(|text| (text, field.confidence)));
+    let lines: Vec<String> = values(LINE).filter_map(|field| as_text(&field.value)).collect();
+    Policy {
+        confidence: number.as_ref().map(|(_, confidence)| rounded(*confidence)),
+        number: number.map(|(number, _)| number).unwrap_or_default(),
+        insurer: first(INSURER),
+        naic: first(NAIC).and_then(|code| company::naic(&code)),
+        lines: coverage::lines_of_all(lines.iter().map(String::as_str)),
+        effective: first(EFFECTIVE).or_else(|| period("start")),
+        expiration: first(EXPIRATION).or_else(|| period("end")),
+        premium_nanos: values(PREMIUM).find_map(|field| field.value.as_i64()),
+        documents: vec![document],
+    }
+}
+
+/// The policies that a step before has left in the state, or that the arguments name.
+pub(super) fn given(args: &Map<String, Value>, state: &Map<String, Value>) -> Vec<Policy> {
+    let named = objects(args, "policies");
+    let list = if named.is_empty() { objects(state, "extracted_policies") } else { named };
+    list.iter().filter_map(Policy::from_json).collect()
+}
+
+/// JSON Schema of a list of policies as a person or a plan writes them.
+pub(super) fn json_schema() -> Value {
+    let text = json!({"type": ["string", "null"], "maxLength": 300});
+    let date = json!({"type": ["string", "null"], "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"});
+    let properties = fields([
+        ("policy_number", json!({"type": "string", "minLength": 1, "maxLength": 100})),
+        ("insurer", text.clone()),
+        ("naic", text),
+        ("lines", json!({"type": "array", "items": {"type": "string"}})),
+        ("effective", date.clone()),
+        ("expiration", date),
+        ("premium_nanos", json!({"type": ["integer", "null"]})),
+        ("confidence", json!({"type": ["number", "null"]})),
+        ("documents", json!({"type": "array", "items": {"type": "integer"}})),
+    ]);
+    json!({
+        "type": "array",
+        "items": {
+            "type": "object",
+            "required": ["policy_number"],
+            "properties": properties,
+            "additionalProperties": false
+        }
+    })
+}

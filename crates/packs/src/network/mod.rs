@@ -1,0 +1,35 @@
+//! Companies and their identifiers: who a message is about.
+//!
+//! An entity belongs to one tenant. It begins as a shadow: what mail and documents say about a company, with the
+//! source of every field. Other packs point at it by record kind and id, and never use this module.
+//!
+//! This pack deliberately does not know what anybody wants from a company.
+
+mod entity;
+mod matching;
+mod resolve_entity;
+mod resolve_insurer;
+mod similarity;
+
+use std::sync::Arc;
+
+use kybern_core::pack::{DuplicateKey, Pack, Registry};
+
+pub use resolve_entity::ResolveEntity;
+pub use resolve_insurer::ResolveInsurer;
+
+/// The pack of companies.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NetworkPack;
+
+impl Pack for NetworkPack {
+    fn name(&self) -> &'static str {
+        "network"
+    }
+
+    fn register(&self, registry: &mut Registry) -> Result<(), DuplicateKey> {
+        registry.kind(entity::kind())?;
+        registry.tool(Arc::new(ResolveEntity::new()))?;
+        registry.tool(Arc::new(ResolveInsurer::new()))
+    }
+}

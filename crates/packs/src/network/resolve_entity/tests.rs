@@ -1,0 +1,110 @@
+use super::*;
+use crate::tests::World;
+
+fn tool() -> ResolveEntity {
+    ResolveEntity::new()
+}
+
+#[tokio::test]
+async fn identifiers_win_over_names() {
+    let world = World::new();
+    let first = world.run(&tool(), json!({"name": "Juniper Flats Transport LLC", "dot_number": "9104417"})).await;
+    assert_eq!((&first["entity_is_new"], &first["entity_match_reason"]), (&json!(true), &json!("created")));
+    let again = world
+        .run(&tool(), json!({"name": "J. F. Transport", "dot_number": 9_104_417, "mc_number": "MC-1904417"}))
+        .await;
+    assert_eq!((&again["entity_id"], &again["entity_match_reason"]), (&first["entity_id"], &json!("dot_match")));
+    let by_mc = world.run(&tool(), json!({"mc_number": "01904417"})).await;
+    assert_eq!((&by_mc["entity_id"], &by_mc["entity_match_reason"]), (&first["entity_id"], &json!("mc_match")));
+}
+
+#[tokio::test]
+async fn only_what_is_empty_is_filled_with_its_source() {
+    let world = World::new();
+    let args = json!({"name": "Acme Freight LLC", "state": "TX", "email": "a@acme.example"});
+    world.run(&tool(), args.clone()).await;
+    let same = world.run(&tool(), args).await;
+    assert_eq!(same["entity_was_enriched"], false);
+    let args = json!({
+        "name": "ACME FREIGHT", "email": "other@acme.example", "phone": "(512) 555-0142", "dot_number": "9000001",
+        "sources": {"phone": {"document": 2, "confidence": 0.8}},
+    });
+    let richer = world.run(&tool(), args).await;
+    assert_eq!(richer["entity_match_reason"], "name_match");
+    assert_eq!(richer["entity_enriched_fields"], json!(["phone", "identifiers"]));
+    let entity = &world.records(entity::KIND)[0];
+    assert_eq!((&entity.props["email"], &entity.props["phone"]), (&json!("a@acme.example"), &json!("5125550142")));
+    assert_eq!(
+        (&entity.props["sources"]["phone"]["document"], &entity.props["sources"]["phone"]["step"]),
+        (&json!(2), &json!("step"))
+    );
+    assert!(world.run(&tool(), json!({"dot_number": "9000001"})).await["entity_id"] == richer["entity_id"]);
+}
+
+#[tokio::test]
+async fn one_name_with_two_dot_numbers_is_two_companies() {
+    let world = World::new();
+    let a = world.run(&tool(), json!({"name": "Acme Freight", "dot_number": "9000001"})).await;
+    let b = world.run(&tool(), json!({"name": "Acme Freight", "dot_number": "9000002"})).await;
+    assert_ne!(a["entity_id"], b["entity_id"]);
+    let review = world.call(&tool(), json!({"name": "Acme Freight"})).await.unwrap().review.unwrap();
+    assert_eq!(review.details["candidates"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_person_chooses_among_namesakes_or_makes_a_third() {
+    let mut world = World::new();
+    let a = world.run(&tool(), json!({"name": "Acme Freight", "state": "TX"})).await;
+    let b = world.run(&tool(), json!({"name": "Acme Freight", "state": "OK"})).await;
+    assert_ne!(a["entity_id"], b["entity_id"]);
+    assert_eq!(world.run(&tool(), json!({"name": "Acme Freight", "state": "OK"})).await["entity_id"], b["entity_id"]);
+    world.state(json!({"entity_choice": b["entity_id"]}));
+    let chosen = world.run(&tool(), json!({"name": "Acme Freight"})).await;
+    assert_eq!((&chosen["entity_id"], &chosen["entity_match_reason"]), (&b["entity_id"], &json!("human_choice")));
+    world.state(json!({"entity_choice": "new"}));
+    for _ in 0..2 {
+        let new = world.run(&tool(), json!({"name": "Acme Freight"})).await;
+        assert_eq!(new["entity_is_new"], true);
+    }
+    assert_eq!(world.records(entity::KIND).len(), 4);
+}
+
+#[tokio::test]
+async fn a_slip_in_the_name_is_forgiven_unless_numbers_or_states_differ() {
+    for (other, is_new) in [
+        (json!({"name": "Juniper Flat Transport", "mc_number": "77"}), false),
+        (json!({"name": "Juniper Flat Transport", "dot_number": "1"}), true),
+        (json!({"name": "Juniper Flat Transport", "state": "NV"}), true),
+    ] {
+        let world = World::new();
+        let known = json!({"name": "Juniper Flats Transport", "dot_number": "9104417", "state": "TX"});
+        world.run(&tool(), known).await;
+        let found = world.run(&tool(), other.clone()).await;
+        assert_eq!(found["entity_is_new"], is_new, "{other}");
+        if !is_new {
+            assert_eq!(found["entity_match_reason"], "fuzzy_match");
+            assert_eq!(found["entity_enriched_fields"], json!([]), "a likeness is no proof of a number");
+        }
+    }
+}
+
+#[tokio::test]
+async fn identifiers_of_two_companies_ask() {
+    let world = World::new();
+    world.run(&tool(), json!({"name": "A", "dot_number": "1"})).await;
+    world.run(&tool(), json!({"name": "B", "mc_number": "2"})).await;
+    let review =
+        world.call(&tool(), json!({"name": "C", "dot_number": "1", "mc_number": "2"})).await.unwrap().review.unwrap();
+    let choices = review.schema["properties"]["entity_choice"]["enum"].as_array().unwrap();
+    assert!(choices.len() == 2 && !choices.contains(&json!("new")), "{choices:?}");
+}
+
+#[tokio::test]
+async fn nobody_named_asks_and_a_number_alone_asks_for_the_name() {
+    let world = World::new();
+    for args in [json!({}), json!({"name": " ", "dot_number": ""}), json!({"dot_number": "123"})] {
+        let review = world.call(&tool(), args).await.unwrap().review.unwrap();
+        assert!(jsonschema::is_valid(&review.schema, &json!({"company_name": "Acme"})));
+        assert!(!jsonschema::is_valid(&review.schema, &json!({})));
+    }
+}

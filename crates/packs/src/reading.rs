@@ -1,0 +1,139 @@
+//! Two-stage extraction over everything that came with a task: what is in each document, then only those fields.
+//!
+//! Document 0 is the message itself; the others have their attachment's number. Originals and inline pictures are
+//! no documents.
+
+use kybern_core::document::{DocumentFormat, DocumentText, PageText};
+use kybern_core::model::{ExtractedField, Extraction, ExtractionSchema};
+use kybern_core::ports::ToolContext;
+use kybern_core::task::AttachmentSource;
+use kybern_core::tool::ToolFailure;
+use serde_json::{Value, json};
+
+/// Below this confidence a field is listed for a person to look at.
+pub(crate) const UNSURE: f64 = 0.5;
+
+/// The name under which the message itself is listed.
+pub(crate) const MESSAGE: &str = "message";
+
+/// One document that was read.
+#[derive(Clone, Debug)]
+pub(crate) struct ReadDocument {
+    /// The attachment's number; 0 is the message itself.
+    pub(crate) n: u32,
+    /// The file's name.
+    pub(crate) filename: String,
+    /// What was found in it.
+    pub(crate) extraction: Extraction,
+}
+
+impl ReadDocument {
+    /// Its wire form: what it is and what was found where, with how sure that is.
+    pub(crate) fn to_json(&self) -> Value {
+        json!({
+            "n": self.n,
+            "filename": self.filename,
+            "category": self.extraction.analysis.category,
+            "confidence": self.extraction.analysis.confidence,
+            "fields": self.extraction.fields,
+            "model": self.extraction.model,
+        })
+    }
+
+    /// The fields of no list.
+    pub(crate) fn single(&self) -> impl Iterator<Item = &ExtractedField> {
+        self.extraction.fields.iter().filter(|field| field.group.is_none())
+    }
+
+    /// The items of a list, each with its fields, in order.
+    pub(crate) fn items(&self, group: &str) -> Vec<Vec<&ExtractedField>> {
+        let mut items: Vec<(u32, Vec<&ExtractedField>)> = Vec::new();
+        for field in self.extraction.fields.iter().filter(|field| field.group.as_deref() == Some(group)) {
+            let number = field.item.unwrap_or(0);
+            match items.iter_mut().find(|(n, _)| *n == number) {
+                Some((_, fields)) => fields.push(field),
+                None => items.push((number, vec![field])),
+            }
+        }
+        items.sort_by_key(|(n, _)| *n);
+        items.into_iter().map(|(_, fields)| fields).collect()
+    }
+}
+
+/// Reads everything that came with the task: the attachments, then the message itself when it says anything.
+pub(crate) async fn read_all(
+    context: &ToolContext,
+    schema: &ExtractionSchema,
+) -> Result<Vec<ReadDocument>, ToolFailure> {
+    let mut read = Vec::new();
+    for (attachment, text) in context.documents()?.texts().await? {
+        if attachment.source == AttachmentSource::Attached {
+            read.push(read_one(context, attachment.n, &attachment.filename, &text, schema).await?);
+        }
+    }
+    let message = message_text(context).await?;
+    if !message.trim().is_empty() {
+        read.push(read_one(context, 0, MESSAGE, &as_document(message), schema).await?);
+    }
+    Ok(read)
+}
+
+/// Whether readable files came with the task.
+pub(crate) async fn has_documents(context: &ToolContext) -> Result<bool, ToolFailure> {
+    let texts = context.documents()?.texts().await?;
+    Ok(texts.iter().any(|(attachment, _)| attachment.source == AttachmentSource::Attached))
+}
+
+/// The message: a mail's text, or the task's input.
+pub(crate) async fn message_text(context: &ToolContext) -> Result<String, ToolFailure> {
+    Ok(match context.documents()?.mail().await? {
+        Some(mail) => mail.text,
+        None => context.input.to_string(),
+    })
+}
+
+/// A text as a document of one page.
+pub(crate) fn as_document(text: String) -> DocumentText {
+    let page = PageText { number: 1, text, ..PageText::default() };
+    DocumentText { format: DocumentFormat::Text, pages: vec![page] }
+}
+
+/// Both stages for one document.
+pub(crate) async fn read_one(
+    context: &ToolContext,
+    n: u32,
+    filename: &str,
+    text: &DocumentText,
+    schema: &ExtractionSchema,
+) -> Result<ReadDocument, ToolFailure> {
+    let extractor = context.extractor()?;
+    let analysis = extractor.analyse(text, schema).await?;
+    let extraction = extractor.extract(n, text, &analysis, schema).await?;
+    Ok(ReadDocument { n, filename: filename.to_owned(), extraction })
+}
+
+/// How sure, in steps of a hundredth: what is shown does not pretend to be exacter than it is.
+pub(crate) fn rounded(confidence: f64) -> f64 {
+    (confidence.clamp(0.0, 1.0) * 100.0).round() / 100.0
+}
+
+/// The fields whose confidence is too low, or with which something is wrong, for a person to look at. A guess at what
+/// stands plainly in another place is no doubt.
+pub(crate) fn doubtful(read: &[ReadDocument]) -> Vec<Value> {
+    let is_sure = |field: &ExtractedField| field.confidence >= UNSURE && field.problem.is_none();
+    let all =
+        || read.iter().flat_map(|document| document.extraction.fields.iter().map(move |field| (document.n, field)));
+    let settled = |field: &ExtractedField| {
+        field.group.is_none() && all().any(|(_, other)| other.name == field.name && is_sure(other))
+    };
+    let row = |(n, field): (u32, &ExtractedField)| {
+        json!({
+            "document": n,
+            "name": field.name,
+            "item": field.item,
+            "confidence": rounded(field.confidence),
+            "problem": field.problem,
+        })
+    };
+    all().filter(|(_, field)| !is_sure(field) && !settled(field)).map(row).collect()
+}

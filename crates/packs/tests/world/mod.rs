@@ -1,0 +1,15 @@
+//! A world for tools in tests, and tests of all packs together.
+
+mod extractor;
+mod packs;
+mod records;
+mod templates;
+mod walk;
+mod world;
+
+pub(crate) use world::World;
+
+/// The tool that records insurers, for packs that only know its records.
+pub(crate) fn insurer_tool() -> std::sync::Arc<dyn kybern_core::ports::Tool> {
+    std::sync::Arc::clone(packs::registry().find_tool("resolve_insurer").unwrap())
+}

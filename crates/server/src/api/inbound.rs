@@ -1,0 +1,196 @@
+//! What arrives from outside: mail, SMS, webhooks. Each is one task per message, however often it is delivered.
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode};
+use kybern_core::actor::{Actor, Right};
+use kybern_core::error::{Detail, Error, ErrorCode};
+use kybern_core::policy::webhook;
+use kybern_engine::intake::Received;
+use serde_json::{Value, json};
+
+use crate::auth::{self, Caller, unauthenticated};
+use crate::error::{ApiResult, Problem};
+use crate::extract::{self, PathArgs, check_text};
+use crate::idempotency::KEY_HEADER;
+use crate::request::Asked;
+use crate::schema::task::{ReceivedSchema, SmsForm};
+use crate::state::AppState;
+use crate::body;
+
+/// Parts of an SMS form.
+const MAX_FIELDS: usize = 200;
+
+/// Take in a mail
+///
+/// The whole message as it came. Its `Message-ID` is the dedupe key.
+#[utoipa::path(post, path = "/api/inbound/email", tag = "inbound",
+    request_body(content = String, content_type = "message/rfc822", description = "The message, up to 25 MiB"),
+    responses((status = 202, description = "The task", body = ReceivedSchema)))]
+pub(crate) async fn email(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    request: Request,
+) -> ApiResult<(StatusCode, Json<Value>)> {
+    let (parts, raw) = body::read(request, state.limits.max_mail).await?;
+    let declared = extract::content_type(&parts.headers).unwrap_or_default();
+    if !matches!(declared.as_str(), "" | "message/rfc822" | "message/global" | "application/octet-stream") {
+        let message = format!("the body is declared as {declared:?}, send the message as message/rfc822");
+        return Err(Problem::invalid("", message));
+    }
+    if raw.trim_ascii().is_empty() {
+        return Err(Problem::invalid("", "the body is empty, send the whole message"));
+    }
+    Ok(received(&state.engine.receive_email(&actor, raw).await?))
+}
+
+/// Take in an SMS
+///
+/// The form that gateways such as Twilio send. `MessageSid` is the dedupe key.
+#[utoipa::path(post, path = "/api/inbound/sms", tag = "inbound",
+    request_body(content = SmsForm, content_type = "application/x-www-form-urlencoded"),
+    responses((status = 202, description = "The task", body = ReceivedSchema)))]
+pub(crate) async fn sms(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    request: Request,
+) -> ApiResult<(StatusCode, Json<Value>)> {
+    let (parts, raw) = body::read(request, state.limits.max_body).await?;
+    let declared = extract::content_type(&parts.headers).unwrap_or_default();
+    if !matches!(declared.as_str(), "" | "application/x-www-form-urlencoded") {
+        let message = format!("the body is declared as {declared:?}, send application/x-www-form-urlencoded");
+        return Err(Problem::invalid("", message));
+    }
+    let form: Vec<(String, String)> = url::form_urlencoded::parse(&raw).into_owned().take(MAX_FIELDS + 1).collect();
+    if let Some(problem) = Problem::invalid_all(sms_faults(&form)) {
+        return Err(problem);
+    }
+    Ok(received(&state.engine.receive_sms(&actor, form).await?))
+}
+
+fn sms_faults(form: &[(String, String)]) -> Vec<Detail> {
+    let mut faults = Vec::new();
+    if form.len() > MAX_FIELDS {
+        faults.push(Detail::new("", format!("the form has more than {MAX_FIELDS} fields")));
+    }
+    for name in ["From", "To", "Body", "MessageSid"] {
+        let path = format!("/{name}");
+        match form.iter().find(|(known, _)| known == name) {
+            None => faults.push(Detail::new(path, format!("field {name} is missing"))),
+            Some((_, value)) if value.trim().is_empty() => {
+                faults.push(Detail::new(path, format!("field {name} is empty")));
+            }
+            Some((_, value)) => faults.extend(check_text(&path, value, 10_000)),
+        }
+    }
+    faults
+}
+
+/// Take in a webhook
+///
+/// With an API key, or signed by a source that the operator has configured (Standard Webhooks headers). The header
+/// `webhook-id`, `Idempotency-Key` or `X-Delivery-Id` is the dedupe key.
+#[utoipa::path(post, path = "/api/inbound/webhook/{source}", tag = "inbound",
+    params(
+        ("source" = String, Path, description = "Where it comes from", pattern = "^[A-Za-z0-9_.-]{1,64}$"),
+        ("webhook-id" = Option<String>, Header, description = "The delivery's id; signed"),
+        ("webhook-timestamp" = Option<String>, Header, description = "Seconds since 1970; signed"),
+        ("webhook-signature" = Option<String>, Header, description = "The signature, `v1,BASE64`"),
+        ("X-Delivery-Id" = Option<String>, Header, description = "The delivery's id, where it is not signed"),
+    ),
+    request_body(content = Object, content_type = "application/json", description = "Any JSON",
+        example = json!({"event": "lead.created", "company": "Pinewood Freight"})),
+    responses((status = 202, description = "The task", body = ReceivedSchema)))]
+pub(crate) async fn webhook(
+    State(state): State<AppState>,
+    asked: Asked,
+    path: PathArgs,
+    request: Request,
+) -> ApiResult<(StatusCode, Json<Value>)> {
+    let source = path.text("source")?.to_owned();
+    let headers = request.headers().clone();
+    // A key is judged before anything is read; so is a caller who shows neither key nor signature.
+    let by_key = match auth::has_key(&headers) {
+        true => Some(auth::authenticate(&state, &headers, &asked).await?),
+        false if !auth::is_signed(&headers) => {
+            return Err(unauthenticated("send Authorization: Bearer <api key>, or sign the delivery"));
+        }
+        false => None,
+    };
+    if let Some(actor) = &by_key {
+        auth::demand(actor, Right::Operate)?;
+    }
+    check_source(&source)?;
+    let delivery = delivery_id(&headers)?;
+    let (_, raw) = body::read(request, state.limits.max_body).await?;
+    let actor = signed_or(&state, &source, &headers, &raw, by_key, &asked)?;
+    extract::expect_json(&headers)?;
+    let body = extract::json(&raw)?;
+    Ok(received(&state.engine.receive_webhook(&actor, &source, delivery, body, &raw).await?))
+}
+
+/// Who delivers: whoever's key it is, or the source itself when its signature holds. A signature of a configured
+/// source has to hold in any case.
+fn signed_or(
+    state: &AppState,
+    source: &str,
+    headers: &HeaderMap,
+    raw: &[u8],
+    by_key: Option<Actor>,
+    asked: &Asked,
+) -> ApiResult<Actor> {
+    let configured = state.sources.get(source);
+    let secret = configured.and_then(|configured| configured.secret.as_deref());
+    if let (true, Some(secret)) = (auth::is_signed(headers), secret) {
+        let signature = auth::signature(headers)?;
+        let now = state.engine.clock().now();
+        webhook::verify(secret, signature, raw, now).map_err(|fault| unauthenticated(fault.to_string()))?;
+        if let (None, Some(configured)) = (&by_key, configured) {
+            return Ok(auth::source_actor(state, source, configured, asked));
+        }
+    }
+    by_key.ok_or_else(|| unauthenticated("no such signed source is configured, send an API key"))
+}
+
+fn check_source(source: &str) -> ApiResult<()> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    if (1..=64).contains(&source.len()) && source.chars().all(plain) {
+        return Ok(());
+    }
+    Err(Problem::invalid("/source", "source must be 1 to 64 characters of [A-Za-z0-9_.-]"))
+}
+
+fn delivery_id(headers: &HeaderMap) -> ApiResult<Option<String>> {
+    let value = headers.get(webhook::ID_HEADER).or(headers.get(KEY_HEADER)).or(headers.get("x-delivery-id"));
+    let Some(value) = value else { return Ok(None) };
+    let id = value.to_str().unwrap_or_default().trim();
+    if id.is_empty() || id.len() > 255 {
+        let message = "the delivery's id must be 1 to 255 visible ASCII characters";
+        return Err(Error::new(ErrorCode::Validation, message).into());
+    }
+    Ok(Some(id.to_owned()))
+}
+
+fn received(received: &Received) -> (StatusCode, Json<Value>) {
+    (StatusCode::ACCEPTED, Json(json!({"taskId": received.task_id, "duplicate": received.duplicate})))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_is_a_plain_name() {
+        assert!(check_source("forms").is_ok() && check_source("crm-2_eu").is_ok());
+        for bad in ["", "a b", "a/b", "ä", &"a".repeat(65)] {
+            assert!(check_source(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn every_missing_field_of_an_sms_is_named() {
+        let form = vec![("From".to_owned(), "+1".to_owned()), ("To".to_owned(), " ".to_owned())];
+        let paths: Vec<String> = sms_faults(&form).into_iter().map(|fault| fault.path).collect();
+        assert_eq!(paths, ["/To", "/Body", "/MessageSid"]);
+    }
+}

@@ -1,0 +1,146 @@
+//! API keys: shown once, revoked at once.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use kybern_core::actor::{Right, Role};
+use kybern_core::error::Detail;
+use kybern_core::id::{KeyId, UserId};
+use kybern_core::time::Timestamp;
+use kybern_engine::identity::NewKey;
+use serde::Deserialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::shown;
+use crate::auth::Caller;
+use crate::error::{ApiResult, Problem};
+use crate::extract::{JsonBody, PathArgs, QueryArgs, check_text};
+use crate::idempotency::{Attempt, IdempotencyKey, Made, fingerprint};
+use crate::page::Paging;
+use crate::request::Asked;
+use crate::schema::identity::{KeyPage, NewKeySchema, RoleSchema};
+use crate::state::AppState;
+
+/// What a key can be narrowed to.
+const SCOPES: [&str; 6] = [
+    Right::Read.as_str(),
+    Right::Operate.as_str(),
+    Right::Review.as_str(),
+    Right::Administer.as_str(),
+    Right::Platform.as_str(),
+    "*",
+];
+
+/// A new key.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
+#[schema(as = NewKey)]
+pub(crate) struct NewKeyBody {
+    /// What it is for.
+    #[schema(example = "nightly import", max_length = 200)]
+    name: String,
+    /// Whose it is; the caller's when not given.
+    #[serde(default, alias = "user_id")]
+    #[schema(value_type = Option<String>, format = "uuid")]
+    user_id: Option<UserId>,
+    /// Roles it is limited to; its user's when empty.
+    #[serde(default)]
+    #[schema(value_type = Vec<RoleSchema>)]
+    roles: Vec<Role>,
+    /// Rights it is narrowed to: `read`, `operate`, `review`, `administer`, `platform`; all when empty.
+    #[serde(default)]
+    #[schema(example = json!(["read", "operate"]))]
+    scopes: Vec<String>,
+    /// When it ends; never when not given.
+    #[serde(default, alias = "expires_at")]
+    #[schema(value_type = Option<String>, format = "date-time")]
+    expires_at: Option<Timestamp>,
+}
+
+impl NewKeyBody {
+    fn checked(self, now: Timestamp) -> ApiResult<NewKey> {
+        let mut faults = Vec::new();
+        if self.name.trim().is_empty() {
+            faults.push(Detail::new("/name", "name is empty, say what the key is for"));
+        }
+        faults.extend(check_text("/name", &self.name, 200));
+        for (n, scope) in self.scopes.iter().enumerate().filter(|(_, scope)| !SCOPES.contains(&scope.as_str())) {
+            let shown: String = scope.chars().take(64).collect();
+            let message = format!("scope {shown:?} is none of {}", SCOPES.join(", "));
+            faults.push(Detail::new(format!("/scopes/{n}"), message));
+        }
+        if self.expires_at.is_some_and(|end| end <= now) {
+            faults.push(Detail::new("/expiresAt", "expiresAt is not in the future"));
+        }
+        match Problem::invalid_all(faults) {
+            Some(problem) => Err(problem),
+            None => Ok(NewKey {
+                name: self.name,
+                user_id: self.user_id,
+                roles: self.roles,
+                scopes: self.scopes,
+                expires_at: self.expires_at,
+            }),
+        }
+    }
+}
+
+/// Create a key
+///
+/// The answer is the only place where the key itself is shown.
+#[utoipa::path(post, path = "/api/keys", tag = "identity",
+    request_body = NewKeyBody,
+    responses((status = 201, description = "The key", body = NewKeySchema)))]
+pub(crate) async fn create(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    asked: Asked,
+    IdempotencyKey(key): IdempotencyKey,
+    body: JsonBody<NewKeyBody>,
+) -> ApiResult {
+    let (new, fingerprint) = (body.value.checked(state.engine.clock().now())?, fingerprint(&asked, &body.raw));
+    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, fingerprint };
+    let (engine, actor) = (state.engine.clone(), actor.clone());
+    attempt
+        .once(async move {
+            let (stored, secret) = engine.create_key(&actor, new).await?;
+            let mut shown = shown(&stored)?;
+            shown["key"] = Value::String(secret);
+            Ok(Made::created("/api/keys", shown))
+        })
+        .await
+}
+
+/// List keys
+#[utoipa::path(get, path = "/api/keys", tag = "identity",
+    params(
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
+        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
+    ),
+    responses((status = 200, description = "A page of keys, oldest first, without the keys themselves", body = KeyPage)))]
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(&query.only(&["limit", "cursor"])?, "keys")?;
+    let keys = state.engine.keys_of(actor.scope()).await?;
+    Ok(Json(paging.cut(keys, |key| key.id.to_string(), |key| key)))
+}
+
+/// Revoke a key
+///
+/// It is refused from the next request on.
+#[utoipa::path(delete, path = "/api/keys/{id}", tag = "identity",
+    params(("id" = String, Path, format = "uuid", description = "The key's id")),
+    responses((status = 204, description = "Revoked")))]
+pub(crate) async fn revoke(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<StatusCode> {
+    let id: KeyId = path.parse("id")?;
+    state.engine.revoke_key(&actor, id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

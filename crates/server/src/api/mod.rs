@@ -1,0 +1,27 @@
+//! The routes, one file a noun. A handler reads its input, calls one method of the engine, and shows what came back.
+
+pub(crate) mod audit;
+pub(crate) mod inbound;
+pub(crate) mod keys;
+pub(crate) mod outbox;
+pub(crate) mod plans;
+pub(crate) mod records;
+pub(crate) mod task_files;
+pub(crate) mod task_internal;
+pub(crate) mod task_request;
+pub(crate) mod task_steer;
+pub(crate) mod tasks;
+pub(crate) mod tenants;
+pub(crate) mod tools;
+pub(crate) mod users;
+pub(crate) mod webhooks;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::error::{ApiResult, Problem};
+
+/// A value as JSON.
+fn shown(value: &impl Serialize) -> ApiResult<Value> {
+    serde_json::to_value(value).map_err(|error| Problem::internal(format!("an answer cannot be written: {error}")))
+}

@@ -1,0 +1,141 @@
+//! Plans: what is walked for an intent, versioned.
+
+use axum::Json;
+use axum::extract::State;
+use kybern_core::plan::Plan;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
+
+use crate::auth::Caller;
+use crate::error::ApiResult;
+use crate::extract::{JsonBody, PathArgs, QueryArgs};
+use crate::idempotency::{Attempt, IdempotencyKey, Made, fingerprint};
+use crate::page::Paging;
+use crate::request::Asked;
+use crate::schema::plan::{NewPlan, PlanCheckSchema, PlanPage, PlanSchema};
+use crate::state::AppState;
+
+/// Store a plan
+///
+/// The next version of its key, or the version it names, becomes the one in use. A plan with faults is refused with
+/// every one listed (422), and nothing is stored.
+#[utoipa::path(post, path = "/api/plans", tag = "plans",
+    request_body = NewPlan,
+    responses((status = 201, description = "The plan", body = PlanSchema)))]
+pub(crate) async fn put(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    asked: Asked,
+    IdempotencyKey(key): IdempotencyKey,
+    body: JsonBody<Map<String, Value>>,
+) -> ApiResult {
+    let fingerprint = fingerprint(&asked, &body.raw);
+    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, fingerprint };
+    let (engine, actor, plan) = (state.engine.clone(), actor.clone(), Value::Object(body.value));
+    attempt.once(async move { Ok(Made::created_as("/api/plans", "key", engine.put_plan(&actor, &plan).await?.to_json())) }).await
+}
+
+/// List plans
+///
+/// Every version of the tenant's own plans, and the bundled ones, by key.
+#[utoipa::path(get, path = "/api/plans", tag = "plans",
+    params(
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
+        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
+    ),
+    responses((status = 200, description = "A page of plans", body = PlanPage)))]
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(&query.only(&["limit", "cursor"])?, "plans")?;
+    let plans = state.engine.plans(actor.scope()).await?;
+    Ok(Json(paging.cut(plans, place, |plan| plan.to_json())))
+}
+
+/// By key, the tenant's own before the bundled one, newest version first.
+fn place(plan: &Plan) -> String {
+    let own = if plan.id.is_some() { '0' } else { '1' };
+    format!("{}\u{1}{own}{:010}", plan.key, u32::MAX - plan.version)
+}
+
+/// Check a plan
+///
+/// Says every fault without storing anything.
+#[utoipa::path(post, path = "/api/plans/check", tag = "plans",
+    request_body = NewPlan,
+    responses((status = 200, description = "The faults; none when the plan is good", body = PlanCheckSchema)))]
+pub(crate) async fn check(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    body: JsonBody<Map<String, Value>>,
+) -> ApiResult<Json<Value>> {
+    let faults = state.engine.check_plan(actor.scope(), &Value::Object(body.value)).await?;
+    Ok(Json(json!({"valid": faults.is_empty(), "faults": faults})))
+}
+
+/// Show the plan in use
+#[utoipa::path(get, path = "/api/plans/{key}", tag = "plans",
+    params(("key" = String, Path, description = "The plan's key")),
+    responses((status = 200, description = "The plan", body = PlanSchema)))]
+pub(crate) async fn show(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<Json<Value>> {
+    let versions = state.engine.plan_versions(actor.scope(), path.text("key")?).await?;
+    in_use(&versions, path.text("key")?).map(Json)
+}
+
+fn in_use(versions: &[Plan], key: &str) -> ApiResult<Value> {
+    let plan = versions.iter().find(|plan| plan.active).or(versions.first());
+    let plan = plan.ok_or_else(|| kybern_core::error::Error::not_found("plan", key))?;
+    Ok(plan.to_json())
+}
+
+/// List a plan's versions
+///
+/// The tenant's own, newest first; then the bundled one.
+#[utoipa::path(get, path = "/api/plans/{key}/versions", tag = "plans",
+    params(("key" = String, Path, description = "The plan's key")),
+    responses((status = 200, description = "The versions", body = PlanPage)))]
+pub(crate) async fn versions(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<Json<Value>> {
+    let versions = state.engine.plan_versions(actor.scope(), path.text("key")?).await?;
+    let items: Vec<Value> = versions.iter().map(Plan::to_json).collect();
+    Ok(Json(json!({"items": items, "nextCursor": null})))
+}
+
+/// What changes in a plan.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
+#[schema(as = ChangePlan)]
+pub(crate) struct ChangePlanBody {
+    /// `false` takes every version out of use, `true` brings the newest back.
+    active: bool,
+}
+
+/// Take a plan out of use, or bring it back
+///
+/// Only a plan of the tenant's own; a bundled one is overridden by storing a plan with its key.
+#[utoipa::path(patch, path = "/api/plans/{key}", tag = "plans",
+    params(("key" = String, Path, description = "The plan's key")),
+    request_body = ChangePlanBody,
+    responses((status = 200, description = "The plan", body = PlanSchema)))]
+pub(crate) async fn change(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+    body: JsonBody<ChangePlanBody>,
+) -> ApiResult<Json<Value>> {
+    let key = path.text("key")?;
+    state.engine.set_plan_active(&actor, key, body.value.active).await?;
+    let versions = state.engine.plan_versions(actor.scope(), key).await?;
+    let own: Vec<Plan> = versions.into_iter().filter(|plan| plan.id.is_some()).collect();
+    in_use(&own, key).map(Json)
+}

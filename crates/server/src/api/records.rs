@@ -1,0 +1,69 @@
+//! Records: what tasks have made, to read.
+
+use axum::Json;
+use axum::extract::State;
+use kybern_core::error::Error;
+use kybern_core::id::RecordId;
+use kybern_core::record::Record;
+use serde_json::{Value, json};
+
+use crate::auth::Caller;
+use crate::error::ApiResult;
+use crate::extract::{PathArgs, QueryArgs};
+use crate::page::Paging;
+use crate::schema::record::{RecordKindPage, RecordPage, RecordSchema};
+use crate::state::AppState;
+
+/// List the kinds of records
+#[utoipa::path(get, path = "/api/records", tag = "records",
+    responses((status = 200, description = "The kinds of which there are records", body = RecordKindPage)))]
+pub(crate) async fn kinds(State(state): State<AppState>, Caller(actor): Caller) -> ApiResult<Json<Value>> {
+    let kinds = state.engine.record_kinds(actor.scope()).await?;
+    let items: Vec<Value> = kinds.iter().map(|(kind, count)| json!({"kind": kind, "count": count})).collect();
+    Ok(Json(json!({"items": items, "nextCursor": null})))
+}
+
+/// List records
+///
+/// Oldest first. A kind of which there are none is an empty list.
+#[utoipa::path(get, path = "/api/records/{kind}", tag = "records",
+    params(
+        ("kind" = String, Path, description = "The kind, for instance `insurance.deal`"),
+        ("key" = Option<String>, Query, description = "Only the record with that key"),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
+        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
+    ),
+    responses((status = 200, description = "A page of records", body = RecordPage)))]
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
+    let query = query.only(&["key", "limit", "cursor"])?;
+    let (kind, paging) = (path.text("kind")?, Paging::read(&query, "records")?);
+    if let Some(key) = query.get("key") {
+        let found: Vec<Record> = state.engine.store().record(actor.scope(), kind, key).await?.into_iter().collect();
+        return Ok(Json(paging.answer(&found, None)));
+    }
+    let after = paging.after::<RecordId>()?;
+    let page = state.engine.records(actor.scope(), kind, after, paging.limit).await?;
+    Ok(Json(paging.answer(&page.items, page.next.as_deref())))
+}
+
+/// Show a record
+#[utoipa::path(get, path = "/api/records/{kind}/{id}", tag = "records",
+    params(
+        ("kind" = String, Path, description = "The kind"),
+        ("id" = String, Path, format = "uuid", description = "The record"),
+    ),
+    responses((status = 200, description = "The record", body = RecordSchema)))]
+pub(crate) async fn show(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<Json<Record>> {
+    let (kind, id): (&str, RecordId) = (path.text("kind")?, path.parse("id")?);
+    let record = state.engine.record(actor.scope(), id).await?;
+    if record.kind == kind { Ok(Json(record)) } else { Err(Error::not_found("record", id).into()) }
+}

@@ -1,0 +1,98 @@
+//! What a task came with, and what it made.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use kybern_core::id::TaskId;
+use serde_json::{Value, json};
+
+use crate::auth::Caller;
+use crate::error::ApiResult;
+use crate::extract::PathArgs;
+use crate::schema::task::{ArtifactPage, AttachmentPage};
+use crate::state::AppState;
+
+/// List a task's artifacts
+///
+/// The records that the task created, changed, found or was about, oldest first.
+#[utoipa::path(get, path = "/api/tasks/{id}/artifacts", tag = "tasks",
+    params(("id" = String, Path, format = "uuid", description = "The task")),
+    responses((status = 200, description = "The links", body = ArtifactPage)))]
+pub(crate) async fn artifacts(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<Json<Value>> {
+    let id: TaskId = path.parse("id")?;
+    let links = state.engine.task_artifacts(actor.scope(), id).await?;
+    Ok(Json(json!({"items": links, "nextCursor": null})))
+}
+
+/// List a task's attachments
+#[utoipa::path(get, path = "/api/tasks/{id}/attachments", tag = "tasks",
+    params(("id" = String, Path, format = "uuid", description = "The task")),
+    responses((status = 200, description = "What is known of them", body = AttachmentPage)))]
+pub(crate) async fn attachments(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<Json<Value>> {
+    let id: TaskId = path.parse("id")?;
+    let attachments = state.engine.task_attachments(actor.scope(), id).await?;
+    Ok(Json(json!({"items": attachments, "nextCursor": null})))
+}
+
+/// Download an attachment
+///
+/// The original bytes, always as a download.
+#[utoipa::path(get, path = "/api/tasks/{id}/attachments/{n}", tag = "tasks",
+    params(
+        ("id" = String, Path, format = "uuid", description = "The task"),
+        ("n" = u32, Path, description = "Its number, from 0"),
+    ),
+    responses((status = 200, description = "The bytes", body = String, content_type = "application/octet-stream")))]
+pub(crate) async fn attachment(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<Response> {
+    let (id, n): (TaskId, u32) = (path.parse("id")?, path.parse("n")?);
+    let (attachment, bytes) = state.engine.attachment(actor.scope(), id, n).await?;
+    let kind = HeaderValue::try_from(&attachment.content_type).ok();
+    let kind = kind.unwrap_or(HeaderValue::from_static("application/octet-stream"));
+    let name = HeaderValue::try_from(disposition(&attachment.filename)).ok();
+    let name = name.unwrap_or(HeaderValue::from_static("attachment"));
+    // It was written by strangers: a browser must neither guess its type nor run anything in it.
+    let policy = HeaderValue::from_static("default-src 'none'; sandbox");
+    let headers =
+        [(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, name), (header::CONTENT_SECURITY_POLICY, policy)];
+    Ok((headers, bytes).into_response())
+}
+
+/// `attachment` with the name as plain ASCII, and whole after RFC 8187.
+fn disposition(filename: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || ".-_ ()".contains(c) { c } else { '_' };
+    let ascii: String = filename.chars().map(plain).collect();
+    let mut whole = String::new();
+    for byte in filename.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'_' => whole.push(char::from(byte)),
+            _other => whole.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    format!("attachment; filename=\"{ascii}\"; filename*=UTF-8''{whole}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_cannot_break_out_of_its_header() {
+        let header = disposition("Rechnung \"für\"\r\nX: y.pdf");
+        let ascii = "attachment; filename=\"Rechnung _f_r___X_ y.pdf\"";
+        assert_eq!(header, format!("{ascii}; filename*=UTF-8''Rechnung%20%22f%C3%BCr%22%0D%0AX%3A%20y.pdf"));
+        assert!(HeaderValue::try_from(header).is_ok());
+    }
+}

@@ -1,0 +1,134 @@
+//! The routes that outside engines know by their older names: a review, and the callback of a delegation.
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::HeaderMap;
+use bytes::Bytes;
+use kybern_core::error::{Error, ErrorCode};
+use kybern_core::id::TaskId;
+use kybern_core::ports::CallbackOutcome;
+use kybern_engine::task::{CallbackProof, CallbackRequest, TaskView};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::task_steer::ReviewBody;
+use crate::auth::{self, Caller, unauthenticated};
+use crate::error::ApiResult;
+use crate::extract::{self, JsonBody, PathArgs, check_text};
+use crate::schema::task::{CallbackSchema, TaskSchema};
+use crate::state::AppState;
+use crate::{body, error::Problem};
+
+/// Answer a task that waits for a person
+///
+/// The same as `POST /api/tasks/{id}/review`.
+#[utoipa::path(post, path = "/api/internal/brain/review/{id}", tag = "workflows",
+    operation_id = "internal_review",
+    params(("id" = String, Path, format = "uuid", description = "The task")),
+    request_body = ReviewBody,
+    responses((status = 200, description = "The task", body = TaskSchema)))]
+pub(crate) async fn review(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+    body: JsonBody<ReviewBody>,
+) -> ApiResult<Json<TaskView>> {
+    let id = path.parse("id")?;
+    Ok(Json(state.engine.review(&actor, id, body.value.checked()?).await?))
+}
+
+/// How a workflow ended.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
+#[schema(as = WorkflowCallback, example = json!({"workflowId": "v1:…", "success": true, "data": {"quotes": 3}}))]
+pub(crate) struct CallbackBody {
+    /// The delegation, as it was named in the dispatch.
+    #[serde(alias = "workflow_id")]
+    workflow_id: String,
+    /// Whether it succeeded.
+    success: bool,
+    /// Why not.
+    #[serde(default)]
+    error: Option<String>,
+    /// Its result.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    data: Option<Value>,
+}
+
+/// End a delegated step
+///
+/// Proven by the delegation's own secret in `X-Callback-Secret`, or by a Standard Webhooks signature made with it. The
+/// same callback again is 200 and changes nothing; another body is 409; one that comes before the delegation is
+/// committed is kept and applied (202); one after the end is recorded and changes nothing (200).
+#[utoipa::path(post, path = "/api/internal/brain/callback/{id}", tag = "workflows",
+    params(
+        ("id" = String, Path, format = "uuid", description = "The task"),
+        ("X-Callback-Secret" = Option<String>, Header, description = "The delegation's secret"),
+        ("webhook-id" = Option<String>, Header, description = "With a signature: the message's id"),
+        ("webhook-timestamp" = Option<String>, Header, description = "With a signature: seconds since 1970"),
+        ("webhook-signature" = Option<String>, Header, description = "The signature, `v1,BASE64`"),
+    ),
+    request_body = CallbackBody,
+    responses(
+        (status = 200, description = "Taken, or known already", body = CallbackSchema),
+        (status = 202, description = "Kept until the delegation is committed", body = CallbackSchema),
+    ))]
+pub(crate) async fn callback(
+    State(state): State<AppState>,
+    path: PathArgs,
+    request: Request,
+) -> ApiResult<(axum::http::StatusCode, Json<Value>)> {
+    let id: TaskId = path.parse("id")?;
+    let has_proof = request.headers().contains_key("x-callback-secret") || auth::is_signed(request.headers());
+    if !has_proof {
+        return Err(unauthenticated("send the delegation's secret as X-Callback-Secret, or sign the body with it"));
+    }
+    let (parts, raw) = body::read(request, state.limits.max_body).await?;
+    extract::expect_json(&parts.headers)?;
+    let proof = proof(&parts.headers, &raw)?;
+    let callback = checked(extract::object(&raw)?, &raw)?;
+    let (status, outcome) = match state.engine.callback(id, &proof, callback).await? {
+        CallbackOutcome::Accepted => (200, "accepted"),
+        CallbackOutcome::Kept => (202, "kept"),
+        CallbackOutcome::Duplicate => (200, "duplicate"),
+        CallbackOutcome::Late => (200, "late"),
+        CallbackOutcome::Conflict => {
+            let message = "another callback for this delegation came before, with another body; the first one holds";
+            return Err(Error::new(ErrorCode::Conflict, message).into());
+        }
+    };
+    let status = axum::http::StatusCode::from_u16(status).unwrap_or(axum::http::StatusCode::OK);
+    Ok((status, Json(json!({"taskId": id, "outcome": outcome}))))
+}
+
+fn proof(headers: &HeaderMap, raw: &Bytes) -> ApiResult<CallbackProof> {
+    if let Some(secret) = headers.get("x-callback-secret") {
+        let secret = secret.to_str().map_err(|_| unauthenticated("X-Callback-Secret is not ASCII"))?;
+        return Ok(CallbackProof::Secret(secret.trim().to_owned()));
+    }
+    let signed = auth::signature(headers)?;
+    Ok(CallbackProof::Signed {
+        id: signed.id.to_owned(),
+        timestamp: signed.timestamp.to_owned(),
+        signature: signed.signature.to_owned(),
+        body: raw.clone(),
+    })
+}
+
+fn checked(body: CallbackBody, raw: &[u8]) -> ApiResult<CallbackRequest> {
+    let mut faults = Vec::new();
+    faults.extend(check_text("/workflowId", &body.workflow_id, 1000));
+    faults.extend(check_text("/error", body.error.as_deref().unwrap_or_default(), 10_000));
+    if let Some(problem) = Problem::invalid_all(faults) {
+        return Err(problem);
+    }
+    Ok(CallbackRequest {
+        workflow_id: body.workflow_id,
+        success: body.success,
+        error: body.error,
+        data: body.data.unwrap_or_default(),
+        body_hash: blake3::hash(raw).to_hex().to_string(),
+    })
+}

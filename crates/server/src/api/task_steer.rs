@@ -1,0 +1,174 @@
+//! Steering tasks: cancel, pause, resume, retry, fork, replay, review.
+
+use axum::Json;
+use axum::extract::State;
+use kybern_core::id::TaskId;
+use kybern_core::task::Resolution;
+use kybern_engine::task::{ReviewRequest, TaskView};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use super::shown;
+use crate::auth::Caller;
+use crate::error::{ApiResult, Problem};
+use crate::extract::{JsonBody, OptionalBody, PathArgs, plain};
+use crate::idempotency::{Attempt, IdempotencyKey, Made, fingerprint};
+use crate::request::Asked;
+use crate::schema::task::{ReplaySchema, ResolutionSchema, TaskSchema};
+use crate::state::AppState;
+
+/// Cancel a task
+///
+/// What is in flight is recorded, nothing follows. A task that has ended answers 409.
+#[utoipa::path(post, path = "/api/tasks/{id}/cancel", tag = "tasks",
+    params(("id" = String, Path, format = "uuid", description = "The task")),
+    responses((status = 200, description = "The task", body = TaskSchema)))]
+pub(crate) async fn cancel(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<Json<TaskView>> {
+    Ok(Json(state.engine.cancel(&actor, path.parse("id")?).await?))
+}
+
+/// Pause a task
+///
+/// It keeps its status, gets `pausedAt`, and no further step begins.
+#[utoipa::path(post, path = "/api/tasks/{id}/pause", tag = "tasks",
+    params(("id" = String, Path, format = "uuid", description = "The task")),
+    responses((status = 200, description = "The task", body = TaskSchema)))]
+pub(crate) async fn pause(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<Json<TaskView>> {
+    Ok(Json(state.engine.pause(&actor, path.parse("id")?).await?))
+}
+
+/// Resume a paused task
+#[utoipa::path(post, path = "/api/tasks/{id}/resume", tag = "tasks",
+    params(("id" = String, Path, format = "uuid", description = "The task")),
+    responses((status = 200, description = "The task", body = TaskSchema)))]
+pub(crate) async fn resume(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<Json<TaskView>> {
+    Ok(Json(state.engine.resume(&actor, path.parse("id")?).await?))
+}
+
+/// Retry a failed task
+///
+/// The same task goes on at the step that failed; what succeeded is not repeated.
+#[utoipa::path(post, path = "/api/tasks/{id}/retry", tag = "tasks",
+    params(("id" = String, Path, format = "uuid", description = "The task")),
+    responses((status = 200, description = "The task", body = TaskSchema)))]
+pub(crate) async fn retry(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<Json<TaskView>> {
+    Ok(Json(state.engine.retry(&actor, path.parse("id")?).await?))
+}
+
+/// From where to fork.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
+#[schema(as = ForkTask)]
+pub(crate) struct ForkBody {
+    /// The first step that is done anew; from the beginning when not given.
+    #[serde(alias = "from_step")]
+    #[schema(example = "resolve_insurer")]
+    from_step: Option<String>,
+}
+
+/// Fork a task
+///
+/// A new task with the same input and plan, which begins with what the old one had done before `fromStep`.
+#[utoipa::path(post, path = "/api/tasks/{id}/fork", tag = "tasks",
+    params(("id" = String, Path, format = "uuid", description = "The task")),
+    request_body(content = Option<ForkBody>, content_type = "application/json"),
+    responses((status = 202, description = "The new task", body = TaskSchema)))]
+pub(crate) async fn fork(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    asked: Asked,
+    IdempotencyKey(key): IdempotencyKey,
+    path: PathArgs,
+    body: OptionalBody<ForkBody>,
+) -> ApiResult {
+    let id: TaskId = path.parse("id")?;
+    let from = body.value.from_step;
+    plain("/fromStep", from.as_deref().unwrap_or_default(), 300)?;
+    let fingerprint = fingerprint(&asked, &body.raw);
+    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, fingerprint };
+    let (engine, actor) = (state.engine.clone(), actor.clone());
+    attempt
+        .once(async move {
+            let task = engine.fork(&actor, id, from).await?;
+            Ok(Made::accepted("/api/tasks", shown(&task)?))
+        })
+        .await
+}
+
+/// Replay a task
+///
+/// Walks a finished task from its journal, with no model and no effects, and says whether it arrives at the same
+/// result. Changes nothing.
+#[utoipa::path(post, path = "/api/tasks/{id}/replay", tag = "tasks",
+    params(("id" = String, Path, format = "uuid", description = "The task")),
+    responses((status = 200, description = "What the replay found", body = ReplaySchema)))]
+pub(crate) async fn replay(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<Json<Value>> {
+    let report = state.engine.replay(actor.scope(), path.parse("id")?).await?;
+    Ok(Json(shown(&report)?))
+}
+
+/// A person's answer.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
+#[schema(as = Review, example = json!({"corrections": {"policy_number": "CP-20418"}}))]
+pub(crate) struct ReviewBody {
+    /// What is put right; it enters the task's state. Has to fit the schema of what waits.
+    corrections: Option<Map<String, Value>>,
+    /// Which step is answered; needed when several wait.
+    #[serde(alias = "step_id")]
+    step_id: Option<String>,
+    /// What is decided, where a decision is asked.
+    #[schema(value_type = Option<ResolutionSchema>)]
+    resolution: Option<Resolution>,
+}
+
+impl ReviewBody {
+    pub(super) fn checked(self) -> ApiResult<ReviewRequest> {
+        plain("/stepId", self.step_id.as_deref().unwrap_or_default(), 300)?;
+        if self.corrections.is_none() && self.resolution.is_none() {
+            let message = "say what is put right in corrections, or what is decided in resolution";
+            return Err(Problem::invalid("/corrections", message));
+        }
+        let corrections = self.corrections.unwrap_or_default();
+        Ok(ReviewRequest { corrections, step_id: self.step_id, resolution: self.resolution })
+    }
+}
+
+/// Answer a task that waits for a person
+///
+/// The task goes on with the corrections in its state. `resolution` answers an outside effect of which nobody knows
+/// whether it happened. A task that does not wait answers 409.
+#[utoipa::path(post, path = "/api/tasks/{id}/review", tag = "tasks",
+    params(("id" = String, Path, format = "uuid", description = "The task")),
+    request_body = ReviewBody,
+    responses((status = 200, description = "The task", body = TaskSchema)))]
+pub(crate) async fn review(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+    body: JsonBody<ReviewBody>,
+) -> ApiResult<Json<TaskView>> {
+    let id = path.parse("id")?;
+    Ok(Json(state.engine.review(&actor, id, body.value.checked()?).await?))
+}

@@ -1,0 +1,173 @@
+//! Tasks: submitting one, looking at it, and following its log.
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use kybern_core::id::TaskId;
+use kybern_core::ports::TaskFilter;
+use kybern_core::task::{Channel, TaskStatus, limits};
+use kybern_core::time::Millis;
+use kybern_engine::task::TaskView;
+use serde_json::Value;
+
+use super::shown;
+use super::task_request::{self, SubmitBody, SubmitForm};
+use crate::auth::Caller;
+use crate::error::{ApiResult, Problem};
+use crate::extract::{PathArgs, QueryArgs};
+use crate::idempotency::{Attempt, IdempotencyKey, Made};
+use crate::page::Paging;
+use crate::request::Asked;
+use crate::schema::task::{LogPage, TaskPage, TaskSchema};
+use crate::sse;
+use crate::state::AppState;
+
+/// Submit a task
+///
+/// As JSON, or as `multipart/form-data` with the same names as fields (`payload` as JSON) and any number of files.
+/// Without `planKey` the intent is detected. With `waitMs` the answer comes as soon as the task ends or waits for a
+/// person.
+#[utoipa::path(post, path = "/api/tasks", tag = "tasks",
+    params(("waitMs" = Option<u64>, Query, maximum = 60000, description = "How long to wait for the end")),
+    request_body(content(
+        (SubmitBody = "application/json", example = json!({"input": "Please send the loss runs for policy CP-1"})),
+        (SubmitForm = "multipart/form-data"),
+    )),
+    responses((status = 202, description = "The task", body = TaskSchema)))]
+pub(crate) async fn submit(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    asked: Asked,
+    IdempotencyKey(key): IdempotencyKey,
+    query: QueryArgs,
+    request: Request,
+) -> ApiResult {
+    let wait = wait(&query.only(&["waitMs"])?)?;
+    let (mut task, fingerprint) = task_request::read(&state, &asked, request).await?;
+    task.trace_id.clone_from(&asked.trace_id);
+    // Should the process die between the work and the kept answer, the engine still knows the key.
+    task.idempotency_key = task.idempotency_key.or_else(|| key.clone());
+    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, fingerprint };
+    let (engine, actor) = (state.engine.clone(), actor.clone());
+    attempt
+        .once(async move {
+            let task = engine.submit(&actor, task, wait).await?;
+            Ok(Made::accepted("/api/tasks", shown(&task)?))
+        })
+        .await
+}
+
+/// List tasks
+///
+/// Newest first. `state` and `frozenPlan` are empty here: ask for the single task.
+#[utoipa::path(get, path = "/api/tasks", tag = "tasks",
+    params(
+        ("status" = Option<String>, Query, description = "Only of that status"),
+        ("intent" = Option<String>, Query, description = "Only of that intent"),
+        ("channel" = Option<String>, Query, description = "Only of that channel"),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
+        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
+    ),
+    responses((status = 200, description = "A page of tasks", body = TaskPage)))]
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
+    let query = query.only(&["status", "intent", "channel", "limit", "cursor"])?;
+    let paging = Paging::read(&query, "tasks")?;
+    let filter = TaskFilter {
+        status: named(&query, "status", TaskStatus::parse, &TaskStatus::ALL.map(TaskStatus::as_str))?,
+        intent: query.get("intent").map(str::to_owned),
+        channel: named(&query, "channel", Channel::parse, &Channel::ALL.map(Channel::as_str))?,
+        before: paging.after::<TaskId>()?,
+        limit: paging.limit,
+    };
+    let list = state.engine.list_tasks(actor.scope(), &filter).await?;
+    Ok(Json(paging.answer(&list.items, list.next_cursor.as_deref())))
+}
+
+/// Show a task
+#[utoipa::path(get, path = "/api/tasks/{id}", tag = "tasks",
+    params(
+        ("id" = String, Path, format = "uuid", description = "The task"),
+        ("waitMs" = Option<u64>, Query, maximum = 60000, description = "How long to wait for the end"),
+    ),
+    responses((status = 200, description = "The task", body = TaskSchema)))]
+pub(crate) async fn show(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+    query: QueryArgs,
+) -> ApiResult<Json<TaskView>> {
+    let (id, wait) = (path.parse("id")?, wait(&query.only(&["waitMs"])?)?);
+    let Some(wait) = wait else { return Ok(Json(state.engine.task(actor.scope(), id).await?)) };
+    let task = tokio::select! {
+        task = state.engine.wait_for(actor.scope(), id, wait) => task?,
+        () = state.shutdown.cancelled() => state.engine.task(actor.scope(), id).await?,
+    };
+    Ok(Json(task))
+}
+
+/// Read a task's log
+///
+/// Oldest first. It holds the names of data, never values.
+#[utoipa::path(get, path = "/api/tasks/{id}/log", tag = "tasks",
+    params(
+        ("id" = String, Path, format = "uuid", description = "The task"),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
+        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
+    ),
+    responses((status = 200, description = "A page of the log", body = LogPage)))]
+pub(crate) async fn log(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
+    let id: TaskId = path.parse("id")?;
+    let paging = Paging::read(&query.only(&["limit", "cursor"])?, "log")?;
+    let after = paging.after::<i64>()?.unwrap_or(-1);
+    let (entries, next) = state.engine.task_log(actor.scope(), id, after, paging.limit).await?;
+    Ok(Json(paging.answer(&entries, next.map(|next| next.to_string()).as_deref())))
+}
+
+/// Follow a task's log
+///
+/// Server-sent events: `id` is the entry's `seq`, `event` its type, `data` is `{"type","data"}` with the entry. After
+/// a lost connection send the last id as `Last-Event-ID`. Ends with `done` when the task has ended.
+#[utoipa::path(get, path = "/api/tasks/{id}/events", tag = "tasks",
+    params(
+        ("id" = String, Path, format = "uuid", description = "The task"),
+        ("Last-Event-ID" = Option<String>, Header, description = "The last event that was received"),
+    ),
+    responses((status = 200, description = "The events", body = String, content_type = "text/event-stream")))]
+pub(crate) async fn events(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+    headers: HeaderMap,
+) -> ApiResult<Response> {
+    let (id, after) = (path.parse("id")?, sse::last_event_id(&headers)?);
+    // A task that is not there is said before the stream begins.
+    state.engine.task(actor.scope(), id).await?;
+    sse::stream(&state, actor.scope(), id, after)
+}
+
+/// `waitMs`: how long a caller wants to wait.
+pub(super) fn wait(query: &QueryArgs) -> ApiResult<Option<Millis>> {
+    let wait = query.number("waitMs", 0..=limits::MAX_WAIT.0)?;
+    Ok(wait.filter(|wait| *wait > 0).map(Millis))
+}
+
+fn named<T>(
+    query: &QueryArgs,
+    name: &str,
+    parse: impl FnOnce(&str) -> Option<T>,
+    known: &[&str],
+) -> ApiResult<Option<T>> {
+    let Some(text) = query.get(name) else { return Ok(None) };
+    let unknown = || Problem::invalid(format!("/{name}"), format!("{name} {text:?} is none of {}", known.join(", ")));
+    parse(text).map(Some).ok_or_else(unknown)
+}

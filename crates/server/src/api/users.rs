@@ -1,0 +1,184 @@
+//! Users and their roles.
+
+use axum::Json;
+use axum::extract::State;
+use kybern_core::actor::{Actor, Role};
+use kybern_core::error::{Detail, Error};
+use kybern_core::id::UserId;
+use kybern_core::identity::User;
+use kybern_engine::identity::NewUser;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::shown;
+use crate::auth::{self, Caller};
+use crate::error::{ApiResult, Problem};
+use crate::extract::{JsonBody, PathArgs, QueryArgs, check_text};
+use crate::idempotency::{Attempt, IdempotencyKey, Made, fingerprint};
+use crate::page::Paging;
+use crate::request::Asked;
+use crate::schema::identity::{PermissionsSchema, RoleSchema, UserPage, UserSchema};
+use crate::state::AppState;
+
+/// A new user.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
+#[schema(as = NewUser)]
+pub(crate) struct NewUserBody {
+    /// Their name.
+    #[schema(example = "Ada Park", max_length = 200)]
+    name: String,
+    /// Their address, unique in the tenant.
+    #[schema(example = "ada@example.com", format = "email")]
+    email: String,
+    /// Their roles; without any they may do nothing.
+    #[serde(default)]
+    #[schema(value_type = Vec<RoleSchema>)]
+    roles: Vec<Role>,
+    /// Their IANA time zone; UTC when not given.
+    #[serde(default)]
+    #[schema(example = "Europe/Berlin")]
+    timezone: Option<String>,
+}
+
+impl NewUserBody {
+    fn checked(self) -> ApiResult<NewUser> {
+        let mut faults = Vec::new();
+        if self.name.trim().is_empty() {
+            faults.push(Detail::new("/name", "name is empty"));
+        }
+        faults.extend(check_text("/name", &self.name, 200));
+        let well_formed = self.email.split_once('@').is_some_and(|(local, domain)| {
+            !local.is_empty() && !domain.is_empty() && !domain.contains('@') && !self.email.contains(char::is_whitespace)
+        });
+        if !well_formed {
+            faults.push(Detail::new("/email", format!("email {:?} is not an address such as a@example.com", self.email)));
+        }
+        faults.extend(check_text("/email", &self.email, 254));
+        faults.extend(check_text("/timezone", self.timezone.as_deref().unwrap_or_default(), 100));
+        match Problem::invalid_all(faults) {
+            Some(problem) => Err(problem),
+            None => Ok(NewUser { name: self.name, email: self.email, roles: self.roles, timezone: self.timezone.unwrap_or_default() }),
+        }
+    }
+}
+
+/// Create a user
+#[utoipa::path(post, path = "/api/users", tag = "identity",
+    request_body = NewUserBody,
+    responses((status = 201, description = "The user", body = UserSchema)))]
+pub(crate) async fn create(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    asked: Asked,
+    IdempotencyKey(key): IdempotencyKey,
+    body: JsonBody<NewUserBody>,
+) -> ApiResult {
+    let (user, fingerprint) = (body.value.checked()?, fingerprint(&asked, &body.raw));
+    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, fingerprint };
+    let (engine, actor) = (state.engine.clone(), actor.clone());
+    attempt
+        .once(async move { Ok(Made::created("/api/users", shown(&engine.create_user(&actor, user).await?)?)) })
+        .await
+}
+
+/// List users
+#[utoipa::path(get, path = "/api/users", tag = "identity",
+    params(
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
+        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
+    ),
+    responses((status = 200, description = "A page of users, oldest first", body = UserPage)))]
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(&query.only(&["limit", "cursor"])?, "users")?;
+    let users = state.engine.users(actor.scope()).await?;
+    Ok(Json(paging.cut(users, |user| user.id.to_string(), |user| user)))
+}
+
+/// Show a user
+#[utoipa::path(get, path = "/api/users/{id}", tag = "identity",
+    params(("id" = String, Path, format = "uuid", description = "The user")),
+    responses((status = 200, description = "The user", body = UserSchema)))]
+pub(crate) async fn show(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<Json<User>> {
+    Ok(Json(find(&state, &actor, path.parse("id")?).await?))
+}
+
+/// Show what a user may do
+#[utoipa::path(get, path = "/api/users/{id}/permissions", tag = "identity",
+    params(("id" = String, Path, format = "uuid", description = "The user")),
+    responses((status = 200, description = "Their roles, and the rights that follow", body = PermissionsSchema)))]
+pub(crate) async fn permissions(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<Json<Value>> {
+    let user = find(&state, &actor, path.parse("id")?).await?;
+    Ok(Json(describe(&actor, user.id, &user.roles)))
+}
+
+/// What a user may do.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
+#[schema(as = ChangePermissions)]
+pub(crate) struct PermissionsBody {
+    /// Their roles from now on.
+    #[schema(value_type = Vec<RoleSchema>)]
+    roles: Vec<Role>,
+}
+
+/// Change what a user may do
+///
+/// Replaces their roles. Holds at once, also for the keys they have.
+#[utoipa::path(put, path = "/api/users/{id}/permissions", tag = "identity",
+    params(("id" = String, Path, format = "uuid", description = "The user")),
+    request_body = PermissionsBody,
+    responses((status = 200, description = "Their roles, and the rights that follow", body = PermissionsSchema)))]
+pub(crate) async fn set_permissions(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+    body: JsonBody<PermissionsBody>,
+) -> ApiResult<Json<Value>> {
+    let (id, roles) = (path.parse("id")?, body.value.roles);
+    state.engine.set_roles(&actor, id, roles.clone()).await?;
+    Ok(Json(describe(&actor, id, &roles)))
+}
+
+async fn find(state: &AppState, actor: &Actor, id: UserId) -> ApiResult<User> {
+    let user = state.engine.store().user(actor.scope(), id).await?;
+    user.ok_or_else(|| Error::not_found("user", id).into())
+}
+
+fn describe(asked_by: &Actor, id: UserId, roles: &[Role]) -> Value {
+    json!({"userId": id, "roles": roles, "rights": auth::rights_of(asked_by, id, roles)})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fault_of_a_user_is_named() {
+        let body = |name: &str, email: &str| NewUserBody {
+            name: name.to_owned(),
+            email: email.to_owned(),
+            roles: Vec::new(),
+            timezone: None,
+        };
+        assert!(body("Ada", "ada@example.com").checked().is_ok());
+        let problem = body(" ", "ada").checked().unwrap_err();
+        assert_eq!(problem.0.details().len(), 2);
+        for bad in ["", "@", "a@", "@b", "a b@c", "a@b@c"] {
+            assert!(body("Ada", bad).checked().is_err(), "{bad:?}");
+        }
+    }
+}

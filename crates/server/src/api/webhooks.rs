@@ -1,0 +1,135 @@
+//! Completion webhooks: who is told when a task ends.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use kybern_core::error::Detail;
+use kybern_core::id::WebhookId;
+use serde::Deserialize;
+use serde_json::Value;
+use url::Url;
+use utoipa::ToSchema;
+
+use super::shown;
+use crate::auth::Caller;
+use crate::error::{ApiResult, Problem};
+use crate::extract::{JsonBody, PathArgs, QueryArgs, check_text};
+use crate::idempotency::{Attempt, IdempotencyKey, Made, fingerprint};
+use crate::page::Paging;
+use crate::request::Asked;
+use crate::schema::identity::{NewWebhookSchema, WebhookPage};
+use crate::state::AppState;
+
+const EVENTS: [&str; 4] = ["task.completed", "task.failed", "task.cancelled", "task.needs_review"];
+
+/// A new completion webhook.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
+#[schema(as = NewCompletionWebhook)]
+pub(crate) struct NewWebhookBody {
+    /// Where to: `http` or `https`, a public address unless the operator has opened a private one.
+    #[schema(example = "https://example.com/kybern")]
+    url: String,
+    /// Which events: `task.completed`, `task.failed`, `task.cancelled`, `task.needs_review`; all when empty.
+    #[serde(default)]
+    #[schema(example = json!(["task.completed"]))]
+    events: Vec<String>,
+}
+
+fn faults(body: &NewWebhookBody) -> Vec<Detail> {
+    let mut faults = Vec::new();
+    let url = Url::parse(&body.url).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    match url {
+        None => faults.push(Detail::new("/url", "url must be a whole http or https URL")),
+        Some(url) if !url.username().is_empty() || url.password().is_some() => {
+            faults.push(Detail::new("/url", "url must not carry a name and a password; deliveries are signed"));
+        }
+        Some(_) => {}
+    }
+    faults.extend(check_text("/url", &body.url, 2000));
+    for (n, event) in body.events.iter().enumerate().filter(|(_, event)| !EVENTS.contains(&event.as_str())) {
+        let shown: String = event.chars().take(64).collect();
+        let message = format!("event {shown:?} is none of {}", EVENTS.join(", "));
+        faults.push(Detail::new(format!("/events/{n}"), message));
+    }
+    faults
+}
+
+/// Create a completion webhook
+///
+/// The answer is the only place where the secret is shown with which deliveries are signed (Standard Webhooks).
+#[utoipa::path(post, path = "/api/webhooks/outbound", tag = "identity",
+    request_body = NewWebhookBody,
+    responses((status = 201, description = "The webhook", body = NewWebhookSchema)))]
+pub(crate) async fn create(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    asked: Asked,
+    IdempotencyKey(key): IdempotencyKey,
+    body: JsonBody<NewWebhookBody>,
+) -> ApiResult {
+    if let Some(problem) = Problem::invalid_all(faults(&body.value)) {
+        return Err(problem);
+    }
+    let fingerprint = fingerprint(&asked, &body.raw);
+    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, fingerprint };
+    let (engine, actor, new) = (state.engine.clone(), actor.clone(), body.value);
+    attempt
+        .once(async move {
+            let (webhook, secret) = engine.create_webhook(&actor, &new.url, new.events).await?;
+            let mut shown = shown(&webhook)?;
+            shown["secret"] = Value::String(secret);
+            Ok(Made::created("/api/webhooks/outbound", shown))
+        })
+        .await
+}
+
+/// List completion webhooks
+#[utoipa::path(get, path = "/api/webhooks/outbound", tag = "identity",
+    params(
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
+        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
+    ),
+    responses((status = 200, description = "A page of webhooks, oldest first", body = WebhookPage)))]
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(&query.only(&["limit", "cursor"])?, "webhooks")?;
+    let webhooks = state.engine.webhooks(actor.scope()).await?;
+    Ok(Json(paging.cut(webhooks, |webhook| webhook.id.to_string(), |webhook| webhook)))
+}
+
+/// Remove a completion webhook
+#[utoipa::path(delete, path = "/api/webhooks/outbound/{id}", tag = "identity",
+    params(("id" = String, Path, format = "uuid", description = "The webhook")),
+    responses((status = 204, description = "Removed")))]
+pub(crate) async fn remove(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<StatusCode> {
+    let id: WebhookId = path.parse("id")?;
+    state.engine.delete_webhook(&actor, id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_webhook_goes_to_a_whole_url_and_known_events() {
+        let paths = |url: &str, events: &[&str]| {
+            let events = events.iter().map(|event| (*event).to_owned()).collect();
+            let body = NewWebhookBody { url: url.to_owned(), events };
+            faults(&body).into_iter().map(|fault| fault.path).collect::<Vec<_>>()
+        };
+        assert!(paths("https://example.com/x", &["task.failed"]).is_empty());
+        for bad in ["", "example.com", "/x", "ftp://example.com", "https://", "https://a:b@example.com"] {
+            assert_eq!(paths(bad, &[]), ["/url"], "{bad}");
+        }
+        assert_eq!(paths("https://example.com", &["task.failed", "task.born"]), ["/events/1"]);
+    }
+}

@@ -1,0 +1,176 @@
+//! Who is it? A bearer key, or the signature of a configured source, becomes an actor. Actors themselves are made by
+//! the engine.
+
+use axum::extract::{FromRequestParts, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use kybern_core::actor::{Actor, Principal, Right, Role};
+use kybern_core::error::{Error, ErrorCode};
+use kybern_core::id::{TenantId, UserId};
+use kybern_core::policy::webhook::{self, WebhookHeaders};
+
+use crate::error::{ApiResult, Problem};
+use crate::request::Asked;
+use crate::router::Access;
+use crate::state::{AppState, InboundSource};
+
+const TENANT: HeaderName = HeaderName::from_static("x-tenant-id");
+const REASON: HeaderName = HeaderName::from_static("x-sudo-reason");
+
+/// The layer of each route that asks for a right: a handler behind it has a [`Caller`].
+pub(crate) async fn guard(
+    State((state, access)): State<(AppState, Access)>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let Access::Needs(right) = access else { return next.run(request).await };
+    let Some(asked) = request.extensions().get::<Asked>().cloned() else {
+        return Problem::internal("a route without its request layer").into_response();
+    };
+    let actor = match authenticate(&state, request.headers(), &asked).await {
+        Ok(actor) => actor,
+        Err(problem) => return problem.into_response(),
+    };
+    if let Err(problem) = demand(&actor, right) {
+        return problem.into_response();
+    }
+    request.extensions_mut().insert(Caller(actor));
+    next.run(request).await
+}
+
+/// The authenticated caller of a guarded route.
+#[derive(Clone)]
+pub(crate) struct Caller(pub(crate) Actor);
+
+impl FromRequestParts<AppState> for Caller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &AppState) -> Result<Self, Problem> {
+        parts.extensions.get::<Self>().cloned().ok_or_else(|| Problem::internal("a route without its guard"))
+    }
+}
+
+/// Authenticates the key of a request, and carries out a platform admin's crossing into another tenant.
+pub(crate) async fn authenticate(state: &AppState, headers: &HeaderMap, asked: &Asked) -> ApiResult<Actor> {
+    let bearer = bearer(headers)?;
+    let actor = match tenant(headers)? {
+        None => state.engine.authenticate(bearer, asked.id, None).await?,
+        Some(tenant) => match text(headers, &REASON) {
+            Some(reason) => state.engine.authenticate(bearer, asked.id, Some((tenant, reason))).await?,
+            None => {
+                let actor = state.engine.authenticate(bearer, asked.id, None).await?;
+                if actor.tenant() != tenant {
+                    return Err(no_reason(&actor));
+                }
+                actor
+            }
+        },
+    };
+    tracing::Span::current().record("tenant.id", tracing::field::display(actor.tenant()));
+    Ok(actor)
+}
+
+/// The actor of a configured source whose signature has just held.
+pub(crate) fn source_actor(state: &AppState, source: &str, configured: &InboundSource, asked: &Asked) -> Actor {
+    tracing::Span::current().record("tenant.id", tracing::field::display(configured.tenant));
+    state.engine.channel_actor(configured.tenant, &format!("webhook/{source}"), asked.id)
+}
+
+/// Refuses an actor without the right.
+pub(crate) fn demand(actor: &Actor, right: Right) -> ApiResult<()> {
+    if actor.may(right) {
+        return Ok(());
+    }
+    let message = format!("this key does not hold the right {:?} that this route asks for", right.as_str());
+    Err(Error::new(ErrorCode::PermissionDenied, message).into())
+}
+
+/// The rights that follow from roles, for showing. Nobody acts with them.
+pub(crate) fn rights_of(asked_by: &Actor, user: UserId, roles: &[Role]) -> Vec<Right> {
+    const RIGHTS: [Right; 5] = [Right::Read, Right::Operate, Right::Review, Right::Administer, Right::Platform];
+    let principal = Principal::User { user, key: None };
+    let holder =
+        Actor::authenticated(asked_by.tenant(), principal, roles.to_vec(), Vec::new(), asked_by.request());
+    RIGHTS.into_iter().filter(|right| holder.may(*right)).collect()
+}
+
+/// A caller who proved nothing.
+pub(crate) fn unauthenticated(message: impl Into<String>) -> Problem {
+    Error::new(ErrorCode::Unauthenticated, message).into()
+}
+
+/// Whether the request says that it is signed.
+pub(crate) fn is_signed(headers: &HeaderMap) -> bool {
+    headers.contains_key(webhook::SIGNATURE_HEADER)
+}
+
+/// The three headers of a signature.
+pub(crate) fn signature(headers: &HeaderMap) -> ApiResult<WebhookHeaders<'_>> {
+    let get = |name: &'static str| {
+        let value = headers.get(name).and_then(|value| value.to_str().ok());
+        value.ok_or_else(|| unauthenticated(format!("a signed request needs the header {name}")))
+    };
+    Ok(WebhookHeaders {
+        id: get(webhook::ID_HEADER)?,
+        timestamp: get(webhook::TIMESTAMP_HEADER)?,
+        signature: get(webhook::SIGNATURE_HEADER)?,
+    })
+}
+
+/// Whether an `Authorization` header is there at all.
+pub(crate) fn has_key(headers: &HeaderMap) -> bool {
+    headers.contains_key(header::AUTHORIZATION)
+}
+
+fn bearer(headers: &HeaderMap) -> ApiResult<&str> {
+    let missing = || unauthenticated("send the header Authorization: Bearer <api key>");
+    let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).ok_or_else(missing)?;
+    let (scheme, key) = value.trim().split_once(' ').ok_or_else(missing)?;
+    let key = key.trim();
+    if scheme.eq_ignore_ascii_case("bearer") && !key.is_empty() { Ok(key) } else { Err(missing()) }
+}
+
+fn tenant(headers: &HeaderMap) -> ApiResult<Option<TenantId>> {
+    let Some(value) = headers.get(TENANT) else { return Ok(None) };
+    let parsed = value.to_str().unwrap_or_default().trim().parse::<TenantId>();
+    parsed.map(Some).map_err(|error| Problem::invalid("", format!("header X-Tenant-Id: {error}")))
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim).filter(|text| !text.is_empty())
+}
+
+fn no_reason(actor: &Actor) -> Problem {
+    if actor.may(Right::Platform) {
+        return Problem::invalid("", "acting in another tenant needs the header X-Sudo-Reason, which is audited");
+    }
+    Error::new(ErrorCode::PermissionDenied, "only a platform admin may act in another tenant").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::HeaderValue;
+
+    fn with(name: HeaderName, value: &'static str) -> HeaderMap {
+        HeaderMap::from_iter([(name, HeaderValue::from_static(value))])
+    }
+
+    #[test]
+    fn only_a_bearer_key_is_read() {
+        let read = |value| bearer(&with(header::AUTHORIZATION, value)).map(str::to_owned).ok();
+        assert_eq!(read("Bearer kyb_a").as_deref(), Some("kyb_a"));
+        assert_eq!(read("bearer  kyb_a ").as_deref(), Some("kyb_a"));
+        for bad in ["", "Bearer", "Bearer ", "Basic a2V5", "kyb_a"] {
+            assert_eq!(read(bad), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_tenant_that_is_no_id_is_named() {
+        let problem = tenant(&with(TENANT, "acme")).unwrap_err();
+        assert_eq!(problem.0.to_string(), "header X-Tenant-Id: \"acme\" is not a valid tenant id, expected a UUID");
+    }
+}

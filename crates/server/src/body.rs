@@ -1,0 +1,172 @@
+//! Reading bodies: never more than the limit, and never leaving a caller with a broken connection instead of an
+//! answer.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::{Body, BodyDataStream, HttpBody};
+use axum::extract::{Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
+use axum::middleware::Next;
+use axum::response::Response;
+use bytes::{Bytes, BytesMut};
+use futures::{Stream, StreamExt};
+use kybern_core::error::{Error, ErrorCode};
+use tokio_util::task::TaskTracker;
+
+use crate::error::{ApiResult, Problem};
+use crate::state::AppState;
+
+/// How long a body may stand still.
+const STALL: Duration = Duration::from_secs(30);
+/// How much of a refused body is still taken off the wire and thrown away. A connection that is closed while the
+/// caller still writes is reset, and the caller never reads why.
+const DRAIN_BYTES: usize = 64 * 1024 * 1024;
+/// For how long.
+const DRAIN_TIME: Duration = Duration::from_secs(10);
+
+/// Reads a body of at most `limit` bytes.
+pub(crate) async fn read(request: Request, limit: usize) -> ApiResult<(Parts, Bytes)> {
+    let (parts, body) = request.into_parts();
+    if declared_length(&parts.headers).is_some_and(|length| length > limit as u64) {
+        return Err(too_large(limit));
+    }
+    let mut stream = body.into_data_stream();
+    let mut read = BytesMut::new();
+    loop {
+        let next = tokio::time::timeout(STALL, stream.next()).await;
+        match next.map_err(|_| Problem::invalid("", "the body stopped arriving, send it again"))? {
+            Some(Ok(chunk)) if read.len() + chunk.len() > limit => return Err(too_large(limit)),
+            Some(Ok(chunk)) if read.is_empty() && stream.is_end_stream() => return Ok((parts, chunk)),
+            Some(Ok(chunk)) => read.extend_from_slice(&chunk),
+            Some(Err(_)) => return Err(Problem::invalid("", "the body broke off before its end, send it again")),
+            None => return Ok((parts, read.freeze())),
+        }
+    }
+}
+
+fn declared_length(headers: &HeaderMap) -> Option<u64> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+fn too_large(limit: usize) -> Problem {
+    let message = format!("the body is larger than {limit} bytes, the limit of this route");
+    Error::new(ErrorCode::PayloadTooLarge, message).into()
+}
+
+/// The layer that reads what nobody wants to read, after the answer has been sent.
+pub(crate) async fn drain_unread(State(state): State<AppState>, request: Request, next: Next) -> Response {
+    if request.body().is_end_stream() {
+        return next.run(request).await;
+    }
+    // Who asks before sending has not sent anything yet: there is nothing to drain.
+    let asks_first = request.headers().contains_key(header::EXPECT);
+    let (parts, body) = request.into_parts();
+    let body = Draining {
+        body: Some(body.into_data_stream()),
+        touched: !asks_first,
+        background: state.background.clone(),
+    };
+    next.run(Request::from_parts(parts, Body::from_stream(body))).await
+}
+
+/// A body whose unread rest is drained in the background when it is dropped.
+struct Draining {
+    body: Option<BodyDataStream>,
+    touched: bool,
+    background: TaskTracker,
+}
+
+impl Stream for Draining {
+    type Item = Result<Bytes, axum::Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.touched = true;
+        let Some(body) = self.body.as_mut() else { return Poll::Ready(None) };
+        let polled = body.poll_next_unpin(context);
+        if matches!(polled, Poll::Ready(None | Some(Err(_)))) {
+            self.body = None;
+        }
+        polled
+    }
+}
+
+impl Drop for Draining {
+    fn drop(&mut self) {
+        let Some(body) = self.body.take().filter(|_| self.touched) else { return };
+        // Outside a runtime there is no connection either.
+        if tokio::runtime::Handle::try_current().is_ok() {
+            self.background.spawn(drain(body));
+        }
+    }
+}
+
+async fn drain(mut body: BodyDataStream) {
+    let all = async {
+        let mut left = DRAIN_BYTES;
+        while let Some(Ok(chunk)) = body.next().await {
+            match left.checked_sub(chunk.len()) {
+                Some(rest) => left = rest,
+                None => break,
+            }
+        }
+    };
+    // Whether it ended or was cut off, the connection is the caller's problem from here on.
+    drop(tokio::time::timeout(DRAIN_TIME, all).await);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    fn counted(chunks: usize, seen: &Arc<AtomicUsize>) -> Body {
+        let seen = Arc::clone(seen);
+        Body::from_stream(futures::stream::iter(0..chunks).map(move |_| {
+            seen.fetch_add(1, Ordering::SeqCst);
+            Ok::<_, axum::Error>(Bytes::from_static(&[b'x'; 10]))
+        }))
+    }
+
+    #[tokio::test]
+    async fn a_declared_length_over_the_limit_is_refused_before_anything_is_read() {
+        let seen = Arc::default();
+        let request = Request::builder().header(header::CONTENT_LENGTH, 101).body(counted(20, &seen)).unwrap();
+        assert_eq!(read(request, 100).await.unwrap_err().0.code(), ErrorCode::PayloadTooLarge);
+        assert_eq!(seen.load(Ordering::SeqCst), 0);
+    }
+
+    #[tokio::test]
+    async fn an_undeclared_length_is_refused_at_the_limit() {
+        let seen = Arc::default();
+        let request = Request::new(counted(1000, &seen));
+        assert_eq!(read(request, 100).await.unwrap_err().0.code(), ErrorCode::PayloadTooLarge);
+        assert!(seen.load(Ordering::SeqCst) <= 12);
+    }
+
+    #[tokio::test]
+    async fn a_body_of_exactly_the_limit_is_read_whole() {
+        let (_, bytes) = read(Request::new(counted(10, &Arc::default())), 100).await.unwrap();
+        assert_eq!(bytes.len(), 100);
+        let (_, bytes) = read(Request::new(Body::from("abc")), 3).await.unwrap();
+        assert_eq!(bytes, "abc");
+    }
+
+    #[tokio::test]
+    async fn what_nobody_reads_is_drained() {
+        let seen: Arc<AtomicUsize> = Arc::default();
+        let background = TaskTracker::new();
+        let body = Draining {
+            body: Some(counted(50, &seen).into_data_stream()),
+            touched: true,
+            background: background.clone(),
+        };
+        drop(body);
+        background.close();
+        background.wait().await;
+        assert_eq!(seen.load(Ordering::SeqCst), 50);
+    }
+}

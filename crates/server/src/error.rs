@@ -1,0 +1,165 @@
+//! Errors on the wire: the only place that maps codes to HTTP.
+//!
+//! A handler's error travels as a [`Problem`] in the response's extensions, and [`crate::request`] writes the body,
+//! because only there is the request's id known. So every error has the same envelope, also those of the router.
+
+use std::sync::Arc;
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use kybern_core::error::{Detail, Error, ErrorCode, Retry};
+use serde_json::{Value, json};
+
+/// The most details in one answer.
+const MAX_DETAILS: usize = 100;
+
+/// An error on its way to the caller.
+#[derive(Clone, Debug)]
+pub(crate) struct Problem(pub(crate) Arc<Error>);
+
+/// What handlers answer.
+pub(crate) type ApiResult<T = Response> = Result<T, Problem>;
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        Self(Arc::new(error))
+    }
+}
+
+impl Problem {
+    /// A fault of the server. The message is logged and never shown.
+    pub(crate) fn internal(message: impl Into<String>) -> Self {
+        Error::new(ErrorCode::Internal, message).into()
+    }
+
+    /// A `VALIDATION_ERROR` about one field.
+    pub(crate) fn invalid(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Error::invalid(path, message).into()
+    }
+
+    /// A `VALIDATION_ERROR` about several fields; `None` when there are none.
+    pub(crate) fn invalid_all(details: Vec<Detail>) -> Option<Self> {
+        let first = details.first()?.message.clone();
+        let message = match details.len() {
+            1 => first,
+            n => format!("{n} faults, first: {first}"),
+        };
+        Some(Error::new(ErrorCode::Validation, message).with_details(details).into())
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = status_of(self.0.code()).into_response();
+        let headers = response.headers_mut();
+        if let Retry::After(span) = self.0.retry() {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(span.0.div_ceil(1000).max(1)));
+        }
+        if self.0.code() == ErrorCode::Unauthenticated {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"kybern\""));
+        }
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+/// The status of a code.
+pub(crate) const fn status_of(code: ErrorCode) -> StatusCode {
+    match code {
+        ErrorCode::Validation => StatusCode::BAD_REQUEST,
+        ErrorCode::Unauthenticated => StatusCode::UNAUTHORIZED,
+        ErrorCode::PermissionDenied => StatusCode::FORBIDDEN,
+        ErrorCode::NotFound => StatusCode::NOT_FOUND,
+        ErrorCode::Conflict => StatusCode::CONFLICT,
+        ErrorCode::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        ErrorCode::Unprocessable => StatusCode::UNPROCESSABLE_ENTITY,
+        ErrorCode::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+        ErrorCode::BudgetExceeded => StatusCode::PAYMENT_REQUIRED,
+        ErrorCode::Timeout => StatusCode::GATEWAY_TIMEOUT,
+        ErrorCode::Model | ErrorCode::Tool | ErrorCode::Workflow => StatusCode::BAD_GATEWAY,
+        ErrorCode::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        ErrorCode::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+/// The body of an error.
+pub(crate) fn envelope(error: &Error, request_id: &str) -> Value {
+    let message = match error.code() {
+        ErrorCode::Internal => "the server failed; its log says why, under this request id".to_owned(),
+        ErrorCode::Validation
+        | ErrorCode::Unauthenticated
+        | ErrorCode::PermissionDenied
+        | ErrorCode::NotFound
+        | ErrorCode::Conflict
+        | ErrorCode::PayloadTooLarge
+        | ErrorCode::Unprocessable
+        | ErrorCode::RateLimited
+        | ErrorCode::BudgetExceeded
+        | ErrorCode::Timeout
+        | ErrorCode::Model
+        | ErrorCode::Tool
+        | ErrorCode::Workflow
+        | ErrorCode::Unavailable => error.to_string(),
+    };
+    let details: Vec<&Detail> = match error.code() {
+        ErrorCode::Internal => Vec::new(),
+        _shown => error.details().iter().take(MAX_DETAILS).collect(),
+    };
+    json!({"error": {"code": error.code(), "message": message, "requestId": request_id, "details": details}})
+}
+
+/// Logs the chain of an error once, where it is handled: faults of the server as errors, others for whoever debugs.
+pub(crate) fn log(error: &Error) {
+    let status = status_of(error.code());
+    let mut chain = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        chain.push_str(": ");
+        chain.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    if status.is_server_error() && error.code() != ErrorCode::Timeout {
+        tracing::error!(error.code = %error.code(), error.chain = %chain, "request failed");
+    } else {
+        tracing::debug!(error.code = %error.code(), error.chain = %chain, "request refused");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_has_an_error_status() {
+        for code in ErrorCode::ALL {
+            let status = status_of(code);
+            assert!(status.is_client_error() || status.is_server_error(), "{code}");
+        }
+    }
+
+    #[test]
+    fn a_fault_of_the_server_shows_nothing_of_it() {
+        let cause = std::io::Error::other("password is hunter2");
+        let error = Error::new(ErrorCode::Internal, "table tasks is broken").caused_by(cause);
+        let error = error.with_details(vec![Detail::new("/secret", "hunter2")]);
+        let text = envelope(&error, "r1").to_string();
+        assert!(!text.contains("hunter2") && !text.contains("tasks") && text.contains("\"requestId\":\"r1\""));
+    }
+
+    #[test]
+    fn a_retry_hint_is_whole_seconds_and_never_zero() {
+        for (millis, seconds) in [(0, "1"), (1, "1"), (1000, "1"), (1001, "2")] {
+            let error = Error::new(ErrorCode::RateLimited, "slow down").retry_after(kybern_core::time::Millis(millis));
+            let response = Problem::from(error).into_response();
+            assert_eq!(response.headers()[header::RETRY_AFTER], seconds);
+        }
+    }
+
+    #[test]
+    fn several_faults_are_counted_in_the_message() {
+        let details = vec![Detail::new("/a", "a is missing"), Detail::new("/b", "b is missing")];
+        let problem = Problem::invalid_all(details).unwrap();
+        assert_eq!(problem.0.to_string(), "2 faults, first: a is missing");
+        assert!(Problem::invalid_all(Vec::new()).is_none());
+    }
+}

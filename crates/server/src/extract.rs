@@ -1,0 +1,329 @@
+//! Reading input. Whatever is wrong with it is said in the error envelope, with the place and the remedy.
+
+use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
+use bytes::Bytes;
+use kybern_core::error::{Detail, Error};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::body;
+use crate::error::{ApiResult, Problem};
+use crate::state::AppState;
+
+/// A JSON object as the body.
+pub(crate) struct JsonBody<T> {
+    /// What it says.
+    pub(crate) value: T,
+    /// The bytes as they came.
+    pub(crate) raw: Bytes,
+}
+
+impl<T: DeserializeOwned> FromRequest<AppState> for JsonBody<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &AppState) -> Result<Self, Problem> {
+        let (parts, raw) = body::read(request, state.limits.max_body).await?;
+        expect_json(&parts.headers)?;
+        Ok(Self { value: object(&raw)?, raw })
+    }
+}
+
+/// A JSON object as the body, or no body at all.
+pub(crate) struct OptionalBody<T> {
+    /// What it says; the default when there is none.
+    pub(crate) value: T,
+    /// The bytes as they came.
+    pub(crate) raw: Bytes,
+}
+
+impl<T: DeserializeOwned + Default> FromRequest<AppState> for OptionalBody<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &AppState) -> Result<Self, Problem> {
+        let (parts, raw) = body::read(request, state.limits.max_body).await?;
+        if raw.trim_ascii().is_empty() {
+            return Ok(Self { value: T::default(), raw });
+        }
+        expect_json(&parts.headers)?;
+        Ok(Self { value: object(&raw)?, raw })
+    }
+}
+
+/// Refuses a content type that says that the body is something else. None at all is taken for JSON.
+pub(crate) fn expect_json(headers: &HeaderMap) -> ApiResult<()> {
+    let Some(declared) = content_type(headers) else { return Ok(()) };
+    if declared == "application/json" || declared.ends_with("+json") {
+        return Ok(());
+    }
+    let message = format!("the body is declared as {declared:?}, send JSON with Content-Type: application/json");
+    Err(Problem::invalid("", message))
+}
+
+/// The declared content type, in lower case and without parameters.
+pub(crate) fn content_type(headers: &HeaderMap) -> Option<String> {
+    let text = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
+    Some(text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())
+}
+
+/// Any JSON value.
+pub(crate) fn json(raw: &[u8]) -> ApiResult<Value> {
+    if raw.trim_ascii().is_empty() {
+        return Err(Problem::invalid("", "the body is empty, send JSON"));
+    }
+    serde_json::from_slice(raw).map_err(|error| malformed(&error))
+}
+
+/// A JSON object of a known shape.
+pub(crate) fn object<T: DeserializeOwned>(raw: &[u8]) -> ApiResult<T> {
+    match raw.trim_ascii_start().first() {
+        Some(b'{') => {}
+        None => return Err(Problem::invalid("", "the body is empty, send a JSON object")),
+        // Anything else may be JSON, and is then the wrong type; a list would otherwise pass for a shape's fields.
+        Some(_) => {
+            json(raw)?;
+            return Err(Problem::invalid("", "the body is not a JSON object"));
+        }
+    }
+    let mut reader = serde_json::Deserializer::from_slice(raw);
+    let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| misfit(&error))?;
+    reader.end().map_err(|error| malformed(&error))?;
+    Ok(value)
+}
+
+/// A JSON value that is there already, of a known shape.
+pub(crate) fn shaped<T: DeserializeOwned>(value: Value) -> ApiResult<T> {
+    serde_path_to_error::deserialize(value).map_err(|error| misfit(&error))
+}
+
+fn malformed(error: &serde_json::Error) -> Problem {
+    let message = match error.to_string() {
+        text if text.starts_with("recursion limit") => "the body is nested deeper than 128 levels".to_owned(),
+        text => format!("the body is not JSON: {text}"),
+    };
+    Problem::invalid("", message)
+}
+
+/// Puts the words of the deserialiser into the words of the API, and finds the place.
+fn misfit(error: &serde_path_to_error::Error<serde_json::Error>) -> Problem {
+    let inner = error.inner();
+    if inner.is_syntax() || inner.is_eof() || inner.is_io() {
+        return malformed(inner);
+    }
+    let text = inner.to_string();
+    let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(message, _)| message);
+    let mut path = pointer(error.path());
+    for what in ["unknown field `", "missing field `", "duplicate field `"] {
+        let name = text.strip_prefix(what).and_then(|rest| rest.split('`').next());
+        let Some(name) = name else { continue };
+        let last = format!("/{}", escape(name));
+        if !path.ends_with(&last) {
+            path.push_str(&last);
+        }
+    }
+    let message = text
+        .replace("expected i64", "expected an integer")
+        .replace("expected u32", "expected a whole number from 0 on")
+        .replace("expected f64", "expected a number")
+        .replace("expected a sequence", "expected a list")
+        .replace("expected a map", "expected an object");
+    Problem::invalid(path, message.chars().take(400).collect::<String>())
+}
+
+fn pointer(path: &serde_path_to_error::Path) -> String {
+    let mut pointer = String::new();
+    for segment in path {
+        match segment {
+            serde_path_to_error::Segment::Seq { index } => pointer.push_str(&format!("/{index}")),
+            serde_path_to_error::Segment::Map { key } => pointer.push_str(&format!("/{}", escape(key))),
+            serde_path_to_error::Segment::Enum { .. } | serde_path_to_error::Segment::Unknown => {}
+        }
+    }
+    pointer
+}
+
+fn escape(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+/// The parts of the path.
+pub(crate) struct PathArgs(Vec<(String, String)>);
+
+impl FromRequestParts<AppState> for PathArgs {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
+        let params = RawPathParams::from_request_parts(parts, state).await;
+        let params = params.map_err(|_| Problem::invalid("", "the path is not UTF-8"))?;
+        Ok(Self(params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()))
+    }
+}
+
+impl PathArgs {
+    /// A part as text of at most 300 characters.
+    pub(crate) fn text(&self, name: &str) -> ApiResult<&str> {
+        let value = self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+        let value = value.ok_or_else(|| Problem::internal(format!("the route has no part {name}")))?;
+        plain(&format!("/{name}"), value, 300)?;
+        Ok(value)
+    }
+
+    /// A part as an id or a number.
+    pub(crate) fn parse<T: std::str::FromStr<Err: std::fmt::Display>>(&self, name: &str) -> ApiResult<T> {
+        let parsed = self.text(name)?.parse();
+        parsed.map_err(|error: T::Err| Problem::invalid(format!("/{name}"), error.to_string()))
+    }
+}
+
+/// The parameters of the query.
+pub(crate) struct QueryArgs(Vec<(String, String)>);
+
+impl FromRequestParts<AppState> for QueryArgs {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &AppState) -> Result<Self, Problem> {
+        let query = parts.uri.query().unwrap_or_default();
+        let pairs = url::form_urlencoded::parse(query.as_bytes());
+        Ok(Self(pairs.map(|(name, value)| (name.into_owned(), value.into_owned())).collect()))
+    }
+}
+
+impl QueryArgs {
+    /// Refuses parameters that the route does not know, and one that is given twice: a filter that is silently
+    /// ignored gives a wrong answer.
+    pub(crate) fn only(self, known: &[&str]) -> ApiResult<Self> {
+        for (n, (name, value)) in self.0.iter().enumerate() {
+            let path = format!("/{name}");
+            if !known.contains(&name.as_str()) {
+                let message = match known {
+                    [] => format!("unknown query parameter {name:?}, this route takes none"),
+                    known => format!("unknown query parameter {name:?}, expected one of {}", known.join(", ")),
+                };
+                return Err(Problem::invalid(path, message));
+            }
+            if self.0[..n].iter().any(|(earlier, _)| earlier == name) {
+                return Err(Problem::invalid(path, format!("query parameter {name:?} is given twice")));
+            }
+            plain(&path, value, 2000)?;
+        }
+        Ok(self)
+    }
+
+    /// A parameter; an empty one counts as not given.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(known, value)| known == name && !value.is_empty()).map(|(_, value)| value.as_str())
+    }
+
+    /// A parameter as a whole number in a range.
+    pub(crate) fn number(&self, name: &str, range: std::ops::RangeInclusive<u64>) -> ApiResult<Option<u64>> {
+        let Some(text) = self.get(name) else { return Ok(None) };
+        let number = text.parse::<u64>().ok().filter(|number| range.contains(number));
+        let wanted = || {
+            let message = format!("{name} must be a whole number from {} to {}", range.start(), range.end());
+            Problem::invalid(format!("/{name}"), message)
+        };
+        number.map(Some).ok_or_else(wanted)
+    }
+}
+
+/// Refuses a text that is too long, or that no database takes.
+pub(crate) fn plain(path: &str, text: &str, most: usize) -> ApiResult<()> {
+    match check_text(path, text, most) {
+        Some(detail) => Err(Error::invalid(detail.path, detail.message).into()),
+        None => Ok(()),
+    }
+}
+
+/// What is wrong with a text: too long, or a character that no database takes.
+pub(crate) fn check_text(path: &str, text: &str, most: usize) -> Option<Detail> {
+    let name = path.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("the text");
+    if text.contains('\0') {
+        return Some(Detail::new(path, format!("{name} contains the character U+0000, remove it")));
+    }
+    let length = text.chars().count();
+    (length > most).then(|| Detail::new(path, format!("{name} has {length} characters, the limit is {most}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Deserialize;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
+    #[expect(dead_code, reason = "only its shape is tested")]
+    struct Shape {
+        input: String,
+        #[serde(default, alias = "max_steps")]
+        max_steps: Option<i64>,
+        #[serde(default)]
+        files: Vec<File>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields, expecting = "an object")]
+    #[expect(dead_code, reason = "only its shape is tested")]
+    struct File {
+        name: String,
+    }
+
+    fn fault(text: &str) -> (String, String) {
+        let problem = object::<Shape>(text.as_bytes()).unwrap_err();
+        let detail = problem.0.details()[0].clone();
+        (detail.path, detail.message)
+    }
+
+    #[test]
+    fn a_fault_names_its_place_and_what_was_expected() {
+        let cases = [
+            (r#"{"input":5}"#, "/input", "invalid type: integer `5`, expected a string"),
+            (r#"{"input":"a","maxSteps":"x"}"#, "/maxSteps", "invalid type: string \"x\", expected an integer"),
+            (r#"{"input":"a","files":[{"name":"n"},{"name":1}]}"#, "/files/1/name", "invalid type: integer `1`"),
+            (r#"{"input":"a","files":[5]}"#, "/files/0", "invalid type: integer `5`, expected an object"),
+            (r#"{"input":"a","files":{}}"#, "/files", "invalid type: map, expected a list"),
+            (r#"{}"#, "/input", "missing field `input`"),
+            (r#"{"input":"a","files":[{}]}"#, "/files/0/name", "missing field `name`"),
+            (r#"{"input":"a","colour":1}"#, "/colour", "unknown field `colour`, expected one of"),
+            (r#"{"input":"a","maxSteps":1,"max_steps":2}"#, "/maxSteps", "duplicate field"),
+        ];
+        for (text, path, message) in cases {
+            let found = fault(text);
+            assert_eq!(found.0, path, "{text}");
+            assert!(found.1.starts_with(message), "{text}: {}", found.1);
+        }
+    }
+
+    #[test]
+    fn what_is_no_json_object_is_told_apart() {
+        for (text, message) in [
+            ("", "the body is empty"),
+            ("  ", "the body is empty"),
+            ("{", "the body is not JSON: EOF"),
+            ("nope", "the body is not JSON"),
+            ("[\"a\"]", "the body is not a JSON object"),
+            ("\"a\"", "the body is not a JSON object"),
+            ("{\"input\":\"a\"} x", "the body is not JSON: trailing"),
+        ] {
+            assert!(fault(text).1.starts_with(message), "{text:?}: {}", fault(text).1);
+        }
+        let deep = format!("{{\"input\":{}{}}}", "[".repeat(200), "]".repeat(200));
+        let error = serde_json::from_str::<Value>(&deep).unwrap_err();
+        assert_eq!(malformed(&error).0.to_string(), "the body is nested deeper than 128 levels");
+    }
+
+    #[test]
+    fn a_query_is_strict() {
+        let query = |text: &str| {
+            QueryArgs(url::form_urlencoded::parse(text.as_bytes()).into_owned().collect()).only(&["limit", "cursor"])
+        };
+        assert_eq!(query("limit=5&cursor=").unwrap().number("limit", 1..=200).unwrap(), Some(5));
+        assert_eq!(query("cursor=").unwrap().get("cursor"), None);
+        for bad in ["limit=0", "limit=201", "limit=x", "limit=-1", "limit=1.5"] {
+            assert!(query(bad).unwrap().number("limit", 1..=200).is_err(), "{bad}");
+        }
+        for bad in ["limits=5", "limit=1&limit=2", "cursor=%00"] {
+            assert!(query(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! `Idempotency-Key`: the same request twice is one effect and one answer.
+//!
+//! | the key is | the answer |
+//! |---|---|
+//! | new | the work is done; a success is kept for 24 hours |
+//! | in use | 409 with `Retry-After` |
+//! | answered, same body | the first answer again, with `Idempotency-Replayed: true` |
+//! | answered, other body | 409 |
+//!
+//! A failure gives the key free, because it created nothing: the same request is then judged anew. Answers are kept
+//! sealed, because some of them carry a key that is shown once.
+
+use std::future::Future;
+
+use axum::Json;
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use kybern_core::actor::Actor;
+use kybern_core::error::{Error, ErrorCode};
+use kybern_core::ports::Idempotent;
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::Millis;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tracing::Instrument;
+
+use crate::error::{ApiResult, Problem};
+use crate::request::Asked;
+use crate::state::AppState;
+
+/// The header of the key.
+pub(crate) const KEY_HEADER: HeaderName = HeaderName::from_static("idempotency-key");
+const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+/// How long an answer is kept.
+const KEEP: Millis = Millis::from_secs(24 * 60 * 60);
+/// After how long a key without an answer counts as left behind by a crash; longer than the longest `waitMs`.
+const STALE: Millis = Millis::from_secs(120);
+/// Characters of a key.
+const MAX_KEY: usize = 255;
+
+/// The caller's key, when there is one.
+pub(crate) struct IdempotencyKey(pub(crate) Option<String>);
+
+impl FromRequestParts<AppState> for IdempotencyKey {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &AppState) -> Result<Self, Problem> {
+        let Some(value) = parts.headers.get(KEY_HEADER) else { return Ok(Self(None)) };
+        let key = value.to_str().map(str::trim).unwrap_or_default();
+        if key.is_empty() || key.len() > MAX_KEY {
+            let message = format!("header Idempotency-Key must be 1 to {MAX_KEY} visible ASCII characters");
+            return Err(Problem::invalid("", message));
+        }
+        Ok(Self(Some(key.to_owned())))
+    }
+}
+
+/// A success.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Made {
+    status: u16,
+    location: Option<String>,
+    body: Value,
+}
+
+impl Made {
+    /// 201 with the new thing, which is found below `place` under its `id`.
+    pub(crate) fn created(place: &str, body: Value) -> Self {
+        Self::created_as(place, "id", body)
+    }
+
+    /// 201 with the new thing, which is found below `place` under that member.
+    pub(crate) fn created_as(place: &str, member: &str, body: Value) -> Self {
+        Self { status: 201, location: below(place, member, &body), body }
+    }
+
+    /// 202 with the new task.
+    pub(crate) fn accepted(place: &str, body: Value) -> Self {
+        Self { status: 202, location: below(place, "id", &body), body }
+    }
+
+    /// 200.
+    pub(crate) fn done(body: Value) -> Self {
+        Self { status: 200, location: None, body }
+    }
+}
+
+fn below(place: &str, member: &str, body: &Value) -> Option<String> {
+    body.get(member).and_then(Value::as_str).map(|id| format!("{place}/{id}"))
+}
+
+impl IntoResponse for Made {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::OK);
+        let mut response = (status, Json(self.body)).into_response();
+        if let Some(location) = self.location.and_then(|location| HeaderValue::try_from(location).ok()) {
+            response.headers_mut().insert(header::LOCATION, location);
+        }
+        response
+    }
+}
+
+/// A request as far as it decides whether another is the same.
+pub(crate) struct Attempt<'a> {
+    pub(crate) state: &'a AppState,
+    pub(crate) actor: &'a Actor,
+    pub(crate) asked: &'a Asked,
+    pub(crate) key: Option<String>,
+    /// What is asked: [`fingerprint`] of the body.
+    pub(crate) fingerprint: String,
+}
+
+impl Attempt<'_> {
+    /// Does the work, unless the same has been done before.
+    ///
+    /// # Cancel safety
+    /// With a key the work goes on when this is dropped, so that a caller who lost the connection and asks again gets
+    /// the answer.
+    pub(crate) async fn once(self, work: impl Future<Output = ApiResult<Made>> + Send + 'static) -> ApiResult {
+        let Self { state, actor, asked, key, fingerprint } = self;
+        let Some(key) = key else { return work.await.map(IntoResponse::into_response) };
+        let slot = Slot {
+            state: state.clone(),
+            scope: actor.scope(),
+            principal: actor.principal().label(),
+            route: format!("{} {}", asked.method, asked.route),
+            key,
+        };
+        match slot.take(&fingerprint).await? {
+            Idempotent::Fresh => {}
+            Idempotent::InProgress => {
+                let message = "a request with this Idempotency-Key is in progress, ask again in a moment";
+                let error = Error::new(ErrorCode::Conflict, message).retry_after(Millis::from_secs(1));
+                return Err(error.into());
+            }
+            Idempotent::OtherBody => {
+                let message = "this Idempotency-Key was used with another body, use a new key for another request";
+                return Err(Error::new(ErrorCode::Conflict, message).into());
+            }
+            Idempotent::Answered(_, sealed) => return slot.replay(&sealed),
+        }
+        let finish = async move {
+            let made = work.await;
+            slot.answer(made.as_ref().ok()).await;
+            made
+        };
+        let made = state.background.spawn(finish.in_current_span()).await;
+        let made = made.map_err(|error| Problem::internal(format!("the work of a request panicked: {error}")))?;
+        made.map(IntoResponse::into_response)
+    }
+}
+
+/// A key in its place.
+struct Slot {
+    state: AppState,
+    scope: TenantScope,
+    principal: String,
+    route: String,
+    key: String,
+}
+
+impl Slot {
+    fn place(&self) -> (&str, &str, &str) {
+        (&self.principal, &self.route, &self.key)
+    }
+
+    fn purpose(&self) -> String {
+        format!("idempotency/{}/{}/{}/{}", self.scope.tenant(), self.principal, self.route, self.key)
+    }
+
+    async fn take(&self, fingerprint: &str) -> ApiResult<Idempotent> {
+        let now = self.state.engine.clock().now();
+        Ok(self.state.engine.store().take_key(self.scope, self.place(), fingerprint, STALE, now).await?)
+    }
+
+    async fn answer(&self, made: Option<&Made>) {
+        let engine = &self.state.engine;
+        let kept = made.and_then(|made| {
+            let plain = serde_json::to_vec(made).ok()?;
+            Some((made.status, STANDARD.encode(engine.keys().seal(&self.purpose(), &plain))))
+        });
+        let answer = kept.as_ref().map(|(status, sealed)| (*status, sealed.as_str()));
+        let now = engine.clock().now();
+        if let Err(error) = engine.store().answer_key(self.scope, self.place(), answer, KEEP, now).await {
+            tracing::warn!(error.code = %error.code(), "the answer of an idempotent request was not kept");
+        }
+    }
+
+    fn replay(&self, sealed: &str) -> ApiResult {
+        let plain = STANDARD.decode(sealed).ok();
+        let plain = plain.and_then(|sealed| self.state.engine.keys().open(&self.purpose(), &sealed));
+        let made = plain.and_then(|plain| serde_json::from_slice::<Made>(&plain).ok());
+        let made = made.ok_or_else(|| {
+            let message = "this Idempotency-Key was answered, and the answer can no longer be read";
+            Problem::from(Error::new(ErrorCode::Conflict, message))
+        })?;
+        let mut response = made.into_response();
+        response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+        Ok(response)
+    }
+}
+
+/// What a request asks, as a hash: the path, and the body without regard to spaces and the order of names.
+pub(crate) fn fingerprint(asked: &Asked, raw: &[u8]) -> String {
+    let canonical = serde_json::from_slice::<Value>(raw).ok();
+    let canonical = canonical.and_then(|value| serde_json_canonicalizer::to_vec(&value).ok());
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(asked.path.as_bytes());
+    hasher.update(&[0]);
+    hasher.update(canonical.as_deref().unwrap_or(raw));
+    hasher.finalize().to_hex().to_string()
+}

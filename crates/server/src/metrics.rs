@@ -1,0 +1,116 @@
+//! What Prometheus scrapes.
+
+use std::sync::atomic::AtomicI64;
+
+use axum::extract::State;
+use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use kybern_core::task::TaskStatus;
+use kybern_core::time::Millis;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::{Registry, Unit};
+
+use crate::error::{ApiResult, Problem};
+use crate::request::Asked;
+use crate::state::AppState;
+
+/// Seconds: from a cached read to the longest wait that a caller may ask for.
+const BUCKETS: [f64; 12] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0, 60.0];
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Answer {
+    method: &'static str,
+    route: String,
+    status: u16,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RouteLabel {
+    method: &'static str,
+    route: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct StatusLabel {
+    status: &'static str,
+}
+
+/// The numbers of this process.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    registry: Registry,
+    requests: Family<Answer, Counter>,
+    latency: Family<RouteLabel, Histogram>,
+    tasks: Family<StatusLabel, Gauge<i64, AtomicI64>>,
+    streams: Gauge<i64, AtomicI64>,
+}
+
+impl Metrics {
+    pub(crate) fn new() -> Self {
+        let mut registry = Registry::with_prefix("kybern");
+        let requests = Family::<Answer, Counter>::default();
+        let latency = Family::<RouteLabel, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS));
+        let tasks = Family::<StatusLabel, Gauge<i64, AtomicI64>>::default();
+        let streams = Gauge::<i64, AtomicI64>::default();
+        registry.register("http_requests", "Requests that were answered", requests.clone());
+        let help = "Time until an answer's headers";
+        registry.register_with_unit("http_request_duration", help, Unit::Seconds, latency.clone());
+        registry.register("tasks", "Tasks of all tenants by status", tasks.clone());
+        registry.register("event_streams", "Event streams that are open", streams.clone());
+        let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
+        registry.register("build", "What is running", build);
+        Self { registry, requests, latency, tasks, streams }
+    }
+
+    /// Counts an answer.
+    pub(crate) fn answered(&self, asked: &Asked, status: StatusCode, took: Millis) {
+        let (method, route) = (method_name(&asked.method), asked.route.clone());
+        self.requests.get_or_create(&Answer { method, route: route.clone(), status: status.as_u16() }).inc();
+        self.latency.get_or_create(&RouteLabel { method, route }).observe(took.as_duration().as_secs_f64());
+    }
+}
+
+/// The methods that have a name; a caller's own would make a new series each.
+fn method_name(method: &Method) -> &'static str {
+    const NAMES: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+    NAMES.into_iter().find(|name| *name == method.as_str()).unwrap_or("OTHER")
+}
+
+/// Numbers for Prometheus
+///
+/// Requests by route, method and status with their latency, tasks by status, the build. In the OpenMetrics text
+/// format. Needs no key: keep it behind your proxy.
+#[utoipa::path(get, path = "/metrics", tag = "operation", responses(
+    (status = 200, description = "The numbers", body = String, content_type = "application/openmetrics-text"),
+))]
+pub(crate) async fn show(State(state): State<AppState>) -> ApiResult {
+    let counts = state.engine.counts().await?;
+    for status in TaskStatus::ALL {
+        let count = counts.iter().find(|(counted, _)| *counted == status).map_or(0, |(_, count)| *count);
+        state.metrics.tasks.get_or_create(&StatusLabel { status: status.as_str() }).set(count);
+    }
+    let open = crate::state::MAX_STREAMS.saturating_sub(state.streams.available_permits());
+    state.metrics.streams.set(i64::try_from(open).unwrap_or(i64::MAX));
+    let mut text = String::new();
+    encode(&mut text, &state.metrics.registry).map_err(|error| Problem::internal(error.to_string()))?;
+    let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
+    let response: Response = ([(header::CONTENT_TYPE, kind)], text).into_response();
+    Ok(response)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_made_up_method_makes_no_series() {
+        assert_eq!(method_name(&Method::from_bytes(b"BREW").unwrap()), "OTHER");
+        assert_eq!(method_name(&Method::PATCH), "PATCH");
+    }
+}

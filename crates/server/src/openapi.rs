@@ -1,0 +1,207 @@
+//! The OpenAPI document. What every route has in common (who may call it, which errors it answers, the idempotency
+//! key) is added from the table of [`crate::router`], so that it cannot be forgotten.
+
+use std::sync::LazyLock;
+
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use kybern_core::error::ErrorCode;
+use utoipa::OpenApi;
+use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::response::ResponseBuilder;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::{ContentBuilder, PathItem, Ref, RefOr};
+
+use crate::api::{
+    audit, inbound, keys, outbox, plans, records, task_files, task_internal, task_steer, tasks, tenants, tools, users,
+    webhooks,
+};
+use crate::error::status_of;
+use crate::router::{Access, Route, table};
+use crate::schema::operation::ErrorSchema;
+use crate::schema::task::LogEntrySchema;
+use crate::{health, metrics, status_page};
+
+/// Routes on which `Idempotency-Key` is honoured.
+const CREATING: [&str; 8] = [
+    "/api/tasks",
+    "/api/tasks/{id}/fork",
+    "/api/plans",
+    "/api/tools/{name}/invoke",
+    "/api/users",
+    "/api/keys",
+    "/api/webhooks/outbound",
+    "/api/admin/tenants",
+];
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Kybern",
+        description = "A self-hosted server in which a model decides, tools act, and services keep the record.\n\n\
+            Every error has the shape `Error`. Lists take `limit` and `cursor`. Ids are UUIDs, times RFC 3339 in UTC, \
+            money integer nano-dollars (`…Nanos`), durations integer milliseconds (`…Ms`). Names of input fields may \
+            also be written in snake_case.",
+        license(name = "Apache-2.0 OR MIT", identifier = "Apache-2.0 OR MIT"),
+    ),
+    tags(
+        (name = "tasks", description = "Everything that arrives is a task"),
+        (name = "inbound", description = "Mail, SMS and webhooks"),
+        (name = "plans", description = "What is walked for an intent"),
+        (name = "tools", description = "What acts"),
+        (name = "records", description = "What tasks have made, and what they have sent"),
+        (name = "identity", description = "Who may do what"),
+        (name = "audit", description = "What was done, provably"),
+        (name = "workflows", description = "What outside engines call"),
+        (name = "operation", description = "Health, numbers, this document"),
+    ),
+    paths(
+        tasks::submit, tasks::list, tasks::show, tasks::log, tasks::events,
+        task_files::artifacts, task_files::attachments, task_files::attachment,
+        task_steer::cancel, task_steer::pause, task_steer::resume, task_steer::retry, task_steer::fork,
+        task_steer::replay, task_steer::review,
+        task_internal::review, task_internal::callback,
+        inbound::email, inbound::sms, inbound::webhook,
+        plans::put, plans::list, plans::check, plans::show, plans::versions, plans::change,
+        tools::list, tools::show, tools::invoke,
+        records::kinds, records::list, records::show, outbox::list,
+        users::create, users::list, users::show, users::permissions, users::set_permissions,
+        keys::create, keys::list, keys::revoke,
+        webhooks::create, webhooks::list, webhooks::remove,
+        tenants::create, tenants::list,
+        audit::list, audit::verify,
+        health::alive, health::ready, metrics::show, show, status_page::show,
+    ),
+    components(schemas(ErrorSchema, LogEntrySchema)),
+)]
+struct Document;
+
+static JSON: LazyLock<String> = LazyLock::new(|| {
+    let mut text = serde_json::to_string_pretty(&document()).unwrap_or_default();
+    text.push('\n');
+    text
+});
+
+/// The document as JSON, with a line feed at its end; the same in every run.
+#[must_use]
+pub fn openapi_json() -> String {
+    JSON.clone()
+}
+
+/// This document
+#[utoipa::path(get, path = "/openapi.json", tag = "operation", responses(
+    (status = 200, description = "The OpenAPI document", body = Object, content_type = "application/json"),
+))]
+pub(crate) async fn show() -> Response {
+    let json = (header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    // Read by tools on other sites; there is nothing secret in it.
+    let anyone = (header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    ([json, anyone], JSON.as_str()).into_response()
+}
+
+fn document() -> utoipa::openapi::OpenApi {
+    let mut document = Document::openapi();
+    for route in table() {
+        let operation = document.paths.paths.get_mut(route.path).and_then(|item| operation(item, route.method));
+        if let Some(operation) = operation {
+            complete(operation, &route);
+        }
+    }
+    let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).bearer_format("kyb_…").build();
+    let components = document.components.get_or_insert_default();
+    components.add_security_scheme("key", SecurityScheme::Http(bearer));
+    document
+}
+
+fn operation<'a>(item: &'a mut PathItem, method: &str) -> Option<&'a mut Operation> {
+    match method {
+        "GET" => item.get.as_mut(),
+        "POST" => item.post.as_mut(),
+        "PUT" => item.put.as_mut(),
+        "PATCH" => item.patch.as_mut(),
+        "DELETE" => item.delete.as_mut(),
+        _unused => None,
+    }
+}
+
+/// Adds what follows from the table: rights, errors, headers.
+fn complete(operation: &mut Operation, route: &Route) {
+    let (right, signed) = match route.access {
+        Access::Open => (None, false),
+        Access::Needs(right) => (Some(right), false),
+        Access::SignedOr(right) => (Some(right), true),
+        Access::Callback => (None, true),
+    };
+    if let Some(right) = right {
+        let sentence = format!("Needs the right `{}`.", right.as_str());
+        let description = operation.description.take().filter(|text| !text.is_empty());
+        operation.description = Some(description.map_or(sentence.clone(), |text| format!("{text}\n\n{sentence}")));
+    }
+    let key = SecurityRequirement::new::<_, [&str; 0], &str>("key", []);
+    operation.security = Some(match (right, signed) {
+        (Some(_), false) => vec![key],
+        (Some(_), true) => vec![key, SecurityRequirement::default()],
+        (None, _) => vec![SecurityRequirement::default()],
+    });
+    if route.method == "POST" && CREATING.contains(&route.path) {
+        let about = "The same key with the same body gives the first answer again; with another body 409";
+        operation.parameters.get_or_insert_default().push(RefOr::T(header_parameter("Idempotency-Key", about)));
+    }
+    for code in errors(route, right.is_some() || signed) {
+        let status = status_of(code).as_u16().to_string();
+        let schema = Ref::from_schema_name("Error");
+        let content = ContentBuilder::new().schema(Some(schema)).build();
+        let response = ResponseBuilder::new().description(about(code)).content("application/json", content).build();
+        operation.responses.responses.entry(status).or_insert(RefOr::T(response));
+    }
+}
+
+fn header_parameter(name: &str, about: &str) -> Parameter {
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(ParameterIn::Header)
+        .description(Some(about))
+        .schema(Some(ObjectBuilder::new().schema_type(Type::String).max_length(Some(255))))
+        .build()
+}
+
+fn errors(route: &Route, proven: bool) -> Vec<ErrorCode> {
+    let mut codes = vec![ErrorCode::Internal, ErrorCode::Unavailable];
+    if proven {
+        codes.extend([ErrorCode::Unauthenticated, ErrorCode::PermissionDenied, ErrorCode::Validation]);
+    }
+    if route.path.contains('{') {
+        codes.push(ErrorCode::NotFound);
+    }
+    if route.method == "POST" {
+        codes.extend([ErrorCode::Conflict, ErrorCode::PayloadTooLarge, ErrorCode::Unprocessable]);
+    }
+    if matches!(route.method, "PUT" | "PATCH") {
+        codes.push(ErrorCode::PayloadTooLarge);
+    }
+    if route.path.ends_with("/events") {
+        codes.push(ErrorCode::RateLimited);
+    }
+    codes
+}
+
+const fn about(code: ErrorCode) -> &'static str {
+    match code {
+        ErrorCode::Validation => "The input is malformed; `details` names each place",
+        ErrorCode::Unauthenticated => "No key, or one that is unknown, expired or revoked",
+        ErrorCode::PermissionDenied => "The key does not hold the right",
+        ErrorCode::NotFound => "There is no such thing in this tenant",
+        ErrorCode::Conflict => "Not in a state that allows this, or a key was used with another body",
+        ErrorCode::PayloadTooLarge => "The body is over its limit",
+        ErrorCode::Unprocessable => "Well-formed, and yet it cannot be done",
+        ErrorCode::RateLimited => "Too many; `Retry-After` says when to come back",
+        ErrorCode::BudgetExceeded => "A budget does not cover it",
+        ErrorCode::Timeout => "It took longer than it may",
+        ErrorCode::Model => "A model failed",
+        ErrorCode::Tool => "A tool failed",
+        ErrorCode::Workflow => "An outside workflow failed",
+        ErrorCode::Unavailable => "The server, or its database, cannot take this now",
+        ErrorCode::Internal => "A fault of the server",
+    }
+}

@@ -1,0 +1,202 @@
+//! What every request gets before and after its handler: an id, a trace, a span, metrics, the error envelope and the
+//! security headers.
+
+use std::any::Any;
+
+use axum::body::Body;
+use axum::extract::{FromRequestParts, MatchedPath, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use kybern_core::id::RequestId;
+use kybern_core::time::Timestamp;
+use tower_http::catch_panic::CatchPanicLayer;
+use tracing::Instrument;
+use tracing::field::Empty;
+
+use crate::error::{self, Problem};
+use crate::state::AppState;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// The longest request id of a caller that is taken over.
+const MAX_REQUEST_ID: usize = 64;
+
+/// The request as handlers know it.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    /// Its id for the engine and the audit.
+    pub(crate) id: RequestId,
+    /// Its id as the caller wrote it; the same as `id` unless the caller's is no UUID.
+    pub(crate) shown: String,
+    /// The trace that the caller is in, 32 hex digits.
+    pub(crate) trace_id: Option<String>,
+    /// The matched route, or `unmatched`.
+    pub(crate) route: String,
+    /// The path as it was asked for.
+    pub(crate) path: String,
+    /// The method.
+    pub(crate) method: Method,
+    /// When it came in.
+    pub(crate) at: Timestamp,
+}
+
+impl Asked {
+    fn of(state: &AppState, request: &Request) -> Self {
+        let given = request.headers().get(REQUEST_ID).and_then(|value| value.to_str().ok());
+        let given = given.filter(|text| is_token(text));
+        let parsed = given.and_then(|text| text.parse::<RequestId>().ok());
+        let id = parsed.unwrap_or_else(|| RequestId::from_uuid(state.engine.ids().next()));
+        let route = request.extensions().get::<MatchedPath>();
+        Self {
+            id,
+            shown: given.map_or_else(|| id.to_string(), str::to_owned),
+            trace_id: trace_id(request.headers()),
+            route: route.map_or("unmatched", MatchedPath::as_str).to_owned(),
+            path: request.uri().path().to_owned(),
+            method: request.method().clone(),
+            at: state.engine.clock().now(),
+        }
+    }
+}
+
+impl FromRequestParts<AppState> for Asked {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &AppState) -> Result<Self, Problem> {
+        parts.extensions.get::<Self>().cloned().ok_or_else(|| Problem::internal("a route without its request layer"))
+    }
+}
+
+/// The outermost layer.
+pub(crate) async fn enter(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
+    let asked = Asked::of(&state, &request);
+    request.extensions_mut().insert(asked.clone());
+    let span = tracing::info_span!(
+        "request",
+        http.request.method = %asked.method,
+        http.route = %asked.route,
+        http.response.status_code = Empty,
+        request.id = %asked.shown,
+        trace.id = asked.trace_id.as_deref().unwrap_or_default(),
+        tenant.id = Empty,
+        duration_ms = Empty,
+    );
+    let mut response = next.run(request).instrument(span.clone()).await;
+    let _entered = span.enter();
+    if let Some(problem) = response.extensions_mut().remove::<Problem>() {
+        error::log(&problem.0);
+        *response.body_mut() = Body::from(error::envelope(&problem.0, &asked.shown).to_string());
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        response.headers_mut().remove(header::CONTENT_LENGTH);
+    }
+    let took = state.engine.clock().now().since(asked.at);
+    span.record("http.response.status_code", response.status().as_u16());
+    span.record("duration_ms", took.0);
+    state.metrics.answered(&asked, response.status(), took);
+    if let Ok(value) = HeaderValue::from_str(&asked.shown) {
+        response.headers_mut().insert(REQUEST_ID, value);
+    }
+    secure(response.headers_mut());
+    response
+}
+
+/// The layer that turns a panic into a fault of the server.
+pub(crate) fn catch_panics() -> CatchPanicLayer<fn(Box<dyn Any + Send>) -> Response> {
+    CatchPanicLayer::custom(panicked as fn(Box<dyn Any + Send>) -> Response)
+}
+
+fn panicked(payload: Box<dyn Any + Send>) -> Response {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
+    Problem::internal(format!("a handler panicked: {text}")).into_response()
+}
+
+/// Headers that cost nothing and close what a browser leaves open. A handler's own headers stay.
+fn secure(headers: &mut HeaderMap) {
+    const SECURITY: [(HeaderName, &str); 6] = [
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
+    for (name, value) in SECURITY {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+}
+
+/// Whether a caller's request id is short and plain enough to stand in a log.
+fn is_token(text: &str) -> bool {
+    let plain = |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_' | b'.' | b':');
+    !text.is_empty() && text.len() <= MAX_REQUEST_ID && text.bytes().all(plain)
+}
+
+/// The trace id of a W3C `traceparent`: `00-<32 hex>-<16 hex>-<2 hex>`, not all zeros.
+fn trace_id(headers: &HeaderMap) -> Option<String> {
+    let text = headers.get("traceparent")?.to_str().ok()?;
+    let mut parts = text.split('-');
+    let (version, trace, parent) = (parts.next()?, parts.next()?, parts.next()?);
+    let hex = |part: &str, length: usize| {
+        part.len() == length && part.bytes().all(|c| c.is_ascii_digit() || (b'a'..=b'f').contains(&c))
+    };
+    let zeros = |part: &str| part.bytes().all(|c| c == b'0');
+    let flags = parts.next().filter(|flags| hex(flags, 2))?;
+    let whole = version != "00" || (parts.next().is_none() && !flags.is_empty());
+    let good = hex(version, 2) && version != "ff" && hex(trace, 32) && hex(parent, 16) && whole;
+    (good && !zeros(trace) && !zeros(parent)).then(|| trace.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::Router;
+    use axum::routing::get;
+    use tower::ServiceExt;
+
+    #[tokio::test]
+    async fn a_panic_becomes_a_problem_without_its_message() {
+        let app: Router = Router::new().route("/", get(boom)).layer(catch_panics());
+        let response = app.oneshot(Request::new(Body::empty())).await.unwrap();
+        assert_eq!(response.status(), 500);
+        let problem = response.extensions().get::<Problem>().unwrap();
+        assert!(!error::envelope(&problem.0, "r").to_string().contains("hunter2"));
+    }
+
+    async fn boom() -> &'static str {
+        panic!("hunter2")
+    }
+
+    #[test]
+    fn a_traceparent_is_taken_over_when_it_is_well_formed() {
+        let parse = |text: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert("traceparent", HeaderValue::from_static(text));
+            trace_id(&headers)
+        };
+        let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+        assert_eq!(parse("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01").as_deref(), Some(trace));
+        assert_eq!(parse("cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-later").as_deref(), Some(trace));
+        for broken in [
+            "",
+            "00",
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7",
+            "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01",
+            "00-00000000000000000000000000000000-00f067aa0ba902b7-01",
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01",
+            "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more",
+        ] {
+            assert_eq!(parse(broken), None, "{broken}");
+        }
+    }
+
+    #[test]
+    fn a_request_id_that_could_forge_a_log_line_is_not_taken_over() {
+        assert!(is_token("0198c1d2-7a3b") && is_token("a"));
+        for bad in ["", "a b", "a\nb", "a\"b", &"a".repeat(65)] {
+            assert!(!is_token(bad), "{bad:?}");
+        }
+    }
+}

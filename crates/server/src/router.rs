@@ -1,0 +1,163 @@
+//! The table of contents: every route, and what it asks of its caller.
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::handler::Handler;
+use axum::http::{Method, Uri};
+use axum::middleware::from_fn_with_state;
+use axum::routing::{self, MethodRouter};
+use kybern_core::actor::Right;
+use kybern_core::error::{Error, ErrorCode};
+
+use crate::api::{
+    audit, inbound, keys, outbox, plans, records, task_files, task_internal, task_steer, tasks, tenants, tools, users,
+    webhooks,
+};
+use crate::error::Problem;
+use crate::state::AppState;
+use crate::{auth, body, health, metrics, openapi, request, status_page};
+
+/// What a route asks of its caller.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    /// Nothing.
+    Open,
+    /// A key with that right.
+    Needs(Right),
+    /// The secret of one delegation, or a signature made with it.
+    Callback,
+    /// A key with that right, or the signature of a configured source.
+    SignedOr(Right),
+}
+
+/// A route.
+pub struct Route {
+    /// Its method.
+    pub method: &'static str,
+    /// Its path, with `{name}` for what varies.
+    pub path: &'static str,
+    /// What it asks of its caller.
+    pub access: Access,
+    handler: MethodRouter<AppState>,
+}
+
+use Access::{Callback, Needs, Open, SignedOr};
+use Right::{Administer, Operate, Platform, Read, Review};
+
+/// Every route.
+#[must_use]
+pub fn table() -> Vec<Route> {
+    vec![
+        // Tasks
+        post("/api/tasks", Needs(Operate), tasks::submit),
+        get("/api/tasks", Needs(Read), tasks::list),
+        get("/api/tasks/{id}", Needs(Read), tasks::show),
+        get("/api/tasks/{id}/log", Needs(Read), tasks::log),
+        get("/api/tasks/{id}/events", Needs(Read), tasks::events),
+        get("/api/tasks/{id}/artifacts", Needs(Read), task_files::artifacts),
+        get("/api/tasks/{id}/attachments", Needs(Read), task_files::attachments),
+        get("/api/tasks/{id}/attachments/{n}", Needs(Read), task_files::attachment),
+        post("/api/tasks/{id}/cancel", Needs(Operate), task_steer::cancel),
+        post("/api/tasks/{id}/pause", Needs(Operate), task_steer::pause),
+        post("/api/tasks/{id}/resume", Needs(Operate), task_steer::resume),
+        post("/api/tasks/{id}/retry", Needs(Operate), task_steer::retry),
+        post("/api/tasks/{id}/fork", Needs(Operate), task_steer::fork),
+        post("/api/tasks/{id}/replay", Needs(Operate), task_steer::replay),
+        post("/api/tasks/{id}/review", Needs(Review), task_steer::review),
+        post("/api/internal/brain/review/{id}", Needs(Review), task_internal::review),
+        post("/api/internal/brain/callback/{id}", Callback, task_internal::callback),
+        // What arrives
+        post("/api/inbound/email", Needs(Operate), inbound::email),
+        post("/api/inbound/sms", Needs(Operate), inbound::sms),
+        post("/api/inbound/webhook/{source}", SignedOr(Operate), inbound::webhook),
+        // Plans
+        post("/api/plans", Needs(Administer), plans::put),
+        get("/api/plans", Needs(Read), plans::list),
+        post("/api/plans/check", Needs(Read), plans::check),
+        get("/api/plans/{key}", Needs(Read), plans::show),
+        get("/api/plans/{key}/versions", Needs(Read), plans::versions),
+        patch("/api/plans/{key}", Needs(Administer), plans::change),
+        // Tools
+        get("/api/tools", Needs(Read), tools::list),
+        get("/api/tools/{name}", Needs(Read), tools::show),
+        post("/api/tools/{name}/invoke", Needs(Operate), tools::invoke),
+        // Records and messages
+        get("/api/records", Needs(Read), records::kinds),
+        get("/api/records/{kind}", Needs(Read), records::list),
+        get("/api/records/{kind}/{id}", Needs(Read), records::show),
+        get("/api/outbox", Needs(Read), outbox::list),
+        // Who may do what
+        post("/api/users", Needs(Administer), users::create),
+        get("/api/users", Needs(Administer), users::list),
+        get("/api/users/{id}", Needs(Administer), users::show),
+        get("/api/users/{id}/permissions", Needs(Administer), users::permissions),
+        put("/api/users/{id}/permissions", Needs(Administer), users::set_permissions),
+        post("/api/keys", Needs(Administer), keys::create),
+        get("/api/keys", Needs(Administer), keys::list),
+        delete("/api/keys/{id}", Needs(Administer), keys::revoke),
+        post("/api/webhooks/outbound", Needs(Administer), webhooks::create),
+        get("/api/webhooks/outbound", Needs(Administer), webhooks::list),
+        delete("/api/webhooks/outbound/{id}", Needs(Administer), webhooks::remove),
+        post("/api/admin/tenants", Needs(Platform), tenants::create),
+        get("/api/admin/tenants", Needs(Platform), tenants::list),
+        // The audit
+        get("/api/audit", Needs(Administer), audit::list),
+        get("/api/audit/verify", Needs(Administer), audit::verify),
+        // Operation
+        get("/healthz", Open, health::alive),
+        get("/readyz", Open, health::ready),
+        get("/metrics", Open, metrics::show),
+        get("/openapi.json", Open, openapi::show),
+        get("/", Open, status_page::show),
+    ]
+}
+
+/// The whole application.
+pub fn router(state: AppState) -> Router {
+    let mut router = Router::new();
+    for route in table() {
+        let guard = from_fn_with_state((state.clone(), route.access), auth::guard);
+        router = router.route(route.path, route.handler.route_layer(guard));
+    }
+    router
+        .fallback(unknown_route)
+        .method_not_allowed_fallback(unknown_method)
+        .layer(DefaultBodyLimit::disable())
+        .layer(from_fn_with_state(state.clone(), body::drain_unread))
+        .layer(request::catch_panics())
+        .layer(from_fn_with_state(state.clone(), request::enter))
+        .with_state(state)
+}
+
+async fn unknown_route(method: Method, uri: Uri) -> Problem {
+    let path: String = uri.path().chars().take(200).collect();
+    let message = format!("there is no route {method} {path}, /openapi.json lists all");
+    Error::new(ErrorCode::NotFound, message).into()
+}
+
+/// The router adds `Allow`; the code is the nearest of the contract's.
+async fn unknown_method(method: Method, uri: Uri) -> (axum::http::StatusCode, Problem) {
+    let path: String = uri.path().chars().take(200).collect();
+    let message = format!("{path} does not take {method}, the header Allow says what it takes");
+    (axum::http::StatusCode::METHOD_NOT_ALLOWED, Error::new(ErrorCode::Validation, message).into())
+}
+
+fn get<H: Handler<T, AppState>, T: 'static>(path: &'static str, access: Access, handler: H) -> Route {
+    Route { method: "GET", path, access, handler: routing::get(handler) }
+}
+
+fn post<H: Handler<T, AppState>, T: 'static>(path: &'static str, access: Access, handler: H) -> Route {
+    Route { method: "POST", path, access, handler: routing::post(handler) }
+}
+
+fn put<H: Handler<T, AppState>, T: 'static>(path: &'static str, access: Access, handler: H) -> Route {
+    Route { method: "PUT", path, access, handler: routing::put(handler) }
+}
+
+fn patch<H: Handler<T, AppState>, T: 'static>(path: &'static str, access: Access, handler: H) -> Route {
+    Route { method: "PATCH", path, access, handler: routing::patch(handler) }
+}
+
+fn delete<H: Handler<T, AppState>, T: 'static>(path: &'static str, access: Access, handler: H) -> Route {
+    Route { method: "DELETE", path, access, handler: routing::delete(handler) }
+}

@@ -1,0 +1,64 @@
+//! The audit.
+
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// An event in its place in the chain.
+#[derive(ToSchema)]
+#[schema(as = AuditEvent, rename_all = "camelCase")]
+pub struct AuditSchema {
+    /// Its place, from 1, without gaps.
+    pub seq: i64,
+    /// When it was written.
+    #[schema(format = "date-time")]
+    pub at: String,
+    /// What was done, `noun.verb`.
+    pub action: String,
+    /// Who did it.
+    pub actor: String,
+    /// What it was done to.
+    pub subject: String,
+    /// The request under which it happened.
+    #[schema(required)]
+    pub request_id: Option<String>,
+    /// What else explains it.
+    #[schema(required)]
+    pub detail: Option<Value>,
+    /// The hash of the event before it.
+    pub prev_hash: String,
+    /// The keyed hash over this event and the one before it.
+    pub hash: String,
+}
+
+/// A page of events.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct AuditPage {
+    /// The events.
+    pub items: Vec<AuditSchema>,
+    /// Where the next page begins.
+    #[schema(required)]
+    pub next_cursor: Option<String>,
+}
+
+/// What a verification found.
+#[derive(ToSchema)]
+#[schema(as = AuditReport, rename_all = "camelCase")]
+pub struct AuditReportSchema {
+    /// Whether the chain is whole.
+    pub valid: bool,
+    /// How many events it has.
+    pub length: i64,
+    /// What is wrong with it.
+    pub faults: Vec<AuditFaultSchema>,
+}
+
+/// One fault of the chain.
+#[derive(ToSchema)]
+#[schema(as = AuditFault)]
+pub struct AuditFaultSchema {
+    /// Where.
+    pub seq: i64,
+    /// What.
+    pub problem: String,
+}

@@ -1,0 +1,10 @@
+//! What answers look like, for the OpenAPI document. The values themselves are the engine's and the core's, which know
+//! nothing of OpenAPI; the tests hold real answers against these shapes, so that neither drifts from the other.
+
+pub mod audit;
+pub mod identity;
+pub mod operation;
+pub mod plan;
+pub mod record;
+pub mod task;
+pub mod tool;

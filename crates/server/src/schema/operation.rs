@@ -1,0 +1,72 @@
+//! Errors and health.
+
+use utoipa::ToSchema;
+
+/// Every error.
+#[derive(ToSchema)]
+#[schema(as = Error)]
+pub struct ErrorSchema {
+    /// What went wrong.
+    pub error: ErrorBody,
+}
+
+/// What went wrong.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase", example = json!({"code": "VALIDATION_ERROR", "message": "maxSteps must be between 1 and 10000",
+    "requestId": "0198c1d2-7a3b-7000-8000-000000000001",
+    "details": [{"path": "/maxSteps", "message": "maxSteps must be between 1 and 10000"}]}))]
+pub struct ErrorBody {
+    /// What a program may rely on: never renamed. Each has a page under `docs/errors/`.
+    pub code: String,
+    /// What a person reads: what failed and what to do.
+    pub message: String,
+    /// The request, as in the header `X-Request-Id`.
+    pub request_id: String,
+    /// Each fault of the input.
+    pub details: Vec<ErrorDetail>,
+}
+
+/// One fault of the input.
+#[derive(ToSchema)]
+pub struct ErrorDetail {
+    /// JSON pointer into the input; empty for the whole.
+    pub path: String,
+    /// What is wrong there.
+    pub message: String,
+}
+
+/// The process lives.
+#[derive(ToSchema)]
+#[schema(as = Health, rename_all = "camelCase")]
+pub struct HealthSchema {
+    /// Always `ok`.
+    pub status: String,
+    /// The version that runs.
+    pub version: String,
+    /// For how long.
+    pub uptime_ms: u64,
+}
+
+/// Whether the server can work.
+#[derive(ToSchema)]
+#[schema(as = Readiness)]
+pub struct ReadinessSchema {
+    /// Whether everything that is required works.
+    pub ready: bool,
+    /// Part by part.
+    pub checks: Vec<CheckSchema>,
+}
+
+/// One part.
+#[derive(ToSchema)]
+#[schema(as = Check)]
+pub struct CheckSchema {
+    /// Its name.
+    pub name: String,
+    /// Whether it works.
+    pub ok: bool,
+    /// Whether nothing works without it.
+    pub required: bool,
+    /// What it says.
+    pub message: String,
+}

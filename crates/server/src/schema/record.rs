@@ -1,0 +1,104 @@
+//! Records and outgoing messages.
+
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+/// A record.
+#[derive(ToSchema)]
+#[schema(as = Record, rename_all = "camelCase")]
+pub struct RecordSchema {
+    /// Its id.
+    #[schema(format = "uuid")]
+    pub id: String,
+    /// Its kind.
+    pub kind: String,
+    /// Unique in its kind.
+    pub key: String,
+    /// What it holds.
+    pub props: Map<String, Value>,
+    /// Grows by one with each change, from 1.
+    pub version: i64,
+    /// When it was created.
+    #[schema(format = "date-time")]
+    pub created_at: String,
+    /// When it last changed.
+    #[schema(format = "date-time")]
+    pub updated_at: String,
+}
+
+/// A page of records.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct RecordPage {
+    /// The records.
+    pub items: Vec<RecordSchema>,
+    /// Where the next page begins.
+    #[schema(required)]
+    pub next_cursor: Option<String>,
+}
+
+/// A kind of which there are records.
+#[derive(ToSchema)]
+#[schema(as = RecordKind)]
+pub struct RecordKindSchema {
+    /// The kind.
+    pub kind: String,
+    /// How many there are.
+    pub count: i64,
+}
+
+/// The kinds.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct RecordKindPage {
+    /// The kinds.
+    pub items: Vec<RecordKindSchema>,
+    /// Always null: the list is whole.
+    #[schema(required)]
+    pub next_cursor: Option<String>,
+}
+
+/// A message that left the house, or waits to.
+#[derive(ToSchema)]
+#[schema(as = OutboxMessage, rename_all = "camelCase")]
+pub struct OutboxSchema {
+    /// Its id.
+    #[schema(format = "uuid")]
+    pub id: String,
+    /// `email`, `webhook`, `workflow` or `completion`.
+    pub channel: String,
+    /// An address, a URL, or a workflow's name.
+    pub target: String,
+    /// The idempotency key that every try carries.
+    pub key: String,
+    /// The message.
+    #[schema(required)]
+    pub body: Option<Value>,
+    /// The task that made it.
+    #[schema(format = "uuid", required)]
+    pub task_id: Option<String>,
+    /// `pending`, `sending`, `sent`, `kept`, `failed` or `uncertain`.
+    pub status: String,
+    /// Tries so far.
+    pub attempts: u32,
+    /// What went wrong last.
+    #[schema(required)]
+    pub error: Option<String>,
+    /// When it was written.
+    #[schema(format = "date-time")]
+    pub created_at: String,
+    /// When the receiver took it.
+    #[schema(format = "date-time", required)]
+    pub sent_at: Option<String>,
+}
+
+/// A page of messages.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct OutboxPage {
+    /// The messages.
+    pub items: Vec<OutboxSchema>,
+    /// Where the next page begins.
+    #[schema(required)]
+    pub next_cursor: Option<String>,
+}

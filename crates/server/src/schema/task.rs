@@ -1,0 +1,405 @@
+//! Tasks, their logs, artifacts and attachments.
+
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+/// Where a task stands.
+#[derive(ToSchema)]
+#[schema(as = TaskStatus, rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say it; how they follow each other stands in the guide")]
+pub enum TaskStatusSchema {
+    Pending,
+    Extracting,
+    DetectingIntent,
+    Planning,
+    Executing,
+    NeedsReview,
+    Delegated,
+    Completed,
+    Failed,
+    Cancelled,
+}
+
+/// By which way a task came in.
+#[derive(ToSchema)]
+#[schema(as = Channel, rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum ChannelSchema {
+    Email,
+    Web,
+    Api,
+    Webhook,
+    Sms,
+    Whatsapp,
+    Chat,
+    Mcp,
+    Trigger,
+    System,
+}
+
+/// A task.
+#[derive(ToSchema)]
+#[schema(as = Task, rename_all = "camelCase")]
+pub struct TaskSchema {
+    /// Its id.
+    #[schema(format = "uuid")]
+    pub id: String,
+    /// Where it stands.
+    pub status: TaskStatusSchema,
+    /// By which way it came in.
+    pub channel: ChannelSchema,
+    /// The instruction, or the text that came in.
+    pub input: String,
+    /// What else came in.
+    #[schema(required)]
+    pub payload: Option<Value>,
+    /// Who submitted it.
+    pub created_by: String,
+    /// The user it acts for.
+    #[schema(format = "uuid", required)]
+    pub user_id: Option<String>,
+    /// What is wanted.
+    #[schema(required)]
+    pub detected_intent: Option<String>,
+    /// How sure that is, from 0 to 1.
+    #[schema(required)]
+    pub confidence_score: Option<f64>,
+    /// Below this confidence a person is asked.
+    pub confidence_threshold: f64,
+    /// The key of the plan it walks.
+    #[schema(required)]
+    pub selected_plan: Option<String>,
+    /// The version of that plan.
+    #[schema(required)]
+    pub selected_plan_version: Option<u32>,
+    /// The steps as they are walked, with the added ones in their places.
+    pub frozen_plan: Vec<Value>,
+    /// Steps that succeeded.
+    pub completed_step_ids: Vec<String>,
+    /// Steps whose failure was tolerated.
+    pub failed_steps: Vec<String>,
+    /// Steps that were skipped.
+    pub skipped_step_ids: Vec<String>,
+    /// The step it waits in, or ended in.
+    #[schema(required)]
+    pub current_step_id: Option<String>,
+    /// What the steps have found so far.
+    pub state: Map<String, Value>,
+    /// For what it waits.
+    pub waits: Vec<WaitSchema>,
+    /// How it ended.
+    #[schema(required)]
+    pub result: Option<Value>,
+    /// Why it failed.
+    #[schema(required)]
+    pub error_message: Option<String>,
+    /// Why it failed, for programs.
+    #[schema(required)]
+    pub error: Option<StepErrorSchema>,
+    /// The delegation it waits for.
+    #[schema(required)]
+    pub delegated_workflow_id: Option<String>,
+    /// The most steps it may schedule.
+    pub max_steps: u32,
+    /// The most it may cost, in nano-dollars.
+    #[schema(required)]
+    pub budget_nanos: Option<i64>,
+    /// What it has used.
+    pub usage: UsageSchema,
+    /// The trace, 32 hex digits.
+    pub trace_id: String,
+    /// The task that started it.
+    #[schema(format = "uuid", required)]
+    pub parent_task_id: Option<String>,
+    /// The step that started it.
+    #[schema(required)]
+    pub parent_step_id: Option<String>,
+    /// The task it was forked from.
+    #[schema(format = "uuid", required)]
+    pub forked_from_task_id: Option<String>,
+    /// How deep it lies below the first of its line.
+    pub depth: u32,
+    /// When it was submitted.
+    #[schema(format = "date-time")]
+    pub created_at: String,
+    /// When it was first worked on.
+    #[schema(format = "date-time", required)]
+    pub started_at: Option<String>,
+    /// When it ended.
+    #[schema(format = "date-time", required)]
+    pub completed_at: Option<String>,
+    /// Since when it is paused.
+    #[schema(format = "date-time", required)]
+    pub paused_at: Option<String>,
+    /// Whether somebody wants it cancelled.
+    pub cancel_requested: bool,
+    /// How often it was taken over from a worker that went away.
+    pub recoveries: u32,
+}
+
+/// For what a task waits.
+#[derive(ToSchema)]
+#[schema(as = Wait, rename_all = "camelCase")]
+pub struct WaitSchema {
+    /// The step.
+    pub step_id: String,
+    /// The place of the wait in the journal.
+    pub seq: i64,
+    /// `intent`, `document`, `plan`, `input`, `review`, `confirmation`, `ambiguous`; or `timer`, `child`, `workflow`.
+    pub kind: String,
+    /// Why, for people.
+    pub reason: String,
+    /// A form's title.
+    #[schema(nullable = false)]
+    pub title: Option<String>,
+    /// JSON Schema of the corrections that are accepted.
+    #[schema(value_type = Option<Object>, nullable = false)]
+    pub schema: Option<Value>,
+    /// What is shown with it.
+    pub details: Option<Value>,
+    /// Since when.
+    #[schema(format = "date-time")]
+    pub since: String,
+    /// When the clock ends it.
+    #[schema(format = "date-time", nullable = false)]
+    pub until: Option<String>,
+    /// The child task or the delegation.
+    #[schema(nullable = false)]
+    pub reference: Option<String>,
+}
+
+/// Why a step failed.
+#[derive(ToSchema)]
+#[schema(as = StepError, rename_all = "camelCase")]
+pub struct StepErrorSchema {
+    /// The code.
+    pub code: String,
+    /// What failed.
+    pub message: String,
+    /// Whether another try may help.
+    pub retryable: bool,
+}
+
+/// What was used.
+#[derive(ToSchema)]
+#[schema(as = Usage, rename_all = "camelCase")]
+pub struct UsageSchema {
+    /// Tokens read by models.
+    pub input_tokens: u64,
+    /// Tokens written by models.
+    pub output_tokens: u64,
+    /// Nano-dollars.
+    pub cost_nanos: i64,
+}
+
+/// A page of tasks.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct TaskPage {
+    /// The tasks.
+    pub items: Vec<TaskSchema>,
+    /// Where the next page begins.
+    #[schema(required)]
+    pub next_cursor: Option<String>,
+}
+
+/// One entry of a task's log.
+#[derive(ToSchema)]
+#[schema(as = LogEntry, rename_all = "camelCase")]
+pub struct LogEntrySchema {
+    /// Its place; grows.
+    pub seq: i64,
+    /// When.
+    #[schema(format = "date-time")]
+    pub created_at: String,
+    /// What happened.
+    pub event_type: EventTypeSchema,
+    /// The step.
+    #[schema(required)]
+    pub step_id: Option<String>,
+    /// The tool.
+    #[schema(required)]
+    pub tool_key: Option<String>,
+    /// The step's or the task's status.
+    #[schema(required)]
+    pub status: Option<String>,
+    /// One sentence.
+    pub summary: String,
+    /// What went wrong.
+    #[schema(required)]
+    pub error: Option<String>,
+    /// The names of the step's data.
+    pub data_keys: Vec<String>,
+    /// Counts, keys, durations.
+    pub metadata: Map<String, Value>,
+}
+
+/// What happened.
+#[derive(ToSchema)]
+#[schema(as = EventType, rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum EventTypeSchema {
+    TaskCreated,
+    StepStarted,
+    StepCompleted,
+    StepFailed,
+    StepSkipped,
+    DynamicStepsInjected,
+    PlanRevised,
+    NeedsReview,
+    HumanReview,
+    Delegated,
+    WorkflowCallback,
+    ZombieReset,
+    TaskCompleted,
+    TaskFailed,
+    TaskCancelled,
+}
+
+/// A page of a task's log.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct LogPage {
+    /// The entries.
+    pub items: Vec<LogEntrySchema>,
+    /// Where the next page begins.
+    #[schema(required)]
+    pub next_cursor: Option<String>,
+}
+
+/// A task's link to a record.
+#[derive(ToSchema)]
+#[schema(as = Artifact, rename_all = "camelCase")]
+pub struct ArtifactSchema {
+    /// The record's kind.
+    pub kind: String,
+    /// The record.
+    #[schema(format = "uuid")]
+    pub record_id: String,
+    /// The record's key.
+    pub key: String,
+    /// `created`, `updated`, `resolved` or `input`.
+    pub role: String,
+    /// The names of fields, never values.
+    #[schema(value_type = Option<Object>, nullable = false)]
+    pub metadata: Option<Map<String, Value>>,
+    /// The step that made it.
+    pub step_id: String,
+    /// The tool that made it.
+    #[schema(required)]
+    pub tool_key: Option<String>,
+    /// When.
+    #[schema(format = "date-time")]
+    pub created_at: String,
+}
+
+/// A task's artifacts.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct ArtifactPage {
+    /// The links.
+    pub items: Vec<ArtifactSchema>,
+    /// Always null: the list is whole.
+    #[schema(required)]
+    pub next_cursor: Option<String>,
+}
+
+/// A file that came with a task.
+#[derive(ToSchema)]
+#[schema(as = Attachment, rename_all = "camelCase")]
+pub struct AttachmentSchema {
+    /// Its number, from 0.
+    pub n: u32,
+    /// Its name.
+    pub filename: String,
+    /// Its declared type.
+    pub content_type: String,
+    /// Bytes.
+    pub size: u64,
+    /// BLAKE3 of its bytes in hex.
+    pub hash: String,
+    /// `original`, `attached` or `inline`.
+    pub source: String,
+}
+
+/// A task's attachments.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct AttachmentPage {
+    /// The attachments.
+    pub items: Vec<AttachmentSchema>,
+    /// Always null: the list is whole.
+    #[schema(required)]
+    pub next_cursor: Option<String>,
+}
+
+/// What became of something that arrived.
+#[derive(ToSchema)]
+#[schema(as = Received, rename_all = "camelCase")]
+pub struct ReceivedSchema {
+    /// The task.
+    #[schema(format = "uuid")]
+    pub task_id: String,
+    /// Whether it had arrived before.
+    pub duplicate: bool,
+}
+
+/// An SMS as gateways send it. Further fields are kept.
+#[derive(ToSchema)]
+#[schema(rename_all = "PascalCase", example = json!({"From": "+15550100", "To": "+15550199",
+    "Body": "Need a certificate for tomorrow", "MessageSid": "SM0001"}))]
+pub struct SmsForm {
+    /// The sender's number.
+    pub from: String,
+    /// The number it was sent to.
+    pub to: String,
+    /// The text.
+    pub body: String,
+    /// The gateway's id of the message.
+    pub message_sid: String,
+}
+
+/// A person's decision.
+#[derive(ToSchema)]
+#[schema(as = Resolution, rename_all = "snake_case")]
+pub enum ResolutionSchema {
+    /// It happened; go on.
+    Done,
+    /// Do it again.
+    Retry,
+    /// Let the step fail.
+    Fail,
+}
+
+/// What became of a callback.
+#[derive(ToSchema)]
+#[schema(as = CallbackOutcome, rename_all = "camelCase")]
+pub struct CallbackSchema {
+    /// The task.
+    #[schema(format = "uuid")]
+    pub task_id: String,
+    /// `accepted`, `kept`, `duplicate` or `late`.
+    pub outcome: String,
+}
+
+/// What a replay found.
+#[derive(ToSchema)]
+#[schema(as = ReplayReport, rename_all = "camelCase")]
+pub struct ReplaySchema {
+    /// The task.
+    #[schema(format = "uuid")]
+    pub task_id: String,
+    /// Whether the replay arrived at the same end.
+    pub matches: bool,
+    /// Where it did not.
+    pub differences: Vec<String>,
+    /// Rows of the journal that were walked.
+    pub rows: u64,
+    /// Steps that ended.
+    pub steps: u64,
+    /// The status it arrived at.
+    pub status: TaskStatusSchema,
+    /// The result it arrived at.
+    #[schema(required)]
+    pub result: Option<Value>,
+}

@@ -1,0 +1,44 @@
+//! Listening, and going down without breaking off answers.
+
+use std::future::IntoFuture;
+use std::pin::pin;
+use std::time::Duration;
+
+use axum::Router;
+use axum::serve::ListenerExt;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+/// How long open connections may take to finish once the server shuts down.
+const GRACE: Duration = Duration::from_secs(20);
+
+/// Serves until `shutdown` is cancelled: then no new connection is taken, requests that have begun are answered
+/// within 20 seconds, and event streams end.
+///
+/// # Errors
+/// When the listener fails.
+///
+/// # Cancel safety
+/// Dropping it closes the listener; connections end with the runtime.
+pub async fn serve(listener: TcpListener, router: Router, shutdown: CancellationToken) -> std::io::Result<()> {
+    // Small answers and single events are sent at once.
+    let listener = listener.tap_io(|stream| {
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "cannot set TCP_NODELAY");
+        }
+    });
+    let stop = shutdown.clone();
+    let server = axum::serve(listener, router).with_graceful_shutdown(async move { stop.cancelled().await });
+    let mut server = pin!(server.into_future());
+    tokio::select! {
+        ended = &mut server => return ended,
+        () = shutdown.cancelled() => {}
+    }
+    match tokio::time::timeout(GRACE, server).await {
+        Ok(ended) => ended,
+        Err(_) => {
+            tracing::warn!("some connections were still open at the end of the grace time and are closed");
+            Ok(())
+        }
+    }
+}

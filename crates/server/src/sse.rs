@@ -1,0 +1,137 @@
+//! A task's log as a stream of server-sent events.
+//!
+//! `id:` is the entry's `seq`, `event:` its type, `data:` is `{"type", "data": entry}`. A caller that lost the
+//! connection sends the last id back as `Last-Event-ID` and misses nothing. The stream ends with `done` once the task
+//! has ended and everything was delivered; it ends without it when the server shuts down, so that the caller comes
+//! back.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::IntoResponse;
+use futures::stream;
+use kybern_core::error::{Error, ErrorCode};
+use kybern_core::event::LogEntry;
+use kybern_core::id::TaskId;
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::Millis;
+use serde_json::{Value, json};
+use tokio::sync::OwnedSemaphorePermit;
+
+use crate::error::{ApiResult, Problem, envelope};
+use crate::state::AppState;
+
+/// How often an idle stream shows that it is alive.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// How long one look at the log waits for news.
+const LOOK: Millis = Millis::from_secs(20);
+
+/// Before the first entry of a log.
+const START: i64 = -1;
+
+/// Streams a task's log from behind the entry with that number.
+pub(crate) fn stream(state: &AppState, scope: TenantScope, task: TaskId, after: i64) -> ApiResult {
+    let permit = state.streams.clone().try_acquire_owned();
+    let permit = permit.map_err(|_| {
+        let message = "too many event streams are open, ask again later or poll the log";
+        Problem::from(Error::new(ErrorCode::RateLimited, message).retry_after(Millis::from_secs(10)))
+    })?;
+    let follow =
+        Follow { state: state.clone(), scope, task, after, ready: VecDeque::new(), ended: false, _permit: permit };
+    let events = stream::unfold(Some(follow), next);
+    let mut response = Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response();
+    // A proxy that buffers would hold events back.
+    response.headers_mut().insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+    Ok(response)
+}
+
+/// The entry behind which a caller wants to go on: the number in `Last-Event-ID`, also of an id `{seq}.{n}`.
+pub(crate) fn last_event_id(headers: &HeaderMap) -> ApiResult<i64> {
+    let Some(value) = headers.get("last-event-id") else { return Ok(START) };
+    let text = value.to_str().unwrap_or_default().trim();
+    if text.is_empty() {
+        return Ok(START);
+    }
+    let number = text.split('.').next().unwrap_or_default();
+    let seq = number.parse().ok().filter(|seq| *seq >= START);
+    seq.ok_or_else(|| Problem::invalid("", format!("header Last-Event-ID: {text:?} is no id of this stream")))
+}
+
+struct Follow {
+    state: AppState,
+    scope: TenantScope,
+    task: TaskId,
+    after: i64,
+    ready: VecDeque<LogEntry>,
+    ended: bool,
+    _permit: OwnedSemaphorePermit,
+}
+
+type Step = Option<(Result<Event, Infallible>, Option<Follow>)>;
+
+async fn next(follow: Option<Follow>) -> Step {
+    let mut follow = follow?;
+    loop {
+        if let Some(entry) = follow.ready.pop_front() {
+            follow.after = entry.seq;
+            return Some((Ok(entry_event(&entry)), Some(follow)));
+        }
+        if follow.ended {
+            let done = event("done", &json!({})).id(follow.after.to_string());
+            return Some((Ok(done), None));
+        }
+        let look = follow.state.engine.follow(follow.scope, follow.task, follow.after, LOOK);
+        let looked = tokio::select! {
+            biased;
+            () = follow.state.shutdown.cancelled() => return None,
+            looked = look => looked,
+        };
+        match looked {
+            Ok(followed) => {
+                follow.ready.extend(followed.entries);
+                follow.ended = followed.ended;
+            }
+            Err(error) => {
+                crate::error::log(&error);
+                let shown = envelope(&error, "");
+                let data = json!({"code": shown["error"]["code"], "message": shown["error"]["message"]});
+                return Some((Ok(event("error", &data)), None));
+            }
+        }
+    }
+}
+
+fn entry_event(entry: &LogEntry) -> Event {
+    let data = serde_json::to_value(entry).unwrap_or_default();
+    let name = data.get("eventType").and_then(Value::as_str).unwrap_or("message").to_owned();
+    event(&name, &data).id(entry.seq.to_string())
+}
+
+fn event(name: &str, data: &Value) -> Event {
+    Event::default().event(name).data(json!({"type": name, "data": data}).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_goes_on_behind_the_last_event() {
+        let read = |text: &str| {
+            let headers = HeaderMap::from_iter([(
+                HeaderName::from_static("last-event-id"),
+                HeaderValue::from_str(text).unwrap(),
+            )]);
+            last_event_id(&headers).ok()
+        };
+        assert_eq!(last_event_id(&HeaderMap::new()).ok(), Some(START));
+        assert_eq!(read(""), Some(START));
+        assert_eq!(read("17"), Some(17));
+        assert_eq!(read("17.4"), Some(17));
+        assert_eq!(read("x"), None);
+        assert_eq!(read("-2"), None);
+    }
+}

@@ -1,0 +1,91 @@
+//! What every handler can reach.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kybern_core::id::TenantId;
+use kybern_core::time::Timestamp;
+use kybern_engine::Engine;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::metrics::Metrics;
+
+/// Event streams that are open at the same time; one more is refused with `RATE_LIMITED`.
+pub const MAX_STREAMS: usize = 1024;
+
+/// How large a body may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Bytes of any body but a mail's.
+    pub max_body: usize,
+    /// Bytes of a mail.
+    pub max_mail: usize,
+}
+
+impl Default for Limits {
+    /// 10 MiB, and 25 MiB for a mail.
+    fn default() -> Self {
+        Self { max_body: 10 * 1024 * 1024, max_mail: 25 * 1024 * 1024 }
+    }
+}
+
+/// A source of webhooks that the operator has configured.
+#[derive(Clone, PartialEq, Eq)]
+pub struct InboundSource {
+    /// With what its deliveries are signed, after Standard Webhooks. Without a secret the caller needs an API key.
+    pub secret: Option<String>,
+    /// Whose tasks its deliveries become.
+    pub tenant: TenantId,
+}
+
+impl std::fmt::Debug for InboundSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("InboundSource")
+            .field("secret", &self.secret.as_ref().map(|_| "…"))
+            .field("tenant", &self.tenant)
+            .finish()
+    }
+}
+
+/// What every handler can reach. Cheap to clone; all clones are the same state.
+#[derive(Clone)]
+pub struct AppState {
+    /// The engine.
+    pub engine: Engine,
+    /// How large a body may be.
+    pub limits: Limits,
+    /// The configured sources of webhooks by name.
+    pub sources: Arc<BTreeMap<String, InboundSource>>,
+    /// Since when this server has been up.
+    pub started_at: Timestamp,
+    /// Cancelled when the server shuts down: event streams and long waits end then.
+    pub shutdown: CancellationToken,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) streams: Arc<Semaphore>,
+    pub(crate) background: TaskTracker,
+}
+
+impl AppState {
+    /// The state of a server. Hand the same `shutdown` to [`crate::serve`].
+    #[must_use]
+    pub fn new(
+        engine: Engine,
+        limits: Limits,
+        sources: BTreeMap<String, InboundSource>,
+        shutdown: CancellationToken,
+    ) -> Self {
+        let started_at = engine.clock().now();
+        Self {
+            engine,
+            limits,
+            sources: Arc::new(sources),
+            started_at,
+            shutdown,
+            metrics: Arc::new(Metrics::new()),
+            streams: Arc::new(Semaphore::new(MAX_STREAMS)),
+            background: TaskTracker::new(),
+        }
+    }
+}

@@ -1,0 +1,1 @@
+SELECT body FROM frozen_plan WHERE tenant_id = $1 AND hash = $2

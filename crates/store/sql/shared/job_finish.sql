@@ -1,0 +1,2 @@
+UPDATE job SET status = $4, last_error = $5, claimable_at = $6, finished_at = $7, lease_owner = NULL
+WHERE tenant_id = $1 AND id = $2 AND lease_epoch = $3 AND lease_owner IS NOT NULL AND status = 'pending'

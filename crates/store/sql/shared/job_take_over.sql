@@ -1,0 +1,1 @@
+UPDATE job SET claimable_at = $1 WHERE claimable_at IS NOT NULL AND lease_owner IS NOT NULL

@@ -1,0 +1,1 @@
+SELECT revoked_at FROM api_key WHERE tenant_id = $1 AND id = $2

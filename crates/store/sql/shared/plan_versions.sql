@@ -1,0 +1,2 @@
+SELECT tenant_id, id, key, version, active, body, created_at FROM plan
+WHERE tenant_id = $1 AND key = $2 ORDER BY version DESC

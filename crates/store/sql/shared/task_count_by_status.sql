@@ -1,0 +1,1 @@
+SELECT status, count(*) FROM task GROUP BY status

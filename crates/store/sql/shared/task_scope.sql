@@ -1,0 +1,1 @@
+SELECT tenant_id FROM task WHERE id = $1

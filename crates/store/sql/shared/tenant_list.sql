@@ -1,0 +1,1 @@
+SELECT id, name, slug, created_at FROM tenant ORDER BY created_at, id

@@ -1,0 +1,1 @@
+SELECT id, name, email, roles, timezone, created_at FROM app_user WHERE tenant_id = $1 ORDER BY created_at, id

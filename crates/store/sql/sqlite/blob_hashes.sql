@@ -1,0 +1,2 @@
+-- differs because SQLite keeps files in a folder; it never runs this
+SELECT $1

@@ -1,0 +1,80 @@
+//! The audit chains: one per tenant, written in the transaction of the act.
+
+use async_trait::async_trait;
+use kybern_core::audit::{AuditEvent, ChainedEvent, GENESIS};
+use kybern_core::error::Result as PortResult;
+use kybern_core::ports::AuditStore;
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::Timestamp;
+use serde_json::json;
+
+use crate::db::{Tx, args, statements};
+use crate::error::{Result, StoreError};
+use crate::store::SqlStore;
+
+statements! {
+    HEAD = split "audit_head";
+    HEAD_READ = shared "audit_head_read";
+    HEAD_INSERT = shared "audit_head_insert";
+    HEAD_MOVE = shared "audit_head_move";
+    INSERT = shared "audit_insert";
+    LIST = shared "audit_list";
+}
+
+/// Adds an event to its tenant's chain.
+pub(crate) async fn append(tx: &mut Tx, scope: TenantScope, at: Timestamp, event: &AuditEvent) -> Result<()> {
+    let (last, prev_hash) = match head(tx, scope).await? {
+        Some(head) => head,
+        None => {
+            tx.execute(&HEAD_INSERT, args![scope, GENESIS]).await?;
+            head(tx, scope).await?.ok_or(StoreError::Closed)?
+        }
+    };
+    let key = tx.shared().keys.audit_key(scope.tenant());
+    let link = key.chain(last + 1, at, event.clone(), &prev_hash);
+    let body = json!(link.event).to_string();
+    let args = args![scope, link.seq, at, body, link.prev_hash.as_str(), link.hash.as_str()];
+    tx.execute(&INSERT, args).await?;
+    tx.execute(&HEAD_MOVE, args![scope, link.seq, link.hash.as_str()]).await.map(|_| ())
+}
+
+async fn head(tx: &mut Tx, scope: TenantScope) -> Result<Option<(i64, String)>> {
+    let found = tx.fetch_optional(&HEAD, args![scope]).await?;
+    found.map(|mut row| Ok((row.i64()?, row.text()?))).transpose()
+}
+
+async fn head_read(tx: &mut Tx, scope: TenantScope) -> Result<Option<(i64, String)>> {
+    let found = tx.fetch_optional(&HEAD_READ, args![scope]).await?;
+    found.map(|mut row| Ok((row.i64()?, row.text()?))).transpose()
+}
+
+async fn list(tx: &mut Tx, scope: TenantScope, after: i64, limit: u32) -> Result<Vec<ChainedEvent>> {
+    let rows = tx.fetch_all(&LIST, args![scope, after, limit]).await?;
+    rows.into_iter()
+        .map(|mut row| {
+            let (seq, at, event) = (row.i64()?, row.time()?, row.json()?);
+            Ok(ChainedEvent { seq, at, event, prev_hash: row.text()?, hash: row.text()? })
+        })
+        .collect()
+}
+
+#[async_trait]
+impl<D: 'static> AuditStore for SqlStore<D> {
+    async fn append_audit(&self, scope: TenantScope, at: Timestamp, event: AuditEvent) -> PortResult<()> {
+        let run = self.write(scope, (scope, at, event), |tx, (scope, at, event)| {
+            Box::pin(append(tx, *scope, *at, event))
+        });
+        Ok(run.await?)
+    }
+
+    async fn audit_events(&self, scope: TenantScope, after: i64, limit: u32) -> PortResult<Vec<ChainedEvent>> {
+        let run = self.read(scope, (scope, after, limit), |tx, (scope, after, limit)| {
+            Box::pin(list(tx, *scope, *after, *limit))
+        });
+        Ok(run.await?)
+    }
+
+    async fn audit_head(&self, scope: TenantScope) -> PortResult<Option<(i64, String)>> {
+        Ok(self.read(scope, scope, |tx, scope| Box::pin(head_read(tx, *scope))).await?)
+    }
+}

@@ -1,0 +1,130 @@
+//! Original bytes, named by their content: files in a folder beside a SQLite file, rows in PostgreSQL.
+//!
+//! Each tenant has its own, so knowing a hash is not enough to read what another tenant stored under it.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use kybern_core::error::Result as PortResult;
+use kybern_core::id::TenantId;
+use kybern_core::ports::BlobStore;
+use kybern_core::tenant::TenantScope;
+
+use crate::db::{Tx, args, count, statements};
+use crate::error::{Result, StoreError};
+use crate::store::SqlStore;
+
+statements! {
+    INSERT = split "blob_insert";
+    GET = split "blob_get";
+    HASHES = split "blob_hashes";
+}
+
+/// Whether a text can be the name of bytes: 64 hex digits. Nothing else becomes a path.
+pub(crate) fn is_name(hash: &str) -> bool {
+    hash.len() == 64 && hash.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// Where the bytes of that name lie.
+pub(crate) fn path(folder: &Path, tenant: TenantId, hash: &str) -> PathBuf {
+    folder.join(tenant.to_string()).join(hash.get(..2).unwrap_or_default()).join(hash)
+}
+
+/// Writes bytes to a file: complete and on the disk under its name, or not there at all.
+pub(crate) fn write(folder: &Path, tenant: TenantId, hash: &str, bytes: &[u8]) -> Result<()> {
+    let target = path(folder, tenant, hash);
+    if read(folder, tenant, hash)?.is_some() {
+        return Ok(());
+    }
+    let Some(parent) = target.parent() else { return Err(StoreError::Closed) };
+    let fault = || StoreError::io(format!("storing file {hash}"));
+    std::fs::create_dir_all(parent).map_err(fault())?;
+    // Two writers of the same bytes have two temporary files; the later rename replaces like with like.
+    let own = std::thread::current().id();
+    let part = parent.join(format!("{hash}.{}.{own:?}.part", std::process::id()));
+    let mut file = std::fs::File::create(&part).map_err(fault())?;
+    let written = file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| std::fs::rename(&part, &target));
+    if let Err(error) = written {
+        // A leftover would only take space; the failure itself is what counts.
+        drop(std::fs::remove_file(&part));
+        return Err(fault()(error));
+    }
+    for folder in target.ancestors().skip(1).take(3) {
+        std::fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(fault())?;
+    }
+    Ok(())
+}
+
+/// Reads bytes back, if they still match their name.
+pub(crate) fn read(folder: &Path, tenant: TenantId, hash: &str) -> Result<Option<Vec<u8>>> {
+    if !is_name(hash) {
+        return Ok(None);
+    }
+    match std::fs::read(path(folder, tenant, hash)) {
+        Ok(bytes) => Ok(verified(hash, bytes)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(StoreError::io(format!("reading file {hash}"))(error)),
+    }
+}
+
+fn verified(hash: &str, bytes: Vec<u8>) -> Option<Vec<u8>> {
+    let found = blake3::hash(&bytes).to_hex();
+    if found.as_str() != hash {
+        tracing::error!(blob.hash = hash, "stored bytes no longer match their name");
+        return None;
+    }
+    Some(bytes)
+}
+
+/// Stores bytes as a row.
+pub(crate) async fn insert(tx: &mut Tx, scope: TenantScope, hash: &str, bytes: &[u8]) -> Result<()> {
+    let size = count(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+    tx.execute(&INSERT, args![scope, hash, size, bytes]).await.map(|_| ())
+}
+
+/// Reads bytes from a row.
+pub(crate) async fn get(tx: &mut Tx, scope: TenantScope, hash: &str) -> Result<Option<Vec<u8>>> {
+    match tx.fetch_optional(&GET, args![scope, hash]).await? {
+        Some(mut row) => Ok(verified(hash, row.blob()?)),
+        None => Ok(None),
+    }
+}
+
+/// The names of a tenant's bytes in rows.
+pub(crate) async fn hashes(tx: &mut Tx, scope: TenantScope) -> Result<Vec<String>> {
+    tx.fetch_all(&HASHES, args![scope]).await?.into_iter().map(|mut row| row.text()).collect()
+}
+
+async fn on_disk<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    tokio::task::spawn_blocking(work).await.unwrap_or(Err(StoreError::Closed))
+}
+
+#[async_trait]
+impl<D: 'static> BlobStore for SqlStore<D> {
+    async fn put_blob(&self, scope: TenantScope, bytes: Bytes) -> PortResult<String> {
+        let hash = blake3::hash(&bytes).to_hex().to_string();
+        match self.folder() {
+            Some(folder) => {
+                let name = hash.clone();
+                on_disk(move || write(&folder, scope.tenant(), &name, &bytes)).await?;
+            }
+            None => {
+                let args = (scope, hash.clone(), bytes);
+                let run = self.write(scope, args, |tx, (scope, hash, bytes)| Box::pin(insert(tx, *scope, hash, bytes)));
+                run.await?;
+            }
+        }
+        Ok(hash)
+    }
+
+    async fn blob(&self, scope: TenantScope, hash: &str) -> PortResult<Option<Bytes>> {
+        let hash = hash.to_owned();
+        let found = match self.folder() {
+            Some(folder) => on_disk(move || read(&folder, scope.tenant(), &hash)).await?,
+            None => self.read(scope, (scope, hash), |tx, (scope, hash)| Box::pin(get(tx, *scope, hash))).await?,
+        };
+        Ok(found.map(Bytes::from))
+    }
+}

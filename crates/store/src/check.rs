@@ -1,0 +1,49 @@
+//! Prepares every statement without running it: a typing error in a rare one is found at once, not at night.
+
+use sqlx::Executor as _;
+
+use crate::db::{Conn, Sql, Tx};
+use crate::error::{Result, StoreError};
+use crate::store::SqlStore;
+use crate::{audit, blobs, idempotency, identity, jobs, outbox, plans, records, tasks};
+
+/// Every statement of this crate.
+fn every_statement() -> impl Iterator<Item = &'static Sql> {
+    let nouns = [
+        audit::STATEMENTS,
+        blobs::STATEMENTS,
+        idempotency::STATEMENTS,
+        identity::STATEMENTS,
+        jobs::STATEMENTS,
+        outbox::STATEMENTS,
+        plans::STATEMENTS,
+        records::STATEMENTS,
+    ];
+    nouns.into_iter().chain(tasks::STATEMENTS).flatten().copied()
+}
+
+async fn prepare_all(tx: &mut Tx) -> Result<usize> {
+    let mut prepared = 0;
+    for sql in every_statement() {
+        let fault = |problem: String| StoreError::Decode { row: sql.name.to_owned(), problem };
+        match tx.conn() {
+            Conn::Sqlite(conn) => drop(conn.prepare_cached(sql.sqlite).map_err(|error| fault(error.to_string()))?),
+            Conn::Postgres(conn) => {
+                let text = sqlx::SqlSafeStr::into_sql_str(sql.postgres);
+                drop(conn.prepare(text).await.map_err(|error| fault(error.to_string()))?);
+            }
+        }
+        prepared += 1;
+    }
+    Ok(prepared)
+}
+
+impl<D> SqlStore<D> {
+    /// Prepares every statement of this crate and answers how many there are.
+    ///
+    /// # Errors
+    /// When one of them does not fit the schema; the error names it.
+    pub async fn check_statements(&self) -> Result<usize> {
+        self.read_all((), |tx, ()| Box::pin(prepare_all(tx))).await
+    }
+}

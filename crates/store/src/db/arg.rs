@@ -1,0 +1,155 @@
+//! Arguments of statements. Each carries its type even when it is null, because PostgreSQL asks for it.
+
+use std::borrow::Cow;
+
+use kybern_core::task::TaskStatus;
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::{Millis, Timestamp};
+use uuid::Uuid;
+
+/// One argument.
+#[derive(Clone, Debug)]
+pub(crate) enum Arg<'a> {
+    /// A number, a moment in milliseconds, or a flag.
+    I64(Option<i64>),
+    /// A confidence.
+    F64(Option<f64>),
+    /// Text, also JSON.
+    Text(Option<Cow<'a, str>>),
+    /// Bytes.
+    Blob(&'a [u8]),
+    /// An id.
+    Uuid(Option<Uuid>),
+    /// Ids; PostgreSQL only.
+    Uuids(Vec<Uuid>),
+}
+
+macro_rules! args {
+    ($($value:expr),* $(,)?) => { &[$($crate::db::Arg::from($value)),*] };
+}
+pub(crate) use args;
+
+/// A count as the database keeps it; the largest one when it does not fit.
+pub(crate) fn count(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+impl From<i64> for Arg<'_> {
+    fn from(value: i64) -> Self {
+        Self::I64(Some(value))
+    }
+}
+
+impl From<Option<i64>> for Arg<'_> {
+    fn from(value: Option<i64>) -> Self {
+        Self::I64(value)
+    }
+}
+
+impl From<u32> for Arg<'_> {
+    fn from(value: u32) -> Self {
+        Self::I64(Some(i64::from(value)))
+    }
+}
+
+impl From<Option<u32>> for Arg<'_> {
+    fn from(value: Option<u32>) -> Self {
+        Self::I64(value.map(i64::from))
+    }
+}
+
+impl From<bool> for Arg<'_> {
+    fn from(value: bool) -> Self {
+        Self::I64(Some(i64::from(value)))
+    }
+}
+
+impl From<Timestamp> for Arg<'_> {
+    fn from(value: Timestamp) -> Self {
+        Self::I64(Some(value.as_millis()))
+    }
+}
+
+impl From<Option<Timestamp>> for Arg<'_> {
+    fn from(value: Option<Timestamp>) -> Self {
+        Self::I64(value.map(Timestamp::as_millis))
+    }
+}
+
+impl From<Millis> for Arg<'_> {
+    fn from(value: Millis) -> Self {
+        Self::I64(Some(count(value.0)))
+    }
+}
+
+impl From<f64> for Arg<'_> {
+    fn from(value: f64) -> Self {
+        Self::F64(Some(value))
+    }
+}
+
+impl From<Option<f64>> for Arg<'_> {
+    fn from(value: Option<f64>) -> Self {
+        Self::F64(value)
+    }
+}
+
+impl<'a> From<&'a str> for Arg<'a> {
+    fn from(value: &'a str) -> Self {
+        Self::Text(Some(Cow::Borrowed(value)))
+    }
+}
+
+impl<'a> From<&'a String> for Arg<'a> {
+    fn from(value: &'a String) -> Self {
+        Self::Text(Some(Cow::Borrowed(value)))
+    }
+}
+
+impl<'a> From<Option<&'a str>> for Arg<'a> {
+    fn from(value: Option<&'a str>) -> Self {
+        Self::Text(value.map(Cow::Borrowed))
+    }
+}
+
+impl From<String> for Arg<'_> {
+    fn from(value: String) -> Self {
+        Self::Text(Some(Cow::Owned(value)))
+    }
+}
+
+impl From<Option<String>> for Arg<'_> {
+    fn from(value: Option<String>) -> Self {
+        Self::Text(value.map(Cow::Owned))
+    }
+}
+
+impl<'a> From<&'a [u8]> for Arg<'a> {
+    fn from(value: &'a [u8]) -> Self {
+        Self::Blob(value)
+    }
+}
+
+impl From<Uuid> for Arg<'_> {
+    fn from(value: Uuid) -> Self {
+        Self::Uuid(Some(value))
+    }
+}
+
+impl From<Option<Uuid>> for Arg<'_> {
+    fn from(value: Option<Uuid>) -> Self {
+        Self::Uuid(value)
+    }
+}
+
+impl From<TenantScope> for Arg<'_> {
+    fn from(value: TenantScope) -> Self {
+        Self::Uuid(Some(value.tenant().as_uuid()))
+    }
+}
+
+impl From<TaskStatus> for Arg<'_> {
+    fn from(value: TaskStatus) -> Self {
+        Self::Text(Some(Cow::Borrowed(value.as_str())))
+    }
+}

@@ -1,0 +1,197 @@
+//! Units of work, and how a batch of them shares one commit.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use async_trait::async_trait;
+use futures::future::BoxFuture;
+use tokio::sync::oneshot;
+
+use super::{Access, Tx};
+use crate::error::{Result, StoreError};
+
+/// What a unit does. It may run more than once, each time in a fresh transaction, so it borrows its arguments.
+pub(crate) type Run<A, T> = for<'a> fn(&'a mut Tx, &'a A) -> BoxFuture<'a, Result<T>>;
+
+/// How often a unit is tried when others are faster.
+const TRIES: u32 = 5;
+
+/// How a unit went, as far as its neighbours are concerned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Went {
+    /// It wrote what it had to, or refused and wrote nothing.
+    Well,
+    /// It failed half-way: the transaction it ran in must not be committed.
+    Badly {
+        /// Whether it may do better when it runs again.
+        again: bool,
+    },
+}
+
+/// A queued unit.
+#[async_trait]
+pub(crate) trait Pending: Send {
+    /// What it may see.
+    fn access(&self) -> Access;
+    /// Runs it and keeps its answer.
+    async fn run(&mut self, tx: &mut Tx) -> Went;
+    /// Gives the answer; only after the commit.
+    fn answer(self: Box<Self>);
+    /// Gives an error instead.
+    fn fail(self: Box<Self>, error: StoreError);
+}
+
+/// A unit with its arguments and the place where its answer is waited for.
+pub(crate) struct Unit<A, T> {
+    access: Access,
+    args: A,
+    run: Run<A, T>,
+    answer: Option<Result<T>>,
+    reply: oneshot::Sender<Result<T>>,
+}
+
+impl<A, T> Unit<A, T> {
+    pub(crate) fn new(access: Access, args: A, run: Run<A, T>) -> (Box<Self>, oneshot::Receiver<Result<T>>) {
+        let (reply, receiver) = oneshot::channel();
+        (Box::new(Self { access, args, run, answer: None, reply }), receiver)
+    }
+}
+
+#[async_trait]
+impl<A: Send + Sync, T: Send> Pending for Unit<A, T> {
+    fn access(&self) -> Access {
+        self.access
+    }
+
+    async fn run(&mut self, tx: &mut Tx) -> Went {
+        let _: bool = tx.take_wrote();
+        let answer = match tx.enter(self.access).await {
+            Ok(()) => (self.run)(tx, &self.args).await,
+            Err(error) => Err(error),
+        };
+        let went = match &answer {
+            Ok(_) => Went::Well,
+            Err(StoreError::Sqlite(_) | StoreError::Postgres(_)) => {
+                let error = answer.as_ref().err();
+                Went::Badly { again: error.is_some_and(StoreError::lost_a_race) }
+            }
+            Err(_) if tx.take_wrote() => Went::Badly { again: false },
+            Err(_) => Went::Well,
+        };
+        self.answer = Some(answer);
+        went
+    }
+
+    fn answer(self: Box<Self>) {
+        let answer = self.answer.unwrap_or(Err(StoreError::Closed));
+        // Whoever asked may be gone by now; the work is done all the same.
+        drop(self.reply.send(answer));
+    }
+
+    fn fail(self: Box<Self>, error: StoreError) {
+        drop(self.reply.send(Err(error)));
+    }
+}
+
+/// Runs a batch in one transaction. When a unit fails half-way everything is rolled back and each runs alone, so
+/// that one bad unit cannot hurt its neighbours. Answers are given after the commit only.
+///
+/// Returns whether the connection can be used again. A connection that is not `fresh` may have died while it was
+/// idle; then the batch is left as it is, for a fresh one.
+pub(crate) async fn run_batch(
+    tx: &mut Tx,
+    batch: &mut Vec<Box<dyn Pending>>,
+    commits: &AtomicU64,
+    fresh: bool,
+) -> bool {
+    // One tenant after the other; units of one tenant stay in order, so units of one task do too.
+    if tx.is_postgres() {
+        batch.sort_by_key(|unit| match unit.access() {
+            Access::Tenant(scope) => Some(scope.tenant()),
+            Access::Everyone => None,
+        });
+    }
+    let Some(access) = batch.first().map(|unit| unit.access()) else { return true };
+    if let Err(error) = tx.begin(access).await {
+        if !fresh && error.lost_the_connection() {
+            return false;
+        }
+        return give_up(tx, batch, error).await;
+    }
+    let mut bad = false;
+    for unit in batch.iter_mut() {
+        if unit.run(tx).await != Went::Well {
+            bad = true;
+            break;
+        }
+    }
+    if !bad {
+        return match tx.commit().await {
+            Ok(()) => {
+                commits.fetch_add(1, Ordering::Relaxed);
+                batch.drain(..).for_each(|unit| unit.answer());
+                true
+            }
+            Err(error) => give_up(tx, batch, error).await,
+        };
+    }
+    if let Err(error) = tx.roll_back().await {
+        return give_up(tx, batch, error).await;
+    }
+    let mut usable = true;
+    for unit in batch.drain(..) {
+        if usable {
+            usable = run_alone(tx, unit, commits).await;
+        } else {
+            unit.fail(StoreError::Closed);
+        }
+    }
+    usable
+}
+
+/// Runs one unit in its own transaction, again when others were faster.
+async fn run_alone(tx: &mut Tx, mut unit: Box<dyn Pending>, commits: &AtomicU64) -> bool {
+    for attempt in 1..=TRIES {
+        if let Err(error) = tx.begin(unit.access()).await {
+            let usable = !error.lost_the_connection() && tx.roll_back().await.is_ok();
+            unit.fail(error);
+            return usable;
+        }
+        match unit.run(tx).await {
+            Went::Well => {
+                let committed = tx.commit().await;
+                return match committed {
+                    Ok(()) => {
+                        commits.fetch_add(1, Ordering::Relaxed);
+                        unit.answer();
+                        true
+                    }
+                    Err(error) => {
+                        let usable = !error.lost_the_connection() && tx.roll_back().await.is_ok();
+                        unit.fail(error);
+                        usable
+                    }
+                };
+            }
+            Went::Badly { again } => {
+                if tx.roll_back().await.is_err() {
+                    unit.answer();
+                    return false;
+                }
+                if !again || attempt == TRIES {
+                    unit.answer();
+                    return true;
+                }
+            }
+        }
+    }
+    true
+}
+
+/// Answers the whole batch with the same failure: nothing of it was acknowledged.
+async fn give_up(tx: &mut Tx, batch: &mut Vec<Box<dyn Pending>>, error: StoreError) -> bool {
+    tracing::warn!(error = &error as &dyn std::error::Error, units = batch.len(), "a batch could not be committed");
+    let usable = !error.lost_the_connection() && tx.roll_back().await.is_ok();
+    let shared = std::sync::Arc::new(error);
+    batch.drain(..).for_each(|unit| unit.fail(StoreError::Batch(std::sync::Arc::clone(&shared))));
+    usable
+}

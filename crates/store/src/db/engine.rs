@@ -1,0 +1,102 @@
+//! The two databases behind one face: write a unit, read a unit.
+
+use std::collections::HashSet;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use kybern_core::id::TenantId;
+use kybern_core::plan::PlanHash;
+use kybern_core::ports::{Clock, Keys};
+
+use super::batch::{Run, Unit};
+use super::postgres::Server;
+use super::sqlite::File;
+use super::{Access, Pending};
+use crate::error::{Result, StoreError};
+use crate::wake::Wake;
+
+/// How many stored plans are remembered; beyond it the memory is emptied, which costs a statement per plan.
+const REMEMBERED_PLANS: usize = 10_000;
+
+/// What all connections of a store share.
+pub(crate) struct Shared {
+    pub(crate) keys: Arc<dyn Keys>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) wake: Wake,
+    pub(crate) plans: StoredPlans,
+    pub(crate) commits: AtomicU64,
+}
+
+impl Shared {
+    pub(crate) fn new(keys: Arc<dyn Keys>, clock: Arc<dyn Clock>) -> Arc<Self> {
+        let (wake, plans, commits) = (Wake::default(), StoredPlans::default(), AtomicU64::new(0));
+        Arc::new(Self { keys, clock, wake, plans, commits })
+    }
+}
+
+/// Frozen plans that are known to be stored, so that a task of a known plan does not store it again.
+#[derive(Default)]
+pub(crate) struct StoredPlans {
+    known: Mutex<HashSet<(TenantId, PlanHash)>>,
+}
+
+impl StoredPlans {
+    pub(crate) fn knows(&self, tenant: TenantId, hash: &PlanHash) -> bool {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).contains(&(tenant, hash.clone()))
+    }
+
+    pub(crate) fn remember(&self, stored: impl ExactSizeIterator<Item = (TenantId, PlanHash)>) {
+        if stored.len() == 0 {
+            return;
+        }
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() > REMEMBERED_PLANS {
+            known.clear();
+        }
+        known.extend(stored);
+    }
+}
+
+/// One of the two.
+pub(crate) enum Engine {
+    /// A SQLite file.
+    Sqlite(File),
+    /// A PostgreSQL server.
+    Postgres(Server),
+}
+
+impl Engine {
+    /// Runs a unit that writes, and answers after its commit.
+    pub(crate) async fn write<A, T>(&self, access: Access, lane: u64, args: A, run: Run<A, T>) -> Result<T>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        let (unit, answer) = Unit::new(access, args, run);
+        self.queue(lane, unit)?;
+        answer.await.unwrap_or(Err(StoreError::Closed))
+    }
+
+    fn queue(&self, lane: u64, unit: Box<dyn Pending>) -> Result<()> {
+        let queue = match self {
+            Self::Sqlite(file) => file.queue(),
+            Self::Postgres(server) => server.queue(lane),
+        };
+        queue.ok_or(StoreError::Closed)?.try_send(unit).map_err(|refused| match refused {
+            tokio::sync::mpsc::error::TrySendError::Full(_) => StoreError::QueueFull,
+            tokio::sync::mpsc::error::TrySendError::Closed(_) => StoreError::Closed,
+        })
+    }
+
+    /// Runs a unit that only reads.
+    pub(crate) async fn read<A, T>(&self, access: Access, args: A, run: Run<A, T>) -> Result<T>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        match self {
+            Self::Sqlite(file) => file.read(args, run).await,
+            Self::Postgres(server) => server.read(access, &args, run).await,
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! The thin layer between the nouns and the two databases: statements, arguments, rows, and units of work.
+//!
+//! A noun's function takes a [`Tx`] and runs in whatever transaction it stands in; it never begins or commits one.
+
+mod arg;
+mod batch;
+mod engine;
+pub(crate) mod postgres;
+mod row;
+pub(crate) mod sql;
+pub(crate) mod sqlite;
+mod tx;
+
+pub(crate) use arg::{Arg, args, count};
+pub(crate) use batch::{Pending, Run};
+pub(crate) use engine::{Engine, Shared};
+pub(crate) use row::Row;
+pub(crate) use sql::{Sql, shared, split, sql_text, statements};
+pub(crate) use tx::{Access, Conn, Tx};

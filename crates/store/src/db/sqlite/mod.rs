@@ -1,0 +1,159 @@
+//! A SQLite file: one writer thread that groups commits, a few connections that read, a lock, a folder of files.
+
+mod lock;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use futures::FutureExt as _;
+use rusqlite::functions::FunctionFlags;
+use rusqlite::{Connection, OpenFlags};
+use tokio::sync::{Semaphore, mpsc};
+
+use super::batch::{Pending, Run, run_batch};
+use super::{Conn, Shared, Tx};
+use crate::error::{Result, StoreError};
+use crate::options::SqliteOptions;
+pub(crate) use lock::FileLock;
+
+/// Prepared statements that a connection keeps; more than this crate has.
+const STATEMENTS: usize = 256;
+
+/// An open SQLite file.
+pub(crate) struct File {
+    queue: Option<mpsc::Sender<Box<dyn Pending>>>,
+    writer: Option<JoinHandle<()>>,
+    readers: Arc<Readers>,
+    path: PathBuf,
+    _lock: FileLock,
+}
+
+/// Connections that read, and a permit for each.
+struct Readers {
+    idle: Mutex<Vec<Tx>>,
+    permits: Arc<Semaphore>,
+}
+
+impl File {
+    /// Opens the file, creating it when it is missing. The caller has brought it to the present schema.
+    pub(crate) fn open(path: &Path, lock: FileLock, options: &SqliteOptions, shared: &Arc<Shared>) -> Result<Self> {
+        let writer = connect(path, Use::Write)?;
+        let readers = (0..options.readers.max(1))
+            .map(|_| Ok(Tx::new(Conn::Sqlite(connect(path, Use::Read)?), Arc::clone(shared))))
+            .collect::<Result<Vec<Tx>>>()?;
+        let permits = Arc::new(Semaphore::new(readers.len()));
+        let (queue, waiting) = mpsc::channel(options.queue.max(1));
+        let tx = Tx::new(Conn::Sqlite(writer), Arc::clone(shared));
+        let (batch, shared) = (options.batch.max(1), Arc::clone(shared));
+        let thread = std::thread::Builder::new()
+            .name("kybern-writer".to_owned())
+            .spawn(move || write(tx, waiting, batch, &shared))
+            .map_err(StoreError::io("starting the writer"))?;
+        Ok(Self {
+            queue: Some(queue),
+            writer: Some(thread),
+            readers: Arc::new(Readers { idle: Mutex::new(readers), permits }),
+            path: path.to_owned(),
+            _lock: lock,
+        })
+    }
+
+    /// The folder of original bytes beside the file.
+    pub(crate) fn folder(&self) -> PathBuf {
+        folder(&self.path)
+    }
+
+    /// The database file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn queue(&self) -> Option<&mpsc::Sender<Box<dyn Pending>>> {
+        self.queue.as_ref()
+    }
+
+    /// Reads on one of the reading connections, outside the async threads.
+    pub(crate) async fn read<A, T>(&self, args: A, run: Run<A, T>) -> Result<T>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        let readers = Arc::clone(&self.readers);
+        let permit = Arc::clone(&readers.permits).acquire_owned().await.map_err(|_| StoreError::Closed)?;
+        let reading = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            let mut tx = readers.idle.lock().unwrap_or_else(PoisonError::into_inner).pop().ok_or(StoreError::Closed)?;
+            let answer = run(&mut tx, &args).now_or_never().unwrap_or(Err(StoreError::Closed));
+            readers.idle.lock().unwrap_or_else(PoisonError::into_inner).push(tx);
+            answer
+        });
+        reading.await.unwrap_or(Err(StoreError::Closed))
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        // The writer ends when its queue does; until then the file stays locked.
+        self.queue = None;
+        if let Some(writer) = self.writer.take()
+            && writer.join().is_err()
+        {
+            tracing::error!("the writer of the database ended by a panic");
+        }
+    }
+}
+
+/// The folder of original bytes of a database file.
+pub(crate) fn folder(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".files");
+    PathBuf::from(name)
+}
+
+/// The writer thread: takes what has queued up, commits it together, answers each.
+fn write(mut tx: Tx, mut queue: mpsc::Receiver<Box<dyn Pending>>, limit: usize, shared: &Shared) {
+    let mut batch = Vec::with_capacity(limit);
+    while queue.blocking_recv_many(&mut batch, limit) > 0 {
+        // Nothing in a SQLite unit waits for anything but SQLite, so one poll runs it to its end.
+        if run_batch(&mut tx, &mut batch, &shared.commits, true).now_or_never().is_none() {
+            tracing::error!("a unit of work tried to wait inside the writer");
+            batch.drain(..).for_each(|unit| unit.fail(StoreError::Closed));
+        }
+    }
+    if let Conn::Sqlite(conn) = tx.conn()
+        && let Err(error) = conn.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE)")
+    {
+        tracing::warn!(%error, "the database was closed without a checkpoint; the next start makes up for it");
+    }
+    tracing::debug!(commits = shared.commits.load(Ordering::Relaxed), "the writer has ended");
+}
+
+/// What a connection is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// Writing; creates the file.
+    Write,
+    /// Reading.
+    Read,
+}
+
+/// Opens one connection with its settings.
+pub(crate) fn connect(path: &Path, use_: Use) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(path, flags)?;
+    conn.set_prepared_statement_cache_capacity(STATEMENTS);
+    conn.busy_timeout(std::time::Duration::from_secs(5))?;
+    conn.execute_batch(match use_ {
+        Use::Write => {
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -8000;
+             PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY"
+        }
+        Use::Read => "PRAGMA query_only = ON; PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY",
+    })?;
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    // The one process of a file is its clock; PostgreSQL has a function of this name that asks the server's.
+    conn.create_scalar_function("kybern_now", 1, flags, |context| context.get::<i64>(0))?;
+    Ok(conn)
+}

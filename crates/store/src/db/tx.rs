@@ -1,0 +1,270 @@
+//! One connection inside one transaction, of either database.
+
+use std::sync::Arc;
+
+use kybern_core::id::TenantId;
+use kybern_core::plan::PlanHash;
+use kybern_core::tenant::TenantScope;
+use rusqlite::types::{ToSqlOutput, Value, ValueRef};
+use sqlx::pool::PoolConnection;
+use sqlx::postgres::PgArguments;
+use sqlx::{Arguments, AssertSqlSafe, Postgres};
+
+use super::{Arg, Row, Shared, Sql};
+use crate::error::{Result, StoreError};
+
+/// A connection.
+pub(crate) enum Conn {
+    /// To the SQLite file.
+    Sqlite(rusqlite::Connection),
+    /// To a PostgreSQL server.
+    Postgres(PoolConnection<Postgres>),
+}
+
+/// What PostgreSQL lets the statements of a unit see. SQLite has no such wall; there the types are the wall.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Access {
+    /// One tenant's rows, as `kybern_app`.
+    Tenant(TenantScope),
+    /// The leases of every tenant, as `kybern_worker`.
+    Everyone,
+}
+
+/// A connection, perhaps inside a transaction, and what is to happen after its commit.
+pub(crate) struct Tx {
+    conn: Conn,
+    shared: Arc<Shared>,
+    access: Option<Access>,
+    open: bool,
+    wrote: bool,
+    due: bool,
+    frozen: Vec<(TenantId, PlanHash)>,
+}
+
+impl Tx {
+    pub(crate) fn new(conn: Conn, shared: Arc<Shared>) -> Self {
+        Self { conn, shared, access: None, open: false, wrote: false, due: false, frozen: Vec::new() }
+    }
+
+    /// What all connections of a store share.
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    /// Whether this is PostgreSQL.
+    pub(crate) fn is_postgres(&self) -> bool {
+        matches!(self.conn, Conn::Postgres(_))
+    }
+
+    /// Begins a transaction that may write.
+    pub(crate) async fn begin(&mut self, access: Access) -> Result<()> {
+        self.start(access, "BEGIN IMMEDIATE", "BEGIN").await
+    }
+
+    /// Begins a transaction that only reads, all from one moment.
+    pub(crate) async fn begin_read(&mut self, access: Access) -> Result<()> {
+        self.start(access, "BEGIN DEFERRED", "BEGIN READ ONLY").await
+    }
+
+    /// Begins a transaction that reads for a long time, all from one moment.
+    pub(crate) async fn begin_snapshot(&mut self, access: Access) -> Result<()> {
+        self.start(access, "BEGIN DEFERRED", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await
+    }
+
+    async fn start(&mut self, access: Access, sqlite: &'static str, postgres: &str) -> Result<()> {
+        match &mut self.conn {
+            Conn::Sqlite(conn) => conn.prepare_cached(sqlite)?.execute([]).map(|_| ())?,
+            Conn::Postgres(conn) => {
+                let text = format!("{postgres}; {}", setting(access));
+                sqlx::raw_sql(AssertSqlSafe(text)).execute(&mut **conn).await?;
+            }
+        }
+        self.open = true;
+        self.access = Some(access);
+        Ok(())
+    }
+
+    /// Lets the statements that follow see something else.
+    pub(crate) async fn enter(&mut self, access: Access) -> Result<()> {
+        if self.access != Some(access)
+            && let Conn::Postgres(conn) = &mut self.conn
+        {
+            sqlx::raw_sql(AssertSqlSafe(setting(access))).execute(&mut **conn).await?;
+        }
+        self.access = Some(access);
+        Ok(())
+    }
+
+    /// Commits, then tells workers and remembers stored plans.
+    pub(crate) async fn commit(&mut self) -> Result<()> {
+        match &mut self.conn {
+            Conn::Sqlite(conn) => conn.prepare_cached("COMMIT")?.execute([]).map(|_| ())?,
+            Conn::Postgres(conn) => {
+                let text = if self.due { "NOTIFY kybern_due; COMMIT" } else { "COMMIT" };
+                sqlx::raw_sql(text).execute(&mut **conn).await?;
+            }
+        }
+        self.open = false;
+        if std::mem::take(&mut self.due) {
+            self.shared.wake.fire();
+        }
+        self.shared.plans.remember(self.frozen.drain(..));
+        Ok(())
+    }
+
+    /// Rolls back; whatever goes wrong with that is settled by the database when the connection ends.
+    pub(crate) async fn roll_back(&mut self) -> Result<()> {
+        self.due = false;
+        self.wrote = false;
+        self.frozen.clear();
+        match &mut self.conn {
+            // After some failures SQLite has rolled back by itself.
+            Conn::Sqlite(conn) if conn.is_autocommit() => {}
+            Conn::Sqlite(conn) => conn.execute_batch("ROLLBACK")?,
+            Conn::Postgres(conn) => {
+                sqlx::raw_sql("ROLLBACK").execute(&mut **conn).await?;
+            }
+        }
+        self.open = false;
+        Ok(())
+    }
+
+    /// A task or a job is due now; workers are told after the commit.
+    pub(crate) fn wake(&mut self) {
+        self.due = true;
+    }
+
+    /// A plan is stored when this commits.
+    pub(crate) fn froze(&mut self, tenant: TenantId, hash: PlanHash) {
+        self.frozen.push((tenant, hash));
+    }
+
+    /// Whether the present unit has written, and forgets it.
+    pub(crate) fn take_wrote(&mut self) -> bool {
+        std::mem::take(&mut self.wrote)
+    }
+
+    /// Runs a statement that writes, and tells how many rows it touched.
+    pub(crate) async fn execute(&mut self, sql: &'static Sql, args: &[Arg<'_>]) -> Result<u64> {
+        let touched = match &mut self.conn {
+            Conn::Sqlite(conn) => {
+                let mut statement = conn.prepare_cached(sql.sqlite)?;
+                bind(&mut statement, args)?;
+                u64::try_from(statement.raw_execute()?).unwrap_or(0)
+            }
+            Conn::Postgres(conn) => {
+                sqlx::query_with(sql.postgres, arguments(args)?).execute(&mut **conn).await?.rows_affected()
+            }
+        };
+        self.wrote |= touched > 0;
+        Ok(touched)
+    }
+
+    /// Runs a statement that writes and returns at most one row.
+    pub(crate) async fn write_row(&mut self, sql: &'static Sql, args: &[Arg<'_>]) -> Result<Option<Row>> {
+        let row = self.fetch_optional(sql, args).await?;
+        self.wrote |= row.is_some();
+        Ok(row)
+    }
+
+    /// Runs a statement that writes and returns rows.
+    pub(crate) async fn write_rows(&mut self, sql: &'static Sql, args: &[Arg<'_>]) -> Result<Vec<Row>> {
+        let rows = self.fetch_all(sql, args).await?;
+        self.wrote |= !rows.is_empty();
+        Ok(rows)
+    }
+
+    /// The first row of a query.
+    pub(crate) async fn fetch_optional(&mut self, sql: &'static Sql, args: &[Arg<'_>]) -> Result<Option<Row>> {
+        Ok(self.fetch_all(sql, args).await?.into_iter().next())
+    }
+
+    /// All rows of a query.
+    pub(crate) async fn fetch_all(&mut self, sql: &'static Sql, args: &[Arg<'_>]) -> Result<Vec<Row>> {
+        match &mut self.conn {
+            Conn::Sqlite(conn) => {
+                let mut statement = conn.prepare_cached(sql.sqlite)?;
+                bind(&mut statement, args)?;
+                let columns = statement.column_count();
+                let mut rows = statement.raw_query();
+                let mut found = Vec::new();
+                while let Some(row) = rows.next()? {
+                    let cells: rusqlite::Result<Vec<Value>> = (0..columns).map(|at| row.get(at)).collect();
+                    found.push(Row::sqlite(sql.name, cells?));
+                }
+                Ok(found)
+            }
+            Conn::Postgres(conn) => {
+                let query = sqlx::query_with(sql.postgres, arguments(args)?);
+                let rows = query.fetch_all(&mut **conn).await?;
+                Ok(rows.into_iter().map(|row| Row::postgres(sql.name, row)).collect())
+            }
+        }
+    }
+
+    /// Lets a broken connection go instead of handing it to the next user.
+    pub(crate) fn discard(mut self) {
+        self.open = true;
+    }
+
+    /// The bare connection, for what is no noun's: migrations, archives, checks.
+    pub(crate) fn conn(&mut self) -> &mut Conn {
+        &mut self.conn
+    }
+}
+
+impl Drop for Tx {
+    fn drop(&mut self) {
+        // A unit that was dropped half-way must not hand its open transaction to the next user of the connection.
+        if self.open
+            && let Conn::Postgres(conn) = &mut self.conn
+        {
+            conn.close_on_drop();
+        }
+    }
+}
+
+/// What the role and the tenant are set to, until the transaction ends.
+fn setting(access: Access) -> String {
+    match access {
+        Access::Tenant(scope) => {
+            format!("SET LOCAL ROLE kybern_app; SET LOCAL kybern.tenant_id = '{}'", scope.tenant())
+        }
+        Access::Everyone => "SET LOCAL ROLE kybern_worker; SET LOCAL kybern.tenant_id = ''".to_owned(),
+    }
+}
+
+/// Binds arguments in order.
+fn bind(statement: &mut rusqlite::CachedStatement<'_>, args: &[Arg<'_>]) -> Result<()> {
+    for (at, arg) in args.iter().enumerate() {
+        let value = match arg {
+            Arg::I64(Some(value)) => ToSqlOutput::Owned(Value::Integer(*value)),
+            Arg::F64(Some(value)) => ToSqlOutput::Owned(Value::Real(*value)),
+            Arg::Text(Some(text)) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
+            Arg::Blob(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
+            Arg::Uuid(Some(id)) => ToSqlOutput::Borrowed(ValueRef::Blob(id.as_bytes())),
+            Arg::I64(None) | Arg::F64(None) | Arg::Text(None) | Arg::Uuid(None) | Arg::Uuids(_) => {
+                ToSqlOutput::Owned(Value::Null)
+            }
+        };
+        statement.raw_bind_parameter(at + 1, value)?;
+    }
+    Ok(())
+}
+
+/// Encodes arguments in order.
+fn arguments(args: &[Arg<'_>]) -> Result<PgArguments> {
+    let mut out = PgArguments::default();
+    for arg in args {
+        let added = match arg {
+            Arg::I64(value) => out.add(*value),
+            Arg::F64(value) => out.add(*value),
+            Arg::Text(value) => out.add(value.as_deref()),
+            Arg::Blob(value) => out.add(*value),
+            Arg::Uuid(value) => out.add(*value),
+            Arg::Uuids(value) => out.add(value.as_slice()),
+        };
+        added.map_err(|error| StoreError::Postgres(sqlx::Error::Encode(error)))?;
+    }
+    Ok(out)
+}

@@ -1,0 +1,123 @@
+//! Answers that are given again.
+
+use async_trait::async_trait;
+use kybern_core::error::Result as PortResult;
+use kybern_core::ports::{IdempotencyStore, Idempotent};
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::{Millis, Timestamp};
+
+use crate::db::{Tx, args, statements};
+use crate::error::Result;
+use crate::store::SqlStore;
+
+statements! {
+    GET = split "idempotency_get";
+    TAKE = shared "idempotency_take";
+    ANSWER = shared "idempotency_answer";
+    FREE = shared "idempotency_free";
+    PRUNE = shared "idempotency_prune";
+}
+
+/// A key of one principal on one route.
+#[derive(Clone)]
+struct Key {
+    scope: TenantScope,
+    principal: String,
+    route: String,
+    key: String,
+}
+
+impl Key {
+    fn new(scope: TenantScope, (principal, route, key): (&str, &str, &str)) -> Self {
+        Self { scope, principal: principal.to_owned(), route: route.to_owned(), key: key.to_owned() }
+    }
+}
+
+struct Taking {
+    key: Key,
+    body_hash: String,
+    stale: Millis,
+    now: Timestamp,
+}
+
+async fn take(tx: &mut Tx, taking: &Taking) -> Result<Idempotent> {
+    let Taking { key: Key { scope, principal, route, key }, body_hash, stale, now } = taking;
+    let name = args![*scope, principal.as_str(), route.as_str(), key.as_str()];
+    if let Some(mut row) = tx.fetch_optional(&GET, name).await? {
+        let (hash, status, body) = (row.text()?, row.opt_i64()?, row.opt_text()?);
+        let (taken_at, expires_at) = (row.time()?, row.opt_time()?);
+        let answered = status.and_then(|status| u16::try_from(status).ok()).zip(body);
+        let over = match &answered {
+            Some(_) => expires_at.is_some_and(|end| end <= *now),
+            None => taken_at.plus(*stale) <= *now,
+        };
+        let known = match answered {
+            _ if over => None,
+            _ if hash != *body_hash => Some(Idempotent::OtherBody),
+            Some((status, body)) => Some(Idempotent::Answered(status, body)),
+            None => Some(Idempotent::InProgress),
+        };
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        tx.execute(&FREE, name).await?;
+    }
+    let args = args![*scope, principal.as_str(), route.as_str(), key.as_str(), body_hash.as_str(), *now];
+    tx.execute(&TAKE, args).await?;
+    Ok(Idempotent::Fresh)
+}
+
+struct Answering {
+    key: Key,
+    answer: Option<(u16, String)>,
+    keep: Millis,
+    now: Timestamp,
+}
+
+async fn answer(tx: &mut Tx, answering: &Answering) -> Result<()> {
+    let Key { scope, principal, route, key } = &answering.key;
+    match &answering.answer {
+        Some((status, body)) => {
+            let ends = answering.now.plus(answering.keep);
+            let (status, body) = (u32::from(*status), body.as_str());
+            let args = args![*scope, principal.as_str(), route.as_str(), key.as_str(), status, body, ends];
+            tx.execute(&ANSWER, args).await?;
+            // Whoever adds one takes the ended ones away, so the table stays as small as its use.
+            tx.execute(&PRUNE, args![*scope, answering.now]).await?;
+        }
+        None => {
+            tx.execute(&FREE, args![*scope, principal.as_str(), route.as_str(), key.as_str()]).await?;
+        }
+    }
+    Ok(())
+}
+
+#[async_trait]
+impl<D: 'static> IdempotencyStore for SqlStore<D> {
+    async fn take_key(
+        &self,
+        scope: TenantScope,
+        principal_route_key: (&str, &str, &str),
+        body_hash: &str,
+        stale: Millis,
+        now: Timestamp,
+    ) -> PortResult<Idempotent> {
+        let key = Key::new(scope, principal_route_key);
+        let taking = Taking { key, body_hash: body_hash.to_owned(), stale, now };
+        Ok(self.write(scope, taking, |tx, taking| Box::pin(take(tx, taking))).await?)
+    }
+
+    async fn answer_key(
+        &self,
+        scope: TenantScope,
+        principal_route_key: (&str, &str, &str),
+        given: Option<(u16, &str)>,
+        keep: Millis,
+        now: Timestamp,
+    ) -> PortResult<()> {
+        let key = Key::new(scope, principal_route_key);
+        let given = given.map(|(status, body)| (status, body.to_owned()));
+        let answering = Answering { key, answer: given, keep, now };
+        Ok(self.write(scope, answering, |tx, answering| Box::pin(answer(tx, answering))).await?)
+    }
+}

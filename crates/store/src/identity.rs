@@ -1,0 +1,346 @@
+//! Tenants, users, keys and completion webhooks.
+
+use async_trait::async_trait;
+use kybern_core::actor::Role;
+use kybern_core::audit::AuditEvent;
+use kybern_core::error::Result as PortResult;
+use kybern_core::id::{KeyId, TenantId, UserId, WebhookId};
+use kybern_core::identity::{ApiKey, KeyHolder, OutboundWebhook, Tenant, User};
+use kybern_core::ports::IdentityStore;
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::Timestamp;
+use serde_json::json;
+
+use crate::audit;
+use crate::db::{Access, Row, Tx, args, statements};
+use crate::error::{Result, StoreError};
+use crate::store::SqlStore;
+use crate::tasks::scope_of_lease;
+
+statements! {
+    TENANT_INSERT = shared "tenant_insert";
+    TENANT_TAKEN = shared "tenant_taken";
+    TENANT_LIST = shared "tenant_list";
+    TENANT_GET = shared "tenant_get";
+    TENANT_BY_SLUG = shared "tenant_by_slug";
+    USER_INSERT = shared "user_insert";
+    USER_TAKEN = shared "user_taken";
+    USER_LIST = shared "user_list";
+    USER_GET = shared "user_get";
+    USER_SET_ROLES = shared "user_set_roles";
+    KEY_INSERT = shared "key_insert";
+    KEY_LIST = shared "key_list";
+    KEY_STATE = shared "key_state";
+    KEY_REVOKE = shared "key_revoke";
+    KEY_HOLDER = shared "key_holder";
+    WEBHOOK_INSERT = shared "webhook_insert";
+    WEBHOOK_LIST = shared "webhook_list";
+    WEBHOOK_DELETE = shared "webhook_delete";
+}
+
+/// An act with its audit event.
+struct Act<T> {
+    scope: TenantScope,
+    what: T,
+    at: Timestamp,
+    audit: AuditEvent,
+}
+
+impl<T> Act<T> {
+    async fn audited(&self, tx: &mut Tx) -> Result<()> {
+        audit::append(tx, self.scope, self.at, &self.audit).await
+    }
+}
+
+type NewTenant = (Tenant, User, ApiKey, String);
+
+async fn create_tenant(tx: &mut Tx, act: &Act<NewTenant>) -> Result<()> {
+    let (tenant, admin, key, key_hash) = &act.what;
+    let (id, name, slug) = (tenant.id.as_uuid(), tenant.name.as_str(), tenant.slug.as_str());
+    // Names are unique over all tenants, and one tenant does not see the others.
+    tx.enter(Access::Everyone).await?;
+    let taken = tx.fetch_optional(&TENANT_TAKEN, args![id, name, slug]).await?.is_some();
+    tx.enter(Access::Tenant(act.scope)).await?;
+    if taken {
+        return Err(StoreError::Conflict(format!("the tenant name {name:?} or its slug {slug:?} is taken")));
+    }
+    tx.execute(&TENANT_INSERT, args![id, name, slug, tenant.created_at]).await?;
+    insert_user(tx, act.scope, admin).await?;
+    insert_key(tx, act.scope, key, key_hash).await?;
+    act.audited(tx).await
+}
+
+fn tenant(row: &mut Row) -> Result<Tenant> {
+    let id = TenantId::from_uuid(row.uuid()?);
+    Ok(Tenant { id, name: row.text()?, slug: row.text()?, created_at: row.time()? })
+}
+
+async fn insert_user(tx: &mut Tx, scope: TenantScope, user: &User) -> Result<()> {
+    let args = args![
+        scope,
+        user.id.as_uuid(),
+        user.name.as_str(),
+        user.email.as_str(),
+        json!(user.roles).to_string(),
+        user.timezone.as_str(),
+        user.created_at,
+    ];
+    tx.execute(&USER_INSERT, args).await.map(|_| ())
+}
+
+async fn create_user(tx: &mut Tx, act: &Act<User>) -> Result<()> {
+    let user = &act.what;
+    let args = args![act.scope, user.id.as_uuid(), user.email.as_str()];
+    if tx.fetch_optional(&USER_TAKEN, args).await?.is_some() {
+        return Err(StoreError::Conflict(format!("the address {:?} is taken", user.email)));
+    }
+    insert_user(tx, act.scope, user).await?;
+    act.audited(tx).await
+}
+
+fn user(row: &mut Row) -> Result<User> {
+    Ok(User {
+        id: UserId::from_uuid(row.uuid()?),
+        name: row.text()?,
+        email: row.text()?,
+        roles: row.json()?,
+        timezone: row.text()?,
+        created_at: row.time()?,
+    })
+}
+
+async fn user_by_id(tx: &mut Tx, scope: TenantScope, id: UserId) -> Result<Option<User>> {
+    let found = tx.fetch_optional(&USER_GET, args![scope, id.as_uuid()]).await?;
+    found.map(|mut row| user(&mut row)).transpose()
+}
+
+async fn set_roles(tx: &mut Tx, act: &Act<(UserId, Vec<Role>)>) -> Result<()> {
+    let (id, roles) = &act.what;
+    let args = args![act.scope, id.as_uuid(), json!(roles).to_string()];
+    if tx.execute(&USER_SET_ROLES, args).await? == 0 {
+        return Err(StoreError::not_found("user", id));
+    }
+    act.audited(tx).await
+}
+
+async fn insert_key(tx: &mut Tx, scope: TenantScope, key: &ApiKey, key_hash: &str) -> Result<()> {
+    let args = args![
+        scope,
+        key.id.as_uuid(),
+        key.user_id.as_uuid(),
+        key.name.as_str(),
+        key.prefix.as_str(),
+        json!(key.roles).to_string(),
+        json!(key.scopes).to_string(),
+        key.expires_at,
+        key.revoked_at,
+        key.created_at,
+        key_hash,
+    ];
+    tx.execute(&KEY_INSERT, args).await.map(|_| ())
+}
+
+async fn create_key(tx: &mut Tx, act: &Act<(ApiKey, String)>) -> Result<()> {
+    let (key, key_hash) = &act.what;
+    if user_by_id(tx, act.scope, key.user_id).await?.is_none() {
+        return Err(StoreError::not_found("user", key.user_id));
+    }
+    insert_key(tx, act.scope, key, key_hash).await?;
+    act.audited(tx).await
+}
+
+fn key(row: &mut Row) -> Result<ApiKey> {
+    Ok(ApiKey {
+        id: KeyId::from_uuid(row.uuid()?),
+        user_id: UserId::from_uuid(row.uuid()?),
+        name: row.text()?,
+        prefix: row.text()?,
+        roles: row.json()?,
+        scopes: row.json()?,
+        expires_at: row.opt_time()?,
+        revoked_at: row.opt_time()?,
+        created_at: row.time()?,
+    })
+}
+
+async fn revoke_key(tx: &mut Tx, act: &Act<KeyId>) -> Result<()> {
+    let id = act.what.as_uuid();
+    if tx.fetch_optional(&KEY_STATE, args![act.scope, id]).await?.is_none() {
+        return Err(StoreError::not_found("key", act.what));
+    }
+    if tx.execute(&KEY_REVOKE, args![act.scope, id, act.at]).await? > 0 {
+        act.audited(tx).await?;
+    }
+    Ok(())
+}
+
+async fn key_holder(tx: &mut Tx, key_hash: &str) -> Result<Option<KeyHolder>> {
+    let Some(mut row) = tx.fetch_optional(&KEY_HOLDER, args![key_hash]).await? else { return Ok(None) };
+    let (tenant, user, key) = (row.uuid()?, row.uuid()?, row.uuid()?);
+    let (own, users): (Vec<Role>, Vec<Role>) = (row.json()?, row.json()?);
+    Ok(Some(KeyHolder {
+        tenant: TenantId::from_uuid(tenant),
+        user: UserId::from_uuid(user),
+        key: KeyId::from_uuid(key),
+        roles: limited(own, users),
+        scopes: row.json()?,
+        expires_at: row.opt_time()?,
+    }))
+}
+
+/// A key's own roles, as far as its user's cover them; its user's where it has none.
+fn limited(own: Vec<Role>, users: Vec<Role>) -> Vec<Role> {
+    if own.is_empty() {
+        return users;
+    }
+    let covers = |user: Role, own: Role| match user {
+        Role::PlatformAdmin => true,
+        Role::Admin => own != Role::PlatformAdmin,
+        Role::Reviewer | Role::Operator | Role::Viewer => own == user || own == Role::Viewer,
+    };
+    own.into_iter().filter(|own| users.iter().any(|user| covers(*user, *own))).collect()
+}
+
+async fn create_webhook(tx: &mut Tx, act: &Act<OutboundWebhook>) -> Result<()> {
+    let webhook = &act.what;
+    let args = args![
+        act.scope,
+        webhook.id.as_uuid(),
+        webhook.url.as_str(),
+        json!(webhook.events).to_string(),
+        webhook.active,
+        webhook.created_at,
+    ];
+    tx.execute(&WEBHOOK_INSERT, args).await?;
+    act.audited(tx).await
+}
+
+/// The tenant's completion webhooks, oldest first.
+pub(crate) async fn webhooks(tx: &mut Tx, scope: TenantScope) -> Result<Vec<OutboundWebhook>> {
+    let rows = tx.fetch_all(&WEBHOOK_LIST, args![scope]).await?;
+    rows.into_iter()
+        .map(|mut row| {
+            Ok(OutboundWebhook {
+                id: WebhookId::from_uuid(row.uuid()?),
+                url: row.text()?,
+                events: row.json()?,
+                active: row.flag()?,
+                created_at: row.time()?,
+            })
+        })
+        .collect()
+}
+
+async fn delete_webhook(tx: &mut Tx, act: &Act<WebhookId>) -> Result<()> {
+    if tx.execute(&WEBHOOK_DELETE, args![act.scope, act.what.as_uuid()]).await? == 0 {
+        return Err(StoreError::not_found("webhook", act.what));
+    }
+    act.audited(tx).await
+}
+
+async fn tenants(tx: &mut Tx) -> Result<Vec<Tenant>> {
+    tx.fetch_all(&TENANT_LIST, args![]).await?.iter_mut().map(tenant).collect()
+}
+
+async fn tenant_by_id(tx: &mut Tx, id: TenantId) -> Result<Option<Tenant>> {
+    let found = tx.fetch_optional(&TENANT_GET, args![id.as_uuid()]).await?;
+    found.map(|mut row| tenant(&mut row)).transpose()
+}
+
+async fn tenant_by_slug(tx: &mut Tx, slug: &str) -> Result<Option<Tenant>> {
+    let found = tx.fetch_optional(&TENANT_BY_SLUG, args![slug]).await?;
+    found.map(|mut row| tenant(&mut row)).transpose()
+}
+
+async fn users(tx: &mut Tx, scope: TenantScope) -> Result<Vec<User>> {
+    tx.fetch_all(&USER_LIST, args![scope]).await?.iter_mut().map(user).collect()
+}
+
+async fn keys(tx: &mut Tx, scope: TenantScope) -> Result<Vec<ApiKey>> {
+    tx.fetch_all(&KEY_LIST, args![scope]).await?.iter_mut().map(key).collect()
+}
+
+impl<D> SqlStore<D> {
+    fn act<T>(&self, scope: TenantScope, what: T, audit: AuditEvent) -> Act<T> {
+        Act { scope, what, at: self.shared.clock.now(), audit }
+    }
+}
+
+#[async_trait]
+impl<D: 'static> IdentityStore for SqlStore<D> {
+    async fn create_tenant(
+        &self,
+        tenant: &Tenant,
+        admin: &User,
+        key: &ApiKey,
+        key_hash: &str,
+        audit: AuditEvent,
+    ) -> PortResult<()> {
+        let scope = scope_of_lease(tenant.id);
+        let what = (tenant.clone(), admin.clone(), key.clone(), key_hash.to_owned());
+        let act = self.act(scope, what, audit);
+        Ok(self.write(scope, act, |tx, act| Box::pin(create_tenant(tx, act))).await?)
+    }
+
+    async fn tenants(&self) -> PortResult<Vec<Tenant>> {
+        Ok(self.read_all((), |tx, ()| Box::pin(tenants(tx))).await?)
+    }
+
+    async fn tenant(&self, id: TenantId) -> PortResult<Option<Tenant>> {
+        Ok(self.read_all(id, |tx, id| Box::pin(tenant_by_id(tx, *id))).await?)
+    }
+
+    async fn tenant_by_slug(&self, slug: &str) -> PortResult<Option<Tenant>> {
+        Ok(self.read_all(slug.to_owned(), |tx, slug| Box::pin(tenant_by_slug(tx, slug))).await?)
+    }
+
+    async fn create_user(&self, scope: TenantScope, user: &User, audit: AuditEvent) -> PortResult<()> {
+        let act = self.act(scope, user.clone(), audit);
+        Ok(self.write(scope, act, |tx, act| Box::pin(create_user(tx, act))).await?)
+    }
+
+    async fn users(&self, scope: TenantScope) -> PortResult<Vec<User>> {
+        Ok(self.read(scope, scope, |tx, scope| Box::pin(users(tx, *scope))).await?)
+    }
+
+    async fn user(&self, scope: TenantScope, id: UserId) -> PortResult<Option<User>> {
+        Ok(self.read(scope, (scope, id), |tx, (scope, id)| Box::pin(user_by_id(tx, *scope, *id))).await?)
+    }
+
+    async fn set_roles(&self, scope: TenantScope, id: UserId, roles: &[Role], audit: AuditEvent) -> PortResult<()> {
+        let act = self.act(scope, (id, roles.to_vec()), audit);
+        Ok(self.write(scope, act, |tx, act| Box::pin(set_roles(tx, act))).await?)
+    }
+
+    async fn create_key(&self, scope: TenantScope, key: &ApiKey, key_hash: &str, audit: AuditEvent) -> PortResult<()> {
+        let act = self.act(scope, (key.clone(), key_hash.to_owned()), audit);
+        Ok(self.write(scope, act, |tx, act| Box::pin(create_key(tx, act))).await?)
+    }
+
+    async fn keys(&self, scope: TenantScope) -> PortResult<Vec<ApiKey>> {
+        Ok(self.read(scope, scope, |tx, scope| Box::pin(keys(tx, *scope))).await?)
+    }
+
+    async fn revoke_key(&self, scope: TenantScope, id: KeyId, at: Timestamp, audit: AuditEvent) -> PortResult<()> {
+        let act = Act { scope, what: id, at, audit };
+        Ok(self.write(scope, act, |tx, act| Box::pin(revoke_key(tx, act))).await?)
+    }
+
+    async fn key_holder(&self, key_hash: &str) -> PortResult<Option<KeyHolder>> {
+        Ok(self.read_all(key_hash.to_owned(), |tx, hash| Box::pin(key_holder(tx, hash))).await?)
+    }
+
+    async fn create_webhook(&self, scope: TenantScope, webhook: &OutboundWebhook, audit: AuditEvent) -> PortResult<()> {
+        let act = self.act(scope, webhook.clone(), audit);
+        Ok(self.write(scope, act, |tx, act| Box::pin(create_webhook(tx, act))).await?)
+    }
+
+    async fn webhooks(&self, scope: TenantScope) -> PortResult<Vec<OutboundWebhook>> {
+        Ok(self.read(scope, scope, |tx, scope| Box::pin(webhooks(tx, *scope))).await?)
+    }
+
+    async fn delete_webhook(&self, scope: TenantScope, id: WebhookId, audit: AuditEvent) -> PortResult<()> {
+        let act = self.act(scope, id, audit);
+        Ok(self.write(scope, act, |tx, act| Box::pin(delete_webhook(tx, act))).await?)
+    }
+}

@@ -1,0 +1,140 @@
+//! Background jobs: the same leases as tasks, and a handler instead of a plan.
+
+use async_trait::async_trait;
+use kybern_core::error::Result as PortResult;
+use kybern_core::id::{JobId, TenantId};
+use kybern_core::job::{ClaimedJob, JobEnd, JobStatus, NewJob};
+use kybern_core::ports::JobStore;
+use kybern_core::task::WorkerId;
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::{Millis, Timestamp};
+
+use crate::db::{Tx, args, count, statements};
+use crate::error::Result;
+use crate::store::SqlStore;
+
+statements! {
+    INSERT = shared "job_insert";
+    BY_DEDUPE = shared "job_by_dedupe";
+    BURY = split "job_bury";
+    CLAIM = split "job_claim";
+    FINISH = shared "job_finish";
+    TAKE_OVER = shared "job_take_over";
+    DEAD = shared "job_dead";
+}
+
+/// Stores a job; `false` when one with its dedupe key exists.
+pub(crate) async fn insert(tx: &mut Tx, scope: TenantScope, job: &NewJob, at: Timestamp) -> Result<bool> {
+    if let Some(key) = &job.dedupe_key {
+        let known = tx.fetch_optional(&BY_DEDUPE, args![scope, job.kind.as_str(), key.as_str()]).await?;
+        if known.is_some() {
+            return Ok(false);
+        }
+    }
+    let args = args![
+        scope,
+        job.id.as_uuid(),
+        job.kind.as_str(),
+        job.payload.to_string(),
+        job.dedupe_key.as_deref(),
+        job.max_attempts,
+        job.due_at,
+        at,
+    ];
+    tx.execute(&INSERT, args).await?;
+    if job.due_at <= at {
+        tx.wake();
+    }
+    Ok(true)
+}
+
+async fn claim(tx: &mut Tx, worker: &WorkerId, limit: u32, lease: Millis, now: Timestamp) -> Result<Vec<ClaimedJob>> {
+    tx.execute(&BURY, args![now]).await?;
+    let rows = tx.write_rows(&CLAIM, args![now, limit, worker.as_str(), count(lease.0)]).await?;
+    rows.into_iter()
+        .map(|mut row| {
+            Ok(ClaimedJob {
+                tenant: TenantId::from_uuid(row.uuid()?),
+                id: JobId::from_uuid(row.uuid()?),
+                kind: row.text()?,
+                payload: row.json()?,
+                attempt: row.u32()?,
+                max_attempts: row.u32()?,
+                epoch: row.i64()?,
+            })
+        })
+        .collect()
+}
+
+async fn finish(tx: &mut Tx, job: &ClaimedJob, end: &JobEnd, now: Timestamp) -> Result<bool> {
+    let (status, error, due, finished) = match end {
+        JobEnd::Done => (JobStatus::Done, None, None, Some(now)),
+        JobEnd::Retry { error, due_at } => (JobStatus::Pending, Some(error.as_str()), Some(*due_at), None),
+        JobEnd::Dead { error } => (JobStatus::Dead, Some(error.as_str()), None, Some(now)),
+    };
+    let args = args![job.scope(), job.id.as_uuid(), job.epoch, status.as_str(), error, due, finished];
+    let ended = tx.execute(&FINISH, args).await? > 0;
+    if ended && due.is_some_and(|due| due <= now) {
+        tx.wake();
+    }
+    Ok(ended)
+}
+
+async fn take_over(tx: &mut Tx, now: Timestamp) -> Result<u64> {
+    if tx.is_postgres() {
+        return Ok(0);
+    }
+    let taken = tx.execute(&TAKE_OVER, args![now]).await?;
+    if taken > 0 {
+        tx.wake();
+    }
+    Ok(taken)
+}
+
+async fn dead(tx: &mut Tx) -> Result<i64> {
+    match tx.fetch_optional(&DEAD, args![]).await? {
+        Some(mut row) => row.i64(),
+        None => Ok(0),
+    }
+}
+
+#[async_trait]
+impl<D: 'static> JobStore for SqlStore<D> {
+    async fn enqueue(&self, scope: TenantScope, job: &NewJob, at: Timestamp) -> PortResult<bool> {
+        let args = (scope, job.clone(), at);
+        let run = self.write_about(scope, job.id.as_uuid(), args, |tx, (scope, job, at)| {
+            Box::pin(insert(tx, *scope, job, *at))
+        });
+        Ok(run.await?)
+    }
+
+    async fn claim_jobs(
+        &self,
+        worker: &WorkerId,
+        limit: u32,
+        lease: Millis,
+        now: Timestamp,
+    ) -> PortResult<Vec<ClaimedJob>> {
+        let args = (worker.clone(), limit, lease, now);
+        let run = self.write_all(args, |tx, (worker, limit, lease, now)| {
+            Box::pin(claim(tx, worker, *limit, *lease, *now))
+        });
+        Ok(run.await?)
+    }
+
+    async fn finish_job(&self, job: &ClaimedJob, end: JobEnd, now: Timestamp) -> PortResult<bool> {
+        let args = (job.clone(), end, now);
+        let run = self.write_about(job.scope(), job.id.as_uuid(), args, |tx, (job, end, now)| {
+            Box::pin(finish(tx, job, end, *now))
+        });
+        Ok(run.await?)
+    }
+
+    async fn take_over_jobs(&self, now: Timestamp) -> PortResult<u64> {
+        Ok(self.write_all(now, |tx, now| Box::pin(take_over(tx, *now))).await?)
+    }
+
+    async fn dead_jobs(&self) -> PortResult<i64> {
+        Ok(self.read_all((), |tx, ()| Box::pin(dead(tx))).await?)
+    }
+}

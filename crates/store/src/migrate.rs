@@ -1,0 +1,127 @@
+//! Migrations: forward only, at start, under a lock. The same numbers and names on both databases.
+
+use std::path::Path;
+
+use kybern_core::time::Timestamp;
+use rusqlite::OptionalExtension as _;
+use sqlx::PgConnection;
+
+use crate::db::sqlite::{Use, connect};
+use crate::error::{Result, StoreError};
+use crate::partitions::SCHEMA_LOCK;
+
+/// One migration.
+struct Migration {
+    version: i64,
+    name: &'static str,
+    sqlite: &'static str,
+    postgres: &'static str,
+}
+
+macro_rules! migration {
+    ($version:literal, $name:literal) => {
+        Migration {
+            version: $version,
+            name: $name,
+            sqlite: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/sqlite/", $name, ".sql")),
+            postgres: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/postgres/", $name, ".sql")),
+        }
+    };
+}
+
+/// Every migration, in order.
+const MIGRATIONS: &[Migration] = &[migration!(1, "0001_initial")];
+
+/// The schema version that this program knows.
+pub(crate) fn known_version() -> i64 {
+    MIGRATIONS.last().map_or(0, |migration| migration.version)
+}
+
+const SQLITE_LEDGER: &str = "CREATE TABLE IF NOT EXISTS schema_migration (version INTEGER PRIMARY KEY, \
+    name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT";
+const POSTGRES_LEDGER: &str = "CREATE TABLE IF NOT EXISTS schema_migration (version BIGINT PRIMARY KEY, \
+    name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at BIGINT NOT NULL)";
+
+fn checksum(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex().to_string()
+}
+
+/// Compares what was applied with what this program knows, and answers how many are applied.
+fn check(applied: &[(i64, String)], text: impl Fn(&Migration) -> &'static str) -> Result<usize> {
+    if let Some((found, _)) = applied.iter().find(|(version, _)| *version > known_version()) {
+        return Err(StoreError::Newer { found: *found, known: known_version() });
+    }
+    for (migration, (version, stored)) in MIGRATIONS.iter().zip(applied) {
+        if migration.version != *version || checksum(text(migration)) != *stored {
+            return Err(StoreError::EditedMigration { name: migration.name.to_owned() });
+        }
+    }
+    Ok(applied.len())
+}
+
+/// Brings a SQLite file to the present schema. The caller holds the file's lock.
+pub(crate) fn sqlite(path: &Path, now: Timestamp) -> Result<()> {
+    let conn = connect(path, Use::Write)?;
+    conn.execute_batch("BEGIN IMMEDIATE")?;
+    let migrated = apply_sqlite(&conn, now);
+    conn.execute_batch(if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
+    migrated
+}
+
+fn apply_sqlite(conn: &rusqlite::Connection, now: Timestamp) -> Result<()> {
+    conn.execute_batch(SQLITE_LEDGER)?;
+    let mut statement = conn.prepare("SELECT version, checksum FROM schema_migration ORDER BY version")?;
+    let applied: Vec<(i64, String)> =
+        statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?;
+    let done = check(&applied, |migration| migration.sqlite)?;
+    for migration in MIGRATIONS.iter().skip(done) {
+        conn.execute_batch(migration.sqlite)?;
+        conn.execute(
+            "INSERT INTO schema_migration (version, name, checksum, applied_at) VALUES (?1, ?2, ?3, ?4)",
+            (migration.version, migration.name, checksum(migration.sqlite), now.as_millis()),
+        )?;
+        tracing::info!(migration = migration.name, "migrated");
+    }
+    Ok(())
+}
+
+/// The schema version of a SQLite file; `None` when it has none yet.
+pub(crate) fn sqlite_version(conn: &rusqlite::Connection) -> Result<Option<i64>> {
+    let ledger: Option<i64> = conn
+        .query_row("SELECT 1 FROM sqlite_master WHERE name = 'schema_migration'", [], |row| row.get(0))
+        .optional()?;
+    match ledger {
+        Some(_) => Ok(conn.query_row("SELECT max(version) FROM schema_migration", [], |row| row.get(0))?),
+        None => Ok(None),
+    }
+}
+
+/// Brings a PostgreSQL database to the present schema, one process at a time.
+pub(crate) async fn postgres(owner: &mut PgConnection, now: Timestamp) -> Result<()> {
+    sqlx::raw_sql("BEGIN").execute(&mut *owner).await?;
+    let migrated = apply_postgres(owner, now).await;
+    let end = if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" };
+    sqlx::raw_sql(end).execute(&mut *owner).await?;
+    migrated
+}
+
+async fn apply_postgres(owner: &mut PgConnection, now: Timestamp) -> Result<()> {
+    sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(SCHEMA_LOCK).execute(&mut *owner).await?;
+    sqlx::raw_sql(POSTGRES_LEDGER).execute(&mut *owner).await?;
+    let applied: Vec<(i64, String)> = sqlx::query_as("SELECT version, checksum FROM schema_migration ORDER BY version")
+        .fetch_all(&mut *owner)
+        .await?;
+    let done = check(&applied, |migration| migration.postgres)?;
+    for migration in MIGRATIONS.iter().skip(done) {
+        sqlx::raw_sql(migration.postgres).execute(&mut *owner).await?;
+        sqlx::query("INSERT INTO schema_migration (version, name, checksum, applied_at) VALUES ($1, $2, $3, $4)")
+            .bind(migration.version)
+            .bind(migration.name)
+            .bind(checksum(migration.postgres))
+            .bind(now.as_millis())
+            .execute(&mut *owner)
+            .await?;
+        tracing::info!(migration = migration.name, "migrated");
+    }
+    Ok(())
+}

@@ -1,0 +1,41 @@
+//! What can be set about the databases.
+
+use std::time::Duration;
+
+/// Settings of a SQLite store.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SqliteOptions {
+    /// Connections that read at the same time; each keeps up to 2 MB of pages.
+    pub readers: usize,
+    /// Writes that may wait for the writer; one more is refused with `UNAVAILABLE`.
+    pub queue: usize,
+    /// Writes that share a commit at most.
+    pub batch: usize,
+}
+
+impl Default for SqliteOptions {
+    fn default() -> Self {
+        Self { readers: 3, queue: 20_000, batch: 512 }
+    }
+}
+
+/// Settings of a PostgreSQL store.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PostgresOptions {
+    /// Connections in all, writers included.
+    pub connections: u32,
+    /// Connections that group commits; each task is always written by the same one.
+    pub writers: usize,
+    /// Writes that may wait for one writer; one more is refused with `UNAVAILABLE`.
+    pub queue: usize,
+    /// Writes that share a commit at most.
+    pub batch: usize,
+    /// How long to wait for a connection.
+    pub acquire_timeout: Duration,
+}
+
+impl Default for PostgresOptions {
+    fn default() -> Self {
+        Self { connections: 12, writers: 4, queue: 5_000, batch: 128, acquire_timeout: Duration::from_secs(5) }
+    }
+}

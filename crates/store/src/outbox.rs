@@ -1,0 +1,124 @@
+//! Messages that leave the house: written by commits, moved on by the job that sends them.
+
+use async_trait::async_trait;
+use kybern_core::error::Result as PortResult;
+use kybern_core::id::{OutboxId, TaskId};
+use kybern_core::outbox::{NewOutbox, OutboxChannel, OutboxMessage, OutboxStatus};
+use kybern_core::ports::{OutboxStore, Page};
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::Timestamp;
+use uuid::Uuid;
+
+use crate::db::{Row, Tx, args, statements};
+use crate::error::Result;
+use crate::store::SqlStore;
+
+/// The kind of the job that sends a message.
+pub(crate) const SEND_JOB: &str = "outbox.send";
+
+statements! {
+    INSERT = shared "outbox_insert";
+    GET = shared "outbox_get";
+    LIST = shared "outbox_list";
+    MOVE = shared "outbox_move";
+}
+
+/// Stores a message.
+pub(crate) async fn insert(
+    tx: &mut Tx,
+    scope: TenantScope,
+    task: Option<TaskId>,
+    message: &NewOutbox,
+    at: Timestamp,
+) -> Result<()> {
+    let args = args![
+        scope,
+        message.id.as_uuid(),
+        task.map(TaskId::as_uuid),
+        message.channel.as_str(),
+        message.target.as_str(),
+        message.key.as_str(),
+        message.body.to_string(),
+        at,
+    ];
+    tx.execute(&INSERT, args).await.map(|_| ())
+}
+
+fn message(row: &mut Row) -> Result<OutboxMessage> {
+    let message = NewOutbox {
+        id: OutboxId::from_uuid(row.uuid()?),
+        channel: row.named(OutboxChannel::parse)?,
+        target: row.text()?,
+        key: row.text()?,
+        body: row.json()?,
+    };
+    Ok(OutboxMessage {
+        message,
+        task_id: row.opt_uuid()?.map(TaskId::from_uuid),
+        status: row.named(OutboxStatus::parse)?,
+        attempts: row.u32()?,
+        error: row.opt_text()?,
+        created_at: row.time()?,
+        sent_at: row.opt_time()?,
+    })
+}
+
+async fn get(tx: &mut Tx, scope: TenantScope, id: OutboxId) -> Result<Option<OutboxMessage>> {
+    let found = tx.fetch_optional(&GET, args![scope, id.as_uuid()]).await?;
+    found.map(|mut row| message(&mut row)).transpose()
+}
+
+async fn list(tx: &mut Tx, scope: TenantScope, before: Option<OutboxId>, limit: u32) -> Result<Page<OutboxMessage>> {
+    let limit = limit.clamp(1, 200);
+    let before = before.map_or(Uuid::max(), OutboxId::as_uuid);
+    let rows = tx.fetch_all(&LIST, args![scope, before, limit + 1]).await?;
+    let items = rows.into_iter().map(|mut row| message(&mut row)).collect::<Result<Vec<_>>>()?;
+    Ok(crate::page::cut(items, limit, |found| found.message.id.to_string()))
+}
+
+/// A message on its way from one status to the next.
+struct Move {
+    scope: TenantScope,
+    id: OutboxId,
+    from: OutboxStatus,
+    to: OutboxStatus,
+    error: Option<String>,
+    at: Timestamp,
+}
+
+async fn move_on(tx: &mut Tx, step: &Move) -> Result<bool> {
+    let (from, to) = (step.from.as_str(), step.to.as_str());
+    let args = args![step.scope, step.id.as_uuid(), from, to, step.error.as_deref(), step.at];
+    Ok(tx.execute(&MOVE, args).await? > 0)
+}
+
+#[async_trait]
+impl<D: 'static> OutboxStore for SqlStore<D> {
+    async fn outbox_message(&self, scope: TenantScope, id: OutboxId) -> PortResult<Option<OutboxMessage>> {
+        Ok(self.read(scope, (scope, id), |tx, (scope, id)| Box::pin(get(tx, *scope, *id))).await?)
+    }
+
+    async fn outbox(
+        &self,
+        scope: TenantScope,
+        before: Option<OutboxId>,
+        limit: u32,
+    ) -> PortResult<Page<OutboxMessage>> {
+        let args = (scope, before, limit);
+        let run = self.read(scope, args, |tx, (scope, before, limit)| Box::pin(list(tx, *scope, *before, *limit)));
+        Ok(run.await?)
+    }
+
+    async fn move_outbox(
+        &self,
+        scope: TenantScope,
+        id: OutboxId,
+        from: OutboxStatus,
+        to: OutboxStatus,
+        error: Option<&str>,
+        at: Timestamp,
+    ) -> PortResult<bool> {
+        let step = Move { scope, id, from, to, error: error.map(str::to_owned), at };
+        Ok(self.write_about(scope, id.as_uuid(), step, |tx, step| Box::pin(move_on(tx, step))).await?)
+    }
+}

@@ -1,0 +1,193 @@
+//! Records: read by anybody in the tenant, written by commits only.
+
+use async_trait::async_trait;
+use kybern_core::error::Result as PortResult;
+use kybern_core::id::RecordId;
+use kybern_core::ports::{Page, RecordStore};
+use kybern_core::record::{Expect, PutRecord, Record, merge};
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::Timestamp;
+use serde_json::{Map, json};
+
+use crate::db::{Row, Sql, Tx, args, statements};
+use crate::error::{Result, StoreError};
+use crate::store::SqlStore;
+
+statements! {
+    GET = shared "record_get";
+    LOCK = split "record_lock";
+    BY_ID = shared "record_by_id";
+    INSERT = shared "record_insert";
+    UPDATE = shared "record_update";
+    LIST = shared "record_list";
+    LIST_FIRST = shared "record_list_first";
+    KINDS = shared "record_kinds";
+    BY_LOOKUP = shared "record_by_lookup";
+    LOOKUP_OWNER = shared "lookup_owner";
+    LOOKUP_CLEAR = shared "lookup_clear";
+    LOOKUP_INSERT = shared "lookup_insert";
+}
+
+fn record(row: &mut Row) -> Result<Record> {
+    Ok(Record {
+        id: RecordId::from_uuid(row.uuid()?),
+        kind: row.text()?,
+        key: row.text()?,
+        props: row.json()?,
+        version: row.i64()?,
+        created_at: row.time()?,
+        updated_at: row.time()?,
+    })
+}
+
+async fn by_key(tx: &mut Tx, sql: &'static Sql, scope: TenantScope, kind: &str, key: &str) -> Result<Option<Record>> {
+    let found = tx.fetch_optional(sql, args![scope, kind, key]).await?;
+    found.map(|mut row| record(&mut row)).transpose()
+}
+
+/// The id of the record with that key.
+pub(crate) async fn id_of(tx: &mut Tx, scope: TenantScope, kind: &str, key: &str) -> Result<Option<RecordId>> {
+    Ok(by_key(tx, &GET, scope, kind, key).await?.map(|record| record.id))
+}
+
+/// Checks what a tool believed about a record, and that no other record has its unique lookups.
+pub(crate) async fn check(tx: &mut Tx, scope: TenantScope, put: &PutRecord) -> Result<()> {
+    let present = by_key(tx, &LOCK, scope, &put.kind, &put.key).await?;
+    let holds = match put.expect {
+        Expect::Absent => present.is_none(),
+        Expect::Version(version) => present.as_ref().is_some_and(|record| record.version == version),
+        Expect::Any => true,
+    };
+    if !holds {
+        return Err(changed(put));
+    }
+    let id = present.map(|record| record.id);
+    for lookup in put.lookups.iter().filter(|lookup| lookup.unique) {
+        let args = args![scope, put.kind.as_str(), lookup.name.as_str(), lookup.value.as_str()];
+        if let Some(mut owner) = tx.fetch_optional(&LOOKUP_OWNER, args).await?
+            && Some(RecordId::from_uuid(owner.uuid()?)) != id
+        {
+            return Err(changed(put));
+        }
+    }
+    Ok(())
+}
+
+fn changed(put: &PutRecord) -> StoreError {
+    StoreError::RecordChanged { kind: put.kind.clone(), key: put.key.clone() }
+}
+
+/// Creates the record or merges into it. The belief has been checked in this transaction.
+pub(crate) async fn put(tx: &mut Tx, scope: TenantScope, put: &PutRecord, at: Timestamp) -> Result<()> {
+    let id = match by_key(tx, &LOCK, scope, &put.kind, &put.key).await? {
+        Some(present) => {
+            let merged = merge(&present.props, &put.props, put.merge);
+            if !merged.changed.is_empty() {
+                let props = json!(merged.props).to_string();
+                tx.execute(&UPDATE, args![scope, present.id.as_uuid(), props, at]).await?;
+            }
+            present.id
+        }
+        None => {
+            let props = json!(merge(&Map::new(), &put.props, put.merge).props).to_string();
+            let args = args![scope, put.id.as_uuid(), put.kind.as_str(), put.key.as_str(), props, at];
+            tx.execute(&INSERT, args).await?;
+            put.id
+        }
+    };
+    let mut cleared: Vec<&str> = Vec::new();
+    for lookup in &put.lookups {
+        if !cleared.contains(&lookup.name.as_str()) {
+            tx.execute(&LOOKUP_CLEAR, args![scope, id.as_uuid(), lookup.name.as_str()]).await?;
+            cleared.push(&lookup.name);
+        }
+    }
+    for lookup in &put.lookups {
+        let (kind, name, value) = (put.kind.as_str(), lookup.name.as_str(), lookup.value.as_str());
+        if lookup.unique {
+            // Two puts of one commit may want the same value; the check before could not see that.
+            let owner = tx.fetch_optional(&LOOKUP_OWNER, args![scope, kind, name, value]).await?;
+            if owner.is_some_and(|mut row| row.uuid().is_ok_and(|owner| owner != id.as_uuid())) {
+                return Err(changed(put));
+            }
+        }
+        tx.execute(&LOOKUP_INSERT, args![scope, id.as_uuid(), kind, name, value, lookup.unique]).await?;
+    }
+    Ok(())
+}
+
+async fn by_lookup(tx: &mut Tx, scope: TenantScope, kind: &str, name: &str, value: &str) -> Result<Vec<Record>> {
+    let rows = tx.fetch_all(&BY_LOOKUP, args![scope, kind, name, value]).await?;
+    rows.into_iter().map(|mut row| record(&mut row)).collect()
+}
+
+async fn by_id(tx: &mut Tx, scope: TenantScope, id: RecordId) -> Result<Option<Record>> {
+    let found = tx.fetch_optional(&BY_ID, args![scope, id.as_uuid()]).await?;
+    found.map(|mut row| record(&mut row)).transpose()
+}
+
+async fn list(
+    tx: &mut Tx,
+    scope: TenantScope,
+    kind: &str,
+    after: Option<RecordId>,
+    limit: u32,
+) -> Result<Page<Record>> {
+    let limit = limit.clamp(1, 200);
+    let rows = match after {
+        Some(after) => tx.fetch_all(&LIST, args![scope, kind, after.as_uuid(), limit + 1]).await?,
+        None => tx.fetch_all(&LIST_FIRST, args![scope, kind, limit + 1]).await?,
+    };
+    let items = rows.into_iter().map(|mut row| record(&mut row)).collect::<Result<Vec<Record>>>()?;
+    Ok(crate::page::cut(items, limit, |record| record.id.to_string()))
+}
+
+async fn kinds(tx: &mut Tx, scope: TenantScope) -> Result<Vec<(String, i64)>> {
+    let rows = tx.fetch_all(&KINDS, args![scope]).await?;
+    rows.into_iter().map(|mut row| Ok((row.text()?, row.i64()?))).collect()
+}
+
+#[async_trait]
+impl<D: 'static> RecordStore for SqlStore<D> {
+    async fn record(&self, scope: TenantScope, kind: &str, key: &str) -> PortResult<Option<Record>> {
+        let args = (scope, kind.to_owned(), key.to_owned());
+        let run = self.read(scope, args, |tx, (scope, kind, key)| Box::pin(by_key(tx, &GET, *scope, kind, key)));
+        Ok(run.await?)
+    }
+
+    async fn record_by_id(&self, scope: TenantScope, id: RecordId) -> PortResult<Option<Record>> {
+        Ok(self.read(scope, (scope, id), |tx, (scope, id)| Box::pin(by_id(tx, *scope, *id))).await?)
+    }
+
+    async fn records_by_lookup(
+        &self,
+        scope: TenantScope,
+        kind: &str,
+        name: &str,
+        value: &str,
+    ) -> PortResult<Vec<Record>> {
+        let args = (scope, kind.to_owned(), name.to_owned(), value.to_owned());
+        let run = self.read(scope, args, |tx, (scope, kind, name, value)| {
+            Box::pin(by_lookup(tx, *scope, kind, name, value))
+        });
+        Ok(run.await?)
+    }
+
+    async fn records(
+        &self,
+        scope: TenantScope,
+        kind: &str,
+        after: Option<RecordId>,
+        limit: u32,
+    ) -> PortResult<Page<Record>> {
+        let args = (scope, kind.to_owned(), after, limit);
+        let run = self.read(scope, args, |tx, (scope, kind, after, limit)| {
+            Box::pin(list(tx, *scope, kind, *after, *limit))
+        });
+        Ok(run.await?)
+    }
+
+    async fn record_kinds(&self, scope: TenantScope) -> PortResult<Vec<(String, i64)>> {
+        Ok(self.read(scope, scope, |tx, scope| Box::pin(kinds(tx, *scope))).await?)
+    }
+}

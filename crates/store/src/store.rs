@@ -1,0 +1,192 @@
+//! The store: one type per database, every port of [`kybern_core::ports::Store`] on both.
+
+use std::marker::PhantomData;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use kybern_core::ports::{Clock, Keys, WakeUps};
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::Timestamp;
+use uuid::Uuid;
+
+use crate::db::sqlite::{self, File, FileLock};
+use crate::db::{Access, Engine, Run, Shared, postgres};
+use crate::error::{Result, StoreError};
+use crate::options::{PostgresOptions, SqliteOptions};
+use crate::{migrate, partitions};
+
+/// A store in a SQLite file.
+pub type SqliteStore = SqlStore<Sqlite>;
+/// A store in a PostgreSQL database.
+pub type PostgresStore = SqlStore<Postgres>;
+
+/// Names SQLite as the database of a [`SqlStore`].
+#[derive(Debug)]
+pub enum Sqlite {}
+/// Names PostgreSQL as the database of a [`SqlStore`].
+#[derive(Debug)]
+pub enum Postgres {}
+
+/// A store. Every port is implemented once, for both databases.
+pub struct SqlStore<D> {
+    pub(crate) engine: Engine,
+    pub(crate) shared: Arc<Shared>,
+    database: PhantomData<fn() -> D>,
+}
+
+impl<D> std::fmt::Debug for SqlStore<D> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match &self.engine {
+            Engine::Sqlite(_) => "SqliteStore",
+            Engine::Postgres(_) => "PostgresStore",
+        })
+    }
+}
+
+impl SqlStore<Sqlite> {
+    /// Opens a file, creating it when it is missing, and brings its schema up to date. The file is this process's
+    /// alone until the store is dropped. Original bytes lie in the folder `<path>.files` beside it.
+    ///
+    /// # Errors
+    /// When another process has the file, when a newer program wrote it, or when it cannot be opened.
+    pub async fn open(
+        path: impl AsRef<Path>,
+        options: SqliteOptions,
+        keys: Arc<dyn Keys>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self> {
+        let path = path.as_ref().to_owned();
+        let opening = tokio::task::spawn_blocking(move || {
+            let lock = FileLock::take(&path)?;
+            migrate::sqlite(&path, clock.now())?;
+            let shared = Shared::new(keys, clock);
+            let file = File::open(&path, lock, &options, &shared)?;
+            Ok(Self { engine: Engine::Sqlite(file), shared, database: PhantomData })
+        });
+        opening.await.unwrap_or(Err(StoreError::Closed))
+    }
+}
+
+impl SqlStore<Postgres> {
+    /// Connects to a database and brings its schema up to date. The role in the URL owns the tables and needs the
+    /// right to create roles once; statements run as `kybern_app` and `kybern_worker`.
+    ///
+    /// # Errors
+    /// When the server cannot be reached, when a newer program wrote the database, or when a migration fails.
+    pub async fn connect(
+        url: &str,
+        options: PostgresOptions,
+        keys: Arc<dyn Keys>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self> {
+        let connect = postgres::options_of(url)?;
+        let mut owner = postgres::connect_as_owner(&connect).await?;
+        migrate::postgres(&mut owner, clock.now()).await?;
+        partitions::ensure(&mut owner, clock.now()).await?;
+        sqlx::Connection::close(owner).await?;
+        let shared = Shared::new(keys, clock);
+        let server = postgres::Server::open(connect, &options, &shared).await?;
+        Ok(Self { engine: Engine::Postgres(server), shared, database: PhantomData })
+    }
+}
+
+impl<D> SqlStore<D> {
+    /// A listener for hints that something is due. Each worker takes its own.
+    #[must_use]
+    pub fn wake_ups(&self) -> Arc<dyn WakeUps> {
+        Arc::new(self.shared.wake.listen())
+    }
+
+    /// How many transactions have been committed since the start; with the number of writes it tells how well
+    /// commits are grouped.
+    #[must_use]
+    pub fn commits(&self) -> u64 {
+        self.shared.commits.load(Ordering::Relaxed)
+    }
+
+    /// Keeps house: creates the partitions of the coming months. To be called once a day.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn maintain(&self, now: Timestamp) -> Result<()> {
+        match &self.engine {
+            Engine::Sqlite(_) => Ok(()),
+            Engine::Postgres(server) => {
+                let mut owner = postgres::connect_as_owner(server.options()).await?;
+                partitions::ensure(&mut owner, now).await?;
+                sqlx::Connection::close(owner).await?;
+                Ok(())
+            }
+        }
+    }
+
+    /// The folder of original bytes; `None` where they lie in the database.
+    pub(crate) fn folder(&self) -> Option<std::path::PathBuf> {
+        match &self.engine {
+            Engine::Sqlite(file) => Some(file.folder()),
+            Engine::Postgres(_) => None,
+        }
+    }
+
+    /// Writes as one tenant; units of one tenant stay in order.
+    pub(crate) async fn write<A, T>(&self, scope: TenantScope, args: A, run: Run<A, T>) -> Result<T>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        self.engine.write(Access::Tenant(scope), lane(scope.tenant().as_uuid()), args, run).await
+    }
+
+    /// Writes as one tenant; units that are about the same thing stay in order.
+    pub(crate) async fn write_about<A, T>(
+        &self,
+        scope: TenantScope,
+        about: Uuid,
+        args: A,
+        run: Run<A, T>,
+    ) -> Result<T>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        self.engine.write(Access::Tenant(scope), lane(about), args, run).await
+    }
+
+    /// Writes the leases of every tenant.
+    pub(crate) async fn write_all<A, T>(&self, args: A, run: Run<A, T>) -> Result<T>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        self.engine.write(Access::Everyone, 0, args, run).await
+    }
+
+    /// Reads as one tenant.
+    pub(crate) async fn read<A, T>(&self, scope: TenantScope, args: A, run: Run<A, T>) -> Result<T>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        self.engine.read(Access::Tenant(scope), args, run).await
+    }
+
+    /// Reads what a worker may see of every tenant.
+    pub(crate) async fn read_all<A, T>(&self, args: A, run: Run<A, T>) -> Result<T>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        self.engine.read(Access::Everyone, args, run).await
+    }
+}
+
+/// The lane of an id: its last half is random.
+fn lane(id: Uuid) -> u64 {
+    id.as_u64_pair().1
+}
+
+/// The folder of original bytes of a database file.
+pub(crate) fn folder_of(path: &Path) -> std::path::PathBuf {
+    sqlite::folder(path)
+}

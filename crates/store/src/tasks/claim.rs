@@ -1,0 +1,120 @@
+//! Leases: claimed, prolonged, taken over.
+
+use kybern_core::id::{TaskId, TenantId};
+use kybern_core::ports::Heartbeat;
+use kybern_core::task::{Claimed, Lease, Task, WorkerId};
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::{Millis, Timestamp};
+use uuid::Uuid;
+
+use super::{read, row};
+use crate::db::{Access, Tx, args, count, statements};
+use crate::error::Result;
+
+statements! {
+    DUE = split "task_due";
+    CLAIM = shared "task_claim";
+    TAKE_OVER = shared "task_take_over";
+    HEARTBEAT = split "task_heartbeat";
+    HELD = shared "task_held";
+}
+
+/// The scope of a tenant whose row has just been leased.
+pub(crate) fn scope_of_lease(tenant: TenantId) -> TenantScope {
+    Lease::granted(tenant, TaskId::from_uuid(Uuid::nil()), 0, WorkerId::new("store")).scope()
+}
+
+/// A claim, as it is asked for.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    pub(super) worker: WorkerId,
+    pub(super) limit: u32,
+    pub(super) lease: Millis,
+    pub(super) now: Timestamp,
+}
+
+/// Claims what is due, longest due first.
+pub(super) async fn claim_due(tx: &mut Tx, wanted: &Wanted) -> Result<Vec<Claimed>> {
+    let (lease, now) = (count(wanted.lease.0), wanted.now);
+    let rows = if tx.is_postgres() {
+        tx.write_rows(&DUE, args![now, wanted.limit, wanted.worker.as_str(), lease]).await?
+    } else {
+        tx.fetch_all(&DUE, args![now, wanted.limit]).await?
+    };
+    let mut due = Vec::with_capacity(rows.len());
+    for mut found in rows {
+        let (tenant, id) = (TenantId::from_uuid(found.uuid()?), TaskId::from_uuid(found.uuid()?));
+        let owner = found.opt_text()?;
+        due.push((found.i64()?, scope_of_lease(tenant), id, owner));
+    }
+    due.sort_by_key(|(since, _, id, _)| (*since, *id));
+    if !tx.is_postgres() {
+        for (_, scope, id, _) in &due {
+            tx.execute(&CLAIM, args![*scope, id.as_uuid(), wanted.worker.as_str(), now, lease]).await?;
+        }
+    }
+    let mut tasks = rows_of(tx, &due).await?;
+    let claimed = due.into_iter().filter_map(|(_, _, id, owner)| {
+        let task = tasks.remove(&id)?;
+        let lease = Lease::granted(task.tenant, task.id, task.epoch, wanted.worker.clone());
+        Some(Claimed { lease, task, recovered_from: owner.as_deref().map(WorkerId::new) })
+    });
+    Ok(claimed.collect())
+}
+
+type Due = (i64, TenantScope, TaskId, Option<String>);
+
+/// The rows of what was claimed, tenant by tenant.
+async fn rows_of(tx: &mut Tx, due: &[Due]) -> Result<std::collections::HashMap<TaskId, Task>> {
+    let mut by_tenant: Vec<(TenantScope, Vec<Uuid>)> = Vec::new();
+    for (_, scope, id, _) in due {
+        match by_tenant.iter_mut().find(|(known, _)| known == scope) {
+            Some((_, ids)) => ids.push(id.as_uuid()),
+            None => by_tenant.push((*scope, vec![id.as_uuid()])),
+        }
+    }
+    let mut tasks = std::collections::HashMap::with_capacity(due.len());
+    for (scope, ids) in by_tenant {
+        tx.enter(Access::Tenant(scope)).await?;
+        for task in read::many(tx, scope, ids).await? {
+            tasks.insert(task.id, task);
+        }
+    }
+    Ok(tasks)
+}
+
+/// Makes every leased task claimable at once.
+pub(super) async fn take_over(tx: &mut Tx, now: Timestamp) -> Result<u64> {
+    if tx.is_postgres() {
+        return Ok(0);
+    }
+    let taken = tx.execute(&TAKE_OVER, args![now]).await?;
+    if taken > 0 {
+        tx.wake();
+    }
+    Ok(taken)
+}
+
+/// Prolongs leases.
+pub(super) async fn heartbeat(
+    tx: &mut Tx,
+    leases: &[Lease],
+    length: Millis,
+    now: Timestamp,
+) -> Result<Vec<Heartbeat>> {
+    let mut beats = Vec::with_capacity(leases.len());
+    for lease in leases {
+        let key = args![lease.scope(), lease.task().as_uuid(), lease.epoch()];
+        let args = args![lease.scope(), lease.task().as_uuid(), lease.epoch(), length, now];
+        let held = match tx.write_row(&HEARTBEAT, args).await? {
+            // One of our own commits holds the row, so the lease is alive; the next beat prolongs it.
+            None if tx.is_postgres() => tx.fetch_optional(&HELD, key).await?,
+            beat => beat,
+        };
+        beats.push(match held {
+            Some(mut held) => Heartbeat::Held(row::told(&mut held)?),
+            None => Heartbeat::Lost,
+        });
+    }
+    Ok(beats)
+}

@@ -1,0 +1,127 @@
+//! A task's row, from and to the database.
+
+use kybern_core::id::{TaskId, TenantId, UserId};
+use kybern_core::money::{NanoUsd, Tokens, Usage};
+use kybern_core::plan::PlanHash;
+use kybern_core::task::{Channel, Commit, Committed, NewTask, Task, TaskStatus};
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::Timestamp;
+
+use crate::db::{Row, count};
+use crate::error::Result;
+
+/// Reads a row whose columns are those of `task_get.sql`.
+pub(super) fn task(row: &mut Row) -> Result<Task> {
+    Ok(Task {
+        id: TaskId::from_uuid(row.uuid()?),
+        tenant: TenantId::from_uuid(row.uuid()?),
+        channel: row.named(Channel::parse)?,
+        status: row.named(TaskStatus::parse)?,
+        input: row.text()?,
+        payload: row.json()?,
+        created_by: row.text()?,
+        user: row.opt_uuid()?.map(UserId::from_uuid),
+        intent: row.opt_text()?,
+        confidence: row.opt_f64()?,
+        plan: plan(row)?,
+        plan_hash: row.opt_text()?.map(|hash| PlanHash::trusted(&hash)),
+        max_steps: row.u32()?,
+        confidence_threshold: row.f64()?,
+        budget: row.opt_i64()?.map(NanoUsd),
+        usage: usage(row)?,
+        trace_id: row.text()?,
+        parent: row.opt_uuid()?.map(TaskId::from_uuid).zip(row.opt_text()?),
+        depth: row.u32()?,
+        waits: row.json()?,
+        current_step: row.opt_text()?,
+        delegated_workflow_id: row.opt_text()?,
+        result: row.opt_json()?,
+        error: row.opt_json()?,
+        created_at: row.time()?,
+        started_at: row.opt_time()?,
+        completed_at: row.opt_time()?,
+        paused_at: row.opt_time()?,
+        cancel_requested: row.flag()?,
+        recoveries: row.u32()?,
+        signals: row.i64()?,
+        epoch: row.i64()?,
+        forked_from: row.opt_uuid()?.map(TaskId::from_uuid),
+    })
+}
+
+fn plan(row: &mut Row) -> Result<Option<(String, u32)>> {
+    let (key, version) = (row.opt_text()?, row.opt_i64()?);
+    Ok(key.zip(version.and_then(|version| u32::try_from(version).ok())))
+}
+
+/// Reads tokens and cost.
+pub(super) fn usage(row: &mut Row) -> Result<Usage> {
+    Ok(Usage {
+        input_tokens: Tokens(row.u64()?),
+        output_tokens: Tokens(row.u64()?),
+        cost_nanos: NanoUsd(row.i64()?),
+    })
+}
+
+/// Tokens and cost as they are bound.
+pub(super) fn amounts(usage: &Usage) -> (i64, i64, i64) {
+    (count(usage.input_tokens.0), count(usage.output_tokens.0), usage.cost_nanos.0)
+}
+
+/// What the holder of a lease learns: signals, cancel, paused, in this order.
+pub(super) fn told(row: &mut Row) -> Result<Committed> {
+    Ok(Committed { signals: row.i64()?, cancel_requested: row.flag()?, paused: row.flag()? })
+}
+
+/// The same, packed into one number by `step_append.sql`.
+pub(super) fn unpack(told: i64) -> Committed {
+    Committed { signals: told >> 2, cancel_requested: told & 2 != 0, paused: told & 1 != 0 }
+}
+
+/// The row that a submission makes.
+pub(super) fn fresh(scope: TenantScope, new: &NewTask, claimed: bool, started_at: Option<Timestamp>) -> Task {
+    Task {
+        id: new.id,
+        tenant: scope.tenant(),
+        channel: new.channel,
+        status: TaskStatus::Pending,
+        input: new.input.clone(),
+        payload: new.payload.clone(),
+        created_by: new.created_by.clone(),
+        user: new.user,
+        intent: None,
+        confidence: None,
+        plan: new.plan.as_ref().map(|plan| (plan.key.clone(), plan.version)),
+        plan_hash: new.plan.as_ref().map(|plan| plan.hash().clone()),
+        max_steps: new.max_steps,
+        confidence_threshold: new.confidence_threshold,
+        budget: new.budget,
+        usage: Usage::default(),
+        trace_id: new.trace_id.clone(),
+        parent: new.parent.clone(),
+        depth: new.depth,
+        waits: Vec::new(),
+        current_step: None,
+        delegated_workflow_id: None,
+        result: None,
+        error: None,
+        created_at: new.at,
+        started_at,
+        completed_at: None,
+        paused_at: None,
+        cancel_requested: false,
+        recoveries: 0,
+        signals: 0,
+        epoch: i64::from(claimed),
+        forked_from: new.forked_from.as_ref().map(|(task, _)| *task),
+    }
+}
+
+/// The usage of a commit that no row of it accounts for.
+pub(super) fn remainder(commit: &Commit, accounted: &Usage) -> Usage {
+    Usage {
+        input_tokens: Tokens(commit.usage.input_tokens.0.saturating_sub(accounted.input_tokens.0)),
+        output_tokens: Tokens(commit.usage.output_tokens.0.saturating_sub(accounted.output_tokens.0)),
+        cost_nanos: NanoUsd(commit.usage.cost_nanos.0.saturating_sub(accounted.cost_nanos.0)),
+    }
+}

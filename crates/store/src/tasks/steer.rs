@@ -1,0 +1,74 @@
+//! People steer: cancel, pause, resume, try again.
+
+use kybern_core::audit::AuditEvent;
+use kybern_core::id::TaskId;
+use kybern_core::task::{Signal, Task, TaskStatus};
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::Timestamp;
+
+use super::signals::{Left, expect, leave};
+use super::read;
+use crate::audit;
+use crate::db::{Tx, args, statements};
+use crate::error::{Result, StoreError};
+
+statements! {
+    CANCEL = shared "task_cancel";
+    PAUSE = shared "task_pause";
+    REOPEN = shared "task_reopen";
+}
+
+/// What a person wants of a task.
+#[derive(Debug)]
+pub(super) struct Wish {
+    pub(super) scope: TenantScope,
+    pub(super) id: TaskId,
+    pub(super) at: Timestamp,
+    pub(super) audit: AuditEvent,
+}
+
+/// Wants the task cancelled.
+pub(super) async fn cancel(tx: &mut Tx, wish: &Wish) -> Result<Task> {
+    let (scope, id) = (wish.scope, wish.id);
+    let stand = expect(tx, scope, id).await?;
+    if stand.status.is_terminal() {
+        return Err(StoreError::Conflict(format!("the task is {} already", stand.status)));
+    }
+    tx.execute(&CANCEL, args![scope, id.as_uuid(), wish.at]).await?;
+    tx.wake();
+    audit::append(tx, scope, wish.at, &wish.audit).await?;
+    read::expect(tx, scope, id).await
+}
+
+/// Pauses or resumes the task.
+pub(super) async fn pause(tx: &mut Tx, (wish, paused): &(Wish, bool)) -> Result<Task> {
+    let (scope, id) = (wish.scope, wish.id);
+    let stand = expect(tx, scope, id).await?;
+    if stand.status.is_terminal() {
+        return Err(StoreError::Conflict(format!("the task is {} already", stand.status)));
+    }
+    if stand.paused == *paused {
+        let word = if *paused { "paused already" } else { "not paused" };
+        return Err(StoreError::Conflict(format!("the task is {word}")));
+    }
+    tx.execute(&PAUSE, args![scope, id.as_uuid(), paused.then_some(wish.at)]).await?;
+    if !*paused {
+        tx.wake();
+    }
+    audit::append(tx, scope, wish.at, &wish.audit).await?;
+    read::expect(tx, scope, id).await
+}
+
+/// Reopens a failed task.
+pub(super) async fn reopen(tx: &mut Tx, (wish, signal): &(Wish, Signal)) -> Result<Task> {
+    let (scope, id) = (wish.scope, wish.id);
+    let stand = expect(tx, scope, id).await?;
+    if stand.status != TaskStatus::Failed {
+        return Err(StoreError::Conflict(format!("the task is {}; only a failed one can be retried", stand.status)));
+    }
+    let dedupe = format!("retry:{}", stand.signals + 1);
+    tx.execute(&REOPEN, args![scope, id.as_uuid(), wish.at]).await?;
+    leave(tx, scope, id, &Left { dedupe, signal, body_hash: None }, wish.at).await?;
+    audit::append(tx, scope, wish.at, &wish.audit).await?;
+    read::expect(tx, scope, id).await
+}

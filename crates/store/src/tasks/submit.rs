@@ -1,0 +1,149 @@
+//! Submissions: a task with its plan, its attachments and the rows of a fork, in one commit.
+
+use kybern_core::id::TaskId;
+use kybern_core::plan::FrozenPlan;
+use kybern_core::task::{Claimed, Lease, NewTask, Submitted, Task, WorkerId};
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::Millis;
+
+use super::journal::StepRow;
+use super::{read, row};
+use crate::db::{Tx, args, count, statements};
+use crate::error::{Result, StoreError};
+
+statements! {
+    BY_DEDUPE = shared "task_by_dedupe";
+    INSERT = shared "task_insert";
+    FREEZE = shared "frozen_insert";
+    ATTACH = shared "attachment_insert";
+}
+
+/// A submission, prepared outside the writer.
+#[derive(Debug)]
+pub(super) struct Submission {
+    scope: TenantScope,
+    new: NewTask,
+    payload: String,
+    rows: Vec<StepRow>,
+    claim: Option<(WorkerId, Millis)>,
+}
+
+impl Submission {
+    /// Prepares a submission.
+    pub(super) fn prepare(scope: TenantScope, new: NewTask, claim: Option<(&WorkerId, Millis)>) -> Result<Self> {
+        let rows = match &new.forked_from {
+            Some((_, rows)) => rows.iter().map(StepRow::prepare).collect::<Result<Vec<_>>>()?,
+            None => Vec::new(),
+        };
+        let payload = new.payload.to_string();
+        Ok(Self { scope, payload, rows, claim: claim.map(|(worker, lease)| (worker.clone(), lease)), new })
+    }
+
+    fn row(&self) -> Task {
+        row::fresh(self.scope, &self.new, self.claim.is_some(), self.claim.as_ref().map(|_| self.new.at))
+    }
+}
+
+/// Stores a submission, or tells of the task that came with its key before.
+pub(super) async fn submit(tx: &mut Tx, submission: &Submission) -> Result<Submitted> {
+    if let Some((task, same_body)) = earlier(tx, submission).await? {
+        return Ok(Submitted::Duplicate { task: Box::new(task), same_body });
+    }
+    insert(tx, submission).await?;
+    let task = submission.row();
+    Ok(match &submission.claim {
+        Some((worker, _)) => {
+            let lease = Lease::granted(task.tenant, task.id, task.epoch, worker.clone());
+            Submitted::New(Box::new(Claimed { lease, task, recovered_from: None }))
+        }
+        None => {
+            tx.wake();
+            Submitted::Queued(Box::new(task))
+        }
+    })
+}
+
+async fn earlier(tx: &mut Tx, submission: &Submission) -> Result<Option<(Task, bool)>> {
+    let (scope, new) = (submission.scope, &submission.new);
+    let Some(key) = &new.dedupe_key else { return Ok(None) };
+    let found = tx.fetch_optional(&BY_DEDUPE, args![scope, new.source.as_str(), key.as_str()]).await?;
+    let Some(mut found) = found else { return Ok(None) };
+    let id = TaskId::from_uuid(found.uuid()?);
+    let same_body = found.opt_text()? == new.body_hash;
+    let task = read::task(tx, scope, id).await?.ok_or_else(|| StoreError::not_found("task", id))?;
+    Ok(Some((task, same_body)))
+}
+
+/// Stores a child: like any submission, and waiting for a worker.
+pub(super) async fn spawn(tx: &mut Tx, scope: TenantScope, child: &NewTask) -> Result<()> {
+    let submission = Submission::prepare(scope, child.clone(), None)?;
+    if earlier(tx, &submission).await?.is_none() {
+        insert(tx, &submission).await?;
+        tx.wake();
+    }
+    Ok(())
+}
+
+async fn insert(tx: &mut Tx, submission: &Submission) -> Result<()> {
+    let (scope, new) = (submission.scope, &submission.new);
+    if let Some(plan) = &new.plan {
+        freeze(tx, scope, plan).await?;
+    }
+    let claim = submission.claim.as_ref();
+    let args = args![
+        new.id.as_uuid(),
+        scope,
+        new.channel.as_str(),
+        new.source.as_str(),
+        new.dedupe_key.as_deref(),
+        new.body_hash.as_deref(),
+        new.input.as_str(),
+        submission.payload.as_str(),
+        new.created_by.as_str(),
+        new.user.map(kybern_core::id::UserId::as_uuid),
+        new.plan.as_ref().map(|plan| plan.key.as_str()),
+        new.plan.as_ref().map(|plan| plan.version),
+        new.plan.as_ref().map(|plan| plan.hash().as_str()),
+        new.max_steps,
+        new.confidence_threshold,
+        new.budget.map(|budget| budget.0),
+        new.trace_id.as_str(),
+        new.parent.as_ref().map(|(task, _)| task.as_uuid()),
+        new.parent.as_ref().map(|(_, step)| step.as_str()),
+        new.depth,
+        new.at,
+        claim.map(|_| new.at),
+        claim.map(|(worker, _)| worker.as_str()),
+        i64::from(claim.is_some()),
+        claim.map_or(0, |(_, lease)| count(lease.0)),
+        new.forked_from.as_ref().map(|(task, _)| task.as_uuid()),
+    ];
+    tx.execute(&INSERT, args).await?;
+    for (n, attachment) in (0_u32..).zip(&new.attachments) {
+        let args = args![
+            scope,
+            new.id.as_uuid(),
+            n,
+            attachment.filename.as_str(),
+            attachment.content_type.as_str(),
+            count(attachment.size),
+            attachment.hash.as_str(),
+            attachment.source.as_str(),
+        ];
+        tx.execute(&ATTACH, args).await?;
+    }
+    for row in &submission.rows {
+        row.insert(tx, scope, new.id).await?;
+    }
+    Ok(())
+}
+
+/// Stores a frozen plan unless it is known to be stored.
+pub(super) async fn freeze(tx: &mut Tx, scope: TenantScope, plan: &FrozenPlan) -> Result<()> {
+    if tx.shared().plans.knows(scope.tenant(), plan.hash()) {
+        return Ok(());
+    }
+    tx.execute(&FREEZE, args![scope, plan.hash().as_str(), plan.body()]).await?;
+    tx.froze(scope.tenant(), plan.hash().clone());
+    Ok(())
+}

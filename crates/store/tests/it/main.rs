@@ -1,0 +1,6 @@
+//! The store's behaviour on both databases.
+
+mod postgres_suite;
+mod sqlite_suite;
+mod statements;
+mod support;

@@ -1,0 +1,101 @@
+//! Fresh databases for tests.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use kybern_core::ports::Clock;
+use kybern_store::{PostgresOptions, PostgresStore, SqliteOptions, SqliteStore};
+use kybern_testkit::conformance::Harness;
+use kybern_testkit::{SimClock, TestKeys};
+use sqlx::{Connection as _, PgConnection};
+
+/// A SQLite store in a folder of its own.
+pub async fn sqlite(clock: Arc<dyn Clock>) -> (SqliteStore, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kybern.db");
+    let store = SqliteStore::open(path, SqliteOptions::default(), Arc::new(TestKeys::new()), clock).await.unwrap();
+    (store, folder)
+}
+
+/// A harness over a fresh SQLite store.
+pub async fn sqlite_harness() -> Harness {
+    let clock = Arc::new(SimClock::new());
+    let (store, folder) = sqlite(clock.clone()).await;
+    Harness::new(Arc::new(store), clock, Arc::new(TestKeys::new())).keeping(folder)
+}
+
+/// The server that tests may use; `None` when there is none, which is a failure in CI.
+pub fn server() -> Option<String> {
+    let url = std::env::var("KYBERN_TEST_POSTGRES_URL").ok().filter(|url| !url.is_empty());
+    if url.is_none() {
+        assert!(
+            std::env::var("CI").map_or(true, |ci| ci != "true"),
+            "KYBERN_TEST_POSTGRES_URL is not set: run the tests through `cargo xtask test`"
+        );
+        eprintln!("skipped: KYBERN_TEST_POSTGRES_URL is not set");
+    }
+    url
+}
+
+/// A database of its own on the test server; dropped with this value.
+pub struct Database {
+    server: String,
+    name: String,
+}
+
+static NUMBER: AtomicU32 = AtomicU32::new(0);
+
+impl Database {
+    /// Creates an empty database.
+    pub async fn create(server: &str) -> Self {
+        let n = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("kybern_test_{}_{n}", std::process::id());
+        let mut conn = PgConnection::connect(server).await.unwrap();
+        for text in [format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"), format!("CREATE DATABASE {name}")] {
+            sqlx::raw_sql(sqlx::AssertSqlSafe(text)).execute(&mut conn).await.unwrap();
+        }
+        Self { server: server.to_owned(), name }
+    }
+
+    /// Its URL.
+    pub fn url(&self) -> String {
+        let (base, _) = self.server.rsplit_once('/').unwrap();
+        format!("{base}/{}", self.name)
+    }
+
+    /// A bare connection to it.
+    pub async fn connect(&self) -> PgConnection {
+        PgConnection::connect(&self.url()).await.unwrap()
+    }
+
+    /// A store in it.
+    pub async fn store(&self, clock: Arc<dyn Clock>) -> PostgresStore {
+        let options = PostgresOptions { connections: 8, writers: 2, ..PostgresOptions::default() };
+        PostgresStore::connect(&self.url(), options, Arc::new(TestKeys::new()), clock).await.unwrap()
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        let (server, name) = (self.server.clone(), self.name.clone());
+        // A runtime of its own, because this one may be ending.
+        let dropping = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let mut conn = PgConnection::connect(&server).await.unwrap();
+                let text = format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)");
+                drop(sqlx::raw_sql(sqlx::AssertSqlSafe(text)).execute(&mut conn).await);
+            });
+        });
+        drop(dropping.join());
+    }
+}
+
+/// A harness over a fresh PostgreSQL store.
+pub async fn postgres_harness(server: &str) -> Harness {
+    let database = Database::create(server).await;
+    let clock = Arc::new(SimClock::new());
+    let keys = Arc::new(TestKeys::new());
+    let harness = Harness::new(Arc::new(database.store(clock.clone()).await), clock, keys);
+    harness.on_database_clock().keeping(database)
+}

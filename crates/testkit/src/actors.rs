@@ -1,0 +1,25 @@
+//! Actors and scopes for tests, made without a key.
+
+use kybern_core::actor::{Actor, Principal, Role};
+use kybern_core::id::{RequestId, TenantId, UserId};
+use kybern_core::tenant::TenantScope;
+use uuid::Uuid;
+
+/// A user of that tenant with these roles.
+#[must_use]
+pub fn user(tenant: TenantId, user: UserId, roles: &[Role]) -> Actor {
+    let principal = Principal::User { user, key: None };
+    Actor::authenticated(tenant, principal, roles.to_vec(), Vec::new(), RequestId::from_uuid(Uuid::nil()))
+}
+
+/// An admin of that tenant.
+#[must_use]
+pub fn admin(tenant: TenantId) -> Actor {
+    user(tenant, UserId::from_uuid(Uuid::nil()), &[Role::Admin])
+}
+
+/// The scope of a tenant.
+#[must_use]
+pub fn scope(tenant: TenantId) -> TenantScope {
+    admin(tenant).scope()
+}

@@ -1,0 +1,128 @@
+//! Tenants, users and keys.
+
+use kybern_core::actor::{Right, Role};
+use kybern_core::error::ErrorCode;
+use kybern_core::id::{KeyId, TenantId, UserId};
+use kybern_core::identity::{Tenant, User};
+
+use super::fixture::{HOUR, code};
+use super::{Harness, Home, World};
+
+async fn add_user(w: &World, home: &Home, email: &str, roles: &[Role]) -> User {
+    let user = w.user(UserId::from_uuid(w.id()), email, roles);
+    w.store().create_user(home.scope, &user, w.event("user.create")).await.unwrap();
+    user
+}
+
+pub async fn a_tenant_comes_with_its_user_and_key(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let tenant = w.store().tenant(home.scope.tenant()).await.unwrap().unwrap();
+    assert_eq!((tenant.name.as_str(), tenant.slug.as_str()), ("Tenant first", "first"));
+    assert_eq!(w.store().tenant_by_slug("first").await.unwrap(), Some(tenant));
+    assert_eq!(w.store().tenant_by_slug("none").await.unwrap(), None);
+    let user = w.store().user(home.scope, home.user).await.unwrap().unwrap();
+    assert_eq!((user.email.as_str(), user.roles.as_slice()), ("admin@first.example", [Role::Admin].as_slice()));
+    let holder = w.store().key_holder(&home.key_hash).await.unwrap().unwrap();
+    assert_eq!((holder.tenant, holder.user, holder.roles), (home.scope.tenant(), home.user, vec![Role::Admin]));
+    assert_eq!(w.store().audit_head(home.scope).await.unwrap().map(|(seq, _)| seq), Some(1));
+}
+
+pub async fn a_name_and_a_slug_are_taken_once(h: Harness) {
+    let (w, _home) = World::new(h).await;
+    let before = w.store().tenants().await.unwrap();
+    for (name, slug) in [("Tenant first", "fresh"), ("Fresh", "first")] {
+        let id = TenantId::from_uuid(w.id());
+        let tenant = Tenant { id, name: name.to_owned(), slug: slug.to_owned(), created_at: w.now() };
+        let user = w.user(UserId::from_uuid(w.id()), "a@b.example", &[Role::Admin]);
+        let key = w.key(user.id, &[]);
+        let refused = w.store().create_tenant(&tenant, &user, &key, "another hash", w.event("tenant.create")).await;
+        assert_eq!(code(refused), ErrorCode::Conflict);
+        assert_eq!(w.store().tenant(id).await.unwrap(), None);
+    }
+    assert_eq!(w.store().tenants().await.unwrap(), before);
+    assert_eq!(w.store().key_holder("another hash").await.unwrap(), None);
+}
+
+pub async fn tenants_are_listed_oldest_first(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let before: Vec<TenantId> = w.store().tenants().await.unwrap().iter().map(|tenant| tenant.id).collect();
+    assert!(before.contains(&home.scope.tenant()));
+    w.harness.clock.advance(HOUR);
+    let second = w.tenant("second").await;
+    w.harness.clock.advance(HOUR);
+    let third = w.tenant("third").await;
+    let after: Vec<TenantId> = w.store().tenants().await.unwrap().iter().map(|tenant| tenant.id).collect();
+    assert_eq!(after[before.len()..], [second.scope.tenant(), third.scope.tenant()]);
+}
+
+pub async fn an_address_is_taken_once_in_a_tenant(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let other = w.tenant("second").await;
+    let user = add_user(&w, &home, "a@b.example", &[Role::Viewer, Role::Reviewer]).await;
+    assert_eq!(w.store().user(home.scope, user.id).await.unwrap(), Some(user.clone()));
+    let twin = w.user(UserId::from_uuid(w.id()), "a@b.example", &[]);
+    let refused = w.store().create_user(home.scope, &twin, w.event("user.create")).await;
+    assert_eq!(code(refused), ErrorCode::Conflict);
+    w.store().create_user(other.scope, &twin, w.event("user.create")).await.unwrap();
+    assert_eq!(w.store().users(home.scope).await.unwrap().len(), 2);
+}
+
+pub async fn roles_are_replaced(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let user = add_user(&w, &home, "a@b.example", &[Role::Viewer]).await;
+    let set = async |id, roles: &[Role]| w.store().set_roles(home.scope, id, roles, w.event("user.roles")).await;
+    set(user.id, &[Role::Operator, Role::Reviewer]).await.unwrap();
+    let roles = w.store().user(home.scope, user.id).await.unwrap().unwrap().roles;
+    assert_eq!(roles, [Role::Operator, Role::Reviewer]);
+    assert_eq!(code(set(UserId::from_uuid(w.id()), &[]).await), ErrorCode::NotFound);
+}
+
+pub async fn a_key_is_revoked_at_once(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let mut key = w.key(home.user, &[]);
+    key.scopes = vec!["read".to_owned()];
+    key.expires_at = Some(w.now().plus(HOUR));
+    w.store().create_key(home.scope, &key, "the hash", w.event("key.create")).await.unwrap();
+    let holder = w.store().key_holder("the hash").await.unwrap().unwrap();
+    assert_eq!((holder.key, &holder.scopes, holder.expires_at), (key.id, &key.scopes, key.expires_at));
+
+    let at = w.now();
+    w.store().revoke_key(home.scope, key.id, at, w.event("key.revoke")).await.unwrap();
+    assert_eq!(w.store().key_holder("the hash").await.unwrap(), None);
+    w.store().revoke_key(home.scope, key.id, at.plus(HOUR), w.event("key.revoke")).await.unwrap();
+    let stored = w.store().keys(home.scope).await.unwrap().into_iter().find(|stored| stored.id == key.id).unwrap();
+    assert_eq!(stored.revoked_at, Some(at), "revoking it again changes nothing");
+    let unknown = w.store().revoke_key(home.scope, KeyId::from_uuid(w.id()), at, w.event("key.revoke")).await;
+    assert_eq!(code(unknown), ErrorCode::NotFound);
+    assert!(w.store().key_holder(&home.key_hash).await.unwrap().is_some());
+}
+
+pub async fn a_key_belongs_to_a_user_and_its_hash_is_taken_once(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let create =
+        async |user, hash: &str| w.store().create_key(home.scope, &w.key(user, &[]), hash, w.event("key.create")).await;
+    assert_eq!(code(create(UserId::from_uuid(w.id()), "fresh").await), ErrorCode::NotFound);
+    assert_eq!(code(create(home.user, &home.key_hash).await), ErrorCode::Conflict);
+    create(home.user, "fresh").await.unwrap();
+    assert_eq!(w.store().keys(home.scope).await.unwrap().len(), 2);
+}
+
+pub async fn a_key_never_grants_more_than_its_user_has(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let viewer = add_user(&w, &home, "viewer@b.example", &[Role::Viewer]).await;
+    let may = async |hash: &str, right| {
+        let holder = w.store().key_holder(hash).await.unwrap().unwrap();
+        crate::actors::user(holder.tenant, holder.user, &holder.roles).may(right)
+    };
+    let create = async |user, roles: &[Role], hash: &str| {
+        w.store().create_key(home.scope, &w.key(user, roles), hash, w.event("key.create")).await.unwrap();
+    };
+    create(viewer.id, &[Role::Admin], "too wide").await;
+    assert!(!may("too wide", Right::Administer).await);
+    create(home.user, &[Role::Viewer], "narrow").await;
+    assert!(may("narrow", Right::Read).await && !may("narrow", Right::Administer).await);
+    assert!(may(&home.key_hash, Right::Administer).await);
+    // What is taken from the user is taken from the key.
+    w.store().set_roles(home.scope, home.user, &[Role::Operator], w.event("user.roles")).await.unwrap();
+    assert!(!may(&home.key_hash, Right::Administer).await && may(&home.key_hash, Right::Operate).await);
+}

@@ -1,0 +1,149 @@
+//! Jobs: leased, retried, put to rest.
+
+use kybern_core::id::JobId;
+use kybern_core::job::{ClaimedJob, JobEnd, NewJob};
+use kybern_core::task::{Effect, WorkerId};
+use kybern_core::time::Millis;
+use serde_json::json;
+
+use super::fixture::{HOUR, LONG, SHORT};
+use super::{Harness, Home, World};
+
+fn job(w: &World, key: Option<&str>, max_attempts: u32) -> NewJob {
+    NewJob {
+        id: JobId::from_uuid(w.id()),
+        kind: "test.job".to_owned(),
+        payload: json!({"n": [1, null]}),
+        dedupe_key: key.map(str::to_owned),
+        max_attempts,
+        due_at: w.now(),
+    }
+}
+
+async fn enqueue(w: &World, home: &Home, job: &NewJob) -> bool {
+    w.store().enqueue(home.scope, job, w.now()).await.unwrap()
+}
+
+async fn claim(w: &World, lease: Millis) -> Vec<ClaimedJob> {
+    w.store().claim_jobs(&WorkerId::new("w"), 10, lease, w.now()).await.unwrap()
+}
+
+async fn claim_one(w: &World, lease: Millis) -> ClaimedJob {
+    let mut found = claim(w, lease).await;
+    assert_eq!(found.len(), 1, "exactly one job is due");
+    found.remove(0)
+}
+
+async fn finish(w: &World, job: &ClaimedJob, end: JobEnd) -> bool {
+    w.store().finish_job(job, end, w.now()).await.unwrap()
+}
+
+pub async fn a_job_is_claimed_when_it_is_due(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let due = job(&w, None, 3);
+    assert!(enqueue(&w, &home, &due).await);
+    assert!(enqueue(&w, &home, &NewJob { due_at: w.now().plus(HOUR), ..job(&w, None, 3) }).await);
+    let claimed = claim_one(&w, LONG).await;
+    assert_eq!((claimed.id, &claimed.kind, &claimed.payload), (due.id, &due.kind, &due.payload));
+    assert_eq!((claimed.attempt, claimed.max_attempts, claimed.scope()), (1, 3, home.scope));
+    assert!(claim(&w, LONG).await.is_empty());
+    assert!(finish(&w, &claimed, JobEnd::Done).await);
+    assert!(claim(&w, LONG).await.is_empty());
+    assert_eq!(w.store().dead_jobs().await.unwrap(), 0);
+}
+
+pub async fn one_dedupe_key_is_one_job(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let other = w.tenant("second").await;
+    assert!(enqueue(&w, &home, &job(&w, Some("k"), 1)).await);
+    assert!(!enqueue(&w, &home, &job(&w, Some("k"), 1)).await);
+    assert!(enqueue(&w, &home, &NewJob { kind: "test.other".to_owned(), ..job(&w, Some("k"), 1) }).await);
+    assert!(enqueue(&w, &other, &job(&w, Some("k"), 1)).await);
+    for claimed in claim(&w, LONG).await {
+        assert!(finish(&w, &claimed, JobEnd::Done).await);
+    }
+    assert!(!enqueue(&w, &home, &job(&w, Some("k"), 1)).await, "also when it is done");
+}
+
+pub async fn a_retry_comes_at_its_time(h: Harness) {
+    let (w, home) = World::new(h).await;
+    enqueue(&w, &home, &job(&w, None, 5)).await;
+    let first = claim_one(&w, LONG).await;
+    let retry = |due_at| JobEnd::Retry { error: "busy".to_owned(), due_at };
+    assert!(finish(&w, &first, retry(w.now())).await);
+    let second = claim_one(&w, LONG).await;
+    assert_eq!((second.id, second.attempt), (first.id, 2));
+    assert!(finish(&w, &second, retry(w.now().plus(HOUR))).await);
+    assert!(claim(&w, LONG).await.is_empty());
+}
+
+pub async fn a_dead_job_rests(h: Harness) {
+    let (w, home) = World::new(h).await;
+    enqueue(&w, &home, &job(&w, None, 5)).await;
+    let claimed = claim_one(&w, LONG).await;
+    assert!(finish(&w, &claimed, JobEnd::Dead { error: "no such handler".to_owned() }).await);
+    assert_eq!(w.store().dead_jobs().await.unwrap(), 1);
+    assert!(claim(&w, LONG).await.is_empty());
+    assert!(!finish(&w, &claimed, JobEnd::Done).await);
+}
+
+pub async fn an_expired_lease_counts_as_a_try_and_the_last_one_kills(h: Harness) {
+    let (w, home) = World::new(h).await;
+    enqueue(&w, &home, &job(&w, None, 2)).await;
+    let first = claim_one(&w, SHORT).await;
+    let again = async || claim(&w, SHORT).await.pop();
+    let second = w.harness.after(Millis(SHORT.0 + 1), again).await;
+    assert_eq!((second.attempt, second.id), (2, first.id));
+    assert!(!finish(&w, &first, JobEnd::Done).await, "its lease is somebody else's");
+    let dead = async || {
+        assert!(claim(&w, SHORT).await.is_empty(), "no third try");
+        (w.store().dead_jobs().await.unwrap() == 1).then_some(())
+    };
+    w.harness.after(Millis(SHORT.0 + 1), dead).await;
+    assert!(!finish(&w, &second, JobEnd::Done).await);
+}
+
+pub async fn a_job_comes_with_the_commit_once(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let lease = w.leased(&home, "w").await;
+    let keyed = |n: u32| Effect::Enqueue(Box::new(job(&w, Some("k"), n)));
+    w.commit(&lease, w.effects(vec![keyed(1), keyed(2)])).await;
+    w.commit(&lease, w.effects(vec![keyed(3)])).await;
+    assert_eq!(claim_one(&w, LONG).await.max_attempts, 1);
+}
+
+pub async fn eight_workers_never_claim_the_same_job(h: Harness) {
+    let (w, home) = World::new(h).await;
+    for _ in 0..40 {
+        enqueue(&w, &home, &job(&w, None, 1)).await;
+    }
+    let now = w.now();
+    let claims = (0..8).map(|n| {
+        let store = w.shared();
+        async move { store.claim_jobs(&WorkerId::new(&format!("w{n}")), 10, LONG, now).await.unwrap() }
+    });
+    let mut ids: Vec<JobId> = futures::future::join_all(claims).await.into_iter().flatten().map(|job| job.id).collect();
+    loop {
+        let rest = claim(&w, LONG).await;
+        if rest.is_empty() {
+            break;
+        }
+        ids.extend(rest.into_iter().map(|job| job.id));
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), 40);
+}
+
+/// Only where one process owns the store.
+pub async fn take_over_makes_leased_jobs_claimable(h: Harness) {
+    let (w, home) = World::new(h).await;
+    enqueue(&w, &home, &job(&w, None, 3)).await;
+    claim_one(&w, LONG).await;
+    let taken = w.store().take_over_jobs(w.now()).await.unwrap();
+    if w.harness.db_clock {
+        assert_eq!((taken, claim(&w, LONG).await.len()), (0, 0), "other workers may hold leases");
+    } else {
+        assert_eq!((taken, claim_one(&w, LONG).await.attempt), (1, 2));
+    }
+}

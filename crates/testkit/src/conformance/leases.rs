@@ -1,0 +1,139 @@
+//! Leases: who holds one, who lost it, and what a fence keeps out.
+
+use kybern_core::plan::StepId;
+use kybern_core::ports::Heartbeat;
+use kybern_core::record::Expect;
+use kybern_core::task::{Attempt, Commit, Effect, EffectClass, TaskStatus, WorkerId};
+use kybern_core::time::Millis;
+use serde_json::json;
+
+use super::fixture::{LONG, SHORT, is_fenced};
+use super::{Harness, World};
+
+pub async fn stale_epoch_is_refused(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let stale = w.leased_as(&home, w.new_task(), "asleep", SHORT).await.lease;
+    let fresh = w.taken_over(stale.task(), "second").await.lease;
+    let before = w.task(&home, stale.task()).await;
+
+    let put = w.put("test.thing", "a", json!({"n": 1}), Expect::Any);
+    let commit =
+        Commit { rows: vec![w.row(1)], audit: vec![w.event("x.y")], ..w.effects(vec![Effect::Put(Box::new(put))]) };
+    assert!(is_fenced(&w.store().commit(&stale, commit).await));
+    let attempt = Attempt {
+        step: StepId::trusted("send"),
+        generation: 0,
+        attempt: 1,
+        tool: "test.send".to_owned(),
+        effect: EffectClass::Keyed,
+        args_hash: "h".to_owned(),
+        at: w.now(),
+    };
+    assert!(is_fenced(&w.store().begin_attempt(&stale, &attempt).await));
+    assert!(is_fenced(&w.store().commit(&stale, w.changes(super::fixture::end(TaskStatus::Failed))).await));
+
+    assert_eq!(w.task(&home, stale.task()).await, before);
+    assert!(w.store().journal(home.scope, stale.task(), 0, 10).await.unwrap().is_empty());
+    assert!(w.store().attempts(home.scope, stale.task()).await.unwrap().is_empty());
+    assert_eq!(w.store().record(home.scope, "test.thing", "a").await.unwrap(), None);
+    w.commit(&fresh, Commit { rows: vec![w.row(1)], ..w.blank() }).await;
+}
+
+pub async fn an_expired_lease_that_nobody_took_still_commits(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let lease = w.leased_as(&home, w.new_task(), "slow", Millis(1)).await.lease;
+    w.harness.clock.advance(LONG);
+    w.commit(&lease, Commit { rows: vec![w.row(1)], ..w.blank() }).await;
+    w.end(&lease, TaskStatus::Completed).await;
+    assert_eq!(w.task(&home, lease.task()).await.status, TaskStatus::Completed);
+}
+
+pub async fn a_lease_given_back_is_gone(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let released = w.leased(&home, "w").await;
+    w.release(&released, TaskStatus::Executing, None, vec![]).await;
+    let ended = w.leased(&home, "w").await;
+    w.end(&ended, TaskStatus::Completed).await;
+    for lease in [released, ended] {
+        assert!(is_fenced(&w.store().commit(&lease, Commit { rows: vec![w.row(1)], ..w.blank() }).await));
+        let beat = w.store().heartbeat(std::slice::from_ref(&lease), LONG, w.now()).await.unwrap();
+        assert_eq!(beat, [Heartbeat::Lost]);
+        assert!(w.store().journal(home.scope, lease.task(), 0, 10).await.unwrap().is_empty());
+    }
+}
+
+pub async fn an_expired_lease_counts_as_a_recovery(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let stale = w.leased_as(&home, w.new_task(), "dead", SHORT).await.lease;
+    let claimed = w.taken_over(stale.task(), "second").await;
+    assert_eq!(claimed.recovered_from, Some(WorkerId::new("dead")));
+    assert_eq!((claimed.task.recoveries, claimed.lease.epoch()), (1, 2));
+}
+
+pub async fn a_task_given_back_is_no_recovery(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let lease = w.leased(&home, "w").await;
+    w.release(&lease, TaskStatus::Executing, Some(w.now()), vec![]).await;
+    let claimed = w.claim_only("second", lease.task()).await;
+    assert_eq!((claimed.recovered_from, claimed.task.recoveries), (None, 0));
+}
+
+pub async fn heartbeat_tells_held_and_lost(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let stale = w.leased_as(&home, w.new_task(), "asleep", SHORT).await.lease;
+    let fresh = w.taken_over(stale.task(), "second").await.lease;
+    let held = w.leased(&home, "w").await;
+    let leases = [held.clone(), stale, fresh];
+    let beats = w.store().heartbeat(&leases, LONG, w.now()).await.unwrap();
+    assert!(matches!(beats[..], [Heartbeat::Held(_), Heartbeat::Lost, Heartbeat::Held(_)]), "in order: {beats:?}");
+    w.end(&held, TaskStatus::Completed).await;
+    assert_eq!(w.store().heartbeat(&[held], LONG, w.now()).await.unwrap(), [Heartbeat::Lost]);
+    assert!(w.store().heartbeat(&[], LONG, w.now()).await.unwrap().is_empty());
+}
+
+pub async fn a_heartbeat_prolongs_the_lease(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let prolonged = w.leased_as(&home, w.new_task(), "w", SHORT).await.lease;
+    let control = w.leased_as(&home, w.new_task(), "w", SHORT).await.lease;
+    let beats = w.store().heartbeat(std::slice::from_ref(&prolonged), LONG, w.now()).await.unwrap();
+    assert!(matches!(beats[..], [Heartbeat::Held(_)]));
+    // When the other lease has expired, this one would have too.
+    let look = async || {
+        let found: Vec<_> = w.due().await;
+        assert!(!found.contains(&prolonged.task()));
+        found.contains(&control.task()).then_some(())
+    };
+    w.harness.after(Millis(SHORT.0 + 1), look).await;
+}
+
+pub async fn heartbeat_and_commit_tell_of_cancel_pause_and_signals(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let lease = w.leased(&home, "w").await;
+    let told = w.commit(&lease, w.blank()).await;
+    assert_eq!((told.signals, told.cancel_requested, told.paused), (0, false, false));
+
+    w.store().set_paused(home.scope, lease.task(), true, w.now(), w.event("task.pause")).await.unwrap();
+    assert!(w.commit(&lease, w.blank()).await.paused);
+    w.store().request_cancel(home.scope, lease.task(), w.now(), w.event("task.cancel")).await.unwrap();
+    let told = w.commit(&lease, Commit { rows: vec![w.row(1)], ..w.blank() }).await;
+    assert_eq!((told.cancel_requested, told.paused), (true, false), "who wants it cancelled does not want it paused");
+    let beats = w.store().heartbeat(&[lease], LONG, w.now()).await.unwrap();
+    assert_eq!(beats, [Heartbeat::Held(told)]);
+}
+
+/// Only where one process owns the store: elsewhere other workers may be alive.
+pub async fn take_over_makes_leased_claimable(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let lease = w.leased(&home, "before the restart").await;
+    let asleep = w.leased(&home, "before the restart").await;
+    w.release(&asleep, TaskStatus::NeedsReview, None, vec![]).await;
+    let taken = w.store().take_over(w.now()).await.unwrap();
+    if w.harness.db_clock {
+        assert_eq!((taken, w.due().await.len()), (0, 0), "other workers may hold leases");
+        return;
+    }
+    assert_eq!(taken, 1);
+    let claimed = w.claim_only("after the restart", lease.task()).await;
+    assert_eq!(claimed.recovered_from, Some(WorkerId::new("before the restart")));
+    assert!(is_fenced(&w.store().commit(&lease, w.blank()).await));
+}

@@ -1,0 +1,40 @@
+//! The conformance suite: what every store does, told as tests of its behaviour.
+//!
+//! A store's own tests call [`conformance_suite!`](crate::conformance_suite) with an async function that makes a
+//! fresh, empty store. Each behaviour becomes one test on a fresh store. The in-memory store runs the same suite, and
+//! [`model`] walks it side by side with the store under test.
+#![expect(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a behaviour's name states the fact, and a panic is its failure"
+)]
+
+pub mod attempts;
+pub mod audit;
+pub mod blobs;
+pub mod callbacks;
+pub mod children;
+pub mod claims;
+pub mod commits;
+mod fixture;
+mod harness;
+pub mod idempotency;
+pub mod identities;
+pub mod isolation;
+pub mod jobs;
+pub mod leases;
+pub mod model;
+pub mod outbox;
+pub mod plans;
+pub mod records;
+pub mod releases;
+pub mod reviews;
+pub mod steering;
+pub mod submissions;
+mod suite;
+pub mod tasks;
+pub mod webhooks;
+
+pub use fixture::{Home, World};
+pub use harness::Harness;

@@ -1,0 +1,213 @@
+//! The list of all behaviours. A behaviour that is not listed is not run, which a test of this crate finds.
+
+/// Makes one test per behaviour for a store. `$make` is an async function without arguments that answers a
+/// [`Harness`](crate::conformance::Harness) over a fresh, empty store.
+///
+/// ```ignore
+/// async fn make() -> kybern_testkit::conformance::Harness { … }
+/// kybern_testkit::conformance_suite!(make);
+/// ```
+///
+/// The crate that calls it needs `tokio` with `macros` and `rt-multi-thread`.
+#[macro_export]
+macro_rules! conformance_suite {
+    ($make:ident) => {
+        $crate::conformance_tests! { $make
+            attempts {
+                an_attempt_is_recorded_once,
+                other_arguments_under_the_same_key_are_a_conflict,
+                an_attempt_tells_what_a_commit_tells,
+            }
+            audit {
+                the_chain_is_whole_and_per_tenant,
+                parallel_events_stand_in_one_line,
+                acts_are_audited_where_they_happen,
+            }
+            blobs {
+                bytes_come_back_under_their_hash,
+                what_was_not_stored_is_not_found,
+                parallel_stores_of_the_same_bytes_agree,
+            }
+            callbacks {
+                a_callback_ends_the_wait,
+                the_same_body_again_is_a_duplicate,
+                another_body_is_a_conflict_and_audited,
+                an_early_callback_is_kept,
+                a_late_callback_changes_nothing,
+                fifty_parallel_callbacks_are_one,
+                two_delegations_of_a_task_are_told_apart,
+                a_callback_for_an_unknown_task_is_not_found,
+            }
+            children {
+                a_child_comes_with_the_commit,
+                child_end_signals_parent_in_the_same_commit,
+                a_parent_at_work_hears_at_its_next_commit,
+                a_parent_that_has_ended_stays_ended,
+                a_waiting_child_leaves_no_signal,
+            }
+            claims {
+                claim_takes_expired_and_due_only,
+                longest_due_is_claimed_first,
+                a_claim_is_no_larger_than_asked,
+                eight_workers_never_claim_the_same_task,
+                a_claim_keeps_the_status_and_raises_the_epoch,
+                the_first_claim_starts_a_task,
+                claims_are_of_all_tenants,
+                a_task_of_the_future_waits_for_its_time,
+            }
+            commits {
+                journal_pages,
+                a_place_in_the_journal_is_taken_once,
+                a_refused_commit_writes_nothing,
+                progress_keeps_the_lease,
+                an_end_clears_lease_and_waits,
+                usage_adds_up_over_the_tree,
+                parallel_commits_of_many_tasks_all_hold,
+            }
+            idempotency {
+                a_key_is_fresh_then_taken_then_answered,
+                a_key_with_another_body_is_told,
+                a_key_given_free_is_fresh_again,
+                a_key_that_was_never_answered_is_taken_anew,
+                an_answer_is_forgotten_after_its_life,
+                principals_routes_and_tenants_do_not_share_keys,
+                of_a_hundred_at_once_one_is_fresh,
+            }
+            identities {
+                a_tenant_comes_with_its_user_and_key,
+                a_name_and_a_slug_are_taken_once,
+                tenants_are_listed_oldest_first,
+                an_address_is_taken_once_in_a_tenant,
+                roles_are_replaced,
+                a_key_is_revoked_at_once,
+                a_key_belongs_to_a_user_and_its_hash_is_taken_once,
+                a_key_never_grants_more_than_its_user_has,
+            }
+            isolation {
+                another_tenant_reads_nothing,
+                another_tenant_changes_nothing,
+                a_lease_forged_for_another_tenant_is_refused,
+                two_tenants_keep_records_of_the_same_key_apart,
+            }
+            jobs {
+                a_job_is_claimed_when_it_is_due,
+                one_dedupe_key_is_one_job,
+                a_retry_comes_at_its_time,
+                a_dead_job_rests,
+                an_expired_lease_counts_as_a_try_and_the_last_one_kills,
+                a_job_comes_with_the_commit_once,
+                eight_workers_never_claim_the_same_job,
+                take_over_makes_leased_jobs_claimable,
+            }
+            leases {
+                stale_epoch_is_refused,
+                an_expired_lease_that_nobody_took_still_commits,
+                a_lease_given_back_is_gone,
+                an_expired_lease_counts_as_a_recovery,
+                a_task_given_back_is_no_recovery,
+                heartbeat_tells_held_and_lost,
+                a_heartbeat_prolongs_the_lease,
+                heartbeat_and_commit_tell_of_cancel_pause_and_signals,
+                take_over_makes_leased_claimable,
+            }
+            outbox {
+                outbox_row_and_its_job_come_with_the_commit,
+                a_message_moves_only_from_where_it_is,
+                pages_of_the_outbox_visit_each_once_newest_first,
+            }
+            plans {
+                a_plan_is_read_back_as_it_was_written,
+                versions_count_up_and_the_newest_is_active,
+                a_version_is_written_once,
+                a_plan_is_taken_out_of_use_and_brought_back,
+                active_plans_of_all_tenants_are_checked_at_start,
+            }
+            records {
+                a_record_is_found_by_key_id_and_lookup,
+                record_expectation_mismatch_writes_nothing,
+                of_twenty_who_expect_nothing_one_writes,
+                unique_lookup_is_enforced,
+                two_new_records_of_one_commit_may_not_share_a_unique_lookup,
+                lookups_of_the_same_name_are_replaced,
+                merge_modes,
+                the_version_grows_only_when_something_changed,
+                links_name_the_record_that_exists,
+                pages_of_records_visit_each_once,
+            }
+            releases {
+                release_without_due_waits_for_a_signal,
+                release_with_due_goes_on_by_itself,
+                release_with_unseen_signal_is_due_at_once,
+                release_after_a_cancel_is_due_at_once,
+                a_release_writes_what_the_task_waits_for,
+            }
+            reviews {
+                a_wait_is_answered_once_of_fifty,
+                an_answer_binds_to_its_wait,
+                an_unknown_task_is_not_found,
+                a_second_wait_can_be_answered_while_the_first_is_taken_in,
+                a_wait_that_is_over_takes_no_answer,
+                the_same_step_may_ask_again,
+            }
+            steering {
+                cancel_makes_an_unleased_task_due,
+                cancel_leaves_a_leased_task_to_its_holder,
+                cancel_ends_a_pause,
+                paused_is_not_claimed,
+                pausing_twice_is_a_conflict,
+                what_has_ended_is_not_steered,
+                an_unknown_task_is_not_steered,
+                only_what_failed_is_reopened,
+            }
+            submissions {
+                a_task_is_read_back_as_it_was_given,
+                a_submission_may_claim_at_once,
+                same_key_is_submitted_once,
+                same_key_with_another_body_is_told,
+                a_duplicate_is_told_after_the_task_has_ended,
+                the_same_key_of_another_source_or_tenant_is_another_task,
+                a_hundred_parallel_submissions_make_one_task,
+                an_id_is_taken_once,
+                attachments_keep_their_order,
+                a_frozen_plan_comes_with_the_task,
+                fork_rows_come_with_the_submission,
+            }
+            tasks {
+                pages_of_tasks_visit_each_once_newest_first,
+                a_page_that_is_just_full_is_the_last,
+                filters_hold_together,
+                tasks_are_counted_by_status_over_all_tenants,
+            }
+            webhooks {
+                an_end_is_told_to_who_subscribed,
+                every_kind_of_end_and_a_review_has_its_event,
+                webhooks_are_listed_and_removed,
+            }
+        }
+
+        mod model {
+            #[::tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn any_walk_ends_as_in_the_model() {
+                $crate::conformance::model::any_walk_ends_as_in_the_model(super::$make).await;
+            }
+        }
+    };
+}
+
+/// One module per noun, one test per behaviour.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! conformance_tests {
+    ($make:ident $($noun:ident { $($behaviour:ident,)* })*) => {
+        $(
+            mod $noun {
+                $(
+                    #[::tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                    async fn $behaviour() {
+                        $crate::conformance::$noun::$behaviour(super::$make().await).await;
+                    }
+                )*
+            }
+        )*
+    };
+}

@@ -1,0 +1,165 @@
+//! Small stand-ins for what lies outside: models, documents, mail.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, FaultKind, PageText};
+use kybern_core::error::Result;
+use kybern_core::mail::{OutgoingMail, ParsedMail, SendFault};
+use kybern_core::model::{Classification, ClassifyInput, IntentSpec};
+use kybern_core::ports::{DocumentReader, Documents, IntentModel, MailSender};
+use kybern_core::task::Attachment;
+
+/// A model that looks its answers up in a table: the first entry whose words stand in the subject or the text.
+#[derive(Clone, Debug, Default)]
+pub struct FixedIntent {
+    table: Vec<(String, String, f64)>,
+}
+
+impl FixedIntent {
+    /// A model that knows nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The same model, which answers `intent` so surely when it reads `words`.
+    #[must_use]
+    pub fn when(mut self, words: &str, intent: &str, confidence: f64) -> Self {
+        self.table.push((words.to_lowercase(), intent.to_owned(), confidence));
+        self
+    }
+}
+
+#[async_trait]
+impl IntentModel for FixedIntent {
+    async fn classify(&self, input: &ClassifyInput, _intents: &[IntentSpec]) -> Result<Classification> {
+        let text = format!("{} {}", input.subject, input.text).to_lowercase();
+        let found = self.table.iter().find(|(words, _, _)| text.contains(words));
+        Ok(Classification {
+            intent: found.map(|(_, intent, _)| intent.clone()),
+            confidence: found.map_or(0.0, |(_, _, confidence)| *confidence),
+            reasoning: found.map_or("nothing in the table".to_owned(), |(words, _, _)| format!("reads {words:?}")),
+            alternatives: Vec::new(),
+            model: "fixed/1".to_owned(),
+        })
+    }
+}
+
+/// A task without documents.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoDocuments;
+
+#[async_trait]
+impl Documents for NoDocuments {
+    async fn list(&self) -> Result<Vec<Attachment>> {
+        Ok(Vec::new())
+    }
+
+    async fn texts(&self) -> Result<Vec<(Attachment, Arc<DocumentText>)>> {
+        Ok(Vec::new())
+    }
+
+    async fn mail(&self) -> Result<Option<ParsedMail>> {
+        Ok(None)
+    }
+}
+
+/// Reads plain text, one page per form feed. Bytes that are no UTF-8 are broken; a name that ends in `.scan`,
+/// `.locked` or `.unknown` has that fault.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TextReader;
+
+#[async_trait]
+impl DocumentReader for TextReader {
+    async fn read(&self, filename: &str, _content_type: &str, bytes: Bytes) -> Result<DocumentText, DocumentFault> {
+        let fault = |kind, message: &str| Err(DocumentFault::new(kind, message));
+        match filename.rsplit_once('.').map_or("", |(_, ending)| ending) {
+            "scan" => return fault(FaultKind::Scan, "no text layer"),
+            "locked" => return fault(FaultKind::Encrypted, "a password is set"),
+            "unknown" => return fault(FaultKind::Unsupported, "an unknown type"),
+            _ => {}
+        }
+        let Ok(text) = std::str::from_utf8(&bytes) else {
+            return fault(FaultKind::Broken, "not UTF-8");
+        };
+        if text.trim().is_empty() {
+            return fault(FaultKind::Empty, "no text");
+        }
+        let page = |(n, text): (u32, &str)| PageText { number: n, text: text.to_owned(), ..PageText::default() };
+        Ok(DocumentText { format: DocumentFormat::Text, pages: (1..).zip(text.split('\u{c}')).map(page).collect() })
+    }
+}
+
+/// Keeps what it is asked to send. Faults that were queued come first; a message whose fault is unknown is kept too,
+/// because it may have been sent.
+#[derive(Debug, Default)]
+pub struct RecordingMailSender {
+    sent: Mutex<Vec<OutgoingMail>>,
+    faults: Mutex<VecDeque<SendFault>>,
+}
+
+impl RecordingMailSender {
+    /// A sender that succeeds.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Lets the next message that has no fault yet end with this one.
+    pub fn fail_next(&self, fault: SendFault) {
+        self.faults.lock().expect("no test panics while it holds this").push_back(fault);
+    }
+
+    /// What was sent, in order.
+    #[must_use]
+    pub fn sent(&self) -> Vec<OutgoingMail> {
+        self.sent.lock().expect("no test panics while it holds this").clone()
+    }
+}
+
+#[async_trait]
+impl MailSender for RecordingMailSender {
+    async fn send(&self, mail: &OutgoingMail) -> Result<(), SendFault> {
+        let fault = self.faults.lock().expect("no test panics while it holds this").pop_front();
+        if !matches!(fault, Some(SendFault::NotSent { .. })) {
+            self.sent.lock().expect("no test panics while it holds this").push(mail.clone());
+        }
+        fault.map_or(Ok(()), Err)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_text_is_read_page_by_page_and_faults_are_typed() {
+        let read = |name: &'static str, bytes: &'static [u8]| TextReader.read(name, "", Bytes::from_static(bytes));
+        assert_eq!(read("a.txt", b"one\x0ctwo").await.unwrap().pages.len(), 2);
+        assert_eq!(read("a.txt", b" \n").await.unwrap_err().kind, FaultKind::Empty);
+        assert_eq!(read("a.txt", b"\xff").await.unwrap_err().kind, FaultKind::Broken);
+        assert_eq!(read("a.scan", b"x").await.unwrap_err().kind, FaultKind::Scan);
+    }
+
+    #[tokio::test]
+    async fn a_message_that_was_surely_not_sent_is_not_recorded() {
+        let (sender, mail) = (
+            RecordingMailSender::new(),
+            OutgoingMail {
+                to: "a@example.com".to_owned(),
+                subject: String::new(),
+                body: String::new(),
+                message_id: "1".to_owned(),
+            },
+        );
+        sender.fail_next(SendFault::NotSent { message: "busy".to_owned(), retryable: true });
+        sender.fail_next(SendFault::Unknown { message: "cut".to_owned() });
+        assert!(sender.send(&mail).await.is_err());
+        assert!(sender.send(&mail).await.is_err());
+        assert!(sender.send(&mail).await.is_ok());
+        assert_eq!(sender.sent().len(), 2);
+    }
+}

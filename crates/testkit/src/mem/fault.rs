@@ -1,0 +1,31 @@
+//! Faults of the in-memory store: a hook that looks at every call and says how it ends.
+
+/// One call of the store, before it begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FaultPoint {
+    /// The name of the port's method.
+    pub call: &'static str,
+    /// The number of this call in the life of the store, from 1.
+    pub n: u64,
+}
+
+/// How a call ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Fault {
+    /// As it should.
+    #[default]
+    None,
+    /// As it should, after everybody else had a turn: calls that race are taken in another order.
+    Yield,
+    /// The caller's process dies before the call takes effect: the call never returns. Drop its future.
+    CrashBefore,
+    /// The caller's process dies after the call took effect: the call never returns. Drop its future.
+    CrashAfter,
+    /// `UNAVAILABLE`, and nothing happened.
+    Unavailable,
+    /// `UNAVAILABLE`, although it happened: the connection broke on the way back.
+    AnswerLost,
+}
+
+/// Decides about each call.
+pub type FaultHook = Box<dyn Fn(FaultPoint) -> Fault + Send + Sync>;

@@ -1,0 +1,198 @@
+//! Tenants, users, keys and completion webhooks.
+
+use async_trait::async_trait;
+use kybern_core::actor::{Actor, Right, Role};
+use kybern_core::audit::AuditEvent;
+use kybern_core::error::{Error, Result};
+use kybern_core::id::{KeyId, TenantId, UserId, WebhookId};
+use kybern_core::identity::{ApiKey, KeyHolder, OutboundWebhook, Tenant, User};
+use kybern_core::ports::IdentityStore;
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::Timestamp;
+
+use super::MemStore;
+use super::state::{State, conflict};
+
+#[async_trait]
+impl IdentityStore for MemStore {
+    async fn create_tenant(
+        &self,
+        tenant: &Tenant,
+        admin: &User,
+        key: &ApiKey,
+        key_hash: &str,
+        audit: AuditEvent,
+    ) -> Result<()> {
+        self.run("create_tenant", |state| {
+            let taken =
+                |known: &Tenant| known.id == tenant.id || known.name == tenant.name || known.slug == tenant.slug;
+            if state.tenants.values().any(taken) {
+                return Err(conflict(format!(
+                    "the tenant name {:?} or its slug {:?} is taken",
+                    tenant.name, tenant.slug
+                )));
+            }
+            state.free_hash(key_hash)?;
+            state.tenants.insert(tenant.id, tenant.clone());
+            state.users.insert((tenant.id, admin.id), admin.clone());
+            state.api_keys.insert((tenant.id, key.id), (key.clone(), key_hash.to_owned()));
+            state.append_audit(tenant.id, state.now, audit);
+            Ok(())
+        })
+        .await
+    }
+
+    async fn tenants(&self) -> Result<Vec<Tenant>> {
+        self.run("tenants", |state| Ok(oldest_first(state.tenants.values(), |tenant| tenant.created_at))).await
+    }
+
+    async fn tenant(&self, id: TenantId) -> Result<Option<Tenant>> {
+        self.run("tenant", |state| Ok(state.tenants.get(&id).cloned())).await
+    }
+
+    async fn tenant_by_slug(&self, slug: &str) -> Result<Option<Tenant>> {
+        self.run("tenant_by_slug", |state| Ok(state.tenants.values().find(|tenant| tenant.slug == slug).cloned())).await
+    }
+
+    async fn create_user(&self, scope: TenantScope, user: &User, audit: AuditEvent) -> Result<()> {
+        self.run("create_user", |state| {
+            if state.users_of(scope).any(|known| known.email == user.email || known.id == user.id) {
+                return Err(conflict(format!("the address {:?} is taken", user.email)));
+            }
+            state.users.insert((scope.tenant(), user.id), user.clone());
+            state.append_audit(scope.tenant(), state.now, audit);
+            Ok(())
+        })
+        .await
+    }
+
+    async fn users(&self, scope: TenantScope) -> Result<Vec<User>> {
+        self.run("users", |state| Ok(oldest_first(state.users_of(scope), |user| user.created_at))).await
+    }
+
+    async fn user(&self, scope: TenantScope, id: UserId) -> Result<Option<User>> {
+        self.run("user", |state| Ok(state.users.get(&(scope.tenant(), id)).cloned())).await
+    }
+
+    async fn set_roles(&self, scope: TenantScope, id: UserId, roles: &[Role], audit: AuditEvent) -> Result<()> {
+        self.run("set_roles", |state| {
+            let user = state.users.get_mut(&(scope.tenant(), id)).ok_or_else(|| Error::not_found("user", id))?;
+            user.roles = roles.to_vec();
+            state.append_audit(scope.tenant(), state.now, audit);
+            Ok(())
+        })
+        .await
+    }
+
+    async fn create_key(&self, scope: TenantScope, key: &ApiKey, key_hash: &str, audit: AuditEvent) -> Result<()> {
+        self.run("create_key", |state| {
+            if !state.users.contains_key(&(scope.tenant(), key.user_id)) {
+                return Err(Error::not_found("user", key.user_id));
+            }
+            state.free_hash(key_hash)?;
+            state.api_keys.insert((scope.tenant(), key.id), (key.clone(), key_hash.to_owned()));
+            state.append_audit(scope.tenant(), state.now, audit);
+            Ok(())
+        })
+        .await
+    }
+
+    async fn keys(&self, scope: TenantScope) -> Result<Vec<ApiKey>> {
+        self.run("keys", |state| {
+            let own = state.api_keys.iter().filter(|((tenant, _), _)| *tenant == scope.tenant());
+            Ok(oldest_first(own.map(|(_, (key, _))| key), |key| key.created_at))
+        })
+        .await
+    }
+
+    async fn revoke_key(&self, scope: TenantScope, id: KeyId, at: Timestamp, audit: AuditEvent) -> Result<()> {
+        self.run("revoke_key", |state| {
+            let (key, _) = state.api_keys.get_mut(&(scope.tenant(), id)).ok_or_else(|| Error::not_found("key", id))?;
+            if key.revoked_at.is_none() {
+                key.revoked_at = Some(at);
+                state.append_audit(scope.tenant(), at, audit);
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    async fn key_holder(&self, key_hash: &str) -> Result<Option<KeyHolder>> {
+        self.run("key_holder", |state| {
+            let found = state.api_keys.iter().find(|(_, (key, hash))| hash == key_hash && key.revoked_at.is_none());
+            let Some(((tenant, _), (key, _))) = found else { return Ok(None) };
+            let Some(user) = state.users.get(&(*tenant, key.user_id)) else { return Ok(None) };
+            Ok(Some(KeyHolder {
+                tenant: *tenant,
+                user: user.id,
+                key: key.id,
+                roles: limited(&key.roles, &user.roles),
+                scopes: key.scopes.clone(),
+                expires_at: key.expires_at,
+            }))
+        })
+        .await
+    }
+
+    async fn create_webhook(&self, scope: TenantScope, webhook: &OutboundWebhook, audit: AuditEvent) -> Result<()> {
+        self.run("create_webhook", |state| {
+            state.webhooks.insert((scope.tenant(), webhook.id), webhook.clone());
+            state.append_audit(scope.tenant(), state.now, audit);
+            Ok(())
+        })
+        .await
+    }
+
+    async fn webhooks(&self, scope: TenantScope) -> Result<Vec<OutboundWebhook>> {
+        self.run("webhooks", |state| {
+            let own = state.webhooks.iter().filter(|((tenant, _), _)| *tenant == scope.tenant());
+            Ok(oldest_first(own.map(|(_, hook)| hook), |hook| hook.created_at))
+        })
+        .await
+    }
+
+    async fn delete_webhook(&self, scope: TenantScope, id: WebhookId, audit: AuditEvent) -> Result<()> {
+        self.run("delete_webhook", |state| {
+            state.webhooks.remove(&(scope.tenant(), id)).ok_or_else(|| Error::not_found("webhook", id))?;
+            state.append_audit(scope.tenant(), state.now, audit);
+            Ok(())
+        })
+        .await
+    }
+}
+
+impl State {
+    fn users_of(&self, scope: TenantScope) -> impl Iterator<Item = &User> {
+        self.users.iter().filter(move |((tenant, _), _)| *tenant == scope.tenant()).map(|(_, user)| user)
+    }
+
+    fn free_hash(&self, key_hash: &str) -> Result<()> {
+        if self.api_keys.values().any(|(_, hash)| hash == key_hash) {
+            return Err(conflict("there is such a key already"));
+        }
+        Ok(())
+    }
+}
+
+/// The key's own roles as far as its user's rights cover them; the user's where it has none.
+fn limited(own: &[Role], users: &[Role]) -> Vec<Role> {
+    if own.is_empty() {
+        return users.to_vec();
+    }
+    let may = |roles: &[Role], right| actor_with(roles).may(right);
+    let covered = |role: &Role| RIGHTS.into_iter().all(|right| !may(&[*role], right) || may(users, right));
+    own.iter().copied().filter(covered).collect()
+}
+
+const RIGHTS: [Right; 5] = [Right::Read, Right::Operate, Right::Review, Right::Administer, Right::Platform];
+
+fn actor_with(roles: &[Role]) -> Actor {
+    crate::actors::user(TenantId::DEFAULT, UserId::from_uuid(uuid::Uuid::nil()), roles)
+}
+
+/// In order of time; what has the same time, in order of id.
+fn oldest_first<'a, T: Clone + 'a>(rows: impl Iterator<Item = &'a T>, made: impl Fn(&T) -> Timestamp) -> Vec<T> {
+    let mut rows: Vec<T> = rows.cloned().collect();
+    rows.sort_by_key(made);
+    rows
+}

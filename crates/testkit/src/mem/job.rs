@@ -1,0 +1,98 @@
+//! Background jobs.
+
+use async_trait::async_trait;
+use kybern_core::error::Result;
+use kybern_core::job::{ClaimedJob, JobEnd, JobStatus, NewJob};
+use kybern_core::ports::JobStore;
+use kybern_core::task::WorkerId;
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::{Millis, Timestamp};
+
+use super::MemStore;
+use super::state::{JobRow, State};
+
+#[async_trait]
+impl JobStore for MemStore {
+    async fn enqueue(&self, scope: TenantScope, job: &NewJob, _at: Timestamp) -> Result<bool> {
+        self.run("enqueue", |state| Ok(state.insert_job(scope.tenant(), job.clone()))).await
+    }
+
+    async fn claim_jobs(
+        &self,
+        _worker: &WorkerId,
+        limit: u32,
+        lease: Millis,
+        now: Timestamp,
+    ) -> Result<Vec<ClaimedJob>> {
+        self.run("claim_jobs", |state| Ok(state.claim_jobs(limit, lease, now))).await
+    }
+
+    async fn finish_job(&self, job: &ClaimedJob, end: JobEnd, _now: Timestamp) -> Result<bool> {
+        self.run("finish_job", |state| {
+            let holds = |row: &&mut JobRow| {
+                let same = row.job.id == job.id && row.tenant == job.tenant;
+                same && row.leased && row.epoch == job.epoch && row.status == JobStatus::Pending
+            };
+            let Some(row) = state.jobs.iter_mut().find(holds) else { return Ok(false) };
+            row.leased = false;
+            match end {
+                JobEnd::Done => row.status = JobStatus::Done,
+                JobEnd::Retry { error, due_at } => {
+                    row.error = Some(error);
+                    row.claimable_at = due_at;
+                }
+                JobEnd::Dead { error } => {
+                    row.error = Some(error);
+                    row.status = JobStatus::Dead;
+                }
+            }
+            Ok(true)
+        })
+        .await
+    }
+
+    async fn take_over_jobs(&self, now: Timestamp) -> Result<u64> {
+        self.run("take_over_jobs", |state| {
+            let leased = state.jobs.iter_mut().filter(|row| row.leased && row.status == JobStatus::Pending);
+            Ok(leased.map(|row| row.claimable_at = now).count() as u64)
+        })
+        .await
+    }
+
+    async fn dead_jobs(&self) -> Result<i64> {
+        self.run("dead_jobs", |state| Ok(state.jobs.iter().filter(|row| row.status == JobStatus::Dead).count() as i64))
+            .await
+    }
+}
+
+impl State {
+    fn claim_jobs(&mut self, limit: u32, lease: Millis, now: Timestamp) -> Vec<ClaimedJob> {
+        let due = |row: &JobRow| row.status == JobStatus::Pending && row.claimable_at <= now;
+        for row in self.jobs.iter_mut().filter(|row| due(row) && row.leased && row.attempts >= row.job.max_attempts) {
+            row.status = JobStatus::Dead;
+            row.leased = false;
+            row.error = Some("its lease expired on its last try".to_owned());
+        }
+        let mut found: Vec<&mut JobRow> = self.jobs.iter_mut().filter(|row| due(row)).collect();
+        found.sort_by_key(|row| (row.claimable_at, row.job.id));
+        found.into_iter().take(limit as usize).map(|row| row.claim(lease, now)).collect()
+    }
+}
+
+impl JobRow {
+    fn claim(&mut self, lease: Millis, now: Timestamp) -> ClaimedJob {
+        self.leased = true;
+        self.claimable_at = now.plus(lease);
+        self.attempts += 1;
+        self.epoch += 1;
+        ClaimedJob {
+            tenant: self.tenant,
+            id: self.job.id,
+            kind: self.job.kind.clone(),
+            payload: self.job.payload.clone(),
+            attempt: self.attempts,
+            max_attempts: self.job.max_attempts,
+            epoch: self.epoch,
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! The in-memory store: the model of what every store must do, and the ground on which simulations walk.
+//!
+//! All of it is one state behind one lock, so a call is one transaction. Maps are ordered, ids and time are handed in,
+//! and so the same calls always end the same way. It is written to be read: no index that a scan can replace.
+
+mod audit;
+mod blob;
+mod commit;
+mod effect;
+mod fault;
+mod idempotency;
+mod identity;
+mod job;
+mod outbox;
+mod plan;
+mod record;
+mod signal;
+mod state;
+mod steering;
+mod task;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use kybern_core::error::{Error, ErrorCode};
+use kybern_core::id::TaskId;
+use kybern_core::job::JobStatus;
+use kybern_core::ports::{Clock, IdSource, Keys, WakeUps};
+use kybern_core::task::{Delegation, WorkerId};
+use kybern_core::time::{Millis, Timestamp};
+use tokio::sync::Notify;
+
+pub use fault::{Fault, FaultHook, FaultPoint};
+
+use crate::{SeededIds, SimClock, TestKeys};
+use state::State;
+
+/// A store that forgets everything when it is dropped.
+pub struct MemStore {
+    state: Mutex<State>,
+    clock: Arc<dyn Clock>,
+    hook: Option<FaultHook>,
+    calls: AtomicU64,
+    hint: Notify,
+}
+
+impl std::fmt::Debug for MemStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MemStore").field("calls", &self.calls).finish_non_exhaustive()
+    }
+}
+
+/// A job as it lies in the store.
+#[derive(Clone, PartialEq, Debug)]
+pub struct JobView {
+    /// Its handler.
+    pub kind: String,
+    /// Where it stands.
+    pub status: JobStatus,
+    /// Tries so far.
+    pub attempts: u32,
+    /// What went wrong last.
+    pub error: Option<String>,
+    /// What the handler needs.
+    pub payload: serde_json::Value,
+}
+
+impl MemStore {
+    /// An empty store.
+    #[must_use]
+    pub fn new(clock: Arc<dyn Clock>, ids: Arc<dyn IdSource>, keys: Arc<dyn Keys>) -> Self {
+        let state = Mutex::new(State::new(ids, keys));
+        Self { state, clock, hook: None, calls: AtomicU64::new(0), hint: Notify::new() }
+    }
+
+    /// An empty store over that clock, with ids of its own and the tests' keys.
+    #[must_use]
+    pub fn simple(clock: Arc<SimClock>) -> Self {
+        let ids = Arc::new(SeededIds::new(0x6d65_6d5f_7374_6f72, clock.clone()));
+        Self::new(clock, ids, Arc::new(TestKeys::new()))
+    }
+
+    /// The same store, whose every call ends as the hook says.
+    #[must_use]
+    pub fn with_faults(mut self, hook: FaultHook) -> Self {
+        self.hook = Some(hook);
+        self
+    }
+
+    /// How many calls it has taken.
+    #[must_use]
+    pub fn calls(&self) -> u64 {
+        self.calls.load(Ordering::SeqCst)
+    }
+
+    /// The first moment at which a task or a job can be claimed; `None` when none ever will by itself. A simulation
+    /// moves its clock there.
+    #[must_use]
+    pub fn next_due(&self) -> Option<Timestamp> {
+        self.look(State::next_due)
+    }
+
+    /// When a task can be claimed, pause and end aside.
+    #[must_use]
+    pub fn claimable_at(&self, task: TaskId) -> Option<Timestamp> {
+        self.look(|state| state.tasks.get(&task).and_then(|row| row.claimable_at))
+    }
+
+    /// Who holds a task's lease, expired or not.
+    #[must_use]
+    pub fn holder(&self, task: TaskId) -> Option<WorkerId> {
+        self.look(|state| state.tasks.get(&task).and_then(|row| row.lease_owner.clone()))
+    }
+
+    /// What a task has handed to outside engines, oldest first.
+    #[must_use]
+    pub fn delegations(&self, task: TaskId) -> Vec<Delegation> {
+        self.look(|state| state.tasks.get(&task).map(|row| row.delegations.clone()).unwrap_or_default())
+    }
+
+    /// Every job of every tenant, in the order in which they were stored.
+    #[must_use]
+    pub fn jobs(&self) -> Vec<JobView> {
+        self.look(|state| state.jobs.iter().map(state::JobRow::view).collect())
+    }
+
+    fn look<T>(&self, look: impl FnOnce(&State) -> T) -> T {
+        look(&self.state.lock().expect("no call of the store panics"))
+    }
+
+    /// One call: one transaction, ended as the hook says.
+    async fn run<T, E: From<Error>>(
+        &self,
+        call: &'static str,
+        work: impl FnOnce(&mut State) -> Result<T, E> + Send,
+    ) -> Result<T, E> {
+        let n = self.calls.fetch_add(1, Ordering::SeqCst) + 1;
+        let fault = self.hook.as_ref().map_or(Fault::None, |hook| hook(FaultPoint { call, n }));
+        match fault {
+            Fault::None | Fault::CrashAfter | Fault::AnswerLost => {}
+            Fault::Yield => tokio::task::yield_now().await,
+            Fault::CrashBefore => std::future::pending().await,
+            Fault::Unavailable => return Err(unavailable(call).into()),
+        }
+        let answer = self.write(work);
+        match fault {
+            Fault::None | Fault::Yield | Fault::CrashBefore | Fault::Unavailable => answer,
+            Fault::AnswerLost => Err(unavailable(call).into()),
+            Fault::CrashAfter => {
+                drop(answer);
+                std::future::pending().await
+            }
+        }
+    }
+
+    fn write<T, E>(&self, work: impl FnOnce(&mut State) -> Result<T, E>) -> Result<T, E> {
+        let mut state = self.state.lock().expect("no call of the store panics");
+        state.now = self.clock.now();
+        let answer = work(&mut state);
+        drop(state);
+        self.hint.notify_waiters();
+        answer
+    }
+}
+
+fn unavailable(call: &str) -> Error {
+    Error::new(ErrorCode::Unavailable, format!("the store cannot take {call} now"))
+}
+
+/// Every call is a hint, so most are spurious.
+#[async_trait]
+impl WakeUps for MemStore {
+    async fn wait(&self, at_most: Millis) {
+        // Running out of time is an ordinary end of waiting.
+        if tokio::time::timeout(at_most.as_duration(), self.hint.notified()).await.is_err() {}
+    }
+}

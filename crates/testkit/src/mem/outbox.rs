@@ -1,0 +1,51 @@
+//! Messages that leave the house, to read and to move on.
+
+use async_trait::async_trait;
+use kybern_core::error::Result;
+use kybern_core::id::OutboxId;
+use kybern_core::outbox::{OutboxMessage, OutboxStatus};
+use kybern_core::ports::{OutboxStore, Page};
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::Timestamp;
+
+use super::MemStore;
+use super::task::page;
+
+#[async_trait]
+impl OutboxStore for MemStore {
+    async fn outbox_message(&self, scope: TenantScope, id: OutboxId) -> Result<Option<OutboxMessage>> {
+        self.run("outbox_message", |state| Ok(state.outbox.get(&(scope.tenant(), id)).cloned())).await
+    }
+
+    async fn outbox(&self, scope: TenantScope, before: Option<OutboxId>, limit: u32) -> Result<Page<OutboxMessage>> {
+        self.run("outbox", |state| {
+            let own = state.outbox.iter().rev().filter(|((tenant, _), _)| *tenant == scope.tenant());
+            let found = own.filter(|((_, id), _)| before.is_none_or(|before| *id < before));
+            Ok(page(found.map(|(_, message)| message.clone()), limit, |message| message.message.id.to_string()))
+        })
+        .await
+    }
+
+    async fn move_outbox(
+        &self,
+        scope: TenantScope,
+        id: OutboxId,
+        from: OutboxStatus,
+        to: OutboxStatus,
+        error: Option<&str>,
+        at: Timestamp,
+    ) -> Result<bool> {
+        self.run("move_outbox", |state| {
+            let row = state.outbox.get_mut(&(scope.tenant(), id)).filter(|row| row.status == from);
+            let Some(row) = row else { return Ok(false) };
+            row.status = to;
+            row.error = error.map(str::to_owned);
+            row.attempts += u32::from(to == OutboxStatus::Sending);
+            if to == OutboxStatus::Sent {
+                row.sent_at = Some(at);
+            }
+            Ok(true)
+        })
+        .await
+    }
+}

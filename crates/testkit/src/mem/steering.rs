@@ -1,0 +1,79 @@
+//! What persons do to a task from outside: cancel, pause, reopen.
+
+use kybern_core::audit::AuditEvent;
+use kybern_core::error::Result;
+use kybern_core::id::TaskId;
+use kybern_core::task::{Signal, Task, TaskStatus};
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::Timestamp;
+
+use super::state::{State, TaskRow, conflict};
+
+impl State {
+    pub(super) fn request_cancel(
+        &mut self,
+        scope: TenantScope,
+        id: TaskId,
+        at: Timestamp,
+        audit: AuditEvent,
+    ) -> Result<Task> {
+        let row = self.running(scope, id)?;
+        row.task.cancel_requested = true;
+        row.task.paused_at = None;
+        row.make_due(at);
+        let task = row.task.clone();
+        self.append_audit(scope.tenant(), at, audit);
+        Ok(task)
+    }
+
+    pub(super) fn set_paused(
+        &mut self,
+        scope: TenantScope,
+        id: TaskId,
+        paused: bool,
+        at: Timestamp,
+        audit: AuditEvent,
+    ) -> Result<Task> {
+        let row = self.running(scope, id)?;
+        if row.task.paused_at.is_some() == paused {
+            let state = if paused { "paused already" } else { "not paused" };
+            return Err(conflict(format!("task {id} is {state}")));
+        }
+        row.task.paused_at = paused.then_some(at);
+        let task = row.task.clone();
+        self.append_audit(scope.tenant(), at, audit);
+        Ok(task)
+    }
+
+    pub(super) fn reopen(
+        &mut self,
+        scope: TenantScope,
+        id: TaskId,
+        signal: Signal,
+        at: Timestamp,
+        audit: AuditEvent,
+    ) -> Result<Task> {
+        let row = self.known(scope, id)?;
+        if row.task.status != TaskStatus::Failed {
+            return Err(conflict(format!("task {id} is {}, only a failed task can be tried again", row.task.status)));
+        }
+        row.task.status = TaskStatus::Pending;
+        row.task.completed_at = None;
+        row.task.result = None;
+        row.task.error = None;
+        row.push_signal(None, None, signal);
+        row.make_due(at);
+        let task = row.task.clone();
+        self.append_audit(scope.tenant(), at, audit);
+        Ok(task)
+    }
+
+    /// The row of a task that has not ended.
+    fn running(&mut self, scope: TenantScope, id: TaskId) -> Result<&mut TaskRow> {
+        let row = self.known(scope, id)?;
+        if row.task.status.is_terminal() {
+            return Err(conflict(format!("task {id} is {} already", row.task.status)));
+        }
+        Ok(row)
+    }
+}

@@ -1,0 +1,343 @@
+//! Tasks: submission, claims, leases and reading. What others do to a task is in `signal` and `steering`, what its
+//! holder writes in `commit`.
+
+use async_trait::async_trait;
+use kybern_core::audit::AuditEvent;
+use kybern_core::error::Result;
+use kybern_core::id::{TaskId, TenantId};
+use kybern_core::money::Usage;
+use kybern_core::plan::{FrozenPlan, PlanHash, StepId};
+use kybern_core::ports::{CallbackOutcome, Heartbeat, Page, ReviewRefused, TaskFilter, TaskStore};
+use kybern_core::record::StoredLink;
+use kybern_core::task::{
+    Attachment, Attempt, Claimed, Commit, CommitRefused, Committed, JournalRow, Lease, NewTask, Signal, Submitted,
+    Task, TaskStatus, Wait, WorkerId,
+};
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::{Millis, Timestamp};
+
+use super::MemStore;
+use super::state::{State, TaskRow, conflict};
+
+#[async_trait]
+impl TaskStore for MemStore {
+    async fn submit(&self, scope: TenantScope, task: NewTask, claim: Option<(&WorkerId, Millis)>) -> Result<Submitted> {
+        self.run("submit", |state| state.submit(scope.tenant(), task, claim)).await
+    }
+
+    async fn claim_due(&self, worker: &WorkerId, limit: u32, lease: Millis, now: Timestamp) -> Result<Vec<Claimed>> {
+        self.run("claim_due", |state| Ok(state.claim_due(worker, limit, lease, now))).await
+    }
+
+    async fn take_over(&self, now: Timestamp) -> Result<u64> {
+        self.run("take_over", |state| {
+            let leased = state.tasks.values_mut().filter(|row| row.lease_owner.is_some());
+            Ok(leased.map(|row| row.claimable_at = Some(now)).count() as u64)
+        })
+        .await
+    }
+
+    async fn heartbeat(&self, leases: &[Lease], lease: Millis, now: Timestamp) -> Result<Vec<Heartbeat>> {
+        self.run("heartbeat", |state| {
+            let beat = |held: &Lease| match state.held(held) {
+                Ok(row) => {
+                    row.claimable_at = Some(now.plus(lease));
+                    Heartbeat::Held(row.committed())
+                }
+                Err(_fenced) => Heartbeat::Lost,
+            };
+            Ok(leases.iter().map(beat).collect())
+        })
+        .await
+    }
+
+    async fn commit(&self, lease: &Lease, commit: Commit) -> Result<Committed, CommitRefused> {
+        self.run("commit", |state| state.commit(lease, commit)).await
+    }
+
+    async fn begin_attempt(&self, lease: &Lease, attempt: &Attempt) -> Result<Committed, CommitRefused> {
+        self.run("begin_attempt", |state| {
+            let row = state.held(lease)?;
+            let same_call = |known: &&Attempt| known.step == attempt.step && known.generation == attempt.generation;
+            let known: Vec<&Attempt> = row.attempts.iter().filter(same_call).collect();
+            if known.iter().any(|known| known.args_hash != attempt.args_hash) {
+                let message = format!("step {} was begun with other arguments under the same key", attempt.step);
+                return Err(conflict(message).into());
+            }
+            if !known.iter().any(|known| known.attempt == attempt.attempt) {
+                row.attempts.push(attempt.clone());
+            }
+            Ok(row.committed())
+        })
+        .await
+    }
+
+    async fn attempts(&self, scope: TenantScope, task: TaskId) -> Result<Vec<Attempt>> {
+        self.read("attempts", scope, task, |row| row.attempts.clone()).await
+    }
+
+    async fn signals(&self, scope: TenantScope, task: TaskId, after: i64) -> Result<Vec<(i64, Signal)>> {
+        self.read("signals", scope, task, |row| {
+            let numbered = (1..).zip(row.signals.iter().map(|stored| stored.signal.clone()));
+            numbered.filter(|(number, _)| *number > after).collect()
+        })
+        .await
+    }
+
+    async fn task(&self, scope: TenantScope, id: TaskId) -> Result<Option<Task>> {
+        self.read("task", scope, id, |row| Some(row.task.clone())).await
+    }
+
+    async fn tasks(&self, scope: TenantScope, filter: &TaskFilter) -> Result<Page<Task>> {
+        self.run("tasks", |state| Ok(state.page(scope.tenant(), filter))).await
+    }
+
+    async fn journal(&self, scope: TenantScope, task: TaskId, after: i64, limit: u32) -> Result<Vec<JournalRow>> {
+        self.read("journal", scope, task, |row| {
+            row.journal.iter().filter(|entry| entry.seq > after).take(limit as usize).cloned().collect()
+        })
+        .await
+    }
+
+    async fn frozen_plan(&self, scope: TenantScope, hash: &PlanHash) -> Result<Option<FrozenPlan>> {
+        let key = (scope.tenant(), hash.as_str().to_owned());
+        self.run("frozen_plan", |state| Ok(state.frozen.get(&key).cloned())).await
+    }
+
+    async fn attachments(&self, scope: TenantScope, task: TaskId) -> Result<Vec<Attachment>> {
+        self.read("attachments", scope, task, |row| row.attachments.clone()).await
+    }
+
+    async fn artifacts(&self, scope: TenantScope, task: TaskId) -> Result<Vec<StoredLink>> {
+        self.read("artifacts", scope, task, |row| row.links.clone()).await
+    }
+
+    async fn children(&self, scope: TenantScope, task: TaskId) -> Result<Vec<TaskId>> {
+        self.run("children", |state| Ok(state.children(scope.tenant(), task))).await
+    }
+
+    async fn answer(
+        &self,
+        scope: TenantScope,
+        id: TaskId,
+        wait: &Wait,
+        signal: Signal,
+        audit: AuditEvent,
+    ) -> Result<(), ReviewRefused> {
+        self.run("answer", |state| state.answer(scope, id, wait, signal, audit)).await
+    }
+
+    async fn callback(
+        &self,
+        scope: TenantScope,
+        id: TaskId,
+        step: &StepId,
+        signal: Signal,
+        body_hash: &str,
+        at: Timestamp,
+    ) -> Result<CallbackOutcome> {
+        self.run("callback", |state| state.callback(scope, id, step, signal, body_hash, at)).await
+    }
+
+    async fn scope_of(&self, id: TaskId) -> Result<Option<TenantScope>> {
+        self.run("scope_of", |state| Ok(state.tasks.get(&id).map(|row| crate::actors::scope(row.task.tenant)))).await
+    }
+
+    async fn request_cancel(&self, scope: TenantScope, id: TaskId, at: Timestamp, audit: AuditEvent) -> Result<Task> {
+        self.run("request_cancel", |state| state.request_cancel(scope, id, at, audit)).await
+    }
+
+    async fn set_paused(
+        &self,
+        scope: TenantScope,
+        id: TaskId,
+        paused: bool,
+        at: Timestamp,
+        audit: AuditEvent,
+    ) -> Result<Task> {
+        self.run("set_paused", |state| state.set_paused(scope, id, paused, at, audit)).await
+    }
+
+    async fn reopen(
+        &self,
+        scope: TenantScope,
+        id: TaskId,
+        signal: Signal,
+        at: Timestamp,
+        audit: AuditEvent,
+    ) -> Result<Task> {
+        self.run("reopen", |state| state.reopen(scope, id, signal, at, audit)).await
+    }
+
+    async fn usage_of_tree(&self, scope: TenantScope, root: TaskId) -> Result<Usage> {
+        self.run("usage_of_tree", |state| Ok(state.usage_of_tree(scope, root))).await
+    }
+
+    async fn count_by_status(&self) -> Result<Vec<(TaskStatus, i64)>> {
+        self.run("count_by_status", |state| {
+            let count = |status| state.tasks.values().filter(|row| row.task.status == status).count() as i64;
+            Ok(TaskStatus::ALL.into_iter().map(|status| (status, count(status))).filter(|(_, n)| *n > 0).collect())
+        })
+        .await
+    }
+}
+
+impl MemStore {
+    /// Reads one task; nothing when it is another tenant's.
+    async fn read<T: Default>(
+        &self,
+        call: &'static str,
+        scope: TenantScope,
+        id: TaskId,
+        look: impl FnOnce(&TaskRow) -> T + Send,
+    ) -> Result<T> {
+        self.run(call, |state| Ok(state.row(scope, id).map(look).unwrap_or_default())).await
+    }
+}
+
+impl State {
+    fn submit(&mut self, tenant: TenantId, new: NewTask, claim: Option<(&WorkerId, Millis)>) -> Result<Submitted> {
+        let key = new.dedupe_key.clone().map(|key| (tenant, new.source.clone(), key));
+        if let Some(first) = key.as_ref().and_then(|key| self.dedupe.get(key)).and_then(|id| self.tasks.get(id)) {
+            let same_body = first.body_hash == new.body_hash;
+            return Ok(Submitted::Duplicate { task: Box::new(first.task.clone()), same_body });
+        }
+        if self.tasks.contains_key(&new.id) {
+            return Err(conflict(format!("there is a task {} already", new.id)));
+        }
+        let (id, at) = (new.id, new.at);
+        self.insert_task(tenant, new);
+        let Some(row) = self.tasks.get_mut(&id) else { return Err(conflict("a task was not inserted")) };
+        let Some((worker, lease)) = claim else { return Ok(Submitted::Queued(Box::new(row.task.clone()))) };
+        Ok(Submitted::New(Box::new(row.claim(worker, lease, at))))
+    }
+
+    /// Inserts a task that waits for a worker; nothing when its dedupe key or its id is taken.
+    pub(super) fn insert_task(&mut self, tenant: TenantId, new: NewTask) {
+        if self.tasks.contains_key(&new.id) {
+            return;
+        }
+        if let Some(key) = &new.dedupe_key {
+            let key = (tenant, new.source.clone(), key.clone());
+            if self.dedupe.contains_key(&key) {
+                return;
+            }
+            self.dedupe.insert(key, new.id);
+        }
+        if let Some(plan) = &new.plan {
+            self.frozen.insert((tenant, plan.hash().as_str().to_owned()), plan.clone());
+        }
+        self.tasks.insert(new.id, row_of(tenant, new));
+    }
+
+    fn claim_due(&mut self, worker: &WorkerId, limit: u32, lease: Millis, now: Timestamp) -> Vec<Claimed> {
+        let due = |row: &TaskRow| row.claimable_at.filter(|at| *at <= now && row.can_be_claimed());
+        let mut found: Vec<_> = self.tasks.iter().filter_map(|(id, row)| Some((due(row)?, *id))).collect();
+        found.sort_unstable();
+        found.truncate(limit as usize);
+        let claim = |(_, id)| self.tasks.get_mut(&id).map(|row| row.claim(worker, lease, now));
+        found.into_iter().filter_map(claim).collect()
+    }
+
+    fn page(&self, tenant: TenantId, filter: &TaskFilter) -> Page<Task> {
+        let wanted = |task: &&Task| {
+            task.tenant == tenant
+                && filter.status.is_none_or(|status| task.status == status)
+                && filter.intent.as_ref().is_none_or(|intent| task.intent.as_ref() == Some(intent))
+                && filter.channel.is_none_or(|channel| task.channel == channel)
+                && filter.before.is_none_or(|before| task.id < before)
+        };
+        let found = self.tasks.values().rev().map(|row| &row.task).filter(wanted).cloned();
+        page(found, filter.limit, |task| task.id.to_string())
+    }
+
+    fn children(&self, tenant: TenantId, parent: TaskId) -> Vec<TaskId> {
+        let tasks = self.tasks.values().map(|row| &row.task).filter(|task| task.tenant == tenant);
+        tasks.filter(|task| task.parent.as_ref().is_some_and(|(id, _)| *id == parent)).map(|task| task.id).collect()
+    }
+
+    fn usage_of_tree(&self, scope: TenantScope, root: TaskId) -> Usage {
+        let own = self.row(scope, root).map(|row| row.task.usage).unwrap_or_default();
+        let below = self.children(scope.tenant(), root).into_iter().map(|child| self.usage_of_tree(scope, child));
+        below.fold(own, Usage::plus)
+    }
+}
+
+impl TaskRow {
+    /// The next epoch, and a lease. The status stays what it was.
+    fn claim(&mut self, worker: &WorkerId, lease: Millis, now: Timestamp) -> Claimed {
+        let recovered_from = self.lease_owner.replace(worker.clone());
+        self.claimable_at = Some(now.plus(lease));
+        self.task.epoch += 1;
+        self.task.started_at.get_or_insert(now);
+        self.task.recoveries += u32::from(recovered_from.is_some());
+        let lease = Lease::granted(self.task.tenant, self.task.id, self.task.epoch, worker.clone());
+        Claimed { lease, task: self.task.clone(), recovered_from }
+    }
+}
+
+/// One page of what was found, with the cursor of its last item when there is more.
+pub(super) fn page<T>(mut found: impl Iterator<Item = T>, limit: u32, cursor: impl Fn(&T) -> String) -> Page<T> {
+    let items: Vec<T> = found.by_ref().take(limit.clamp(1, 200) as usize).collect();
+    let next = found.next().and(items.last()).map(cursor);
+    Page { items, next }
+}
+
+fn row_of(tenant: TenantId, new: NewTask) -> TaskRow {
+    let attachments = (0..).zip(new.attachments).map(|(n, file)| Attachment {
+        n,
+        filename: file.filename,
+        content_type: file.content_type,
+        size: file.size,
+        hash: file.hash,
+        source: file.source,
+    });
+    let (forked_from, journal) = new.forked_from.map_or((None, Vec::new()), |(from, rows)| (Some(from), rows));
+    let task = Task {
+        id: new.id,
+        tenant,
+        channel: new.channel,
+        status: TaskStatus::Pending,
+        input: new.input,
+        payload: new.payload,
+        created_by: new.created_by,
+        user: new.user,
+        intent: None,
+        confidence: None,
+        plan: new.plan.as_ref().map(|plan| (plan.key.clone(), plan.version)),
+        plan_hash: new.plan.as_ref().map(|plan| plan.hash().clone()),
+        max_steps: new.max_steps,
+        confidence_threshold: new.confidence_threshold,
+        budget: new.budget,
+        usage: Usage::default(),
+        trace_id: new.trace_id,
+        parent: new.parent,
+        depth: new.depth,
+        waits: Vec::new(),
+        current_step: None,
+        delegated_workflow_id: None,
+        result: None,
+        error: None,
+        created_at: new.at,
+        started_at: None,
+        completed_at: None,
+        paused_at: None,
+        cancel_requested: false,
+        recoveries: 0,
+        signals: 0,
+        epoch: 0,
+        forked_from,
+    };
+    TaskRow {
+        task,
+        body_hash: new.body_hash,
+        claimable_at: Some(new.at),
+        lease_owner: None,
+        attachments: attachments.collect(),
+        journal,
+        attempts: Vec::new(),
+        signals: Vec::new(),
+        delegations: Vec::new(),
+        links: Vec::new(),
+    }
+}
