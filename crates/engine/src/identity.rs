@@ -176,6 +176,24 @@ impl Engine {
         inner.store.create_key(actor.scope(), &record, &hash, event).await
     }
 
+    /// A key for the command line's own run on this machine, with every right in the first tenant.
+    ///
+    /// # Errors
+    /// When it is malformed, or the store fails.
+    pub async fn local_key(&self, key: &str) -> Result<KeyId> {
+        self.admin_key(key).await?;
+        let holder = self.inner.store.key_holder(&self.inner.keys.api_key_hash(key)).await?;
+        holder.map(|holder| holder.key).ok_or_else(|| Error::new(ErrorCode::Internal, "the key was not stored"))
+    }
+
+    /// Ends a [`Engine::local_key`].
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn end_local_key(&self, id: KeyId) -> Result<()> {
+        self.revoke_key(&self.executor_in(TenantId::DEFAULT), id).await
+    }
+
     fn executor_in(&self, tenant: TenantId) -> Actor {
         let request = RequestId::from_uuid(self.inner.ids.next());
         Actor::authenticated(tenant, Principal::Executor, vec![Role::Admin], Vec::new(), request)

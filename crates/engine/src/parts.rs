@@ -74,8 +74,10 @@ impl Default for Settings {
 pub struct EngineParts {
     /// Everything that is stored.
     pub store: Arc<dyn Store>,
-    /// Hints that something is due.
+    /// Hints that something is due, for the claims of tasks.
     pub wake_ups: Arc<dyn WakeUps>,
+    /// The same for the claims of jobs: a listener of its own, so that neither takes the other's hint.
+    pub job_wake_ups: Arc<dyn WakeUps>,
     /// What the packs brought. The engine adds its own tools.
     pub registry: Registry,
     /// Derivations of the master key.
@@ -126,6 +128,7 @@ pub enum StartError {
 pub(crate) struct Inner {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) wake_ups: Arc<dyn WakeUps>,
+    pub(crate) job_wake_ups: Arc<dyn WakeUps>,
     pub(crate) keys: Arc<dyn Keys>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn IdSource>,
@@ -180,6 +183,7 @@ impl Engine {
         let inner = Inner {
             store: parts.store,
             wake_ups: parts.wake_ups,
+            job_wake_ups: parts.job_wake_ups,
             keys: parts.keys,
             clock: parts.clock,
             ids: parts.ids,

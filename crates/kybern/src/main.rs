@@ -7,9 +7,13 @@ mod config;
 mod demo;
 mod doctor;
 mod local;
+mod mailbox;
 mod output;
+mod packs;
 mod recover;
 mod serve;
+mod telemetry;
+mod wiring;
 
 use std::process::ExitCode;
 

@@ -1,10 +1,12 @@
-// wired by the lead
 //! `kybern key recover`.
 
 use std::process::ExitCode;
 
+use kybern_adapters::keys::new_api_key;
+
 use crate::config::Config;
 use crate::output::Screen;
+use crate::wiring;
 
 /// What a new admin key is made for.
 pub(crate) struct RecoverOptions {
@@ -19,6 +21,18 @@ pub(crate) struct RecoverOptions {
 /// # Errors
 /// When the database cannot be written.
 pub(crate) async fn run(options: RecoverOptions) -> anyhow::Result<ExitCode> {
-    let terminal = options.screen.is_terminal();
-    anyhow::bail!("not wired yet: {} {terminal}", options.config.database.url)
+    let RecoverOptions { config, mut screen } = options;
+    kybern_adapters::http::install_tls();
+    let opened = wiring::open_store(&config).await?;
+    let mut settings = wiring::settings(&config, &config.server.local_url());
+    settings.work = false;
+    let engine = wiring::engine(&config, &opened, settings)?;
+    let key = new_api_key()?;
+    if engine.bootstrap(None, || key.clone()).await?.is_none() {
+        engine.admin_key(&key).await?;
+    }
+    screen.line("a new admin key of the tenant default, shown this once:");
+    screen.line(format!("  {key}"));
+    screen.line(format!("  export KYBERN_API_KEY={key}"));
+    Ok(ExitCode::SUCCESS)
 }

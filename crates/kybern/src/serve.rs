@@ -1,9 +1,20 @@
-// wired by the lead
-//! `kybern serve`.
+//! `kybern serve`: the server, from its first line to its last.
 
+use std::net::SocketAddr;
 use std::process::ExitCode;
 
+use anyhow::Context as _;
+use kybern_adapters::keys::new_api_key;
+use kybern_core::time::Millis;
+use kybern_engine::Engine;
+use kybern_server::{AppState, Limits};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
 use crate::config::Config;
+use crate::mailbox::Poller;
+use crate::{telemetry, wiring};
 
 /// What `serve` is started with.
 pub(crate) struct ServeOptions {
@@ -11,10 +22,107 @@ pub(crate) struct ServeOptions {
     pub(crate) config: Config,
 }
 
+/// A server that runs in this process.
+pub(crate) struct Running {
+    /// Where it listens.
+    pub(crate) address: SocketAddr,
+    /// Its engine.
+    pub(crate) engine: Engine,
+    /// The admin key that was made at this start, when it was the first.
+    pub(crate) first_key: Option<String>,
+    grace: Millis,
+    stop: CancellationToken,
+    parts: TaskTracker,
+}
+
 /// Serves until SIGTERM or Ctrl-C.
 ///
 /// # Errors
 /// When it cannot start.
 pub(crate) async fn run(options: ServeOptions) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("not wired yet: would listen on {}", options.config.server.listen)
+    let config = options.config;
+    let _telemetry = telemetry::start(&config.telemetry)?;
+    let listen = config.server.listen;
+    let running = start(config, listen).await?;
+    announce(&running);
+    let signal = wait_for_signal(&running.stop).await?;
+    eprintln!("{signal}: no new work is taken, running steps get {} to finish", running.grace);
+    running.stop().await;
+    eprintln!("stopped; nothing is lost, the next start goes on where this one ended");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Starts everything and returns once requests are answered.
+///
+/// # Errors
+/// When a part cannot start; the message names it.
+pub(crate) async fn start(config: Config, listen: SocketAddr) -> anyhow::Result<Running> {
+    kybern_adapters::http::install_tls();
+    // The address is taken first: a second server on it fails before it touches the database.
+    let listener = TcpListener::bind(listen).await.with_context(|| {
+        format!("cannot listen on {listen}; another server may have it: choose one with --listen")
+    })?;
+    let address = listener.local_addr()?;
+    let opened = wiring::open_store(&config).await?;
+    let settings = wiring::settings(&config, &format!("http://{address}"));
+    let engine = wiring::engine(&config, &opened, settings)?;
+    let admin = config.security.admin_key.as_ref().map(|key| key.expose().to_owned());
+    let made = new_api_key()?;
+    let first_key = engine.bootstrap(admin.as_deref(), || made).await?;
+    let sources = wiring::sources(&config, engine.store().as_ref()).await?;
+    engine.start().await?;
+    let poller = Poller::of(&config, &engine).await.context("[imap]")?;
+    let (stop, parts) = (CancellationToken::new(), TaskTracker::new());
+    let bytes = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    let limits = Limits { max_body: bytes(config.server.max_body_bytes), max_mail: bytes(config.server.max_mail_bytes) };
+    let state = AppState::new(engine.clone(), limits, sources, stop.clone());
+    let router = kybern_server::router(state);
+    let serving = kybern_server::serve(listener, router, stop.clone());
+    let failed = stop.clone();
+    spawn(&parts, async move {
+        if let Err(error) = serving.await {
+            tracing::error!(%error, "the listener failed");
+            failed.cancel();
+        }
+    });
+    if let Some(poller) = poller {
+        spawn(&parts, poller.run(stop.clone()));
+    }
+    let grace = config.server.shutdown_grace_ms;
+    Ok(Running { address, engine, first_key, grace, stop, parts })
+}
+
+fn spawn(parts: &TaskTracker, part: impl Future<Output = ()> + Send + 'static) {
+    #[expect(clippy::disallowed_methods, reason = "the binary's one place for the parts of a server")]
+    tokio::spawn(parts.track_future(part));
+}
+
+impl Running {
+    /// Takes no more work, lets running steps finish for the grace time, and gives leases back.
+    pub(crate) async fn stop(self) {
+        self.stop.cancel();
+        self.engine.drain(self.grace).await;
+        self.parts.close();
+        // Long waits at the edge end with the token; whatever does not is cut off with the process.
+        drop(tokio::time::timeout(self.grace.as_duration(), self.parts.wait()).await);
+    }
+}
+
+fn announce(running: &Running) {
+    eprintln!("kybern {} listens on http://{}", env!("CARGO_PKG_VERSION"), running.address);
+    eprintln!("model: offline rules (intents and extraction; no prose). Mail without SMTP stays in the outbox.");
+    if let Some(key) = &running.first_key {
+        eprintln!("\nadmin key, shown this once: {key}");
+        eprintln!("  export KYBERN_API_KEY={key}");
+        eprintln!("  kybern task submit 'what you want'     (lost the key? kybern key recover)\n");
+    }
+}
+
+async fn wait_for_signal(stop: &CancellationToken) -> anyhow::Result<&'static str> {
+    let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+    tokio::select! {
+        _ = terminate.recv() => Ok("SIGTERM"),
+        interrupted = tokio::signal::ctrl_c() => interrupted.map(|()| "interrupted").map_err(Into::into),
+        () = stop.cancelled() => Ok("the listener failed"),
+    }
 }

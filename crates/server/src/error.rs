@@ -84,27 +84,13 @@ pub(crate) const fn status_of(code: ErrorCode) -> StatusCode {
 
 /// The body of an error.
 pub(crate) fn envelope(error: &Error, request_id: &str) -> Value {
-    let message = match error.code() {
-        ErrorCode::Internal => "the server failed; its log says why, under this request id".to_owned(),
-        ErrorCode::Validation
-        | ErrorCode::Unauthenticated
-        | ErrorCode::PermissionDenied
-        | ErrorCode::NotFound
-        | ErrorCode::Conflict
-        | ErrorCode::PayloadTooLarge
-        | ErrorCode::Unprocessable
-        | ErrorCode::RateLimited
-        | ErrorCode::BudgetExceeded
-        | ErrorCode::Timeout
-        | ErrorCode::Model
-        | ErrorCode::Tool
-        | ErrorCode::Workflow
-        | ErrorCode::Unavailable => error.to_string(),
+    // What went wrong inside is for the log; a caller can only report it.
+    let (message, details) = if error.code() == ErrorCode::Internal {
+        ("the server failed; its log says why, under this request id".to_owned(), [].as_slice())
+    } else {
+        (error.to_string(), error.details())
     };
-    let details: Vec<&Detail> = match error.code() {
-        ErrorCode::Internal => Vec::new(),
-        _shown => error.details().iter().take(MAX_DETAILS).collect(),
-    };
+    let details: Vec<&Detail> = details.iter().take(MAX_DETAILS).collect();
     json!({"error": {"code": error.code(), "message": message, "requestId": request_id, "details": details}})
 }
 

@@ -23,11 +23,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<DocumentText, DocumentFault> {
     if text.lines().any(|line| count_outside_quotes(line, separator) > MAX_COLUMNS) {
         return Err(too_many_columns());
     }
-    let mut rows = ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .delimiter(separator)
-        .from_reader(text.as_bytes());
+    let mut rows =
+        ReaderBuilder::new().has_headers(false).flexible(true).delimiter(separator).from_reader(text.as_bytes());
     let mut pages = Pages::new(DocumentFormat::Csv);
     let mut page = String::new();
     for row in rows.records() {
@@ -71,9 +68,11 @@ fn separator(text: &str) -> u8 {
     let mut best = (b',', 0);
     for separator in SEPARATORS {
         let counts: Vec<usize> = rows.iter().map(|row| count_outside_quotes(row, separator)).collect();
-        let usual = counts.iter().copied().filter(|count| *count > 0).max_by_key(|count| {
-            counts.iter().filter(|other| *other == count).count()
-        });
+        let usual = counts
+            .iter()
+            .copied()
+            .filter(|count| *count > 0)
+            .max_by_key(|count| counts.iter().filter(|other| *other == count).count());
         let Some(usual) = usual else { continue };
         let score = counts.iter().filter(|count| **count == usual).count() * 1_000 + usual.min(999);
         if score > best.1 {

@@ -20,9 +20,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<DocumentText, DocumentFault> {
     let mut parts = Parts::open(bytes)?;
     let mut names = parts.names();
     names.sort();
-    let body = parts
-        .xml(MAIN)?
-        .ok_or_else(|| DocumentFault::new(FaultKind::Broken, "its main part is missing"))?;
+    let body = parts.xml(MAIN)?.ok_or_else(|| DocumentFault::new(FaultKind::Broken, "its main part is missing"))?;
     let mut pages = Pages::new(DocumentFormat::Docx);
     let mut texts = part_texts(&mut parts, &mut pages, &names, &["word/header"])?;
     texts.push(text_of(&body, &mut pages)?);

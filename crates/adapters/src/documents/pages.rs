@@ -33,12 +33,7 @@ impl Pages {
     ///
     /// # Errors
     /// `TooLarge` over the limit of pages.
-    pub(super) fn add_counted(
-        &mut self,
-        label: &str,
-        text: String,
-        lines: Vec<LineBox>,
-    ) -> Result<(), DocumentFault> {
+    pub(super) fn add_counted(&mut self, label: &str, text: String, lines: Vec<LineBox>) -> Result<(), DocumentFault> {
         if self.pages.len() >= limits::MAX_PAGES {
             return Err(too_many_pages());
         }

@@ -79,7 +79,7 @@ fn is_odd(c: char) -> bool {
 
 /// UTF-16 of mostly Latin letters has a zero in every second byte.
 fn utf16_without_mark(bytes: &[u8]) -> Option<&'static Encoding> {
-    if bytes.len() < 8 || bytes.len() % 2 != 0 {
+    if bytes.len() < 8 || !bytes.len().is_multiple_of(2) {
         return None;
     }
     let pairs = bytes.len() / 2;

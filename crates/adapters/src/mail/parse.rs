@@ -190,9 +190,7 @@ fn introduce(nested: &Message<'_>, text: &mut String) {
         text.push_str("\n\n");
     }
     text.push_str(SEPARATOR);
-    let people = |found: Option<&Address<'_>>| {
-        addresses(found).into_iter().map(show).collect::<Vec<_>>().join(", ")
-    };
+    let people = |found: Option<&Address<'_>>| addresses(found).into_iter().map(show).collect::<Vec<_>>().join(", ");
     for (name, value) in [
         ("From", people(nested.from())),
         ("To", people(nested.to())),

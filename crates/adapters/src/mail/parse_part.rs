@@ -53,7 +53,10 @@ pub(super) fn content_type(part: &MessagePart<'_>) -> String {
 /// Whether a part only holds others, or is the signature of others.
 pub(super) fn is_container(part: &MessagePart<'_>) -> bool {
     matches!(part.body, PartType::Multipart(_))
-        || matches!(content_type(part).as_str(), "application/pgp-signature" | "application/pkcs7-signature" | "application/x-pkcs7-signature")
+        || matches!(
+            content_type(part).as_str(),
+            "application/pgp-signature" | "application/pkcs7-signature" | "application/x-pkcs7-signature"
+        )
 }
 
 /// The name of a file without folders and control characters; made up where it has none.
@@ -122,7 +125,10 @@ pub(super) fn is_inline(
 fn is_related(message: &Message<'_>, id: u32) -> bool {
     message.parts.iter().any(|parent| {
         matches!(&parent.body, PartType::Multipart(ids) if ids.contains(&id))
-            && parent.content_type().and_then(|kind| kind.subtype()).is_some_and(|sub| sub.eq_ignore_ascii_case("related"))
+            && parent
+                .content_type()
+                .and_then(|kind| kind.subtype())
+                .is_some_and(|sub| sub.eq_ignore_ascii_case("related"))
     })
 }
 
@@ -139,11 +145,16 @@ mod tests {
     #[test]
     fn names_are_decoded_and_safe() {
         let with = |header: &str| {
-            let raw = format!("Subject: x\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: application/pdf\n{header}\n\nx\n--b--\n");
+            let raw = format!(
+                "Subject: x\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: application/pdf\n{header}\n\nx\n--b--\n"
+            );
             parts(&raw).remove(0).filename
         };
         assert_eq!(with("Content-Disposition: attachment; filename*=utf-8''r%C3%A9sum%C3%A9.pdf"), "résumé.pdf");
-        assert_eq!(with("Content-Disposition: attachment; filename=\"=?utf-8?q?r=C3=A9sum=C3=A9.pdf?=\""), "résumé.pdf");
+        assert_eq!(
+            with("Content-Disposition: attachment; filename=\"=?utf-8?q?r=C3=A9sum=C3=A9.pdf?=\""),
+            "résumé.pdf"
+        );
         assert_eq!(
             with("Content-Disposition: attachment;\n filename*0=\"long \";\n filename*1=\"name.pdf\""),
             "long name.pdf"
@@ -164,7 +175,8 @@ mod tests {
 
     #[test]
     fn a_message_that_is_only_a_file_has_one_attachment() {
-        let raw = "Subject: x\nContent-Type: application/pdf; name=a.pdf\nContent-Transfer-Encoding: base64\n\nJVBERg==\n";
+        let raw =
+            "Subject: x\nContent-Type: application/pdf; name=a.pdf\nContent-Transfer-Encoding: base64\n\nJVBERg==\n";
         let found = parts(raw);
         assert_eq!((found.len(), found[0].bytes.as_ref()), (1, &b"%PDF"[..]));
     }

@@ -7,5 +7,6 @@ mod http;
 mod keys;
 mod mail;
 mod mime;
+mod offline;
 mod peer;
 mod tls;

@@ -11,13 +11,14 @@ use super::documents::{json, samples};
 
 /// All sample mails by name.
 pub(crate) fn mails() -> Vec<(String, ParsedMail)> {
-    let mut names: Vec<_> = std::fs::read_dir(samples().join("mail")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut names: Vec<_> =
+        std::fs::read_dir(samples().join("mail")).unwrap().map(|entry| entry.unwrap().path()).collect();
     names.sort();
     names
         .into_iter()
         .map(|path| {
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            let mail = Mime.parse(&std::fs::read(path).unwrap()).expect(&name);
+            let mail = Mime.parse(&std::fs::read(path).unwrap()).unwrap_or_else(|fault| panic!("{name}: {fault}"));
             (name, mail)
         })
         .collect()

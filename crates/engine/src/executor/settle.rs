@@ -2,7 +2,6 @@
 
 use kybern_core::error::ErrorCode;
 use kybern_core::money::Usage;
-use kybern_core::plan::StepId;
 use kybern_core::task::{
     Commit, CommitRefused, Effect, Ending, JournalEntry, JournalRow, StepError, TaskChange, TaskStatus,
 };
@@ -302,10 +301,4 @@ impl Surroundings {
         let fresh = Self::new(task, &self.tenant_name, None);
         Self { task: fresh.task, ..self.clone() }
     }
-}
-
-/// The step ids of phases, for readers of the journal.
-#[must_use]
-pub fn is_phase(step: &StepId) -> bool {
-    Phase::of_step(step.as_str()).is_some()
 }

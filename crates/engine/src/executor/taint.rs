@@ -7,8 +7,7 @@ use super::walk::Walk;
 use crate::templates::Path;
 
 /// Whether a value made of these names may come from untrusted sources.
-#[must_use]
-pub fn is_tainted(walk: &Walk, index: usize, channel: Channel, paths: &[Path]) -> bool {
+pub(super) fn is_tainted(walk: &Walk, index: usize, channel: Channel, paths: &[Path]) -> bool {
     paths.iter().any(|path| path_is_tainted(walk, index, channel, path))
 }
 

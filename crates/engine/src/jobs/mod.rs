@@ -77,7 +77,7 @@ impl Engine {
                     }
                     tokio::select! {
                         () = stopping.cancelled() => return,
-                        () = inner.wake_ups.wait(inner.settings.poll) => {}
+                        () = inner.job_wake_ups.wait(inner.settings.poll) => {}
                     }
                 }
             }

@@ -86,7 +86,6 @@ pub(crate) struct InvokeBody {
     ),
     request_body = InvokeBody,
     responses((status = 200, description = "How the call ended", body = InvocationSchema)))]
-#[expect(clippy::too_many_arguments, reason = "each is one part of the request")]
 pub(crate) async fn invoke(
     State(state): State<AppState>,
     Caller(actor): Caller,

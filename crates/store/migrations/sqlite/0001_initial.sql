@@ -96,6 +96,7 @@ CREATE TABLE task (
 ) STRICT;
 -- Only what can become due is in it, so history never slows a claim.
 CREATE INDEX task_claimable ON task (claimable_at, id) WHERE claimable_at IS NOT NULL AND paused_at IS NULL;
+CREATE INDEX task_paused ON task (paused_at) WHERE paused_at IS NOT NULL;
 CREATE UNIQUE INDEX task_dedupe ON task (tenant_id, source, dedupe_key) WHERE dedupe_key IS NOT NULL;
 -- Completed tasks are found by walking the newest ones; the others are few.
 CREATE INDEX task_status ON task (tenant_id, status, id) WHERE status <> 'completed';

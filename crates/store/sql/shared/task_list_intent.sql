@@ -4,5 +4,5 @@ SELECT id, tenant_id, channel, status, input, payload, created_by, user_id, inte
     completed_at, paused_at, cancel_requested, recoveries, signals, lease_epoch, forked_from
 FROM task
 WHERE tenant_id = $1 AND id < $2
-    AND ($3 IS NULL OR status = $3) AND intent = $4 AND intent IS NOT NULL AND ($5 IS NULL OR channel = $5)
+    AND (CAST($3 AS TEXT) IS NULL OR status = $3) AND intent = $4 AND intent IS NOT NULL AND (CAST($5 AS TEXT) IS NULL OR channel = $5)
 ORDER BY id DESC LIMIT $6

@@ -4,5 +4,5 @@ SELECT id, tenant_id, channel, status, input, payload, created_by, user_id, inte
     completed_at, paused_at, cancel_requested, recoveries, signals, lease_epoch, forked_from
 FROM task
 WHERE tenant_id = $1 AND id < $2
-    AND status = $3 AND status <> 'completed' AND ($4 IS NULL OR intent = $4) AND ($5 IS NULL OR channel = $5)
+    AND status = $3 AND status <> 'completed' AND (CAST($4 AS TEXT) IS NULL OR intent = $4) AND (CAST($5 AS TEXT) IS NULL OR channel = $5)
 ORDER BY id DESC LIMIT $6

@@ -15,6 +15,7 @@ statements! {
     DUE = split "task_due";
     CLAIM = shared "task_claim";
     TAKE_OVER = shared "task_take_over";
+    TAKE_OVER_PAUSED = shared "task_take_over_paused";
     HEARTBEAT = split "task_heartbeat";
     HELD = shared "task_held";
 }
@@ -88,7 +89,7 @@ pub(super) async fn take_over(tx: &mut Tx, now: Timestamp) -> Result<u64> {
     if tx.is_postgres() {
         return Ok(0);
     }
-    let taken = tx.execute(&TAKE_OVER, args![now]).await?;
+    let taken = tx.execute(&TAKE_OVER, args![now]).await? + tx.execute(&TAKE_OVER_PAUSED, args![now]).await?;
     if taken > 0 {
         tx.wake();
     }

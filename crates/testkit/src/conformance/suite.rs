@@ -3,7 +3,7 @@
 /// Makes one test per behaviour for a store. `$make` is an async function without arguments that answers a
 /// [`Harness`](crate::conformance::Harness) over a fresh, empty store.
 ///
-/// ```ignore
+/// ```text
 /// async fn make() -> kybern_testkit::conformance::Harness { … }
 /// kybern_testkit::conformance_suite!(make);
 /// ```

@@ -7,7 +7,7 @@ mod render;
 mod tags;
 
 use encoding_rs::{Encoding, UTF_8};
-use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, FaultKind};
+use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, FaultKind, limits};
 
 use self::render::Renderer;
 use self::tags::{Piece, Tags};
@@ -33,7 +33,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<DocumentText, DocumentFault> {
         None => text::decode(bytes)?,
     };
     let mut pages = Pages::new(DocumentFormat::Html);
-    pages.add("", render(&html).map_err(|_| too_deep())?)?;
+    let text = render(&html).map_err(|_| too_deep())?;
+    pages.add("", text)?;
     pages.finish("it has nothing to read, only markup")
 }
 
@@ -55,6 +56,10 @@ fn render(html: &str) -> Result<String, String> {
         }
         if renderer.depth() > MAX_DEPTH {
             return Err(renderer.finish());
+        }
+        // What is over the limit is refused below; there is no use in more of it.
+        if renderer.written() > limits::MAX_TEXT {
+            break;
         }
     }
     Ok(renderer.finish())

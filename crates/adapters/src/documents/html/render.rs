@@ -13,6 +13,7 @@ pub(super) struct Renderer {
     /// The rows and cells that are open.
     frames: Vec<Frame>,
     depth: usize,
+    written: usize,
     hidden: usize,
     preformatted: usize,
 }
@@ -37,7 +38,7 @@ struct Block {
 
 impl Renderer {
     pub(super) fn new() -> Self {
-        Self { page: Block::default(), frames: Vec::new(), depth: 0, hidden: 0, preformatted: 0 }
+        Self { page: Block::default(), frames: Vec::new(), depth: 0, written: 0, hidden: 0, preformatted: 0 }
     }
 
     /// How many elements are open.
@@ -45,11 +46,17 @@ impl Renderer {
         self.depth
     }
 
+    /// How many bytes of words there were: the text is at least as long.
+    pub(super) const fn written(&self) -> usize {
+        self.written
+    }
+
     pub(super) fn text(&mut self, text: &str) {
         if self.hidden > 0 {
             return;
         }
         let text = resolve(text);
+        self.written += text.split_whitespace().map(str::len).sum::<usize>();
         let preformatted = self.preformatted > 0;
         let block = self.block();
         if preformatted {
@@ -227,9 +234,7 @@ fn row(cells: &[String]) -> String {
     if filled > 1 && of_values {
         let cells: Vec<String> = cells
             .iter()
-            .map(|cell| {
-                cell.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(", ")
-            })
+            .map(|cell| cell.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(", "))
             .collect();
         return cells.join("\t").trim_end().to_owned();
     }
@@ -240,9 +245,35 @@ fn row(cells: &[String]) -> String {
 fn nests(name: &str) -> bool {
     !matches!(
         name,
-        "area" | "base" | "br" | "col" | "embed" | "hr" | "img" | "input" | "link" | "meta" | "param" | "source"
-            | "track" | "wbr" | "p" | "li" | "dt" | "dd" | "option" | "optgroup" | "tr" | "td" | "th" | "thead"
-            | "tbody" | "tfoot" | "colgroup" | "html" | "body"
+        "area"
+            | "base"
+            | "br"
+            | "col"
+            | "embed"
+            | "hr"
+            | "img"
+            | "input"
+            | "link"
+            | "meta"
+            | "param"
+            | "source"
+            | "track"
+            | "wbr"
+            | "p"
+            | "li"
+            | "dt"
+            | "dd"
+            | "option"
+            | "optgroup"
+            | "tr"
+            | "td"
+            | "th"
+            | "thead"
+            | "tbody"
+            | "tfoot"
+            | "colgroup"
+            | "html"
+            | "body"
     )
 }
 
@@ -278,7 +309,9 @@ fn resolve(text: &str) -> String {
     }
     resolved.push_str(rest);
     // Zero-width and soft characters only hide words from whoever looks for them.
-    resolved.retain(|c| !matches!(c, '\u{ad}' | '\u{200b}' | '\u{200c}' | '\u{200d}' | '\u{2060}' | '\u{feff}' | '\u{34f}'));
+    resolved.retain(|c| {
+        !matches!(c, '\u{ad}' | '\u{200b}' | '\u{200c}' | '\u{200d}' | '\u{2060}' | '\u{feff}' | '\u{34f}')
+    });
     resolved.replace('\u{a0}', " ")
 }
 

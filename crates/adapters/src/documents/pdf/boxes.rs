@@ -84,7 +84,8 @@ fn ruled(rules: &Rules) -> Vec<Rect> {
         for pair in sides.windows(2) {
             let (x0, x1) = (pair[0], pair[1]);
             let center = (x0 + x1) / 2.0;
-            let closed = |y: f32| rules.level.iter().any(|(a, b, at)| (at - y).abs() < 2.0 && *a < center && center < *b);
+            let closed =
+                |y: f32| rules.level.iter().any(|(a, b, at)| (at - y).abs() < 2.0 && *a < center && center < *b);
             if x1 - x0 >= BOX_WIDTH && closed(top) && closed(bottom) {
                 cells.push(Rect { x0, y0: bottom, x1, y1: top });
             }
@@ -192,9 +193,8 @@ fn row(row: Vec<Filled>) -> Vec<Group> {
         a.lines.len() == b.lines.len() && a.lines.iter().zip(&b.lines).all(|(a, b)| (a.y - b.y).abs() < 2.0)
     };
     let Some(first) = row.iter().find(|filled| !filled.lines.is_empty()) else { return Vec::new() };
-    let is_field = |filled: &Filled| {
-        matches!(filled.lines.as_slice(), [label, value, ..] if label.size < value.size * 0.9)
-    };
+    let is_field =
+        |filled: &Filled| matches!(filled.lines.as_slice(), [label, value, ..] if label.size < value.size * 0.9);
     if row.iter().all(|filled| filled.lines.is_empty() || level(first, filled)) {
         return vec![join(row)];
     }

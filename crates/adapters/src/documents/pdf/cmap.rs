@@ -125,7 +125,8 @@ mod tests {
 
     #[test]
     fn a_range_over_all_codes_costs_nothing() {
-        let map = CMap::parse(b"begincodespacerange <00> <FF> endcodespacerange <00000000> <FFFFFFFF> <0041> endbfrange");
+        let map =
+            CMap::parse(b"begincodespacerange <00> <FF> endcodespacerange <00000000> <FFFFFFFF> <0041> endbfrange");
         assert!(map.one_byte);
         assert_eq!(map.get(0).as_deref(), Some("A"));
     }

@@ -66,9 +66,7 @@ fn find_gutter(page: &[Group], rules: &Rules) -> Option<(f32, usize, usize)> {
     places.dedup_by(|a, b| (*a - *b).abs() < 2.0);
     let mut best: Option<(usize, f32, usize, usize)> = None;
     for place in places.into_iter().take(MAX_PLACES) {
-        let free = |pieces: &Vec<(f32, f32)>| {
-            pieces.iter().all(|(x0, x1)| *x1 <= place - GUTTER / 4.0 || *x0 >= place)
-        };
+        let free = |pieces: &Vec<(f32, f32)>| pieces.iter().all(|(x0, x1)| *x1 <= place - GUTTER / 4.0 || *x0 >= place);
         let mut from = 0;
         while from < page.len() {
             let free_run = pieces[from..].iter().take_while(|pieces| free(pieces)).count();
@@ -126,9 +124,8 @@ fn are_columns(run: &[Group], place: f32, rules: &Rules) -> bool {
     }
     // Rules that run across both sides make it a table.
     let (top, bottom) = (run[0].top, run[run.len() - 1].top);
-    let across = |(x0, x1, y): &&(f32, f32, f32)| {
-        *x0 < place - 2.0 && *x1 > place + 2.0 && *y < top - 2.0 && *y > bottom + 2.0
-    };
+    let across =
+        |(x0, x1, y): &&(f32, f32, f32)| *x0 < place - 2.0 && *x1 > place + 2.0 && *y < top - 2.0 && *y > bottom + 2.0;
     if rules.level.iter().filter(across).count() >= 2 {
         return false;
     }

@@ -58,7 +58,8 @@ fn belongs(rows: &[Line], next: &Line) -> bool {
         // The rest of a cell that was too long for its line stands under a later cell of the row.
         (Some(row), 1) => {
             let left = rows.iter().map(Line::x0).fold(f32::MAX, f32::min);
-            let under = row.cells.iter().any(|cell| (cell.x0 - next.x0()).abs() < 2.5 || (cell.x1 - next.x1()).abs() < 2.5);
+            let under =
+                row.cells.iter().any(|cell| (cell.x0 - next.x0()).abs() < 2.5 || (cell.x1 - next.x1()).abs() < 2.5);
             under && next.x0() > left + 12.0 && gap < PARAGRAPH * last.size
         }
         (None, 2..) => next.cells.iter().skip(1).any(|cell| (cell.x0 - last.x0()).abs() < 2.5),

@@ -103,7 +103,8 @@ impl Font {
             self.width_ranges[..after].last().filter(|(_, last, _)| code <= *last).map(|range| range.2)
         });
         let width = known.or(self.default_width);
-        width.unwrap_or_else(|| self.metrics.width(text.and_then(|text| text.chars().next()).unwrap_or('n'))) * self.unit
+        width.unwrap_or_else(|| self.metrics.width(text.and_then(|text| text.chars().next()).unwrap_or('n')))
+            * self.unit
     }
 
     fn read_wide(&mut self, doc: &Document, dict: &Dictionary) {
@@ -158,7 +159,9 @@ impl Font {
         let mut texts = encoding(doc, dict, subtype);
         if base.contains("Dingbats") {
             // The marks that forms use; the others are ornaments.
-            for (code, mark) in [(b'4', "✔"), (b'3', "✓"), (b'8', "✘"), (b'6', "✖"), (b'l', "●"), (b'n', "■"), (b'u', "◆")] {
+            for (code, mark) in
+                [(b'4', "✔"), (b'3', "✓"), (b'8', "✘"), (b'6', "✖"), (b'l', "●"), (b'n', "■"), (b'u', "◆")]
+            {
                 mark.clone_into(&mut texts[usize::from(code)]);
             }
         }
@@ -191,10 +194,12 @@ fn encoding(doc: &Document, dict: &Dictionary, subtype: &[u8]) -> Vec<String> {
     let usual = if subtype == b"TrueType" { "WinAnsiEncoding" } else { "StandardEncoding" };
     let base = match object {
         Some(Object::Name(name)) => String::from_utf8_lossy(name).into_owned(),
-        Some(Object::Dictionary(encoding)) => match encoding.get_deref(b"BaseEncoding", doc).and_then(Object::as_name) {
-            Ok(name) => String::from_utf8_lossy(name).into_owned(),
-            Err(_) => usual.to_owned(),
-        },
+        Some(Object::Dictionary(encoding)) => {
+            match encoding.get_deref(b"BaseEncoding", doc).and_then(Object::as_name) {
+                Ok(name) => String::from_utf8_lossy(name).into_owned(),
+                Err(_) => usual.to_owned(),
+            }
+        }
         _ => usual.to_owned(),
     };
     let mut texts = base_encoding(&base);

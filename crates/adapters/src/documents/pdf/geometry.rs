@@ -31,12 +31,7 @@ impl Matrix {
         let corners = [(rect.x0, rect.y0), (rect.x1, rect.y0), (rect.x0, rect.y1), (rect.x1, rect.y1)];
         let mut around = Rect { x0: f32::MAX, y0: f32::MAX, x1: f32::MIN, y1: f32::MIN };
         for (x, y) in corners.map(|(x, y)| self.apply(x, y)) {
-            around = Rect {
-                x0: around.x0.min(x),
-                y0: around.y0.min(y),
-                x1: around.x1.max(x),
-                y1: around.y1.max(y),
-            };
+            around = Rect { x0: around.x0.min(x), y0: around.y0.min(y), x1: around.x1.max(x), y1: around.y1.max(y) };
         }
         around
     }

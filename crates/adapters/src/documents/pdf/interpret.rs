@@ -15,8 +15,6 @@ use super::unpack::Unpacker;
 
 /// How deep forms may lie in forms.
 const MAX_FORMS: usize = 12;
-/// Forms drawn on one page.
-const MAX_DRAWN: usize = 5_000;
 /// Saved graphics states.
 const MAX_SAVED: usize = 512;
 /// Characters of one page.
@@ -38,7 +36,6 @@ pub(super) struct Interpreter<'a> {
     drawing: Drawing,
     glyphs: usize,
     run: u32,
-    drawn: usize,
 }
 
 /// The part of the graphics state that text needs.
@@ -63,13 +60,8 @@ struct Path {
 }
 
 impl<'a> Interpreter<'a> {
-    pub(super) fn new(
-        doc: &'a Document,
-        unpacker: &'a mut Unpacker,
-        fonts: &'a mut Fonts,
-        stop: &'a Stop,
-    ) -> Self {
-        Self { doc, unpacker, fonts, stop, drawing: Drawing::default(), glyphs: 0, run: 0, drawn: 0 }
+    pub(super) fn new(doc: &'a Document, unpacker: &'a mut Unpacker, fonts: &'a mut Fonts, stop: &'a Stop) -> Self {
+        Self { doc, unpacker, fonts, stop, drawing: Drawing::default(), glyphs: 0, run: 0 }
     }
 
     /// Carries out a content stream.
@@ -83,16 +75,8 @@ impl<'a> Interpreter<'a> {
         ctm: Matrix,
         depth: usize,
     ) -> Result<(), DocumentFault> {
-        let mut state = State {
-            ctm,
-            font: None,
-            size: 1.0,
-            char_space: 0.0,
-            word_space: 0.0,
-            scale: 1.0,
-            leading: 0.0,
-            rise: 0.0,
-        };
+        let mut state =
+            State { ctm, font: None, size: 1.0, char_space: 0.0, word_space: 0.0, scale: 1.0, leading: 0.0, rise: 0.0 };
         let mut saved: Vec<State> = Vec::new();
         let mut path = Path::default();
         let (mut text, mut line) = (Matrix::IDENTITY, Matrix::IDENTITY);
@@ -334,8 +318,8 @@ impl<'a> Interpreter<'a> {
         ctm: Matrix,
         depth: usize,
     ) -> Result<(), DocumentFault> {
-        self.drawn += 1;
-        if depth >= MAX_FORMS || self.drawn > MAX_DRAWN {
+        self.unpacker.count_form()?;
+        if depth >= MAX_FORMS {
             return Ok(());
         }
         let Some(content) = self.unpacker.stream(stream) else { return self.unpacker.check() };

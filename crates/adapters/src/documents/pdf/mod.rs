@@ -213,9 +213,12 @@ fn layout(drawing: &Drawing, bounds: Rect) -> (String, Vec<LineBox>) {
 /// The visible part of a page; US letter when it does not say.
 fn bounds(doc: &Document, page: &Dictionary) -> Rect {
     let rect = tree::inherited(doc, page, b"CropBox").or_else(|| tree::inherited(doc, page, b"MediaBox"));
-    rect.and_then(|rect| rect_in(doc, rect))
-        .filter(|rect| rect.width() > 1.0 && rect.height() > 1.0)
-        .unwrap_or(Rect { x0: 0.0, y0: 0.0, x1: 612.0, y1: 792.0 })
+    rect.and_then(|rect| rect_in(doc, rect)).filter(|rect| rect.width() > 1.0 && rect.height() > 1.0).unwrap_or(Rect {
+        x0: 0.0,
+        y0: 0.0,
+        x1: 612.0,
+        y1: 792.0,
+    })
 }
 
 fn numbers_in<const N: usize>(doc: &Document, object: &Object) -> Option<[f32; N]> {

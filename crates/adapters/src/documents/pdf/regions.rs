@@ -54,17 +54,13 @@ mod tests {
             .collect()
     }
 
-    fn place(run: f32) -> u32 {
-        run.abs() as u32
-    }
-
     #[test]
     fn columns_that_do_not_line_up_are_read_one_after_the_other() {
         let mut page = Vec::new();
         for n in 0..6u8 {
             let y = 700.0 - f32::from(n) * 20.0;
-            page.extend(glyphs(&format!("left{n}"), 50.0, y, 10.0, place(y)));
-            page.extend(glyphs(&format!("right{n}"), 300.0, y - 9.0, 10.0, place(y) + 1000));
+            page.extend(glyphs(&format!("left{n}"), 50.0, y, 10.0, u32::from(n)));
+            page.extend(glyphs(&format!("right{n}"), 300.0, y - 9.0, 10.0, u32::from(n) + 1000));
         }
         let text = texts(&read_in_order(&page, &[], &Rules::default())).join(" ");
         assert_eq!(text, "left0 left1 left2 left3 left4 left5 right0 right1 right2 right3 right4 right5");
@@ -75,8 +71,8 @@ mod tests {
         let mut page = Vec::new();
         for n in 0..6u8 {
             let y = 700.0 - f32::from(n) * 20.0;
-            page.extend(glyphs(&format!("left{n}"), 50.0, y, 10.0, place(y)));
-            page.extend(glyphs(&format!("right{n}"), 300.0, y, 10.0, place(y) + 1000));
+            page.extend(glyphs(&format!("left{n}"), 50.0, y, 10.0, u32::from(n)));
+            page.extend(glyphs(&format!("right{n}"), 300.0, y, 10.0, u32::from(n) + 1000));
         }
         assert_eq!(texts(&read_in_order(&page, &[], &Rules::default()))[0], "left0  right0");
     }
@@ -100,10 +96,7 @@ mod tests {
             rect(100.0, 140.0, 300.0, 170.0),
         ];
         let read = texts(&read_in_order(&page, &boxes, &Rules::default()));
-        assert_eq!(
-            read,
-            ["AGENCY", "Elm", "1 Oak St", "Reno", "LABEL0  LABEL1", "value0  value1", "LABEL2", "value2"]
-        );
+        assert_eq!(read, ["AGENCY", "Elm", "1 Oak St", "Reno", "LABEL0  LABEL1", "value0  value1", "LABEL2", "value2"]);
     }
 
     #[test]
@@ -111,7 +104,8 @@ mod tests {
         let mut page = glyphs("X", 11.0, 102.0, 9.0, 1);
         page.extend(glyphs("yes", 24.0, 102.0, 8.0, 2));
         page.extend(glyphs("no", 74.0, 102.0, 8.0, 3));
-        let boxes = [Rect { x0: 10.0, y0: 100.0, x1: 19.0, y1: 109.0 }, Rect { x0: 60.0, y0: 100.0, x1: 69.0, y1: 109.0 }];
+        let boxes =
+            [Rect { x0: 10.0, y0: 100.0, x1: 19.0, y1: 109.0 }, Rect { x0: 60.0, y0: 100.0, x1: 69.0, y1: 109.0 }];
         assert_eq!(texts(&read_in_order(&page, &boxes, &Rules::default())), ["[X] yes  [ ] no"]);
     }
 }

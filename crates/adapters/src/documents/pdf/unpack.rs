@@ -9,6 +9,8 @@ use super::super::pages::unpacks_too_far;
 const MAX_STREAM: usize = 32 * 1024 * 1024;
 /// Characters of one document; its text would be over its own limit.
 const MAX_GLYPHS: usize = 6_000_000;
+/// Forms of one document, each as often as it is drawn.
+const MAX_FORMS: usize = 30_000;
 /// Under this size the rate of expansion says nothing.
 const FREE_BYTES: usize = 1024 * 1024;
 
@@ -18,13 +20,20 @@ pub(super) struct Unpacker {
     left: usize,
     /// Characters that may still be drawn.
     glyphs: usize,
+    /// Forms that may still be drawn.
+    forms: usize,
     /// Whether a limit was met; the document is refused then.
     over: bool,
 }
 
 impl Unpacker {
     pub(super) fn new() -> Self {
-        Self { left: usize::try_from(limits::MAX_UNPACKED).unwrap_or(usize::MAX), glyphs: MAX_GLYPHS, over: false }
+        Self {
+            left: usize::try_from(limits::MAX_UNPACKED).unwrap_or(usize::MAX),
+            glyphs: MAX_GLYPHS,
+            forms: MAX_FORMS,
+            over: false,
+        }
     }
 
     /// The content of a stream, unless it is damaged or over a limit.
@@ -53,6 +62,18 @@ impl Unpacker {
         self.glyphs = self.glyphs.checked_sub(glyphs).ok_or_else(|| {
             DocumentFault::new(FaultKind::TooLarge, format!("it draws more than {MAX_GLYPHS} characters"))
         })?;
+        Ok(())
+    }
+
+    /// Counts a form that is drawn.
+    ///
+    /// # Errors
+    /// `TooLarge` when they are too many for a document.
+    pub(super) fn count_form(&mut self) -> Result<(), DocumentFault> {
+        self.forms = self
+            .forms
+            .checked_sub(1)
+            .ok_or_else(|| DocumentFault::new(FaultKind::TooLarge, format!("it draws more than {MAX_FORMS} forms")))?;
         Ok(())
     }
 

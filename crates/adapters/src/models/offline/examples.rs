@@ -1,6 +1,6 @@
 //! How much a message is like an intent's examples: overlap of stems and pairs of stems, rare ones counting more.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use kybern_core::model::{ClassifyInput, IntentSpec};
 
@@ -25,7 +25,7 @@ type Vector = HashMap<String, f64>;
 
 /// The similarity of a message to each intent, from 0 to 1.
 pub(super) fn similarities(input: &ClassifyInput, intents: &[IntentSpec]) -> Vec<f64> {
-    let stop: Vec<String> = STOP.split_whitespace().map(stem).collect();
+    let stop: HashSet<String> = STOP.split_whitespace().map(stem).collect();
     let examples: Vec<Vec<Vec<String>>> = intents
         .iter()
         .map(|intent| intent.examples.iter().take(MAX_EXAMPLES).map(|example| terms(example, &stop)).collect())
@@ -57,7 +57,7 @@ pub(super) fn similarities(input: &ClassifyInput, intents: &[IntentSpec]) -> Vec
 }
 
 /// Stems and pairs of stems; numbers and common words left out.
-fn terms(text: &str, stop: &[String]) -> Vec<String> {
+fn terms(text: &str, stop: &HashSet<String>) -> Vec<String> {
     let found = words(text, 0);
     let kept = found.iter().filter(|word| !word.text.bytes().any(|b| b.is_ascii_digit()) && word.text != "#");
     let stems: Vec<String> = kept.map(|word| stem(&word.text)).filter(|stem| !stop.contains(stem)).collect();

@@ -7,6 +7,8 @@
 
 use std::collections::HashMap;
 
+use kybern_core::model::ValueKind;
+
 use super::labels::Labels;
 use super::occurrence::{Occurrence, sure};
 
@@ -63,6 +65,7 @@ pub(super) fn items(mut values: Vec<Occurrence>, labels: &Labels<'_>) -> Vec<(u3
             }
         }
     }
+    share_first(&mut found, labels);
     // What is said once for all of them; a heading is not.
     let shared: Vec<Occurrence> = shared.into_iter().filter(|value| found.len() == 1 || !value.term).collect();
     for item in &mut found {
@@ -76,6 +79,27 @@ pub(super) fn items(mut values: Vec<Occurrence>, labels: &Labels<'_>) -> Vec<(u3
             values.into_iter().map(move |value| (u32::try_from(item).unwrap_or(u32::MAX), value))
         })
         .collect()
+}
+
+/// Passes on what the first item says before its opening field and no other item says: it stood above all of them.
+fn share_first(found: &mut [Vec<Occurrence>], labels: &Labels<'_>) {
+    let Some((first, others)) = found.split_first_mut() else { return };
+    let Some(opener) =
+        first.iter().find(|value| labels.fields[value.field].opens_item).map(|value| (value.page, value.at))
+    else {
+        return;
+    };
+    let above = first.iter().filter(|value| {
+        let pattern = labels.fields[value.field];
+        let common =
+            matches!(pattern.value, ValueKind::Name | ValueKind::Naic | ValueKind::Date | ValueKind::DateRange);
+        common && !value.term && value.row.is_none() && !pattern.opens_item && (value.page, value.at) < opener
+    });
+    let above: Vec<Occurrence> =
+        above.filter(|value| !others.iter().flatten().any(|other| other.field == value.field)).cloned().collect();
+    for item in others {
+        join(item, above.clone(), sure::SHARED);
+    }
 }
 
 /// Cuts values, in reading order, where a field comes a second time.

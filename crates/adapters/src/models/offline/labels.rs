@@ -188,6 +188,7 @@ fn past_separator(text: &str, from: usize, limit: usize) -> (usize, bool) {
                 colon = rest[letter.len_utf8()..].starts_with(' ') && text[..at].ends_with(' ');
                 letter.len_utf8()
             }
+            '"' if colon && rest.starts_with("\"\"") => break,
             '"' | '\'' | '*' | '.' | '?' | '#' => 1,
             _ if letter.is_whitespace() => letter.len_utf8(),
             _ => break,

@@ -1,10 +1,11 @@
-//! The calibration: logistic regression from score, margin and noise to the probability of being right.
+//! The calibration: score and noise give the probability that a message asks for anything, the margin the probability
+//! that it asks for the best intent; both are logistic, and their product is the probability of being right.
 //!
 //! It is fitted on the train half and on harder variants of it, because the keywords were written with the train half
 //! in sight, so its own messages look easier than new ones: without subject, without attachments, and with every
 //! third or every other word left out.
 
-use kybern_adapters::models::offline::{CALIBRATION, RulesModel};
+use kybern_adapters::models::offline::{CALIBRATION, Evidence, RulesModel};
 use kybern_core::model::ClassifyInput;
 
 use super::{Labelled, intents, labelled};
@@ -14,9 +15,9 @@ const STEP: f64 = 0.5;
 /// Keeps the constants from growing without bound where everything is right.
 const RIDGE: f64 = 0.002;
 
-/// One, score, margin, noise; and whether the intent was right.
+/// What spoke for an intent, and whether it was right.
 struct Point {
-    features: [f64; 4],
+    evidence: Evidence,
     right: f64,
 }
 
@@ -48,29 +49,35 @@ fn points() -> Vec<Point> {
         for input in variants(&message) {
             let evidence = RulesModel.evidence(&input, &intents);
             let right = evidence.intent.as_deref() == Some(message.intent.as_str());
-            points.push(Point {
-                features: [1.0, evidence.score, evidence.margin, evidence.noise],
-                right: f64::from(u8::from(right)),
-            });
+            points.push(Point { evidence, right: f64::from(u8::from(right)) });
         }
     }
     points
 }
 
+fn logistic(sum: f64) -> f64 {
+    1.0 / (1.0 + (-sum).exp())
+}
+
+/// Climbs the likelihood; the order of the weights is bias, score, margin, noise.
 fn fit(points: &[Point]) -> [f64; 4] {
     let mut weights = [0.0; 4];
     let count = f64::from(u32::try_from(points.len()).unwrap());
     for _ in 0..ROUNDS {
+        let [bias, score, margin, noise] = weights;
         let mut slope = [0.0; 4];
-        for point in points {
-            let sum: f64 = point.features.iter().zip(weights).map(|(feature, weight)| feature * weight).sum();
-            let error = 1.0 / (1.0 + (-sum).exp()) - point.right;
-            for (slope, feature) in slope.iter_mut().zip(point.features) {
-                *slope += error * feature / count;
-            }
+        for Point { evidence, right } in points {
+            let asks = logistic(bias + score * evidence.score + noise * evidence.noise);
+            let best = logistic(margin * evidence.margin);
+            let both = (asks * best).min(1.0 - 1e-9);
+            let pull = right - (1.0 - right) * both / (1.0 - both);
+            slope[0] += pull * (1.0 - asks) / count;
+            slope[1] += pull * (1.0 - asks) * evidence.score / count;
+            slope[2] += pull * (1.0 - best) * evidence.margin / count;
+            slope[3] += pull * (1.0 - asks) * evidence.noise / count;
         }
         for (weight, slope) in weights.iter_mut().zip(slope) {
-            *weight -= STEP * (slope + RIDGE * *weight);
+            *weight += STEP * (slope - RIDGE * *weight);
         }
     }
     weights

@@ -45,6 +45,10 @@ pub(super) const fn is_strict(kind: ValueKind) -> bool {
 
 /// Reads a value of a kind from the beginning of `text`.
 pub(super) fn read(kind: ValueKind, text: &str) -> Option<Read> {
+    if text.trim_start().starts_with("\"\"") {
+        // An empty value of a structured form.
+        return None;
+    }
     match kind {
         ValueKind::Name => names::name(text),
         ValueKind::Text => names::text(text),

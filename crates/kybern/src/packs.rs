@@ -1,0 +1,23 @@
+//! The packs that this binary brings. Adding one is one line here.
+
+use kybern_core::pack::{DuplicateKey, Pack, Registry};
+
+/// Every tool, plan, record kind and extraction schema of every pack.
+///
+/// # Errors
+/// When two packs use the same key.
+pub(crate) fn registry() -> Result<Registry, DuplicateKey> {
+    let packs: [&dyn Pack; 5] = [
+        &kybern_packs::network::NetworkPack,
+        &kybern_packs::insurance::InsurancePack,
+        &kybern_packs::fleet::FleetPack,
+        &kybern_packs::freight::FreightPack,
+        // Last: its generic extraction offers what the others have registered.
+        &kybern_packs::global::GlobalPack,
+    ];
+    let mut registry = Registry::default();
+    for pack in packs {
+        pack.register(&mut registry)?;
+    }
+    Ok(registry)
+}

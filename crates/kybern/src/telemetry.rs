@@ -1,0 +1,64 @@
+//! Log and traces: to the terminal always, to an OTLP collector when one is configured.
+
+use anyhow::Context as _;
+use opentelemetry::trace::TracerProvider as _;
+use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig as _};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::trace::SdkTracerProvider;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, Layer as _};
+
+use crate::config::TelemetryOptions;
+use crate::config::telemetry::LogFormat;
+
+/// Ends the export of spans when it is dropped, sending what is left.
+pub(crate) struct Telemetry {
+    provider: Option<SdkTracerProvider>,
+}
+
+impl Drop for Telemetry {
+    fn drop(&mut self) {
+        if let Some(provider) = self.provider.take()
+            && let Err(error) = provider.shutdown()
+        {
+            tracing::warn!(%error, "the last spans were not exported");
+        }
+    }
+}
+
+/// Starts both. To be called once.
+///
+/// # Errors
+/// When the filter cannot be read, or the exporter cannot be made.
+pub(crate) fn start(options: &TelemetryOptions) -> anyhow::Result<Telemetry> {
+    // The mail library writes the login line at trace.
+    let filter = EnvFilter::try_new(format!("{},async_imap=info", options.log)).context("telemetry.log")?;
+    let format = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false);
+    let format = match options.format {
+        LogFormat::Text => format.boxed(),
+        LogFormat::Json => format.json().boxed(),
+    };
+    let provider = match &options.otlp_endpoint {
+        None => None,
+        Some(endpoint) => Some(provider(endpoint, &options.service_name)?),
+    };
+    let spans = provider.as_ref().map(|provider| {
+        tracing_opentelemetry::layer().with_tracer(provider.tracer("kybern"))
+    });
+    let started = tracing_subscriber::registry().with(spans).with(format.with_filter(filter)).try_init();
+    started.context("the log was started before")?;
+    Ok(Telemetry { provider })
+}
+
+fn provider(endpoint: &str, service: &str) -> anyhow::Result<SdkTracerProvider> {
+    let endpoint = format!("{}/v1/traces", endpoint.trim_end_matches('/'));
+    let exporter = SpanExporter::builder()
+        .with_http()
+        .with_protocol(Protocol::HttpBinary)
+        .with_endpoint(endpoint)
+        .build()
+        .context("telemetry.otlp_endpoint")?;
+    let resource = Resource::builder().with_service_name(service.to_owned()).build();
+    Ok(SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource).build())
+}

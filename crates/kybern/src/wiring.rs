@@ -1,0 +1,190 @@
+//! Putting the parts together: store, adapters, packs and engine. Nothing else in the project knows all of them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use kybern_adapters::clock::{SystemClock, ThreadRandom, UuidV7Ids};
+use kybern_adapters::documents::Reader;
+use kybern_adapters::http::Egress;
+use kybern_adapters::keys::MasterKey;
+use kybern_adapters::mail::parse::Mime;
+use kybern_adapters::mail::smtp::{Smtp, SmtpConfig};
+use kybern_adapters::mail::tls::MailTls;
+use kybern_adapters::models::offline::RulesModel;
+use kybern_core::id::TenantId;
+use kybern_core::policy::EgressPolicy;
+use kybern_core::ports::{Clock, IdSource, Keys, MailSender, Store, WakeUps};
+use kybern_core::task::WorkerId;
+use kybern_engine::{Engine, EngineParts, Settings, WorkflowEndpoint};
+use kybern_server::InboundSource;
+use kybern_store::{PostgresOptions, PostgresStore, SqliteOptions, SqliteStore};
+
+use crate::config::Config;
+use crate::config::database::DatabaseUrl;
+use crate::config::smtp::TlsMode;
+use crate::packs;
+
+/// An opened store with what belongs to it.
+pub(crate) struct Opened {
+    /// The store.
+    pub(crate) store: Arc<dyn Store>,
+    /// Hints for the claims of tasks, and of jobs.
+    pub(crate) wake_ups: [Arc<dyn WakeUps>; 2],
+    /// The master key.
+    pub(crate) keys: Arc<MasterKey>,
+}
+
+/// The file in which the master key lies when no variable holds it: beside the database.
+pub(crate) fn key_file(config: &Config) -> PathBuf {
+    match (&config.security.master_key_file, &config.database.url) {
+        (Some(path), _) => path.clone(),
+        (None, DatabaseUrl::Sqlite(path)) => beside(path, ".key"),
+        (None, DatabaseUrl::Postgres(_)) => PathBuf::from("kybern.key"),
+    }
+}
+
+/// A file beside the database, named after it.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(suffix);
+    path.with_file_name(name)
+}
+
+/// The master key: of the environment, or of its file, which is made at the first start.
+pub(crate) fn master_key(config: &Config) -> anyhow::Result<MasterKey> {
+    match &config.security.master_key {
+        Some(key) => Ok(MasterKey::parse(key.expose(), "KYBERN_MASTER_KEY")?),
+        None => {
+            let path = key_file(config);
+            MasterKey::load_or_create(&path).with_context(|| format!("master key {}", path.display()))
+        }
+    }
+}
+
+/// Opens the database.
+///
+/// # Errors
+/// When another process has it, a newer program wrote it, or it cannot be reached.
+pub(crate) async fn open_store(config: &Config) -> anyhow::Result<Opened> {
+    let keys = Arc::new(master_key(config)?);
+    let (dyn_keys, clock): (Arc<dyn Keys>, Arc<dyn Clock>) = (keys.clone(), Arc::new(SystemClock));
+    let connections = config.database.max_connections;
+    Ok(match &config.database.url {
+        DatabaseUrl::Sqlite(path) => {
+            let readers = usize::try_from(connections).unwrap_or(16).clamp(1, 8);
+            let options = SqliteOptions { readers, ..SqliteOptions::default() };
+            let store = SqliteStore::open(path, options, dyn_keys, clock).await?;
+            let wake_ups = [store.wake_ups(), store.wake_ups()];
+            Opened { store: Arc::new(store), wake_ups, keys }
+        }
+        DatabaseUrl::Postgres(url) => {
+            let options = PostgresOptions { connections: connections.max(6), ..PostgresOptions::default() };
+            let store = PostgresStore::connect(url.expose(), options, dyn_keys, clock).await?;
+            let wake_ups = [store.wake_ups(), store.wake_ups()];
+            Opened { store: Arc::new(store), wake_ups, keys }
+        }
+    })
+}
+
+/// What the settings say to the engine.
+pub(crate) fn settings(config: &Config, public_url: &str) -> Settings {
+    let count = |n: u32| usize::try_from(n).unwrap_or(usize::MAX);
+    Settings {
+        slots: count(config.worker.slots),
+        job_slots: count(config.worker.job_slots),
+        lease: config.worker.lease_ms,
+        heartbeat: config.worker.heartbeat_ms,
+        poll: config.worker.poll_ms,
+        max_recoveries: config.worker.max_recoveries,
+        public_url: config.server.public_url.as_deref().unwrap_or(public_url).trim_end_matches('/').to_owned(),
+        workflows: config
+            .workflows
+            .iter()
+            .map(|(name, workflow)| (name.clone(), WorkflowEndpoint { url: workflow.url.clone() }))
+            .collect(),
+        intake_domain: config.intake.domain.clone(),
+        work: true,
+    }
+}
+
+/// Puts an engine together over an opened store.
+///
+/// # Errors
+/// When a setting cannot be used, or bundled plans are faulty.
+pub(crate) fn engine(config: &Config, opened: &Opened, settings: Settings) -> anyhow::Result<Engine> {
+    let policy = EgressPolicy::new(&config.egress.allow).map_err(anyhow::Error::msg).context("[egress] allow")?;
+    let mail_sender = match &config.smtp {
+        None => None,
+        Some(smtp) => Some(Arc::new(Smtp::new(SmtpConfig {
+            host: smtp.host.clone(),
+            port: smtp.port,
+            tls: mail_tls(smtp.tls),
+            username: smtp.username.clone(),
+            password: smtp.password.as_ref().map(|secret| secret.expose().to_owned()),
+            from: smtp.from.clone(),
+            ca_file: None,
+        })?) as Arc<dyn MailSender>),
+    };
+    let ids: Arc<dyn IdSource> = Arc::new(UuidV7Ids);
+    let [wake_ups, job_wake_ups] = opened.wake_ups.clone();
+    let worker = WorkerId::new(&format!("{}-{}", std::process::id(), ids.next().simple()));
+    let model = Arc::new(RulesModel);
+    let keys: Arc<dyn Keys> = opened.keys.clone();
+    Ok(Engine::new(EngineParts {
+        store: Arc::clone(&opened.store),
+        wake_ups,
+        job_wake_ups,
+        registry: packs::registry()?,
+        keys,
+        clock: Arc::new(SystemClock),
+        ids,
+        random: Arc::new(ThreadRandom),
+        http: Arc::new(Egress::new(policy)?),
+        mail_parser: Arc::new(Mime),
+        mail_sender,
+        documents: Arc::new(Reader::new()),
+        intents: model.clone(),
+        extractor: model,
+        agents: None,
+        decisions: None,
+        worker,
+        settings,
+    })?)
+}
+
+/// How mail connections are protected.
+pub(crate) const fn mail_tls(mode: TlsMode) -> MailTls {
+    match mode {
+        TlsMode::None => MailTls::None,
+        TlsMode::Starttls => MailTls::Starttls,
+        TlsMode::Tls => MailTls::Tls,
+    }
+}
+
+/// The configured webhook sources, with the tenants that their settings name.
+///
+/// # Errors
+/// When a setting names a tenant that does not exist.
+pub(crate) async fn sources(config: &Config, store: &dyn Store) -> anyhow::Result<BTreeMap<String, InboundSource>> {
+    let mut sources = BTreeMap::new();
+    for (name, webhook) in &config.webhooks {
+        let tenant = match webhook.tenant.as_deref() {
+            None => TenantId::DEFAULT,
+            Some(slug) => tenant_named(store, slug).await.with_context(|| format!("webhooks.{name}.tenant"))?,
+        };
+        let secret = webhook.secret.as_ref().map(|secret| secret.expose().to_owned());
+        sources.insert(name.clone(), InboundSource { secret, tenant });
+    }
+    Ok(sources)
+}
+
+/// The tenant with that slug.
+///
+/// # Errors
+/// When there is none.
+pub(crate) async fn tenant_named(store: &dyn Store, slug: &str) -> anyhow::Result<TenantId> {
+    let tenant = store.tenant_by_slug(slug).await?;
+    tenant.map(|tenant| tenant.id).with_context(|| format!("there is no tenant {slug:?}"))
+}
