@@ -111,10 +111,12 @@ pub fn expand(row: &JournalRow) -> Vec<LogEntry> {
             log.started().metadata.insert("opened".to_owned(), what);
         }
         JournalEntry::Waiting(wait) => {
-            let event = match wait.kind {
-                kind if kind.is_person() => EventType::NeedsReview,
-                crate::task::WaitKind::Workflow => EventType::Delegated,
-                _timer_or_child => EventType::StepStarted,
+            let event = if wait.kind.is_person() {
+                EventType::NeedsReview
+            } else if wait.kind == crate::task::WaitKind::Workflow {
+                EventType::Delegated
+            } else {
+                EventType::StepStarted
             };
             let entry = log.add(event, wait.reason.clone());
             entry.metadata.insert("waitsFor".to_owned(), json!(wait.kind));
@@ -131,10 +133,12 @@ pub fn expand(row: &JournalRow) -> Vec<LogEntry> {
             entry.metadata.insert("recoveries".to_owned(), json!(recoveries));
         }
         JournalEntry::Ended { status, error, skipped } => {
-            let event = match status {
-                TaskStatus::Completed => EventType::TaskCompleted,
-                TaskStatus::Cancelled => EventType::TaskCancelled,
-                _failed => EventType::TaskFailed,
+            let event = if *status == TaskStatus::Completed {
+                EventType::TaskCompleted
+            } else if *status == TaskStatus::Cancelled {
+                EventType::TaskCancelled
+            } else {
+                EventType::TaskFailed
             };
             let entry = log.add(event, row.summary.clone());
             entry.status = Some(status.as_str());

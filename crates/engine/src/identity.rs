@@ -83,9 +83,9 @@ impl Engine {
         let holder = inner.store.key_holder(&inner.keys.api_key_hash(bearer)).await?;
         let now = inner.clock.now();
         let valid = |holder: &KeyHolder| holder.expires_at.is_none_or(|end| end > now);
-        let holder = holder.filter(valid).ok_or_else(|| {
-            Error::new(ErrorCode::Unauthenticated, "the API key is unknown, revoked or expired")
-        })?;
+        let holder = holder
+            .filter(valid)
+            .ok_or_else(|| Error::new(ErrorCode::Unauthenticated, "the API key is unknown, revoked or expired"))?;
         let principal = Principal::User { user: holder.user, key: Some(holder.key) };
         let actor = Actor::authenticated(holder.tenant, principal, holder.roles, holder.scopes, request);
         match sudo {
@@ -141,8 +141,7 @@ impl Engine {
     async fn first_tenant(&self, key: &str) -> Result<()> {
         let inner = &self.inner;
         let now = inner.clock.now();
-        let tenant =
-            Tenant { id: TenantId::DEFAULT, name: "default".into(), slug: "default".into(), created_at: now };
+        let tenant = Tenant { id: TenantId::DEFAULT, name: "default".into(), slug: "default".into(), created_at: now };
         let admin = User {
             id: UserId::from_uuid(inner.ids.next()),
             name: "Administrator".to_owned(),
@@ -423,7 +422,6 @@ fn one_line(path: &str, text: &str, most: usize) -> Result<String> {
 }
 
 fn slug_of(name: &str) -> String {
-    let dashed: String =
-        name.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let dashed: String = name.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     dashed.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-").chars().take(60).collect()
 }

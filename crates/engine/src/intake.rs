@@ -190,9 +190,7 @@ pub(crate) fn within_limits(parts: &[Part]) -> Result<()> {
         let message = format!("{} files are over the limit of {}", parts.len(), documents::MAX_ATTACHMENTS);
         return Err(Error::new(ErrorCode::PayloadTooLarge, message));
     }
-    let too_large = |part: &&Part| {
-        part.source == AttachmentSource::Attached && part.bytes.len() > documents::MAX_BYTES
-    };
+    let too_large = |part: &&Part| part.source == AttachmentSource::Attached && part.bytes.len() > documents::MAX_BYTES;
     if let Some(part) = parts.iter().find(too_large) {
         let message = format!("{} is over the limit of {} bytes", part.filename, documents::MAX_BYTES);
         return Err(Error::new(ErrorCode::PayloadTooLarge, message));

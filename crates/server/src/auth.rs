@@ -91,8 +91,7 @@ pub(crate) fn demand(actor: &Actor, right: Right) -> ApiResult<()> {
 pub(crate) fn rights_of(asked_by: &Actor, user: UserId, roles: &[Role]) -> Vec<Right> {
     const RIGHTS: [Right; 5] = [Right::Read, Right::Operate, Right::Review, Right::Administer, Right::Platform];
     let principal = Principal::User { user, key: None };
-    let holder =
-        Actor::authenticated(asked_by.tenant(), principal, roles.to_vec(), Vec::new(), asked_by.request());
+    let holder = Actor::authenticated(asked_by.tenant(), principal, roles.to_vec(), Vec::new(), asked_by.request());
     RIGHTS.into_iter().filter(|right| holder.may(*right)).collect()
 }
 

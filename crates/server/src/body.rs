@@ -64,11 +64,8 @@ pub(crate) async fn drain_unread(State(state): State<AppState>, request: Request
     // Who asks before sending has not sent anything yet: there is nothing to drain.
     let asks_first = request.headers().contains_key(header::EXPECT);
     let (parts, body) = request.into_parts();
-    let body = Draining {
-        body: Some(body.into_data_stream()),
-        touched: !asks_first,
-        background: state.background.clone(),
-    };
+    let body =
+        Draining { body: Some(body.into_data_stream()), touched: !asks_first, background: state.background.clone() };
     next.run(Request::from_parts(parts, Body::from_stream(body))).await
 }
 

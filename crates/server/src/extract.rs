@@ -4,7 +4,7 @@ use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use bytes::Bytes;
-use kybern_core::error::{Detail, Error};
+use kybern_core::error::{Detail, Error, ErrorCode};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -128,7 +128,9 @@ fn misfit(error: &serde_path_to_error::Error<serde_json::Error>) -> Problem {
         .replace("expected f64", "expected a number")
         .replace("expected a sequence", "expected a list")
         .replace("expected a map", "expected an object");
-    Problem::invalid(path, message.chars().take(400).collect::<String>())
+    let message: String = message.chars().take(400).collect();
+    let whole = if path.is_empty() { message.clone() } else { format!("{path}: {message}") };
+    Error::new(ErrorCode::Validation, whole).with_details(vec![Detail::new(path, message)]).into()
 }
 
 fn pointer(path: &serde_path_to_error::Path) -> String {

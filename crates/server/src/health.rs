@@ -12,7 +12,7 @@ use crate::state::AppState;
 /// Alive
 ///
 /// Answers as long as the process does. Asks nothing of the database.
-#[utoipa::path(get, path = "/healthz", tag = "operation", responses(
+#[utoipa::path(get, path = "/healthz", operation_id = "show_health", tag = "operation", responses(
     (status = 200, description = "Alive", body = HealthSchema),
 ))]
 pub(crate) async fn alive(State(state): State<AppState>) -> Json<Value> {
@@ -24,7 +24,7 @@ pub(crate) async fn alive(State(state): State<AppState>) -> Json<Value> {
 ///
 /// Each part is named with what is wrong with it. 503 only when a part fails without which nothing works: the
 /// database and its migrations.
-#[utoipa::path(get, path = "/readyz", tag = "operation", responses(
+#[utoipa::path(get, path = "/readyz", operation_id = "show_readiness", tag = "operation", responses(
     (status = 200, description = "Everything that is required works", body = ReadinessSchema),
     (status = 503, description = "Something that is required does not work", body = ReadinessSchema),
 ))]

@@ -86,7 +86,7 @@ fn method_name(method: &Method) -> &'static str {
 ///
 /// Requests by route, method and status with their latency, tasks by status, the build. In the OpenMetrics text
 /// format. Needs no key: keep it behind your proxy.
-#[utoipa::path(get, path = "/metrics", tag = "operation", responses(
+#[utoipa::path(get, path = "/metrics", operation_id = "show_metrics", tag = "operation", responses(
     (status = 200, description = "The numbers", body = String, content_type = "application/openmetrics-text"),
 ))]
 pub(crate) async fn show(State(state): State<AppState>) -> ApiResult {

@@ -90,7 +90,7 @@ pub fn openapi_json() -> String {
 }
 
 /// This document
-#[utoipa::path(get, path = "/openapi.json", tag = "operation", responses(
+#[utoipa::path(get, path = "/openapi.json", operation_id = "show_openapi", tag = "operation", responses(
     (status = 200, description = "The OpenAPI document", body = Object, content_type = "application/json"),
 ))]
 pub(crate) async fn show() -> Response {

@@ -10,8 +10,8 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::IntoResponse;
+use axum::response::sse::{Event, KeepAlive, Sse};
 use futures::stream;
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::event::LogEntry;

@@ -61,16 +61,14 @@ async fn list(tx: &mut Tx, scope: TenantScope, after: i64, limit: u32) -> Result
 #[async_trait]
 impl<D: 'static> AuditStore for SqlStore<D> {
     async fn append_audit(&self, scope: TenantScope, at: Timestamp, event: AuditEvent) -> PortResult<()> {
-        let run = self.write(scope, (scope, at, event), |tx, (scope, at, event)| {
-            Box::pin(append(tx, *scope, *at, event))
-        });
+        let run =
+            self.write(scope, (scope, at, event), |tx, (scope, at, event)| Box::pin(append(tx, *scope, *at, event)));
         Ok(run.await?)
     }
 
     async fn audit_events(&self, scope: TenantScope, after: i64, limit: u32) -> PortResult<Vec<ChainedEvent>> {
-        let run = self.read(scope, (scope, after, limit), |tx, (scope, after, limit)| {
-            Box::pin(list(tx, *scope, *after, *limit))
-        });
+        let run = self
+            .read(scope, (scope, after, limit), |tx, (scope, after, limit)| Box::pin(list(tx, *scope, *after, *limit)));
         Ok(run.await?)
     }
 

@@ -102,9 +102,8 @@ async fn dead(tx: &mut Tx) -> Result<i64> {
 impl<D: 'static> JobStore for SqlStore<D> {
     async fn enqueue(&self, scope: TenantScope, job: &NewJob, at: Timestamp) -> PortResult<bool> {
         let args = (scope, job.clone(), at);
-        let run = self.write_about(scope, job.id.as_uuid(), args, |tx, (scope, job, at)| {
-            Box::pin(insert(tx, *scope, job, *at))
-        });
+        let run = self
+            .write_about(scope, job.id.as_uuid(), args, |tx, (scope, job, at)| Box::pin(insert(tx, *scope, job, *at)));
         Ok(run.await?)
     }
 
@@ -116,9 +115,8 @@ impl<D: 'static> JobStore for SqlStore<D> {
         now: Timestamp,
     ) -> PortResult<Vec<ClaimedJob>> {
         let args = (worker.clone(), limit, lease, now);
-        let run = self.write_all(args, |tx, (worker, limit, lease, now)| {
-            Box::pin(claim(tx, worker, *limit, *lease, *now))
-        });
+        let run =
+            self.write_all(args, |tx, (worker, limit, lease, now)| Box::pin(claim(tx, worker, *limit, *lease, *now)));
         Ok(run.await?)
     }
 

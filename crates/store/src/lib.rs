@@ -11,6 +11,7 @@
 //! A unit of work checks everything before it writes. When a statement fails all the same, the batch is rolled back
 //! and each of its units runs alone, so a bad one cannot hurt its neighbours.
 
+mod archive;
 mod audit;
 mod blobs;
 mod check;
@@ -30,6 +31,7 @@ mod store;
 mod tasks;
 mod wake;
 
+pub use archive::{Entry, Manifest, manifest};
 pub use error::StoreError;
 pub use options::{PostgresOptions, SqliteOptions};
 pub use store::{Postgres, PostgresStore, SqlStore, Sqlite, SqliteStore};

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use kybern_core::time::Timestamp;
-use rusqlite::OptionalExtension as _;
 use sqlx::PgConnection;
 
 use crate::db::sqlite::{Use, connect};
@@ -83,17 +82,6 @@ fn apply_sqlite(conn: &rusqlite::Connection, now: Timestamp) -> Result<()> {
         tracing::info!(migration = migration.name, "migrated");
     }
     Ok(())
-}
-
-/// The schema version of a SQLite file; `None` when it has none yet.
-pub(crate) fn sqlite_version(conn: &rusqlite::Connection) -> Result<Option<i64>> {
-    let ledger: Option<i64> = conn
-        .query_row("SELECT 1 FROM sqlite_master WHERE name = 'schema_migration'", [], |row| row.get(0))
-        .optional()?;
-    match ledger {
-        Some(_) => Ok(conn.query_row("SELECT max(version) FROM schema_migration", [], |row| row.get(0))?),
-        None => Ok(None),
-    }
 }
 
 /// Brings a PostgreSQL database to the present schema, one process at a time.

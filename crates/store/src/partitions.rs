@@ -9,7 +9,7 @@ use crate::error::Result;
 /// How many months exist ahead of the present one.
 const MONTHS_AHEAD: i64 = 3;
 /// The lock that processes take while they change partitions or migrate.
-pub(crate) const SCHEMA_LOCK: i64 = 0x006b_7962_6572_6e;
+pub(crate) const SCHEMA_LOCK: i64 = 0x006b_7962_6572_6e00;
 
 /// A month: years since 0 times 12, plus the month from 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

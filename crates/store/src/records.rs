@@ -167,9 +167,8 @@ impl<D: 'static> RecordStore for SqlStore<D> {
         value: &str,
     ) -> PortResult<Vec<Record>> {
         let args = (scope, kind.to_owned(), name.to_owned(), value.to_owned());
-        let run = self.read(scope, args, |tx, (scope, kind, name, value)| {
-            Box::pin(by_lookup(tx, *scope, kind, name, value))
-        });
+        let run =
+            self.read(scope, args, |tx, (scope, kind, name, value)| Box::pin(by_lookup(tx, *scope, kind, name, value)));
         Ok(run.await?)
     }
 
@@ -181,9 +180,8 @@ impl<D: 'static> RecordStore for SqlStore<D> {
         limit: u32,
     ) -> PortResult<Page<Record>> {
         let args = (scope, kind.to_owned(), after, limit);
-        let run = self.read(scope, args, |tx, (scope, kind, after, limit)| {
-            Box::pin(list(tx, *scope, kind, *after, *limit))
-        });
+        let run =
+            self.read(scope, args, |tx, (scope, kind, after, limit)| Box::pin(list(tx, *scope, kind, *after, *limit)));
         Ok(run.await?)
     }
 

@@ -10,7 +10,7 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use uuid::Uuid;
 
-use crate::db::sqlite::{self, File, FileLock};
+use crate::db::sqlite::{File, FileLock};
 use crate::db::{Access, Engine, Run, Shared, postgres};
 use crate::error::{Result, StoreError};
 use crate::options::{PostgresOptions, SqliteOptions};
@@ -87,7 +87,7 @@ impl SqlStore<Postgres> {
         sqlx::Connection::close(owner).await?;
         let shared = Shared::new(keys, clock);
         let server = postgres::Server::open(connect, &options, &shared).await?;
-        Ok(Self { engine: Engine::Postgres(server), shared, database: PhantomData })
+        Ok(Self { engine: Engine::Postgres(Box::new(server)), shared, database: PhantomData })
     }
 }
 
@@ -139,13 +139,7 @@ impl<D> SqlStore<D> {
     }
 
     /// Writes as one tenant; units that are about the same thing stay in order.
-    pub(crate) async fn write_about<A, T>(
-        &self,
-        scope: TenantScope,
-        about: Uuid,
-        args: A,
-        run: Run<A, T>,
-    ) -> Result<T>
+    pub(crate) async fn write_about<A, T>(&self, scope: TenantScope, about: Uuid, args: A, run: Run<A, T>) -> Result<T>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,
@@ -184,9 +178,4 @@ impl<D> SqlStore<D> {
 /// The lane of an id: its last half is random.
 fn lane(id: Uuid) -> u64 {
     id.as_u64_pair().1
-}
-
-/// The folder of original bytes of a database file.
-pub(crate) fn folder_of(path: &Path) -> std::path::PathBuf {
-    sqlite::folder(path)
 }

@@ -40,7 +40,8 @@ pub struct SectionPattern {
 pub struct FieldPattern {
     /// Its path in the result, for instance `insured.name`, or `policy_number` inside a group.
     pub name: &'static str,
-    /// The labels after, or under, which it stands; lower case, without the colon.
+    /// The labels after, or under, which it stands; lower case, without the colon. `phrase=Value` declares a closed
+    /// vocabulary instead: where the phrase stands, the value is `Value`.
     pub labels: &'static [&'static str],
     /// What its value looks like.
     pub value: ValueKind,

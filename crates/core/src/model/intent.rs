@@ -10,7 +10,8 @@ pub struct IntentSpec {
     pub key: String,
     /// What it means.
     pub description: String,
-    /// Words that speak for it. `doc:CATEGORY` speaks for it when such a document is attached.
+    /// Words that speak for it: a phrase, `phrase^weight`, `one & other` for both, and `doc:CATEGORY`, which speaks
+    /// for it when such a document is attached.
     pub keywords: Vec<String>,
     /// Messages that ask for it.
     pub examples: Vec<String>,

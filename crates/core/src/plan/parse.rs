@@ -165,7 +165,7 @@ pub(super) fn text(
 ) -> Option<String> {
     match get(fields, names)? {
         Value::String(text) => Some(text.clone()),
-        other => {
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
             let message = format!("{} must be a text, found {}", names.0, kind_of(other));
             faults.push(PlanFault::new(format!("{path}/{}", names.0), None, message));
             None

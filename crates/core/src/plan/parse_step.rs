@@ -217,7 +217,7 @@ fn condition(reader: &mut Reader<'_>) -> Option<String> {
     match get(reader.fields, ("condition", "condition"))? {
         Value::String(text) => Some(text.clone()),
         Value::Bool(value) => Some(format!("{{{{ {value} }}}}")),
-        other => {
+        other @ (Value::Null | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
             reader.fault("condition", format!("condition must be a text or a boolean, found {}", kind_of(other)));
             None
         }

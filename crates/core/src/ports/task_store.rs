@@ -98,7 +98,8 @@ pub trait TaskStore: Send + Sync {
     async fn submit(&self, scope: TenantScope, task: NewTask, claim: Option<(&WorkerId, Millis)>) -> Result<Submitted>;
 
     /// Claims up to `limit` tasks that are due or whose lease has expired, of all tenants, longest due first. Each
-    /// gets the next epoch and a lease of that length. Terminal and paused tasks are never claimed.
+    /// gets the next epoch and a lease of that length; a pending task whose plan is known is `executing` from then on.
+    /// Terminal and paused tasks are never claimed.
     ///
     /// # Errors
     /// When the store fails; then nothing was claimed.

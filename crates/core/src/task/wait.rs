@@ -92,6 +92,9 @@ pub struct Wait {
     /// When the clock ends it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
+    /// Whether the answer is the step's data, rather than a correction after which the tool is called again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub answer_ends: bool,
     /// The child task or the workflow's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,

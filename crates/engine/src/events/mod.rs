@@ -49,7 +49,6 @@ pub struct Watch<'a> {
 
 impl Watch<'_> {
     /// The next news. Register it (`enable`) before looking at the task.
-    #[must_use]
     pub fn next(&self) -> tokio::sync::futures::Notified<'_> {
         self.notify.notified()
     }

@@ -138,11 +138,7 @@ impl Run {
                         Begun::Call(call) => {
                             self.walk.mark_running(index);
                             *effectful += usize::from(is_effectful(&call));
-                            in_flight.push(Box::pin(perform(
-                                Arc::clone(&self.inner),
-                                self.lease.clone(),
-                                call,
-                            )));
+                            in_flight.push(Box::pin(perform(Arc::clone(&self.inner), self.lease.clone(), call)));
                             continue;
                         }
                     },
@@ -229,9 +225,9 @@ impl Run {
             if known.wait.is_some() {
                 return Ok(Flow::Continue);
             }
-            if self.row_status != phases::status_in(phase) && !self.row_status.is_terminal() {
+            if self.row_status != self.phase_status() && !self.row_status.is_terminal() {
                 // The row says where the task is while something slow is asked.
-                self.enter(phases::status_in(phase)).await?;
+                self.enter(self.phase_status()).await?;
             }
             let now = self.inner.clock.now();
             let lost = self.active.lost.clone();
@@ -292,7 +288,9 @@ impl Run {
 
     /// The status of the phase that the task is in.
     pub(super) fn phase_status(&self) -> TaskStatus {
-        self.next_phase().map_or(TaskStatus::Executing, phases::status_in)
+        // A task whose plan was named from the start reads its documents as part of executing it.
+        let phase = self.next_phase().filter(|_| self.walk.plan().is_none());
+        phase.map_or(TaskStatus::Executing, phases::status_in)
     }
 
     async fn enter(&mut self, status: TaskStatus) -> Result<(), Stop> {

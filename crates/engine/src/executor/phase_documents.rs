@@ -74,8 +74,7 @@ fn unreadable(faults: &[(Attachment, DocumentFault)], now: Timestamp) -> super::
         format!("{} cannot be read ({}): {}", attachment.filename, fault.kind.as_str(), fault.kind.remedy())
     };
     let sentences: Vec<String> = faults.iter().map(of).collect();
-    let mut wait =
-        wait_of(&StepId::trusted(StepId::EXTRACTION), WaitKind::Document, sentences.join("; "), now);
+    let mut wait = wait_of(&StepId::trusted(StepId::EXTRACTION), WaitKind::Document, sentences.join("; "), now);
     wait.title = Some("What do these documents say?".to_owned());
     let decision = json!({
         "oneOf": [

@@ -87,7 +87,10 @@ async fn detect(run: &Run, known: &PhaseState, now: Timestamp) -> Result<PhaseEn
         end.intent = Some((intent.to_owned(), 1.0));
         return Ok(end);
     }
-    let answer = run.inner.intents.classify(&input(run).await?, &intents).await?;
+    // What nothing speaks for cannot be recognised: such an intent is a person's choice.
+    let (known_by_words, _): (Vec<_>, Vec<_>) =
+        intents.iter().cloned().partition(|intent| !intent.keywords.is_empty() || !intent.examples.is_empty());
+    let answer = run.inner.intents.classify(&input(run).await?, &known_by_words).await?;
     let sure = answer.confidence >= run.task.confidence_threshold;
     let is_known = |key: &String| intents.iter().any(|intent| intent.key == *key);
     if let Some(intent) = answer.intent.clone().filter(is_known)

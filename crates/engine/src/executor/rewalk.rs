@@ -58,10 +58,12 @@ impl Rewalk {
             self.differ(row, format!("expected row {}", self.walk.last_seq() + 1));
         }
         let phase = row.step.as_ref().and_then(|step| Phase::of_step(step.as_str()));
-        if phase.is_none() && row.step.is_some() && self.walk.plan().is_none() {
-            if let Some(plan) = &self.plan {
-                self.walk.take_plan(Arc::clone(plan));
-            }
+        if phase.is_none()
+            && row.step.is_some()
+            && self.walk.plan().is_none()
+            && let Some(plan) = &self.plan
+        {
+            self.walk.take_plan(Arc::clone(plan));
         }
         if phase.is_none() {
             self.check(row);

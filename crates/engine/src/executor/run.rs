@@ -8,7 +8,7 @@ use kybern_core::identity::User;
 use kybern_core::money::NanoUsd;
 use kybern_core::plan::{Plan, StepId, StepKind};
 use kybern_core::ports::ToolContext;
-use kybern_core::task::{Attempt, AttachmentSource, AttemptKey, Claimed, Lease, Task, TaskStatus};
+use kybern_core::task::{AttachmentSource, Attempt, AttemptKey, Claimed, Lease, Task, TaskStatus};
 use kybern_core::time::{Millis, Timestamp};
 use kybern_core::tool::Needs;
 
@@ -87,11 +87,8 @@ impl Run {
             }
         };
         let tenant_name = inner.tenants.name(inner.store.as_ref(), task.tenant).await?;
-        let own_plans = if needs_plans {
-            Engine { inner: Arc::clone(inner) }.own_plans(scope).await?
-        } else {
-            Vec::new()
-        };
+        let own_plans =
+            if needs_plans { Engine { inner: Arc::clone(inner) }.own_plans(scope).await? } else { Vec::new() };
         Ok(Self {
             surroundings: Surroundings::new(&task, &tenant_name, user.as_ref()),
             inner: Arc::clone(inner),

@@ -1,5 +1,6 @@
 //! Committing what a step came to, together with what becomes of the task.
 
+use kybern_core::audit::AuditEvent;
 use kybern_core::error::ErrorCode;
 use kybern_core::money::Usage;
 use kybern_core::task::{
@@ -28,7 +29,7 @@ impl Run {
             self.walk.apply(row);
         }
         let change = self.what_follows(in_flight, now);
-        match self.commit_with(rows, draft.effects, change, draft.usage).await {
+        match self.commit_all(rows, draft.effects, change, draft.usage, draft.audit).await {
             Ok(flow) => Ok(flow),
             Err(CommitRefused::RecordChanged { .. }) if before.is_some() => {
                 if let (Some(before), Some(index)) = (before, draft.redo) {
@@ -216,10 +217,21 @@ impl Run {
 
     async fn commit_with(
         &mut self,
+        rows: Vec<JournalRow>,
+        effects: Vec<Effect>,
+        change: TaskChange,
+        usage: Usage,
+    ) -> Result<Flow, CommitRefused> {
+        self.commit_all(rows, effects, change, usage, Vec::new()).await
+    }
+
+    async fn commit_all(
+        &mut self,
         mut rows: Vec<JournalRow>,
         effects: Vec<Effect>,
         change: TaskChange,
         usage: Usage,
+        audit: Vec<AuditEvent>,
     ) -> Result<Flow, CommitRefused> {
         let now = self.inner.clock.now();
         if let TaskChange::End(ending) = &change {
@@ -243,15 +255,7 @@ impl Run {
             TaskChange::Release { status, .. } => (Flow::Done, *status),
             TaskChange::End(ending) => (Flow::Done, ending.status),
         };
-        let commit = Commit {
-            rows,
-            effects,
-            change,
-            usage,
-            audit: Vec::new(),
-            signals_seen: self.walk.signals_seen(),
-            at: now,
-        };
+        let commit = Commit { rows, effects, change, usage, audit, signals_seen: self.walk.signals_seen(), at: now };
         let committed = self.inner.store.commit(&self.lease, commit).await?;
         self.row_status = status;
         self.task.status = status;

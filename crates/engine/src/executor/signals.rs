@@ -83,11 +83,9 @@ fn waiting(run: &Run, step: &StepId) -> Option<(usize, Wait)> {
     let index = run.walk.find(step)?;
     match &run.walk.node(index).state {
         NodeState::Waiting(wait) => Some((index, (**wait).clone())),
-        NodeState::Pending
-        | NodeState::Running
-        | NodeState::Opened
-        | NodeState::Backoff(_)
-        | NodeState::Done(_) => None,
+        NodeState::Pending | NodeState::Running | NodeState::Opened | NodeState::Backoff(_) | NodeState::Done(_) => {
+            None
+        }
     }
 }
 
@@ -108,7 +106,11 @@ fn reviewed(
             let message = "a person decided that this step failed";
             Some(ended(run, index, Err(failure(ErrorCode::Unprocessable, message)), false))
         }
-        (WaitKind::Input, _) | (WaitKind::Review | WaitKind::Ambiguous | WaitKind::Confirmation, Some(Resolution::Done)) => {
+        (WaitKind::Review, None | Some(Resolution::Retry)) if wait.answer_ends => {
+            Some(ended(run, index, Ok(corrections), false))
+        }
+        (WaitKind::Input, _)
+        | (WaitKind::Review | WaitKind::Ambiguous | WaitKind::Confirmation, Some(Resolution::Done)) => {
             let mut row = ended(run, index, Ok(corrections), false);
             if wait.kind == WaitKind::Ambiguous
                 && let JournalEntry::Finished(outcome) = &mut row.entry
@@ -118,10 +120,7 @@ fn reviewed(
             }
             Some(row)
         }
-        (
-            WaitKind::Confirmation | WaitKind::Review | WaitKind::Ambiguous,
-            None | Some(Resolution::Retry),
-        )
+        (WaitKind::Confirmation | WaitKind::Review | WaitKind::Ambiguous, None | Some(Resolution::Retry))
         | (
             WaitKind::Intent
             | WaitKind::Document

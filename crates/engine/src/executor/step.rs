@@ -5,13 +5,12 @@
 
 use std::sync::Arc;
 
+use kybern_core::audit::AuditEvent;
 use kybern_core::error::ErrorCode;
 use kybern_core::money::Usage;
 use kybern_core::plan::{RetryPolicy, StepId, StepKind};
 use kybern_core::ports::ToolContext;
-use kybern_core::task::{
-    Effect, JournalEntry, StepError, StepOutcome, StepStatus, Wait, WaitKind,
-};
+use kybern_core::task::{Effect, JournalEntry, StepError, StepOutcome, StepStatus, Wait, WaitKind};
 use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Map, Value};
 
@@ -53,6 +52,8 @@ pub(super) struct Draft {
     pub(super) rows: Vec<RowDraft>,
     pub(super) effects: Vec<Effect>,
     pub(super) usage: Usage,
+    /// Acts to be explained later.
+    pub(super) audit: Vec<AuditEvent>,
     /// The node to begin anew when a record has changed under it.
     pub(super) redo: Option<usize>,
 }
@@ -68,7 +69,7 @@ pub(super) enum Target {
     /// A tool.
     Tool(Box<Prepared>),
     /// An agent or a decision, with its rendered text.
-    Handler(Arc<dyn kybern_core::ports::StepHandler>, StepKind, Value),
+    Handler(Arc<dyn kybern_core::ports::StepHandler>, Box<StepKind>, Value),
 }
 
 /// A call to make.
@@ -176,6 +177,7 @@ pub(super) fn wait_of(id: &StepId, kind: WaitKind, reason: impl Into<String>, no
         details: Value::Null,
         since: now,
         until: None,
+        answer_ends: false,
         reference: None,
     }
 }

@@ -34,9 +34,7 @@ pub(super) fn begin(run: &Run, index: usize, now: Timestamp) -> Begun {
             })
         }
         StepKind::Parallel { .. } => Begun::Rows(opened(run, index, Opening::Branches)),
-        StepKind::Loop { source, max_iterations, .. } => {
-            Begun::Rows(repeat(run, index, source, *max_iterations))
-        }
+        StepKind::Loop { source, max_iterations, .. } => Begun::Rows(repeat(run, index, source, *max_iterations)),
         StepKind::Workflow { workflow, args } => Begun::Rows(delegate(run, index, workflow, args, now)),
         StepKind::Task { target, input } => Begun::Rows(child(run, index, target, input, now)),
     }
@@ -63,7 +61,7 @@ fn handler(run: &Run, index: usize, kind: &StepKind, text: &Value, now: Timestam
         index,
         attempt: node.attempts + 1,
         context: run.tool_context(index, &needs, timeout, false, now),
-        target: Target::Handler(std::sync::Arc::clone(handler), kind.clone(), rendered),
+        target: Target::Handler(std::sync::Arc::clone(handler), Box::new(kind.clone()), rendered),
         timeout,
         tainted: argument_is_tainted(run, index, text),
         possible_duplicate: false,
@@ -130,13 +128,7 @@ fn delegate(run: &Run, index: usize, workflow: &str, args: &Map<String, Value>, 
 }
 
 /// Hands a step over: the delegation and its dispatch are committed together, the dispatch is sent afterwards.
-pub(super) fn delegation(
-    run: &Run,
-    index: usize,
-    workflow: &str,
-    args: Map<String, Value>,
-    now: Timestamp,
-) -> Draft {
+pub(super) fn delegation(run: &Run, index: usize, workflow: &str, args: Map<String, Value>, now: Timestamp) -> Draft {
     let node = run.walk.node(index);
     if !run.inner.settings.workflows.contains_key(workflow) {
         let message = format!("workflow {workflow:?} is not configured, add [workflows.{workflow}] url");

@@ -1,10 +1,9 @@
 //! Tool steps: what is checked before the call, and what its end becomes.
 
+use kybern_core::audit::AuditEvent;
 use kybern_core::error::ErrorCode;
 use kybern_core::plan::StepKind;
-use kybern_core::task::{
-    Effect, EffectClass, JournalEntry, Opening, StepError, StepOutcome, StepStatus, WaitKind,
-};
+use kybern_core::task::{Effect, EffectClass, JournalEntry, Opening, StepError, StepOutcome, StepStatus, WaitKind};
 use kybern_core::time::{Millis, Timestamp};
 use kybern_core::tool::{Review, ToolFailure, ToolOutcome};
 use serde_json::{Map, Value, json};
@@ -124,7 +123,28 @@ pub(super) fn conclude(
         row.duration = duration;
     }
     draft.redo = Some(call.index);
+    draft.audit.extend(act(run, call, &draft));
     draft
+}
+
+/// A call that reached the outside is an act: it is audited whatever came of it. A local step's row is its audit.
+fn act(run: &Run, call: &Call, draft: &Draft) -> Option<AuditEvent> {
+    let Target::Tool(prepared) = &call.target else { return None };
+    if !prepared.effect.needs_attempt_row() {
+        return None;
+    }
+    let came_to = draft.rows.first().map(|row| row.entry.kind());
+    let status = draft.rows.first().and_then(|row| row.entry.status());
+    let detail = json!({
+        "tool": prepared.spec().key,
+        "stepId": run.walk.node(call.index).id,
+        "attempt": call.attempt,
+        "effect": prepared.effect,
+        "argsHash": call.args_hash,
+        "possibleDuplicate": call.possible_duplicate,
+        "outcome": status.or(came_to),
+    });
+    Some(AuditEvent::by_executor("tool.call", format!("task:{}", run.task.id), detail))
 }
 
 fn effect_of(call: &Call) -> Option<EffectClass> {
@@ -181,12 +201,14 @@ fn succeeded(run: &Run, call: &Call, outcome: ToolOutcome, now: Timestamp) -> Dr
     effects.extend(outcome.jobs.into_iter().map(|job| Effect::Enqueue(Box::new(job))));
     let usage = finished.usage;
     let row = RowDraft::of(node, call.attempt, outcome.summary, JournalEntry::Finished(Box::new(finished)));
-    Draft { rows: vec![row], effects, usage, redo: None }
+    Draft { rows: vec![row], effects, usage, ..Draft::default() }
 }
 
 fn asked(node: &super::node::Node, review: Review, now: Timestamp) -> RowDraft {
-    let kind = if review.answer_is_result { WaitKind::Input } else { WaitKind::Review };
-    let mut wait = wait_of(&node.id, kind, review.reason, now);
+    // A form is filled in; anything else that a tool asks is a review, even when its answer ends the step.
+    let form = review.answer_is_result && review.title.is_some();
+    let mut wait = wait_of(&node.id, if form { WaitKind::Input } else { WaitKind::Review }, review.reason, now);
+    wait.answer_ends = review.answer_is_result;
     wait.title = review.title;
     wait.schema = review.schema;
     wait.details = review.details;

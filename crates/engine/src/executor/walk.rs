@@ -231,9 +231,7 @@ impl Walk {
         let node = &self.nodes[index];
         match &node.state {
             NodeState::Done(_) => node.injected.is_none_or(|list| self.list_rests(list)),
-            NodeState::Pending => {
-                node.replaced || (node.spec.when == When::Success && self.is_stopped(node.list))
-            }
+            NodeState::Pending => node.replaced || (node.spec.when == When::Success && self.is_stopped(node.list)),
             NodeState::Running | NodeState::Opened | NodeState::Waiting(_) | NodeState::Backoff(_) => false,
         }
     }

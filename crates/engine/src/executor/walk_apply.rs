@@ -200,13 +200,7 @@ impl Walk {
 
     /// What a person's answer does to the node that waited. Answers that end the step are followed by its own row.
     #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes only grow")]
-    fn answer(
-        &mut self,
-        index: usize,
-        wait: &Wait,
-        corrections: &Map<String, Value>,
-        resolution: Option<Resolution>,
-    ) {
+    fn answer(&mut self, index: usize, wait: &Wait, corrections: &Map<String, Value>, resolution: Option<Resolution>) {
         let node = &mut self.nodes[index];
         node.state = NodeState::Pending;
         match wait.kind {

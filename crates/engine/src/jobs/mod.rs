@@ -86,7 +86,8 @@ impl Engine {
 
     async fn run_job(&self, job: ClaimedJob) {
         let handled = tokio::time::timeout(TIMEOUT.as_duration(), self.handle(&job)).await;
-        let result = handled.unwrap_or_else(|_elapsed| Err(JobFailure::transient(format!("took longer than {TIMEOUT}"))));
+        let result =
+            handled.unwrap_or_else(|_elapsed| Err(JobFailure::transient(format!("took longer than {TIMEOUT}"))));
         let now = self.inner.clock.now();
         let end = match result {
             Ok(()) => JobEnd::Done,

@@ -26,9 +26,8 @@ impl Engine {
         let rows = self.whole_journal(&task).await?;
         let kept = match from {
             None => Vec::new(),
-            Some(step) => before(&rows, step).ok_or_else(|| {
-                Error::invalid("/fromStep", format!("the task has no step {step:?} in its journal"))
-            })?,
+            Some(step) => before(&rows, step)
+                .ok_or_else(|| Error::invalid("/fromStep", format!("the task has no step {step:?} in its journal")))?,
         };
         let attachments = inner.store.attachments(scope, id).await?;
         Ok(NewTask {

@@ -9,6 +9,6 @@ pub mod submit;
 pub mod view;
 
 pub use replay::ReplayReport;
-pub use steer::CallbackProof;
 pub use request::{AttachmentRequest, CallbackRequest, ReviewRequest, SubmitRequest};
+pub use steer::CallbackProof;
 pub use view::{TaskList, TaskView};

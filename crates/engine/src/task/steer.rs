@@ -203,9 +203,8 @@ fn find_wait(task: &Task, step: Option<&str>) -> Result<Wait> {
             Err(Error::invalid("/stepId", format!("the task waits in several steps, name one of: {}", known())))
         }
         (Some(step), waits) => {
-            let same = |wait: &&Wait| {
-                wait.step_id.as_str() == step || wait.step_id.as_str().strip_prefix('_') == Some(step)
-            };
+            let same =
+                |wait: &&Wait| wait.step_id.as_str() == step || wait.step_id.as_str().strip_prefix('_') == Some(step);
             let message = || format!("the task does not wait in step {step:?} but in: {}", known());
             waits.iter().find(same).cloned().ok_or_else(|| Error::new(ErrorCode::Conflict, message()))
         }
@@ -229,10 +228,8 @@ fn check_answer(wait: &Wait, request: &ReviewRequest) -> Result<()> {
     if faults.is_empty() {
         return Ok(());
     }
-    let details = faults
-        .into_iter()
-        .map(|fault| Detail::new(format!("/corrections{}", fault.path), fault.message))
-        .collect();
+    let details =
+        faults.into_iter().map(|fault| Detail::new(format!("/corrections{}", fault.path), fault.message)).collect();
     Err(Error::new(ErrorCode::Validation, "the corrections do not fit the question").with_details(details))
 }
 

@@ -58,15 +58,15 @@ impl Object for Root {
         };
         match key.as_str()? {
             "state" => members(&self.context.state),
-            "steps" => Some(Jinja::from_object(Steps { steps: Arc::clone(&self.context.steps), numeric: self.numeric })),
+            "steps" => {
+                Some(Jinja::from_object(Steps { steps: Arc::clone(&self.context.steps), numeric: self.numeric }))
+            }
             "task" => members(&self.context.task),
             "tenant" => members(&self.context.tenant),
             "user" => Some(convert(&self.context.user, self.numeric)),
             "item" => self.context.round.as_ref().map(|(item, _)| convert(item, self.numeric)),
             "index" => self.context.round.as_ref().map(|(_, index)| Jinja::from(*index)),
-            "context" => {
-                Some(Jinja::from_object(Self { context: self.context.clone(), numeric: self.numeric }))
-            }
+            "context" => Some(Jinja::from_object(Self { context: self.context.clone(), numeric: self.numeric })),
             _unknown => None,
         }
     }

@@ -107,13 +107,16 @@ impl Compiled {
         if shape.multiplies && (shape.has_text || shape.has_list || shape.joins_texts) {
             return Err(refused("an expression with * may hold no text, no list and no ~".to_owned()));
         }
-        if shape.multiplies && let Some(filter) = shape.filters.iter().find(|name| !NUMERIC.contains(&name.as_str())) {
+        if shape.multiplies
+            && let Some(filter) = shape.filters.iter().find(|name| !NUMERIC.contains(&name.as_str()))
+        {
             return Err(refused(format!("an expression with * may not use the filter {filter}")));
         }
-        let code = ENVIRONMENT.compile_expression_owned(source.to_owned()).map_err(|error| ExpressionError::Syntax {
-            expression: source.to_owned(),
-            problem: error.detail().map_or_else(|| error.to_string(), str::to_owned),
-        })?;
+        let code =
+            ENVIRONMENT.compile_expression_owned(source.to_owned()).map_err(|error| ExpressionError::Syntax {
+                expression: source.to_owned(),
+                problem: error.detail().map_or_else(|| error.to_string(), str::to_owned),
+            })?;
         let mut paths: Vec<Path> = code
             .undeclared_variables(true)
             .into_iter()
@@ -171,7 +174,9 @@ fn describe(error: &minijinja::Error) -> String {
             "it names a value that does not exist (use `| default(…)` where it may be missing)".to_owned()
         }
         minijinja::ErrorKind::OutOfFuel => "it takes too many steps".to_owned(),
-        _other => error.detail().map_or_else(|| error.kind().to_string(), |detail| format!("{}: {detail}", error.kind())),
+        _other => {
+            error.detail().map_or_else(|| error.kind().to_string(), |detail| format!("{}: {detail}", error.kind()))
+        }
     }
 }
 

@@ -23,13 +23,7 @@ impl RecordStore for Records {
         self.0.record_by_id(scope, id).await
     }
 
-    async fn records_by_lookup(
-        &self,
-        scope: TenantScope,
-        kind: &str,
-        name: &str,
-        value: &str,
-    ) -> Result<Vec<Record>> {
+    async fn records_by_lookup(&self, scope: TenantScope, kind: &str, name: &str, value: &str) -> Result<Vec<Record>> {
         self.0.records_by_lookup(scope, kind, name, value).await
     }
 

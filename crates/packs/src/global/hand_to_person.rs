@@ -53,7 +53,7 @@ impl Tool for HandToPerson {
         };
         Ok(ToolOutcome::ask(Review {
             reason,
-            title: Some("Done by a person".to_owned()),
+            title: None,
             schema: json!({
                 "type": "object",
                 "properties": {

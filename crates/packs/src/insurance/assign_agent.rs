@@ -83,7 +83,7 @@ impl Tool for AssignAgent {
 fn candidates(users: &[User]) -> Vec<&User> {
     let with = |role: Role| users.iter().filter(move |user| user.roles.contains(&role)).take(MAX_CANDIDATES);
     let operators: Vec<&User> = with(Role::Operator).collect();
-    if operators.is_empty() { with(Role::Admin).chain(with(Role::PlatformAdmin)).collect() } else { operators }
+    if operators.is_empty() { with(Role::Admin).collect() } else { operators }
 }
 
 /// The one with the fewest open deals; among equals the oldest user.

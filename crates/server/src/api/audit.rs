@@ -15,7 +15,8 @@ use crate::state::AppState;
 /// List audit events
 ///
 /// Oldest first, each with its place in the chain.
-#[utoipa::path(get, path = "/api/audit", tag = "audit",
+#[utoipa::path(get, path = "/api/audit", operation_id = "list_audit_events",
+    tag = "audit",
     params(
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
         ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
@@ -40,7 +41,8 @@ pub(crate) async fn list(
 /// Verify the audit
 ///
 /// Walks the tenant's whole chain and says what was edited, removed, reordered or cut.
-#[utoipa::path(get, path = "/api/audit/verify", tag = "audit",
+#[utoipa::path(get, path = "/api/audit/verify", operation_id = "verify_audit",
+    tag = "audit",
     responses((status = 200, description = "What was found", body = AuditReportSchema)))]
 pub(crate) async fn verify(State(state): State<AppState>, Caller(actor): Caller) -> ApiResult<Json<Value>> {
     Ok(Json(shown(&state.engine.verify_audit(actor.scope()).await?)?))

@@ -10,13 +10,13 @@ use kybern_engine::intake::Received;
 use serde_json::{Value, json};
 
 use crate::auth::{self, Caller, unauthenticated};
+use crate::body;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{self, PathArgs, check_text};
 use crate::idempotency::KEY_HEADER;
 use crate::request::Asked;
 use crate::schema::task::{ReceivedSchema, SmsForm};
 use crate::state::AppState;
-use crate::body;
 
 /// Parts of an SMS form.
 const MAX_FIELDS: usize = 200;
@@ -24,7 +24,8 @@ const MAX_FIELDS: usize = 200;
 /// Take in a mail
 ///
 /// The whole message as it came. Its `Message-ID` is the dedupe key.
-#[utoipa::path(post, path = "/api/inbound/email", tag = "inbound",
+#[utoipa::path(post, path = "/api/inbound/email", operation_id = "take_in_email",
+    tag = "inbound",
     request_body(content = String, content_type = "message/rfc822", description = "The message, up to 25 MiB"),
     responses((status = 202, description = "The task", body = ReceivedSchema)))]
 pub(crate) async fn email(
@@ -47,7 +48,8 @@ pub(crate) async fn email(
 /// Take in an SMS
 ///
 /// The form that gateways such as Twilio send. `MessageSid` is the dedupe key.
-#[utoipa::path(post, path = "/api/inbound/sms", tag = "inbound",
+#[utoipa::path(post, path = "/api/inbound/sms", operation_id = "take_in_sms",
+    tag = "inbound",
     request_body(content = SmsForm, content_type = "application/x-www-form-urlencoded"),
     responses((status = 202, description = "The task", body = ReceivedSchema)))]
 pub(crate) async fn sms(
@@ -90,7 +92,8 @@ fn sms_faults(form: &[(String, String)]) -> Vec<Detail> {
 ///
 /// With an API key, or signed by a source that the operator has configured (Standard Webhooks headers). The header
 /// `webhook-id`, `Idempotency-Key` or `X-Delivery-Id` is the dedupe key.
-#[utoipa::path(post, path = "/api/inbound/webhook/{source}", tag = "inbound",
+#[utoipa::path(post, path = "/api/inbound/webhook/{source}", operation_id = "take_in_webhook",
+    tag = "inbound",
     params(
         ("source" = String, Path, description = "Where it comes from", pattern = "^[A-Za-z0-9_.-]{1,64}$"),
         ("webhook-id" = Option<String>, Header, description = "The delivery's id; signed"),

@@ -89,7 +89,8 @@ impl NewKeyBody {
 /// Create a key
 ///
 /// The answer is the only place where the key itself is shown.
-#[utoipa::path(post, path = "/api/keys", tag = "identity",
+#[utoipa::path(post, path = "/api/keys", operation_id = "create_key",
+    tag = "identity",
     request_body = NewKeyBody,
     responses((status = 201, description = "The key", body = NewKeySchema)))]
 pub(crate) async fn create(
@@ -113,7 +114,8 @@ pub(crate) async fn create(
 }
 
 /// List keys
-#[utoipa::path(get, path = "/api/keys", tag = "identity",
+#[utoipa::path(get, path = "/api/keys", operation_id = "list_keys",
+    tag = "identity",
     params(
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
         ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
@@ -132,7 +134,8 @@ pub(crate) async fn list(
 /// Revoke a key
 ///
 /// It is refused from the next request on.
-#[utoipa::path(delete, path = "/api/keys/{id}", tag = "identity",
+#[utoipa::path(delete, path = "/api/keys/{id}", operation_id = "revoke_key",
+    tag = "identity",
     params(("id" = String, Path, format = "uuid", description = "The key's id")),
     responses((status = 204, description = "Revoked")))]
 pub(crate) async fn revoke(

@@ -15,7 +15,8 @@ use crate::state::AppState;
 /// List outgoing messages
 ///
 /// Newest first: mail, webhooks, delegations and completion webhooks, each with how far it has got.
-#[utoipa::path(get, path = "/api/outbox", tag = "records",
+#[utoipa::path(get, path = "/api/outbox", operation_id = "list_outbox",
+    tag = "records",
     params(
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
         ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),

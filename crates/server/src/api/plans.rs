@@ -20,7 +20,8 @@ use crate::state::AppState;
 ///
 /// The next version of its key, or the version it names, becomes the one in use. A plan with faults is refused with
 /// every one listed (422), and nothing is stored.
-#[utoipa::path(post, path = "/api/plans", tag = "plans",
+#[utoipa::path(post, path = "/api/plans", operation_id = "store_plan",
+    tag = "plans",
     request_body = NewPlan,
     responses((status = 201, description = "The plan", body = PlanSchema)))]
 pub(crate) async fn put(
@@ -33,13 +34,16 @@ pub(crate) async fn put(
     let fingerprint = fingerprint(&asked, &body.raw);
     let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, fingerprint };
     let (engine, actor, plan) = (state.engine.clone(), actor.clone(), Value::Object(body.value));
-    attempt.once(async move { Ok(Made::created_as("/api/plans", "key", engine.put_plan(&actor, &plan).await?.to_json())) }).await
+    attempt
+        .once(async move { Ok(Made::created_as("/api/plans", "key", engine.put_plan(&actor, &plan).await?.to_json())) })
+        .await
 }
 
 /// List plans
 ///
 /// Every version of the tenant's own plans, and the bundled ones, by key.
-#[utoipa::path(get, path = "/api/plans", tag = "plans",
+#[utoipa::path(get, path = "/api/plans", operation_id = "list_plans",
+    tag = "plans",
     params(
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
         ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
@@ -64,7 +68,8 @@ fn place(plan: &Plan) -> String {
 /// Check a plan
 ///
 /// Says every fault without storing anything.
-#[utoipa::path(post, path = "/api/plans/check", tag = "plans",
+#[utoipa::path(post, path = "/api/plans/check", operation_id = "check_plan",
+    tag = "plans",
     request_body = NewPlan,
     responses((status = 200, description = "The faults; none when the plan is good", body = PlanCheckSchema)))]
 pub(crate) async fn check(
@@ -77,7 +82,8 @@ pub(crate) async fn check(
 }
 
 /// Show the plan in use
-#[utoipa::path(get, path = "/api/plans/{key}", tag = "plans",
+#[utoipa::path(get, path = "/api/plans/{key}", operation_id = "show_plan",
+    tag = "plans",
     params(("key" = String, Path, description = "The plan's key")),
     responses((status = 200, description = "The plan", body = PlanSchema)))]
 pub(crate) async fn show(
@@ -98,7 +104,8 @@ fn in_use(versions: &[Plan], key: &str) -> ApiResult<Value> {
 /// List a plan's versions
 ///
 /// The tenant's own, newest first; then the bundled one.
-#[utoipa::path(get, path = "/api/plans/{key}/versions", tag = "plans",
+#[utoipa::path(get, path = "/api/plans/{key}/versions", operation_id = "list_plan_versions",
+    tag = "plans",
     params(("key" = String, Path, description = "The plan's key")),
     responses((status = 200, description = "The versions", body = PlanPage)))]
 pub(crate) async fn versions(
@@ -123,7 +130,8 @@ pub(crate) struct ChangePlanBody {
 /// Take a plan out of use, or bring it back
 ///
 /// Only a plan of the tenant's own; a bundled one is overridden by storing a plan with its key.
-#[utoipa::path(patch, path = "/api/plans/{key}", tag = "plans",
+#[utoipa::path(patch, path = "/api/plans/{key}", operation_id = "change_plan",
+    tag = "plans",
     params(("key" = String, Path, description = "The plan's key")),
     request_body = ChangePlanBody,
     responses((status = 200, description = "The plan", body = PlanSchema)))]

@@ -15,7 +15,8 @@ use crate::schema::record::{RecordKindPage, RecordPage, RecordSchema};
 use crate::state::AppState;
 
 /// List the kinds of records
-#[utoipa::path(get, path = "/api/records", tag = "records",
+#[utoipa::path(get, path = "/api/records", operation_id = "list_record_kinds",
+    tag = "records",
     responses((status = 200, description = "The kinds of which there are records", body = RecordKindPage)))]
 pub(crate) async fn kinds(State(state): State<AppState>, Caller(actor): Caller) -> ApiResult<Json<Value>> {
     let kinds = state.engine.record_kinds(actor.scope()).await?;
@@ -26,7 +27,8 @@ pub(crate) async fn kinds(State(state): State<AppState>, Caller(actor): Caller) 
 /// List records
 ///
 /// Oldest first. A kind of which there are none is an empty list.
-#[utoipa::path(get, path = "/api/records/{kind}", tag = "records",
+#[utoipa::path(get, path = "/api/records/{kind}", operation_id = "list_records",
+    tag = "records",
     params(
         ("kind" = String, Path, description = "The kind, for instance `insurance.deal`"),
         ("key" = Option<String>, Query, description = "Only the record with that key"),
@@ -52,7 +54,8 @@ pub(crate) async fn list(
 }
 
 /// Show a record
-#[utoipa::path(get, path = "/api/records/{kind}/{id}", tag = "records",
+#[utoipa::path(get, path = "/api/records/{kind}/{id}", operation_id = "show_record",
+    tag = "records",
     params(
         ("kind" = String, Path, description = "The kind"),
         ("id" = String, Path, format = "uuid", description = "The record"),

@@ -16,7 +16,8 @@ use crate::state::AppState;
 /// List a task's artifacts
 ///
 /// The records that the task created, changed, found or was about, oldest first.
-#[utoipa::path(get, path = "/api/tasks/{id}/artifacts", tag = "tasks",
+#[utoipa::path(get, path = "/api/tasks/{id}/artifacts", operation_id = "list_task_artifacts",
+    tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "The links", body = ArtifactPage)))]
 pub(crate) async fn artifacts(
@@ -30,7 +31,8 @@ pub(crate) async fn artifacts(
 }
 
 /// List a task's attachments
-#[utoipa::path(get, path = "/api/tasks/{id}/attachments", tag = "tasks",
+#[utoipa::path(get, path = "/api/tasks/{id}/attachments", operation_id = "list_task_attachments",
+    tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "What is known of them", body = AttachmentPage)))]
 pub(crate) async fn attachments(
@@ -46,7 +48,8 @@ pub(crate) async fn attachments(
 /// Download an attachment
 ///
 /// The original bytes, always as a download.
-#[utoipa::path(get, path = "/api/tasks/{id}/attachments/{n}", tag = "tasks",
+#[utoipa::path(get, path = "/api/tasks/{id}/attachments/{n}", operation_id = "download_task_attachment",
+    tag = "tasks",
     params(
         ("id" = String, Path, format = "uuid", description = "The task"),
         ("n" = u32, Path, description = "Its number, from 0"),

@@ -23,8 +23,8 @@ use crate::{body, error::Problem};
 /// Answer a task that waits for a person
 ///
 /// The same as `POST /api/tasks/{id}/review`.
-#[utoipa::path(post, path = "/api/internal/brain/review/{id}", tag = "workflows",
-    operation_id = "internal_review",
+#[utoipa::path(post, path = "/api/internal/brain/review/{id}", operation_id = "review_task_internal",
+    tag = "workflows",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     request_body = ReviewBody,
     responses((status = 200, description = "The task", body = TaskSchema)))]
@@ -62,7 +62,8 @@ pub(crate) struct CallbackBody {
 /// Proven by the delegation's own secret in `X-Callback-Secret`, or by a Standard Webhooks signature made with it. The
 /// same callback again is 200 and changes nothing; another body is 409; one that comes before the delegation is
 /// committed is kept and applied (202); one after the end is recorded and changes nothing (200).
-#[utoipa::path(post, path = "/api/internal/brain/callback/{id}", tag = "workflows",
+#[utoipa::path(post, path = "/api/internal/brain/callback/{id}", operation_id = "end_delegated_step",
+    tag = "workflows",
     params(
         ("id" = String, Path, format = "uuid", description = "The task"),
         ("X-Callback-Secret" = Option<String>, Header, description = "The delegation's secret"),

@@ -125,7 +125,9 @@ fn checked(body: SubmitBody, mut files: Vec<AttachmentRequest>) -> ApiResult<Sub
         None | Some("api") => Channel::Api,
         Some("web") => Channel::Web,
         Some(other) => {
-            let message = format!("channel {other:?} is not for this route, use api or web; mail, webhooks and SMS have routes of their own");
+            let message = format!(
+                "channel {other:?} is not for this route, use api or web; mail, webhooks and SMS have routes of their own"
+            );
             faults.push(Detail::new("/channel", message));
             Channel::Api
         }
@@ -149,7 +151,9 @@ fn checked(body: SubmitBody, mut files: Vec<AttachmentRequest>) -> ApiResult<Sub
         }
     }
     let max_steps = ranged(body.max_steps, 1..=i64::from(limits::MAX_MAX_STEPS), "/maxSteps", &mut faults);
-    let budget = ranged(body.budget_nanos, 0..=i64::MAX, "/budgetNanos", &mut faults);
+    if body.budget_nanos.is_some_and(|budget| budget < 0) {
+        faults.push(Detail::new("/budgetNanos", "budgetNanos must not be negative"));
+    }
     if body.confidence_threshold.is_some_and(|threshold| !(0.0..=1.0).contains(&threshold)) {
         faults.push(Detail::new("/confidenceThreshold", "confidenceThreshold must be between 0 and 1"));
     }
@@ -170,7 +174,7 @@ fn checked(body: SubmitBody, mut files: Vec<AttachmentRequest>) -> ApiResult<Sub
         attachments: files,
         max_steps: max_steps.and_then(|steps| u32::try_from(steps).ok()),
         confidence_threshold: body.confidence_threshold,
-        budget: budget.map(NanoUsd),
+        budget: body.budget_nanos.map(NanoUsd),
         idempotency_key: body.idempotency_key,
         trace_id: None,
     })
@@ -253,7 +257,12 @@ fn field(name: &str, bytes: &[u8]) -> ApiResult<Value> {
     let text = std::str::from_utf8(bytes);
     let text = text.map_err(|_| Problem::invalid(&path, format!("field {name:?} is not UTF-8")))?;
     match name {
-        "payload" | "maxSteps" | "max_steps" | "confidenceThreshold" | "confidence_threshold" | "budgetNanos"
+        "payload"
+        | "maxSteps"
+        | "max_steps"
+        | "confidenceThreshold"
+        | "confidence_threshold"
+        | "budgetNanos"
         | "budget_nanos" => {
             let value = serde_json::from_str(text);
             value.map_err(|error| Problem::invalid(path, format!("field {name:?} is not JSON: {error}")))

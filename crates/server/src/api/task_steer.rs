@@ -21,7 +21,8 @@ use crate::state::AppState;
 /// Cancel a task
 ///
 /// What is in flight is recorded, nothing follows. A task that has ended answers 409.
-#[utoipa::path(post, path = "/api/tasks/{id}/cancel", tag = "tasks",
+#[utoipa::path(post, path = "/api/tasks/{id}/cancel", operation_id = "cancel_task",
+    tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "The task", body = TaskSchema)))]
 pub(crate) async fn cancel(
@@ -35,7 +36,8 @@ pub(crate) async fn cancel(
 /// Pause a task
 ///
 /// It keeps its status, gets `pausedAt`, and no further step begins.
-#[utoipa::path(post, path = "/api/tasks/{id}/pause", tag = "tasks",
+#[utoipa::path(post, path = "/api/tasks/{id}/pause", operation_id = "pause_task",
+    tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "The task", body = TaskSchema)))]
 pub(crate) async fn pause(
@@ -47,7 +49,8 @@ pub(crate) async fn pause(
 }
 
 /// Resume a paused task
-#[utoipa::path(post, path = "/api/tasks/{id}/resume", tag = "tasks",
+#[utoipa::path(post, path = "/api/tasks/{id}/resume", operation_id = "resume_task",
+    tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "The task", body = TaskSchema)))]
 pub(crate) async fn resume(
@@ -61,7 +64,8 @@ pub(crate) async fn resume(
 /// Retry a failed task
 ///
 /// The same task goes on at the step that failed; what succeeded is not repeated.
-#[utoipa::path(post, path = "/api/tasks/{id}/retry", tag = "tasks",
+#[utoipa::path(post, path = "/api/tasks/{id}/retry", operation_id = "retry_task",
+    tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "The task", body = TaskSchema)))]
 pub(crate) async fn retry(
@@ -86,7 +90,8 @@ pub(crate) struct ForkBody {
 /// Fork a task
 ///
 /// A new task with the same input and plan, which begins with what the old one had done before `fromStep`.
-#[utoipa::path(post, path = "/api/tasks/{id}/fork", tag = "tasks",
+#[utoipa::path(post, path = "/api/tasks/{id}/fork", operation_id = "fork_task",
+    tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     request_body(content = Option<ForkBody>, content_type = "application/json"),
     responses((status = 202, description = "The new task", body = TaskSchema)))]
@@ -116,7 +121,8 @@ pub(crate) async fn fork(
 ///
 /// Walks a finished task from its journal, with no model and no effects, and says whether it arrives at the same
 /// result. Changes nothing.
-#[utoipa::path(post, path = "/api/tasks/{id}/replay", tag = "tasks",
+#[utoipa::path(post, path = "/api/tasks/{id}/replay", operation_id = "replay_task",
+    tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "What the replay found", body = ReplaySchema)))]
 pub(crate) async fn replay(
@@ -159,7 +165,8 @@ impl ReviewBody {
 ///
 /// The task goes on with the corrections in its state. `resolution` answers an outside effect of which nobody knows
 /// whether it happened. A task that does not wait answers 409.
-#[utoipa::path(post, path = "/api/tasks/{id}/review", tag = "tasks",
+#[utoipa::path(post, path = "/api/tasks/{id}/review", operation_id = "review_task",
+    tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     request_body = ReviewBody,
     responses((status = 200, description = "The task", body = TaskSchema)))]

@@ -28,7 +28,8 @@ use crate::state::AppState;
 /// As JSON, or as `multipart/form-data` with the same names as fields (`payload` as JSON) and any number of files.
 /// Without `planKey` the intent is detected. With `waitMs` the answer comes as soon as the task ends or waits for a
 /// person.
-#[utoipa::path(post, path = "/api/tasks", tag = "tasks",
+#[utoipa::path(post, path = "/api/tasks", operation_id = "submit_task",
+    tag = "tasks",
     params(("waitMs" = Option<u64>, Query, maximum = 60000, description = "How long to wait for the end")),
     request_body(content(
         (SubmitBody = "application/json", example = json!({"input": "Please send the loss runs for policy CP-1"})),
@@ -61,7 +62,8 @@ pub(crate) async fn submit(
 /// List tasks
 ///
 /// Newest first. `state` and `frozenPlan` are empty here: ask for the single task.
-#[utoipa::path(get, path = "/api/tasks", tag = "tasks",
+#[utoipa::path(get, path = "/api/tasks", operation_id = "list_tasks",
+    tag = "tasks",
     params(
         ("status" = Option<String>, Query, description = "Only of that status"),
         ("intent" = Option<String>, Query, description = "Only of that intent"),
@@ -89,7 +91,8 @@ pub(crate) async fn list(
 }
 
 /// Show a task
-#[utoipa::path(get, path = "/api/tasks/{id}", tag = "tasks",
+#[utoipa::path(get, path = "/api/tasks/{id}", operation_id = "show_task",
+    tag = "tasks",
     params(
         ("id" = String, Path, format = "uuid", description = "The task"),
         ("waitMs" = Option<u64>, Query, maximum = 60000, description = "How long to wait for the end"),
@@ -113,7 +116,8 @@ pub(crate) async fn show(
 /// Read a task's log
 ///
 /// Oldest first. It holds the names of data, never values.
-#[utoipa::path(get, path = "/api/tasks/{id}/log", tag = "tasks",
+#[utoipa::path(get, path = "/api/tasks/{id}/log", operation_id = "read_task_log",
+    tag = "tasks",
     params(
         ("id" = String, Path, format = "uuid", description = "The task"),
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
@@ -137,7 +141,8 @@ pub(crate) async fn log(
 ///
 /// Server-sent events: `id` is the entry's `seq`, `event` its type, `data` is `{"type","data"}` with the entry. After
 /// a lost connection send the last id as `Last-Event-ID`. Ends with `done` when the task has ended.
-#[utoipa::path(get, path = "/api/tasks/{id}/events", tag = "tasks",
+#[utoipa::path(get, path = "/api/tasks/{id}/events", operation_id = "follow_task",
+    tag = "tasks",
     params(
         ("id" = String, Path, format = "uuid", description = "The task"),
         ("Last-Event-ID" = Option<String>, Header, description = "The last event that was received"),

@@ -30,7 +30,8 @@ pub(crate) struct NewTenantBody {
 /// Create a tenant
 ///
 /// With its first admin, whose key is shown in this answer only.
-#[utoipa::path(post, path = "/api/admin/tenants", tag = "identity",
+#[utoipa::path(post, path = "/api/admin/tenants", operation_id = "create_tenant",
+    tag = "identity",
     request_body = NewTenantBody,
     responses((status = 201, description = "The tenant", body = NewTenantSchema)))]
 pub(crate) async fn create(
@@ -61,7 +62,8 @@ pub(crate) async fn create(
 }
 
 /// List tenants
-#[utoipa::path(get, path = "/api/admin/tenants", tag = "identity",
+#[utoipa::path(get, path = "/api/admin/tenants", operation_id = "list_tenants",
+    tag = "identity",
     params(
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
         ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),

@@ -22,23 +22,21 @@ use crate::schema::tool::{InvocationSchema, ToolPage, ToolSchema};
 use crate::state::AppState;
 
 /// List tools
-#[utoipa::path(get, path = "/api/tools", tag = "tools",
+#[utoipa::path(get, path = "/api/tools", operation_id = "list_tools",
+    tag = "tools",
     params(
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
         ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
     ),
     responses((status = 200, description = "A page of tools, by key", body = ToolPage)))]
-pub(crate) async fn list(
-    State(state): State<AppState>,
-    _caller: Caller,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(State(state): State<AppState>, _caller: Caller, query: QueryArgs) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?, "tools")?;
     Ok(Json(paging.cut(state.engine.tool_specs(), |tool| tool.key.clone(), |tool| describe(&tool))))
 }
 
 /// Show a tool
-#[utoipa::path(get, path = "/api/tools/{name}", tag = "tools",
+#[utoipa::path(get, path = "/api/tools/{name}", operation_id = "show_tool",
+    tag = "tools",
     params(("name" = String, Path, description = "The tool's key, or another name of it")),
     responses((status = 200, description = "The tool", body = ToolSchema)))]
 pub(crate) async fn show(State(state): State<AppState>, _caller: Caller, path: PathArgs) -> ApiResult<Json<Value>> {
@@ -79,7 +77,8 @@ pub(crate) struct InvokeBody {
 ///
 /// A failure of the tool itself is 200 with `status: failure`; input that does not fit is 400. A call that waits for a
 /// person, or takes longer than `waitMs` (60,000 when not given), answers `waiting`.
-#[utoipa::path(post, path = "/api/tools/{name}/invoke", tag = "tools",
+#[utoipa::path(post, path = "/api/tools/{name}/invoke", operation_id = "invoke_tool",
+    tag = "tools",
     params(
         ("name" = String, Path, description = "The tool's key, or another name of it"),
         ("waitMs" = Option<u64>, Query, maximum = 60000, description = "How long to wait for the end"),

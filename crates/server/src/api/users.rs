@@ -50,22 +50,32 @@ impl NewUserBody {
         }
         faults.extend(check_text("/name", &self.name, 200));
         let well_formed = self.email.split_once('@').is_some_and(|(local, domain)| {
-            !local.is_empty() && !domain.is_empty() && !domain.contains('@') && !self.email.contains(char::is_whitespace)
+            !local.is_empty()
+                && !domain.is_empty()
+                && !domain.contains('@')
+                && !self.email.contains(char::is_whitespace)
         });
         if !well_formed {
-            faults.push(Detail::new("/email", format!("email {:?} is not an address such as a@example.com", self.email)));
+            faults
+                .push(Detail::new("/email", format!("email {:?} is not an address such as a@example.com", self.email)));
         }
         faults.extend(check_text("/email", &self.email, 254));
         faults.extend(check_text("/timezone", self.timezone.as_deref().unwrap_or_default(), 100));
         match Problem::invalid_all(faults) {
             Some(problem) => Err(problem),
-            None => Ok(NewUser { name: self.name, email: self.email, roles: self.roles, timezone: self.timezone.unwrap_or_default() }),
+            None => Ok(NewUser {
+                name: self.name,
+                email: self.email,
+                roles: self.roles,
+                timezone: self.timezone.unwrap_or_default(),
+            }),
         }
     }
 }
 
 /// Create a user
-#[utoipa::path(post, path = "/api/users", tag = "identity",
+#[utoipa::path(post, path = "/api/users", operation_id = "create_user",
+    tag = "identity",
     request_body = NewUserBody,
     responses((status = 201, description = "The user", body = UserSchema)))]
 pub(crate) async fn create(
@@ -78,13 +88,12 @@ pub(crate) async fn create(
     let (user, fingerprint) = (body.value.checked()?, fingerprint(&asked, &body.raw));
     let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, fingerprint };
     let (engine, actor) = (state.engine.clone(), actor.clone());
-    attempt
-        .once(async move { Ok(Made::created("/api/users", shown(&engine.create_user(&actor, user).await?)?)) })
-        .await
+    attempt.once(async move { Ok(Made::created("/api/users", shown(&engine.create_user(&actor, user).await?)?)) }).await
 }
 
 /// List users
-#[utoipa::path(get, path = "/api/users", tag = "identity",
+#[utoipa::path(get, path = "/api/users", operation_id = "list_users",
+    tag = "identity",
     params(
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
         ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
@@ -101,7 +110,8 @@ pub(crate) async fn list(
 }
 
 /// Show a user
-#[utoipa::path(get, path = "/api/users/{id}", tag = "identity",
+#[utoipa::path(get, path = "/api/users/{id}", operation_id = "show_user",
+    tag = "identity",
     params(("id" = String, Path, format = "uuid", description = "The user")),
     responses((status = 200, description = "The user", body = UserSchema)))]
 pub(crate) async fn show(
@@ -113,7 +123,8 @@ pub(crate) async fn show(
 }
 
 /// Show what a user may do
-#[utoipa::path(get, path = "/api/users/{id}/permissions", tag = "identity",
+#[utoipa::path(get, path = "/api/users/{id}/permissions", operation_id = "show_permissions",
+    tag = "identity",
     params(("id" = String, Path, format = "uuid", description = "The user")),
     responses((status = 200, description = "Their roles, and the rights that follow", body = PermissionsSchema)))]
 pub(crate) async fn permissions(
@@ -138,7 +149,8 @@ pub(crate) struct PermissionsBody {
 /// Change what a user may do
 ///
 /// Replaces their roles. Holds at once, also for the keys they have.
-#[utoipa::path(put, path = "/api/users/{id}/permissions", tag = "identity",
+#[utoipa::path(put, path = "/api/users/{id}/permissions", operation_id = "change_permissions",
+    tag = "identity",
     params(("id" = String, Path, format = "uuid", description = "The user")),
     request_body = PermissionsBody,
     responses((status = 200, description = "Their roles, and the rights that follow", body = PermissionsSchema)))]

@@ -58,7 +58,8 @@ fn faults(body: &NewWebhookBody) -> Vec<Detail> {
 /// Create a completion webhook
 ///
 /// The answer is the only place where the secret is shown with which deliveries are signed (Standard Webhooks).
-#[utoipa::path(post, path = "/api/webhooks/outbound", tag = "identity",
+#[utoipa::path(post, path = "/api/webhooks/outbound", operation_id = "create_completion_webhook",
+    tag = "identity",
     request_body = NewWebhookBody,
     responses((status = 201, description = "The webhook", body = NewWebhookSchema)))]
 pub(crate) async fn create(
@@ -85,7 +86,8 @@ pub(crate) async fn create(
 }
 
 /// List completion webhooks
-#[utoipa::path(get, path = "/api/webhooks/outbound", tag = "identity",
+#[utoipa::path(get, path = "/api/webhooks/outbound", operation_id = "list_completion_webhooks",
+    tag = "identity",
     params(
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
         ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
@@ -102,7 +104,8 @@ pub(crate) async fn list(
 }
 
 /// Remove a completion webhook
-#[utoipa::path(delete, path = "/api/webhooks/outbound/{id}", tag = "identity",
+#[utoipa::path(delete, path = "/api/webhooks/outbound/{id}", operation_id = "remove_completion_webhook",
+    tag = "identity",
     params(("id" = String, Path, format = "uuid", description = "The webhook")),
     responses((status = 204, description = "Removed")))]
 pub(crate) async fn remove(

@@ -163,6 +163,9 @@ pub struct WaitSchema {
     /// When the clock ends it.
     #[schema(format = "date-time", nullable = false)]
     pub until: Option<String>,
+    /// Whether the answer is the step's data, rather than a correction after which the tool is called again.
+    #[schema(nullable = false)]
+    pub answer_ends: Option<bool>,
     /// The child task or the delegation.
     #[schema(nullable = false)]
     pub reference: Option<String>,

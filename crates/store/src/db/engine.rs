@@ -62,7 +62,7 @@ pub(crate) enum Engine {
     /// A SQLite file.
     Sqlite(File),
     /// A PostgreSQL server.
-    Postgres(Server),
+    Postgres(Box<Server>),
 }
 
 impl Engine {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures::TryStreamExt as _;
 use kybern_core::id::TenantId;
 use kybern_core::plan::PlanHash;
 use kybern_core::tenant::TenantScope;
@@ -66,9 +67,16 @@ impl Tx {
         self.start(access, "BEGIN DEFERRED", "BEGIN READ ONLY").await
     }
 
-    /// Begins a transaction that reads for a long time, all from one moment.
-    pub(crate) async fn begin_snapshot(&mut self, access: Access) -> Result<()> {
-        self.start(access, "BEGIN DEFERRED", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await
+    /// Makes everything that follows read one moment. It must come first in its transaction.
+    pub(crate) async fn snapshot(&mut self) -> Result<()> {
+        match &mut self.conn {
+            Conn::Sqlite(conn) if conn.is_autocommit() => conn.execute_batch("BEGIN DEFERRED")?,
+            Conn::Sqlite(_) => {}
+            Conn::Postgres(conn) => {
+                sqlx::raw_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ").execute(&mut **conn).await?;
+            }
+        }
+        Ok(())
     }
 
     async fn start(&mut self, access: Access, sqlite: &'static str, postgres: &str) -> Result<()> {
@@ -200,6 +208,52 @@ impl Tx {
                 Ok(rows.into_iter().map(|row| Row::postgres(sql.name, row)).collect())
             }
         }
+    }
+
+    /// Runs a made-up statement that writes: archives, which go over all tables alike. Parameters are `$1…`.
+    pub(crate) async fn execute_text(&mut self, text: &str, args: &[Arg<'_>]) -> Result<u64> {
+        let touched = match &mut self.conn {
+            Conn::Sqlite(conn) => {
+                let mut statement = conn.prepare_cached(&text.replace('$', "?"))?;
+                bind(&mut statement, args)?;
+                u64::try_from(statement.raw_execute()?).unwrap_or(0)
+            }
+            Conn::Postgres(conn) => {
+                let query = sqlx::query_with(AssertSqlSafe(text.to_owned()), arguments(args)?);
+                query.execute(&mut **conn).await?.rows_affected()
+            }
+        };
+        self.wrote |= touched > 0;
+        Ok(touched)
+    }
+
+    /// Runs a made-up query and hands out its rows one by one, without holding them all.
+    pub(crate) async fn each_row(
+        &mut self,
+        text: &str,
+        args: &[Arg<'_>],
+        mut take: impl FnMut(Row) -> Result<()> + Send,
+    ) -> Result<()> {
+        match &mut self.conn {
+            Conn::Sqlite(conn) => {
+                let mut statement = conn.prepare_cached(&text.replace('$', "?"))?;
+                bind(&mut statement, args)?;
+                let columns = statement.column_count();
+                let mut rows = statement.raw_query();
+                while let Some(row) = rows.next()? {
+                    let cells: rusqlite::Result<Vec<Value>> = (0..columns).map(|at| row.get(at)).collect();
+                    take(Row::sqlite("archive", cells?))?;
+                }
+            }
+            Conn::Postgres(conn) => {
+                let query = sqlx::query_with(AssertSqlSafe(text.to_owned()), arguments(args)?);
+                let mut rows = query.fetch(&mut **conn);
+                while let Some(row) = rows.try_next().await? {
+                    take(Row::postgres("archive", row))?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Lets a broken connection go instead of handing it to the next user.

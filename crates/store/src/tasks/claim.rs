@@ -97,12 +97,7 @@ pub(super) async fn take_over(tx: &mut Tx, now: Timestamp) -> Result<u64> {
 }
 
 /// Prolongs leases.
-pub(super) async fn heartbeat(
-    tx: &mut Tx,
-    leases: &[Lease],
-    length: Millis,
-    now: Timestamp,
-) -> Result<Vec<Heartbeat>> {
+pub(super) async fn heartbeat(tx: &mut Tx, leases: &[Lease], length: Millis, now: Timestamp) -> Result<Vec<Heartbeat>> {
     let mut beats = Vec::with_capacity(leases.len());
     for lease in leases {
         let key = args![lease.scope(), lease.task().as_uuid(), lease.epoch()];

@@ -65,9 +65,8 @@ impl<D: 'static> TaskStore for SqlStore<D> {
             return Ok(Vec::new());
         }
         let args = (leases.to_vec(), lease, now);
-        let run = self.write_all(args, |tx, (leases, length, now)| {
-            Box::pin(claim::heartbeat(tx, leases, *length, *now))
-        });
+        let run =
+            self.write_all(args, |tx, (leases, length, now)| Box::pin(claim::heartbeat(tx, leases, *length, *now)));
         Ok(run.await?)
     }
 

@@ -56,11 +56,7 @@ fn plan(row: &mut Row) -> Result<Option<(String, u32)>> {
 
 /// Reads tokens and cost.
 pub(super) fn usage(row: &mut Row) -> Result<Usage> {
-    Ok(Usage {
-        input_tokens: Tokens(row.u64()?),
-        output_tokens: Tokens(row.u64()?),
-        cost_nanos: NanoUsd(row.i64()?),
-    })
+    Ok(Usage { input_tokens: Tokens(row.u64()?), output_tokens: Tokens(row.u64()?), cost_nanos: NanoUsd(row.i64()?) })
 }
 
 /// Tokens and cost as they are bound.
@@ -84,7 +80,7 @@ pub(super) fn fresh(scope: TenantScope, new: &NewTask, claimed: bool, started_at
         id: new.id,
         tenant: scope.tenant(),
         channel: new.channel,
-        status: TaskStatus::Pending,
+        status: if claimed && new.plan.is_some() { TaskStatus::Executing } else { TaskStatus::Pending },
         input: new.input.clone(),
         payload: new.payload.clone(),
         created_by: new.created_by.clone(),

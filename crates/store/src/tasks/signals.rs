@@ -61,13 +61,7 @@ const fn kind(signal: &Signal) -> &'static str {
 }
 
 /// Leaves a signal and makes the task due if nobody holds it.
-pub(super) async fn leave(
-    tx: &mut Tx,
-    scope: TenantScope,
-    id: TaskId,
-    left: &Left<'_>,
-    at: Timestamp,
-) -> Result<()> {
+pub(super) async fn leave(tx: &mut Tx, scope: TenantScope, id: TaskId, left: &Left<'_>, at: Timestamp) -> Result<()> {
     let bumped = tx.write_row(&BUMP, args![scope, id.as_uuid(), at]).await?;
     let number = bumped.ok_or_else(|| StoreError::not_found("task", id))?.i64()?;
     tx.wake();

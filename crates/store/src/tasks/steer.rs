@@ -6,8 +6,8 @@ use kybern_core::task::{Signal, Task, TaskStatus};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 
-use super::signals::{Left, expect, leave};
 use super::read;
+use super::signals::{Left, expect, leave};
 use crate::audit;
 use crate::db::{Tx, args, statements};
 use crate::error::{Result, StoreError};

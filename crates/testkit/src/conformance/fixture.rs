@@ -250,6 +250,7 @@ impl World {
             details: Value::Null,
             since: self.now(),
             until: None,
+            answer_ends: false,
             reference: None,
         }
     }

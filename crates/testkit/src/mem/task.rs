@@ -264,13 +264,17 @@ impl State {
 }
 
 impl TaskRow {
-    /// The next epoch, and a lease. The status stays what it was.
+    /// The next epoch, and a lease. A pending task whose plan is known is executing from now on; any other status
+    /// stays what it was.
     fn claim(&mut self, worker: &WorkerId, lease: Millis, now: Timestamp) -> Claimed {
         let recovered_from = self.lease_owner.replace(worker.clone());
         self.claimable_at = Some(now.plus(lease));
         self.task.epoch += 1;
         self.task.started_at.get_or_insert(now);
         self.task.recoveries += u32::from(recovered_from.is_some());
+        if self.task.status == TaskStatus::Pending && self.task.plan_hash.is_some() {
+            self.task.status = TaskStatus::Executing;
+        }
         let lease = Lease::granted(self.task.tenant, self.task.id, self.task.epoch, worker.clone());
         Claimed { lease, task: self.task.clone(), recovered_from }
     }

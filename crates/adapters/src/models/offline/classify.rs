@@ -10,6 +10,8 @@ use super::{MODEL, examples, noise};
 const EXAMPLES: f64 = 4.0;
 /// Below this nothing matches.
 const LEAST_SCORE: f64 = 0.6;
+/// Without any keyword a message must be this much like an example.
+const LEAST_LIKENESS: f64 = 0.5;
 /// Alternatives that are named.
 const MAX_ALTERNATIVES: usize = 3;
 /// More than this adds no certainty.
@@ -59,6 +61,14 @@ struct Scored<'i> {
     likeness: f64,
 }
 
+impl Scored<'_> {
+    /// Whether anything but a chance likeness speaks for the intent.
+    fn matches(&self) -> bool {
+        let words = self.words.iter().any(|(_, weight)| *weight > 0.0);
+        self.score >= LEAST_SCORE && (words || self.likeness >= LEAST_LIKENESS)
+    }
+}
+
 fn scores<'i>(input: &ClassifyInput, intents: &'i [IntentSpec]) -> Vec<Scored<'i>> {
     let mut message = Message::new(input);
     let likenesses = examples::similarities(input, intents);
@@ -103,9 +113,11 @@ pub(super) fn classify(input: &ClassifyInput, intents: &[IntentSpec]) -> Classif
     let evidence = evidence_of(&found, noise);
     let confidence = round(evidence.confidence());
     let model = MODEL.to_owned();
-    let Some(best) = found.first().filter(|best| best.score >= LEAST_SCORE) else {
-        let reasoning = "no intent's words or examples match this message".to_owned();
-        return Classification { intent: None, confidence, reasoning, alternatives: Vec::new(), model };
+    let Some(best) = found.first().filter(|best| best.matches()) else {
+        let reasoning = "no intent's words match this message, and no example is like it".to_owned();
+        let nearest = found.first().filter(|nearest| nearest.score >= LEAST_SCORE);
+        let alternatives = nearest.map(|nearest| (nearest.intent.key.clone(), confidence)).into_iter().collect();
+        return Classification { intent: None, confidence: 0.0, reasoning, alternatives, model };
     };
     let alternatives = found.iter().skip(1).take(MAX_ALTERNATIVES).filter(|other| other.score >= LEAST_SCORE);
     // What is left of the certainty is shared among the others by their scores.

@@ -113,7 +113,8 @@ fn judge(method: &str, answer: HttpResponse) -> Result<ToolOutcome, ToolFailure>
     if status < 400 {
         let mut data = Map::new();
         data.insert("status".to_owned(), json!(status));
-        let headers: Map<String, Value> = answer.headers.into_iter().map(|(name, value)| (name, json!(value))).collect();
+        let headers: Map<String, Value> =
+            answer.headers.into_iter().map(|(name, value)| (name, json!(value))).collect();
         match serde_json::from_slice::<Value>(&answer.body) {
             Ok(body) => data.insert("json".to_owned(), body),
             Err(_) => data.insert("text".to_owned(), json!(String::from_utf8_lossy(&answer.body))),
@@ -131,9 +132,7 @@ fn judge(method: &str, answer: HttpResponse) -> Result<ToolOutcome, ToolFailure>
 
 fn explain(failure: HttpFailure) -> ToolFailure {
     match failure {
-        HttpFailure::Denied(denied) => {
-            ToolFailure::permanent(denied.to_string()).code(ErrorCode::PermissionDenied)
-        }
+        HttpFailure::Denied(denied) => ToolFailure::permanent(denied.to_string()).code(ErrorCode::PermissionDenied),
         HttpFailure::Invalid(message) => ToolFailure::permanent(message).code(ErrorCode::Validation),
         HttpFailure::Connect(message) => ToolFailure::transient(format!("cannot connect: {message}")),
         HttpFailure::NoAnswer(message) => ToolFailure::transient(format!("no answer: {message}")).unknown(),

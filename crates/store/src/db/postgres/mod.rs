@@ -105,7 +105,10 @@ impl Drop for Server {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "writers end with their queues, the listener is aborted by the server's drop")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "writers end with their queues, the listener is aborted by the server's drop"
+)]
 fn start(work: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
     tokio::spawn(work)
 }

@@ -65,11 +65,6 @@ impl File {
         folder(&self.path)
     }
 
-    /// The database file.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
     pub(crate) fn queue(&self) -> Option<&mpsc::Sender<Box<dyn Pending>>> {
         self.queue.as_ref()
     }

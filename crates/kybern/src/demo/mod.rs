@@ -1,0 +1,199 @@
+//! `kybern demo`: the main job on bundled messages, from the first byte to the last record, on this machine alone.
+
+mod report;
+mod samples;
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use bytes::Bytes;
+use kybern_core::actor::Actor;
+use kybern_core::event::{EventType, LogEntry};
+use kybern_core::id::{RequestId, TaskId, TenantId};
+use kybern_core::task::TaskStatus;
+use kybern_core::time::Millis;
+use kybern_engine::Engine;
+use kybern_engine::intake::Received;
+use kybern_engine::task::TaskView;
+
+use crate::config::database::DatabaseUrl;
+use crate::config::Config;
+use crate::output::{Paint, Screen};
+use crate::serve;
+use samples::{SAMPLES, Sample, Way};
+
+/// How long one message may take.
+const PATIENCE: Millis = Millis(60_000);
+
+/// What the demonstration is started with.
+pub(crate) struct DemoOptions {
+    /// Keep its folder afterwards.
+    pub(crate) keep: bool,
+    /// The folder it uses; a temporary one when not stated.
+    pub(crate) dir: Option<PathBuf>,
+    /// Where it shows what happens.
+    pub(crate) screen: Screen,
+}
+
+/// A message that has been through.
+struct Done {
+    sample: &'static Sample,
+    received: Received,
+    task: TaskView,
+}
+
+/// Runs the main job on the bundled messages.
+///
+/// # Errors
+/// When it cannot start, or a message does not come to rest.
+pub(crate) async fn run(options: DemoOptions) -> anyhow::Result<ExitCode> {
+    let DemoOptions { keep, dir, mut screen } = options;
+    let keep = keep || dir.is_some();
+    let folder = dir.unwrap_or_else(|| std::env::temp_dir().join(format!("kybern-demo-{}", std::process::id())));
+    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    let mut config = Config::default();
+    config.database.url = DatabaseUrl::Sqlite(folder.join("demo.db"));
+    let running = serve::start(config, SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
+    let paint = screen.paint();
+    screen.line(paint.bold(&format!("{} messages come in by mail, web form and text message.", SAMPLES.len())));
+    screen.line("Model: offline rules. No key, no network. Nothing leaves this machine; mail stays in the outbox.\n");
+    let began = running.engine.clock().now();
+    let done = through(&running.engine, &mut screen).await;
+    let took = running.engine.clock().now().since(began);
+    let ends_well = match &done {
+        Ok(done) => {
+            screen.line("");
+            let report = report::make(&running.engine, &actor(&running.engine), done, took, paint).await?;
+            screen.line(&report.text);
+            next(&mut screen, &folder, keep, done);
+            report.sound
+        }
+        Err(_) => false,
+    };
+    running.stop().await;
+    if !keep {
+        std::fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
+    }
+    done?;
+    Ok(if ends_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn actor(engine: &Engine) -> Actor {
+    engine.channel_actor(TenantId::DEFAULT, "demo", RequestId::from_uuid(engine.ids().next()))
+}
+
+/// Hands in one message after the other, and shows what becomes of each.
+async fn through(engine: &Engine, screen: &mut Screen) -> anyhow::Result<Vec<Done>> {
+    let mut all = Vec::with_capacity(SAMPLES.len());
+    for sample in SAMPLES {
+        let actor = actor(engine);
+        let received = hand_in(engine, &actor, sample).await.with_context(|| sample.name.to_owned())?;
+        let paint = screen.paint();
+        screen.line(paint.bold(sample.name));
+        if received.duplicate {
+            screen.line(paint.dim("  came before: the same message is one task, nothing is done twice"));
+        } else {
+            follow(engine, &actor, received.task_id, screen).await?;
+        }
+        let task = engine.wait_for(actor.scope(), received.task_id, PATIENCE).await?;
+        screen.line(format!("  {}", verdict(&task, paint)));
+        all.push(Done { sample, received, task });
+    }
+    Ok(all)
+}
+
+async fn hand_in(engine: &Engine, actor: &Actor, sample: &Sample) -> anyhow::Result<Received> {
+    let bytes = Bytes::from_static(sample.bytes);
+    Ok(match sample.way {
+        Way::Mail => engine.receive_email(actor, bytes).await?,
+        Way::Form => {
+            let body = serde_json::from_slice(&bytes)?;
+            engine.receive_webhook(actor, "web-form", Some(sample.name.to_owned()), body, &bytes).await?
+        }
+        Way::Sms => engine.receive_sms(actor, form(&bytes)).await?,
+    })
+}
+
+/// `application/x-www-form-urlencoded`, as the SMS gateway sends it.
+fn form(bytes: &[u8]) -> Vec<(String, String)> {
+    url::form_urlencoded::parse(bytes.trim_ascii()).into_owned().collect()
+}
+
+/// Shows the log of a task as it grows, until it rests.
+async fn follow(engine: &Engine, actor: &Actor, id: TaskId, screen: &mut Screen) -> anyhow::Result<()> {
+    let (mut after, paint) = (-1, screen.paint());
+    loop {
+        let news = engine.follow(actor.scope(), id, after, Millis(500)).await?;
+        for entry in &news.entries {
+            after = after.max(entry.seq);
+            if let Some(line) = step_line(entry, paint) {
+                screen.line(line);
+            }
+        }
+        let waits = news.entries.iter().any(|entry| entry.event_type == EventType::NeedsReview);
+        if news.ended || waits {
+            return Ok(());
+        }
+        if news.entries.is_empty() && engine.wait_for(actor.scope(), id, Millis(1)).await?.rests() {
+            return Ok(());
+        }
+    }
+}
+
+fn step_line(entry: &LogEntry, paint: Paint) -> Option<String> {
+    let mark = match entry.event_type {
+        EventType::StepCompleted => paint.good("✓"),
+        EventType::StepFailed => paint.bad("✗"),
+        EventType::StepSkipped => paint.dim("–"),
+        EventType::TaskCreated
+        | EventType::StepStarted
+        | EventType::DynamicStepsInjected
+        | EventType::PlanRevised
+        | EventType::NeedsReview
+        | EventType::HumanReview
+        | EventType::Delegated
+        | EventType::WorkflowCallback
+        | EventType::ZombieReset
+        | EventType::TaskCompleted
+        | EventType::TaskFailed
+        | EventType::TaskCancelled => return None,
+    };
+    let step = entry.step_id.as_deref().unwrap_or_default().trim_start_matches('_');
+    Some(format!("  {mark} {step:<18} {}", paint.dim(&entry.summary)))
+}
+
+fn verdict(task: &TaskView, paint: Paint) -> String {
+    match task.status {
+        TaskStatus::Completed => format!("{} {}", paint.good("= done:"), task.selected_plan.as_deref().unwrap_or("-")),
+        TaskStatus::NeedsReview => {
+            let reason = task.waits.first().map(|wait| wait.reason.as_str()).unwrap_or_default();
+            format!("{} {reason}", paint.wait("= waits for a person:"))
+        }
+        other => format!("{} {other} {}", paint.bad("="), task.error_message.as_deref().unwrap_or_default()),
+    }
+}
+
+fn next(screen: &mut Screen, folder: &Path, keep: bool, done: &[Done]) {
+    let paint = screen.paint();
+    screen.line(paint.bold("What next"));
+    let database = folder.join("demo.db");
+    let database = format!("--database sqlite:{}", database.display());
+    let of = |status: TaskStatus| done.iter().find(|done| done.task.status == status).map(|done| done.task.id);
+    if keep {
+        screen.line(format!("  kybern {database} task list"));
+        if let Some(id) = of(TaskStatus::Completed) {
+            screen.line(format!("  kybern {database} task show {id}      what it did, step by step"));
+            screen.line(format!("  kybern {database} task replay {id}    the same end from its journal alone"));
+        }
+        if let Some(id) = of(TaskStatus::NeedsReview) {
+            screen.line(format!("  kybern {database} task review {id}    answer what it asks"));
+        }
+    } else {
+        screen.line("  kybern demo --keep           the same, and keep the database to look into");
+    }
+    screen.line("  kybern serve                 your own server, on http://127.0.0.1:7171");
+    screen.line("  kybern task submit FILE.eml  hand in a message of your own");
+    screen.line("  (in this repository: cargo run --release -- COMMAND)");
+}

@@ -1,0 +1,107 @@
+//! The end of the demonstration: what was created, what waits and why, and the proofs.
+
+use std::collections::BTreeMap;
+
+use kybern_core::actor::Actor;
+use kybern_core::record::ArtifactRole;
+use kybern_core::task::TaskStatus;
+use kybern_core::time::Millis;
+use kybern_engine::Engine;
+use serde_json::Value;
+
+use super::Done;
+use crate::output::{Cell, Paint, Table};
+
+/// The whole report.
+pub(super) struct Report {
+    pub(super) text: String,
+    /// Whether every message came to its rest and every proof held.
+    pub(super) sound: bool,
+}
+
+pub(super) async fn make(
+    engine: &Engine,
+    actor: &Actor,
+    done: &[Done],
+    took: Millis,
+    paint: Paint,
+) -> anyhow::Result<Report> {
+    let created = created(engine, actor, done).await?;
+    let kinds = kinds(engine, actor).await?;
+    let waits = waits(done);
+    let fresh = || done.iter().filter(|done| !done.received.duplicate);
+    let count = |status: TaskStatus| fresh().filter(|done| done.task.status == status).count();
+    let (completed, waiting) = (count(TaskStatus::Completed), count(TaskStatus::NeedsReview));
+    let mut replayed = 0;
+    for done in fresh().filter(|done| done.task.status == TaskStatus::Completed) {
+        replayed += usize::from(engine.replay(actor.scope(), done.task.id).await?.matches);
+    }
+    let audit = engine.verify_audit(actor.scope()).await?;
+    let sound = completed + waiting == fresh().count() && replayed == completed && audit.valid;
+    let summary = format!(
+        "{} messages in {}: {completed} done, {waiting} wait for a person, {} came twice.\n{}\n{}",
+        done.len(),
+        crate::output::span(took.0),
+        done.len() - fresh().count(),
+        format_args!("{replayed} of {completed} finished tasks replayed from their journal to the same result."),
+        format_args!(
+            "audit chain: {} events, {}.",
+            audit.length,
+            if audit.valid { "unbroken" } else { "BROKEN, see `kybern audit verify`" }
+        ),
+    );
+    let sections = [
+        format!("{}\n{}", paint.bold("Created"), created.render(paint)),
+        format!("{}\n{}", paint.bold("Records now"), kinds.render(paint)),
+        format!("{}\n{}", paint.bold("Waits for a person"), waits.render(paint)),
+        summary,
+        String::new(),
+    ];
+    Ok(Report { text: sections.join("\n\n"), sound })
+}
+
+/// What each finished message made.
+async fn created(engine: &Engine, actor: &Actor, done: &[Done]) -> anyhow::Result<Table> {
+    let mut table = Table::new(&["MESSAGE", "COMPANY", "CREATED", "UPDATED"]);
+    for done in done.iter().filter(|done| done.task.status == TaskStatus::Completed && !done.received.duplicate) {
+        let links = engine.task_artifacts(actor.scope(), done.task.id).await?;
+        let by_role = |role: ArtifactRole| {
+            let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+            for link in links.iter().filter(|stored| stored.link.role == role) {
+                *kinds.entry(link.link.kind.rsplit('.').next().unwrap_or_default()).or_default() += 1;
+            }
+            let texts = kinds.into_iter().map(|(kind, n)| format!("{n} {}", kind.replace('_', " ")));
+            texts.collect::<Vec<_>>().join(", ")
+        };
+        let company = done.task.state.get("entity_name").and_then(Value::as_str).unwrap_or_default();
+        table.row([
+            Cell::from(done.sample.name),
+            Cell::from(company),
+            Cell::from(by_role(ArtifactRole::Created)),
+            Cell::from(by_role(ArtifactRole::Updated)),
+        ]);
+    }
+    Ok(table)
+}
+
+async fn kinds(engine: &Engine, actor: &Actor) -> anyhow::Result<Table> {
+    let mut table = Table::new(&["KIND", "RECORDS"]);
+    for (kind, n) in engine.record_kinds(actor.scope()).await? {
+        table.row([Cell::from(kind), Cell::from(n.to_string())]);
+    }
+    Ok(table)
+}
+
+fn waits(done: &[Done]) -> Table {
+    let mut table = Table::new(&["MESSAGE", "ABOUT", "WHY"]);
+    for done in done {
+        for wait in &done.task.waits {
+            table.row([
+                Cell::from(done.sample.name),
+                Cell::from(wait.kind.as_str()),
+                Cell::from(wait.reason.as_str()),
+            ]);
+        }
+    }
+    table
+}

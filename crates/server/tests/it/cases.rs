@@ -1,0 +1,181 @@
+//! The table of all routes with what can go wrong on each. [`crate::routes`] walks it.
+
+use serde_json::{Value, json};
+
+use crate::fixture::Fixture;
+
+/// What a route reads.
+pub(crate) enum Input {
+    /// Nothing, or nothing that is looked at.
+    None,
+    /// A JSON object.
+    Json {
+        /// One that fits.
+        good: Value,
+        /// Where a wrong type is put, and which.
+        wrong: Option<(&'static str, Value)>,
+        /// Whether an unknown field is refused; a webhook takes any.
+        strict: bool,
+        /// Members that have to be there.
+        needed: &'static [&'static str],
+        /// The status that faults of content get: 422 for a plan, whose faults are listed as one.
+        faults: u16,
+    },
+    /// A body of another type.
+    Other(&'static str, &'static str),
+}
+
+/// What stands in a path.
+pub(crate) enum Place {
+    /// No varying part.
+    Fixed,
+    /// An id of the tenant's.
+    Id(fn(&Fixture) -> String),
+    /// A name of the tenant's.
+    Name(fn(&Fixture) -> String),
+    /// A name that is the same for all tenants.
+    Shared(&'static str),
+}
+
+/// A route's case.
+pub(crate) struct Case {
+    pub(crate) route: (&'static str, &'static str),
+    pub(crate) place: Place,
+    pub(crate) input: Input,
+}
+
+fn case(method: &'static str, path: &'static str, place: Place, input: Input) -> Case {
+    Case { route: (method, path), place, input }
+}
+
+fn strict(good: Value, wrong: (&'static str, Value), needed: &'static [&'static str]) -> Input {
+    Input::Json { good, wrong: Some(wrong), strict: true, needed, faults: 400 }
+}
+
+fn plan() -> Input {
+    let good = json!({"key": "case.plan", "steps": [{"id": "a", "tool": "core.noop", "args": {}}]});
+    Input::Json {
+        good,
+        wrong: Some(("/priority", json!("high"))),
+        strict: true,
+        needed: &["key", "steps"],
+        faults: 422,
+    }
+}
+
+fn check() -> Input {
+    // A check says what is wrong as its answer.
+    let good = json!({"key": "case.plan", "steps": [{"id": "a", "tool": "core.noop", "args": {}}]});
+    Input::Json { good, wrong: None, strict: false, needed: &[], faults: 200 }
+}
+
+fn review() -> Input {
+    strict(json!({"corrections": {"answer": "Pinewood"}}), ("/corrections", json!([1])), &[])
+}
+
+const MAIL: &str = "Message-ID: <1@example.com>\r\nFrom: a@example.com\r\nSubject: Hi\r\n\r\nHello";
+const SMS: &str = "From=%2B15550100&To=%2B15550199&Body=Hello&MessageSid=SM1";
+
+/// Every route.
+pub(crate) fn all() -> Vec<Case> {
+    use Input::{None, Other};
+    use Place::{Fixed, Id, Name, Shared};
+    let task = || Id(|fixture| fixture.ended.clone());
+    let running = || Id(|fixture| fixture.running.clone());
+    let waiting = || Id(|fixture| fixture.waiting.clone());
+    let callback = json!({"workflowId": "w", "success": true});
+    vec![
+        case("POST", "/api/tasks", Fixed, strict(json!({"input": "hi"}), ("/maxSteps", json!("many")), &["input"])),
+        case("GET", "/api/tasks", Fixed, None),
+        case("GET", "/api/tasks/{id}", task(), None),
+        case("GET", "/api/tasks/{id}/log", task(), None),
+        case("GET", "/api/tasks/{id}/events", task(), None),
+        case("GET", "/api/tasks/{id}/artifacts", task(), None),
+        case("GET", "/api/tasks/{id}/attachments", task(), None),
+        case("GET", "/api/tasks/{id}/attachments/{n}", task(), None),
+        case("POST", "/api/tasks/{id}/cancel", running(), None),
+        case("POST", "/api/tasks/{id}/pause", running(), None),
+        case("POST", "/api/tasks/{id}/resume", running(), None),
+        case("POST", "/api/tasks/{id}/retry", Id(|fixture| fixture.failed.clone()), None),
+        case("POST", "/api/tasks/{id}/fork", task(), strict(json!({}), ("/fromStep", json!(5)), &[])),
+        case("POST", "/api/tasks/{id}/replay", task(), None),
+        case("POST", "/api/tasks/{id}/review", waiting(), review()),
+        case("POST", "/api/internal/brain/review/{id}", waiting(), review()),
+        case(
+            "POST",
+            "/api/internal/brain/callback/{id}",
+            task(),
+            strict(callback, ("/success", json!("false")), &["workflowId", "success"]),
+        ),
+        case("POST", "/api/inbound/email", Fixed, Other("message/rfc822", MAIL)),
+        case("POST", "/api/inbound/sms", Fixed, Other("application/x-www-form-urlencoded", SMS)),
+        case(
+            "POST",
+            "/api/inbound/webhook/{source}",
+            Shared("crm"),
+            Input::Json { good: json!({"a": 1}), wrong: Option::None, strict: false, needed: &[], faults: 400 },
+        ),
+        case("POST", "/api/plans", Fixed, plan()),
+        case("GET", "/api/plans", Fixed, None),
+        case("POST", "/api/plans/check", Fixed, check()),
+        case("GET", "/api/plans/{key}", Name(|fixture| fixture.plan.clone()), None),
+        case("GET", "/api/plans/{key}/versions", Name(|fixture| fixture.plan.clone()), None),
+        case(
+            "PATCH",
+            "/api/plans/{key}",
+            Name(|fixture| fixture.plan.clone()),
+            strict(json!({"active": true}), ("/active", json!("yes")), &["active"]),
+        ),
+        case("GET", "/api/tools", Fixed, None),
+        case("GET", "/api/tools/{name}", Shared("core.noop"), None),
+        case(
+            "POST",
+            "/api/tools/{name}/invoke",
+            Shared("core.noop"),
+            strict(json!({"input": {}}), ("/input", json!("x")), &[]),
+        ),
+        case("GET", "/api/records", Fixed, None),
+        case("GET", "/api/records/{kind}", Shared("note"), None),
+        case("GET", "/api/records/{kind}/{id}", Id(|fixture| fixture.record.clone()), None),
+        case("GET", "/api/outbox", Fixed, None),
+        case(
+            "POST",
+            "/api/users",
+            Fixed,
+            strict(
+                json!({"name": "Bo", "email": "bo@example.com", "roles": ["viewer"]}),
+                ("/roles", json!(["king"])),
+                &["name", "email"],
+            ),
+        ),
+        case("GET", "/api/users", Fixed, None),
+        case("GET", "/api/users/{id}", Id(|fixture| fixture.user.clone()), None),
+        case("GET", "/api/users/{id}/permissions", Id(|fixture| fixture.user.clone()), None),
+        case(
+            "PUT",
+            "/api/users/{id}/permissions",
+            Id(|fixture| fixture.user.clone()),
+            strict(json!({"roles": ["operator"]}), ("/roles", json!("operator")), &["roles"]),
+        ),
+        case("POST", "/api/keys", Fixed, strict(json!({"name": "k"}), ("/scopes", json!({})), &["name"])),
+        case("GET", "/api/keys", Fixed, None),
+        case("DELETE", "/api/keys/{id}", Id(|fixture| fixture.key.clone()), None),
+        case(
+            "POST",
+            "/api/webhooks/outbound",
+            Fixed,
+            strict(json!({"url": "https://example.com/h"}), ("/url", json!(5)), &["url"]),
+        ),
+        case("GET", "/api/webhooks/outbound", Fixed, None),
+        case("DELETE", "/api/webhooks/outbound/{id}", Id(|fixture| fixture.webhook.clone()), None),
+        case("POST", "/api/admin/tenants", Fixed, strict(json!({"name": "New"}), ("/name", json!(5)), &["name"])),
+        case("GET", "/api/admin/tenants", Fixed, None),
+        case("GET", "/api/audit", Fixed, None),
+        case("GET", "/api/audit/verify", Fixed, None),
+        case("GET", "/healthz", Fixed, None),
+        case("GET", "/readyz", Fixed, None),
+        case("GET", "/metrics", Fixed, None),
+        case("GET", "/openapi.json", Fixed, None),
+        case("GET", "/", Fixed, None),
+    ]
+}

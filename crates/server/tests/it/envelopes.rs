@@ -1,0 +1,73 @@
+//! Error bodies, headers and request ids, byte by byte.
+
+use serde_json::json;
+
+use crate::harness::{App, Ask};
+
+const ID: &str = "0198c1d2-7a3b-7000-8000-000000000001";
+
+#[tokio::test]
+async fn error_bodies_look_like_this() {
+    let app = App::start().await;
+    let keys = &app.ours;
+    let asks = [
+        Ask::get("/api/tasks"),
+        Ask::get("/api/nothing"),
+        Ask::new("DELETE", "/api/tasks"),
+        Ask::get("/api/audit").key(&keys.viewer),
+        Ask::get("/api/tasks/7").key(&keys.viewer),
+        Ask::get(&format!("/api/tasks/{ID}")).key(&keys.viewer),
+        Ask::get("/api/tasks?status=done").key(&keys.viewer),
+        Ask::post("/api/tasks").key(&keys.operator).json(&json!({"input": 5})),
+        Ask::post("/api/tasks").key(&keys.operator).json(&json!({"maxSteps": 0, "budgetNanos": -1})),
+        Ask::post("/api/tasks").key(&keys.operator).body("application/json", "{\"input\": "),
+        Ask::post("/api/tasks").key(&keys.operator).body("application/json", vec![b' '; 70_000]),
+        Ask::post("/api/plans").key(&keys.admin).json(&json!({"key": "a", "steps": [{"id": "x", "tool": "no.such"}]})),
+        Ask::post("/api/inbound/sms").key(&keys.operator).body("application/x-www-form-urlencoded", "From=1"),
+    ];
+    let mut shown = String::new();
+    for ask in asks {
+        let answer = app.send(ask.header("x-request-id", ID)).await;
+        let body = serde_json::to_string_pretty(&answer.json()).unwrap();
+        shown.push_str(&format!("{}\n{body}\n\n", answer.status));
+    }
+    insta::assert_snapshot!("error_bodies", shown);
+}
+
+#[tokio::test]
+async fn a_request_id_is_echoed_or_made() {
+    let app = App::start().await;
+    let echoed = async |id: &str| {
+        let answer = app.send(Ask::get("/healthz").header("x-request-id", id)).await;
+        answer.header("x-request-id").to_owned()
+    };
+    assert_eq!(echoed(ID).await, ID);
+    assert_eq!(echoed("job-42.a").await, "job-42.a");
+    for bad in ["has space", "quote\"", &"x".repeat(65)] {
+        let made = echoed(bad).await;
+        assert_ne!(made, bad);
+        assert_eq!(made.len(), 36, "{made}");
+    }
+    assert_eq!(app.send(Ask::get("/healthz")).await.header("x-request-id").len(), 36);
+}
+
+#[tokio::test]
+async fn every_answer_closes_what_a_browser_leaves_open() {
+    let app = App::start().await;
+    for path in ["/healthz", "/api/tasks", "/nothing", "/"] {
+        let answer = app.send(Ask::get(path)).await;
+        assert_eq!(answer.header("x-content-type-options"), "nosniff", "{path}");
+        assert_eq!(answer.header("x-frame-options"), "DENY", "{path}");
+        assert_eq!(answer.header("cache-control"), "no-store", "{path}");
+        assert!(answer.header("content-security-policy").contains("frame-ancestors 'none'"), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_traceparent_is_the_trace_of_the_task() {
+    let app = App::start().await;
+    let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    let ask = Ask::post("/api/tasks").key(&app.ours.operator).json(&json!({"input": "hi"}));
+    let answer = app.send(ask.header("traceparent", &format!("00-{trace}-00f067aa0ba902b7-01"))).await;
+    assert_eq!(answer.json()["traceId"], trace);
+}

@@ -1,0 +1,81 @@
+//! Things that are there in a tenant before a test begins.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, App, Ask, TenantKeys};
+
+/// One thing of each kind.
+#[derive(Clone, Debug)]
+pub(crate) struct Fixture {
+    /// A task that has ended, with an attachment and a record.
+    pub(crate) ended: String,
+    /// A task that has failed.
+    pub(crate) failed: String,
+    /// A task that waits for a person.
+    pub(crate) waiting: String,
+    /// A task that is worked on and never ends by itself.
+    pub(crate) running: String,
+    pub(crate) user: String,
+    pub(crate) key: String,
+    pub(crate) webhook: String,
+    pub(crate) record: String,
+    pub(crate) plan: String,
+}
+
+/// A plan that puts one record.
+pub(crate) fn put_plan(key: &str) -> Value {
+    json!({"key": key, "keywords": ["note"], "steps": [
+        {"id": "put", "tool": "core.put_record",
+         "args": {"kind": "note", "key": "{{ task.payload.name }}", "props": {"text": "hello"}}},
+    ]})
+}
+
+fn one_step(key: &str, tool: &str, args: &Value) -> Value {
+    json!({"key": key, "steps": [{"id": "only", "tool": tool, "args": args, "retry": {"maxAttempts": 1}}]})
+}
+
+impl Fixture {
+    pub(crate) async fn of(app: &App, keys: &TenantKeys) -> Self {
+        let plan = format!("note.{}", &keys.admin[keys.admin.len() - 6..]);
+        let form = json!({"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]});
+        for body in [
+            put_plan(&plan),
+            one_step("fixture.ask", "core.ask", &json!({"title": "Which insurer?", "fields": form})),
+            one_step("fixture.fail", "core.fail", &json!({"message": "it will not do"})),
+            one_step("fixture.never", "test.never", &json!({})),
+        ] {
+            made(&app.send(Ask::post("/api/plans").key(&keys.admin).json(&body)).await, 201);
+        }
+        let task = async |body: Value| app.submit(&keys.operator, body).await["id"].as_str().unwrap().to_owned();
+        let file = json!({"filename": "note.txt", "contentType": "text/plain", "dataBase64": "aGVsbG8="});
+        let ended =
+            task(json!({"input": "x", "planKey": plan, "payload": {"name": "n1"}, "attachments": [file]})).await;
+        let records = app.send(Ask::get("/api/records/note").key(&keys.viewer)).await.json();
+        let user = json!({"name": "Ada Park", "email": "ada@example.com", "roles": ["viewer"]});
+        let key = json!({"name": "import"});
+        let webhook = json!({"url": "https://example.com/hook", "events": ["task.completed"]});
+        let create = async |path: &str, body: &Value| {
+            let answer = app.send(Ask::post(path).key(&keys.admin).json(body)).await;
+            made(&answer, 201)["id"].as_str().unwrap().to_owned()
+        };
+        let running = app
+            .send(Ask::post("/api/tasks").key(&keys.operator).json(&json!({"input": "x", "planKey": "fixture.never"})));
+        Self {
+            ended,
+            failed: task(json!({"input": "x", "planKey": "fixture.fail"})).await,
+            waiting: task(json!({"input": "x", "planKey": "fixture.ask"})).await,
+            running: made(&running.await, 202)["id"].as_str().unwrap().to_owned(),
+            user: create("/api/users", &user).await,
+            key: create("/api/keys", &key).await,
+            webhook: create("/api/webhooks/outbound", &webhook).await,
+            record: records["items"][0]["id"].as_str().unwrap().to_owned(),
+            plan,
+        }
+    }
+}
+
+#[track_caller]
+fn made(answer: &Answer, status: u16) -> Value {
+    assert_eq!(answer.status, status, "{}", answer.text());
+    answer.json()
+}

@@ -1,0 +1,250 @@
+//! An application under test, and requests to it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderMap, Method, Request, StatusCode, header};
+use bytes::Bytes;
+use futures::StreamExt;
+use kybern_core::actor::Role;
+use kybern_core::id::{RequestId, TenantId};
+use kybern_core::pack::Registry;
+use kybern_core::task::{EffectClass, WorkerId};
+use kybern_engine::identity::{NewKey, NewUser};
+use kybern_engine::{Engine, EngineParts, Settings};
+use kybern_server::{AppState, InboundSource, Limits};
+use kybern_testkit::fakes::{FixedIntent, RecordingMailSender, TextReader};
+use kybern_testkit::tools::ScriptedTool;
+use kybern_testkit::{MemStore, SeededIds, SeededRandom, TestKeys};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
+use uuid::Uuid;
+
+use crate::outside::{NoExtractor, NoNetwork, PlainMail, RunningClock};
+
+/// The platform admin's key.
+pub(crate) const PLATFORM: &str = "kyb_platform_admin_of_the_tests_0001";
+/// The secret of the configured source `forms`.
+pub(crate) const SOURCE_SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+/// The largest body in these tests, so that too large ones are small.
+pub(crate) const MAX_BODY: usize = 64 * 1024;
+/// The largest mail.
+pub(crate) const MAX_MAIL: usize = 96 * 1024;
+
+/// Keys of one tenant by what they may do.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TenantKeys {
+    pub(crate) viewer: String,
+    pub(crate) operator: String,
+    pub(crate) reviewer: String,
+    pub(crate) admin: String,
+    /// An admin's key that is narrowed to answering reviews: it may not even read.
+    pub(crate) narrow: String,
+}
+
+/// The application.
+pub(crate) struct App {
+    pub(crate) router: Router,
+    pub(crate) engine: Engine,
+    pub(crate) clock: Arc<RunningClock>,
+    pub(crate) shutdown: CancellationToken,
+    /// The keys of the tenant that asks.
+    pub(crate) ours: TenantKeys,
+    /// The keys of another tenant.
+    pub(crate) theirs: TenantKeys,
+    pub(crate) their_id: TenantId,
+}
+
+impl App {
+    /// An application with two tenants, on an engine that works.
+    pub(crate) async fn start() -> Self {
+        let clock = Arc::new(RunningClock::new());
+        let engine = engine(&clock);
+        engine.start().await.unwrap();
+        engine.bootstrap(Some(PLATFORM), String::new).await.unwrap();
+        let request = RequestId::from_uuid(Uuid::nil());
+        let platform = engine.authenticate(PLATFORM, request, None).await.unwrap();
+        let (other, other_admin) = engine.create_tenant(&platform, "Other Carrier").await.unwrap();
+        let shutdown = CancellationToken::new();
+        let sources = BTreeMap::from([
+            ("forms".to_owned(), InboundSource { secret: Some(SOURCE_SECRET.to_owned()), tenant: TenantId::DEFAULT }),
+            ("open".to_owned(), InboundSource { secret: None, tenant: TenantId::DEFAULT }),
+        ]);
+        let limits = Limits { max_body: MAX_BODY, max_mail: MAX_MAIL };
+        let state = AppState::new(engine.clone(), limits, sources, shutdown.clone());
+        let ours = tenant_keys(&engine, PLATFORM).await;
+        let theirs = tenant_keys(&engine, &other_admin).await;
+        let router = kybern_server::router(state);
+        Self { router, engine, clock, shutdown, ours, theirs, their_id: other.id }
+    }
+
+    /// Sends a request and reads the whole answer.
+    pub(crate) async fn send(&self, ask: Ask) -> Answer {
+        let response = self.router.clone().oneshot(ask.0).await.unwrap();
+        Answer::read(response).await
+    }
+
+    /// Sends a request and leaves the answer's body unread.
+    pub(crate) async fn open(&self, ask: Ask) -> axum::response::Response {
+        self.router.clone().oneshot(ask.0).await.unwrap()
+    }
+
+    /// Submits a task and waits until it rests.
+    pub(crate) async fn submit(&self, key: &str, body: Value) -> Value {
+        let answer = self.send(Ask::post("/api/tasks?waitMs=20000").key(key).json(&body)).await;
+        assert_eq!(answer.status, 202, "{}", answer.text());
+        answer.json()
+    }
+}
+
+fn engine(clock: &Arc<RunningClock>) -> Engine {
+    let keys = Arc::new(TestKeys::new());
+    let ids = Arc::new(SeededIds::new(7, clock.clone()));
+    let store = Arc::new(MemStore::new(clock.clone(), Arc::new(SeededIds::new(8, clock.clone())), keys.clone()));
+    let mut registry = Registry::default();
+    registry.tool(Arc::new(ScriptedTool::echo("test.echo"))).unwrap();
+    let never = |_, _| futures::FutureExt::boxed(std::future::pending());
+    registry.tool(Arc::new(ScriptedTool::pending("test.never", EffectClass::Read, never))).unwrap();
+    Engine::new(EngineParts {
+        wake_ups: store.clone(),
+        job_wake_ups: store.clone(),
+        store,
+        registry,
+        keys,
+        clock: clock.clone(),
+        ids,
+        random: Arc::new(SeededRandom::new(9)),
+        http: Arc::new(NoNetwork),
+        mail_parser: Arc::new(PlainMail),
+        mail_sender: Some(Arc::new(RecordingMailSender::new())),
+        documents: Arc::new(TextReader),
+        intents: Arc::new(FixedIntent::new()),
+        extractor: Arc::new(NoExtractor),
+        agents: None,
+        decisions: None,
+        worker: WorkerId::new("edge-tests"),
+        settings: Settings::default(),
+    })
+    .unwrap()
+}
+
+async fn tenant_keys(engine: &Engine, admin_key: &str) -> TenantKeys {
+    let admin = engine.authenticate(admin_key, RequestId::from_uuid(Uuid::nil()), None).await.unwrap();
+    let key = async |name: &str, role: Role, scopes: &[&str]| {
+        let email = format!("{name}@example.com");
+        let new = NewUser { name: name.to_owned(), email, roles: vec![role], timezone: String::new() };
+        let user = engine.create_user(&admin, new).await.unwrap();
+        let scopes = scopes.iter().map(|scope| (*scope).to_owned()).collect();
+        let new = NewKey { name: name.to_owned(), user_id: Some(user.id), roles: vec![], scopes, expires_at: None };
+        engine.create_key(&admin, new).await.unwrap().1
+    };
+    TenantKeys {
+        viewer: key("viewer", Role::Viewer, &[]).await,
+        operator: key("operator", Role::Operator, &[]).await,
+        reviewer: key("reviewer", Role::Reviewer, &[]).await,
+        admin: key("admin", Role::Admin, &[]).await,
+        narrow: key("narrow", Role::Admin, &["review"]).await,
+    }
+}
+
+/// A request in the making.
+pub(crate) struct Ask(Request<Body>);
+
+impl Ask {
+    pub(crate) fn new(method: &str, path: &str) -> Self {
+        let method = Method::from_bytes(method.as_bytes()).unwrap();
+        Self(Request::builder().method(method).uri(path).body(Body::empty()).unwrap())
+    }
+
+    pub(crate) fn get(path: &str) -> Self {
+        Self::new("GET", path)
+    }
+
+    pub(crate) fn post(path: &str) -> Self {
+        Self::new("POST", path)
+    }
+
+    pub(crate) fn key(self, key: &str) -> Self {
+        self.header("authorization", &format!("Bearer {key}"))
+    }
+
+    pub(crate) fn header(mut self, name: &'static str, value: &str) -> Self {
+        self.0.headers_mut().insert(name, value.parse().unwrap());
+        self
+    }
+
+    pub(crate) fn json(self, body: &Value) -> Self {
+        self.body("application/json", body.to_string())
+    }
+
+    /// A body of that type; without a type no `Content-Type` is sent.
+    pub(crate) fn body(mut self, content_type: &str, body: impl Into<Bytes>) -> Self {
+        let body: Bytes = body.into();
+        self.0.headers_mut().insert(header::CONTENT_LENGTH, body.len().into());
+        if !content_type.is_empty() {
+            self.0.headers_mut().insert(header::CONTENT_TYPE, content_type.parse().unwrap());
+        }
+        *self.0.body_mut() = Body::from(body);
+        self
+    }
+
+    /// A body that does not say how long it is.
+    pub(crate) fn chunked(mut self, content_type: &str, body: impl Into<Bytes>) -> Self {
+        let body: Bytes = body.into();
+        let chunks: Vec<Result<Bytes, std::io::Error>> =
+            body.chunks(4096).map(|chunk| Ok(Bytes::copy_from_slice(chunk))).collect();
+        self.0.headers_mut().remove(header::CONTENT_LENGTH);
+        self.0.headers_mut().insert(header::CONTENT_TYPE, content_type.parse().unwrap());
+        *self.0.body_mut() = Body::from_stream(futures::stream::iter(chunks));
+        self
+    }
+}
+
+/// An answer.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+impl Answer {
+    async fn read(response: axum::response::Response) -> Self {
+        let (parts, body) = response.into_parts();
+        let mut stream = body.into_data_stream();
+        let mut whole = Vec::new();
+        while let Some(chunk) = stream.next().await {
+            whole.extend_from_slice(&chunk.unwrap());
+        }
+        Self { status: StatusCode::as_u16(&parts.status), headers: parts.headers, body: whole.into() }
+    }
+
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("not JSON: {}", self.text()))
+    }
+
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map(|value| value.to_str().unwrap()).unwrap_or_default()
+    }
+
+    /// Checks that this is an error of that kind in the envelope, and gives the paths of its details.
+    #[track_caller]
+    pub(crate) fn refused(&self, status: u16, code: &str, about: &str) -> Vec<String> {
+        assert_eq!(self.status, status, "{about}: {}", self.text());
+        let body = self.json();
+        let error = &body["error"];
+        assert_eq!(error["code"], code, "{about}: {body}");
+        assert!(error["message"].as_str().is_some_and(|text| text.len() > 5), "{about}: {body}");
+        assert_eq!(error["requestId"], self.header("x-request-id"), "{about}: {body}");
+        assert_eq!(error.as_object().unwrap().len(), 4, "{about}: {body}");
+        let details = error["details"].as_array().unwrap();
+        details.iter().map(|detail| detail["path"].as_str().unwrap().to_owned()).collect()
+    }
+}

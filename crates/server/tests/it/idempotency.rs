@@ -1,0 +1,158 @@
+//! `Idempotency-Key` on every route that creates.
+
+use kybern_core::time::Millis;
+use serde_json::{Value, json};
+
+use crate::fixture::{Fixture, put_plan};
+use crate::harness::{Answer, App, Ask, PLATFORM};
+
+async fn post(app: &App, key: &str, path: &str, body: &Value, idempotency: &str) -> Answer {
+    app.send(Ask::post(path).key(key).header("idempotency-key", idempotency).json(body)).await
+}
+
+#[tokio::test]
+async fn the_same_key_and_body_give_the_first_answer_again_on_every_creating_route() {
+    let app = App::start().await;
+    let fixture = Fixture::of(&app, &app.ours).await;
+    let (operator, admin) = (app.ours.operator.as_str(), app.ours.admin.as_str());
+    let fork = format!("/api/tasks/{}/fork", fixture.ended);
+    let routes: [(&str, &str, Value); 8] = [
+        (operator, "/api/tasks", json!({"input": "hi"})),
+        (operator, &fork, json!({"fromStep": "put"})),
+        (operator, "/api/tools/core.set/invoke", json!({"input": {"a": 1}})),
+        (admin, "/api/plans", put_plan("case.idempotent")),
+        (admin, "/api/users", json!({"name": "Bo", "email": "bo@example.com"})),
+        (admin, "/api/keys", json!({"name": "k"})),
+        (admin, "/api/webhooks/outbound", json!({"url": "https://example.com/h"})),
+        (PLATFORM, "/api/admin/tenants", json!({"name": "Third"})),
+    ];
+    for (key, path, body) in routes {
+        let first = post(&app, key, path, &body, "k1").await;
+        assert!((200..300).contains(&first.status), "{path}: {}", first.text());
+        assert_eq!(first.header("idempotency-replayed"), "", "{path}");
+        let second = post(&app, key, path, &body, "k1").await;
+        assert_eq!((second.status, &second.body), (first.status, &first.body), "{path}");
+        assert_eq!(second.header("idempotency-replayed"), "true", "{path}");
+        assert_eq!(second.header("location"), first.header("location"), "{path}");
+        let mut other = body.clone();
+        other.as_object_mut().unwrap().insert("extra".to_owned(), json!(1));
+        if path.ends_with("invoke") {
+            other = json!({"input": {"a": 2}});
+        } else {
+            other.as_object_mut().unwrap().remove("extra");
+            let (name, value) = changed(path);
+            other[name] = value;
+        }
+        post(&app, key, path, &other, "k1").await.refused(409, "CONFLICT", path);
+    }
+}
+
+fn changed(path: &str) -> (&'static str, Value) {
+    match path {
+        "/api/tasks" => ("input", json!("something else")),
+        "/api/plans" => ("description", json!("another")),
+        "/api/webhooks/outbound" => ("url", json!("https://example.com/other")),
+        path if path.ends_with("/fork") => ("fromStep", json!("other")),
+        _named => ("name", json!("another")),
+    }
+}
+
+#[tokio::test]
+async fn spaces_and_the_order_of_names_do_not_make_another_body() {
+    let app = App::start().await;
+    let send = async |body: &'static str| {
+        let ask = Ask::post("/api/tasks").key(&app.ours.operator).header("idempotency-key", "k");
+        app.send(ask.body("application/json", body)).await
+    };
+    let first = send(r#"{"input":"hi","payload":{"a":1,"b":2}}"#).await;
+    let second = send("{ \"payload\": {\"b\": 2, \"a\": 1},\n \"input\": \"hi\" }").await;
+    assert_eq!(first.json()["id"], second.json()["id"]);
+}
+
+#[tokio::test]
+async fn a_key_belongs_to_one_caller_and_one_route() {
+    let app = App::start().await;
+    let body = json!({"input": "hi"});
+    let ours = post(&app, &app.ours.operator, "/api/tasks", &body, "k").await.json();
+    let other_user = post(&app, &app.ours.admin, "/api/tasks", &body, "k").await.json();
+    let other_tenant = post(&app, &app.theirs.operator, "/api/tasks", &body, "k").await.json();
+    assert_ne!(ours["id"], other_user["id"]);
+    assert_ne!(ours["id"], other_tenant["id"]);
+    let call = post(&app, &app.ours.operator, "/api/tools/core.set/invoke", &json!({"input": {"a": 1}}), "k").await;
+    assert_eq!(call.status, 200, "{}", call.text());
+}
+
+#[tokio::test]
+async fn a_failure_gives_the_key_free() {
+    let app = App::start().await;
+    let admin = &app.ours.admin;
+    let faulty = json!({"key": "case.free", "steps": [{"id": "a", "tool": "no.such"}]});
+    post(&app, admin, "/api/plans", &faulty, "k").await.refused(422, "UNPROCESSABLE", "a faulty plan");
+    let answer = post(&app, admin, "/api/plans", &put_plan("case.free"), "k").await;
+    assert_eq!(answer.status, 201, "{}", answer.text());
+}
+
+#[tokio::test]
+async fn a_key_in_use_asks_to_come_back() {
+    let app = App::start().await;
+    let never = json!({"key": "fixture.never", "steps": [{"id": "only", "tool": "test.never", "args": {}}]});
+    assert_eq!(post(&app, &app.ours.admin, "/api/plans", &never, "plan").await.status, 201);
+    let body = json!({"input": "x", "planKey": "fixture.never"});
+    let ask = || {
+        let ask = Ask::post("/api/tasks?waitMs=30000").key(&app.ours.operator).header("idempotency-key", "slow");
+        ask.json(&body)
+    };
+    let slow = app.send(ask());
+    // The first is under way once its task is there.
+    let second = async {
+        let running = async || {
+            let page = app.send(Ask::get("/api/tasks?limit=1").key(&app.ours.viewer)).await.json();
+            page["items"][0]["selectedPlan"] == "fixture.never"
+        };
+        while !running().await {
+            tokio::task::yield_now().await;
+        }
+        app.send(ask()).await
+    };
+    let refused = tokio::select! {
+        answer = slow => panic!("ended early: {}", answer.text()),
+        answer = second => answer,
+    };
+    refused.refused(409, "CONFLICT", "in progress");
+    assert_eq!(refused.header("retry-after"), "1");
+}
+
+#[tokio::test]
+async fn an_answer_is_kept_for_a_day() {
+    let app = App::start().await;
+    let body = json!({"name": "k"});
+    let first = post(&app, &app.ours.admin, "/api/keys", &body, "day").await.json();
+    app.clock.advance(Millis::from_secs(23 * 60 * 60));
+    let second = post(&app, &app.ours.admin, "/api/keys", &body, "day").await.json();
+    assert_eq!(first, second);
+}
+
+#[tokio::test]
+async fn a_malformed_key_is_refused() {
+    let app = App::start().await;
+    for bad in [" ", &"x".repeat(256)] {
+        let answer = post(&app, &app.ours.operator, "/api/tasks", &json!({"input": "hi"}), bad).await;
+        answer.refused(400, "VALIDATION_ERROR", bad);
+    }
+}
+
+#[tokio::test]
+async fn a_kept_answer_cannot_be_read_in_the_store() {
+    let app = App::start().await;
+    let made = post(&app, &app.ours.admin, "/api/keys", &json!({"name": "k"}), "sealed").await.json();
+    let caller =
+        app.engine.authenticate(&app.ours.admin, kybern_core::id::RequestId::from_uuid(uuid::Uuid::nil()), None);
+    let caller = caller.await.unwrap();
+    let (principal, hash) = (caller.principal().label(), "another body");
+    let place = (principal.as_str(), "POST /api/keys", "sealed");
+    let now = app.engine.clock().now();
+    let known = app.engine.store().take_key(caller.scope(), place, hash, Millis(1), now).await.unwrap();
+    assert_eq!(known, kybern_core::ports::Idempotent::OtherBody, "the key is where it is looked for");
+    let text = format!("{known:?}");
+    assert!(!text.contains(made["key"].as_str().unwrap()));
+}

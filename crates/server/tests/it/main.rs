@@ -1,0 +1,18 @@
+//! The HTTP edge as callers see it: a router over a real engine on the in-memory store.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail loudly too")]
+
+mod answers;
+mod audit_and_sudo;
+mod cases;
+mod envelopes;
+mod events;
+mod fixture;
+mod forms;
+mod harness;
+mod idempotency;
+mod openapi;
+mod outside;
+mod routes;
+mod schemas;
+mod serving;
+mod signed;

@@ -1,0 +1,212 @@
+//! Writes an archive.
+
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use kybern_core::id::TenantId;
+use kybern_core::time::Timestamp;
+use serde_json::{Value, json};
+use uuid::Uuid;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use super::tables::{Kind, TABLES, Table};
+use super::{Entry, FORMAT, MANIFEST, Manifest};
+use crate::db::{Access, Row, Tx};
+use crate::error::{Result, StoreError};
+use crate::tasks::scope_of_lease;
+use crate::{blobs, migrate};
+
+/// What is to be written.
+pub(super) struct Order {
+    pub(super) file: PathBuf,
+    pub(super) folder: Option<PathBuf>,
+    pub(super) created_at: Timestamp,
+    pub(super) key_fingerprint: Option<String>,
+}
+
+/// An archive while it is being written.
+struct Archive {
+    zip: ZipWriter<BufWriter<File>>,
+    entries: Vec<Entry>,
+}
+
+fn zip_fault(error: zip::result::ZipError) -> StoreError {
+    StoreError::io("writing the archive")(error.into())
+}
+
+fn options() -> SimpleFileOptions {
+    SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored).large_file(true)
+}
+
+impl Archive {
+    fn begin(&mut self, name: &str) -> Result<()> {
+        self.zip.start_file(name, options()).map_err(zip_fault)
+    }
+
+    fn write(&mut self, hasher: &mut blake3::Hasher, bytes: &[u8]) -> Result<()> {
+        hasher.update(bytes);
+        self.zip.write_all(bytes).map_err(StoreError::io("writing the archive"))
+    }
+
+    fn add(&mut self, name: String, hasher: &blake3::Hasher, rows: u64, columns: Vec<String>) {
+        self.entries.push(Entry { name, checksum: hasher.finalize().to_hex().to_string(), rows, columns });
+    }
+
+    fn file(&mut self, tenant: TenantId, hash: &str, bytes: &[u8]) -> Result<()> {
+        let name = format!("files/{tenant}/{hash}");
+        let mut hasher = blake3::Hasher::new();
+        self.begin(&name)?;
+        self.write(&mut hasher, bytes)?;
+        self.add(name, &hasher, 1, Vec::new());
+        Ok(())
+    }
+}
+
+/// Writes everything into the file.
+pub(super) async fn dump(tx: &mut Tx, order: &Order) -> Result<Manifest> {
+    if order.file.exists() {
+        return Err(StoreError::Archive(format!("{} exists already: choose another name", order.file.display())));
+    }
+    let mut part = order.file.clone().into_os_string();
+    part.push(".part");
+    let part = PathBuf::from(part);
+    let written = write(tx, order, &part).await;
+    if tx.is_postgres() {
+        // The caller ends the transaction.
+    } else {
+        tx.roll_back().await?;
+    }
+    let manifest = match written {
+        Ok(manifest) => manifest,
+        Err(error) => {
+            // A leftover would only take space; the failure itself is what counts.
+            drop(std::fs::remove_file(&part));
+            return Err(error);
+        }
+    };
+    std::fs::rename(&part, &order.file).map_err(StoreError::io("naming the archive"))?;
+    Ok(manifest)
+}
+
+async fn write(tx: &mut Tx, order: &Order, part: &Path) -> Result<Manifest> {
+    tx.snapshot().await?;
+    let file = File::create(part).map_err(StoreError::io(format!("creating {}", part.display())))?;
+    let mut archive = Archive { zip: ZipWriter::new(BufWriter::new(file)), entries: Vec::new() };
+    let tenants = if tx.is_postgres() { tenants(tx).await? } else { Vec::new() };
+    for table in TABLES {
+        dump_table(tx, &mut archive, table, &tenants).await?;
+    }
+    match &order.folder {
+        Some(folder) => dump_folder(&mut archive, folder)?,
+        None => dump_blobs(tx, &mut archive, &tenants).await?,
+    }
+    let manifest = Manifest {
+        format: FORMAT,
+        schema: migrate::known_version(),
+        created_at: order.created_at,
+        key_fingerprint: order.key_fingerprint.clone(),
+        entries: archive.entries,
+    };
+    archive.zip.start_file(MANIFEST, options()).map_err(zip_fault)?;
+    let body = serde_json::to_vec_pretty(&manifest).map_err(|error| StoreError::Archive(error.to_string()))?;
+    let fault = || StoreError::io("writing the archive");
+    archive.zip.write_all(&body).map_err(fault())?;
+    let file = archive.zip.finish().map_err(zip_fault)?.into_inner().map_err(|error| fault()(error.into_error()))?;
+    file.sync_all().map_err(fault())?;
+    Ok(manifest)
+}
+
+/// Every tenant of which there is something: PostgreSQL shows one at a time.
+async fn tenants(tx: &mut Tx) -> Result<Vec<TenantId>> {
+    tx.enter(Access::Everyone).await?;
+    let mut found = Vec::new();
+    let text = "SELECT id FROM tenant UNION SELECT tenant_id FROM task UNION SELECT tenant_id FROM job \
+        UNION SELECT tenant_id FROM plan ORDER BY 1";
+    tx.each_row(text, &[], |mut row| {
+        found.push(TenantId::from_uuid(row.uuid()?));
+        Ok(())
+    })
+    .await?;
+    Ok(found)
+}
+
+async fn dump_table(tx: &mut Tx, archive: &mut Archive, table: &Table, tenants: &[TenantId]) -> Result<()> {
+    let name = format!("tables/{}.jsonl", table.name);
+    archive.begin(&name)?;
+    let (mut hasher, mut rows) = (blake3::Hasher::new(), 0_u64);
+    let mut take = |row: Row| {
+        rows += 1;
+        let mut line = line(table, row)?.to_string();
+        line.push('\n');
+        archive.write(&mut hasher, line.as_bytes())
+    };
+    if tx.is_postgres() {
+        for tenant in tenants {
+            tx.enter(Access::Tenant(scope_of_lease(*tenant))).await?;
+            tx.each_row(&table.select(true), &[tenant.as_uuid().into()], &mut take).await?;
+        }
+    } else {
+        tx.each_row(&table.select(false), &[], &mut take).await?;
+    }
+    archive.add(name, &hasher, rows, table.columns.iter().map(|(column, _)| (*column).to_owned()).collect());
+    Ok(())
+}
+
+/// A row as a JSON array.
+fn line(table: &Table, mut row: Row) -> Result<Value> {
+    let cells = table.columns.iter().map(|(_, kind)| {
+        Ok(match kind {
+            Kind::U => json!(row.opt_uuid()?),
+            Kind::I => json!(row.opt_i64()?),
+            Kind::F => json!(row.opt_f64()?),
+            Kind::T => json!(row.opt_text()?),
+        })
+    });
+    cells.collect::<Result<Vec<Value>>>().map(Value::Array)
+}
+
+fn dump_folder(archive: &mut Archive, folder: &Path) -> Result<()> {
+    for tenant in names(folder)? {
+        let Ok(id) = tenant.parse::<Uuid>().map(TenantId::from_uuid) else { continue };
+        for start in names(&folder.join(&tenant))? {
+            for hash in names(&folder.join(&tenant).join(&start))? {
+                // What does not match its name any more is left out: it could not be read back either.
+                if let Some(bytes) = blobs::read(folder, id, &hash)? {
+                    archive.file(id, &hash, &bytes)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The names in a folder, in order; none where there is no folder.
+fn names(folder: &Path) -> Result<Vec<String>> {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(StoreError::io(format!("reading {}", folder.display()))(error)),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(StoreError::io(format!("reading {}", folder.display())))?;
+        names.extend(entry.file_name().into_string().ok());
+    }
+    names.sort();
+    Ok(names)
+}
+
+async fn dump_blobs(tx: &mut Tx, archive: &mut Archive, tenants: &[TenantId]) -> Result<()> {
+    for tenant in tenants {
+        let scope = scope_of_lease(*tenant);
+        tx.enter(Access::Tenant(scope)).await?;
+        for hash in blobs::hashes(tx, scope).await? {
+            if let Some(bytes) = blobs::get(tx, scope, &hash).await? {
+                archive.file(*tenant, &hash, &bytes)?;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,180 @@
+//! Restores an archive.
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+
+use kybern_core::id::TenantId;
+use serde_json::Value;
+use uuid::Uuid;
+use zip::ZipArchive;
+
+use super::tables::{Kind, TABLES, Table};
+use super::{Entry, FORMAT, MANIFEST, Manifest, broken};
+use crate::db::{Access, Arg, Tx};
+use crate::error::{Result, StoreError};
+use crate::tasks::scope_of_lease;
+use crate::{blobs, migrate};
+
+/// Rows that are inserted by one statement.
+const CHUNK: usize = 100;
+
+/// What is to be restored.
+pub(super) struct Order {
+    pub(super) file: PathBuf,
+    pub(super) folder: Option<PathBuf>,
+}
+
+type Archive = ZipArchive<BufReader<File>>;
+
+/// Opens an archive and reads its manifest.
+pub(super) fn open(file: &Path) -> Result<(Archive, Manifest)> {
+    let opened = File::open(file).map_err(StoreError::io(format!("opening {}", file.display())))?;
+    let mut archive = ZipArchive::new(BufReader::new(opened)).map_err(broken)?;
+    let manifest: Manifest = {
+        let entry = archive.by_name(MANIFEST).map_err(broken)?;
+        serde_json::from_reader(entry).map_err(broken)?
+    };
+    if manifest.format > FORMAT {
+        let problem = format!("the archive has form {}, this program reads {FORMAT}", manifest.format);
+        return Err(StoreError::Archive(format!("{problem}: restore it with a newer program")));
+    }
+    if manifest.schema > migrate::known_version() {
+        return Err(StoreError::Newer { found: manifest.schema, known: migrate::known_version() });
+    }
+    Ok((archive, manifest))
+}
+
+/// Restores everything in the transaction it stands in.
+pub(super) async fn load(tx: &mut Tx, order: &Order) -> Result<Manifest> {
+    let (mut archive, manifest) = open(&order.file)?;
+    verify(&mut archive, &manifest)?;
+    must_be_empty(tx).await?;
+    for table in TABLES {
+        let name = format!("tables/{}.jsonl", table.name);
+        if let Some(entry) = manifest.entries.iter().find(|entry| entry.name == name) {
+            load_table(tx, &mut archive, table, entry).await?;
+        }
+    }
+    for entry in manifest.entries.iter().filter(|entry| entry.name.starts_with("files/")) {
+        load_file(tx, &mut archive, entry, order.folder.as_deref()).await?;
+    }
+    Ok(manifest)
+}
+
+/// Checks every entry before anything is written.
+fn verify(archive: &mut Archive, manifest: &Manifest) -> Result<()> {
+    for entry in &manifest.entries {
+        let mut stored = archive.by_name(&entry.name).map_err(broken)?;
+        let mut hasher = blake3::Hasher::new();
+        hasher.update_reader(&mut stored).map_err(broken)?;
+        if hasher.finalize().to_hex().as_str() != entry.checksum {
+            return Err(broken(format!("{} does not match its checksum", entry.name)));
+        }
+    }
+    Ok(())
+}
+
+/// Only an empty store may be filled. What can be asked of all tenants is enough: every store that was ever used has
+/// a tenant, a task, a plan or a job.
+async fn must_be_empty(tx: &mut Tx) -> Result<()> {
+    for text in [
+        "SELECT id FROM tenant LIMIT 1",
+        "SELECT id FROM task LIMIT 1",
+        "SELECT id FROM job LIMIT 1",
+        "SELECT id FROM plan LIMIT 1",
+    ] {
+        let mut found = false;
+        tx.each_row(text, &[], |_| {
+            found = true;
+            Ok(())
+        })
+        .await?;
+        if found {
+            let message = "the database is not empty: restore into a new one, or remove this one first";
+            return Err(StoreError::Conflict(message.to_owned()));
+        }
+    }
+    Ok(())
+}
+
+/// Rows that wait to be inserted together; all of one tenant.
+struct Chunk<'a> {
+    table: &'a Table,
+    columns: Vec<(&'static str, Kind)>,
+    tenant: Option<TenantId>,
+    rows: Vec<Vec<Value>>,
+}
+
+async fn load_table(tx: &mut Tx, archive: &mut Archive, table: &Table, entry: &Entry) -> Result<()> {
+    let known = |name: &String| table.columns.iter().copied().find(|(column, _)| column == name);
+    let columns: Option<Vec<_>> = entry.columns.iter().map(known).collect();
+    let columns = columns.ok_or_else(|| broken(format!("{} has columns that this program lacks", entry.name)))?;
+    let owner = columns.iter().position(|(name, _)| *name == table.owner()).unwrap_or_else(|| table.owner_at());
+    let mut chunk = Chunk { table, columns, tenant: None, rows: Vec::with_capacity(CHUNK) };
+    let stored = archive.by_name(&entry.name).map_err(broken)?;
+    for line in BufReader::new(stored).split(b'\n') {
+        let line = line.map_err(broken)?;
+        let cells: Vec<Value> =
+            serde_json::from_slice(&line).map_err(|error| broken(format!("{}: {error}", entry.name)))?;
+        let tenant = cells.get(owner).and_then(Value::as_str).and_then(|text| text.parse::<Uuid>().ok());
+        let tenant =
+            tenant.map(TenantId::from_uuid).ok_or_else(|| broken(format!("{}: a row of nobody", entry.name)))?;
+        if cells.len() != chunk.columns.len() {
+            return Err(broken(format!("{}: a row of {} columns", entry.name, cells.len())));
+        }
+        if chunk.tenant != Some(tenant) || chunk.rows.len() >= CHUNK {
+            flush(tx, &mut chunk).await?;
+            chunk.tenant = Some(tenant);
+        }
+        chunk.rows.push(cells);
+    }
+    flush(tx, &mut chunk).await
+}
+
+async fn flush(tx: &mut Tx, chunk: &mut Chunk<'_>) -> Result<()> {
+    let Some(tenant) = chunk.tenant.filter(|_| !chunk.rows.is_empty()) else { return Ok(()) };
+    tx.enter(Access::Tenant(scope_of_lease(tenant))).await?;
+    let names: Vec<&str> = chunk.columns.iter().map(|(name, _)| *name).collect();
+    let text = chunk.table.insert(&names, chunk.rows.len());
+    let cells = chunk.rows.iter().flat_map(|row| row.iter().zip(&chunk.columns));
+    let args = cells.map(|(cell, (name, kind))| arg(cell, *kind, name)).collect::<Result<Vec<Arg<'_>>>>()?;
+    tx.execute_text(&text, &args).await?;
+    chunk.rows.clear();
+    Ok(())
+}
+
+fn arg<'a>(cell: &'a Value, kind: Kind, column: &str) -> Result<Arg<'a>> {
+    let wrong = || broken(format!("column {column} holds {cell}"));
+    let null = cell.is_null();
+    Ok(match kind {
+        Kind::I if null => Arg::I64(None),
+        Kind::F if null => Arg::F64(None),
+        Kind::T if null => Arg::Text(None),
+        Kind::U if null => Arg::Uuid(None),
+        Kind::I => cell.as_i64().ok_or_else(wrong)?.into(),
+        Kind::F => cell.as_f64().ok_or_else(wrong)?.into(),
+        Kind::T => cell.as_str().ok_or_else(wrong)?.into(),
+        Kind::U => cell.as_str().and_then(|text| text.parse::<Uuid>().ok()).ok_or_else(wrong)?.into(),
+    })
+}
+
+async fn load_file(tx: &mut Tx, archive: &mut Archive, entry: &Entry, folder: Option<&Path>) -> Result<()> {
+    let mut parts = entry.name.split('/').skip(1);
+    let tenant = parts.next().and_then(|text| text.parse::<Uuid>().ok()).map(TenantId::from_uuid);
+    let hash = parts.next().filter(|hash| blobs::is_name(hash));
+    let (Some(tenant), Some(hash)) = (tenant, hash) else { return Err(broken(&entry.name)) };
+    let mut bytes = Vec::new();
+    archive.by_name(&entry.name).map_err(broken)?.read_to_end(&mut bytes).map_err(broken)?;
+    if blake3::hash(&bytes).to_hex().as_str() != hash {
+        return Err(broken(format!("{} does not match its name", entry.name)));
+    }
+    match folder {
+        Some(folder) => blobs::write(folder, tenant, hash, &bytes),
+        None => {
+            let scope = scope_of_lease(tenant);
+            tx.enter(Access::Tenant(scope)).await?;
+            blobs::insert(tx, scope, hash, &bytes).await
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Archives: a whole store in one file, restorable into an empty store of either database.
+//!
+//! A zip without compression: `tables/NAME.jsonl` with one JSON array a row, `files/TENANT/HASH` with original bytes,
+//! and `manifest.json` with the schema version and the checksum of each. Secrets are not in it, only the master
+//! key's fingerprint, so that a restore under another key is noticed.
+
+mod dump;
+mod load;
+mod tables;
+
+use std::path::Path;
+
+use kybern_core::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Result, StoreError};
+use crate::store::SqlStore;
+
+/// The version of the archive's own form.
+const FORMAT: u32 = 1;
+/// The entry that lists all others.
+const MANIFEST: &str = "manifest.json";
+
+/// What an archive holds.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Manifest {
+    /// The version of the archive's own form.
+    pub format: u32,
+    /// The schema version of the store.
+    pub schema: i64,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// What tells the master key from another; sealed values and audit chains need the same one.
+    pub key_fingerprint: Option<String>,
+    /// What is in it.
+    pub entries: Vec<Entry>,
+}
+
+/// One entry of an archive.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Entry {
+    /// Its name in the archive.
+    pub name: String,
+    /// BLAKE3 of its bytes.
+    pub checksum: String,
+    /// Rows of a table; 1 for a file.
+    pub rows: u64,
+    /// The columns of a table, in order; empty for a file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<String>,
+}
+
+impl<D: 'static> SqlStore<D> {
+    /// Writes everything that is stored into one file, all of one moment, while others go on working. The file
+    /// appears under its name when it is complete.
+    ///
+    /// # Errors
+    /// When the file exists or cannot be written, or the database fails.
+    pub async fn backup(&self, file: impl AsRef<Path>, key_fingerprint: Option<&str>) -> Result<Manifest> {
+        let order = dump::Order {
+            file: file.as_ref().to_owned(),
+            folder: self.folder(),
+            created_at: self.shared.clock.now(),
+            key_fingerprint: key_fingerprint.map(str::to_owned),
+        };
+        self.read_all(order, |tx, order| Box::pin(dump::dump(tx, order))).await
+    }
+
+    /// Fills this empty store from an archive of either database, all or nothing.
+    ///
+    /// # Errors
+    /// When the store is not empty, when the archive is damaged or newer than this program, or the database fails.
+    pub async fn restore(&self, file: impl AsRef<Path>) -> Result<Manifest> {
+        let order = load::Order { file: file.as_ref().to_owned(), folder: self.folder() };
+        self.write_all(order, |tx, order| Box::pin(load::load(tx, order))).await
+    }
+}
+
+/// Reads an archive's manifest without restoring it, for instance to compare the key's fingerprint first.
+///
+/// # Errors
+/// When the file is no archive, or was made by a newer program.
+pub fn manifest(file: impl AsRef<Path>) -> Result<Manifest> {
+    load::open(file.as_ref()).map(|(_, manifest)| manifest)
+}
+
+fn broken(problem: impl std::fmt::Display) -> StoreError {
+    StoreError::Archive(format!("the archive is damaged: {problem}"))
+}

@@ -1,0 +1,170 @@
+//! Backups: whole, of one moment, and restorable into either database.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use kybern_core::audit::ChainVerifier;
+use kybern_core::error::{Error, ErrorCode};
+use kybern_core::id::{JobId, OutboxId, RecordId, TaskId, TenantId};
+use kybern_core::job::NewJob;
+use kybern_core::money::{NanoUsd, Tokens, Usage};
+use kybern_core::outbox::{NewOutbox, OutboxChannel};
+use kybern_core::ports::{IdSource as _, Keys as _, Store};
+use kybern_core::record::{Expect, Lookup, Merge, PutRecord};
+use kybern_core::task::{Commit, Effect};
+use kybern_core::tenant::TenantScope;
+use kybern_store::{Manifest, StoreError, manifest};
+use kybern_testkit::{SimClock, TestKeys, actors};
+use serde_json::json;
+
+use crate::support::{self, Database};
+use crate::work;
+
+/// One task with something in most tables.
+async fn fill(store: &dyn Store, scope: TenantScope, seed: u64) -> TaskId {
+    let ids = work::ids(seed);
+    let claimed = work::leased(store, scope, work::task(TaskId::from_uuid(ids.next()))).await;
+    let put = PutRecord {
+        id: RecordId::from_uuid(ids.next()),
+        kind: "test.thing".to_owned(),
+        key: "a".to_owned(),
+        props: json!({"name": "Überfracht \"GmbH\"\n", "n": 1.5}).as_object().cloned().unwrap(),
+        merge: Merge::Fill,
+        expect: Expect::Absent,
+        lookups: vec![Lookup::unique("DOT", "1")],
+    };
+    let message = NewOutbox {
+        id: OutboxId::from_uuid(ids.next()),
+        channel: OutboxChannel::Email,
+        target: "a@example.com".to_owned(),
+        key: "k".to_owned(),
+        body: json!({"subject": "s"}),
+    };
+    let job = NewJob {
+        id: JobId::from_uuid(ids.next()),
+        kind: "test".to_owned(),
+        payload: json!({}),
+        dedupe_key: None,
+        max_attempts: 3,
+        due_at: work::NOW,
+    };
+    let usage = Usage { input_tokens: Tokens(7), output_tokens: Tokens(8), cost_nanos: NanoUsd(9) };
+    let commit = Commit {
+        effects: vec![Effect::Put(Box::new(put)), Effect::Send(Box::new(message)), Effect::Enqueue(Box::new(job))],
+        usage,
+        audit: vec![work::event("test.done"), work::event("test.done")],
+        ..work::rows(&[1, 2])
+    };
+    store.commit(&claimed.lease, commit).await.unwrap();
+    store.put_blob(scope, Bytes::from_static(b"original bytes")).await.unwrap();
+    claimed.lease.task()
+}
+
+/// What a restored store must show.
+async fn shows(store: &dyn Store, scope: TenantScope, id: TaskId, old: &dyn Store) {
+    assert_eq!(store.task(scope, id).await.unwrap(), old.task(scope, id).await.unwrap());
+    assert!(store.task(scope, id).await.unwrap().is_some());
+    assert_eq!(store.journal(scope, id, 0, 10).await.unwrap(), old.journal(scope, id, 0, 10).await.unwrap());
+    let record = store.record(scope, "test.thing", "a").await.unwrap();
+    assert_eq!(record, old.record(scope, "test.thing", "a").await.unwrap());
+    assert_eq!(store.records_by_lookup(scope, "test.thing", "DOT", "1").await.unwrap().first(), record.as_ref());
+    assert_eq!(store.outbox(scope, None, 10).await.unwrap().items, old.outbox(scope, None, 10).await.unwrap().items);
+    let hash = blake3::hash(b"original bytes").to_hex().to_string();
+    assert_eq!(store.blob(scope, &hash).await.unwrap().as_deref(), Some(b"original bytes".as_slice()));
+    let mut chain = ChainVerifier::new(TestKeys::new().audit_key(scope.tenant()));
+    store.audit_events(scope, 0, 100).await.unwrap().iter().for_each(|link| chain.push(link));
+    let (length, faults) = chain.finish(store.audit_head(scope).await.unwrap());
+    assert_eq!((length, faults), (2, vec![]));
+}
+
+fn other() -> TenantScope {
+    actors::scope(TenantId::from_uuid(work::ids(99).next()))
+}
+
+#[tokio::test]
+async fn a_sqlite_archive_restores_into_sqlite() {
+    let (old, folder) = support::sqlite(Arc::new(SimClock::new())).await;
+    let (first, second) = (fill(&old, work::home(), 11).await, fill(&old, other(), 12).await);
+    let file = folder.path().join("backup.kybern");
+    let made = old.backup(&file, Some("fingerprint")).await.unwrap();
+    assert_eq!(manifest(&file).unwrap(), made);
+    assert_eq!(made.key_fingerprint.as_deref(), Some("fingerprint"));
+    let (new, _new_folder) = support::sqlite(Arc::new(SimClock::new())).await;
+    new.restore(&file).await.unwrap();
+    shows(&new, work::home(), first, &old).await;
+    shows(&new, other(), second, &old).await;
+    // A second archive of the restored store holds the same rows.
+    let again = new.backup(folder.path().join("again.kybern"), Some("fingerprint")).await.unwrap();
+    assert_eq!(Manifest { created_at: made.created_at, ..again }, made);
+}
+
+#[tokio::test]
+async fn archives_go_from_one_database_to_the_other_and_back() {
+    let Some(server) = support::server() else { return };
+    let (sqlite, folder) = support::sqlite(Arc::new(SimClock::new())).await;
+    let (first, second) = (fill(&sqlite, work::home(), 21).await, fill(&sqlite, other(), 22).await);
+    let file = folder.path().join("from-sqlite.kybern");
+    let made = sqlite.backup(&file, None).await.unwrap();
+    let database = Database::create(&server).await;
+    let postgres = database.store(Arc::new(SimClock::new())).await;
+    postgres.restore(&file).await.unwrap();
+    shows(&postgres, work::home(), first, &sqlite).await;
+    shows(&postgres, other(), second, &sqlite).await;
+    let file = folder.path().join("from-postgres.kybern");
+    let back = postgres.backup(&file, None).await.unwrap();
+    assert_eq!(
+        made.entries.iter().map(|entry| (&entry.name, entry.rows)).collect::<Vec<_>>(),
+        back.entries.iter().map(|entry| (&entry.name, entry.rows)).collect::<Vec<_>>(),
+    );
+    let (again, _again_folder) = support::sqlite(Arc::new(SimClock::new())).await;
+    again.restore(&file).await.unwrap();
+    shows(&again, work::home(), first, &sqlite).await;
+    shows(&again, other(), second, &sqlite).await;
+}
+
+#[tokio::test]
+async fn a_store_that_is_not_empty_is_not_overwritten() {
+    let (store, folder) = support::sqlite(Arc::new(SimClock::new())).await;
+    fill(&store, work::home(), 31).await;
+    let file = folder.path().join("backup.kybern");
+    store.backup(&file, None).await.unwrap();
+    let refused = store.restore(&file).await.unwrap_err();
+    assert_eq!(Error::from(refused).code(), ErrorCode::Conflict);
+    assert!(matches!(store.backup(&file, None).await.unwrap_err(), StoreError::Archive(_)));
+}
+
+#[tokio::test]
+async fn a_damaged_archive_is_refused_and_leaves_the_store_empty() {
+    let (store, folder) = support::sqlite(Arc::new(SimClock::new())).await;
+    fill(&store, work::home(), 41).await;
+    let file = folder.path().join("backup.kybern");
+    store.backup(&file, None).await.unwrap();
+    let whole = std::fs::read(&file).unwrap();
+    let (new, _new_folder) = support::sqlite(Arc::new(SimClock::new())).await;
+    for at in (0..whole.len()).step_by(whole.len() / 23) {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 0x20;
+        let copy = folder.path().join(format!("damaged-{at}.kybern"));
+        std::fs::write(&copy, &damaged).unwrap();
+        // Some bytes of the container carry nothing that is read; then the restore is whole, not wrong.
+        if new.restore(&copy).await.is_ok() {
+            return;
+        }
+        assert!(new.count(work::home()).await);
+    }
+    std::fs::write(folder.path().join("cut.kybern"), &whole[..whole.len() / 2]).unwrap();
+    assert!(new.restore(folder.path().join("cut.kybern")).await.is_err());
+    new.restore(&file).await.unwrap();
+}
+
+#[async_trait::async_trait]
+trait Empty {
+    async fn count(&self, scope: TenantScope) -> bool;
+}
+
+#[async_trait::async_trait]
+impl<T: Store> Empty for T {
+    async fn count(&self, scope: TenantScope) -> bool {
+        self.record_kinds(scope).await.unwrap().is_empty() && self.count_by_status().await.unwrap().is_empty()
+    }
+}
