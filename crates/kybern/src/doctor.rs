@@ -1,10 +1,16 @@
-// wired by the lead
-//! `kybern doctor`.
+//! `kybern doctor`: what is configured, what is reachable, what is missing, and how to fix it.
 
+use std::net::TcpListener;
+use std::path::Path;
 use std::process::ExitCode;
 
+use serde::Serialize;
+
+use crate::client::Client;
+use crate::config::database::DatabaseUrl;
 use crate::config::{Config, ConfigError, Secret};
-use crate::output::Screen;
+use crate::output::{Cell, Screen, Table};
+use crate::{packs, wiring};
 
 /// What is looked at.
 pub(crate) struct DoctorOptions {
@@ -20,13 +26,228 @@ pub(crate) struct DoctorOptions {
     pub(crate) screen: Screen,
 }
 
+/// How one part is.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    Ok,
+    /// Not configured; nothing is wrong.
+    Off,
+    /// Something works less well than it could.
+    Warning,
+    /// Something does not work.
+    Broken,
+}
+
+impl State {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Off => "off",
+            Self::Warning => "warning",
+            Self::Broken => "BROKEN",
+        }
+    }
+}
+
+/// One finding.
+#[derive(Serialize)]
+struct Finding {
+    part: &'static str,
+    state: State,
+    message: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    remedy: String,
+}
+
+fn finding(part: &'static str, state: State, message: impl Into<String>, remedy: impl Into<String>) -> Finding {
+    Finding { part, state, message: message.into(), remedy: remedy.into() }
+}
+
 /// Says what is configured, what is reachable, what is missing and how to fix it.
 ///
 /// # Errors
-/// When it cannot even look.
+/// When the findings cannot be written.
 pub(crate) async fn run(options: DoctorOptions) -> anyhow::Result<ExitCode> {
-    let key = options.api_key.is_some();
-    let sound = options.config.is_ok();
-    let terminal = options.screen.is_terminal();
-    anyhow::bail!("not wired yet: {:?} {key} {sound} {} {terminal}", options.url, options.json)
+    let DoctorOptions { config, url, api_key, json, mut screen } = options;
+    let mut findings = Vec::new();
+    match &config {
+        Err(error) => {
+            let remedy = "correct the settings named here; docs/configuration.md has them all";
+            findings.push(finding("configuration", State::Broken, error.to_string(), remedy));
+        }
+        Ok(config) => {
+            findings.push(finding("configuration", State::Ok, "every setting can be used", ""));
+            let url = url.unwrap_or_else(|| config.server.local_url());
+            let running = server(&url, api_key, &mut findings).await;
+            findings.push(master_key(config));
+            findings.push(database(config, running).await);
+            if !running {
+                findings.push(listen(config));
+            }
+            findings.extend(ways_out(config).await);
+            findings.push(plans());
+            let model = "offline rules: they find intents and fields, and write no prose";
+            findings.push(finding("model", State::Ok, model, ""));
+        }
+    }
+    let broken = findings.iter().any(|finding| finding.state == State::Broken);
+    if json {
+        screen.line(serde_json::to_string_pretty(&serde_json::json!({"ok": !broken, "findings": findings}))?);
+    } else {
+        let mut table = Table::new(&["PART", "STATE", "WHAT"]);
+        for found in &findings {
+            table.row([Cell::from(found.part), Cell::from(found.state.word()), Cell::from(found.message.as_str())]);
+        }
+        screen.line(table.render(screen.paint()));
+        for found in findings.iter().filter(|found| !found.remedy.is_empty()) {
+            screen.line(format!("{}: {}", found.part, found.remedy));
+        }
+        screen.line(if broken { "something does not work" } else { "nothing is broken" });
+    }
+    Ok(if broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Whether a server answers, and what it says of itself.
+async fn server(url: &str, api_key: Option<Secret>, findings: &mut Vec<Finding>) -> bool {
+    let has_key = api_key.is_some();
+    let client = match Client::new(url, api_key) {
+        Ok(client) => client,
+        Err(error) => {
+            findings.push(finding("server", State::Broken, error.to_string(), "correct KYBERN_URL"));
+            return false;
+        }
+    };
+    if !client.answers().await {
+        let message = format!("none answers at {url}");
+        findings.push(finding("server", State::Off, message, "start one with `kybern serve`"));
+        return false;
+    }
+    findings.push(finding("server", State::Ok, format!("answers at {url}"), ""));
+    if !has_key {
+        let remedy = "set KYBERN_API_KEY; a lost admin key is made anew with `kybern key recover`";
+        findings.push(finding("api key", State::Warning, "none is set", remedy));
+    }
+    true
+}
+
+fn master_key(config: &Config) -> Finding {
+    if config.security.master_key.is_some() {
+        return match wiring::master_key(config) {
+            Ok(key) => {
+                let message = format!("from KYBERN_MASTER_KEY, fingerprint {}", key.fingerprint());
+                finding("master key", State::Ok, message, "")
+            }
+            Err(error) => finding("master key", State::Broken, format!("{error:#}"), "correct KYBERN_MASTER_KEY"),
+        };
+    }
+    let path = wiring::key_file(config);
+    if !path.exists() {
+        let message = format!("{} will be made at the first start", path.display());
+        return finding("master key", State::Off, message, "");
+    }
+    match wiring::master_key(config) {
+        Ok(key) => {
+            let message = format!("{}, fingerprint {}", path.display(), key.fingerprint());
+            finding("master key", State::Ok, message, "")
+        }
+        Err(error) => {
+            let remedy = format!("chmod 600 {}, or bring back the right file", path.display());
+            finding("master key", State::Broken, format!("{error:#}"), remedy)
+        }
+    }
+}
+
+async fn database(config: &Config, running: bool) -> Finding {
+    if running {
+        return finding("database", State::Ok, "held by the running server, see its /readyz", "");
+    }
+    if let DatabaseUrl::Sqlite(path) = &config.database.url
+        && !path.exists()
+    {
+        return new_file(path);
+    }
+    match wiring::open_store(config).await {
+        Ok(opened) => {
+            let counts = opened.store.count_by_status().await.unwrap_or_default();
+            let tasks: i64 = counts.iter().map(|(_, n)| n).sum();
+            let dead = opened.store.dead_jobs().await.unwrap_or_default();
+            let message = format!("{}: {tasks} tasks, {dead} dead jobs", config.database.url);
+            let state = if dead > 0 { State::Warning } else { State::Ok };
+            finding("database", state, message, "")
+        }
+        Err(error) => {
+            let remedy = "stop the process that has it, or correct [database] url";
+            finding("database", State::Broken, format!("{error:#}"), remedy)
+        }
+    }
+}
+
+fn new_file(path: &Path) -> Finding {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+    if folder.is_dir() {
+        finding("database", State::Off, format!("{} will be made at the first start", path.display()), "")
+    } else {
+        let message = format!("the folder {} does not exist", folder.display());
+        finding("database", State::Broken, message, "make it, or correct [database] url")
+    }
+}
+
+fn listen(config: &Config) -> Finding {
+    let address = config.server.listen;
+    match TcpListener::bind(address) {
+        Ok(_) => finding("address", State::Ok, format!("{address} is free"), ""),
+        Err(error) => {
+            let remedy = "choose another with --listen or [server] listen";
+            finding("address", State::Broken, format!("{address}: {error}"), remedy)
+        }
+    }
+}
+
+/// Mail out, mail in, workflows, telemetry: configured and reachable?
+async fn ways_out(config: &Config) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    findings.push(match &config.smtp {
+        None => {
+            let message = "no SMTP server: mail stays in the outbox";
+            finding("mail out", State::Off, message, "add [smtp] host, port and from to send it")
+        }
+        Some(smtp) => reachable("mail out", &smtp.host, smtp.port).await,
+    });
+    findings.push(match &config.imap {
+        None => finding("mail in", State::Off, "no mailbox is polled; POST /api/inbound/email works", ""),
+        Some(imap) => reachable("mail in", &imap.host, imap.port).await,
+    });
+    for (name, workflow) in &config.workflows {
+        let parsed = url::Url::parse(&workflow.url).ok();
+        let host = parsed.as_ref().and_then(|url| Some((url.host_str()?, url.port_or_known_default()?)));
+        let mut found = match host {
+            Some((host, port)) => reachable("workflow", host, port).await,
+            None => finding("workflow", State::Broken, "its url names no host", format!("correct [workflows.{name}]")),
+        };
+        found.message = format!("{name}: {}", found.message);
+        findings.push(found);
+    }
+    findings
+}
+
+async fn reachable(part: &'static str, host: &str, port: u16) -> Finding {
+    let patience = std::time::Duration::from_secs(3);
+    match tokio::time::timeout(patience, tokio::net::TcpStream::connect((host, port))).await {
+        Ok(Ok(_)) => finding(part, State::Ok, format!("{host}:{port} answers"), ""),
+        Ok(Err(error)) => {
+            finding(part, State::Broken, format!("{host}:{port}: {error}"), "start it, or correct the settings")
+        }
+        Err(_) => finding(part, State::Broken, format!("{host}:{port} does not answer"), "look at the network"),
+    }
+}
+
+fn plans() -> Finding {
+    match packs::registry() {
+        Ok(registry) => {
+            let (plans, tools) = (registry.plans().count(), registry.tools().count());
+            finding("packs", State::Ok, format!("{plans} bundled plans, {tools} tools"), "")
+        }
+        Err(error) => finding("packs", State::Broken, error.to_string(), "rename one of the two"),
+    }
 }

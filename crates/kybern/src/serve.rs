@@ -59,9 +59,9 @@ pub(crate) async fn run(options: ServeOptions) -> anyhow::Result<ExitCode> {
 pub(crate) async fn start(config: Config, listen: SocketAddr) -> anyhow::Result<Running> {
     kybern_adapters::http::install_tls();
     // The address is taken first: a second server on it fails before it touches the database.
-    let listener = TcpListener::bind(listen).await.with_context(|| {
-        format!("cannot listen on {listen}; another server may have it: choose one with --listen")
-    })?;
+    let listener = TcpListener::bind(listen)
+        .await
+        .with_context(|| format!("cannot listen on {listen}; another server may have it: choose one with --listen"))?;
     let address = listener.local_addr()?;
     let opened = wiring::open_store(&config).await?;
     let settings = wiring::settings(&config, &format!("http://{address}"));
@@ -74,7 +74,8 @@ pub(crate) async fn start(config: Config, listen: SocketAddr) -> anyhow::Result<
     let poller = Poller::of(&config, &engine).await.context("[imap]")?;
     let (stop, parts) = (CancellationToken::new(), TaskTracker::new());
     let bytes = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-    let limits = Limits { max_body: bytes(config.server.max_body_bytes), max_mail: bytes(config.server.max_mail_bytes) };
+    let limits =
+        Limits { max_body: bytes(config.server.max_body_bytes), max_mail: bytes(config.server.max_mail_bytes) };
     let state = AppState::new(engine.clone(), limits, sources, stop.clone());
     let router = kybern_server::router(state);
     let serving = kybern_server::serve(listener, router, stop.clone());

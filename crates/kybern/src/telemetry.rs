@@ -43,9 +43,7 @@ pub(crate) fn start(options: &TelemetryOptions) -> anyhow::Result<Telemetry> {
         None => None,
         Some(endpoint) => Some(provider(endpoint, &options.service_name)?),
     };
-    let spans = provider.as_ref().map(|provider| {
-        tracing_opentelemetry::layer().with_tracer(provider.tracer("kybern"))
-    });
+    let spans = provider.as_ref().map(|provider| tracing_opentelemetry::layer().with_tracer(provider.tracer("kybern")));
     let started = tracing_subscriber::registry().with(spans).with(format.with_filter(filter)).try_init();
     started.context("the log was started before")?;
     Ok(Telemetry { provider })

@@ -19,8 +19,8 @@ use crate::api::{
 };
 use crate::error::status_of;
 use crate::router::{Access, Route, table};
+use crate::schema::event::LogEntrySchema;
 use crate::schema::operation::ErrorSchema;
-use crate::schema::task::LogEntrySchema;
 use crate::{health, metrics, status_page};
 
 /// Routes on which `Idempotency-Key` is honoured.
@@ -111,6 +111,11 @@ fn document() -> utoipa::openapi::OpenApi {
     let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).bearer_format("kyb_…").build();
     let components = document.components.get_or_insert_default();
     components.add_security_scheme("key", SecurityScheme::Http(bearer));
+    for code in ErrorCode::ALL {
+        let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("Error"))).build();
+        let response = ResponseBuilder::new().description(about(code)).content("application/json", content).build();
+        components.responses.insert(code.as_str().to_owned(), RefOr::T(response));
+    }
     document
 }
 
@@ -150,10 +155,8 @@ fn complete(operation: &mut Operation, route: &Route) {
     }
     for code in errors(route, right.is_some() || signed) {
         let status = status_of(code).as_u16().to_string();
-        let schema = Ref::from_schema_name("Error");
-        let content = ContentBuilder::new().schema(Some(schema)).build();
-        let response = ResponseBuilder::new().description(about(code)).content("application/json", content).build();
-        operation.responses.responses.entry(status).or_insert(RefOr::T(response));
+        let response = RefOr::Ref(Ref::from_response_name(code.as_str()));
+        operation.responses.responses.entry(status).or_insert(response);
     }
 }
 

@@ -15,10 +15,7 @@ const MADE: &[(&str, &str)] = &[
 const DOORS: &[(&str, &str)] = &[
     ("crates/core/", "declares the types, and the leases that carry a scope"),
     ("crates/store/", "reads the tenant from the row that it has just claimed"),
-    ("crates/server/src/auth.rs", "proves the caller's identity"),
-    ("crates/server/src/auth/", "proves the caller's identity"),
-    ("crates/engine/src/intake.rs", "maps an intake address or a signed source to its tenant"),
-    ("crates/engine/src/intake/", "maps an intake address or a signed source to its tenant"),
+    ("crates/engine/src/identity/authenticate.rs", "proves who holds a key, and audits a platform admin's crossing"),
     ("crates/kybern/", "the command line acts as whoever can write the database file"),
     ("crates/testkit/", "makes actors for tests"),
 ];
@@ -66,8 +63,7 @@ mod tests {
     #[test]
     fn actors_are_made_at_the_doors_only() {
         let text = "fn f() { let a = Actor::authenticated(t, p); }\n";
-        assert_eq!(count("crates/server/src/auth.rs", text), 0);
-        assert_eq!(count("crates/engine/src/intake/mail.rs", text), 0);
+        assert_eq!(count("crates/engine/src/identity/authenticate.rs", text), 0);
         assert_eq!(count("crates/server/src/api/tasks.rs", text), 1);
         assert_eq!(count("crates/server/src/authority.rs", text), 1);
     }

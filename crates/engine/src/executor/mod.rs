@@ -23,6 +23,7 @@ mod tool_step;
 pub mod walk;
 mod walk_apply;
 mod walk_open;
+mod walk_view;
 
 pub(crate) use drive::Stop;
 pub use node::{Node, NodeState, Phase};

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use kybern_core::plan::{FrozenPlan, StepId, StepKind, StepSpec, When};
 use kybern_core::task::{StepOutcome, StepStatus, Wait, WaitKind};
 use kybern_core::time::Timestamp;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::node::{List, Node, NodeState, Phase, PhaseState, Round};
 
@@ -324,98 +324,6 @@ impl Walk {
         }
     }
 
-    /// Ids of steps that never ran, in plan order.
-    #[must_use]
-    pub fn never_ran(&self) -> Vec<String> {
-        self.in_plan_order()
-            .into_iter()
-            .filter(|index| matches!(self.node(*index).state, NodeState::Pending))
-            .map(|index| self.node(index).id.as_str().to_owned())
-            .collect()
-    }
-
-    /// Ids of completed steps in plan order.
-    #[must_use]
-    pub fn completed(&self) -> Vec<String> {
-        self.ids_with(StepStatus::Completed)
-    }
-
-    /// Ids of failed steps in plan order.
-    #[must_use]
-    pub fn failed(&self) -> Vec<String> {
-        self.ids_with(StepStatus::Failed)
-    }
-
-    /// Ids of skipped steps in plan order.
-    #[must_use]
-    pub fn skipped(&self) -> Vec<String> {
-        self.ids_with(StepStatus::Skipped)
-    }
-
-    fn ids_with(&self, status: StepStatus) -> Vec<String> {
-        self.outcomes().filter(|(_, outcome)| outcome.status == status).map(|(id, _)| id.as_str().to_owned()).collect()
-    }
-
-    /// Outcomes in plan order.
-    pub fn outcomes(&self) -> impl Iterator<Item = (&StepId, &Arc<StepOutcome>)> {
-        self.in_plan_order().into_iter().filter_map(|index| {
-            let node = self.node(index);
-            node.outcome().map(|outcome| (&node.id, outcome))
-        })
-    }
-
-    /// Every node in plan order: a step, then what is inside it, then what it injected.
-    #[must_use]
-    pub fn in_plan_order(&self) -> Vec<usize> {
-        let mut order = Vec::with_capacity(self.nodes.len());
-        if !self.lists.is_empty() {
-            self.order_of(0, &mut order);
-        }
-        order
-    }
-
-    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes and lists only grow")]
-    fn order_of(&self, list: usize, order: &mut Vec<usize>) {
-        for &index in &self.lists[list].nodes {
-            order.push(index);
-            for &inner in &self.nodes[index].lists {
-                self.order_of(inner, order);
-            }
-            if let Some(injected) = self.nodes[index].injected {
-                self.order_of(injected, order);
-            }
-        }
-    }
-
-    /// The plan as it is walked: its steps with the injected ones in their places, without those that a patch
-    /// replaced.
-    #[must_use]
-    pub fn effective_plan(&self) -> Vec<Value> {
-        let mut steps = Vec::new();
-        if !self.lists.is_empty() {
-            self.effective_of(0, &mut steps);
-        }
-        steps
-    }
-
-    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes and lists only grow")]
-    fn effective_of(&self, list: usize, steps: &mut Vec<Value>) {
-        for &index in &self.lists[list].nodes {
-            let node = &self.nodes[index];
-            if node.replaced {
-                continue;
-            }
-            let mut step = json!(*node.spec);
-            if let Value::Object(fields) = &mut step {
-                fields.insert("id".to_owned(), json!(node.id));
-            }
-            steps.push(step);
-            if let Some(injected) = node.injected {
-                self.effective_of(injected, steps);
-            }
-        }
-    }
-
     /// Adds a list of steps with the ids that `derive` gives them (their own for `None`).
     pub(super) fn add_list(
         &mut self,
@@ -496,47 +404,4 @@ pub fn is_container(kind: &StepKind) -> bool {
 #[must_use]
 pub fn result_of(outcome: &StepOutcome) -> &Value {
     &outcome.data
-}
-
-impl Walk {
-    /// The nodes of the lists around a node, outermost first: what it can mean by an id as written.
-    #[must_use]
-    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose lists only grow")]
-    pub fn around(&self, index: usize) -> Vec<usize> {
-        let mut lists = Vec::new();
-        let mut at = Some(self.node(index).list);
-        while let Some(list) = at {
-            lists.push(list);
-            at = self.lists[list].owner.map(|owner| self.node(owner).list);
-        }
-        lists.into_iter().rev().flat_map(|list| self.lists[list].nodes.clone()).collect()
-    }
-}
-
-impl Walk {
-    /// Whether a node that is open was stopped by a failure beside or around it, not inside it.
-    #[must_use]
-    pub fn is_interrupted(&self, index: usize) -> bool {
-        self.is_stopped(self.node(index).list)
-    }
-
-    /// For each list inside a node, the data of its last completed step; `null` where none completed.
-    #[must_use]
-    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose lists only grow")]
-    pub fn last_results(&self, index: usize) -> Vec<Value> {
-        let last = |list: &usize| {
-            let outcomes = self.lists[*list].nodes.iter().rev().filter_map(|node| self.node(*node).outcome());
-            let done = |outcome: &&Arc<StepOutcome>| outcome.status == StepStatus::Completed;
-            outcomes.into_iter().find(done).map(|outcome| outcome.data.clone()).unwrap_or_default()
-        };
-        self.node(index).lists.iter().map(last).collect()
-    }
-
-    /// Whether any step inside a node has untrusted data.
-    #[must_use]
-    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose lists only grow")]
-    pub fn tainted_inside(&self, index: usize) -> bool {
-        let tainted = |node: &usize| self.node(*node).outcome().is_some_and(|outcome| outcome.tainted);
-        self.node(index).lists.iter().any(|list| self.lists[*list].nodes.iter().any(tainted))
-    }
 }

@@ -18,8 +18,8 @@ use kybern_engine::Engine;
 use kybern_engine::intake::Received;
 use kybern_engine::task::TaskView;
 
-use crate::config::database::DatabaseUrl;
 use crate::config::Config;
+use crate::config::database::DatabaseUrl;
 use crate::output::{Paint, Screen};
 use crate::serve;
 use samples::{SAMPLES, Sample, Way};

@@ -96,11 +96,7 @@ fn waits(done: &[Done]) -> Table {
     let mut table = Table::new(&["MESSAGE", "ABOUT", "WHY"]);
     for done in done {
         for wait in &done.task.waits {
-            table.row([
-                Cell::from(done.sample.name),
-                Cell::from(wait.kind.as_str()),
-                Cell::from(wait.reason.as_str()),
-            ]);
+            table.row([Cell::from(done.sample.name), Cell::from(wait.kind.as_str()), Cell::from(wait.reason.as_str())]);
         }
     }
     table

@@ -3,4 +3,14 @@
 #[cfg(test)]
 mod cli;
 #[cfg(test)]
+mod edges;
+#[cfg(test)]
+mod faults;
+#[cfg(test)]
 mod offline;
+#[cfg(test)]
+mod samples;
+#[cfg(test)]
+mod server;
+#[cfg(test)]
+mod storm;

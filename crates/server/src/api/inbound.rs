@@ -15,7 +15,7 @@ use crate::error::{ApiResult, Problem};
 use crate::extract::{self, PathArgs, check_text};
 use crate::idempotency::KEY_HEADER;
 use crate::request::Asked;
-use crate::schema::task::{ReceivedSchema, SmsForm};
+use crate::schema::inbound::{ReceivedSchema, SmsForm};
 use crate::state::AppState;
 
 /// Parts of an SMS form.

@@ -19,7 +19,8 @@ use crate::extract::{PathArgs, QueryArgs};
 use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
-use crate::schema::task::{LogPage, TaskPage, TaskSchema};
+use crate::schema::event::LogPage;
+use crate::schema::task::{TaskPage, TaskSchema};
 use crate::sse;
 use crate::state::AppState;
 

@@ -2,7 +2,9 @@
 //! nothing of OpenAPI; the tests hold real answers against these shapes, so that neither drifts from the other.
 
 pub mod audit;
+pub mod event;
 pub mod identity;
+pub mod inbound;
 pub mod operation;
 pub mod plan;
 pub mod record;

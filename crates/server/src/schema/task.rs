@@ -1,4 +1,4 @@
-//! Tasks, their logs, artifacts and attachments.
+//! Tasks, their artifacts and attachments.
 
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -206,70 +206,6 @@ pub struct TaskPage {
     pub next_cursor: Option<String>,
 }
 
-/// One entry of a task's log.
-#[derive(ToSchema)]
-#[schema(as = LogEntry, rename_all = "camelCase")]
-pub struct LogEntrySchema {
-    /// Its place; grows.
-    pub seq: i64,
-    /// When.
-    #[schema(format = "date-time")]
-    pub created_at: String,
-    /// What happened.
-    pub event_type: EventTypeSchema,
-    /// The step.
-    #[schema(required)]
-    pub step_id: Option<String>,
-    /// The tool.
-    #[schema(required)]
-    pub tool_key: Option<String>,
-    /// The step's or the task's status.
-    #[schema(required)]
-    pub status: Option<String>,
-    /// One sentence.
-    pub summary: String,
-    /// What went wrong.
-    #[schema(required)]
-    pub error: Option<String>,
-    /// The names of the step's data.
-    pub data_keys: Vec<String>,
-    /// Counts, keys, durations.
-    pub metadata: Map<String, Value>,
-}
-
-/// What happened.
-#[derive(ToSchema)]
-#[schema(as = EventType, rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum EventTypeSchema {
-    TaskCreated,
-    StepStarted,
-    StepCompleted,
-    StepFailed,
-    StepSkipped,
-    DynamicStepsInjected,
-    PlanRevised,
-    NeedsReview,
-    HumanReview,
-    Delegated,
-    WorkflowCallback,
-    ZombieReset,
-    TaskCompleted,
-    TaskFailed,
-    TaskCancelled,
-}
-
-/// A page of a task's log.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct LogPage {
-    /// The entries.
-    pub items: Vec<LogEntrySchema>,
-    /// Where the next page begins.
-    #[schema(required)]
-    pub next_cursor: Option<String>,
-}
-
 /// A task's link to a record.
 #[derive(ToSchema)]
 #[schema(as = Artifact, rename_all = "camelCase")]
@@ -334,32 +270,6 @@ pub struct AttachmentPage {
     /// Always null: the list is whole.
     #[schema(required)]
     pub next_cursor: Option<String>,
-}
-
-/// What became of something that arrived.
-#[derive(ToSchema)]
-#[schema(as = Received, rename_all = "camelCase")]
-pub struct ReceivedSchema {
-    /// The task.
-    #[schema(format = "uuid")]
-    pub task_id: String,
-    /// Whether it had arrived before.
-    pub duplicate: bool,
-}
-
-/// An SMS as gateways send it. Further fields are kept.
-#[derive(ToSchema)]
-#[schema(rename_all = "PascalCase", example = json!({"From": "+15550100", "To": "+15550199",
-    "Body": "Need a certificate for tomorrow", "MessageSid": "SM0001"}))]
-pub struct SmsForm {
-    /// The sender's number.
-    pub from: String,
-    /// The number it was sent to.
-    pub to: String,
-    /// The text.
-    pub body: String,
-    /// The gateway's id of the message.
-    pub message_sid: String,
 }
 
 /// A person's decision.

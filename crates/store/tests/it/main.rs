@@ -1,5 +1,10 @@
 //! The store's behaviour on both databases.
-#![expect(unreachable_pub, reason = "the modules of a test binary have no outside")]
+#![expect(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test binary has no outside, and its helpers fail loudly like its tests"
+)]
 
 mod archives;
 mod grouping;

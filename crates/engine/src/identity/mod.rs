@@ -1,15 +1,17 @@
 //! Who is who: tenants, users, keys, completion webhooks, and proving an identity.
 
+mod authenticate;
+
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use kybern_core::actor::{Actor, Principal, Right, Role};
+use kybern_core::actor::{Actor, Right, Role};
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, ErrorCode, Result};
-use kybern_core::id::{KeyId, RequestId, TenantId, UserId, WebhookId};
-use kybern_core::identity::{ApiKey, KeyHolder, OutboundWebhook, Tenant, User};
+use kybern_core::id::{KeyId, TenantId, UserId, WebhookId};
+use kybern_core::identity::{ApiKey, OutboundWebhook, Tenant, User};
 use kybern_core::ports::Store;
-use kybern_core::tenant::{Sudo, SudoError, TenantScope};
+use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use serde_json::json;
 
@@ -67,137 +69,6 @@ pub struct NewKey {
 }
 
 impl Engine {
-    /// Proves who holds a key. With `sudo` the actor is a platform admin who acts in another tenant; that is audited
-    /// there.
-    ///
-    /// # Errors
-    /// `UNAUTHENTICATED` for a key that is unknown, revoked or expired; `PERMISSION_DENIED` and `VALIDATION_ERROR`
-    /// for a crossing that is not allowed.
-    pub async fn authenticate(
-        &self,
-        bearer: &str,
-        request: RequestId,
-        sudo: Option<(TenantId, &str)>,
-    ) -> Result<Actor> {
-        let inner = &self.inner;
-        let holder = inner.store.key_holder(&inner.keys.api_key_hash(bearer)).await?;
-        let now = inner.clock.now();
-        let valid = |holder: &KeyHolder| holder.expires_at.is_none_or(|end| end > now);
-        let holder = holder
-            .filter(valid)
-            .ok_or_else(|| Error::new(ErrorCode::Unauthenticated, "the API key is unknown, revoked or expired"))?;
-        let principal = Principal::User { user: holder.user, key: Some(holder.key) };
-        let actor = Actor::authenticated(holder.tenant, principal, holder.roles, holder.scopes, request);
-        match sudo {
-            Some((tenant, reason)) if tenant != actor.tenant() => self.cross(&actor, tenant, reason).await,
-            Some(_) | None => Ok(actor),
-        }
-    }
-
-    async fn cross(&self, actor: &Actor, tenant: TenantId, reason: &str) -> Result<Actor> {
-        let sudo = Sudo::cross(actor, tenant, reason).map_err(|error| match error {
-            SudoError::NotPlatformAdmin => Error::new(ErrorCode::PermissionDenied, error.to_string()),
-            SudoError::NoReason => Error::invalid("/headers/X-Sudo-Reason", error.to_string()),
-        })?;
-        if self.inner.store.tenant(tenant).await?.is_none() {
-            return Err(Error::not_found("tenant", tenant));
-        }
-        let detail = json!({"reason": sudo.reason(), "fromTenant": actor.tenant()});
-        let event = AuditEvent::by(actor, "tenant.sudo", format!("tenant:{tenant}"), detail);
-        self.inner.store.append_audit(sudo.scope(), self.inner.clock.now(), event).await?;
-        Ok(actor.acting_in(&sudo))
-    }
-
-    /// An actor for a channel that proves itself in another way: a mailbox, a signed webhook.
-    #[must_use]
-    pub fn channel_actor(&self, tenant: TenantId, channel: &str, request: RequestId) -> Actor {
-        let principal = Principal::Channel { name: channel.to_owned() };
-        Actor::authenticated(tenant, principal, vec![Role::Operator], Vec::new(), request)
-    }
-
-    /// Makes sure that there is a first tenant with an admin. With `key` that key works afterwards; without one a
-    /// fresh key is made and returned, once, when there was no tenant before.
-    ///
-    /// # Errors
-    /// When the key is malformed, or the store fails.
-    pub async fn bootstrap(&self, key: Option<&str>, fresh: impl FnOnce() -> String) -> Result<Option<String>> {
-        let inner = &self.inner;
-        if let Some(key) = key {
-            well_formed(key)?;
-        }
-        let default = inner.store.tenant(TenantId::DEFAULT).await?;
-        let (Some(_), None) = (&default, key) else {
-            if let (Some(_), Some(key)) = (&default, key) {
-                self.admin_key(key).await?;
-                return Ok(None);
-            }
-            let made = key.map_or_else(fresh, str::to_owned);
-            self.first_tenant(&made).await?;
-            return Ok(key.is_none().then_some(made));
-        };
-        Ok(None)
-    }
-
-    async fn first_tenant(&self, key: &str) -> Result<()> {
-        let inner = &self.inner;
-        let now = inner.clock.now();
-        let tenant = Tenant { id: TenantId::DEFAULT, name: "default".into(), slug: "default".into(), created_at: now };
-        let admin = User {
-            id: UserId::from_uuid(inner.ids.next()),
-            name: "Administrator".to_owned(),
-            email: "admin@localhost".to_owned(),
-            roles: vec![Role::Admin, Role::PlatformAdmin],
-            timezone: "UTC".to_owned(),
-            created_at: now,
-        };
-        let record = self.key_record(admin.id, "first admin key", key, now);
-        let event = AuditEvent::by_executor("tenant.create", format!("tenant:{}", tenant.id), json!({"first": true}));
-        inner.store.create_tenant(&tenant, &admin, &record, &inner.keys.api_key_hash(key), event).await
-    }
-
-    /// Makes a key work as platform admin of the first tenant. For whoever can write the database.
-    ///
-    /// # Errors
-    /// When it is malformed, or the store fails.
-    pub async fn admin_key(&self, key: &str) -> Result<()> {
-        well_formed(key)?;
-        let inner = &self.inner;
-        let hash = inner.keys.api_key_hash(key);
-        if inner.store.key_holder(&hash).await?.is_some() {
-            return Ok(());
-        }
-        let actor = self.executor_in(TenantId::DEFAULT);
-        let users = inner.store.users(actor.scope()).await?;
-        let admin = users.iter().find(|user| user.roles.contains(&Role::PlatformAdmin));
-        let admin = admin.ok_or_else(|| Error::new(ErrorCode::Internal, "there is no platform admin"))?;
-        let record = self.key_record(admin.id, "recovered admin key", key, inner.clock.now());
-        let event = AuditEvent::by(&actor, "key.recover", format!("key:{}", record.id), json!({"user": admin.id}));
-        inner.store.create_key(actor.scope(), &record, &hash, event).await
-    }
-
-    /// A key for the command line's own run on this machine, with every right in the first tenant.
-    ///
-    /// # Errors
-    /// When it is malformed, or the store fails.
-    pub async fn local_key(&self, key: &str) -> Result<KeyId> {
-        self.admin_key(key).await?;
-        let holder = self.inner.store.key_holder(&self.inner.keys.api_key_hash(key)).await?;
-        holder.map(|holder| holder.key).ok_or_else(|| Error::new(ErrorCode::Internal, "the key was not stored"))
-    }
-
-    /// Ends a [`Engine::local_key`].
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub async fn end_local_key(&self, id: KeyId) -> Result<()> {
-        self.revoke_key(&self.executor_in(TenantId::DEFAULT), id).await
-    }
-
-    fn executor_in(&self, tenant: TenantId) -> Actor {
-        let request = RequestId::from_uuid(self.inner.ids.next());
-        Actor::authenticated(tenant, Principal::Executor, vec![Role::Admin], Vec::new(), request)
-    }
-
     fn key_record(&self, user: UserId, name: &str, key: &str, now: Timestamp) -> ApiKey {
         ApiKey {
             id: KeyId::from_uuid(self.inner.ids.next()),

@@ -1,0 +1,7 @@
+//! The engine as its callers see it: over the in-memory store, with scripted tools, in simulated time.
+#![expect(unreachable_pub, reason = "the modules of a test binary have no outside")]
+
+mod live;
+mod outside;
+mod sequence;
+mod world;

@@ -1,0 +1,195 @@
+//! What lies outside of the engine under test: time, HTTP, models, mail.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use kybern_core::document::DocumentText;
+use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::mail::{MailFault, ParsedMail};
+use kybern_core::model::{Classification, ClassifyInput, DocumentAnalysis, Extraction, ExtractionSchema, IntentSpec};
+use kybern_core::ports::{
+    Clock, Extractor, HttpBody, HttpClient, HttpFailure, HttpRequest, HttpResponse, IntentModel, MailParser, WakeUps,
+};
+use kybern_core::time::{Millis, Timestamp};
+use kybern_testkit::SimClock;
+use kybern_testkit::fakes::FixedIntent;
+use serde_json::Value;
+use tokio::time::Instant;
+
+/// A clock that runs with the simulated time of the runtime it is asked in, and stands still between two of them.
+pub struct LifeClock {
+    base: AtomicI64,
+    origin: Mutex<Option<Instant>>,
+}
+
+impl LifeClock {
+    pub fn new() -> Self {
+        Self { base: AtomicI64::new(SimClock::START.as_millis()), origin: Mutex::default() }
+    }
+
+    /// A life begins: time runs.
+    pub fn run(&self) {
+        *self.origin.lock().unwrap() = Some(Instant::now());
+    }
+
+    /// A life has ended, at that moment.
+    pub fn stop(&self, at: Timestamp) {
+        *self.origin.lock().unwrap() = None;
+        self.base.store(at.as_millis(), Ordering::SeqCst);
+    }
+}
+
+impl Clock for LifeClock {
+    fn now(&self) -> Timestamp {
+        let ran = self.origin.lock().unwrap().map_or(0, |origin| origin.elapsed().as_millis());
+        Timestamp::from_millis(self.base.load(Ordering::SeqCst) + i64::try_from(ran).unwrap())
+    }
+}
+
+/// No hints: workers find what is due by polling, so that a run repeats itself call by call.
+pub struct NoHints;
+
+#[async_trait]
+impl WakeUps for NoHints {
+    async fn wait(&self, at_most: Millis) {
+        pause(at_most).await;
+    }
+}
+
+/// Lets simulated time pass: everything that can go on goes on first.
+pub async fn pause(span: Millis) {
+    let _ = tokio::time::timeout(span.as_duration(), std::future::pending::<()>()).await;
+}
+
+/// What the other side of the wire does.
+#[derive(Clone, Debug)]
+pub enum Wired {
+    /// It answers.
+    Answer(u16, Value),
+    /// It fails like this.
+    Fail(HttpFailure),
+    /// It takes the request and never answers.
+    Hang,
+}
+
+type Script = Box<dyn Fn(&HttpRequest, usize) -> Wired + Send + Sync>;
+
+/// The other end of every HTTP request.
+pub struct Wire {
+    script: Script,
+    requests: Mutex<Vec<HttpRequest>>,
+}
+
+impl Wire {
+    /// It answers as `script` says; the number of the request counts from 1.
+    pub fn new(script: impl Fn(&HttpRequest, usize) -> Wired + Send + Sync + 'static) -> Self {
+        Self { script: Box::new(script), requests: Mutex::default() }
+    }
+
+    /// Every request, in order.
+    pub fn requests(&self) -> Vec<HttpRequest> {
+        self.requests.lock().unwrap().clone()
+    }
+
+    /// The keys of the requests that had one, with how often each came.
+    pub fn keys(&self) -> BTreeMap<String, usize> {
+        let mut keys = BTreeMap::new();
+        for key in self.requests().iter().filter_map(|request| header(request, "Idempotency-Key")) {
+            *keys.entry(key).or_insert(0) += 1;
+        }
+        keys
+    }
+}
+
+impl Default for Wire {
+    fn default() -> Self {
+        Self::new(|_, _| Wired::Answer(200, serde_json::json!({"ok": true})))
+    }
+}
+
+/// A header of a request.
+pub fn header(request: &HttpRequest, name: &str) -> Option<String> {
+    request.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.clone())
+}
+
+/// A request's body as JSON.
+pub fn body(request: &HttpRequest) -> Value {
+    match &request.body {
+        HttpBody::Json(json) => json.clone(),
+        HttpBody::Text(text) => serde_json::from_str(text).unwrap(),
+        HttpBody::Empty => Value::Null,
+    }
+}
+
+#[async_trait]
+impl HttpClient for Wire {
+    async fn send(&self, request: HttpRequest) -> Result<HttpResponse, HttpFailure> {
+        let n = {
+            let mut requests = self.requests.lock().unwrap();
+            requests.push(request.clone());
+            requests.len()
+        };
+        match (self.script)(&request, n) {
+            Wired::Answer(status, body) => {
+                Ok(HttpResponse { status, headers: Vec::new(), body: Bytes::from(body.to_string()) })
+            }
+            Wired::Fail(failure) => Err(failure),
+            Wired::Hang => std::future::pending().await,
+        }
+    }
+}
+
+/// A table of intents that counts how often it is asked, and may be out of order at first.
+#[derive(Default)]
+pub struct CountedIntent {
+    pub table: FixedIntent,
+    pub asked: AtomicUsize,
+    /// So many first calls fail.
+    pub fails: usize,
+}
+
+#[async_trait]
+impl IntentModel for CountedIntent {
+    async fn classify(&self, input: &ClassifyInput, intents: &[IntentSpec]) -> Result<Classification> {
+        if self.asked.fetch_add(1, Ordering::SeqCst) < self.fails {
+            return Err(Error::new(ErrorCode::Unavailable, "the model rests"));
+        }
+        self.table.classify(input, intents).await
+    }
+}
+
+/// An extractor that finds nothing and counts how often it is asked.
+#[derive(Default)]
+pub struct NothingFound {
+    pub asked: AtomicUsize,
+}
+
+#[async_trait]
+impl Extractor for NothingFound {
+    async fn analyse(&self, _document: &DocumentText, _schema: &ExtractionSchema) -> Result<DocumentAnalysis> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        Ok(DocumentAnalysis::default())
+    }
+
+    async fn extract(
+        &self,
+        _number: u32,
+        _document: &DocumentText,
+        _analysis: &DocumentAnalysis,
+        _schema: &ExtractionSchema,
+    ) -> Result<Extraction> {
+        Ok(Extraction::default())
+    }
+}
+
+/// Takes no mail.
+pub struct NoMail;
+
+impl MailParser for NoMail {
+    fn parse(&self, _raw: &[u8]) -> Result<ParsedMail, MailFault> {
+        Err(MailFault::Broken("this world has no mail".to_owned()))
+    }
+}

@@ -1,0 +1,260 @@
+//! A whole engine over the in-memory store, in simulated time. A world lives through lives: each is one process with a
+//! runtime of its own, and ends as with `kill -9` when it is dropped; the store, the tools and the clock stay.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use futures::executor::block_on;
+use kybern_core::actor::{Actor, Role};
+use kybern_core::audit::AuditEvent;
+use kybern_core::id::{KeyId, TaskId, TenantId, UserId};
+use kybern_core::identity::{ApiKey, Tenant, User};
+use kybern_core::model::ExtractionSchema;
+use kybern_core::pack::Registry;
+use kybern_core::ports::{Clock, IdSource, IdentityStore as _, TaskStore as _, Tool};
+use kybern_core::task::{JournalRow, WorkerId};
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::Millis;
+use kybern_engine::{Engine, EngineParts, Settings};
+use kybern_testkit::fakes::{RecordingMailSender, TextReader};
+use kybern_testkit::tools::{InjectTool, PutTool, ScriptedTool};
+use kybern_testkit::{Fault, MemStore, SeededIds, SeededRandom, TestKeys};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::live::Live;
+use crate::outside::{CountedIntent, LifeClock, NoHints, NoMail, NothingFound, Wire};
+
+/// When, and how, the process dies.
+#[derive(Default)]
+pub struct Doom {
+    left: AtomicU64,
+    how: Mutex<Fault>,
+    dead: AtomicBool,
+    struck: tokio::sync::Notify,
+}
+
+impl Doom {
+    fn strike(&self) -> Fault {
+        if self.dead.load(Ordering::SeqCst) {
+            return Fault::CrashBefore;
+        }
+        let left = self.left.load(Ordering::SeqCst);
+        if left == 0 {
+            return Fault::None;
+        }
+        self.left.store(left - 1, Ordering::SeqCst);
+        if left > 1 {
+            return Fault::None;
+        }
+        let how = *self.how.lock().unwrap();
+        if matches!(how, Fault::CrashBefore | Fault::CrashAfter) {
+            self.dead.store(true, Ordering::SeqCst);
+            self.struck.notify_one();
+        }
+        how
+    }
+}
+
+/// Everything that outlives a process.
+pub struct World {
+    pub store: Arc<MemStore>,
+    pub clock: Arc<LifeClock>,
+    pub wire: Arc<Wire>,
+    pub mail: Arc<RecordingMailSender>,
+    pub intents: Arc<CountedIntent>,
+    pub extractor: Arc<NothingFound>,
+    pub settings: Settings,
+    /// Whether a mail server is configured.
+    pub has_mail: bool,
+    pub actor: Actor,
+    tools: Vec<Arc<dyn Tool>>,
+    ids: Arc<SeededIds>,
+    doom: Arc<Doom>,
+    lives: AtomicU64,
+}
+
+impl World {
+    /// A world with these tools, and `t.put`, `t.inject` and `t.echo`.
+    pub fn with(tools: impl IntoIterator<Item = Arc<ScriptedTool>>) -> Self {
+        let clock = Arc::new(LifeClock::new());
+        let ids = Arc::new(SeededIds::new(7, clock.clone()));
+        let doom = Arc::new(Doom::default());
+        let strike = doom.clone();
+        let store = MemStore::new(clock.clone(), ids.clone(), Arc::new(TestKeys::new()))
+            .with_faults(Box::new(move |_| strike.strike()));
+        let mut all: Vec<Arc<dyn Tool>> = vec![
+            Arc::new(PutTool::new("t.put")),
+            Arc::new(InjectTool::new("t.inject")),
+            Arc::new(ScriptedTool::echo("t.echo")),
+        ];
+        all.extend(tools.into_iter().map(|tool| tool as Arc<dyn Tool>));
+        let world = Self {
+            store: Arc::new(store),
+            clock,
+            wire: Arc::default(),
+            mail: Arc::default(),
+            intents: Arc::default(),
+            extractor: Arc::default(),
+            settings: Settings {
+                poll: Millis(20),
+                workflows: [("flow".to_owned(), endpoint("http://flow.test/start"))].into(),
+                ..Settings::default()
+            },
+            has_mail: true,
+            actor: kybern_testkit::actors::admin(TenantId::DEFAULT),
+            tools: all,
+            ids,
+            doom,
+            lives: AtomicU64::new(0),
+        };
+        world.settle_tenant(TenantId::DEFAULT, "home");
+        world
+    }
+
+    /// A world with no tools of its own.
+    pub fn new() -> Self {
+        Self::with([])
+    }
+
+    /// The same world with another end of the wire.
+    pub fn on(mut self, wire: Wire) -> Self {
+        self.wire = Arc::new(wire);
+        self
+    }
+
+    /// The same world with other settings.
+    pub fn set(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+        change(&mut self.settings);
+        self
+    }
+
+    /// The same world with one more tool, of any kind.
+    pub fn tool(mut self, tool: Arc<dyn Tool>) -> Self {
+        self.tools.push(tool);
+        self
+    }
+
+    /// The same world, whose model knows these intents.
+    pub fn knowing(mut self, intents: CountedIntent) -> Self {
+        self.intents = Arc::new(intents);
+        self
+    }
+
+    /// Another tenant moves in.
+    pub fn settle_tenant(&self, id: TenantId, slug: &str) {
+        let user = UserId::from_uuid(Uuid::nil());
+        let now = self.clock.now();
+        let tenant = Tenant { id, name: format!("Tenant {slug}"), slug: slug.to_owned(), created_at: now };
+        let admin = User {
+            id: user,
+            name: "An Admin".to_owned(),
+            email: format!("admin@{slug}.example"),
+            roles: vec![Role::Admin],
+            timezone: "UTC".to_owned(),
+            created_at: now,
+        };
+        let key = ApiKey {
+            id: KeyId::from_uuid(self.ids.next()),
+            user_id: user,
+            name: "a key".to_owned(),
+            prefix: "kyb_1234".to_owned(),
+            roles: Vec::new(),
+            scopes: Vec::new(),
+            expires_at: None,
+            revoked_at: None,
+            created_at: now,
+        };
+        let audit = AuditEvent::by_executor("tenant.create", format!("tenant:{id}"), json!({}));
+        block_on(self.store.create_tenant(&tenant, &admin, &key, &format!("hash-{slug}"), audit)).unwrap();
+    }
+
+    pub fn scope(&self) -> TenantScope {
+        self.actor.scope()
+    }
+
+    /// An engine that is a process of its own.
+    pub fn engine(&self, settings: Settings) -> Engine {
+        let life = self.lives.fetch_add(1, Ordering::SeqCst) + 1;
+        let mut registry = Registry::default();
+        for tool in &self.tools {
+            registry.tool(tool.clone()).unwrap();
+        }
+        registry.extraction("nothing", ExtractionSchema::default()).unwrap();
+        Engine::new(EngineParts {
+            store: self.store.clone(),
+            wake_ups: Arc::new(NoHints),
+            job_wake_ups: Arc::new(NoHints),
+            registry,
+            keys: Arc::new(TestKeys::new()),
+            clock: self.clock.clone(),
+            ids: self.ids.clone(),
+            random: Arc::new(SeededRandom::new(life)),
+            http: self.wire.clone(),
+            mail_parser: Arc::new(NoMail),
+            mail_sender: self.has_mail.then(|| self.mail.clone() as _),
+            documents: Arc::new(TextReader),
+            intents: self.intents.clone(),
+            extractor: self.extractor.clone(),
+            agents: None,
+            decisions: None,
+            worker: WorkerId::new(&format!("worker-{life}")),
+            settings,
+        })
+        .unwrap()
+    }
+
+    /// The process of the next life dies like this at its `n`th call of the store, or the call fails like this.
+    pub fn doom(&self, n: u64, how: Fault) {
+        *self.doom.how.lock().unwrap() = how;
+        self.doom.left.store(n, Ordering::SeqCst);
+    }
+
+    /// One life of the process, from its start to the end of `story` or to the stroke of doom: then `None`. Whatever
+    /// still runs is gone afterwards.
+    pub fn life<'w, T>(&'w self, story: impl AsyncFnOnce(Live<'w>) -> T) -> Option<T> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        let told = runtime.block_on(async {
+            self.clock.run();
+            let told = tokio::select! {
+                biased;
+                () = self.doom.struck.notified() => None,
+                told = async {
+                    let engine = self.engine(self.settings.clone());
+                    engine.start().await.unwrap();
+                    story(Live::new(self, engine)).await
+                } => Some(told),
+            };
+            self.clock.stop(self.clock.now());
+            told
+        });
+        drop(runtime);
+        self.doom.dead.store(false, Ordering::SeqCst);
+        self.doom.left.store(0, Ordering::SeqCst);
+        told
+    }
+
+    /// One undisturbed life.
+    pub fn run<'w, T>(&'w self, story: impl AsyncFnOnce(Live<'w>) -> T) -> T {
+        self.life(story).unwrap()
+    }
+
+    /// A task's journal, read between two lives or during one.
+    pub fn journal(&self, id: TaskId) -> Vec<JournalRow> {
+        block_on(self.store.journal(self.scope(), id, 0, 100_000)).unwrap()
+    }
+}
+
+fn endpoint(url: &str) -> kybern_engine::WorkflowEndpoint {
+    kybern_engine::WorkflowEndpoint { url: url.to_owned() }
+}
+
+/// A plan with these steps.
+pub fn plan(steps: Value) -> Value {
+    json!({"key": "test.plan", "steps": steps})
+}
+
+/// A tool step.
+pub fn step(id: &str, tool: &str, args: Value) -> Value {
+    json!({"id": id, "tool": tool, "args": args})
+}

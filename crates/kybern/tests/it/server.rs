@@ -1,0 +1,171 @@
+//! A real server: the binary as a process of its own, on a database of its own, over real HTTP.
+
+pub(crate) mod client;
+pub(crate) mod postgres;
+pub(crate) mod receiver;
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+pub(crate) use client::Client;
+
+use self::postgres::Database;
+
+/// The admin key of every server.
+pub(crate) const KEY: &str = "kyb_0123456789abcdef0123456789abcdef";
+/// How long a condition may take to come true before the test gives up; nothing waits this long when all is well.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A place for a server: a folder, a database, settings. It outlives the processes that are started on it.
+pub(crate) struct Site {
+    folder: tempfile::TempDir,
+    postgres: Option<Database>,
+    env: Vec<(String, String)>,
+}
+
+impl Site {
+    /// A SQLite file in a folder of its own.
+    pub(crate) fn sqlite() -> Self {
+        let site = Self { folder: tempfile::tempdir().unwrap(), postgres: None, env: Vec::new() };
+        site.with("KYBERN_ADMIN_KEY", KEY)
+    }
+
+    /// A database of its own on the test server, with leases that end soon; `None` when there is no server.
+    pub(crate) fn postgres() -> Option<Self> {
+        let database = Database::create()?;
+        let site = Self { postgres: Some(database), ..Self::sqlite() };
+        let leases = site.with("KYBERN_WORKER__LEASE_MS", "1000").with("KYBERN_WORKER__HEARTBEAT_MS", "300");
+        Some(leases.with("KYBERN_WORKER__POLL_MS", "100"))
+    }
+
+    /// The same place with one more variable in the environment.
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        self.env.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// What `--database` takes.
+    pub(crate) fn database(&self) -> String {
+        match &self.postgres {
+            Some(database) => database.url(),
+            None => format!("sqlite:{}", self.folder.path().join("kybern.db").display()),
+        }
+    }
+
+    /// The folder in which everything runs.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// A file in the folder.
+    pub(crate) fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    /// The binary with this environment and nothing else of ours.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kybern"));
+        command.args(args).current_dir(self.folder.path()).env_clear().stdin(Stdio::null());
+        command.envs(self.env.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    /// Starts a server, and returns once it listens.
+    pub(crate) fn start(&self) -> Server {
+        self.try_start().unwrap_or_else(|said| panic!("the server did not start:\n{said}"))
+    }
+
+    /// Starts a server; what it said when it ended instead.
+    pub(crate) fn try_start(&self) -> Result<Server, String> {
+        let database = self.database();
+        let mut command = self.command(&["serve", "--listen", "127.0.0.1:0", "--database", &database]);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let (ready, address) = mpsc::channel();
+        let said = Arc::new(Mutex::new(Vec::new()));
+        let (lines, kept) = (BufReader::new(child.stderr.take().unwrap()).lines(), Arc::clone(&said));
+        std::thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                if let Some((_, url)) = line.split_once(" listens on ") {
+                    drop(ready.send(url.trim().to_owned()));
+                }
+                kept.lock().unwrap().push(line);
+            }
+        });
+        let server = |url| Server { child, url, said: Arc::clone(&said) };
+        match address.recv_timeout(PATIENCE) {
+            Ok(url) => Ok(server(url)),
+            Err(_gone) => {
+                let mut failed = server(String::new());
+                failed.kill();
+                Err(failed.said())
+            }
+        }
+    }
+}
+
+/// A running server; killed when it is dropped.
+pub(crate) struct Server {
+    child: Child,
+    url: String,
+    said: Arc<Mutex<Vec<String>>>,
+}
+
+impl Server {
+    /// Where it listens.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Its process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// A client with the admin key.
+    pub(crate) fn client(&self) -> Client {
+        Client::new(&self.url, KEY)
+    }
+
+    /// Ends it as `kill -9` does, and waits until it is gone.
+    pub(crate) fn kill(&mut self) {
+        drop(self.child.kill());
+        self.child.wait().unwrap();
+    }
+
+    /// Asks it to end.
+    pub(crate) fn terminate(&self) {
+        kill(Pid::from_raw(self.child.id().cast_signed()), Signal::SIGTERM).unwrap();
+    }
+
+    /// Waits until it has ended.
+    pub(crate) async fn ended(&mut self) -> ExitStatus {
+        let mut status = None;
+        client::until("the server ends", || {
+            status = self.child.try_wait().unwrap();
+            std::future::ready(status)
+        })
+        .await
+    }
+
+    /// What it has written to standard error.
+    pub(crate) fn said(&self) -> String {
+        self.said.lock().unwrap().join("\n")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.kill();
+        if std::thread::panicking() {
+            eprintln!("--- the server said ---\n{}", self.said());
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! The log of a task.
+
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+/// One entry of a task's log.
+#[derive(ToSchema)]
+#[schema(as = LogEntry, rename_all = "camelCase")]
+pub struct LogEntrySchema {
+    /// Its place; grows.
+    pub seq: i64,
+    /// When.
+    #[schema(format = "date-time")]
+    pub created_at: String,
+    /// What happened.
+    pub event_type: EventTypeSchema,
+    /// The step.
+    #[schema(required)]
+    pub step_id: Option<String>,
+    /// The tool.
+    #[schema(required)]
+    pub tool_key: Option<String>,
+    /// The step's or the task's status.
+    #[schema(required)]
+    pub status: Option<String>,
+    /// One sentence.
+    pub summary: String,
+    /// What went wrong.
+    #[schema(required)]
+    pub error: Option<String>,
+    /// The names of the step's data.
+    pub data_keys: Vec<String>,
+    /// Counts, keys, durations.
+    pub metadata: Map<String, Value>,
+}
+
+/// What happened.
+#[derive(ToSchema)]
+#[schema(as = EventType, rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum EventTypeSchema {
+    TaskCreated,
+    StepStarted,
+    StepCompleted,
+    StepFailed,
+    StepSkipped,
+    DynamicStepsInjected,
+    PlanRevised,
+    NeedsReview,
+    HumanReview,
+    Delegated,
+    WorkflowCallback,
+    ZombieReset,
+    TaskCompleted,
+    TaskFailed,
+    TaskCancelled,
+}
+
+/// A page of a task's log.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct LogPage {
+    /// The entries.
+    pub items: Vec<LogEntrySchema>,
+    /// Where the next page begins.
+    #[schema(required)]
+    pub next_cursor: Option<String>,
+}
