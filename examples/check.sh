@@ -52,5 +52,4 @@ for mode in early twice signed; do
 done
 expect "signed webhook" '"duplicate":false' python3 signed_webhook.py ../samples/webhook/lead.json msg_1
 expect "signed webhook again" '"duplicate":true' python3 signed_webhook.py ../samples/webhook/lead.json msg_1
-# A key that a retry minted is the same key: the order was taken once, however often it was sent.
 echo "every example works"

@@ -22,10 +22,20 @@ use crate::plan::{FrozenPlans, catalog::Catalog};
 use crate::tools::ToolService;
 
 /// An outside engine that can be named by `workflow` steps.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct WorkflowEndpoint {
     /// Where delegations are POSTed. From the configuration file, and so trusted.
     pub url: String,
+    /// With what dispatches are signed; the tenant's own webhook secret otherwise.
+    pub secret: Option<String>,
+    /// How long its answer may take when the step says nothing; the server's default otherwise.
+    pub deadline: Option<Millis>,
+}
+
+impl std::fmt::Debug for WorkflowEndpoint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "WorkflowEndpoint({}, …)", self.url)
+    }
 }
 
 /// What an operator may set.
@@ -49,6 +59,14 @@ pub struct Settings {
     pub workflows: BTreeMap<String, WorkflowEndpoint>,
     /// The domain of intake addresses; mail to `slug@domain` belongs to the tenant with that slug.
     pub intake_domain: Option<String>,
+    /// Steps that a task may schedule when it does not say.
+    pub max_steps: u32,
+    /// Below this confidence a person is asked, when the task does not say.
+    pub confidence_threshold: f64,
+    /// How long one try of a step that asks a model may take when the step does not say.
+    pub step_timeout: Millis,
+    /// How long an outside engine may take to answer when neither step nor engine says.
+    pub delegation_deadline: Millis,
     /// Whether this process works on tasks at all; `false` for one that only answers requests.
     pub work: bool,
 }
@@ -65,6 +83,10 @@ impl Default for Settings {
             public_url: "http://127.0.0.1:7171".to_owned(),
             workflows: BTreeMap::new(),
             intake_domain: None,
+            max_steps: limits::DEFAULT_MAX_STEPS,
+            confidence_threshold: limits::DEFAULT_CONFIDENCE_THRESHOLD,
+            step_timeout: limits::STEP_TIMEOUT,
+            delegation_deadline: limits::DELEGATION_DEADLINE,
             work: true,
         }
     }

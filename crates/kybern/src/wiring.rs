@@ -102,9 +102,20 @@ pub(crate) fn settings(config: &Config, public_url: &str) -> Settings {
         workflows: config
             .workflows
             .iter()
-            .map(|(name, workflow)| (name.clone(), WorkflowEndpoint { url: workflow.url.clone() }))
+            .map(|(name, workflow)| {
+                let endpoint = WorkflowEndpoint {
+                    url: workflow.url.clone(),
+                    secret: workflow.secret.as_ref().map(|secret| secret.expose().to_owned()),
+                    deadline: workflow.deadline_ms,
+                };
+                (name.clone(), endpoint)
+            })
             .collect(),
         intake_domain: config.intake.domain.clone(),
+        max_steps: config.limits.max_steps,
+        confidence_threshold: config.model.confidence_threshold,
+        step_timeout: config.limits.step_timeout_ms,
+        delegation_deadline: config.limits.delegation_deadline_ms,
         work: true,
     }
 }

@@ -173,8 +173,7 @@ fn errors(route: &Route, proven: bool) -> Vec<ErrorCode> {
     let mut codes = vec![ErrorCode::Internal, ErrorCode::Unavailable];
     if proven {
         codes.extend([ErrorCode::Unauthenticated, ErrorCode::PermissionDenied, ErrorCode::Validation]);
-    }
-    if route.path.contains('{') {
+        // Also where the path names nothing: a plan, a user, or the tenant crossed into may not be there.
         codes.push(ErrorCode::NotFound);
     }
     if route.method == "POST" {

@@ -1,5 +1,5 @@
 //! How many tasks of five durable steps a store takes: `cargo run --release -p kybern-store --example commit_rate --
-//! [sqlite:PATH | postgres://…] [CLIENTS] [TASKS]`. Submission claims at once; each step is a commit; the last one
+//! [sqlite:PATH | postgres://…] [CLIENTS] [TASKS] [WRITERS]`. Submission claims at once; each step is a commit; the last one
 //! ends the task. Prints tasks per second, the median task, and how many units shared a commit.
 #![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a measurement stops at the first fault")]
 
@@ -121,7 +121,9 @@ async fn main() {
         let counted = Arc::clone(&store);
         measure(store, move || counted.commits(), clients, tasks).await;
     } else {
-        let store = Arc::new(PostgresStore::connect(target, PostgresOptions::default(), keys, clock).await.unwrap());
+        let mut options = PostgresOptions::default();
+        options.writers = args.get(3).map_or(options.writers, |n| n.parse().unwrap());
+        let store = Arc::new(PostgresStore::connect(target, options, keys, clock).await.unwrap());
         let counted = Arc::clone(&store);
         measure(store, move || counted.commits(), clients, tasks).await;
     }

@@ -17,9 +17,9 @@ use crate::error::{Result, StoreError};
 use crate::store::SqlStore;
 
 statements! {
-    INSERT = split "blob_insert";
-    GET = split "blob_get";
-    HASHES = split "blob_hashes";
+    INSERT = postgres "blob_insert";
+    GET = postgres "blob_get";
+    HASHES = postgres "blob_hashes";
 }
 
 /// Whether a text can be the name of bytes: 64 hex digits. Nothing else becomes a path.

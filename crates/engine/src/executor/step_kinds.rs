@@ -55,7 +55,7 @@ fn handler(run: &Run, index: usize, kind: &StepKind, text: &Value, now: Timestam
         Err(error) => return Begun::Rows(fail(run, index, unrenderable("text", &error))),
     };
     let node = run.walk.node(index);
-    let timeout = node.spec.timeout.unwrap_or(limits::STEP_TIMEOUT);
+    let timeout = node.spec.timeout.unwrap_or(run.inner.settings.step_timeout);
     let needs = kybern_core::tool::Needs::default();
     Begun::Call(Box::new(Call {
         index,
@@ -130,12 +130,13 @@ fn delegate(run: &Run, index: usize, workflow: &str, args: &Map<String, Value>, 
 /// Hands a step over: the delegation and its dispatch are committed together, the dispatch is sent afterwards.
 pub(super) fn delegation(run: &Run, index: usize, workflow: &str, args: Map<String, Value>, now: Timestamp) -> Draft {
     let node = run.walk.node(index);
-    if !run.inner.settings.workflows.contains_key(workflow) {
+    let Some(endpoint) = run.inner.settings.workflows.get(workflow) else {
         let message = format!("workflow {workflow:?} is not configured, add [workflows.{workflow}] url");
         return fail(run, index, failure(ErrorCode::Workflow, message));
-    }
+    };
     let workflow_id = AttemptKey::mint(run.task.tenant, run.task.id, &node.id, node.generation).to_string();
-    let deadline = now.plus(node.spec.timeout.unwrap_or(limits::DELEGATION_DEADLINE));
+    let patience = node.spec.timeout.or(endpoint.deadline).unwrap_or(run.inner.settings.delegation_deadline);
+    let deadline = now.plus(patience);
     let mut wait = wait_of(&node.id, WaitKind::Workflow, format!("handed to workflow {workflow}"), now);
     wait.until = Some(deadline);
     wait.reference = Some(workflow_id.clone());

@@ -120,21 +120,24 @@ impl Engine {
         let new = &message.message;
         let mut body = new.body.clone();
         let mut headers = vec![("Idempotency-Key".to_owned(), new.key.clone())];
+        let mut secret = inner.keys.webhook_secret(job.tenant, "outbound");
         let (url, trusted_endpoint) = match new.channel {
             OutboxChannel::Workflow => {
                 let endpoint = inner.settings.workflows.get(&new.target);
                 let endpoint = endpoint.ok_or_else(|| format!("workflow {:?} is not configured", new.target))?;
                 // The secret is derived, so it is in no table; it leaves the house only to the engine it is for.
                 if let Value::Object(members) = &mut body {
-                    let secret = inner.keys.callback_secret(&new.key);
-                    members.insert("callbackSecret".to_owned(), secret.into());
+                    let answer = inner.keys.callback_secret(&new.key);
+                    members.insert("callbackSecret".to_owned(), answer.into());
+                }
+                if let Some(own) = &endpoint.secret {
+                    secret.clone_from(own);
                 }
                 (endpoint.url.clone(), true)
             }
             OutboxChannel::Webhook | OutboxChannel::Completion | OutboxChannel::Email => (new.target.clone(), false),
         };
         let raw = body.to_string();
-        let secret = inner.keys.webhook_secret(job.tenant, "outbound");
         let signed = sign::headers(&secret, &new.id.to_string(), inner.clock.now(), raw.as_bytes());
         headers.extend(signed.map_err(|fault| fault.to_string())?);
         headers.push(("Content-Type".to_owned(), "application/json".to_owned()));

@@ -97,8 +97,8 @@ impl Engine {
             trace_id: request.trace_id.clone(),
         };
         let caps = Caps {
-            max_steps: request.max_steps.unwrap_or(limits::DEFAULT_MAX_STEPS),
-            threshold: request.confidence_threshold.unwrap_or(limits::DEFAULT_CONFIDENCE_THRESHOLD),
+            max_steps: request.max_steps.unwrap_or(self.inner.settings.max_steps),
+            threshold: request.confidence_threshold.unwrap_or(self.inner.settings.confidence_threshold),
             budget: request.budget,
         };
         let id = match self.store_incoming(actor, incoming, plan, caps).await? {
@@ -118,8 +118,8 @@ impl Engine {
 
     pub(crate) async fn submit_incoming(&self, actor: &Actor, incoming: Incoming) -> Result<Submitted> {
         let caps = Caps {
-            max_steps: limits::DEFAULT_MAX_STEPS,
-            threshold: limits::DEFAULT_CONFIDENCE_THRESHOLD,
+            max_steps: self.inner.settings.max_steps,
+            threshold: self.inner.settings.confidence_threshold,
             budget: None,
         };
         self.store_incoming(actor, incoming, None, caps).await

@@ -246,7 +246,7 @@ impl World {
 }
 
 fn endpoint(url: &str) -> kybern_engine::WorkflowEndpoint {
-    kybern_engine::WorkflowEndpoint { url: url.to_owned() }
+    kybern_engine::WorkflowEndpoint { url: url.to_owned(), secret: None, deadline: None }
 }
 
 /// A plan with these steps.

@@ -7,8 +7,6 @@ pub(super) const KEYS: &[(&str, &str)] = &[
     ("server.max_body_bytes", "a whole number of bytes, such as 10485760"),
     ("server.max_mail_bytes", "a whole number of bytes, such as 26214400"),
     ("server.shutdown_grace_ms", "a whole number of milliseconds, such as 10000"),
-    ("server.max_waiters", "a whole number, such as 256"),
-    ("server.max_event_streams", "a whole number, such as 256"),
     ("database.url", "\"sqlite:PATH\" or \"postgres://USER@HOST/NAME\""),
     ("database.max_connections", "a whole number from 1 to 1000"),
     ("worker.slots", "a whole number from 1 to 10000"),

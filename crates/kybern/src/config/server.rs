@@ -21,10 +21,6 @@ pub(crate) struct ServerOptions {
     pub(crate) max_mail_bytes: u64,
     /// How long running steps may take to end at shutdown, in milliseconds.
     pub(crate) shutdown_grace_ms: Millis,
-    /// How many requests may wait with `?waitMs=` at once.
-    pub(crate) max_waiters: u32,
-    /// How many event streams may be open at once.
-    pub(crate) max_event_streams: u32,
 }
 
 impl Default for ServerOptions {
@@ -35,8 +31,6 @@ impl Default for ServerOptions {
             max_body_bytes: 10 * 1024 * 1024,
             max_mail_bytes: 25 * 1024 * 1024,
             shutdown_grace_ms: Millis(10_000),
-            max_waiters: 256,
-            max_event_streams: 256,
         }
     }
 }
@@ -66,13 +60,6 @@ impl ServerOptions {
         {
             if !(1024..=1024 * 1024 * 1024).contains(&bytes) {
                 faults.add(Fault::bad(key, &bytes, "is not between 1024 bytes and 1 GiB"));
-            }
-        }
-        for (key, count) in
-            [("server.max_waiters", self.max_waiters), ("server.max_event_streams", self.max_event_streams)]
-        {
-            if count == 0 {
-                faults.add(Fault::bad(key, &count, "is not at least 1"));
             }
         }
     }

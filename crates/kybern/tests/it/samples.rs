@@ -41,7 +41,9 @@ fn sample(expected: &Value) -> Sample {
     let ask = match file.split_once('/').unwrap() {
         ("mail", _) => Ask::post("/api/inbound/email", "message/rfc822", body),
         ("sms", _) => Ask::post("/api/inbound/sms", "application/x-www-form-urlencoded", body),
-        ("webhook", _) => Ask::post("/api/inbound/webhook/forms", "application/json", body).header("x-delivery-id", &file),
+        ("webhook", _) => {
+            Ask::post("/api/inbound/webhook/forms", "application/json", body).header("x-delivery-id", &file)
+        }
         (channel, _) => panic!("no way to deliver {channel}"),
     };
     Sample { file, expected: expected.clone(), ask }

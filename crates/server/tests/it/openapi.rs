@@ -81,6 +81,21 @@ fn guarded_operations_say_so() {
 }
 
 #[test]
+fn the_rights_of_all_routes_are_these() {
+    let line = |route: &kybern_server::router::Route| {
+        let asks = match route.access {
+            Access::Open => "open".to_owned(),
+            Access::Needs(right) => right.as_str().to_owned(),
+            Access::Callback => "callback proof".to_owned(),
+            Access::SignedOr(right) => format!("{}, or a signature", right.as_str()),
+        };
+        format!("{:<6} {:<38} {asks}", route.method, route.path)
+    };
+    let lines: Vec<String> = table().iter().map(line).collect();
+    insta::assert_snapshot!("rights", lines.join("\n"));
+}
+
+#[test]
 fn every_reference_leads_somewhere() {
     fn walk(document: &Value, value: &Value) {
         match value {

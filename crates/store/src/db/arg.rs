@@ -22,6 +22,10 @@ pub(crate) enum Arg<'a> {
     Uuid(Option<Uuid>),
     /// Ids; PostgreSQL only.
     Uuids(Vec<Uuid>),
+    /// Numbers; PostgreSQL only.
+    I64s(Vec<i64>),
+    /// Texts; PostgreSQL only.
+    Texts(Vec<Option<&'a str>>),
 }
 
 macro_rules! args {

@@ -1,5 +1,6 @@
 //! Units of work, and how a batch of them shares one commit.
 
+use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
@@ -8,6 +9,7 @@ use tokio::sync::oneshot;
 
 use super::{Access, Tx};
 use crate::error::{Result, StoreError};
+use crate::tasks;
 
 /// What a unit does. It may run more than once, each time in a fresh transaction, so it borrows its arguments.
 pub(crate) type Run<A, T> = for<'a> fn(&'a mut Tx, &'a A) -> BoxFuture<'a, Result<T>>;
@@ -32,6 +34,12 @@ pub(crate) enum Went {
 pub(crate) trait Pending: Send {
     /// What it may see.
     fn access(&self) -> Access;
+    /// Its arguments, for those who can run several units as one.
+    fn args(&self) -> &dyn Any;
+    /// Takes an answer of the unit's own type from whoever ran it with others.
+    fn settle(&mut self, answer: Box<dyn Any + Send>);
+    /// Whether it has been settled so.
+    fn is_settled(&self) -> bool;
     /// Runs it and keeps its answer.
     async fn run(&mut self, tx: &mut Tx) -> Went;
     /// Gives the answer; only after the commit.
@@ -57,9 +65,21 @@ impl<A, T> Unit<A, T> {
 }
 
 #[async_trait]
-impl<A: Send + Sync, T: Send> Pending for Unit<A, T> {
+impl<A: Send + Sync + 'static, T: Send + 'static> Pending for Unit<A, T> {
     fn access(&self) -> Access {
         self.access
+    }
+
+    fn args(&self) -> &dyn Any {
+        &self.args
+    }
+
+    fn settle(&mut self, answer: Box<dyn Any + Send>) {
+        self.answer = answer.downcast().ok().map(|answer| *answer);
+    }
+
+    fn is_settled(&self) -> bool {
+        self.answer.is_some()
     }
 
     async fn run(&mut self, tx: &mut Tx) -> Went {
@@ -117,14 +137,7 @@ pub(crate) async fn run_batch(
         }
         return give_up(tx, batch, error).await;
     }
-    let mut bad = false;
-    for unit in batch.iter_mut() {
-        if unit.run(tx).await != Went::Well {
-            bad = true;
-            break;
-        }
-    }
-    if !bad {
+    if run_all(tx, batch).await {
         return match tx.commit().await {
             Ok(()) => {
                 commits.fetch_add(1, Ordering::Relaxed);
@@ -146,6 +159,25 @@ pub(crate) async fn run_batch(
         }
     }
     usable
+}
+
+/// Runs all units in the transaction that has begun, and answers whether it may be committed.
+async fn run_all(tx: &mut Tx, batch: &mut [Box<dyn Pending>]) -> bool {
+    if tx.is_postgres() {
+        // What several tasks append can be one statement. Units of a batch are concurrent: none has been answered
+        // yet, so any order among them is a right one.
+        for units in batch.chunk_by_mut(|a, b| a.access() == b.access()) {
+            if tasks::append_together(tx, units).await.is_err() {
+                return false;
+            }
+        }
+    }
+    for unit in batch.iter_mut().filter(|unit| !unit.is_settled()) {
+        if unit.run(tx).await != Went::Well {
+            return false;
+        }
+    }
+    true
 }
 
 /// Runs one unit in its own transaction, again when others were faster.

@@ -15,5 +15,5 @@ pub(crate) use arg::{Arg, args, count};
 pub(crate) use batch::{Pending, Run};
 pub(crate) use engine::{Engine, Shared};
 pub(crate) use row::Row;
-pub(crate) use sql::{Sql, shared, split, sql_text, statements};
+pub(crate) use sql::{Sql, sql_text, statements};
 pub(crate) use tx::{Access, Conn, Tx};

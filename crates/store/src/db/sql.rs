@@ -57,13 +57,20 @@ macro_rules! split {
     }};
 }
 
+/// A statement that only PostgreSQL runs.
+macro_rules! postgres {
+    ($file:literal) => {
+        $crate::db::Sql { name: $file, sqlite: "SELECT 1", postgres: $crate::db::sql_text!("postgres", $file) }
+    };
+}
+
 /// The statements of one noun, and a list of them for the test that prepares each.
 macro_rules! statements {
     ($($name:ident = $kind:ident $file:literal;)*) => {
-        $(static $name: $crate::db::Sql = $crate::db::$kind!($file);)*
+        $(static $name: $crate::db::Sql = $crate::db::sql::$kind!($file);)*
         /// Every statement of this file.
         pub(crate) static STATEMENTS: &[&$crate::db::Sql] = &[$(&$name),*];
     };
 }
 
-pub(crate) use {shared, split, sql_text, statements};
+pub(crate) use {postgres, shared, split, sql_text, statements};

@@ -297,9 +297,8 @@ fn bind(statement: &mut rusqlite::CachedStatement<'_>, args: &[Arg<'_>]) -> Resu
             Arg::Text(Some(text)) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
             Arg::Blob(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
             Arg::Uuid(Some(id)) => ToSqlOutput::Borrowed(ValueRef::Blob(id.as_bytes())),
-            Arg::I64(None) | Arg::F64(None) | Arg::Text(None) | Arg::Uuid(None) | Arg::Uuids(_) => {
-                ToSqlOutput::Owned(Value::Null)
-            }
+            Arg::I64(None) | Arg::F64(None) | Arg::Text(None) | Arg::Uuid(None) => ToSqlOutput::Owned(Value::Null),
+            Arg::Uuids(_) | Arg::I64s(_) | Arg::Texts(_) => ToSqlOutput::Owned(Value::Null),
         };
         statement.raw_bind_parameter(at + 1, value)?;
     }
@@ -317,6 +316,8 @@ fn arguments(args: &[Arg<'_>]) -> Result<PgArguments> {
             Arg::Blob(value) => out.add(*value),
             Arg::Uuid(value) => out.add(*value),
             Arg::Uuids(value) => out.add(value.as_slice()),
+            Arg::I64s(value) => out.add(value.as_slice()),
+            Arg::Texts(value) => out.add(value.as_slice()),
         };
         added.map_err(|error| StoreError::Postgres(sqlx::Error::Encode(error)))?;
     }

@@ -35,6 +35,16 @@ impl Prepared {
         Ok(Self { lease: lease.clone(), commit, rows })
     }
 
+    /// Whether it does nothing but append rows: what most steps do.
+    pub(super) fn only_appends(&self) -> bool {
+        let commit = &self.commit;
+        !self.rows.is_empty()
+            && commit.effects.is_empty()
+            && commit.change == TaskChange::Keep
+            && commit.usage.is_zero()
+            && commit.audit.is_empty()
+    }
+
     /// The number of the last row of this commit.
     pub(super) fn last_seq(&self) -> Option<i64> {
         self.rows.last().map(|row| row.seq)

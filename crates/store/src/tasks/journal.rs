@@ -22,12 +22,12 @@ statements! {
 #[derive(Debug)]
 pub(super) struct StepRow {
     pub(super) seq: i64,
-    kind: &'static str,
-    status: Option<&'static str>,
+    pub(super) kind: &'static str,
+    pub(super) status: Option<&'static str>,
     pub(super) step: Option<String>,
     pub(super) tool: Option<String>,
-    at: Timestamp,
-    body: String,
+    pub(super) at: Timestamp,
+    pub(super) body: String,
     pub(super) attempt: u32,
     pub(super) generation: u32,
     pub(super) usage: Usage,

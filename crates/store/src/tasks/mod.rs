@@ -10,6 +10,7 @@ mod row;
 mod signals;
 mod steer;
 mod submit;
+mod together;
 
 use async_trait::async_trait;
 use kybern_core::audit::AuditEvent;
@@ -29,9 +30,10 @@ use kybern_core::time::{Millis, Timestamp};
 use crate::db::Sql;
 use crate::store::SqlStore;
 pub(crate) use claim::scope_of_lease;
+pub(crate) use together::append_together;
 
 /// Every statement about tasks.
-pub(crate) static STATEMENTS: [&[&Sql]; 9] = [
+pub(crate) static STATEMENTS: [&[&Sql]; 10] = [
     claim::STATEMENTS,
     commit::STATEMENTS,
     effects::STATEMENTS,
@@ -41,6 +43,7 @@ pub(crate) static STATEMENTS: [&[&Sql]; 9] = [
     signals::STATEMENTS,
     steer::STATEMENTS,
     submit::STATEMENTS,
+    together::STATEMENTS,
 ];
 
 #[async_trait]

@@ -16,7 +16,7 @@ use crate::error::{Result, StoreError};
 
 statements! {
     GET = shared "task_get";
-    GET_MANY = split "task_get_many";
+    GET_MANY = postgres "task_get_many";
     LIST = shared "task_list";
     LIST_STATUS = shared "task_list_status";
     LIST_INTENT = shared "task_list_intent";

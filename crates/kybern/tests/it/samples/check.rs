@@ -160,7 +160,8 @@ impl Look<'_> {
                 let all = props["identifiers"].as_array().into_iter().flatten();
                 all.filter(|one| one["type"] == kind).map(|one| one["value"].clone()).next().unwrap_or_default()
             };
-            let found = [("name", props["name"].clone()), ("dotNumber", identifier("DOT")), ("mcNumber", identifier("MC"))];
+            let found =
+                [("name", props["name"].clone()), ("dotNumber", identifier("DOT")), ("mcNumber", identifier("MC"))];
             for (name, value) in found {
                 self.same(name, &value, &expected.get(name).cloned().unwrap_or_default());
             }

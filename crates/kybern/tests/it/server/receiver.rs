@@ -44,9 +44,7 @@ impl Receiver {
     }
 
     /// Answers as `answer` says, which also gets how many came before; `None` never answers.
-    pub(crate) fn answering(
-        answer: impl Fn(&Seen, usize) -> Option<(u16, Value)> + Send + Sync + 'static,
-    ) -> Self {
+    pub(crate) fn answering(answer: impl Fn(&Seen, usize) -> Option<(u16, Value)> + Send + Sync + 'static) -> Self {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
@@ -93,9 +91,10 @@ impl Receiver {
 async fn respond(request: Request<Body>, log: &Mutex<Vec<Seen>>, answer: &Answer) -> Response<Body> {
     let (parts, body) = request.into_parts();
     let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
-    let headers = parts.headers.iter().map(|(name, value)| {
-        (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned())
-    });
+    let headers = parts
+        .headers
+        .iter()
+        .map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned()));
     let seen = Seen {
         method: parts.method.to_string(),
         path: parts.uri.path().to_owned(),

@@ -1,2 +1,0 @@
--- differs because SQLite keeps files in a folder; it never runs this
-SELECT $1, $2
