@@ -144,6 +144,24 @@ impl Engine {
         self.inner.store.tenant_by_slug(&slug).await
     }
 
+    /// The tenant to which a message from a shared mailbox belongs, by its receivers; `None` when none of them is an
+    /// intake address, or no intake domain is set.
+    ///
+    /// # Errors
+    /// When the store fails. A message that cannot be taken apart belongs to nobody.
+    pub async fn tenant_of_mail(&self, raw: &[u8]) -> Result<Option<kybern_core::id::TenantId>> {
+        if self.inner.settings.intake_domain.is_none() {
+            return Ok(None);
+        }
+        let Ok(mail) = self.inner.mail_parser.parse(raw) else { return Ok(None) };
+        for receiver in &mail.to {
+            if let Some(tenant) = self.tenant_of_address(&receiver.address).await? {
+                return Ok(Some(tenant.id));
+            }
+        }
+        Ok(None)
+    }
+
     async fn take_in(&self, actor: &Actor, incoming: Incoming) -> Result<Received> {
         Ok(match self.submit_incoming(actor, incoming).await? {
             Submitted::New(claimed) => Received { task_id: claimed.task.id, duplicate: false },

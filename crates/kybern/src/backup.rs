@@ -1,10 +1,18 @@
-// wired by the lead
 //! `kybern backup` and `kybern restore`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use kybern_adapters::clock::SystemClock;
+use kybern_adapters::keys::MasterKey;
+use kybern_core::ports::{Clock, Keys};
+use kybern_store::{Manifest, PostgresOptions, PostgresStore, SqliteOptions, SqliteStore};
 
 use crate::config::Config;
+use crate::config::database::DatabaseUrl;
+use crate::wiring;
 
 /// What a backup is made of.
 pub(crate) struct BackupOptions {
@@ -24,12 +32,47 @@ pub(crate) struct RestoreOptions {
     pub(crate) replace: bool,
 }
 
+/// An opened store of either kind.
+enum Either {
+    Sqlite(SqliteStore),
+    Postgres(PostgresStore),
+}
+
+async fn open(config: &Config, key: &Arc<MasterKey>) -> anyhow::Result<Either> {
+    let keys: Arc<dyn Keys> = key.clone();
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    Ok(match &config.database.url {
+        DatabaseUrl::Sqlite(path) => {
+            let store = SqliteStore::open(path, SqliteOptions::default(), keys, clock).await;
+            Either::Sqlite(store.context("stop the server that has the file, then try again")?)
+        }
+        DatabaseUrl::Postgres(url) => {
+            Either::Postgres(PostgresStore::connect(url.expose(), PostgresOptions::default(), keys, clock).await?)
+        }
+    })
+}
+
 /// Writes everything into one file.
 ///
 /// # Errors
 /// When the database cannot be read or the file cannot be written.
 pub(crate) async fn backup(options: BackupOptions) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("not wired yet: {} to {}", options.config.database.url, options.file.display())
+    let BackupOptions { config, file } = options;
+    if let DatabaseUrl::Sqlite(path) = &config.database.url
+        && !path.exists()
+    {
+        anyhow::bail!("there is no database {}, name it with --database sqlite:PATH", path.display());
+    }
+    kybern_adapters::http::install_tls();
+    let key = Arc::new(wiring::master_key(&config)?);
+    let fingerprint = key.fingerprint();
+    let manifest = match open(&config, &key).await? {
+        Either::Sqlite(store) => store.backup(&file, Some(&fingerprint)).await?,
+        Either::Postgres(store) => store.backup(&file, Some(&fingerprint)).await?,
+    };
+    println!("{}: {}", file.display(), sizes(&manifest));
+    println!("the master key (fingerprint {fingerprint}) is not in it: keep {} too", key_place(&config));
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Makes a database out of a backup.
@@ -37,6 +80,70 @@ pub(crate) async fn backup(options: BackupOptions) -> anyhow::Result<ExitCode> {
 /// # Errors
 /// When the file is no backup, or a database is there and may not be replaced.
 pub(crate) async fn restore(options: RestoreOptions) -> anyhow::Result<ExitCode> {
-    let (database, replace) = (options.config.database.url, options.replace);
-    anyhow::bail!("not wired yet: {} to {database}, replace {replace}", options.file.display())
+    let RestoreOptions { config, file, replace } = options;
+    kybern_adapters::http::install_tls();
+    let manifest = kybern_store::manifest(&file)?;
+    let key = Arc::new(wiring::master_key(&config)?);
+    if let Some(made_with) = manifest.key_fingerprint.as_deref().filter(|made_with| *made_with != key.fingerprint()) {
+        anyhow::bail!(
+            "the backup was made under the master key {made_with}, this one is {}: API keys and the audit chain would \
+             not hold. Bring back the right key ({}) first",
+            key.fingerprint(),
+            key_place(&config)
+        );
+    }
+    if let DatabaseUrl::Sqlite(path) = &config.database.url
+        && path.exists()
+    {
+        if !replace {
+            anyhow::bail!("{} exists; --replace moves it aside and restores in its place", path.display());
+        }
+        // Whoever holds the file must let go first: opening it proves that nobody does.
+        drop(open(&config, &key).await?);
+        set_aside(path)?;
+    }
+    let manifest = match open(&config, &key).await? {
+        Either::Sqlite(store) => store.restore(&file).await?,
+        Either::Postgres(store) => store.restore(&file).await?,
+    };
+    println!("{}: restored {}", config.database.url, sizes(&manifest));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn key_place(config: &Config) -> String {
+    if config.security.master_key.is_some() {
+        return "KYBERN_MASTER_KEY".to_owned();
+    }
+    wiring::key_file(config).display().to_string()
+}
+
+fn sizes(manifest: &Manifest) -> String {
+    let tables = manifest.entries.iter().filter(|entry| !entry.columns.is_empty());
+    let (mut count, mut rows) = (0_u64, 0_u64);
+    for table in tables {
+        count += 1;
+        rows += table.rows;
+    }
+    let files = manifest.entries.iter().filter(|entry| entry.columns.is_empty()).count();
+    format!("{rows} rows of {count} tables and {files} files, as of {}", manifest.created_at)
+}
+
+/// Renames a database and what belongs to it to `NAME.replaced`, so that nothing is lost by a restore.
+fn set_aside(path: &Path) -> anyhow::Result<()> {
+    for suffix in ["", "-wal", "-shm", ".files"] {
+        let mut from = path.as_os_str().to_owned();
+        from.push(suffix);
+        let mut to = path.as_os_str().to_owned();
+        to.push(".replaced");
+        to.push(suffix);
+        let (from, to) = (PathBuf::from(from), PathBuf::from(to));
+        if !from.exists() {
+            continue;
+        }
+        if to.exists() {
+            anyhow::bail!("{} is left from an earlier restore, move it away first", to.display());
+        }
+        std::fs::rename(&from, &to).with_context(|| format!("cannot move {} aside", from.display()))?;
+    }
+    Ok(())
 }

@@ -1,4 +1,5 @@
-//! Polls a mailbox and hands its messages to the intake.
+//! Polls a mailbox and hands its messages to the intake: each to the tenant whose intake address it was sent to
+//! (`slug@` the intake domain), otherwise to the tenant of the mailbox.
 //!
 //! The place in the mailbox is kept in memory only: after a restart every message is looked at again, and the
 //! intake's dedupe by `Message-ID` makes the second look harmless.
@@ -69,7 +70,14 @@ impl Poller {
             }
         };
         let request = RequestId::from_uuid(self.engine.ids().next());
-        let actor = self.engine.channel_actor(self.tenant, "imap", request);
+        let tenant = match self.engine.tenant_of_mail(&raw).await {
+            Ok(tenant) => tenant.unwrap_or(self.tenant),
+            Err(error) => {
+                tracing::warn!(%error, "a message cannot be taken in now");
+                return false;
+            }
+        };
+        let actor = self.engine.channel_actor(tenant, "imap", request);
         match self.engine.receive_email(&actor, raw).await {
             Ok(received) => {
                 tracing::info!(task.id = %received.task_id, duplicate = received.duplicate, "message taken in");

@@ -6,9 +6,9 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use kybern_core::actor::{Actor, Principal, Right, Role};
+use kybern_core::actor::{Actor, Right};
 use kybern_core::error::{Error, ErrorCode};
-use kybern_core::id::{TenantId, UserId};
+use kybern_core::id::TenantId;
 use kybern_core::policy::webhook::{self, WebhookHeaders};
 
 use crate::error::{ApiResult, Problem};
@@ -85,14 +85,6 @@ pub(crate) fn demand(actor: &Actor, right: Right) -> ApiResult<()> {
     }
     let message = format!("this key does not hold the right {:?} that this route asks for", right.as_str());
     Err(Error::new(ErrorCode::PermissionDenied, message).into())
-}
-
-/// The rights that follow from roles, for showing. Nobody acts with them.
-pub(crate) fn rights_of(asked_by: &Actor, user: UserId, roles: &[Role]) -> Vec<Right> {
-    const RIGHTS: [Right; 5] = [Right::Read, Right::Operate, Right::Review, Right::Administer, Right::Platform];
-    let principal = Principal::User { user, key: None };
-    let holder = Actor::authenticated(asked_by.tenant(), principal, roles.to_vec(), Vec::new(), asked_by.request());
-    RIGHTS.into_iter().filter(|right| holder.may(*right)).collect()
 }
 
 /// A caller who proved nothing.

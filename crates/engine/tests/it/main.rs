@@ -1,7 +1,10 @@
 //! The engine as its callers see it: over the in-memory store, with scripted tools, in simulated time.
 #![expect(unreachable_pub, reason = "the modules of a test binary have no outside")]
 
+mod control;
+mod effects;
 mod live;
 mod outside;
+mod parallel;
 mod sequence;
 mod world;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::shown;
-use crate::auth::{self, Caller};
+use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{JsonBody, PathArgs, QueryArgs, check_text};
 use crate::idempotency::{Attempt, IdempotencyKey, Made, fingerprint};
@@ -126,14 +126,14 @@ pub(crate) async fn show(
 #[utoipa::path(get, path = "/api/users/{id}/permissions", operation_id = "show_permissions",
     tag = "identity",
     params(("id" = String, Path, format = "uuid", description = "The user")),
-    responses((status = 200, description = "Their roles, and the rights that follow", body = PermissionsSchema)))]
+    responses((status = 200, description = "Their roles", body = PermissionsSchema)))]
 pub(crate) async fn permissions(
     State(state): State<AppState>,
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
     let user = find(&state, &actor, path.parse("id")?).await?;
-    Ok(Json(describe(&actor, user.id, &user.roles)))
+    Ok(Json(json!({"userId": user.id, "roles": user.roles})))
 }
 
 /// What a user may do.
@@ -153,7 +153,7 @@ pub(crate) struct PermissionsBody {
     tag = "identity",
     params(("id" = String, Path, format = "uuid", description = "The user")),
     request_body = PermissionsBody,
-    responses((status = 200, description = "Their roles, and the rights that follow", body = PermissionsSchema)))]
+    responses((status = 200, description = "Their roles", body = PermissionsSchema)))]
 pub(crate) async fn set_permissions(
     State(state): State<AppState>,
     Caller(actor): Caller,
@@ -162,16 +162,12 @@ pub(crate) async fn set_permissions(
 ) -> ApiResult<Json<Value>> {
     let (id, roles) = (path.parse("id")?, body.value.roles);
     state.engine.set_roles(&actor, id, roles.clone()).await?;
-    Ok(Json(describe(&actor, id, &roles)))
+    Ok(Json(json!({"userId": id, "roles": roles})))
 }
 
 async fn find(state: &AppState, actor: &Actor, id: UserId) -> ApiResult<User> {
     let user = state.engine.store().user(actor.scope(), id).await?;
     user.ok_or_else(|| Error::not_found("user", id).into())
-}
-
-fn describe(asked_by: &Actor, id: UserId, roles: &[Role]) -> Value {
-    json!({"userId": id, "roles": roles, "rights": auth::rights_of(asked_by, id, roles)})
 }
 
 #[cfg(test)]

@@ -58,8 +58,6 @@ pub struct PermissionsSchema {
     pub user_id: String,
     /// Their roles.
     pub roles: Vec<RoleSchema>,
-    /// What follows: `read`, `operate`, `review`, `administer`, `platform`.
-    pub rights: Vec<String>,
 }
 
 /// A key, without the key itself.

@@ -199,10 +199,10 @@ async fn identities(walk: &mut Walk<'_>, fixture: &Fixture) {
     walk.call(200, ("GET", "/api/users"), &[], &admin, None).await;
     walk.call(200, ("GET", "/api/users/{id}"), &[&id], &admin, None).await;
     let may = walk.call(200, ("GET", "/api/users/{id}/permissions"), &[&id], &admin, None).await;
-    assert_eq!(may["rights"], json!(["read", "operate"]));
+    assert_eq!(may["roles"], json!(["operator"]));
     let roles = Some(json!({"roles": ["reviewer"]}));
     let may = walk.call(200, ("PUT", "/api/users/{id}/permissions"), &[&id], &admin, roles).await;
-    assert_eq!(may["rights"], json!(["read", "review"]));
+    assert_eq!(may["roles"], json!(["reviewer"]));
 
     let new = json!({"name": "k", "user_id": id, "scopes": ["read"], "expires_at": "2099-01-01T00:00:00Z"});
     let key = walk.call(201, ("POST", "/api/keys"), &[], &admin, Some(new)).await;
