@@ -36,6 +36,6 @@ pub struct PostgresOptions {
 
 impl Default for PostgresOptions {
     fn default() -> Self {
-        Self { connections: 12, writers: 4, queue: 5_000, batch: 128, acquire_timeout: Duration::from_secs(5) }
+        Self { connections: 12, writers: 2, queue: 5_000, batch: 128, acquire_timeout: Duration::from_secs(5) }
     }
 }

@@ -52,9 +52,19 @@ const FIELDS: &[(&str, &str)] = &[
 /// # Errors
 /// Every fault of form and order. Tools and agents are not known here; the engine checks those.
 pub fn plan(value: &Value) -> Result<PlanDraft, Vec<PlanFault>> {
+    match readable(value) {
+        (Some(draft), faults) if faults.is_empty() => Ok(draft),
+        (_, faults) => Err(faults),
+    }
+}
+
+/// Reads what can be read of a plan, and lists every fault of form and order: a checker of tools can then list its
+/// own faults beside them.
+#[must_use]
+pub fn readable(value: &Value) -> (Option<PlanDraft>, Vec<PlanFault>) {
     let mut faults = Vec::new();
     let Value::Object(fields) = value else {
-        return Err(vec![PlanFault::new("", None, "a plan is a JSON object")]);
+        return (None, vec![PlanFault::new("", None, "a plan is a JSON object")]);
     };
     known_fields(fields, FIELDS, "", None, &mut faults);
     let key = text(fields, FIELDS[0], "", &mut faults).unwrap_or_default();
@@ -84,7 +94,7 @@ pub fn plan(value: &Value) -> Result<PlanDraft, Vec<PlanFault>> {
         output,
         steps,
     };
-    if faults.is_empty() { Ok(draft) } else { Err(faults) }
+    (Some(draft), faults)
 }
 
 /// Reads a list of steps with all that is inside, and checks ids and order.

@@ -94,7 +94,8 @@ impl Run {
             if in_flight.is_empty() && !holds && self.walk_phases().await? == Flow::Done {
                 return Ok(());
             }
-            if !holds && self.walk.plan().is_some() {
+            // A plan that came with the task waits until its documents have been read.
+            if !holds && self.walk.plan().is_some() && (!in_flight.is_empty() || self.next_phase().is_none()) {
                 let flow = self.begin_what_can(&mut in_flight, &mut effectful).await?;
                 if flow == Flow::Done {
                     return Ok(());

@@ -1,19 +1,21 @@
 //! The same walk once more, over rows that are all there already: the proof that the journal is complete.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use kybern_core::identity::User;
 use kybern_core::plan::step::LoopSource;
 use kybern_core::plan::{FrozenPlan, StepKind};
 use kybern_core::task::{JournalEntry, JournalRow, Opening, StepOutcome, StepStatus, Task, TaskStatus};
+use kybern_core::time::Timestamp;
 use serde_json::Value;
 
 use super::ending;
 use super::node::{NodeState, Phase};
 use super::snapshot::Surroundings;
-use super::walk::Walk;
+use super::walk::{Action, Walk};
 use crate::task::ReplayReport;
-use crate::templates;
+use crate::templates::{self, Context};
 use crate::tools::service::hash_args;
 
 /// Differences that are listed.
@@ -28,6 +30,13 @@ pub(crate) struct Rewalk {
     rows: usize,
     steps: usize,
     ended: Option<TaskStatus>,
+    /// The rows so far, for what a step saw that began earlier than it ended.
+    behind: Vec<JournalRow>,
+    past: Walk,
+    /// The nodes that could have begun at some moment.
+    startable: HashSet<usize>,
+    /// The nodes that have begun: their condition has been decided.
+    begun: HashSet<(usize, u32)>,
 }
 
 impl Rewalk {
@@ -41,6 +50,10 @@ impl Rewalk {
             rows: 0,
             steps: 0,
             ended: None,
+            behind: Vec::new(),
+            past: Walk::new(None),
+            startable: HashSet::new(),
+            begun: HashSet::new(),
         }
     }
 
@@ -58,20 +71,44 @@ impl Rewalk {
             self.differ(row, format!("expected row {}", self.walk.last_seq() + 1));
         }
         let phase = row.step.as_ref().and_then(|step| Phase::of_step(step.as_str()));
-        if phase.is_none()
-            && row.step.is_some()
-            && self.walk.plan().is_none()
-            && let Some(plan) = &self.plan
-        {
-            self.walk.take_plan(Arc::clone(plan));
-        }
         if phase.is_none() {
+            take_plan(&mut self.walk, self.plan.as_ref(), row);
+            self.note_startable();
             self.check(row);
         }
         if let JournalEntry::Ended { status, .. } = &row.entry {
             self.ended = Some(*status);
         }
         self.walk.apply(row);
+        self.behind.push(row.clone());
+    }
+
+    /// Calls begin when they can and are journaled when they end; until then others may have stopped their list.
+    fn note_startable(&mut self) {
+        let end_of_time = Timestamp::from_millis(i64::MAX);
+        let starts = self.walk.actions(end_of_time).into_iter().filter_map(|action| match action {
+            Action::Start(index) => Some(index),
+            Action::Advance(_) | Action::TimeUp(_) => None,
+        });
+        self.startable.extend(starts);
+    }
+
+    /// What a step could read when it began.
+    fn context_of(&mut self, index: usize, outcome: &StepOutcome) -> Context {
+        let saw = outcome.metadata.get("sawRow").and_then(Value::as_i64).unwrap_or(i64::MAX);
+        if saw >= self.walk.last_seq() {
+            return self.surroundings.context(&self.walk, Some(index));
+        }
+        if self.past.last_seq() > saw {
+            self.past = Walk::new(None);
+        }
+        let after = self.past.last_seq();
+        for row in self.behind.iter().filter(|row| row.seq > after && row.seq <= saw) {
+            take_plan(&mut self.past, self.plan.as_ref(), row);
+            self.past.apply(row);
+        }
+        let index = self.past.find(&self.walk.node(index).id);
+        self.surroundings.context(&self.past, index)
     }
 
     fn check(&mut self, row: &JournalRow) {
@@ -83,17 +120,24 @@ impl Rewalk {
             JournalEntry::Finished(outcome) => {
                 self.steps += 1;
                 self.check_end(row, index, outcome);
+                self.begun.insert((index, row.generation));
             }
-            JournalEntry::Opened(opening) => self.check_opening(row, index, opening),
-            JournalEntry::Waiting(_) | JournalEntry::Retrying { .. } => self.check_order(row, index),
+            JournalEntry::Opened(opening) => {
+                self.check_opening(row, index, opening);
+                self.begun.insert((index, row.generation));
+            }
+            JournalEntry::Waiting(_) | JournalEntry::Retrying { .. } => {
+                self.check_order(row, index);
+                self.begun.insert((index, row.generation));
+            }
             JournalEntry::Answered { .. } | JournalEntry::Recovered { .. } | JournalEntry::Ended { .. } => {}
         }
     }
 
-    /// Whether the walk would have let this step begin now.
+    /// Whether the walk would have let this step begin, now or earlier.
     fn check_order(&mut self, row: &JournalRow, index: usize) {
         let pending = self.walk.node(index).state == NodeState::Pending;
-        let early = pending && !self.walk.could_start(index);
+        let early = pending && !self.walk.could_start(index) && !self.startable.contains(&index);
         if early {
             self.differ(row, "a step it waits for had not ended");
         }
@@ -105,8 +149,9 @@ impl Rewalk {
             self.differ(row, "the step ended twice");
         }
         let node = self.walk.node(index).clone();
-        let context = self.surroundings.context(&self.walk, Some(index));
-        if let (Some(condition), NodeState::Pending, 0) = (&node.spec.condition, &node.state, node.attempts) {
+        let context = self.context_of(index, outcome);
+        let begun = self.begun.contains(&(index, row.generation));
+        if let (Some(condition), NodeState::Pending, false) = (&node.spec.condition, &node.state, begun) {
             let held = templates::truth(condition, &context);
             let skipped = outcome.status == StepStatus::Skipped;
             if held.as_ref().is_ok_and(|held| *held == skipped) {
@@ -182,5 +227,13 @@ impl Rewalk {
             status: end.status,
             result: end.result,
         }
+    }
+}
+
+/// A plan that was chosen along the way is taken with the first row about one of its steps.
+fn take_plan(walk: &mut Walk, plan: Option<&Arc<FrozenPlan>>, row: &JournalRow) {
+    let of_step = row.step.as_ref().is_some_and(|step| Phase::of_step(step.as_str()).is_none());
+    if of_step && let Some(plan) = plan {
+        walk.take_plan(Arc::clone(plan));
     }
 }

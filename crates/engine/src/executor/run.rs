@@ -45,6 +45,8 @@ pub(crate) struct Run {
     pub(super) row_status: TaskStatus,
     /// The worker from which the task was taken over, until that has been journaled.
     pub(super) recovered_from: Option<String>,
+    /// How often each step has begun anew because a record had changed under it.
+    pub(super) redone: std::collections::HashMap<usize, u32>,
     roles: Vec<Role>,
     input: Arc<str>,
     payload: Arc<serde_json::Value>,
@@ -101,6 +103,7 @@ impl Run {
             cancel: task.cancel_requested,
             paused: task.paused_at.is_some(),
             row_status: task.status,
+            redone: std::collections::HashMap::new(),
             recovered_from: recovered_from.map(|worker| worker.as_str().to_owned()),
             roles: user.map(|user: User| user.roles).unwrap_or_default(),
             input: task.input.as_str().into(),

@@ -4,7 +4,7 @@ use kybern_core::audit::AuditEvent;
 use kybern_core::error::ErrorCode;
 use kybern_core::money::Usage;
 use kybern_core::task::{
-    Commit, CommitRefused, Effect, Ending, JournalEntry, JournalRow, StepError, TaskChange, TaskStatus,
+    Commit, CommitRefused, Effect, Ending, JournalEntry, JournalRow, StepError, TaskChange, TaskStatus, WaitKind,
 };
 use kybern_core::time::{Millis, Timestamp};
 
@@ -16,6 +16,9 @@ use super::run::Run;
 use super::snapshot::Surroundings;
 use super::step::{Draft, RowDraft, failure};
 use super::walk::Walk;
+
+/// How often a step begins anew because a record has changed under it, before it fails.
+const MAX_REDONE: u32 = 100;
 
 impl Run {
     /// Journals a draft, and with it the end of the task or the return of its lease when nothing else can be done.
@@ -31,10 +34,17 @@ impl Run {
         let change = self.what_follows(in_flight, now);
         match self.commit_all(rows, draft.effects, change, draft.usage, draft.audit).await {
             Ok(flow) => Ok(flow),
-            Err(CommitRefused::RecordChanged { .. }) if before.is_some() => {
+            Err(CommitRefused::RecordChanged { kind, key }) if before.is_some() => {
                 if let (Some(before), Some(index)) = (before, draft.redo) {
                     self.walk = before;
                     self.walk.unmark_running(index);
+                    let redone = self.redone.entry(index).or_default();
+                    *redone += 1;
+                    if *redone > MAX_REDONE {
+                        let message = format!("record {kind} {key:?} changed under the step {MAX_REDONE} times");
+                        let draft = super::step::fail(self, index, failure(ErrorCode::Conflict, message));
+                        return Box::pin(self.settle(draft, in_flight)).await;
+                    }
                 }
                 Ok(Flow::Continue)
             }
@@ -80,6 +90,7 @@ impl Run {
     pub(super) async fn rest(&mut self) -> Result<Flow, Stop> {
         let now = self.inner.clock.now();
         if self.cancel {
+            self.cancel_children(now).await?;
             let ending = ending::cancelled(&self.walk);
             return self.end(ending).await;
         }
@@ -99,6 +110,24 @@ impl Run {
             return self.fail_task(error, None).await;
         }
         self.release(due).await
+    }
+
+    /// What a cancelled task has started is cancelled with it. Done again after a crash, because the end follows.
+    async fn cancel_children(&self, now: Timestamp) -> Result<(), Stop> {
+        let (store, scope) = (&self.inner.store, self.lease.scope());
+        if self.walk.waiting_nodes().all(|(_, wait)| wait.kind != WaitKind::Child) {
+            return Ok(());
+        }
+        for child in store.children(scope, self.task.id).await? {
+            let detail = serde_json::json!({"parent": self.task.id});
+            let audit = AuditEvent::by_executor("task.cancel", format!("task:{child}"), detail);
+            match store.request_cancel(scope, child, now, audit).await {
+                Ok(_) => self.inner.active.poke(child),
+                Err(error) if error.code() == ErrorCode::Conflict => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
     }
 
     fn failed_phase(&self) -> Option<(Phase, StepError)> {

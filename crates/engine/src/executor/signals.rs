@@ -30,18 +30,12 @@ pub(super) fn rows(run: &Run, number: i64, signal: &Signal) -> Vec<RowDraft> {
                 rows.extend(reviewed(run, index, &wait, data, *resolution));
             }
         }
-        Signal::Callback { step, workflow_id, success, data, error } => {
+        Signal::Callback { step, workflow_id, .. } => {
             if let Some((index, wait)) = waiting(run, step)
                 && wait.kind == WaitKind::Workflow
                 && wait.reference.as_deref() == Some(workflow_id)
             {
-                let end = if *success {
-                    Ok(data.clone())
-                } else {
-                    let message = error.clone().unwrap_or_else(|| "the workflow failed without a reason".to_owned());
-                    Err(failure(ErrorCode::Workflow, message))
-                };
-                rows.push(ended(run, index, end, true));
+                rows.push(called_back(run, index, signal));
             }
         }
         Signal::ChildEnded { step, child, status, result, error, .. } => {
@@ -131,6 +125,19 @@ fn reviewed(
             _,
         ) => None,
     }
+}
+
+/// The end of a step that a callback brings.
+pub(super) fn called_back(run: &Run, index: usize, signal: &Signal) -> RowDraft {
+    let end = match signal {
+        Signal::Callback { success: true, data, .. } => Ok(data.clone()),
+        Signal::Callback { error: Some(message), .. } => Err(message.clone()),
+        Signal::Callback { error: None, .. }
+        | Signal::Review { .. }
+        | Signal::ChildEnded { .. }
+        | Signal::Retry { .. } => Err("the workflow failed without a reason".to_owned()),
+    };
+    ended(run, index, end.map_err(|message| failure(ErrorCode::Workflow, message)), true)
 }
 
 /// A waiting step's end.

@@ -75,6 +75,8 @@ pub(super) enum Target {
 /// A call to make.
 pub(super) struct Call {
     pub(super) index: usize,
+    /// The last row of the journal when it was decided to make it.
+    pub(super) saw: i64,
     pub(super) attempt: u32,
     pub(super) target: Target,
     pub(super) context: ToolContext,
@@ -95,10 +97,12 @@ pub(super) enum Begun {
 /// Begins a step.
 pub(super) fn begin(run: &Run, index: usize, now: Timestamp) -> Begun {
     let node = run.walk.node(index);
+    let holds = condition_holds(run, index);
     let cap = usize::try_from(run.task.max_steps).unwrap_or(usize::MAX);
-    if node.state == NodeState::Pending && run.walk.scheduled() >= cap {
+    // A step that is skipped is not scheduled.
+    if holds != Ok(false) && node.state == NodeState::Pending && run.walk.scheduled() >= cap {
         let message = format!(
-            "Max execution steps exceeded ({}). Possible infinite loop in dynamic step injection",
+            "Max execution steps exceeded ({}): the plan, its loops and injected steps together may schedule no more",
             run.task.max_steps
         );
         let mut outcome = StepOutcome::failed(failure(ErrorCode::Unprocessable, message));
@@ -106,7 +110,7 @@ pub(super) fn begin(run: &Run, index: usize, now: Timestamp) -> Begun {
         let entry = JournalEntry::Finished(Box::new(outcome));
         return Begun::Rows(Draft::row(RowDraft::of(node, 0, "the task may schedule no more steps", entry)));
     }
-    match condition_holds(run, index) {
+    match holds {
         Ok(true) => super::step_kinds::begin(run, index, now),
         Ok(false) => {
             let entry = JournalEntry::Finished(Box::new(StepOutcome::bare(StepStatus::Skipped)));

@@ -59,6 +59,7 @@ fn handler(run: &Run, index: usize, kind: &StepKind, text: &Value, now: Timestam
     let needs = kybern_core::tool::Needs::default();
     Begun::Call(Box::new(Call {
         index,
+        saw: run.walk.last_seq(),
         attempt: node.attempts + 1,
         context: run.tool_context(index, &needs, timeout, false, now),
         target: Target::Handler(std::sync::Arc::clone(handler), Box::new(kind.clone()), rendered),
@@ -158,11 +159,16 @@ pub(super) fn delegation(run: &Run, index: usize, workflow: &str, args: Map<Stri
         key: workflow_id.clone(),
         body,
     };
+    let early = run.walk.early_callback(&workflow_id).cloned();
     let delegation = Delegation { step: node.id.clone(), workflow: workflow.to_owned(), workflow_id, deadline };
-    Draft {
-        effects: vec![Effect::Delegate(Box::new(delegation)), Effect::Send(Box::new(message))],
-        ..Draft::row(wait_row(node, wait))
+    let mut draft =
+        Draft { effects: vec![Effect::Delegate(Box::new(delegation))], ..Draft::row(wait_row(node, wait)) };
+    match early {
+        // Its engine has answered already: there is nothing left to ask.
+        Some(answer) => draft.rows.push(super::signals::called_back(run, index, &answer)),
+        None => draft.effects.push(Effect::Send(Box::new(message))),
     }
+    draft
 }
 
 fn child(run: &Run, index: usize, target: &TaskTarget, input: &Value, now: Timestamp) -> Draft {

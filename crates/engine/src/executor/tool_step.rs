@@ -36,7 +36,9 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
         return Begun::Rows(draft);
     }
     let attempt = node.attempts + 1;
-    let mut may_have_happened = false;
+    // An earlier try may have had its effect although it failed, and so may one before a person's redo.
+    let tried = node.attempts > 0 || node.generation > 0;
+    let mut may_have_happened = tried && prepared.effect.needs_attempt_row();
     if let Some(open) = run.open_attempt(&node.id, node.generation) {
         may_have_happened = true;
         if open.effect == EffectClass::Unkeyed && !node.answer.possible_duplicate {
@@ -49,6 +51,7 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
     let args_hash = records_hash.then(|| prepared.args_hash());
     Begun::Call(Box::new(Call {
         index,
+        saw: run.walk.last_seq(),
         attempt,
         timeout,
         context,
@@ -185,6 +188,10 @@ fn succeeded(run: &Run, call: &Call, outcome: ToolOutcome, now: Timestamp) -> Dr
     if let Some(hash) = &call.args_hash {
         finished.metadata.insert("argsHash".to_owned(), json!(hash));
     }
+    if call.saw < run.walk.last_seq() {
+        // What else has happened since then the step did not see; a replay must not let it see it either.
+        finished.metadata.insert("sawRow".to_owned(), json!(call.saw));
+    }
     let tool = node.spec.tool_key().map(str::to_owned);
     let mut effects = Vec::new();
     for change in outcome.records {
@@ -230,6 +237,9 @@ fn failed(run: &Run, call: &Call, error: ToolFailure, now: Timestamp) -> Draft {
     }
     let mut row = failed_row(run, node, call.attempt, StepError::from(error));
     if let JournalEntry::Finished(outcome) = &mut row.entry {
+        if call.saw < run.walk.last_seq() {
+            outcome.metadata.insert("sawRow".to_owned(), json!(call.saw));
+        }
         outcome.effect = Some(effect);
         outcome.possible_duplicate = call.possible_duplicate;
     }

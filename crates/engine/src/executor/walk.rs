@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use kybern_core::plan::{FrozenPlan, StepId, StepKind, StepSpec, When};
-use kybern_core::task::{StepOutcome, StepStatus, Wait, WaitKind};
+use kybern_core::task::{Signal, StepOutcome, StepStatus, Wait, WaitKind};
 use kybern_core::time::Timestamp;
 use serde_json::{Map, Value};
 
@@ -41,6 +41,8 @@ pub struct Walk {
     pub(super) recoveries_at_progress: u32,
     pub(super) recoveries_noted: u32,
     pub(super) last_merged: Option<usize>,
+    /// Callbacks that came before their delegation, by workflow id.
+    pub(super) early_callbacks: BTreeMap<String, Signal>,
     plan: Option<Arc<FrozenPlan>>,
 }
 
@@ -60,6 +62,7 @@ impl Walk {
             recoveries_at_progress: 0,
             recoveries_noted: 0,
             last_merged: None,
+            early_callbacks: BTreeMap::new(),
             plan: None,
         };
         if let Some(plan) = plan {
@@ -286,6 +289,12 @@ impl Walk {
         self.waiting_nodes()
             .find(|(_, wait)| wait.kind == WaitKind::Workflow)
             .and_then(|(_, wait)| wait.reference.clone())
+    }
+
+    /// The callback of a delegation that has not been committed yet.
+    #[must_use]
+    pub fn early_callback(&self, workflow_id: &str) -> Option<&Signal> {
+        self.early_callbacks.get(workflow_id)
     }
 
     /// The next moment at which the clock changes something.

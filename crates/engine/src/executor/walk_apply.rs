@@ -193,8 +193,14 @@ impl Walk {
                 }
             }
             Signal::Retry { .. } => self.retry_failed(),
-            // The rows that end the steps follow in the same commit.
-            Signal::Callback { .. } | Signal::ChildEnded { .. } => {}
+            Signal::Callback { step, workflow_id, .. } => {
+                let node = self.find(step).map(|index| self.node(index));
+                if node.is_none_or(|node| !matches!(node.state, NodeState::Waiting(_) | NodeState::Done(_))) {
+                    self.early_callbacks.insert(workflow_id.clone(), signal.clone());
+                }
+            }
+            // The row that ends the step follows in the same commit.
+            Signal::ChildEnded { .. } => {}
         }
     }
 
@@ -215,6 +221,9 @@ impl Walk {
                 node.attempts = 0;
             }
             WaitKind::Review => {
+                // The next try is another call: its arguments may differ, and so its key must.
+                node.generation += 1;
+                node.attempts = 0;
                 merge_deep(&mut node.corrections, corrections, 0);
                 self.rebuild_state();
             }
@@ -229,17 +238,39 @@ impl Walk {
         }
     }
 
+    /// Whether a retry lets a node go on: it failed and that was not tolerated, or it was interrupted by a failure.
+    fn goes_on_at_retry(&self, index: usize) -> bool {
+        let node = self.node(index);
+        node.outcome().is_some_and(|outcome| match outcome.status {
+            StepStatus::Failed => !outcome.tolerated,
+            StepStatus::Skipped => node.opening.is_some(),
+            StepStatus::Completed => false,
+        })
+    }
+
+    /// Whether a node lies in one that has ended and stays so.
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose lists only grow")]
+    fn is_shut(&self, index: usize) -> bool {
+        let mut at = self.lists[self.node(index).list].owner;
+        while let Some(owner) = at {
+            let node = self.node(owner);
+            if is_container(&node.spec.kind) && node.outcome().is_some() && !self.goes_on_at_retry(owner) {
+                return true;
+            }
+            at = self.lists[node.list].owner;
+        }
+        false
+    }
+
     /// A person wants a failed task tried again: what failed begins anew under its next generation, what was never
     /// reached can be reached again.
     #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes only grow")]
     fn retry_failed(&mut self) {
-        for index in 0..self.nodes.len() {
-            let failed = self.nodes[index]
-                .outcome()
-                .is_some_and(|outcome| outcome.status == StepStatus::Failed && !outcome.tolerated);
-            if !failed {
-                continue;
-            }
+        let shut: Vec<bool> = (0..self.nodes.len()).map(|index| self.is_shut(index)).collect();
+        for list in self.lists.iter_mut().filter(|list| list.nodes.iter().all(|index| !shut[*index])) {
+            list.stopped_by = None;
+        }
+        for index in (0..self.nodes.len()).filter(|index| !shut[*index] && self.goes_on_at_retry(*index)).collect::<Vec<_>>() {
             let node = &mut self.nodes[index];
             if is_container(&node.spec.kind) && node.opening.is_some() {
                 node.state = NodeState::Opened;
@@ -249,9 +280,6 @@ impl Walk {
                 node.attempts = 0;
                 node.answer = super::node::Answer::default();
             }
-        }
-        for list in &mut self.lists {
-            list.stopped_by = None;
         }
         for phase in self.phases.values_mut() {
             if phase.outcome.as_ref().is_some_and(|outcome| outcome.status == StepStatus::Failed) {

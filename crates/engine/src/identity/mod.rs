@@ -5,7 +5,7 @@ mod authenticate;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use kybern_core::actor::{Actor, Right, Role};
+use kybern_core::actor::{Actor, Principal, Right, Role};
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{KeyId, TenantId, UserId, WebhookId};
@@ -165,6 +165,7 @@ impl Engine {
     /// `NOT_FOUND`; `PERMISSION_DENIED` for a role beyond the caller's.
     pub async fn set_roles(&self, actor: &Actor, id: UserId, roles: Vec<Role>) -> Result<()> {
         grantable(actor, &roles)?;
+        self.within_reach(actor, id).await?;
         let event = AuditEvent::by(actor, "user.set_roles", format!("user:{id}"), json!({"roles": roles}));
         self.inner.store.set_roles(actor.scope(), id, &roles, event).await
     }
@@ -177,6 +178,7 @@ impl Engine {
         grantable(actor, &new.roles)?;
         let user = new.user_id.or_else(|| actor.user());
         let user = user.ok_or_else(|| Error::invalid("/userId", "userId is needed, because the caller is no user"))?;
+        self.within_reach(actor, user).await?;
         if new.expires_at.is_some_and(|end| end <= self.inner.clock.now()) {
             return Err(Error::invalid("/expiresAt", "expiresAt must lie in the future"));
         }
@@ -184,6 +186,11 @@ impl Engine {
         if let Some(scope) = new.scopes.iter().find(|scope| !known.contains(&scope.as_str())) {
             let message = format!("unknown scope {scope:?}, use {}", known.join(", "));
             return Err(Error::invalid("/scopes", message));
+        }
+        let covers = |scope: &String| actor.scopes().iter().any(|own| own == "*" || own == scope);
+        if !actor.scopes().is_empty() && (new.scopes.is_empty() || !new.scopes.iter().all(covers)) {
+            let message = format!("a key may be no wider than its maker's: {}", actor.scopes().join(", "));
+            return Err(Error::new(ErrorCode::PermissionDenied, message));
         }
         let key = self.fresh_key();
         let mut record = self.key_record(user, &one_line("/name", &new.name, 200)?, &key, self.inner.clock.now());
@@ -195,6 +202,16 @@ impl Engine {
         let hash = self.inner.keys.api_key_hash(&key);
         self.inner.store.create_key(actor.scope(), &record, &hash, event).await?;
         Ok((record, key))
+    }
+
+    /// Nobody changes what a platform admin may do, or takes their place, but a platform admin.
+    async fn within_reach(&self, actor: &Actor, user: UserId) -> Result<()> {
+        let target = self.inner.store.user(actor.scope(), user).await?;
+        let target = target.ok_or_else(|| Error::not_found("user", user))?;
+        if target.roles.contains(&Role::PlatformAdmin) && actor.principal() != &Principal::Executor {
+            return require(actor, Right::Platform);
+        }
+        Ok(())
     }
 
     /// The tenant's keys.
@@ -210,6 +227,10 @@ impl Engine {
     /// # Errors
     /// `NOT_FOUND`.
     pub async fn revoke_key(&self, actor: &Actor, id: KeyId) -> Result<()> {
+        let keys = self.inner.store.keys(actor.scope()).await?;
+        if let Some(key) = keys.iter().find(|key| key.id == id) {
+            self.within_reach(actor, key.user_id).await?;
+        }
         let event = AuditEvent::by(actor, "key.revoke", format!("key:{id}"), json!({}));
         self.inner.store.revoke_key(actor.scope(), id, self.inner.clock.now(), event).await
     }

@@ -19,7 +19,8 @@ impl Engine {
     /// `UNPROCESSABLE` with every fault; `CONFLICT` when the version it names exists.
     pub async fn put_plan(&self, actor: &Actor, plan: &Value) -> Result<Plan> {
         let draft = self.faultless(plan).map_err(|faults| {
-            let message = format!("the plan has {} faults, none of it was stored", faults.len());
+            let count = if faults.len() == 1 { "one fault".to_owned() } else { format!("{} faults", faults.len()) };
+            let message = format!("the plan has {count}, nothing was stored");
             Error::new(ErrorCode::Unprocessable, message).with_details(faults.into_iter().map(Into::into).collect())
         })?;
         let inner = &self.inner;
@@ -39,8 +40,9 @@ impl Engine {
     }
 
     fn faultless(&self, plan: &Value) -> Result<PlanDraft, Vec<PlanFault>> {
-        let draft = parse::plan(plan)?;
-        let faults = check::plan(&draft.steps, draft.output.as_deref(), &self.inner.catalog);
+        let (draft, mut faults) = parse::readable(plan);
+        let Some(draft) = draft else { return Err(faults) };
+        faults.extend(check::plan(&draft.steps, draft.output.as_deref(), &self.inner.catalog));
         if faults.is_empty() { Ok(draft) } else { Err(faults) }
     }
 

@@ -94,8 +94,7 @@ fn a_graph_runs_what_it_waits_for_first_and_the_rest_side_by_side() {
         let id = live.begin(plan(steps), json!({})).await;
         let task = live.proven(id).await;
         assert_eq!(task.status, TaskStatus::Completed);
-        let order: Vec<String> =
-            world_order(&live.world.journal(id));
+        let order: Vec<String> = world_order(&live.world.journal(id));
         assert_eq!(order, ["left", "right", "last"]);
         // In plan order the step `last` comes first, so what `left` says wins.
         assert_eq!(json!(task.state), json!({"x": 1, "y": 1}));
@@ -125,7 +124,9 @@ fn a_condition_takes_one_way_and_its_steps_have_derived_ids() {
              "else": [step("no", "core.set", json!({"x": "else"})), step("more", "core.noop", json!({}))]},
             step("after", "t.echo", json!({"taken": "{{ steps.c.result.taken }}"})),
         ]);
-        for (n, ids, x) in [(2, vec!["c", "c__yes", "after"], "then"), (1, vec!["c", "c__no", "c__more", "after"], "else")] {
+        for (n, ids, x) in
+            [(2, vec!["c", "c__yes", "after"], "then"), (1, vec!["c", "c__no", "c__more", "after"], "else")]
+        {
             let id = live.begin(plan(steps.clone()), json!({"n": n})).await;
             let task = live.proven(id).await;
             assert_eq!(task.completed_step_ids, ids);

@@ -142,7 +142,8 @@ fn an_ambiguous_effect_is_answered_done_retry_or_fail() {
 fn a_keyed_call_of_unknown_end_is_tried_again_with_the_same_key() {
     let tool = scripted(EffectClass::Keyed, [unknown(), unknown(), done(json!({}))]);
     World::with([tool.clone()]).run(async |live| {
-        let id = live.begin(plan(json!([step("a", "t.act", json!({"x": "{{ task.payload.x }}"}))])), json!({"x": 1})).await;
+        let id =
+            live.begin(plan(json!([step("a", "t.act", json!({"x": "{{ task.payload.x }}"}))])), json!({"x": 1})).await;
         let task = live.proven(id).await;
         assert_eq!((task.status, tool.count()), (TaskStatus::Completed, 3));
         let calls = tool.calls();

@@ -37,13 +37,14 @@ fn slow_step(id: &str, ms: u64, set: &Value) -> Value {
 fn branches_merge_in_their_order_whichever_ends_first() {
     for delays in [[1, 20, 40], [40, 20, 1], [20, 40, 1]] {
         World::with([slow()]).run(async |live| {
-            let branch = |n: usize| json!([slow_step(&format!("s{n}"), delays[n], &json!({"x": n, format!("b{n}"): n}))]);
+            let branch =
+                |n: usize| json!([slow_step(&format!("s{n}"), delays[n], &json!({"x": n, format!("b{n}"): n}))]);
             let steps = json!([{"id": "p", "kind": "parallel", "branches": [branch(0), branch(1), branch(2)]}]);
             let id = live.begin(plan(steps), json!({})).await;
             let task = live.proven(id).await;
             assert_eq!(json!(task.state), json!({"x": 2, "b0": 0, "b1": 1, "b2": 2}));
             let branches = json!([{"x": 0, "b0": 0}, {"x": 1, "b1": 1}, {"x": 2, "b2": 2}]);
-            assert_eq!(task.result, Some(json!({"branches": branches})));
+            assert_eq!(live.outcome(id, "p").unwrap().data, json!({"branches": branches}));
             let mut by_delay = vec![("p__s0", delays[0]), ("p__s1", delays[1]), ("p__s2", delays[2])];
             by_delay.sort_by_key(|(_, ms)| *ms);
             let ended: Vec<&str> = by_delay.into_iter().map(|(id, _)| id).chain(["p"]).collect();
@@ -123,7 +124,8 @@ fn a_loop_gives_each_round_its_item_and_index_and_derives_its_ids() {
         let task = live.proven(id).await;
         let ids = ["each", "each__0__greet", "each__0__again", "each__1__greet", "each__1__again"];
         assert_eq!(task.completed_step_ids, ids);
-        assert_eq!(task.result, Some(json!({"iterations": 2, "results": [{"said": "a"}, {"said": "b"}]})));
+        let rounds = json!({"iterations": 2, "results": [{"said": "a"}, {"said": "b"}]});
+        assert_eq!(live.outcome(id, "each").unwrap().data, rounds);
         assert_eq!(json!(task.state), json!({"hello": "b", "n": 1, "said": "b"}));
     });
 }
@@ -146,7 +148,8 @@ fn a_while_loop_looks_before_each_round_and_is_bounded() {
         let task = live.proven(id).await;
         assert_eq!(task.status, TaskStatus::Failed);
         assert!(task.error_message.unwrap().contains("maxIterations 2"));
-        let never = json!([{"id": "up", "kind": "loop", "while": "false", "steps": [step("x", "core.noop", json!({}))]}]);
+        let never =
+            json!([{"id": "up", "kind": "loop", "while": "false", "steps": [step("x", "core.noop", json!({}))]}]);
         let id = live.begin(plan(never), json!({})).await;
         assert_eq!(live.proven(id).await.result, Some(json!({"iterations": 0, "results": []})));
     });

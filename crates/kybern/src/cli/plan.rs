@@ -145,7 +145,7 @@ async fn check(file: &Path, format: Format, context: &mut Context) -> Result<Exi
     let paint = context.screen().paint();
     let mut exit = Exit::Done;
     for plan in plans {
-        let reply = client.post("/api/plans/check", Body::Json(&json!({ "plan": plan })), None).await?;
+        let reply = client.post("/api/plans/check", Body::Json(&plan), None).await?;
         let valid = reply.value.get("valid") == Some(&Value::Bool(true));
         if !valid {
             exit = Exit::Failed;

@@ -356,8 +356,12 @@ BEGIN
                 NULL; -- another database of this server was faster
             END;
         END IF;
-        IF NOT pg_has_role(current_user, role_name, 'MEMBER') THEN
-            EXECUTE format('GRANT %I TO CURRENT_USER', role_name);
+        IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
+            BEGIN
+                EXECUTE format('GRANT %I TO CURRENT_USER', role_name);
+            EXCEPTION WHEN insufficient_privilege THEN
+                NULL; -- somebody with more rights has granted it before, or the first SET ROLE says so
+            END;
         END IF;
     END LOOP;
 END $$;

@@ -127,6 +127,35 @@ async fn rows_of_the_journal_lie_in_the_month_of_their_task() {
 }
 
 #[tokio::test]
+async fn an_owner_without_special_rights_is_enough() {
+    let Some(server) = support::server() else { return };
+    let database = Database::create(&server).await;
+    // The roles exist on this server, made by whoever was first; the owner was made a member of them.
+    drop(database.store(Arc::new(SimClock::new())).await);
+    let database = Database::create(&server).await;
+    let mut conn = database.connect().await;
+    let name = database.name();
+    let owner = format!("{name}_owner");
+    let made = format!(
+        "CREATE ROLE {owner} LOGIN NOSUPERUSER PASSWORD 'test'; GRANT kybern_app, kybern_worker TO {owner}; \
+         ALTER DATABASE {name} OWNER TO {owner}; ALTER SCHEMA public OWNER TO {owner}"
+    );
+    sqlx::raw_sql(AssertSqlSafe(made)).execute(&mut conn).await.unwrap();
+    let store = database.store_as(&owner, "test", Arc::new(SimClock::new())).await;
+    let lease = work::lease(&store, &work::ids(7)).await;
+    store.commit(&lease, work::rows(&[1])).await.unwrap();
+    store.maintain(work::NOW).await.unwrap();
+    assert_eq!(store.journal(work::home(), lease.task(), 0, 10).await.unwrap().len(), 1);
+    // Row-level security is forced: owning the table opens nothing.
+    let mut as_owner = database.connect_as(&owner, "test").await;
+    let seen: i64 = sqlx::query_scalar("SELECT count(*) FROM step_row").fetch_one(&mut as_owner).await.unwrap();
+    assert_eq!(seen, 0);
+    drop((store, as_owner));
+    let over = format!("REASSIGN OWNED BY {owner} TO CURRENT_USER; DROP OWNED BY {owner}; DROP ROLE {owner}");
+    sqlx::raw_sql(AssertSqlSafe(over)).execute(&mut conn).await.unwrap();
+}
+
+#[tokio::test]
 async fn edited_bytes_are_not_given_out() {
     let Some(server) = support::server() else { return };
     let database = Database::create(&server).await;

@@ -63,6 +63,30 @@ impl Database {
         format!("{base}/{}", self.name)
     }
 
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its URL for another role.
+    fn url_as(&self, role: &str, password: &str) -> String {
+        let url = self.url();
+        let (scheme, rest) = url.split_once("://").unwrap();
+        let place = rest.rsplit_once('@').map_or(rest, |(_, place)| place);
+        format!("{scheme}://{role}:{password}@{place}")
+    }
+
+    /// A bare connection of another role.
+    pub async fn connect_as(&self, role: &str, password: &str) -> PgConnection {
+        PgConnection::connect(&self.url_as(role, password)).await.unwrap()
+    }
+
+    /// A store of another role.
+    pub async fn store_as(&self, role: &str, password: &str, clock: Arc<dyn Clock>) -> PostgresStore {
+        let (url, options) = (self.url_as(role, password), PostgresOptions::default());
+        PostgresStore::connect(&url, options, Arc::new(TestKeys::new()), clock).await.unwrap()
+    }
+
     /// A bare connection to it.
     pub async fn connect(&self) -> PgConnection {
         PgConnection::connect(&self.url()).await.unwrap()

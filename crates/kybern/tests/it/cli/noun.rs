@@ -9,7 +9,7 @@ fn a_plan_is_checked_fault_by_fault() {
     let server = Server::start(|seen| {
         let faults = json!([{"path": "/steps/0/tool", "stepId": "a", "message": "there is no tool \"x\""}]);
         (seen.path == "/api/plans/check").then(|| {
-            let valid = seen.json()["plan"]["key"] == "global.good";
+            let valid = seen.json()["key"] == "global.good";
             Answer::Json(200, json!({"valid": valid, "faults": if valid { json!([]) } else { faults }}))
         })
     });
