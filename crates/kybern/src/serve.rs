@@ -16,6 +16,9 @@ use crate::config::Config;
 use crate::mailbox::Poller;
 use crate::{telemetry, wiring};
 
+/// How often partitions are made ahead. They are made months ahead, so a few failures do no harm.
+const DAY: Millis = Millis::from_secs(24 * 60 * 60);
+
 /// What `serve` is started with.
 pub(crate) struct ServeOptions {
     /// Every setting.
@@ -86,6 +89,16 @@ pub(crate) async fn start(config: Config, listen: SocketAddr) -> anyhow::Result<
             failed.cancel();
         }
     });
+    if let Some(store) = opened.partitioned {
+        let (clock, stop) = (engine.clock().clone(), stop.clone());
+        spawn(&parts, async move {
+            while tokio::time::timeout(DAY.as_duration(), stop.cancelled()).await.is_err() {
+                if let Err(error) = store.maintain(clock.now()).await {
+                    tracing::error!(%error, "the partitions of the coming months could not be made, tried again tomorrow");
+                }
+            }
+        });
+    }
     if let Some(poller) = poller {
         spawn(&parts, poller.run(stop.clone()));
     }

@@ -32,6 +32,8 @@ pub(crate) struct Opened {
     pub(crate) store: Arc<dyn Store>,
     /// Hints for the claims of tasks, and of jobs.
     pub(crate) wake_ups: [Arc<dyn WakeUps>; 2],
+    /// The PostgreSQL store, whose partitions are to be made ahead once a day.
+    pub(crate) partitioned: Option<Arc<PostgresStore>>,
     /// The master key.
     pub(crate) keys: Arc<MasterKey>,
 }
@@ -77,13 +79,14 @@ pub(crate) async fn open_store(config: &Config) -> anyhow::Result<Opened> {
             let options = SqliteOptions { readers, ..SqliteOptions::default() };
             let store = SqliteStore::open(path, options, dyn_keys, clock).await?;
             let wake_ups = [store.wake_ups(), store.wake_ups()];
-            Opened { store: Arc::new(store), wake_ups, keys }
+            Opened { store: Arc::new(store), wake_ups, partitioned: None, keys }
         }
         DatabaseUrl::Postgres(url) => {
             let options = PostgresOptions { connections: connections.max(6), ..PostgresOptions::default() };
             let store = PostgresStore::connect(url.expose(), options, dyn_keys, clock).await?;
             let wake_ups = [store.wake_ups(), store.wake_ups()];
-            Opened { store: Arc::new(store), wake_ups, keys }
+            let store = Arc::new(store);
+            Opened { store: store.clone(), wake_ups, partitioned: Some(store), keys }
         }
     })
 }

@@ -2,9 +2,11 @@
 #![expect(unreachable_pub, reason = "the modules of a test binary have no outside")]
 
 mod control;
+mod crash;
 mod effects;
 mod live;
 mod outside;
 mod parallel;
+mod persons;
 mod sequence;
 mod world;

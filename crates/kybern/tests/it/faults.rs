@@ -22,8 +22,7 @@ const LOSS_RUNS: &str = "Please order currently valued loss runs from our carrie
 /// A small mail with one attachment.
 fn mail(id: &str, body: &str, filename: &str, content_type: &str, attachment: &[u8]) -> Ask {
     let encoded = STANDARD.encode(attachment);
-    let lines: Vec<&str> =
-        encoded.as_bytes().chunks(76).map(|line| std::str::from_utf8(line).unwrap()).collect();
+    let lines: Vec<&str> = encoded.as_bytes().chunks(76).map(|line| std::str::from_utf8(line).unwrap()).collect();
     let text = format!(
         "From: Office <office@drycreek.example>\r\nTo: intake@agency.example\r\nSubject: A request\r\n\
          Date: Mon, 12 Jan 2026 08:04:00 -0600\r\nMessage-ID: <{id}@drycreek.example>\r\nMIME-Version: 1.0\r\n\

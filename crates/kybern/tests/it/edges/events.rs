@@ -42,7 +42,8 @@ async fn events(client: &Client, task: &str, after: Option<&str>, last: &str) ->
 }
 
 fn event(block: &str) -> Option<Event> {
-    let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(name)).map(|value| value.trim().to_owned());
+    let field =
+        |name: &str| block.lines().find_map(|line| line.strip_prefix(name)).map(|value| value.trim().to_owned());
     let data = field("data:")?;
     Some(Event { id: field("id:")?, name: field("event:")?, data: serde_json::from_str(&data).unwrap() })
 }
@@ -106,9 +107,8 @@ async fn two_tenants_see_nothing_of_each_other(site: Site) {
         assert_eq!(tenant.list("/api/records/network.entity").await.len(), 1);
         assert!(!tenant.get("/api/audit").await.to_string().contains(&theirs));
         let entity = text(&other["result"]["entity_id"]);
-        let reads = ["", "/log", "/events", "/artifacts", "/attachments", "/attachments/0"].map(|end| {
-            Ask::get(&format!("/api/tasks/{theirs}{end}"))
-        });
+        let reads = ["", "/log", "/events", "/artifacts", "/attachments", "/attachments/0"]
+            .map(|end| Ask::get(&format!("/api/tasks/{theirs}{end}")));
         let acts = ["cancel", "pause", "resume", "retry", "replay", "review", "fork"].map(|act| {
             let body = if act == "review" { json!({"corrections": {}}) } else { json!({}) };
             Ask::json(&format!("/api/tasks/{theirs}/{act}"), &body)
