@@ -74,7 +74,9 @@ pub(crate) async fn run(options: DoctorOptions) -> anyhow::Result<ExitCode> {
     match &config {
         Err(error) => {
             let remedy = "correct the settings named here; docs/configuration.md has them all";
-            findings.push(finding("configuration", State::Broken, error.to_string(), remedy));
+            let faults = error.faults().iter().map(|fault| format!("{} {}", fault.key, fault.problem));
+            let message = format!("{error}: {}", faults.collect::<Vec<_>>().join("; "));
+            findings.push(finding("configuration", State::Broken, message, remedy));
         }
         Ok(config) => {
             findings.push(finding("configuration", State::Ok, "every setting can be used", ""));

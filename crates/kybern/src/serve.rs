@@ -44,6 +44,8 @@ pub(crate) struct Running {
 /// When it cannot start.
 pub(crate) async fn run(options: ServeOptions) -> anyhow::Result<ExitCode> {
     let config = options.config;
+    // Before telemetry, whose exporter is an HTTP client too.
+    kybern_adapters::http::install_tls();
     let _telemetry = telemetry::start(&config.telemetry)?;
     let listen = config.server.listen;
     let running = start(config, listen).await?;

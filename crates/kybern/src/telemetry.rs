@@ -1,5 +1,7 @@
 //! Log and traces: to the terminal always, to an OTLP collector when one is configured.
 
+use std::io::IsTerminal as _;
+
 use anyhow::Context as _;
 use opentelemetry::trace::TracerProvider as _;
 use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig as _};
@@ -34,7 +36,10 @@ impl Drop for Telemetry {
 pub(crate) fn start(options: &TelemetryOptions) -> anyhow::Result<Telemetry> {
     // The mail library writes the login line at trace.
     let filter = EnvFilter::try_new(format!("{},async_imap=info", options.log)).context("telemetry.log")?;
-    let format = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false);
+    let mut format = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false);
+    if !std::io::stderr().is_terminal() {
+        format.set_ansi(false);
+    }
     let format = match options.format {
         LogFormat::Text => format.boxed(),
         LogFormat::Json => format.json().boxed(),

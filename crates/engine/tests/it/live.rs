@@ -6,7 +6,7 @@ use kybern_core::id::TaskId;
 use kybern_core::ports::{Clock as _, OutboxStore as _, RecordStore as _};
 use kybern_core::record::Record;
 use kybern_core::task::{Attempt, JournalEntry, Resolution, StepOutcome, TaskStatus, Wait, WaitKind};
-use kybern_core::time::{Millis, Timestamp};
+use kybern_core::time::Timestamp;
 use kybern_engine::Engine;
 use kybern_engine::task::{ReplayReport, ReviewRequest, SubmitRequest, TaskView};
 use serde_json::{Map, Value};
@@ -14,8 +14,8 @@ use serde_json::{Map, Value};
 use crate::outside::pause;
 use crate::world::World;
 
-/// How long a thing that must happen may take, in simulated time.
-const PATIENCE: Millis = Millis(400 * 24 * 60 * 60 * 1000);
+/// How often workers may look for work until a thing that must happen has happened.
+const PATIENCE: u64 = 20_000;
 
 /// One running process.
 pub struct Live<'w> {
@@ -66,7 +66,7 @@ impl<'w> Live<'w> {
     }
 
     pub async fn task(&self, id: TaskId) -> TaskView {
-        self.engine.task(self.world.scope(), id).await.unwrap()
+        self.world.look(self.engine.task(self.world.scope(), id)).await.unwrap()
     }
 
     /// The task once it has ended or asks a person.
@@ -88,20 +88,21 @@ impl<'w> Live<'w> {
             if is(&task) {
                 return task;
             }
-            assert!(self.now().since(began) < PATIENCE, "it never came: {task:#?}");
+            let patience = self.world.settings.poll.0 * PATIENCE;
+            assert!(self.now().since(began).0 < patience, "it never came: {task:#?}");
             looks += 1;
             // Every millisecond at first; what takes long may be met a little later.
-            pause(Millis(if looks < 2_000 { 1 } else { 60_000 })).await;
+            pause(if looks < 2_000 { self.world.tick } else { self.world.settings.poll }).await;
         }
     }
 
     /// Waits until `look` finds something.
     pub async fn find<T>(&self, look: impl AsyncFn() -> Option<T>) -> T {
-        for _ in 0..1_000_000 {
+        for _ in 0..200_000 {
             if let Some(found) = look().await {
                 return found;
             }
-            pause(Millis(1)).await;
+            pause(self.world.tick).await;
         }
         panic!("nothing was found")
     }
@@ -137,7 +138,7 @@ impl<'w> Live<'w> {
     }
 
     pub async fn replay(&self, id: TaskId) -> ReplayReport {
-        self.engine.replay(self.world.scope(), id).await.unwrap()
+        self.world.look(self.engine.replay(self.world.scope(), id)).await.unwrap()
     }
 
     /// The task has ended, and its journal alone leads to the same end.
@@ -149,7 +150,7 @@ impl<'w> Live<'w> {
     }
 
     pub async fn log(&self, id: TaskId) -> Vec<LogEntry> {
-        self.engine.task_log(self.world.scope(), id, -1, 1_000).await.unwrap().0
+        self.world.look(self.engine.task_log(self.world.scope(), id, -1, 1_000)).await.unwrap().0
     }
 
     pub async fn events(&self, id: TaskId) -> Vec<(EventType, Option<String>)> {
@@ -157,15 +158,15 @@ impl<'w> Live<'w> {
     }
 
     pub async fn attempts(&self, id: TaskId) -> Vec<Attempt> {
-        self.engine.store().attempts(self.world.scope(), id).await.unwrap()
+        self.world.look(self.engine.store().attempts(self.world.scope(), id)).await.unwrap()
     }
 
     pub async fn record(&self, kind: &str, key: &str) -> Option<Record> {
-        self.world.store.record(self.world.scope(), kind, key).await.unwrap()
+        self.world.look(self.world.store.record(self.world.scope(), kind, key)).await.unwrap()
     }
 
     pub async fn outbox(&self) -> Vec<kybern_core::outbox::OutboxMessage> {
-        self.world.store.outbox(self.world.scope(), None, 200).await.unwrap().items
+        self.world.look(self.world.store.outbox(self.world.scope(), None, 200)).await.unwrap().items
     }
 
     /// The outcome of a step, as it is journaled last.

@@ -111,7 +111,7 @@ fn an_answer_outlives_the_process_that_took_it() {
     let tool = asking(EffectClass::Unkeyed);
     let world = World::with([tool.clone()]);
     let id = world.run(async |live| {
-        let steps = json!([step("act", "t.careful", json!({"name": "{{ state.customer.name | default(none) }}"}))]);
+        let steps = json!([step("act", "t.careful", json!({"name": "{{ (state.customer | default({})).name | default(none) }}"}))]);
         let id = live.begin(plan(steps), json!({})).await;
         live.rest(id).await;
         live.review(id, None, json!({"customer": {"name": "Ada"}})).await.unwrap();

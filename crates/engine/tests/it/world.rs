@@ -28,14 +28,21 @@ use crate::outside::{CountedIntent, LifeClock, NoHints, NoMail, NothingFound, Wi
 /// When, and how, the process dies.
 #[derive(Default)]
 pub struct Doom {
+    calls: AtomicU64,
     left: AtomicU64,
     how: Mutex<Fault>,
     dead: AtomicBool,
     struck: tokio::sync::Notify,
+    /// The test itself looks: that is no call of the process.
+    looking: AtomicBool,
 }
 
 impl Doom {
     fn strike(&self) -> Fault {
+        if self.looking.load(Ordering::SeqCst) {
+            return Fault::None;
+        }
+        self.calls.fetch_add(1, Ordering::SeqCst);
         if self.dead.load(Ordering::SeqCst) {
             return Fault::CrashBefore;
         }
@@ -65,6 +72,8 @@ pub struct World {
     pub intents: Arc<CountedIntent>,
     pub extractor: Arc<NothingFound>,
     pub settings: Settings,
+    /// How often a test looks whether a thing has happened.
+    pub tick: Millis,
     /// Whether a mail server is configured.
     pub has_mail: bool,
     pub actor: Actor,
@@ -101,6 +110,7 @@ impl World {
                 workflows: [("flow".to_owned(), endpoint("http://flow.test/start"))].into(),
                 ..Settings::default()
             },
+            tick: Millis(1),
             has_mail: true,
             actor: kybern_testkit::actors::admin(TenantId::DEFAULT),
             tools: all,
@@ -210,6 +220,20 @@ impl World {
         self.doom.left.store(n, Ordering::SeqCst);
     }
 
+    /// Looks at what is stored, unseen: such a call is not counted and does not fail. In-memory calls never yield, so
+    /// nobody else's is taken for one.
+    pub async fn look<T>(&self, look: impl Future<Output = T>) -> T {
+        self.doom.looking.store(true, Ordering::SeqCst);
+        let seen = look.await;
+        self.doom.looking.store(false, Ordering::SeqCst);
+        seen
+    }
+
+    /// How many calls of the store all processes have made.
+    pub fn calls(&self) -> u64 {
+        self.doom.calls.load(Ordering::SeqCst)
+    }
+
     /// One life of the process, from its start to the end of `story` or to the stroke of doom: then `None`. Whatever
     /// still runs is gone afterwards.
     pub fn life<'w, T>(&'w self, story: impl AsyncFnOnce(Live<'w>) -> T) -> Option<T> {
@@ -241,7 +265,7 @@ impl World {
 
     /// A task's journal, read between two lives or during one.
     pub fn journal(&self, id: TaskId) -> Vec<JournalRow> {
-        block_on(self.store.journal(self.scope(), id, 0, 100_000)).unwrap()
+        block_on(self.look(self.store.journal(self.scope(), id, 0, 100_000))).unwrap()
     }
 }
 

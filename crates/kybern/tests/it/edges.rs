@@ -2,6 +2,7 @@
 
 mod delivery;
 mod events;
+mod machine;
 mod mail;
 mod process;
 mod verbs;

@@ -42,12 +42,8 @@ async fn submit(client: &Client, ask: &Ask) -> Value {
 }
 
 async fn review(client: &Client, task: &Value, decision: &Value) -> Value {
-    let id = text(&task["id"]);
     let n = task["waits"][0]["details"]["files"][0]["n"].to_string();
-    let answer = json!({"corrections": {"documents": {n: decision}}});
-    let answered = client.post(&format!("/api/tasks/{id}/review"), &answer).await;
-    assert_ne!(answered["status"], "needs_review", "{answered}");
-    client.rest(&id).await
+    client.review(task, &json!({"corrections": {"documents": {n: decision}}})).await
 }
 
 /// What is wrong with the way in which a task waits for a document.

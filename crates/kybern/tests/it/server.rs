@@ -63,6 +63,11 @@ impl Site {
         self.folder.path()
     }
 
+    /// Where the master key lies.
+    pub(crate) fn key_file(&self) -> PathBuf {
+        self.folder.path().join(if self.postgres.is_some() { "kybern.key" } else { "kybern.db.key" })
+    }
+
     /// A file in the folder.
     pub(crate) fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
         let path = self.folder.path().join(name);

@@ -144,5 +144,5 @@ async fn traces_are_exported() {
     }
     let spans: Vec<u8> = seen.into_iter().flat_map(|request| request.body).collect();
     let has = |text: &str| spans.windows(text.len()).any(|window| window == text.as_bytes());
-    assert!(has("kybern") && has(&id), "the spans do not speak of the task");
+    assert!(has("service.name") && has("kybern") && has("/api/tasks/{id}"), "the spans do not speak of the requests");
 }

@@ -114,8 +114,7 @@ async fn an_unkeyed_request_asks_a_person_after_a_kill() {
     let client = server.client();
     let task = client.rest(&id).await;
     assert_eq!((&task["status"], &task["waits"][0]["kind"]), (&json!("needs_review"), &json!("ambiguous")));
-    client.post(&format!("/api/tasks/{id}/review"), &json!({"resolution": "done"})).await;
-    assert_eq!(client.rest(&id).await["status"], "completed");
+    assert_eq!(client.review(&task, &json!({"resolution": "done"})).await["status"], "completed");
     assert_eq!(receiver.seen().len(), 1);
     client.replays(&id).await;
 }

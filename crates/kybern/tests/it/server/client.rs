@@ -140,6 +140,18 @@ impl Client {
         .await
     }
 
+    /// Answers what a task waits for, and gives the task once it has ended or waits for something else. The answer is
+    /// taken in a moment after it was accepted.
+    pub(crate) async fn review(&self, task: &Value, answer: &Value) -> Value {
+        let id = task["id"].as_str().unwrap();
+        self.post(&format!("/api/tasks/{id}/review"), answer).await;
+        until(&format!("the answer to {id} is taken in"), || async {
+            let now = self.rest(id).await;
+            (now["waits"] != task["waits"]).then_some(now)
+        })
+        .await
+    }
+
     /// Every item of a list.
     pub(crate) async fn list(&self, path: &str) -> Vec<Value> {
         let (mut items, mut cursor) = (Vec::new(), String::new());

@@ -1,0 +1,186 @@
+//! Steps in the hands of outside engines.
+
+use kybern_core::error::ErrorCode;
+use kybern_core::id::TaskId;
+use kybern_core::ports::{CallbackOutcome, Keys as _};
+use kybern_core::task::TaskStatus;
+use kybern_core::time::Millis;
+use kybern_engine::task::{CallbackProof, CallbackRequest, TaskView};
+use kybern_testkit::TestKeys;
+use serde_json::{Value, json};
+
+use crate::live::Live;
+use crate::outside::{Wire, Wired, body, header};
+use crate::world::{World, plan, step};
+
+fn delegating() -> Value {
+    json!([
+        {"id": "out", "kind": "workflow", "workflow": "flow", "args": {"n": "{{ task.payload.n }}"}},
+        {"id": "after", "tool": "t.echo", "args": {"got": "{{ steps.out.result.answer }}"}},
+    ])
+}
+
+async fn delegated(live: &Live<'_>) -> TaskView {
+    let id = live.begin(plan(delegating()), json!({"n": [1]})).await;
+    live.until(id, |task| task.status == TaskStatus::Delegated).await
+}
+
+fn id_of(task: TaskId) -> String {
+    format!("v1:{}:{task}:out:0", kybern_core::id::TenantId::DEFAULT)
+}
+
+fn answer(task: TaskId, success: bool, data: Value) -> CallbackRequest {
+    let body_hash = format!("{success}{data}");
+    CallbackRequest { workflow_id: id_of(task), success, error: (!success).then(|| "it rained".to_owned()), data, body_hash }
+}
+
+async fn call_back(live: &Live<'_>, task: TaskId, request: CallbackRequest) -> Result<CallbackOutcome, ErrorCode> {
+    let secret = TestKeys::new().callback_secret(&request.workflow_id);
+    live.engine.callback(task, &CallbackProof::Secret(secret), request).await.map_err(|error| error.code())
+}
+
+#[test]
+fn a_delegation_is_committed_then_dispatched_with_its_key_and_its_own_secret() {
+    World::new().run(async |live| {
+        let task = delegated(&live).await;
+        assert_eq!(task.delegated_workflow_id, Some(id_of(task.id)));
+        assert!(live.world.store.holder(task.id).is_none());
+        let request = live.find(async || live.world.wire.requests().first().cloned()).await;
+        let sent = body(&request);
+        assert_eq!((request.url.as_str(), request.trusted_endpoint), ("http://flow.test/start", true));
+        assert_eq!(header(&request, "Idempotency-Key"), Some(id_of(task.id)));
+        assert_eq!((&sent["workflowId"], &sent["args"]), (&json!(id_of(task.id)), &json!({"n": [1]})));
+        assert_eq!(sent["callbackSecret"], json!(TestKeys::new().callback_secret(&id_of(task.id))));
+        assert!(!json!(live.outbox().await[0].message.body).to_string().contains("callbackSecret"));
+        assert_eq!(live.world.store.delegations(task.id).len(), 1);
+    });
+}
+
+#[test]
+fn a_callback_ends_the_step_and_the_steps_after_it_run() {
+    World::new().run(async |live| {
+        let task = delegated(&live).await;
+        let outcome = call_back(&live, task.id, answer(task.id, true, json!({"answer": 42}))).await;
+        assert_eq!(outcome, Ok(CallbackOutcome::Accepted));
+        let task = live.proven(task.id).await;
+        assert_eq!((task.status, task.result), (TaskStatus::Completed, Some(json!({"got": 42}))));
+        assert_eq!(task.delegated_workflow_id, None);
+    });
+}
+
+#[test]
+fn a_callback_of_failure_fails_the_step() {
+    World::new().run(async |live| {
+        let task = delegated(&live).await;
+        call_back(&live, task.id, answer(task.id, false, Value::Null)).await.unwrap();
+        let task = live.proven(task.id).await;
+        let error = task.error.unwrap();
+        assert_eq!((error.code, error.message.as_str()), (ErrorCode::Workflow, "it rained"));
+    });
+}
+
+#[test]
+fn the_same_callback_twice_is_a_duplicate_another_body_a_conflict_and_one_after_the_end_is_late() {
+    World::new().run(async |live| {
+        let task = delegated(&live).await;
+        let yes = answer(task.id, true, json!({"answer": 1}));
+        assert_eq!(call_back(&live, task.id, yes.clone()).await, Ok(CallbackOutcome::Accepted));
+        assert_eq!(call_back(&live, task.id, yes.clone()).await, Ok(CallbackOutcome::Duplicate));
+        let no = answer(task.id, false, Value::Null);
+        assert_eq!(call_back(&live, task.id, no.clone()).await, Ok(CallbackOutcome::Conflict));
+        let ended = live.proven(task.id).await;
+        assert_eq!(ended.result, Some(json!({"got": 1})));
+        assert_eq!(call_back(&live, task.id, yes).await, Ok(CallbackOutcome::Duplicate));
+        let actions: Vec<String> = live
+            .engine
+            .audit_events(live.world.scope(), 0, 100)
+            .await
+            .unwrap()
+            .into_iter()
+            .map(|event| event.event.action)
+            .collect();
+        assert!(actions.contains(&"delegation.conflict".to_owned()), "{actions:?}");
+        let other = delegated(&live).await;
+        live.engine.cancel(&live.world.actor, other.id).await.unwrap();
+        live.end(other.id).await;
+        assert_eq!(call_back(&live, other.id, answer(other.id, true, json!({}))).await, Ok(CallbackOutcome::Late));
+        assert_eq!(live.proven(other.id).await.status, TaskStatus::Cancelled);
+    });
+}
+
+#[test]
+fn a_callback_that_comes_before_the_delegation_is_kept_and_applied() {
+    for success in [true, false] {
+        World::new().run(async |live| {
+            let mut steps = delegating();
+            steps.as_array_mut().unwrap().insert(0, step("rest", "core.wait", json!({"ms": 200})));
+            let id = live.begin(plan(steps), json!({"n": 1})).await;
+            let data = if success { json!({"answer": "early"}) } else { Value::Null };
+            assert_eq!(call_back(&live, id, answer(id, success, data)).await, Ok(CallbackOutcome::Kept));
+            let task = live.proven(id).await;
+            let expected = if success { TaskStatus::Completed } else { TaskStatus::Failed };
+            assert_eq!(task.status, expected, "{task:#?}");
+            assert!(task.completed_at.unwrap().since(task.created_at) < Millis(10_000));
+            assert!(live.world.wire.requests().is_empty());
+        });
+    }
+}
+
+#[test]
+fn a_forged_callback_and_one_for_another_task_or_step_are_refused() {
+    World::new().run(async |live| {
+        let (task, other) = (delegated(&live).await, delegated(&live).await);
+        let request = answer(task.id, true, json!({"answer": 1}));
+        let forged = live.engine.callback(task.id, &CallbackProof::Secret("guess".to_owned()), request.clone()).await;
+        assert_eq!(forged.unwrap_err().code(), ErrorCode::Unauthenticated);
+        let keys = TestKeys::new();
+        let others = CallbackProof::Secret(keys.callback_secret(&id_of(other.id)));
+        let forged = live.engine.callback(task.id, &others, request.clone()).await;
+        assert_eq!(forged.unwrap_err().code(), ErrorCode::Unauthenticated);
+        assert_eq!(call_back(&live, other.id, request.clone()).await, Err(ErrorCode::NotFound));
+        let mut elsewhere = request.clone();
+        elsewhere.workflow_id = elsewhere.workflow_id.replace(":out:", ":ghost:");
+        assert_eq!(call_back(&live, task.id, elsewhere).await, Err(ErrorCode::NotFound));
+        assert_eq!(live.task(task.id).await.status, TaskStatus::Delegated);
+    });
+}
+
+#[test]
+fn a_delegation_without_a_callback_ends_at_its_deadline_and_a_late_callback_changes_nothing() {
+    World::new().set(|settings| settings.poll = Millis(1_000)).run(async |live| {
+        let steps = json!([
+            {"id": "out", "kind": "workflow", "workflow": "flow", "timeoutMs": 3_600_000, "stopOnFailure": false},
+            step("rest", "core.wait", json!({"ms": 60_000})),
+        ]);
+        let id = live.begin(plan(steps), json!({})).await;
+        let task = live.until(id, |task| task.failed_steps == ["out"]).await;
+        assert_eq!(live.outcome(id, "out").unwrap().error.unwrap().code, ErrorCode::Timeout);
+        assert!(live.now().since(task.created_at) >= Millis(3_600_000));
+        call_back(&live, id, answer(id, true, json!({"answer": 1}))).await.unwrap();
+        let task = live.proven(id).await;
+        assert_eq!((task.status, task.failed_steps), (TaskStatus::Completed, vec!["out".to_owned()]));
+        assert!(!task.state.contains_key("answer"));
+    });
+}
+
+#[test]
+fn a_dispatch_that_the_engine_refuses_fails_the_step_at_once() {
+    World::new().on(Wire::new(|_, _| Wired::Answer(404, json!({})))).run(async |live| {
+        let task = delegated(&live).await;
+        let task = live.proven(task.id).await;
+        let error = task.error.unwrap();
+        assert_eq!(error.code, ErrorCode::Workflow);
+        assert!(error.message.contains("404"), "{}", error.message);
+    });
+}
+
+#[test]
+fn a_dispatch_that_does_not_come_through_is_sent_again_with_the_same_key() {
+    let wire = Wire::new(|_, n| if n < 3 { Wired::Answer(503, json!({})) } else { Wired::Answer(202, json!({})) });
+    World::new().on(wire).run(async |live| {
+        let task = delegated(&live).await;
+        live.find(async || (live.world.wire.requests().len() == 3).then_some(())).await;
+        assert_eq!(live.world.wire.keys().into_values().collect::<Vec<_>>(), [3]);
+        assert_eq!(live.task(task.id).await.status, TaskStatus::Delegated);
+    });
+}

@@ -1,0 +1,238 @@
+//! Waiting, pausing, cancelling, recovering.
+
+use std::sync::Arc;
+
+use futures::FutureExt as _;
+use kybern_core::error::ErrorCode;
+use kybern_core::task::{EffectClass, JournalEntry, TaskStatus};
+use kybern_core::time::Millis;
+use kybern_core::tool::ToolOutcome;
+use kybern_testkit::tools::ScriptedTool;
+use kybern_testkit::Fault;
+use serde_json::json;
+
+use crate::live::Live;
+use crate::outside::pause;
+use crate::world::{World, plan, step};
+
+fn lasting(effect: EffectClass, ms: u64) -> Arc<ScriptedTool> {
+    Arc::new(ScriptedTool::pending("t.lasting", effect, move |_, _| {
+        async move {
+            pause(Millis(ms)).await;
+            Ok(ToolOutcome::default())
+        }
+        .boxed()
+    }))
+}
+
+#[test]
+fn a_wait_outlives_the_process_and_nobody_holds_the_task_meanwhile() {
+    let world = World::new().set(|settings| settings.poll = Millis(60_000));
+    let id = world.run(async |live| {
+        let steps = json!([step("rest", "core.wait", json!({"ms": 86_400_000})), step("after", "core.noop", json!({}))]);
+        let id = live.begin(plan(steps), json!({})).await;
+        let task = live.until(id, |_| live.world.store.holder(id).is_none()).await;
+        assert_eq!(task.status, TaskStatus::Executing);
+        id
+    });
+    world.run(async |live| {
+        let task = live.proven(id).await;
+        assert_eq!((task.status, task.recoveries), (TaskStatus::Completed, 0));
+        let lasted = task.completed_at.unwrap().since(task.created_at).0;
+        assert!((86_400_000..86_400_000 + 180_000).contains(&lasted), "{lasted}");
+    });
+}
+
+#[test]
+fn a_paused_task_keeps_its_status_records_what_is_in_flight_and_begins_nothing() {
+    let tool = lasting(EffectClass::Keyed, 300);
+    World::with([tool.clone()]).run(async |live| {
+        let steps = json!([step("a", "t.lasting", json!({})), step("b", "t.lasting", json!({}))]);
+        let id = live.begin(plan(steps), json!({})).await;
+        live.until(id, |_| tool.count() == 1).await;
+        let task = live.engine.pause(&live.world.actor, id).await.unwrap();
+        assert!(task.paused_at.is_some());
+        let task = live.until(id, |task| task.completed_step_ids == ["a"]).await;
+        assert_eq!(task.status, TaskStatus::Executing);
+        pause(Millis(5_000)).await;
+        assert_eq!((tool.count(), live.task(id).await.completed_step_ids.len()), (1, 1));
+        assert_eq!(live.engine.pause(&live.world.actor, id).await.unwrap_err().code(), ErrorCode::Conflict);
+        live.engine.resume(&live.world.actor, id).await.unwrap();
+        assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
+        assert_eq!(live.engine.resume(&live.world.actor, id).await.unwrap_err().code(), ErrorCode::Conflict);
+    });
+}
+
+async fn cancelled(live: &Live<'_>, id: kybern_core::id::TaskId) -> kybern_engine::task::TaskView {
+    live.engine.cancel(&live.world.actor, id).await.unwrap();
+    let task = live.proven(id).await;
+    assert_eq!(task.status, TaskStatus::Cancelled);
+    assert_eq!(live.engine.cancel(&live.world.actor, id).await.unwrap_err().code(), ErrorCode::Conflict);
+    task
+}
+
+#[test]
+fn a_cancelled_task_records_the_effect_in_flight_and_begins_nothing() {
+    let tool = lasting(EffectClass::Keyed, 300);
+    World::with([tool.clone()]).run(async |live| {
+        let steps = json!([step("a", "t.lasting", json!({})), {"id": "b", "tool": "t.lasting", "when": "always"}]);
+        let id = live.begin(plan(steps), json!({})).await;
+        live.until(id, |_| tool.count() == 1).await;
+        let task = cancelled(&live, id).await;
+        assert_eq!((task.completed_step_ids, tool.count()), (vec!["a".to_owned()], 1));
+        assert_eq!(task.result.unwrap(), json!({"partial": true, "completed": ["a"]}));
+    });
+}
+
+#[test]
+fn a_cancelled_task_drops_a_call_that_changes_nothing_outside() {
+    let tool = lasting(EffectClass::Read, 20_000);
+    World::with([tool.clone()]).run(async |live| {
+        let id = live.begin(plan(json!([step("a", "t.lasting", json!({}))])), json!({})).await;
+        live.until(id, |_| tool.count() == 1).await;
+        let began = live.now();
+        let task = cancelled(&live, id).await;
+        assert!(task.completed_step_ids.is_empty());
+        assert!(live.now().since(began) < Millis(15_000));
+    });
+}
+
+#[test]
+fn a_task_is_cancelled_while_it_waits_for_a_person_the_clock_an_engine_or_is_paused() {
+    World::new().run(async |live| {
+        let waits = [
+            step("w", "core.ask", json!({"title": "t", "fields": {}})),
+            step("w", "core.wait", json!({"ms": 3_600_000})),
+            json!({"id": "w", "kind": "workflow", "workflow": "flow"}),
+        ];
+        for paused in [false, true] {
+            for wait in &waits {
+                let id = live.begin(plan(json!([wait, {"id": "b", "tool": "core.noop", "when": "always"}])), json!({})).await;
+                live.until(id, |_| live.world.store.holder(id).is_none() && !live.world.journal(id).is_empty()).await;
+                if paused {
+                    live.engine.pause(&live.world.actor, id).await.unwrap();
+                }
+                let task = cancelled(&live, id).await;
+                assert!(task.completed_step_ids.is_empty() && task.waits.is_empty(), "{wait}");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_cancel_at_every_moment_starts_nothing_afterwards() {
+    for at in 0..60 {
+        let tool = lasting(EffectClass::Keyed, 3);
+        World::with([tool.clone()]).run(async |live| {
+            let branch = |id: &str| json!([step(id, "t.lasting", json!({})), step(&format!("{id}2"), "core.wait", json!({"ms": 5})), step(&format!("{id}3"), "t.lasting", json!({}))]);
+            let steps = json!([{"id": "p", "kind": "parallel", "branches": [branch("a"), branch("b")]}]);
+            let id = live.begin(plan(steps), json!({})).await;
+            pause(Millis(at)).await;
+            if live.engine.cancel(&live.world.actor, id).await.is_err() {
+                return;
+            }
+            let (begun, attempts) = (tool.count(), live.attempts(id).await.len());
+            let task = live.proven(id).await;
+            // A call whose beginning was being recorded just then may still have gone out.
+            assert!(tool.count() <= begun.max(attempts), "at {at}");
+            assert!(matches!(task.status, TaskStatus::Cancelled), "at {at}: {}", task.status);
+            let done = task.completed_step_ids.iter().filter(|id| !id.ends_with('2') && *id != "p").count();
+            assert_eq!(done, tool.count(), "at {at}: every effect is recorded");
+        });
+    }
+}
+
+#[test]
+fn a_worker_that_slept_past_its_lease_writes_nothing() {
+    let tool = Arc::new(ScriptedTool::pending("t.sleepy", EffectClass::Keyed, |context, _| {
+        async move {
+            // The first holder takes forever, the second answers at once.
+            if !context.may_have_happened {
+                pause(Millis(20_000)).await;
+            }
+            let mut data = serde_json::Map::new();
+            data.insert("again".to_owned(), json!(context.may_have_happened));
+            Ok(ToolOutcome::new(data, ""))
+        }
+        .boxed()
+    }));
+    let world = World::with([tool.clone()]).set(|settings| {
+        settings.lease = Millis(1_000);
+        settings.heartbeat = Millis(10_000_000);
+    });
+    world.run(async |live| {
+        let id = live.begin(plan(json!([step("a", "t.sleepy", json!({}))])), json!({})).await;
+        live.until(id, |_| tool.count() == 1).await;
+        let second = live.world.engine(live.world.settings.clone());
+        second.start().await.unwrap();
+        let task = live.proven(id).await;
+        assert_eq!((&task.state["again"], task.recoveries), (&json!(true), 1));
+        pause(Millis(40_000)).await;
+        assert_eq!(live.world.journal(id).len(), 3);
+        assert_eq!(live.proven(id).await.state, task.state);
+        let keys: Vec<String> = tool.calls().into_iter().map(|call| call.key).collect();
+        assert_eq!(keys[0], keys[1]);
+    });
+}
+
+#[test]
+fn a_task_that_kills_its_workers_is_given_up_and_one_that_gets_further_is_not() {
+    // The tool's own step kills the process: the store dies at the call that would commit it.
+    let deaths = |rounds: u32, progress: bool| {
+        let tool = Arc::new(ScriptedTool::pending("t.killer", EffectClass::Keyed, |_, _| std::future::pending().boxed()));
+        let quick = Arc::new(ScriptedTool::noop("t.quick", EffectClass::Keyed));
+        let world = World::with([tool.clone(), quick]);
+        let id = world.run(async |live| {
+            let body = json!([step("q", "t.quick", json!({})), {"id": "w", "tool": "core.wait", "args": {"ms": 10}}]);
+            let steps = if progress {
+                json!([{"id": "l", "kind": "loop", "over": "{{ task.payload.n }}", "steps": body}])
+            } else {
+                json!([step("k", "t.killer", json!({}))])
+            };
+            let id = live.begin(plan(steps), json!({"n": (0..30).collect::<Vec<_>>()})).await;
+            live.until(id, |_| live.world.store.holder(id).is_some()).await;
+            id
+        });
+        for _ in 0..rounds {
+            // Each life dies once it has begun an attempt.
+            world.doom(if progress { 9 } else { 7 }, Fault::CrashAfter);
+            world.life(async |live| live.end(id).await);
+        }
+        (world, id)
+    };
+    let (world, id) = deaths(10, false);
+    world.run(async |live| {
+        let task = live.end(id).await;
+        assert_eq!(task.status, TaskStatus::Failed);
+        assert!(task.error_message.unwrap().contains("given up"));
+        assert!(live.replay(id).await.matches);
+    });
+    let recovered =
+        world.journal(id).iter().filter(|row| matches!(row.entry, JournalEntry::Recovered { .. })).count();
+    assert_eq!(recovered, 6);
+    let (world, id) = deaths(10, true);
+    world.run(async |live| {
+        let task = live.proven(id).await;
+        assert_eq!(task.status, TaskStatus::Completed);
+        assert!(task.recoveries > 0, "{}", task.recoveries);
+    });
+}
+
+#[test]
+fn a_graceful_stop_gives_leases_back_and_the_next_process_goes_on() {
+    let tool = lasting(EffectClass::Keyed, 100);
+    let world = World::with([tool.clone()]);
+    let id = world.run(async |live| {
+        let steps = json!([step("a", "t.lasting", json!({})), step("b", "t.lasting", json!({}))]);
+        let id = live.begin(plan(steps), json!({})).await;
+        live.until(id, |_| tool.count() == 1).await;
+        live.engine.drain(Millis(5_000)).await;
+        let task = live.task(id).await;
+        assert_eq!((task.completed_step_ids, live.world.store.holder(id)), (vec!["a".to_owned()], None));
+        id
+    });
+    world.run(async |live| {
+        let task = live.proven(id).await;
+        assert_eq!((task.status, task.recoveries, tool.count()), (TaskStatus::Completed, 0, 2));
+    });
+}

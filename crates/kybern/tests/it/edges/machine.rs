@@ -1,0 +1,117 @@
+//! The verbs that work on this machine: backup, restore, doctor, demo.
+
+use std::fs;
+use std::process::Output;
+
+use serde_json::{Value, json};
+
+use crate::samples;
+use crate::server::client::text;
+use crate::server::{KEY, Site};
+
+/// Runs a verb on the site's database: exit code, output, errors.
+fn run(site: &Site, args: &[&str]) -> (Option<i32>, String, String) {
+    let Output { status, stdout, stderr } = site.command(args).args(["--database", &site.database()]).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (status.code(), text(stdout), text(stderr))
+}
+
+/// Everything that one database holds goes into a file, and out of it into another database.
+async fn a_backup_is_restored(from: Site, to: Site) {
+    let mut server = from.start();
+    let client = server.client();
+    samples::hire(&client).await;
+    let samples = samples::all();
+    let sample = samples.iter().find(|sample| sample.file.starts_with("mail/01-")).unwrap();
+    let task = client.rest(&text(&client.ok(&sample.ask).await["taskId"])).await;
+    assert_eq!(task["status"], "completed");
+    server.terminate();
+    server.ended().await;
+    let file = from.folder().join("all.backup").display().to_string();
+    let (code, said, err) = run(&from, &["backup", &file]);
+    assert_eq!(code, Some(0), "{said}{err}");
+    let id = text(&task["id"]);
+
+    let (code, _, err) = run(&to, &["restore", &file]);
+    assert!(code == Some(1) && err.contains("master key"), "{err}");
+    fs::copy(from.key_file(), to.key_file()).unwrap();
+    let (code, said, err) = run(&to, &["restore", &file]);
+    assert_eq!(code, Some(0), "{said}{err}");
+    let server = to.start();
+    let client = server.client();
+    assert_eq!(client.get(&format!("/api/tasks/{id}")).await, task);
+    client.replays(&id).await;
+    client.audit_is_whole().await;
+    assert_eq!(client.list("/api/records/insurance.policy").await.len(), 2);
+    let attachments = client.get(&format!("/api/tasks/{id}/attachments")).await;
+    for attachment in attachments["items"].as_array().unwrap() {
+        let path = format!("{}/api/tasks/{id}/attachments/{}", server.url(), attachment["n"]);
+        let original = reqwest::Client::new().get(path).bearer_auth(KEY).send().await.unwrap();
+        assert_eq!(original.status().as_u16(), 200);
+        assert!(!original.bytes().await.unwrap().is_empty());
+    }
+    // The same mail again is still known.
+    assert_eq!(client.ok(&sample.ask).await, json!({"taskId": id, "duplicate": true}));
+    drop(server);
+    // A database that is there is not overwritten unasked.
+    let (code, _, err) = run(&to, &["restore", &file]);
+    if to.key_file().ends_with("kybern.key") {
+        assert!(code == Some(1) && err.contains("the database is not empty"), "{err}");
+        return;
+    }
+    assert!(code == Some(1) && err.contains("--replace"), "{err}");
+    assert_eq!(run(&to, &["restore", "--replace", &file]).0, Some(0));
+}
+
+#[tokio::test]
+async fn a_backup_is_restored_on_sqlite() {
+    a_backup_is_restored(Site::sqlite(), Site::sqlite()).await;
+}
+
+#[tokio::test]
+async fn a_backup_moves_from_sqlite_to_postgres_and_back() {
+    let (Some(there), Some(back)) = (Site::postgres(), Site::postgres()) else { return };
+    a_backup_is_restored(Site::sqlite(), there).await;
+    a_backup_is_restored(back, Site::sqlite()).await;
+}
+
+#[tokio::test]
+async fn the_doctor_says_what_is_missing() {
+    let site = Site::sqlite();
+    let (code, out, err) = run(&site, &["doctor", "--url", "http://127.0.0.1:1", "--json"]);
+    let report: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));
+    let broken = report["findings"].as_array().unwrap().iter().filter(|finding| finding["state"] == "broken");
+    // The usual port may be taken on this machine; nothing else is broken.
+    let broken: Vec<&Value> = broken.filter(|finding| finding["part"] != "address").collect();
+    assert!(broken.is_empty() && matches!(code, Some(0 | 1)), "{broken:?}");
+    let remedy = |part: &str| {
+        let found = report["findings"].as_array().unwrap().iter().find(|finding| finding["part"] == part);
+        found.map(|finding| text(&finding["remedy"])).unwrap_or_default()
+    };
+    assert!(remedy("mail out").contains("[smtp]") && remedy("server").contains("kybern serve"), "{report}");
+    site.file("kybern.toml", "[smtp]\nhots = \"x\"\n");
+    let (code, out, _) = run(&site, &["doctor", "--json"]);
+    assert!(code == Some(1) && out.contains("smtp.hots"), "{out}");
+}
+
+#[tokio::test]
+async fn the_doctor_sees_a_running_server() {
+    let site = Site::sqlite();
+    let server = site.start();
+    let output = site.command(&["doctor", "--url", server.url()]).env("KYBERN_API_KEY", KEY).output().unwrap();
+    let out = String::from_utf8(output.stdout).unwrap();
+    assert!(out.contains(server.url()), "{out}");
+    assert_eq!(output.status.code(), Some(0), "{out}");
+}
+
+#[tokio::test]
+async fn the_demo_runs_to_its_end() {
+    let site = Site::sqlite();
+    let folder = site.folder().join("demo").display().to_string();
+    let output = site.command(&["demo", "--dir", &folder]).output().unwrap();
+    let out = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{out}{}", String::from_utf8_lossy(&output.stderr));
+    for part in ["Juniper Flats Transport LLC", "dec-page-scan.pdf", "audit chain", "What next"] {
+        assert!(out.contains(part), "{part} is not in:\n{out}");
+    }
+}
