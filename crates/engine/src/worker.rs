@@ -5,6 +5,7 @@ use std::sync::Arc;
 use kybern_core::ports::Heartbeat;
 use kybern_core::task::Claimed;
 use kybern_core::time::Millis;
+use tracing::Instrument as _;
 
 use crate::Engine;
 use crate::executor::Stop;
@@ -81,8 +82,11 @@ impl Engine {
         has_documents: Option<bool>,
         slot: Option<tokio::sync::OwnedSemaphorePermit>,
     ) {
+        let (task, trace) = (claimed.lease.task(), claimed.task.trace_id.clone());
+        let tenant = claimed.lease.scope().tenant();
+        let span = tracing::info_span!("task.run", task.id = %task, tenant.id = %tenant, trace.id = %trace);
         self.spawn(|engine| async move {
-            engine.run_to_rest(claimed, has_documents).await;
+            engine.run_to_rest(claimed, has_documents).instrument(span).await;
             drop(slot);
         });
     }

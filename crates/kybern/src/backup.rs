@@ -92,6 +92,9 @@ pub(crate) async fn restore(options: RestoreOptions) -> anyhow::Result<ExitCode>
             key_place(&config)
         );
     }
+    if replace && matches!(config.database.url, DatabaseUrl::Postgres(_)) {
+        anyhow::bail!("--replace is for SQLite files; on PostgreSQL restore into an empty database and point at that");
+    }
     if let DatabaseUrl::Sqlite(path) = &config.database.url
         && path.exists()
     {
@@ -130,19 +133,20 @@ fn sizes(manifest: &Manifest) -> String {
 
 /// Renames a database and what belongs to it to `NAME.replaced`, so that nothing is lost by a restore.
 fn set_aside(path: &Path) -> anyhow::Result<()> {
-    for suffix in ["", "-wal", "-shm", ".files"] {
-        let mut from = path.as_os_str().to_owned();
-        from.push(suffix);
-        let mut to = path.as_os_str().to_owned();
-        to.push(".replaced");
-        to.push(suffix);
-        let (from, to) = (PathBuf::from(from), PathBuf::from(to));
-        if !from.exists() {
-            continue;
-        }
-        if to.exists() {
-            anyhow::bail!("{} is left from an earlier restore, move it away first", to.display());
-        }
+    let with = |suffix: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    let moves: Vec<(PathBuf, PathBuf)> = ["", "-wal", "-shm", ".files"]
+        .into_iter()
+        .map(|suffix| (with(suffix), with(&format!(".replaced{suffix}"))))
+        .filter(|(from, _)| from.exists())
+        .collect();
+    if let Some((_, taken)) = moves.iter().find(|(_, to)| to.exists()) {
+        anyhow::bail!("{} is left from an earlier restore, move it away first", taken.display());
+    }
+    for (from, to) in moves {
         std::fs::rename(&from, &to).with_context(|| format!("cannot move {} aside", from.display()))?;
     }
     Ok(())

@@ -15,6 +15,7 @@ use kybern_core::task::{
 };
 use kybern_core::time::{Millis, Timestamp};
 use kybern_core::tool::{ToolFailure, ToolOutcome};
+use tracing::Instrument as _;
 
 use super::node::{NodeState, Phase};
 use super::phases;
@@ -221,7 +222,8 @@ impl Run {
 
     /// Walks the phases that are left, until the plan is known or a person is asked.
     async fn walk_phases(&mut self) -> Result<Flow, Stop> {
-        while let Some(phase) = self.next_phase() {
+        // After a phase that failed there is nothing to find out.
+        while let (Some(phase), None) = (self.next_phase(), self.failed_phase()) {
             let known = self.walk.phase(phase).cloned().unwrap_or_default();
             if known.wait.is_some() {
                 return Ok(Flow::Continue);
@@ -336,7 +338,11 @@ async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) -> Result<Ret
         }
     }
     let result = match &call.target {
-        Target::Tool(prepared) => inner.tools.call(prepared, &call.context, call.timeout).await,
+        Target::Tool(prepared) => {
+            let step = call.context.step.as_ref().map_or("", |step| step.as_str());
+            let span = tracing::info_span!("tool.call", step.id = step, tool.name = %prepared.spec().key);
+            inner.tools.call(prepared, &call.context, call.timeout).instrument(span).await
+        }
         Target::Handler(handler, kind, rendered) => {
             let run = handler.run(&call.context, kind, rendered.clone());
             tokio::time::timeout(call.timeout.as_duration(), run).await.unwrap_or_else(|_elapsed| {

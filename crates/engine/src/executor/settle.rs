@@ -130,7 +130,7 @@ impl Run {
         Ok(())
     }
 
-    fn failed_phase(&self) -> Option<(Phase, StepError)> {
+    pub(super) fn failed_phase(&self) -> Option<(Phase, StepError)> {
         [Phase::Extraction, Phase::Intent, Phase::Planning].into_iter().find_map(|phase| {
             let outcome = self.walk.phase(phase)?.outcome.clone()?;
             outcome.error.clone().map(|error| (phase, error))

@@ -161,8 +161,7 @@ pub(super) fn delegation(run: &Run, index: usize, workflow: &str, args: Map<Stri
     };
     let early = run.walk.early_callback(&workflow_id).cloned();
     let delegation = Delegation { step: node.id.clone(), workflow: workflow.to_owned(), workflow_id, deadline };
-    let mut draft =
-        Draft { effects: vec![Effect::Delegate(Box::new(delegation))], ..Draft::row(wait_row(node, wait)) };
+    let mut draft = Draft { effects: vec![Effect::Delegate(Box::new(delegation))], ..Draft::row(wait_row(node, wait)) };
     match early {
         // Its engine has answered already: there is nothing left to ask.
         Some(answer) => draft.rows.push(super::signals::called_back(run, index, &answer)),

@@ -11,10 +11,10 @@ use kybern_core::time::Millis;
 
 use crate::Engine;
 
-/// How long a job's lease holds; no handler may take longer.
-const LEASE: Millis = Millis(120_000);
+/// How long a job's lease holds; no handler may take longer. A job whose process died goes on after it.
+const LEASE: Millis = Millis(30_000);
 /// How long one try may take.
-const TIMEOUT: Millis = Millis(90_000);
+const TIMEOUT: Millis = Millis(25_000);
 
 /// The pauses between the tries of a job.
 const BACKOFF: RetryPolicy = RetryPolicy {

@@ -17,7 +17,7 @@ use super::{JobFailure, sign};
 use crate::Engine;
 
 /// How long a receiver may take to answer.
-const RECEIVER_TIMEOUT: Millis = Millis(30_000);
+const RECEIVER_TIMEOUT: Millis = Millis(20_000);
 /// Bytes of a receiver's answer that are read.
 const MAX_ANSWER: usize = 64 * 1024;
 

@@ -6,7 +6,7 @@ use kybern_core::event::{self, LogEntry};
 use kybern_core::id::TaskId;
 use kybern_core::ports::TaskFilter;
 use kybern_core::record::StoredLink;
-use kybern_core::task::{Attachment, Task};
+use kybern_core::task::{Attachment, Task, TaskStatus};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
 
@@ -43,15 +43,34 @@ impl Engine {
             news.as_mut().enable();
             let task = self.row(scope, id).await?;
             let waited = self.inner.clock.now().since(began);
-            let rests = task.status.is_terminal()
-                || task.status == kybern_core::task::TaskStatus::NeedsReview
-                || task.paused_at.is_some();
-            if rests || waited >= at_most {
+            let may_rest = task.status.is_terminal() || task.status == TaskStatus::NeedsReview;
+            if may_rest || task.paused_at.is_some() || waited >= at_most {
                 let walk = self.walk_of(scope, &task).await?;
-                return Ok(TaskView::new(task, Some(&walk)));
+                if waited >= at_most || !has_news(&task, &walk) {
+                    return Ok(TaskView::new(task, Some(&walk)));
+                }
             }
             let left = Millis(at_most.0 - waited.0).min(POLL);
             // The time being up is the same as news: look again.
+            let _ = tokio::time::timeout(left.as_duration(), news).await;
+        }
+    }
+
+    /// A task as soon as what was last left for it has been taken in, at most `at_most` later.
+    pub(crate) async fn after_news(&self, scope: TenantScope, id: TaskId, at_most: Millis) -> Result<TaskView> {
+        let watch = self.inner.watchers.watch(id);
+        let began = self.inner.clock.now();
+        loop {
+            let news = watch.next();
+            tokio::pin!(news);
+            news.as_mut().enable();
+            let task = self.row(scope, id).await?;
+            let walk = self.walk_of(scope, &task).await?;
+            let waited = self.inner.clock.now().since(began);
+            if waited >= at_most || task.paused_at.is_some() || !has_news(&task, &walk) {
+                return Ok(TaskView::new(task, Some(&walk)));
+            }
+            let left = Millis(at_most.0 - waited.0).min(POLL);
             let _ = tokio::time::timeout(left.as_duration(), news).await;
         }
     }
@@ -146,4 +165,9 @@ impl Engine {
             }
         }
     }
+}
+
+/// Whether something was left for a task that its next holder has not taken in: an answer, a wish to cancel.
+fn has_news(task: &Task, walk: &Walk) -> bool {
+    !task.status.is_terminal() && (task.signals > walk.signals_seen() || task.cancel_requested)
 }

@@ -10,12 +10,16 @@ use kybern_core::plan::StepId;
 use kybern_core::policy::webhook::{self, WebhookHeaders};
 use kybern_core::ports::{CallbackOutcome, ReviewRefused};
 use kybern_core::task::{Resolution, Signal, Task, TaskStatus, Wait, WaitKind};
+use kybern_core::time::Millis;
 use serde_json::{Value, json};
 
 use super::request::{CallbackRequest, ReviewRequest};
 use super::view::TaskView;
 use crate::Engine;
 use crate::tools::schema;
+
+/// How long an answer waits for what it caused to be taken in.
+const TAKEN_IN: Millis = Millis(1_000);
 
 /// How an outside engine proves that it is the one that was asked.
 #[derive(Clone, Debug)]
@@ -80,7 +84,9 @@ impl Engine {
     async fn told(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
         self.inner.active.poke(id);
         self.inner.watchers.tell(id);
-        self.task(actor.scope(), id).await
+        // A worker takes it in within milliseconds; then the answer already shows what came of it.
+        let patience = if self.inner.settings.work { TAKEN_IN } else { Millis(0) };
+        self.after_news(actor.scope(), id, patience).await
     }
 
     /// Answers what a task waits for.

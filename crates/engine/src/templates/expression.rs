@@ -232,3 +232,54 @@ impl Shape {
         shape
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn context() -> Context {
+        let long = Value::String("x".repeat(1_000_000));
+        Context {
+            state: Arc::new(serde_json::Map::from_iter([("long".to_owned(), long)])),
+            steps: Arc::default(),
+            task: Arc::default(),
+            tenant: Arc::default(),
+            user: Arc::default(),
+            round: None,
+        }
+    }
+
+    #[test]
+    fn an_expression_over_a_limit_is_refused_before_it_runs() {
+        let long = format!("'{}'", "x".repeat(MAX_EXPRESSION));
+        let joins = vec!["state.long"; MAX_JOINS + 2].join(" ~ ");
+        for source in [long.as_str(), joins.as_str(), "'a' * 3", "[1] * 3", "state.long | list * 2", "3 * 'a'"] {
+            assert!(matches!(compile(source), Err(ExpressionError::Refused { .. })), "{source:.40}");
+        }
+        for source in ["1 +", "a b", "", "{% x %}", "state."] {
+            assert!(matches!(compile(source), Err(ExpressionError::Syntax { .. })), "{source:?}");
+        }
+    }
+
+    #[test]
+    fn a_result_over_the_limit_and_too_many_steps_are_failures() {
+        for source in [
+            "state.long ~ state.long ~ state.long ~ state.long ~ state.long",
+            "[state.long, state.long, state.long, state.long, state.long]",
+            "state.long | list | map('upper') | join(',') | list | length",
+        ] {
+            let result = compile(source).unwrap().evaluate(&context());
+            assert!(matches!(result, Err(ExpressionError::Failed { .. })) || result.is_ok_and(|v| v.is_number()), "{source}");
+        }
+    }
+
+    #[test]
+    fn names_are_read_with_and_without_context_and_computed_ones_count_as_the_whole() {
+        let paths = |source: &str| compile(source).unwrap().paths().to_vec();
+        let path = |dotted: &str| dotted.split('.').map(str::to_owned).collect::<Path>();
+        assert_eq!(paths("context.state.a.b + 1"), [path("state.a.b")]);
+        assert_eq!(paths("state[task.input]"), [path("state"), path("task.input")]);
+        assert_eq!(paths("item"), [path("item")]);
+        assert_eq!(paths("1 + 1"), [] as [Path; 0]);
+    }
+}

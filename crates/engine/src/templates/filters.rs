@@ -114,3 +114,70 @@ fn replace(value: &str, from: &str, to: &str) -> Result<String, Error> {
     }
     Ok(value.replace(from, to))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::{Value, json};
+
+    use crate::templates::{Context, render};
+
+    fn eval(expression: &str) -> Option<Value> {
+        let state = json!({
+            "names": ["b", "a", "b"], "people": [{"n": 1, "ok": true}, {"n": 2, "ok": false}],
+            "text": " Some Words ", "count": 3, "none": null, "day": "2026-01-02"
+        });
+        let context = Context {
+            state: Arc::new(state.as_object().cloned().unwrap()),
+            steps: Arc::default(),
+            task: Arc::default(),
+            tenant: Arc::default(),
+            user: Arc::default(),
+            round: Some((Arc::new(json!({"k": 7})), 4)),
+        };
+        render(&json!(format!("{{{{ {expression} }}}}")), &context).ok()
+    }
+
+    #[test]
+    fn filters_do_what_their_names_say_and_keep_types() {
+        for (expression, value) in [
+            ("state.names | length", json!(3)),
+            ("state.names | sort | join('-')", json!("a-b-b")),
+            ("state.names | unique", json!(["b", "a"])),
+            ("state.names | first", json!("b")),
+            ("state.names | reverse | list", json!(["b", "a", "b"])),
+            ("state.people | selectattr('ok') | map(attribute='n') | list", json!([1])),
+            ("state.people | map(attribute='n') | sum", json!(3)),
+            ("state.text | trim | lower", json!("some words")),
+            ("state.text | trim | replace('Some', 'No')", json!("No Words")),
+            ("'7' | int + 1", json!(8)),
+            ("state.ghost | default('x')", json!("x")),
+            ("state.none is none", json!(true)),
+            ("'a' in state.names", json!(true)),
+            ("state.day.split('-') | first", json!("2026")),
+            ("state.count * 2 if state.count > 2 else 0", json!(6)),
+            ("state.names[1:]", json!(["a", "b"])),
+            ("item.k * index", json!(28)),
+            ("{'a': [state.count]}", json!({"a": [3]})),
+        ] {
+            let found = eval(expression);
+            if expression.contains(".split(") {
+                // Methods of texts are not offered, filters are.
+                assert_eq!((found, eval("state.day | split('-') | first")), (None, Some(value)));
+            } else {
+                assert_eq!(found, Some(value), "{expression}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_could_be_misused_is_not_there() {
+        for expression in [
+            "range(1000000)", "namespace()", "dict(a=1)", "debug()", "lipsum()", "state | pprint", "state.text | center(10000000)",
+            "state.text | indent(10000000)", "'%s' | format(1)", "state.names | batch(1)", "state.__class__",
+        ] {
+            assert_eq!(eval(expression), None, "{expression}");
+        }
+    }
+}

@@ -97,3 +97,39 @@ pub fn partial(schema: &Value) -> Value {
     }
     partial
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_name_their_place() {
+        let schema = json!({"type": "object", "properties": {"a": {"type": "object", "properties": {"n": {"type": "integer"}}}}});
+        let faults = check(&schema, &json!({"a": {"n": "x"}}));
+        assert_eq!((faults.len(), faults[0].path.as_str()), (1, "/a/n"));
+        assert!(check(&schema, &json!({"a": {"n": 1}})).is_empty());
+    }
+
+    #[test]
+    fn a_schema_that_is_none_is_a_fault_and_remote_references_are_not_followed() {
+        assert!(compile(&json!({"type": 5})).is_err());
+        assert!(compile(&json!({"$ref": "https://example.com/schema.json"})).is_err());
+        assert_eq!(check(&json!({"type": 5}), &json!({})).len(), 1);
+    }
+
+    #[test]
+    fn arguments_are_closed_unless_the_tool_opens_them() {
+        assert_eq!(check(&closed(&json!({"properties": {}})), &json!({"x": 1})).len(), 1);
+        assert!(check(&closed(&json!({"additionalProperties": true})), &json!({"x": 1})).is_empty());
+    }
+
+    #[test]
+    fn a_form_is_a_schema_or_a_list_of_needed_fields() {
+        let plain = form(&json!({"name": {"type": "string"}}));
+        assert_eq!(check(&plain, &json!({})).len(), 1);
+        assert!(check(&plain, &json!({"name": "x"})).is_empty());
+        let whole = json!({"type": "object", "properties": {"name": {}}});
+        assert_eq!(form(&whole), whole);
+        assert!(check(&partial(&plain), &json!({})).is_empty());
+    }
+}

@@ -163,3 +163,35 @@ fn approximate_size(members: &Map<String, Value>) -> usize {
     }
     members.iter().map(|(name, value)| name.len() + 4 + of(value)).sum::<usize>() + 2
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn object(value: Value) -> Map<String, Value> {
+        value.as_object().cloned().unwrap()
+    }
+
+    #[test]
+    fn a_hash_of_arguments_follows_their_values_and_not_their_order() {
+        let (a, b) = (object(json!({"x": 1, "y": {"p": [1], "q": 2}})), object(json!({"y": {"q": 2, "p": [1]}, "x": 1})));
+        assert_eq!(hash_args(&a), hash_args(&b));
+        assert_ne!(hash_args(&a), hash_args(&object(json!({"x": 1, "y": {"p": [2], "q": 2}}))));
+    }
+
+    #[test]
+    fn a_call_is_refused_by_existence_then_arguments_then_right() {
+        let mut registry = Registry::default();
+        crate::tools::builtin::register(&mut registry).unwrap();
+        let service = ToolService::new(Arc::new(registry));
+        let refused = |name: &str, args: Value, may: bool| service.prepare(name, object(args), |_| may).err().unwrap();
+        assert_eq!(refused("ghost", json!({}), false).code(), ErrorCode::NotFound);
+        assert_eq!(refused("core.wait", json!({"ms": "x"}), false).code(), ErrorCode::Validation);
+        assert_eq!(refused("core.wait", json!({"ms": 1}), false).code(), ErrorCode::PermissionDenied);
+        assert!(service.prepare("core.wait", object(json!({"ms": 1})), |_| true).is_ok());
+        let alias = service.prepare("http_request", object(json!({"method": "GET", "url": "http://x"})), |_| true);
+        assert_eq!(alias.unwrap().effect, EffectClass::Read);
+    }
+}

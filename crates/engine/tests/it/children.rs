@@ -20,9 +20,17 @@ async fn child_of(live: &Live<'_>, parent: TaskId) -> TaskId {
 #[test]
 fn a_childs_result_flows_back_and_its_parent_holds_nothing_meanwhile() {
     World::new().run(async |live| {
-        let steps = json!([step("rest", "core.wait", json!({"ms": 500})), step("e", "t.echo", json!({"y": "{{ task.payload.n + 1 }}"}))]);
+        let steps = json!([
+            step("rest", "core.wait", json!({"ms": 500})),
+            step("e", "t.echo", json!({"y": "{{ task.payload.n + 1 }}"}))
+        ]);
         live.put(json!({"key": "test.child", "steps": steps})).await;
-        let id = live.begin(plan(json!([starting("test.child"), step("after", "t.echo", json!({"z": "{{ state.y }}"}))])), json!({"n": 1})).await;
+        let id = live
+            .begin(
+                plan(json!([starting("test.child"), step("after", "t.echo", json!({"z": "{{ state.y }}"}))])),
+                json!({"n": 1}),
+            )
+            .await;
         let child = child_of(&live, id).await;
         let parent = live.until(id, |_| live.world.store.holder(id).is_none()).await;
         assert_eq!((parent.status, parent.current_step_id.as_deref()), (TaskStatus::Executing, Some("sub")));
@@ -36,7 +44,8 @@ fn a_childs_result_flows_back_and_its_parent_holds_nothing_meanwhile() {
 #[test]
 fn a_childs_failure_fails_its_step() {
     World::new().run(async |live| {
-        live.put(json!({"key": "test.child", "steps": [step("f", "core.fail", json!({"message": "broken below"}))]})).await;
+        live.put(json!({"key": "test.child", "steps": [step("f", "core.fail", json!({"message": "broken below"}))]}))
+            .await;
         let mut sub = starting("test.child");
         sub["stopOnFailure"] = json!(false);
         let id = live.begin(plan(json!([sub, step("after", "core.noop", json!({}))])), json!({"n": 1})).await;
@@ -78,7 +87,8 @@ fn cancelling_a_parent_cancels_what_lies_below_it() {
 #[test]
 fn a_cancelled_child_fails_its_parents_step() {
     World::new().run(async |live| {
-        live.put(json!({"key": "test.child", "steps": [step("ask", "core.ask", json!({"title": "t", "fields": {}}))]})).await;
+        live.put(json!({"key": "test.child", "steps": [step("ask", "core.ask", json!({"title": "t", "fields": {}}))]}))
+            .await;
         let id = live.begin(plan(json!([starting("test.child")])), json!({"n": 1})).await;
         let child = child_of(&live, id).await;
         let asked = live.rest(child).await;

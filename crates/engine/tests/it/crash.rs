@@ -92,7 +92,9 @@ async fn tell(live: &Live<'_>, story: &Story) -> TaskView {
     loop {
         let task = live.rest(id).await;
         if task.status.is_terminal() {
-            let first = live.world.journal(id).iter().filter(|row| matches!(row.entry, JournalEntry::Ended { .. })).count() == 1;
+            let first =
+                live.world.journal(id).iter().filter(|row| matches!(row.entry, JournalEntry::Ended { .. })).count()
+                    == 1;
             if story.retries && !retried && first && task.status == TaskStatus::Failed {
                 retried = true;
                 live.engine.retry(&live.world.actor, id).await.unwrap();
@@ -122,8 +124,14 @@ async fn end_of(live: &Live<'_>, task: &TaskView) -> End {
     let records = store.records(scope, "thing", None, 200).await.unwrap().items;
     let sent = store.outbox(scope, None, 200).await.unwrap().items;
     let short = |key: &str| key.rsplit(':').take(2).collect::<Vec<_>>().join(":");
-    let mut keys: Vec<String> =
-        live.world.wire.requests().iter().filter_map(|request| header(request, "Idempotency-Key")).map(|key| short(&key)).collect();
+    let mut keys: Vec<String> = live
+        .world
+        .wire
+        .requests()
+        .iter()
+        .filter_map(|request| header(request, "Idempotency-Key"))
+        .map(|key| short(&key))
+        .collect();
     keys.sort();
     keys.dedup();
     End {
@@ -165,10 +173,9 @@ fn calls(scene: &Scene) -> BTreeMap<(String, String), usize> {
 
 fn finished(world: &World) -> Vec<(TaskId, String, u32)> {
     let rows = |id| world.journal(id).into_iter().map(move |row| (id, row));
-    let tasks = futures::executor::block_on(world.store.tasks(
-        world.scope(),
-        &kybern_core::ports::TaskFilter { limit: 200, ..Default::default() },
-    ));
+    let tasks = futures::executor::block_on(
+        world.store.tasks(world.scope(), &kybern_core::ports::TaskFilter { limit: 200, ..Default::default() }),
+    );
     tasks
         .unwrap()
         .items
@@ -280,11 +287,15 @@ fn branches_and_loops_survive_every_crash() {
 #[test]
 fn injected_steps_survive_every_crash() {
     survives_every_crash(&Story::of(json!([
-        step("grow", "t.inject", json!({"steps": [
-            {"id": "one", "tool": "t.keyed", "args": {"x": 1}},
-            {"id": "two", "tool": "core.put_record", "args": {"kind": "thing", "key": "i", "props": {"a": 1}}},
-            {"id": "more", "tool": "t.inject", "args": {"steps": [{"id": "deep", "tool": "t.keyed", "args": {}}]}},
-        ]})),
+        step(
+            "grow",
+            "t.inject",
+            json!({"steps": [
+                {"id": "one", "tool": "t.keyed", "args": {"x": 1}},
+                {"id": "two", "tool": "core.put_record", "args": {"kind": "thing", "key": "i", "props": {"a": 1}}},
+                {"id": "more", "tool": "t.inject", "args": {"steps": [{"id": "deep", "tool": "t.keyed", "args": {}}]}},
+            ]})
+        ),
         step("after", "core.set", json!({"end": true})),
     ])));
 }

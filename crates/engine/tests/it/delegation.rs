@@ -31,7 +31,13 @@ fn id_of(task: TaskId) -> String {
 
 fn answer(task: TaskId, success: bool, data: Value) -> CallbackRequest {
     let body_hash = format!("{success}{data}");
-    CallbackRequest { workflow_id: id_of(task), success, error: (!success).then(|| "it rained".to_owned()), data, body_hash }
+    CallbackRequest {
+        workflow_id: id_of(task),
+        success,
+        error: (!success).then(|| "it rained".to_owned()),
+        data,
+        body_hash,
+    }
 }
 
 async fn call_back(live: &Live<'_>, task: TaskId, request: CallbackRequest) -> Result<CallbackOutcome, ErrorCode> {

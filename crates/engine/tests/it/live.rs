@@ -3,8 +3,7 @@
 use kybern_core::error::Error;
 use kybern_core::event::{EventType, LogEntry};
 use kybern_core::id::TaskId;
-use kybern_core::ports::{Clock as _, OutboxStore as _, RecordStore as _};
-use kybern_core::record::Record;
+use kybern_core::ports::{Clock as _, OutboxStore as _};
 use kybern_core::task::{Attempt, JournalEntry, Resolution, StepOutcome, TaskStatus, Wait, WaitKind};
 use kybern_core::time::Timestamp;
 use kybern_engine::Engine;
@@ -159,10 +158,6 @@ impl<'w> Live<'w> {
 
     pub async fn attempts(&self, id: TaskId) -> Vec<Attempt> {
         self.world.look(self.engine.store().attempts(self.world.scope(), id)).await.unwrap()
-    }
-
-    pub async fn record(&self, kind: &str, key: &str) -> Option<Record> {
-        self.world.look(self.world.store.record(self.world.scope(), kind, key)).await.unwrap()
     }
 
     pub async fn outbox(&self) -> Vec<kybern_core::outbox::OutboxMessage> {

@@ -111,7 +111,11 @@ fn an_answer_outlives_the_process_that_took_it() {
     let tool = asking(EffectClass::Unkeyed);
     let world = World::with([tool.clone()]);
     let id = world.run(async |live| {
-        let steps = json!([step("act", "t.careful", json!({"name": "{{ (state.customer | default({})).name | default(none) }}"}))]);
+        let steps = json!([step(
+            "act",
+            "t.careful",
+            json!({"name": "{{ (state.customer | default({})).name | default(none) }}"})
+        )]);
         let id = live.begin(plan(steps), json!({})).await;
         live.rest(id).await;
         live.review(id, None, json!({"customer": {"name": "Ada"}})).await.unwrap();
@@ -131,7 +135,8 @@ fn of_fifty_answers_at_once_one_is_taken() {
         live.rest(id).await;
         let answers = futures::future::join_all((0..50).map(|n| live.review(id, None, json!({"n": n})))).await;
         let taken = answers.iter().filter(|answer| answer.is_ok()).count();
-        let refused = answers.iter().filter_map(|answer| answer.as_ref().err()).filter(|e| e.code() == ErrorCode::Conflict);
+        let refused =
+            answers.iter().filter_map(|answer| answer.as_ref().err()).filter(|e| e.code() == ErrorCode::Conflict);
         assert_eq!((taken, refused.count()), (1, 49));
         assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
     });
@@ -141,7 +146,9 @@ fn of_fifty_answers_at_once_one_is_taken() {
 fn two_questions_at_once_are_answered_by_name() {
     World::new().run(async |live| {
         let ask = |id: &str| json!([step(id, "core.ask", json!({"title": id, "fields": {id: {"type": "integer"}}}))]);
-        let id = live.begin(plan(json!([{"id": "p", "kind": "parallel", "branches": [ask("one"), ask("two")]}])), json!({})).await;
+        let id = live
+            .begin(plan(json!([{"id": "p", "kind": "parallel", "branches": [ask("one"), ask("two")]}])), json!({}))
+            .await;
         let task = live.rest(id).await;
         let task = live.until(task.id, |task| task.waits.len() == 2).await;
         assert_eq!(live.review(id, None, json!({"one": 1})).await.unwrap_err().code(), ErrorCode::Validation);
@@ -157,7 +164,8 @@ fn two_questions_at_once_are_answered_by_name() {
 fn an_answer_in_a_branch_whose_sibling_has_failed_is_recorded_and_proven() {
     World::new().run(async |live| {
         let ask = json!([step("ask", "core.ask", json!({"title": "t", "fields": {"n": {"type": "integer"}}}))]);
-        let bad = json!([step("rest", "core.wait", json!({"ms": 100})), step("bad", "core.fail", json!({"message": "no"}))]);
+        let bad =
+            json!([step("rest", "core.wait", json!({"ms": 100})), step("bad", "core.fail", json!({"message": "no"}))]);
         let id = live.begin(plan(json!([{"id": "p", "kind": "parallel", "branches": [ask, bad]}])), json!({})).await;
         live.until(id, |task| task.failed_steps == ["p__bad"]).await;
         live.review(id, None, json!({"n": 2})).await.unwrap();
@@ -234,7 +242,8 @@ fn taint_sticks_to_what_is_made_of_it() {
 fn what_the_web_answers_is_confirmed_even_in_a_trusted_task() {
     World::new().on(fetched()).run(async |live| {
         let get = step("get", "core.http_request", json!({"method": "GET", "url": "http://open.test/"}));
-        let post = step("post", "core.http_request", json!({"method": "POST", "url": "{{ steps.get.result.json.url }}"}));
+        let post =
+            step("post", "core.http_request", json!({"method": "POST", "url": "{{ steps.get.result.json.url }}"}));
         let id = live.begin(plan(json!([get, post])), json!({"word": "w"})).await;
         let task = live.rest(id).await;
         assert_eq!((kinds(&task), live.world.wire.requests().len()), (vec![WaitKind::Confirmation], 1));

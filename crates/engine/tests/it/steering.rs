@@ -7,8 +7,8 @@ use kybern_core::error::ErrorCode;
 use kybern_core::task::{EffectClass, JournalEntry, TaskStatus};
 use kybern_core::time::Millis;
 use kybern_core::tool::ToolOutcome;
-use kybern_testkit::tools::ScriptedTool;
 use kybern_testkit::Fault;
+use kybern_testkit::tools::ScriptedTool;
 use serde_json::json;
 
 use crate::live::Live;
@@ -29,7 +29,8 @@ fn lasting(effect: EffectClass, ms: u64) -> Arc<ScriptedTool> {
 fn a_wait_outlives_the_process_and_nobody_holds_the_task_meanwhile() {
     let world = World::new().set(|settings| settings.poll = Millis(60_000));
     let id = world.run(async |live| {
-        let steps = json!([step("rest", "core.wait", json!({"ms": 86_400_000})), step("after", "core.noop", json!({}))]);
+        let steps =
+            json!([step("rest", "core.wait", json!({"ms": 86_400_000})), step("after", "core.noop", json!({}))]);
         let id = live.begin(plan(steps), json!({})).await;
         let task = live.until(id, |_| live.world.store.holder(id).is_none()).await;
         assert_eq!(task.status, TaskStatus::Executing);
@@ -107,7 +108,9 @@ fn a_task_is_cancelled_while_it_waits_for_a_person_the_clock_an_engine_or_is_pau
         ];
         for paused in [false, true] {
             for wait in &waits {
-                let id = live.begin(plan(json!([wait, {"id": "b", "tool": "core.noop", "when": "always"}])), json!({})).await;
+                let id = live
+                    .begin(plan(json!([wait, {"id": "b", "tool": "core.noop", "when": "always"}])), json!({}))
+                    .await;
                 live.until(id, |_| live.world.store.holder(id).is_none() && !live.world.journal(id).is_empty()).await;
                 if paused {
                     live.engine.pause(&live.world.actor, id).await.unwrap();
@@ -124,7 +127,13 @@ fn a_cancel_at_every_moment_starts_nothing_afterwards() {
     for at in 0..60 {
         let tool = lasting(EffectClass::Keyed, 3);
         World::with([tool.clone()]).run(async |live| {
-            let branch = |id: &str| json!([step(id, "t.lasting", json!({})), step(&format!("{id}2"), "core.wait", json!({"ms": 5})), step(&format!("{id}3"), "t.lasting", json!({}))]);
+            let branch = |id: &str| {
+                json!([
+                    step(id, "t.lasting", json!({})),
+                    step(&format!("{id}2"), "core.wait", json!({"ms": 5})),
+                    step(&format!("{id}3"), "t.lasting", json!({}))
+                ])
+            };
             let steps = json!([{"id": "p", "kind": "parallel", "branches": [branch("a"), branch("b")]}]);
             let id = live.begin(plan(steps), json!({})).await;
             pause(Millis(at)).await;
@@ -177,9 +186,9 @@ fn a_worker_that_slept_past_its_lease_writes_nothing() {
 
 #[test]
 fn a_task_that_kills_its_workers_is_given_up_and_one_that_gets_further_is_not() {
-    // The tool's own step kills the process: the store dies at the call that would commit it.
     let deaths = |rounds: u32, progress: bool| {
-        let tool = Arc::new(ScriptedTool::pending("t.killer", EffectClass::Keyed, |_, _| std::future::pending().boxed()));
+        let tool =
+            Arc::new(ScriptedTool::pending("t.killer", EffectClass::Keyed, |_, _| std::future::pending().boxed()));
         let quick = Arc::new(ScriptedTool::noop("t.quick", EffectClass::Keyed));
         let world = World::with([tool.clone(), quick]);
         let id = world.run(async |live| {
@@ -189,13 +198,13 @@ fn a_task_that_kills_its_workers_is_given_up_and_one_that_gets_further_is_not() 
             } else {
                 json!([step("k", "t.killer", json!({}))])
             };
-            let id = live.begin(plan(steps), json!({"n": (0..30).collect::<Vec<_>>()})).await;
+            let id = live.begin(plan(steps), json!({"n": (0..20).collect::<Vec<_>>()})).await;
             live.until(id, |_| live.world.store.holder(id).is_some()).await;
             id
         });
         for _ in 0..rounds {
-            // Each life dies once it has begun an attempt.
-            world.doom(if progress { 9 } else { 7 }, Fault::CrashAfter);
+            // Each life dies once it has looked for work for a while.
+            world.doom(30, Fault::CrashAfter);
             world.life(async |live| live.end(id).await);
         }
         (world, id)
@@ -207,8 +216,7 @@ fn a_task_that_kills_its_workers_is_given_up_and_one_that_gets_further_is_not() 
         assert!(task.error_message.unwrap().contains("given up"));
         assert!(live.replay(id).await.matches);
     });
-    let recovered =
-        world.journal(id).iter().filter(|row| matches!(row.entry, JournalEntry::Recovered { .. })).count();
+    let recovered = world.journal(id).iter().filter(|row| matches!(row.entry, JournalEntry::Recovered { .. })).count();
     assert_eq!(recovered, 6);
     let (world, id) = deaths(10, true);
     world.run(async |live| {

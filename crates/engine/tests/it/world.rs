@@ -282,3 +282,10 @@ pub fn plan(steps: Value) -> Value {
 pub fn step(id: &str, tool: &str, args: Value) -> Value {
     json!({"id": id, "tool": tool, "args": args})
 }
+
+impl World {
+    /// Brings a plan into use, or takes it out.
+    pub async fn set_active(&self, live: &Live<'_>, key: &str, active: bool) {
+        live.engine.set_plan_active(&self.actor, key, active).await.unwrap();
+    }
+}

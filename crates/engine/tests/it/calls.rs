@@ -1,0 +1,151 @@
+//! Submissions and single tool calls over the API.
+
+use std::sync::Arc;
+
+use kybern_core::actor::Role;
+use kybern_core::error::ErrorCode;
+use kybern_core::id::{TenantId, UserId};
+use kybern_core::task::EffectClass;
+use kybern_core::time::Millis;
+use kybern_core::tool::ToolFailure;
+use kybern_engine::task::SubmitRequest;
+use kybern_testkit::tools::ScriptedTool;
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::live::object;
+use crate::world::{World, plan, step};
+
+const LONG: Millis = Millis(60_000);
+
+#[test]
+fn the_same_key_and_body_is_one_task_and_another_body_a_conflict() {
+    World::new().run(async |live| {
+        let key = live.put(plan(json!([step("a", "core.noop", json!({}))]))).await;
+        let request = |n: i64| SubmitRequest {
+            plan_key: Some(key.clone()),
+            payload: json!({"n": n, "m": {"deep": [n]}}),
+            idempotency_key: Some("k".to_owned()),
+            ..SubmitRequest::text("go")
+        };
+        let first = live.try_submit(request(1)).await.unwrap();
+        assert_eq!(live.try_submit(request(1)).await.unwrap().id, first.id);
+        assert_eq!(live.try_submit(request(2)).await.unwrap_err().code(), ErrorCode::Conflict);
+        live.end(first.id).await;
+        assert_eq!(live.try_submit(request(1)).await.unwrap().id, first.id);
+        let unnamed = SubmitRequest { idempotency_key: None, ..request(1) };
+        assert_ne!(live.try_submit(unnamed.clone()).await.unwrap().id, live.try_submit(unnamed).await.unwrap().id);
+        let other = kybern_testkit::actors::user(TenantId::DEFAULT, UserId::from_uuid(Uuid::from_u128(5)), &[Role::Admin]);
+        assert_ne!(live.engine.submit(&other, request(1), None).await.unwrap().id, first.id);
+    });
+}
+
+#[test]
+fn submissions_outside_their_limits_are_refused() {
+    World::new().run(async |live| {
+        for (request, code) in [
+            (SubmitRequest::text("  "), ErrorCode::Validation),
+            (SubmitRequest { max_steps: Some(0), ..SubmitRequest::text("x") }, ErrorCode::Validation),
+            (SubmitRequest { max_steps: Some(10_001), ..SubmitRequest::text("x") }, ErrorCode::Validation),
+            (SubmitRequest { confidence_threshold: Some(1.1), ..SubmitRequest::text("x") }, ErrorCode::Validation),
+            (SubmitRequest { plan_key: Some("no.plan".to_owned()), ..SubmitRequest::text("x") }, ErrorCode::NotFound),
+            (SubmitRequest::text("x".repeat(5 * 1024 * 1024)), ErrorCode::PayloadTooLarge),
+        ] {
+            assert_eq!(live.try_submit(request).await.unwrap_err().code(), code);
+        }
+    });
+}
+
+#[test]
+fn another_tenants_task_is_not_found() {
+    let world = World::new();
+    let stranger = TenantId::from_uuid(Uuid::from_u128(77));
+    world.settle_tenant(stranger, "away");
+    world.run(async |live| {
+        let id = live.begin(plan(json!([step("w", "core.ask", json!({"title": "t", "fields": {}}))])), json!({})).await;
+        live.rest(id).await;
+        let actor = kybern_testkit::actors::admin(stranger);
+        let review = kybern_engine::task::ReviewRequest::default();
+        let refused = [
+            live.engine.task(actor.scope(), id).await.err(),
+            live.engine.cancel(&actor, id).await.err(),
+            live.engine.review(&actor, id, review).await.err(),
+            live.engine.replay(actor.scope(), id).await.err(),
+            live.engine.task_log(actor.scope(), id, -1, 10).await.err(),
+        ];
+        for error in refused {
+            assert_eq!(error.unwrap().code(), ErrorCode::NotFound);
+        }
+        assert_eq!(live.engine.submit(&actor, SubmitRequest { plan_key: Some("test.plan".to_owned()), ..SubmitRequest::text("x") }, None).await.unwrap_err().code(), ErrorCode::NotFound);
+    });
+}
+
+#[test]
+fn a_tool_call_succeeds_fails_waits_or_is_refused() {
+    let broken = ScriptedTool::new("t.broken", EffectClass::Read, |_, _| Err(ToolFailure::permanent("broken")));
+    World::with([Arc::new(broken)]).run(async |live| {
+        let (engine, actor) = (&live.engine, &live.world.actor);
+        let call = engine.invoke_tool(actor, "t.echo", object(json!({"x": [1]})), LONG).await.unwrap();
+        assert_eq!((call.status, call.output), ("success", Some(json!({"x": [1]}))));
+        let call = engine.invoke_tool(actor, "t.broken", object(json!({})), LONG).await.unwrap();
+        assert_eq!((call.status, call.error.unwrap().message.as_str()), ("failure", "broken"));
+        assert_eq!(call.output, None);
+        let ask = object(json!({"title": "t", "fields": {}}));
+        let call = engine.invoke_tool(actor, "core.ask", ask, LONG).await.unwrap();
+        assert_eq!((call.status, call.approval_id), ("waiting", Some(call.invocation_id)));
+        let wrong = engine.invoke_tool(actor, "core.wait", object(json!({"ms": -1})), LONG).await.unwrap_err();
+        assert_eq!((wrong.code(), wrong.details()[0].path.as_str()), (ErrorCode::Validation, "/input/ms"));
+        let unknown = engine.invoke_tool(actor, "t.ghost", object(json!({})), LONG).await.unwrap_err();
+        assert_eq!(unknown.code(), ErrorCode::NotFound);
+        let viewer = kybern_testkit::actors::user(TenantId::DEFAULT, UserId::from_uuid(Uuid::nil()), &[Role::Viewer]);
+        let denied = engine.invoke_tool(&viewer, "t.echo", object(json!({})), LONG).await.unwrap_err();
+        assert_eq!(denied.code(), ErrorCode::PermissionDenied);
+    });
+}
+
+#[test]
+fn arguments_of_a_tool_call_that_look_like_templates_stay_text() {
+    World::new().run(async |live| {
+        let sly = json!({"a": "{{ tenant.name }}", "b": ["{% x %}", {"c": "{{"}], "we\"ird '] name": "}}"});
+        let call = live.engine.invoke_tool(&live.world.actor, "t.echo", object(sly.clone()), LONG).await.unwrap();
+        assert_eq!((call.status, call.output), ("success", Some(sly)), "{:?}", call.error);
+        let report = live.replay(call.invocation_id).await;
+        assert!(report.matches, "{:#?}", report.differences);
+    });
+}
+
+#[test]
+fn a_faulty_plan_is_refused_with_every_fault() {
+    World::new().run(async |live| {
+        let cases = [
+            (step("a", "t.ghost", json!({})), "/steps/0/tool"),
+            (step("a", "core.wait", json!({})), "/steps/0/args"),
+            (step("a", "core.wait", json!({"ms": 1, "x": 2})), "/steps/0/args/x"),
+            (step("a", "core.wait", json!({"ms": "1"})), "/steps/0/args/ms"),
+            (step("a", "core.set", json!({"x": "{{ 1 + }}"})), "/steps/0/args/x"),
+            (step("a", "core.set", json!({"x": "{{ steps.b.result }}"})), "/steps/0/args/x"),
+            (step("a", "core.set", json!({"x": "{{ ghost.y }}"})), "/steps/0/args/x"),
+            (step("a", "core.set", json!({"x": "{% if %}"})), "/steps/0/args/x"),
+            (json!({"id": "a", "kind": "workflow", "workflow": "ghost"}), "/steps/0/workflow"),
+            (json!({"id": "a", "kind": "task", "capability": "x"}), "/steps/0/capability"),
+            (json!({"id": "a", "kind": "agent", "agent": "x", "task": "y"}), "/steps/0"),
+            (json!({"id": "a", "tool": "core.noop", "condition": "{{ steps.a.status }}"}), "/steps/0/condition"),
+            (json!({"id": "a", "kind": "input", "title": "t", "fields": {"type": "object", "properties": 5}}), "/steps/0/fields"),
+            (json!({"id": "a", "tool": "core.noop", "dependsOn": ["a"]}), "/steps/0/dependsOn"),
+        ];
+        for (bad, path) in cases {
+            let refused = live.engine.put_plan(&live.world.actor, &plan(json!([bad, step("b", "core.noop", json!({}))]))).await;
+            let refused = refused.unwrap_err();
+            assert_eq!(refused.code(), ErrorCode::Unprocessable);
+            assert_eq!(refused.details()[0].path, path, "{bad}: {:?}", refused.details());
+        }
+        let two = json!([step("a", "t.ghost", json!({})), step("b", "core.wait", json!({"more": 1}))]);
+        let refused = live.engine.put_plan(&live.world.actor, &plan(two)).await.unwrap_err();
+        assert_eq!(refused.details().len(), 3, "{:?}", refused.details());
+        let none = live.engine.check_plan(live.world.scope(), &plan(json!([step("a", "core.noop", json!({}))]))).await;
+        assert!(none.unwrap().is_empty());
+        let out = json!({"key": "test.out", "output": "{{ steps.ghost.result }}", "steps": []});
+        assert_eq!(live.engine.check_plan(live.world.scope(), &out).await.unwrap()[0].path, "/output");
+        assert_eq!(live.try_submit(SubmitRequest { plan_key: Some("test.out".to_owned()), ..SubmitRequest::text("x") }).await.unwrap_err().code(), ErrorCode::NotFound);
+    });
+}

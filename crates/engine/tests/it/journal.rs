@@ -1,0 +1,234 @@
+//! What the journal proves, and what is made of it: replay, fork, log, audit.
+
+use std::sync::Arc;
+
+use kybern_core::error::ErrorCode;
+use kybern_core::event::EventType;
+use kybern_core::id::TaskId;
+use kybern_core::plan::{FrozenPlan, parse};
+use kybern_core::ports::TaskStore as _;
+use kybern_core::task::{
+    Channel, Commit, EffectClass, Ending, JournalEntry, JournalRow, NewTask, Submitted, TaskChange, TaskStatus, WorkerId,
+};
+use kybern_core::time::Millis;
+use kybern_engine::task::ReplayReport;
+use kybern_testkit::tools::ScriptedTool;
+use serde_json::{Value, json};
+
+use crate::live::Live;
+use crate::world::{World, plan, step};
+
+fn steps() -> Value {
+    json!([
+        step("a", "core.set", json!({"n": "{{ task.payload.n }}"})),
+        {"id": "c", "kind": "condition", "if": "{{ state.n > 1 }}", "then": [step("yes", "t.echo", json!({"m": "{{ state.n + 1 }}"}))]},
+        {"id": "l", "kind": "loop", "over": "{{ [state.n, state.m] }}", "steps": [step("x", "t.echo", json!({"i": "{{ item }}"}))]},
+        {"id": "s", "tool": "core.noop", "condition": "{{ state.n > 5 }}"},
+        step("z", "t.echo", json!({"end": "{{ state.i }}"})),
+    ])
+}
+
+/// A task that has ended with these rows, whoever wrote them.
+async fn with_rows(live: &Live<'_>, rows: Vec<JournalRow>, ending: Ending) -> ReplayReport {
+    let (store, now) = (&live.world.store, live.now());
+    let mut faults = Vec::new();
+    let parsed = parse::steps(&steps(), "/steps", &mut faults);
+    let task = NewTask {
+        id: TaskId::from_uuid(live.engine.ids().next()),
+        channel: Channel::Api,
+        source: "api/test".to_owned(),
+        dedupe_key: None,
+        body_hash: None,
+        input: "go".to_owned(),
+        payload: json!({"n": 2}),
+        created_by: "test".to_owned(),
+        user: None,
+        plan: Some(FrozenPlan::freeze("test.plan", 1, parsed, None)),
+        attachments: Vec::new(),
+        max_steps: 50,
+        confidence_threshold: 0.8,
+        budget: None,
+        trace_id: "0".repeat(32),
+        parent: None,
+        depth: 0,
+        forked_from: None,
+        at: now,
+    };
+    let worker = WorkerId::new("forger");
+    let Submitted::New(claimed) = store.submit(live.world.scope(), task, Some((&worker, Millis(1_000)))).await.unwrap()
+    else {
+        panic!("it is a new task")
+    };
+    let rows = (1..).zip(rows).map(|(seq, row)| JournalRow { seq, ..row }).collect();
+    let change = TaskChange::End(Box::new(ending));
+    store.commit(&claimed.lease, Commit { rows, change, at: now, ..Commit::default() }).await.unwrap();
+    live.replay(claimed.task.id).await
+}
+
+#[test]
+fn a_tampered_journal_is_found() {
+    World::new().run(async |live| {
+        let id = live.begin(plan(steps()), json!({"n": 2})).await;
+        let task = live.proven(id).await;
+        let rows = live.world.journal(id);
+        let ending = Ending { status: task.status, result: task.result.unwrap(), error: None, current_step: None };
+        let honest = with_rows(&live, rows.clone(), ending.clone()).await;
+        assert!(honest.matches, "{:#?}", honest.differences);
+        let edited = |at: &str, edit: &dyn Fn(&mut JournalEntry)| {
+            let mut rows = rows.clone();
+            let row = rows.iter_mut().find(|row| row.step.as_ref().is_some_and(|id| id.as_str() == at)).unwrap();
+            edit(&mut row.entry);
+            rows
+        };
+        let data = |value: Value| move |entry: &mut JournalEntry| {
+            if let JournalEntry::Finished(outcome) = entry {
+                outcome.data = value.clone();
+            }
+        };
+        let mut missing = rows.clone();
+        missing.remove(2);
+        let mut swapped = rows.clone();
+        swapped.swap(0, rows.len() - 2);
+        let mut doubled = rows.clone();
+        doubled.insert(1, rows[0].clone());
+        for (what, rows) in [
+            ("another result", edited("a", &data(json!({"n": 3})))),
+            ("another branch", edited("c", &|entry| *entry = JournalEntry::Opened(kybern_core::task::Opening::Branch { taken: false }))),
+            ("other items", edited("l", &|entry| *entry = JournalEntry::Opened(kybern_core::task::Opening::Items { items: vec![json!(1)], tainted: false }))),
+            ("another last result", edited("z", &data(json!({"end": 9})))),
+            ("a skipped step that ran", edited("s", &|entry| *entry = JournalEntry::Finished(Box::new(kybern_core::task::StepOutcome::completed(json!({})))))),
+            ("a missing row", missing),
+            ("another order", swapped),
+            ("a row twice", doubled),
+        ] {
+            assert!(!with_rows(&live, rows, ending.clone()).await.matches, "{what}");
+        }
+        let other = Ending { result: json!({"end": "forged"}), ..ending.clone() };
+        assert!(!with_rows(&live, rows.clone(), other).await.matches);
+        let other = Ending { status: TaskStatus::Failed, ..ending };
+        assert!(!with_rows(&live, rows, other).await.matches);
+    });
+}
+
+#[test]
+fn only_a_task_that_has_ended_is_replayed_and_forked() {
+    World::new().run(async |live| {
+        let id = live.begin(plan(json!([step("w", "core.wait", json!({"ms": 1_000}))])), json!({})).await;
+        let replay = live.engine.replay(live.world.scope(), id).await;
+        assert_eq!(replay.unwrap_err().code(), ErrorCode::Conflict);
+        assert_eq!(live.engine.fork(&live.world.actor, id, None).await.unwrap_err().code(), ErrorCode::Conflict);
+    });
+}
+
+#[test]
+fn a_fork_takes_over_what_came_before_a_step_and_goes_on_by_itself() {
+    let tool = Arc::new(ScriptedTool::noop("t.first", EffectClass::Keyed));
+    World::with([tool.clone()]).run(async |live| {
+        let with_first: Vec<Value> =
+            std::iter::once(step("f", "t.first", json!({}))).chain(steps().as_array().cloned().unwrap()).collect();
+        let id = live.begin(plan(json!(with_first)), json!({"n": 2})).await;
+        let task = live.proven(id).await;
+        for (from, calls) in [(Some("l"), 1), (Some("c__yes"), 1), (Some("l__1__x"), 1), (None, 2)] {
+            let fork = live.engine.fork(&live.world.actor, id, from.map(str::to_owned)).await.unwrap();
+            assert_eq!(fork.forked_from_task_id, Some(id));
+            let forked = live.proven(fork.id).await;
+            assert_eq!((forked.status, &forked.result), (TaskStatus::Completed, &task.result), "{from:?}");
+            assert_eq!(json!(forked.state), json!(task.state));
+            assert_eq!(tool.count(), calls, "{from:?}");
+        }
+        let unknown = live.engine.fork(&live.world.actor, id, Some("ghost".to_owned())).await.unwrap_err();
+        assert_eq!(unknown.code(), ErrorCode::Validation);
+    });
+}
+
+#[test]
+fn the_log_tells_what_happened_in_order_by_names_and_never_by_values() {
+    World::new().run(async |live| {
+        let steps = json!([
+            step("a", "core.set", json!({"secret": "hush-hush"})),
+            {"id": "s", "tool": "core.noop", "condition": false},
+            {"id": "f", "tool": "core.fail", "args": {"message": "no"}, "stopOnFailure": false},
+            step("ask", "core.ask", json!({"title": "t", "fields": {"word": {"type": "string"}}})),
+        ]);
+        let id = live.begin(plan(steps), json!({})).await;
+        live.rest(id).await;
+        live.review(id, None, json!({"word": "hush-again"})).await.unwrap();
+        live.proven(id).await;
+        let named = |event, step: Option<&str>| (event, step.map(str::to_owned));
+        let expected = [
+            named(EventType::TaskCreated, None),
+            named(EventType::StepStarted, Some("a")),
+            named(EventType::StepCompleted, Some("a")),
+            named(EventType::StepSkipped, Some("s")),
+            named(EventType::StepStarted, Some("f")),
+            named(EventType::StepFailed, Some("f")),
+            named(EventType::NeedsReview, Some("ask")),
+            named(EventType::HumanReview, Some("ask")),
+            named(EventType::StepStarted, Some("ask")),
+            named(EventType::StepCompleted, Some("ask")),
+            named(EventType::TaskCompleted, None),
+        ];
+        assert_eq!(live.events(id).await, expected);
+        let log = live.log(id).await;
+        assert!(log.is_sorted_by(|a, b| a.seq < b.seq));
+        assert_eq!(log[2].data_keys, ["secret"]);
+        assert!(!json!(log).to_string().contains("hush"));
+    });
+}
+
+#[test]
+fn a_follower_resumes_after_any_entry_and_learns_of_the_end() {
+    World::new().run(async |live| {
+        let id = live.begin(plan(steps()), json!({"n": 2})).await;
+        let scope = live.world.scope();
+        let (mut seen, mut after) = (Vec::new(), -1);
+        loop {
+            let news = live.engine.follow(scope, id, after, Millis(60_000)).await.unwrap();
+            after = news.entries.last().map_or(after, |entry| entry.seq);
+            seen.extend(news.entries);
+            if news.ended {
+                break;
+            }
+        }
+        let log = live.log(id).await;
+        assert_eq!(seen, log);
+        for (n, entry) in log.iter().enumerate() {
+            let rest = live.engine.follow(scope, id, entry.seq, Millis(0)).await.unwrap();
+            assert_eq!(rest.entries, log[n + 1..], "after {}", entry.seq);
+            let (page, _) = live.engine.task_log(scope, id, entry.seq, 1_000).await.unwrap();
+            assert_eq!(page, log[n + 1..]);
+        }
+        let (mut paged, mut after) = (Vec::new(), -1);
+        loop {
+            let (page, next) = live.engine.task_log(scope, id, after, 2).await.unwrap();
+            paged.extend(page);
+            let Some(next) = next else { break };
+            after = next;
+        }
+        assert_eq!(paged, log);
+    });
+}
+
+#[test]
+fn acts_and_decisions_are_in_a_valid_audit_chain() {
+    let tool = Arc::new(ScriptedTool::noop("t.act", EffectClass::Keyed));
+    World::with([tool]).run(async |live| {
+        let steps = json!([step("a", "t.act", json!({})), step("ask", "core.ask", json!({"title": "t", "fields": {}}))]);
+        let id = live.begin(plan(steps), json!({})).await;
+        live.rest(id).await;
+        live.review(id, None, json!({})).await.unwrap();
+        live.proven(id).await;
+        let other = live.begin(plan(json!([step("w", "core.wait", json!({"ms": 60_000}))])), json!({})).await;
+        live.engine.pause(&live.world.actor, other).await.unwrap();
+        live.engine.resume(&live.world.actor, other).await.unwrap();
+        live.engine.cancel(&live.world.actor, other).await.unwrap();
+        live.end(other).await;
+        let events = live.engine.audit_events(live.world.scope(), 0, 100).await.unwrap();
+        let actions: Vec<&str> = events.iter().map(|event| event.event.action.as_str()).collect();
+        for action in ["plan.put", "tool.call", "task.review", "task.pause", "task.resume", "task.cancel"] {
+            assert!(actions.contains(&action), "{action} in {actions:?}");
+        }
+        let report = live.engine.verify_audit(live.world.scope()).await.unwrap();
+        assert!(report.valid && report.length == i64::try_from(events.len()).unwrap());
+    });
+}
