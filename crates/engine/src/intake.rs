@@ -15,6 +15,10 @@ use crate::task::submit::{Incoming, Part};
 
 /// Lines of a webhook's body that are shown to the intent model.
 const MAX_LINES: usize = 400;
+/// Characters of one name in it, with the names around it; a longer one is left out.
+const MAX_PATH: usize = 300;
+/// Characters of one value in it.
+const MAX_VALUE: usize = 10_000;
 
 /// What became of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -37,7 +41,7 @@ impl Engine {
             MailFault::Broken(_) => Error::invalid("", fault.to_string()),
             MailFault::TooLarge(_) => Error::new(ErrorCode::PayloadTooLarge, fault.to_string()),
         })?;
-        let hash = blake3::hash(&raw).to_hex().to_string();
+        let hash = content_hash(&mail);
         let subject: String = mail.subject.chars().filter(|c| !c.is_control()).take(500).collect();
         let mut parts =
             vec![part("message.eml".to_owned(), "message/rfc822".to_owned(), raw, AttachmentSource::Original)];
@@ -163,7 +167,15 @@ impl Engine {
     }
 
     async fn take_in(&self, actor: &Actor, incoming: Incoming) -> Result<Received> {
-        Ok(match self.submit_incoming(actor, incoming).await? {
+        let mut submitted = self.submit_incoming(actor, incoming.clone()).await?;
+        // Anybody can choose a Message-ID: another message under a known one is another message, not a repeat.
+        if let (Submitted::Duplicate { same_body: false, .. }, Channel::Email) = (&submitted, incoming.channel) {
+            let (key, hash) = (incoming.dedupe_key.clone(), incoming.body_hash.clone());
+            let dedupe_key = key.zip(hash).map(|(key, hash)| format!("{key}#{hash}"));
+            tracing::warn!(source = %incoming.source, "another message came under a known Message-ID");
+            submitted = self.submit_incoming(actor, Incoming { dedupe_key, ..incoming }).await?;
+        }
+        Ok(match submitted {
             Submitted::New(claimed) => Received { task_id: claimed.task.id, duplicate: false },
             Submitted::Queued(task) => Received { task_id: task.id, duplicate: false },
             Submitted::Duplicate { task, .. } => Received { task_id: task.id, duplicate: true },
@@ -176,10 +188,28 @@ fn part(filename: String, content_type: String, bytes: Bytes, source: Attachment
     Part { filename, content_type, bytes, source }
 }
 
+/// What a message says, as a hash: the same for every delivery of it, whatever the servers on the way added.
+fn content_hash(mail: &kybern_core::mail::ParsedMail) -> String {
+    let mut hasher = blake3::Hasher::new();
+    let mut add = |bytes: &[u8]| {
+        hasher.update(&u64::try_from(bytes.len()).unwrap_or(u64::MAX).to_be_bytes());
+        hasher.update(bytes);
+    };
+    add(mail.from.address.as_bytes());
+    add(mail.date.as_deref().unwrap_or_default().as_bytes());
+    add(mail.subject.as_bytes());
+    add(mail.text.as_bytes());
+    for part in &mail.parts {
+        add(part.filename.as_bytes());
+        add(&part.bytes);
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
 /// A webhook's body as `name: value` lines, for people and for the intent model.
 fn as_lines(body: &Value) -> String {
     fn walk(path: &str, value: &Value, lines: &mut Vec<String>) {
-        if lines.len() >= MAX_LINES {
+        if lines.len() >= MAX_LINES || path.len() > MAX_PATH {
             return;
         }
         match value {
@@ -190,7 +220,10 @@ fn as_lines(body: &Value) -> String {
             }
             Value::Array(items) => items.iter().for_each(|item| walk(path, item, lines)),
             Value::Null => {}
-            Value::String(text) => lines.push(format!("{path}: {text}")),
+            Value::String(text) => {
+                let text: String = text.chars().take(MAX_VALUE).collect();
+                lines.push(format!("{path}: {text}"));
+            }
             Value::Bool(_) | Value::Number(_) => lines.push(format!("{path}: {value}")),
         }
     }

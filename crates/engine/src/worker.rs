@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use kybern_core::error::{Error, ErrorCode};
 use kybern_core::ports::Heartbeat;
-use kybern_core::task::Claimed;
+use kybern_core::task::{Claimed, Commit, Ending, Lease, StepError, TaskChange, TaskStatus};
 use kybern_core::time::Millis;
 use tracing::Instrument as _;
 
@@ -95,18 +96,43 @@ impl Engine {
         let lease = claimed.lease.clone();
         let active = self.inner.active.enter(lease.clone());
         let (id, tenant) = (lease.task(), lease.scope().tenant());
+        let left = Leave { engine: self.clone(), lease: lease.clone() };
+        let (recoveries, status) = (claimed.task.recoveries, claimed.task.status);
         let outcome = match Run::load(&self.inner, active, claimed, has_documents).await {
             Ok(run) => run.drive().await,
-            Err(error) => Err(Stop::Store(error)),
+            Err(error) => {
+                self.give_up_unreadable(&lease, recoveries, status, &error).await;
+                Err(Stop::Store(error))
+            }
         };
-        self.inner.active.leave(&lease);
-        self.inner.watchers.tell(id);
+        drop(left);
         match outcome {
             Ok(()) => {}
             Err(Stop::Fenced) => tracing::warn!(task.id = %id, tenant.id = %tenant, "lease lost, work discarded"),
             Err(Stop::Store(error)) => {
                 tracing::error!(task.id = %id, tenant.id = %tenant, %error, "run stopped, it goes on when its lease expires");
             }
+        }
+    }
+
+    /// A task whose plan or journal this program cannot read is not tried for ever: after as many recoveries as any
+    /// other it fails, and its journal stays for a program that can read it.
+    async fn give_up_unreadable(&self, lease: &Lease, recoveries: u32, status: TaskStatus, error: &Error) {
+        if error.code() == ErrorCode::Unavailable || recoveries <= self.inner.settings.max_recoveries {
+            return;
+        }
+        let message = format!("given up while it was {status}, it cannot be loaded: {error}");
+        let error = StepError { code: ErrorCode::Internal, message, retryable: false };
+        let ending = Ending {
+            status: TaskStatus::Failed,
+            result: serde_json::json!({"partial": true}),
+            error: Some(error),
+            current_step: None,
+        };
+        let change = TaskChange::End(Box::new(ending));
+        let commit = Commit { change, at: self.inner.clock.now(), ..Commit::default() };
+        if let Err(refused) = self.inner.store.commit(lease, commit).await {
+            tracing::error!(task.id = %lease.task(), %refused, "an unreadable task could not be given up");
         }
     }
 
@@ -145,5 +171,18 @@ impl Engine {
             }
             Err(error) => tracing::error!(%error, "heartbeat failed, leases may expire"),
         }
+    }
+}
+
+/// Lets go of a run however it ends, a panic included: a lease that nobody lets go would be renewed for ever.
+struct Leave {
+    engine: Engine,
+    lease: Lease,
+}
+
+impl Drop for Leave {
+    fn drop(&mut self) {
+        self.engine.inner.active.leave(&self.lease);
+        self.engine.inner.watchers.tell(self.lease.task());
     }
 }

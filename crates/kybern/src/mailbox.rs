@@ -40,9 +40,10 @@ impl Poller {
         loop {
             match this.mailbox.fetch_new(after).await {
                 Ok(messages) => {
-                    let more = !messages.is_empty();
+                    let mut more = !messages.is_empty();
                     for (position, message) in messages {
                         if !this.take_in(position, message).await {
+                            more = false;
                             break;
                         }
                         after = Some(position);

@@ -11,7 +11,7 @@ use futures::stream::FuturesUnordered;
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::ports::Heartbeat;
 use kybern_core::task::{
-    Attempt, CommitRefused, Committed, Lease, StepError, TaskChange, TaskStatus, WaitKind, limits,
+    Attempt, CommitRefused, Committed, EffectClass, Lease, StepError, TaskChange, TaskStatus, WaitKind, limits,
 };
 use kybern_core::time::{Millis, Timestamp};
 use kybern_core::tool::{ToolFailure, ToolOutcome};
@@ -81,7 +81,7 @@ impl Run {
     pub(crate) async fn drive(mut self) -> Result<(), Stop> {
         let mut in_flight: InFlight = FuturesUnordered::new();
         let mut effectful = 0_usize;
-        if self.give_up_poisoned().await? == Flow::Done {
+        if self.give_up_poisoned().await? == Flow::Done || self.ask_about_open_effects().await? == Flow::Done {
             return Ok(());
         }
         loop {
@@ -125,6 +125,27 @@ impl Run {
                 () = changed.notified() => self.refresh().await?,
             }
         }
+    }
+
+    /// A call of which nobody can know whether it had its effect is asked about before anything else is looked at: a
+    /// failure elsewhere, a condition that has changed or a cancel must not hide it.
+    async fn ask_about_open_effects(&mut self) -> Result<Flow, Stop> {
+        for index in self.walk.in_plan_order() {
+            let node = self.walk.node(index);
+            let open = node.state == NodeState::Pending
+                && !node.answer.possible_duplicate
+                && self
+                    .open_attempt(&node.id, node.generation)
+                    .is_some_and(|attempt| attempt.effect == EffectClass::Unkeyed);
+            if open {
+                let draft =
+                    tool_step::ambiguous(self, index, "the process died during the call", self.inner.clock.now());
+                if self.settle(draft, 0).await? == Flow::Done {
+                    return Ok(Flow::Done);
+                }
+            }
+        }
+        Ok(Flow::Continue)
     }
 
     /// Begins every step that can begin now.

@@ -23,6 +23,8 @@ mod tool_step;
 pub mod walk;
 mod walk_apply;
 mod walk_open;
+#[cfg(test)]
+mod walk_tests;
 mod walk_view;
 
 pub(crate) use drive::Stop;

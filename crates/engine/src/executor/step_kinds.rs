@@ -170,7 +170,7 @@ pub(super) fn delegation(run: &Run, index: usize, workflow: &str, args: Map<Stri
     draft
 }
 
-fn child(run: &Run, index: usize, target: &TaskTarget, input: &Value, now: Timestamp) -> Draft {
+fn child(run: &Run, index: usize, target: &TaskTarget, written: &Value, now: Timestamp) -> Draft {
     let node = run.walk.node(index);
     let TaskTarget::Plan(key) = target else {
         let message = "capabilities cannot be used: there is no marketplace on this server".to_owned();
@@ -184,7 +184,7 @@ fn child(run: &Run, index: usize, target: &TaskTarget, input: &Value, now: Times
         let message = format!("there is no usable plan {key:?} for the child");
         return fail(run, index, failure(ErrorCode::Unprocessable, message));
     };
-    let input = match render_value(run, index, input) {
+    let input = match render_value(run, index, written) {
         Ok(input) => input,
         Err(error) => return fail(run, index, unrenderable("input", &error)),
     };
@@ -197,9 +197,15 @@ fn child(run: &Run, index: usize, target: &TaskTarget, input: &Value, now: Times
     wait.reference = Some(id.to_string());
     // What a stranger wrote stays a stranger's when it is handed on.
     let untrusted = run.task.channel.is_untrusted();
+    let tainted = argument_is_tainted(run, index, written);
     let task = NewTask {
         id,
-        channel: if untrusted { run.task.channel } else { Channel::System },
+        channel: match (untrusted, tainted) {
+            (true, _) => run.task.channel,
+            // What comes from a document or the web is as little to be trusted as a stranger's webhook.
+            (false, true) => Channel::Webhook,
+            (false, false) => Channel::System,
+        },
         source: format!("task/{}", run.task.id),
         dedupe_key: Some(AttemptKey::mint(run.task.tenant, run.task.id, &node.id, node.generation).to_string()),
         body_hash: None,

@@ -38,7 +38,12 @@ fn path_is_tainted(walk: &Walk, index: usize, channel: Channel, path: &Path) -> 
         Some("item") => walk.node(index).round.as_ref().is_some_and(|round| round.tainted),
         Some("tenant" | "user" | "index") => false,
         // `context` by itself, or a name that does not exist: as bad as the worst of them.
-        Some(_) | None => channel.is_untrusted() || walk.tainted().values().any(|tainted| *tainted),
+        Some(_) | None => {
+            channel.is_untrusted()
+                || walk.tainted().values().any(|tainted| *tainted)
+                || walk.outcomes().any(|(_, outcome)| outcome.tainted)
+                || walk.node(index).round.as_ref().is_some_and(|round| round.tainted)
+        }
     }
 }
 

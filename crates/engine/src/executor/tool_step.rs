@@ -99,7 +99,7 @@ fn confirmation(
 }
 
 /// Asks a person whether an effect happened of which nobody else can know.
-fn ambiguous(run: &Run, index: usize, what: &str, now: Timestamp) -> Draft {
+pub(super) fn ambiguous(run: &Run, index: usize, what: &str, now: Timestamp) -> Draft {
     let node = run.walk.node(index);
     let tool = node.spec.tool_key().unwrap_or_default();
     let reason = format!("nobody knows whether {tool} had its effect: {what}");
@@ -242,6 +242,9 @@ fn failed(run: &Run, call: &Call, error: ToolFailure, now: Timestamp) -> Draft {
         }
         outcome.effect = Some(effect);
         outcome.possible_duplicate = call.possible_duplicate;
+        // What a failure says may be the receiver's own words.
+        let foreign = matches!(&call.target, Target::Tool(prepared) if prepared.spec().untrusted_output);
+        outcome.tainted = foreign || call.tainted;
     }
     Draft::row(row)
 }

@@ -12,9 +12,10 @@ use kybern_core::time::Millis;
 use crate::Engine;
 
 /// How long a job's lease holds; no handler may take longer. A job whose process died goes on after it.
-const LEASE: Millis = Millis(30_000);
-/// How long one try may take.
-const TIMEOUT: Millis = Millis(25_000);
+const LEASE: Millis = Millis(120_000);
+/// How long one try may take: longer than a mail server may take to fail, so that a mail that surely was not sent is
+/// never taken for one that may have been.
+const TIMEOUT: Millis = Millis(110_000);
 
 /// The pauses between the tries of a job.
 const BACKOFF: RetryPolicy = RetryPolicy {

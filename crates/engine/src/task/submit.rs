@@ -133,6 +133,8 @@ impl Engine {
         plan: Option<FrozenPlan>,
         caps: Caps,
     ) -> Result<Submitted> {
+        let mut incoming = incoming;
+        without_nul(&mut incoming);
         crate::intake::within_limits(&incoming.parts)?;
         if incoming.input.len() > limits::MAX_INPUT {
             let message = format!("the input is over the limit of {} bytes", limits::MAX_INPUT);
@@ -196,6 +198,38 @@ impl Engine {
             self.run_claimed((**claimed).clone(), has_documents, slot);
         }
         Ok(submitted)
+    }
+}
+
+/// U+0000 means nothing in a text, and PostgreSQL cannot keep it: it becomes U+FFFD, as in broken encodings.
+fn without_nul(incoming: &mut Incoming) {
+    fn clean(text: &mut String) {
+        if text.contains('\0') {
+            *text = text.replace('\0', "\u{FFFD}");
+        }
+    }
+    fn walk(value: &mut Value) {
+        match value {
+            Value::String(text) => clean(text),
+            Value::Array(items) => items.iter_mut().for_each(walk),
+            Value::Object(members) => {
+                if members.keys().any(|name| name.contains('\0')) {
+                    let old = std::mem::take(members);
+                    members.extend(old.into_iter().map(|(name, member)| (name.replace('\0', "\u{FFFD}"), member)));
+                }
+                members.values_mut().for_each(walk);
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    clean(&mut incoming.input);
+    walk(&mut incoming.payload);
+    if let Some(key) = &mut incoming.dedupe_key {
+        clean(key);
+    }
+    for part in &mut incoming.parts {
+        clean(&mut part.filename);
+        clean(&mut part.content_type);
     }
 }
 

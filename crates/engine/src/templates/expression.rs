@@ -17,7 +17,7 @@ const KEPT: usize = 8_192;
 /// Bytes of an evaluation's result as JSON.
 pub(super) const MAX_RESULT: usize = 4 * 1024 * 1024;
 /// Operators that join texts or lists, of which each can at most add its operands' sizes.
-const MAX_JOINS: usize = 32;
+const MAX_JOINS: usize = 64;
 
 /// Filters that make no texts and no lists.
 const NUMERIC: &[&str] =
@@ -214,7 +214,7 @@ impl Shape {
                     shape.joins_texts = true;
                     shape.joins += 1;
                 }
-                '+' => shape.joins += 1,
+                '+' | ',' => shape.joins += 1,
                 '|' => {
                     let rest: String = chars.clone().skip_while(|c| c.is_whitespace()).collect();
                     let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
@@ -269,7 +269,10 @@ mod tests {
             "state.long | list | map('upper') | join(',') | list | length",
         ] {
             let result = compile(source).unwrap().evaluate(&context());
-            assert!(matches!(result, Err(ExpressionError::Failed { .. })) || result.is_ok_and(|v| v.is_number()), "{source}");
+            assert!(
+                matches!(result, Err(ExpressionError::Failed { .. })) || result.is_ok_and(|v| v.is_number()),
+                "{source}"
+            );
         }
     }
 

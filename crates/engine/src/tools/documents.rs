@@ -76,7 +76,10 @@ impl TaskDocuments {
         if texts.len() >= KEPT {
             texts.clear();
         }
-        texts.insert(key, read.clone());
+        // A fault may be the moment's (too much work at once), so it is never taken for a fact about the bytes.
+        if read.is_ok() {
+            texts.insert(key, read.clone());
+        }
         Ok(read)
     }
 }
@@ -99,8 +102,13 @@ impl Documents for TaskDocuments {
             if attachment.source != AttachmentSource::Attached || ignored {
                 continue;
             }
-            if let Ok(text) = self.read(&attachment).await? {
-                texts.push((attachment, text));
+            match self.read(&attachment).await? {
+                Ok(text) => texts.push((attachment, text)),
+                // It could be read when the task came in, or a person decided about it: it must not vanish now.
+                Err(fault) => {
+                    let message = format!("document {} cannot be read right now: {fault}", attachment.n);
+                    return Err(Error::new(ErrorCode::Unavailable, message));
+                }
             }
         }
         Ok(texts)

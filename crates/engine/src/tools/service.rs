@@ -176,7 +176,8 @@ mod tests {
 
     #[test]
     fn a_hash_of_arguments_follows_their_values_and_not_their_order() {
-        let (a, b) = (object(json!({"x": 1, "y": {"p": [1], "q": 2}})), object(json!({"y": {"q": 2, "p": [1]}, "x": 1})));
+        let (a, b) =
+            (object(json!({"x": 1, "y": {"p": [1], "q": 2}})), object(json!({"y": {"q": 2, "p": [1]}, "x": 1})));
         assert_eq!(hash_args(&a), hash_args(&b));
         assert_ne!(hash_args(&a), hash_args(&object(json!({"x": 1, "y": {"p": [2], "q": 2}}))));
     }

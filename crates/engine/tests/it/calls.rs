@@ -35,7 +35,8 @@ fn the_same_key_and_body_is_one_task_and_another_body_a_conflict() {
         assert_eq!(live.try_submit(request(1)).await.unwrap().id, first.id);
         let unnamed = SubmitRequest { idempotency_key: None, ..request(1) };
         assert_ne!(live.try_submit(unnamed.clone()).await.unwrap().id, live.try_submit(unnamed).await.unwrap().id);
-        let other = kybern_testkit::actors::user(TenantId::DEFAULT, UserId::from_uuid(Uuid::from_u128(5)), &[Role::Admin]);
+        let other =
+            kybern_testkit::actors::user(TenantId::DEFAULT, UserId::from_uuid(Uuid::from_u128(5)), &[Role::Admin]);
         assert_ne!(live.engine.submit(&other, request(1), None).await.unwrap().id, first.id);
     });
 }
@@ -76,7 +77,18 @@ fn another_tenants_task_is_not_found() {
         for error in refused {
             assert_eq!(error.unwrap().code(), ErrorCode::NotFound);
         }
-        assert_eq!(live.engine.submit(&actor, SubmitRequest { plan_key: Some("test.plan".to_owned()), ..SubmitRequest::text("x") }, None).await.unwrap_err().code(), ErrorCode::NotFound);
+        assert_eq!(
+            live.engine
+                .submit(
+                    &actor,
+                    SubmitRequest { plan_key: Some("test.plan".to_owned()), ..SubmitRequest::text("x") },
+                    None
+                )
+                .await
+                .unwrap_err()
+                .code(),
+            ErrorCode::NotFound
+        );
     });
 }
 
@@ -130,11 +142,15 @@ fn a_faulty_plan_is_refused_with_every_fault() {
             (json!({"id": "a", "kind": "task", "capability": "x"}), "/steps/0/capability"),
             (json!({"id": "a", "kind": "agent", "agent": "x", "task": "y"}), "/steps/0"),
             (json!({"id": "a", "tool": "core.noop", "condition": "{{ steps.a.status }}"}), "/steps/0/condition"),
-            (json!({"id": "a", "kind": "input", "title": "t", "fields": {"type": "object", "properties": 5}}), "/steps/0/fields"),
+            (
+                json!({"id": "a", "kind": "input", "title": "t", "fields": {"type": "object", "properties": 5}}),
+                "/steps/0/fields",
+            ),
             (json!({"id": "a", "tool": "core.noop", "dependsOn": ["a"]}), "/steps/0/dependsOn"),
         ];
         for (bad, path) in cases {
-            let refused = live.engine.put_plan(&live.world.actor, &plan(json!([bad, step("b", "core.noop", json!({}))]))).await;
+            let refused =
+                live.engine.put_plan(&live.world.actor, &plan(json!([bad, step("b", "core.noop", json!({}))]))).await;
             let refused = refused.unwrap_err();
             assert_eq!(refused.code(), ErrorCode::Unprocessable);
             assert_eq!(refused.details()[0].path, path, "{bad}: {:?}", refused.details());
@@ -146,6 +162,12 @@ fn a_faulty_plan_is_refused_with_every_fault() {
         assert!(none.unwrap().is_empty());
         let out = json!({"key": "test.out", "output": "{{ steps.ghost.result }}", "steps": []});
         assert_eq!(live.engine.check_plan(live.world.scope(), &out).await.unwrap()[0].path, "/output");
-        assert_eq!(live.try_submit(SubmitRequest { plan_key: Some("test.out".to_owned()), ..SubmitRequest::text("x") }).await.unwrap_err().code(), ErrorCode::NotFound);
+        assert_eq!(
+            live.try_submit(SubmitRequest { plan_key: Some("test.out".to_owned()), ..SubmitRequest::text("x") })
+                .await
+                .unwrap_err()
+                .code(),
+            ErrorCode::NotFound
+        );
     });
 }

@@ -30,7 +30,8 @@ fn injected_steps_have_derived_ids_and_run_after_their_parent_before_its_success
             {"id": "two", "tool": "core.set", "args": {"at": 2}, "dependsOn": ["one"]},
             {"id": "one", "tool": "core.set", "args": {"at": 1}, "dependsOn": []},
         ]);
-        let task = ended(&live, json!([inject("a", proposed), step("b", "t.echo", json!({"saw": "{{ state.at }}"}))])).await;
+        let task =
+            ended(&live, json!([inject("a", proposed), step("b", "t.echo", json!({"saw": "{{ state.at }}"}))])).await;
         assert_eq!(crate::control::world_order(&live.world.journal(task.id)), ["a", "a__one", "a__two", "b"]);
         assert_eq!(task.completed_step_ids, ["a", "a__two", "a__one", "b"]);
         let ids: Vec<&Value> = task.frozen_plan.iter().map(|step| &step["id"]).collect();
@@ -88,11 +89,8 @@ fn injections_over_the_cap_are_refused_and_runaway_injection_ends_failed() {
     }));
     World::with([tool.clone()]).run(async |live| {
         live.put(plan(json!([step("a", "t.again", json!({}))]))).await;
-        let request = SubmitRequest {
-            plan_key: Some("test.plan".to_owned()),
-            max_steps: Some(7),
-            ..SubmitRequest::text("go")
-        };
+        let request =
+            SubmitRequest { plan_key: Some("test.plan".to_owned()), max_steps: Some(7), ..SubmitRequest::text("go") };
         let id = live.try_submit(request).await.unwrap().id;
         let task = live.proven(id).await;
         assert!(task.error_message.unwrap().contains("Max execution steps exceeded (7)"));
@@ -106,7 +104,8 @@ fn injections_over_the_cap_are_refused_and_runaway_injection_ends_failed() {
 #[test]
 fn the_cap_counts_scheduled_steps_and_not_skipped_ones() {
     World::new().run(async |live| {
-        let mut steps: Vec<Value> = (0..10).map(|n| json!({"id": format!("s{n}"), "tool": "core.noop", "condition": n >= 7})).collect();
+        let mut steps: Vec<Value> =
+            (0..10).map(|n| json!({"id": format!("s{n}"), "tool": "core.noop", "condition": n >= 7})).collect();
         for (last, status) in [("core.noop", TaskStatus::Failed), ("", TaskStatus::Completed)] {
             if last.is_empty() {
                 steps.pop();
@@ -129,10 +128,7 @@ fn the_cap_counts_scheduled_steps_and_not_skipped_ones() {
 
 #[test]
 fn a_patch_appends_steps_or_replaces_those_that_have_not_begun() {
-    for (mode, expected) in [
-        (PatchMode::Append, vec!["a", "b", "a__new"]),
-        (PatchMode::Replace, vec!["a", "a__new"]),
-    ] {
+    for (mode, expected) in [(PatchMode::Append, vec!["a", "b", "a__new"]), (PatchMode::Replace, vec!["a", "a__new"])] {
         let tool = ScriptedTool::new("t.revise", EffectClass::Read, move |_, _| {
             let args = Map::from_iter([("x".to_owned(), json!("{{ not.a.template }}"))]);
             let new = StepSpec::tool(StepId::parse("new").unwrap(), "core.set", args);

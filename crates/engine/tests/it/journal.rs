@@ -8,7 +8,8 @@ use kybern_core::id::TaskId;
 use kybern_core::plan::{FrozenPlan, parse};
 use kybern_core::ports::TaskStore as _;
 use kybern_core::task::{
-    Channel, Commit, EffectClass, Ending, JournalEntry, JournalRow, NewTask, Submitted, TaskChange, TaskStatus, WorkerId,
+    Channel, Commit, EffectClass, Ending, JournalEntry, JournalRow, NewTask, Submitted, TaskChange, TaskStatus,
+    WorkerId,
 };
 use kybern_core::time::Millis;
 use kybern_engine::task::ReplayReport;
@@ -80,9 +81,11 @@ fn a_tampered_journal_is_found() {
             edit(&mut row.entry);
             rows
         };
-        let data = |value: Value| move |entry: &mut JournalEntry| {
-            if let JournalEntry::Finished(outcome) = entry {
-                outcome.data = value.clone();
+        let data = |value: Value| {
+            move |entry: &mut JournalEntry| {
+                if let JournalEntry::Finished(outcome) = entry {
+                    outcome.data = value.clone();
+                }
             }
         };
         let mut missing = rows.clone();
@@ -93,10 +96,28 @@ fn a_tampered_journal_is_found() {
         doubled.insert(1, rows[0].clone());
         for (what, rows) in [
             ("another result", edited("a", &data(json!({"n": 3})))),
-            ("another branch", edited("c", &|entry| *entry = JournalEntry::Opened(kybern_core::task::Opening::Branch { taken: false }))),
-            ("other items", edited("l", &|entry| *entry = JournalEntry::Opened(kybern_core::task::Opening::Items { items: vec![json!(1)], tainted: false }))),
+            (
+                "another branch",
+                edited("c", &|entry| {
+                    *entry = JournalEntry::Opened(kybern_core::task::Opening::Branch { taken: false })
+                }),
+            ),
+            (
+                "other items",
+                edited("l", &|entry| {
+                    *entry = JournalEntry::Opened(kybern_core::task::Opening::Items {
+                        items: vec![json!(1)],
+                        tainted: false,
+                    })
+                }),
+            ),
             ("another last result", edited("z", &data(json!({"end": 9})))),
-            ("a skipped step that ran", edited("s", &|entry| *entry = JournalEntry::Finished(Box::new(kybern_core::task::StepOutcome::completed(json!({})))))),
+            (
+                "a skipped step that ran",
+                edited("s", &|entry| {
+                    *entry = JournalEntry::Finished(Box::new(kybern_core::task::StepOutcome::completed(json!({}))))
+                }),
+            ),
             ("a missing row", missing),
             ("another order", swapped),
             ("a row twice", doubled),
@@ -213,7 +234,8 @@ fn a_follower_resumes_after_any_entry_and_learns_of_the_end() {
 fn acts_and_decisions_are_in_a_valid_audit_chain() {
     let tool = Arc::new(ScriptedTool::noop("t.act", EffectClass::Keyed));
     World::with([tool]).run(async |live| {
-        let steps = json!([step("a", "t.act", json!({})), step("ask", "core.ask", json!({"title": "t", "fields": {}}))]);
+        let steps =
+            json!([step("a", "t.act", json!({})), step("ask", "core.ask", json!({"title": "t", "fields": {}}))]);
         let id = live.begin(plan(steps), json!({})).await;
         live.rest(id).await;
         live.review(id, None, json!({})).await.unwrap();

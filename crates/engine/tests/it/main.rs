@@ -1,5 +1,6 @@
 //! The engine as its callers see it: over the in-memory store, with scripted tools, in simulated time.
 #![expect(unreachable_pub, reason = "the modules of a test binary have no outside")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail loudly, like the tests themselves")]
 
 mod calls;
 mod children;
@@ -7,9 +8,11 @@ mod control;
 mod crash;
 mod delegation;
 mod effects;
+mod http;
 mod inject;
 mod journal;
 mod live;
+mod outbox;
 mod outside;
 mod parallel;
 mod persons;

@@ -31,7 +31,8 @@ fn asked(world: &World) -> usize {
 }
 
 async fn with_files(live: &Live<'_>, text: &str, files: Vec<AttachmentRequest>) -> TaskId {
-    live.put(plan(json!([step("a", "core.set", json!({"input": "{{ task.input }}", "intent": "{{ task.intent }}"}))]))).await;
+    live.put(plan(json!([step("a", "core.set", json!({"input": "{{ task.input }}", "intent": "{{ task.intent }}"}))])))
+        .await;
     live.try_submit(SubmitRequest { attachments: files, ..SubmitRequest::text(text) }).await.unwrap().id
 }
 
@@ -49,7 +50,8 @@ fn a_sure_intent_chooses_its_plan_and_the_steps_see_it() {
 
 #[test]
 fn a_document_that_cannot_be_read_is_asked_about_by_name_and_models_are_not_asked_twice() {
-    let answers = [json!({"documents": {"1": {"ignore": true}}}), json!({"documents": {"1": {"text": "what it says"}}})];
+    let answers =
+        [json!({"documents": {"1": {"ignore": true}}}), json!({"documents": {"1": {"text": "what it says"}}})];
     for (answer, status) in answers.into_iter().zip(["ignored", "typed"]) {
         let world = knowing(FixedIntent::new().when("please", "test.plan", 0.9));
         let id = world.run(async |live| {
@@ -59,7 +61,12 @@ fn a_document_that_cannot_be_read_is_asked_about_by_name_and_models_are_not_aske
             assert_eq!(kinds(&task), [WaitKind::Document]);
             assert!(wait(&task).reason.contains("bad.scan") && !wait(&task).reason.contains("good.txt"));
             assert_eq!(asked(live.world), 0);
-            for wrong in [json!({}), json!({"documents": {}}), json!({"documents": {"1": {}}}), json!({"documents": {"0": {"ignore": true}, "1": {"ignore": true}}})] {
+            for wrong in [
+                json!({}),
+                json!({"documents": {}}),
+                json!({"documents": {"1": {}}}),
+                json!({"documents": {"0": {"ignore": true}, "1": {"ignore": true}}}),
+            ] {
                 assert_eq!(live.review(id, None, wrong).await.unwrap_err().code(), ErrorCode::Validation);
             }
             live.review(id, Some("extraction"), answer.clone()).await.unwrap();
@@ -131,14 +138,16 @@ fn a_threshold_of_the_tasks_own_decides() {
 #[test]
 fn an_intent_without_a_usable_plan_asks_which() {
     knowing(FixedIntent::new().when("please", "test.wish", 0.9)).run(async |live| {
-        let serving = json!({"key": "test.serving", "intentKey": "test.wish", "steps": [step("a", "core.noop", json!({}))]});
+        let serving =
+            json!({"key": "test.serving", "intentKey": "test.wish", "steps": [step("a", "core.noop", json!({}))]});
         live.put(serving).await;
         live.put(plan(json!([step("b", "core.noop", json!({}))]))).await;
         live.world.set_active(&live, "test.serving", true).await;
         let id = live.try_submit(SubmitRequest::text("please")).await.unwrap().id;
         assert_eq!(live.proven(id).await.selected_plan.as_deref(), Some("test.serving"));
         // An intent that is chosen by a person although its plan has gone.
-        live.put(json!({"key": "test.gone", "intentKey": "test.other", "steps": [step("a", "core.noop", json!({}))]})).await;
+        live.put(json!({"key": "test.gone", "intentKey": "test.other", "steps": [step("a", "core.noop", json!({}))]}))
+            .await;
         let id = live.try_submit(SubmitRequest::text("unknown words")).await.unwrap().id;
         let task = live.rest(id).await;
         live.world.set_active(&live, "test.gone", false).await;

@@ -25,13 +25,17 @@ enum Shape {
 }
 
 fn shapes() -> impl Strategy<Value = Vec<Shape>> {
-    let leaf = (prop::bool::weighted(0.15), any::<bool>(), prop::bool::weighted(0.2), 0..4_u8, prop::bool::weighted(0.2))
-        .prop_map(|(fails, stops, always, name, graph)| Shape::Tool { fails, stops, always, name, graph });
+    let leaf =
+        (prop::bool::weighted(0.15), any::<bool>(), prop::bool::weighted(0.2), 0..4_u8, prop::bool::weighted(0.2))
+            .prop_map(|(fails, stops, always, name, graph)| Shape::Tool { fails, stops, always, name, graph });
     let shape = leaf.prop_recursive(3, 12, 3, |inner| {
         let list = prop::collection::vec(inner, 1..3);
         prop_oneof![
-            (any::<bool>(), list.clone(), list.clone())
-                .prop_map(|(truth, then, otherwise)| Shape::Condition { truth, then, otherwise }),
+            (any::<bool>(), list.clone(), list.clone()).prop_map(|(truth, then, otherwise)| Shape::Condition {
+                truth,
+                then,
+                otherwise
+            }),
             prop::collection::vec(list.clone(), 1..4).prop_map(Shape::Parallel),
             (0..3_u8, list).prop_map(|(rounds, steps)| Shape::Loop { rounds, steps }),
         ]
@@ -113,11 +117,9 @@ fn without_failures(shapes: &[Shape]) -> Vec<Shape> {
             Shape::Tool { stops, always, name, graph, .. } => {
                 Shape::Tool { fails: false, stops: *stops, always: *always, name: *name, graph: *graph }
             }
-            Shape::Condition { truth, then, otherwise } => Shape::Condition {
-                truth: *truth,
-                then: without_failures(then),
-                otherwise: without_failures(otherwise),
-            },
+            Shape::Condition { truth, then, otherwise } => {
+                Shape::Condition { truth: *truth, then: without_failures(then), otherwise: without_failures(otherwise) }
+            }
             Shape::Parallel(branches) => Shape::Parallel(all(branches)),
             Shape::Loop { rounds, steps } => Shape::Loop { rounds: *rounds, steps: without_failures(steps) },
         })

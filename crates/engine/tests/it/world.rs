@@ -139,12 +139,6 @@ impl World {
         self
     }
 
-    /// The same world with one more tool, of any kind.
-    pub fn tool(mut self, tool: Arc<dyn Tool>) -> Self {
-        self.tools.push(tool);
-        self
-    }
-
     /// The same world, whose model knows these intents.
     pub fn knowing(mut self, intents: CountedIntent) -> Self {
         self.intents = Arc::new(intents);

@@ -41,6 +41,8 @@ impl ResolveInsurer {
             spec: ToolSpec {
                 aliases: vec!["resolve_insurer".to_owned()],
                 needs: Needs { records: true, ..Needs::default() },
+                // It reads the state and records past its arguments, and both may hold what a stranger wrote.
+                untrusted_output: true,
                 ..ToolSpec::local("network.resolve_insurer", description, schema)
             },
         }

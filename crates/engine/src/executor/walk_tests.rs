@@ -1,0 +1,165 @@
+//! The walk by itself: rows in, actions out.
+
+use std::sync::Arc;
+
+use kybern_core::error::ErrorCode;
+use kybern_core::plan::{FrozenPlan, PatchMode, PlanPatch, StepId, parse};
+use kybern_core::task::{JournalEntry, JournalRow, Opening, Signal, StepError, StepOutcome, StepStatus};
+use kybern_core::time::{Millis, Timestamp};
+use serde_json::{Value, json};
+
+use super::walk::{Action, Walk};
+use super::walk_apply::merge_deep;
+
+struct Told {
+    walk: Walk,
+    rows: Vec<JournalRow>,
+}
+
+impl Told {
+    fn of(steps: &Value) -> Self {
+        let mut faults = Vec::new();
+        let steps = parse::steps(steps, "/steps", &mut faults);
+        assert!(faults.is_empty(), "{faults:?}");
+        let plan = Arc::new(FrozenPlan::freeze("test", 1, steps, None));
+        Self { walk: Walk::new(Some(plan)), rows: Vec::new() }
+    }
+
+    fn row(&mut self, step: Option<&str>, entry: JournalEntry) -> &mut Self {
+        let step = step.map(StepId::trusted);
+        let known = step.as_ref().and_then(|id| self.walk.find(id)).map(|index| self.walk.node(index));
+        let row = JournalRow {
+            seq: self.walk.last_seq() + 1,
+            generation: known.map_or(0, |node| node.generation),
+            step,
+            tool: None,
+            attempt: 1,
+            at: Timestamp::default(),
+            duration: Millis(0),
+            summary: String::new(),
+            entry,
+        };
+        self.walk.apply(&row);
+        self.rows.push(row);
+        self
+    }
+
+    fn ends(&mut self, step: &str, data: Value) -> &mut Self {
+        self.row(Some(step), JournalEntry::Finished(Box::new(StepOutcome::completed(data))))
+    }
+
+    fn fails(&mut self, step: &str, tolerated: bool) -> &mut Self {
+        let error = StepError { code: ErrorCode::Tool, message: "no".to_owned(), retryable: false };
+        let outcome = StepOutcome { tolerated, ..StepOutcome::failed(error) };
+        self.row(Some(step), JournalEntry::Finished(Box::new(outcome)))
+    }
+
+    fn opens(&mut self, step: &str, opening: Opening) -> &mut Self {
+        self.row(Some(step), JournalEntry::Opened(opening))
+    }
+
+    /// What can be done, and that a walk made anew from the rows says the same.
+    fn next(&self) -> Vec<String> {
+        let mut again = Walk::new(self.walk.plan().cloned());
+        self.rows.iter().for_each(|row| again.apply(row));
+        assert_eq!(again.state(), self.walk.state());
+        let now = Timestamp::from_millis(1_000);
+        assert_eq!(again.actions(now), self.walk.actions(now));
+        let name = |action: Action| match action {
+            Action::Start(index) => format!("start {}", self.walk.node(index).id),
+            Action::Advance(index) => format!("advance {}", self.walk.node(index).id),
+            Action::TimeUp(index) => format!("time up {}", self.walk.node(index).id),
+        };
+        self.walk.actions(now).into_iter().map(name).collect()
+    }
+}
+
+fn tool(id: &str) -> Value {
+    json!({"id": id, "tool": "x"})
+}
+
+#[test]
+fn a_list_goes_on_one_by_one_and_a_failure_stops_it() {
+    let mut told = Told::of(&json!([tool("a"), tool("b"), {"id": "c", "tool": "x", "when": "always"}]));
+    assert_eq!(told.next(), ["start a"]);
+    told.ends("a", json!({"x": 1}));
+    assert_eq!(told.next(), ["start b"]);
+    told.fails("b", false);
+    assert_eq!(told.next(), ["start c"]);
+    told.ends("c", json!({"x": 2}));
+    assert!(told.walk.is_finished() && told.walk.stopped_inside(None).is_some());
+    assert_eq!(told.walk.state().get("x"), Some(&json!(2)));
+}
+
+#[test]
+fn branches_stand_side_by_side_and_their_node_ends_after_all_of_them() {
+    let mut told =
+        Told::of(&json!([{"id": "p", "kind": "parallel", "branches": [[tool("a"), tool("b")], [tool("c")]]}]));
+    told.opens("p", Opening::Branches);
+    assert_eq!(told.next(), ["start p__a", "start p__c"]);
+    told.ends("p__c", json!({"x": "c", "y": 1}));
+    assert_eq!(told.next(), ["start p__a"]);
+    told.ends("p__a", json!({"x": "a"})).ends("p__b", json!({"y": 2}));
+    assert_eq!(told.next(), ["advance p"]);
+    assert_eq!(json!(**told.walk.state()), json!({"x": "c", "y": 1}));
+}
+
+#[test]
+fn a_failing_branch_interrupts_its_siblings_and_what_lies_in_them() {
+    let inner = json!({"id": "l", "kind": "loop", "over": [1, 2], "steps": [tool("s")]});
+    let mut told = Told::of(&json!([{"id": "p", "kind": "parallel", "branches": [[inner], [tool("bad")]]}]));
+    told.opens("p", Opening::Branches);
+    told.opens("p__l", Opening::Items { items: vec![json!(1), json!(2)], tainted: false });
+    assert_eq!(told.next(), ["start p__l__0__s", "start p__bad"]);
+    told.fails("p__bad", false);
+    assert_eq!(told.next(), ["advance p__l"]);
+    let skipped = JournalEntry::Finished(Box::new(StepOutcome::bare(StepStatus::Skipped)));
+    told.row(Some("p__l"), skipped).fails("p", false);
+    assert!(told.walk.is_finished());
+    told.row(None, JournalEntry::Answered { number: 1, signal: Box::new(Signal::Retry { by: "me".to_owned() }) });
+    assert_eq!(told.next(), ["start p__l__0__s", "start p__bad"]);
+}
+
+#[test]
+fn a_retry_leaves_what_was_tolerated_as_it_ended() {
+    let soft = json!({"id": "c", "kind": "condition", "if": "true", "then": [tool("x"), tool("y")]});
+    let mut told = Told::of(&json!([soft, tool("hard")]));
+    told.opens("c", Opening::Branch { taken: true }).fails("c__x", false).fails("c", true).fails("hard", false);
+    told.row(None, JournalEntry::Answered { number: 1, signal: Box::new(Signal::Retry { by: "me".to_owned() }) });
+    assert_eq!(told.next(), ["start hard"]);
+    assert_eq!(told.walk.failed(), ["c", "c__x"]);
+    let hard = told.walk.find(&StepId::trusted("hard")).unwrap();
+    assert_eq!((told.walk.node(hard).generation, told.walk.node(hard).attempts), (1, 0));
+}
+
+#[test]
+fn a_back_off_is_over_when_its_time_has_come() {
+    let error = StepError { code: ErrorCode::Tool, message: "no".to_owned(), retryable: true };
+    for (due, next) in [(1_000, vec!["start a"]), (1_001, vec![])] {
+        let mut told = Told::of(&json!([tool("a")]));
+        let due = Timestamp::from_millis(due);
+        told.row(Some("a"), JournalEntry::Retrying { error: error.clone(), due });
+        assert_eq!((told.next(), told.walk.next_due()), (next.into_iter().map(str::to_owned).collect(), Some(due)));
+    }
+}
+
+#[test]
+fn a_step_that_ran_while_others_were_replaced_stays_in_the_plan() {
+    let mut told = Told::of(
+        &json!([{"id": "a", "tool": "x", "dependsOn": []}, {"id": "b", "tool": "x", "dependsOn": []}, tool("c")]),
+    );
+    let mut outcome = StepOutcome::completed(json!({}));
+    outcome.patch = Some(PlanPatch { mode: PatchMode::Replace, steps: Vec::new(), reason: String::new() });
+    told.row(Some("a"), JournalEntry::Finished(Box::new(outcome))).ends("b", json!({}));
+    let ids: Vec<Value> = told.walk.effective_plan().iter().map(|step| step["id"].clone()).collect();
+    assert_eq!(ids, [json!("a"), json!("b")]);
+    assert!(told.walk.is_finished());
+}
+
+#[test]
+fn corrections_are_merged_deeply_and_lists_are_replaced() {
+    let mut into = json!({"a": {"b": 1, "c": [1]}, "d": 1}).as_object().cloned().unwrap();
+    let from = json!({"a": {"c": [2], "e": {}}, "d": {"x": 1}}).as_object().cloned().unwrap();
+    merge_deep(&mut into, &from, 0);
+    assert_eq!(Value::Object(into), json!({"a": {"b": 1, "c": [2], "e": {}}, "d": {"x": 1}}));
+}

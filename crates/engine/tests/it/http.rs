@@ -1,0 +1,90 @@
+//! `core.http_request`: keys, effect classes, and what an answer means.
+
+use kybern_core::error::ErrorCode;
+use kybern_core::policy::EgressDenied;
+use kybern_core::ports::{HttpBody, HttpFailure};
+use kybern_core::task::{TaskStatus, WaitKind};
+use serde_json::{Value, json};
+
+use crate::live::kinds;
+use crate::outside::{Wire, Wired, header};
+use crate::world::{World, plan, step};
+
+fn request(method: &str, more: Value) -> Value {
+    let mut args = json!({"method": method, "url": "http://out.test/x"});
+    args.as_object_mut().unwrap().extend(crate::live::object(more));
+    step("a", "core.http_request", args)
+}
+
+#[test]
+fn a_request_carries_its_body_its_trace_and_its_key_unless_it_reads() {
+    World::new().run(async |live| {
+        let steps = json!([
+            request("GET", json!({})),
+            {"id": "b", "tool": "http_request", "args": {"method": "POST", "url": "http://out.test/y", "json": {"n": 1}}},
+            {"id": "c", "tool": "core.http_request", "args": {
+                "method": "PUT", "url": "http://out.test/z", "text": "t", "effect": "read", "headers": {"X-A": "b"}}},
+        ]);
+        let id = live.begin(plan(steps), json!({})).await;
+        let task = live.proven(id).await;
+        assert_eq!((&task.state["status"], &task.state["json"]), (&json!(200), &json!({"ok": true})));
+        let sent = live.world.wire.requests();
+        let key = format!("v1:{}:{id}:b:0", kybern_core::id::TenantId::DEFAULT);
+        let keys: Vec<Option<String>> = sent.iter().map(|request| header(request, "Idempotency-Key")).collect();
+        assert_eq!(keys, [None, Some(key), None]);
+        assert!(sent.iter().all(|request| header(request, "traceparent").unwrap().contains(&task.trace_id)));
+        assert!(sent.iter().all(|request| !request.trusted_endpoint));
+        let bodies: Vec<HttpBody> = sent.iter().map(|request| request.body.clone()).collect();
+        assert_eq!(bodies, [HttpBody::Empty, HttpBody::Json(json!({"n": 1})), HttpBody::Text("t".to_owned())]);
+        assert_eq!(header(&sent[2], "x-a").as_deref(), Some("b"));
+    });
+}
+
+#[test]
+fn an_answer_succeeds_fails_for_good_or_is_asked_for_again() {
+    for (status, tries, code) in [
+        (204, 1, None),
+        (302, 1, None),
+        (404, 1, Some(ErrorCode::Tool)),
+        (429, 3, Some(ErrorCode::Tool)),
+        (503, 3, Some(ErrorCode::Tool)),
+    ] {
+        World::new().on(Wire::new(move |_, _| Wired::Answer(status, json!({})))).run(async |live| {
+            let task = live.run(json!([request("POST", json!({}))]), json!({})).await;
+            assert_eq!(task.error.map(|error| error.code), code, "{status}");
+            assert_eq!(live.world.wire.requests().len(), tries, "{status}");
+            assert_eq!(live.world.wire.keys().len(), 1);
+        });
+    }
+}
+
+#[test]
+fn a_request_that_got_no_answer_is_sent_again_with_its_key_or_asked_about_without_one() {
+    for (failure, effect, calls, status) in [
+        (HttpFailure::Connect("refused".to_owned()), "keyed", 3, TaskStatus::Failed),
+        (HttpFailure::Connect("refused".to_owned()), "unkeyed", 3, TaskStatus::Failed),
+        (HttpFailure::NoAnswer("reset".to_owned()), "keyed", 3, TaskStatus::Failed),
+        (HttpFailure::NoAnswer("reset".to_owned()), "unkeyed", 1, TaskStatus::NeedsReview),
+        (HttpFailure::Denied(EgressDenied::Scheme("ftp".to_owned())), "keyed", 1, TaskStatus::Failed),
+        (HttpFailure::Invalid("bad".to_owned()), "unkeyed", 1, TaskStatus::Failed),
+    ] {
+        let answer = failure.clone();
+        World::new().on(Wire::new(move |_, _| Wired::Fail(answer.clone()))).run(async |live| {
+            let task = live.run(json!([request("POST", json!({"effect": effect}))]), json!({})).await;
+            assert_eq!((task.status, live.world.wire.requests().len()), (status, calls), "{failure} {effect}");
+            assert!(live.world.wire.keys().len() <= 1);
+        });
+    }
+}
+
+#[test]
+fn a_request_that_hangs_ends_with_its_time() {
+    World::new().on(Wire::new(|_, _| Wired::Hang)).run(async |live| {
+        let task = live.run(json!([request("POST", json!({"effect": "unkeyed"}))]), json!({})).await;
+        assert_eq!(kinds(&task), [WaitKind::Ambiguous]);
+        let mut read = request("GET", json!({}));
+        read["retry"] = json!({"maxAttempts": 1});
+        let task = live.run(json!([read]), json!({})).await;
+        assert_eq!(task.error.unwrap().code, ErrorCode::Timeout);
+    });
+}
