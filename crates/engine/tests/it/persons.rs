@@ -96,11 +96,11 @@ fn corrections_enter_the_state_deeply_and_the_tool_is_called_again() {
             let wrong = live.review(id, None, json!({"customer": {"name": 5}})).await.unwrap_err();
             assert_eq!(wrong.code(), ErrorCode::Validation);
             assert_eq!(wrong.details()[0].path, "/corrections/customer/name");
-            live.review(id, None, json!({"customer": {"name": "Ada"}})).await.unwrap();
+            live.review(id, None, json!({"customer": {"name": "Acme"}})).await.unwrap();
             let task = live.after_answer(id, &task).await;
             assert_eq!(task.status, TaskStatus::Completed, "{effect:?} {task:#?}");
             let task = live.proven(id).await;
-            assert_eq!(json!(task.state), json!({"customer": {"id": 1, "name": "Ada"}, "acted": "Ada"}));
+            assert_eq!(json!(task.state), json!({"customer": {"id": 1, "name": "Acme"}, "acted": "Acme"}));
             assert_eq!(tool.count(), 2);
         });
     }
@@ -118,7 +118,7 @@ fn an_answer_outlives_the_process_that_took_it() {
         )]);
         let id = live.begin(plan(steps), json!({})).await;
         live.rest(id).await;
-        live.review(id, None, json!({"customer": {"name": "Ada"}})).await.unwrap();
+        live.review(id, None, json!({"customer": {"name": "Acme"}})).await.unwrap();
         id
     });
     world.run(async |live| {

@@ -112,14 +112,14 @@ fn an_unsure_intent_is_asked_about_and_the_answer_is_taken() {
             assert_eq!(task.detected_intent.is_some(), text == "perhaps");
             let wrong = live.review(id, None, json!({"intent": "test.ghost"})).await.unwrap_err();
             assert_eq!(wrong.code(), ErrorCode::Validation);
-            live.review(id, None, json!({"intent": "test.plan", "customer": {"name": "Ada"}})).await.unwrap();
+            live.review(id, None, json!({"intent": "test.plan", "customer": {"name": "Acme"}})).await.unwrap();
             id
         });
         let before = asked(&world);
         world.run(async |live| {
             let task = live.proven(id).await;
             assert_eq!((task.status, task.confidence_score), (TaskStatus::Completed, Some(1.0)));
-            assert_eq!(task.state["customer"], json!({"name": "Ada"}));
+            assert_eq!(task.state["customer"], json!({"name": "Acme"}));
             assert_eq!(asked(live.world), before);
         });
     }
