@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kybern_core::id::TenantId;
 use kybern_core::pack::Registry;
 use kybern_core::plan::PlanFault;
 use kybern_core::ports::{
@@ -246,8 +245,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Stops: no new work, running steps get `grace`, then leases are given back (they are claimable at once by
-    /// expiry or by the next start).
+    /// Stops: no new work; a run whose step ends within `grace` gives its lease back. What is still running then is
+    /// dropped as by a crash: its lease expires, or is taken over by the next start on the same SQLite file.
     pub async fn drain(&self, grace: Millis) {
         self.inner.stopping.cancel();
         self.inner.spawned.close();
@@ -296,11 +295,5 @@ impl Engine {
     #[must_use]
     pub fn ids(&self) -> &Arc<dyn IdSource> {
         &self.inner.ids
-    }
-
-    /// The tenant that exists from the first start on.
-    #[must_use]
-    pub const fn default_tenant() -> TenantId {
-        TenantId::DEFAULT
     }
 }

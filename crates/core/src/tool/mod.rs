@@ -6,5 +6,5 @@ pub mod outcome;
 pub mod spec;
 
 pub use failure::ToolFailure;
-pub use outcome::{Confirm, Injected, RecordChange, Review, ToolOutcome, WaitUntil};
+pub use outcome::{Injected, RecordChange, Review, ToolOutcome, WaitUntil};
 pub use spec::{Needs, Risk, ToolSpec};

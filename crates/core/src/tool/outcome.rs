@@ -84,12 +84,3 @@ impl ToolOutcome {
         Self { review: Some(review), ..Self::default() }
     }
 }
-
-/// What a person is shown when a call needs a yes.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Confirm {
-    /// Why it needs one.
-    pub reason: String,
-    /// The exact arguments.
-    pub args: Value,
-}

@@ -319,7 +319,7 @@ impl Run {
 
     async fn enter(&mut self, status: TaskStatus) -> Result<(), Stop> {
         let change = TaskChange::Progress { status, intent: None, plan: None };
-        self.commit_rows(Vec::new(), Vec::new(), change, kybern_core::money::Usage::default()).await?;
+        self.commit_with(Vec::new(), Vec::new(), change, kybern_core::money::Usage::default()).await?;
         self.row_status = status;
         Ok(())
     }

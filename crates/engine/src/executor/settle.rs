@@ -233,18 +233,8 @@ impl Run {
         Ok(self.commit_with(rows, Vec::new(), change, Usage::default()).await?)
     }
 
-    /// Writes rows and a change that need no look at the walk.
-    pub(super) async fn commit_rows(
-        &mut self,
-        rows: Vec<JournalRow>,
-        effects: Vec<Effect>,
-        change: TaskChange,
-        usage: Usage,
-    ) -> Result<Flow, Stop> {
-        Ok(self.commit_with(rows, effects, change, usage).await?)
-    }
-
-    async fn commit_with(
+    /// Writes rows and a change.
+    pub(super) async fn commit_with(
         &mut self,
         rows: Vec<JournalRow>,
         effects: Vec<Effect>,

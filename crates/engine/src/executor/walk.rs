@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use kybern_core::plan::{FrozenPlan, StepId, StepKind, StepSpec, When};
-use kybern_core::task::{Signal, StepOutcome, StepStatus, Wait, WaitKind};
+use kybern_core::task::{Signal, StepStatus, Wait, WaitKind};
 use kybern_core::time::Timestamp;
 use serde_json::{Map, Value};
 
@@ -407,10 +407,4 @@ pub fn is_container(kind: &StepKind) -> bool {
         | StepKind::Workflow { .. }
         | StepKind::Task { .. } => false,
     }
-}
-
-/// An outcome's data as `steps.ID.result`.
-#[must_use]
-pub fn result_of(outcome: &StepOutcome) -> &Value {
-    &outcome.data
 }

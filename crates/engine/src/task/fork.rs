@@ -4,7 +4,7 @@ use kybern_core::actor::Actor;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::TaskId;
 use kybern_core::plan::FrozenPlan;
-use kybern_core::task::{Channel, JournalEntry, JournalRow, NewAttachment, NewTask, Task};
+use kybern_core::task::{JournalEntry, JournalRow, NewAttachment, NewTask, Task};
 
 use crate::Engine;
 
@@ -33,7 +33,7 @@ impl Engine {
         Ok(NewTask {
             id: TaskId::from_uuid(inner.ids.next()),
             // A stranger's words stay a stranger's.
-            channel: if task.channel == Channel::Trigger { Channel::System } else { task.channel },
+            channel: task.channel,
             source: format!("fork/{id}"),
             dedupe_key: None,
             body_hash: None,

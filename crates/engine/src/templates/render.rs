@@ -25,15 +25,6 @@ pub enum RenderError {
     Limit(&'static str),
 }
 
-/// A rendered value, with what it was made of.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Rendered {
-    /// The value.
-    pub value: Value,
-    /// Whether an expression was in it.
-    pub dynamic: bool,
-}
-
 /// A piece of a text.
 enum Piece<'a> {
     Literal(&'a str),
@@ -251,6 +242,17 @@ mod tests {
         ] {
             assert!(eval(bomb, state.clone()).is_err(), "{bomb}");
         }
+    }
+
+    #[test]
+    fn lists_are_mapped_by_attribute_only() {
+        let state = json!({"l": [{"n": 1}, {"n": 2}], "big": "xx", "b": [1]});
+        assert_eq!(eval("{{ state.l | map(attribute='n') | sum }}", state.clone()).unwrap(), json!(3));
+        for work in ["{{ state.l | map('replace', 'x', state.big) }}", "{{ state.l | select('in', state.b) }}"] {
+            assert!(eval(work, state.clone()).is_err(), "{work}");
+        }
+        let many = format!("{{{{ [{}] }}}}", vec!["state.big"; 100].join(", "));
+        assert!(eval(&many, state).is_err(), "a list of a hundred copies");
     }
 
     #[test]
