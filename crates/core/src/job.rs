@@ -69,6 +69,7 @@ pub struct ClaimedJob {
     /// What the handler needs.
     pub payload: Value,
     /// Which try this is, from 1. Counted at the claim, so a handler that kills the process still runs out of tries.
+    /// More than `max_attempts` when the last try came to no end.
     pub attempt: u32,
     /// Tries in all.
     pub max_attempts: u32,

@@ -3,6 +3,12 @@
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
+use crate::time::Millis;
+
+/// How long sending one message may take in all. The sender keeps to it, because only the sender knows whether the
+/// message was handed over when time is up.
+pub const MAX_SEND: Millis = Millis(240_000);
+
 /// A mailbox with its display name.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct MailAddress {

@@ -37,6 +37,17 @@ impl Usage {
         }
     }
 
+    /// What is left of it without that; never less than nothing.
+    #[must_use]
+    pub const fn minus(self, other: Self) -> Self {
+        let cost = self.cost_nanos.0.saturating_sub(other.cost_nanos.0);
+        Self {
+            input_tokens: Tokens(self.input_tokens.0.saturating_sub(other.input_tokens.0)),
+            output_tokens: Tokens(self.output_tokens.0.saturating_sub(other.output_tokens.0)),
+            cost_nanos: NanoUsd(if cost < 0 { 0 } else { cost }),
+        }
+    }
+
     /// Whether nothing was used.
     #[must_use]
     pub const fn is_zero(&self) -> bool {

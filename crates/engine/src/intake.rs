@@ -32,11 +32,11 @@ pub struct Received {
 
 impl Engine {
     /// Takes in an e-mail as it came over the wire. Its `Message-ID` deduplicates it, or the hash of its bytes when
-    /// it has none.
+    /// it has none. `trace_id` is the trace that whoever delivers it is in.
     ///
     /// # Errors
     /// `VALIDATION_ERROR` when it is no message, `PAYLOAD_TOO_LARGE` when it is over a limit. Nothing is stored then.
-    pub async fn receive_email(&self, actor: &Actor, raw: Bytes) -> Result<Received> {
+    pub async fn receive_email(&self, actor: &Actor, raw: Bytes, trace_id: Option<String>) -> Result<Received> {
         let mail = self.inner.mail_parser.parse(&raw).map_err(|fault| match fault {
             MailFault::Broken(_) => Error::invalid("", fault.to_string()),
             MailFault::TooLarge(_) => Error::new(ErrorCode::PayloadTooLarge, fault.to_string()),
@@ -67,7 +67,7 @@ impl Engine {
             input: mail.text,
             payload,
             parts,
-            trace_id: None,
+            trace_id,
         };
         self.take_in(actor, incoming).await
     }
@@ -84,6 +84,7 @@ impl Engine {
         delivery_id: Option<String>,
         body: Value,
         raw: &[u8],
+        trace_id: Option<String>,
     ) -> Result<Received> {
         let named = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         if source.is_empty() || source.len() > 64 || !source.chars().all(named) {
@@ -97,7 +98,7 @@ impl Engine {
             input: as_lines(&body),
             payload: body,
             parts: Vec::new(),
-            trace_id: None,
+            trace_id,
         };
         self.take_in(actor, incoming).await
     }
@@ -106,7 +107,12 @@ impl Engine {
     ///
     /// # Errors
     /// `VALIDATION_ERROR` naming the missing field.
-    pub async fn receive_sms(&self, actor: &Actor, form: Vec<(String, String)>) -> Result<Received> {
+    pub async fn receive_sms(
+        &self,
+        actor: &Actor,
+        form: Vec<(String, String)>,
+        trace_id: Option<String>,
+    ) -> Result<Received> {
         let get = |name: &str| form.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
         let mut missing = Vec::new();
         for name in ["From", "Body", "MessageSid"] {
@@ -128,7 +134,7 @@ impl Engine {
             input: body,
             payload: Value::Object(fields),
             parts: Vec::new(),
-            trace_id: None,
+            trace_id,
         };
         self.take_in(actor, incoming).await
     }

@@ -17,7 +17,8 @@ use tokio_util::task::TaskTracker;
 use crate::events::Watchers;
 use crate::executor::active::ActiveRuns;
 use crate::identity::TenantNames;
-use crate::plan::{FrozenPlans, catalog::Catalog};
+use crate::plan::FrozenPlans;
+use crate::plan::catalog::{Catalog, JudgedPlans};
 use crate::tools::ToolService;
 
 /// An outside engine that can be named by `workflow` steps.
@@ -179,6 +180,9 @@ pub struct Engine {
     pub(crate) inner: Arc<Inner>,
 }
 
+/// How long abandoned runs may take to stop.
+const ABANDONED: Millis = Millis(5_000);
+
 impl Engine {
     /// Puts an engine together and checks the bundled plans. Nothing runs before [`Engine::start`].
     ///
@@ -194,6 +198,7 @@ impl Engine {
             workflows: parts.settings.workflows.keys().cloned().collect(),
             agents: parts.agents,
             decisions: parts.decisions,
+            judged: JudgedPlans::default(),
             quarantined: std::sync::RwLock::default(),
         };
         let faults = catalog.bundled_faults();
@@ -246,17 +251,21 @@ impl Engine {
     }
 
     /// Stops: no new work; a run whose step ends within `grace` gives its lease back. What is still running then is
-    /// dropped as by a crash: its lease expires, or is taken over by the next start on the same SQLite file.
+    /// dropped as by a crash, and its lease ends at once, so that another worker resumes it without waiting.
     pub async fn drain(&self, grace: Millis) {
         self.inner.stopping.cancel();
         self.inner.spawned.close();
         let waited = tokio::time::timeout(grace.as_duration(), self.inner.spawned.wait()).await;
         if waited.is_err() {
+            let leases = self.inner.active.leases();
             self.inner.active.abandon_all();
-            tracing::warn!("steps were still running at the end of the grace time and will be resumed");
-            let give_back = tokio::time::timeout(Millis::from_secs(5).as_duration(), self.inner.spawned.wait()).await;
-            if give_back.is_err() {
-                tracing::warn!("some leases could not be given back and will expire");
+            tracing::warn!(steps = leases.len(), "steps still ran at the end of the grace time and will be resumed");
+            if tokio::time::timeout(ABANDONED.as_duration(), self.inner.spawned.wait()).await.is_err() {
+                tracing::warn!("some runs did not stop");
+            }
+            // A beat of no length: whoever still writes under the lease is fenced by the next claim.
+            if let Err(error) = self.inner.store.heartbeat(&leases, Millis(0), self.inner.clock.now()).await {
+                tracing::warn!(%error, "leases could not be given back and will expire");
             }
         }
     }

@@ -52,7 +52,7 @@ async fn open(config: &Config, key: &Arc<MasterKey>) -> anyhow::Result<Either> {
     })
 }
 
-/// Writes everything into one file.
+/// Writes everything into one file. A server may go on working meanwhile.
 ///
 /// # Errors
 /// When the database cannot be read or the file cannot be written.
@@ -66,13 +66,24 @@ pub(crate) async fn backup(options: BackupOptions) -> anyhow::Result<ExitCode> {
     kybern_adapters::http::install_tls();
     let key = Arc::new(wiring::master_key(&config)?);
     let fingerprint = key.fingerprint();
-    let manifest = match open(&config, &key).await? {
-        Either::Sqlite(store) => store.backup(&file, Some(&fingerprint)).await?,
-        Either::Postgres(store) => store.backup(&file, Some(&fingerprint)).await?,
+    let (keys, clock): (Arc<dyn Keys>, Arc<dyn Clock>) = (key.clone(), Arc::new(SystemClock));
+    let manifest = match &config.database.url {
+        DatabaseUrl::Sqlite(path) => SqliteStore::back_up_file(path, &file, Some(&fingerprint), keys, clock).await?,
+        DatabaseUrl::Postgres(url) => {
+            let store = PostgresStore::connect(url.expose(), PostgresOptions::default(), keys, clock).await?;
+            store.backup(&file, Some(&fingerprint)).await?
+        }
     };
     println!("{}: {}", file.display(), sizes(&manifest));
     println!("the master key (fingerprint {fingerprint}) is not in it: keep {} too", key_place(&config));
-    Ok(ExitCode::SUCCESS)
+    if manifest.missing.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    for original in &manifest.missing {
+        eprintln!("{original} is gone or damaged, and not in the backup");
+    }
+    eprintln!("bring these files back from an older backup; everything else is in this one");
+    Ok(ExitCode::FAILURE)
 }
 
 /// Makes a database out of a backup.

@@ -79,7 +79,7 @@ impl Poller {
             }
         };
         let actor = self.engine.channel_actor(tenant, "imap", request);
-        match self.engine.receive_email(&actor, raw).await {
+        match self.engine.receive_email(&actor, raw, None).await {
             Ok(received) => {
                 tracing::info!(task.id = %received.task_id, duplicate = received.duplicate, "message taken in");
             }
@@ -112,3 +112,6 @@ fn mailbox(imap: &ImapOptions, max_message_bytes: u64) -> ImapConfig {
         ca_file: None,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -87,7 +87,11 @@ pub(crate) fn object<T: DeserializeOwned>(raw: &[u8]) -> ApiResult<T> {
         }
     }
     let mut reader = serde_json::Deserializer::from_slice(raw);
-    let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| misfit(&error))?;
+    let value = match serde_path_to_error::deserialize(&mut reader) {
+        // The reader takes a number where a name is expected for broken JSON, and does not say where.
+        Err(error) if error.inner().is_syntax() => return shaped(json(raw)?),
+        read => read.map_err(|error| misfit(&error))?,
+    };
     reader.end().map_err(|error| malformed(&error))?;
     Ok(value)
 }
@@ -294,6 +298,30 @@ mod tests {
             assert_eq!(found.0, path, "{text}");
             assert!(found.1.starts_with(message), "{text}: {}", found.1);
         }
+    }
+
+    #[test]
+    fn a_value_of_another_type_where_a_name_is_expected_has_its_place() {
+        #[derive(Debug, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        enum Colour {
+            Red,
+        }
+        #[derive(Debug, Deserialize)]
+        struct Paint {
+            colours: Vec<Colour>,
+        }
+        for (text, path) in [
+            (r#"{"colours":["red",7]}"#, "/colours/1"),
+            (r#"{"colours":[null]}"#, "/colours/0"),
+            (r#"{"colours":[true]}"#, "/colours/0"),
+            (r#"{"colours":["blue"]}"#, "/colours/0"),
+            (r#"{"colours":[7"#, ""),
+        ] {
+            let problem = object::<Paint>(text.as_bytes()).unwrap_err();
+            assert_eq!(problem.0.details()[0].path, path, "{text}: {}", problem.0);
+        }
+        assert!(matches!(object::<Paint>(br#"{"colours":["red"]}"#).unwrap().colours[..], [Colour::Red]));
     }
 
     #[test]

@@ -31,6 +31,17 @@ pub enum StoreError {
         /// The newest version that this program knows.
         known: i64,
     },
+    /// The database was written by an older program, and is not to be migrated.
+    #[error(
+        "the database has schema version {found}, this program knows {known}: use the program that wrote it, or start \
+         the server with this one once, which migrates it"
+    )]
+    Older {
+        /// The database's version.
+        found: i64,
+        /// The newest version that this program knows.
+        known: i64,
+    },
     /// A migration that has been applied reads differently now.
     #[error("migration {name} was edited after it had been applied: restore its text and add another migration")]
     EditedMigration {
@@ -117,7 +128,9 @@ impl StoreError {
             Self::Sqlite(error) => sqlite_code(error),
             Self::Postgres(error) => postgres_code(error),
             Self::Batch(error) => error.code(),
-            Self::Newer { .. } | Self::EditedMigration { .. } | Self::Decode { .. } => ErrorCode::Internal,
+            Self::Newer { .. } | Self::Older { .. } | Self::EditedMigration { .. } | Self::Decode { .. } => {
+                ErrorCode::Internal
+            }
             Self::Archive(_) => ErrorCode::Unprocessable,
             Self::NotFound { .. } => ErrorCode::NotFound,
             Self::Fenced | Self::RecordChanged { .. } | Self::NotWaiting | Self::Conflict(_) => ErrorCode::Conflict,

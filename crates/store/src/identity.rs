@@ -47,7 +47,9 @@ struct Act<T> {
 }
 
 impl<T> Act<T> {
+    /// Writes the audit event of what was changed.
     async fn audited(&self, tx: &mut Tx) -> Result<()> {
+        tx.outdates_what_is_known();
         audit::append(tx, self.scope, self.at, &self.audit).await
     }
 }
@@ -327,7 +329,15 @@ impl<D: 'static> IdentityStore for SqlStore<D> {
     }
 
     async fn key_holder(&self, key_hash: &str) -> PortResult<Option<KeyHolder>> {
-        Ok(self.read_all(key_hash.to_owned(), |tx, hash| Box::pin(key_holder(tx, hash))).await?)
+        let turn = self.shared.known.turn();
+        if let Some(holder) = self.shared.known.holder(key_hash, &turn).filter(|_| self.is_alone()) {
+            return Ok(Some(holder));
+        }
+        let found = self.read_all(key_hash.to_owned(), |tx, hash| Box::pin(key_holder(tx, hash))).await?;
+        if let Some(holder) = found.as_ref().filter(|_| self.is_alone()) {
+            self.shared.known.keep_holder(key_hash, turn, holder.clone());
+        }
+        Ok(found)
     }
 
     async fn create_webhook(&self, scope: TenantScope, webhook: &OutboundWebhook, audit: AuditEvent) -> PortResult<()> {

@@ -16,8 +16,8 @@ use crate::store::SqlStore;
 statements! {
     INSERT = shared "job_insert";
     BY_DEDUPE = shared "job_by_dedupe";
-    BURY = split "job_bury";
     CLAIM = split "job_claim";
+    RENEW = shared "job_renew";
     FINISH = shared "job_finish";
     TAKE_OVER = shared "job_take_over";
     DEAD = shared "job_dead";
@@ -49,7 +49,6 @@ pub(crate) async fn insert(tx: &mut Tx, scope: TenantScope, job: &NewJob, at: Ti
 }
 
 async fn claim(tx: &mut Tx, worker: &WorkerId, limit: u32, lease: Millis, now: Timestamp) -> Result<Vec<ClaimedJob>> {
-    tx.execute(&BURY, args![now]).await?;
     let rows = tx.write_rows(&CLAIM, args![now, limit, worker.as_str(), count(lease.0)]).await?;
     rows.into_iter()
         .map(|mut row| {
@@ -64,6 +63,11 @@ async fn claim(tx: &mut Tx, worker: &WorkerId, limit: u32, lease: Millis, now: T
             })
         })
         .collect()
+}
+
+async fn renew(tx: &mut Tx, job: &ClaimedJob, lease: Millis, now: Timestamp) -> Result<bool> {
+    let args = args![job.scope(), job.id.as_uuid(), job.epoch, count(lease.0), now];
+    Ok(tx.execute(&RENEW, args).await? > 0)
 }
 
 async fn finish(tx: &mut Tx, job: &ClaimedJob, end: &JobEnd, now: Timestamp) -> Result<bool> {
@@ -117,6 +121,14 @@ impl<D: 'static> JobStore for SqlStore<D> {
         let args = (worker.clone(), limit, lease, now);
         let run =
             self.write_all(args, |tx, (worker, limit, lease, now)| Box::pin(claim(tx, worker, *limit, *lease, *now)));
+        Ok(run.await?)
+    }
+
+    async fn renew_job(&self, job: &ClaimedJob, lease: Millis, now: Timestamp) -> PortResult<bool> {
+        let args = (job.clone(), lease, now);
+        let run = self.write_about(job.scope(), job.id.as_uuid(), args, |tx, (job, lease, now)| {
+            Box::pin(renew(tx, job, *lease, *now))
+        });
         Ok(run.await?)
     }
 

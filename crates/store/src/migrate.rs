@@ -58,6 +58,16 @@ fn check(applied: &[(i64, String)], text: impl Fn(&Migration) -> &'static str) -
     Ok(applied.len())
 }
 
+/// Refuses a SQLite file whose applied migrations are not exactly those that this program knows.
+pub(crate) fn expect_present(applied: &[(i64, String)]) -> Result<()> {
+    let done = check(applied, |migration| migration.sqlite)?;
+    if done < MIGRATIONS.len() {
+        let found = applied.last().map_or(0, |(version, _)| *version);
+        return Err(StoreError::Older { found, known: known_version() });
+    }
+    Ok(())
+}
+
 /// Brings a SQLite file to the present schema. The caller holds the file's lock.
 pub(crate) fn sqlite(path: &Path, now: Timestamp) -> Result<()> {
     let conn = connect(path, Use::Write)?;

@@ -1,5 +1,7 @@
 //! The plans of tenants, every version of them.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::Result as PortResult;
@@ -12,7 +14,7 @@ use kybern_core::time::Timestamp;
 use serde_json::{Value, json};
 
 use crate::audit;
-use crate::db::{Row, Tx, args, statements};
+use crate::db::{Row, Stamp, Tx, args, statements};
 use crate::error::{Result, StoreError};
 use crate::store::SqlStore;
 use crate::tasks::scope_of_lease;
@@ -24,6 +26,7 @@ statements! {
     ACTIVATE_NEWEST = shared "plan_activate_newest";
     INSERT = shared "plan_insert";
     LIST = shared "plan_list";
+    STAMP = split "plan_stamp";
     VERSIONS = shared "plan_versions";
     ALL_ACTIVE = shared "plan_all_active";
 }
@@ -85,6 +88,7 @@ async fn put(tx: &mut Tx, putting: &Putting) -> Result<Plan> {
     tx.execute(&DEACTIVATE, args![*scope, draft.key.as_str()]).await?;
     let args = args![*scope, id.as_uuid(), draft.key.as_str(), version, body(draft).to_string(), *at];
     tx.execute(&INSERT, args).await?;
+    tx.outdates_what_is_known();
     audit::append(tx, *scope, *at, audit).await?;
     Ok(plan(*id, draft.clone(), version, true, *at))
 }
@@ -125,6 +129,12 @@ async fn list(tx: &mut Tx, scope: TenantScope) -> Result<Vec<Plan>> {
     plans_of(tx.fetch_all(&LIST, args![scope]).await?)
 }
 
+/// Which plans there are and which of them are in use, as one short text. A version never changes otherwise.
+async fn stamp(tx: &mut Tx, scope: TenantScope) -> Result<Stamp> {
+    let mut row = tx.fetch_optional(&STAMP, args![scope]).await?.ok_or(StoreError::Closed)?;
+    row.text().map(Stamp::Digest)
+}
+
 async fn versions(tx: &mut Tx, scope: TenantScope, key: &str) -> Result<Vec<Plan>> {
     plans_of(tx.fetch_all(&VERSIONS, args![scope, key]).await?)
 }
@@ -152,6 +162,7 @@ async fn set_active(tx: &mut Tx, switch: &Switch) -> Result<()> {
     if switch.active {
         tx.execute(&ACTIVATE_NEWEST, args![scope, key]).await?;
     }
+    tx.outdates_what_is_known();
     audit::append(tx, scope, switch.at, &switch.audit).await
 }
 
@@ -169,8 +180,20 @@ impl<D: 'static> PlanStore for SqlStore<D> {
         Ok(self.write(scope, putting, |tx, putting| Box::pin(put(tx, putting))).await?)
     }
 
-    async fn plans(&self, scope: TenantScope) -> PortResult<Vec<Plan>> {
-        Ok(self.read(scope, scope, |tx, scope| Box::pin(list(tx, *scope))).await?)
+    async fn plans(&self, scope: TenantScope) -> PortResult<Arc<Vec<Plan>>> {
+        let known = &self.shared.known;
+        let stamp = if self.is_alone() {
+            known.turn()
+        } else {
+            self.read(scope, scope, |tx, scope| Box::pin(stamp(tx, *scope))).await?
+        };
+        if let Some(plans) = known.plans(scope.tenant(), &stamp) {
+            return Ok(plans);
+        }
+        // Plans that change in between are kept under the older stamp, which then fits nothing any more.
+        let plans = Arc::new(self.read(scope, scope, |tx, scope| Box::pin(list(tx, *scope))).await?);
+        known.keep_plans(scope.tenant(), stamp, &plans);
+        Ok(plans)
     }
 
     async fn plan_versions(&self, scope: TenantScope, key: &str) -> PortResult<Vec<Plan>> {

@@ -121,6 +121,11 @@ impl<D> SqlStore<D> {
         }
     }
 
+    /// Whether no other process writes to this database.
+    pub(crate) fn is_alone(&self) -> bool {
+        matches!(self.engine, Engine::Sqlite(_))
+    }
+
     /// The folder of original bytes; `None` where they lie in the database.
     pub(crate) fn folder(&self) -> Option<std::path::PathBuf> {
         match &self.engine {

@@ -11,6 +11,7 @@ use kybern_core::mail::{OutgoingMail, ParsedMail, SendFault};
 use kybern_core::model::{Classification, ClassifyInput, IntentSpec};
 use kybern_core::ports::{DocumentReader, Documents, IntentModel, MailSender};
 use kybern_core::task::Attachment;
+use kybern_core::time::Millis;
 
 /// A model that looks its answers up in a table: the first entry whose words stand in the subject or the text.
 #[derive(Clone, Debug, Default)]
@@ -98,6 +99,7 @@ impl DocumentReader for TextReader {
 #[derive(Debug, Default)]
 pub struct RecordingMailSender {
     sent: Mutex<Vec<OutgoingMail>>,
+    takes: Mutex<Millis>,
     faults: Mutex<VecDeque<SendFault>>,
 }
 
@@ -113,6 +115,11 @@ impl RecordingMailSender {
         self.faults.lock().expect("no test panics while it holds this").push_back(fault);
     }
 
+    /// Lets every message take so long, whatever becomes of it.
+    pub fn take(&self, span: Millis) {
+        *self.takes.lock().expect("no test panics while it holds this") = span;
+    }
+
     /// What was sent, in order.
     #[must_use]
     pub fn sent(&self) -> Vec<OutgoingMail> {
@@ -123,6 +130,11 @@ impl RecordingMailSender {
 #[async_trait]
 impl MailSender for RecordingMailSender {
     async fn send(&self, mail: &OutgoingMail) -> Result<(), SendFault> {
+        let takes = *self.takes.lock().expect("no test panics while it holds this");
+        if takes > Millis(0) {
+            // Running out of time is how it takes its time.
+            drop(tokio::time::timeout(takes.as_duration(), std::future::pending::<()>()).await);
+        }
         let fault = self.faults.lock().expect("no test panics while it holds this").pop_front();
         if !matches!(fault, Some(SendFault::NotSent { .. })) {
             self.sent.lock().expect("no test panics while it holds this").push(mail.clone());

@@ -9,6 +9,7 @@ pub mod actors;
 pub mod clock;
 pub mod conformance;
 pub mod fakes;
+pub mod handlers;
 pub mod keys;
 pub mod mem;
 pub mod sink;

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use kybern_core::mail::{OutgoingMail, SendFault};
+use kybern_core::mail::{MAX_SEND, OutgoingMail, SendFault};
 use kybern_core::ports::MailSender;
 use lettre::message::{Mailbox, SinglePart};
 use lettre::transport::smtp::authentication::{Credentials, Mechanism};
@@ -22,6 +22,11 @@ use super::tls::{self, MailConfigError, MailTls};
 
 /// How long connecting, or one command and its reply, may take.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long everything before the message itself may take: whatever ends in this time was surely not sent.
+const READY_TIMEOUT: Duration = Duration::from_secs(90);
+/// How long the message and the reply to its dot may take; servers look at content before they reply.
+const HAND_OVER_TIMEOUT: Duration = Duration::from_secs(120);
+const _: () = assert!(READY_TIMEOUT.as_secs() + HAND_OVER_TIMEOUT.as_secs() < MAX_SEND.0 / 1000);
 /// The most connections kept for the next message.
 const MAX_IDLE: usize = 2;
 
@@ -139,7 +144,13 @@ impl MailSender for Smtp {
     /// Dropping the future is like losing the connection: if the message was handed over, nobody knows.
     async fn send(&self, mail: &OutgoingMail) -> Result<(), SendFault> {
         let message = compose(&self.from, mail)?;
-        let mut connection = self.connection().await?;
+        let ready = async {
+            let mut connection = self.connection().await?;
+            announce(&mut connection, &message).await?;
+            Ok(connection)
+        };
+        let ready = tokio::time::timeout(READY_TIMEOUT, ready).await;
+        let mut connection = ready.unwrap_or_else(|_elapsed| Err(Broken::TimedOut(READY_TIMEOUT).before()))?;
         hand_over(&mut connection, &message).await?;
         self.put_idle(connection);
         Ok(())
@@ -166,8 +177,8 @@ fn compose(from: &Mailbox, mail: &OutgoingMail) -> Result<Message, SendFault> {
         .map_err(|error| refused(format!("the message cannot be written: {error}")))
 }
 
-/// Walks the dialogue from MAIL to the reply after the dot.
-async fn hand_over(connection: &mut AsyncSmtpConnection, message: &Message) -> Result<(), SendFault> {
+/// Walks the dialogue from MAIL to the server's wish to read the message.
+async fn announce(connection: &mut AsyncSmtpConnection, message: &Message) -> Result<(), SendFault> {
     let (envelope, bytes) = (message.envelope(), message.formatted());
     let mut options = Vec::new();
     let is_ascii = |address: &Address| address.to_string().is_ascii();
@@ -185,23 +196,26 @@ async fn hand_over(connection: &mut AsyncSmtpConnection, message: &Message) -> R
     for to in envelope.to() {
         within(connection.command(Rcpt::new(to.clone(), Vec::new()))).await.map_err(Broken::before)?;
     }
-    within(connection.command(Data)).await.map_err(Broken::before)?;
+    within(connection.command(Data)).await.map(drop).map_err(Broken::before)
+}
 
+/// Writes the message and reads the reply after the dot.
+async fn hand_over(connection: &mut AsyncSmtpConnection, message: &Message) -> Result<(), SendFault> {
     // The library asks for the next piece when the one before is written, and writes the dot when there is none.
-    let (mut pieces, mut handed_over) = (Some(bytes).into_iter(), false);
+    let (mut pieces, mut handed_over) = (Some(message.formatted()).into_iter(), false);
     let pieces = std::iter::from_fn(|| {
         let piece = pieces.next();
         handed_over = piece.is_none();
         piece
     });
-    let reply = within(connection.message_iter(pieces)).await;
+    let reply = within_time(HAND_OVER_TIMEOUT, connection.message_iter(pieces)).await;
     reply.map(drop).map_err(|broken| if handed_over { broken.after() } else { broken.before() })
 }
 
 /// How one exchange with the server failed.
 enum Broken {
     /// No reply in time.
-    TimedOut,
+    TimedOut(Duration),
     /// A refusal, or no connection.
     Failed(lettre::transport::smtp::Error),
 }
@@ -210,7 +224,7 @@ impl Broken {
     /// The fault while the message is surely not sent.
     fn before(self) -> SendFault {
         let retryable = match &self {
-            Self::TimedOut => true,
+            Self::TimedOut(_) => true,
             // A name or password that the server refuses, or a feature it lacks, stays so until somebody acts.
             Self::Failed(error) => !error.is_permanent() && !error.is_client(),
         };
@@ -221,7 +235,7 @@ impl Broken {
     fn after(self) -> SendFault {
         match &self {
             Self::Failed(error) if error.is_permanent() || error.is_transient() => self.before(),
-            Self::Failed(_) | Self::TimedOut => SendFault::Unknown { message: self.to_string() },
+            Self::Failed(_) | Self::TimedOut(_) => SendFault::Unknown { message: self.to_string() },
         }
     }
 }
@@ -229,15 +243,22 @@ impl Broken {
 impl std::fmt::Display for Broken {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::TimedOut => write!(f, "no reply within {} s", COMMAND_TIMEOUT.as_secs()),
+            Self::TimedOut(limit) => write!(f, "no reply within {} s", limit.as_secs()),
             Self::Failed(error) => write!(f, "{error}"),
         }
     }
 }
 
 async fn within<T>(exchange: impl Future<Output = Result<T, lettre::transport::smtp::Error>>) -> Result<T, Broken> {
-    match tokio::time::timeout(COMMAND_TIMEOUT, exchange).await {
+    within_time(COMMAND_TIMEOUT, exchange).await
+}
+
+async fn within_time<T>(
+    limit: Duration,
+    exchange: impl Future<Output = Result<T, lettre::transport::smtp::Error>>,
+) -> Result<T, Broken> {
+    match tokio::time::timeout(limit, exchange).await {
         Ok(reply) => reply.map_err(Broken::Failed),
-        Err(_) => Err(Broken::TimedOut),
+        Err(_) => Err(Broken::TimedOut(limit)),
     }
 }

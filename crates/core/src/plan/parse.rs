@@ -67,6 +67,7 @@ pub fn readable(value: &Value) -> (Option<PlanDraft>, Vec<PlanFault>) {
         return (None, vec![PlanFault::new("", None, "a plan is a JSON object")]);
     };
     known_fields(fields, FIELDS, "", None, &mut faults);
+    no_nul(value, "", &mut faults);
     let key = text(fields, FIELDS[0], "", &mut faults).unwrap_or_default();
     if !key_is_well_formed(&key) {
         let message = format!("key {key:?} must be 1 to 100 characters of [a-z0-9_.-] and begin with a letter");
@@ -141,6 +142,25 @@ fn unique_ids(list: &[StepSpec], path: &str, seen: &mut HashSet<String>, faults:
     }
 }
 
+/// No database keeps U+0000, and no template, address or prompt has a use for it.
+fn no_nul(value: &Value, path: &str, faults: &mut Vec<PlanFault>) {
+    let found = match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(n, item)| no_nul(item, &format!("{path}/{n}"), faults));
+            false
+        }
+        Value::Object(members) => {
+            members.iter().for_each(|(name, member)| no_nul(member, &format!("{path}/{name}"), faults));
+            members.keys().any(|name| name.contains('\0'))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    };
+    if found {
+        faults.push(PlanFault::new(path, None, "contains the character U+0000, remove it"));
+    }
+}
+
 fn key_is_well_formed(key: &str) -> bool {
     key.len() <= 100
         && key.starts_with(|c: char| c.is_ascii_lowercase())
@@ -210,5 +230,26 @@ pub(super) fn kind_of(value: &Value) -> &'static str {
         Value::String(_) => "a text",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_nul_is_a_fault_wherever_it_stands() {
+        let good = json!({"key": "a.b", "steps": [{"id": "x", "tool": "core.set", "args": {"deep": ["ok"]}}]});
+        assert!(plan(&good).is_ok());
+        let places = |change: &dyn Fn(&mut Value)| {
+            let mut body = good.clone();
+            change(&mut body);
+            plan(&body).unwrap_err().into_iter().map(|fault| fault.path).collect::<Vec<_>>()
+        };
+        assert_eq!(places(&|body| body["description"] = json!("a\0")), ["/description"]);
+        assert_eq!(places(&|body| body["keywords"] = json!(["a", "b\0"])), ["/keywords/1"]);
+        assert_eq!(places(&|body| body["steps"][0]["args"]["deep"][0] = json!("\0")), ["/steps/0/args/deep/0"]);
+        assert_eq!(places(&|body| body["steps"][0]["args"]["a\0"] = json!(1)), ["/steps/0/args"]);
     }
 }

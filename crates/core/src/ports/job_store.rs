@@ -18,12 +18,19 @@ pub trait JobStore: Send + Sync {
     async fn enqueue(&self, scope: TenantScope, job: &NewJob, at: Timestamp) -> Result<bool>;
 
     /// Claims up to `limit` due jobs of all tenants under a lease; each claim counts as a try. A job whose lease
-    /// expired on its last try is put to rest as dead instead.
+    /// expired in its last try is claimed as well, with more attempts than it has tries: it is not tried again then,
+    /// but wound up by its holder.
     ///
     /// # Errors
     /// When the store fails.
     async fn claim_jobs(&self, worker: &WorkerId, limit: u32, lease: Millis, now: Timestamp)
     -> Result<Vec<ClaimedJob>>;
+
+    /// Prolongs a job's lease from now on; `false` when it is somebody else's by now, or the job has ended.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn renew_job(&self, job: &ClaimedJob, lease: Millis, now: Timestamp) -> Result<bool>;
 
     /// Ends a try; `false` when the lease is somebody else's by now.
     ///

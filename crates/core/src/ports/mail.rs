@@ -16,7 +16,7 @@ pub trait MailParser: Send + Sync {
 /// Sends messages.
 #[async_trait]
 pub trait MailSender: Send + Sync {
-    /// Sends one message.
+    /// Sends one message. Ends within [`MAX_SEND`](crate::mail::MAX_SEND), and says then as well what is known.
     ///
     /// # Errors
     /// [`SendFault::NotSent`] or [`SendFault::Unknown`]: the difference decides whether it may be tried again.

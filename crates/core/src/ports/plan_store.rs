@@ -1,5 +1,7 @@
 //! The plans of tenants. Bundled plans live in the program.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use crate::audit::AuditEvent;
@@ -26,11 +28,12 @@ pub trait PlanStore: Send + Sync {
         audit: AuditEvent,
     ) -> Result<Plan>;
 
-    /// Every version of the tenant's plans, by key, newest version first.
+    /// Every version of the tenant's plans, by key, newest version first. The same list as before, by its address,
+    /// only when nothing has changed.
     ///
     /// # Errors
     /// When the store fails.
-    async fn plans(&self, scope: TenantScope) -> Result<Vec<Plan>>;
+    async fn plans(&self, scope: TenantScope) -> Result<Arc<Vec<Plan>>>;
 
     /// Every version of one plan, newest first.
     ///

@@ -8,6 +8,7 @@ use super::journal::{JournalRow, StepError};
 use super::status::TaskStatus;
 use super::wait::Wait;
 use crate::audit::AuditEvent;
+use crate::id::TaskId;
 use crate::job::NewJob;
 use crate::money::Usage;
 use crate::outbox::NewOutbox;
@@ -35,6 +36,9 @@ pub enum Effect {
     Enqueue(Box<NewJob>),
     /// A child task is submitted.
     Spawn(Box<NewChild>),
+    /// A child that the task waits for once more is tried again when it has failed; when it has ended otherwise
+    /// meanwhile, its end is told once more. One that still runs is left alone.
+    Reopen(TaskId),
     /// A step is handed to an outside engine.
     Delegate(Box<Delegation>),
 }

@@ -1,5 +1,7 @@
 //! What a task is made of: its row, what it came with, and how it is submitted.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -104,7 +106,9 @@ pub struct NewTask {
     /// The user it acts for.
     pub user: Option<UserId>,
     /// The plan it walks, when it is known already; then extraction and intent are not asked.
-    pub plan: Option<FrozenPlan>,
+    pub plan: Option<Arc<FrozenPlan>>,
+    /// What is wanted and how sure that is, when it is known already.
+    pub intent: Option<(String, f64)>,
     /// What came with it.
     pub attachments: Vec<NewAttachment>,
     /// The most steps it may schedule.

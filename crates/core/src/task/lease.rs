@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::input::Task;
 use crate::id::{TaskId, TenantId};
 use crate::tenant::TenantScope;
+use crate::time::Timestamp;
 
 /// One run of one worker process; a restart is another worker.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -82,4 +83,7 @@ pub struct Claimed {
     pub task: Task,
     /// The worker that let the lease expire, when there was one. Such a claim counts as a recovery.
     pub recovered_from: Option<WorkerId>,
+    /// The moment of the claim by the clock that judges what is due: the database's own where it has one. What was
+    /// due by that clock is due for the holder, whatever the holder's clock says.
+    pub at: Timestamp,
 }

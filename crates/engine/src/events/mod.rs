@@ -1,7 +1,7 @@
 //! Progress: whoever wants to know how a task goes follows its journal.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kybern_core::error::{Error, Result};
 use kybern_core::event::{self, LogEntry};
@@ -11,6 +11,7 @@ use kybern_core::time::Millis;
 use tokio::sync::Notify;
 
 use crate::Engine;
+use crate::task::TaskView;
 
 /// How often the journal is looked at when the task is worked on by another process.
 const POLL: Millis = Millis(500);
@@ -20,23 +21,79 @@ const PAGE: u32 = 200;
 /// Who is waiting for news of which task. Only tasks that somebody waits for are kept.
 #[derive(Default)]
 pub struct Watchers {
-    waiting: Mutex<HashMap<TaskId, Arc<Notify>>>,
+    waiting: Mutex<HashMap<TaskId, Arc<Interest>>>,
+}
+
+/// That somebody waits for a task.
+#[derive(Default)]
+struct Interest {
+    /// Something was journaled, or is wanted of the task.
+    news: Notify,
+    /// The task rests, or something is wanted of it: all that those are told who wait for its end.
+    rests: Notify,
+    /// The task as its run left it when it came to rest, for those who wait for its end: it saves them a look.
+    left: Mutex<Option<TaskView>>,
 }
 
 impl Watchers {
     /// Registers interest. Look at the task after this and before waiting, so that nothing is missed.
     pub fn watch(&self, task: TaskId) -> Watch<'_> {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let notify = Arc::clone(waiting.entry(task).or_default());
-        Watch { watchers: self, task, notify }
+        let interest = Arc::clone(self.lock().entry(task).or_default());
+        Watch { watchers: self, task, interest }
     }
 
-    /// Tells everybody who waits for this task.
+    /// Something was journaled, and the task goes on: tells those who follow its journal.
+    pub fn tell_followers(&self, task: TaskId) {
+        self.with(task, |interest| {
+            interest.forget();
+            interest.news.notify_waiters();
+        });
+    }
+
+    /// Something is wanted of the task: tells everybody who waits for it.
     pub fn tell(&self, task: TaskId) {
-        let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(notify) = waiting.get(&task) {
-            notify.notify_waiters();
+        self.with(task, |interest| {
+            interest.forget();
+            interest.wake();
+        });
+    }
+
+    /// The task rests: tells everybody, and how it stands. `view` is made only when somebody waits.
+    pub fn tell_rest(&self, task: TaskId, view: impl FnOnce() -> TaskView) {
+        if self.lock().contains_key(&task) {
+            let view = view();
+            self.with(task, |interest| {
+                *interest.left.lock().unwrap_or_else(PoisonError::into_inner) = Some(view);
+                interest.wake();
+            });
         }
+    }
+
+    /// A run has been let go: tells everybody to look for themselves, unless they have been told how the task stands.
+    pub fn tell_gone(&self, task: TaskId) {
+        self.with(task, Interest::wake);
+    }
+
+    fn with(&self, task: TaskId, tell: impl FnOnce(&Interest)) {
+        if let Some(interest) = self.lock().get(&task) {
+            tell(interest);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<TaskId, Arc<Interest>>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Interest {
+    fn wake(&self) {
+        self.news.notify_waiters();
+        self.rests.notify_waiters();
+    }
+
+    /// What the last run left is no longer how the task stands.
+    fn forget(&self) {
+        *self.left.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
@@ -44,21 +101,38 @@ impl Watchers {
 pub struct Watch<'a> {
     watchers: &'a Watchers,
     task: TaskId,
-    notify: Arc<Notify>,
+    interest: Arc<Interest>,
 }
 
 impl Watch<'_> {
+    /// The task.
+    #[must_use]
+    pub fn task(&self) -> TaskId {
+        self.task
+    }
+
     /// The next news. Register it (`enable`) before looking at the task.
     pub fn next(&self) -> tokio::sync::futures::Notified<'_> {
-        self.notify.notified()
+        self.interest.news.notified()
+    }
+
+    /// The next rest, or wish. Register it (`enable`) before looking at the task.
+    pub fn rest(&self) -> tokio::sync::futures::Notified<'_> {
+        self.interest.rests.notified()
+    }
+
+    /// The task as its run has left it, when it came to rest since this was made.
+    #[must_use]
+    pub fn left(&self) -> Option<TaskView> {
+        self.interest.left.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
 impl Drop for Watch<'_> {
     fn drop(&mut self) {
-        let mut waiting = self.watchers.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.watchers.lock();
         // This watch and the map hold one each; somebody else who waits holds a third.
-        if Arc::strong_count(&self.notify) <= 2 {
+        if Arc::strong_count(&self.interest) <= 2 {
             waiting.remove(&self.task);
         }
     }

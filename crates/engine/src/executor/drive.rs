@@ -139,7 +139,7 @@ impl Run {
                     .is_some_and(|attempt| attempt.effect == EffectClass::Unkeyed);
             if open {
                 let draft =
-                    tool_step::ambiguous(self, index, "the process died during the call", self.inner.clock.now());
+                    tool_step::ambiguous(self, index, "the process died during the call", self.now());
                 if self.settle(draft, 0).await? == Flow::Done {
                     return Ok(Flow::Done);
                 }
@@ -151,7 +151,7 @@ impl Run {
     /// Begins every step that can begin now.
     async fn begin_what_can(&mut self, in_flight: &mut InFlight, effectful: &mut usize) -> Result<Flow, Stop> {
         loop {
-            let now = self.inner.clock.now();
+            let now = self.now();
             let mut again = false;
             for action in self.walk.actions(now) {
                 let draft = match action {
@@ -191,7 +191,7 @@ impl Run {
         match returned {
             Ok(returned) => {
                 *effectful -= usize::from(is_effectful(&returned.call));
-                let now = self.inner.clock.now();
+                let now = self.now();
                 let draft = tool_step::conclude(self, &returned.call, returned.result, returned.duration, now);
                 self.settle(draft, in_flight).await
             }
@@ -253,7 +253,7 @@ impl Run {
                 // The row says where the task is while something slow is asked.
                 self.enter(self.phase_status()).await?;
             }
-            let now = self.inner.clock.now();
+            let now = self.now();
             let lost = self.active.lost.clone();
             let end = tokio::select! {
                 biased;
@@ -264,7 +264,7 @@ impl Run {
                 Ok(end) => self.settle_phase(phase, end).await?,
                 Err(error) if error.code() == ErrorCode::Unavailable => {
                     tracing::warn!(task.id = %self.task.id, %error, "phase will be tried again");
-                    let due = self.inner.clock.now().plus(PHASE_BACKOFF);
+                    let due = self.now().plus(PHASE_BACKOFF);
                     return self.release(Some(due)).await;
                 }
                 Err(error) => {
@@ -293,7 +293,7 @@ impl Run {
 
     /// Asks the store what others want.
     async fn refresh(&mut self) -> Result<(), Stop> {
-        let (lease, now) = (self.inner.settings.lease, self.inner.clock.now());
+        let (lease, now) = (self.inner.settings.lease, self.now());
         let answers = self.inner.store.heartbeat(std::slice::from_ref(&self.lease), lease, now).await?;
         match answers.first() {
             Some(Heartbeat::Held(committed)) => {

@@ -23,6 +23,8 @@ mod tool_step;
 pub mod walk;
 mod walk_apply;
 mod walk_open;
+mod walk_retry;
+mod walk_state;
 #[cfg(test)]
 mod walk_tests;
 mod walk_view;

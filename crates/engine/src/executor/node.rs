@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use kybern_core::id::TaskId;
 use kybern_core::plan::{StepId, StepSpec};
-use kybern_core::task::{Opening, StepOutcome, Wait};
+use kybern_core::task::{Opening, StepOutcome, TaskStatus, Wait};
 use kybern_core::time::Timestamp;
 use serde_json::{Map, Value};
 
@@ -44,6 +45,17 @@ pub struct Answer {
     pub possible_duplicate: bool,
 }
 
+/// A child task as its parent's step knows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Child {
+    /// Its id.
+    pub id: TaskId,
+    /// The wait for it.
+    pub wait: Box<Wait>,
+    /// How it ended, as far as it has been told.
+    pub ended: Option<TaskStatus>,
+}
+
 /// A step in its place.
 #[derive(Clone, Debug)]
 pub struct Node {
@@ -69,6 +81,8 @@ pub struct Node {
     pub opening: Option<Opening>,
     /// What a person's answers left.
     pub answer: Answer,
+    /// The child that it last waited for.
+    pub child: Option<Child>,
     /// What persons put right here; enters the state before the step's own data.
     pub corrections: Map<String, Value>,
     /// Whether its arguments are data from untrusted sources (injected by a tainted step).

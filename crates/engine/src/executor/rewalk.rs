@@ -150,6 +150,10 @@ impl Rewalk {
         }
         let node = self.walk.node(index).clone();
         let context = self.context_of(index, outcome);
+        if outcome.metadata.contains_key("takenOver") {
+            // It was decided in the task that this one was forked from, and is checked there.
+            return;
+        }
         let begun = self.begun.contains(&(index, row.generation));
         if let (Some(condition), NodeState::Pending, false) = (&node.spec.condition, &node.state, begun) {
             let held = templates::truth(condition, &context);

@@ -32,7 +32,7 @@ pub(crate) struct Run {
     pub(super) task: Task,
     pub(super) walk: Walk,
     pub(super) surroundings: Surroundings,
-    pub(super) own_plans: Vec<Plan>,
+    pub(super) own_plans: Arc<Vec<Plan>>,
     /// Attempts that began in an earlier life of the task.
     pub(super) earlier_attempts: Vec<Attempt>,
     /// Whether documents came with the task.
@@ -47,6 +47,7 @@ pub(crate) struct Run {
     pub(super) recovered_from: Option<String>,
     /// How often each step has begun anew because a record had changed under it.
     pub(super) redone: std::collections::HashMap<usize, u32>,
+    claimed_at: Timestamp,
     roles: Vec<Role>,
     input: Arc<str>,
     payload: Arc<serde_json::Value>,
@@ -63,7 +64,7 @@ impl Run {
         claimed: Claimed,
         has_documents: Option<bool>,
     ) -> Result<Self> {
-        let Claimed { lease, task, recovered_from } = claimed;
+        let Claimed { lease, task, recovered_from, at: claimed_at } = claimed;
         let scope = lease.scope();
         let plan = match &task.plan_hash {
             None => None,
@@ -90,7 +91,7 @@ impl Run {
         };
         let tenant_name = inner.tenants.name(inner.store.as_ref(), task.tenant).await?;
         let own_plans =
-            if needs_plans { Engine { inner: Arc::clone(inner) }.own_plans(scope).await? } else { Vec::new() };
+            if needs_plans { Engine { inner: Arc::clone(inner) }.own_plans(scope).await? } else { Arc::default() };
         Ok(Self {
             surroundings: Surroundings::new(&task, &tenant_name, user.as_ref()),
             inner: Arc::clone(inner),
@@ -105,12 +106,19 @@ impl Run {
             row_status: task.status,
             redone: std::collections::HashMap::new(),
             recovered_from: recovered_from.map(|worker| worker.as_str().to_owned()),
+            claimed_at,
             roles: user.map(|user: User| user.roles).unwrap_or_default(),
             input: task.input.as_str().into(),
             payload: Arc::new(task.payload.clone()),
             lease,
             task,
         })
+    }
+
+    /// The moment, and never before the claim: what was due by the clock of the database is due here, although the
+    /// clock of this machine may be behind it.
+    pub(super) fn now(&self) -> Timestamp {
+        self.inner.clock.now().max(self.claimed_at)
     }
 
     /// Whether a call with that right may be made. What a plan may do is what its initiator may do; a message from a

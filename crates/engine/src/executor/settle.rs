@@ -4,7 +4,8 @@ use kybern_core::audit::AuditEvent;
 use kybern_core::error::ErrorCode;
 use kybern_core::money::Usage;
 use kybern_core::task::{
-    Commit, CommitRefused, Effect, Ending, JournalEntry, JournalRow, StepError, TaskChange, TaskStatus, WaitKind,
+    Commit, CommitRefused, Committed, Effect, Ending, JournalEntry, JournalRow, Signal, StepError, Task, TaskChange,
+    TaskStatus, WaitKind,
 };
 use kybern_core::time::{Millis, Timestamp};
 
@@ -16,6 +17,7 @@ use super::run::Run;
 use super::snapshot::Surroundings;
 use super::step::{Draft, RowDraft, failure};
 use super::walk::Walk;
+use crate::task::TaskView;
 
 /// How often a step begins anew because a record has changed under it, before it fails.
 const MAX_REDONE: u32 = 100;
@@ -23,7 +25,7 @@ const MAX_REDONE: u32 = 100;
 impl Run {
     /// Journals a draft, and with it the end of the task or the return of its lease when nothing else can be done.
     pub(super) async fn settle(&mut self, draft: Draft, in_flight: usize) -> Result<Flow, Stop> {
-        let now = self.inner.clock.now();
+        let now = self.now();
         let rows = self.stamp(draft.rows, now);
         // A record may have changed under the tool; then nothing is written and the walk must not have moved.
         let may_be_refused = draft.effects.iter().any(|effect| matches!(effect, Effect::Put(_)));
@@ -88,7 +90,7 @@ impl Run {
 
     /// Nothing runs and nothing can begin: the task ends, or its lease is given back.
     pub(super) async fn rest(&mut self) -> Result<Flow, Stop> {
-        let now = self.inner.clock.now();
+        let now = self.now();
         if self.cancel {
             self.cancel_children(now).await?;
             let ending = ending::cancelled(&self.walk);
@@ -155,7 +157,7 @@ impl Run {
 
     /// Journals a phase's end, or its question.
     pub(super) async fn settle_phase(&mut self, phase: Phase, end: PhaseEnd) -> Result<Flow, Stop> {
-        let now = self.inner.clock.now();
+        let now = self.now();
         let rows = self.stamp(vec![end.row], now);
         for row in &rows {
             self.walk.apply(row);
@@ -189,14 +191,17 @@ impl Run {
         }
         for (number, signal) in found {
             let drafts = super::signals::rows(self, number, &signal);
-            let usage = match &signal {
-                kybern_core::task::Signal::ChildEnded { usage, .. } => *usage,
-                kybern_core::task::Signal::Review { .. }
-                | kybern_core::task::Signal::Callback { .. }
-                | kybern_core::task::Signal::Retry { .. } => Usage::default(),
+            let (usage, effects) = match &signal {
+                // A child that was tried again tells all that it has used; some of it was told before.
+                Signal::ChildEnded { child, usage, .. } => (usage.minus(self.walk.used_by_child(*child)), Vec::new()),
+                Signal::Retry { .. } => {
+                    let children = self.walk.children_to_reopen().into_iter();
+                    (Usage::default(), children.map(Effect::Reopen).collect())
+                }
+                Signal::Review { .. } | Signal::Callback { .. } => (Usage::default(), Vec::new()),
             };
             self.signals = self.signals.max(number);
-            let draft = Draft { rows: drafts, usage, ..Draft::default() };
+            let draft = Draft { rows: drafts, effects, usage, ..Draft::default() };
             if self.settle(draft, in_flight).await? == Flow::Done {
                 return Ok(Flow::Done);
             }
@@ -218,7 +223,7 @@ impl Run {
             summary: String::new(),
             entry: JournalEntry::Recovered { from: from.clone(), recoveries },
         };
-        let rows = self.stamp(vec![row], self.inner.clock.now());
+        let rows = self.stamp(vec![row], self.now());
         for row in &rows {
             self.walk.apply(row);
         }
@@ -252,7 +257,7 @@ impl Run {
         usage: Usage,
         audit: Vec<AuditEvent>,
     ) -> Result<Flow, CommitRefused> {
-        let now = self.inner.clock.now();
+        let now = self.now();
         if let TaskChange::End(ending) = &change {
             let (entry, summary) = ending::entry(&self.walk, ending);
             let seq = rows.last().map_or(self.walk.last_seq(), |row| row.seq) + 1;
@@ -274,14 +279,49 @@ impl Run {
             TaskChange::Release { status, .. } => (Flow::Done, *status),
             TaskChange::End(ending) => (Flow::Done, ending.status),
         };
+        let left = if flow == Flow::Done { Some(change.clone()) } else { None };
         let commit = Commit { rows, effects, change, usage, audit, signals_seen: self.walk.signals_seen(), at: now };
         let committed = self.inner.store.commit(&self.lease, commit).await?;
         self.row_status = status;
         self.task.status = status;
         self.task.usage = self.task.usage.plus(usage);
         self.note(committed);
-        self.inner.watchers.tell(self.task.id);
+        match left {
+            Some(change) => self.tell_rest(change, committed, now),
+            None => self.inner.watchers.tell_followers(self.task.id),
+        }
         Ok(flow)
+    }
+
+    /// Tells those who wait how the task stands, so that they need not look.
+    fn tell_rest(&self, change: TaskChange, committed: Committed, now: Timestamp) {
+        let watchers = &self.inner.watchers;
+        let news = committed.signals > self.walk.signals_seen() || committed.cancel_requested || committed.paused;
+        let rests = self.task.status.is_terminal() || (self.task.status == TaskStatus::NeedsReview && !news);
+        if !rests {
+            return watchers.tell_followers(self.task.id);
+        }
+        watchers.tell_rest(self.task.id, || {
+            let mut task = Task { signals: committed.signals, ..self.task.clone() };
+            task.cancel_requested = committed.cancel_requested;
+            task.waits = Vec::new();
+            task.delegated_workflow_id = None;
+            match change {
+                TaskChange::End(ending) => {
+                    task.result = Some(ending.result);
+                    task.error = ending.error;
+                    task.current_step = ending.current_step;
+                    task.completed_at = Some(now);
+                }
+                TaskChange::Release { waits, current_step, workflow_id, .. } => {
+                    task.waits = waits;
+                    task.current_step = current_step;
+                    task.delegated_workflow_id = workflow_id;
+                }
+                TaskChange::Keep | TaskChange::Progress { .. } => {}
+            }
+            TaskView::new(task, Some(&self.walk))
+        });
     }
 
     /// Gives rows their places.

@@ -4,7 +4,7 @@ use kybern_core::error::ErrorCode;
 use kybern_core::id::{OutboxId, TaskId};
 use kybern_core::outbox::{NewOutbox, OutboxChannel};
 use kybern_core::plan::step::LoopSource;
-use kybern_core::plan::{FrozenPlan, StepKind, TaskTarget};
+use kybern_core::plan::{StepKind, TaskTarget};
 use kybern_core::task::{
     AttemptKey, Channel, Delegation, Effect, JournalEntry, NewChild, NewTask, Opening, WaitKind, limits,
 };
@@ -213,7 +213,8 @@ fn child(run: &Run, index: usize, target: &TaskTarget, written: &Value, now: Tim
         payload,
         created_by: run.task.created_by.clone(),
         user: run.task.user,
-        plan: Some(FrozenPlan::freeze(&plan.key, plan.version, plan.steps.clone(), plan.output.clone())),
+        plan: Some(run.inner.frozen.freeze(plan)),
+        intent: None,
         attachments: Vec::new(),
         max_steps: run.task.max_steps,
         confidence_threshold: run.task.confidence_threshold,

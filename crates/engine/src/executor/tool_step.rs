@@ -14,6 +14,7 @@ use super::step::{
     wait_of, wait_row,
 };
 use super::taint::argument_is_tainted;
+use super::walk_apply::RAN;
 use super::{inject, step_kinds};
 use crate::tools::schema;
 use crate::tools::service::hash_args;
@@ -184,6 +185,9 @@ fn succeeded(run: &Run, call: &Call, outcome: ToolOutcome, now: Timestamp) -> Dr
     finished.possible_duplicate = call.possible_duplicate;
     finished.injected = proposal.injected;
     finished.patch = proposal.patch;
+    if finished.patch.is_some() {
+        finished.metadata.insert(RAN.to_owned(), json!(run.walk.running(call.index)));
+    }
     finished.usage = outcome.usage;
     if let Some(hash) = &call.args_hash {
         finished.metadata.insert("argsHash".to_owned(), json!(hash));

@@ -9,12 +9,15 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use kybern_core::plan::{FrozenPlan, StepId, StepKind, StepSpec, When};
+use kybern_core::id::TaskId;
+use kybern_core::money::Usage;
+use kybern_core::plan::{FrozenPlan, StepId, StepKind, When};
 use kybern_core::task::{Signal, StepStatus, Wait, WaitKind};
 use kybern_core::time::Timestamp;
 use serde_json::{Map, Value};
 
-use super::node::{List, Node, NodeState, Phase, PhaseState, Round};
+use super::node::{List, Node, NodeState, Phase, PhaseState};
+use super::walk_state::Place;
 
 /// What can be done next.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,7 +43,12 @@ pub struct Walk {
     pub(super) signals_seen: i64,
     pub(super) recoveries_at_progress: u32,
     pub(super) recoveries_noted: u32,
-    pub(super) last_merged: Option<usize>,
+    /// The last place in plan order whose node has entered the state.
+    pub(super) last_merged: Option<Place>,
+    /// Whether a person has had the task tried again.
+    pub(super) tried_again: bool,
+    /// What children have used, as far as they have told.
+    pub(super) children_used: BTreeMap<TaskId, Usage>,
     /// Callbacks that came before their delegation, by workflow id.
     pub(super) early_callbacks: BTreeMap<String, Signal>,
     plan: Option<Arc<FrozenPlan>>,
@@ -62,6 +70,8 @@ impl Walk {
             recoveries_at_progress: 0,
             recoveries_noted: 0,
             last_merged: None,
+            tried_again: false,
+            children_used: BTreeMap::new(),
             early_callbacks: BTreeMap::new(),
             plan: None,
         };
@@ -149,6 +159,12 @@ impl Walk {
         self.phases.get(phase.step_id())
     }
 
+    /// What a child has used, as far as it has told.
+    #[must_use]
+    pub(super) fn used_by_child(&self, child: TaskId) -> Usage {
+        self.children_used.get(&child).copied().unwrap_or_default()
+    }
+
     /// What can be done next, in plan order.
     #[must_use]
     pub fn actions(&self, now: Timestamp) -> Vec<Action> {
@@ -205,6 +221,7 @@ impl Walk {
             && node.state == NodeState::Pending
             && (node.spec.when == When::Always || !self.is_stopped(node.list))
             && node.deps.iter().all(|dep| self.settled(*dep))
+            && self.settled_before(index)
     }
 
     /// Whether this list, or one around it, has been stopped by a failure.
@@ -330,67 +347,6 @@ impl Walk {
     pub fn unmark_running(&mut self, index: usize) {
         if self.nodes[index].state == NodeState::Running {
             self.nodes[index].state = NodeState::Pending;
-        }
-    }
-
-    /// Adds a list of steps with the ids that `derive` gives them (their own for `None`).
-    pub(super) fn add_list(
-        &mut self,
-        owner: Option<usize>,
-        steps: &[StepSpec],
-        round: Option<Arc<Round>>,
-        derive: impl Fn(&StepId) -> Option<StepId>,
-    ) -> usize {
-        let list = self.lists.len();
-        self.lists.push(List { owner, nodes: Vec::new(), stopped_by: None });
-        let round = round.or_else(|| owner.and_then(|owner| self.node(owner).round.clone()));
-        let (tainted, literal) = owner.map_or((false, false), |owner| {
-            let owner = self.node(owner);
-            (owner.tainted_args, owner.literal_args)
-        });
-        self.extend_list(list, steps, round, (tainted, literal), derive);
-        list
-    }
-
-    /// Adds steps at the end of a list.
-    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose lists only grow")]
-    pub(super) fn extend_list(
-        &mut self,
-        list: usize,
-        steps: &[StepSpec],
-        round: Option<Arc<Round>>,
-        (tainted_args, literal_args): (bool, bool),
-        derive: impl Fn(&StepId) -> Option<StepId>,
-    ) {
-        let first = self.nodes.len();
-        let before = self.lists[list].nodes.iter().rev().copied().find(|index| !self.nodes[*index].replaced);
-        let deps = kybern_core::plan::graph::dependencies(steps);
-        for (n, (step, deps)) in steps.iter().zip(deps).enumerate() {
-            let id = derive(&step.id).unwrap_or_else(|| step.id.clone());
-            let mut deps: Vec<usize> = deps.into_iter().map(|dep| first + dep).collect();
-            if n == 0 && step.depends_on.is_none() {
-                deps.extend(before);
-            }
-            self.by_id.insert(id.clone(), first + n);
-            self.lists[list].nodes.push(first + n);
-            self.nodes.push(Node {
-                spec: Arc::new(step.clone()),
-                id,
-                list,
-                deps,
-                state: NodeState::Pending,
-                lists: Vec::new(),
-                injected: None,
-                generation: 0,
-                attempts: 0,
-                opening: None,
-                answer: super::node::Answer::default(),
-                corrections: Map::new(),
-                tainted_args,
-                literal_args,
-                round: round.clone(),
-                replaced: false,
-            });
         }
     }
 }

@@ -1,17 +1,20 @@
 //! How a walk takes in journal rows.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use kybern_core::id::TaskId;
 use kybern_core::plan::{PatchMode, PlanPatch};
-use kybern_core::task::{JournalEntry, JournalRow, Resolution, Signal, StepOutcome, StepStatus, Wait, WaitKind};
+use kybern_core::task::{
+    JournalEntry, JournalRow, Resolution, Signal, StepOutcome, StepStatus, TaskStatus, Wait, WaitKind,
+};
 use serde_json::{Map, Value};
 
-use super::node::{NodeState, Phase};
-use super::walk::{Walk, is_container};
+use super::node::{Child, NodeState, Phase};
+use super::walk::Walk;
+use super::walk_state::merge_deep;
 
-/// How deep corrections are merged into what stands in the state.
-const MERGE_DEPTH: usize = 16;
+/// In the metadata of a step that replaced what had not begun: the steps that ran at that moment.
+pub(super) const RAN: &str = "ranMeanwhile";
 
 impl Walk {
     /// Takes in one row.
@@ -63,6 +66,7 @@ impl Walk {
                 self.note_progress();
             }
             JournalEntry::Waiting(wait) => {
+                self.nodes[index].child = child_of(wait);
                 self.nodes[index].state = NodeState::Waiting(wait.clone());
                 self.note_progress();
             }
@@ -90,7 +94,7 @@ impl Walk {
             self.nodes[index].injected = Some(injected);
         }
         if let Some(patch) = &outcome.patch {
-            self.patch(patch, outcome.tainted);
+            self.patch(patch, &outcome);
         }
         self.note_progress();
         self.merge_state(index);
@@ -110,69 +114,22 @@ impl Walk {
     }
 
     #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes and lists only grow")]
-    fn patch(&mut self, patch: &PlanPatch, tainted: bool) {
+    fn patch(&mut self, patch: &PlanPatch, by: &StepOutcome) {
         if self.lists.is_empty() {
             return;
         }
         if patch.mode == PatchMode::Replace {
+            // What ran at that moment had begun, although no row says so.
+            let ran = by.metadata.get(RAN).and_then(Value::as_array);
+            let ran = |id: &str| ran.is_some_and(|ran| ran.iter().any(|known| known == id));
             for index in self.lists[0].nodes.clone() {
-                if self.nodes[index].state == NodeState::Pending {
-                    self.nodes[index].replaced = true;
+                let node = &mut self.nodes[index];
+                if node.state == NodeState::Pending && !ran(node.id.as_str()) {
+                    node.replaced = true;
                 }
             }
         }
-        self.extend_list(0, &patch.steps, None, (tainted, true), |_| None);
-    }
-
-    /// Brings the state up to date after a node has ended. In plan order, so that later steps win whatever the order
-    /// in which they ended.
-    fn merge_state(&mut self, index: usize) {
-        let in_order = self.last_merged.is_none_or(|last| last < index) && self.node(index).list == 0;
-        if in_order && self.nodes.len() == self.lists.first().map_or(0, |list| list.nodes.len()) {
-            self.last_merged = Some(index);
-            let mut state = std::mem::take(&mut self.state);
-            let mut tainted = std::mem::take(&mut self.tainted);
-            self.merge_node(index, Arc::make_mut(&mut state), Arc::make_mut(&mut tainted));
-            self.state = state;
-            self.tainted = tainted;
-            return;
-        }
-        self.rebuild_state();
-    }
-
-    /// Makes the state anew from all outcomes in plan order.
-    pub(super) fn rebuild_state(&mut self) {
-        let (mut state, mut tainted) = (Map::new(), BTreeMap::new());
-        for phase in self.phases.values() {
-            merge_corrections(&super::phases::free_corrections(&phase.corrections), &mut state, &mut tainted);
-        }
-        for index in self.in_plan_order() {
-            self.merge_node(index, &mut state, &mut tainted);
-        }
-        self.last_merged = Some(usize::MAX);
-        self.state = Arc::new(state);
-        self.tainted = Arc::new(tainted);
-    }
-
-    fn merge_node(&self, index: usize, state: &mut Map<String, Value>, tainted: &mut BTreeMap<String, bool>) {
-        let node = self.node(index);
-        merge_corrections(&node.corrections, state, tainted);
-        let Some(outcome) = node.outcome().filter(|outcome| outcome.status == StepStatus::Completed) else { return };
-        match (&node.spec.save_as, &outcome.data) {
-            (Some(name), data) => {
-                state.insert(name.clone(), data.clone());
-                tainted.insert(name.clone(), outcome.tainted);
-            }
-            // What holds steps has a result of its own, and its steps have entered the state themselves.
-            (None, _) if is_container(&node.spec.kind) => {}
-            (None, Value::Object(data)) => {
-                for (name, value) in data.iter().filter(|(name, _)| !name.starts_with('_')) {
-                    state.insert(name.clone(), value.clone());
-                    tainted.insert(name.clone(), outcome.tainted);
-                }
-            }
-            (None, Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => {}
-        }
+        self.extend_list(0, &patch.steps, None, (by.tainted, true), |_| None);
     }
 
     fn take_signal(&mut self, number: i64, signal: &Signal) {
@@ -202,7 +159,19 @@ impl Walk {
                 }
             }
             // The row that ends the step follows in the same commit.
-            Signal::ChildEnded { .. } => {}
+            Signal::ChildEnded { step, child, status, usage, .. } => {
+                self.children_used.insert(*child, *usage);
+                if let Some(index) = self.find(step) {
+                    self.child_ended(index, *child, *status);
+                }
+            }
+        }
+    }
+
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes only grow")]
+    fn child_ended(&mut self, index: usize, child: TaskId, status: TaskStatus) {
+        if let Some(known) = self.nodes[index].child.as_mut().filter(|known| known.id == child) {
+            known.ended = Some(status);
         }
     }
 
@@ -239,84 +208,10 @@ impl Walk {
             | WaitKind::Workflow => {}
         }
     }
-
-    /// Whether a retry lets a node go on: it failed and that was not tolerated, or it was interrupted by a failure.
-    fn goes_on_at_retry(&self, index: usize) -> bool {
-        let node = self.node(index);
-        node.outcome().is_some_and(|outcome| match outcome.status {
-            StepStatus::Failed => !outcome.tolerated,
-            StepStatus::Skipped => node.opening.is_some(),
-            StepStatus::Completed => false,
-        })
-    }
-
-    /// Whether a node lies in one that has ended and stays so.
-    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose lists only grow")]
-    fn is_shut(&self, index: usize) -> bool {
-        let mut at = self.lists[self.node(index).list].owner;
-        while let Some(owner) = at {
-            let node = self.node(owner);
-            if is_container(&node.spec.kind) && node.outcome().is_some() && !self.goes_on_at_retry(owner) {
-                return true;
-            }
-            at = self.lists[node.list].owner;
-        }
-        false
-    }
-
-    /// A person wants a failed task tried again: what failed begins anew under its next generation, what was never
-    /// reached can be reached again.
-    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes only grow")]
-    fn retry_failed(&mut self) {
-        let shut: Vec<bool> = (0..self.nodes.len()).map(|index| self.is_shut(index)).collect();
-        for list in self.lists.iter_mut().filter(|list| list.nodes.iter().all(|index| !shut[*index])) {
-            list.stopped_by = None;
-        }
-        for index in
-            (0..self.nodes.len()).filter(|index| !shut[*index] && self.goes_on_at_retry(*index)).collect::<Vec<_>>()
-        {
-            let node = &mut self.nodes[index];
-            if is_container(&node.spec.kind) && node.opening.is_some() {
-                node.state = NodeState::Opened;
-            } else {
-                node.state = NodeState::Pending;
-                node.generation += 1;
-                node.attempts = 0;
-                node.answer = super::node::Answer::default();
-            }
-        }
-        for phase in self.phases.values_mut() {
-            if phase.outcome.as_ref().is_some_and(|outcome| outcome.status == StepStatus::Failed) {
-                phase.outcome = None;
-            }
-        }
-        self.rebuild_state();
-    }
 }
 
-fn merge_corrections(
-    corrections: &Map<String, Value>,
-    state: &mut Map<String, Value>,
-    tainted: &mut BTreeMap<String, bool>,
-) {
-    for name in corrections.keys() {
-        // A value that a person has looked at and put right is trusted; what it is merged into keeps its taint.
-        let whole = !matches!(state.get(name), Some(Value::Object(_)));
-        if whole {
-            tainted.insert(name.clone(), false);
-        }
-    }
-    merge_deep(state, corrections, 0);
-}
-
-pub(super) fn merge_deep(into: &mut Map<String, Value>, from: &Map<String, Value>, depth: usize) {
-    for (name, value) in from {
-        match (into.get_mut(name), value) {
-            (Some(Value::Object(old)), Value::Object(new)) if depth < MERGE_DEPTH => merge_deep(old, new, depth + 1),
-            (Some(old), new) => *old = new.clone(),
-            (None, new) => {
-                into.insert(name.clone(), new.clone());
-            }
-        }
-    }
+/// The child that a wait is for.
+fn child_of(wait: &Wait) -> Option<Child> {
+    let id = wait.reference.as_ref().filter(|_| wait.kind == WaitKind::Child)?.parse::<TaskId>().ok()?;
+    Some(Child { id, wait: Box::new(wait.clone()), ended: None })
 }

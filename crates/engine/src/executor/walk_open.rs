@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use kybern_core::plan::{StepId, StepKind};
+use kybern_core::plan::{StepId, StepKind, StepSpec};
 use kybern_core::task::Opening;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::node::{NodeState, Round};
+use super::node::{List, Node, NodeState, Round};
 use super::walk::Walk;
 
 impl Walk {
@@ -90,6 +90,68 @@ impl Walk {
                     again = true;
                 }
             }
+        }
+    }
+
+    /// Adds a list of steps with the ids that `derive` gives them (their own for `None`).
+    pub(super) fn add_list(
+        &mut self,
+        owner: Option<usize>,
+        steps: &[StepSpec],
+        round: Option<Arc<Round>>,
+        derive: impl Fn(&StepId) -> Option<StepId>,
+    ) -> usize {
+        let list = self.lists.len();
+        self.lists.push(List { owner, nodes: Vec::new(), stopped_by: None });
+        let round = round.or_else(|| owner.and_then(|owner| self.node(owner).round.clone()));
+        let (tainted, literal) = owner.map_or((false, false), |owner| {
+            let owner = self.node(owner);
+            (owner.tainted_args, owner.literal_args)
+        });
+        self.extend_list(list, steps, round, (tainted, literal), derive);
+        list
+    }
+
+    /// Adds steps at the end of a list.
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose lists only grow")]
+    pub(super) fn extend_list(
+        &mut self,
+        list: usize,
+        steps: &[StepSpec],
+        round: Option<Arc<Round>>,
+        (tainted_args, literal_args): (bool, bool),
+        derive: impl Fn(&StepId) -> Option<StepId>,
+    ) {
+        let first = self.nodes.len();
+        let before = self.lists[list].nodes.iter().rev().copied().find(|index| !self.nodes[*index].replaced);
+        let deps = kybern_core::plan::graph::dependencies(steps);
+        for (n, (step, deps)) in steps.iter().zip(deps).enumerate() {
+            let id = derive(&step.id).unwrap_or_else(|| step.id.clone());
+            let mut deps: Vec<usize> = deps.into_iter().map(|dep| first + dep).collect();
+            if n == 0 && step.depends_on.is_none() {
+                deps.extend(before);
+            }
+            self.by_id.insert(id.clone(), first + n);
+            self.lists[list].nodes.push(first + n);
+            self.nodes.push(Node {
+                spec: Arc::new(step.clone()),
+                id,
+                list,
+                deps,
+                state: NodeState::Pending,
+                lists: Vec::new(),
+                injected: None,
+                generation: 0,
+                attempts: 0,
+                opening: None,
+                answer: super::node::Answer::default(),
+                child: None,
+                corrections: Map::new(),
+                tainted_args,
+                literal_args,
+                round: round.clone(),
+                replaced: false,
+            });
         }
     }
 }

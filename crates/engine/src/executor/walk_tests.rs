@@ -9,7 +9,8 @@ use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Value, json};
 
 use super::walk::{Action, Walk};
-use super::walk_apply::merge_deep;
+use super::walk_apply::RAN;
+use super::walk_state::merge_deep;
 
 struct Told {
     walk: Walk,
@@ -150,7 +151,11 @@ fn a_step_that_ran_while_others_were_replaced_stays_in_the_plan() {
     );
     let mut outcome = StepOutcome::completed(json!({}));
     outcome.patch = Some(PlanPatch { mode: PatchMode::Replace, steps: Vec::new(), reason: String::new() });
-    told.row(Some("a"), JournalEntry::Finished(Box::new(outcome))).ends("b", json!({}));
+    outcome.metadata.insert(RAN.to_owned(), json!(["b"]));
+    // A crash before `b` ended: it had begun, so it is begun again.
+    told.row(Some("a"), JournalEntry::Finished(Box::new(outcome)));
+    assert_eq!(told.next(), ["start b"]);
+    told.ends("b", json!({}));
     let ids: Vec<Value> = told.walk.effective_plan().iter().map(|step| step["id"].clone()).collect();
     assert_eq!(ids, [json!("a"), json!("b")]);
     assert!(told.walk.is_finished());

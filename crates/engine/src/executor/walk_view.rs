@@ -20,6 +20,13 @@ impl Walk {
             .collect()
     }
 
+    /// Ids of the steps that are being executed, but for one of them.
+    #[must_use]
+    pub fn running(&self, but: usize) -> Vec<&StepId> {
+        let running = |index: &usize| *index != but && self.node(*index).state == NodeState::Running;
+        self.in_plan_order().into_iter().filter(running).map(|index| &self.node(index).id).collect()
+    }
+
     /// Ids of completed steps in plan order.
     #[must_use]
     pub fn completed(&self) -> Vec<String> {

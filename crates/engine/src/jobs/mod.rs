@@ -1,7 +1,12 @@
 //! Jobs: background work on the same kind of lease, with retry, dead letter and dedupe.
+//!
+//! A job ends done, or dead after its last try. Before it is put to rest as dead it is wound up: what it was to carry
+//! out gets its own honest end, so that nothing is left on its way for ever. A job whose last try came to no end, since
+//! its worker died, is claimed once more to be wound up, and again until that has succeeded.
 
 mod outbox;
 mod sign;
+mod wind_up;
 
 use std::sync::Arc;
 
@@ -11,11 +16,12 @@ use kybern_core::time::Millis;
 
 use crate::Engine;
 
-/// How long a job's lease holds; no handler may take longer. A job whose process died goes on after it.
-const LEASE: Millis = Millis(120_000);
-/// How long one try may take: longer than a mail server may take to fail, so that a mail that surely was not sent is
-/// never taken for one that may have been.
-const TIMEOUT: Millis = Millis(110_000);
+/// How long one try may take: longer than a sender of mail may take to say what became of a message, so that a mail
+/// that surely was not sent is never taken for one that may have been.
+const TIMEOUT: Millis = Millis(300_000);
+const _: () = assert!(TIMEOUT.0 > kybern_core::mail::MAX_SEND.0);
+/// What is said of a job whose last try came to no end.
+const CUT_OFF: &str = "the last try was cut off: its worker died, or could not reach the database";
 
 /// The pauses between the tries of a job.
 const BACKOFF: RetryPolicy = RetryPolicy {
@@ -57,7 +63,7 @@ impl Engine {
         let stopping = inner.stopping.clone();
         while !stopping.is_cancelled() {
             let Ok(slot) = Arc::clone(&slots).acquire_owned().await else { return };
-            let claimed = inner.store.claim_jobs(&inner.worker, 1, LEASE, inner.clock.now()).await;
+            let claimed = inner.store.claim_jobs(&inner.worker, 1, inner.settings.lease, inner.clock.now()).await;
             match claimed {
                 Ok(jobs) if !jobs.is_empty() => {
                     let mut slot = Some(slot);
@@ -85,27 +91,76 @@ impl Engine {
         }
     }
 
+    /// Tries a job and says how that ended. When its lease is lost the work is dropped where it stands, as by a crash:
+    /// somebody else goes on with it.
     async fn run_job(&self, job: ClaimedJob) {
-        let handled = tokio::time::timeout(TIMEOUT.as_duration(), self.handle(&job)).await;
-        let result =
-            handled.unwrap_or_else(|_elapsed| Err(JobFailure::transient(format!("took longer than {TIMEOUT}"))));
-        let now = self.inner.clock.now();
-        let end = match result {
-            Ok(()) => JobEnd::Done,
-            Err(failure) if failure.retryable && job.attempt < job.max_attempts => {
-                let due_at = now.plus(BACKOFF.delay(job.attempt, self.inner.random.unit()));
-                JobEnd::Retry { error: failure.message, due_at }
-            }
-            Err(failure) => {
-                tracing::error!(job.id = %job.id, job.kind = %job.kind, error = %failure.message, "job is dead");
-                JobEnd::Dead { error: failure.message }
-            }
+        let end = tokio::select! {
+            biased;
+            end = self.try_job(&job) => end,
+            () = self.lease_lost(&job) => None,
         };
-        match self.inner.store.finish_job(&job, end, now).await {
+        let Some(end) = end else {
+            tracing::warn!(job.id = %job.id, job.kind = %job.kind, "job lease lost, work discarded");
+            return;
+        };
+        match self.inner.store.finish_job(&job, end, self.inner.clock.now()).await {
             Ok(true) => {}
             Ok(false) => tracing::warn!(job.id = %job.id, "job lease lost, work discarded"),
             Err(error) => tracing::error!(job.id = %job.id, %error, "cannot finish job, its lease will expire"),
         }
+    }
+
+    /// How the try ended; `None` when the lease was lost before the job could be wound up.
+    async fn try_job(&self, job: &ClaimedJob) -> Option<JobEnd> {
+        let result = if job.attempt > job.max_attempts {
+            Err(JobFailure::permanent(CUT_OFF))
+        } else {
+            let handled = tokio::time::timeout(TIMEOUT.as_duration(), self.handle(job)).await;
+            handled.unwrap_or_else(|_elapsed| Err(JobFailure::transient(format!("took longer than {TIMEOUT}"))))
+        };
+        let (failure, tries) = match result {
+            Ok(()) => return Some(JobEnd::Done),
+            Err(failure) if failure.retryable && job.attempt < job.max_attempts => (failure, job.attempt),
+            Err(failure) => {
+                // What somebody else is about to send is not ours to give up.
+                if !self.renew(job).await {
+                    return None;
+                }
+                match self.wind_up(job, &failure.message).await {
+                    Ok(true) => return Some(JobEnd::Done),
+                    Ok(false) => {
+                        let error = failure.message;
+                        tracing::error!(job.id = %job.id, job.kind = %job.kind, %error, "job is dead");
+                        return Some(JobEnd::Dead { error });
+                    }
+                    // Winding up has no last try, and pauses of its own.
+                    Err(fault) => (fault, 1 + job.attempt.saturating_sub(job.max_attempts)),
+                }
+            }
+        };
+        let due_at = self.inner.clock.now().plus(BACKOFF.delay(tries, self.inner.random.unit()));
+        Some(JobEnd::Retry { error: failure.message, due_at })
+    }
+
+    /// Gives signs of life, and ends when the lease is somebody else's.
+    async fn lease_lost(&self, job: &ClaimedJob) {
+        let beat = self.inner.settings.heartbeat.as_duration();
+        loop {
+            // Running out of time is the beat.
+            if tokio::time::timeout(beat, std::future::pending::<()>()).await.is_err() && !self.renew(job).await {
+                return;
+            }
+        }
+    }
+
+    /// Whether the lease is held still. A store that does not answer is no proof that it is lost.
+    async fn renew(&self, job: &ClaimedJob) -> bool {
+        let inner = &self.inner;
+        let renewed = inner.store.renew_job(job, inner.settings.lease, inner.clock.now()).await;
+        renewed.unwrap_or_else(|error| {
+            tracing::error!(job.id = %job.id, %error, "job heartbeat failed, its lease may expire");
+            true
+        })
     }
 
     async fn handle(&self, job: &ClaimedJob) -> Result<(), JobFailure> {

@@ -23,8 +23,7 @@ const MAX_ANSWER: usize = 64 * 1024;
 
 impl Engine {
     pub(super) async fn send_outbox(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
-        let id = job.payload.get("outboxId").and_then(Value::as_str).and_then(|id| id.parse::<OutboxId>().ok());
-        let id = id.ok_or_else(|| JobFailure::permanent("the job names no outbox message"))?;
+        let id = outbox_id(job).ok_or_else(|| JobFailure::permanent("the job names no outbox message"))?;
         let message = self.inner.store.outbox_message(job.scope(), id).await?;
         let message = message.ok_or_else(|| JobFailure::permanent("the outbox message is gone"))?;
         match (message.status, message.message.channel) {
@@ -95,8 +94,13 @@ impl Engine {
     }
 
     /// A delegation that never reached its engine will never be answered: the step is told so, instead of waiting for
-    /// its deadline.
-    async fn dispatch_failed(&self, job: &ClaimedJob, message: &OutboxMessage, reason: &str) -> Result<(), JobFailure> {
+    /// its deadline. Told again, it changes nothing, whatever the reason is then.
+    pub(super) async fn dispatch_failed(
+        &self,
+        job: &ClaimedJob,
+        message: &OutboxMessage,
+        reason: &str,
+    ) -> Result<(), JobFailure> {
         let text = |name: &str| message.message.body.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let Some(task) = message.task_id else { return Ok(()) };
         let step = StepId::trusted(&text("stepId"));
@@ -107,7 +111,7 @@ impl Engine {
             data: Value::Null,
             error: Some(format!("the workflow could not be started: {reason}")),
         };
-        let hash = blake3::hash(reason.as_bytes()).to_hex().to_string();
+        let hash = blake3::hash(b"the workflow could not be started").to_hex().to_string();
         let now = self.inner.clock.now();
         self.inner.store.callback(job.scope(), task, &step, signal, &hash, now).await?;
         self.inner.active.poke(task);
@@ -153,7 +157,8 @@ impl Engine {
         })
     }
 
-    async fn shift(
+    /// Moves a message on. When it is not there any more, the next try finds out where it is.
+    pub(super) async fn shift(
         &self,
         job: &ClaimedJob,
         message: &OutboxMessage,
@@ -163,6 +168,11 @@ impl Engine {
     ) -> Result<(), JobFailure> {
         let (id, now) = (message.message.id, self.inner.clock.now());
         let moved = self.inner.store.move_outbox(job.scope(), id, from, to, error, now).await?;
-        if moved { Ok(()) } else { Err(JobFailure::permanent("somebody else moved the message")) }
+        if moved { Ok(()) } else { Err(JobFailure::transient("somebody else moved the message")) }
     }
+}
+
+/// The message that a job is to send.
+pub(super) fn outbox_id(job: &ClaimedJob) -> Option<OutboxId> {
+    job.payload.get("outboxId").and_then(Value::as_str).and_then(|id| id.parse().ok())
 }

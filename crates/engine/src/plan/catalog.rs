@@ -1,7 +1,7 @@
 //! What plans can be made of, and the bundled plans themselves.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use kybern_core::id::TenantId;
 use kybern_core::model::IntentSpec;
@@ -17,6 +17,7 @@ pub struct Catalog {
     pub(crate) workflows: BTreeSet<String>,
     pub(crate) agents: Option<Arc<dyn StepHandler>>,
     pub(crate) decisions: Option<Arc<dyn StepHandler>>,
+    pub(crate) judged: JudgedPlans,
     pub(crate) quarantined: RwLock<HashMap<(TenantId, String, u32), Vec<PlanFault>>>,
 }
 
@@ -81,19 +82,19 @@ impl Catalog {
     /// The plan for an intent: the tenant's own before the bundled ones, then by priority, then by version. Inactive
     /// and quarantined plans are passed over.
     #[must_use]
-    pub fn choose(&self, own: &[Plan], intent: &str) -> Option<Plan> {
+    pub fn choose<'a>(&'a self, own: &'a [Plan], intent: &str) -> Option<&'a Plan> {
         let usable = |plan: &&Plan| plan.active && plan.quarantine.is_empty() && plan.intent_key == intent;
         let rank = |plan: &&Plan| (plan.priority, plan.version);
         let mine = own.iter().filter(usable).max_by_key(rank);
         let bundled = self.registry.plans().map(AsRef::as_ref).filter(usable).max_by_key(rank);
-        mine.or(bundled).cloned()
+        mine.or(bundled)
     }
 
     /// The plan with a key: the tenant's own newest active version before the bundled one.
     #[must_use]
-    pub fn find(&self, own: &[Plan], key: &str) -> Option<Plan> {
+    pub fn find<'a>(&'a self, own: &'a [Plan], key: &str) -> Option<&'a Plan> {
         let mine = own.iter().filter(|plan| plan.active && plan.key == key).max_by_key(|plan| plan.version);
-        mine.or_else(|| self.registry.find_plan(key).map(AsRef::as_ref)).cloned()
+        mine.or_else(|| self.registry.find_plan(key).map(AsRef::as_ref))
     }
 
     /// The intents that the tenant's and the bundled plans serve.
@@ -112,5 +113,33 @@ impl Catalog {
             intent.examples.extend(plan.examples.iter().cloned());
         }
         intents.into_values().collect()
+    }
+}
+
+/// Tenants whose plans are kept in memory.
+const KEPT: usize = 1_024;
+
+/// The plans of tenants as they were judged, each with the stored list that it was made of.
+#[derive(Default)]
+pub(crate) struct JudgedPlans {
+    plans: Mutex<HashMap<TenantId, (Arc<Vec<Plan>>, Arc<Vec<Plan>>)>>,
+}
+
+impl JudgedPlans {
+    /// What was made of exactly this list.
+    pub(crate) fn get(&self, tenant: TenantId, stored: &Arc<Vec<Plan>>) -> Option<Arc<Vec<Plan>>> {
+        let plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        plans.get(&tenant).filter(|(of, _)| Arc::ptr_eq(of, stored)).map(|(_, judged)| Arc::clone(judged))
+    }
+
+    /// Keeps what was made of a list.
+    pub(crate) fn keep(&self, tenant: TenantId, stored: Arc<Vec<Plan>>, judged: Vec<Plan>) -> Arc<Vec<Plan>> {
+        let judged = Arc::new(judged);
+        let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        if plans.len() >= KEPT {
+            plans.clear();
+        }
+        plans.insert(tenant, (stored, Arc::clone(&judged)));
+        judged
     }
 }

@@ -1,5 +1,7 @@
 //! Storing, listing and checking plans.
 
+use std::sync::Arc;
+
 use kybern_core::actor::Actor;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, ErrorCode, Result};
@@ -51,7 +53,7 @@ impl Engine {
     /// # Errors
     /// When the store fails.
     pub async fn plans(&self, scope: TenantScope) -> Result<Vec<Plan>> {
-        let mut plans = self.own_plans(scope).await?;
+        let mut plans = self.own_plans(scope).await?.as_ref().clone();
         plans.extend(self.registry().plans().map(|plan| (**plan).clone()));
         plans.sort_by(|a, b| a.key.cmp(&b.key).then(b.version.cmp(&a.version)));
         Ok(plans)
@@ -77,11 +79,15 @@ impl Engine {
         self.inner.store.set_plan_active(actor.scope(), key, active, audit).await
     }
 
-    /// The tenant's own plans, those in quarantine marked.
-    pub(crate) async fn own_plans(&self, scope: TenantScope) -> Result<Vec<Plan>> {
-        let mut plans = self.inner.store.plans(scope).await?;
+    /// The tenant's own plans, those in quarantine marked. They are looked over again only when they have changed.
+    pub(crate) async fn own_plans(&self, scope: TenantScope) -> Result<Arc<Vec<Plan>>> {
+        let stored = self.inner.store.plans(scope).await?;
+        if let Some(judged) = self.inner.catalog.judged.get(scope.tenant(), &stored) {
+            return Ok(judged);
+        }
+        let mut plans = stored.as_ref().clone();
         self.mark_quarantine(scope, &mut plans);
-        Ok(plans)
+        Ok(self.inner.catalog.judged.keep(scope.tenant(), stored, plans))
     }
 
     fn mark_quarantine(&self, scope: TenantScope, plans: &mut [Plan]) {

@@ -8,7 +8,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kybern_core::error::{Error, ErrorCode, Result};
-use kybern_core::plan::{FrozenPlan, PlanHash};
+use kybern_core::id::PlanId;
+use kybern_core::plan::{FrozenPlan, Plan, PlanHash};
 use kybern_core::ports::Store;
 use kybern_core::tenant::TenantScope;
 
@@ -19,16 +20,35 @@ const KEPT: usize = 1_024;
 #[derive(Default)]
 pub struct FrozenPlans {
     plans: Mutex<HashMap<PlanHash, Arc<FrozenPlan>>>,
+    /// The frozen copies of stored plans, whose versions are immutable too.
+    of_stored: Mutex<HashMap<PlanId, Arc<FrozenPlan>>>,
 }
 
 impl FrozenPlans {
     /// Keeps a plan.
-    pub fn keep(&self, plan: FrozenPlan) -> Arc<FrozenPlan> {
+    pub fn keep(&self, plan: impl Into<Arc<FrozenPlan>>) -> Arc<FrozenPlan> {
+        let plan = plan.into();
         let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
         if plans.len() >= KEPT {
             plans.clear();
         }
-        Arc::clone(plans.entry(plan.hash().clone()).or_insert_with(|| Arc::new(plan)))
+        Arc::clone(plans.entry(plan.hash().clone()).or_insert(plan))
+    }
+
+    /// The frozen copy of a plan.
+    pub fn freeze(&self, plan: &Plan) -> Arc<FrozenPlan> {
+        let Some(id) = plan.id else { return self.keep(plan.freeze()) };
+        let known = self.of_stored.lock().unwrap_or_else(PoisonError::into_inner).get(&id).cloned();
+        if let Some(frozen) = known {
+            return frozen;
+        }
+        let frozen = self.keep(plan.freeze());
+        let mut of_stored = self.of_stored.lock().unwrap_or_else(PoisonError::into_inner);
+        if of_stored.len() >= KEPT {
+            of_stored.clear();
+        }
+        of_stored.insert(id, Arc::clone(&frozen));
+        frozen
     }
 
     /// A plan by its hash.

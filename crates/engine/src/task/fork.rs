@@ -1,10 +1,13 @@
 //! Forks: the same plan and input, with what had been done before a step taken over.
 
+use std::collections::{BTreeMap, HashSet};
+
 use kybern_core::actor::Actor;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::TaskId;
-use kybern_core::plan::FrozenPlan;
-use kybern_core::task::{JournalEntry, JournalRow, NewAttachment, NewTask, Task};
+use kybern_core::plan::StepId;
+use kybern_core::task::{JournalEntry, JournalRow, NewAttachment, NewTask, Signal, SignalKind, Task};
+use serde_json::Value;
 
 use crate::Engine;
 
@@ -19,9 +22,9 @@ impl Engine {
             let message = format!("the task is {}, only one that has ended can be forked", task.status);
             return Err(Error::new(ErrorCode::Conflict, message));
         }
-        let plan: Option<FrozenPlan> = match &task.plan_hash {
+        let plan = match &task.plan_hash {
             None => None,
-            Some(hash) => Some((*inner.frozen.get(inner.store.as_ref(), scope, hash).await?).clone()),
+            Some(hash) => Some(inner.frozen.get(inner.store.as_ref(), scope, hash).await?),
         };
         let rows = self.whole_journal(&task).await?;
         let kept = match from {
@@ -42,6 +45,8 @@ impl Engine {
             created_by: actor.principal().label(),
             user: actor.user().or(task.user),
             plan,
+            // A plan that was found out is kept, and with it what it was found out for.
+            intent: task.intent.zip(task.confidence),
             attachments: attachments
                 .into_iter()
                 .map(|a| NewAttachment {
@@ -78,18 +83,64 @@ impl Engine {
     }
 }
 
-/// The rows that ended or opened steps before the first row about `step`, renumbered. What waited, was answered or
-/// was tried again is not taken over: only how it ended counts.
+/// The rows about what had ended, or had been opened, before the first row about `step`, renumbered; with what persons
+/// had answered about it. What waited or was tried again is not taken over, only how it ended.
 fn before(rows: &[JournalRow], step: &str) -> Option<Vec<JournalRow>> {
-    let at = |row: &JournalRow| row.step.as_ref().is_some_and(|id| id.as_str() == step);
-    let first = rows.iter().position(at)?;
-    let kept = rows.iter().take(first).filter(|row| match row.entry {
-        JournalEntry::Finished(_) | JournalEntry::Opened(_) => true,
-        JournalEntry::Retrying { .. }
-        | JournalEntry::Waiting(_)
-        | JournalEntry::Answered { .. }
+    let first = rows.iter().position(|row| is_about(row, step))?;
+    let rows = rows.get(..first)?;
+    let ended: HashSet<&StepId> = rows
+        .iter()
+        .filter(|row| matches!(row.entry, JournalEntry::Finished(_)))
+        .filter_map(|row| row.step.as_ref())
+        .collect();
+    let has_ended = |row: &JournalRow| row.step.as_ref().is_some_and(|step| ended.contains(step));
+    let mut kept: Vec<JournalRow> = Vec::new();
+    let mut places: BTreeMap<i64, i64> = BTreeMap::new();
+    for row in rows {
+        let keep = match &row.entry {
+            JournalEntry::Finished(_) | JournalEntry::Opened(_) => true,
+            JournalEntry::Waiting(wait) => wait.kind.is_person() && has_ended(row),
+            JournalEntry::Answered { signal, .. } => signal.kind() == SignalKind::Review && has_ended(row),
+            JournalEntry::Retrying { .. } | JournalEntry::Recovered { .. } | JournalEntry::Ended { .. } => false,
+        };
+        let seq = kept.last().map_or(0, |last| last.seq) + i64::from(keep);
+        places.insert(row.seq, seq);
+        if keep {
+            kept.push(taken_over(row, seq, &places));
+        }
+    }
+    Some(kept)
+}
+
+fn is_about(row: &JournalRow, step: &str) -> bool {
+    row.step.as_ref().is_some_and(|id| id.as_str() == step)
+}
+
+/// A row in its new place. Whatever names a row by its number names it by its new one.
+fn taken_over(row: &JournalRow, seq: i64, places: &BTreeMap<i64, i64>) -> JournalRow {
+    let mut row = JournalRow { seq, ..row.clone() };
+    let place = |old: i64| places.range(..=old).next_back().map_or(0, |(_, new)| *new);
+    match &mut row.entry {
+        JournalEntry::Finished(outcome) => {
+            if let Some(saw) = outcome.metadata.get("sawRow").and_then(Value::as_i64) {
+                outcome.metadata.insert("sawRow".to_owned(), place(saw).into());
+            }
+            // Arguments may name the old task, and cannot be made again from the new one.
+            outcome.metadata.remove("argsHash");
+            outcome.metadata.insert("takenOver".to_owned(), true.into());
+        }
+        JournalEntry::Waiting(wait) => wait.seq = seq,
+        JournalEntry::Answered { number, signal } => {
+            // The new task has been left no signal yet.
+            *number = 0;
+            if let Signal::Review { wait_seq, .. } = signal.as_mut() {
+                *wait_seq = place(*wait_seq);
+            }
+        }
+        JournalEntry::Opened(_)
+        | JournalEntry::Retrying { .. }
         | JournalEntry::Recovered { .. }
-        | JournalEntry::Ended { .. } => false,
-    });
-    Some(kept.cloned().zip(1..).map(|(row, seq)| JournalRow { seq, generation: 0, ..row }).collect())
+        | JournalEntry::Ended { .. } => {}
+    }
+    row
 }

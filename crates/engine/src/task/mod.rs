@@ -1,6 +1,7 @@
 //! What can be asked of tasks: submitted, looked at, steered, replayed.
 
 pub mod fork;
+mod nul;
 pub mod read;
 pub mod replay;
 pub mod request;

@@ -12,6 +12,7 @@ use kybern_core::time::Millis;
 
 use super::view::{TaskList, TaskView};
 use crate::Engine;
+use crate::events::Watch;
 use crate::executor::walk::Walk;
 
 /// How often a task is looked at when another process works on it.
@@ -36,13 +37,34 @@ impl Engine {
     /// `NOT_FOUND`.
     pub async fn wait_for(&self, scope: TenantScope, id: TaskId, at_most: Millis) -> Result<TaskView> {
         let watch = self.inner.watchers.watch(id);
+        self.rest_of(scope, &watch, at_most, true).await
+    }
+
+    /// The same for whoever watched the task before anybody could have worked on it: then there is nothing to be
+    /// seen at first (`look`).
+    pub(crate) async fn rest_of(
+        &self,
+        scope: TenantScope,
+        watch: &Watch<'_>,
+        at_most: Millis,
+        mut look: bool,
+    ) -> Result<TaskView> {
+        let id = watch.task();
         let began = self.inner.clock.now();
         loop {
-            let news = watch.next();
+            let news = watch.rest();
             tokio::pin!(news);
             news.as_mut().enable();
-            let task = self.row(scope, id).await?;
+            if let Some(view) = watch.left() {
+                return Ok(view);
+            }
             let waited = self.inner.clock.now().since(began);
+            if !std::mem::replace(&mut look, true) && waited < at_most {
+                let left = Millis(at_most.0 - waited.0).min(POLL);
+                let _ = tokio::time::timeout(left.as_duration(), news).await;
+                continue;
+            }
+            let task = self.row(scope, id).await?;
             let may_rest = task.status.is_terminal() || task.status == TaskStatus::NeedsReview;
             if may_rest || task.paused_at.is_some() || waited >= at_most {
                 let walk = self.walk_of(scope, &task).await?;

@@ -13,6 +13,7 @@ use kybern_core::task::{Resolution, Signal, Task, TaskStatus, Wait, WaitKind};
 use kybern_core::time::Millis;
 use serde_json::{Value, json};
 
+use super::nul;
 use super::request::{CallbackRequest, ReviewRequest};
 use super::view::TaskView;
 use crate::Engine;
@@ -94,7 +95,8 @@ impl Engine {
     /// # Errors
     /// `NOT_FOUND`; `CONFLICT` when it does not wait for a person (any more); `VALIDATION_ERROR` when the answer does
     /// not fit the question.
-    pub async fn review(&self, actor: &Actor, id: TaskId, request: ReviewRequest) -> Result<TaskView> {
+    pub async fn review(&self, actor: &Actor, id: TaskId, mut request: ReviewRequest) -> Result<TaskView> {
+        nul::clean_members(&mut request.corrections);
         let task = self.row(actor.scope(), id).await?;
         let wait = find_wait(&task, request.step_id.as_deref())?;
         check_answer(&wait, &request)?;
@@ -130,12 +132,13 @@ impl Engine {
         &self,
         id: TaskId,
         proof: &CallbackProof,
-        request: CallbackRequest,
+        mut request: CallbackRequest,
     ) -> Result<CallbackOutcome> {
         let inner = &self.inner;
-        let scope = inner.store.scope_of(id).await?.ok_or_else(|| Error::not_found("task", id))?;
-        let step = step_in(&request.workflow_id, &format!("v1:{}:{id}:", scope.tenant()))
-            .ok_or_else(|| Error::not_found("delegation", &request.workflow_id))?;
+        // Whoever has proved nothing yet does not learn whether there is such a task.
+        let unknown = || Error::not_found("delegation", &request.workflow_id);
+        let scope = inner.store.scope_of(id).await?.ok_or_else(unknown)?;
+        let step = step_in(&request.workflow_id, &format!("v1:{}:{id}:", scope.tenant())).ok_or_else(unknown)?;
         let secret = inner.keys.callback_secret(&request.workflow_id);
         if !self.proves(proof, &secret) {
             return Err(Error::new(ErrorCode::Unauthenticated, "the callback's secret or signature is wrong"));
@@ -144,6 +147,10 @@ impl Engine {
         let walk = self.walk_of(scope, &task).await?;
         if walk.plan().is_some() && walk.find(&step).is_none() {
             return Err(Error::not_found("delegation", &request.workflow_id));
+        }
+        nul::clean_value(&mut request.data);
+        if let Some(error) = &mut request.error {
+            nul::clean(error);
         }
         let signal = Signal::Callback {
             step: step.clone(),

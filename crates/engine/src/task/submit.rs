@@ -12,6 +12,7 @@ use kybern_core::task::{AttachmentSource, Channel, NewAttachment, NewTask, Submi
 use kybern_core::time::Millis;
 use serde_json::Value;
 
+use super::nul;
 use super::request::SubmitRequest;
 use super::view::TaskView;
 use crate::Engine;
@@ -52,23 +53,22 @@ impl Engine {
         self.submit_with_plan(actor, request, plan, wait).await
     }
 
-    async fn plan_for(&self, actor: &Actor, key: &str) -> Result<FrozenPlan> {
-        let bundled = self.registry().find_plan(key);
+    async fn plan_for(&self, actor: &Actor, key: &str) -> Result<Arc<FrozenPlan>> {
         let own = self.own_plans(actor.scope()).await?;
-        let plan = self.inner.catalog.find(&own, key).or_else(|| bundled.map(|plan| (**plan).clone()));
+        let plan = self.inner.catalog.find(&own, key);
         let plan = plan.ok_or_else(|| Error::not_found("plan", key))?;
         if let Some(fault) = plan.quarantine.first() {
             let message = format!("plan {key} is in quarantine: {fault}");
             return Err(Error::new(ErrorCode::Unprocessable, message));
         }
-        Ok(plan.freeze())
+        Ok(self.inner.frozen.freeze(plan))
     }
 
     pub(crate) async fn submit_with_plan(
         &self,
         actor: &Actor,
         request: SubmitRequest,
-        plan: Option<FrozenPlan>,
+        plan: Option<Arc<FrozenPlan>>,
         wait: Option<Millis>,
     ) -> Result<TaskView> {
         check(&request)?;
@@ -101,8 +101,14 @@ impl Engine {
             threshold: request.confidence_threshold.unwrap_or(self.inner.settings.confidence_threshold),
             budget: request.budget,
         };
-        let id = match self.store_incoming(actor, incoming, plan, caps).await? {
-            Submitted::New(claimed) => claimed.task.id,
+        let id = TaskId::from_uuid(self.inner.ids.next());
+        let watch = wait.map(|wait| (self.inner.watchers.watch(id), wait));
+        let id = match self.store_incoming(actor, id, incoming, plan, caps).await? {
+            Submitted::New(claimed) => match &watch {
+                // It was watched before it was there.
+                Some((watch, wait)) => return self.rest_of(actor.scope(), watch, *wait, false).await,
+                None => claimed.task.id,
+            },
             Submitted::Queued(task) => task.id,
             Submitted::Duplicate { task, same_body: true } => task.id,
             Submitted::Duplicate { same_body: false, .. } => {
@@ -122,15 +128,17 @@ impl Engine {
             threshold: self.inner.settings.confidence_threshold,
             budget: None,
         };
-        self.store_incoming(actor, incoming, None, caps).await
+        let id = TaskId::from_uuid(self.inner.ids.next());
+        self.store_incoming(actor, id, incoming, None, caps).await
     }
 
     /// Stores the files, then the task, and starts it at once when there is a free slot.
     async fn store_incoming(
         &self,
         actor: &Actor,
+        id: TaskId,
         incoming: Incoming,
-        plan: Option<FrozenPlan>,
+        plan: Option<Arc<FrozenPlan>>,
         caps: Caps,
     ) -> Result<Submitted> {
         let mut incoming = incoming;
@@ -154,9 +162,8 @@ impl Engine {
             });
         }
         let has_documents = attachments.iter().any(|file| file.source == AttachmentSource::Attached);
-        let id = TaskId::from_uuid(inner.ids.next());
         if let Some(plan) = &plan {
-            inner.frozen.keep(plan.clone());
+            inner.frozen.keep(Arc::clone(plan));
         }
         let task = NewTask {
             id,
@@ -169,6 +176,7 @@ impl Engine {
             created_by: actor.principal().label(),
             user: actor.user(),
             plan,
+            intent: None,
             attachments,
             max_steps: caps.max_steps,
             confidence_threshold: caps.threshold,
@@ -201,35 +209,16 @@ impl Engine {
     }
 }
 
-/// U+0000 means nothing in a text, and PostgreSQL cannot keep it: it becomes U+FFFD, as in broken encodings.
+/// Cleans everything that is kept as text; the files' own bytes are left as they are.
 fn without_nul(incoming: &mut Incoming) {
-    fn clean(text: &mut String) {
-        if text.contains('\0') {
-            *text = text.replace('\0', "\u{FFFD}");
-        }
-    }
-    fn walk(value: &mut Value) {
-        match value {
-            Value::String(text) => clean(text),
-            Value::Array(items) => items.iter_mut().for_each(walk),
-            Value::Object(members) => {
-                if members.keys().any(|name| name.contains('\0')) {
-                    let old = std::mem::take(members);
-                    members.extend(old.into_iter().map(|(name, member)| (name.replace('\0', "\u{FFFD}"), member)));
-                }
-                members.values_mut().for_each(walk);
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
-        }
-    }
-    clean(&mut incoming.input);
-    walk(&mut incoming.payload);
+    nul::clean(&mut incoming.input);
+    nul::clean_value(&mut incoming.payload);
     if let Some(key) = &mut incoming.dedupe_key {
-        clean(key);
+        nul::clean(key);
     }
     for part in &mut incoming.parts {
-        clean(&mut part.filename);
-        clean(&mut part.content_type);
+        nul::clean(&mut part.filename);
+        nul::clean(&mut part.content_type);
     }
 }
 

@@ -50,16 +50,18 @@ impl Engine {
         self.registry().find_tool(name).map(|tool| tool.spec().clone())
     }
 
-    /// Calls a tool and waits for its end, at most `wait` long.
+    /// Calls a tool and waits for its end, at most `wait` long. The same call under the same idempotency key is one
+    /// call, also when the process died in between.
     ///
     /// # Errors
-    /// `NOT_FOUND`, `VALIDATION_ERROR` with the arguments' faults, `PERMISSION_DENIED`; a tool's own failure is no
-    /// error but a status.
+    /// `NOT_FOUND`, `VALIDATION_ERROR` with the arguments' faults, `PERMISSION_DENIED`, `CONFLICT` when the key was
+    /// used for another call; a tool's own failure is no error but a status.
     pub async fn invoke_tool(
         &self,
         actor: &Actor,
         name: &str,
         input: Map<String, Value>,
+        idempotency_key: Option<&str>,
         wait: Millis,
     ) -> Result<InvocationView> {
         let prepared =
@@ -87,8 +89,10 @@ impl Engine {
         let plan = FrozenPlan::freeze(&format!("tool.{key}"), 1, vec![step], None);
         let mut request = SubmitRequest::text("");
         request.channel = Channel::Api;
+        // Keys of submissions are the caller's too: the same one may serve for either.
+        request.idempotency_key = idempotency_key.map(|own| format!("call {key} {own}"));
         request.payload = json!({"tool": key, "input": prepared.args});
-        let view = self.submit_with_plan(actor, request, Some(plan), Some(wait)).await?;
+        let view = self.submit_with_plan(actor, request, Some(plan.into()), Some(wait)).await?;
         Ok(invocation(self, view))
     }
 }

@@ -97,21 +97,38 @@ fn a_tool_call_succeeds_fails_waits_or_is_refused() {
     let broken = ScriptedTool::new("t.broken", EffectClass::Read, |_, _| Err(ToolFailure::permanent("broken")));
     World::with([Arc::new(broken)]).run(async |live| {
         let (engine, actor) = (&live.engine, &live.world.actor);
-        let call = engine.invoke_tool(actor, "t.echo", object(json!({"x": [1]})), LONG).await.unwrap();
+        let call = engine.invoke_tool(actor, "t.echo", object(json!({"x": [1]})), None, LONG).await.unwrap();
         assert_eq!((call.status, call.output), ("success", Some(json!({"x": [1]}))));
-        let call = engine.invoke_tool(actor, "t.broken", object(json!({})), LONG).await.unwrap();
+        let call = engine.invoke_tool(actor, "t.broken", object(json!({})), None, LONG).await.unwrap();
         assert_eq!((call.status, call.error.unwrap().message.as_str()), ("failure", "broken"));
         assert_eq!(call.output, None);
         let ask = object(json!({"title": "t", "fields": {}}));
-        let call = engine.invoke_tool(actor, "core.ask", ask, LONG).await.unwrap();
+        let call = engine.invoke_tool(actor, "core.ask", ask, None, LONG).await.unwrap();
         assert_eq!((call.status, call.approval_id), ("waiting", Some(call.invocation_id)));
-        let wrong = engine.invoke_tool(actor, "core.wait", object(json!({"ms": -1})), LONG).await.unwrap_err();
+        let wrong = engine.invoke_tool(actor, "core.wait", object(json!({"ms": -1})), None, LONG).await.unwrap_err();
         assert_eq!((wrong.code(), wrong.details()[0].path.as_str()), (ErrorCode::Validation, "/input/ms"));
-        let unknown = engine.invoke_tool(actor, "t.ghost", object(json!({})), LONG).await.unwrap_err();
+        let unknown = engine.invoke_tool(actor, "t.ghost", object(json!({})), None, LONG).await.unwrap_err();
         assert_eq!(unknown.code(), ErrorCode::NotFound);
         let viewer = kybern_testkit::actors::user(TenantId::DEFAULT, UserId::from_uuid(Uuid::nil()), &[Role::Viewer]);
-        let denied = engine.invoke_tool(&viewer, "t.echo", object(json!({})), LONG).await.unwrap_err();
+        let denied = engine.invoke_tool(&viewer, "t.echo", object(json!({})), None, LONG).await.unwrap_err();
         assert_eq!(denied.code(), ErrorCode::PermissionDenied);
+    });
+}
+
+#[test]
+fn the_same_call_under_the_same_key_is_made_once() {
+    let paid = Arc::new(ScriptedTool::noop("t.paid", EffectClass::Keyed));
+    World::with([paid.clone()]).run(async |live| {
+        let (engine, actor, input) = (&live.engine, &live.world.actor, object(json!({"n": 1})));
+        let first = engine.invoke_tool(actor, "t.paid", input.clone(), Some("k"), LONG).await.unwrap();
+        let again = engine.invoke_tool(actor, "t.paid", input.clone(), Some("k"), LONG).await.unwrap();
+        assert_eq!((again.invocation_id, again.status, paid.count()), (first.invocation_id, "success", 1));
+        let other = engine.invoke_tool(actor, "t.paid", object(json!({"n": 2})), Some("k"), LONG).await.unwrap_err();
+        assert_eq!((other.code(), paid.count()), (ErrorCode::Conflict, 1));
+        // The key of a call and that of a submission are not the same.
+        engine.invoke_tool(actor, "t.echo", input, Some("k"), LONG).await.unwrap();
+        let request = SubmitRequest { idempotency_key: Some("k".to_owned()), ..SubmitRequest::text("go") };
+        live.try_submit(request).await.unwrap();
     });
 }
 
@@ -119,7 +136,7 @@ fn a_tool_call_succeeds_fails_waits_or_is_refused() {
 fn arguments_of_a_tool_call_that_look_like_templates_stay_text() {
     World::new().run(async |live| {
         let sly = json!({"a": "{{ tenant.name }}", "b": ["{% x %}", {"c": "{{"}], "we\"ird '] name": "}}"});
-        let call = live.engine.invoke_tool(&live.world.actor, "t.echo", object(sly.clone()), LONG).await.unwrap();
+        let call = live.engine.invoke_tool(&live.world.actor, "t.echo", object(sly.clone()), None, LONG).await.unwrap();
         assert_eq!((call.status, call.output), ("success", Some(sly)), "{:?}", call.error);
         let report = live.replay(call.invocation_id).await;
         assert!(report.matches, "{:#?}", report.differences);

@@ -1,9 +1,15 @@
 //! Tasks that tasks start.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use kybern_core::id::TaskId;
 use kybern_core::ports::{TaskFilter, TaskStore as _};
-use kybern_core::task::{TaskStatus, WaitKind};
+use kybern_core::money::{NanoUsd, Usage};
+use kybern_core::task::{EffectClass, TaskStatus, WaitKind};
 use kybern_core::time::Millis;
+use kybern_core::tool::{ToolFailure, ToolOutcome};
+use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Value, json};
 
 use crate::live::Live;
@@ -96,5 +102,83 @@ fn a_cancelled_child_fails_its_parents_step() {
         live.engine.cancel(&live.world.actor, child).await.unwrap();
         let task = live.proven(id).await;
         assert!(task.error_message.unwrap().contains("cancelled"));
+    });
+}
+
+/// A child that does `t.once` and then `t.gate`, which fails until it is opened; both cost something.
+fn gated() -> (Arc<AtomicBool>, Arc<ScriptedTool>, Arc<ScriptedTool>) {
+    let open = Arc::new(AtomicBool::new(false));
+    let cost = |nanos| Usage { cost_nanos: NanoUsd(nanos), ..Usage::default() };
+    let once = ScriptedTool::new("t.once", EffectClass::Keyed, move |_, _| {
+        Ok(ToolOutcome { usage: cost(5), ..ToolOutcome::new(serde_json::Map::new(), "") })
+    });
+    let gate = Arc::clone(&open);
+    let gate = ScriptedTool::new("t.gate", EffectClass::Read, move |_, _| {
+        if gate.load(Ordering::SeqCst) {
+            Ok(ToolOutcome { usage: cost(7), ..ToolOutcome::new(serde_json::Map::new(), "") })
+        } else {
+            Err(ToolFailure::permanent("the gate is shut"))
+        }
+    });
+    (open, Arc::new(once), Arc::new(gate))
+}
+
+const GATED: &str = "test.gated";
+
+async fn put_gated(live: &Live<'_>) {
+    let steps = json!([step("once", "t.once", json!({})), step("gate", "t.gate", json!({}))]);
+    live.put(json!({"key": GATED, "steps": steps})).await;
+}
+
+#[test]
+fn a_retry_goes_on_with_the_child_that_failed_and_repeats_nothing_that_it_did() {
+    let (open, once, gate) = gated();
+    World::with([once.clone(), gate]).run(async |live| {
+        put_gated(&live).await;
+        let id = live.begin(plan(json!([starting(GATED)])), json!({"n": 1})).await;
+        assert_eq!(live.proven(id).await.status, TaskStatus::Failed);
+        let child = child_of(&live, id).await;
+        live.engine.retry(&live.world.actor, id).await.unwrap();
+        assert_eq!(live.proven(id).await.status, TaskStatus::Failed, "the gate is still shut");
+        open.store(true, Ordering::SeqCst);
+        live.engine.retry(&live.world.actor, id).await.unwrap();
+        let task = live.proven(id).await;
+        assert_eq!((task.status, live.proven(child).await.status), (TaskStatus::Completed, TaskStatus::Completed));
+        assert_eq!(live.world.store.children(live.world.scope(), id).await.unwrap(), [child]);
+        assert_eq!(once.count(), 1);
+        assert_eq!(task.usage.cost_nanos, NanoUsd(12), "what a child has used is counted once");
+    });
+}
+
+#[test]
+fn a_child_that_was_retried_by_itself_is_not_run_again_for_its_parent() {
+    let (open, once, gate) = gated();
+    World::with([once.clone(), gate.clone()]).run(async |live| {
+        put_gated(&live).await;
+        let id = live.begin(plan(json!([starting(GATED)])), json!({"n": 1})).await;
+        live.end(id).await;
+        let child = child_of(&live, id).await;
+        open.store(true, Ordering::SeqCst);
+        live.engine.retry(&live.world.actor, child).await.unwrap();
+        assert_eq!(live.proven(child).await.status, TaskStatus::Completed);
+        assert_eq!(live.proven(id).await.status, TaskStatus::Failed, "nobody asked for it to go on");
+        live.engine.retry(&live.world.actor, id).await.unwrap();
+        let task = live.proven(id).await;
+        assert_eq!((task.status, task.usage.cost_nanos), (TaskStatus::Completed, NanoUsd(12)));
+        assert_eq!((once.count(), gate.count()), (1, 2));
+    });
+}
+
+#[test]
+fn in_the_place_of_a_cancelled_child_a_retry_starts_another() {
+    World::new().run(async |live| {
+        live.put(json!({"key": "test.child", "steps": [step("rest", "core.wait", json!({"ms": 60_000}))]})).await;
+        let id = live.begin(plan(json!([starting("test.child")])), json!({"n": 1})).await;
+        let child = child_of(&live, id).await;
+        live.engine.cancel(&live.world.actor, child).await.unwrap();
+        assert_eq!(live.end(id).await.status, TaskStatus::Failed);
+        live.engine.retry(&live.world.actor, id).await.unwrap();
+        assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
+        assert_eq!(live.world.store.children(live.world.scope(), id).await.unwrap().len(), 2);
     });
 }

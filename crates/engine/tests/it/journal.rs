@@ -12,11 +12,14 @@ use kybern_core::task::{
     WorkerId,
 };
 use kybern_core::time::Millis;
-use kybern_engine::task::ReplayReport;
+use kybern_core::tool::{Review, ToolOutcome};
+use kybern_engine::task::{ReplayReport, SubmitRequest, TaskView};
+use kybern_testkit::fakes::FixedIntent;
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Value, json};
 
 use crate::live::Live;
+use crate::outside::CountedIntent;
 use crate::world::{World, plan, step};
 
 fn steps() -> Value {
@@ -44,7 +47,8 @@ async fn with_rows(live: &Live<'_>, rows: Vec<JournalRow>, ending: Ending) -> Re
         payload: json!({"n": 2}),
         created_by: "test".to_owned(),
         user: None,
-        plan: Some(FrozenPlan::freeze("test.plan", 1, parsed, None)),
+        plan: Some(FrozenPlan::freeze("test.plan", 1, parsed, None).into()),
+        intent: None,
         attachments: Vec::new(),
         max_steps: 50,
         confidence_threshold: 0.8,
@@ -159,6 +163,48 @@ fn a_fork_takes_over_what_came_before_a_step_and_goes_on_by_itself() {
         }
         let unknown = live.engine.fork(&live.world.actor, id, Some("ghost".to_owned())).await.unwrap_err();
         assert_eq!(unknown.code(), ErrorCode::Validation);
+    });
+}
+
+#[test]
+fn a_fork_keeps_what_persons_answered_and_what_was_wanted() {
+    let careful = ScriptedTool::new("t.careful", EffectClass::Local, |context, _| {
+        if context.state.contains_key("name") {
+            return Ok(ToolOutcome::new(serde_json::Map::new(), ""));
+        }
+        Ok(ToolOutcome::ask(Review {
+            reason: "no name".to_owned(),
+            title: None,
+            schema: json!({"type": "object", "properties": {"name": {"type": "string"}}}),
+            details: Value::Null,
+            answer_is_result: false,
+        }))
+    });
+    let table = FixedIntent::new().when("please", "test.plan", 0.9);
+    let world = World::with([Arc::new(careful)]).knowing(CountedIntent { table, ..CountedIntent::default() });
+    world.run(async |live| {
+        let steps = json!([
+            step("named", "t.careful", json!({"of": "{{ task.id }}"})),
+            step("use", "t.echo", json!({"name": "{{ state.name }}"})),
+            step("last", "core.noop", json!({})),
+        ]);
+        live.put(plan(steps)).await;
+        let id = live.try_submit(SubmitRequest::text("please")).await.unwrap().id;
+        live.rest(id).await;
+        live.review(id, None, json!({"name": "Acme Towing"})).await.unwrap();
+        let task = live.proven(id).await;
+        assert_eq!(task.detected_intent.as_deref(), Some("test.plan"));
+        for from in ["use", "last"] {
+            let fork = live.engine.fork(&live.world.actor, id, Some(from.to_owned())).await.unwrap();
+            let forked = live.proven(fork.id).await;
+            assert_eq!((forked.status, &forked.result), (TaskStatus::Completed, &task.result), "{from}");
+            assert_eq!(forked.state["name"], "Acme Towing");
+            let wanted = |task: &TaskView| (task.detected_intent.clone(), task.confidence_score);
+            assert_eq!(wanted(&forked), wanted(&task));
+            // It can be forked, and be asked, like any other.
+            let again = live.engine.fork(&live.world.actor, fork.id, Some("last".to_owned())).await.unwrap();
+            assert_eq!(live.proven(again.id).await.result, task.result);
+        }
     });
 }
 

@@ -2,20 +2,21 @@
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use kybern_core::document::DocumentText;
+use kybern_core::document::{DocumentFault, DocumentText, FaultKind};
 use kybern_core::error::{Error, ErrorCode, Result};
-use kybern_core::mail::{MailFault, ParsedMail};
+use kybern_core::mail::{MailFault, MailPart, ParsedMail};
 use kybern_core::model::{Classification, ClassifyInput, DocumentAnalysis, Extraction, ExtractionSchema, IntentSpec};
 use kybern_core::ports::{
-    Clock, Extractor, HttpBody, HttpClient, HttpFailure, HttpRequest, HttpResponse, IntentModel, MailParser, WakeUps,
+    Clock, DocumentReader, Extractor, HttpBody, HttpClient, HttpFailure, HttpRequest, HttpResponse, IntentModel,
+    MailParser, WakeUps,
 };
 use kybern_core::time::{Millis, Timestamp};
 use kybern_testkit::SimClock;
-use kybern_testkit::fakes::FixedIntent;
+use kybern_testkit::fakes::{FixedIntent, TextReader};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -185,11 +186,42 @@ impl Extractor for NothingFound {
     }
 }
 
-/// Takes no mail.
-pub struct NoMail;
+/// Letters, written as JSON: `{"id", "subject", "text", "files": {name: text}}`. Anything else is no mail.
+pub struct Letters;
 
-impl MailParser for NoMail {
-    fn parse(&self, _raw: &[u8]) -> Result<ParsedMail, MailFault> {
-        Err(MailFault::Broken("this world has no mail".to_owned()))
+impl MailParser for Letters {
+    fn parse(&self, raw: &[u8]) -> Result<ParsedMail, MailFault> {
+        let letter: Value = serde_json::from_slice(raw).map_err(|error| MailFault::Broken(error.to_string()))?;
+        let text = |name: &str| letter[name].as_str().unwrap_or_default().to_owned();
+        let file = |(name, content): (&String, &Value)| MailPart {
+            filename: name.clone(),
+            content_type: "text/plain".to_owned(),
+            bytes: Bytes::from(content.as_str().unwrap_or_default().to_owned()),
+            inline: false,
+            depth: 0,
+        };
+        Ok(ParsedMail {
+            message_id: letter["id"].as_str().map(str::to_owned),
+            subject: text("subject"),
+            text: text("text"),
+            parts: letter["files"].as_object().into_iter().flatten().map(file).collect(),
+            ..ParsedMail::default()
+        })
+    }
+}
+
+/// Reads plain texts, unless it has too much to do.
+#[derive(Default)]
+pub struct BusyReader {
+    pub busy: AtomicBool,
+}
+
+#[async_trait]
+impl DocumentReader for BusyReader {
+    async fn read(&self, filename: &str, content_type: &str, bytes: Bytes) -> Result<DocumentText, DocumentFault> {
+        if self.busy.load(Ordering::SeqCst) {
+            return Err(DocumentFault::new(FaultKind::TooLarge, "too much work at once"));
+        }
+        TextReader.read(filename, content_type, bytes).await
     }
 }

@@ -244,3 +244,19 @@ fn a_graceful_stop_gives_leases_back_and_the_next_process_goes_on() {
         assert_eq!((task.status, task.recoveries, tool.count()), (TaskStatus::Completed, 0, 2));
     });
 }
+
+#[test]
+fn what_still_runs_at_the_end_of_the_grace_time_is_resumed_by_another_worker_at_once() {
+    let tool = lasting(EffectClass::Local, 1_000);
+    World::with([tool.clone()]).set(|settings| settings.poll = Millis(50)).run(async |live| {
+        let other = live.world.engine(live.world.settings.clone());
+        other.start().await.unwrap();
+        let id = live.begin(plan(json!([step("a", "t.lasting", json!({}))])), json!({})).await;
+        live.until(id, |_| tool.count() == 1).await;
+        live.engine.drain(Millis(1)).await;
+        let stopped = live.now();
+        let task = live.proven(id).await;
+        assert_eq!((task.status, task.recoveries, tool.count()), (TaskStatus::Completed, 1, 2));
+        assert!(task.completed_at.unwrap().since(stopped) < Millis(5_000), "nobody waited for a lease");
+    });
+}

@@ -16,14 +16,14 @@ use kybern_core::task::{JournalRow, WorkerId};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
 use kybern_engine::{Engine, EngineParts, Settings};
-use kybern_testkit::fakes::{RecordingMailSender, TextReader};
+use kybern_testkit::fakes::RecordingMailSender;
 use kybern_testkit::tools::{InjectTool, PutTool, ScriptedTool};
 use kybern_testkit::{Fault, MemStore, SeededIds, SeededRandom, TestKeys};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::live::Live;
-use crate::outside::{CountedIntent, LifeClock, NoHints, NoMail, NothingFound, Wire};
+use crate::outside::{BusyReader, CountedIntent, Letters, LifeClock, NoHints, NothingFound, Wire};
 
 /// When, and how, the process dies.
 #[derive(Default)]
@@ -35,12 +35,17 @@ pub struct Doom {
     struck: tokio::sync::Notify,
     /// The test itself looks: that is no call of the process.
     looking: AtomicBool,
+    /// The call that the store cannot take now, by its name.
+    out: Mutex<Option<&'static str>>,
 }
 
 impl Doom {
-    fn strike(&self) -> Fault {
+    fn strike(&self, call: &str) -> Fault {
         if self.looking.load(Ordering::SeqCst) {
             return Fault::None;
+        }
+        if *self.out.lock().unwrap() == Some(call) {
+            return Fault::Unavailable;
         }
         self.calls.fetch_add(1, Ordering::SeqCst);
         if self.dead.load(Ordering::SeqCst) {
@@ -71,6 +76,7 @@ pub struct World {
     pub mail: Arc<RecordingMailSender>,
     pub intents: Arc<CountedIntent>,
     pub extractor: Arc<NothingFound>,
+    pub reader: Arc<BusyReader>,
     pub settings: Settings,
     /// How often a test looks whether a thing has happened.
     pub tick: Millis,
@@ -91,7 +97,7 @@ impl World {
         let doom = Arc::new(Doom::default());
         let strike = doom.clone();
         let store = MemStore::new(clock.clone(), ids.clone(), Arc::new(TestKeys::new()))
-            .with_faults(Box::new(move |_| strike.strike()));
+            .with_faults(Box::new(move |point| strike.strike(point.call)));
         let mut all: Vec<Arc<dyn Tool>> = vec![
             Arc::new(PutTool::new("t.put")),
             Arc::new(InjectTool::new("t.inject")),
@@ -105,6 +111,7 @@ impl World {
             mail: Arc::default(),
             intents: Arc::default(),
             extractor: Arc::default(),
+            reader: Arc::default(),
             settings: Settings {
                 poll: Millis(20),
                 workflows: [("flow".to_owned(), endpoint("http://flow.test/start"))].into(),
@@ -195,9 +202,9 @@ impl World {
             ids: self.ids.clone(),
             random: Arc::new(SeededRandom::new(life)),
             http: self.wire.clone(),
-            mail_parser: Arc::new(NoMail),
+            mail_parser: Arc::new(Letters),
             mail_sender: self.has_mail.then(|| self.mail.clone() as _),
-            documents: Arc::new(TextReader),
+            documents: self.reader.clone(),
             intents: self.intents.clone(),
             extractor: self.extractor.clone(),
             agents: None,
@@ -212,6 +219,11 @@ impl World {
     pub fn doom(&self, n: u64, how: Fault) {
         *self.doom.how.lock().unwrap() = how;
         self.doom.left.store(n, Ordering::SeqCst);
+    }
+
+    /// The store cannot take this call until it is told that it can take all again.
+    pub fn lacks(&self, call: Option<&'static str>) {
+        *self.doom.out.lock().unwrap() = call;
     }
 
     /// Looks at what is stored, unseen: such a call is not counted and does not fail. In-memory calls never yield, so

@@ -71,7 +71,7 @@ enum Command {
     /// Check the audit trail
     #[command(subcommand)]
     Audit(audit::AuditCommand),
-    /// Write everything into one file
+    /// Write everything into one file, also while the server runs
     Backup(admin::BackupArgs),
     /// Make a database out of a backup
     Restore(admin::RestoreArgs),

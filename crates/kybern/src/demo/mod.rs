@@ -107,12 +107,12 @@ async fn through(engine: &Engine, screen: &mut Screen) -> anyhow::Result<Vec<Don
 async fn hand_in(engine: &Engine, actor: &Actor, sample: &Sample) -> anyhow::Result<Received> {
     let bytes = Bytes::from_static(sample.bytes);
     Ok(match sample.way {
-        Way::Mail => engine.receive_email(actor, bytes).await?,
+        Way::Mail => engine.receive_email(actor, bytes, None).await?,
         Way::Form => {
             let body = serde_json::from_slice(&bytes)?;
-            engine.receive_webhook(actor, "web-form", Some(sample.name.to_owned()), body, &bytes).await?
+            engine.receive_webhook(actor, "web-form", Some(sample.name.to_owned()), body, &bytes, None).await?
         }
-        Way::Sms => engine.receive_sms(actor, form(&bytes)).await?,
+        Way::Sms => engine.receive_sms(actor, form(&bytes), None).await?,
     })
 }
 

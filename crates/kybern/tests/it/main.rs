@@ -9,6 +9,8 @@ mod faults;
 #[cfg(test)]
 mod offline;
 #[cfg(test)]
+mod routes;
+#[cfg(test)]
 mod samples;
 #[cfg(test)]
 mod server;

@@ -116,9 +116,7 @@ impl Storm {
             tasks.extend(self.burst(client, &burst).await);
         }
         check::all(client, &samples, &tasks).await;
-        if self.lease.is_zero() {
-            sent(client).await;
-        }
+        sent(client).await;
         announced_once(client, &tasks, receiver).await;
     }
 
@@ -192,8 +190,7 @@ fn now() -> String {
     kybern_core::time::Timestamp::from_millis(jiff::Timestamp::now().as_millisecond()).to_string()
 }
 
-/// Waits until nothing in the outbox is on its way. Where a dead process keeps its jobs until their lease ends, which
-/// is minutes, this is not waited for.
+/// Waits until nothing in the outbox is on its way.
 async fn sent(client: &Client) {
     until("the outbox is empty", || async {
         let outbox = client.list("/api/outbox").await;

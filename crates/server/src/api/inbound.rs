@@ -31,6 +31,7 @@ const MAX_FIELDS: usize = 200;
 pub(crate) async fn email(
     State(state): State<AppState>,
     Caller(actor): Caller,
+    asked: Asked,
     request: Request,
 ) -> ApiResult<(StatusCode, Json<Value>)> {
     let (parts, raw) = body::read(request, state.limits.max_mail).await?;
@@ -42,7 +43,7 @@ pub(crate) async fn email(
     if raw.trim_ascii().is_empty() {
         return Err(Problem::invalid("", "the body is empty, send the whole message"));
     }
-    Ok(received(&state.engine.receive_email(&actor, raw).await?))
+    Ok(received(&state.engine.receive_email(&actor, raw, asked.trace_id).await?))
 }
 
 /// Take in an SMS
@@ -55,6 +56,7 @@ pub(crate) async fn email(
 pub(crate) async fn sms(
     State(state): State<AppState>,
     Caller(actor): Caller,
+    asked: Asked,
     request: Request,
 ) -> ApiResult<(StatusCode, Json<Value>)> {
     let (parts, raw) = body::read(request, state.limits.max_body).await?;
@@ -67,7 +69,7 @@ pub(crate) async fn sms(
     if let Some(problem) = Problem::invalid_all(sms_faults(&form)) {
         return Err(problem);
     }
-    Ok(received(&state.engine.receive_sms(&actor, form).await?))
+    Ok(received(&state.engine.receive_sms(&actor, form, asked.trace_id).await?))
 }
 
 fn sms_faults(form: &[(String, String)]) -> Vec<Detail> {
@@ -129,7 +131,8 @@ pub(crate) async fn webhook(
     let actor = signed_or(&state, &source, &headers, &raw, by_key, &asked)?;
     extract::expect_json(&headers)?;
     let body = extract::json(&raw)?;
-    Ok(received(&state.engine.receive_webhook(&actor, &source, delivery, body, &raw).await?))
+    let taken = state.engine.receive_webhook(&actor, &source, delivery, body, &raw, asked.trace_id).await?;
+    Ok(received(&taken))
 }
 
 /// Who delivers: whoever's key it is, or the source itself when its signature holds. A signature of a configured

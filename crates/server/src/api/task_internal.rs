@@ -51,9 +51,8 @@ pub(crate) struct CallbackBody {
     /// Why not.
     #[serde(default)]
     error: Option<String>,
-    /// Its result.
+    /// Its result: any JSON.
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
     data: Option<Value>,
 }
 

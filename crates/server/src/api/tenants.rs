@@ -23,7 +23,7 @@ use crate::state::AppState;
 #[schema(as = NewTenantRequest)]
 pub(crate) struct NewTenantBody {
     /// Its name, unique.
-    #[schema(example = "Pinewood Insurance", max_length = 200)]
+    #[schema(example = "Pinewood Insurance", max_length = 100)]
     name: String,
 }
 
@@ -41,7 +41,7 @@ pub(crate) async fn create(
     IdempotencyKey(key): IdempotencyKey,
     body: JsonBody<NewTenantBody>,
 ) -> ApiResult {
-    let mut faults: Vec<Detail> = check_text("/name", &body.value.name, 200).into_iter().collect();
+    let mut faults: Vec<Detail> = check_text("/name", &body.value.name, 100).into_iter().collect();
     if body.value.name.trim().is_empty() {
         faults.push(Detail::new("/name", "name is empty"));
     }

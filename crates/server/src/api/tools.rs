@@ -83,7 +83,7 @@ pub(crate) struct InvokeBody {
         ("name" = String, Path, description = "The tool's key, or another name of it"),
         ("waitMs" = Option<u64>, Query, maximum = 60000, description = "How long to wait for the end"),
     ),
-    request_body = InvokeBody,
+    request_body(content = Option<InvokeBody>, content_type = "application/json"),
     responses((status = 200, description = "How the call ended", body = InvocationSchema)))]
 pub(crate) async fn invoke(
     State(state): State<AppState>,
@@ -97,11 +97,13 @@ pub(crate) async fn invoke(
     let name = path.text("name")?.to_owned();
     let at_most: Millis = wait(&query.only(&["waitMs"])?)?.unwrap_or(limits::MAX_WAIT);
     let fingerprint = fingerprint(&asked, &body.raw);
+    // Should the process die between the call and the kept answer, the engine still knows the key.
+    let known = key.clone();
     let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, fingerprint };
     let (engine, actor, input) = (state.engine.clone(), actor.clone(), body.value.input);
     attempt
         .once(async move {
-            let view = engine.invoke_tool(&actor, &name, input, at_most).await?;
+            let view = engine.invoke_tool(&actor, &name, input, known.as_deref(), at_most).await?;
             Ok(Made::done(shown(&view)?))
         })
         .await

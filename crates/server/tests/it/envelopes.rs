@@ -71,3 +71,23 @@ async fn a_traceparent_is_the_trace_of_the_task() {
     let answer = app.send(ask.header("traceparent", &format!("00-{trace}-00f067aa0ba902b7-01"))).await;
     assert_eq!(answer.json()["traceId"], trace);
 }
+
+#[tokio::test]
+async fn a_traceparent_is_the_trace_of_what_is_delivered() {
+    let app = App::start().await;
+    let operator = &app.ours.operator;
+    let mail = "From: a@example.com\r\nMessage-ID: <1@x>\r\n\r\nhi\r\n";
+    let sms = "From=%2B1&To=%2B2&Body=hi&MessageSid=S1";
+    let deliveries = [
+        Ask::post("/api/inbound/email").key(operator).body("message/rfc822", mail),
+        Ask::post("/api/inbound/sms").key(operator).body("application/x-www-form-urlencoded", sms),
+        Ask::post("/api/inbound/webhook/crm").key(operator).body("application/json", "{}"),
+    ];
+    for (n, delivery) in (1..).zip(deliveries) {
+        let trace = format!("4bf92f3577b34da6a3ce929d0e0e473{n}");
+        let answer = app.send(delivery.header("traceparent", &format!("00-{trace}-00f067aa0ba902b7-01"))).await;
+        let task = answer.json()["taskId"].as_str().unwrap().to_owned();
+        let task = app.send(Ask::get(&format!("/api/tasks/{task}")).key(operator)).await;
+        assert_eq!(task.json()["traceId"], trace, "delivery {n}");
+    }
+}

@@ -27,6 +27,8 @@ use crate::outside::{NoExtractor, NoNetwork, PlainMail, RunningClock};
 
 /// The platform admin's key.
 pub(crate) const PLATFORM: &str = "kyb_platform_admin_of_the_tests_0001";
+/// The domain of intake addresses.
+pub(crate) const INTAKE: &str = "in.example.com";
 /// The secret of the configured source `forms`.
 pub(crate) const SOURCE_SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 /// The largest body in these tests, so that too large ones are small.
@@ -126,7 +128,7 @@ fn engine(clock: &Arc<RunningClock>) -> Engine {
         agents: None,
         decisions: None,
         worker: WorkerId::new("edge-tests"),
-        settings: Settings::default(),
+        settings: Settings { intake_domain: Some(INTAKE.to_owned()), ..Settings::default() },
     })
     .unwrap()
 }

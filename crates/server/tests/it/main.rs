@@ -1,6 +1,7 @@
 //! The HTTP edge as callers see it: a router over a real engine on the in-memory store.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail loudly too")]
 
+mod addresses;
 mod answers;
 mod audit_and_sudo;
 mod cases;
@@ -12,6 +13,7 @@ mod harness;
 mod idempotency;
 mod openapi;
 mod outside;
+mod reach;
 mod routes;
 mod schemas;
 mod serving;

@@ -55,7 +55,10 @@ impl MailParser for PlainMail {
             let line = head.lines().find(|line| line.to_lowercase().starts_with(&format!("{name}:")))?;
             Some(line.split_once(':')?.1.trim().to_owned())
         };
+        let to = get("to").unwrap_or_default();
+        let to = to.split(", ").map(|one| MailAddress { name: String::new(), address: one.to_owned() });
         Ok(ParsedMail {
+            to: to.collect(),
             message_id: get("message-id").map(|id| id.trim_matches(['<', '>']).to_owned()),
             from: MailAddress { name: String::new(), address: get("from").unwrap_or_default() },
             subject: get("subject").unwrap_or_default(),

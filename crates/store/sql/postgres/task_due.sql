@@ -9,4 +9,4 @@ UPDATE task SET lease_owner = $3, lease_epoch = task.lease_epoch + 1, claimable_
     recoveries = task.recoveries + CASE WHEN due.lease_owner IS NULL THEN 0 ELSE 1 END,
     started_at = coalesce(task.started_at, kybern_now($1))
 FROM due WHERE task.tenant_id = due.tenant_id AND task.id = due.id
-RETURNING due.tenant_id, due.id, due.lease_owner, due.claimable_at
+RETURNING due.tenant_id, due.id, due.lease_owner, due.claimable_at, kybern_now($1)

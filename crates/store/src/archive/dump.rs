@@ -1,5 +1,6 @@
 //! Writes an archive.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
@@ -30,6 +31,13 @@ pub(super) struct Order {
 struct Archive {
     zip: ZipWriter<BufWriter<File>>,
     entries: Vec<Entry>,
+    /// The originals that the tables name, by what they are called in the archive.
+    named: BTreeSet<String>,
+}
+
+/// What an original is called in the archive.
+fn file_name(tenant: Uuid, hash: &str) -> String {
+    format!("files/{tenant}/{hash}")
 }
 
 fn zip_fault(error: zip::result::ZipError) -> StoreError {
@@ -55,7 +63,7 @@ impl Archive {
     }
 
     fn file(&mut self, tenant: TenantId, hash: &str, bytes: &[u8]) -> Result<()> {
-        let name = format!("files/{tenant}/{hash}");
+        let name = file_name(tenant.as_uuid(), hash);
         let mut hasher = blake3::Hasher::new();
         self.begin(&name)?;
         self.write(&mut hasher, bytes)?;
@@ -92,8 +100,10 @@ pub(super) async fn dump(tx: &mut Tx, order: &Order) -> Result<Manifest> {
 
 async fn write(tx: &mut Tx, order: &Order, part: &Path) -> Result<Manifest> {
     tx.snapshot().await?;
+    expect_present(tx).await?;
     let file = File::create(part).map_err(StoreError::io(format!("creating {}", part.display())))?;
-    let mut archive = Archive { zip: ZipWriter::new(BufWriter::new(file)), entries: Vec::new() };
+    let mut archive =
+        Archive { zip: ZipWriter::new(BufWriter::new(file)), entries: Vec::new(), named: BTreeSet::new() };
     let tenants = if tx.is_postgres() { tenants(tx).await? } else { Vec::new() };
     for table in TABLES {
         dump_table(tx, &mut archive, table, &tenants).await?;
@@ -102,12 +112,16 @@ async fn write(tx: &mut Tx, order: &Order, part: &Path) -> Result<Manifest> {
         Some(folder) => dump_folder(&mut archive, folder)?,
         None => dump_blobs(tx, &mut archive, &tenants).await?,
     }
+    for entry in &archive.entries {
+        archive.named.remove(&entry.name);
+    }
     let manifest = Manifest {
         format: FORMAT,
         schema: migrate::known_version(),
         created_at: order.created_at,
         key_fingerprint: order.key_fingerprint.clone(),
         entries: archive.entries,
+        missing: archive.named.into_iter().collect(),
     };
     archive.zip.start_file(MANIFEST, options()).map_err(zip_fault)?;
     let body = serde_json::to_vec_pretty(&manifest).map_err(|error| StoreError::Archive(error.to_string()))?;
@@ -116,6 +130,22 @@ async fn write(tx: &mut Tx, order: &Order, part: &Path) -> Result<Manifest> {
     let file = archive.zip.finish().map_err(zip_fault)?.into_inner().map_err(|error| fault()(error.into_error()))?;
     file.sync_all().map_err(fault())?;
     Ok(manifest)
+}
+
+/// Refuses a database of another version. It belongs to the moment that is read: a server may just be migrating.
+async fn expect_present(tx: &mut Tx) -> Result<()> {
+    if tx.is_postgres() {
+        // Opening the store has brought it to the present version.
+        return Ok(());
+    }
+    let mut applied = Vec::new();
+    let text = "SELECT version, checksum FROM schema_migration ORDER BY version";
+    tx.each_row(text, &[], |mut row| {
+        applied.push((row.i64()?, row.text()?));
+        Ok(())
+    })
+    .await?;
+    migrate::expect_present(&applied)
 }
 
 /// Every tenant of which there is something: PostgreSQL shows one at a time.
@@ -138,7 +168,9 @@ async fn dump_table(tx: &mut Tx, archive: &mut Archive, table: &Table, tenants: 
     let (mut hasher, mut rows) = (blake3::Hasher::new(), 0_u64);
     let mut take = |row: Row| {
         rows += 1;
-        let mut line = line(table, row)?.to_string();
+        let cells = line(table, row)?;
+        archive.named.extend(original(table, &cells));
+        let mut line = Value::Array(cells).to_string();
         line.push('\n');
         archive.write(&mut hasher, line.as_bytes())
     };
@@ -154,8 +186,8 @@ async fn dump_table(tx: &mut Tx, archive: &mut Archive, table: &Table, tenants: 
     Ok(())
 }
 
-/// A row as a JSON array.
-fn line(table: &Table, mut row: Row) -> Result<Value> {
+/// A row as the cells of a JSON array.
+fn line(table: &Table, mut row: Row) -> Result<Vec<Value>> {
     let cells = table.columns.iter().map(|(_, kind)| {
         Ok(match kind {
             Kind::U => json!(row.opt_uuid()?),
@@ -164,7 +196,14 @@ fn line(table: &Table, mut row: Row) -> Result<Value> {
             Kind::T => json!(row.opt_text()?),
         })
     });
-    cells.collect::<Result<Vec<Value>>>().map(Value::Array)
+    cells.collect()
+}
+
+/// The original that a row names.
+fn original(table: &Table, cells: &[Value]) -> Option<String> {
+    let cell = |column| cells.get(table.columns.iter().position(|(name, _)| *name == column)?)?.as_str();
+    (table.name == "attachment").then_some(())?;
+    Some(file_name(cell("tenant_id")?.parse().ok()?, cell("hash")?))
 }
 
 fn dump_folder(archive: &mut Archive, folder: &Path) -> Result<()> {

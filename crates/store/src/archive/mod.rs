@@ -9,12 +9,16 @@ mod load;
 mod tables;
 
 use std::path::Path;
+use std::sync::Arc;
 
+use futures::FutureExt as _;
+use kybern_core::ports::{Clock, Keys};
 use kybern_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::db::{Conn, Shared, Tx, sqlite};
 use crate::error::{Result, StoreError};
-use crate::store::SqlStore;
+use crate::store::{SqlStore, Sqlite};
 
 /// The version of the archive's own form.
 const FORMAT: u32 = 1;
@@ -35,6 +39,10 @@ pub struct Manifest {
     pub key_fingerprint: Option<String>,
     /// What is in it.
     pub entries: Vec<Entry>,
+    /// Originals that the tables name and that were gone or damaged, as `files/TENANT/HASH`: nobody can read them any
+    /// more, in the store either.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
 }
 
 /// One entry of an archive.
@@ -75,6 +83,37 @@ impl<D: 'static> SqlStore<D> {
     pub async fn restore(&self, file: impl AsRef<Path>) -> Result<Manifest> {
         let order = load::Order { file: file.as_ref().to_owned(), folder: self.folder() };
         self.write_all(order, |tx, order| Box::pin(load::load(tx, order))).await
+    }
+}
+
+impl SqlStore<Sqlite> {
+    /// Writes everything that a file holds into one archive, all of one moment, while the process that has the file
+    /// goes on working. Nothing is locked, written or migrated: a reader of a SQLite file in WAL mode sees the moment
+    /// of its first look, and originals lie in the folder before a row names them and are never removed.
+    ///
+    /// # Errors
+    /// When the archive exists or cannot be written, when another version of this program wrote the database, or when
+    /// it cannot be read.
+    pub async fn back_up_file(
+        path: impl AsRef<Path>,
+        archive: impl AsRef<Path>,
+        key_fingerprint: Option<&str>,
+        keys: Arc<dyn Keys>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Manifest> {
+        let path = path.as_ref().to_owned();
+        let order = dump::Order {
+            file: archive.as_ref().to_owned(),
+            folder: Some(sqlite::folder(&path)),
+            created_at: clock.now(),
+            key_fingerprint: key_fingerprint.map(str::to_owned),
+        };
+        let writing = tokio::task::spawn_blocking(move || {
+            let conn = sqlite::connect(&path, sqlite::Use::Look)?;
+            let mut tx = Tx::new(Conn::Sqlite(conn), Shared::new(keys, clock));
+            dump::dump(&mut tx, &order).now_or_never().unwrap_or(Err(StoreError::Closed))
+        });
+        writing.await.unwrap_or(Err(StoreError::Closed))
     }
 }
 

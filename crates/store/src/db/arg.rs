@@ -33,6 +33,12 @@ macro_rules! args {
 }
 pub(crate) use args;
 
+/// A text as both databases keep it: PostgreSQL takes no U+0000, so it becomes U+FFFD, as in broken encodings. What an
+/// outside system answered must not keep a step from being committed.
+pub(super) fn kept(text: &str) -> Cow<'_, str> {
+    if text.contains('\0') { Cow::Owned(text.replace('\0', "\u{FFFD}")) } else { Cow::Borrowed(text) }
+}
+
 /// A count as the database keeps it; the largest one when it does not fit.
 pub(crate) fn count(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)

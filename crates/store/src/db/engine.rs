@@ -9,6 +9,7 @@ use kybern_core::plan::PlanHash;
 use kybern_core::ports::{Clock, Keys};
 
 use super::batch::{Run, Unit};
+use super::known::Known;
 use super::postgres::Server;
 use super::sqlite::File;
 use super::{Access, Pending};
@@ -24,13 +25,15 @@ pub(crate) struct Shared {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) wake: Wake,
     pub(crate) plans: StoredPlans,
+    pub(crate) known: Known,
     pub(crate) commits: AtomicU64,
 }
 
 impl Shared {
     pub(crate) fn new(keys: Arc<dyn Keys>, clock: Arc<dyn Clock>) -> Arc<Self> {
-        let (wake, plans, commits) = (Wake::default(), StoredPlans::default(), AtomicU64::new(0));
-        Arc::new(Self { keys, clock, wake, plans, commits })
+        let (wake, plans, known, commits) =
+            (Wake::default(), StoredPlans::default(), Known::default(), AtomicU64::new(0));
+        Arc::new(Self { keys, clock, wake, plans, known, commits })
     }
 }
 

@@ -5,6 +5,7 @@
 mod arg;
 mod batch;
 mod engine;
+mod known;
 pub(crate) mod postgres;
 mod row;
 pub(crate) mod sql;
@@ -14,6 +15,7 @@ mod tx;
 pub(crate) use arg::{Arg, args, count};
 pub(crate) use batch::{Pending, Run};
 pub(crate) use engine::{Engine, Shared};
+pub(crate) use known::Stamp;
 pub(crate) use row::Row;
 pub(crate) use sql::{Sql, sql_text, statements};
 pub(crate) use tx::{Access, Conn, Tx};

@@ -1,5 +1,6 @@
 //! One connection inside one transaction, of either database.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use futures::TryStreamExt as _;
@@ -11,6 +12,7 @@ use sqlx::pool::PoolConnection;
 use sqlx::postgres::PgArguments;
 use sqlx::{Arguments, AssertSqlSafe, Postgres};
 
+use super::arg::kept;
 use super::{Arg, Row, Shared, Sql};
 use crate::error::{Result, StoreError};
 
@@ -39,12 +41,13 @@ pub(crate) struct Tx {
     open: bool,
     wrote: bool,
     due: bool,
+    outdates: bool,
     frozen: Vec<(TenantId, PlanHash)>,
 }
 
 impl Tx {
     pub(crate) fn new(conn: Conn, shared: Arc<Shared>) -> Self {
-        Self { conn, shared, access: None, open: false, wrote: false, due: false, frozen: Vec::new() }
+        Self { conn, shared, access: None, open: false, wrote: false, due: false, outdates: false, frozen: Vec::new() }
     }
 
     /// What all connections of a store share.
@@ -116,6 +119,9 @@ impl Tx {
         if std::mem::take(&mut self.due) {
             self.shared.wake.fire();
         }
+        if std::mem::take(&mut self.outdates) {
+            self.shared.known.changed();
+        }
         self.shared.plans.remember(self.frozen.drain(..));
         Ok(())
     }
@@ -123,6 +129,7 @@ impl Tx {
     /// Rolls back; whatever goes wrong with that is settled by the database when the connection ends.
     pub(crate) async fn roll_back(&mut self) -> Result<()> {
         self.due = false;
+        self.outdates = false;
         self.wrote = false;
         self.frozen.clear();
         match &mut self.conn {
@@ -140,6 +147,11 @@ impl Tx {
     /// A task or a job is due now; workers are told after the commit.
     pub(crate) fn wake(&mut self) {
         self.due = true;
+    }
+
+    /// What is known of keys, users and plans is outdated when this commits.
+    pub(crate) fn outdates_what_is_known(&mut self) {
+        self.outdates = true;
     }
 
     /// A plan is stored when this commits.
@@ -294,7 +306,10 @@ fn bind(statement: &mut rusqlite::CachedStatement<'_>, args: &[Arg<'_>]) -> Resu
         let value = match arg {
             Arg::I64(Some(value)) => ToSqlOutput::Owned(Value::Integer(*value)),
             Arg::F64(Some(value)) => ToSqlOutput::Owned(Value::Real(*value)),
-            Arg::Text(Some(text)) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
+            Arg::Text(Some(text)) => match kept(text) {
+                Cow::Borrowed(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
+                Cow::Owned(text) => ToSqlOutput::Owned(Value::Text(text)),
+            },
             Arg::Blob(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
             Arg::Uuid(Some(id)) => ToSqlOutput::Borrowed(ValueRef::Blob(id.as_bytes())),
             Arg::I64(None) | Arg::F64(None) | Arg::Text(None) | Arg::Uuid(None) => ToSqlOutput::Owned(Value::Null),
@@ -312,7 +327,7 @@ fn arguments(args: &[Arg<'_>]) -> Result<PgArguments> {
         let added = match arg {
             Arg::I64(value) => out.add(*value),
             Arg::F64(value) => out.add(*value),
-            Arg::Text(value) => out.add(value.as_deref()),
+            Arg::Text(value) => out.add(value.as_deref().map(kept)),
             Arg::Blob(value) => out.add(*value),
             Arg::Uuid(value) => out.add(*value),
             Arg::Uuids(value) => out.add(value.as_slice()),

@@ -46,29 +46,37 @@ pub(super) async fn claim_due(tx: &mut Tx, wanted: &Wanted) -> Result<Vec<Claime
     for mut found in rows {
         let (tenant, id) = (TenantId::from_uuid(found.uuid()?), TaskId::from_uuid(found.uuid()?));
         let owner = found.opt_text()?;
-        due.push((found.i64()?, scope_of_lease(tenant), id, owner));
+        let (since, at) = (found.i64()?, found.time()?);
+        due.push(Due { since, at, scope: scope_of_lease(tenant), id, owner });
     }
-    due.sort_by_key(|(since, _, id, _)| (*since, *id));
+    due.sort_by_key(|found| (found.since, found.id));
     if !tx.is_postgres() {
-        for (_, scope, id, _) in &due {
+        for Due { scope, id, .. } in &due {
             tx.execute(&CLAIM, args![*scope, id.as_uuid(), wanted.worker.as_str(), now, lease]).await?;
         }
     }
     let mut tasks = rows_of(tx, &due).await?;
-    let claimed = due.into_iter().filter_map(|(_, _, id, owner)| {
+    let claimed = due.into_iter().filter_map(|Due { id, owner, at, .. }| {
         let task = tasks.remove(&id)?;
         let lease = Lease::granted(task.tenant, task.id, task.epoch, wanted.worker.clone());
-        Some(Claimed { lease, task, recovered_from: owner.as_deref().map(WorkerId::new) })
+        Some(Claimed { lease, task, recovered_from: owner.as_deref().map(WorkerId::new), at })
     });
     Ok(claimed.collect())
 }
 
-type Due = (i64, TenantScope, TaskId, Option<String>);
+/// A task that has just been found due.
+struct Due {
+    since: i64,
+    at: Timestamp,
+    scope: TenantScope,
+    id: TaskId,
+    owner: Option<String>,
+}
 
 /// The rows of what was claimed, tenant by tenant.
 async fn rows_of(tx: &mut Tx, due: &[Due]) -> Result<std::collections::HashMap<TaskId, Task>> {
     let mut by_tenant: Vec<(TenantScope, Vec<Uuid>)> = Vec::new();
-    for (_, scope, id, _) in due {
+    for Due { scope, id, .. } in due {
         match by_tenant.iter_mut().find(|(known, _)| known == scope) {
             Some((_, ids)) => ids.push(id.as_uuid()),
             None => by_tenant.push((*scope, vec![id.as_uuid()])),

@@ -132,7 +132,7 @@ async fn used(tx: &mut Tx, prepared: &Prepared) -> Result<()> {
         tx.execute(&USE, args![scope, task, input, output, cost]).await?;
     }
     let accounted = prepared.rows.iter().fold(Usage::default(), |sum, row| sum.plus(row.usage));
-    let rest = row::remainder(commit, &accounted);
+    let rest = commit.usage.minus(accounted);
     let mut owes = Some(rest).filter(|rest| !rest.is_zero());
     for step in &prepared.rows {
         let usage = match owes.take_if(|_| step.usage.is_zero()) {

@@ -8,7 +8,7 @@ use kybern_core::time::Timestamp;
 use serde_json::json;
 
 use super::commit::Prepared;
-use super::{journal, submit};
+use super::{journal, steer, submit};
 use crate::db::{Tx, args, statements};
 use crate::error::Result;
 use crate::{jobs, outbox, records};
@@ -68,6 +68,7 @@ pub(super) async fn write(tx: &mut Tx, prepared: &Prepared) -> Result<()> {
                 jobs::insert(tx, scope, job, at).await?;
             }
             Effect::Spawn(child) => submit::spawn(tx, scope, &child.task).await?,
+            Effect::Reopen(child) => steer::reopen_child(tx, &prepared.lease, *child, at).await?,
             Effect::Delegate(delegation) => delegate(tx, prepared, delegation).await?,
         }
     }

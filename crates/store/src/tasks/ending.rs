@@ -108,7 +108,7 @@ fn webhooks(row: &mut Row) -> Result<bool> {
     Ok(row.i64()? > 0)
 }
 
-/// Leaves the end of a child for its parent.
+/// Leaves the end of a child for its parent. A parent that has failed may be tried again, and finds it then.
 async fn tell_parent(
     tx: &mut Tx,
     prepared: &Prepared,
@@ -119,7 +119,7 @@ async fn tell_parent(
 ) -> Result<()> {
     let (lease, scope) = (&prepared.lease, prepared.lease.scope());
     let Some(stand) = signals::stand(tx, scope, parent).await? else { return Ok(()) };
-    if stand.status.is_terminal() {
+    if stand.status.is_terminal() && stand.status != TaskStatus::Failed {
         return Ok(());
     }
     let signal = Signal::ChildEnded {

@@ -3,7 +3,7 @@
 use kybern_core::id::{TaskId, TenantId, UserId};
 use kybern_core::money::{NanoUsd, Tokens, Usage};
 use kybern_core::plan::PlanHash;
-use kybern_core::task::{Channel, Commit, Committed, NewTask, Task, TaskStatus};
+use kybern_core::task::{Channel, Committed, NewTask, Task, TaskStatus};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 
@@ -85,8 +85,8 @@ pub(super) fn fresh(scope: TenantScope, new: &NewTask, claimed: bool, started_at
         payload: new.payload.clone(),
         created_by: new.created_by.clone(),
         user: new.user,
-        intent: None,
-        confidence: None,
+        intent: new.intent.as_ref().map(|(intent, _)| intent.clone()),
+        confidence: new.intent.as_ref().map(|(_, confidence)| *confidence),
         plan: new.plan.as_ref().map(|plan| (plan.key.clone(), plan.version)),
         plan_hash: new.plan.as_ref().map(|plan| plan.hash().clone()),
         max_steps: new.max_steps,
@@ -110,14 +110,5 @@ pub(super) fn fresh(scope: TenantScope, new: &NewTask, claimed: bool, started_at
         signals: 0,
         epoch: i64::from(claimed),
         forked_from: new.forked_from.as_ref().map(|(task, _)| *task),
-    }
-}
-
-/// The usage of a commit that no row of it accounts for.
-pub(super) fn remainder(commit: &Commit, accounted: &Usage) -> Usage {
-    Usage {
-        input_tokens: Tokens(commit.usage.input_tokens.0.saturating_sub(accounted.input_tokens.0)),
-        output_tokens: Tokens(commit.usage.output_tokens.0.saturating_sub(accounted.output_tokens.0)),
-        cost_nanos: NanoUsd(commit.usage.cost_nanos.0.saturating_sub(accounted.cost_nanos.0)),
     }
 }

@@ -2,12 +2,14 @@
 
 use kybern_core::audit::AuditEvent;
 use kybern_core::id::TaskId;
-use kybern_core::task::{Signal, Task, TaskStatus};
+use kybern_core::plan::StepId;
+use kybern_core::task::{Lease, Signal, Task, TaskStatus};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
+use serde_json::json;
 
 use super::read;
-use super::signals::{Left, expect, leave};
+use super::signals::{Left, expect, leave, stand};
 use crate::audit;
 use crate::db::{Tx, args, statements};
 use crate::error::{Result, StoreError};
@@ -71,4 +73,33 @@ pub(super) async fn reopen(tx: &mut Tx, (wish, signal): &(Wish, Signal)) -> Resu
     leave(tx, scope, id, &Left { dedupe, signal, body_hash: None }, wish.at).await?;
     audit::append(tx, scope, wish.at, &wish.audit).await?;
     read::expect(tx, scope, id).await
+}
+
+/// Lets a task's child be waited for once more: a failed one is tried again, the end of one that has ended otherwise
+/// is told again, and one that still runs will tell of its end by itself.
+pub(super) async fn reopen_child(tx: &mut Tx, parent: &Lease, child: TaskId, at: Timestamp) -> Result<()> {
+    let scope = parent.scope();
+    let Some(stand) = stand(tx, scope, child).await? else { return Ok(()) };
+    let known = read::expect(tx, scope, child).await?;
+    let Some((_, step)) = known.parent.filter(|(of, _)| *of == parent.task()) else { return Ok(()) };
+    if stand.status == TaskStatus::Failed {
+        let by = format!("task:{}", parent.task());
+        let detail = json!({"parent": parent.task()});
+        let audit = AuditEvent::by_executor("task.retry", format!("task:{child}"), detail);
+        let wish = Wish { scope, id: child, at, audit };
+        reopen(tx, &(wish, Signal::Retry { by })).await.map(|_| ())
+    } else if stand.status.is_terminal() {
+        let signal = Signal::ChildEnded {
+            step: StepId::trusted(&step),
+            child,
+            status: known.status,
+            result: known.result.unwrap_or_default(),
+            error: known.error,
+            usage: known.usage,
+        };
+        let dedupe = format!("child:{child}:{}:{}", known.epoch, parent.epoch());
+        leave(tx, scope, parent.task(), &Left { dedupe, signal: &signal, body_hash: None }, at).await
+    } else {
+        Ok(())
+    }
 }

@@ -54,7 +54,7 @@ pub(super) async fn submit(tx: &mut Tx, submission: &Submission) -> Result<Submi
     Ok(match &submission.claim {
         Some((worker, _)) => {
             let lease = Lease::granted(task.tenant, task.id, task.epoch, worker.clone());
-            Submitted::New(Box::new(Claimed { lease, task, recovered_from: None }))
+            Submitted::New(Box::new(Claimed { lease, task, recovered_from: None, at: submission.new.at }))
         }
         None => {
             tx.wake();
@@ -117,6 +117,8 @@ async fn insert(tx: &mut Tx, submission: &Submission) -> Result<()> {
         i64::from(claim.is_some()),
         claim.map_or(0, |(_, lease)| count(lease.0)),
         new.forked_from.as_ref().map(|(task, _)| task.as_uuid()),
+        new.intent.as_ref().map(|(intent, _)| intent.as_str()),
+        new.intent.as_ref().map(|(_, confidence)| *confidence),
     ];
     tx.execute(&INSERT, args).await?;
     for (n, attachment) in (0_u32..).zip(&new.attachments) {

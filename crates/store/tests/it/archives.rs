@@ -9,11 +9,11 @@ use kybern_core::id::{JobId, OutboxId, RecordId, TaskId, TenantId};
 use kybern_core::job::NewJob;
 use kybern_core::money::{NanoUsd, Tokens, Usage};
 use kybern_core::outbox::{NewOutbox, OutboxChannel};
-use kybern_core::ports::{IdSource as _, Keys as _, Store};
+use kybern_core::ports::{Clock, IdSource as _, Keys, Store};
 use kybern_core::record::{Expect, Lookup, Merge, PutRecord};
 use kybern_core::task::{Commit, Effect};
 use kybern_core::tenant::TenantScope;
-use kybern_store::{Manifest, StoreError, manifest};
+use kybern_store::{Manifest, SqliteOptions, SqliteStore, StoreError, manifest};
 use kybern_testkit::{SimClock, TestKeys, actors};
 use serde_json::json;
 
@@ -96,6 +96,40 @@ async fn a_sqlite_archive_restores_into_sqlite() {
     // A second archive of the restored store holds the same rows.
     let again = new.backup(folder.path().join("again.kybern"), Some("fingerprint")).await.unwrap();
     assert_eq!(Manifest { created_at: made.created_at, ..again }, made);
+}
+
+#[tokio::test]
+async fn a_file_in_use_is_backed_up_as_of_one_moment_without_its_lock() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kybern.db");
+    let (keys, clock): (Arc<dyn Keys>, Arc<dyn Clock>) = (Arc::new(TestKeys::new()), Arc::new(SimClock::new()));
+    let back_up = async |name: &str| {
+        let archive = folder.path().join(name);
+        SqliteStore::back_up_file(&path, archive, Some("fingerprint"), keys.clone(), clock.clone()).await
+    };
+    assert!(back_up("none.kybern").await.is_err(), "there is no file");
+    assert!(!path.exists(), "and none is made");
+    let store = SqliteStore::open(&path, SqliteOptions::default(), keys.clone(), clock.clone()).await.unwrap();
+    let first = fill(&store, work::home(), 51).await;
+    let made = back_up("backup.kybern").await.unwrap();
+    let locked = store.backup(folder.path().join("own.kybern"), Some("fingerprint")).await.unwrap();
+    assert_eq!(made, locked, "the store itself would write the same");
+    let (new, _new_folder) = support::sqlite(Arc::new(SimClock::new())).await;
+    new.restore(folder.path().join("backup.kybern")).await.unwrap();
+    shows(&new, work::home(), first, &store).await;
+    drop(store);
+    assert_eq!(back_up("stopped.kybern").await.unwrap(), made, "also when nobody has it");
+
+    let other = rusqlite::Connection::open(&path).unwrap();
+    let version: i64 = other.query_row("SELECT max(version) FROM schema_migration", [], |row| row.get(0)).unwrap();
+    other.execute("INSERT INTO schema_migration VALUES (9999, 'later', '', 0)", []).unwrap();
+    assert!(matches!(back_up("newer.kybern").await.unwrap_err(), StoreError::Newer { found: 9999, .. }));
+    other.execute("DELETE FROM schema_migration WHERE version IN (9999, ?1)", [version]).unwrap();
+    let refused = back_up("older.kybern").await.unwrap_err();
+    assert!(matches!(refused, StoreError::Older { found, known } if found < version && known == version), "{refused}");
+    let left: i64 = other.query_row("SELECT count(*) FROM schema_migration", [], |row| row.get(0)).unwrap();
+    assert_eq!(left, version - 1, "nothing is migrated");
+    assert!(!folder.path().join("older.kybern").exists() && !folder.path().join("older.kybern.part").exists());
 }
 
 #[tokio::test]

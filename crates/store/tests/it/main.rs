@@ -15,4 +15,5 @@ mod postgres_walls;
 mod sqlite_suite;
 mod statements;
 mod support;
+mod texts;
 mod work;

@@ -37,6 +37,7 @@ pub fn task(id: TaskId) -> NewTask {
         created_by: "user:1".to_owned(),
         user: None,
         plan: None,
+        intent: None,
         attachments: vec![],
         max_steps: 50,
         confidence_threshold: 0.8,

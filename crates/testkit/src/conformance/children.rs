@@ -2,7 +2,7 @@
 
 use kybern_core::id::TaskId;
 use kybern_core::money::{NanoUsd, Usage};
-use kybern_core::task::{Commit, Effect, Lease, NewChild, NewTask, Signal, TaskStatus};
+use kybern_core::task::{Commit, Effect, Lease, NewChild, NewTask, Signal, SignalKind, TaskStatus};
 
 use super::fixture::end;
 use super::{Harness, Home, World};
@@ -81,4 +81,46 @@ pub async fn a_waiting_child_leaves_no_signal(h: Harness) {
     w.release(&lease, TaskStatus::NeedsReview, None, vec![w.wait("ask", 1)]).await;
     assert!(signals(&w, &home, parent.task()).await.is_empty());
     assert!(w.due().await.is_empty());
+}
+
+pub async fn a_parent_that_has_failed_finds_the_childs_end_when_it_is_tried_again(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let parent = w.leased(&home, "w").await;
+    let child = spawn(&w, &parent).await;
+    w.end(&parent, TaskStatus::Failed).await;
+    let lease = w.claim_only("w", child).await.lease;
+    w.end(&lease, TaskStatus::Completed).await;
+    assert!(w.due().await.is_empty(), "an ended task is not claimed because its child ends");
+    let retry = Signal::Retry { by: "user:u".to_owned() };
+    w.store().reopen(home.scope, parent.task(), retry, w.now(), w.event("task.retry")).await.unwrap();
+    assert_eq!(w.due().await, [parent.task()]);
+    let kinds: Vec<SignalKind> =
+        signals(&w, &home, parent.task()).await.iter().map(|(_, signal)| signal.kind()).collect();
+    assert_eq!(kinds, [SignalKind::ChildEnded, SignalKind::Retry]);
+}
+
+pub async fn a_failed_child_is_reopened_by_its_parents_commit(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let parent = w.leased(&home, "w").await;
+    let (failed, other) = (spawn(&w, &parent).await, w.leased(&home, "w").await);
+    w.end(&w.claim_only("w", failed).await.lease, TaskStatus::Failed).await;
+    w.end(&other, TaskStatus::Failed).await;
+    w.commit(&parent, w.effects(vec![Effect::Reopen(failed), Effect::Reopen(other.task())])).await;
+    // The other one is no child of this task and stays as it is.
+    let child = w.claim_only("w", failed).await;
+    assert_eq!((child.task.status, child.task.error.is_some()), (TaskStatus::Pending, false));
+    assert!(matches!(&signals(&w, &home, failed).await[..], [(1, Signal::Retry { .. })]));
+    // It runs: nothing to be done. Then it ends, and tells of it again when it is asked to.
+    w.commit(&parent, w.effects(vec![Effect::Reopen(failed)])).await;
+    w.end(&child.lease, TaskStatus::Completed).await;
+    w.commit(&parent, w.effects(vec![Effect::Reopen(failed)])).await;
+    let ends: Vec<TaskStatus> = signals(&w, &home, parent.task())
+        .await
+        .into_iter()
+        .filter_map(|(_, signal)| match signal {
+            Signal::ChildEnded { status, .. } => Some(status),
+            Signal::Review { .. } | Signal::Callback { .. } | Signal::Retry { .. } => None,
+        })
+        .collect();
+    assert_eq!(ends, [TaskStatus::Failed, TaskStatus::Completed, TaskStatus::Completed]);
 }

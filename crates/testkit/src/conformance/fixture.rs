@@ -136,6 +136,7 @@ impl World {
             created_by: "user:test".to_owned(),
             user: None,
             plan: None,
+            intent: None,
             attachments: Vec::new(),
             max_steps: 50,
             confidence_threshold: 0.8,

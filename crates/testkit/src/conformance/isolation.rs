@@ -40,7 +40,7 @@ async fn settle(w: &World, home: &Home) -> Estate {
         hash: blob.clone(),
         source: AttachmentSource::Attached,
     };
-    let task = NewTask { attachments: vec![file], plan: Some(plan("test.plan")), ..w.new_task() };
+    let task = NewTask { attachments: vec![file], plan: Some(plan("test.plan").into()), ..w.new_task() };
     let lease = w.leased_as(home, task, "w", LONG).await.lease;
     let child = NewTask { parent: Some((lease.task(), "s".to_owned())), ..w.new_task() };
     w.leased_as(home, child, "w", LONG).await;

@@ -87,7 +87,7 @@ pub async fn a_dead_job_rests(h: Harness) {
     assert!(!finish(&w, &claimed, JobEnd::Done).await);
 }
 
-pub async fn an_expired_lease_counts_as_a_try_and_the_last_one_kills(h: Harness) {
+pub async fn an_expired_lease_counts_as_a_try_and_after_the_last_one_the_job_is_wound_up(h: Harness) {
     let (w, home) = World::new(h).await;
     enqueue(&w, &home, &job(&w, None, 2)).await;
     let first = claim_one(&w, SHORT).await;
@@ -95,12 +95,38 @@ pub async fn an_expired_lease_counts_as_a_try_and_the_last_one_kills(h: Harness)
     let second = w.harness.after(Millis(SHORT.0 + 1), again).await;
     assert_eq!((second.attempt, second.id), (2, first.id));
     assert!(!finish(&w, &first, JobEnd::Done).await, "its lease is somebody else's");
-    let dead = async || {
-        assert!(claim(&w, SHORT).await.is_empty(), "no third try");
-        (w.store().dead_jobs().await.unwrap() == 1).then_some(())
-    };
-    w.harness.after(Millis(SHORT.0 + 1), dead).await;
+    // Whoever winds it up may die as well, so it is claimed until somebody has said how it ended.
+    for attempt in [3, 4] {
+        let winding_up = w.harness.after(Millis(SHORT.0 + 1), again).await;
+        assert_eq!((winding_up.attempt, winding_up.max_attempts, winding_up.id), (attempt, 2, first.id));
+        assert_eq!(w.store().dead_jobs().await.unwrap(), 0, "nobody has said so");
+    }
+    let last = w.harness.after(Millis(SHORT.0 + 1), async || claim(&w, LONG).await.pop()).await;
     assert!(!finish(&w, &second, JobEnd::Done).await);
+    assert!(finish(&w, &last, JobEnd::Dead { error: "the worker died".to_owned() }).await);
+    assert_eq!(w.store().dead_jobs().await.unwrap(), 1);
+    assert!(claim(&w, LONG).await.is_empty());
+}
+
+pub async fn a_lease_is_prolonged_by_its_holder_only(h: Harness) {
+    let (w, home) = World::new(h).await;
+    enqueue(&w, &home, &job(&w, None, 5)).await;
+    let renew = async |job: &ClaimedJob, lease| w.store().renew_job(job, lease, w.now()).await.unwrap();
+    let first = claim_one(&w, SHORT).await;
+    assert!(renew(&first, LONG).await);
+    enqueue(&w, &home, &job(&w, None, 5)).await;
+    let other = w.harness.after(Millis(SHORT.0 + 1), async || claim(&w, LONG).await.pop()).await;
+    assert_ne!(other.id, first.id, "the first one is held");
+    assert!(renew(&first, SHORT).await, "it was never lost");
+    let second = w.harness.after(Millis(SHORT.0 + 1), async || claim(&w, LONG).await.pop()).await;
+    assert_eq!((second.id, second.attempt), (first.id, 2));
+    assert!(!renew(&first, LONG).await, "its lease is somebody else's");
+    let elsewhere = ClaimedJob { tenant: w.tenant("second").await.scope.tenant(), ..second.clone() };
+    assert!(!renew(&elsewhere, LONG).await);
+    let retry = JobEnd::Retry { error: "busy".to_owned(), due_at: w.now() };
+    assert!(finish(&w, &second, retry).await);
+    assert!(!renew(&second, LONG).await, "it was given back");
+    assert!(finish(&w, &claim_one(&w, LONG).await, JobEnd::Done).await);
 }
 
 pub async fn a_job_comes_with_the_commit_once(h: Harness) {

@@ -45,6 +45,8 @@ pub(super) enum EffectMove {
     Put { key: u8, expect: u8, merge: u8, value: u8, lookup: Option<u8> },
     Send,
     Spawn,
+    /// Any task, mostly no child of the one that commits.
+    Reopen { task: usize },
     Delegate { workflow: u8 },
 }
 
@@ -93,7 +95,8 @@ fn effects() -> impl Strategy<Value = EffectMove> {
             |(key, expect, merge, value, lookup)| EffectMove::Put { key, expect, merge, value, lookup }
         ),
         1 => Just(EffectMove::Send),
-        1 => Just(EffectMove::Spawn),
+        2 => Just(EffectMove::Spawn),
+        2 => (0..8_usize).prop_map(|task| EffectMove::Reopen { task }),
         1 => (0..2_u8).prop_map(|workflow| EffectMove::Delegate { workflow }),
     ]
 }

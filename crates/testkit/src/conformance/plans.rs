@@ -33,7 +33,7 @@ pub async fn a_plan_is_read_back_as_it_was_written(h: Harness) {
     assert_eq!((written.version, written.active, written.origin), (1, true, PlanOrigin::Tenant));
     assert!(written.quarantine.is_empty() && written.id.is_some());
     let read = w.store().plans(home.scope).await.unwrap();
-    assert_eq!(read, std::slice::from_ref(&written));
+    assert_eq!(*read, std::slice::from_ref(&written));
     assert_eq!(read[0].freeze().hash(), written.freeze().hash());
 }
 

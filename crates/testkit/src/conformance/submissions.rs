@@ -149,8 +149,8 @@ pub async fn attachments_keep_their_order(h: Harness) {
 pub async fn a_frozen_plan_comes_with_the_task(h: Harness) {
     let (w, home) = World::new(h).await;
     let plan = plan("test.plan");
-    let task = w.queued(&home, NewTask { plan: Some(plan.clone()), ..w.new_task() }).await;
-    w.queued(&home, NewTask { plan: Some(plan.clone()), ..w.new_task() }).await;
+    let task = w.queued(&home, NewTask { plan: Some(plan.clone().into()), ..w.new_task() }).await;
+    w.queued(&home, NewTask { plan: Some(plan.clone().into()), ..w.new_task() }).await;
     assert_eq!(task.plan, Some(("test.plan".to_owned(), 1)));
     assert_eq!(task.plan_hash.as_ref(), Some(plan.hash()));
     assert_eq!(w.store().frozen_plan(home.scope, plan.hash()).await.unwrap(), Some(plan));

@@ -44,6 +44,8 @@ macro_rules! conformance_suite {
                 a_parent_at_work_hears_at_its_next_commit,
                 a_parent_that_has_ended_stays_ended,
                 a_waiting_child_leaves_no_signal,
+                a_parent_that_has_failed_finds_the_childs_end_when_it_is_tried_again,
+                a_failed_child_is_reopened_by_its_parents_commit,
             }
             claims {
                 claim_takes_expired_and_due_only,
@@ -94,7 +96,8 @@ macro_rules! conformance_suite {
                 one_dedupe_key_is_one_job,
                 a_retry_comes_at_its_time,
                 a_dead_job_rests,
-                an_expired_lease_counts_as_a_try_and_the_last_one_kills,
+                an_expired_lease_counts_as_a_try_and_after_the_last_one_the_job_is_wound_up,
+                a_lease_is_prolonged_by_its_holder_only,
                 a_job_comes_with_the_commit_once,
                 eight_workers_never_claim_the_same_job,
                 take_over_makes_leased_jobs_claimable,

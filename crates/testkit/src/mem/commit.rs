@@ -107,9 +107,13 @@ impl State {
     }
 
     /// A parent learns of its child's end in the commit that ends it.
-    fn tell_parent(&mut self, child: &Task, at: Timestamp) {
+    pub(super) fn tell_parent(&mut self, child: &Task, at: Timestamp) {
         let Some((parent, step)) = &child.parent else { return };
         let Some(row) = self.tasks.get_mut(parent).filter(|row| row.task.tenant == child.tenant) else { return };
+        // A parent that has failed may be tried again, and finds it then.
+        if row.task.status.is_terminal() && row.task.status != TaskStatus::Failed {
+            return;
+        }
         let signal = Signal::ChildEnded {
             step: StepId::trusted(step),
             child: child.id,

@@ -52,6 +52,7 @@ impl State {
                     self.insert_job(tenant, *job);
                 }
                 Effect::Spawn(child) => self.insert_task(tenant, child.task),
+                Effect::Reopen(child) => self.reopen_child(tenant, task, child, at),
                 Effect::Delegate(delegation) => {
                     if let Some(row) = self.tasks.get_mut(&task) {
                         row.delegations.push(*delegation);

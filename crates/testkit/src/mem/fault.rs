@@ -1,5 +1,7 @@
 //! Faults of the in-memory store: a hook that looks at every call and says how it ends.
 
+use kybern_core::time::Millis;
+
 /// One call of the store, before it begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FaultPoint {
@@ -17,6 +19,8 @@ pub enum Fault {
     None,
     /// As it should, after everybody else had a turn: calls that race are taken in another order.
     Yield,
+    /// As it should, but so much later: the network, or the caller's whole process, stood still meanwhile.
+    Stall(Millis),
     /// The caller's process dies before the call takes effect: the call never returns. Drop its future.
     CrashBefore,
     /// The caller's process dies after the call took effect: the call never returns. Drop its future.

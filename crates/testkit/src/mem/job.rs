@@ -27,13 +27,18 @@ impl JobStore for MemStore {
         self.run("claim_jobs", |state| Ok(state.claim_jobs(limit, lease, now))).await
     }
 
+    async fn renew_job(&self, job: &ClaimedJob, lease: Millis, now: Timestamp) -> Result<bool> {
+        self.run("renew_job", |state| {
+            let Some(row) = state.held_job(job) else { return Ok(false) };
+            row.claimable_at = now.plus(lease);
+            Ok(true)
+        })
+        .await
+    }
+
     async fn finish_job(&self, job: &ClaimedJob, end: JobEnd, _now: Timestamp) -> Result<bool> {
         self.run("finish_job", |state| {
-            let holds = |row: &&mut JobRow| {
-                let same = row.job.id == job.id && row.tenant == job.tenant;
-                same && row.leased && row.epoch == job.epoch && row.status == JobStatus::Pending
-            };
-            let Some(row) = state.jobs.iter_mut().find(holds) else { return Ok(false) };
+            let Some(row) = state.held_job(job) else { return Ok(false) };
             row.leased = false;
             match end {
                 JobEnd::Done => row.status = JobStatus::Done,
@@ -66,13 +71,16 @@ impl JobStore for MemStore {
 }
 
 impl State {
+    /// The row of a job whose lease is still that one.
+    fn held_job(&mut self, job: &ClaimedJob) -> Option<&mut JobRow> {
+        self.jobs.iter_mut().find(|row| {
+            let same = row.job.id == job.id && row.tenant == job.tenant;
+            same && row.leased && row.epoch == job.epoch && row.status == JobStatus::Pending
+        })
+    }
+
     fn claim_jobs(&mut self, limit: u32, lease: Millis, now: Timestamp) -> Vec<ClaimedJob> {
         let due = |row: &JobRow| row.status == JobStatus::Pending && row.claimable_at <= now;
-        for row in self.jobs.iter_mut().filter(|row| due(row) && row.leased && row.attempts >= row.job.max_attempts) {
-            row.status = JobStatus::Dead;
-            row.leased = false;
-            row.error = Some("its lease expired on its last try".to_owned());
-        }
         let mut found: Vec<&mut JobRow> = self.jobs.iter_mut().filter(|row| due(row)).collect();
         found.sort_by_key(|row| (row.claimable_at, row.job.id));
         found.into_iter().take(limit as usize).map(|row| row.claim(lease, now)).collect()

@@ -140,12 +140,13 @@ impl MemStore {
         match fault {
             Fault::None | Fault::CrashAfter | Fault::AnswerLost => {}
             Fault::Yield => tokio::task::yield_now().await,
+            Fault::Stall(span) => stall(span).await,
             Fault::CrashBefore => std::future::pending().await,
             Fault::Unavailable => return Err(unavailable(call).into()),
         }
         let answer = self.write(work);
         match fault {
-            Fault::None | Fault::Yield | Fault::CrashBefore | Fault::Unavailable => answer,
+            Fault::None | Fault::Yield | Fault::Stall(_) | Fault::CrashBefore | Fault::Unavailable => answer,
             Fault::AnswerLost => Err(unavailable(call).into()),
             Fault::CrashAfter => {
                 drop(answer);
@@ -162,6 +163,11 @@ impl MemStore {
         self.hint.notify_waiters();
         answer
     }
+}
+
+/// Running out of time is how it takes its time.
+async fn stall(span: Millis) {
+    drop(tokio::time::timeout(span.as_duration(), std::future::pending::<()>()).await);
 }
 
 fn unavailable(call: &str) -> Error {

@@ -1,5 +1,7 @@
 //! The plans of tenants.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, Result};
@@ -26,10 +28,10 @@ impl PlanStore for MemStore {
         self.run("put_plan", |state| state.put_plan(scope, id, draft, at, audit)).await
     }
 
-    async fn plans(&self, scope: TenantScope) -> Result<Vec<Plan>> {
+    async fn plans(&self, scope: TenantScope) -> Result<Arc<Vec<Plan>>> {
         self.run("plans", |state| {
             let own = state.plans.iter().filter(|((tenant, _), _)| *tenant == scope.tenant());
-            Ok(own.flat_map(|(_, versions)| versions.iter().rev()).cloned().collect())
+            Ok(Arc::new(own.flat_map(|(_, versions)| versions.iter().rev()).cloned().collect()))
         })
         .await
     }

@@ -2,10 +2,11 @@
 
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::Result;
-use kybern_core::id::TaskId;
+use kybern_core::id::{TaskId, TenantId};
 use kybern_core::task::{Signal, Task, TaskStatus};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
+use serde_json::json;
 
 use super::state::{State, TaskRow, conflict};
 
@@ -66,6 +67,22 @@ impl State {
         let task = row.task.clone();
         self.append_audit(scope.tenant(), at, audit);
         Ok(task)
+    }
+
+    /// A failed child is tried again; the end of one that has ended otherwise is told once more.
+    pub(super) fn reopen_child(&mut self, tenant: TenantId, parent: TaskId, child: TaskId, at: Timestamp) {
+        let known = self.tasks.get(&child).map(|row| row.task.clone()).filter(|row| row.tenant == tenant);
+        let of_parent = |row: &Task| row.parent.as_ref().is_some_and(|(of, _)| *of == parent);
+        let Some(found) = known.filter(of_parent) else { return };
+        if found.status == TaskStatus::Failed {
+            let detail = json!({"parent": parent});
+            let audit = AuditEvent::by_executor("task.retry", format!("task:{child}"), detail);
+            let signal = Signal::Retry { by: format!("task:{parent}") };
+            let reopened = self.reopen(crate::actors::scope(tenant), child, signal, at, audit);
+            debug_assert!(reopened.is_ok(), "a failed task can be reopened");
+        } else if found.status.is_terminal() {
+            self.tell_parent(&found, at);
+        }
     }
 
     /// The row of a task that has not ended.

@@ -225,7 +225,7 @@ impl State {
             self.dedupe.insert(key, new.id);
         }
         if let Some(plan) = &new.plan {
-            self.frozen.insert((tenant, plan.hash().as_str().to_owned()), plan.clone());
+            self.frozen.insert((tenant, plan.hash().as_str().to_owned()), plan.as_ref().clone());
         }
         self.tasks.insert(new.id, row_of(tenant, new));
     }
@@ -276,7 +276,7 @@ impl TaskRow {
             self.task.status = TaskStatus::Executing;
         }
         let lease = Lease::granted(self.task.tenant, self.task.id, self.task.epoch, worker.clone());
-        Claimed { lease, task: self.task.clone(), recovered_from }
+        Claimed { lease, task: self.task.clone(), recovered_from, at: now }
     }
 }
 
@@ -306,8 +306,8 @@ fn row_of(tenant: TenantId, new: NewTask) -> TaskRow {
         payload: new.payload,
         created_by: new.created_by,
         user: new.user,
-        intent: None,
-        confidence: None,
+        intent: new.intent.as_ref().map(|(intent, _)| intent.clone()),
+        confidence: new.intent.as_ref().map(|(_, confidence)| *confidence),
         plan: new.plan.as_ref().map(|plan| (plan.key.clone(), plan.version)),
         plan_hash: new.plan.as_ref().map(|plan| plan.hash().clone()),
         max_steps: new.max_steps,

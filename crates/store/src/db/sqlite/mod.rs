@@ -130,14 +130,19 @@ fn write(mut tx: Tx, mut queue: mpsc::Receiver<Box<dyn Pending>>, limit: usize, 
 pub(crate) enum Use {
     /// Writing; creates the file.
     Write,
-    /// Reading.
+    /// Reading, in the process that has the file.
     Read,
+    /// Reading, in whatever process: the file is not created and its content never changed.
+    Look,
 }
 
 /// Opens one connection with its settings.
 pub(crate) fn connect(path: &Path, use_: Use) -> Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let conn = Connection::open_with_flags(path, flags)?;
+    let flags = match use_ {
+        Use::Write | Use::Read => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+        Use::Look => OpenFlags::SQLITE_OPEN_READ_ONLY,
+    };
+    let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
     conn.busy_timeout(std::time::Duration::from_secs(5))?;
     conn.execute_batch(match use_ {
@@ -145,7 +150,7 @@ pub(crate) fn connect(path: &Path, use_: Use) -> Result<Connection> {
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -8000;
              PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY"
         }
-        Use::Read => "PRAGMA query_only = ON; PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY",
+        Use::Read | Use::Look => "PRAGMA query_only = ON; PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY",
     })?;
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     // The one process of a file is its clock; PostgreSQL has a function of this name that asks the server's.

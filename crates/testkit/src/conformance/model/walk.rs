@@ -171,7 +171,7 @@ impl Walk {
         };
         let child = commit.effects.iter().find_map(|effect| match effect {
             Effect::Spawn(child) => Some(child.task.id),
-            Effect::Put(_) | Effect::Link { .. } | Effect::Send(_) | Effect::Enqueue(_) | Effect::Delegate(_) => None,
+            Effect::Put(_) | Effect::Link { .. } | Effect::Send(_) | Effect::Enqueue(_) | Effect::Delegate(_) | Effect::Reopen(_) => None,
         });
         let store = self.world.store().commit(lease, commit.clone()).await;
         let model = self.model.commit(lease, commit).await;
@@ -205,6 +205,7 @@ impl Walk {
                 let task = NewTask { parent: Some((task, "start".to_owned())), depth: 1, ..self.world.new_task() };
                 Effect::Spawn(Box::new(NewChild { task }))
             }
+            EffectMove::Reopen { task: n } => Effect::Reopen(self.pick(n).unwrap_or(task)),
             EffectMove::Delegate { workflow } => Effect::Delegate(Box::new(Delegation {
                 step: StepId::trusted("hand_over"),
                 workflow: "chase".to_owned(),

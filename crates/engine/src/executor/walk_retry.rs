@@ -1,0 +1,102 @@
+//! A person wants a failed task tried again: what of its walk can go on.
+
+use kybern_core::id::TaskId;
+use kybern_core::task::{StepStatus, TaskStatus};
+
+use super::node::NodeState;
+use super::walk::{Walk, is_container};
+
+impl Walk {
+    /// The children that are waited for once more when the task is tried again: they keep what they have done.
+    #[must_use]
+    pub(super) fn children_to_reopen(&self) -> Vec<TaskId> {
+        (0..self.nodes.len())
+            .filter(|index| self.goes_on_at_retry(*index) && !self.is_shut(*index))
+            .filter_map(|index| self.reopens(index))
+            .collect()
+    }
+
+    /// The child that a failed step waits for again. A cancelled one is not coming back: another takes its place.
+    fn reopens(&self, index: usize) -> Option<TaskId> {
+        let child = self.node(index).child.as_ref()?;
+        matches!(child.ended, Some(TaskStatus::Failed | TaskStatus::Completed)).then_some(child.id)
+    }
+
+    /// Whether a retry lets a node go on: it failed and that was not tolerated, or it was interrupted by a failure.
+    fn goes_on_at_retry(&self, index: usize) -> bool {
+        let node = self.node(index);
+        node.outcome().is_some_and(|outcome| match outcome.status {
+            StepStatus::Failed => !outcome.tolerated,
+            StepStatus::Skipped => node.opening.is_some(),
+            StepStatus::Completed => false,
+        })
+    }
+
+    /// Whether all that came before a node has settled, not only what it waits for itself. That is the same until a
+    /// retry lets a step begin anew behind which others have run already, because they run always.
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes only grow")]
+    pub(super) fn settled_before(&self, index: usize) -> bool {
+        if !self.tried_again {
+            return true;
+        }
+        let mut looked = std::collections::HashSet::new();
+        let mut open = self.nodes[index].deps.clone();
+        while let Some(dep) = open.pop() {
+            if looked.insert(dep) {
+                if !self.settled(dep) {
+                    return false;
+                }
+                open.extend(&self.nodes[dep].deps);
+            }
+        }
+        true
+    }
+
+    /// Whether a node lies in one that has ended and stays so.
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose lists only grow")]
+    fn is_shut(&self, index: usize) -> bool {
+        let mut at = self.lists[self.node(index).list].owner;
+        while let Some(owner) = at {
+            let node = self.node(owner);
+            if is_container(&node.spec.kind) && node.outcome().is_some() && !self.goes_on_at_retry(owner) {
+                return true;
+            }
+            at = self.lists[node.list].owner;
+        }
+        false
+    }
+
+    /// A person wants a failed task tried again: what failed begins anew under its next generation, what was never
+    /// reached can be reached again.
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes only grow")]
+    pub(super) fn retry_failed(&mut self) {
+        self.tried_again = true;
+        let shut: Vec<bool> = (0..self.nodes.len()).map(|index| self.is_shut(index)).collect();
+        for list in self.lists.iter_mut().filter(|list| list.nodes.iter().all(|index| !shut[*index])) {
+            list.stopped_by = None;
+        }
+        for index in
+            (0..self.nodes.len()).filter(|index| !shut[*index] && self.goes_on_at_retry(*index)).collect::<Vec<_>>()
+        {
+            let waits_again = self.reopens(index).is_some();
+            let node = &mut self.nodes[index];
+            if let Some(child) = node.child.as_mut().filter(|_| waits_again) {
+                child.ended = None;
+                node.state = NodeState::Waiting(child.wait.clone());
+            } else if is_container(&node.spec.kind) && node.opening.is_some() {
+                node.state = NodeState::Opened;
+            } else {
+                node.state = NodeState::Pending;
+                node.generation += 1;
+                node.attempts = 0;
+                node.answer = super::node::Answer::default();
+            }
+        }
+        for phase in self.phases.values_mut() {
+            if phase.outcome.as_ref().is_some_and(|outcome| outcome.status == StepStatus::Failed) {
+                phase.outcome = None;
+            }
+        }
+        self.rebuild_state();
+    }
+}

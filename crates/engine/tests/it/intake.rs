@@ -1,0 +1,68 @@
+//! What comes in by mail, and what a repeat is.
+
+use kybern_core::ports::{TaskFilter, TaskStore as _};
+use kybern_core::task::{Channel, TaskStatus};
+use kybern_engine::intake::Received;
+use kybern_testkit::fakes::FixedIntent;
+use serde_json::{Value, json};
+
+use crate::live::Live;
+use crate::outside::CountedIntent;
+use crate::world::{World, plan, step};
+
+fn letter(id: &str, text: &str) -> Value {
+    json!({"id": id, "subject": "A request", "text": text})
+}
+
+async fn receive(live: &Live<'_>, letter: &Value) -> Received {
+    live.engine.receive_email(&live.world.actor, letter.to_string().into(), None).await.unwrap()
+}
+
+async fn count(live: &Live<'_>) -> usize {
+    let all = TaskFilter { limit: 200, ..TaskFilter::default() };
+    live.world.look(live.world.store.tasks(live.world.scope(), &all)).await.unwrap().items.len()
+}
+
+fn knowing() -> World {
+    let table = FixedIntent::new().when("please", "test.plan", 0.9);
+    World::new().knowing(CountedIntent { table, ..CountedIntent::default() })
+}
+
+#[test]
+fn another_letter_under_a_known_message_id_is_a_task_of_its_own() {
+    knowing().run(async |live| {
+        live.put(plan(json!([step("a", "core.set", json!({"said": "{{ task.input }}"}))]))).await;
+        let texts = ["please quote", "please cancel", "please wait"];
+        let mut ids = Vec::new();
+        for text in texts {
+            let received = receive(&live, &letter("same@example.com", text)).await;
+            assert!(!received.duplicate, "{text}");
+            assert!(!ids.contains(&received.task_id), "{text}");
+            ids.push(received.task_id);
+        }
+        // A second delivery of each of them finds the task of the first.
+        for (text, id) in texts.iter().zip(&ids) {
+            let again = receive(&live, &letter("same@example.com", text)).await;
+            assert_eq!((again.task_id, again.duplicate), (*id, true), "{text}");
+        }
+        for (text, id) in texts.iter().zip(&ids) {
+            let task = live.proven(*id).await;
+            assert_eq!((task.status, task.channel), (TaskStatus::Completed, Channel::Email));
+            assert_eq!(task.state["said"], json!(text));
+        }
+        assert_eq!(count(&live).await, 3);
+    });
+}
+
+#[test]
+fn a_letter_without_an_id_is_known_by_what_it_says() {
+    knowing().run(async |live| {
+        let nameless = |text: &str, file: &str| json!({"subject": "s", "text": text, "files": {"a.txt": file}});
+        let first = receive(&live, &nameless("please", "one")).await;
+        assert_eq!(receive(&live, &nameless("please", "one")).await, Received { duplicate: true, ..first });
+        // The same words with another file are another letter.
+        let other = receive(&live, &nameless("please", "two")).await;
+        assert!(!other.duplicate && other.task_id != first.task_id);
+        assert_eq!(count(&live).await, 2);
+    });
+}

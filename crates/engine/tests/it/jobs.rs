@@ -1,0 +1,229 @@
+//! Jobs whose worker dies, hangs, or loses its lease.
+
+use futures::executor::block_on;
+use kybern_core::job::{ClaimedJob, JobEnd, JobStatus};
+use kybern_core::mail::SendFault;
+use kybern_core::outbox::{OutboxMessage, OutboxStatus};
+use kybern_core::ports::{Clock as _, JobStore as _, OutboxStore as _};
+use kybern_core::task::{TaskStatus, WorkerId};
+use kybern_core::time::Millis;
+use kybern_testkit::Fault;
+use serde_json::{Value, json};
+
+use crate::live::Live;
+use crate::outside::{Wire, Wired};
+use crate::world::{World, plan, step};
+
+const HOUR: Millis = Millis(3_600_000);
+
+fn mail() -> Value {
+    json!([step("tell", "core.notify", json!({"to": "a@example.com", "subject": "s", "body": "b"}))])
+}
+
+fn webhook() -> Value {
+    let args = json!({"to": "https://hook.test/x", "subject": "s", "body": "b", "channel": "webhook"});
+    json!([step("tell", "core.notify", args)])
+}
+
+fn dispatch() -> Value {
+    json!([{"id": "out", "kind": "workflow", "workflow": "flow"}])
+}
+
+/// A world whose tests look less often, since much time passes.
+fn patient() -> World {
+    let mut world = World::new();
+    world.tick = Millis(200);
+    world
+}
+
+fn mute() -> Wire {
+    Wire::new(|_, _| Wired::Hang)
+}
+
+/// Waits until the only message has that status.
+async fn shows(live: &Live<'_>, status: OutboxStatus) -> OutboxMessage {
+    live.find(async || live.outbox().await.pop().filter(|message| message.status == status)).await
+}
+
+/// Claims the only job as a worker that dies each time, until it has no try left.
+fn spend(world: &World) -> ClaimedJob {
+    loop {
+        world.clock.stop(world.clock.now().plus(HOUR));
+        let mortal = WorkerId::new("mortal");
+        let claim = world.store.claim_jobs(&mortal, 10, Millis(1), world.clock.now());
+        let job = block_on(world.look(claim)).unwrap().pop().unwrap();
+        if job.attempt == job.max_attempts {
+            world.clock.stop(world.clock.now().plus(HOUR));
+            return job;
+        }
+    }
+}
+
+/// A way to leave a message behind, and what must become of it.
+struct Case {
+    name: &'static str,
+    make: fn() -> World,
+    steps: Value,
+    left: OutboxStatus,
+    end: OutboxStatus,
+}
+
+fn cases() -> Vec<Case> {
+    let slow = || {
+        let world = World::new();
+        world.mail.take(HOUR);
+        world
+    };
+    let busy = || {
+        let world = World::new();
+        world.mail.fail_next(SendFault::NotSent { message: "busy".to_owned(), retryable: true });
+        world
+    };
+    let case = |name, make, steps, left, end| Case { name, make, steps, left, end };
+    let (pending, sending) = (OutboxStatus::Pending, OutboxStatus::Sending);
+    vec![
+        case("mail, perhaps handed over", slow, mail(), sending, OutboxStatus::Uncertain),
+        case("mail, surely not sent", busy, mail(), pending, OutboxStatus::Failed),
+        case("a webhook", || World::new().on(mute()), webhook(), sending, OutboxStatus::Failed),
+        case("a dispatch", || World::new().on(mute()), dispatch(), sending, OutboxStatus::Failed),
+    ]
+}
+
+/// A world in which every try of the case's job has ended with the death of its worker.
+fn left_behind(case: &Case) -> World {
+    let world = (case.make)();
+    world.run(async |live| {
+        live.begin(plan(case.steps.clone()), json!({})).await;
+        shows(&live, case.left).await;
+    });
+    spend(&world);
+    // Whatever kept it from its end is over: only the tries are spent.
+    world.mail.take(Millis(0));
+    world
+}
+
+/// What must be true once the job has been wound up.
+async fn wound_up(live: &Live<'_>, case: &Case, when: &str) {
+    let end = || async {
+        let open = |status| matches!(status, OutboxStatus::Pending | OutboxStatus::Sending);
+        let message = live.outbox().await.pop().filter(|message| !open(message.status))?;
+        let jobs = live.world.store.jobs();
+        (jobs[0].status != JobStatus::Pending).then_some((message, jobs))
+    };
+    let (message, jobs) = live.find(async || end().await).await;
+    assert_eq!(message.status, case.end, "{}, {when}", case.name);
+    let why = message.error.unwrap_or_default();
+    assert!(why.starts_with("the last try was cut off"), "{}, {when}: {why}", case.name);
+    assert_eq!((jobs.len(), jobs[0].status), (1, JobStatus::Dead), "{}, {when}", case.name);
+    assert!(live.world.mail.sent().is_empty(), "{}, {when}", case.name);
+    if case.name == "a dispatch" {
+        let task = live.end(message.task_id.unwrap()).await;
+        let error = task.error.unwrap().message;
+        assert_eq!(task.status, TaskStatus::Failed, "{when}");
+        assert!(error.starts_with("the workflow could not be started: the last try was cut off"), "{when}: {error}");
+    }
+}
+
+#[test]
+fn a_job_whose_worker_died_in_its_last_try_ends_its_message_honestly() {
+    for case in cases() {
+        let world = left_behind(&case);
+        let requests = world.wire.requests().len();
+        world.run(async |live| wound_up(&live, &case, "in peace").await);
+        assert_eq!(world.wire.requests().len(), requests, "{}: it is not tried again", case.name);
+    }
+}
+
+#[test]
+fn winding_up_survives_every_crash() {
+    for case in cases() {
+        let mut struck = 0;
+        for n in 1..=20 {
+            for how in [Fault::CrashBefore, Fault::CrashAfter, Fault::Unavailable, Fault::AnswerLost] {
+                let world = left_behind(&case);
+                let when = format!("call {n}, {how:?}");
+                let story = async |live: Live<'_>| {
+                    live.world.doom(n, how);
+                    wound_up(&live, &case, &when).await;
+                };
+                if world.life(story).is_some() {
+                    continue;
+                }
+                struck += 1;
+                world.clock.stop(world.clock.now().plus(HOUR));
+                world.run(async |live| wound_up(&live, &case, &when).await);
+            }
+        }
+        assert!(struck > 8, "{}: the process died {struck} times only", case.name);
+    }
+}
+
+#[test]
+fn a_message_that_was_sent_in_the_last_try_leaves_no_dead_job() {
+    let world = World::new();
+    world.mail.take(HOUR);
+    world.run(async |live| {
+        live.begin(plan(mail()), json!({})).await;
+        shows(&live, OutboxStatus::Sending).await;
+    });
+    spend(&world);
+    let id = block_on(world.look(world.store.outbox(world.scope(), None, 1))).unwrap().items[0].message.id;
+    let now = world.clock.now();
+    let sent = world.store.move_outbox(world.scope(), id, OutboxStatus::Sending, OutboxStatus::Sent, None, now);
+    assert!(block_on(world.look(sent)).unwrap());
+    world.run(async |live| {
+        live.find(async || (live.world.store.jobs()[0].status != JobStatus::Pending).then_some(())).await;
+    });
+    assert_eq!(world.store.jobs()[0].status, JobStatus::Done);
+}
+
+/// Longer than the lease, and longer than a slow mail server may take to fail.
+#[test]
+fn a_slow_mail_that_was_surely_not_sent_is_sent_again() {
+    let world = patient();
+    world.mail.take(Millis(200_000));
+    world.mail.fail_next(SendFault::NotSent { message: "no reply".to_owned(), retryable: true });
+    world.run(async |live| {
+        live.begin(plan(mail()), json!({})).await;
+        shows(&live, OutboxStatus::Sending).await;
+        let end = shows(&live, OutboxStatus::Sent).await;
+        assert_eq!((end.attempts, live.world.mail.sent().len()), (2, 1));
+        assert_eq!(live.world.store.jobs()[0].attempts, 2, "nobody else took it meanwhile");
+    });
+}
+
+#[test]
+fn a_handler_that_hangs_in_its_last_try_leaves_nothing_on_its_way() {
+    let world = patient();
+    world.mail.take(HOUR);
+    world.run(async |live| {
+        live.begin(plan(mail()), json!({})).await;
+        let message = shows(&live, OutboxStatus::Uncertain).await;
+        assert!(live.now().since(message.created_at) < HOUR);
+    });
+    let world = patient().on(mute());
+    world.run(async |live| {
+        live.begin(plan(webhook()), json!({})).await;
+        let message = shows(&live, OutboxStatus::Failed).await;
+        assert!(message.error.unwrap().contains("took longer than"));
+        live.find(async || (live.world.store.jobs()[0].status == JobStatus::Dead).then_some(())).await;
+    });
+}
+
+#[test]
+fn a_handler_whose_lease_is_lost_is_dropped() {
+    let wire = Wire::new(|_, n| if n == 1 { Wired::Hang } else { Wired::Answer(200, json!({})) });
+    World::new().on(wire).set(|settings| settings.job_slots = 1).run(async |live| {
+        live.begin(plan(webhook()), json!({})).await;
+        shows(&live, OutboxStatus::Sending).await;
+        let (store, began) = (&live.world.store, live.now());
+        store.take_over_jobs(began).await.unwrap();
+        let mut stolen = store.claim_jobs(&WorkerId::new("thief"), 1, HOUR, began).await.unwrap();
+        let retry = JobEnd::Retry { error: "stolen".to_owned(), due_at: began };
+        assert!(store.finish_job(&stolen.remove(0), retry, began).await.unwrap());
+        // The one slot is free only when the handler that hangs is gone.
+        shows(&live, OutboxStatus::Sent).await;
+        assert!(live.now().since(began) <= Millis(20_000), "{}", live.now().since(began));
+        live.find(async || (live.world.store.jobs()[0].status == JobStatus::Done).then_some(())).await;
+    });
+}

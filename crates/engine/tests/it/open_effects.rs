@@ -1,0 +1,137 @@
+//! A call of which nobody can know whether it had its effect is asked about before anything else is looked at.
+
+use std::sync::Arc;
+
+use futures::FutureExt as _;
+use futures::executor::block_on;
+use kybern_core::audit::AuditEvent;
+use kybern_core::id::TaskId;
+use kybern_core::ports::{Clock as _, TaskStore as _};
+use kybern_core::task::{EffectClass, JournalEntry, Resolution, TaskStatus, WaitKind};
+use kybern_core::tool::{ToolFailure, ToolOutcome};
+use kybern_testkit::tools::ScriptedTool;
+use serde_json::{Value, json};
+
+use crate::live::{kinds, object};
+use crate::outside::pause;
+use crate::world::{World, plan, step};
+
+/// Takes the call and never answers.
+fn silent() -> Arc<ScriptedTool> {
+    Arc::new(ScriptedTool::pending("t.act", EffectClass::Unkeyed, |_, _| std::future::pending().boxed()))
+}
+
+/// Takes a moment; then sets what it is told to, or fails.
+fn sibling() -> Arc<ScriptedTool> {
+    Arc::new(ScriptedTool::pending("t.sibling", EffectClass::Local, |_, args| {
+        async move {
+            pause(kybern_core::time::Millis(5)).await;
+            if args.get("fail").is_some() {
+                return Err(ToolFailure::permanent("broken"));
+            }
+            Ok(ToolOutcome::new(args.get("set").cloned().map(object).unwrap_or_default(), ""))
+        }
+        .boxed()
+    }))
+}
+
+fn beside(other: Value, act: Value) -> Value {
+    plan(json!([{"id": "p", "kind": "parallel", "branches": [other, [act]]}]))
+}
+
+/// What the rows of a task's second life are about.
+fn after_the_crash(world: &World, id: TaskId) -> Vec<String> {
+    let rows = world.journal(id);
+    let crash = rows.iter().position(|row| matches!(row.entry, JournalEntry::Recovered { .. })).unwrap();
+    let about = |entry: &JournalEntry| match entry {
+        JournalEntry::Waiting(wait) => format!("{:?}", wait.kind),
+        other => other.kind().to_owned(),
+    };
+    rows[crash + 1..]
+        .iter()
+        .map(|row| format!("{} {}", row.step.as_ref().map_or("-", |step| step.as_str()), about(&row.entry)))
+        .collect()
+}
+
+/// Begins the plan, waits until its silent call has begun and its sibling has ended as `ended`, and dies.
+fn dies_during(world: &World, act: &ScriptedTool, plan: Value, ended: &str) -> TaskId {
+    world.run(async |live| {
+        let id = live.begin(plan, json!({})).await;
+        live.until(id, |task| {
+            let steps = task.completed_step_ids.iter().chain(&task.failed_steps);
+            act.count() == 1 && (ended.is_empty() || steps.into_iter().any(|step| step == ended))
+        })
+        .await;
+        id
+    })
+}
+
+#[test]
+fn a_failure_beside_an_open_call_does_not_hide_it() {
+    let act = silent();
+    let world = World::with([act.clone(), sibling()]);
+    let bad = json!([step("bad", "t.sibling", json!({"fail": true}))]);
+    let id = dies_during(&world, &act, beside(bad, step("act", "t.act", json!({}))), "p__bad");
+    world.run(async |live| {
+        let task = live.rest(id).await;
+        assert_eq!((task.status, kinds(&task), act.count()), (TaskStatus::NeedsReview, vec![WaitKind::Ambiguous], 1));
+        live.answer(id, None, json!({"id": 5}), Some(Resolution::Done)).await.unwrap();
+        let task = live.proven(id).await;
+        assert_eq!((task.status, act.count(), &task.state["id"]), (TaskStatus::Failed, 1, &json!(5)));
+        assert_eq!(task.completed_step_ids, ["p__act"]);
+    });
+}
+
+#[test]
+fn a_condition_that_has_changed_meanwhile_does_not_hide_it() {
+    let act = silent();
+    let world = World::with([act.clone(), sibling()]);
+    let mut call = step("act", "t.act", json!({}));
+    call["condition"] = json!("{{ state.x is undefined }}");
+    let quick = json!([step("quick", "t.sibling", json!({"set": {"x": 1}}))]);
+    let id = dies_during(&world, &act, beside(quick, call), "p__quick");
+    world.run(async |live| {
+        let task = live.rest(id).await;
+        assert_eq!((task.status, kinds(&task)), (TaskStatus::NeedsReview, vec![WaitKind::Ambiguous]));
+    });
+}
+
+#[test]
+fn it_is_asked_about_before_its_siblings_begin_anything() {
+    let act = silent();
+    let world = World::with([act.clone(), sibling()]);
+    let ask = json!({"id": "ask", "kind": "input", "title": "t", "fields": {}});
+    let other = json!([step("quick", "t.sibling", json!({})), ask]);
+    // A pause keeps the question from being asked in the first life; it stands before the open call in the plan.
+    let id = world.run(async |live| {
+        let id = live.begin(beside(other, step("act", "t.act", json!({}))), json!({})).await;
+        live.until(id, |_| act.count() == 1).await;
+        live.engine.pause(&world.actor, id).await.unwrap();
+        live.until(id, |task| task.completed_step_ids == ["p__quick"]).await;
+        id
+    });
+    let audit = AuditEvent::by_executor("task.resume", format!("task:{id}"), json!({}));
+    let resume = world.store.set_paused(world.scope(), id, false, world.clock.now(), audit);
+    block_on(world.look(resume)).unwrap();
+    world.run(async |live| {
+        live.until(id, |task| task.waits.len() == 2).await;
+        assert_eq!(after_the_crash(&world, id), ["p__act Ambiguous", "p__ask Input"]);
+    });
+}
+
+#[test]
+fn a_cancel_does_not_hide_it() {
+    let act = silent();
+    let world = World::with([act.clone()]);
+    let id = dies_during(&world, &act, plan(json!([step("act", "t.act", json!({}))])), "");
+    let audit = AuditEvent::by_executor("task.cancel", format!("task:{id}"), json!({}));
+    let cancel = world.store.request_cancel(world.scope(), id, world.clock.now(), audit);
+    block_on(world.look(cancel)).unwrap();
+    world.run(async |live| {
+        assert_eq!(live.proven(id).await.status, TaskStatus::Cancelled);
+        assert_eq!(
+            (after_the_crash(live.world, id), act.count()),
+            (vec!["act Ambiguous".to_owned(), "- ended".to_owned()], 1)
+        );
+    });
+}

@@ -1,0 +1,414 @@
+//! What must have happened: an interpreter of programs that shares nothing with the engine. Where several ends are
+//! legal (a race, a cancel), it takes the one that was seen and holds the rest of the task to it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kybern_core::id::TaskId;
+use kybern_core::task::{Resolution, StepStatus, TaskStatus};
+use serde_json::{Map, Value, json};
+
+use super::ledger::Ledger;
+use super::program::{COUNTER, Kind, Program, Step, Test};
+use super::seen::{End, Seen, SeenStep};
+
+/// Whether what stands around a step lets it begin.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Around {
+    /// Nothing stops it.
+    Calm,
+    /// Something beside it failed for good, nobody knows when.
+    Maybe,
+    /// It had been stopped before the step could begin.
+    Stopped,
+}
+
+/// What a step, or a list, came to.
+#[derive(Default)]
+pub(super) struct Came {
+    /// A failure that stops what follows.
+    pub(super) stops: bool,
+    /// It never ran, so nothing after it may.
+    pub(super) never: bool,
+    pub(super) data: Option<Value>,
+}
+
+/// What enters the state at one place in plan order.
+#[derive(Default)]
+struct Entry {
+    merged: Map<String, Value>,
+    data: Option<Value>,
+}
+
+/// What a task must be.
+pub struct Verdict {
+    pub status: TaskStatus,
+    pub state: Map<String, Value>,
+    pub last: Value,
+    /// Tokens.
+    pub used: u64,
+}
+
+/// The judge of one task.
+pub struct Judge<'a> {
+    pub(super) all: &'a BTreeMap<TaskId, Seen>,
+    pub(super) seen: &'a Seen,
+    pub(super) ledger: &'a Ledger,
+    pub faults: Vec<String>,
+    entries: Vec<Entry>,
+    visited: BTreeSet<String>,
+    pub(super) used: u64,
+    scheduled: u32,
+    capped: u32,
+    max_steps: Option<u32>,
+    /// What has been added to the plan: whether it replaces, by which step, what.
+    patches: Vec<(bool, String, Vec<Step>)>,
+    /// What the ids of all that was added begin with.
+    added: Vec<String>,
+}
+
+impl<'a> Judge<'a> {
+    pub fn new(all: &'a BTreeMap<TaskId, Seen>, seen: &'a Seen, ledger: &'a Ledger) -> Self {
+        Self {
+            all,
+            seen,
+            ledger,
+            faults: Vec::new(),
+            entries: Vec::new(),
+            visited: BTreeSet::new(),
+            used: 0,
+            scheduled: 0,
+            capped: 0,
+            max_steps: None,
+            patches: Vec::new(),
+            added: Vec::new(),
+        }
+    }
+
+    pub(super) fn fault(&mut self, id: &str, what: impl std::fmt::Display) {
+        self.faults.push(format!("task {} step {id}: {what}", self.seen.task.id));
+    }
+
+    /// Judges a task by its program.
+    pub fn task(&mut self, program: &Program) -> Verdict {
+        self.max_steps = program.max_steps;
+        let came = self.list(&program.steps, "", Around::Calm);
+        let ran: Vec<String> = self.seen.steps.keys().filter(|id| !self.visited.contains(*id)).cloned().collect();
+        for id in ran {
+            self.fault(&id, "it ran, and never should have");
+        }
+        if let Some(cap) = self.max_steps
+            && (self.scheduled > cap || (self.capped > 0 && self.scheduled != cap))
+        {
+            let what = format!("{} steps scheduled, {} refused, the cap is {cap}", self.scheduled, self.capped);
+            self.fault("-", what);
+        }
+        let mut state = Map::new();
+        let mut last = Value::Null;
+        for entry in std::mem::take(&mut self.entries) {
+            state.extend(entry.merged);
+            last = entry.data.unwrap_or(last);
+        }
+        let status = match (self.seen.is_cancelled(), came.stops) {
+            (true, _) => TaskStatus::Cancelled,
+            (false, true) => TaskStatus::Failed,
+            (false, false) => TaskStatus::Completed,
+        };
+        Verdict { status, state, last, used: self.used }
+    }
+
+    /// Judges a list, and answers the data of its last completed step.
+    pub(super) fn list(&mut self, steps: &[Step], prefix: &str, around: Around) -> Came {
+        let mut entries: Vec<(String, Step)> =
+            steps.iter().map(|step| (format!("{prefix}{}", step.id()), step.clone())).collect();
+        let mut came: Vec<Came> = Vec::new();
+        let mut at = 0;
+        while let Some((id, step)) = entries.get(at).cloned() {
+            let before = ancestors(&entries, at);
+            let here = self.around(&entries, &came, &before, at, around);
+            self.in_order(&id, &entries, at);
+            came.push(self.step(&id, &step, here));
+            if prefix.is_empty() {
+                for (replaces, by, added) in std::mem::take(&mut self.patches) {
+                    if replaces {
+                        entries.truncate(at + 1);
+                    }
+                    self.added.push(format!("{by}__"));
+                    entries.extend(added.into_iter().map(|step| (format!("{by}__{}", step.id()), step)));
+                }
+            }
+            at += 1;
+        }
+        let stops = came.iter().any(|came| came.stops);
+        let data = came.into_iter().rev().find_map(|came| came.data);
+        Came { stops, never: false, data }
+    }
+
+    fn around(
+        &self,
+        entries: &[(String, Step)],
+        came: &[Came],
+        before: &BTreeSet<usize>,
+        at: usize,
+        around: Around,
+    ) -> Around {
+        if before.iter().any(|dep| came[*dep].stops || came[*dep].never) {
+            return Around::Stopped;
+        }
+        let beside = (0..entries.len()).any(|other| {
+            other != at && !ancestors(entries, other).contains(&at) && self.stops_seen(&entries[other].0)
+        });
+        if beside { around.max(Around::Maybe) } else { around }
+    }
+
+    /// Whether a step, or what it injected, is seen to have failed for good.
+    fn stops_seen(&self, id: &str) -> bool {
+        let failed = |step: &SeenStep| {
+            step.end.as_ref().is_some_and(|end| end.outcome.status == StepStatus::Failed && !end.outcome.tolerated)
+        };
+        let Some(step) = self.seen.steps.get(id) else { return false };
+        let injected = step.end.iter().flat_map(|end| &end.outcome.injected);
+        failed(step) || injected.into_iter().any(|step| self.stops_seen(step.id.as_str()))
+    }
+
+    /// A step begins after what it waits for has ended.
+    fn in_order(&mut self, id: &str, entries: &[(String, Step)], at: usize) {
+        let Some(first) = self.seen.steps.get(id).map(|step| step.first).filter(|_| !self.seen.retried) else {
+            return;
+        };
+        for dep in dependencies(entries, at) {
+            let ended = self.seen.last_end(&entries[dep].0, &self.added);
+            if first < ended {
+                self.fault(id, format!("its row {first} comes before row {ended} of what it waits for"));
+            }
+        }
+    }
+
+    fn step(&mut self, id: &str, step: &Step, around: Around) -> Came {
+        let Some(seen) = self.seen.steps.get(id).cloned() else {
+            if !(self.seen.is_cancelled() || (around != Around::Calm && !step.always)) {
+                self.fault(id, "it never ran");
+            }
+            return Came { never: true, ..Came::default() };
+        };
+        self.visited.insert(id.to_owned());
+        if around == Around::Stopped && !step.always {
+            self.fault(id, "it ran although a failure had stopped what it stands in");
+        }
+        if seen.end.is_none() && !self.seen.is_cancelled() && !(around == Around::Maybe && is_to_begin_again(&seen)) {
+            self.fault(id, "it never ended");
+        }
+        let place = self.entries.len();
+        self.entries.push(Entry::default());
+        if matches!(step.kind, Kind::Review) {
+            self.entries[place].merged.extend(seen.corrections.clone());
+        }
+        let Some(end) = &seen.end else {
+            self.scheduled += 1;
+            if step.kind.is_container() {
+                self.inside(id, step, &seen, Around::Maybe);
+            }
+            return Came { never: true, ..Came::default() };
+        };
+        if !self.let_in(id, step, end, &seen) {
+            return Came::default();
+        }
+        if end.outcome.metadata.contains_key("maxSteps") {
+            self.capped += 1;
+            if self.max_steps.is_none() || end.outcome.status != StepStatus::Failed {
+                self.fault(id, "it was refused by a cap that the task does not have");
+            }
+            return Came { stops: !step.tolerated, ..Came::default() };
+        }
+        self.scheduled += 1;
+        let mut came = if step.kind.is_container() {
+            self.container(id, step, &seen, end, around)
+        } else {
+            self.leaf(id, step, &seen, end)
+        };
+        if end.outcome.status == StepStatus::Failed {
+            if end.outcome.tolerated != step.tolerated {
+                self.fault(id, "whether its failure stops is not what the plan says");
+            }
+            came.stops = !step.tolerated;
+        }
+        if let Some(data) = &came.data {
+            let entry = &mut self.entries[place];
+            match data {
+                data if step.saves => drop(entry.merged.insert(format!("kept{}", step.n), data.clone())),
+                Value::Object(members) if !step.kind.is_container() => entry.merged.extend(members.clone()),
+                _ => {}
+            }
+            entry.data = Some(data.clone());
+        }
+        self.grows(id, step, end, around, &mut came);
+        came
+    }
+
+    /// What a step injected is judged as a list of its own, which stops the list that its step stands in.
+    fn grows(&mut self, id: &str, step: &Step, end: &End, around: Around, came: &mut Came) {
+        if end.outcome.status != StepStatus::Completed {
+            return;
+        }
+        match &step.kind {
+            Kind::Inject(steps) => {
+                let inner = self.list(steps, &format!("{id}__"), around);
+                came.stops |= inner.stops;
+            }
+            Kind::Patch { replaces, steps } => self.patches.push((*replaces, id.to_owned(), steps.clone())),
+            _ => {}
+        }
+    }
+
+    /// Whether the condition let the step in, as it should.
+    fn let_in(&mut self, id: &str, step: &Step, end: &End, seen: &SeenStep) -> bool {
+        let skipped = end.outcome.status == StepStatus::Skipped;
+        let expected = match step.test {
+            Test::None => Some(true),
+            Test::Is(truth) => Some(truth),
+            Test::Knows(_) if self.seen.retried => None,
+            Test::Knows(var) => Some(self.knows(var)),
+        };
+        let went_in = !skipped || seen.is_open;
+        if expected.is_some_and(|expected| expected != went_in) {
+            self.fault(id, format!("its condition is {expected:?}, yet it is {:?}", end.outcome.status));
+        }
+        went_in
+    }
+
+    pub(super) fn knows(&self, var: u8) -> bool {
+        self.known(&format!("v{var}")).is_some()
+    }
+
+    /// What the state has under a name, as far as the judge has come.
+    pub(super) fn known(&self, name: &str) -> Option<&Value> {
+        self.entries.iter().rev().find_map(|entry| entry.merged.get(name))
+    }
+
+    fn container(&mut self, id: &str, step: &Step, seen: &SeenStep, end: &End, around: Around) -> Came {
+        let status = end.outcome.status;
+        let inner = match status {
+            StepStatus::Completed => Around::Calm,
+            StepStatus::Failed => around,
+            StepStatus::Skipped => Around::Maybe,
+        };
+        let lists = self.inside(id, step, seen, inner);
+        let stopped = lists.iter().any(|list| list.stops);
+        let legal = match status {
+            StepStatus::Completed => !stopped,
+            StepStatus::Failed => stopped,
+            StepStatus::Skipped => !stopped && around != Around::Calm,
+        };
+        if !legal {
+            self.fault(id, format!("it is {status:?}; stopped inside: {stopped}, around: {around:?}"));
+        }
+        if status != StepStatus::Completed {
+            return Came::default();
+        }
+        let lasts: Vec<Value> = lists.into_iter().map(|list| list.data.unwrap_or_default()).collect();
+        let data = match &step.kind {
+            Kind::Condition { .. } => json!({"taken": seen.branch, "result": lasts.first()}),
+            Kind::Parallel(_) => json!({"branches": lasts}),
+            _ => json!({"iterations": lasts.len(), "results": lasts}),
+        };
+        if data != end.outcome.data {
+            self.fault(id, format!("its data is {}, and should be {data}", end.outcome.data));
+        }
+        Came { data: Some(data), ..Came::default() }
+    }
+
+    /// Judges the lists of a step that holds steps.
+    fn inside(&mut self, id: &str, step: &Step, seen: &SeenStep, around: Around) -> Vec<Came> {
+        match &step.kind {
+            Kind::Condition { test, then, otherwise } => {
+                let expected = match test {
+                    Test::Knows(_) if self.seen.retried => seen.branch,
+                    Test::Knows(var) => Some(self.knows(*var)),
+                    Test::Is(truth) => Some(*truth),
+                    Test::None => Some(true),
+                };
+                if seen.branch.is_some() && seen.branch != expected {
+                    self.fault(id, format!("it took {:?}, its condition is {expected:?}", seen.branch));
+                }
+                let list = if seen.branch == Some(true) { then } else { otherwise };
+                vec![self.list(list, &format!("{id}__"), around)]
+            }
+            Kind::Parallel(branches) => {
+                let prefix = format!("{id}__");
+                let stops: Vec<bool> = branches
+                    .iter()
+                    .map(|list| list.iter().any(|step| self.stops_seen(&format!("{prefix}{}", step.id()))))
+                    .collect();
+                let beside = |at: usize| stops.iter().enumerate().any(|(other, stops)| other != at && *stops);
+                let around_of = |at: usize| if beside(at) { around.max(Around::Maybe) } else { around };
+                (0..branches.len()).map(|at| self.list(&branches[at], &prefix, around_of(at))).collect()
+            }
+            Kind::Over { rounds, steps } => self.rounds(id, steps, *rounds, *rounds, around),
+            Kind::While { rounds, steps } => {
+                let mut steps = steps.clone();
+                steps.push(counting(step.n));
+                self.rounds(id, &steps, *rounds, seen.rounds, around)
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn rounds(&mut self, id: &str, steps: &[Step], most: u32, opened: u32, around: Around) -> Vec<Came> {
+        let mut lists: Vec<Came> = Vec::new();
+        if opened > most {
+            self.fault(id, format!("{opened} rounds, at most {most}"));
+        }
+        for round in 0..most {
+            let prefix = format!("{id}__{round}__");
+            let begun = round < opened && self.seen.steps.keys().any(|id| id.starts_with(&prefix));
+            let stopped = lists.last().is_some_and(|list| list.stops);
+            if !begun && (stopped || around != Around::Calm || self.seen.is_cancelled()) {
+                break;
+            }
+            if stopped {
+                self.fault(id, format!("round {round} began after a failure"));
+            }
+            lists.push(self.list(steps, &prefix, around));
+        }
+        lists
+    }
+}
+
+/// Whether a person's last word was that the step shall be called again. Then a failure beside it may keep it from that.
+fn is_to_begin_again(seen: &SeenStep) -> bool {
+    seen.answer.as_ref().is_some_and(|(resolution, _)| matches!(resolution, None | Some(Resolution::Retry)))
+}
+
+/// The step that a while loop counts its rounds with.
+fn counting(n: u32) -> Step {
+    Step {
+        n: n + COUNTER,
+        kind: Kind::Count(n),
+        test: Test::None,
+        always: false,
+        after: None,
+        saves: false,
+        tolerated: false,
+        tries: 1,
+        patience: None,
+    }
+}
+
+/// The steps that one waits for.
+fn dependencies(entries: &[(String, Step)], at: usize) -> Vec<usize> {
+    match &entries[at].1.after {
+        Some(after) => (0..entries.len()).filter(|other| after.contains(&entries[*other].1.n)).collect(),
+        None => at.checked_sub(1).into_iter().collect(),
+    }
+}
+
+/// The steps that one waits for, and those that they wait for.
+fn ancestors(entries: &[(String, Step)], at: usize) -> BTreeSet<usize> {
+    let mut found = BTreeSet::new();
+    let mut open = dependencies(entries, at);
+    while let Some(next) = open.pop() {
+        if found.insert(next) {
+            open.extend(dependencies(entries, next));
+        }
+    }
+    found
+}

@@ -1,0 +1,270 @@
+//! What holds for every task, whatever its program.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kybern_core::id::TaskId;
+use kybern_core::ports::{RecordStore as _, TaskStore as _};
+use kybern_core::task::{JournalEntry, Signal, StepStatus, TaskStatus};
+use serde_json::Value;
+
+use super::judge::{Judge, Verdict};
+use super::program::{Class, Kind, Program, Step};
+use super::seen::{Seen, number_of};
+use super::story::family;
+use super::world::SimWorld;
+use super::Case;
+
+/// Everything that is wrong with how a case was played.
+pub fn faults(world: &SimWorld, case: &Case) -> Vec<String> {
+    let scope = world.actor.scope();
+    let engine = world.engine();
+    let mut faults = world.ledger.accusations();
+    let mut all: BTreeMap<TaskId, Seen> = BTreeMap::new();
+    for task in family(world) {
+        let id = task.id;
+        let view = world.doom.look(engine.task(scope, id)).unwrap();
+        let rows = world.doom.look(world.store.journal(scope, id, 0, 100_000)).unwrap();
+        let replay = world.doom.look(engine.replay(scope, id)).unwrap();
+        if !replay.matches {
+            faults.push(format!("task {id}: a replay differs: {:#?}", replay.differences));
+        }
+        all.insert(id, Seen::of(task, view, rows));
+    }
+    let parents: Vec<(TaskId, TaskId, String)> = all
+        .iter()
+        .filter_map(|(id, seen)| seen.task.parent.clone().map(|(parent, step)| (*id, parent, step)))
+        .collect();
+    for (child, parent, step) in parents {
+        let parent = all.get_mut(&parent).unwrap();
+        parent.children.entry(step).or_default().push(child);
+    }
+    for seen in all.values() {
+        faults.extend(journal(seen, &all));
+    }
+    let root = &all[&world.did().root.unwrap()];
+    let mut judge = Judge::new(&all, root, &world.ledger);
+    let verdict = judge.task(&case.program);
+    faults.append(&mut judge.faults);
+    faults.extend(holds(root, &verdict));
+    if root.is_cancelled() && !world.did().cancel_wanted {
+        faults.push("it was cancelled, and nobody wanted that".to_owned());
+    }
+    effects(world, case, &all, &mut faults);
+    answers(world, &all, &mut faults);
+    faults
+}
+
+/// The journals of all tasks, for people.
+pub fn told(world: &SimWorld) -> String {
+    let mut text = String::new();
+    for task in family(world) {
+        text.push_str(&format!("journal of {} ({}):\n", task.id, task.status));
+        for row in world.doom.look(world.store.journal(world.actor.scope(), task.id, 0, 100_000)).unwrap() {
+            let step = row.step.as_ref().map_or("-", |step| step.as_str());
+            let what = match &row.entry {
+                JournalEntry::Finished(end) => format!("{:?} {} {:?}", end.status, end.data, end.error.as_ref().map(|e| &e.message)),
+                JournalEntry::Waiting(wait) => format!("{:?} until {:?}", wait.kind, wait.until),
+                JournalEntry::Answered { signal, .. } => serde_json::json!(signal).to_string(),
+                other => format!("{other:?}"),
+            };
+            let at = row.at.as_millis() % 10_000_000;
+            text.push_str(&format!("  {} at {at} {step} gen {} try {}: {what}\n", row.seq, row.generation, row.attempt));
+        }
+    }
+    text
+}
+
+/// Whether a task is what it must be.
+pub fn holds(seen: &Seen, verdict: &Verdict) -> Vec<String> {
+    let (task, view) = (&seen.task, &seen.view);
+    let mut faults = Vec::new();
+    let mut say = |what: String| faults.push(format!("task {}: {what}", task.id));
+    if task.status != verdict.status {
+        say(format!("it is {}, and must be {}: {:?}", task.status, verdict.status, task.error));
+    }
+    if view.state != verdict.state {
+        say(format!("its state is {}, and must be {}", Value::from(view.state.clone()), Value::from(verdict.state.clone())));
+    }
+    if task.status == TaskStatus::Completed && task.result.clone().unwrap_or_default() != verdict.last {
+        say(format!("its result is {:?}, and must be {}", task.result, verdict.last));
+    }
+    if task.status != TaskStatus::Cancelled && task.usage.input_tokens.0 != verdict.used {
+        say(format!("it used {} tokens, and must have used {}", task.usage.input_tokens.0, verdict.used));
+    }
+    faults
+}
+
+/// The journal has no gaps, no step ends twice, signals are taken in once and in order, and children are heard of.
+fn journal(seen: &Seen, all: &BTreeMap<TaskId, Seen>) -> Vec<String> {
+    let mut faults = Vec::new();
+    let mut say = |what: String| faults.push(format!("task {}: {what}", seen.task.id));
+    let (mut signals, mut recoveries, mut ends) = (0, 0, 0);
+    let mut ended: BTreeSet<(String, u32)> = BTreeSet::new();
+    let mut heard: BTreeMap<TaskId, usize> = BTreeMap::new();
+    for (row, expected) in seen.rows.iter().zip(1..) {
+        if row.seq != expected {
+            say(format!("row {} stands where {expected} should", row.seq));
+        }
+        match &row.entry {
+            JournalEntry::Answered { number, signal } => {
+                signals += 1;
+                if *number != signals {
+                    say(format!("signal {number} was taken in as the {signals}th"));
+                }
+                if let Signal::ChildEnded { child, .. } = &**signal {
+                    *heard.entry(*child).or_default() += 1;
+                }
+            }
+            JournalEntry::Recovered { recoveries: count, .. } => {
+                if *count <= recoveries {
+                    say(format!("recovery {count} after recovery {recoveries}"));
+                }
+                recoveries = *count;
+            }
+            JournalEntry::Ended { .. } => ends += 1,
+            JournalEntry::Finished(_) => {
+                let step = row.step.clone().unwrap().as_str().to_owned();
+                let holds = seen.steps[&step].is_open;
+                // What holds steps, or waits for a child, ends once more after a person's retry.
+                let again = seen.retried && (holds || seen.children.contains_key(&step));
+                if !ended.insert((step.clone(), row.generation)) && !again {
+                    say(format!("step {step} ended twice"));
+                }
+            }
+            _ => {}
+        }
+    }
+    let last_ends = matches!(seen.rows.last().map(|row| &row.entry), Some(JournalEntry::Ended { .. }));
+    let retries = seen.rows.iter().filter(|row| is_retry(&row.entry)).count();
+    if !last_ends || ends != retries + 1 {
+        say(format!("its journal has {ends} ends and {retries} retries, the last row ends it: {last_ends}"));
+    }
+    for (step, children) in &seen.children {
+        for child in children {
+            let told = all[child].rows.iter().filter(|row| matches!(row.entry, JournalEntry::Ended { .. })).count();
+            let heard = heard.get(child).copied().unwrap_or(0);
+            if heard != told && !seen.is_cancelled() {
+                say(format!("step {step} heard {heard} times of the end of its child, which ended {told} times"));
+            }
+        }
+    }
+    faults
+}
+
+fn is_retry(entry: &JournalEntry) -> bool {
+    matches!(entry, JournalEntry::Answered { signal, .. } if matches!(**signal, Signal::Retry { .. }))
+}
+
+/// Every effect as often as its class promises, and every record as its steps left it.
+fn effects(world: &SimWorld, case: &Case, all: &BTreeMap<TaskId, Seen>, faults: &mut Vec<String>) {
+    let effects = world.ledger.effects();
+    for (key, effect) in &effects {
+        if effect.happened > 1 {
+            faults.push(format!("the effect of {key} happened {} times", effect.happened));
+        }
+    }
+    let scope = world.actor.scope();
+    let records = |kind| world.doom.look(world.store.records(scope, kind, None, 200)).unwrap().items;
+    let mut owned: BTreeSet<String> = BTreeSet::new();
+    let mut shared: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for seen in all.values() {
+        for (id, step) in &seen.steps {
+            let Some(end) = step.end.as_ref().filter(|end| end.outcome.status == StepStatus::Completed) else {
+                continue;
+            };
+            let key = format!("v1:{}:{}:{id}:{}", seen.task.tenant, seen.task.id, end.generation);
+            match case.step(number_of(id)).map(|step| &step.kind) {
+                Some(Kind::Call(Class::Local, _)) => drop(owned.insert(key)),
+                Some(Kind::Share(which)) => drop(shared.entry(format!("shared{which}")).or_default().insert(key)),
+                Some(Kind::Call(Class::Keyed | Class::Queryable | Class::Unkeyed, _)) => {
+                    let happened = effects.get(&key).map_or(0, |effect| effect.happened);
+                    if happened != 1 && step.answer.is_none() {
+                        faults.push(format!("{key} completed, and its effect happened {happened} times"));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    let found: BTreeSet<String> = records("own").iter().map(|record| record.key.clone()).collect();
+    if found != owned {
+        faults.push(format!("the records are {found:?}, and should be {owned:?}"));
+    }
+    for record in records("own").iter().filter(|record| record.version != 1) {
+        faults.push(format!("record {} was written {} times", record.key, record.version));
+    }
+    for record in records("shared") {
+        let by: Vec<&str> = record.props["by"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        let once: BTreeSet<String> = by.iter().map(|by| (*by).to_owned()).collect();
+        let written = i64::try_from(by.len()).unwrap();
+        if shared.remove(&record.key) != Some(once) || record.version != written {
+            faults.push(format!("record {} was written {} times by {by:?}", record.key, record.version));
+        }
+    }
+    if !shared.is_empty() {
+        faults.push(format!("records are missing: {shared:?}"));
+    }
+}
+
+/// No question is answered twice, what was journaled was said, and no delegation is answered twice.
+fn answers(world: &SimWorld, all: &BTreeMap<TaskId, Seen>, faults: &mut Vec<String>) {
+    let reviews = world.ledger.reviews();
+    let mut taken: BTreeSet<&str> = BTreeSet::new();
+    for review in reviews.iter().filter(|review| review.taken == Some(true)) {
+        if !taken.insert(&review.wait) {
+            faults.push(format!("question {} took two answers", review.wait));
+        }
+    }
+    for seen in all.values() {
+        let mut journaled: BTreeSet<i64> = BTreeSet::new();
+        for row in &seen.rows {
+            let JournalEntry::Answered { signal, .. } = &row.entry else { continue };
+            let Signal::Review { step, wait_seq, corrections, resolution, .. } = &**signal else { continue };
+            let name = format!("{}:{step}:{wait_seq}", seen.task.id);
+            let said = |taken: Option<bool>| {
+                reviews.iter().any(|review| {
+                    review.wait == name
+                        && review.corrections == *corrections
+                        && review.resolution == *resolution
+                        && review.taken == taken
+                })
+            };
+            if !said(Some(true)) && (taken.contains(&*name) || !said(None)) {
+                faults.push(format!("question {name} took an answer that was not taken: {corrections:?}"));
+            }
+            if !journaled.insert(*wait_seq) {
+                faults.push(format!("question {name} was answered twice"));
+            }
+        }
+        for delegation in world.store.delegations(seen.task.id) {
+            let id = &delegation.workflow_id;
+            use kybern_core::ports::CallbackOutcome::{Accepted, Kept, Late};
+            let callbacks = world.ledger.callbacks(id);
+            let first = callbacks.iter().filter(|said| matches!(said.outcome, Some(Accepted | Kept | Late))).count();
+            if first > 1 {
+                faults.push(format!("delegation {id} took {first} answers"));
+            }
+        }
+        let ids: Vec<String> =
+            world.store.delegations(seen.task.id).into_iter().map(|delegation| delegation.workflow_id).collect();
+        if ids.iter().collect::<BTreeSet<_>>().len() != ids.len() {
+            faults.push(format!("a step was delegated twice: {ids:?}"));
+        }
+    }
+}
+
+/// The step with that number, wherever it stands.
+pub fn find(program: &Program, n: u32) -> Option<&Step> {
+    fn within(steps: &[Step], n: u32) -> Option<&Step> {
+        steps.iter().find_map(|step| {
+            if step.n == n {
+                return Some(step);
+            }
+            match &step.kind {
+                Kind::Inject(steps) | Kind::Patch { steps, .. } | Kind::Child(Program { steps, .. }) => within(steps, n),
+                kind => kind.lists().into_iter().find_map(|list| within(list, n)),
+            }
+        })
+    }
+    within(&program.steps, n)
+}

@@ -1,0 +1,123 @@
+//! The simulator: random programs under random disturbances, in simulated time, and a judge that knows what must have
+//! come of them. A seed is a whole run and repeats itself; `cargo xtask sim --seed N` runs one.
+
+mod dice;
+mod doom;
+mod engines;
+mod generate;
+mod judge;
+mod laws;
+mod leaf;
+mod ledger;
+mod persons;
+mod program;
+mod schedule;
+mod seen;
+mod shrink;
+mod story;
+mod tools;
+mod world;
+
+use std::panic::AssertUnwindSafe;
+
+use dice::Dice;
+use program::{Program, Step};
+use schedule::Schedule;
+use world::{SimWorld, Told};
+
+/// How many seeds are played when nobody says.
+const COUNT: u64 = 2_400;
+/// The tests share the seeds; they run side by side.
+const SHARES: u64 = 4;
+/// Lives after which a process that still dies is at fault itself.
+const MOST_LIVES: usize = 40;
+
+/// One run: what is executed, and what goes wrong meanwhile.
+#[derive(Clone, Debug)]
+pub struct Case {
+    seed: u64,
+    program: Program,
+    schedule: Schedule,
+}
+
+impl Case {
+    fn of(seed: u64) -> Self {
+        Self { seed, program: generate::program(&Dice::of(seed, 1)), schedule: Schedule::of(&Dice::of(seed, 2)) }
+    }
+
+    fn with(&self, change: impl FnOnce(&mut Self)) -> Self {
+        let mut other = self.clone();
+        change(&mut other);
+        other
+    }
+
+    /// The step with that number.
+    fn step(&self, n: u32) -> Option<&Step> {
+        laws::find(&self.program, n)
+    }
+
+    /// Plays it; `Some` when something is wrong.
+    fn play(&self) -> Option<String> {
+        let played = std::panic::catch_unwind(AssertUnwindSafe(|| self.play_through()));
+        played.unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<String>().cloned();
+            Some(text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string)).unwrap_or_default())
+        })
+    }
+
+    fn play_through(&self) -> Option<String> {
+        let world = SimWorld::new(self.seed, &self.schedule);
+        for number in 0..MOST_LIVES {
+            let life = self.schedule.lives.get(number).cloned().unwrap_or_default();
+            match world.life(&life, async |world| story::tell(world, self, number).await) {
+                Told::Died => {}
+                Told::Stuck(why) => return Some(why),
+                Told::Ended => {
+                    let faults = laws::faults(&world, self);
+                    return (!faults.is_empty()).then(|| format!("{}\n{}", faults.join("\n"), laws::told(&world)));
+                }
+            }
+        }
+        Some("it dies for ever".to_owned())
+    }
+}
+
+/// Plays a share of the seeds. The first that fails is made smaller and told.
+fn play_share(share: u64) {
+    let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
+    let from = number("KYBERN_SIM_SEED").unwrap_or(1);
+    let count = number("KYBERN_SIM_COUNT").unwrap_or(COUNT);
+    for seed in (from..from + count).filter(|seed| seed % SHARES == share) {
+        let case = Case::of(seed);
+        let Some(why) = case.play() else { continue };
+        let (small, reason) = shrink::shrink(&case, why.clone(), Case::play);
+        let plans: Vec<String> = small.program.plans().iter().map(|plan| format!("{plan:#}")).collect();
+        panic!(
+            "seed {seed} fails; repeat it with: cargo xtask sim --seed {seed}\n{why}\n\nThe smallest case that was \
+             found fails with:\n{reason}\n\nplans (children first, max steps {:?}):\n{}\n\nschedule:\n{:#?}",
+            small.program.max_steps,
+            plans.join("\n"),
+            small.schedule,
+        );
+    }
+}
+
+#[test]
+fn whatever_goes_wrong_the_first_share_of_programs_comes_to_its_legal_end() {
+    play_share(0);
+}
+
+#[test]
+fn whatever_goes_wrong_the_second_share_of_programs_comes_to_its_legal_end() {
+    play_share(1);
+}
+
+#[test]
+fn whatever_goes_wrong_the_third_share_of_programs_comes_to_its_legal_end() {
+    play_share(2);
+}
+
+#[test]
+fn whatever_goes_wrong_the_fourth_share_of_programs_comes_to_its_legal_end() {
+    play_share(3);
+}

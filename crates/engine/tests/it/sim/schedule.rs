@@ -1,0 +1,120 @@
+//! What goes wrong, and what persons do, while a program runs.
+
+use std::collections::BTreeMap;
+
+use kybern_core::time::Millis;
+use kybern_testkit::Fault;
+
+use super::dice::Dice;
+
+/// Everything that disturbs one run. An empty one is a quiet day.
+#[derive(Clone, Default, Debug)]
+pub struct Schedule {
+    /// One process after the other; when they are used up, the last lives undisturbed.
+    pub lives: Vec<Life>,
+    /// A second engine works beside the first from this moment of each life on.
+    pub second: Option<u64>,
+    /// The first engine is told to stop at this moment of each life, while the second goes on.
+    pub drain: Option<u64>,
+    /// Leases are not renewed, and short: whoever takes long is taken over.
+    pub sleepy: bool,
+    /// The task is submitted twice at the same time, and again later.
+    pub twice: bool,
+    pub cancel: Option<u64>,
+    /// Paused at the first moment, resumed at the second.
+    pub pause: Option<(u64, u64)>,
+    /// Whether a person wants a failed task tried again, once.
+    pub retry: bool,
+    /// Persons answer twice at the same time, and differently.
+    pub eager: bool,
+    /// What persons say when nobody knows whether an effect happened, and how long they think.
+    pub mood: u64,
+}
+
+/// One life of the process.
+#[derive(Clone, Default, Debug)]
+pub struct Life {
+    /// By the number of the point: calls of the store, and moments inside of outside calls.
+    pub faults: BTreeMap<u64, Fault>,
+    /// By how many milliseconds the clock is wrong after this life, and from which moment of this life on already.
+    pub clock: Option<(u64, i64)>,
+}
+
+impl Schedule {
+    /// The schedule of a seed.
+    pub fn of(dice: &Dice) -> Self {
+        if dice.percent(8) {
+            return Self { mood: dice.below(1 << 32), ..Self::default() };
+        }
+        let deaths = dice.one(&[0, 0, 1, 1, 1, 2, 2, 3, 4]);
+        let lives = (0..=deaths).map(|life| one_life(dice, life < deaths)).collect();
+        let second = dice.percent(35).then(|| dice.from(0, 1_500));
+        Self {
+            lives,
+            second,
+            drain: second.filter(|_| dice.percent(25)).map(|second| second + dice.below(1_500)),
+            sleepy: dice.percent(20),
+            twice: dice.percent(30),
+            cancel: dice.percent(15).then(|| dice.below(4_000)),
+            pause: dice.percent(15).then(|| {
+                let from = dice.below(2_500);
+                (from, from + dice.from(100, 4_000))
+            }),
+            retry: dice.percent(50),
+            eager: dice.percent(40),
+            mood: dice.below(1 << 32),
+        }
+    }
+
+    /// Everything that could be left out, one at a time, for the search of a smaller schedule.
+    pub fn smaller(&self) -> Vec<Self> {
+        let mut found = Vec::new();
+        let mut with = |change: &dyn Fn(&mut Self)| {
+            let mut less = self.clone();
+            change(&mut less);
+            if format!("{less:?}") != format!("{self:?}") {
+                found.push(less);
+            }
+        };
+        with(&|less| less.lives.clear());
+        with(&|less| less.lives.truncate(1));
+        with(&|less| less.second = None);
+        with(&|less| less.drain = None);
+        with(&|less| less.sleepy = false);
+        with(&|less| less.twice = false);
+        with(&|less| less.cancel = None);
+        with(&|less| less.pause = None);
+        with(&|less| less.retry = false);
+        with(&|less| less.eager = false);
+        for at in 0..self.lives.len() {
+            with(&|less| drop(less.lives.remove(at)));
+            with(&|less| less.lives[at].clock = None);
+            for point in self.lives[at].faults.keys() {
+                with(&|less| less.lives[at].faults.retain(|known, _| known != point));
+            }
+        }
+        found
+    }
+}
+
+fn one_life(dice: &Dice, dies: bool) -> Life {
+    let mut faults = BTreeMap::new();
+    for _ in 0..dice.one(&[0, 0, 0, 1, 2, 4]) {
+        let fault = match dice.below(10) {
+            0..3 => Fault::Unavailable,
+            3..6 => Fault::AnswerLost,
+            6..8 => Fault::Yield,
+            _ => Fault::Stall(Millis(dice.one(&[20, 500, 6_000]))),
+        };
+        faults.insert(dice.from(1, 150), fault);
+    }
+    if dies {
+        let how = dice.one(&[Fault::CrashBefore, Fault::CrashAfter]);
+        faults.insert(dice.from(3, 130), how);
+    }
+    let clock = dice.percent(15).then(|| {
+        let by = i64::try_from(dice.from(1, 20_000)).unwrap();
+        (dice.below(3_000), if dice.percent(50) { by } else { -by / 4 })
+    });
+    Life { faults, clock }
+}

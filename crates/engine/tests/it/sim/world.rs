@@ -1,0 +1,190 @@
+//! What outlives the simulated processes, and the processes' lives.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use kybern_core::actor::{Actor, Role};
+use kybern_core::audit::AuditEvent;
+use kybern_core::id::{KeyId, TaskId, TenantId, UserId};
+use kybern_core::identity::{ApiKey, Tenant, User};
+use kybern_core::pack::Registry;
+use kybern_core::ports::{Clock as _, IdSource as _, IdentityStore as _};
+use kybern_core::task::WorkerId;
+use kybern_core::time::Millis;
+use kybern_engine::{Engine, EngineParts, Settings, WorkflowEndpoint};
+use kybern_testkit::{MemStore, SeededIds, SeededRandom, TestKeys};
+use serde_json::json;
+use uuid::Uuid;
+
+use super::doom::{Doom, WrongClock};
+use super::ledger::Ledger;
+use super::schedule::{Life, Schedule};
+use super::tools;
+use crate::outside::{BusyReader, CountedIntent, Letters, NoHints, NothingFound, Wire, Wired};
+
+/// What persons have done so far, whatever process they told it to.
+#[derive(Clone, Default, Debug)]
+pub struct Did {
+    pub root: Option<TaskId>,
+    pub planted: bool,
+    pub submitted_again: bool,
+    /// They said so at least once, and do not know whether it was heard.
+    pub cancel_wanted: bool,
+    pub cancelled: bool,
+    pub paused: bool,
+    pub resumed: bool,
+    pub retried: bool,
+}
+
+/// How a life ended.
+#[derive(PartialEq, Eq, Debug)]
+pub enum Told {
+    Ended,
+    Died,
+    /// Nothing more happens, and it should.
+    Stuck(String),
+}
+
+/// Everything that outlives a process.
+pub struct SimWorld {
+    pub store: Arc<MemStore>,
+    pub clock: Arc<WrongClock>,
+    pub wire: Arc<Wire>,
+    pub doom: Arc<Doom>,
+    pub ledger: Arc<Ledger>,
+    pub actor: Actor,
+    pub did: Mutex<Did>,
+    ids: Arc<SeededIds>,
+    settings: Settings,
+    engines: AtomicU64,
+}
+
+impl SimWorld {
+    pub fn new(seed: u64, schedule: &Schedule) -> Self {
+        let clock = Arc::new(WrongClock::new());
+        let ids = Arc::new(SeededIds::new(seed, clock.clone()));
+        let doom = Arc::new(Doom::default());
+        let strike = doom.clone();
+        let store = MemStore::new(clock.clone(), ids.clone(), Arc::new(TestKeys::new()))
+            .with_faults(Box::new(move |_| strike.strike()));
+        let store = Arc::new(store);
+        let endpoint = |name: &str| {
+            let url = format!("http://{name}.test/start");
+            (name.to_owned(), WorkflowEndpoint { url, secret: None, deadline: None })
+        };
+        let settings = Settings {
+            poll: Millis(150),
+            lease: if schedule.sleepy { Millis(900) } else { Millis(5_000) },
+            heartbeat: if schedule.sleepy { Millis(100_000_000) } else { Millis(1_500) },
+            max_recoveries: 10_000,
+            workflows: [endpoint("open"), endpoint("closed")].into(),
+            ..Settings::default()
+        };
+        let wire = Wire::new(|request, n| match (request.url.contains("closed"), n % 4) {
+            (true, _) => Wired::Answer(404, json!({})),
+            (false, 3) => Wired::Answer(503, json!({})),
+            (false, _) => Wired::Answer(202, json!({})),
+        });
+        let ledger = Arc::new(Ledger::new(store.clone(), doom.clone()));
+        let actor = kybern_testkit::actors::admin(TenantId::DEFAULT);
+        let world = Self {
+            store,
+            clock,
+            wire: Arc::new(wire),
+            doom,
+            ledger,
+            actor,
+            did: Mutex::default(),
+            ids,
+            settings,
+            engines: AtomicU64::new(0),
+        };
+        world.settle();
+        world
+    }
+
+    fn settle(&self) {
+        let (user, now) = (UserId::from_uuid(Uuid::nil()), self.clock.now());
+        let (id, slug) = (TenantId::DEFAULT, "home".to_owned());
+        let tenant = Tenant { id, name: "Home".to_owned(), slug, created_at: now };
+        let admin = User {
+            id: user,
+            name: "An Admin".to_owned(),
+            email: "admin@home.example".to_owned(),
+            roles: vec![Role::Admin],
+            timezone: "UTC".to_owned(),
+            created_at: now,
+        };
+        let key = ApiKey {
+            id: KeyId::from_uuid(self.ids.next()),
+            user_id: user,
+            name: "a key".to_owned(),
+            prefix: "kyb_1234".to_owned(),
+            roles: Vec::new(),
+            scopes: Vec::new(),
+            expires_at: None,
+            revoked_at: None,
+            created_at: now,
+        };
+        let audit = AuditEvent::by_executor("tenant.create", format!("tenant:{id}"), json!({}));
+        self.doom.look(self.store.create_tenant(&tenant, &admin, &key, "hash", audit)).unwrap();
+    }
+
+    /// An engine that is a worker of its own.
+    pub fn engine(&self) -> Engine {
+        let number = self.engines.fetch_add(1, Ordering::SeqCst) + 1;
+        let mut registry = Registry::default();
+        for tool in tools::all(&self.ledger) {
+            registry.tool(tool).unwrap();
+        }
+        let handler = Arc::new(tools::handler(&self.ledger));
+        Engine::new(EngineParts {
+            store: self.store.clone(),
+            wake_ups: Arc::new(NoHints),
+            job_wake_ups: Arc::new(NoHints),
+            registry,
+            keys: Arc::new(TestKeys::new()),
+            clock: self.clock.clone(),
+            ids: self.ids.clone(),
+            random: Arc::new(SeededRandom::new(number)),
+            http: self.wire.clone(),
+            mail_parser: Arc::new(Letters),
+            mail_sender: None,
+            documents: Arc::new(BusyReader::default()),
+            intents: Arc::new(CountedIntent::default()),
+            extractor: Arc::new(NothingFound::default()),
+            agents: Some(handler.clone()),
+            decisions: Some(handler),
+            worker: WorkerId::new(&format!("worker-{number}")),
+            settings: self.settings.clone(),
+        })
+        .unwrap()
+    }
+
+    /// One life of the process, from its start to the end of `story` or to the stroke of doom. Whatever still runs is
+    /// gone afterwards.
+    pub fn life<'w>(&'w self, life: &Life, story: impl AsyncFnOnce(&'w Self) -> Told) -> Told {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        self.doom.begin(&life.faults);
+        let told = runtime.block_on(async {
+            self.clock.life.run();
+            let told = tokio::select! {
+                biased;
+                () = self.doom.struck.notified() => Told::Died,
+                told = story(self) => told,
+            };
+            self.clock.life.stop(self.clock.life.now());
+            told
+        });
+        drop(runtime);
+        told
+    }
+
+    pub fn did(&self) -> Did {
+        self.did.lock().unwrap().clone()
+    }
+
+    pub fn note(&self, change: impl FnOnce(&mut Did)) {
+        change(&mut self.did.lock().unwrap());
+    }
+}

@@ -1,0 +1,96 @@
+//! What strangers say, handed on to children: it stays as untrusted as it was.
+
+use std::sync::Arc;
+
+use kybern_core::id::TaskId;
+use kybern_core::ports::TaskStore as _;
+use kybern_core::task::{Channel, EffectClass, TaskStatus, WaitKind};
+use kybern_core::tool::ToolOutcome;
+use kybern_testkit::fakes::FixedIntent;
+use kybern_testkit::tools::ScriptedTool;
+use serde_json::{Value, json};
+
+use crate::live::{Live, kinds, object, wait};
+use crate::outside::CountedIntent;
+use crate::world::{World, plan, step};
+
+async fn child_of(live: &Live<'_>, parent: TaskId) -> TaskId {
+    let store = &live.world.store;
+    live.find(async || live.world.look(store.children(live.world.scope(), parent)).await.unwrap().first().copied())
+        .await
+}
+
+/// A tool that read a document, and another that goes to a place.
+fn reader_and_caller() -> [Arc<ScriptedTool>; 2] {
+    let reader = ScriptedTool::new("t.reader", EffectClass::Read, |_, _| {
+        Ok(ToolOutcome::new(object(json!({"to": "stranger@example.com"})), ""))
+    });
+    let caller = ScriptedTool::noop("t.caller", EffectClass::Keyed);
+    [
+        Arc::new(reader.with_spec(|spec| spec.untrusted_output = true)),
+        Arc::new(caller.with_spec(|spec| spec.destinations = vec!["to".to_owned()])),
+    ]
+}
+
+/// Stores a plan that goes where its input says.
+async fn put_calling(live: &Live<'_>) {
+    let call = step("call", "t.caller", json!({"to": "{{ task.payload.to | default(task.input) }}"}));
+    live.put(json!({"key": "test.child", "steps": [call]})).await;
+}
+
+fn handing_on(input: Value) -> Value {
+    json!({"id": "sub", "kind": "task", "planKey": "test.child", "input": input})
+}
+
+#[test]
+fn what_a_trusted_task_read_is_a_strangers_in_its_child() {
+    // As an object's member and as the whole text, by the state and by the step's result.
+    for input in [json!({"to": "{{ state.to }}"}), json!("{{ steps.read.result.to }}")] {
+        let [reader, caller] = reader_and_caller();
+        World::with([reader, caller.clone()]).run(async |live| {
+            put_calling(&live).await;
+            let steps = json!([step("read", "t.reader", json!({})), handing_on(input.clone())]);
+            let id = live.begin(plan(steps), json!({})).await;
+            let child = live.rest(child_of(&live, id).await).await;
+            assert_eq!((child.channel, kinds(&child)), (Channel::Webhook, vec![WaitKind::Confirmation]), "{input}");
+            assert!(wait(&child).reason.contains("stranger@example.com"));
+            assert_eq!((live.task(id).await.channel, caller.count()), (Channel::Api, 0));
+            live.review(child.id, None, json!({})).await.unwrap();
+            assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
+            assert_eq!(caller.calls()[0].args["to"], json!("stranger@example.com"));
+        });
+    }
+}
+
+#[test]
+fn what_a_letter_says_stays_a_strangers_in_every_child_of_its_task() {
+    let [reader, caller] = reader_and_caller();
+    let table = FixedIntent::new().when("please", "test.plan", 0.9);
+    let world = World::with([reader, caller.clone()]).knowing(CountedIntent { table, ..CountedIntent::default() });
+    world.run(async |live| {
+        put_calling(&live).await;
+        live.put(json!({"key": "test.middle", "steps": [handing_on(json!({"to": "{{ task.payload.to }}"}))]})).await;
+        let mut first = handing_on(json!({"to": "{{ task.payload.subject }}"}));
+        first["planKey"] = json!("test.middle");
+        live.put(plan(json!([first]))).await;
+        let letter = json!({"id": "1@example.com", "subject": "stranger@example.com", "text": "please"});
+        let received = live.engine.receive_email(&live.world.actor, letter.to_string().into(), None).await.unwrap();
+        let middle = child_of(&live, received.task_id).await;
+        let leaf = live.rest(child_of(&live, middle).await).await;
+        assert_eq!((live.task(middle).await.channel, leaf.channel), (Channel::Email, Channel::Email));
+        assert_eq!((kinds(&leaf), caller.count()), (vec![WaitKind::Confirmation], 0));
+    });
+}
+
+#[test]
+fn what_a_trusted_task_says_itself_is_trusted_in_its_child() {
+    let [reader, caller] = reader_and_caller();
+    World::with([reader, caller.clone()]).run(async |live| {
+        put_calling(&live).await;
+        // That something untrusted was read beside it taints nothing that is not made of it.
+        let steps = json!([step("read", "t.reader", json!({})), handing_on(json!({"to": "{{ task.payload.to }}"}))]);
+        let id = live.begin(plan(steps), json!({"to": "us@example.com"})).await;
+        let child = live.proven(child_of(&live, id).await).await;
+        assert_eq!((child.channel, child.status, caller.count()), (Channel::System, TaskStatus::Completed, 1));
+    });
+}

@@ -1,0 +1,141 @@
+//! The worker and tasks that harm it: they end with a reason, and it goes on with the others.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use futures::executor::block_on;
+use kybern_core::error::ErrorCode;
+use kybern_core::id::{TaskId, TenantId};
+use kybern_core::ports::{Clock as _, TaskStore as _};
+use kybern_core::task::{Channel, EffectClass, NewTask, Task, TaskStatus};
+use kybern_core::tool::ToolOutcome;
+use kybern_testkit::tools::ScriptedTool;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::world::{World, plan, step};
+
+/// A tool that panics for as long as it is told to.
+fn explosive(armed: &Arc<AtomicBool>) -> Arc<ScriptedTool> {
+    let armed = armed.clone();
+    Arc::new(ScriptedTool::new("t.explode", EffectClass::Read, move |_, _| {
+        assert!(!armed.load(Ordering::SeqCst), "a tool with a fault");
+        Ok(ToolOutcome::default())
+    }))
+}
+
+/// A process that does one thing at a time.
+fn narrow(tool: Arc<ScriptedTool>) -> World {
+    World::with([tool]).set(|settings| {
+        settings.slots = 1;
+        settings.max_recoveries = 2;
+    })
+}
+
+#[test]
+fn a_tool_that_panics_lets_go_of_its_run_and_of_its_slot() {
+    let armed = Arc::new(AtomicBool::new(true));
+    let tool = explosive(&armed);
+    narrow(tool.clone()).run(async |live| {
+        let id = live.begin(plan(json!([step("a", "t.explode", json!({}))])), json!({})).await;
+        live.find(async || (tool.count() == 1 && live.engine.running() == 0).then_some(())).await;
+        // The only slot is free, though the task's lease has not expired.
+        let other = json!({"key": "test.other", "steps": [step("b", "core.noop", json!({}))]});
+        let other = live.begin(other, json!({})).await;
+        assert_eq!(live.proven(other).await.status, TaskStatus::Completed);
+        assert!(live.world.store.holder(id).is_some());
+        assert_eq!(tool.count(), 1);
+        // Once the fault is mended, the task goes on by itself.
+        armed.store(false, Ordering::SeqCst);
+        let task = live.proven(id).await;
+        assert_eq!((task.status, task.recoveries, tool.count()), (TaskStatus::Completed, 1, 2));
+    });
+}
+
+#[test]
+fn a_task_whose_tool_always_panics_is_given_up_with_a_reason() {
+    let tool = explosive(&Arc::new(AtomicBool::new(true)));
+    narrow(tool.clone()).run(async |live| {
+        let id = live.begin(plan(json!([step("a", "t.explode", json!({}))])), json!({})).await;
+        let task = live.proven(id).await;
+        let error = task.error.unwrap();
+        assert_eq!((task.status, error.code), (TaskStatus::Failed, ErrorCode::Internal));
+        assert!(error.message.starts_with("given up: 3 workers in a row"), "{}", error.message);
+        assert_eq!((tool.count(), live.engine.running()), (3, 0));
+        let id = live.begin(plan(json!([step("b", "core.noop", json!({}))])), json!({})).await;
+        assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
+    });
+}
+
+/// A task that cannot be loaded: nothing is known of its tenant.
+fn stray(world: &World, tenant: TenantId) -> TaskId {
+    let id = TaskId::from_uuid(Uuid::from_u128(77));
+    let task = NewTask {
+        id,
+        channel: Channel::Api,
+        source: "api/test".to_owned(),
+        dedupe_key: None,
+        body_hash: None,
+        input: "go".to_owned(),
+        payload: Value::Null,
+        created_by: "test".to_owned(),
+        user: None,
+        plan: None,
+        intent: None,
+        attachments: Vec::new(),
+        max_steps: 10,
+        confidence_threshold: 0.8,
+        budget: None,
+        trace_id: "trace".to_owned(),
+        parent: None,
+        depth: 0,
+        forked_from: None,
+        at: world.clock.now(),
+    };
+    let scope = kybern_testkit::actors::scope(tenant);
+    block_on(world.look(world.store.submit(scope, task, None))).unwrap();
+    id
+}
+
+/// A task's row: without its plan and its journal it cannot be shown whole.
+async fn stored(world: &World, tenant: TenantId, id: TaskId) -> Task {
+    world.look(world.store.task(kybern_testkit::actors::scope(tenant), id)).await.unwrap().unwrap()
+}
+
+#[test]
+fn a_task_that_cannot_be_loaded_is_given_up_with_a_reason() {
+    let tenant = TenantId::from_uuid(Uuid::from_u128(9));
+    let world = World::new().set(|settings| settings.max_recoveries = 2);
+    let id = stray(&world, tenant);
+    world.run(async |live| {
+        let ended = async || {
+            let task = stored(live.world, tenant, id).await;
+            task.status.is_terminal().then_some(task)
+        };
+        let task = live.find(ended).await;
+        assert_eq!((task.status, task.recoveries), (TaskStatus::Failed, 3));
+        let error = task.error.unwrap();
+        assert_eq!(error.code, ErrorCode::Internal);
+        assert!(error.message.starts_with("given up while it was pending, it cannot be loaded: "), "{}", error.message);
+        assert!(error.message.contains(&tenant.to_string()), "{}", error.message);
+        assert!(live.world.store.claimable_at(id).is_none() && live.world.store.holder(id).is_none());
+        assert_eq!(live.engine.running(), 0);
+    });
+}
+
+#[test]
+fn a_task_is_not_given_up_because_the_store_is_away_while_it_is_loaded() {
+    World::new().set(|settings| settings.max_recoveries = 2).run(async |live| {
+        let ask = step("ask", "core.ask", json!({"title": "t", "fields": {}}));
+        let id = live.begin(plan(json!([ask, step("a", "core.noop", json!({}))])), json!({})).await;
+        live.rest(id).await;
+        live.world.lacks(Some("attempts"));
+        live.review(id, None, json!({})).await.unwrap();
+        let recovered = async || {
+            let task = stored(live.world, TenantId::DEFAULT, id).await;
+            (task.recoveries > 4 || task.status.is_terminal()).then_some(task)
+        };
+        let task = live.find(recovered).await;
+        assert_eq!((task.status.is_terminal(), task.error), (false, None));
+    });
+}

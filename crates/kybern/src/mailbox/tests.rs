@@ -1,0 +1,199 @@
+//! The poller between a scripted IMAP server and a store that is away for a while.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use kybern_adapters::clock::{SystemClock, ThreadRandom, UuidV7Ids};
+use kybern_adapters::documents::Reader;
+use kybern_adapters::http::Egress;
+use kybern_adapters::mail::parse::Mime;
+use kybern_adapters::models::offline::RulesModel;
+use kybern_core::id::TenantId;
+use kybern_core::pack::Registry;
+use kybern_core::policy::EgressPolicy;
+use kybern_core::ports::{Clock as _, TaskFilter, TaskStore as _};
+use kybern_core::task::WorkerId;
+use kybern_core::time::{Millis, Timestamp};
+use kybern_engine::{EngineParts, Settings};
+use kybern_testkit::{Fault, MemStore, TestKeys};
+
+use super::*;
+
+/// How long the poller pauses.
+const POLL: Millis = Millis(40);
+/// The largest message that is taken, in bytes.
+const MAX_MESSAGE: u64 = 1_000;
+
+/// What was said, and when.
+type Line = (Timestamp, String);
+
+/// A mailbox with the messages 7, 8, … of these sizes; what is padded is the text.
+struct Post {
+    address: SocketAddr,
+    lines: Arc<Mutex<Vec<Line>>>,
+}
+
+impl Post {
+    fn with(sizes: &[usize]) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let lines: Arc<Mutex<Vec<Line>>> = Arc::default();
+        let heard = Arc::clone(&lines);
+        let messages: Vec<(usize, String)> =
+            (7..).zip(sizes.iter().copied()).map(|(n, size)| (n, message(n, size))).collect();
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                serve(stream.unwrap(), &messages, &heard);
+            }
+        });
+        Self { address, lines }
+    }
+
+    /// When what was said that contains this, and what.
+    fn heard(&self, part: &str) -> Vec<Line> {
+        self.lines.lock().unwrap().iter().filter(|(_, line)| line.contains(part)).cloned().collect()
+    }
+
+    /// The messages that were marked as read, in order.
+    fn seen(&self) -> Vec<String> {
+        self.heard("UID STORE").iter().map(|(_, line)| line.split(' ').nth(3).unwrap().to_owned()).collect()
+    }
+}
+
+fn message(n: usize, size: usize) -> String {
+    let head = format!("Message-ID: <{n}@client.example>\r\nTo: desk@agency.example\r\nSubject: Request {n}\r\n\r\n");
+    let text = "x".repeat(size.saturating_sub(head.len() + 2));
+    format!("{head}{text}\r\n")
+}
+
+fn serve(mut stream: TcpStream, messages: &[(usize, String)], heard: &Mutex<Vec<Line>>) {
+    let lines = BufReader::new(stream.try_clone().unwrap()).lines();
+    stream.write_all(b"* OK ready\r\n").unwrap();
+    for line in lines.map_while(Result::ok) {
+        heard.lock().unwrap().push((SystemClock.now(), line.clone()));
+        let (tag, command) = line.split_once(' ').unwrap();
+        let numbers = |from: usize| messages.iter().filter(move |(n, _)| *n >= from);
+        let untagged: String = match command.split(' ').collect::<Vec<_>>()[..] {
+            ["SELECT", ..] => format!("* {} EXISTS\r\n* OK [UIDVALIDITY 5] ok\r\n", messages.len()),
+            ["UID", "SEARCH", "UID", range] => {
+                let from = range.strip_suffix(":*").unwrap().parse().unwrap();
+                format!("* SEARCH{}\r\n", numbers(from).map(|(n, _)| format!(" {n}")).collect::<String>())
+            }
+            ["UID", "FETCH", set, _, "RFC822.SIZE)"] => {
+                let wanted = |n: &usize| set.split(',').any(|one| *one == n.to_string());
+                let sizes = numbers(0).filter(|(n, _)| wanted(n));
+                sizes.map(|(n, raw)| format!("* 1 FETCH (UID {n} RFC822.SIZE {})\r\n", raw.len())).collect()
+            }
+            ["UID", "FETCH", n, _, "BODY.PEEK[])"] => {
+                let (n, raw) = numbers(0).find(|(known, _)| known.to_string() == n).unwrap();
+                format!("* 1 FETCH (UID {n} BODY[] {{{}}}\r\n{raw})\r\n", raw.len())
+            }
+            _ => String::new(),
+        };
+        if stream.write_all(format!("{untagged}{tag} OK done\r\n").as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+/// A poller of that mailbox over a store that cannot take the first `fails` calls of that name.
+fn poller(post: &Post, call: &'static str, fails: usize, domain: Option<&str>) -> (Poller, Arc<MemStore>) {
+    let left = AtomicUsize::new(fails);
+    let hook = move |point: kybern_testkit::FaultPoint| {
+        let fails = point.call == call
+            && left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok();
+        if fails { Fault::Unavailable } else { Fault::None }
+    };
+    let store = MemStore::new(Arc::new(SystemClock), Arc::new(UuidV7Ids), Arc::new(TestKeys::new()));
+    let store = Arc::new(store.with_faults(Box::new(hook)));
+    let model = Arc::new(RulesModel);
+    let engine = Engine::new(EngineParts {
+        store: store.clone(),
+        wake_ups: store.clone(),
+        job_wake_ups: store.clone(),
+        registry: Registry::default(),
+        keys: Arc::new(TestKeys::new()),
+        clock: Arc::new(SystemClock),
+        ids: Arc::new(UuidV7Ids),
+        random: Arc::new(ThreadRandom),
+        http: Arc::new(Egress::new(EgressPolicy::new(&Vec::<String>::new()).unwrap()).unwrap()),
+        mail_parser: Arc::new(Mime),
+        mail_sender: None,
+        documents: Arc::new(Reader::new()),
+        intents: model.clone(),
+        extractor: model,
+        agents: None,
+        decisions: None,
+        worker: WorkerId::new("test"),
+        // Messages are stored, nobody works on them.
+        settings: Settings { work: false, intake_domain: domain.map(str::to_owned), ..Settings::default() },
+    });
+    let mailbox = Mailbox::new(ImapConfig {
+        host: post.address.ip().to_string(),
+        port: post.address.port(),
+        tls: kybern_adapters::mail::tls::MailTls::None,
+        username: "user".to_owned(),
+        password: "secret".to_owned(),
+        folder: "INBOX".to_owned(),
+        poll_ms: POLL,
+        max_message_bytes: MAX_MESSAGE,
+        ca_file: None,
+    });
+    (Poller { mailbox: mailbox.unwrap(), tenant: TenantId::DEFAULT, engine: engine.unwrap() }, store)
+}
+
+/// Polls until that is so.
+async fn poll_until(poller: Poller, so: impl Fn() -> bool) {
+    let stop = CancellationToken::new();
+    let watch = async {
+        for _ in 0..1_000 {
+            if so() {
+                return stop.cancel();
+            }
+            let _ = tokio::time::timeout(Duration::from_millis(10), std::future::pending::<()>()).await;
+        }
+        panic!("it never came");
+    };
+    tokio::join!(poller.run(stop.clone()), watch);
+}
+
+/// What the tasks say, oldest first.
+async fn subjects(store: &MemStore) -> Vec<String> {
+    let all = TaskFilter { limit: 100, ..TaskFilter::default() };
+    let mut tasks = store.tasks(kybern_testkit::actors::scope(TenantId::DEFAULT), &all).await.unwrap().items;
+    tasks.sort_by_key(|task| task.id);
+    tasks.iter().map(|task| task.payload["subject"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn while_the_store_is_away_a_message_is_neither_marked_nor_passed_over() {
+    const FAILS: usize = 3;
+    for (call, domain) in [("submit", None), ("put_blob", None), ("tenant_by_slug", Some("agency.example"))] {
+        let post = Post::with(&[200, 200]);
+        let (poller, store) = poller(&post, call, FAILS, domain);
+        poll_until(poller, || post.seen().len() >= 2).await;
+        assert_eq!(post.seen(), ["7", "8"], "{call}");
+        assert_eq!(subjects(&store).await, ["Request 7", "Request 8"], "{call}");
+        // Each failure ended its poll, and the next one began where that had begun, after a pause.
+        let polls = post.heard("UID SEARCH");
+        let asked: Vec<&str> = polls.iter().filter_map(|(_, line)| line.rsplit(' ').next()).collect();
+        assert_eq!(asked[..=FAILS], ["1:*"; FAILS + 1], "{call}");
+        assert!(asked[FAILS + 1..].iter().all(|range| *range == "9:*"), "{call} {asked:?}");
+        let pauses = polls[..=FAILS].windows(2).map(|pair| pair[1].0.since(pair[0].0));
+        assert!(pauses.min().unwrap() >= POLL, "{call}");
+        let before_the_first_mark = post.heard("").into_iter().take_while(|(_, line)| !line.contains("UID STORE"));
+        assert_eq!(before_the_first_mark.filter(|(_, line)| line.contains("UID SEARCH")).count(), FAILS + 1, "{call}");
+    }
+}
+
+#[tokio::test]
+async fn a_message_that_can_never_be_taken_in_stays_unread_and_does_not_stop_the_next() {
+    let post = Post::with(&[200, 2_000, 200]);
+    let (poller, store) = poller(&post, "none", 0, None);
+    poll_until(poller, || post.seen().len() >= 2).await;
+    assert_eq!(post.seen(), ["7", "9"]);
+    assert_eq!(subjects(&store).await, ["Request 7", "Request 9"]);
+}

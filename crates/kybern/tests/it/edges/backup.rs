@@ -1,0 +1,161 @@
+//! A backup of a SQLite file while its server works.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use futures::future::join_all;
+use serde_json::{Value, json};
+
+use super::plan;
+use crate::server::client::{Ask, text, until};
+use crate::server::{Client, KEY, Site};
+
+/// Tasks that are there before the backup begins, at least.
+const BEFORE: usize = 40;
+/// Who submits at the same time.
+const SUBMITTERS: usize = 4;
+
+/// What is submitted while backups are made.
+#[derive(Default)]
+struct Load {
+    ids: Mutex<Vec<String>>,
+    count: AtomicUsize,
+    enough: AtomicBool,
+}
+
+impl Load {
+    /// Submits mails, each with an original of its own, and tasks that write records, until it is enough.
+    async fn submit(&self, client: &Client) {
+        while !self.enough.load(Ordering::SeqCst) {
+            let n = self.count.fetch_add(1, Ordering::SeqCst);
+            let mail = Ask::post("/api/inbound/email", "message/rfc822", letter(n));
+            let task = json!({"input": "go", "planKey": "test.put", "payload": {"n": n}});
+            let (mail, task) = (client.ok(&mail).await, client.ok(&Ask::json("/api/tasks", &task)).await);
+            self.ids.lock().unwrap().extend([text(&mail["taskId"]), text(&task["id"])]);
+        }
+    }
+
+    fn taken(&self) -> Vec<String> {
+        self.ids.lock().unwrap().clone()
+    }
+}
+
+fn letter(n: usize) -> String {
+    let headers = format!("From: a@example.com\r\nTo: b@example.com\r\nSubject: Letter {n}\r\nMessage-ID: <{n}@x>\r\n");
+    let kind = "MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=cut\r\n\r\n";
+    let body = "--cut\r\nContent-Type: text/plain\r\n\r\nPlease read.\r\n";
+    let file = "--cut\r\nContent-Type: text/plain\r\nContent-Disposition: attachment; filename=n.txt\r\n\r\n";
+    format!("{headers}{kind}{body}{file}Number {n}\r\n--cut--\r\n")
+}
+
+fn verb(site: &Site, args: &[&str]) -> (Option<i32>, String) {
+    let Output { status, stdout, stderr } = site.command(args).args(["--database", &site.database()]).output().unwrap();
+    (status.code(), format!("{}{}", String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap()))
+}
+
+/// Backs up beside everything else that goes on.
+async fn back_up(site: &Arc<Site>, file: &Path) {
+    let (site, file) = (Arc::clone(site), file.display().to_string());
+    let (code, said) = tokio::task::spawn_blocking(move || verb(&site, &["backup", &file])).await.unwrap();
+    assert_eq!(code, Some(0), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_backup_under_load_is_whole_and_of_one_moment() {
+    let from = Arc::new(Site::sqlite());
+    let server = from.start();
+    let client = server.client();
+    let args = json!({"kind": "thing", "key": "k{{ task.payload.n }}", "props": {"n": "{{ task.payload.n }}"}});
+    plan(&client, "test.put", json!([{"id": "put", "tool": "core.put_record", "args": args}])).await;
+    let load = Load::default();
+    let file = from.folder().join("second.backup");
+    let working = join_all((0..SUBMITTERS).map(|_| load.submit(&client)));
+    let backing_up = async {
+        until("there is something", || std::future::ready((load.taken().len() >= BEFORE).then_some(()))).await;
+        back_up(&from, &from.folder().join("first.backup")).await;
+        let before = load.taken();
+        back_up(&from, &file).await;
+        let during = load.taken().len();
+        load.enough.store(true, Ordering::SeqCst);
+        (before, during)
+    };
+    let (_, (before, during)) = tokio::join!(working, backing_up);
+    assert!(during > before.len(), "nothing was submitted during the backup");
+    drop(server);
+
+    let to = Site::sqlite();
+    fs::copy(from.key_file(), to.key_file()).unwrap();
+    let (code, said) = verb(&to, &["restore", &file.display().to_string()]);
+    assert_eq!(code, Some(0), "{said}");
+    let server = to.start();
+    let client = server.client();
+    let restored: BTreeSet<String> = client.list("/api/tasks").await.iter().map(|task| text(&task["id"])).collect();
+    let lost: Vec<&String> = before.iter().filter(|id| !restored.contains(*id)).collect();
+    assert!(lost.is_empty(), "taken before the backup, and not in it: {lost:?}");
+    let (mut originals, mut ended) = (0, 0);
+    for id in &restored {
+        // A letter that nobody understands asks a person; only what has ended can be replayed.
+        if client.rest(id).await["status"] == "completed" {
+            client.replays(id).await;
+            ended += 1;
+        }
+        originals += all_originals_are_there(&client, server.url(), id).await;
+    }
+    assert!(originals >= before.len(), "each letter has two");
+    assert!(ended >= before.len() / 2 - SUBMITTERS, "{ended} of {}", restored.len());
+    client.audit_is_whole().await;
+}
+
+/// How many originals a task has; each of them can be read.
+async fn all_originals_are_there(client: &Client, url: &str, id: &str) -> usize {
+    let attachments = client.get(&format!("/api/tasks/{id}/attachments")).await;
+    let attachments = attachments["items"].as_array().unwrap();
+    for attachment in attachments {
+        let path = format!("{url}/api/tasks/{id}/attachments/{}", attachment["n"]);
+        let original = reqwest::Client::new().get(path).bearer_auth(KEY).send().await.unwrap();
+        assert_eq!(original.status().as_u16(), 200, "{id}: {attachment}");
+    }
+    attachments.len()
+}
+
+#[tokio::test]
+async fn an_original_that_is_gone_is_named_and_the_rest_is_backed_up() {
+    let site = Site::sqlite();
+    let server = site.start();
+    let client = server.client();
+    let taken = client.ok(&Ask::post("/api/inbound/email", "message/rfc822", letter(1))).await;
+    client.rest(&text(&taken["taskId"])).await;
+    let originals = originals(&site.folder().join("kybern.db.files"));
+    assert_eq!(originals.len(), 2);
+    fs::remove_file(&originals[0]).unwrap();
+    let (code, said) = verb(&site, &["backup", "some.backup"]);
+    let name = originals[0].file_name().unwrap().to_str().unwrap();
+    assert!(code == Some(1) && said.contains(name), "{said}");
+    let to = Site::sqlite();
+    fs::copy(site.key_file(), to.key_file()).unwrap();
+    let (code, said) = verb(&to, &["restore", &site.folder().join("some.backup").display().to_string()]);
+    assert!(code == Some(0) && said.contains("1 files"), "{said}");
+}
+
+/// Every file below a folder.
+fn originals(folder: &Path) -> Vec<PathBuf> {
+    let entries: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    entries.into_iter().flat_map(|path| if path.is_dir() { originals(&path) } else { vec![path] }).collect()
+}
+
+/// What a restore would replace is looked after by nobody else; what a backup reads may be in use.
+#[tokio::test]
+async fn a_restore_over_the_file_of_a_running_server_is_refused() {
+    let site = Site::sqlite();
+    let server = site.start();
+    let (code, said) = verb(&site, &["backup", "some.backup"]);
+    assert_eq!(code, Some(0), "{said}");
+    let (code, said) = verb(&site, &["restore", "--replace", "some.backup"]);
+    assert!(code == Some(1) && said.contains(&format!("in use by process {}", server.pid())), "{said}");
+    let health: Value = server.client().get("/healthz").await;
+    assert_eq!(health["status"], "ok");
+}

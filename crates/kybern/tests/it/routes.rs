@@ -1,0 +1,80 @@
+//! Every route, by every kind of caller, with everything that can be wrong, on every store.
+//!
+//! The suite walks the OpenAPI document that the server itself serves. [`rows`] declares what each operation asks of
+//! its caller, what stands in its path and what it reads; an operation without a row fails, and so does a row without
+//! an operation. Everything else is generated: from the document the wrong inputs, from [`callers`] who asks.
+//!
+//! Whatever is asked, [`suite::Suite::ask`] holds each answer against the same rules: documented, in the envelope,
+//! never a fault of the server, and nothing of another tenant in it.
+
+mod answer;
+mod bodies;
+mod callers;
+mod crossing;
+mod document;
+mod foreign;
+mod ids;
+mod memory;
+mod proofs;
+mod queries;
+mod rows;
+mod suite;
+mod things;
+mod work;
+
+use crate::server::receiver::Receiver;
+use crate::server::{KEY, Site};
+use suite::Suite;
+
+/// The largest body in this suite, so that one over the limit is small.
+const MAX_BODY: usize = 64 * 1024;
+/// The largest mail.
+const MAX_MAIL: usize = 96 * 1024;
+
+#[tokio::test]
+async fn every_route_holds_in_memory() {
+    let receiver = Receiver::start();
+    let url = memory::start(&receiver);
+    every_route_holds(&url, &receiver).await;
+}
+
+#[tokio::test]
+async fn every_route_holds_on_sqlite() {
+    let receiver = Receiver::start();
+    let server = prepared(Site::sqlite(), &receiver);
+    every_route_holds(server.1.url(), &receiver).await;
+}
+
+#[tokio::test]
+async fn every_route_holds_on_postgres() {
+    let Some(site) = Site::postgres() else { return };
+    let receiver = Receiver::start();
+    let server = prepared(site, &receiver);
+    every_route_holds(server.1.url(), &receiver).await;
+}
+
+fn prepared(site: Site, receiver: &Receiver) -> (Site, crate::server::Server) {
+    let site = site
+        .with("KYBERN_SERVER__MAX_BODY_BYTES", &MAX_BODY.to_string())
+        .with("KYBERN_SERVER__MAX_MAIL_BYTES", &MAX_MAIL.to_string())
+        .with("KYBERN_EGRESS__ALLOW", &format!("[\"{}\"]", receiver.address()))
+        .with("KYBERN_WORKFLOWS__QUOTE__URL", &receiver.url("/quote"));
+    let server = site.start();
+    (site, server)
+}
+
+/// All of it. What answers wrongly is collected and told at the end.
+async fn every_route_holds(url: &str, receiver: &Receiver) {
+    let suite = Suite::start(url, KEY, receiver).await;
+    suite.every_operation_has_a_row();
+    proofs::without_a_proof_nothing_is_answered(&suite).await;
+    callers::each_caller_may_what_its_rights_say(&suite).await;
+    crossing::only_a_platform_admin_crosses(&suite).await;
+    ids::what_is_not_ours_is_not_there(&suite).await;
+    foreign::references_to_others_lead_nowhere(&suite).await;
+    queries::bad_queries_are_refused_with_the_parameter(&suite).await;
+    bodies::bad_bodies_are_refused_with_the_place(&suite).await;
+    work::each_route_does_its_work(&suite).await;
+    suite.nothing_of_theirs_has_changed().await;
+    suite.finish();
+}

@@ -1,0 +1,76 @@
+//! The same edge over the test kit's store in memory, in this process.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kybern_adapters::clock::{SystemClock, ThreadRandom, UuidV7Ids};
+use kybern_adapters::documents::Reader;
+use kybern_adapters::http::{Egress, install_tls};
+use kybern_adapters::mail::parse::Mime;
+use kybern_adapters::models::offline::RulesModel;
+use kybern_core::pack::Registry;
+use kybern_core::policy::EgressPolicy;
+use kybern_core::task::WorkerId;
+use kybern_engine::{Engine, EngineParts, Settings, WorkflowEndpoint};
+use kybern_server::{AppState, Limits};
+use kybern_testkit::{MemStore, TestKeys};
+use tokio_util::sync::CancellationToken;
+
+use crate::server::KEY;
+use crate::server::receiver::Receiver;
+
+use super::{MAX_BODY, MAX_MAIL};
+
+/// Starts a server that ends with the test's process, and gives its address.
+pub(crate) fn start(receiver: &Receiver) -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let engine = engine(receiver, &url);
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        runtime.block_on(async move {
+            engine.bootstrap(Some(KEY), String::new).await.unwrap();
+            engine.start().await.unwrap();
+            let limits = Limits { max_body: MAX_BODY, max_mail: MAX_MAIL };
+            let stop = CancellationToken::new();
+            let router = kybern_server::router(AppState::new(engine, limits, BTreeMap::new(), stop.clone()));
+            kybern_server::serve(tokio::net::TcpListener::from_std(listener).unwrap(), router, stop).await.unwrap();
+        });
+    });
+    url
+}
+
+fn engine(receiver: &Receiver, url: &str) -> Engine {
+    install_tls();
+    let keys = Arc::new(TestKeys::new());
+    let store = Arc::new(MemStore::new(Arc::new(SystemClock), Arc::new(UuidV7Ids), keys.clone()));
+    let model = Arc::new(RulesModel);
+    let quote = WorkflowEndpoint { url: receiver.url("/quote"), secret: None, deadline: None };
+    let policy = EgressPolicy::new(&[receiver.address()]).unwrap();
+    Engine::new(EngineParts {
+        wake_ups: store.clone(),
+        job_wake_ups: store.clone(),
+        store,
+        registry: Registry::default(),
+        keys,
+        clock: Arc::new(SystemClock),
+        ids: Arc::new(UuidV7Ids),
+        random: Arc::new(ThreadRandom),
+        http: Arc::new(Egress::new(policy).unwrap()),
+        mail_parser: Arc::new(Mime),
+        mail_sender: None,
+        documents: Arc::new(Reader::new()),
+        intents: model.clone(),
+        extractor: model,
+        agents: None,
+        decisions: None,
+        worker: WorkerId::new("route-tests"),
+        settings: Settings {
+            public_url: url.to_owned(),
+            workflows: BTreeMap::from([("quote".to_owned(), quote)]),
+            ..Settings::default()
+        },
+    })
+    .unwrap()
+}

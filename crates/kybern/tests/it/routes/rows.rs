@@ -1,0 +1,235 @@
+//! The table: what each operation asks of its caller, what stands in its path, what it reads, and how it succeeds.
+//!
+//! The rows stand in an order in which one set of things is enough to let each route do its work.
+
+use serde_json::{Value, json};
+
+use super::things::Things;
+
+/// What a route asks of its caller.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Who {
+    /// Nothing.
+    Anyone,
+    /// A key with that right.
+    Key(&'static str),
+    /// A key with that right, or a signature.
+    Signed(&'static str),
+    /// The secret of a delegation.
+    Secret,
+}
+
+/// A varying part of a path.
+#[derive(Clone, Copy)]
+pub(crate) enum Part {
+    /// The id of a thing; an unknown one is not found.
+    Id(fn(&Things) -> &str),
+    /// The name of a tenant's own thing; an unknown one is not found.
+    Name(fn(&Things) -> &str),
+    /// A name that filters; an unknown one is an empty list.
+    Filter(fn(&Things) -> &str),
+    /// A number from 0 on; one that is too high is not found.
+    Number,
+    /// A name that is the same for all tenants; an unknown one is not found.
+    Shared(&'static str),
+    /// A name that callers choose.
+    Free(&'static str),
+}
+
+/// What becomes of a body whose content is wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Faults {
+    /// 400 with each place.
+    Refused,
+    /// 422 with each place: a plan is well-formed and yet cannot be kept.
+    Listed,
+    /// 200: to say what is wrong is the answer.
+    Answered,
+    /// Nothing in it can be wrong.
+    None,
+}
+
+/// What a route reads.
+#[derive(Clone, Copy)]
+pub(crate) enum Input {
+    /// Nothing.
+    Nothing,
+    /// A JSON object: one that is right, another for each number.
+    Json(fn(&Things, u32) -> Value, Faults),
+    /// A body of another type.
+    Other(&'static str, fn(u32) -> String),
+}
+
+/// A row.
+#[derive(Clone, Copy)]
+pub(crate) struct Row {
+    pub(crate) method: &'static str,
+    pub(crate) path: &'static str,
+    pub(crate) who: Who,
+    pub(crate) parts: &'static [Part],
+    pub(crate) input: Input,
+    /// The status of success.
+    pub(crate) success: u16,
+}
+
+impl Row {
+    /// For messages.
+    pub(crate) fn name(&self) -> String {
+        format!("{} {}", self.method, self.path)
+    }
+
+    /// The right that a key needs.
+    pub(crate) fn right(&self) -> Option<&'static str> {
+        match self.who {
+            Who::Key(right) | Who::Signed(right) => Some(right),
+            Who::Anyone | Who::Secret => None,
+        }
+    }
+
+    /// The names of the varying parts, in order.
+    pub(crate) fn names(&self) -> Vec<&'static str> {
+        self.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).collect()
+    }
+}
+
+use Faults::{Answered, Listed, Refused};
+use Input::{Json, Nothing, Other};
+use Part::{Filter, Free, Id, Name, Number, Shared};
+use Who::{Anyone, Key, Secret, Signed};
+
+const TASK: &[Part] = &[Id(|things| &things.ended)];
+const RUNNING: &[Part] = &[Id(|things| &things.running)];
+const PLAN: &[Part] = &[Name(|things| &things.plan)];
+const USER: &[Part] = &[Id(|things| &things.user)];
+
+fn read(path: &'static str, parts: &'static [Part]) -> Row {
+    Row { method: "GET", path, who: Key("read"), parts, input: Nothing, success: 200 }
+}
+
+fn administered(path: &'static str, parts: &'static [Part]) -> Row {
+    Row { who: Key("administer"), ..read(path, parts) }
+}
+
+fn open(path: &'static str) -> Row {
+    Row { who: Anyone, ..read(path, &[]) }
+}
+
+fn act(method: &'static str, path: &'static str, right: &'static str, parts: &'static [Part], success: u16) -> Row {
+    Row { method, path, who: Key(right), parts, input: Nothing, success }
+}
+
+/// Every row.
+#[rustfmt::skip]
+pub(crate) fn all() -> Vec<Row> {
+    vec![
+        Row { input: Json(submission, Refused), ..act("POST", "/api/tasks", "operate", &[], 202) },
+        read("/api/tasks", &[]),
+        read("/api/tasks/{id}", TASK),
+        read("/api/tasks/{id}/log", TASK),
+        read("/api/tasks/{id}/events", TASK),
+        read("/api/tasks/{id}/artifacts", TASK),
+        read("/api/tasks/{id}/attachments", TASK),
+        read("/api/tasks/{id}/attachments/{n}", &[Id(|things| &things.ended), Number]),
+        act("POST", "/api/tasks/{id}/pause", "operate", RUNNING, 200),
+        act("POST", "/api/tasks/{id}/resume", "operate", RUNNING, 200),
+        act("POST", "/api/tasks/{id}/cancel", "operate", RUNNING, 200),
+        act("POST", "/api/tasks/{id}/retry", "operate", &[Id(|things| &things.failed)], 200),
+        Row { input: Json(fork, Refused), ..act("POST", "/api/tasks/{id}/fork", "operate", TASK, 202) },
+        act("POST", "/api/tasks/{id}/replay", "operate", TASK, 200),
+        Row { input: Json(review, Refused),
+            ..act("POST", "/api/tasks/{id}/review", "review", &[Id(|things| &things.waiting)], 200) },
+        Row { input: Json(review, Refused),
+            ..act("POST", "/api/internal/brain/review/{id}", "review", &[Id(|things| &things.asked)], 200) },
+        Row { who: Secret, input: Json(callback, Refused),
+            ..act("POST", "/api/internal/brain/callback/{id}", "", &[Id(|things| &things.delegated)], 200) },
+        Row { input: Other("message/rfc822", mail), ..act("POST", "/api/inbound/email", "operate", &[], 202) },
+        Row { input: Other("application/x-www-form-urlencoded", sms),
+            ..act("POST", "/api/inbound/sms", "operate", &[], 202) },
+        Row { who: Signed("operate"), input: Json(lead, Faults::None),
+            ..act("POST", "/api/inbound/webhook/{source}", "operate", &[Free("crm")], 202) },
+        Row { input: Json(plan, Listed), ..act("POST", "/api/plans", "administer", &[], 201) },
+        read("/api/plans", &[]),
+        Row { input: Json(plan, Answered), ..act("POST", "/api/plans/check", "read", &[], 200) },
+        read("/api/plans/{key}", PLAN),
+        read("/api/plans/{key}/versions", PLAN),
+        Row { input: Json(|_, n| json!({"active": n % 2 == 0}), Refused),
+            ..act("PATCH", "/api/plans/{key}", "administer", PLAN, 200) },
+        read("/api/tools", &[]),
+        read("/api/tools/{name}", &[Shared("core.set")]),
+        Row { input: Json(|_, n| json!({"input": {"number": n}}), Refused),
+            ..act("POST", "/api/tools/{name}/invoke", "operate", &[Shared("core.set")], 200) },
+        read("/api/records", &[]),
+        read("/api/records/{kind}", &[Filter(|things| &things.kind)]),
+        read("/api/records/{kind}/{id}", &[Name(|things| &things.kind), Id(|things| &things.record)]),
+        read("/api/outbox", &[]),
+        Row { input: Json(user, Refused), ..act("POST", "/api/users", "administer", &[], 201) },
+        administered("/api/users", &[]),
+        administered("/api/users/{id}", USER),
+        administered("/api/users/{id}/permissions", USER),
+        Row { input: Json(|_, _| json!({"roles": ["operator"]}), Refused),
+            ..act("PUT", "/api/users/{id}/permissions", "administer", USER, 200) },
+        Row { input: Json(key, Refused), ..act("POST", "/api/keys", "administer", &[], 201) },
+        administered("/api/keys", &[]),
+        act("DELETE", "/api/keys/{id}", "administer", &[Id(|things| &things.key)], 204),
+        Row { input: Json(webhook, Refused), ..act("POST", "/api/webhooks/outbound", "administer", &[], 201) },
+        administered("/api/webhooks/outbound", &[]),
+        act("DELETE", "/api/webhooks/outbound/{id}", "administer", &[Id(|things| &things.webhook)], 204),
+        Row { input: Json(|_, n| json!({"name": format!("Third Carrier {n}")}), Refused),
+            ..act("POST", "/api/admin/tenants", "platform", &[], 201) },
+        Row { who: Key("platform"), ..read("/api/admin/tenants", &[]) },
+        administered("/api/audit", &[]),
+        administered("/api/audit/verify", &[]),
+        open("/healthz"),
+        open("/readyz"),
+        open("/metrics"),
+        open("/openapi.json"),
+        open("/"),
+    ]
+}
+
+fn submission(things: &Things, n: u32) -> Value {
+    json!({"input": format!("the {n}th"), "planKey": things.plan, "payload": {"name": format!("n{n}")},
+        "idempotencyKey": format!("submission-{n}")})
+}
+
+fn fork(_things: &Things, n: u32) -> Value {
+    if n == 0 { json!({}) } else { json!({"fromStep": "tell"}) }
+}
+
+fn review(_things: &Things, n: u32) -> Value {
+    json!({"corrections": {"answer": format!("carrier {n}")}})
+}
+
+fn callback(things: &Things, _n: u32) -> Value {
+    json!({"workflowId": things.workflow_id, "success": true, "data": {"best": 41_200}})
+}
+
+fn lead(_things: &Things, n: u32) -> Value {
+    json!({"event": "lead.created", "number": n})
+}
+
+pub(crate) fn mail(n: u32) -> String {
+    format!(
+        "Message-ID: <{n}@example.com>\r\nFrom: a@example.com\r\nTo: in@example.com\r\nSubject: Hi\r\n\r\nHello\r\n"
+    )
+}
+
+pub(crate) fn sms(n: u32) -> String {
+    format!("From=%2B15550100&To=%2B15550199&Body=Hello&MessageSid=SM{n}")
+}
+
+fn plan(_things: &Things, n: u32) -> Value {
+    json!({"key": format!("made.plan_{n}"), "steps": [{"id": "a", "tool": "core.noop", "args": {}}]})
+}
+
+fn user(_things: &Things, n: u32) -> Value {
+    json!({"name": "Bo Reed", "email": format!("bo{n}@example.com"), "roles": ["viewer"]})
+}
+
+fn key(things: &Things, n: u32) -> Value {
+    json!({"name": format!("key {n}"), "userId": things.user, "scopes": ["administer"]})
+}
+
+fn webhook(_things: &Things, n: u32) -> Value {
+    json!({"url": format!("https://example.com/hook/{n}"), "events": ["task.failed"]})
+}

@@ -1,0 +1,141 @@
+//! How far a tenant's admin reaches: not to a platform admin, and not beyond their own key.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, App, Ask, PLATFORM};
+
+/// An app, and what a tenant's admin can name of the platform admin: the user and the key.
+async fn platform_admin(app: &App) -> (String, String) {
+    let users = app.send(Ask::get("/api/users").key(&app.ours.admin)).await.json();
+    let is_platform = |user: &&Value| user["roles"].as_array().unwrap().contains(&json!("platform_admin"));
+    let user = users["items"].as_array().unwrap().iter().find(is_platform).unwrap()["id"].as_str().unwrap().to_owned();
+    let keys = app.send(Ask::get("/api/keys").key(&app.ours.admin)).await.json();
+    let key = keys["items"].as_array().unwrap().iter().find(|key| key["userId"] == user.as_str()).unwrap();
+    (user, key["id"].as_str().unwrap().to_owned())
+}
+
+async fn make_key(app: &App, by: &str, body: Value) -> Answer {
+    app.send(Ask::post("/api/keys").key(by).json(&body)).await
+}
+
+async fn made_key(app: &App, by: &str, body: Value) -> (String, String) {
+    let answer = make_key(app, by, body).await;
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    let made = answer.json();
+    (made["id"].as_str().unwrap().to_owned(), made["key"].as_str().unwrap().to_owned())
+}
+
+#[tokio::test]
+async fn a_platform_admin_is_out_of_a_tenant_admins_reach() {
+    let app = App::start().await;
+    let (user, key) = platform_admin(&app).await;
+    // One admin as they come, one whose user is the platform admin and whose key is not, in both ways.
+    let mine = json!({"name": "limited", "userId": user, "roles": ["admin"]});
+    let limited = made_key(&app, PLATFORM, mine).await.1;
+    let mine = json!({"name": "narrowed", "userId": user, "scopes": ["read", "administer"]});
+    let narrowed = made_key(&app, PLATFORM, mine).await.1;
+    let before = app.send(Ask::get("/api/keys").key(PLATFORM)).await.text();
+    for (who, by) in [("an admin", &app.ours.admin), ("a limited key", &limited), ("a narrowed key", &narrowed)] {
+        for new in [
+            json!({"name": "k", "userId": user}),
+            json!({"name": "k", "userId": user, "roles": ["viewer"]}),
+            json!({"name": "k", "userId": user, "scopes": ["read"]}),
+            json!({"name": "k", "roles": ["platform_admin"], "scopes": ["read"]}),
+        ] {
+            make_key(&app, by, new).await.refused(403, "PERMISSION_DENIED", &format!("{who} makes a key for them"));
+        }
+        for roles in [json!([]), json!(["viewer"]), json!(["admin"]), json!(["admin", "platform_admin"])] {
+            let path = format!("/api/users/{user}/permissions");
+            let ask = Ask::new("PUT", &path).key(by).json(&json!({"roles": roles}));
+            app.send(ask).await.refused(403, "PERMISSION_DENIED", &format!("{who} changes their roles to {roles}"));
+        }
+        let ask = Ask::new("DELETE", &format!("/api/keys/{key}")).key(by);
+        app.send(ask).await.refused(403, "PERMISSION_DENIED", &format!("{who} revokes their key"));
+    }
+    assert_eq!(app.send(Ask::get("/api/keys").key(PLATFORM)).await.text(), before);
+    assert_eq!(app.send(Ask::get("/api/admin/tenants").key(PLATFORM)).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_platform_admin_reaches_platform_admins() {
+    let app = App::start().await;
+    let (user, _) = platform_admin(&app).await;
+    let (id, key) = made_key(&app, PLATFORM, json!({"name": "second", "userId": user})).await;
+    assert_eq!(app.send(Ask::get("/api/admin/tenants").key(&key)).await.status, 200);
+    assert_eq!(app.send(Ask::new("DELETE", &format!("/api/keys/{id}")).key(PLATFORM)).await.status, 204);
+    app.send(Ask::get("/api/admin/tenants").key(&key)).await.refused(401, "UNAUTHENTICATED", "revoked");
+}
+
+#[tokio::test]
+async fn an_admin_reaches_everybody_else() {
+    let app = App::start().await;
+    let admin = &app.ours.admin;
+    let users = app.send(Ask::get("/api/users").key(admin)).await.json();
+    for name in ["operator", "admin"] {
+        let user = users["items"].as_array().unwrap().iter().find(|user| user["name"] == name).unwrap();
+        let user = user["id"].as_str().unwrap();
+        let (id, key) = made_key(&app, admin, json!({"name": "theirs", "userId": user})).await;
+        let path = format!("/api/users/{user}/permissions");
+        let ask = Ask::new("PUT", &path).key(admin).json(&json!({"roles": ["admin", "operator"]}));
+        assert_eq!(app.send(ask).await.status, 200, "{name}");
+        assert_eq!(app.send(Ask::get("/api/audit").key(&key)).await.status, 200, "a role holds at once");
+        assert_eq!(app.send(Ask::new("DELETE", &format!("/api/keys/{id}")).key(admin)).await.status, 204);
+    }
+}
+
+#[tokio::test]
+async fn a_narrowed_key_makes_no_wider_key() {
+    let app = App::start().await;
+    let makers = [
+        json!({"name": "maker", "scopes": ["read", "administer"]}),
+        // The other way round: whose user may more than the key.
+        json!({"name": "maker", "scopes": ["administer", "read"], "roles": ["admin"]}),
+    ];
+    for maker in makers {
+        let maker = made_key(&app, &app.ours.admin, maker).await.1;
+        let wide: [&[&str]; 6] =
+            [&[], &["*"], &["operate"], &["read", "review"], &["platform"], &["read", "administer", "operate"]];
+        for scopes in wide {
+            let about = format!("a key for {scopes:?}");
+            make_key(&app, &maker, json!({"name": "k", "scopes": scopes})).await.refused(
+                403,
+                "PERMISSION_DENIED",
+                &about,
+            );
+        }
+        let fitting: [&[&str]; 3] = [&["read"], &["administer"], &["administer", "read"]];
+        for scopes in fitting {
+            let key = made_key(&app, &maker, json!({"name": "k", "scopes": scopes})).await.1;
+            for (path, right) in [("/api/tasks", "read"), ("/api/audit", "administer")] {
+                let status = app.send(Ask::get(path).key(&key)).await.status;
+                assert_eq!(status, if scopes.contains(&right) { 200 } else { 403 }, "{path} with {scopes:?}");
+            }
+            let submit = Ask::post("/api/tasks").key(&key).json(&json!({"input": "x"}));
+            app.send(submit).await.refused(403, "PERMISSION_DENIED", "operating");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_narrowed_key_makes_no_wider_key_for_somebody_new() {
+    let app = App::start().await;
+    let maker = made_key(&app, &app.ours.admin, json!({"name": "maker", "scopes": ["administer"]})).await.1;
+    let user = json!({"name": "Mallory", "email": "m@example.com", "roles": ["admin"]});
+    let user = app.send(Ask::post("/api/users").key(&maker).json(&user)).await.json();
+    for wide in [json!([]), json!(["*"]), json!(["operate"])] {
+        let new = json!({"name": "k", "userId": user["id"], "scopes": wide});
+        make_key(&app, &maker, new).await.refused(403, "PERMISSION_DENIED", &format!("a key for {wide}"));
+    }
+}
+
+#[tokio::test]
+async fn a_key_for_everything_makes_every_key_that_its_user_may_have() {
+    let app = App::start().await;
+    let maker = made_key(&app, &app.ours.admin, json!({"name": "maker", "scopes": ["*"]})).await.1;
+    let key = made_key(&app, &maker, json!({"name": "k", "scopes": ["operate", "read"]})).await.1;
+    let submit = Ask::post("/api/tasks").key(&key).json(&json!({"input": "x"}));
+    assert_eq!(app.send(submit).await.status, 202);
+    // The scope does not give what the roles do not.
+    let key = made_key(&app, &maker, json!({"name": "k", "scopes": ["platform"]})).await.1;
+    app.send(Ask::get("/api/admin/tenants").key(&key)).await.refused(403, "PERMISSION_DENIED", "platform");
+}
