@@ -4,9 +4,12 @@
 
 mod cargo;
 mod clock;
+mod fuzz;
 mod licenses;
+mod perf;
 mod root;
 mod services;
+mod sim;
 mod test;
 mod tidy;
 
@@ -27,6 +30,24 @@ const COMMANDS: &[Command] = &[
         usage: test::USAGE,
         about: "format, tidy, lints, licences and every test, with real servers",
         run: test::run,
+    },
+    Command {
+        name: "perf",
+        usage: perf::USAGE,
+        about: "measure the server and its stores against their goals, beside the floor of bench/",
+        run: perf::run,
+    },
+    Command {
+        name: "fuzz",
+        usage: fuzz::USAGE,
+        about: "a million inputs for each fuzz target, in a release build",
+        run: fuzz::run,
+    },
+    Command {
+        name: "sim",
+        usage: sim::USAGE,
+        about: "random programs under random faults, judged; a failure names its seed and is made smaller",
+        run: sim::run,
     },
     Command {
         name: "tidy",

@@ -6,7 +6,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::error::Result;
+use crate::ports::AuditStore;
+use crate::tenant::TenantScope;
 use crate::time::Timestamp;
+
+/// Events that are read at once.
+const PAGE: u32 = 500;
 
 /// An act, a decision or a change of configuration that has to be explained later.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -158,6 +164,49 @@ impl ChainVerifier {
         }
         (length, self.faults)
     }
+}
+
+/// What a walk over a whole chain found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditReport {
+    /// Whether nothing was edited, removed, reordered or cut.
+    pub valid: bool,
+    /// How many events there are.
+    pub length: i64,
+    /// What is wrong.
+    pub faults: Vec<ChainFault>,
+}
+
+/// Walks a tenant's whole chain.
+///
+/// # Errors
+/// When the store fails.
+pub async fn verify<S: AuditStore + ?Sized>(store: &S, scope: TenantScope, key: AuditKey) -> Result<AuditReport> {
+    // The head is read first: events that come while the chain is walked lie beyond it and are left out.
+    let head = store.audit_head(scope).await?;
+    let last = head.as_ref().map_or(0, |(seq, _)| *seq);
+    let mut verifier = ChainVerifier::new(key);
+    let (mut after, mut beyond) = (0, None);
+    while beyond.is_none() {
+        let events = store.audit_events(scope, after, PAGE).await?;
+        let Some(newest) = events.last().map(|event| event.seq) else { break };
+        events.iter().filter(|event| event.seq <= last).for_each(|event| verifier.push(event));
+        beyond = (newest > last).then_some(newest);
+        after = newest;
+    }
+    let (length, mut faults) = verifier.finish(head);
+    // An event and the head that counts it are one transaction: a head that is read afterwards counts what was seen.
+    let counted = store.audit_head(scope).await?.map_or(0, |(seq, _)| seq);
+    if let Some(seq) = beyond.filter(|seq| *seq > counted) {
+        let problem = format!("lies beyond the head, which says {counted}: added or the head was set back");
+        faults.push(ChainFault { seq, problem });
+    }
+    if length == 0 && beyond.is_none() {
+        let problem = "there are no events, not even that of the tenant's creation: all were removed".to_owned();
+        faults.push(ChainFault { seq: 0, problem });
+    }
+    Ok(AuditReport { valid: faults.is_empty(), length, faults })
 }
 
 #[cfg(test)]

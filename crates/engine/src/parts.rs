@@ -263,6 +263,9 @@ impl Engine {
             if tokio::time::timeout(ABANDONED.as_duration(), self.inner.spawned.wait()).await.is_err() {
                 tracing::warn!("some runs did not stop");
             }
+            for lease in &leases {
+                self.inner.active.leave(lease);
+            }
             // A beat of no length: whoever still writes under the lease is fenced by the next claim.
             if let Err(error) = self.inner.store.heartbeat(&leases, Millis(0), self.inner.clock.now()).await {
                 tracing::warn!(%error, "leases could not be given back and will expire");

@@ -183,6 +183,6 @@ struct Leave {
 impl Drop for Leave {
     fn drop(&mut self) {
         self.engine.inner.active.leave(&self.lease);
-        self.engine.inner.watchers.tell_gone(self.lease.task());
+        self.engine.inner.watchers.tell(self.lease.task());
     }
 }

@@ -112,6 +112,8 @@ pub(crate) async fn restore(options: RestoreOptions) -> anyhow::Result<ExitCode>
         if !replace {
             anyhow::bail!("{} exists; --replace moves it aside and restores in its place", path.display());
         }
+        // A damaged archive must not cost the database that is there.
+        kybern_store::verify(&file).await?;
         // Whoever holds the file must let go first: opening it proves that nobody does.
         drop(open(&config, &key).await?);
         set_aside(path)?;

@@ -31,7 +31,7 @@ mod store;
 mod tasks;
 mod wake;
 
-pub use archive::{Entry, Manifest, manifest};
+pub use archive::{Entry, Manifest, manifest, verify};
 pub use error::StoreError;
 pub use options::{PostgresOptions, SqliteOptions};
 pub use store::{Postgres, PostgresStore, SqlStore, Sqlite, SqliteStore};

@@ -26,7 +26,7 @@ statements! {
     ACTIVATE_NEWEST = shared "plan_activate_newest";
     INSERT = shared "plan_insert";
     LIST = shared "plan_list";
-    STAMP = split "plan_stamp";
+    STAMP = postgres "plan_stamp";
     VERSIONS = shared "plan_versions";
     ALL_ACTIVE = shared "plan_all_active";
 }
@@ -135,6 +135,16 @@ async fn stamp(tx: &mut Tx, scope: TenantScope) -> Result<Stamp> {
     row.text().map(Stamp::Digest)
 }
 
+/// The plans with their stamp, both of one moment; without a stamp where this process knows of every change.
+async fn stamped(tx: &mut Tx, scope: TenantScope) -> Result<(Option<Stamp>, Vec<Plan>)> {
+    if !tx.is_postgres() {
+        return Ok((None, list(tx, scope).await?));
+    }
+    tx.snapshot().await?;
+    let stamp = stamp(tx, scope).await?;
+    Ok((Some(stamp), list(tx, scope).await?))
+}
+
 async fn versions(tx: &mut Tx, scope: TenantScope, key: &str) -> Result<Vec<Plan>> {
     plans_of(tx.fetch_all(&VERSIONS, args![scope, key]).await?)
 }
@@ -182,17 +192,18 @@ impl<D: 'static> PlanStore for SqlStore<D> {
 
     async fn plans(&self, scope: TenantScope) -> PortResult<Arc<Vec<Plan>>> {
         let known = &self.shared.known;
-        let stamp = if self.is_alone() {
-            known.turn()
-        } else {
-            self.read(scope, scope, |tx, scope| Box::pin(stamp(tx, *scope))).await?
+        let turn = known.turn();
+        let stamp = match self.is_alone() {
+            true => turn.clone(),
+            false => self.read(scope, scope, |tx, scope| Box::pin(stamp(tx, *scope))).await?,
         };
         if let Some(plans) = known.plans(scope.tenant(), &stamp) {
             return Ok(plans);
         }
-        // Plans that change in between are kept under the older stamp, which then fits nothing any more.
-        let plans = Arc::new(self.read(scope, scope, |tx, scope| Box::pin(list(tx, *scope))).await?);
-        known.keep_plans(scope.tenant(), stamp, &plans);
+        let (stamp, plans) = self.read(scope, scope, |tx, scope| Box::pin(stamped(tx, *scope))).await?;
+        let plans = Arc::new(plans);
+        // A turn was taken before reading, so what has changed since then does not fit it.
+        known.keep_plans(scope.tenant(), stamp.unwrap_or(turn), &plans);
         Ok(plans)
     }
 

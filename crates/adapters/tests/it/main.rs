@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail loudly, like the tests themselves")]
 
 mod documents;
+mod fuzz;
 mod http;
 mod keys;
 mod mail;

@@ -8,7 +8,7 @@ use kybern_core::event::{self, LogEntry};
 use kybern_core::id::TaskId;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, oneshot};
 
 use crate::Engine;
 use crate::task::TaskView;
@@ -18,10 +18,11 @@ const POLL: Millis = Millis(500);
 /// Rows that are read at once.
 const PAGE: u32 = 200;
 
-/// Who is waiting for news of which task. Only tasks that somebody waits for are kept.
+/// Who is waiting for news of which task. Only tasks that somebody waits for are kept. It only says that there is
+/// something to see; what it is everybody reads for themselves, with their own rights.
 #[derive(Default)]
 pub struct Watchers {
-    waiting: Mutex<HashMap<TaskId, Arc<Interest>>>,
+    waiting: Mutex<HashMap<TaskId, (usize, Arc<Interest>)>>,
 }
 
 /// That somebody waits for a task.
@@ -31,69 +32,55 @@ struct Interest {
     news: Notify,
     /// The task rests, or something is wanted of it: all that those are told who wait for its end.
     rests: Notify,
-    /// The task as its run left it when it came to rest, for those who wait for its end: it saves them a look.
-    left: Mutex<Option<TaskView>>,
+    /// Those who submitted the task and wait for it get to know how it stood when it first came to rest.
+    submitters: Mutex<Vec<oneshot::Sender<TaskView>>>,
 }
 
 impl Watchers {
     /// Registers interest. Look at the task after this and before waiting, so that nothing is missed.
     pub fn watch(&self, task: TaskId) -> Watch<'_> {
-        let interest = Arc::clone(self.lock().entry(task).or_default());
-        Watch { watchers: self, task, interest }
+        let mut waiting = self.lock();
+        let (count, interest) = waiting.entry(task).or_default();
+        *count += 1;
+        Watch { watchers: self, task, interest: Arc::clone(interest) }
     }
 
     /// Something was journaled, and the task goes on: tells those who follow its journal.
     pub fn tell_followers(&self, task: TaskId) {
-        self.with(task, |interest| {
-            interest.forget();
+        if let Some((_, interest)) = self.lock().get(&task) {
             interest.news.notify_waiters();
-        });
+        }
     }
 
-    /// Something is wanted of the task: tells everybody who waits for it.
+    /// Something is wanted of the task, or a run has been let go: tells everybody who waits for it.
     pub fn tell(&self, task: TaskId) {
-        self.with(task, |interest| {
-            interest.forget();
-            interest.wake();
-        });
+        if let Some((_, interest)) = self.lock().get(&task) {
+            interest.news.notify_waiters();
+            interest.rests.notify_waiters();
+        }
     }
 
-    /// The task rests: tells everybody, and how it stands. `view` is made only when somebody waits.
+    /// The task rests: tells everybody, and its submitter how it stands. `view` is made only when one waits.
     pub fn tell_rest(&self, task: TaskId, view: impl FnOnce() -> TaskView) {
-        if self.lock().contains_key(&task) {
+        let submitters = self.lock().get(&task).map(|(_, interest)| interest.take_submitters()).unwrap_or_default();
+        if !submitters.is_empty() {
             let view = view();
-            self.with(task, |interest| {
-                *interest.left.lock().unwrap_or_else(PoisonError::into_inner) = Some(view);
-                interest.wake();
-            });
+            for submitter in submitters {
+                // Whoever has stopped waiting misses nothing.
+                drop(submitter.send(view.clone()));
+            }
         }
+        self.tell(task);
     }
 
-    /// A run has been let go: tells everybody to look for themselves, unless they have been told how the task stands.
-    pub fn tell_gone(&self, task: TaskId) {
-        self.with(task, Interest::wake);
-    }
-
-    fn with(&self, task: TaskId, tell: impl FnOnce(&Interest)) {
-        if let Some(interest) = self.lock().get(&task) {
-            tell(interest);
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<TaskId, Arc<Interest>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<TaskId, (usize, Arc<Interest>)>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Interest {
-    fn wake(&self) {
-        self.news.notify_waiters();
-        self.rests.notify_waiters();
-    }
-
-    /// What the last run left is no longer how the task stands.
-    fn forget(&self) {
-        *self.left.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    fn take_submitters(&self) -> Vec<oneshot::Sender<TaskView>> {
+        std::mem::take(&mut *self.submitters.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -105,12 +92,6 @@ pub struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    /// The task.
-    #[must_use]
-    pub fn task(&self) -> TaskId {
-        self.task
-    }
-
     /// The next news. Register it (`enable`) before looking at the task.
     pub fn next(&self) -> tokio::sync::futures::Notified<'_> {
         self.interest.news.notified()
@@ -121,19 +102,23 @@ impl Watch<'_> {
         self.interest.rests.notified()
     }
 
-    /// The task as its run has left it, when it came to rest since this was made.
-    #[must_use]
-    pub fn left(&self) -> Option<TaskView> {
-        self.interest.left.lock().unwrap_or_else(PoisonError::into_inner).take()
+    /// How the task stands when it first comes to rest in this process. For whoever is about to submit it: nobody else
+    /// may see it without having read it.
+    pub(crate) fn first_rest(&self) -> oneshot::Receiver<TaskView> {
+        let (submitter, view) = oneshot::channel();
+        self.interest.submitters.lock().unwrap_or_else(PoisonError::into_inner).push(submitter);
+        view
     }
 }
 
 impl Drop for Watch<'_> {
     fn drop(&mut self) {
         let mut waiting = self.watchers.lock();
-        // This watch and the map hold one each; somebody else who waits holds a third.
-        if Arc::strong_count(&self.interest) <= 2 {
-            waiting.remove(&self.task);
+        if let Some((count, _)) = waiting.get_mut(&self.task) {
+            *count -= 1;
+            if *count == 0 {
+                waiting.remove(&self.task);
+            }
         }
     }
 }

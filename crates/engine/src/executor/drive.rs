@@ -132,8 +132,7 @@ impl Run {
     async fn ask_about_open_effects(&mut self) -> Result<Flow, Stop> {
         for index in self.walk.in_plan_order() {
             let node = self.walk.node(index);
-            let open = node.state == NodeState::Pending
-                && !node.answer.possible_duplicate
+            let open = matches!(node.state, NodeState::Pending | NodeState::Backoff(_))
                 && self
                     .open_attempt(&node.id, node.generation)
                     .is_some_and(|attempt| attempt.effect == EffectClass::Unkeyed);

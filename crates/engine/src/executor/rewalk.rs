@@ -25,6 +25,7 @@ const MAX_DIFFERENCES: usize = 50;
 pub(crate) struct Rewalk {
     walk: Walk,
     surroundings: Surroundings,
+    created_at: Timestamp,
     plan: Option<Arc<FrozenPlan>>,
     differences: Vec<String>,
     rows: usize,
@@ -45,6 +46,7 @@ impl Rewalk {
             // A plan that was chosen along the way is taken when the journal says so.
             walk: Walk::new(None),
             surroundings: Surroundings::new(task, tenant, user),
+            created_at: task.forked_from.map_or(Timestamp::default(), |_| task.created_at),
             plan,
             differences: Vec::new(),
             rows: 0,
@@ -123,7 +125,11 @@ impl Rewalk {
                 self.begun.insert((index, row.generation));
             }
             JournalEntry::Opened(opening) => {
-                self.check_opening(row, index, opening);
+                // What was taken over is older than the task, was decided in the one it was forked from, and may name
+                // that one.
+                if row.at >= self.created_at {
+                    self.check_opening(row, index, opening);
+                }
                 self.begun.insert((index, row.generation));
             }
             JournalEntry::Waiting(_) | JournalEntry::Retrying { .. } => {

@@ -296,9 +296,12 @@ impl Run {
     /// Tells those who wait how the task stands, so that they need not look.
     fn tell_rest(&self, change: TaskChange, committed: Committed, now: Timestamp) {
         let watchers = &self.inner.watchers;
-        let news = committed.signals > self.walk.signals_seen() || committed.cancel_requested || committed.paused;
-        let rests = self.task.status.is_terminal() || (self.task.status == TaskStatus::NeedsReview && !news);
-        if !rests {
+        let news = committed.signals > self.walk.signals_seen() || committed.cancel_requested;
+        let asks = self.task.status == TaskStatus::NeedsReview && !news;
+        if committed.paused {
+            return watchers.tell(self.task.id);
+        }
+        if !self.task.status.is_terminal() && !asks {
             return watchers.tell_followers(self.task.id);
         }
         watchers.tell_rest(self.task.id, || {

@@ -42,7 +42,7 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
     let mut may_have_happened = tried && prepared.effect.needs_attempt_row();
     if let Some(open) = run.open_attempt(&node.id, node.generation) {
         may_have_happened = true;
-        if open.effect == EffectClass::Unkeyed && !node.answer.possible_duplicate {
+        if open.effect == EffectClass::Unkeyed {
             return Begun::Rows(ambiguous(run, index, "the process died during the call", now));
         }
     }

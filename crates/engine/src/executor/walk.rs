@@ -192,7 +192,7 @@ impl Walk {
                         self.actions_of(inner, now, actions);
                         resting &= self.list_rests(inner);
                     }
-                    if actions.len() == before && resting {
+                    if actions.len() == before && resting && self.settled_before(index) {
                         actions.push(Action::Advance(index));
                     }
                 }

@@ -1,5 +1,7 @@
 //! A person wants a failed task tried again: what of its walk can go on.
 
+use std::collections::HashSet;
+
 use kybern_core::id::TaskId;
 use kybern_core::task::{StepStatus, TaskStatus};
 
@@ -32,15 +34,21 @@ impl Walk {
         })
     }
 
-    /// Whether all that came before a node has settled, not only what it waits for itself. That is the same until a
-    /// retry lets a step begin anew behind which others have run already, because they run always.
-    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes only grow")]
+    /// Whether all that comes before a node, or before what it stands in, has settled: not only what it waits for
+    /// itself. That is the same until a retry lets a step begin anew behind which others have run already, because
+    /// they run always.
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes and lists only grow")]
     pub(super) fn settled_before(&self, index: usize) -> bool {
         if !self.tried_again {
             return true;
         }
-        let mut looked = std::collections::HashSet::new();
-        let mut open = self.nodes[index].deps.clone();
+        let mut open = Vec::new();
+        let mut at = Some(index);
+        while let Some(index) = at {
+            open.extend(&self.nodes[index].deps);
+            at = self.lists[self.nodes[index].list].owner;
+        }
+        let mut looked = HashSet::new();
         while let Some(dep) = open.pop() {
             if looked.insert(dep) {
                 if !self.settled(dep) {

@@ -1,12 +1,12 @@
 //! Forks: the same plan and input, with what had been done before a step taken over.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use kybern_core::actor::Actor;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::TaskId;
 use kybern_core::plan::StepId;
-use kybern_core::task::{JournalEntry, JournalRow, NewAttachment, NewTask, Signal, SignalKind, Task};
+use kybern_core::task::{JournalEntry, JournalRow, NewAttachment, NewTask, Signal, SignalKind, StepOutcome, StepStatus, Task};
 use serde_json::Value;
 
 use crate::Engine;
@@ -84,13 +84,31 @@ impl Engine {
 }
 
 /// The rows about what had ended, or had been opened, before the first row about `step`, renumbered; with what persons
-/// had answered about it. What waited or was tried again is not taken over, only how it ended.
+/// had answered about it. What waited or was tried again is not taken over, only how it ended at last; and no failure
+/// that stopped the task, because it would stop the new one as well.
 fn before(rows: &[JournalRow], step: &str) -> Option<Vec<JournalRow>> {
     let first = rows.iter().position(|row| is_about(row, step))?;
     let rows = rows.get(..first)?;
-    let ended: HashSet<&StepId> = rows
+    let opened: HashSet<&StepId> = rows
+        .iter()
+        .filter(|row| matches!(row.entry, JournalEntry::Opened(_)))
+        .filter_map(|row| row.step.as_ref())
+        .collect();
+    let last_of: HashMap<&StepId, i64> = rows
         .iter()
         .filter(|row| matches!(row.entry, JournalEntry::Finished(_)))
+        .filter_map(|row| row.step.as_ref().map(|step| (step, row.seq)))
+        .collect();
+    let is_end = |row: &JournalRow, outcome: &StepOutcome| {
+        let Some(step) = &row.step else { return false };
+        let is_last = last_of.get(step) == Some(&row.seq);
+        let interrupted = outcome.status == StepStatus::Skipped && opened.contains(step);
+        let stops = outcome.status == StepStatus::Failed && !outcome.tolerated;
+        is_last && !interrupted && !stops
+    };
+    let ended: HashSet<&StepId> = rows
+        .iter()
+        .filter(|row| matches!(&row.entry, JournalEntry::Finished(outcome) if is_end(row, outcome)))
         .filter_map(|row| row.step.as_ref())
         .collect();
     let has_ended = |row: &JournalRow| row.step.as_ref().is_some_and(|step| ended.contains(step));
@@ -98,7 +116,8 @@ fn before(rows: &[JournalRow], step: &str) -> Option<Vec<JournalRow>> {
     let mut places: BTreeMap<i64, i64> = BTreeMap::new();
     for row in rows {
         let keep = match &row.entry {
-            JournalEntry::Finished(_) | JournalEntry::Opened(_) => true,
+            JournalEntry::Finished(outcome) => is_end(row, outcome),
+            JournalEntry::Opened(_) => true,
             JournalEntry::Waiting(wait) => wait.kind.is_person() && has_ended(row),
             JournalEntry::Answered { signal, .. } => signal.kind() == SignalKind::Review && has_ended(row),
             JournalEntry::Retrying { .. } | JournalEntry::Recovered { .. } | JournalEntry::Ended { .. } => false,

@@ -9,10 +9,10 @@ use kybern_core::record::StoredLink;
 use kybern_core::task::{Attachment, Task, TaskStatus};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
+use tokio::sync::oneshot;
 
 use super::view::{TaskList, TaskView};
 use crate::Engine;
-use crate::events::Watch;
 use crate::executor::walk::Walk;
 
 /// How often a task is looked at when another process works on it.
@@ -37,34 +37,13 @@ impl Engine {
     /// `NOT_FOUND`.
     pub async fn wait_for(&self, scope: TenantScope, id: TaskId, at_most: Millis) -> Result<TaskView> {
         let watch = self.inner.watchers.watch(id);
-        self.rest_of(scope, &watch, at_most, true).await
-    }
-
-    /// The same for whoever watched the task before anybody could have worked on it: then there is nothing to be
-    /// seen at first (`look`).
-    pub(crate) async fn rest_of(
-        &self,
-        scope: TenantScope,
-        watch: &Watch<'_>,
-        at_most: Millis,
-        mut look: bool,
-    ) -> Result<TaskView> {
-        let id = watch.task();
         let began = self.inner.clock.now();
         loop {
             let news = watch.rest();
             tokio::pin!(news);
             news.as_mut().enable();
-            if let Some(view) = watch.left() {
-                return Ok(view);
-            }
-            let waited = self.inner.clock.now().since(began);
-            if !std::mem::replace(&mut look, true) && waited < at_most {
-                let left = Millis(at_most.0 - waited.0).min(POLL);
-                let _ = tokio::time::timeout(left.as_duration(), news).await;
-                continue;
-            }
             let task = self.row(scope, id).await?;
+            let waited = self.inner.clock.now().since(began);
             let may_rest = task.status.is_terminal() || task.status == TaskStatus::NeedsReview;
             if may_rest || task.paused_at.is_some() || waited >= at_most {
                 let walk = self.walk_of(scope, &task).await?;
@@ -75,6 +54,25 @@ impl Engine {
             let left = Millis(at_most.0 - waited.0).min(POLL);
             // The time being up is the same as news: look again.
             let _ = tokio::time::timeout(left.as_duration(), news).await;
+        }
+    }
+
+    /// The same for whoever has just submitted the task, to be worked on here: its run says how it stands when it
+    /// first comes to rest, and nobody has to read it.
+    pub(crate) async fn first_rest(
+        &self,
+        scope: TenantScope,
+        id: TaskId,
+        at_most: Millis,
+        view: oneshot::Receiver<TaskView>,
+    ) -> Result<TaskView> {
+        let began = self.inner.clock.now();
+        match tokio::time::timeout(at_most.min(POLL).as_duration(), view).await {
+            Ok(Ok(view)) => Ok(view),
+            _other => {
+                let waited = self.inner.clock.now().since(began);
+                self.wait_for(scope, id, Millis(at_most.0.saturating_sub(waited.0))).await
+            }
         }
     }
 

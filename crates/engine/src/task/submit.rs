@@ -16,6 +16,7 @@ use super::nul;
 use super::request::SubmitRequest;
 use super::view::TaskView;
 use crate::Engine;
+use crate::events::Watch;
 
 /// A file on its way in.
 #[derive(Clone, Debug)]
@@ -102,11 +103,11 @@ impl Engine {
             budget: request.budget,
         };
         let id = TaskId::from_uuid(self.inner.ids.next());
-        let watch = wait.map(|wait| (self.inner.watchers.watch(id), wait));
+        let watch = wait.map(|_| self.inner.watchers.watch(id));
+        let rest = watch.as_ref().map(Watch::first_rest).zip(wait);
         let id = match self.store_incoming(actor, id, incoming, plan, caps).await? {
-            Submitted::New(claimed) => match &watch {
-                // It was watched before it was there.
-                Some((watch, wait)) => return self.rest_of(actor.scope(), watch, *wait, false).await,
+            Submitted::New(claimed) => match rest {
+                Some((view, wait)) => return self.first_rest(actor.scope(), id, wait, view).await,
                 None => claimed.task.id,
             },
             Submitted::Queued(task) => task.id,

@@ -7,7 +7,7 @@ use kybern_core::task::StepOutcome;
 use minijinja::value::{Enumerator, Object, ObjectRepr, Value as Jinja};
 use serde_json::{Map, Value};
 
-use super::value::{Members, convert};
+use super::value::{Members, convert, text};
 
 /// One step as expressions see it.
 #[derive(Clone, Debug)]
@@ -72,7 +72,8 @@ impl Object for Root {
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
-        Enumerator::Str(&["state", "steps", "task", "tenant", "user"])
+        let names = ["state", "steps", "task", "tenant", "user"];
+        Enumerator::Values(names.map(|name| text(name, self.numeric)).into())
     }
 }
 
@@ -94,7 +95,7 @@ impl Object for Steps {
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
-        Enumerator::Values(self.steps.iter().map(|step| Jinja::from(step.id.as_str())).collect())
+        Enumerator::Values(self.steps.iter().map(|step| text(&step.id, self.numeric)).collect())
     }
 }
 
@@ -111,7 +112,7 @@ impl Object for One {
 
     fn get_value(self: &Arc<Self>, key: &Jinja) -> Option<Jinja> {
         match key.as_str()? {
-            "status" => Some(Jinja::from(self.outcome.status.as_str())),
+            "status" => Some(text(self.outcome.status.as_str(), self.numeric)),
             "result" => Some(convert(&self.outcome.data, self.numeric)),
             "error" => Some(match &self.outcome.error {
                 None => Jinja::from(()),
@@ -122,6 +123,6 @@ impl Object for One {
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
-        Enumerator::Str(&["status", "result", "error"])
+        Enumerator::Values(["status", "result", "error"].map(|name| text(name, self.numeric)).into())
     }
 }

@@ -18,10 +18,18 @@ const KEPT: usize = 8_192;
 pub(super) const MAX_RESULT: usize = 4 * 1024 * 1024;
 /// Operators that join texts or lists, of which each can at most add its operands' sizes.
 const MAX_JOINS: usize = 64;
+/// Filters of one expression: they take no fuel, however long the list is that they work on.
+const MAX_FILTERS: usize = 32;
+/// How often one expression may make lists and texts in turn: a text that is shown inside a list is escaped, so each
+/// turn can double it.
+const MAX_TURNS: usize = 4;
 
 /// Filters that make no texts and no lists.
 const NUMERIC: &[&str] =
     &["int", "float", "round", "abs", "bool", "length", "count", "sum", "min", "max", "first", "last", "default", "d"];
+/// Filters that make lists.
+const LISTS: &[&str] =
+    &["list", "sort", "unique", "reverse", "map", "selectattr", "rejectattr", "items", "split", "default", "d"];
 
 /// Why an expression cannot be compiled, or evaluated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -104,7 +112,13 @@ impl Compiled {
         if shape.joins > MAX_JOINS {
             return Err(refused(format!("it joins more than {MAX_JOINS} values")));
         }
-        if shape.multiplies && (shape.has_text || shape.has_list || shape.joins_texts) {
+        if shape.filters.len() > MAX_FILTERS {
+            return Err(refused(format!("it uses more than {MAX_FILTERS} filters")));
+        }
+        if shape.turns() > MAX_TURNS {
+            return Err(refused(format!("it uses ~ between lists more than {MAX_TURNS} times")));
+        }
+        if shape.multiplies && (shape.has_text || shape.lists > 0 || shape.tildes > 0) {
             return Err(refused("an expression with * may hold no text, no list and no ~".to_owned()));
         }
         if shape.multiplies
@@ -186,8 +200,8 @@ fn describe(error: &minijinja::Error) -> String {
 struct Shape {
     multiplies: bool,
     has_text: bool,
-    has_list: bool,
-    joins_texts: bool,
+    lists: usize,
+    tildes: usize,
     joins: usize,
     filters: Vec<String>,
 }
@@ -197,6 +211,8 @@ impl Shape {
         let mut shape = Self::default();
         let mut chars = source.chars().peekable();
         let mut before = ' ';
+        // What is open: whether a comma in it separates arguments, and not the values of a tuple.
+        let mut open: Vec<bool> = Vec::new();
         while let Some(c) = chars.next() {
             match c {
                 '"' | '\'' => {
@@ -211,18 +227,31 @@ impl Shape {
                 }
                 '*' => shape.multiplies = true,
                 '~' => {
-                    shape.joins_texts = true;
+                    shape.tildes += 1;
                     shape.joins += 1;
                 }
-                '+' | ',' => shape.joins += 1,
+                '+' => shape.joins += 1,
+                ',' => {
+                    shape.joins += 1;
+                    shape.lists += usize::from(open.last() != Some(&true));
+                }
+                '(' => open.push(is_name(before)),
+                ')' => drop(open.pop()),
                 '|' => {
                     let rest: String = chars.clone().skip_while(|c| c.is_whitespace()).collect();
                     let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
                     shape.filters.push(rest.get(..end).unwrap_or_default().to_owned());
                 }
                 // A bracket after a name, a bracket or a parenthesis looks something up; otherwise it is a list.
-                '[' if !(before.is_alphanumeric() || matches!(before, '_' | ']' | ')')) => shape.has_list = true,
-                '{' => shape.has_list = true,
+                '[' => {
+                    shape.lists += usize::from(!(is_name(before) || matches!(before, ']' | ')')));
+                    open.push(false);
+                }
+                '{' => {
+                    shape.lists += 1;
+                    open.push(false);
+                }
+                ']' | '}' => drop(open.pop()),
                 _other => {}
             }
             if !c.is_whitespace() {
@@ -231,6 +260,16 @@ impl Shape {
         }
         shape
     }
+
+    /// How often a list that it makes can become a text that lies in the next list.
+    fn turns(&self) -> usize {
+        let lists = self.lists + self.filters.iter().filter(|name| LISTS.contains(&name.as_str())).count();
+        lists.min(self.tildes)
+    }
+}
+
+fn is_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
 }
 
 #[cfg(test)]
@@ -253,9 +292,24 @@ mod tests {
     fn an_expression_over_a_limit_is_refused_before_it_runs() {
         let long = format!("'{}'", "x".repeat(MAX_EXPRESSION));
         let joins = vec!["state.long"; MAX_JOINS + 2].join(" ~ ");
-        for source in [long.as_str(), joins.as_str(), "'a' * 3", "[1] * 3", "state.long | list * 2", "3 * 'a'"] {
+        let filters = format!("state.long{}", " | trim".repeat(MAX_FILTERS + 1));
+        let turns = (0..=MAX_TURNS).fold("'x'".to_owned(), |inner, _| format!("[{inner}] ~ ''"));
+        for source in [
+            long.as_str(),
+            joins.as_str(),
+            filters.as_str(),
+            turns.as_str(),
+            "'a' * 3",
+            "[1] * 3",
+            "(1,) * 3",
+            "(1, 2) * 3",
+            "3 * ((state.n), 1)",
+            "state.long | list * 2",
+            "3 * 'a'",
+        ] {
             assert!(matches!(compile(source), Err(ExpressionError::Refused { .. })), "{source:.40}");
         }
+        assert!(compile("state.n * (state.n | default(0, true))").is_ok(), "a comma between arguments is no list");
         for source in ["1 +", "a b", "", "{% x %}", "state."] {
             assert!(matches!(compile(source), Err(ExpressionError::Syntax { .. })), "{source:?}");
         }

@@ -1,10 +1,18 @@
 //! The filters and tests that expressions may use. None of them can make much out of little.
 
+use std::fmt::Write as _;
+use std::io;
+
 use minijinja::value::{Kwargs, Rest, Value, ValueKind};
-use minijinja::{Environment, Error, ErrorKind, filters, tests};
+use minijinja::{Environment, Error, ErrorKind, State, filters, tests};
 
 use super::expression::MAX_RESULT;
 use super::value::Opaque;
+
+/// Pieces that a text may be cut into.
+const MAX_PIECES: usize = 100_000;
+/// Spaces for each level of JSON that is laid out.
+const MAX_INDENT: u64 = 8;
 
 /// Registers them.
 pub(super) fn register(environment: &mut Environment<'static>) {
@@ -23,12 +31,12 @@ pub(super) fn register(environment: &mut Environment<'static>) {
     environment.add_filter("abs", filters::abs);
     environment.add_filter("bool", filters::bool);
     environment.add_filter("string", string);
-    environment.add_filter("list", filters::list);
+    environment.add_filter("list", list);
     environment.add_filter("first", filters::first);
     environment.add_filter("last", filters::last);
     environment.add_filter("min", filters::min);
     environment.add_filter("max", filters::max);
-    environment.add_filter("sum", filters::sum);
+    environment.add_filter("sum", sum);
     environment.add_filter("sort", filters::sort);
     environment.add_filter("unique", filters::unique);
     environment.add_filter("reverse", filters::reverse);
@@ -36,10 +44,10 @@ pub(super) fn register(environment: &mut Environment<'static>) {
     environment.add_filter("selectattr", filters::selectattr);
     environment.add_filter("rejectattr", filters::rejectattr);
     environment.add_filter("items", filters::items);
-    environment.add_filter("split", filters::split);
+    environment.add_filter("split", split);
     environment.add_filter("join", join);
     environment.add_filter("replace", replace);
-    environment.add_filter("tojson", filters::tojson);
+    environment.add_filter("tojson", tojson);
     environment.add_test("defined", tests::is_defined);
     environment.add_test("undefined", tests::is_undefined);
     environment.add_test("none", tests::is_none);
@@ -63,6 +71,10 @@ fn too_large() -> Error {
     Error::new(ErrorKind::InvalidOperation, format!("the result would be larger than {MAX_RESULT} bytes"))
 }
 
+fn too_many() -> Error {
+    Error::new(ErrorKind::InvalidOperation, format!("the text would become more than {MAX_PIECES} pieces"))
+}
+
 fn length(value: &Value) -> Result<usize, Error> {
     if let Some(opaque) = value.downcast_object_ref::<Opaque>() {
         return Ok(match &opaque.0 {
@@ -77,9 +89,98 @@ fn length(value: &Value) -> Result<usize, Error> {
     value.len().ok_or_else(|| Error::new(ErrorKind::InvalidOperation, format!("a {} has no length", value.kind())))
 }
 
-/// The text of a scalar.
-fn string(value: &Value) -> String {
-    value.to_string()
+/// The text of a value.
+fn string(value: &Value) -> Result<String, Error> {
+    let mut text = Limited::default();
+    write!(text, "{value}").map_err(|_| too_large())?;
+    Ok(text.text)
+}
+
+/// A text that stops growing at the limit.
+#[derive(Default)]
+struct Limited {
+    text: String,
+    bytes: usize,
+}
+
+impl Limited {
+    fn count(&mut self, more: usize) -> bool {
+        self.bytes = self.bytes.saturating_add(more);
+        self.bytes <= MAX_RESULT
+    }
+}
+
+impl std::fmt::Write for Limited {
+    fn write_str(&mut self, piece: &str) -> std::fmt::Result {
+        if !self.count(piece.len()) {
+            return Err(std::fmt::Error);
+        }
+        self.text.push_str(piece);
+        Ok(())
+    }
+}
+
+/// Counts only.
+impl io::Write for Limited {
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        if self.count(piece.len()) { Ok(piece.len()) } else { Err(io::ErrorKind::FileTooLarge.into()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// JSON of a value, with `indent` laid out. It is measured first: quotes are escaped again each time that JSON becomes
+/// JSON once more, and the library indents as far as it is told.
+fn tojson(value: &Value, indent: Option<Value>, options: Kwargs) -> Result<Value, Error> {
+    let indent = indent.map_or_else(|| options.get::<Option<Value>>("indent"), |indent| Ok(Some(indent)))?;
+    let wide = |indent: &Value| u64::try_from(indent.clone()).is_ok_and(|indent| indent > MAX_INDENT);
+    if indent.as_ref().is_some_and(wide) {
+        return Err(Error::new(ErrorKind::InvalidOperation, format!("tojson indents by at most {MAX_INDENT}")));
+    }
+    let mut size = Limited::default();
+    match serde_json::to_writer(&mut size, value) {
+        Err(error) if error.is_io() => Err(too_large()),
+        // What cannot be written is told by the filter itself.
+        Err(_) | Ok(()) => filters::tojson(value, indent, options),
+    }
+}
+
+/// The characters of a text, or the items of what has some.
+fn list(state: &State<'_, '_>, value: Value) -> Result<Value, Error> {
+    match value.as_str() {
+        Some(text) if text.chars().count() > MAX_PIECES => Err(too_many()),
+        _ => filters::list(state, value),
+    }
+}
+
+/// The pieces of a text.
+fn split(value: &Value, separator: Option<std::sync::Arc<str>>, most: Option<i64>) -> Result<Value, Error> {
+    let text = value.as_str().unwrap_or_default();
+    let pieces = match &separator {
+        Some(separator) => text.matches(&**separator).count(),
+        None => text.split_whitespace().count(),
+    };
+    if pieces > MAX_PIECES {
+        return Err(too_many());
+    }
+    filters::split(value, separator, most)
+}
+
+/// The sum of numbers. Texts and lists are joined by `join`: adding one after the other copies all before it each time.
+fn sum(
+    state: &State<'_, '_>,
+    values: Value,
+    attribute: Option<&str>,
+    start: Option<Value>,
+    options: Kwargs,
+) -> Result<Value, Error> {
+    let named: Option<Value> = options.get("start")?;
+    if start.iter().chain(&named).any(|start| !start.is_number()) {
+        return Err(Error::new(ErrorKind::InvalidOperation, "sum adds numbers, its start is a number too"));
+    }
+    filters::sum(state, values, attribute, start, options)
 }
 
 /// `map(attribute="name")`: the only form, because a filter in each item multiplies what it makes.
@@ -181,6 +282,35 @@ mod unit {
     }
 
     #[test]
+    fn escaping_again_and_again_ends_at_the_limit() {
+        for expression in [
+            format!("'\"'{}", " | tojson".repeat(31)),
+            format!("{}'\\\\'{}", "[".repeat(31), "] | string".repeat(31)),
+            "('a' | list | tojson) ~ (state.text | tojson(indent=2)) ~ state.names ~ ''".to_owned(),
+        ] {
+            let long = expression.len() > 100;
+            assert_eq!(eval(&expression).is_none(), long, "{expression}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_not_cut_into_more_pieces_than_are_allowed() {
+        let state = json!({"text": "a ".repeat(super::MAX_PIECES + 1)});
+        let state = Arc::new(state.as_object().cloned().unwrap());
+        let nothing = Context {
+            state,
+            steps: Arc::default(),
+            task: Arc::default(),
+            tenant: Arc::default(),
+            user: Arc::default(),
+            round: None,
+        };
+        for filter in ["split", "split(' ')", "split('')", "list"] {
+            assert!(render(&json!(format!("{{{{ state.text | {filter} | length }}}}")), &nothing).is_err(), "{filter}");
+        }
+    }
+
+    #[test]
     fn what_could_be_misused_is_not_there() {
         for expression in [
             "range(1000000)",
@@ -192,6 +322,10 @@ mod unit {
             "state.text | center(10000000)",
             "state.text | indent(10000000)",
             "'%s' | format(1)",
+            "[1] | tojson(indent=1000000000)",
+            "[1] | tojson(100000)",
+            "state.names | sum(start='')",
+            "state.names | sum(attribute='x', start=[])",
             "state.names | batch(1)",
             "state.__class__",
         ] {

@@ -196,12 +196,14 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::templates::context::StepView;
     use serde_json::json;
 
     fn context(state: Value) -> Context {
+        let done = kybern_core::task::StepOutcome::bare(kybern_core::task::StepStatus::Completed);
         Context {
             state: Arc::new(state.as_object().cloned().unwrap()),
-            steps: Arc::default(),
+            steps: Arc::new(vec![StepView { id: "done".into(), outcome: Arc::new(done) }]),
             task: Arc::default(),
             tenant: Arc::default(),
             user: Arc::new(Value::Null),
@@ -238,6 +240,12 @@ mod tests {
             "{{ state.l * state.n }}",
             "{{ [1] * 100000000 }}",
             "{{ (state.n | string) * state.n }}",
+            "{{ (state | first) * state.n }}",
+            "{{ (context | first) * state.n }}",
+            "{{ (steps | last) * state.n }}",
+            "{{ steps.done.status * state.n }}",
+            "{{ (steps.done | first) * state.n }}",
+            "{{ ((1,) * state.n) | length }}",
             "{{ state.s | replace('x', state.s) | replace('x', state.s) }}",
         ] {
             assert!(eval(bomb, state.clone()).is_err(), "{bomb}");

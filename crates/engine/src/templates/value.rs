@@ -25,7 +25,7 @@ impl Object for Members {
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
-        Enumerator::Values(self.map.keys().map(|key| Jinja::from(key.as_str())).collect())
+        Enumerator::Values(self.map.keys().map(|key| text(key, self.numeric)).collect())
     }
 }
 
@@ -56,6 +56,11 @@ impl Object for Opaque {
     }
 }
 
+/// A name or a word for the interpreter.
+pub(super) fn text(text: &str, numeric: bool) -> Jinja {
+    if numeric { Jinja::from_object(Opaque(Value::String(text.to_owned()))) } else { Jinja::from(text) }
+}
+
 /// A JSON value for the interpreter.
 pub(super) fn convert(value: &Value, numeric: bool) -> Jinja {
     match value {
@@ -66,8 +71,8 @@ pub(super) fn convert(value: &Value, numeric: bool) -> Jinja {
             (None, Some(whole), _) => Jinja::from(whole),
             (None, None, float) => Jinja::from(float.unwrap_or(f64::NAN)),
         },
-        Value::String(_) | Value::Array(_) if numeric => Jinja::from_object(Opaque(value.clone())),
-        Value::String(text) => Jinja::from(text.as_str()),
+        Value::Array(_) if numeric => Jinja::from_object(Opaque(value.clone())),
+        Value::String(word) => text(word, numeric),
         Value::Array(items) => items.iter().map(|item| convert(item, numeric)).collect(),
         Value::Object(map) => Jinja::from_object(Members { map: Arc::new(map.clone()), numeric }),
     }

@@ -209,6 +209,30 @@ fn a_fork_keeps_what_persons_answered_and_what_was_wanted() {
 }
 
 #[test]
+fn a_fork_after_a_retry_goes_on_from_where_the_retry_had_led() {
+    let shut = Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let gate = Arc::clone(&shut);
+    let gate = ScriptedTool::new("t.gate", EffectClass::Read, move |_, _| {
+        if gate.load(std::sync::atomic::Ordering::SeqCst) {
+            return Err(kybern_core::tool::ToolFailure::permanent("shut"));
+        }
+        Ok(ToolOutcome::new(serde_json::Map::from_iter([("open".to_owned(), json!(true))]), ""))
+    });
+    World::with([Arc::new(gate)]).run(async |live| {
+        let inner = json!({"id": "both", "kind": "parallel", "branches": [[step("gate", "t.gate", json!({}))]]});
+        let id = live.begin(plan(json!([inner, step("after", "core.noop", json!({}))])), json!({})).await;
+        assert_eq!(live.end(id).await.status, TaskStatus::Failed);
+        shut.store(false, std::sync::atomic::Ordering::SeqCst);
+        live.engine.retry(&live.world.actor, id).await.unwrap();
+        let task = live.proven(id).await;
+        assert_eq!(task.status, TaskStatus::Completed);
+        let fork = live.engine.fork(&live.world.actor, id, Some("after".to_owned())).await.unwrap();
+        let forked = live.proven(fork.id).await;
+        assert_eq!((forked.status, &forked.result), (TaskStatus::Completed, &task.result));
+    });
+}
+
+#[test]
 fn the_log_tells_what_happened_in_order_by_names_and_never_by_values() {
     World::new().run(async |live| {
         let steps = json!([

@@ -260,3 +260,42 @@ fn what_still_runs_at_the_end_of_the_grace_time_is_resumed_by_another_worker_at_
         assert!(task.completed_at.unwrap().since(stopped) < Millis(5_000), "nobody waited for a lease");
     });
 }
+
+#[test]
+fn whoever_may_not_see_a_task_is_not_told_of_its_end_either() {
+    let tool = lasting(EffectClass::Local, 500);
+    World::with([tool]).run(async |live| {
+        let stranger = kybern_testkit::actors::scope(kybern_core::id::TenantId::from_uuid(uuid::Uuid::from_u128(77)));
+        let id = live.begin(plan(json!([step("a", "t.lasting", json!({}))])), json!({"secret": "hush"})).await;
+        let wait = Millis(2_000);
+        let (own, foreign, again) = futures::join!(
+            live.engine.wait_for(live.world.scope(), id, wait),
+            live.engine.wait_for(stranger, id, wait),
+            live.engine.wait_for(live.world.scope(), id, wait),
+        );
+        assert_eq!((own.unwrap().status, again.unwrap().status), (TaskStatus::Completed, TaskStatus::Completed));
+        assert_eq!(foreign.unwrap_err().code(), kybern_core::error::ErrorCode::NotFound);
+    });
+}
+
+#[test]
+fn the_submitter_is_told_what_the_store_says() {
+    let (ask, fail) = (json!({"title": "t", "fields": {}}), json!({"message": "no"}));
+    let plans = [
+        json!([step("a", "core.set", json!({"x": 1})), step("b", "t.echo", json!({"y": "{{ state.x }}"}))]),
+        json!([step("a", "core.ask", ask)]),
+        json!([step("a", "core.fail", fail)]),
+        json!([{"id": "l", "kind": "loop", "over": "{{ [1, 2] }}", "steps": [step("x", "t.echo", json!({"i": "{{ item }}"}))]}]),
+    ];
+    World::new().run(async |live| {
+        for steps in plans {
+            let key = live.put(plan(steps)).await;
+            let request = kybern_engine::task::SubmitRequest {
+                plan_key: Some(key),
+                ..kybern_engine::task::SubmitRequest::text("go")
+            };
+            let told = live.engine.submit(&live.world.actor, request, Some(Millis(60_000))).await.unwrap();
+            assert_eq!(json!(told), json!(live.task(told.id).await));
+        }
+    });
+}

@@ -1,13 +1,21 @@
 //! The binary, as its users see it.
 
 #[cfg(test)]
+mod bundled;
+#[cfg(test)]
 mod cli;
 #[cfg(test)]
 mod edges;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod offline;
+#[cfg(test)]
+mod outage;
+#[cfg(test)]
+mod races;
 #[cfg(test)]
 mod routes;
 #[cfg(test)]

@@ -38,10 +38,14 @@ impl Site {
 
     /// A database of its own on the test server, with leases that end soon; `None` when there is no server.
     pub(crate) fn postgres() -> Option<Self> {
-        let database = Database::create()?;
+        Database::create().map(Self::on)
+    }
+
+    /// That database, with leases that end soon.
+    pub(crate) fn on(database: Database) -> Self {
         let site = Self { postgres: Some(database), ..Self::sqlite() };
         let leases = site.with("KYBERN_WORKER__LEASE_MS", "1000").with("KYBERN_WORKER__HEARTBEAT_MS", "300");
-        Some(leases.with("KYBERN_WORKER__POLL_MS", "100"))
+        leases.with("KYBERN_WORKER__POLL_MS", "100")
     }
 
     /// The same place with one more variable in the environment.
@@ -56,6 +60,11 @@ impl Site {
             Some(database) => database.url(),
             None => format!("sqlite:{}", self.folder.path().join("kybern.db").display()),
         }
+    }
+
+    /// What a statement finds in its PostgreSQL database.
+    pub(crate) fn rows(&self, statement: &str) -> Vec<Vec<String>> {
+        self.postgres.as_ref().expect("the site is on PostgreSQL").rows(statement)
     }
 
     /// The folder in which everything runs.
@@ -147,7 +156,12 @@ impl Server {
 
     /// Asks it to end.
     pub(crate) fn terminate(&self) {
-        kill(Pid::from_raw(self.child.id().cast_signed()), Signal::SIGTERM).unwrap();
+        self.signal(Signal::SIGTERM);
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(self.child.id().cast_signed()), signal).unwrap();
     }
 
     /// Waits until it has ended.

@@ -3,6 +3,12 @@
 //! Whoever delivers behaves as a mail server does: it sends the same message again until somebody has taken it.
 //! `KYBERN_TEST_SEED` repeats the order, the bursts and the moments of a run.
 
+mod effects;
+mod fleet;
+mod ledger;
+mod told;
+mod zombie;
+
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
@@ -25,35 +31,35 @@ const MAX_ROUNDS: usize = 6;
 #[tokio::test]
 async fn nothing_is_lost_or_doubled_by_kills_on_sqlite() {
     let receiver = Receiver::start();
-    Storm::new(Site::sqlite(), &receiver, Duration::ZERO).run(&receiver).await;
+    Storm::new(Site::sqlite(), &receiver.address(), Duration::ZERO).run(&receiver).await;
 }
 
 #[tokio::test]
 async fn nothing_is_lost_or_doubled_by_kills_on_postgres() {
     let Some(site) = Site::postgres() else { return };
     let receiver = Receiver::start();
-    Storm::new(site, &receiver, Duration::from_millis(1200)).run(&receiver).await;
+    Storm::new(site, &receiver.address(), Duration::from_millis(1200)).run(&receiver).await;
 }
 
 /// Numbers that a seed repeats (SplitMix64).
-struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    fn from_environment() -> Self {
+    pub(crate) fn from_environment() -> Self {
         let given = std::env::var("KYBERN_TEST_SEED").ok().map(|seed| seed.parse().unwrap());
         let seed = given.unwrap_or_else(|| RandomState::new().hash_one(0));
         println!("KYBERN_TEST_SEED={seed}");
         Self(seed)
     }
 
-    fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         (mixed ^ (mixed >> 31)) % bound
     }
 
-    fn index(&mut self, length: usize) -> usize {
+    pub(crate) fn index(&mut self, length: usize) -> usize {
         usize::try_from(self.below(u64::try_from(length).unwrap())).unwrap()
     }
 
@@ -79,8 +85,9 @@ struct Storm {
 }
 
 impl Storm {
-    fn new(site: Site, receiver: &Receiver, lease: Duration) -> Self {
-        let site = Arc::new(site.with("KYBERN_EGRESS__ALLOW", &format!("[\"{}\"]", receiver.address())));
+    /// A server that may send to `receiver`, and whose dead workers are noticed after `lease`.
+    fn new(site: Site, receiver: &str, lease: Duration) -> Self {
+        let site = Arc::new(site.with("KYBERN_EGRESS__ALLOW", &format!("[\"{receiver}\"]")));
         let server = Mutex::new(site.start());
         let random = Random::from_environment();
         Self { site, server, random, lease, window: Duration::from_millis(250), hits: 0, misses: 0 }
@@ -122,7 +129,23 @@ impl Storm {
 
     /// Delivers a few samples, kills the server once or twice meanwhile, and waits until all of them rest.
     async fn burst(&mut self, client: &Client, burst: &[Sample]) -> Tasks {
-        let moments: Vec<Duration> = (0..=self.random.index(2))
+        let work = join_all(burst.iter().map(|sample| async {
+            let id = text(&client.deliver(&sample.ask).await["taskId"]);
+            (sample.file.clone(), client.rest(&id).await)
+        }));
+        let kills = 1 + self.random.index(2);
+        let done = self.disturb(client, kills, work).await;
+        done.into_iter().map(|(file, task)| (file, text(&task["id"]))).collect()
+    }
+
+    /// Kills the server that often while tasks are brought to rest, and counts what was hit.
+    async fn disturb(
+        &mut self,
+        client: &Client,
+        kills: usize,
+        work: impl Future<Output = Vec<(String, Value)>>,
+    ) -> Vec<(String, Value)> {
+        let moments: Vec<Duration> = (0..kills)
             .map(|again| {
                 // After a kill, nothing goes on before the dead worker's lease is over.
                 let span = self.window + if again > 0 { self.lease } else { Duration::ZERO };
@@ -131,11 +154,7 @@ impl Storm {
             .collect();
         let settled = Cell::new(false);
         let work = async {
-            let done = join_all(burst.iter().map(|sample| async {
-                let id = text(&client.deliver(&sample.ask).await["taskId"]);
-                (sample.file.clone(), client.rest(&id).await)
-            }));
-            let done = done.await;
+            let done = work.await;
             settled.set(true);
             done
         };
@@ -152,7 +171,7 @@ impl Storm {
         };
         let (done, kills) = tokio::join!(work, killing);
         self.count(&done, &kills);
-        done.into_iter().map(|(file, task)| (file, text(&task["id"]))).collect()
+        done
     }
 
     /// Kills the server, starts it again, and says when it was dead.
@@ -186,7 +205,7 @@ fn rested_at(task: &Value) -> String {
 
 /// The time as the server writes it.
 #[expect(clippy::disallowed_methods, reason = "compared with what the server's own clock said")]
-fn now() -> String {
+pub(crate) fn now() -> String {
     kybern_core::time::Timestamp::from_millis(jiff::Timestamp::now().as_millisecond()).to_string()
 }
 

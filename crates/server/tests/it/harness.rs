@@ -11,9 +11,10 @@ use futures::StreamExt;
 use kybern_core::actor::Role;
 use kybern_core::id::{RequestId, TenantId};
 use kybern_core::pack::Registry;
+use kybern_core::ports::HttpClient;
 use kybern_core::task::{EffectClass, WorkerId};
 use kybern_engine::identity::{NewKey, NewUser};
-use kybern_engine::{Engine, EngineParts, Settings};
+use kybern_engine::{Engine, EngineParts, Settings, WorkflowEndpoint};
 use kybern_server::{AppState, InboundSource, Limits};
 use kybern_testkit::fakes::{FixedIntent, RecordingMailSender, TextReader};
 use kybern_testkit::tools::ScriptedTool;
@@ -63,8 +64,16 @@ pub(crate) struct App {
 impl App {
     /// An application with two tenants, on an engine that works.
     pub(crate) async fn start() -> Self {
+        Self::start_with(Arc::new(NoNetwork), BTreeMap::new()).await
+    }
+
+    /// The same, with an outside world and workflows in it.
+    pub(crate) async fn start_with(
+        http: Arc<dyn HttpClient>,
+        workflows: BTreeMap<String, WorkflowEndpoint>,
+    ) -> Self {
         let clock = Arc::new(RunningClock::new());
-        let engine = engine(&clock);
+        let engine = engine(&clock, http, workflows);
         engine.start().await.unwrap();
         engine.bootstrap(Some(PLATFORM), String::new).await.unwrap();
         let request = RequestId::from_uuid(Uuid::nil());
@@ -102,7 +111,11 @@ impl App {
     }
 }
 
-fn engine(clock: &Arc<RunningClock>) -> Engine {
+fn engine(
+    clock: &Arc<RunningClock>,
+    http: Arc<dyn HttpClient>,
+    workflows: BTreeMap<String, WorkflowEndpoint>,
+) -> Engine {
     let keys = Arc::new(TestKeys::new());
     let ids = Arc::new(SeededIds::new(7, clock.clone()));
     let store = Arc::new(MemStore::new(clock.clone(), Arc::new(SeededIds::new(8, clock.clone())), keys.clone()));
@@ -119,7 +132,7 @@ fn engine(clock: &Arc<RunningClock>) -> Engine {
         clock: clock.clone(),
         ids,
         random: Arc::new(SeededRandom::new(9)),
-        http: Arc::new(NoNetwork),
+        http,
         mail_parser: Arc::new(PlainMail),
         mail_sender: Some(Arc::new(RecordingMailSender::new())),
         documents: Arc::new(TextReader),
@@ -128,7 +141,7 @@ fn engine(clock: &Arc<RunningClock>) -> Engine {
         agents: None,
         decisions: None,
         worker: WorkerId::new("edge-tests"),
-        settings: Settings { intake_domain: Some(INTAKE.to_owned()), ..Settings::default() },
+        settings: Settings { intake_domain: Some(INTAKE.to_owned()), workflows, ..Settings::default() },
     })
     .unwrap()
 }

@@ -9,6 +9,7 @@ mod envelopes;
 mod events;
 mod fixture;
 mod forms;
+mod fuzz;
 mod harness;
 mod idempotency;
 mod openapi;

@@ -45,11 +45,19 @@ pub(super) fn open(file: &Path) -> Result<(Archive, Manifest)> {
     Ok((archive, manifest))
 }
 
+/// Looks whether everything that the manifest names is there and whole.
+pub(super) fn look(file: &Path) -> Result<Manifest> {
+    let (mut archive, manifest) = open(file)?;
+    verify(&mut archive, &manifest)?;
+    Ok(manifest)
+}
+
 /// Restores everything in the transaction it stands in.
 pub(super) async fn load(tx: &mut Tx, order: &Order) -> Result<Manifest> {
     let (mut archive, manifest) = open(&order.file)?;
     verify(&mut archive, &manifest)?;
     must_be_empty(tx).await?;
+    tx.outdates_what_is_known();
     for table in TABLES {
         let name = format!("tables/{}.jsonl", table.name);
         if let Some(entry) = manifest.entries.iter().find(|entry| entry.name == name) {

@@ -60,6 +60,15 @@ pub struct Entry {
     pub columns: Vec<String>,
 }
 
+/// Looks whether an archive is whole, without restoring it.
+///
+/// # Errors
+/// When it cannot be read, is newer than this program, or something in it is missing or damaged.
+pub async fn verify(file: impl AsRef<Path>) -> Result<Manifest> {
+    let file = file.as_ref().to_owned();
+    tokio::task::spawn_blocking(move || load::look(&file)).await.unwrap_or(Err(StoreError::Closed))
+}
+
 impl<D: 'static> SqlStore<D> {
     /// Writes everything that is stored into one file, all of one moment, while others go on working. The file
     /// appears under its name when it is complete.

@@ -68,7 +68,7 @@ pub(super) async fn write(tx: &mut Tx, prepared: &Prepared) -> Result<()> {
                 jobs::insert(tx, scope, job, at).await?;
             }
             Effect::Spawn(child) => submit::spawn(tx, scope, &child.task).await?,
-            Effect::Reopen(child) => steer::reopen_child(tx, &prepared.lease, *child, at).await?,
+            Effect::Reopen(child) => steer::reopen_child(tx, &prepared.lease, *child, commit.signals_seen, at).await?,
             Effect::Delegate(delegation) => delegate(tx, prepared, delegation).await?,
         }
     }

@@ -77,11 +77,22 @@ pub(super) async fn reopen(tx: &mut Tx, (wish, signal): &(Wish, Signal)) -> Resu
 
 /// Lets a task's child be waited for once more: a failed one is tried again, the end of one that has ended otherwise
 /// is told again, and one that still runs will tell of its end by itself.
-pub(super) async fn reopen_child(tx: &mut Tx, parent: &Lease, child: TaskId, at: Timestamp) -> Result<()> {
+pub(super) async fn reopen_child(
+    tx: &mut Tx,
+    parent: &Lease,
+    child: TaskId,
+    signals_seen: i64,
+    at: Timestamp,
+) -> Result<()> {
     let scope = parent.scope();
     let Some(stand) = stand(tx, scope, child).await? else { return Ok(()) };
     let known = read::expect(tx, scope, child).await?;
     let Some((_, step)) = known.parent.filter(|(of, _)| *of == parent.task()) else { return Ok(()) };
+    let of_child = |signal: &Signal| matches!(signal, Signal::ChildEnded { child: of, .. } if *of == child);
+    if read::signals(tx, scope, parent.task(), signals_seen).await?.iter().any(|(_, signal)| of_child(signal)) {
+        // Its end has been told already, and will be taken in next.
+        return Ok(());
+    }
     if stand.status == TaskStatus::Failed {
         let by = format!("task:{}", parent.task());
         let detail = json!({"parent": parent.task()});

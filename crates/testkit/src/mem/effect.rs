@@ -40,7 +40,13 @@ impl State {
         Ok(())
     }
 
-    pub(super) fn apply_effects(&mut self, tenant: TenantId, task: TaskId, effects: Vec<Effect>, at: Timestamp) {
+    pub(super) fn apply_effects(
+        &mut self,
+        (tenant, task): (TenantId, TaskId),
+        effects: Vec<Effect>,
+        signals_seen: i64,
+        at: Timestamp,
+    ) {
         let mut links = Vec::new();
         for effect in effects {
             match effect {
@@ -52,7 +58,7 @@ impl State {
                     self.insert_job(tenant, *job);
                 }
                 Effect::Spawn(child) => self.insert_task(tenant, child.task),
-                Effect::Reopen(child) => self.reopen_child(tenant, task, child, at),
+                Effect::Reopen(child) => self.reopen_child((tenant, task), child, signals_seen, at),
                 Effect::Delegate(delegation) => {
                     if let Some(row) = self.tasks.get_mut(&task) {
                         row.delegations.push(*delegation);

@@ -59,6 +59,7 @@ impl State {
             return Err(conflict(format!("task {id} is {}, only a failed task can be tried again", row.task.status)));
         }
         row.task.status = TaskStatus::Pending;
+        row.task.cancel_requested = false;
         row.task.completed_at = None;
         row.task.result = None;
         row.task.error = None;
@@ -70,7 +71,22 @@ impl State {
     }
 
     /// A failed child is tried again; the end of one that has ended otherwise is told once more.
-    pub(super) fn reopen_child(&mut self, tenant: TenantId, parent: TaskId, child: TaskId, at: Timestamp) {
+    pub(super) fn reopen_child(
+        &mut self,
+        (tenant, parent): (TenantId, TaskId),
+        child: TaskId,
+        signals_seen: i64,
+        at: Timestamp,
+    ) {
+        let of_child = |signal: &Signal| matches!(signal, Signal::ChildEnded { child: of, .. } if *of == child);
+        let unseen = |row: &TaskRow| {
+            let seen = usize::try_from(signals_seen).unwrap_or(0);
+            row.signals.iter().skip(seen).any(|stored| of_child(&stored.signal))
+        };
+        if self.tasks.get(&parent).is_some_and(unseen) {
+            // Its end has been told already, and will be taken in next.
+            return;
+        }
         let known = self.tasks.get(&child).map(|row| row.task.clone()).filter(|row| row.tenant == tenant);
         let of_parent = |row: &Task| row.parent.as_ref().is_some_and(|(of, _)| *of == parent);
         let Some(found) = known.filter(of_parent) else { return };

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use futures::FutureExt as _;
 use kybern_core::ports::Clock;
-use kybern_core::time::Timestamp;
+use kybern_core::time::{Millis, Timestamp};
 use kybern_testkit::Fault;
 
+use super::schedule::Life;
 use crate::outside::LifeClock;
 
 /// The faults of a life. Its points are the calls of the store and the moments inside of outside calls, in order.
@@ -16,6 +17,7 @@ use crate::outside::LifeClock;
 pub struct Doom {
     faults: Mutex<BTreeMap<u64, Fault>>,
     points: AtomicU64,
+    slow: Mutex<Option<(&'static str, u64, Millis)>>,
     dead: AtomicBool,
     looking: AtomicBool,
     pub struck: tokio::sync::Notify,
@@ -23,14 +25,15 @@ pub struct Doom {
 
 impl Doom {
     /// A life begins.
-    pub fn begin(&self, faults: &BTreeMap<u64, Fault>) {
-        self.faults.lock().unwrap().clone_from(faults);
+    pub fn begin(&self, life: &Life) {
+        self.faults.lock().unwrap().clone_from(&life.faults);
+        *self.slow.lock().unwrap() = life.slow;
         self.points.store(0, Ordering::SeqCst);
         self.dead.store(false, Ordering::SeqCst);
     }
 
-    /// What happens at the next point.
-    pub fn strike(&self) -> Fault {
+    /// What happens at the next point, a call of the store or a moment.
+    pub fn strike(&self, call: &str) -> Fault {
         if self.looking.load(Ordering::SeqCst) {
             return Fault::None;
         }
@@ -39,6 +42,11 @@ impl Doom {
         }
         let point = self.points.fetch_add(1, Ordering::SeqCst) + 1;
         let fault = self.faults.lock().unwrap().get(&point).copied().unwrap_or_default();
+        if fault == Fault::None
+            && let Some(asleep) = self.asleep(call)
+        {
+            return Fault::Stall(asleep);
+        }
         if matches!(fault, Fault::CrashBefore | Fault::CrashAfter) {
             self.dead.store(true, Ordering::SeqCst);
             self.struck.notify_one();
@@ -46,9 +54,20 @@ impl Doom {
         fault
     }
 
+    fn asleep(&self, call: &str) -> Option<Millis> {
+        let mut slow = self.slow.lock().unwrap();
+        let (_, left, span) = slow.as_mut().filter(|(name, _, _)| *name == call)?;
+        *left -= 1;
+        let (is_now, span) = (*left == 0, *span);
+        if is_now {
+            *slow = None;
+        }
+        is_now.then_some(span)
+    }
+
     /// A moment inside of an outside call, at which the process may die.
     pub async fn moment(&self) {
-        if matches!(self.strike(), Fault::CrashBefore | Fault::CrashAfter) {
+        if matches!(self.strike("moment"), Fault::CrashBefore | Fault::CrashAfter) {
             std::future::pending::<()>().await;
         }
     }

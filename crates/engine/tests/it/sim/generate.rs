@@ -12,7 +12,9 @@ struct Place {
     in_loop: bool,
     /// It is proposed by a tool: no conditions, few kinds.
     proposed: bool,
-    /// It stands in the plan's own list, or beside it.
+    /// The plan's own list is a chain, so what is added to it has one place.
+    chained: bool,
+    /// 0 in the program itself, 1 in its children.
     generation: u32,
 }
 
@@ -40,7 +42,7 @@ impl Maker<'_> {
         self.next += 1;
         let n = self.next;
         let patched = std::mem::replace(&mut self.patched, false);
-        let place = Place { depth: 0, calm: true, in_loop: false, proposed: false, generation };
+        let place = Place { depth: 0, calm: true, in_loop: false, proposed: false, chained: true, generation };
         let most = self.dice.from(1, 6);
         let steps = self.list(place, most);
         self.patched = patched;
@@ -50,7 +52,8 @@ impl Maker<'_> {
     /// A list of steps: mostly a chain, sometimes a graph.
     fn list(&mut self, place: Place, most: u64) -> Vec<Step> {
         let graph = most > 1 && self.dice.percent(15);
-        let place = Place { calm: place.calm && !graph, ..place };
+        let chained = place.chained && !(graph && place.depth == 0);
+        let place = Place { calm: place.calm && !graph, chained, ..place };
         let mut steps: Vec<Step> = Vec::new();
         for at in 0..most {
             if self.left == 0 && at > 0 {
@@ -130,10 +133,14 @@ impl Maker<'_> {
                 Kind::Child(child)
             }
             34..40 if holds && !self.capped => Kind::Inject(self.some(Place { proposed: true, calm: false, ..inner })),
-            40..44 if !self.capped && !self.patched && !place.in_loop && !place.proposed && !graph => {
+            40..44 if !self.capped && !self.patched && place.chained && !place.in_loop && !place.proposed => {
                 self.patched = true;
                 let place = Place { proposed: true, calm: false, depth: place.depth.max(1), ..place };
-                Kind::Patch { replaces: self.dice.percent(50), steps: self.some(place) }
+                let mut steps = self.some(place);
+                for step in &mut steps {
+                    step.after = None;
+                }
+                Kind::Patch { replaces: self.dice.percent(50), steps }
             }
             44..48 => Kind::Wait(self.dice.from(0, 1_500)),
             48..51 => Kind::Ask,

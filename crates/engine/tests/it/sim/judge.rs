@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kybern_core::id::TaskId;
 use kybern_core::task::{Resolution, StepStatus, TaskStatus};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::ledger::Ledger;
-use super::program::{COUNTER, Kind, Program, Step, Test};
+use super::program::{Kind, Program, Step, Test};
 use super::seen::{End, Seen, SeenStep};
 
 /// Whether what stands around a step lets it begin.
@@ -62,8 +62,6 @@ pub struct Judge<'a> {
     max_steps: Option<u32>,
     /// What has been added to the plan: whether it replaces, by which step, what.
     patches: Vec<(bool, String, Vec<Step>)>,
-    /// What the ids of all that was added begin with.
-    added: Vec<String>,
 }
 
 impl<'a> Judge<'a> {
@@ -80,7 +78,6 @@ impl<'a> Judge<'a> {
             capped: 0,
             max_steps: None,
             patches: Vec::new(),
-            added: Vec::new(),
         }
     }
 
@@ -97,7 +94,7 @@ impl<'a> Judge<'a> {
             self.fault(&id, "it ran, and never should have");
         }
         if let Some(cap) = self.max_steps
-            && (self.scheduled > cap || (self.capped > 0 && self.scheduled != cap))
+            && self.scheduled > cap
         {
             let what = format!("{} steps scheduled, {} refused, the cap is {cap}", self.scheduled, self.capped);
             self.fault("-", what);
@@ -132,7 +129,6 @@ impl<'a> Judge<'a> {
                     if replaces {
                         entries.truncate(at + 1);
                     }
-                    self.added.push(format!("{by}__"));
                     entries.extend(added.into_iter().map(|step| (format!("{by}__{}", step.id()), step)));
                 }
             }
@@ -154,14 +150,13 @@ impl<'a> Judge<'a> {
         if before.iter().any(|dep| came[*dep].stops || came[*dep].never) {
             return Around::Stopped;
         }
-        let beside = (0..entries.len()).any(|other| {
-            other != at && !ancestors(entries, other).contains(&at) && self.stops_seen(&entries[other].0)
-        });
+        let beside = (0..entries.len())
+            .any(|other| other != at && !ancestors(entries, other).contains(&at) && self.stops_seen(&entries[other].0));
         if beside { around.max(Around::Maybe) } else { around }
     }
 
     /// Whether a step, or what it injected, is seen to have failed for good.
-    fn stops_seen(&self, id: &str) -> bool {
+    pub(super) fn stops_seen(&self, id: &str) -> bool {
         let failed = |step: &SeenStep| {
             step.end.as_ref().is_some_and(|end| end.outcome.status == StepStatus::Failed && !end.outcome.tolerated)
         };
@@ -176,7 +171,7 @@ impl<'a> Judge<'a> {
             return;
         };
         for dep in dependencies(entries, at) {
-            let ended = self.seen.last_end(&entries[dep].0, &self.added);
+            let ended = self.seen.last_end(&entries[dep].0);
             if first < ended {
                 self.fault(id, format!("its row {first} comes before row {ended} of what it waits for"));
             }
@@ -191,6 +186,9 @@ impl<'a> Judge<'a> {
             return Came { never: true, ..Came::default() };
         };
         self.visited.insert(id.to_owned());
+        if seen.is_undone && around != Around::Calm {
+            return Came { never: true, ..Came::default() };
+        }
         if around == Around::Stopped && !step.always {
             self.fault(id, "it ran although a failure had stopped what it stands in");
         }
@@ -217,7 +215,8 @@ impl<'a> Judge<'a> {
             if self.max_steps.is_none() || end.outcome.status != StepStatus::Failed {
                 self.fault(id, "it was refused by a cap that the task does not have");
             }
-            return Came { stops: !step.tolerated, ..Came::default() };
+            // A task that may not go on is not let off because the step's own failures are tolerated.
+            return Came { stops: true, ..Came::default() };
         }
         self.scheduled += 1;
         let mut came = if step.kind.is_container() {
@@ -283,114 +282,11 @@ impl<'a> Judge<'a> {
     pub(super) fn known(&self, name: &str) -> Option<&Value> {
         self.entries.iter().rev().find_map(|entry| entry.merged.get(name))
     }
-
-    fn container(&mut self, id: &str, step: &Step, seen: &SeenStep, end: &End, around: Around) -> Came {
-        let status = end.outcome.status;
-        let inner = match status {
-            StepStatus::Completed => Around::Calm,
-            StepStatus::Failed => around,
-            StepStatus::Skipped => Around::Maybe,
-        };
-        let lists = self.inside(id, step, seen, inner);
-        let stopped = lists.iter().any(|list| list.stops);
-        let legal = match status {
-            StepStatus::Completed => !stopped,
-            StepStatus::Failed => stopped,
-            StepStatus::Skipped => !stopped && around != Around::Calm,
-        };
-        if !legal {
-            self.fault(id, format!("it is {status:?}; stopped inside: {stopped}, around: {around:?}"));
-        }
-        if status != StepStatus::Completed {
-            return Came::default();
-        }
-        let lasts: Vec<Value> = lists.into_iter().map(|list| list.data.unwrap_or_default()).collect();
-        let data = match &step.kind {
-            Kind::Condition { .. } => json!({"taken": seen.branch, "result": lasts.first()}),
-            Kind::Parallel(_) => json!({"branches": lasts}),
-            _ => json!({"iterations": lasts.len(), "results": lasts}),
-        };
-        if data != end.outcome.data {
-            self.fault(id, format!("its data is {}, and should be {data}", end.outcome.data));
-        }
-        Came { data: Some(data), ..Came::default() }
-    }
-
-    /// Judges the lists of a step that holds steps.
-    fn inside(&mut self, id: &str, step: &Step, seen: &SeenStep, around: Around) -> Vec<Came> {
-        match &step.kind {
-            Kind::Condition { test, then, otherwise } => {
-                let expected = match test {
-                    Test::Knows(_) if self.seen.retried => seen.branch,
-                    Test::Knows(var) => Some(self.knows(*var)),
-                    Test::Is(truth) => Some(*truth),
-                    Test::None => Some(true),
-                };
-                if seen.branch.is_some() && seen.branch != expected {
-                    self.fault(id, format!("it took {:?}, its condition is {expected:?}", seen.branch));
-                }
-                let list = if seen.branch == Some(true) { then } else { otherwise };
-                vec![self.list(list, &format!("{id}__"), around)]
-            }
-            Kind::Parallel(branches) => {
-                let prefix = format!("{id}__");
-                let stops: Vec<bool> = branches
-                    .iter()
-                    .map(|list| list.iter().any(|step| self.stops_seen(&format!("{prefix}{}", step.id()))))
-                    .collect();
-                let beside = |at: usize| stops.iter().enumerate().any(|(other, stops)| other != at && *stops);
-                let around_of = |at: usize| if beside(at) { around.max(Around::Maybe) } else { around };
-                (0..branches.len()).map(|at| self.list(&branches[at], &prefix, around_of(at))).collect()
-            }
-            Kind::Over { rounds, steps } => self.rounds(id, steps, *rounds, *rounds, around),
-            Kind::While { rounds, steps } => {
-                let mut steps = steps.clone();
-                steps.push(counting(step.n));
-                self.rounds(id, &steps, *rounds, seen.rounds, around)
-            }
-            _ => Vec::new(),
-        }
-    }
-
-    fn rounds(&mut self, id: &str, steps: &[Step], most: u32, opened: u32, around: Around) -> Vec<Came> {
-        let mut lists: Vec<Came> = Vec::new();
-        if opened > most {
-            self.fault(id, format!("{opened} rounds, at most {most}"));
-        }
-        for round in 0..most {
-            let prefix = format!("{id}__{round}__");
-            let begun = round < opened && self.seen.steps.keys().any(|id| id.starts_with(&prefix));
-            let stopped = lists.last().is_some_and(|list| list.stops);
-            if !begun && (stopped || around != Around::Calm || self.seen.is_cancelled()) {
-                break;
-            }
-            if stopped {
-                self.fault(id, format!("round {round} began after a failure"));
-            }
-            lists.push(self.list(steps, &prefix, around));
-        }
-        lists
-    }
 }
 
 /// Whether a person's last word was that the step shall be called again. Then a failure beside it may keep it from that.
 fn is_to_begin_again(seen: &SeenStep) -> bool {
     seen.answer.as_ref().is_some_and(|(resolution, _)| matches!(resolution, None | Some(Resolution::Retry)))
-}
-
-/// The step that a while loop counts its rounds with.
-fn counting(n: u32) -> Step {
-    Step {
-        n: n + COUNTER,
-        kind: Kind::Count(n),
-        test: Test::None,
-        always: false,
-        after: None,
-        saves: false,
-        tolerated: false,
-        tries: 1,
-        patience: None,
-    }
 }
 
 /// The steps that one waits for.

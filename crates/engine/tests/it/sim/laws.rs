@@ -3,16 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kybern_core::id::TaskId;
+use kybern_core::ports::CallbackOutcome::{Accepted, Kept, Late};
 use kybern_core::ports::{RecordStore as _, TaskStore as _};
-use kybern_core::task::{JournalEntry, Signal, StepStatus, TaskStatus};
+use kybern_core::task::{JournalEntry, JournalRow, Signal, StepStatus, TaskStatus};
 use serde_json::Value;
 
+use super::Case;
 use super::judge::{Judge, Verdict};
+use super::ledger::{CalledBack, Reviewed};
 use super::program::{Class, Kind, Program, Step};
 use super::seen::{Seen, number_of};
 use super::story::family;
 use super::world::SimWorld;
-use super::Case;
 
 /// Everything that is wrong with how a case was played.
 pub fn faults(world: &SimWorld, case: &Case) -> Vec<String> {
@@ -62,13 +64,18 @@ pub fn told(world: &SimWorld) -> String {
         for row in world.doom.look(world.store.journal(world.actor.scope(), task.id, 0, 100_000)).unwrap() {
             let step = row.step.as_ref().map_or("-", |step| step.as_str());
             let what = match &row.entry {
-                JournalEntry::Finished(end) => format!("{:?} {} {:?}", end.status, end.data, end.error.as_ref().map(|e| &e.message)),
+                JournalEntry::Finished(end) => {
+                    format!("{:?} {} {:?}", end.status, end.data, end.error.as_ref().map(|e| &e.message))
+                }
                 JournalEntry::Waiting(wait) => format!("{:?} until {:?}", wait.kind, wait.until),
                 JournalEntry::Answered { signal, .. } => serde_json::json!(signal).to_string(),
                 other => format!("{other:?}"),
             };
             let at = row.at.as_millis() % 10_000_000;
-            text.push_str(&format!("  {} at {at} {step} gen {} try {}: {what}\n", row.seq, row.generation, row.attempt));
+            text.push_str(&format!(
+                "  {} at {at} {step} gen {} try {}: {what}\n",
+                row.seq, row.generation, row.attempt
+            ));
         }
     }
     text
@@ -83,7 +90,11 @@ pub fn holds(seen: &Seen, verdict: &Verdict) -> Vec<String> {
         say(format!("it is {}, and must be {}: {:?}", task.status, verdict.status, task.error));
     }
     if view.state != verdict.state {
-        say(format!("its state is {}, and must be {}", Value::from(view.state.clone()), Value::from(verdict.state.clone())));
+        say(format!(
+            "its state is {}, and must be {}",
+            Value::from(view.state.clone()),
+            Value::from(verdict.state.clone())
+        ));
     }
     if task.status == TaskStatus::Completed && task.result.clone().unwrap_or_default() != verdict.last {
         say(format!("its result is {:?}, and must be {}", task.result, verdict.last));
@@ -163,6 +174,9 @@ fn effects(world: &SimWorld, case: &Case, all: &BTreeMap<TaskId, Seen>, faults: 
             faults.push(format!("the effect of {key} happened {} times", effect.happened));
         }
     }
+    for key in effects.iter().filter(|(_, effect)| effect.happened > 0).map(|(key, _)| key) {
+        hidden(key, case, all, faults);
+    }
     let scope = world.actor.scope();
     let records = |kind| world.doom.look(world.store.records(scope, kind, None, 200)).unwrap().items;
     let mut owned: BTreeSet<String> = BTreeSet::new();
@@ -206,49 +220,55 @@ fn effects(world: &SimWorld, case: &Case, all: &BTreeMap<TaskId, Seen>, faults: 
     }
 }
 
+/// What happened under nobody's key is known to the journal, whatever else became of the task.
+fn hidden(key: &str, case: &Case, all: &BTreeMap<TaskId, Seen>, faults: &mut Vec<String>) {
+    let [_, _, task, id, generation] = key.split(':').collect::<Vec<_>>()[..] else { return };
+    let unkeyed = matches!(case.step(number_of(id)).map(|step| &step.kind), Some(Kind::Call(Class::Unkeyed, _)));
+    let Some(seen) = all.values().find(|seen| seen.task.id.to_string() == task).filter(|_| unkeyed) else { return };
+    let tells = |row: &JournalRow| {
+        row.step.as_ref().is_some_and(|step| step.as_str() == id) && row.generation.to_string() == generation
+    };
+    if !seen.rows.iter().any(tells) {
+        faults.push(format!("{key} happened, and its journal knows nothing of it"));
+    }
+}
+
 /// No question is answered twice, what was journaled was said, and no delegation is answered twice.
 fn answers(world: &SimWorld, all: &BTreeMap<TaskId, Seen>, faults: &mut Vec<String>) {
     let reviews = world.ledger.reviews();
-    let mut taken: BTreeSet<&str> = BTreeSet::new();
-    for review in reviews.iter().filter(|review| review.taken == Some(true)) {
-        if !taken.insert(&review.wait) {
-            faults.push(format!("question {} took two answers", review.wait));
-        }
-    }
     for seen in all.values() {
-        let mut journaled: BTreeSet<i64> = BTreeSet::new();
-        for row in &seen.rows {
-            let JournalEntry::Answered { signal, .. } = &row.entry else { continue };
-            let Signal::Review { step, wait_seq, corrections, resolution, .. } = &**signal else { continue };
-            let name = format!("{}:{step}:{wait_seq}", seen.task.id);
-            let said = |taken: Option<bool>| {
-                reviews.iter().any(|review| {
-                    review.wait == name
-                        && review.corrections == *corrections
-                        && review.resolution == *resolution
-                        && review.taken == taken
-                })
-            };
-            if !said(Some(true)) && (taken.contains(&*name) || !said(None)) {
-                faults.push(format!("question {name} took an answer that was not taken: {corrections:?}"));
+        for (id, step) in &seen.steps {
+            let place = format!("{}:{id}:", seen.task.id);
+            let mine: Vec<_> = reviews.iter().filter(|review| review.wait.starts_with(&place)).collect();
+            let taken = mine.iter().filter(|review| review.taken == Some(true)).count();
+            let asked = step.waits.iter().filter(|wait| wait.kind.is_person()).count();
+            // An answer names its step: one that is late answers the step's next question, when there is one.
+            if taken > asked {
+                faults.push(format!("step {place} asked {asked} times and took {taken} answers"));
             }
-            if !journaled.insert(*wait_seq) {
-                faults.push(format!("question {name} was answered twice"));
+            let mut journaled: BTreeSet<i64> = BTreeSet::new();
+            for row in &seen.rows {
+                let JournalEntry::Answered { signal, .. } = &row.entry else { continue };
+                let Signal::Review { step, wait_seq, corrections, resolution, .. } = &**signal else { continue };
+                if step.as_str() != id {
+                    continue;
+                }
+                let same = |said: &Reviewed| said.corrections == *corrections && said.resolution == *resolution;
+                let sure = asked == 1 && taken == 1;
+                let was_said = mine.iter().any(|said| same(said) && (said.taken == Some(true) || !sure));
+                if !was_said || !journaled.insert(*wait_seq) {
+                    faults.push(format!("question {place}{wait_seq} took what nobody said, or twice: {corrections:?}"));
+                }
             }
         }
+        let mut delegated: BTreeSet<String> = BTreeSet::new();
         for delegation in world.store.delegations(seen.task.id) {
-            let id = &delegation.workflow_id;
-            use kybern_core::ports::CallbackOutcome::{Accepted, Kept, Late};
-            let callbacks = world.ledger.callbacks(id);
-            let first = callbacks.iter().filter(|said| matches!(said.outcome, Some(Accepted | Kept | Late))).count();
-            if first > 1 {
-                faults.push(format!("delegation {id} took {first} answers"));
+            let id = delegation.workflow_id;
+            let first = |said: &&CalledBack| matches!(said.outcome, Some(Accepted | Kept | Late));
+            let firsts = world.ledger.callbacks(&id).iter().filter(first).count();
+            if firsts > 1 || !delegated.insert(id.clone()) {
+                faults.push(format!("delegation {id} took {firsts} answers, or was made twice"));
             }
-        }
-        let ids: Vec<String> =
-            world.store.delegations(seen.task.id).into_iter().map(|delegation| delegation.workflow_id).collect();
-        if ids.iter().collect::<BTreeSet<_>>().len() != ids.len() {
-            faults.push(format!("a step was delegated twice: {ids:?}"));
         }
     }
 }
@@ -261,7 +281,9 @@ pub fn find(program: &Program, n: u32) -> Option<&Step> {
                 return Some(step);
             }
             match &step.kind {
-                Kind::Inject(steps) | Kind::Patch { steps, .. } | Kind::Child(Program { steps, .. }) => within(steps, n),
+                Kind::Inject(steps) | Kind::Patch { steps, .. } | Kind::Child(Program { steps, .. }) => {
+                    within(steps, n)
+                }
                 kind => kind.lists().into_iter().find_map(|list| within(list, n)),
             }
         })

@@ -56,6 +56,9 @@ impl Judge<'_> {
             Kind::Child(program) => self.child(id, program),
             Kind::Condition { .. } | Kind::Parallel(_) | Kind::Over { .. } | Kind::While { .. } => Legal::default(),
         };
+        if matches!(step.kind, Kind::Review) && seen.waits.len() > 1 && !self.seen.retried {
+            self.fault(id, "it asked again what a person had answered");
+        }
         match end.outcome.status {
             StepStatus::Completed if legal.completed.as_ref() == Some(&end.outcome.data) => {
                 self.used += legal.used;
@@ -64,7 +67,13 @@ impl Judge<'_> {
             StepStatus::Failed if legal.fails => Came::default(),
             status => {
                 let (error, data) = (&end.outcome.error, &end.outcome.data);
-                self.fault(id, format!("it is {status:?} in generation {} with {data} {error:?}, legal: {legal:?}", end.generation));
+                self.fault(
+                    id,
+                    format!(
+                        "it is {status:?} in generation {} with {data} {error:?}, legal: {legal:?}",
+                        end.generation
+                    ),
+                );
                 Came::default()
             }
         }
@@ -99,9 +108,9 @@ impl Judge<'_> {
         // An answer that got lost on its way back may have been the first.
         let may = |success: bool| match winner {
             Some(winner) => winner == success,
-            None => callbacks.iter().any(|callback| {
-                callback.success == success && callback.outcome != Some(CallbackOutcome::Conflict)
-            }),
+            None => callbacks
+                .iter()
+                .any(|callback| callback.success == success && callback.outcome != Some(CallbackOutcome::Conflict)),
         };
         let wait = seen.waits.last();
         let late = wait.and_then(|wait| wait.until).is_some_and(|until| until <= end.at);

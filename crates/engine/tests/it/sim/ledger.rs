@@ -96,7 +96,8 @@ impl Ledger {
             self.accuse(look("a call began after the task had ended"));
         }
         let mut books = self.books.lock().unwrap();
-        let known = books.effects.entry(context.key.clone()).or_insert_with(|| Effects { happened: 0, args: args.clone() });
+        let known =
+            books.effects.entry(context.key.clone()).or_insert_with(|| Effects { happened: 0, args: args.clone() });
         let differs = known.args != *args;
         drop(books);
         if differs {

@@ -4,11 +4,13 @@
 mod dice;
 mod doom;
 mod engines;
+mod found;
 mod generate;
 mod judge;
 mod laws;
 mod leaf;
 mod ledger;
+mod nest;
 mod persons;
 mod program;
 mod schedule;

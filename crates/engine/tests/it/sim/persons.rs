@@ -36,9 +36,11 @@ fn name_of(task: &Task, wait: &Wait) -> String {
 }
 
 fn dice(scene: &Scene<'_>, wait: &Wait, purpose: u64) -> Dice {
-    let place = wait.step_id.as_str().bytes().fold(wait.seq.unsigned_abs(), |hash, byte| {
-        hash.wrapping_mul(31).wrapping_add(u64::from(byte))
-    });
+    let place = wait
+        .step_id
+        .as_str()
+        .bytes()
+        .fold(wait.seq.unsigned_abs(), |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte)));
     Dice::of(scene.case.schedule.mood, place.wrapping_add(purpose << 40))
 }
 
@@ -66,11 +68,8 @@ async fn say(scene: &Scene<'_>, task: &Task, wait: &Wait) {
 async fn give(scene: &Scene<'_>, task: &Task, wait: &Wait, name: &str, value: u64) {
     let resolution = resolution(scene, task, wait);
     let corrections = corrections(wait, resolution, value);
-    let request = ReviewRequest {
-        corrections: corrections.clone(),
-        step_id: Some(wait.step_id.as_str().to_owned()),
-        resolution,
-    };
+    let request =
+        ReviewRequest { corrections: corrections.clone(), step_id: Some(wait.step_id.as_str().to_owned()), resolution };
     let said = Reviewed { wait: name.to_owned(), corrections, resolution, taken: None };
     // The process may die before anybody hears what became of it.
     scene.world.ledger.reviewed(said.clone());

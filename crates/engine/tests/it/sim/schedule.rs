@@ -36,6 +36,9 @@ pub struct Schedule {
 pub struct Life {
     /// By the number of the point: calls of the store, and moments inside of outside calls.
     pub faults: BTreeMap<u64, Fault>,
+    /// The call with that name and number is taken only so much later: its caller was asleep, and most often its lease
+    /// is over.
+    pub slow: Option<(&'static str, u64, Millis)>,
     /// By how many milliseconds the clock is wrong after this life, and from which moment of this life on already.
     pub clock: Option<(u64, i64)>,
 }
@@ -89,6 +92,7 @@ impl Schedule {
         for at in 0..self.lives.len() {
             with(&|less| drop(less.lives.remove(at)));
             with(&|less| less.lives[at].clock = None);
+            with(&|less| less.lives[at].slow = None);
             for point in self.lives[at].faults.keys() {
                 with(&|less| less.lives[at].faults.retain(|known, _| known != point));
             }
@@ -116,5 +120,9 @@ fn one_life(dice: &Dice, dies: bool) -> Life {
         let by = i64::try_from(dice.from(1, 20_000)).unwrap();
         (dice.below(3_000), if dice.percent(50) { by } else { -by / 4 })
     });
-    Life { faults, clock }
+    let slow = dice.percent(35).then(|| {
+        let asleep = if dice.percent(75) { dice.from(900, 1_400) } else { 7_000 };
+        (dice.one(&["begin_attempt", "begin_attempt", "commit"]), dice.from(1, 4), Millis(asleep))
+    });
+    Life { faults, slow, clock }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use kybern_core::id::TaskId;
 use kybern_core::task::{
-    JournalEntry, JournalRow, Opening, Resolution, Signal, StepOutcome, StepStatus, Task, TaskStatus, Wait,
+    JournalEntry, JournalRow, Opening, Resolution, Signal, StepOutcome, StepStatus, Task, TaskStatus, Wait, WaitKind,
 };
 use kybern_core::time::Timestamp;
 use kybern_engine::task::TaskView;
@@ -20,6 +20,8 @@ pub struct Seen {
     pub children: BTreeMap<String, Vec<TaskId>>,
     /// Whether a person had it tried again: what was decided before may have seen another state.
     pub retried: bool,
+    /// What the ids of the steps that were added to the plan begin with.
+    added: Vec<String>,
 }
 
 /// A step as its rows tell of it.
@@ -37,6 +39,8 @@ pub struct SeenStep {
     pub answer: Option<(Option<Resolution>, Map<String, Value>)>,
     /// What a person put right.
     pub corrections: Map<String, Value>,
+    /// Whether it failed, was to begin again with its task, and did not come to that.
+    pub is_undone: bool,
 }
 
 /// How a step ended last.
@@ -56,8 +60,15 @@ pub fn number_of(id: &str) -> u32 {
 
 impl Seen {
     pub fn of(task: Task, view: TaskView, rows: Vec<JournalRow>) -> Self {
-        let mut seen =
-            Self { task, view, rows: Vec::new(), steps: BTreeMap::new(), children: BTreeMap::new(), retried: false };
+        let mut seen = Self {
+            task,
+            view,
+            rows: Vec::new(),
+            steps: BTreeMap::new(),
+            children: BTreeMap::new(),
+            retried: false,
+            added: Vec::new(),
+        };
         for row in &rows {
             seen.take(row);
         }
@@ -74,7 +85,11 @@ impl Seen {
             return self.answered(signal);
         }
         let Some(id) = row.step.as_ref().map(|id| id.as_str().to_owned()) else { return };
+        if matches!(&row.entry, JournalEntry::Finished(outcome) if outcome.patch.is_some()) {
+            self.added.push(format!("{id}__"));
+        }
         let step = self.steps.entry(id).or_default();
+        step.is_undone = false;
         if step.first == 0 {
             step.first = row.seq;
         }
@@ -127,23 +142,28 @@ impl Seen {
             .steps
             .iter()
             .filter(|(_, step)| step.is_open && step.end.is_some() && !goes_on(step))
-            .map(|(id, _)| format!("{id}__"))
+            .map(|(id, _)| id.clone())
             .collect();
-        for (id, step) in &mut self.steps {
-            if goes_on(step) && !shut.iter().any(|shut| id.starts_with(shut)) {
-                step.end = None;
-                step.answer = None;
-            }
+        let begins = |id: &String| !shut.iter().any(|shut| self.is_inside(id, shut));
+        let again: Vec<String> =
+            self.steps.iter().filter(|(id, step)| goes_on(step) && begins(id)).map(|(id, _)| id.clone()).collect();
+        for id in again {
+            let step = self.steps.entry(id).or_default();
+            (step.end, step.answer) = (None, None);
+            let child = step.waits.last().is_some_and(|wait| wait.kind == WaitKind::Child);
+            step.is_undone = !step.is_open && !child;
         }
     }
 
-    /// The last row in which a step, or anything inside it, ended. What begins with one of the prefixes in `added` was
-    /// added to the plan, and bears the name of a step that it is not inside of.
-    pub fn last_end(&self, id: &str, added: &[String]) -> i64 {
-        let inside = format!("{id}__");
-        let elsewhere = |known: &str| added.iter().any(|added| known.starts_with(added) && !id.starts_with(added));
-        let is_inside = |known: &str| known == id || (known.starts_with(&inside) && !elsewhere(known));
-        let ends = self.steps.iter().filter(|(known, _)| is_inside(known));
+    /// Whether a step lies inside another. What was added to the plan bears the name of a step that it is not inside of.
+    fn is_inside(&self, id: &str, outer: &str) -> bool {
+        let added = |added: &String| id.starts_with(added) && !outer.starts_with(added);
+        id.strip_prefix(outer).is_some_and(|rest| rest.starts_with("__")) && !self.added.iter().any(added)
+    }
+
+    /// The last row in which a step, or anything inside it, ended.
+    pub fn last_end(&self, id: &str) -> i64 {
+        let ends = self.steps.iter().filter(|(known, _)| *known == id || self.is_inside(known, id));
         ends.filter_map(|(_, step)| Some(step.end.as_ref()?.seq)).max().unwrap_or(0)
     }
 }

@@ -7,7 +7,7 @@ use kybern_core::id::RecordId;
 use kybern_core::money::{NanoUsd, Tokens, Usage};
 use kybern_core::plan::{PatchMode, PlanPatch, StepSpec};
 use kybern_core::ports::{Tool, ToolContext};
-use kybern_core::record::{ArtifactLink, ArtifactRole, Expect, Merge, PutRecord};
+use kybern_core::record::{ArtifactLink, ArtifactRole, Expect, Merge, PutRecord, Record};
 use kybern_core::task::EffectClass;
 use kybern_core::time::Millis;
 use kybern_core::tool::{RecordChange, Review, ToolFailure, ToolOutcome};
@@ -41,8 +41,13 @@ pub fn all(ledger: &Arc<Ledger>) -> Vec<Arc<dyn Tool>> {
     let share = ScriptedTool::pending("s.share", EffectClass::Local, |context, args| {
         async move {
             let key = text(&args, "key");
-            let tag = json!([context.key]);
-            let put = put(&context, "shared", &key, json!({"by": tag}), Merge::Union).await?;
+            // Reads, adds and writes: what another wrote in between would be lost.
+            let added = |found: Option<&Record>| {
+                let mut by = found.and_then(|found| found.props["by"].as_array().cloned()).unwrap_or_default();
+                by.push(json!(context.key));
+                json!({"by": by})
+            };
+            let put = put(&context, "shared", &key, added).await?;
             Ok(ToolOutcome { records: vec![put], ..done(&args, "shared") })
         }
         .boxed()
@@ -102,7 +107,7 @@ async fn act(ledger: &Ledger, class: Class, context: ToolContext, args: Map<Stri
     let mut outcome = done(&args, &text(&args, "var"));
     if class == Class::Local {
         let props = json!({"n": args["n"], "attempt": context.attempt});
-        outcome.records.push(put(&context, "own", &context.key, props, Merge::Overwrite).await?);
+        outcome.records.push(put(&context, "own", &context.key, |_| props).await?);
     }
     Ok(outcome)
 }
@@ -111,18 +116,23 @@ async fn put(
     context: &ToolContext,
     kind: &str,
     key: &str,
-    props: Value,
-    merge: Merge,
+    props: impl FnOnce(Option<&Record>) -> Value,
 ) -> Result<RecordChange, ToolFailure> {
-    let found = context.records()?.record(context.scope, kind, key).await?;
+    // A store that cannot be read is not the script's failure: it is asked until it answers.
+    let found = loop {
+        match context.records()?.record(context.scope, kind, key).await {
+            Ok(found) => break found,
+            Err(_) => pause(Millis(20)).await,
+        }
+    };
     let id = found.as_ref().map_or_else(|| RecordId::from_uuid(context.ids.next()), |record| record.id);
     let (kind, key) = (kind.to_owned(), key.to_owned());
     let put = PutRecord {
         id,
         kind: kind.clone(),
         key: key.clone(),
-        props: object(props),
-        merge,
+        props: object(props(found.as_ref())),
+        merge: Merge::Overwrite,
         expect: found.map_or(Expect::Absent, |record| Expect::Version(record.version)),
         lookups: Vec::new(),
     };

@@ -66,7 +66,7 @@ impl SimWorld {
         let doom = Arc::new(Doom::default());
         let strike = doom.clone();
         let store = MemStore::new(clock.clone(), ids.clone(), Arc::new(TestKeys::new()))
-            .with_faults(Box::new(move |_| strike.strike()));
+            .with_faults(Box::new(move |point| strike.strike(point.call)));
         let store = Arc::new(store);
         let endpoint = |name: &str| {
             let url = format!("http://{name}.test/start");
@@ -165,7 +165,7 @@ impl SimWorld {
     /// gone afterwards.
     pub fn life<'w>(&'w self, life: &Life, story: impl AsyncFnOnce(&'w Self) -> Told) -> Told {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
-        self.doom.begin(&life.faults);
+        self.doom.begin(life);
         let told = runtime.block_on(async {
             self.clock.life.run();
             let told = tokio::select! {

@@ -28,12 +28,17 @@ impl Database {
             eprintln!("skipped: KYBERN_TEST_POSTGRES_URL is not set");
             return None;
         };
+        Some(Self::on(Url::parse(&url).unwrap()))
+    }
+
+    /// An empty database on that server.
+    pub(crate) fn on(server: Url) -> Self {
         let name = format!("kybern_it_{}_{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
-        let database = Self { server: Url::parse(&url).unwrap(), name };
+        let database = Self { server, name };
         let mut wire = Wire::open(&database.server);
         wire.run(&format!("drop database if exists {} with (force)", database.name));
         wire.run(&format!("create database {}", database.name));
-        Some(database)
+        database
     }
 
     /// Its URL.
@@ -42,13 +47,18 @@ impl Database {
         url.set_path(&self.name);
         url.into()
     }
+
+    /// What a statement finds, each value as text; no value is an empty text.
+    pub(crate) fn rows(&self, statement: &str) -> Vec<Vec<String>> {
+        Wire::open(&Url::parse(&self.url()).unwrap()).run(statement)
+    }
 }
 
 impl Drop for Database {
     fn drop(&mut self) {
         let (server, statement) = (self.server.clone(), format!("drop database if exists {} with (force)", self.name));
         // In a thread, so that it also works, or fails in peace, while the test fails.
-        drop(std::thread::spawn(move || Wire::open(&server).run(&statement)).join());
+        drop(std::thread::spawn(move || drop(Wire::open(&server).run(&statement))).join());
     }
 }
 
@@ -72,9 +82,9 @@ impl Wire {
         wire
     }
 
-    fn run(&mut self, statement: &str) {
+    fn run(&mut self, statement: &str) -> Vec<Vec<String>> {
         self.write(Some(b'Q'), format!("{statement}\0").as_bytes());
-        self.until_ready();
+        self.until_ready()
     }
 
     fn authenticate(&mut self, password: &str) {
@@ -117,8 +127,15 @@ impl Wire {
         assert_eq!(body[..4], 12_u32.to_be_bytes());
     }
 
-    fn until_ready(&mut self) {
-        while self.read().0 != b'Z' {}
+    fn until_ready(&mut self) -> Vec<Vec<String>> {
+        let mut rows = Vec::new();
+        loop {
+            match self.read() {
+                (b'Z', _) => return rows,
+                (b'D', body) => rows.push(values(&body)),
+                _ => {}
+            }
+        }
     }
 
     fn read(&mut self) -> (u8, Vec<u8>) {
@@ -137,6 +154,20 @@ impl Wire {
         message.extend(body);
         self.0.write_all(&message).unwrap();
     }
+}
+
+/// The values of a row: how many, then the length and the bytes of each.
+fn values(body: &[u8]) -> Vec<String> {
+    let (count, mut rest) = body.split_at(2);
+    let take = |_| {
+        let (length, after) = rest.split_at(4);
+        // A length below zero stands for no value.
+        let length = usize::try_from(i32::from_be_bytes(length.try_into().unwrap())).unwrap_or(0);
+        let (value, after) = after.split_at(length);
+        rest = after;
+        String::from_utf8_lossy(value).into_owned()
+    };
+    (0..u16::from_be_bytes(count.try_into().unwrap())).map(take).collect()
 }
 
 fn mac(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {

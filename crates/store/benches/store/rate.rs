@@ -1,24 +1,22 @@
-//! How many tasks of five durable steps a store takes: `cargo run --release -p kybern-store --example commit_rate --
-//! [sqlite:PATH | postgres://…] [CLIENTS] [TASKS] [WRITERS]`. Submission claims at once; each step is a commit; the last one
-//! ends the task. Prints tasks per second, the median task, and how many units shared a commit.
-#![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a measurement stops at the first fault")]
+//! How many tasks of five durable steps a store takes. Submission claims at once; each step is a commit; the last one
+//! ends the task.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use kybern_core::id::{TaskId, TenantId};
 use kybern_core::ports::{Clock, Store};
 use kybern_core::task::{
-    Channel, Commit, Ending, JournalEntry, JournalRow, NewTask, StepOutcome, Submitted, TaskChange, TaskStatus,
+    Channel, Commit, Ending, JournalEntry, JournalRow, Lease, NewTask, StepOutcome, Submitted, TaskChange, TaskStatus,
     WorkerId,
 };
+use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
-use kybern_store::{PostgresOptions, PostgresStore, SqliteOptions, SqliteStore};
-use kybern_testkit::TestKeys;
 use serde_json::json;
 
-struct Wall;
+/// The wall's clock.
+pub(crate) struct Wall;
 
 impl Clock for Wall {
     fn now(&self) -> Timestamp {
@@ -27,7 +25,8 @@ impl Clock for Wall {
     }
 }
 
-fn new_task() -> NewTask {
+/// A task without a plan.
+pub(crate) fn new_task() -> NewTask {
     NewTask {
         id: TaskId::from_uuid(uuid::Uuid::now_v7()),
         channel: Channel::Api,
@@ -52,7 +51,8 @@ fn new_task() -> NewTask {
     }
 }
 
-fn row(seq: i64) -> JournalRow {
+/// A step's row.
+pub(crate) fn row(seq: i64) -> JournalRow {
     JournalRow {
         seq,
         step: Some(kybern_core::plan::StepId::trusted("noop")),
@@ -66,8 +66,13 @@ fn row(seq: i64) -> JournalRow {
     }
 }
 
+/// The scope of the first tenant.
+pub(crate) fn scope(worker: &WorkerId) -> TenantScope {
+    Lease::granted(TenantId::DEFAULT, new_task().id, 0, worker.clone()).scope()
+}
+
 async fn one(store: &dyn Store, worker: &WorkerId) {
-    let scope = kybern_core::task::Lease::granted(TenantId::DEFAULT, new_task().id, 0, worker.clone()).scope();
+    let scope = scope(worker);
     let claim = Some((worker, Millis(30_000)));
     let Submitted::New(claimed) = store.submit(scope, new_task(), claim).await.unwrap() else { return };
     for seq in 1..=5 {
@@ -82,7 +87,20 @@ async fn one(store: &dyn Store, worker: &WorkerId) {
     }
 }
 
-async fn measure(store: Arc<dyn Store>, commits: impl Fn() -> u64, clients: usize, tasks: usize) {
+/// What came of a run.
+pub(crate) struct Rate {
+    /// Tasks a second.
+    pub(crate) per_second: f64,
+    /// The median of a task.
+    pub(crate) p50: Duration,
+    /// The 99th percentile of a task.
+    pub(crate) p99: Duration,
+    /// Writes that shared a commit.
+    pub(crate) shared: f64,
+}
+
+/// Runs tasks with so many clients at a time, for so long.
+pub(crate) async fn measure(store: Arc<dyn Store>, commits: impl Fn() -> u64, clients: usize, span: Duration) -> Rate {
     let done = Arc::new(AtomicUsize::new(0));
     let (begun, before) = (Instant::now(), commits());
     let runs = (0..clients).map(|n| {
@@ -90,42 +108,22 @@ async fn measure(store: Arc<dyn Store>, commits: impl Fn() -> u64, clients: usiz
         tokio::spawn(async move {
             let worker = WorkerId::new(&format!("worker-{n}"));
             let mut times = Vec::new();
-            while done.fetch_add(1, Ordering::Relaxed) < tasks {
+            while begun.elapsed() < span {
                 let begun = Instant::now();
                 one(&*store, &worker).await;
                 times.push(begun.elapsed());
+                done.fetch_add(1, Ordering::Relaxed);
             }
             times
         })
     });
     let mut times: Vec<_> = futures::future::join_all(runs).await.into_iter().flat_map(Result::unwrap).collect();
-    let (seconds, shared) = (begun.elapsed().as_secs_f64(), commits() - before);
+    let (seconds, written) = (begun.elapsed().as_secs_f64(), commits() - before);
     times.sort();
-    println!(
-        "{clients} clients: {:.0} tasks/s, p50 {:?}, p99 {:?}, {:.1} units a commit",
-        times.len() as f64 / seconds,
-        times[times.len() / 2],
-        times[times.len() * 99 / 100],
-        (times.len() * 6) as f64 / shared as f64,
-    );
-}
-
-#[tokio::main(worker_threads = 2)]
-async fn main() {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    let target = args.first().map_or("sqlite:/tmp/commit_rate.db", String::as_str);
-    let clients = args.get(1).map_or(32, |n| n.parse().unwrap());
-    let tasks = args.get(2).map_or(20_000, |n| n.parse().unwrap());
-    let (keys, clock) = (Arc::new(TestKeys::new()), Arc::new(Wall));
-    if let Some(path) = target.strip_prefix("sqlite:") {
-        let store = Arc::new(SqliteStore::open(path, SqliteOptions::default(), keys, clock).await.unwrap());
-        let counted = Arc::clone(&store);
-        measure(store, move || counted.commits(), clients, tasks).await;
-    } else {
-        let mut options = PostgresOptions::default();
-        options.writers = args.get(3).map_or(options.writers, |n| n.parse().unwrap());
-        let store = Arc::new(PostgresStore::connect(target, options, keys, clock).await.unwrap());
-        let counted = Arc::clone(&store);
-        measure(store, move || counted.commits(), clients, tasks).await;
+    Rate {
+        per_second: times.len() as f64 / seconds,
+        p50: times[times.len() / 2],
+        p99: times[times.len() * 99 / 100],
+        shared: (done.load(Ordering::Relaxed) * 6) as f64 / written as f64,
     }
 }

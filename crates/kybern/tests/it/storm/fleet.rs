@@ -1,0 +1,126 @@
+//! Several processes on one PostgreSQL, some of which sleep past their leases, or die.
+
+use std::time::Duration;
+
+use futures::future::join_all;
+use nix::sys::signal::Signal;
+use serde_json::json;
+
+use super::Random;
+use super::effects::{keyed, plan};
+use super::ledger::Ledger;
+use super::told::Told;
+use crate::server::client::{Ask, pause, text};
+use crate::server::{Client, Server, Site};
+
+/// Tasks in each round.
+const TASKS: u64 = 24;
+/// Rounds; in each a worker sleeps past its lease, in the last one it dies.
+const ROUNDS: u64 = 4;
+/// Times that a task was taken over, for a run to count.
+const TAKEN_OVER: usize = 3;
+/// Longer than a lease.
+const NAP: Duration = Duration::from_millis(1400);
+
+#[tokio::test]
+async fn two_workers_do_every_step_once() {
+    workers_share(2).await;
+}
+
+#[tokio::test]
+async fn eight_workers_do_every_step_once() {
+    workers_share(8).await;
+}
+
+async fn workers_share(workers: usize) {
+    let Some(site) = Site::postgres() else { return };
+    let ledger = Ledger::open().await;
+    let site = site
+        .with("KYBERN_EGRESS__ALLOW", &format!("[\"{}\"]", ledger.authority()))
+        .with("KYBERN_DATABASE__MAX_CONNECTIONS", "8");
+    let mut servers: Vec<Server> = (0..workers).map(|_| site.start()).collect();
+    let clients: Vec<Client> = servers.iter().map(Server::client).collect();
+    clients[0].post("/api/plans", &plan("storm.keyed", &ledger.url("/keyed"))).await;
+    let mut random = Random::from_environment();
+    let mut ids = Vec::new();
+    for round in 0..ROUNDS {
+        // The first is never disturbed, so that there is somebody to ask.
+        let victim = 1 + random.index(workers - 1);
+        let moment = Duration::from_millis(5 + random.below(120));
+        let work = join_all((round * TASKS..(round + 1) * TASKS).map(|n| order(&clients, n)));
+        let sleeping = async {
+            pause(moment).await;
+            servers[victim].signal(Signal::SIGSTOP);
+            pause(NAP).await;
+            servers[victim].signal(if round + 1 < ROUNDS { Signal::SIGCONT } else { Signal::SIGKILL });
+        };
+        let (done, ()) = tokio::join!(work, sleeping);
+        ids.extend(done);
+        if round + 1 == ROUNDS {
+            servers[victim].kill();
+        }
+    }
+    sql_agrees(&site, ids.len());
+    let log = ledger.read();
+    for (n, id) in (0..).zip(&ids) {
+        let told = Told::of(&clients[0], id).await;
+        told.each_step_once(&["order", "send", "receipt"]);
+        keyed(n, &log[&n], &told);
+        clients[0].replays(id).await;
+    }
+    for kind in ["test.order", "test.receipt"] {
+        let records = clients[0].list(&format!("/api/records/{kind}")).await;
+        assert_eq!(records.len(), ids.len(), "{kind}");
+        assert!(records.iter().all(|record| record["version"] == 1), "a {kind} was written twice");
+    }
+    clients[0].audit_is_whole().await;
+}
+
+/// Submits a task to one of the workers and waits, at the first one, until it has completed. A worker that dies with
+/// the answer is as good as one that never answers.
+async fn order(clients: &[Client], n: u64) -> String {
+    let client = &clients[usize::try_from(n).unwrap() % clients.len()];
+    let body = json!({"input": "go", "planKey": "storm.keyed", "payload": {"n": n}, "idempotencyKey": format!("n-{n}")});
+    let ask = Ask::json("/api/tasks", &body);
+    let task = match client.raw(&ask).await {
+        Ok(answer) => answer.json().await.unwrap(),
+        Err(_gone) => clients[0].ok(&ask).await,
+    };
+    let id = text(&task["id"]);
+    let task = clients[0].rest(&id).await;
+    assert_eq!(task["status"], "completed", "{n}: {task}");
+    id
+}
+
+/// The rows themselves: every step ended once, and never under an epoch that was over.
+fn sql_agrees(site: &Site, tasks: usize) {
+    let count = |statement: &str| site.rows(statement)[0][0].parse::<usize>().unwrap();
+    let ended = "SELECT count(*) FROM task WHERE status = 'completed' AND lease_owner IS NULL";
+    assert_eq!(count(ended), tasks);
+    for (what, statement) in [
+        (
+            "a step ended twice",
+            "SELECT count(*) FROM (SELECT 1 FROM step_row WHERE kind = 'finished' GROUP BY task_id, step_id \
+             HAVING count(*) > 1) AS twice",
+        ),
+        (
+            "a try began under an epoch that was over",
+            "SELECT count(*) FROM attempt AS a JOIN attempt AS b USING (task_id, step_id) \
+             WHERE a.generation = b.generation AND a.n < b.n AND a.epoch > b.epoch",
+        ),
+        (
+            "a try has an epoch that nobody was given",
+            "SELECT count(*) FROM attempt AS a JOIN task AS t ON t.id = a.task_id WHERE a.epoch > t.lease_epoch",
+        ),
+        (
+            "a try began after its step had ended",
+            "SELECT count(*) FROM attempt AS a JOIN step_row AS r USING (task_id, step_id) \
+             WHERE r.kind = 'finished' AND a.at > r.at",
+        ),
+    ] {
+        assert_eq!(count(statement), 0, "{what}");
+    }
+    let taken_over = count("SELECT count(*) FROM step_row WHERE kind = 'recovered'");
+    assert!(taken_over >= TAKEN_OVER, "only {taken_over} tasks were taken over");
+    println!("{tasks} tasks, {taken_over} taken over");
+}

@@ -1,0 +1,188 @@
+//! Runs the inputs on a thread with the stack of a server's thread, while another watches.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+use super::options::Options;
+use super::{Target, memory, shrink};
+
+/// What one input may take: a release build on any machine; a debug build is several times slower.
+const MAX_TIME: Duration = if cfg!(debug_assertions) { Duration::from_secs(5) } else { Duration::from_secs(1) };
+/// Nothing that takes so long ever ends.
+const HANGS: Duration = Duration::from_secs(90);
+/// A busy machine makes anything slow once. What is slow so often is slow itself.
+const TRIES: u32 = 3;
+/// The stack of the threads that a server runs on.
+const STACK: usize = 2 * 1024 * 1024;
+/// How often somebody looks at what runs.
+const LOOK: Duration = Duration::from_millis(50);
+/// Inputs that end sooner cannot have taken much memory.
+const QUICK: Duration = Duration::from_millis(1);
+/// How often progress is told.
+const TELL: Duration = Duration::from_secs(10);
+
+/// What was found.
+struct Finding {
+    number: u64,
+    why: String,
+    input: Vec<u8>,
+    was: usize,
+}
+
+/// The end of a run.
+struct Done {
+    count: u64,
+    bytes: u64,
+    slowest: (Duration, u64),
+}
+
+/// Plays a target.
+pub(super) fn play(target: Target, options: &Options) {
+    if let Some(path) = &options.input {
+        let input = std::fs::read(path).expect("the file of KYBERN_FUZZ_INPUT can be read");
+        if let Err(why) = attempt(&target, &input) {
+            panic_with(&target, options, &Finding { number: 0, why, was: input.len(), input });
+        }
+        return;
+    }
+    let target = Arc::new(target);
+    let current = Arc::new(AtomicU64::new(u64::MAX));
+    let (tell, hear) = channel();
+    let began = now();
+    let at_first = memory::peak();
+    std::thread::Builder::new()
+        .name(format!("fuzz-{}", target.name))
+        .stack_size(STACK)
+        .spawn({
+            let (target, current, options) = (Arc::clone(&target), Arc::clone(&current), options.clone());
+            move || work(&target, &options, &current, &tell)
+        })
+        .expect("a thread can be started");
+    let mut seen = (u64::MAX, now());
+    let mut told = now();
+    let outcome = loop {
+        match hear.recv_timeout(LOOK) {
+            Ok(outcome) => break outcome,
+            Err(RecvTimeoutError::Disconnected) => panic!("the thread of the target is gone"),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        let number = current.load(Ordering::Relaxed);
+        if number != seen.0 {
+            seen = (number, now());
+        }
+        let grown = memory::now().saturating_sub(at_first);
+        let why = if seen.1.elapsed() > HANGS {
+            format!("it does not end: {} seconds and still running", HANGS.as_secs())
+        } else if grown > target.megabytes * 4 {
+            format!("it takes {grown} megabytes and is still running")
+        } else {
+            if told.elapsed() > TELL && options.count > target.count {
+                told = now();
+                println!("fuzz {}: at {number}, {:.0} s", target.name, began.elapsed().as_secs_f64());
+            }
+            continue;
+        };
+        let input = target.input(options.seed, number);
+        break Err(Finding { number, why, was: input.len(), input });
+    };
+    match outcome {
+        Ok(done) => report(&target, options, &done, began.elapsed(), memory::peak().saturating_sub(at_first)),
+        Err(finding) => panic_with(&target, options, &finding),
+    }
+}
+
+fn work(target: &Target, options: &Options, current: &AtomicU64, tell: &Sender<Result<Done, Finding>>) {
+    let at_first = memory::peak();
+    let mut done = Done { count: 0, bytes: 0, slowest: (Duration::ZERO, 0) };
+    for number in options.from..options.from.saturating_add(options.count) {
+        let input = target.input(options.seed, number);
+        current.store(number, Ordering::Relaxed);
+        let was = input.len();
+        let (took, fault) = judge(target, &input, at_first);
+        if let Some((why, again)) = fault {
+            let input = if again { shrink::shrink(input, |smaller| attempt(target, smaller).is_err()) } else { input };
+            drop(tell.send(Err(Finding { number, why, input, was })));
+            return;
+        }
+        done.count += 1;
+        done.bytes += was as u64;
+        if took > done.slowest.0 {
+            done.slowest = (took, number);
+        }
+    }
+    drop(tell.send(Ok(done)));
+}
+
+/// How long an input took, and what is wrong with it, with whether trying smaller ones is worth while.
+fn judge(target: &Target, input: &[u8], at_first: u64) -> (Duration, Option<(String, bool)>) {
+    let began = now();
+    let outcome = attempt(target, input);
+    let mut took = began.elapsed();
+    if let Err(why) = outcome {
+        return (took, Some((why, true)));
+    }
+    let grown = if took > QUICK { memory::peak().saturating_sub(at_first) } else { 0 };
+    if grown > target.megabytes {
+        return (took, Some((format!("it takes {grown} megabytes, {} are allowed", target.megabytes), false)));
+    }
+    for _ in 1..TRIES {
+        if took > MAX_TIME {
+            let began = now();
+            drop(attempt(target, input));
+            took = took.min(began.elapsed());
+        }
+    }
+    let slow = (took > MAX_TIME).then(|| (format!("it takes {took:?}, {MAX_TIME:?} are allowed"), false));
+    (took, slow)
+}
+
+/// Runs one input; a panic is a broken promise too.
+fn attempt(target: &Target, input: &[u8]) -> Result<(), String> {
+    catch_unwind(AssertUnwindSafe(|| (target.run)(input))).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        Err(format!("it panics: {}", text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("?")))
+    })
+}
+
+fn report(target: &Target, options: &Options, done: &Done, took: Duration, grown: u64) {
+    let seconds = took.as_secs_f64();
+    let (slowest, number) = done.slowest;
+    println!(
+        "fuzz {}: {} inputs of seed {} from {}, {:.1} MB in {seconds:.1} s, {:.0}/s; slowest {slowest:.1?} (number \
+         {number}), memory +{grown} MB, nothing found",
+        target.name,
+        done.count,
+        options.seed,
+        options.from,
+        done.bytes as f64 / 1e6,
+        done.count as f64 / seconds,
+    );
+}
+
+fn panic_with(target: &Target, options: &Options, finding: &Finding) -> ! {
+    let name = format!("{}-{}-{}", target.name, options.seed, finding.number);
+    let path = options.folder().join(name);
+    let saved = std::fs::create_dir_all(options.folder()).and_then(|()| std::fs::write(&path, &finding.input));
+    let saved = saved.map_or_else(|error| format!("not saved: {error}"), |()| format!("saved to {}", path.display()));
+    panic!(
+        "fuzz {}: input {} of seed {}: {}\n  {saved} ({} bytes, {} before it was made smaller)\n  repeat it with: cargo \
+         xtask fuzz --target {} --seed {} --from {} --count 1",
+        target.name,
+        finding.number,
+        options.seed,
+        finding.why,
+        finding.input.len(),
+        finding.was,
+        target.name,
+        options.seed,
+        finding.number,
+    )
+}
+
+#[expect(clippy::disallowed_methods, reason = "this measures real time")]
+fn now() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,158 @@
+//! `cargo xtask fuzz`: each fuzz target plays a million inputs in a release build.
+//!
+//! The targets are tests of the crates they belong to; the tests of a run play a few thousand of the same inputs. This
+//! chore only says how many, from which seed, and where findings go. A target that finds something stops; the others
+//! go on.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+
+use crate::cargo;
+use crate::clock::{Stopwatch, readable};
+
+/// Its arguments.
+pub(crate) const USAGE: &str = "fuzz [--target T]… [--count N] [--seed S] [--from N] [--input FILE] [--list]";
+
+/// A target: its name, its crate, and the test that plays it. In the order of their speed.
+struct Target(&'static str, &'static str, &'static str);
+
+const TARGETS: &[Target] = &[
+    Target("signatures", "kybern-engine", "fuzz::signatures::signatures"),
+    Target("templates", "kybern-engine", "fuzz::templates::templates"),
+    Target("plans", "kybern-engine", "fuzz::plans::plans"),
+    Target("mail", "kybern-adapters", "fuzz::mail::mail"),
+    Target("text", "kybern-adapters", "fuzz::documents::text"),
+    Target("csv", "kybern-adapters", "fuzz::documents::csv"),
+    Target("html", "kybern-adapters", "fuzz::documents::html"),
+    Target("docx", "kybern-adapters", "fuzz::office::docx"),
+    Target("xlsx", "kybern-adapters", "fuzz::office::xlsx"),
+    Target("pdf", "kybern-adapters", "fuzz::paper::pdf"),
+    Target("callbacks", "kybern-server", "fuzz::callbacks"),
+];
+
+/// What is to be played.
+#[derive(Debug, PartialEq, Eq)]
+struct Options {
+    targets: Vec<String>,
+    variables: Vec<(&'static str, String)>,
+    list: bool,
+}
+
+impl Options {
+    fn parse(args: &[String]) -> Result<Self> {
+        let mut options = Self { targets: Vec::new(), variables: Vec::new(), list: false };
+        let mut count = "1000000".to_owned();
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            if arg == "--list" {
+                options.list = true;
+                continue;
+            }
+            let value = args.next().with_context(|| format!("{arg} needs a value; usage: cargo xtask {USAGE}"))?.clone();
+            let number = || value.parse::<u64>().with_context(|| format!("{arg} needs a whole number, found {value:?}"));
+            match arg.as_str() {
+                "--target" if TARGETS.iter().any(|target| target.0 == value) => options.targets.push(value),
+                "--target" => bail!("there is no target {value:?}; see cargo xtask fuzz --list"),
+                "--count" => count = number()?.to_string(),
+                "--seed" => options.variables.push(("KYBERN_FUZZ_SEED", number()?.to_string())),
+                "--from" => options.variables.push(("KYBERN_FUZZ_FROM", number()?.to_string())),
+                "--input" => options.variables.push(("KYBERN_FUZZ_INPUT", absolute(&value)?)),
+                other => bail!("there is no option {other:?}; usage: cargo xtask {USAGE}"),
+            }
+        }
+        if options.variables.iter().any(|(name, _)| *name == "KYBERN_FUZZ_INPUT") && options.targets.len() != 1 {
+            bail!("--input is for one target, name it with --target");
+        }
+        options.variables.push(("KYBERN_FUZZ_COUNT", count));
+        Ok(options)
+    }
+
+    fn wants(&self, target: &Target) -> bool {
+        self.targets.is_empty() || self.targets.iter().any(|name| name == target.0)
+    }
+}
+
+fn absolute(path: &str) -> Result<String> {
+    let path = std::fs::canonicalize(path).with_context(|| format!("cannot find {path}"))?;
+    Ok(path.to_string_lossy().into_owned())
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// When the arguments are wrong, or cargo cannot be started.
+pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
+    let options = Options::parse(args)?;
+    if options.list {
+        TARGETS.iter().for_each(|target| println!("{}", target.0));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let root = crate::root::find()?;
+    let mut failed = Vec::new();
+    for target in TARGETS.iter().filter(|target| options.wants(target)) {
+        let watch = Stopwatch::start();
+        println!("fuzz {}: begins", target.0);
+        if !play(&root, target, &options)? {
+            failed.push(target.0);
+        }
+        println!("fuzz {}: {} with its build", target.0, readable(watch.elapsed()));
+    }
+    if failed.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    println!("fuzz: findings in {}; see the lines above", failed.join(", "));
+    Ok(ExitCode::FAILURE)
+}
+
+fn play(root: &Path, target: &Target, options: &Options) -> Result<bool> {
+    let args = ["test", "--release", "-p", target.1, "--test", "it", "--", target.2, "--exact", "--nocapture"];
+    let mut command = cargo::command(root, &args);
+    command.env("KYBERN_FUZZ_OUT", root.join("target/fuzz"));
+    command.envs(options.variables.iter().map(|(name, value)| (*name, value.as_str())));
+    Ok(command.status().context("cannot start cargo")?.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Options> {
+        Options::parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_million_inputs_of_every_target_are_the_default() {
+        let options = parse("").unwrap();
+        assert!(TARGETS.iter().all(|target| options.wants(target)));
+        assert_eq!(options.variables, [("KYBERN_FUZZ_COUNT", "1000000".to_owned())]);
+    }
+
+    #[test]
+    fn named_targets_and_numbers_are_taken() {
+        let options = parse("--target pdf --seed 7 --from 12 --count 1").unwrap();
+        assert_eq!(TARGETS.iter().filter(|target| options.wants(target)).count(), 1);
+        assert!(options.variables.contains(&("KYBERN_FUZZ_SEED", "7".to_owned())));
+        assert!(options.variables.contains(&("KYBERN_FUZZ_COUNT", "1".to_owned())));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        for line in ["--target ghost", "--count", "--count many", "--fast 1", "--input xtask"] {
+            assert!(parse(line).is_err(), "{line}");
+        }
+    }
+
+    #[test]
+    fn every_target_is_a_test() {
+        let root = crate::root::find().unwrap();
+        for Target(name, package, test) in TARGETS {
+            let folder = root.join("crates").join(package.trim_start_matches("kybern-")).join("tests/it");
+            let modules: Vec<&str> = test.split("::").collect();
+            let file = folder.join(modules[..modules.len() - 1].join("/")).with_extension("rs");
+            let text = std::fs::read_to_string(&file).unwrap_or_default();
+            assert!(text.contains(&format!("Target::new(\"{name}\"")), "{name} is not in {}", file.display());
+        }
+    }
+}
