@@ -50,8 +50,10 @@ impl Options {
                 options.list = true;
                 continue;
             }
-            let value = args.next().with_context(|| format!("{arg} needs a value; usage: cargo xtask {USAGE}"))?.clone();
-            let number = || value.parse::<u64>().with_context(|| format!("{arg} needs a whole number, found {value:?}"));
+            let value =
+                args.next().with_context(|| format!("{arg} needs a value; usage: cargo xtask {USAGE}"))?.clone();
+            let number =
+                || value.parse::<u64>().with_context(|| format!("{arg} needs a whole number, found {value:?}"));
             match arg.as_str() {
                 "--target" if TARGETS.iter().any(|target| target.0 == value) => options.targets.push(value),
                 "--target" => bail!("there is no target {value:?}; see cargo xtask fuzz --list"),
@@ -109,9 +111,18 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
 fn play(root: &Path, target: &Target, options: &Options) -> Result<bool> {
     let args = ["test", "--release", "-p", target.1, "--test", "it", "--", target.2, "--exact", "--nocapture"];
     let mut command = cargo::command(root, &args);
-    command.env("KYBERN_FUZZ_OUT", root.join("target/fuzz"));
+    let out = root.join("target/fuzz");
+    let note = out.join(format!("{}.at", target.0));
+    drop(std::fs::remove_file(&note));
+    command.env("KYBERN_FUZZ_OUT", &out);
     command.envs(options.variables.iter().map(|(name, value)| (*name, value.as_str())));
-    Ok(command.status().context("cannot start cargo")?.success())
+    let good = command.status().context("cannot start cargo")?.success();
+    if !good && let Ok(number) = std::fs::read_to_string(note) {
+        // Where the test could not say it itself, because its process is gone.
+        let number = number.trim_start_matches('0');
+        println!("fuzz {}: the last input was {number}; --from {number} --count 1 repeats and saves it", target.0);
+    }
+    Ok(good)
 }
 
 #[cfg(test)]

@@ -240,11 +240,12 @@ impl Engine {
     /// # Errors
     /// When the store fails.
     pub async fn start(&self) -> Result<(), StartError> {
-        let now = self.inner.clock.now();
-        self.inner.store.take_over(now).await?;
-        self.inner.store.take_over_jobs(now).await?;
         self.refresh_quarantine().await?;
+        // Whoever does no work takes none over.
         if self.inner.settings.work {
+            let now = self.inner.clock.now();
+            self.inner.store.take_over(now).await?;
+            self.inner.store.take_over_jobs(now).await?;
             self.spawn_loops();
         }
         Ok(())

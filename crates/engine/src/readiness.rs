@@ -70,7 +70,11 @@ impl Engine {
         let workflows: Vec<&str> = inner.settings.workflows.keys().map(String::as_str).collect();
         let named = if workflows.is_empty() { "none configured".to_owned() } else { workflows.join(", ") };
         let workflows = check("workflows", true, false, named);
-        let mail = if inner.mail_sender.is_some() { "SMTP is configured" } else { "no SMTP, mail stays in the outbox" };
+        let mail = if inner.mail_sender.is_some() {
+            "SMTP is configured; `kybern doctor` tries to reach it"
+        } else {
+            "no SMTP, mail stays in the outbox"
+        };
         let mail = check("mail", true, false, mail.to_owned());
         let model = check("model", true, false, "offline rules: intents and extraction, no prose".to_owned());
         Readiness { checks: vec![database, migrations, plans, jobs, workflows, mail, model] }

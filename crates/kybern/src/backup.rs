@@ -12,7 +12,7 @@ use kybern_store::{Manifest, PostgresOptions, PostgresStore, SqliteOptions, Sqli
 
 use crate::config::Config;
 use crate::config::database::DatabaseUrl;
-use crate::wiring;
+use crate::{opening, wiring};
 
 /// What a backup is made of.
 pub(crate) struct BackupOptions {
@@ -44,10 +44,11 @@ async fn open(config: &Config, key: &Arc<MasterKey>) -> anyhow::Result<Either> {
     Ok(match &config.database.url {
         DatabaseUrl::Sqlite(path) => {
             let store = SqliteStore::open(path, SqliteOptions::default(), keys, clock).await;
-            Either::Sqlite(store.context("stop the server that has the file, then try again")?)
+            Either::Sqlite(store.map_err(|error| opening::explain(&config.database.url, error.into()))?)
         }
         DatabaseUrl::Postgres(url) => {
-            Either::Postgres(PostgresStore::connect(url.expose(), PostgresOptions::default(), keys, clock).await?)
+            let store = PostgresStore::connect(url.expose(), PostgresOptions::default(), keys, clock).await;
+            Either::Postgres(store.map_err(|error| opening::explain(&config.database.url, error.into()))?)
         }
     })
 }
@@ -93,7 +94,19 @@ pub(crate) async fn backup(options: BackupOptions) -> anyhow::Result<ExitCode> {
 pub(crate) async fn restore(options: RestoreOptions) -> anyhow::Result<ExitCode> {
     let RestoreOptions { config, file, replace } = options;
     kybern_adapters::http::install_tls();
-    let manifest = kybern_store::manifest(&file)?;
+    // A damaged archive must neither make a database nor cost the one that is there.
+    let manifest = kybern_store::verify(&file)
+        .await
+        .with_context(|| format!("{} cannot be restored, take another backup; nothing was changed", file.display()))?;
+    if manifest.key_fingerprint.is_some() && config.security.master_key.is_none() && !wiring::key_file(&config).exists()
+    {
+        anyhow::bail!(
+            "the master key of the backup is needed (fingerprint {}): copy its file to {}, or set KYBERN_MASTER_KEY. \
+             Without it API keys, sealed values and the audit chain would not hold",
+            manifest.key_fingerprint.unwrap_or_default(),
+            wiring::key_file(&config).display()
+        );
+    }
     let key = Arc::new(wiring::master_key(&config)?);
     if let Some(made_with) = manifest.key_fingerprint.as_deref().filter(|made_with| *made_with != key.fingerprint()) {
         anyhow::bail!(
@@ -112,16 +125,23 @@ pub(crate) async fn restore(options: RestoreOptions) -> anyhow::Result<ExitCode>
         if !replace {
             anyhow::bail!("{} exists; --replace moves it aside and restores in its place", path.display());
         }
-        // A damaged archive must not cost the database that is there.
-        kybern_store::verify(&file).await?;
         // Whoever holds the file must let go first: opening it proves that nobody does.
-        drop(open(&config, &key).await?);
+        match open(&config, &key).await {
+            Ok(store) => drop(store),
+            Err(error) if format!("{error:#}").contains("in use by process") => return Err(error),
+            // One that is damaged is what a restore is for; it is moved aside like any other.
+            Err(_damaged) => {}
+        }
         set_aside(path)?;
     }
-    let manifest = match open(&config, &key).await? {
-        Either::Sqlite(store) => store.restore(&file).await?,
-        Either::Postgres(store) => store.restore(&file).await?,
+    let restored = match open(&config, &key).await? {
+        Either::Sqlite(store) => store.restore(&file).await,
+        Either::Postgres(store) => store.restore(&file).await,
     };
+    if let (Err(_), DatabaseUrl::Sqlite(path)) = (&restored, &config.database.url) {
+        unmake(path);
+    }
+    let manifest = restored?;
     println!("{}: restored {}", config.database.url, sizes(&manifest));
     Ok(ExitCode::SUCCESS)
 }
@@ -142,6 +162,16 @@ fn sizes(manifest: &Manifest) -> String {
     }
     let files = manifest.entries.iter().filter(|entry| entry.columns.is_empty()).count();
     format!("{rows} rows of {count} tables and {files} files, as of {}", manifest.created_at)
+}
+
+/// Removes what a restore that failed has made: there was no file before, or it was moved aside.
+fn unmake(path: &Path) {
+    for suffix in ["", "-wal", "-shm", ".lock"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        // What cannot be removed is named when the next restore finds it.
+        std::fs::remove_file(PathBuf::from(name)).unwrap_or_default();
+    }
 }
 
 /// Renames a database and what belongs to it to `NAME.replaced`, so that nothing is lost by a restore.

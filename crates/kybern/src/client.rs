@@ -22,6 +22,7 @@ const PROBE: Duration = Duration::from_secs(2);
 /// A stream says at least something every 15 s.
 const EVENT_SILENCE: Duration = Duration::from_secs(50);
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
 /// What is posted.
 pub(crate) enum Body<'a> {
@@ -40,6 +41,8 @@ pub(crate) struct Reply {
     pub(crate) text: String,
     /// The body as JSON; null when it was empty.
     pub(crate) value: Value,
+    /// Whether it is the answer to an earlier request under the same idempotency key.
+    pub(crate) replayed: bool,
 }
 
 /// A connection to one server under one key.
@@ -136,15 +139,20 @@ impl Client {
         if !response.status().is_success() {
             return Err(read_error(self, response).await);
         }
+        let replayed = response.headers().contains_key(REPLAYED);
         let text = response.text().await.map_err(|error| self.unreachable(reason(&error)))?;
         if text.trim().is_empty() {
-            return Ok(Reply { text, value: Value::Null });
+            return Ok(Reply { text, value: Value::Null, replayed });
         }
         let value = serde_json::from_str(&text).map_err(|error| self.foreign(&format!("no JSON ({error})")))?;
-        Ok(Reply { text, value })
+        Ok(Reply { text, value, replayed })
     }
 
     fn unreachable(&self, reason: String) -> ClientError {
+        // What a TLS library says of an answer in plain HTTP.
+        if self.base.starts_with("https:") && reason.contains("InvalidContentType") {
+            return ClientError::Plain { url: self.base.clone() };
+        }
         ClientError::Unreachable { url: self.base.clone(), reason }
     }
 

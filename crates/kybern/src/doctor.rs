@@ -9,7 +9,8 @@ use serde::Serialize;
 use crate::client::Client;
 use crate::config::database::DatabaseUrl;
 use crate::config::{Config, ConfigError, Secret};
-use crate::output::{Cell, Screen, Table};
+use crate::opening::{self, OpenError};
+use crate::output::{Cell, MAX_COLUMN, Screen, Table, clean, count};
 use crate::{packs, wiring};
 
 /// What is looked at.
@@ -58,10 +59,24 @@ struct Finding {
     message: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     remedy: String,
+    /// Each single fault.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    details: Vec<String>,
+}
+
+impl Finding {
+    /// What stands below the table: what a column has no room for, each fault, and the remedy.
+    fn below(&self) -> Vec<String> {
+        let part = self.part;
+        let whole = (self.message.chars().count() > MAX_COLUMN).then(|| format!("{part}: {}", self.message));
+        let details = self.details.iter().map(|detail| format!("{part}: {detail}"));
+        let remedy = (!self.remedy.is_empty()).then(|| format!("{part}: {}", self.remedy));
+        whole.into_iter().chain(details).chain(remedy).collect()
+    }
 }
 
 fn finding(part: &'static str, state: State, message: impl Into<String>, remedy: impl Into<String>) -> Finding {
-    Finding { part, state, message: message.into(), remedy: remedy.into() }
+    Finding { part, state, message: message.into(), remedy: remedy.into(), details: Vec::new() }
 }
 
 /// Says what is configured, what is reachable, what is missing and how to fix it.
@@ -73,10 +88,10 @@ pub(crate) async fn run(options: DoctorOptions) -> anyhow::Result<ExitCode> {
     let mut findings = Vec::new();
     match &config {
         Err(error) => {
-            let remedy = "correct the settings named here; docs/configuration.md has them all";
-            let faults = error.faults().iter().map(|fault| format!("{} {}", fault.key, fault.problem));
-            let message = format!("{error}: {}", faults.collect::<Vec<_>>().join("; "));
-            findings.push(finding("configuration", State::Broken, message, remedy));
+            let remedy = "correct these settings; docs/configuration.md has them all";
+            let mut found = finding("configuration", State::Broken, error.to_string(), remedy);
+            found.details = error.faults().iter().map(|fault| format!("{fault}; {}", fault.remedy)).collect();
+            findings.push(found);
         }
         Ok(config) => {
             findings.push(finding("configuration", State::Ok, "every setting can be used", ""));
@@ -102,8 +117,8 @@ pub(crate) async fn run(options: DoctorOptions) -> anyhow::Result<ExitCode> {
             table.row([Cell::from(found.part), Cell::from(found.state.word()), Cell::from(found.message.as_str())]);
         }
         screen.line(table.render(screen.paint()));
-        for found in findings.iter().filter(|found| !found.remedy.is_empty()) {
-            screen.line(format!("{}: {}", found.part, found.remedy));
+        for found in &findings {
+            found.below().into_iter().for_each(|line| screen.line(clean(&line)));
         }
         screen.line(if broken { "something does not work" } else { "nothing is broken" });
     }
@@ -166,12 +181,21 @@ async fn database(config: &Config, running: bool) -> Finding {
     {
         return new_file(path);
     }
-    match wiring::open_store(config).await {
+    // The first start makes the schema and the key; looking makes neither.
+    if config.security.master_key.is_none() && !wiring::key_file(config).exists() {
+        return first_start(config).await;
+    }
+    match wiring::open_store(config).await.map_err(|error| opening::explain(&config.database.url, error)) {
         Ok(opened) => {
             let counts = opened.store.count_by_status().await.unwrap_or_default();
             let tasks: i64 = counts.iter().map(|(_, n)| n).sum();
             let dead = opened.store.dead_jobs().await.unwrap_or_default();
-            let message = format!("{}: {tasks} tasks, {dead} dead jobs", config.database.url);
+            let message = format!(
+                "{}: {}, {}",
+                config.database.url,
+                count(&tasks.to_string(), "task"),
+                count(&dead.to_string(), "dead job")
+            );
             let state = if dead > 0 { State::Warning } else { State::Ok };
             finding("database", state, message, "")
         }
@@ -180,15 +204,47 @@ async fn database(config: &Config, running: bool) -> Finding {
             finding("database", State::Ok, format!("{error:#}; the running server's /readyz says more"), "")
         }
         Err(error) => {
-            let remedy = "stop the process that has it, or correct [database] url";
+            let remedy = error.downcast_ref::<OpenError>().and_then(OpenError::remedy).map(str::to_owned);
+            let remedy = remedy.unwrap_or_else(|| "stop the process that has it, or correct [database] url".to_owned());
             finding("database", State::Broken, format!("{error:#}"), remedy)
+        }
+    }
+}
+
+/// A database whose master key is not here: perhaps there is nothing in it yet, perhaps the key is missing.
+async fn first_start(config: &Config) -> Finding {
+    let key = wiring::key_file(config).display().to_string();
+    match &config.database.url {
+        DatabaseUrl::Sqlite(path) => {
+            let message = format!("{} is there, and its master key {key} is not", path.display());
+            finding("database", State::Broken, message, "bring that file back, or set KYBERN_MASTER_KEY")
+        }
+        DatabaseUrl::Postgres(url) => {
+            let parsed = url::Url::parse(url.expose()).ok();
+            let host = parsed.as_ref().and_then(url::Url::host_str).unwrap_or("localhost");
+            let port = parsed.as_ref().and_then(url::Url::port).unwrap_or(5432);
+            let mut found = reachable("database", host, port).await;
+            if found.state == State::Ok {
+                found.state = State::Off;
+                found.message.push_str(", and is not looked into: the master key is not here");
+                found.remedy = format!(
+                    "the first start makes the schema and {key}; for a database that is in use bring its key here, or \
+                     set KYBERN_MASTER_KEY"
+                );
+            }
+            found
         }
     }
 }
 
 fn new_file(path: &Path) -> Finding {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
-    if folder.is_dir() {
+    let may_write = nix::unistd::access(folder, nix::unistd::AccessFlags::W_OK | nix::unistd::AccessFlags::X_OK);
+    if folder.is_dir() && may_write.is_err() {
+        let message = format!("{} cannot be made: the folder {} is read-only", path.display(), folder.display());
+        let remedy = "let this user write the folder, or name another place with --database or [database] url";
+        finding("database", State::Broken, message, remedy)
+    } else if folder.is_dir() {
         finding("database", State::Off, format!("{} will be made at the first start", path.display()), "")
     } else {
         let message = format!("the folder {} does not exist", folder.display());
@@ -222,16 +278,22 @@ async fn ways_out(config: &Config) -> Vec<Finding> {
         Some(imap) => reachable("mail in", &imap.host, imap.port).await,
     });
     for (name, workflow) in &config.workflows {
-        let parsed = url::Url::parse(&workflow.url).ok();
-        let host = parsed.as_ref().and_then(|url| Some((url.host_str()?, url.port_or_known_default()?)));
-        let mut found = match host {
-            Some((host, port)) => reachable("workflow", host, port).await,
-            None => finding("workflow", State::Broken, "its url names no host", format!("correct [workflows.{name}]")),
-        };
+        let mut found = at_url("workflow", &workflow.url, &format!("[workflows.{name}] url")).await;
         found.message = format!("{name}: {}", found.message);
         findings.push(found);
     }
+    if let Some(endpoint) = &config.telemetry.otlp_endpoint {
+        findings.push(at_url("traces", endpoint, "[telemetry] otlp_endpoint").await);
+    }
     findings
+}
+
+async fn at_url(part: &'static str, url: &str, setting: &str) -> Finding {
+    let parsed = url::Url::parse(url).ok();
+    match parsed.as_ref().and_then(|url| Some((url.host_str()?, url.port_or_known_default()?))) {
+        Some((host, port)) => reachable(part, host, port).await,
+        None => finding(part, State::Broken, "its url names no host", format!("correct {setting}")),
+    }
 }
 
 async fn reachable(part: &'static str, host: &str, port: u16) -> Finding {
@@ -249,7 +311,7 @@ fn plans() -> Finding {
     match packs::registry() {
         Ok(registry) => {
             let (plans, tools) = (registry.plans().count(), registry.tools().count());
-            finding("packs", State::Ok, format!("{plans} bundled plans, {tools} tools"), "")
+            finding("packs", State::Ok, format!("{plans} plans and {tools} tools beside the built-in ones"), "")
         }
         Err(error) => finding("packs", State::Broken, error.to_string(), "rename one of the two"),
     }

@@ -1,52 +1,100 @@
 //! A server inside this process, for a verb that finds none running.
 
+use std::fs::DirBuilder;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::PathBuf;
 
+use anyhow::Context as _;
 use kybern_adapters::keys::new_api_key;
 
+use crate::config::database::DatabaseUrl;
 use crate::config::{Config, Secret};
-use crate::serve::{self, Running};
+use crate::serve::{self, Purpose, Running};
+
+/// What the verb does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Use {
+    /// It reads: nothing is written, no task is worked on, no database is made.
+    Read,
+    /// It changes something, or follows tasks to their end.
+    Work,
+}
 
 /// What it is started with.
 pub(crate) struct LocalOptions {
     /// Every setting; it listens on a loopback port of its own choice.
     pub(crate) config: Config,
+    /// What the verb does.
+    pub(crate) purpose: Use,
 }
 
 /// A server inside this process.
 pub(crate) struct LocalServer {
     /// Where it listens.
     pub(crate) url: String,
-    /// A key that may do everything in the tenant `default`.
+    /// A key that may do everything in the tenant `default`. It stands in no database and ends with this server.
     pub(crate) key: Secret,
-    /// The key's id, by which it is revoked in the end.
-    key_id: kybern_core::id::KeyId,
     running: Running,
+    _scratch: Option<Scratch>,
 }
 
 impl LocalServer {
-    /// Revokes its key, gives back what is running, and ends.
+    /// Gives back what is running, and ends.
     pub(crate) async fn close(self) {
-        if let Err(error) = self.running.engine.end_local_key(self.key_id).await {
-            eprintln!("the key of this run could not be revoked: {error}");
-        }
         self.running.stop().await;
     }
 }
 
-/// Opens the database and serves it on a loopback port.
+/// Opens the database and serves it on a loopback port. To read where there is no file, an empty database is shown
+/// that is gone afterwards.
 ///
 /// # Errors
 /// When the database cannot be opened, or another process owns it.
 pub(crate) async fn open(options: LocalOptions) -> anyhow::Result<LocalServer> {
-    let mut config = options.config;
+    let LocalOptions { mut config, purpose } = options;
     config.imap = None;
-    let running = serve::start(config, SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
-    let key = new_api_key()?;
-    let key_id = running.engine.local_key(&key).await?;
-    if let Some(first) = &running.first_key {
+    let missing = match &config.database.url {
+        DatabaseUrl::Sqlite(path) if purpose == Use::Read && !path.exists() => Some(path.clone()),
+        _there => None,
+    };
+    let mut scratch = None;
+    if let Some(path) = missing {
+        eprintln!("there is no database {} yet, this is how a new one looks: kybern serve makes it", path.display());
+        let made = Scratch::new()?;
+        config.database.url = DatabaseUrl::Sqlite(made.0.join("kybern.db"));
+        config.security.master_key_file = None;
+        // Its sources and mailboxes name tenants that only the real database knows.
+        config.webhooks.clear();
+        scratch = Some(made);
+    }
+    let key = Secret::new(new_api_key()?);
+    let works = purpose == Use::Work || scratch.is_some();
+    let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let running = serve::start(config, listen, Purpose::Verb { key: key.clone(), works }).await?;
+    if let Some(first) = running.first_key.as_ref().filter(|_| scratch.is_none()) {
         eprintln!("a new database was made; its admin key, shown this once: {first}");
     }
     let url = format!("http://{}", running.address);
-    Ok(LocalServer { url, key: Secret::new(key), key_id, running })
+    Ok(LocalServer { url, key, running, _scratch: scratch })
+}
+
+/// A folder of this process's own, gone when it is dropped.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> anyhow::Result<Self> {
+        let name: String = new_api_key()?.chars().skip(4).take(16).collect();
+        let path = std::env::temp_dir().join(format!("kybern-{name}"));
+        let made = DirBuilder::new().mode(0o700).create(&path);
+        made.with_context(|| format!("cannot make the folder {}", path.display()))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What is left in the folder for temporary files does no harm.
+        std::fs::remove_dir_all(&self.0).unwrap_or_default();
+    }
 }

@@ -12,6 +12,8 @@ use crate::wiring;
 pub(crate) struct RecoverOptions {
     /// Every setting: names the database.
     pub(crate) config: Config,
+    /// Go on under the present master key, because the one that the database was made with is lost.
+    pub(crate) new_master_key: bool,
     /// Where the key is shown, once.
     pub(crate) screen: Screen,
 }
@@ -21,9 +23,9 @@ pub(crate) struct RecoverOptions {
 /// # Errors
 /// When the database cannot be written.
 pub(crate) async fn run(options: RecoverOptions) -> anyhow::Result<ExitCode> {
-    let RecoverOptions { config, mut screen } = options;
+    let RecoverOptions { config, new_master_key, mut screen } = options;
     kybern_adapters::http::install_tls();
-    let opened = wiring::open_store(&config).await?;
+    let opened = wiring::open_store_under(&config, new_master_key).await?;
     let mut settings = wiring::settings(&config, &config.server.local_url());
     settings.work = false;
     let engine = wiring::engine(&config, &opened, settings)?;

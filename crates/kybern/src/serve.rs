@@ -12,9 +12,9 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::config::Config;
+use crate::config::{Config, Secret};
 use crate::mailbox::Poller;
-use crate::{telemetry, wiring};
+use crate::{opening, telemetry, wiring};
 
 /// How often partitions are made ahead. They are made months ahead, so a few failures do no harm.
 const DAY: Millis = Millis::from_secs(24 * 60 * 60);
@@ -23,6 +23,28 @@ const DAY: Millis = Millis::from_secs(24 * 60 * 60);
 pub(crate) struct ServeOptions {
     /// Every setting.
     pub(crate) config: Config,
+}
+
+/// For whom a server is started.
+pub(crate) enum Purpose {
+    /// For whoever asks it.
+    Serve,
+    /// For one verb of the command line.
+    Verb {
+        /// The key by which the verb asks; it stands in no database.
+        key: Secret,
+        /// Whether tasks are worked on. Otherwise nothing is written.
+        works: bool,
+    },
+}
+
+impl Purpose {
+    const fn works(&self) -> bool {
+        match self {
+            Self::Serve => true,
+            Self::Verb { works, .. } => *works,
+        }
+    }
 }
 
 /// A server that runs in this process.
@@ -48,8 +70,9 @@ pub(crate) async fn run(options: ServeOptions) -> anyhow::Result<ExitCode> {
     kybern_adapters::http::install_tls();
     let _telemetry = telemetry::start(&config.telemetry)?;
     let listen = config.server.listen;
-    let running = start(config, listen).await?;
-    announce(&running);
+    let has_mail = config.smtp.is_some();
+    let running = start(config, listen, Purpose::Serve).await?;
+    announce(&running, has_mail);
     let signal = wait_for_signal(&running.stop).await?;
     eprintln!("{signal}: no new work is taken, running steps get {} to finish", running.grace);
     running.stop().await;
@@ -61,19 +84,25 @@ pub(crate) async fn run(options: ServeOptions) -> anyhow::Result<ExitCode> {
 ///
 /// # Errors
 /// When a part cannot start; the message names it.
-pub(crate) async fn start(config: Config, listen: SocketAddr) -> anyhow::Result<Running> {
+pub(crate) async fn start(config: Config, listen: SocketAddr, purpose: Purpose) -> anyhow::Result<Running> {
     kybern_adapters::http::install_tls();
     // The address is taken first: a second server on it fails before it touches the database.
     let listener = TcpListener::bind(listen)
         .await
         .with_context(|| format!("cannot listen on {listen}; another server may have it: choose one with --listen"))?;
     let address = listener.local_addr()?;
-    let opened = wiring::open_store(&config).await?;
-    let settings = wiring::settings(&config, &format!("http://{address}"));
+    let opened = wiring::open_store(&config).await.map_err(|error| opening::explain(&config.database.url, error))?;
+    let mut settings = wiring::settings(&config, &format!("http://{address}"));
+    settings.work = purpose.works();
     let engine = wiring::engine(&config, &opened, settings)?;
-    let admin = config.security.admin_key.as_ref().map(|key| key.expose().to_owned());
-    let made = new_api_key()?;
-    let first_key = engine.bootstrap(admin.as_deref(), || made).await?;
+    let first_key = match purpose.works() {
+        true => {
+            let admin = config.security.admin_key.as_ref().map(|key| key.expose().to_owned());
+            let made = new_api_key()?;
+            engine.bootstrap(admin.as_deref(), || made).await?
+        }
+        false => None,
+    };
     let sources = wiring::sources(&config, engine.store().as_ref()).await?;
     engine.start().await?;
     let poller = Poller::of(&config, &engine).await.context("[imap]")?;
@@ -81,7 +110,10 @@ pub(crate) async fn start(config: Config, listen: SocketAddr) -> anyhow::Result<
     let bytes = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     let limits =
         Limits { max_body: bytes(config.server.max_body_bytes), max_mail: bytes(config.server.max_mail_bytes) };
-    let state = AppState::new(engine.clone(), limits, sources, stop.clone());
+    let mut state = AppState::new(engine.clone(), limits, sources, stop.clone());
+    if let Purpose::Verb { key, .. } = &purpose {
+        state = state.with_local_key(key.expose());
+    }
     let router = kybern_server::router(state);
     let serving = kybern_server::serve(listener, router, stop.clone());
     let failed = stop.clone();
@@ -91,7 +123,7 @@ pub(crate) async fn start(config: Config, listen: SocketAddr) -> anyhow::Result<
             failed.cancel();
         }
     });
-    if let Some(store) = opened.partitioned {
+    if let Some(store) = opened.partitioned.filter(|_| purpose.works()) {
         let (clock, stop) = (engine.clock().clone(), stop.clone());
         spawn(&parts, async move {
             while tokio::time::timeout(DAY.as_duration(), stop.cancelled()).await.is_err() {
@@ -124,13 +156,14 @@ impl Running {
     }
 }
 
-fn announce(running: &Running) {
+fn announce(running: &Running, has_mail: bool) {
     eprintln!("kybern {} listens on http://{}", env!("CARGO_PKG_VERSION"), running.address);
-    eprintln!("model: offline rules (intents and extraction; no prose). Mail without SMTP stays in the outbox.");
+    let mail = if has_mail { "sent over SMTP" } else { "kept in the outbox, no [smtp] is configured" };
+    eprintln!("model: offline rules (intents and extraction; no prose). Mail: {mail}.");
     if let Some(key) = &running.first_key {
         eprintln!("\nadmin key, shown this once: {key}");
         eprintln!("  export KYBERN_API_KEY={key}");
-        eprintln!("  kybern task submit 'what you want'     (lost the key? kybern key recover)\n");
+        eprintln!("  kybern task submit 'what you want'     (lost the key? stop, then kybern key recover)\n");
     }
 }
 

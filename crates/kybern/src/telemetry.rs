@@ -35,7 +35,9 @@ impl Drop for Telemetry {
 /// When the filter cannot be read, or the exporter cannot be made.
 pub(crate) fn start(options: &TelemetryOptions) -> anyhow::Result<Telemetry> {
     // The mail library writes the login line at trace.
-    let filter = EnvFilter::try_new(format!("{},async_imap=info", options.log)).context("telemetry.log")?;
+    // PostgreSQL tells at info that what is to be made if it is missing is there.
+    let quiet = "async_imap=info,sqlx::postgres::notice=warn";
+    let filter = EnvFilter::try_new(format!("{},{quiet}", options.log)).context("telemetry.log")?;
     let mut format = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false);
     if !std::io::stderr().is_terminal() {
         format.set_ansi(false);

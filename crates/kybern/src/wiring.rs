@@ -68,21 +68,52 @@ pub(crate) fn master_key(config: &Config) -> anyhow::Result<MasterKey> {
 /// Opens the database.
 ///
 /// # Errors
-/// When another process has it, a newer program wrote it, or it cannot be reached.
+/// When another process has it, a newer program wrote it, it was made under another master key, or it cannot be
+/// reached.
 pub(crate) async fn open_store(config: &Config) -> anyhow::Result<Opened> {
-    let keys = Arc::new(master_key(config)?);
+    open_store_under(config, false).await
+}
+
+/// The same. With `adopt` the database takes the master key for its own, whatever it was made with.
+///
+/// # Errors
+/// The same.
+pub(crate) async fn open_store_under(config: &Config, adopt: bool) -> anyhow::Result<Opened> {
+    let file = key_file(config);
+    let makes_key = config.security.master_key.is_none() && !file.exists();
+    if let DatabaseUrl::Sqlite(path) = &config.database.url
+        && makes_key
+        && !adopt
+        && path.exists()
+    {
+        anyhow::bail!(
+            "the database {} is there, but its master key {} is not: bring the file back or set KYBERN_MASTER_KEY; when \
+             the key is lost for good, run `kybern key recover --new-master-key`",
+            path.display(),
+            file.display()
+        );
+    }
+    let opened = open_with(config, Arc::new(master_key(config)?), adopt).await;
+    if opened.is_err() && makes_key {
+        // Nothing was made under this key, and it must not be taken for the database's own the next time.
+        drop(std::fs::remove_file(&file));
+    }
+    opened
+}
+
+async fn open_with(config: &Config, keys: Arc<MasterKey>, adopt_key: bool) -> anyhow::Result<Opened> {
     let (dyn_keys, clock): (Arc<dyn Keys>, Arc<dyn Clock>) = (keys.clone(), Arc::new(SystemClock));
     let connections = config.database.max_connections;
     Ok(match &config.database.url {
         DatabaseUrl::Sqlite(path) => {
             let readers = usize::try_from(connections).unwrap_or(16).clamp(1, 8);
-            let options = SqliteOptions { readers, ..SqliteOptions::default() };
+            let options = SqliteOptions { readers, adopt_key, ..SqliteOptions::default() };
             let store = SqliteStore::open(path, options, dyn_keys, clock).await?;
             let wake_ups = [store.wake_ups(), store.wake_ups()];
             Opened { store: Arc::new(store), wake_ups, partitioned: None, keys }
         }
         DatabaseUrl::Postgres(url) => {
-            let options = PostgresOptions { connections: connections.max(6), ..PostgresOptions::default() };
+            let options = PostgresOptions { connections: connections.max(6), adopt_key, ..PostgresOptions::default() };
             let store = PostgresStore::connect(url.expose(), options, dyn_keys, clock).await?;
             let wake_ups = [store.wake_ups(), store.wake_ups()];
             let store = Arc::new(store);

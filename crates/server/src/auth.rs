@@ -56,6 +56,7 @@ impl FromRequestParts<AppState> for Caller {
 pub(crate) async fn authenticate(state: &AppState, headers: &HeaderMap, asked: &Asked) -> ApiResult<Actor> {
     let bearer = bearer(headers)?;
     let actor = match tenant(headers)? {
+        None if state.is_local(bearer) => state.engine.local_actor(asked.id).await?,
         None => state.engine.authenticate(bearer, asked.id, None).await?,
         Some(tenant) => match text(headers, &REASON) {
             Some(reason) => state.engine.authenticate(bearer, asked.id, Some((tenant, reason))).await?,

@@ -177,8 +177,17 @@ impl PathArgs {
 
     /// A part as an id or a number.
     pub(crate) fn parse<T: std::str::FromStr<Err: std::fmt::Display>>(&self, name: &str) -> ApiResult<T> {
-        let parsed = self.text(name)?.parse();
-        parsed.map_err(|error: T::Err| Problem::invalid(format!("/{name}"), error.to_string()))
+        let text = self.text(name)?;
+        text.parse().map_err(|error: T::Err| {
+            // What the standard library says of a number does not name it.
+            let message = match error.to_string() {
+                digits if digits.contains("digit") || digits.contains("number too") => {
+                    format!("{text:?} in the path is not a whole number from 0 on")
+                }
+                other => other,
+            };
+            Problem::invalid(format!("/{name}"), message)
+        })
     }
 }
 

@@ -11,9 +11,12 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use kybern_core::id::RequestId;
 use kybern_core::time::Timestamp;
+use opentelemetry::Context;
+use opentelemetry::trace::{SpanContext, SpanId, TraceContextExt as _, TraceFlags, TraceId, TraceState};
 use tower_http::catch_panic::CatchPanicLayer;
 use tracing::Instrument;
 use tracing::field::Empty;
+use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 
 use crate::error::{self, Problem};
 use crate::state::AppState;
@@ -31,6 +34,8 @@ pub(crate) struct Asked {
     pub(crate) shown: String,
     /// The trace that the caller is in, 32 hex digits.
     pub(crate) trace_id: Option<String>,
+    /// The caller's span in that trace.
+    caller: Option<SpanContext>,
     /// The matched route, or `unmatched`.
     pub(crate) route: String,
     /// The path as it was asked for.
@@ -48,10 +53,12 @@ impl Asked {
         let parsed = given.and_then(|text| text.parse::<RequestId>().ok());
         let id = parsed.unwrap_or_else(|| RequestId::from_uuid(state.engine.ids().next()));
         let route = request.extensions().get::<MatchedPath>();
+        let caller = caller(request.headers());
         Self {
             id,
             shown: given.map_or_else(|| id.to_string(), str::to_owned),
-            trace_id: trace_id(request.headers()),
+            trace_id: caller.as_ref().map(|caller| caller.trace_id().to_string()),
+            caller,
             route: route.map_or("unmatched", MatchedPath::as_str).to_owned(),
             path: request.uri().path().to_owned(),
             method: request.method().clone(),
@@ -74,6 +81,7 @@ pub(crate) async fn enter(State(state): State<AppState>, mut request: Request, n
     request.extensions_mut().insert(asked.clone());
     let span = tracing::info_span!(
         "request",
+        otel.kind = "server",
         http.request.method = %asked.method,
         http.route = %asked.route,
         http.response.status_code = Empty,
@@ -82,6 +90,10 @@ pub(crate) async fn enter(State(state): State<AppState>, mut request: Request, n
         tenant.id = Empty,
         duration_ms = Empty,
     );
+    if let Some(caller) = asked.caller.clone() {
+        // Without an exporter of traces nobody takes the parent, and nothing is lost.
+        span.set_parent(Context::new().with_remote_span_context(caller)).unwrap_or_default();
+    }
     let mut response = next.run(request).instrument(span.clone()).await;
     let _entered = span.enter();
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
@@ -133,19 +145,24 @@ fn is_token(text: &str) -> bool {
     !text.is_empty() && text.len() <= MAX_REQUEST_ID && text.bytes().all(plain)
 }
 
-/// The trace id of a W3C `traceparent`: `00-<32 hex>-<16 hex>-<2 hex>`, not all zeros.
-fn trace_id(headers: &HeaderMap) -> Option<String> {
+/// The span of a W3C `traceparent`: `00-<32 hex>-<16 hex>-<2 hex>`, not all zeros.
+fn caller(headers: &HeaderMap) -> Option<SpanContext> {
     let text = headers.get("traceparent")?.to_str().ok()?;
     let mut parts = text.split('-');
     let (version, trace, parent) = (parts.next()?, parts.next()?, parts.next()?);
     let hex = |part: &str, length: usize| {
         part.len() == length && part.bytes().all(|c| c.is_ascii_digit() || (b'a'..=b'f').contains(&c))
     };
-    let zeros = |part: &str| part.bytes().all(|c| c == b'0');
     let flags = parts.next().filter(|flags| hex(flags, 2))?;
     let whole = version != "00" || (parts.next().is_none() && !flags.is_empty());
     let good = hex(version, 2) && version != "ff" && hex(trace, 32) && hex(parent, 16) && whole;
-    (good && !zeros(trace) && !zeros(parent)).then(|| trace.to_owned())
+    if !good {
+        return None;
+    }
+    let flags = TraceFlags::new(u8::from_str_radix(flags, 16).ok()?);
+    let (trace, parent) = (TraceId::from_hex(trace).ok()?, SpanId::from_hex(parent).ok()?);
+    let span = SpanContext::new(trace, parent, flags, true, TraceState::default());
+    span.is_valid().then_some(span)
 }
 
 #[cfg(test)]
@@ -173,7 +190,7 @@ mod tests {
         let parse = |text: &'static str| {
             let mut headers = HeaderMap::new();
             headers.insert("traceparent", HeaderValue::from_static(text));
-            trace_id(&headers)
+            caller(&headers).map(|caller| caller.trace_id().to_string())
         };
         let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
         assert_eq!(parse("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01").as_deref(), Some(trace));

@@ -62,6 +62,8 @@ pub struct AppState {
     pub started_at: Timestamp,
     /// Cancelled when the server shuts down: event streams and long waits end then.
     pub shutdown: CancellationToken,
+    /// The hash of the key under which the process that runs this server asks it; it stands in no database.
+    local_key: Option<blake3::Hash>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) streams: Arc<Semaphore>,
     pub(crate) background: TaskTracker,
@@ -83,9 +85,23 @@ impl AppState {
             sources: Arc::new(sources),
             started_at,
             shutdown,
+            local_key: None,
             metrics: Arc::new(Metrics::new()),
             streams: Arc::new(Semaphore::new(MAX_STREAMS)),
             background: TaskTracker::new(),
         }
+    }
+
+    /// The same state with a key by which the process itself acts as the first tenant's platform admin. The key
+    /// stands in no database and ends with this server.
+    #[must_use]
+    pub fn with_local_key(mut self, key: &str) -> Self {
+        self.local_key = Some(blake3::hash(key.as_bytes()));
+        self
+    }
+
+    /// Whether that is the process's own key. Comparing hashes takes as long wherever they differ.
+    pub(crate) fn is_local(&self, key: &str) -> bool {
+        self.local_key.is_some_and(|own| own == blake3::hash(key.as_bytes()))
     }
 }

@@ -42,6 +42,12 @@ pub enum StoreError {
         /// The newest version that this program knows.
         known: i64,
     },
+    /// The database was made under another master key.
+    #[error(
+        "the database was made under another master key: bring that one back, or, when it is lost for good, run \
+         `kybern key recover --new-master-key`"
+    )]
+    OtherKey,
     /// A migration that has been applied reads differently now.
     #[error("migration {name} was edited after it had been applied: restore its text and add another migration")]
     EditedMigration {
@@ -128,9 +134,11 @@ impl StoreError {
             Self::Sqlite(error) => sqlite_code(error),
             Self::Postgres(error) => postgres_code(error),
             Self::Batch(error) => error.code(),
-            Self::Newer { .. } | Self::Older { .. } | Self::EditedMigration { .. } | Self::Decode { .. } => {
-                ErrorCode::Internal
-            }
+            Self::Newer { .. }
+            | Self::Older { .. }
+            | Self::OtherKey
+            | Self::EditedMigration { .. }
+            | Self::Decode { .. } => ErrorCode::Internal,
             Self::Archive(_) => ErrorCode::Unprocessable,
             Self::NotFound { .. } => ErrorCode::NotFound,
             Self::Fenced | Self::RecordChanged { .. } | Self::NotWaiting | Self::Conflict(_) => ErrorCode::Conflict,

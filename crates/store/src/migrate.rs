@@ -1,8 +1,11 @@
-//! Migrations: forward only, at start, under a lock. The same numbers and names on both databases.
+//! Migrations: forward only, at start, under a lock. The same numbers and names on both databases. And the proof that
+//! the database is opened under the master key that it was made with.
 
 use std::path::Path;
 
+use kybern_core::ports::Keys;
 use kybern_core::time::Timestamp;
+use rusqlite::OptionalExtension as _;
 use sqlx::PgConnection;
 
 use crate::db::sqlite::{Use, connect};
@@ -29,7 +32,7 @@ macro_rules! migration {
 }
 
 /// Every migration, in order.
-const MIGRATIONS: &[Migration] = &[migration!(1, "0001_initial")];
+const MIGRATIONS: &[Migration] = &[migration!(1, "0001_initial"), migration!(2, "0002_master_key")];
 
 /// The schema version that this program knows.
 pub(crate) fn known_version() -> i64 {
@@ -68,11 +71,42 @@ pub(crate) fn expect_present(applied: &[(i64, String)]) -> Result<()> {
     Ok(())
 }
 
+/// The master key as far as the database knows it.
+#[derive(Debug)]
+pub(crate) struct KeyProof {
+    proof: String,
+    adopt: bool,
+}
+
+impl KeyProof {
+    /// Of these keys. With `adopt` the database takes them for its own from now on, whatever it was made with.
+    pub(crate) fn of(keys: &dyn Keys, adopt: bool) -> Self {
+        Self { proof: keys.api_key_hash("kybern master key"), adopt }
+    }
+
+    /// Whether the proof has to be written; an error when the database has another one.
+    fn judge(&self, known: Option<&str>) -> Result<bool> {
+        match known {
+            Some(known) if known == self.proof => Ok(false),
+            Some(_) if !self.adopt => Err(StoreError::OtherKey),
+            Some(_) | None => Ok(true),
+        }
+    }
+
+    /// Refuses a file that was made under another key. Nothing is written.
+    pub(crate) fn expect(&self, known: Option<&str>) -> Result<()> {
+        self.judge(known).map(|_| ())
+    }
+}
+
+/// Reads the proof of the master key.
+pub(crate) const PROOF: &str = "SELECT proof FROM master_key";
+
 /// Brings a SQLite file to the present schema. The caller holds the file's lock.
-pub(crate) fn sqlite(path: &Path, now: Timestamp) -> Result<()> {
+pub(crate) fn sqlite(path: &Path, key: &KeyProof, now: Timestamp) -> Result<()> {
     let conn = connect(path, Use::Write)?;
     conn.execute_batch("BEGIN IMMEDIATE")?;
-    let migrated = apply_sqlite(&conn, now);
+    let migrated = apply_sqlite(&conn, now).and_then(|()| prove_sqlite(&conn, key));
     conn.execute_batch(if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
     migrated
 }
@@ -94,10 +128,21 @@ fn apply_sqlite(conn: &rusqlite::Connection, now: Timestamp) -> Result<()> {
     Ok(())
 }
 
+fn prove_sqlite(conn: &rusqlite::Connection, key: &KeyProof) -> Result<()> {
+    let known: Option<String> = conn.query_row(PROOF, [], |row| row.get(0)).optional()?;
+    if key.judge(known.as_deref())? {
+        conn.execute("INSERT OR REPLACE INTO master_key (one, proof) VALUES (1, ?1)", [&key.proof])?;
+    }
+    Ok(())
+}
+
 /// Brings a PostgreSQL database to the present schema, one process at a time.
-pub(crate) async fn postgres(owner: &mut PgConnection, now: Timestamp) -> Result<()> {
+pub(crate) async fn postgres(owner: &mut PgConnection, key: &KeyProof, now: Timestamp) -> Result<()> {
     sqlx::raw_sql("BEGIN").execute(&mut *owner).await?;
-    let migrated = apply_postgres(owner, now).await;
+    let migrated = match apply_postgres(owner, now).await {
+        Ok(()) => prove_postgres(owner, key).await,
+        Err(error) => Err(error),
+    };
     let end = if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" };
     sqlx::raw_sql(end).execute(&mut *owner).await?;
     migrated
@@ -120,6 +165,15 @@ async fn apply_postgres(owner: &mut PgConnection, now: Timestamp) -> Result<()> 
             .execute(&mut *owner)
             .await?;
         tracing::info!(migration = migration.name, "migrated");
+    }
+    Ok(())
+}
+
+async fn prove_postgres(owner: &mut PgConnection, key: &KeyProof) -> Result<()> {
+    let known: Option<(String,)> = sqlx::query_as(PROOF).fetch_optional(&mut *owner).await?;
+    if key.judge(known.as_ref().map(|(proof,)| proof.as_str()))? {
+        let put = "INSERT INTO master_key (one, proof) VALUES (1, $1) ON CONFLICT (one) DO UPDATE SET proof = $1";
+        sqlx::query(put).bind(&key.proof).execute(&mut *owner).await?;
     }
     Ok(())
 }

@@ -11,11 +11,14 @@ pub struct SqliteOptions {
     pub queue: usize,
     /// Writes that share a commit at most.
     pub batch: usize,
+    /// Take the given master key for the database's own, although it was made under another: API keys, sealed values
+    /// and the audit chain up to now no longer hold.
+    pub adopt_key: bool,
 }
 
 impl Default for SqliteOptions {
     fn default() -> Self {
-        Self { readers: 3, queue: 20_000, batch: 512 }
+        Self { readers: 3, queue: 20_000, batch: 512, adopt_key: false }
     }
 }
 
@@ -32,10 +35,14 @@ pub struct PostgresOptions {
     pub batch: usize,
     /// How long to wait for a connection.
     pub acquire_timeout: Duration,
+    /// Take the given master key for the database's own, although it was made under another: API keys, sealed values
+    /// and the audit chain up to now no longer hold.
+    pub adopt_key: bool,
 }
 
 impl Default for PostgresOptions {
     fn default() -> Self {
-        Self { connections: 12, writers: 2, queue: 5_000, batch: 128, acquire_timeout: Duration::from_secs(5) }
+        let acquire_timeout = Duration::from_secs(5);
+        Self { connections: 12, writers: 2, queue: 5_000, batch: 128, acquire_timeout, adopt_key: false }
     }
 }

@@ -13,8 +13,9 @@ use uuid::Uuid;
 use crate::db::sqlite::{File, FileLock};
 use crate::db::{Access, Engine, Run, Shared, postgres};
 use crate::error::{Result, StoreError};
+use crate::migrate::{self, KeyProof};
 use crate::options::{PostgresOptions, SqliteOptions};
-use crate::{migrate, partitions};
+use crate::partitions;
 
 /// A store in a SQLite file.
 pub type SqliteStore = SqlStore<Sqlite>;
@@ -59,7 +60,7 @@ impl SqlStore<Sqlite> {
         let path = path.as_ref().to_owned();
         let opening = tokio::task::spawn_blocking(move || {
             let lock = FileLock::take(&path)?;
-            migrate::sqlite(&path, clock.now())?;
+            migrate::sqlite(&path, &KeyProof::of(keys.as_ref(), options.adopt_key), clock.now())?;
             let shared = Shared::new(keys, clock);
             let file = File::open(&path, lock, &options, &shared)?;
             Ok(Self { engine: Engine::Sqlite(file), shared, database: PhantomData })
@@ -82,7 +83,8 @@ impl SqlStore<Postgres> {
     ) -> Result<Self> {
         let connect = postgres::options_of(url)?;
         let mut owner = postgres::connect_as_owner(&connect).await?;
-        migrate::postgres(&mut owner, clock.now()).await?;
+        let proof = KeyProof::of(keys.as_ref(), options.adopt_key);
+        migrate::postgres(&mut owner, &proof, clock.now()).await?;
         partitions::ensure(&mut owner, clock.now()).await?;
         sqlx::Connection::close(owner).await?;
         let shared = Shared::new(keys, clock);

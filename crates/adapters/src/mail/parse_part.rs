@@ -16,7 +16,8 @@ pub(super) fn bytes(message: &Message<'_>, part: &MessagePart<'_>) -> Vec<u8> {
         return part.contents().to_vec();
     }
     let range = part.offset_body as usize..part.offset_end as usize;
-    let raw = message.raw_message.get(range).filter(|_| !part.is_encoding_problem);
+    // Where something was wrong with a part, the library has given up decoding it, and only its text is a guess.
+    let raw = message.raw_message.get(range);
     let decoded = raw.and_then(|raw| match part.encoding {
         Encoding::None => Some(raw.to_vec()),
         Encoding::Base64 => base64_decode(raw),
@@ -171,6 +172,14 @@ mod tests {
             --a\nContent-Type: image/jpeg; name=photo.jpg\nContent-Disposition: inline\nContent-ID: <p@x>\n\ny\n--a--\n";
         let found: Vec<(String, bool)> = parts(raw).into_iter().map(|part| (part.filename, part.inline)).collect();
         assert_eq!(found, [("logo.png".to_owned(), true), ("photo.jpg".to_owned(), false)]);
+    }
+
+    #[test]
+    fn a_torn_part_keeps_the_bytes_that_were_sent() {
+        let raw = b"Subject: x\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nx\r\n--b\r\n\
+            Content-Type: text/csv; name=a.csv\r\n\r\nZo\xEB,1";
+        let found = Mime.parse(raw).unwrap().parts;
+        assert_eq!((found.len(), found[0].bytes.as_ref()), (1, &b"Zo\xEB,1"[..]));
     }
 
     #[test]

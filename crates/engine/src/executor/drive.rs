@@ -137,8 +137,7 @@ impl Run {
                     .open_attempt(&node.id, node.generation)
                     .is_some_and(|attempt| attempt.effect == EffectClass::Unkeyed);
             if open {
-                let draft =
-                    tool_step::ambiguous(self, index, "the process died during the call", self.now());
+                let draft = tool_step::ambiguous(self, index, "the process died during the call", self.now());
                 if self.settle(draft, 0).await? == Flow::Done {
                     return Ok(Flow::Done);
                 }

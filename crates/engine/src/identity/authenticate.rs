@@ -3,7 +3,7 @@
 use kybern_core::actor::{Actor, Principal, Role};
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, ErrorCode, Result};
-use kybern_core::id::{KeyId, RequestId, TenantId, UserId};
+use kybern_core::id::{RequestId, TenantId, UserId};
 use kybern_core::identity::{KeyHolder, Tenant, User};
 use kybern_core::tenant::{Sudo, SudoError};
 use serde_json::json;
@@ -120,22 +120,19 @@ impl Engine {
         inner.store.create_key(actor.scope(), &record, &hash, event).await
     }
 
-    /// A key for the command line's own run on this machine, with every right in the first tenant.
+    /// The first tenant's platform admin, for the command line's own run on the machine that has the database. Needs
+    /// no key, and stores none.
     ///
     /// # Errors
-    /// When it is malformed, or the store fails.
-    pub async fn local_key(&self, key: &str) -> Result<KeyId> {
-        self.admin_key(key).await?;
-        let holder = self.inner.store.key_holder(&self.inner.keys.api_key_hash(key)).await?;
-        holder.map(|holder| holder.key).ok_or_else(|| Error::new(ErrorCode::Internal, "the key was not stored"))
-    }
-
-    /// Ends a [`Engine::local_key`].
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub async fn end_local_key(&self, id: KeyId) -> Result<()> {
-        self.revoke_key(&self.executor_in(TenantId::DEFAULT), id).await
+    /// `UNPROCESSABLE` when nothing has been set up in the database; when the store fails.
+    pub async fn local_actor(&self, request: RequestId) -> Result<Actor> {
+        let users = self.inner.store.users(self.executor_in(TenantId::DEFAULT).scope()).await?;
+        let admin = users.into_iter().find(|user| user.roles.contains(&Role::PlatformAdmin)).ok_or_else(|| {
+            let message = "the database is empty, start the server on it once with `kybern serve`";
+            Error::new(ErrorCode::Unprocessable, message)
+        })?;
+        let principal = Principal::User { user: admin.id, key: None };
+        Ok(Actor::authenticated(TenantId::DEFAULT, principal, admin.roles, Vec::new(), request))
     }
 
     fn executor_in(&self, tenant: TenantId) -> Actor {

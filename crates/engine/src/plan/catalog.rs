@@ -119,10 +119,13 @@ impl Catalog {
 /// Tenants whose plans are kept in memory.
 const KEPT: usize = 1_024;
 
+/// A stored list, and what was made of it.
+type Judged = (Arc<Vec<Plan>>, Arc<Vec<Plan>>);
+
 /// The plans of tenants as they were judged, each with the stored list that it was made of.
 #[derive(Default)]
 pub(crate) struct JudgedPlans {
-    plans: Mutex<HashMap<TenantId, (Arc<Vec<Plan>>, Arc<Vec<Plan>>)>>,
+    plans: Mutex<HashMap<TenantId, Judged>>,
 }
 
 impl JudgedPlans {

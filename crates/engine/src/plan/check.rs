@@ -77,7 +77,10 @@ impl Checker<'_> {
             StepKind::Agent { agent: _, task: value } | StepKind::Decision { prompt: value, schema: _ } => {
                 self.value(value, &format!("{path}/{}", if kind.name() == "agent" { "task" } else { "prompt" }), id);
                 match self.catalog.handler(kind) {
-                    None => self.fault(path, id, format!("{} steps are not available on this server", kind.name())),
+                    None => {
+                        let message = format!("{} steps need a language model, and none is configured", kind.name());
+                        self.fault(path, id, message);
+                    }
                     Some(handler) => {
                         for fault in handler.faults(kind) {
                             self.fault(path, id, fault);

@@ -233,6 +233,9 @@ fn check_answer(wait: &Wait, request: &ReviewRequest) -> Result<()> {
         let message = "resolution is needed: done (it happened), retry (do it again) or fail";
         return Err(Error::invalid("/resolution", message));
     }
+    if let Some(message) = inapt(wait, request) {
+        return Err(Error::invalid("/resolution", message));
+    }
     let decided = matches!(request.resolution, Some(Resolution::Fail | Resolution::Done));
     if decided || wait.schema.is_null() || (request.corrections.is_empty() && !must_answer(wait)) {
         return Ok(());
@@ -244,6 +247,27 @@ fn check_answer(wait: &Wait, request: &ReviewRequest) -> Result<()> {
     let details =
         faults.into_iter().map(|fault| Detail::new(format!("/corrections{}", fault.path), fault.message)).collect();
     Err(Error::new(ErrorCode::Validation, "the corrections do not fit the question").with_details(details))
+}
+
+/// Why a resolution is no answer to this question. Giving up is one to every question.
+fn inapt(wait: &Wait, request: &ReviewRequest) -> Option<&'static str> {
+    let resolution = request.resolution.filter(|resolution| *resolution != Resolution::Fail)?;
+    match wait.kind {
+        WaitKind::Ambiguous | WaitKind::Confirmation => None,
+        WaitKind::Review if resolution == Resolution::Done && request.corrections.is_empty() => Some(
+            "done makes the corrections the step's data, and there are none: say what it found, or leave resolution out",
+        ),
+        WaitKind::Review => None,
+        WaitKind::Intent
+        | WaitKind::Document
+        | WaitKind::Plan
+        | WaitKind::Input
+        | WaitKind::Timer
+        | WaitKind::Child
+        | WaitKind::Workflow => {
+            Some("this question is answered by corrections; the only resolution that it takes is fail")
+        }
+    }
 }
 
 /// Whether nothing is no answer.

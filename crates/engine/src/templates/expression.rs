@@ -18,6 +18,9 @@ const KEPT: usize = 8_192;
 pub(super) const MAX_RESULT: usize = 4 * 1024 * 1024;
 /// Operators that join texts or lists, of which each can at most add its operands' sizes.
 const MAX_JOINS: usize = 64;
+/// Words and signs of one expression. Each operator or look-up lies a level deeper than the one before it, and the
+/// interpreter recurses: a thousand of them exhaust the stack of a thread.
+const MAX_TOKENS: usize = 500;
 /// Filters of one expression: they take no fuel, however long the list is that they work on.
 const MAX_FILTERS: usize = 32;
 /// How often one expression may make lists and texts in turn: a text that is shown inside a list is escaped, so each
@@ -112,6 +115,9 @@ impl Compiled {
         if shape.joins > MAX_JOINS {
             return Err(refused(format!("it joins more than {MAX_JOINS} values")));
         }
+        if shape.tokens > MAX_TOKENS {
+            return Err(refused(format!("it is made of more than {MAX_TOKENS} words and signs")));
+        }
         if shape.filters.len() > MAX_FILTERS {
             return Err(refused(format!("it uses more than {MAX_FILTERS} filters")));
         }
@@ -203,6 +209,7 @@ struct Shape {
     lists: usize,
     tildes: usize,
     joins: usize,
+    tokens: usize,
     filters: Vec<String>,
 }
 
@@ -213,7 +220,10 @@ impl Shape {
         let mut before = ' ';
         // What is open: whether a comma in it separates arguments, and not the values of a tuple.
         let mut open: Vec<bool> = Vec::new();
+        let mut in_word = false;
         while let Some(c) = chars.next() {
+            shape.tokens += usize::from(!(c.is_whitespace() || in_word && is_name(c)));
+            in_word = is_name(c);
             match c {
                 '"' | '\'' => {
                     shape.has_text = true;
@@ -293,12 +303,14 @@ mod tests {
         let long = format!("'{}'", "x".repeat(MAX_EXPRESSION));
         let joins = vec!["state.long"; MAX_JOINS + 2].join(" ~ ");
         let filters = format!("state.long{}", " | trim".repeat(MAX_FILTERS + 1));
+        let deep = vec!["1"; MAX_TOKENS / 2 + 2].join("-");
         let turns = (0..=MAX_TURNS).fold("'x'".to_owned(), |inner, _| format!("[{inner}] ~ ''"));
         for source in [
             long.as_str(),
             joins.as_str(),
             filters.as_str(),
             turns.as_str(),
+            deep.as_str(),
             "'a' * 3",
             "[1] * 3",
             "(1,) * 3",
@@ -313,6 +325,16 @@ mod tests {
         for source in ["1 +", "a b", "", "{% x %}", "state."] {
             assert!(matches!(compile(source), Err(ExpressionError::Syntax { .. })), "{source:?}");
         }
+    }
+
+    #[test]
+    fn the_deepest_expression_fits_on_the_stack_of_a_server_thread() {
+        let chain = |piece: &str, tokens: usize| format!("state{}", piece.repeat((MAX_TOKENS - 1) / tokens));
+        let deepest = [chain("-1", 2), chain(".a", 2), chain("[0]", 3), chain(" and 1", 2), chain(" if 1 else 1", 4)];
+        let evaluate =
+            move || deepest.map(|source| compile(&source).is_ok_and(|code| code.evaluate(&context()).is_ok()));
+        let thread = std::thread::Builder::new().stack_size(2 * 1024 * 1024).spawn(evaluate).unwrap();
+        assert_eq!(thread.join().unwrap().len(), 5);
     }
 
     #[test]

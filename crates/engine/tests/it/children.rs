@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use kybern_core::id::TaskId;
-use kybern_core::ports::{TaskFilter, TaskStore as _};
 use kybern_core::money::{NanoUsd, Usage};
+use kybern_core::ports::{TaskFilter, TaskStore as _};
 use kybern_core::task::{EffectClass, TaskStatus, WaitKind};
 use kybern_core::time::Millis;
 use kybern_core::tool::{ToolFailure, ToolOutcome};

@@ -73,7 +73,12 @@ fn sqlite(folder: &Path, seconds: u64) {
         if clients == CLIENTS {
             let share = ours.per_second / least.per_second;
             let goal = "at least 40 %";
-            line("SQLite: share of the floor server's rate", &format!("{:.0} %", share * 100.0), goal, Some(share >= 0.4));
+            line(
+                "SQLite: share of the floor server's rate",
+                &format!("{:.0} %", share * 100.0),
+                goal,
+                Some(share >= 0.4),
+            );
             at_most("SQLite: p99", ours.p99, "ms", 20.0);
             at_most("SQLite: CPU a task", ours.cpu_ms, "ms", 0.2);
             at_most("SQLite: written a step", ours.written / 5.0 / 1_024.0, "KB", 4.0);

@@ -5,10 +5,11 @@ use std::io::IsTerminal;
 use crate::cli::Globals;
 use crate::client::{Client, Reply};
 use crate::config::{Config, ConfigError, Environment, Overrides, Secret};
-use crate::local::{self, LocalOptions, LocalServer};
+use crate::local::{self, LocalOptions, LocalServer, Use};
 use crate::output::{Failure, Screen};
 
 const API_KEY: &str = "KYBERN_API_KEY";
+const URL: &str = "KYBERN_URL";
 
 /// One run of the command line.
 pub(crate) struct Context {
@@ -49,9 +50,11 @@ impl Context {
         Config::load(self.globals.config.as_deref(), &overrides, &self.env)
     }
 
-    /// The server that was named, if one was.
+    /// The server that was named, if one was. A database that is named on the command line goes before a server of
+    /// the environment.
     pub(crate) fn url(&self) -> Option<&str> {
-        self.globals.url.as_deref().filter(|url| !url.is_empty())
+        let flag = self.globals.url.as_deref().filter(|url| !url.is_empty());
+        flag.or_else(|| self.env.get(URL).map(str::trim).filter(|_| self.globals.database.is_none()))
     }
 
     /// The key of the environment.
@@ -65,6 +68,22 @@ impl Context {
     /// # Errors
     /// When the settings are faulty, or the database cannot be opened.
     pub(crate) async fn connect(&mut self) -> Result<Client, Failure> {
+        self.connect_for(Use::Work).await
+    }
+
+    /// The same for a verb that only reads: without a server it makes no database and writes nothing.
+    ///
+    /// # Errors
+    /// The same.
+    pub(crate) async fn connect_to_read(&mut self) -> Result<Client, Failure> {
+        self.connect_for(Use::Read).await
+    }
+
+    async fn connect_for(&mut self, purpose: Use) -> Result<Client, Failure> {
+        if self.globals.url.is_some() && self.globals.database.is_some() {
+            let message = "--url names a server and --database a database, one of them is meant";
+            return Err(Failure::usage(message, "leave one of them out"));
+        }
         if let Some(url) = self.url() {
             return Ok(Client::new(url, self.api_key())?);
         }
@@ -74,7 +93,7 @@ impl Context {
         if self.globals.database.is_none() && client.answers().await {
             return Ok(client);
         }
-        let local = local::open(LocalOptions { config }).await?;
+        let local = local::open(LocalOptions { config, purpose }).await?;
         let client = Client::new(&local.url, Some(local.key.clone()))?;
         self.local = Some(local);
         Ok(client)

@@ -49,7 +49,12 @@ pub(super) enum KeyCommand {
         id: KeyId,
     },
     /// Make a new admin key, when the old one is lost; needs write access to the database
-    Recover,
+    Recover {
+        /// Go on under the present master key, because the one of the database is lost for good: old API keys, sealed
+        /// values and the audit chain up to now no longer hold
+        #[arg(long)]
+        new_master_key: bool,
+    },
 }
 
 fn role(text: &str) -> Result<Role, String> {
@@ -58,8 +63,8 @@ fn role(text: &str) -> Result<Role, String> {
 }
 
 /// Makes a new admin key on the database itself.
-pub(super) async fn recover(context: &Context) -> Result<ExitCode, Failure> {
-    let options = RecoverOptions { config: context.config(None)?, screen: context.new_screen() };
+pub(super) async fn recover(new_master_key: bool, context: &Context) -> Result<ExitCode, Failure> {
+    let options = RecoverOptions { config: context.config(None)?, new_master_key, screen: context.new_screen() };
     Ok(crate::recover::run(options).await?)
 }
 
@@ -85,7 +90,7 @@ pub(super) async fn run(command: KeyCommand, context: &mut Context) -> Result<Ex
             context.screen().line(format!("key {id} is revoked"));
             Ok(Exit::Done)
         }
-        KeyCommand::Recover => Ok(Exit::Done),
+        KeyCommand::Recover { .. } => Ok(Exit::Done),
     }
 }
 
@@ -104,7 +109,7 @@ async fn create(body: &Value, format: Format, context: &mut Context) -> Result<E
 }
 
 async fn list(page: &Page, format: Format, context: &mut Context) -> Result<Exit, Failure> {
-    let client = context.connect().await?;
+    let client = context.connect_to_read().await?;
     let reply = client.get("/api/keys", &page.query()).await?;
     if format.json {
         context.raw(&reply);

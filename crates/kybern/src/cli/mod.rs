@@ -45,8 +45,8 @@ pub(crate) struct Globals {
     /// The database: sqlite:PATH or postgres://…
     #[arg(long, global = true, value_name = "URL", help_heading = "Where")]
     pub(crate) database: Option<String>,
-    /// The server to talk to
-    #[arg(long, global = true, value_name = "URL", env = "KYBERN_URL", help_heading = "Where")]
+    /// The server to talk to [env: KYBERN_URL, where no --database is given]
+    #[arg(long, global = true, value_name = "URL", help_heading = "Where")]
     pub(crate) url: Option<String>,
 }
 
@@ -116,7 +116,9 @@ async fn run(command: Command, context: &mut Context) -> Result<ExitCode, Failur
         Command::Backup(args) => return admin::backup(args, context).await,
         Command::Restore(args) => return admin::restore(args, context).await,
         Command::Doctor(args) => return admin::doctor(args, context).await,
-        Command::Key(key::KeyCommand::Recover) => return key::recover(context).await,
+        Command::Key(key::KeyCommand::Recover { new_master_key }) => {
+            return key::recover(new_master_key, context).await;
+        }
         Command::Task(command) => task::run(command, context).await,
         Command::Plan(command) => plan::run(command, context).await,
         Command::Tool(command) => tool::run(command, context).await,

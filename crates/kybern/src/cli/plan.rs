@@ -52,7 +52,7 @@ pub(super) async fn run(command: PlanCommand, context: &mut Context) -> Result<E
 }
 
 async fn list(page: &Page, format: Format, context: &mut Context) -> Result<Exit, Failure> {
-    let client = context.connect().await?;
+    let client = context.connect_to_read().await?;
     let reply = client.get("/api/plans", &page.query()).await?;
     if format.json {
         context.raw(&reply);
@@ -91,7 +91,7 @@ async fn list(page: &Page, format: Format, context: &mut Context) -> Result<Exit
 }
 
 async fn show(key: &str, format: Format, context: &mut Context) -> Result<Exit, Failure> {
-    let client = context.connect().await?;
+    let client = context.connect_to_read().await?;
     let reply = client.get(&format!("/api/plans/{}", segment(key)), &[]).await?;
     if format.json {
         context.raw(&reply);
@@ -141,7 +141,7 @@ fn step_line(step: &Value, paint: Paint) -> String {
 
 async fn check(file: &Path, format: Format, context: &mut Context) -> Result<Exit, Failure> {
     let plans = read(file)?;
-    let client = context.connect().await?;
+    let client = context.connect_to_read().await?;
     let paint = context.screen().paint();
     let mut exit = Exit::Done;
     for plan in plans {
@@ -165,13 +165,25 @@ async fn check(file: &Path, format: Format, context: &mut Context) -> Result<Exi
 }
 
 async fn import(files: &[PathBuf], context: &mut Context) -> Result<Exit, Failure> {
-    let mut plans = Vec::new();
+    let (mut plans, mut unread) = (Vec::new(), Vec::new());
     for file in files {
-        plans.extend(read(file)?);
+        match read(file) {
+            Ok(some) => plans.extend(some),
+            Err(failure) => unread.push(failure),
+        }
+    }
+    if plans.is_empty()
+        && let Some(failure) = unread.pop()
+    {
+        return Err(failure);
     }
     let client = context.connect().await?;
     let paint = context.screen().paint();
     let mut exit = Exit::Done;
+    for failure in unread {
+        exit = Exit::Failed;
+        context.screen().line(format!("{} {failure}", paint.bad("✗")));
+    }
     for plan in plans {
         match store(&client, &plan).await {
             Ok(line) => context.screen().line(format!("{} {line}", paint.good("✓"))),

@@ -46,7 +46,7 @@ pub(super) async fn run(command: ToolCommand, context: &mut Context) -> Result<E
 }
 
 async fn list(page: &Page, format: Format, context: &mut Context) -> Result<Exit, Failure> {
-    let client = context.connect().await?;
+    let client = context.connect_to_read().await?;
     let reply = client.get("/api/tools", &page.query()).await?;
     if format.json {
         context.raw(&reply);
@@ -70,7 +70,7 @@ async fn list(page: &Page, format: Format, context: &mut Context) -> Result<Exit
 }
 
 async fn show(name: &str, format: Format, context: &mut Context) -> Result<Exit, Failure> {
-    let client = context.connect().await?;
+    let client = context.connect_to_read().await?;
     let reply = client.get(&format!("/api/tools/{}", segment(name)), &[]).await?;
     if format.json {
         context.raw(&reply);
@@ -126,7 +126,7 @@ async fn call(name: &str, arguments: &Value, format: Format, context: &mut Conte
     }
     let approval = field(answer, "approvalId");
     if !approval.is_empty() {
-        screen.line(format!("it waits for a person's yes, as approval {approval}"));
+        screen.line(format!("it waits for a person's yes: kybern task show {approval}"));
     }
     Ok(exit)
 }

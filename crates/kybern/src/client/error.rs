@@ -19,6 +19,12 @@ pub(crate) enum ClientError {
         /// What the connection says.
         reason: String,
     },
+    /// The server speaks plain HTTP, and its URL says https.
+    #[error("the server at {url} does not speak TLS")]
+    Plain {
+        /// The server.
+        url: String,
+    },
     /// Something answered that does not speak Kybern's API.
     #[error("{url} answered with something else than Kybern's API: {reason}")]
     Foreign {
@@ -83,12 +89,18 @@ impl ApiError {
         let remedy = match self.code? {
             ErrorCode::Unauthenticated => {
                 "set KYBERN_API_KEY to a key of this server; \"kybern key recover\" makes a new admin key for whoever \
-                 can write its database"
+                 can write its database (on SQLite stop the server first)"
             }
             ErrorCode::PermissionDenied => "use a key with the role for it, or ask an admin: \"kybern key create\"",
             ErrorCode::NotFound => "check the id or the name; the matching \"list\" verb shows what there is",
+            ErrorCode::Conflict if self.message.to_ascii_lowercase().contains("idempotency") => {
+                "take another --idempotency-key, or leave it out"
+            }
             ErrorCode::Conflict => "look at its state first: \"kybern task show ID\"",
-            ErrorCode::PayloadTooLarge => "send less, or raise server.max_body_bytes or server.max_mail_bytes",
+            ErrorCode::PayloadTooLarge => {
+                "send less, or raise the limit in the server's settings: server.max_mail_bytes for an e-mail, \
+                 server.max_body_bytes for everything else"
+            }
             ErrorCode::RateLimited | ErrorCode::Unavailable => {
                 return Some(match self.retry_after_s {
                     Some(seconds) => format!("try again in {seconds} s"),
@@ -114,7 +126,7 @@ impl ClientError {
         match self {
             Self::Unreachable { .. } => true,
             Self::Api(error) => matches!(error.status, 408 | 429 | 503 | 504),
-            Self::Foreign { .. } | Self::Url { .. } | Self::Setup(_) => false,
+            Self::Plain { .. } | Self::Foreign { .. } | Self::Url { .. } | Self::Setup(_) => false,
         }
     }
 
@@ -125,6 +137,7 @@ impl ClientError {
             Self::Unreachable { .. } => {
                 Some("start it with \"kybern serve\", or set KYBERN_URL to where it listens".to_owned())
             }
+            Self::Plain { url } => Some(format!("set KYBERN_URL to {}", url.replacen("https:", "http:", 1))),
             Self::Foreign { .. } | Self::Url { .. } => {
                 Some("set KYBERN_URL to a Kybern server, such as http://127.0.0.1:7171".to_owned())
             }
@@ -159,5 +172,8 @@ mod tests {
         assert!(error("UNAUTHENTICATED").unwrap().contains("KYBERN_API_KEY"));
         assert_eq!(error("RATE_LIMITED").unwrap(), "try again in 7 s");
         assert_eq!(error("A_NEW_CODE"), None);
+        let body = json!({"error": {"code": "CONFLICT", "message": "the idempotency key was used before"}});
+        let reused = ClientError::from(Box::new(ApiError::read(409, None, &body).unwrap())).remedy().unwrap();
+        assert!(reused.contains("another --idempotency-key"), "{reused}");
     }
 }

@@ -47,6 +47,11 @@ impl<'a> Events<'a> {
     pub(crate) async fn next(&mut self) -> Result<Option<Event>, ClientError> {
         loop {
             while let Some(raw) = self.parser.next() {
+                let event = unwrap(raw.name, &raw.data);
+                // `done` carries the id of the last event: it is never one that was seen before.
+                if event.name == "done" {
+                    return Ok(None);
+                }
                 if let Some(id) = raw.id.filter(|id| !id.is_empty()) {
                     // A server that begins too early repeats what has been seen.
                     if self.last_id.as_deref().is_some_and(|last| seen(last, &id)) {
@@ -55,8 +60,7 @@ impl<'a> Events<'a> {
                     self.last_id = Some(id);
                     self.attempts = 0;
                 }
-                let event = unwrap(raw.name, &raw.data);
-                return Ok((event.name != "done").then_some(event));
+                return Ok(Some(event));
             }
             if self.response.is_none() {
                 self.connect().await?;

@@ -158,11 +158,21 @@ fn file_layer(path: &Path) -> Result<Layer, ConfigError> {
             "name a file that can be read with --config",
         ))
     })?;
-    let profiles = Toml::string(&text)
-        .data()
-        .map_err(|error| ConfigError::one(Fault::file(path, format!("is not TOML: {error}"), "correct that line")))?;
+    let broken = |problem: String| ConfigError::one(Fault::file(path, problem, "correct that line"));
+    if let Err(error) = text.parse::<toml::Table>() {
+        let at = error.span().map(|span| place(&text, span.start)).unwrap_or_default();
+        return Err(broken(format!("is not TOML{at}: {}", error.message().replace('\n', ", "))));
+    }
+    let profiles = Toml::string(&text).data().map_err(|error| broken(format!("is not TOML: {error}")))?;
     let dict = profiles.into_values().next().unwrap_or_else(Dict::new);
     Ok(Layer { name: path.display().to_string(), dict })
+}
+
+/// The line and the column of a byte, as editors count them.
+fn place(text: &str, byte: usize) -> String {
+    let before = text.get(..byte).unwrap_or(text);
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    format!(" at line {}, column {}", before.matches('\n').count() + 1, line.chars().count() + 1)
 }
 
 /// A variable is a text where a text is expected, and otherwise what it looks like: a number, a list, a truth value.

@@ -21,7 +21,7 @@ use kybern_engine::task::TaskView;
 use crate::config::Config;
 use crate::config::database::DatabaseUrl;
 use crate::output::{Paint, Screen};
-use crate::serve;
+use crate::serve::{self, Purpose};
 use samples::{SAMPLES, Sample, Way};
 
 /// How long one message may take.
@@ -55,7 +55,7 @@ pub(crate) async fn run(options: DemoOptions) -> anyhow::Result<ExitCode> {
     std::fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let mut config = Config::default();
     config.database.url = DatabaseUrl::Sqlite(folder.join("demo.db"));
-    let running = serve::start(config, SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
+    let running = serve::start(config, SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), Purpose::Serve).await?;
     let paint = screen.paint();
     screen.line(paint.bold(&format!("{} messages come in by mail, web form and text message.", SAMPLES.len())));
     screen.line("Model: offline rules. No key, no network. Nothing leaves this machine; mail stays in the outbox.\n");

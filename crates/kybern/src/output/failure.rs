@@ -2,10 +2,14 @@
 
 use std::io::{self, Write};
 
+use kybern_core::error::{Detail, Error, ErrorCode};
+use kybern_store::StoreError;
+
 use super::paint::Paint;
 use super::text::clean;
 use crate::client::ClientError;
 use crate::config::ConfigError;
+use crate::opening::OpenError;
 
 /// A verb that could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -63,10 +67,7 @@ impl Failure {
         match self {
             Self::Client(error) => {
                 if let ClientError::Api(api) = error {
-                    for fault in &api.details {
-                        let place = if fault.path.is_empty() { String::new() } else { format!("{}: ", fault.path) };
-                        detail(format!("{place}{}", fault.message));
-                    }
+                    api.details.iter().filter_map(|fault| unsaid(fault, &api.message)).for_each(&mut detail);
                 }
                 remedy = error.remedy();
             }
@@ -77,19 +78,64 @@ impl Failure {
                 }
             }
             Self::Usage { remedy: text, .. } => remedy.clone_from(text),
-            Self::Other(error) => error.chain().skip(1).for_each(|cause| detail(cause.to_string())),
-            Self::File { .. } | Self::Content { .. } => {}
+            Self::Other(error) => {
+                let mut said = error.to_string();
+                for cause in error.chain().skip(1).map(ToString::to_string) {
+                    // Libraries repeat what their source says, or the other way round.
+                    if !said.contains(&cause) && !cause.ends_with(&said) {
+                        detail(cause.clone());
+                        said = cause;
+                    }
+                }
+                remedy = error.downcast_ref::<OpenError>().and_then(OpenError::remedy).map(str::to_owned);
+            }
+            Self::File { path, source } => {
+                remedy = Some(match source.kind() {
+                    io::ErrorKind::NotFound => format!("name a file that exists, {path} does not"),
+                    io::ErrorKind::IsADirectory => format!("{path} is a folder, name a file"),
+                    _other => format!("let this user read {path}"),
+                });
+            }
+            Self::Content { .. } => {}
         }
         if let Some(remedy) = remedy {
             lines.push(format!("  {} {}", paint.bold("try:"), clean(&remedy)));
         }
-        if let Self::Client(ClientError::Api(api)) = self
-            && let Some(id) = &api.request_id
-        {
-            lines.push(paint.dim(&format!("  request {}", clean(id))));
+        let request = match self {
+            Self::Client(ClientError::Api(api)) => api.request_id.as_deref(),
+            _local => None,
+        };
+        let code = self.code().map(|code| format!("code {code}"));
+        let known: Vec<String> = code.into_iter().chain(request.map(|id| format!("request {}", clean(id)))).collect();
+        if !known.is_empty() {
+            lines.push(paint.dim(&format!("  {}", known.join(", "))));
         }
         lines
     }
+
+    /// The stable code, where there is one.
+    fn code(&self) -> Option<ErrorCode> {
+        match self {
+            Self::Client(ClientError::Api(api)) => api.code,
+            Self::Client(ClientError::Unreachable { .. }) => Some(ErrorCode::Unavailable),
+            Self::Other(error) => error.chain().find_map(|cause| {
+                let opening = cause.downcast_ref::<OpenError>().and_then(OpenError::code);
+                let told = opening.or_else(|| cause.downcast_ref::<Error>().map(Error::code));
+                told.or_else(|| cause.downcast_ref::<StoreError>().map(StoreError::code))
+            }),
+            Self::Client(_) | Self::Config(_) | Self::Usage { .. } | Self::File { .. } | Self::Content { .. } => None,
+        }
+    }
+}
+
+/// A detail as a line, unless the message has said it all.
+fn unsaid(fault: &Detail, message: &str) -> Option<String> {
+    let whole =
+        if fault.path.is_empty() { fault.message.clone() } else { format!("{}: {}", fault.path, fault.message) };
+    if message.contains(&whole) {
+        return None;
+    }
+    Some(if message == fault.message { format!("at {}", fault.path) } else { whole })
 }
 
 /// Tells a failure on standard error.
@@ -118,6 +164,18 @@ mod tests {
         assert_eq!(lines[0], "error: this key may not do that");
         assert_eq!(lines[1], "  /roles: needs  admin");
         assert!(lines[2].starts_with("  try: use a key with the role"), "{lines:?}");
-        assert_eq!(lines[3], "  request r-1");
+        assert_eq!(lines[3], "  code PERMISSION_DENIED, request r-1");
+    }
+
+    #[test]
+    fn nothing_is_said_twice() {
+        let detail = |path: &str, message: &str| Detail::new(path, message);
+        assert_eq!(unsaid(&detail("", "the body is empty"), "the body is empty"), None);
+        assert_eq!(unsaid(&detail("/name", "is missing"), "/name: is missing"), None);
+        assert_eq!(unsaid(&detail("/name", "it is empty"), "it is empty").as_deref(), Some("at /name"));
+        assert_eq!(unsaid(&detail("/a", "is wrong"), "2 faults").as_deref(), Some("/a: is wrong"));
+        let chain = anyhow::anyhow!("no such database").context("database: no such database").context("cannot open");
+        let lines = Failure::from(chain).lines(Paint::new(false));
+        assert_eq!(lines, ["error: cannot open", "  database: no such database"]);
     }
 }

@@ -19,9 +19,9 @@ pub(crate) use log::{line as log_line, table as log_table};
 pub(crate) use paint::Paint;
 pub(crate) use progress::Progress;
 pub(crate) use schema::{Field, fields};
-pub(crate) use table::{Cell, Table};
+pub(crate) use table::{Cell, MAX_COLUMN, Table};
 pub(crate) use task::{TaskView, person_waits, plan as plan_of, render as render_task, waits as render_waits};
-pub(crate) use text::{field, in_full, moment, short, span};
+pub(crate) use text::{clean, count, field, in_full, moment, short, span};
 
 use crate::config::Environment;
 

@@ -4,6 +4,11 @@ use serde_json::Value;
 
 use super::text::{clean, field, short};
 
+/// How many ways of an object are shown.
+const MAX_SAMPLES: usize = 2;
+/// How deep an object is shown.
+const MAX_SAMPLE_DEPTH: usize = 6;
+
 /// One field of a form.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Field {
@@ -16,6 +21,8 @@ pub(crate) struct Field {
     /// Whether the answer is refused without it.
     pub(crate) required: bool,
     types: Vec<String>,
+    /// What an object may look like, as JSON: one for each way.
+    samples: Vec<String>,
 }
 
 /// The fields that a schema names, in its order.
@@ -38,7 +45,8 @@ pub(crate) fn fields(schema: &Value) -> Vec<Field> {
             text if text.is_empty() => field(schema, "title"),
             text => text,
         };
-        Field { key: key.clone(), description, choices, required: required.contains(&key.as_str()), types }
+        let (key, required) = (key.clone(), required.contains(&key.as_str()));
+        Field { key, description, choices, required, types, samples: samples(schema) }
     };
     properties.iter().map(field_of).collect()
 }
@@ -65,19 +73,32 @@ impl Field {
         if !self.description.is_empty() {
             line.push_str(&format!(": {}", self.description));
         }
+        if !self.samples.is_empty() {
+            line.push_str(&format!(", such as {}", self.samples.join(" or ")));
+        }
         line
     }
 
-    /// An example for `--set`.
-    pub(crate) fn example(&self) -> String {
-        let value = match self.choices.first() {
-            Some(value) => short(value, 60),
+    /// An example for `--set`, with the likely choice where there are several.
+    pub(crate) fn example(&self, likely: Option<&str>) -> String {
+        let among = likely.filter(|likely| self.choices.iter().any(|choice| choice == *likely));
+        let value = match self.choices.as_slice() {
+            [_, _, ..] if among.is_some() => among.unwrap_or_default().to_owned(),
+            [value] => short(value, 60),
+            [_, _, ..] => "…".to_owned(),
+            [] => self.sample(),
+        };
+        format!("--set {}={value}", clean(&self.key))
+    }
+
+    fn sample(&self) -> String {
+        match self.samples.first() {
+            Some(sample) => format!("'{sample}'"),
             None if self.is("boolean") => "true".to_owned(),
             None if self.is("array") => "'[…]'".to_owned(),
             None if self.is("object") => "'{…}'".to_owned(),
             None => "…".to_owned(),
-        };
-        format!("--set {}={value}", clean(&self.key))
+        }
     }
 
     /// What a person typed, as the value that the schema wants: a text needs no quotes.
@@ -114,6 +135,41 @@ impl Field {
 
     fn is(&self, name: &str) -> bool {
         self.types.iter().any(|known| known == name)
+    }
+}
+
+/// What an object with known members may look like: one text for each way that its members may take.
+fn samples(schema: &Value) -> Vec<String> {
+    let known = schema.get("properties").and_then(Value::as_object).is_some_and(|members| !members.is_empty());
+    if !known {
+        return Vec::new();
+    }
+    let mut samples: Vec<String> = (0..MAX_SAMPLES).map(|way| clean(&sample(schema, way, 0).to_string())).collect();
+    samples.dedup();
+    samples
+}
+
+/// A value that fits, taking that way where there are several.
+fn sample(schema: &Value, way: usize, depth: usize) -> Value {
+    let first = |name: &str| schema.get(name).and_then(Value::as_array).and_then(|all| all.get(way).or(all.last()));
+    if depth > MAX_SAMPLE_DEPTH {
+        return Value::from("…");
+    }
+    if let Some(value) = schema.get("const").or_else(|| first("enum")) {
+        return value.clone();
+    }
+    if let Some(inner) = first("oneOf").or_else(|| first("anyOf")) {
+        return sample(inner, way, depth + 1);
+    }
+    match schema.get("type").and_then(Value::as_str) {
+        Some("object") => {
+            let members = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+            members.map(|(name, member)| (name.clone(), sample(member, way, depth + 1))).collect()
+        }
+        Some("array") => Value::Array(Vec::new()),
+        Some("boolean") => Value::Bool(true),
+        Some("integer" | "number") => Value::from(0),
+        _text_or_unsaid => Value::from("…"),
     }
 }
 
@@ -158,7 +214,7 @@ mod tests {
         assert_eq!(text.read("0042"), Ok(json!("0042")));
         assert_eq!(text.read("\"0042\""), Ok(json!("0042")));
         assert_eq!(text.describe(), "x (text; required): policy number");
-        assert_eq!(text.example(), "--set x=…");
+        assert_eq!(text.example(None), "--set x=…");
     }
 
     #[test]
@@ -176,6 +232,19 @@ mod tests {
         let choice = one(json!({"enum": ["insurance.new_lead", "global.other"]}));
         assert!(choice.read("insurance.new_lead").is_ok());
         assert_eq!(choice.read("x").unwrap_err(), "\"x\" is none of insurance.new_lead, global.other");
-        assert_eq!(choice.example(), "--set x=insurance.new_lead");
+        assert_eq!(choice.example(None), "--set x=…");
+        assert_eq!(choice.example(Some("global.other")), "--set x=global.other");
+        assert_eq!(choice.example(Some("unknown")), "--set x=…");
+    }
+
+    #[test]
+    fn an_object_shows_each_of_its_shapes() {
+        let file = json!({"oneOf": [{"type": "object", "properties": {"ignore": {"const": true}}},
+            {"type": "object", "properties": {"text": {"type": "string"}}}]});
+        let documents = one(json!({"type": "object", "properties": {"1": file}}));
+        assert_eq!(documents.example(None), "--set x='{\"1\":{\"ignore\":true}}'");
+        let shapes = "such as {\"1\":{\"ignore\":true}} or {\"1\":{\"text\":\"…\"}}";
+        assert!(documents.describe().ends_with(shapes), "{}", documents.describe());
+        assert_eq!(one(json!({"type": "object"})).example(None), "--set x='{…}'");
     }
 }

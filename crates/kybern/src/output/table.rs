@@ -4,7 +4,7 @@ use super::paint::Paint;
 use super::text::clean;
 
 /// The widest that a column grows.
-const MAX_COLUMN: usize = 72;
+pub(crate) const MAX_COLUMN: usize = 72;
 
 /// One cell: its text, and how it is painted once its width is known.
 #[derive(Clone, Debug)]

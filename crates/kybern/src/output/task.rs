@@ -29,7 +29,7 @@ pub(crate) fn render(view: TaskView<'_>, paint: Paint) -> String {
     parts.extend(steps_of(view, paint));
     parts.extend(made(view.artifacts, paint));
     parts.extend(result(task, paint));
-    parts.extend(waits(task, paint));
+    parts.extend(open_waits(view, paint));
     parts.extend(next(task, paint));
     parts.join("\n\n")
 }
@@ -107,7 +107,13 @@ fn steps_of(view: TaskView<'_>, paint: Paint) -> Option<String> {
     let mut lines: Vec<String> = seen
         .iter()
         .filter(|step| !is_phase(&step.id) || step.mark != StepMark::Done)
-        .map(|step| line(step.mark, &step.id, &step.tool, &step.note))
+        .map(|step| match step.mark {
+            // Whoever cancels a task does not wait for its steps.
+            StepMark::Running | StepMark::Waiting if ended => {
+                line(StepMark::Skipped, &step.id, &step.tool, "was not finished")
+            }
+            mark => line(mark, &step.id, &step.tool, &step.note),
+        })
         .collect();
     let planned = view.task.get("frozenPlan").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     for step in planned {
@@ -158,7 +164,20 @@ pub(crate) fn person_waits(task: &Value) -> Vec<&Value> {
 
 /// What the task waits for, why, and the command that answers it.
 pub(crate) fn waits(task: &Value, paint: Paint) -> Option<String> {
-    let waits = person_waits(task);
+    render_waits(task, &person_waits(task), paint)
+}
+
+/// The waits that the log does not say were answered: a task keeps them until a worker has come to rest again.
+fn open_waits(view: TaskView<'_>, paint: Paint) -> Option<String> {
+    let seen = steps(view.log);
+    let is_open = |wait: &&Value| {
+        let id = field(wait, "stepId");
+        seen.iter().find(|step| step.id == id).is_none_or(|step| step.mark == StepMark::Waiting)
+    };
+    render_waits(view.task, &person_waits(view.task).into_iter().filter(is_open).collect::<Vec<_>>(), paint)
+}
+
+fn render_waits(task: &Value, waits: &[&Value], paint: Paint) -> Option<String> {
     let several = waits.len() > 1;
     let text: Vec<String> = waits.iter().map(|wait| one_wait(task, wait, several, paint)).collect();
     (!text.is_empty()).then(|| format!("{}\n{}", paint.wait("waits for a person"), text.join("\n")))
@@ -173,7 +192,10 @@ fn one_wait(task: &Value, wait: &Value, several: bool, paint: Paint) -> String {
     }
     if let Some(Value::Object(details)) = wait.get("details") {
         for (name, value) in details {
-            lines.push(format!("    {}", paint.dim(&format!("{}: {}", clean(name), short(value, 100)))));
+            let text = detail(value);
+            if !text.is_empty() {
+                lines.push(format!("    {}", paint.dim(&format!("{}: {text}", clean(name)))));
+            }
         }
     }
     let asked = wait.get("schema").map(fields).unwrap_or_default();
@@ -192,17 +214,37 @@ fn one_wait(task: &Value, wait: &Value, several: bool, paint: Paint) -> String {
         let required: Vec<_> = asked.iter().filter(|field| field.required).collect();
         let shown = if required.is_empty() { asked.iter().take(1).collect() } else { required };
         for field in shown {
-            command.push_str(&format!(" {}", field.example()));
+            command.push_str(&format!(" {}", field.example(likely(wait).as_deref())));
         }
     }
     lines.push(format!("    {} {command}", paint.bold("answer:")));
     lines.join("\n")
 }
 
+/// A detail as one line; empty when it says nothing. Guesses with how sure they are read better than their JSON.
+fn detail(value: &Value) -> String {
+    let guess = |pair: &Value| Some(format!("{} ({:.2})", pair.get(0)?.as_str()?, pair.get(1)?.as_f64()?));
+    let guesses = value.as_array().map(|pairs| pairs.iter().map(guess).collect::<Option<Vec<_>>>());
+    match guesses {
+        Some(Some(guesses)) => clean(&guesses.join(", ")),
+        _other => short(value, 100),
+    }
+}
+
+/// What the model would say: its best answer, or its first alternative.
+fn likely(wait: &Value) -> Option<String> {
+    let best = wait.pointer("/details/best").and_then(Value::as_str);
+    best.or_else(|| wait.pointer("/details/alternatives/0/0")?.as_str()).map(clean)
+}
+
 fn next(task: &Value, paint: Paint) -> Option<String> {
     let id = field(task, "id");
     let hint = match field(task, "status").as_str() {
         _paused if task.get("pausedAt").is_some_and(|at| !at.is_null()) => format!("kybern task resume {id}"),
+        // A task keeps its limit, also when it is tried again.
+        "failed" if field(task, "errorMessage").starts_with("Max execution steps exceeded") => {
+            "submit it again with a larger --max-steps (10000 at most)".to_owned()
+        }
         "failed" => format!("kybern task log {id}, then kybern task retry {id}"),
         "completed" | "cancelled" | "needs_review" => return None,
         _running => format!("kybern task watch {id}"),
@@ -262,6 +304,41 @@ mod tests {
         let task = json!({"id": "t1", "waits": [{"stepId": "send", "kind": "ambiguous", "reason": "was it sent?"}]});
         let text = waits(&task, Paint::new(false)).unwrap();
         assert!(text.contains("kybern task review t1 --resolution done"), "{text}");
+    }
+
+    #[test]
+    fn a_task_that_has_ended_waits_for_nothing() {
+        let log = [
+            json!({"eventType": "step_started", "stepId": "w", "summary": "waits", "metadata": {"waitsFor": "timer"}}),
+        ];
+        let text = show(&json!({"id": "t1", "status": "cancelled"}), &log, &[]);
+        assert!(text.contains("- w  was not finished"), "{text}");
+    }
+
+    #[test]
+    fn an_answered_wait_is_not_asked_again() {
+        let task = json!({"id": "t1", "status": "executing", "waits": [{"stepId": "ask", "kind": "input"}]});
+        let mut log = vec![json!({"eventType": "needs_review", "stepId": "ask"})];
+        assert!(show(&task, &log, &[]).contains("answer:"));
+        log.push(json!({"eventType": "human_review", "stepId": "ask"}));
+        assert!(!show(&task, &log, &[]).contains("answer:"));
+    }
+
+    #[test]
+    fn an_unsure_intent_proposes_what_is_likely() {
+        let task = json!({"id": "t1", "waits": [{"stepId": "_intent", "kind": "intent", "reason": "which?",
+            "schema": {"required": ["intent"], "properties": {"intent": {"type": "string", "enum": ["a.a", "b.b"]}}},
+            "details": {"best": null, "alternatives": [["b.b", 0.412], ["a.a", 0.1]]}}]});
+        let text = waits(&task, Paint::new(false)).unwrap();
+        assert!(text.contains("--set intent=b.b") && text.contains("alternatives: b.b (0.41), a.a (0.10)"), "{text}");
+        assert!(!text.contains("best"), "{text}");
+    }
+
+    #[test]
+    fn too_many_steps_are_not_tried_again() {
+        let task =
+            json!({"id": "t1", "status": "failed", "errorMessage": "Max execution steps exceeded (50): the plan"});
+        assert!(show(&task, &[], &[]).contains("next: submit it again with a larger --max-steps"));
     }
 
     #[test]

@@ -13,10 +13,8 @@ use kybern_core::plan::Plan;
 
 use self::life::{Disturbance, World};
 use self::seen::Seen;
+use crate::offline::packs;
 use crate::samples;
-
-#[path = "../../src/packs.rs"]
-mod packs;
 
 #[test]
 fn every_step_failed_once_or_repeated_once_leaves_the_same() {

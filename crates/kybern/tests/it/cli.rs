@@ -3,3 +3,4 @@
 mod noun;
 mod server;
 mod task;
+mod words;

@@ -1,5 +1,6 @@
 //! What the server does at its edges: how it starts and stops, what it sends, what it is sent, who sees what.
 
+mod alone;
 mod backup;
 mod delivery;
 mod events;

@@ -95,7 +95,7 @@ impl Attack {
         statuses: &[&str],
     ) -> Result<(), String> {
         let Some(key) = answer["key"].as_str() else {
-            let refused = [400, 422].contains(&status) && answer["error"]["code"] == "VALIDATION_ERROR";
+            let refused = status == 422 && answer["error"]["code"] == "UNPROCESSABLE";
             return if refused { Ok(()) } else { Err(format!("{status} {answer:.300}")) };
         };
         let task = json!({"input": "go", "planKey": key, "payload": payload, "maxSteps": 200});

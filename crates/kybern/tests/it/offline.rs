@@ -4,7 +4,7 @@
 
 mod fit;
 #[path = "../../src/packs.rs"]
-mod packs;
+pub(crate) mod packs;
 mod samples;
 
 use std::fs;

@@ -68,10 +68,7 @@ impl App {
     }
 
     /// The same, with an outside world and workflows in it.
-    pub(crate) async fn start_with(
-        http: Arc<dyn HttpClient>,
-        workflows: BTreeMap<String, WorkflowEndpoint>,
-    ) -> Self {
+    pub(crate) async fn start_with(http: Arc<dyn HttpClient>, workflows: BTreeMap<String, WorkflowEndpoint>) -> Self {
         let clock = Arc::new(RunningClock::new());
         let engine = engine(&clock, http, workflows);
         engine.start().await.unwrap();

@@ -12,6 +12,7 @@ mod forms;
 mod fuzz;
 mod harness;
 mod idempotency;
+mod local;
 mod openapi;
 mod outside;
 mod reach;

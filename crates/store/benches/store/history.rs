@@ -87,7 +87,8 @@ pub(crate) fn fill_sqlite(path: &Path, tasks: u64) {
     let numbers = format!("WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {tasks})");
     let id = "unhex(printf('%012x', 1700000000000 + n) || '70008000' || printf('%012x', n))";
     let tenant = "(SELECT id FROM tenant ORDER BY created_at LIMIT 1)";
-    let words = "'please send the loss runs for the policies that are listed below, and confirm that you have received it'";
+    let words =
+        "'please send the loss runs for the policies that are listed below, and confirm that you have received it'";
     conn.execute_batch(&format!(
         "BEGIN;
          {numbers} INSERT INTO task (id, tenant_id, channel, source, status, input, payload, created_by, max_steps,

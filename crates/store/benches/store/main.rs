@@ -1,6 +1,11 @@
 //! What the stores can do, as figures with their goals: `cargo xtask perf`, or
 //! `cargo bench -p kybern-store --bench store -- [--history N] [--seconds S] [--postgres URL]`.
-#![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a measurement stops at the first fault")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a measurement stops at the first fault"
+)]
 #![expect(clippy::indexing_slicing, clippy::cast_precision_loss, clippy::print_stdout, reason = "a measuring program")]
 
 mod history;
@@ -131,7 +136,12 @@ async fn one_row_rate(pool: &sqlx::PgPool, span: Duration) -> f64 {
             let mut conn = pool.acquire().await.unwrap();
             while begun.elapsed() < span {
                 let insert = sqlx::query("INSERT INTO one_row (task, data) VALUES ($1, $2)");
-                insert.bind(1_i64).bind("{\"output\":\"0123456789012345678901234567890123456789\"}").execute(&mut *conn).await.unwrap();
+                insert
+                    .bind(1_i64)
+                    .bind("{\"output\":\"0123456789012345678901234567890123456789\"}")
+                    .execute(&mut *conn)
+                    .await
+                    .unwrap();
                 rows.fetch_add(1, Ordering::Relaxed);
             }
         })

@@ -132,7 +132,7 @@ async fn write(tx: &mut Tx, order: &Order, part: &Path) -> Result<Manifest> {
     Ok(manifest)
 }
 
-/// Refuses a database of another version. It belongs to the moment that is read: a server may just be migrating.
+/// Refuses a database of another version, or of another master key. It belongs to the moment that is read: a server may just be migrating.
 async fn expect_present(tx: &mut Tx) -> Result<()> {
     if tx.is_postgres() {
         // Opening the store has brought it to the present version.
@@ -145,7 +145,15 @@ async fn expect_present(tx: &mut Tx) -> Result<()> {
         Ok(())
     })
     .await?;
-    migrate::expect_present(&applied)
+    migrate::expect_present(&applied)?;
+    let mut known = None;
+    tx.each_row(migrate::PROOF, &[], |mut row| {
+        known = Some(row.text()?);
+        Ok(())
+    })
+    .await?;
+    let keys = std::sync::Arc::clone(&tx.shared().keys);
+    migrate::KeyProof::of(keys.as_ref(), false).expect(known.as_deref())
 }
 
 /// Every tenant of which there is something: PostgreSQL shows one at a time.

@@ -24,12 +24,14 @@ pub(crate) enum Stamp {
     Digest(String),
 }
 
+type StampedPlans = (Stamp, Arc<Vec<Plan>>);
+
 /// What was read, with its stamp.
 #[derive(Default)]
 pub(crate) struct Known {
     turn: AtomicU64,
     holders: Mutex<HashMap<String, (Stamp, KeyHolder)>>,
-    plans: Mutex<HashMap<TenantId, (Stamp, Arc<Vec<Plan>>)>>,
+    plans: Mutex<HashMap<TenantId, StampedPlans>>,
 }
 
 impl Known {

@@ -90,3 +90,38 @@ async fn a_file_that_is_no_database_is_refused() {
     assert!(open(&path).await.is_err());
     assert!(open(&folder.path().join("no/such/folder/kybern.db")).await.is_err());
 }
+
+#[tokio::test]
+async fn a_file_is_opened_only_under_the_master_key_that_it_was_made_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kybern.db");
+    drop(open(&path).await.unwrap());
+    let other = async |adopt_key| {
+        let (keys, clock) = (Arc::new(TestKeys::of(7)), Arc::new(SimClock::new()));
+        SqliteStore::open(&path, SqliteOptions { adopt_key, ..SqliteOptions::default() }, keys, clock).await
+    };
+    assert!(matches!(other(false).await.unwrap_err(), StoreError::OtherKey));
+    let (keys, clock) = (Arc::new(TestKeys::of(7)), Arc::new(SimClock::new()));
+    let archive = folder.path().join("backup.zip");
+    let backup = SqliteStore::back_up_file(&path, &archive, None, keys, clock).await;
+    assert!(matches!(backup.unwrap_err(), StoreError::OtherKey));
+    drop(open(&path).await.unwrap());
+    drop(other(true).await.unwrap());
+    drop(other(false).await.unwrap());
+    assert!(matches!(open(&path).await.unwrap_err(), StoreError::OtherKey));
+}
+
+#[tokio::test]
+async fn a_postgres_database_is_opened_only_under_its_own_master_key() {
+    let Some(server) = support::server() else { return };
+    let database = Database::create(&server).await;
+    drop(connect(&database.url()).await.unwrap());
+    let other = async |adopt_key| {
+        let (keys, clock) = (Arc::new(TestKeys::of(7)), Arc::new(SimClock::new()));
+        let options = PostgresOptions { connections: 5, writers: 1, adopt_key, ..PostgresOptions::default() };
+        PostgresStore::connect(&database.url(), options, keys, clock).await
+    };
+    assert!(matches!(other(false).await.unwrap_err(), StoreError::OtherKey));
+    drop(other(true).await.unwrap());
+    assert!(matches!(connect(&database.url()).await.unwrap_err(), StoreError::OtherKey));
+}

@@ -98,7 +98,8 @@ const WAYS: &[(&str, &str, &str)] = &[
 ];
 
 /// The chains as they were, and back.
-const KEEP: &str = "CREATE TABLE kept_event AS SELECT * FROM audit_event; CREATE TABLE kept_head AS SELECT * FROM audit_head";
+const KEEP: &str =
+    "CREATE TABLE kept_event AS SELECT * FROM audit_event; CREATE TABLE kept_head AS SELECT * FROM audit_head";
 const RESTORE: &str = "DELETE FROM audit_event; DELETE FROM audit_head; INSERT INTO audit_event SELECT * FROM kept_event; \
                        INSERT INTO audit_head SELECT * FROM kept_head";
 

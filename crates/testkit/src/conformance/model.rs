@@ -42,12 +42,22 @@ pub(super) enum Steering {
 #[derive(Clone, Debug)]
 pub(super) enum EffectMove {
     Nothing,
-    Put { key: u8, expect: u8, merge: u8, value: u8, lookup: Option<u8> },
+    Put {
+        key: u8,
+        expect: u8,
+        merge: u8,
+        value: u8,
+        lookup: Option<u8>,
+    },
     Send,
     Spawn,
     /// Any task, mostly no child of the one that commits.
-    Reopen { task: usize },
-    Delegate { workflow: u8 },
+    Reopen {
+        task: usize,
+    },
+    Delegate {
+        workflow: u8,
+    },
 }
 
 /// What a commit makes of the task.

@@ -30,6 +30,13 @@ impl Options {
         }
     }
 
+    /// The file in which the number of the input is noted that is played, when findings have a place of their own.
+    pub(super) fn note(&self, target: &str) -> Option<std::fs::File> {
+        let folder = self.out.as_ref()?;
+        std::fs::create_dir_all(folder).ok()?;
+        std::fs::File::create(folder.join(format!("{target}.at"))).ok()
+    }
+
     pub(super) fn folder(&self) -> PathBuf {
         self.out.clone().unwrap_or_else(|| std::env::temp_dir().join("kybern-fuzz"))
     }

@@ -1,5 +1,7 @@
 //! Runs the inputs on a thread with the stack of a server's thread, while another watches.
+#![expect(clippy::panic, reason = "a finding is told by a panic: it fails the test")]
 
+use std::os::unix::fs::FileExt as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,8 +11,8 @@ use std::time::{Duration, Instant};
 use super::options::Options;
 use super::{Target, memory, shrink};
 
-/// What one input may take: a release build on any machine; a debug build is several times slower.
-const MAX_TIME: Duration = if cfg!(debug_assertions) { Duration::from_secs(5) } else { Duration::from_secs(1) };
+/// What one input may take: a release build on any machine; a debug build is ten times slower.
+const MAX_TIME: Duration = if cfg!(debug_assertions) { Duration::from_secs(10) } else { Duration::from_secs(1) };
 /// Nothing that takes so long ever ends.
 const HANGS: Duration = Duration::from_secs(90);
 /// A busy machine makes anything slow once. What is slow so often is slow itself.
@@ -97,9 +99,17 @@ pub(super) fn play(target: Target, options: &Options) {
 fn work(target: &Target, options: &Options, current: &AtomicU64, tell: &Sender<Result<Done, Finding>>) {
     let at_first = memory::peak();
     let mut done = Done { count: 0, bytes: 0, slowest: (Duration::ZERO, 0) };
+    let note = options.note(target.name);
     for number in options.from..options.from.saturating_add(options.count) {
         let input = target.input(options.seed, number);
         current.store(number, Ordering::Relaxed);
+        if let Some(note) = &note {
+            // Only a note is left of a process that overflows its stack.
+            drop(note.write_all_at(format!("{number:020}").as_bytes(), 0));
+        }
+        if options.count == 1 {
+            println!("fuzz {}: {}", target.name, save(target.name, options, number, &input));
+        }
         let was = input.len();
         let (took, fault) = judge(target, &input, at_first);
         if let Some((why, again)) = fault {
@@ -163,10 +173,7 @@ fn report(target: &Target, options: &Options, done: &Done, took: Duration, grown
 }
 
 fn panic_with(target: &Target, options: &Options, finding: &Finding) -> ! {
-    let name = format!("{}-{}-{}", target.name, options.seed, finding.number);
-    let path = options.folder().join(name);
-    let saved = std::fs::create_dir_all(options.folder()).and_then(|()| std::fs::write(&path, &finding.input));
-    let saved = saved.map_or_else(|error| format!("not saved: {error}"), |()| format!("saved to {}", path.display()));
+    let saved = save(target.name, options, finding.number, &finding.input);
     panic!(
         "fuzz {}: input {} of seed {}: {}\n  {saved} ({} bytes, {} before it was made smaller)\n  repeat it with: cargo \
          xtask fuzz --target {} --seed {} --from {} --count 1",
@@ -180,6 +187,12 @@ fn panic_with(target: &Target, options: &Options, finding: &Finding) -> ! {
         options.seed,
         finding.number,
     )
+}
+
+fn save(name: &str, options: &Options, number: u64, input: &[u8]) -> String {
+    let path = options.folder().join(format!("{name}-{}-{number}", options.seed));
+    let saved = std::fs::create_dir_all(options.folder()).and_then(|()| std::fs::write(&path, input));
+    saved.map_or_else(|error| format!("not saved: {error}"), |()| format!("saved to {}", path.display()))
 }
 
 #[expect(clippy::disallowed_methods, reason = "this measures real time")]

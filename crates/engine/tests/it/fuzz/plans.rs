@@ -11,16 +11,91 @@ use serde_json::{Value, json};
 use crate::world::World;
 
 const NAMES: &[&str] = &[
-    "id", "kind", "condition", "when", "dependsOn", "depends_on", "saveAs", "save_as", "stopOnFailure", "retry", "timeoutMs",
-    "timeout_ms", "tool", "args", "agent", "task", "prompt", "schema", "title", "fields", "if", "then", "else", "branches", "over",
-    "while", "maxIterations", "steps", "workflow", "planKey", "capability", "input", "maxAttempts", "initialDelayMs",
-    "maxDelayMs", "backoffMultiplier", "key", "intentKey", "domain", "keywords", "examples", "priority", "version", "output",
-    "__proto__", "text", "type", "properties", "required",
+    "id",
+    "kind",
+    "condition",
+    "when",
+    "dependsOn",
+    "depends_on",
+    "saveAs",
+    "save_as",
+    "stopOnFailure",
+    "retry",
+    "timeoutMs",
+    "timeout_ms",
+    "tool",
+    "args",
+    "agent",
+    "task",
+    "prompt",
+    "schema",
+    "title",
+    "fields",
+    "if",
+    "then",
+    "else",
+    "branches",
+    "over",
+    "while",
+    "maxIterations",
+    "steps",
+    "workflow",
+    "planKey",
+    "capability",
+    "input",
+    "maxAttempts",
+    "initialDelayMs",
+    "maxDelayMs",
+    "backoffMultiplier",
+    "key",
+    "intentKey",
+    "domain",
+    "keywords",
+    "examples",
+    "priority",
+    "version",
+    "output",
+    "__proto__",
+    "text",
+    "type",
+    "properties",
+    "required",
 ];
 const TEXTS: &[&str] = &[
-    "a", "b", "c__0__d", "Not An Id", "tool", "agent", "decision", "input", "condition", "parallel", "loop", "workflow", "task",
-    "tool_call", "always", "success", "t.echo", "t.put", "t.inject", "core.set", "core.fail", "flow", "{{ state.x }}", "{{ steps.a.result }}",
-    "{{ steps.ghost.result }}", "{{", "{{ 1 + }}", "state.n > 1", "item", "{{ item.n * index }}", "test.plan", "string", "object", "[",
+    "a",
+    "b",
+    "c__0__d",
+    "Not An Id",
+    "tool",
+    "agent",
+    "decision",
+    "input",
+    "condition",
+    "parallel",
+    "loop",
+    "workflow",
+    "task",
+    "tool_call",
+    "always",
+    "success",
+    "t.echo",
+    "t.put",
+    "t.inject",
+    "core.set",
+    "core.fail",
+    "flow",
+    "{{ state.x }}",
+    "{{ steps.a.result }}",
+    "{{ steps.ghost.result }}",
+    "{{",
+    "{{ 1 + }}",
+    "state.n > 1",
+    "item",
+    "{{ item.n * index }}",
+    "test.plan",
+    "string",
+    "object",
+    "[",
     "(a+)+$",
 ];
 
@@ -51,11 +126,14 @@ fn samples() -> Vec<Value> {
 
 fn check(engine: &Engine, world: &World, input: &[u8]) -> Result<(), String> {
     let Ok(value) = serde_json::from_slice::<Value>(input) else { return Ok(()) };
-    let faults = futures::executor::block_on(engine.check_plan(world.scope(), &value)).map_err(|error| error.to_string())?;
+    let faults =
+        futures::executor::block_on(engine.check_plan(world.scope(), &value)).map_err(|error| error.to_string())?;
     let draft = match parse::plan(&value) {
         Ok(draft) => draft,
         Err(_) if faults.is_empty() => return Err("a plan that cannot be read has no faults".to_owned()),
-        Err(found) if found.iter().any(|fault| fault.message.is_empty()) => return Err("a fault says nothing".to_owned()),
+        Err(found) if found.iter().any(|fault| fault.message.is_empty()) => {
+            return Err("a fault says nothing".to_owned());
+        }
         Err(_) => return Ok(()),
     };
     let written = write(&draft);
@@ -116,8 +194,10 @@ fn make(chance: &Chance) -> Vec<u8> {
 
 /// What is built to take long or to go deep.
 fn bombs() -> Vec<Vec<u8>> {
-    let list = |step: &dyn Fn(usize) -> Value, n: usize| json!({"key": "a.b", "steps": (0..n).map(step).collect::<Vec<_>>()});
-    let nested = (0..40).fold(json!([]), |inner, n| json!([{"id": format!("n{n}"), "kind": "loop", "over": [], "steps": inner}]));
+    let list =
+        |step: &dyn Fn(usize) -> Value, n: usize| json!({"key": "a.b", "steps": (0..n).map(step).collect::<Vec<_>>()});
+    let nested = (0..40)
+        .fold(json!([]), |inner, n| json!([{"id": format!("n{n}"), "kind": "loop", "over": [], "steps": inner}]));
     let all: Vec<String> = (0..400).map(|n| format!("s{n}")).collect();
     vec![
         list(&|n| json!({"id": format!("s{n}")}), 4_000),
@@ -137,10 +217,24 @@ fn plans() {
     let world = World::new();
     let engine = world.engine(world.settings.clone());
     let samples = samples().into_iter().map(|plan| plan.to_string().into_bytes());
-    Target::new("plans", 5_000, move |input| check(&engine, &world, input))
+    Target::new("plans", 1_500, move |input| check(&engine, &world, input))
         .seeds(bombs())
         .seeds(samples)
-        .words(&["{", "}", "[", "]", "\"", ":", ",", "null", "1e999", "\\u0000", "\\ud800", "\"steps\":", "\"id\":\"a\""])
+        .words(&[
+            "{",
+            "}",
+            "[",
+            "]",
+            "\"",
+            ":",
+            ",",
+            "null",
+            "1e999",
+            "\\u0000",
+            "\\ud800",
+            "\"steps\":",
+            "\"id\":\"a\"",
+        ])
         .made_by(make)
         .play();
 }

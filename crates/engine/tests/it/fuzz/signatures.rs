@@ -7,8 +7,25 @@ use kybern_testkit::fuzz::{Chance, Target};
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const NOW: Timestamp = Timestamp::from_millis(1_614_265_330_000);
 const WORDS: &[&str] = &[
-    "v1,", "v2,", "v1a,", " ", "=", "==", "\n", ".", "1614265330", "-1", "9223372036854775807", "-9223372036854775808", "+1614265330",
-    "01614265330", "whsec_", "msg_1", "\u{0}", "g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=", "é",
+    "v1,",
+    "v2,",
+    "v1a,",
+    " ",
+    "=",
+    "==",
+    "\n",
+    ".",
+    "1614265330",
+    "-1",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "+1614265330",
+    "01614265330",
+    "whsec_",
+    "msg_1",
+    "\u{0}",
+    "g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+    "é",
 ];
 
 /// Lines: id, timestamp, signatures, secret; the rest is the body.
@@ -58,5 +75,5 @@ fn make(chance: &Chance) -> Vec<u8> {
 
 #[test]
 fn signatures() {
-    Target::new("signatures", 20_000, check).words(WORDS).made_by(make).play();
+    Target::new("signatures", 10_000, check).words(WORDS).made_by(make).play();
 }

@@ -16,8 +16,9 @@ pub(super) async fn run(args: ReviewArgs, context: &mut Context) -> Result<Exit,
     let paint = context.screen().paint();
     if nothing_said {
         if waits.is_empty() {
-            let message = format!("task {id} does not wait for a person: it is {}", field(&task, "status"));
-            return Err(Failure::usage(message, format!("kybern task show {id}")));
+            // As when an answer is given: nothing is wrong with what was typed.
+            let status = field(&task, "status");
+            return Err(Failure::Other(anyhow::anyhow!("task {id} does not wait for a person: it is {status}")));
         }
         if let Some(text) = render_waits(&task, paint) {
             context.screen().line(text);

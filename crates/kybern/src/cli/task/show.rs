@@ -14,7 +14,7 @@ pub(super) async fn list(
     format: Format,
     context: &mut Context,
 ) -> Result<Exit, Failure> {
-    let client = context.connect().await?;
+    let client = context.connect_to_read().await?;
     let mut query = filter.to_vec();
     query.extend(page.query());
     let reply = client.get("/api/tasks", &query).await?;
@@ -24,14 +24,16 @@ pub(super) async fn list(
     }
     let tasks = items(&reply.value);
     if tasks.is_empty() {
-        context.screen().line("no tasks; submit one with: kybern task submit FILE.eml");
+        let any = filter.iter().any(|(_, value)| value.is_some()) || page.cursor.is_some();
+        let line = if any { "no such tasks" } else { "no tasks; submit one with: kybern task submit FILE.eml" };
+        context.screen().line(line);
         return Ok(Exit::Done);
     }
     let mut table = Table::new(&["ID", "STATUS", "CHANNEL", "INTENT", "PLAN", "CREATED (UTC)"]);
     for task in tasks {
         table.row([
             field(task, "id").into(),
-            Cell::status(field(task, "status")),
+            status(task),
             field(task, "channel").into(),
             field(task, "detectedIntent").into(),
             plan_of(task).into(),
@@ -48,8 +50,17 @@ pub(super) async fn list(
     Ok(Exit::Done)
 }
 
+/// Where a task stands; a paused one keeps its status, and yet nothing happens.
+fn status(task: &Value) -> Cell {
+    let status = field(task, "status");
+    match task.get("pausedAt") {
+        Some(Value::String(_)) => Cell::from(format!("{status}, paused")),
+        _goes_on => Cell::status(status),
+    }
+}
+
 pub(super) async fn show(id: TaskId, format: Format, context: &mut Context) -> Result<Exit, Failure> {
-    let client = context.connect().await?;
+    let client = context.connect_to_read().await?;
     let reply = client.get(&format!("/api/tasks/{id}"), &[]).await?;
     if format.json {
         context.raw(&reply);
@@ -69,7 +80,7 @@ pub(super) async fn print(client: &Client, id: TaskId, task: &Value, context: &m
 }
 
 pub(super) async fn log(id: TaskId, page: &Page, format: Format, context: &mut Context) -> Result<Exit, Failure> {
-    let client = context.connect().await?;
+    let client = context.connect_to_read().await?;
     let path = format!("/api/tasks/{id}/log");
     if format.json {
         let reply = client.get(&path, &page.query()).await?;

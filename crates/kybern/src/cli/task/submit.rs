@@ -36,7 +36,7 @@ pub(in crate::cli) struct SubmitArgs {
     #[arg(long, value_name = "N")]
     max_steps: Option<u32>,
     /// The most it may cost, in billionths of a dollar
-    #[arg(long, value_name = "NANOS")]
+    #[arg(long, value_name = "NANOS", allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(0..))]
     budget_nanos: Option<i64>,
     /// The same key and the same input make no second task
     #[arg(long, value_name = "KEY")]
@@ -72,7 +72,16 @@ pub(super) async fn run(args: SubmitArgs, context: &mut Context) -> Result<Exit,
 /// The e-mail that is named, if one is. A text may end in .eml too, but then it has words in it.
 fn mail(what: &str) -> Result<Option<PathBuf>, Failure> {
     let path = Path::new(what);
-    if !path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("eml")) {
+    if path.is_dir() {
+        return Err(Failure::usage(format!("{what} is a folder"), "name an e-mail in it, or give a text"));
+    }
+    let is_mail = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("eml"));
+    if path.is_file() && !is_mail {
+        let remedy =
+            format!("an e-mail ends in .eml; for another file: kybern task submit 'what to do' --attach {what}");
+        return Err(Failure::usage(format!("{what} is a file and no e-mail"), remedy));
+    }
+    if !is_mail {
         return Ok(None);
     }
     if path.is_file() {
@@ -91,7 +100,7 @@ async fn finish(args: &SubmitArgs, client: &Client, reply: &Reply, context: &mut
     };
     let duplicate = reply.value.get("duplicate") == Some(&Value::Bool(true));
     if !args.format.json {
-        let line = if duplicate {
+        let line = if duplicate || reply.replayed {
             format!("this came in before, as task {id}; nothing new was made")
         } else {
             format!("task {id} is submitted")

@@ -145,9 +145,7 @@ impl World {
     /// Submits a task that walks the plan, before anybody works.
     pub(super) fn begin(&self, plan: &Plan, message: Option<&[u8]>) -> TaskId {
         let begun = self.life(false, async |engine| match message {
-            Some(raw) => {
-                engine.receive_email(&self.actor, Bytes::copy_from_slice(raw), None).await.unwrap().task_id
-            }
+            Some(raw) => engine.receive_email(&self.actor, Bytes::copy_from_slice(raw), None).await.unwrap().task_id,
             None => {
                 let request = SubmitRequest { plan_key: Some(plan.key.clone()), ..SubmitRequest::text("do it") };
                 engine.submit(&self.actor, request, None).await.unwrap().id

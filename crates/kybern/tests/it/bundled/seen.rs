@@ -55,7 +55,8 @@ async fn look(world: &World, id: TaskId) -> Seen {
     let mut messages: Vec<Value> = outbox(world).await.iter().map(|message| plain.message(message)).collect();
     messages.sort_by_key(Value::to_string);
     Seen {
-        task: plain.of(json!({"status": task.status, "error": task.error, "result": task.result, "intent": task.intent})),
+        task: plain
+            .of(json!({"status": task.status, "error": task.error, "result": task.result, "intent": task.intent})),
         steps: steps(&journal),
         records: records.iter().map(|record| plain.record(record)).collect(),
         outbox: messages,

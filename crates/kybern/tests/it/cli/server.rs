@@ -84,6 +84,11 @@ impl Server {
         all.iter().filter(|seen| seen.method == method && seen.path == path).cloned().collect()
     }
 
+    /// Where it is.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
     /// The folder in which the command line runs.
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()

@@ -87,7 +87,10 @@ fn an_error_is_told_in_full() {
         Server::start(move |_| Some(envelope(400, "VALIDATION_ERROR", "the input does not fit", details.clone())));
     let run = server.run(&["task", "submit", "hello", "--plan", "x"]);
     assert_eq!((run.code, run.out.as_str()), (1, ""));
-    assert_eq!(run.err, "error: the input does not fit\n  /planKey: no plan has this key\n  request req-1\n");
+    assert_eq!(
+        run.err,
+        "error: the input does not fit\n  /planKey: no plan has this key\n  code VALIDATION_ERROR, request req-1\n"
+    );
     let server = Server::start(|_| Some(envelope(401, "UNAUTHENTICATED", "no key", json!([]))));
     let run = server.run(&["task", "list"]);
     assert!(run.err.contains("try: set KYBERN_API_KEY"), "{}", run.err);

@@ -7,7 +7,8 @@ use super::{Attack, Expect};
 use crate::server::client::Ask;
 
 pub(super) fn all() -> Vec<Attack> {
-    let mut attacks: Vec<Attack> = templates().into_iter().enumerate().map(|(n, (what, template))| template_of(n, what, &template)).collect();
+    let mut attacks: Vec<Attack> =
+        templates().into_iter().enumerate().map(|(n, (what, template))| template_of(n, what, &template)).collect();
     attacks.extend(loops());
     attacks
 }
@@ -24,7 +25,10 @@ fn templates() -> Vec<(&'static str, String)> {
         ("a list as a text in a list as a text", format!("{}'\\\\'{}", chain("[", 40), chain("] ~ ''", 40))),
         ("the same by a filter", format!("{}'\\\\'{}", chain("[", 30), chain("] | string", 30))),
         ("everything joined with everything", "task.payload.big | join(task.payload.text)".to_owned()),
-        ("everything replaced by everything", "task.payload.text | replace('x', task.payload.text) | replace('x', task.payload.text)".to_owned()),
+        (
+            "everything replaced by everything",
+            "task.payload.text | replace('x', task.payload.text) | replace('x', task.payload.text)".to_owned(),
+        ),
         ("sums of texts", "task.payload.text | split('') | sum(start='')".to_owned()),
         ("sorted a hundred times", format!("task.payload.text{}", chain(" | split('') | sort | join", 60))),
         ("a hundred copies", format!("[{}]", vec!["task.payload.big"; 200].join(", "))),
@@ -38,7 +42,8 @@ fn template_of(n: usize, what: &str, template: &str) -> Attack {
     let plan = json!({"key": format!("hostile.template_{n}"), "steps": [
         {"id": "a", "tool": "core.set", "args": {"x": format!("{{{{ {template} }}}}")}, "retry": {"maxAttempts": 1}},
     ]});
-    let payload = json!({"text": "x".repeat(200_000), "big": (0..2_000).map(|n| "x".repeat(n % 50)).collect::<Vec<_>>()});
+    let payload =
+        json!({"text": "x".repeat(200_000), "big": (0..2_000).map(|n| "x".repeat(n % 50)).collect::<Vec<_>>()});
     Attack::new(what, Ask::json("/api/plans", &plan), Expect::Walks(payload, &["failed"]))
 }
 
@@ -49,12 +54,11 @@ fn loops() -> Vec<Attack> {
         Attack::new(what, Ask::json("/api/plans", &plan), Expect::Walks(json!({"list": list}), rests))
     };
     let noop = json!([{"id": "n", "tool": "core.noop", "args": {}}]);
-    let inside = |id: &str, inner: Value| {
-        json!([{"id": id, "kind": "loop", "over": "{{ task.payload.list }}", "maxIterations": 10_000, "steps": inner}])
-    };
+    let inside = |id: &str, inner: Value| json!([{"id": id, "kind": "loop", "over": "{{ task.payload.list }}", "maxIterations": 10_000, "steps": inner}]);
     let deep = (0..7).fold(noop.clone(), |inner, n| inside(&format!("l{n}"), inner));
     let deeper = (0..40).fold(noop.clone(), |inner, n| inside(&format!("l{n}"), inner));
-    let branches: Vec<Value> = (0..400).map(|n| json!([{"id": format!("b{n}"), "tool": "core.noop", "args": {}}])).collect();
+    let branches: Vec<Value> =
+        (0..400).map(|n| json!([{"id": format!("b{n}"), "tool": "core.noop", "args": {}}])).collect();
     vec![
         steps("loops in loops", deep, &["failed"]),
         steps("loops deeper than allowed", deeper, &[]),

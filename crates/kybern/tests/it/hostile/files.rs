@@ -19,11 +19,19 @@ const XLSX: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.
 const ANY: &[&str] = &["too_large", "broken", "empty", "unsupported", "scan", "encrypted"];
 
 pub(super) fn all() -> Vec<Attack> {
-    let mut attacks: Vec<Attack> = packages().into_iter().chain(papers()).map(|(what, name, kind, bytes, faults)| {
-        Attack::new(what, mail(what, name, kind, &bytes), Expect::Waits(faults))
-    }).collect();
+    let mut attacks: Vec<Attack> = packages()
+        .into_iter()
+        .chain(papers())
+        .map(|(what, name, kind, bytes, faults)| {
+            Attack::new(what, mail(what, name, kind, &bytes), Expect::Waits(faults))
+        })
+        .collect();
     let gzip = packed(|out| GzEncoder::new(out, Compression::best()), 32);
-    attacks.push(Attack::new("a packed file of zeros", mail("gzip", "dec.pdf.gz", "application/gzip", &gzip), Expect::Waits(ANY)));
+    attacks.push(Attack::new(
+        "a packed file of zeros",
+        mail("gzip", "dec.pdf.gz", "application/gzip", &gzip),
+        Expect::Waits(ANY),
+    ));
     attacks
 }
 
@@ -37,7 +45,8 @@ fn packages() -> Vec<File> {
     let inner = zip(&[("word/document.xml", &zeros[..MEGABYTE])]);
     let shells = (0..200).fold(inner, |inner, _| zip(&[("word/inner.zip", &inner)]));
     let deep = format!("<w:document>{}", "<w:tbl><w:tr><w:tc>".repeat(300_000));
-    let entities = "<!DOCTYPE a [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;\">]><w:document>&b;</w:document>";
+    let entities =
+        "<!DOCTYPE a [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;\">]><w:document>&b;</w:document>";
     let cells = "<worksheet><sheetData><row r=\"1048576\"><c r=\"XFD1048576\"><v>1</v></c><c r=\"A1\"><v>1</v></c></row></sheetData></worksheet>";
     let book = "<workbook><sheets><sheet name=\"a\" sheetId=\"1\" r:id=\"r1\"/></sheets></workbook>";
     let strings = "<sst count=\"4294967295\" uniqueCount=\"4294967295\"><si><t>x</t></si></sst>";
@@ -45,11 +54,35 @@ fn packages() -> Vec<File> {
         ("a Word bomb", "a.docx", DOCX, bomb, &["too_large"]),
         ("12,000 parts", "b.docx", DOCX, zip(&many), &["too_large"]),
         ("archives in archives", "c.docx", DOCX, shells, &["broken", "unsupported"]),
-        ("300,000 tables in each other", "d.docx", DOCX, zip(&[("word/document.xml", deep.as_bytes())]), &["too_large"]),
+        (
+            "300,000 tables in each other",
+            "d.docx",
+            DOCX,
+            zip(&[("word/document.xml", deep.as_bytes())]),
+            &["too_large"],
+        ),
         ("entities in entities", "e.docx", DOCX, zip(&[("word/document.xml", entities.as_bytes())]), &["broken"]),
-        ("an Excel bomb", "f.xlsx", XLSX, zip(&[("xl/workbook.xml", book.as_bytes()), ("xl/sharedStrings.xml", &zeros)]), &["too_large"]),
-        ("a far cell", "g.xlsx", XLSX, zip(&[("xl/workbook.xml", book.as_bytes()), ("xl/worksheets/sheet1.xml", cells.as_bytes())]), ANY),
-        ("four thousand million strings", "h.xlsx", XLSX, zip(&[("xl/workbook.xml", book.as_bytes()), ("xl/sharedStrings.xml", strings.as_bytes())]), &["too_large"]),
+        (
+            "an Excel bomb",
+            "f.xlsx",
+            XLSX,
+            zip(&[("xl/workbook.xml", book.as_bytes()), ("xl/sharedStrings.xml", &zeros)]),
+            &["too_large"],
+        ),
+        (
+            "a far cell",
+            "g.xlsx",
+            XLSX,
+            zip(&[("xl/workbook.xml", book.as_bytes()), ("xl/worksheets/sheet1.xml", cells.as_bytes())]),
+            ANY,
+        ),
+        (
+            "four thousand million strings",
+            "h.xlsx",
+            XLSX,
+            zip(&[("xl/workbook.xml", book.as_bytes()), ("xl/sharedStrings.xml", strings.as_bytes())]),
+            &["too_large"],
+        ),
     ]
 }
 
@@ -96,9 +129,9 @@ fn zip(parts: &[(&str, &[u8])]) -> Vec<u8> {
 }
 
 /// So many megabytes of spaces, packed.
-fn packed<W: std::io::Write>(encoder: impl FnOnce(Vec<u8>) -> W, megabytes: usize) -> Vec<u8>
+fn packed<W>(encoder: impl FnOnce(Vec<u8>) -> W, megabytes: usize) -> Vec<u8>
 where
-    W: Finish,
+    W: std::io::Write + Finish,
 {
     let mut encoder = encoder(Vec::new());
     let piece = vec![b' '; MEGABYTE];

@@ -62,6 +62,18 @@ impl Load {
         tokio::join!(calling, fault).1
     }
 
+    /// Waits until so many more were acknowledged: all is well.
+    pub(super) async fn served(&self, more: usize) {
+        let enough = self.taken() + more;
+        until("callers are served", || std::future::ready((self.taken() >= enough).then_some(()))).await;
+    }
+
+    /// Waits until so many more were refused: the fault is felt.
+    pub(super) async fn turned_away(&self, more: usize) {
+        let enough = self.refused() + more;
+        until("callers are refused", || std::future::ready((self.refused() >= enough).then_some(()))).await;
+    }
+
     /// How many were acknowledged.
     pub(super) fn taken(&self) -> usize {
         self.taken.borrow().len()

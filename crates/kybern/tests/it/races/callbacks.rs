@@ -42,8 +42,8 @@ impl Handed {
 async fn delegate(client: &Client, engine: &Receiver, plan: &str) -> Handed {
     let task = submit(client, plan).await;
     let body = until("it is handed over", || {
-        let bodies = engine.seen().into_iter().map(|request| request.json());
-        std::future::ready(bodies.filter(|body| body["taskId"] == task.as_str()).last())
+        let mut bodies = engine.seen().into_iter().map(|request| request.json());
+        std::future::ready(bodies.rfind(|body| body["taskId"] == task.as_str()))
     })
     .await;
     Handed { task, workflow: text(&body["workflowId"]), secret: text(&body["callbackSecret"]) }

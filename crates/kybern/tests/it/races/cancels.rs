@@ -93,10 +93,10 @@ async fn cancel(crew: &Crew, n: usize, moment: u64) -> Cancelled {
     let asked = [n + 1, n + 2].map(|n| {
         let (client, ask) = (crew.client(n), &ask);
         async move {
-        let (status, answer) = client.send(ask).await;
-        let at = storm::now();
-        assert!(matches!(status.as_u16(), 200 | 409), "{status} {answer}");
-        (status.as_u16() == 200).then_some(at)
+            let (status, answer) = client.send(ask).await;
+            let at = storm::now();
+            assert!(matches!(status.as_u16(), 200 | 409), "{status} {answer}");
+            (status.as_u16() == 200).then_some(at)
         }
     });
     let acknowledged = join_all(asked).await.into_iter().flatten().min();

@@ -39,7 +39,8 @@ async fn a_message_that_comes_often_at_once_is_one_task(crew: Crew) {
     for (channel, message) in messages() {
         let answers = crew.at_once((0..DELIVERIES).map(|_| message.clone())).await;
         assert!(answers.iter().all(|(status, _)| *status == 202), "{channel}: {answers:?}");
-        let first: Vec<&Value> = answers.iter().map(|(_, said)| said).filter(|said| said["duplicate"] == false).collect();
+        let first: Vec<&Value> =
+            answers.iter().map(|(_, said)| said).filter(|said| said["duplicate"] == false).collect();
         assert_eq!(first.len(), 1, "{channel}: {answers:?}");
         assert!(answers.iter().all(|(_, said)| said["taskId"] == first[0]["taskId"]), "{channel}: {answers:?}");
         tasks.insert(text(&first[0]["taskId"]));

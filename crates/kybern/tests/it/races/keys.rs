@@ -32,7 +32,8 @@ async fn a_hundred_requests_under_one_key_are_one(crew: Crew) {
     let answers = crew.at_once((0..REQUESTS).map(|_| ask("same", "the-key"))).await;
     let counts = tally(&answers);
     assert_eq!(counts.values().sum::<usize>(), counts[&202] + counts.get(&409).unwrap_or(&0), "{counts:?}");
-    let ids: Vec<String> = answers.iter().filter(|(status, _)| *status == 202).map(|(_, task)| text(&task["id"])).collect();
+    let ids: Vec<String> =
+        answers.iter().filter(|(status, _)| *status == 202).map(|(_, task)| text(&task["id"])).collect();
     assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
     let again = crew.at_once((0..REQUESTS).map(|_| ask("same", "the-key"))).await;
     assert!(again.iter().all(|(status, task)| *status == 202 && task["id"] == ids[0].as_str()), "{:?}", tally(&again));

@@ -43,7 +43,9 @@ async fn a_task_walks_the_plan_that_it_began_with(crew: Crew) {
     assert_eq!(edited["version"], 2, "{edited}");
     // Whoever has been told of the change can rely on it, also at the other process.
     let new = begun(TASKS).await;
-    crew.client(0).ok(&Ask { method: reqwest::Method::PATCH, ..Ask::json("/api/plans/race.edited", &json!({"active": false})) }).await;
+    crew.client(0)
+        .ok(&Ask { method: reqwest::Method::PATCH, ..Ask::json("/api/plans/race.edited", &json!({"active": false})) })
+        .await;
     for (n, id) in old.iter().enumerate() {
         assert_eq!(answered(&crew, n, id).await, 1);
     }

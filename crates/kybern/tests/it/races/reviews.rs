@@ -35,8 +35,7 @@ async fn of_fifty_answers_one_is_taken(crew: Crew) {
     let waiting = client.rest(&id).await;
     assert_eq!(waiting["status"], "needs_review", "{waiting}");
     let path = format!("/api/tasks/{id}/review");
-    let answers =
-        crew.at_once((0..ANSWERS).map(|n| Ask::json(&path, &json!({"corrections": {"n": n}})))).await;
+    let answers = crew.at_once((0..ANSWERS).map(|n| Ask::json(&path, &json!({"corrections": {"n": n}})))).await;
     assert_eq!(tally(&answers), [(200, 1), (409, ANSWERS - 1)].into(), "{answers:?}");
     assert!(answers.iter().all(|(status, answer)| *status == 200 || answer["error"]["code"] == "CONFLICT"));
     let winner = answers.iter().position(|(status, _)| *status == 200).unwrap();

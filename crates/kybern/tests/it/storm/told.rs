@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-
 use crate::server::Client;
 use crate::server::client::text;
 

@@ -171,7 +171,12 @@ impl Walk {
         };
         let child = commit.effects.iter().find_map(|effect| match effect {
             Effect::Spawn(child) => Some(child.task.id),
-            Effect::Put(_) | Effect::Link { .. } | Effect::Send(_) | Effect::Enqueue(_) | Effect::Delegate(_) | Effect::Reopen(_) => None,
+            Effect::Put(_)
+            | Effect::Link { .. }
+            | Effect::Send(_)
+            | Effect::Enqueue(_)
+            | Effect::Delegate(_)
+            | Effect::Reopen(_) => None,
         });
         let store = self.world.store().commit(lease, commit.clone()).await;
         let model = self.model.commit(lease, commit).await;

@@ -1,0 +1,103 @@
+//! What the command line says when something does not fit: once, with the code, and with what to do.
+
+use serde_json::json;
+
+use super::server::{Answer, Server, envelope, kybern};
+
+const ID: &str = "01920000-0000-7000-8000-000000000001";
+
+fn task(status: &str) -> serde_json::Value {
+    json!({"id": ID, "status": status, "channel": "api", "createdAt": "2026-09-21T14:13:20.123Z", "waits": []})
+}
+
+#[test]
+fn done_ends_a_stream_also_under_the_id_of_the_last_event() {
+    let server = Server::start(|seen| {
+        if seen.path.ends_with("/events") {
+            let entry = json!({"seq": 24, "eventType": "task_completed", "summary": "all done"});
+            let data = json!({"type": "task_completed", "data": entry});
+            let done = "id: 24\nevent: done\ndata: {\"type\":\"done\",\"data\":{}}\n\n";
+            let text = format!("id: 24\nevent: task_completed\ndata: {data}\n\n{done}");
+            return Some(Answer::Raw(200, "text/event-stream", text));
+        }
+        let list = seen.path.ends_with("/log") || seen.path.ends_with("/artifacts");
+        Some(Answer::Json(200, if list { json!({"items": [], "nextCursor": null}) } else { task("completed") }))
+    });
+    let run = server.run(&["task", "watch", ID]);
+    assert_eq!((run.code, run.err.as_str()), (0, ""));
+    assert_eq!(server.seen("GET", &format!("/api/tasks/{ID}/events")).len(), 1);
+}
+
+#[test]
+fn nothing_is_said_twice() {
+    let server = Server::start(|_| {
+        let details = json!([{"path": "", "message": "the body is empty, send the whole message"}]);
+        Some(envelope(400, "VALIDATION_ERROR", "the body is empty, send the whole message", details))
+    });
+    std::fs::write(server.folder().join("empty.eml"), "").unwrap();
+    let run = server.run(&["task", "submit", "empty.eml"]);
+    assert_eq!(run.err, "error: the body is empty, send the whole message\n  code VALIDATION_ERROR, request req-1\n");
+}
+
+#[test]
+fn a_paused_task_stands_out_in_the_list() {
+    let server = Server::start(|seen| {
+        let mut paused = task("executing");
+        paused["pausedAt"] = json!("2026-09-21T14:14:00.000Z");
+        let items = if seen.query.is_empty() { json!([paused]) } else { json!([]) };
+        Some(Answer::Json(200, json!({"items": items, "nextCursor": null})))
+    });
+    let list = server.run(&["task", "list"]);
+    assert!(list.out.contains("executing, paused"), "{}", list.out);
+    assert_eq!(server.run(&["task", "list", "--intent", "none.such"]).out, "no such tasks\n");
+}
+
+#[test]
+fn what_is_neither_a_mail_nor_a_text_is_not_sent() {
+    let server = Server::start(|_| None);
+    std::fs::create_dir(server.folder().join("mails.eml")).unwrap();
+    std::fs::write(server.folder().join("note.txt"), "x").unwrap();
+    for (what, said) in [("mails.eml", "is a folder"), (".", "is a folder"), ("note.txt", "--attach note.txt")] {
+        let run = server.run(&["task", "submit", what]);
+        assert!(run.code == 2 && run.err.contains(said), "{what}: {}", run.err);
+    }
+    let run = server.run(&["task", "submit", "hello", "--attach", "missing.pdf"]);
+    assert!(run.code == 1 && run.err.contains("try: name a file that exists"), "{}", run.err);
+    let run = server.run(&["task", "submit", "hello", "--budget-nanos", "-5"]);
+    assert!(run.code == 2 && run.err.contains("-5 is not in"), "{}", run.err);
+    assert!(server.seen("POST", "/api/tasks").is_empty());
+}
+
+#[test]
+fn a_key_that_was_used_before_says_what_happens() {
+    let server = Server::start(|seen| {
+        (seen.path == "/api/tasks").then(|| {
+            envelope(409, "CONFLICT", "this Idempotency-Key was used with another body, use a new key", json!([]))
+        })
+    });
+    let run = server.run(&["task", "submit", "hello", "--idempotency-key", "k"]);
+    assert!(run.err.contains("try: take another --idempotency-key"), "{}", run.err);
+    assert!(run.err.contains("code CONFLICT"), "{}", run.err);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_does_not_keep_other_plans_out() {
+    let server = Server::start(|seen| {
+        (seen.path == "/api/plans").then(|| Answer::Json(201, json!({"key": "global.a", "version": 1})))
+    });
+    std::fs::write(server.folder().join("a.json"), json!({"key": "global.a"}).to_string()).unwrap();
+    let run = server.run(&["plan", "import", "a.json", "missing.json"]);
+    assert_eq!(run.code, 1, "{}", run.err);
+    assert!(run.out.starts_with("✗ missing.json cannot be read: "), "{}", run.out);
+    assert!(run.out.ends_with("✓ global.a version 1 is stored\n"), "{}", run.out);
+}
+
+#[test]
+fn a_server_without_tls_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(|_| None);
+    let url = server.url().replace("http:", "https:");
+    let run = kybern(folder.path(), &["task", "list", "--url", &url], &[]);
+    assert!(run.code == 1 && run.err.contains("does not speak TLS"), "{}", run.err);
+    assert!(run.err.contains(&format!("set KYBERN_URL to {}", server.url())), "{}", run.err);
+}
