@@ -232,15 +232,21 @@ fn addresses(found: Option<&Address<'_>>) -> Vec<MailAddress> {
     found
         .iter()
         .filter_map(|address| {
-            let name = address.name().unwrap_or_default().trim().to_owned();
-            let address = address.address()?.trim();
+            let name = one_line(address.name().unwrap_or_default());
+            let address = one_line(address.address()?);
             let address = match address.rsplit_once('@') {
                 Some((local, domain)) => format!("{local}@{}", domain.to_lowercase()),
-                None => address.to_owned(),
+                None => address,
             };
             Some(MailAddress { name, address })
         })
         .collect()
+}
+
+/// White space and control characters as single spaces: a line end in a name would look like another header.
+fn one_line(text: &str) -> String {
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
 }
 
 fn ids(found: &HeaderValue<'_>) -> Vec<String> {
@@ -280,6 +286,16 @@ mod tests {
         assert_eq!(mail.date.as_deref(), Some("2026-03-02T10:00:00-06:00"));
         assert_eq!(mail.text, "hello\nthere");
         assert!(!mail.from_html);
+    }
+
+    #[test]
+    fn a_line_end_in_a_name_or_an_address_is_no_line_end() {
+        let raw = b"From: \"A\rSubject: b\" <a\r\x1fb@c.example>\r\nContent-Type: message/rfc822\r\n\r\n\
+            Subject: inner\r\nTo: @\rA\r\n\r\ntext";
+        let mail = Mime.parse(raw).unwrap();
+        assert_eq!(mail.from.name, "A Subject: b");
+        assert!(!mail.from.address.contains(char::is_control), "{:?}", mail.from.address);
+        assert!(!mail.text.contains('\r'), "{:?}", mail.text);
     }
 
     #[test]

@@ -21,6 +21,8 @@ const MAX_JOINS: usize = 64;
 /// Words and signs of one expression. Each operator or look-up lies a level deeper than the one before it, and the
 /// interpreter recurses: a thousand of them exhaust the stack of a thread.
 const MAX_TOKENS: usize = 500;
+/// How deep brackets may lie in one another: each level costs the parser a dozen calls.
+const MAX_NESTING: usize = 32;
 /// Filters of one expression: they take no fuel, however long the list is that they work on.
 const MAX_FILTERS: usize = 32;
 /// How often one expression may make lists and texts in turn: a text that is shown inside a list is escaped, so each
@@ -118,6 +120,9 @@ impl Compiled {
         if shape.tokens > MAX_TOKENS {
             return Err(refused(format!("it is made of more than {MAX_TOKENS} words and signs")));
         }
+        if shape.nesting > MAX_NESTING {
+            return Err(refused(format!("its brackets lie more than {MAX_NESTING} deep in one another")));
+        }
         if shape.filters.len() > MAX_FILTERS {
             return Err(refused(format!("it uses more than {MAX_FILTERS} filters")));
         }
@@ -210,6 +215,7 @@ struct Shape {
     tildes: usize,
     joins: usize,
     tokens: usize,
+    nesting: usize,
     filters: Vec<String>,
 }
 
@@ -264,6 +270,7 @@ impl Shape {
                 ']' | '}' => drop(open.pop()),
                 _other => {}
             }
+            shape.nesting = shape.nesting.max(open.len());
             if !c.is_whitespace() {
                 before = c;
             }
@@ -304,6 +311,7 @@ mod tests {
         let joins = vec!["state.long"; MAX_JOINS + 2].join(" ~ ");
         let filters = format!("state.long{}", " | trim".repeat(MAX_FILTERS + 1));
         let deep = vec!["1"; MAX_TOKENS / 2 + 2].join("-");
+        let brackets = format!("{}1{}", "(".repeat(MAX_NESTING + 1), ")".repeat(MAX_NESTING + 1));
         let turns = (0..=MAX_TURNS).fold("'x'".to_owned(), |inner, _| format!("[{inner}] ~ ''"));
         for source in [
             long.as_str(),
@@ -311,6 +319,7 @@ mod tests {
             filters.as_str(),
             turns.as_str(),
             deep.as_str(),
+            brackets.as_str(),
             "'a' * 3",
             "[1] * 3",
             "(1,) * 3",
@@ -330,11 +339,20 @@ mod tests {
     #[test]
     fn the_deepest_expression_fits_on_the_stack_of_a_server_thread() {
         let chain = |piece: &str, tokens: usize| format!("state{}", piece.repeat((MAX_TOKENS - 1) / tokens));
-        let deepest = [chain("-1", 2), chain(".a", 2), chain("[0]", 3), chain(" and 1", 2), chain(" if 1 else 1", 4)];
-        let evaluate =
-            move || deepest.map(|source| compile(&source).is_ok_and(|code| code.evaluate(&context()).is_ok()));
+        let deepest = [
+            chain("-1", 2),
+            chain(".a", 2),
+            chain("[0]", 3),
+            chain(" and 1", 2),
+            chain(" if 1 else 1", 4),
+            format!("{}1{}", "f(".repeat(MAX_NESTING), ")".repeat(MAX_NESTING)),
+            format!("{}1", "not ".repeat(MAX_TOKENS - 1)),
+            format!("{}1", "-".repeat(MAX_TOKENS - 1)),
+        ];
+        let run = |source: &String| compile(source).is_ok_and(|code| code.evaluate(&context()).is_ok());
+        let evaluate = move || deepest.iter().map(run).collect::<Vec<bool>>().len();
         let thread = std::thread::Builder::new().stack_size(2 * 1024 * 1024).spawn(evaluate).unwrap();
-        assert_eq!(thread.join().unwrap().len(), 5);
+        assert_eq!(thread.join().unwrap(), 8);
     }
 
     #[test]

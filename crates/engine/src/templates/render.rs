@@ -233,19 +233,19 @@ mod tests {
 
     #[test]
     fn memory_is_bounded() {
-        let state = json!({"s": "x".repeat(1000), "l": [1, 2], "n": 100_000_000});
+        let state = json!({"s": "x".repeat(1000), "l": [1, 2], "n": 100_000_000, "million": 1_000_000});
         for bomb in [
             "{{ 'a' * 100000000 }}",
             "{{ state.s * state.n }}",
             "{{ state.l * state.n }}",
             "{{ [1] * 100000000 }}",
             "{{ (state.n | string) * state.n }}",
-            "{{ (state | first) * state.n }}",
-            "{{ (context | first) * state.n }}",
-            "{{ (steps | last) * state.n }}",
-            "{{ steps.done.status * state.n }}",
-            "{{ (steps.done | first) * state.n }}",
-            "{{ ((1,) * state.n) | length }}",
+            "{{ ((state | first) * state.million) | length }}",
+            "{{ ((context | first) * state.million) | length }}",
+            "{{ ((steps | last) * state.million) | length }}",
+            "{{ (steps.done.status * state.million) | length }}",
+            "{{ ((steps.done | first) * state.million) | length }}",
+            "{{ ((1,) * state.million) | length }}",
             "{{ state.s | replace('x', state.s) | replace('x', state.s) }}",
         ] {
             assert!(eval(bomb, state.clone()).is_err(), "{bomb}");

@@ -164,7 +164,7 @@ fn callbacks() {
         format!("{{\"workflowId\":\"{MARK}\",\"workflow_id\":\"x\",\"success\":true}}"),
     ];
     let seeds = seeds.into_iter().map(|seed| format!("\0{seed}").into_bytes());
-    Target::new("callbacks", 400, move |input| {
+    Target::new("callbacks", 2_000, move |input| {
         let mut held = waiting.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         runtime.block_on(async {
             if held.as_ref().is_none_or(|waiting| waiting.began > MOST) {

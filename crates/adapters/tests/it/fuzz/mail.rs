@@ -52,6 +52,9 @@ fn check(raw: &[u8]) -> Result<(), String> {
     let promise = |kept: bool, what: &str| if kept { Ok(()) } else { Err(what.to_owned()) };
     promise(mail.text.len() <= limits::MAX_TEXT, "too much text")?;
     promise(!mail.text.contains('\r'), "a carriage return in the text")?;
+    let people = || mail.to.iter().chain([&mail.from]);
+    let odd = |text: &str| text.contains(char::is_control);
+    promise(!people().any(|one| odd(&one.name) || odd(&one.address)), "a control character in an address")?;
     promise(mail.parts.len() <= limits::MAX_ATTACHMENTS, "too many attachments")?;
     let plain = !contains(raw, b"base64") && !contains(raw, b"quoted-printable") && !contains(raw, b"=?");
     for part in &mail.parts {

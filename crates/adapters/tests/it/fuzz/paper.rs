@@ -190,5 +190,5 @@ fn make(chance: &Chance) -> Vec<u8> {
 #[test]
 fn pdf() {
     let seeds = super::documents("pdf");
-    Target::new("pdf", 300, check("a.pdf")).seeds(seeds).words(WORDS).made_by(make).within_megabytes(400).play();
+    Target::new("pdf", 1_500, check("a.pdf")).seeds(seeds).words(WORDS).made_by(make).within_megabytes(400).play();
 }
