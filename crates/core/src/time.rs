@@ -83,6 +83,12 @@ impl<'de> Deserialize<'de> for Timestamp {
 pub struct Millis(pub u64);
 
 impl Millis {
+    /// Whether it is no time at all.
+    #[must_use]
+    pub const fn is_zero(&self) -> bool {
+        self.0 == 0
+    }
+
     /// A span of whole seconds.
     #[must_use]
     pub const fn from_secs(secs: u64) -> Self {

@@ -6,12 +6,12 @@ use kybern_core::document::limits as documents;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::TaskId;
 use kybern_core::mail::MailFault;
-use kybern_core::task::{AttachmentSource, Channel, Submitted};
+use kybern_core::task::{AttachmentSource, Channel};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::Engine;
-use crate::task::submit::{Incoming, Part};
+use crate::task::submit::{Incoming, Part, Taken};
 
 /// Lines of a webhook's body that are shown to the intent model.
 const MAX_LINES: usize = 400;
@@ -175,16 +175,15 @@ impl Engine {
     async fn take_in(&self, actor: &Actor, incoming: Incoming) -> Result<Received> {
         let mut submitted = self.submit_incoming(actor, incoming.clone()).await?;
         // Anybody can choose a Message-ID: another message under a known one is another message, not a repeat.
-        if let (Submitted::Duplicate { same_body: false, .. }, Channel::Email) = (&submitted, incoming.channel) {
+        if let (Taken::Known { same_body: false, .. }, Channel::Email) = (&submitted, incoming.channel) {
             let (key, hash) = (incoming.dedupe_key.clone(), incoming.body_hash.clone());
             let dedupe_key = key.zip(hash).map(|(key, hash)| format!("{key}#{hash}"));
             tracing::warn!(source = %incoming.source, "another message came under a known Message-ID");
             submitted = self.submit_incoming(actor, Incoming { dedupe_key, ..incoming }).await?;
         }
         Ok(match submitted {
-            Submitted::New(claimed) => Received { task_id: claimed.task.id, duplicate: false },
-            Submitted::Queued(task) => Received { task_id: task.id, duplicate: false },
-            Submitted::Duplicate { task, .. } => Received { task_id: task.id, duplicate: true },
+            Taken::Started(id) | Taken::Queued(id) => Received { task_id: id, duplicate: false },
+            Taken::Known { id, .. } => Received { task_id: id, duplicate: true },
         })
     }
 }

@@ -61,7 +61,7 @@ impl Engine {
                 Ok(claimed) => {
                     for task in claimed {
                         let slot = slots.pop();
-                        self.run_claimed(task, None, slot);
+                        self.run_claimed(Box::new(task), None, slot);
                     }
                 }
                 Err(error) => {
@@ -79,27 +79,30 @@ impl Engine {
     /// Runs a claimed task in the background, holding a slot.
     pub(crate) fn run_claimed(
         &self,
-        claimed: Claimed,
+        claimed: Box<Claimed>,
         has_documents: Option<bool>,
         slot: Option<tokio::sync::OwnedSemaphorePermit>,
     ) {
         let (task, trace) = (claimed.lease.task(), claimed.task.trace_id.clone());
         let tenant = claimed.lease.scope().tenant();
         let span = tracing::info_span!("task.run", task.id = %task, tenant.id = %tenant, trace.id = %trace);
-        self.spawn(|engine| async move {
-            engine.run_to_rest(claimed, has_documents).instrument(span).await;
-            drop(slot);
+        // Boxed, because what is spawned is moved several times before it runs.
+        self.spawn(|engine| {
+            Box::pin(async move {
+                engine.run_to_rest(claimed, has_documents).instrument(span).await;
+                drop(slot);
+            })
         });
     }
 
-    async fn run_to_rest(self, claimed: Claimed, has_documents: Option<bool>) {
+    async fn run_to_rest(self, claimed: Box<Claimed>, has_documents: Option<bool>) {
         let lease = claimed.lease.clone();
         let active = self.inner.active.enter(lease.clone());
         let (id, tenant) = (lease.task(), lease.scope().tenant());
         let left = Leave { engine: self.clone(), lease: lease.clone() };
         let (recoveries, status) = (claimed.task.recoveries, claimed.task.status);
-        let outcome = match Run::load(&self.inner, active, claimed, has_documents).await {
-            Ok(run) => run.drive().await,
+        let outcome = match Box::pin(Run::load(&self.inner, active, *claimed, has_documents)).await {
+            Ok(run) => Box::pin(run.drive()).await,
             Err(error) => {
                 self.give_up_unreadable(&lease, recoveries, status, &error).await;
                 Err(Stop::Store(error))

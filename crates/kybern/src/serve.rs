@@ -110,10 +110,11 @@ pub(crate) async fn start(config: Config, listen: SocketAddr, purpose: Purpose) 
     let bytes = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     let limits =
         Limits { max_body: bytes(config.server.max_body_bytes), max_mail: bytes(config.server.max_mail_bytes) };
-    let mut state = AppState::new(engine.clone(), limits, sources, stop.clone());
-    if let Purpose::Verb { key, .. } = &purpose {
-        state = state.with_local_key(key.expose());
-    }
+    let local_key = match &purpose {
+        Purpose::Verb { key, .. } => Some(key.expose()),
+        _ => None,
+    };
+    let state = AppState::new(engine.clone(), limits, sources, stop.clone(), local_key);
     let router = kybern_server::router(state);
     let serving = kybern_server::serve(listener, router, stop.clone());
     let failed = stop.clone();

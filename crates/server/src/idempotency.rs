@@ -10,15 +10,16 @@
 //! A failure gives the key free, because it created nothing: the same request is then judged anew. Answers are kept
 //! sealed, because some of them carry a key that is shown once.
 
+use std::fmt::Display;
 use std::future::Future;
 
-use axum::Json;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
 use kybern_core::actor::Actor;
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::ports::Idempotent;
@@ -26,6 +27,7 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 use tracing::Instrument;
 
 use crate::error::{ApiResult, Problem};
@@ -60,43 +62,39 @@ impl FromRequestParts<AppState> for IdempotencyKey {
 }
 
 /// A success.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Made {
     status: u16,
     location: Option<String>,
-    body: Value,
+    body: Box<RawValue>,
 }
 
 impl Made {
-    /// 201 with the new thing, which is found below `place` under its `id`.
-    pub(crate) fn created(place: &str, body: Value) -> Self {
-        Self::created_as(place, "id", body)
+    /// 201 with the new thing, which is found below `place` under that name.
+    pub(crate) fn created(place: &str, name: &impl Display, body: &impl Serialize) -> ApiResult<Self> {
+        Ok(Self { status: 201, location: Some(format!("{place}/{name}")), body: written(body)? })
     }
 
-    /// 201 with the new thing, which is found below `place` under that member.
-    pub(crate) fn created_as(place: &str, member: &str, body: Value) -> Self {
-        Self { status: 201, location: below(place, member, &body), body }
-    }
-
-    /// 202 with the new task.
-    pub(crate) fn accepted(place: &str, body: Value) -> Self {
-        Self { status: 202, location: below(place, "id", &body), body }
+    /// 202 with the new task, which is found below `place` under that id.
+    pub(crate) fn accepted(place: &str, id: &impl Display, body: &impl Serialize) -> ApiResult<Self> {
+        Ok(Self { status: 202, location: Some(format!("{place}/{id}")), body: written(body)? })
     }
 
     /// 200.
-    pub(crate) fn done(body: Value) -> Self {
-        Self { status: 200, location: None, body }
+    pub(crate) fn done(body: &impl Serialize) -> ApiResult<Self> {
+        Ok(Self { status: 200, location: None, body: written(body)? })
     }
 }
 
-fn below(place: &str, member: &str, body: &Value) -> Option<String> {
-    body.get(member).and_then(Value::as_str).map(|id| format!("{place}/{id}"))
+fn written(body: &impl Serialize) -> ApiResult<Box<RawValue>> {
+    to_raw_value(body).map_err(|error| Problem::internal(format!("an answer cannot be written: {error}")))
 }
 
 impl IntoResponse for Made {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::OK);
-        let mut response = (status, Json(self.body)).into_response();
+        let json = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))];
+        let mut response = (status, json, String::from(Box::<str>::from(self.body))).into_response();
         if let Some(location) = self.location.and_then(|location| HeaderValue::try_from(location).ok()) {
             response.headers_mut().insert(header::LOCATION, location);
         }
@@ -110,8 +108,8 @@ pub(crate) struct Attempt<'a> {
     pub(crate) actor: &'a Actor,
     pub(crate) asked: &'a Asked,
     pub(crate) key: Option<String>,
-    /// What is asked: [`fingerprint`] of the body.
-    pub(crate) fingerprint: String,
+    /// What is asked: the body.
+    pub(crate) said: Bytes,
 }
 
 impl Attempt<'_> {
@@ -121,7 +119,7 @@ impl Attempt<'_> {
     /// With a key the work goes on when this is dropped, so that a caller who lost the connection and asks again gets
     /// the answer.
     pub(crate) async fn once(self, work: impl Future<Output = ApiResult<Made>> + Send + 'static) -> ApiResult {
-        let Self { state, actor, asked, key, fingerprint } = self;
+        let Self { state, actor, asked, key, said } = self;
         let Some(key) = key else { return work.await.map(IntoResponse::into_response) };
         let slot = Slot {
             state: state.clone(),
@@ -130,7 +128,7 @@ impl Attempt<'_> {
             route: format!("{} {}", asked.method, asked.route),
             key,
         };
-        match slot.take(&fingerprint).await? {
+        match slot.take(&fingerprint(asked, &said)).await? {
             Idempotent::Fresh => {}
             Idempotent::InProgress => {
                 let message = "a request with this Idempotency-Key is in progress, ask again in a moment";
@@ -205,7 +203,7 @@ impl Slot {
 }
 
 /// What a request asks, as a hash: the path, and the body without regard to spaces and the order of names.
-pub(crate) fn fingerprint(asked: &Asked, raw: &[u8]) -> String {
+fn fingerprint(asked: &Asked, raw: &[u8]) -> String {
     let canonical = serde_json::from_slice::<Value>(raw).ok();
     let canonical = canonical.and_then(|value| serde_json_canonicalizer::to_vec(&value).ok());
     let mut hasher = blake3::Hasher::new();

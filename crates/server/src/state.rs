@@ -49,55 +49,61 @@ impl std::fmt::Debug for InboundSource {
     }
 }
 
-/// What every handler can reach. Cheap to clone; all clones are the same state.
+/// What every handler can reach. Cheap to clone, because every layer of every request does; all clones are the same
+/// state.
 #[derive(Clone)]
-pub struct AppState {
+pub struct AppState(Arc<Parts>);
+
+impl std::ops::Deref for AppState {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+/// The parts of [`AppState`].
+pub struct Parts {
     /// The engine.
     pub engine: Engine,
     /// How large a body may be.
     pub limits: Limits,
     /// The configured sources of webhooks by name.
-    pub sources: Arc<BTreeMap<String, InboundSource>>,
+    pub sources: BTreeMap<String, InboundSource>,
     /// Since when this server has been up.
     pub started_at: Timestamp,
     /// Cancelled when the server shuts down: event streams and long waits end then.
     pub shutdown: CancellationToken,
     /// The hash of the key under which the process that runs this server asks it; it stands in no database.
     local_key: Option<blake3::Hash>,
-    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) metrics: Metrics,
     pub(crate) streams: Arc<Semaphore>,
     pub(crate) background: TaskTracker,
 }
 
 impl AppState {
-    /// The state of a server. Hand the same `shutdown` to [`crate::serve`].
+    /// The state of a server. Hand the same `shutdown` to [`crate::serve`]. By the local key the process itself acts
+    /// as the first tenant's platform admin; it stands in no database and ends with this server.
     #[must_use]
     pub fn new(
         engine: Engine,
         limits: Limits,
         sources: BTreeMap<String, InboundSource>,
         shutdown: CancellationToken,
+        local_key: Option<&str>,
     ) -> Self {
         let started_at = engine.clock().now();
-        Self {
+        Self(Arc::new(Parts {
             engine,
             limits,
-            sources: Arc::new(sources),
+            sources,
             started_at,
             shutdown,
-            local_key: None,
-            metrics: Arc::new(Metrics::new()),
+            local_key: local_key.map(|key| blake3::hash(key.as_bytes())),
+            metrics: Metrics::new(),
             streams: Arc::new(Semaphore::new(MAX_STREAMS)),
             background: TaskTracker::new(),
-        }
-    }
-
-    /// The same state with a key by which the process itself acts as the first tenant's platform admin. The key
-    /// stands in no database and ends with this server.
-    #[must_use]
-    pub fn with_local_key(mut self, key: &str) -> Self {
-        self.local_key = Some(blake3::hash(key.as_bytes()));
-        self
+        }))
     }
 
     /// Whether that is the process's own key. Comparing hashes takes as long wherever they differ.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::step::StepSpec;
 
@@ -35,10 +36,11 @@ impl fmt::Display for PlanHash {
 }
 
 /// What a task walks.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub struct FrozenPlan {
     hash: PlanHash,
     body: Arc<str>,
+    steps_json: Arc<RawValue>,
     /// The plan's key.
     pub key: String,
     /// The plan's version.
@@ -56,16 +58,18 @@ impl FrozenPlan {
     /// Freezes a plan.
     #[must_use]
     pub fn freeze(key: &str, version: u32, steps: Vec<StepSpec>, output: Option<String>) -> Self {
+        let written: Vec<Value> = steps.iter().map(super::write::step).collect();
+        let steps_json = raw(&written);
         let body = serde_json::json!({
             "schema": Self::SCHEMA,
             "key": key,
             "version": version,
             "output": output,
-            "steps": steps.iter().map(super::write::step).collect::<Vec<_>>(),
+            "steps": written,
         })
         .to_string();
         let hash = PlanHash(blake3::hash(body.as_bytes()).to_hex().as_str().into());
-        Self { hash, body: body.into(), key: key.to_owned(), version, steps, output }
+        Self { hash, body: body.into(), steps_json, key: key.to_owned(), version, steps, output }
     }
 
     /// Reads a frozen plan back.
@@ -84,7 +88,9 @@ impl FrozenPlan {
             return Err(format!("frozen plan is faulty at {fault}"));
         }
         let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
+        let steps_json = raw(value.get("steps").unwrap_or(&Value::Null));
         Ok(Self {
+            steps_json,
             hash: PlanHash(blake3::hash(body.as_bytes()).to_hex().as_str().into()),
             body: body.into(),
             key: text("key").unwrap_or_default(),
@@ -105,4 +111,21 @@ impl FrozenPlan {
     pub fn body(&self) -> &str {
         &self.body
     }
+
+    /// The steps as JSON, written once however often they are shown.
+    #[must_use]
+    pub fn steps_json(&self) -> &RawValue {
+        &self.steps_json
+    }
+}
+
+/// Plans of one hash have one body, and everything else is read from it.
+impl PartialEq for FrozenPlan {
+    fn eq(&self, other: &Self) -> bool {
+        self.hash == other.hash
+    }
+}
+
+fn raw(value: &impl Serialize) -> Arc<RawValue> {
+    serde_json::value::to_raw_value(value).unwrap_or_default().into()
 }

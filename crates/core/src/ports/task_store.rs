@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use crate::audit::AuditEvent;
 use crate::error::Result;
-use crate::id::TaskId;
+use crate::id::{TaskId, TenantId};
 use crate::money::Usage;
 use crate::plan::{FrozenPlan, PlanHash, StepId};
 use crate::record::StoredLink;
@@ -215,11 +215,11 @@ pub trait TaskStore: Send + Sync {
         at: Timestamp,
     ) -> Result<CallbackOutcome>;
 
-    /// The tenant of a task, for callers who prove themselves by a task's own secret.
+    /// The scope of a tenant's task, for callers who have proved themselves by the task's own secret.
     ///
     /// # Errors
     /// When the store fails.
-    async fn scope_of(&self, id: TaskId) -> Result<Option<TenantScope>>;
+    async fn scope_of(&self, tenant: TenantId, id: TaskId) -> Result<Option<TenantScope>>;
 
     /// Wants the task cancelled. A task that nobody holds becomes due, so that a worker ends it.
     ///

@@ -56,7 +56,7 @@ pub struct ToolContext {
     /// The tenant's scope.
     pub scope: TenantScope,
     /// The tenant's name.
-    pub tenant_name: String,
+    pub tenant_name: Arc<str>,
     /// The user for whom it is called.
     pub user: Option<UserId>,
     /// The task, when it is called by a step.
@@ -72,7 +72,7 @@ pub struct ToolContext {
     /// The task's state as it stands.
     pub state: Arc<Map<String, Value>>,
     /// The trace.
-    pub trace_id: String,
+    pub trace_id: Arc<str>,
     /// The idempotency key of this call; the same for every try.
     pub key: String,
     /// Which try this is, from 1.

@@ -263,6 +263,11 @@ impl JournalEntry {
     }
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
 /// One row of the journal.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -270,20 +275,21 @@ pub struct JournalRow {
     /// Its place in its task, from 1, without gaps.
     pub seq: i64,
     /// The step it is about; `None` when it is about the task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<StepId>,
     /// The tool that was called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     /// Which try, from 1; 0 where there is none.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub attempt: u32,
     /// The step's generation: 0, and one more with each redo by a person.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub generation: u32,
     /// When it was written.
     pub at: Timestamp,
     /// How long the try took.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Millis::is_zero")]
     pub duration: Millis,
     /// One sentence for people. No values of documents or messages.
     #[serde(default, skip_serializing_if = "String::is_empty")]

@@ -45,6 +45,11 @@ impl Watchers {
         Watch { watchers: self, task, interest: Arc::clone(interest) }
     }
 
+    /// Whether its submitter waits for the task, and has not been told yet.
+    pub fn is_awaited(&self, task: TaskId) -> bool {
+        self.lock().get(&task).is_some_and(|(_, interest)| !interest.submitters().is_empty())
+    }
+
     /// Something was journaled, and the task goes on: tells those who follow its journal.
     pub fn tell_followers(&self, task: TaskId) {
         if let Some((_, interest)) = self.lock().get(&task) {
@@ -62,13 +67,12 @@ impl Watchers {
 
     /// The task rests: tells everybody, and its submitter how it stands. `view` is made only when one waits.
     pub fn tell_rest(&self, task: TaskId, view: impl FnOnce() -> TaskView) {
-        let submitters = self.lock().get(&task).map(|(_, interest)| interest.take_submitters()).unwrap_or_default();
-        if !submitters.is_empty() {
+        let mut submitters = self.lock().get(&task).map(|(_, interest)| interest.take_submitters()).unwrap_or_default();
+        if let Some(last) = submitters.pop() {
             let view = view();
-            for submitter in submitters {
-                // Whoever has stopped waiting misses nothing.
-                drop(submitter.send(view.clone()));
-            }
+            // Whoever has stopped waiting misses nothing.
+            submitters.into_iter().for_each(|submitter| drop(submitter.send(view.clone())));
+            drop(last.send(view));
         }
         self.tell(task);
     }
@@ -79,8 +83,12 @@ impl Watchers {
 }
 
 impl Interest {
+    fn submitters(&self) -> MutexGuard<'_, Vec<oneshot::Sender<TaskView>>> {
+        self.submitters.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn take_submitters(&self) -> Vec<oneshot::Sender<TaskView>> {
-        std::mem::take(&mut *self.submitters.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.submitters())
     }
 }
 
@@ -106,7 +114,7 @@ impl Watch<'_> {
     /// may see it without having read it.
     pub(crate) fn first_rest(&self) -> oneshot::Receiver<TaskView> {
         let (submitter, view) = oneshot::channel();
-        self.interest.submitters.lock().unwrap_or_else(PoisonError::into_inner).push(submitter);
+        self.interest.submitters().push(submitter);
         view
     }
 }

@@ -78,21 +78,29 @@ type InFlight = FuturesUnordered<Pin<Box<dyn Future<Output = Result<Returned, No
 
 impl Run {
     /// Drives the task until it ends or its lease is given back.
-    pub(crate) async fn drive(mut self) -> Result<(), Stop> {
+    pub(crate) async fn drive(mut self: Box<Self>) -> Result<(), Stop> {
         let mut in_flight: InFlight = FuturesUnordered::new();
         let mut effectful = 0_usize;
-        if self.give_up_poisoned().await? == Flow::Done || self.ask_about_open_effects().await? == Flow::Done {
+        if Box::pin(self.give_up_poisoned()).await? == Flow::Done
+            || Box::pin(self.ask_about_open_effects()).await? == Flow::Done
+        {
             return Ok(());
         }
         loop {
-            if self.signals > self.walk.signals_seen() && self.take_signals(in_flight.len()).await? == Flow::Done {
+            if self.signals > self.walk.signals_seen()
+                && Box::pin(self.take_signals(in_flight.len())).await? == Flow::Done
+            {
                 return Ok(());
             }
             let holds = self.cancel || self.paused || self.inner.stopping.is_cancelled();
             if self.cancel && effectful == 0 {
                 self.drop_calls(&mut in_flight);
             }
-            if in_flight.is_empty() && !holds && self.walk_phases().await? == Flow::Done {
+            if in_flight.is_empty()
+                && !holds
+                && self.needs_phases()
+                && Box::pin(self.walk_phases()).await? == Flow::Done
+            {
                 return Ok(());
             }
             // A plan that came with the task waits until its documents have been read.
@@ -106,7 +114,7 @@ impl Run {
                 if self.signals > self.walk.signals_seen() {
                     continue;
                 }
-                if self.rest().await? == Flow::Done {
+                if Box::pin(self.rest()).await? == Flow::Done {
                     return Ok(());
                 }
                 continue;
@@ -122,7 +130,7 @@ impl Run {
                         return Ok(());
                     }
                 }
-                () = changed.notified() => self.refresh().await?,
+                () = changed.notified() => Box::pin(self.refresh()).await?,
             }
         }
     }
@@ -277,6 +285,11 @@ impl Run {
         Ok(Flow::Continue)
     }
 
+    /// Whether a phase is left to walk.
+    fn needs_phases(&self) -> bool {
+        self.next_phase().is_some() && self.failed_phase().is_none()
+    }
+
     /// The first phase that has not ended.
     pub(super) fn next_phase(&self) -> Option<Phase> {
         let ended = |phase: Phase| self.walk.phase(phase).is_some_and(|state| state.outcome.is_some());
@@ -359,7 +372,8 @@ async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) -> Result<Ret
     let result = match &call.target {
         Target::Tool(prepared) => {
             let step = call.context.step.as_ref().map_or("", |step| step.as_str());
-            let span = tracing::info_span!("tool.call", step.id = step, tool.name = %prepared.spec().key);
+            // One a step: who exports traces sees it, the log of a quiet server does not pay for it.
+            let span = tracing::debug_span!("tool.call", step.id = step, tool.name = %prepared.spec().key);
             inner.tools.call(prepared, &call.context, call.timeout).instrument(span).await
         }
         Target::Handler(handler, kind, rendered) => {

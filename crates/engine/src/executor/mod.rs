@@ -27,7 +27,7 @@ mod walk_retry;
 mod walk_state;
 #[cfg(test)]
 mod walk_tests;
-mod walk_view;
+pub mod walk_view;
 
 pub(crate) use drive::Stop;
 pub use node::{Node, NodeState, Phase};

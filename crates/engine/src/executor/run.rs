@@ -49,8 +49,6 @@ pub(crate) struct Run {
     pub(super) redone: std::collections::HashMap<usize, u32>,
     claimed_at: Timestamp,
     roles: Vec<Role>,
-    input: Arc<str>,
-    payload: Arc<serde_json::Value>,
 }
 
 impl Run {
@@ -63,7 +61,7 @@ impl Run {
         active: ActiveRun,
         claimed: Claimed,
         has_documents: Option<bool>,
-    ) -> Result<Self> {
+    ) -> Result<Box<Self>> {
         let Claimed { lease, task, recovered_from, at: claimed_at } = claimed;
         let scope = lease.scope();
         let plan = match &task.plan_hash {
@@ -92,7 +90,7 @@ impl Run {
         let tenant_name = inner.tenants.name(inner.store.as_ref(), task.tenant).await?;
         let own_plans =
             if needs_plans { Engine { inner: Arc::clone(inner) }.own_plans(scope).await? } else { Arc::default() };
-        Ok(Self {
+        Ok(Box::new(Self {
             surroundings: Surroundings::new(&task, &tenant_name, user.as_ref()),
             inner: Arc::clone(inner),
             active,
@@ -108,11 +106,9 @@ impl Run {
             recovered_from: recovered_from.map(|worker| worker.as_str().to_owned()),
             claimed_at,
             roles: user.map(|user: User| user.roles).unwrap_or_default(),
-            input: task.input.as_str().into(),
-            payload: Arc::new(task.payload.clone()),
             lease,
             task,
-        })
+        }))
     }
 
     /// The moment, and never before the claim: what was due by the clock of the database is due here, although the
@@ -173,15 +169,15 @@ impl Run {
         let inner = &self.inner;
         ToolContext {
             scope: self.lease.scope(),
-            tenant_name: self.surroundings.tenant_name.clone(),
+            tenant_name: Arc::clone(self.surroundings.tenant_name()),
             user: self.task.user,
             task: Some(self.task.id),
             step: Some(node.id.clone()),
             channel: self.task.channel,
-            input: Arc::clone(&self.input),
-            payload: Arc::clone(&self.payload),
+            input: Arc::clone(self.surroundings.input()),
+            payload: Arc::clone(self.surroundings.payload()),
             state: Arc::clone(self.walk.state()),
-            trace_id: self.task.trace_id.clone(),
+            trace_id: Arc::clone(self.surroundings.trace_id()),
             key: key.as_str().to_owned(),
             attempt: node.attempts + 1,
             may_have_happened,

@@ -14,7 +14,6 @@ use super::ending;
 use super::node::Phase;
 use super::phases::PhaseEnd;
 use super::run::Run;
-use super::snapshot::Surroundings;
 use super::step::{Draft, RowDraft, failure};
 use super::walk::Walk;
 use crate::task::TaskView;
@@ -165,7 +164,7 @@ impl Run {
         if let Some((intent, confidence)) = &end.intent {
             self.task.intent = Some(intent.clone());
             self.task.confidence = Some(*confidence);
-            self.surroundings = self.surroundings.with_task(&self.task);
+            self.surroundings = self.surroundings.with_intent(Some(intent), Some(*confidence));
         }
         if let Some(plan) = &end.plan {
             self.task.plan = Some((plan.key.clone(), plan.version));
@@ -279,22 +278,24 @@ impl Run {
             TaskChange::Release { status, .. } => (Flow::Done, *status),
             TaskChange::End(ending) => (Flow::Done, ending.status),
         };
-        let left = if flow == Flow::Done { Some(change.clone()) } else { None };
+        let awaited = flow == Flow::Done && self.inner.watchers.is_awaited(self.task.id);
+        let left = awaited.then(|| change.clone());
         let commit = Commit { rows, effects, change, usage, audit, signals_seen: self.walk.signals_seen(), at: now };
         let committed = self.inner.store.commit(&self.lease, commit).await?;
         self.row_status = status;
         self.task.status = status;
         self.task.usage = self.task.usage.plus(usage);
         self.note(committed);
-        match left {
-            Some(change) => self.tell_rest(change, committed, now),
-            None => self.inner.watchers.tell_followers(self.task.id),
+        if flow == Flow::Done {
+            self.tell_rest(left, committed, now);
+        } else {
+            self.inner.watchers.tell_followers(self.task.id);
         }
         Ok(flow)
     }
 
-    /// Tells those who wait how the task stands, so that they need not look.
-    fn tell_rest(&self, change: TaskChange, committed: Committed, now: Timestamp) {
+    /// Tells those who wait that the task rests, and its submitter how it stands, so that nobody need look.
+    fn tell_rest(&self, change: Option<TaskChange>, committed: Committed, now: Timestamp) {
         let watchers = &self.inner.watchers;
         let news = committed.signals > self.walk.signals_seen() || committed.cancel_requested;
         let asks = self.task.status == TaskStatus::NeedsReview && !news;
@@ -304,6 +305,7 @@ impl Run {
         if !self.task.status.is_terminal() && !asks {
             return watchers.tell_followers(self.task.id);
         }
+        let Some(change) = change else { return watchers.tell(self.task.id) };
         watchers.tell_rest(self.task.id, || {
             let mut task = Task { signals: committed.signals, ..self.task.clone() };
             task.cancel_requested = committed.cancel_requested;
@@ -359,12 +361,4 @@ fn stamp(walk: &Walk, drafts: Vec<RowDraft>, now: Timestamp) -> Vec<JournalRow> 
 
 const fn progress(status: TaskStatus) -> TaskChange {
     TaskChange::Progress { status, intent: None, plan: None }
-}
-
-impl Surroundings {
-    /// The same with what the task's row says by now.
-    pub(super) fn with_task(&self, task: &kybern_core::task::Task) -> Self {
-        let fresh = Self::new(task, &self.tenant_name, None);
-        Self { task: fresh.task, ..self.clone() }
-    }
 }

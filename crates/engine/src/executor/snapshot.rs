@@ -1,47 +1,66 @@
 //! What a step sees: the names its templates may read, taken from the walk at the moment it starts.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use kybern_core::id::{TaskId, TenantId};
 use kybern_core::identity::User;
 use kybern_core::plan::StepId;
-use kybern_core::task::Task;
+use kybern_core::task::{Channel, Task};
+use kybern_core::time::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::walk::Walk;
 use crate::templates::Context;
 use crate::templates::context::StepView;
 
-/// What stays the same for a whole run.
+/// What stays the same for a whole run. It is made into names when the first template asks for them: most steps have
+/// none.
 #[derive(Clone, Debug)]
 pub(super) struct Surroundings {
-    pub(super) task: Arc<Map<String, Value>>,
-    pub(super) tenant: Arc<Map<String, Value>>,
-    pub(super) tenant_name: String,
-    pub(super) user: Arc<Value>,
+    about: About,
+    names: OnceLock<Names>,
+    user: Arc<Value>,
+}
+
+/// What templates may know of the task.
+#[derive(Clone, Debug)]
+struct About {
+    id: TaskId,
+    channel: Channel,
+    input: Arc<str>,
+    payload: Arc<Value>,
+    intent: Option<String>,
+    confidence: Option<f64>,
+    created_at: Timestamp,
+    trace_id: Arc<str>,
+    parent: Option<TaskId>,
+    tenant: TenantId,
+    tenant_name: Arc<str>,
+}
+
+#[derive(Clone, Debug)]
+struct Names {
+    task: Arc<Map<String, Value>>,
+    tenant: Arc<Map<String, Value>>,
 }
 
 impl Surroundings {
     pub(super) fn new(task: &Task, tenant_name: &str, user: Option<&User>) -> Self {
-        let of = |value: Value| match value {
-            Value::Object(map) => Arc::new(map),
-            _never => Arc::default(),
-        };
         Self {
-            task: of(json!({
-                "id": task.id,
-                "channel": task.channel,
-                "input": task.input,
-                "payload": task.payload,
-                "intent": task.intent,
-                "confidence": task.confidence,
-                "createdAt": task.created_at,
-                "created_at": task.created_at,
-                "traceId": task.trace_id,
-                "trace_id": task.trace_id,
-                "parentTaskId": task.parent.as_ref().map(|(id, _)| id),
-            })),
-            tenant: of(json!({"id": task.tenant, "name": tenant_name})),
-            tenant_name: tenant_name.to_owned(),
+            about: About {
+                id: task.id,
+                channel: task.channel,
+                input: task.input.as_str().into(),
+                payload: Arc::new(task.payload.clone()),
+                intent: task.intent.clone(),
+                confidence: task.confidence,
+                created_at: task.created_at,
+                trace_id: task.trace_id.as_str().into(),
+                parent: task.parent.as_ref().map(|(id, _)| *id),
+                tenant: task.tenant,
+                tenant_name: tenant_name.into(),
+            },
+            names: OnceLock::new(),
             user: Arc::new(match user {
                 None => Value::Null,
                 Some(user) => {
@@ -51,18 +70,72 @@ impl Surroundings {
         }
     }
 
+    /// The same once the intent of the task is known.
+    pub(super) fn with_intent(&self, intent: Option<&str>, confidence: Option<f64>) -> Self {
+        let intent = intent.map(str::to_owned);
+        let about = About { intent, confidence, ..self.about.clone() };
+        Self { about, names: OnceLock::new(), user: Arc::clone(&self.user) }
+    }
+
+    /// The task's input text.
+    pub(super) fn input(&self) -> &Arc<str> {
+        &self.about.input
+    }
+
+    /// The task's payload.
+    pub(super) fn payload(&self) -> &Arc<Value> {
+        &self.about.payload
+    }
+
+    /// The trace.
+    pub(super) fn trace_id(&self) -> &Arc<str> {
+        &self.about.trace_id
+    }
+
+    /// The tenant's name.
+    pub(super) fn tenant_name(&self) -> &Arc<str> {
+        &self.about.tenant_name
+    }
+
+    fn names(&self) -> &Names {
+        self.names.get_or_init(|| {
+            let about = &self.about;
+            let task = json!({
+                "id": about.id,
+                "channel": about.channel,
+                "input": about.input,
+                "payload": about.payload,
+                "intent": about.intent,
+                "confidence": about.confidence,
+                "createdAt": about.created_at,
+                "created_at": about.created_at,
+                "traceId": about.trace_id,
+                "trace_id": about.trace_id,
+                "parentTaskId": about.parent,
+            });
+            Names { task: object(task), tenant: object(json!({"id": about.tenant, "name": about.tenant_name})) }
+        })
+    }
+
     /// The names that the templates of a node may read; `None` for the plan's own output.
     pub(super) fn context(&self, walk: &Walk, index: Option<usize>) -> Context {
         Context {
             state: Arc::clone(walk.state()),
             steps: Arc::new(steps(walk, index)),
-            task: Arc::clone(&self.task),
-            tenant: Arc::clone(&self.tenant),
+            task: Arc::clone(&self.names().task),
+            tenant: Arc::clone(&self.names().tenant),
             user: Arc::clone(&self.user),
             round: index
                 .and_then(|index| walk.node(index).round.clone())
                 .map(|round| (Arc::new(round.item.clone()), round.index)),
         }
+    }
+}
+
+fn object(value: Value) -> Arc<Map<String, Value>> {
+    match value {
+        Value::Object(members) => Arc::new(members),
+        _never => Arc::default(),
     }
 }
 

@@ -2,12 +2,48 @@
 
 use std::sync::Arc;
 
-use kybern_core::plan::StepId;
+use kybern_core::plan::{FrozenPlan, StepId};
 use kybern_core::task::{StepOutcome, StepStatus};
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::node::NodeState;
 use super::walk::Walk;
+
+/// The plan as it is walked.
+#[derive(Clone, Debug)]
+pub enum EffectivePlan {
+    /// As it was frozen.
+    AsWritten(Arc<FrozenPlan>),
+    /// With injected steps in their places, and without replaced ones.
+    Steps(Vec<Value>),
+}
+
+impl EffectivePlan {
+    /// Its steps.
+    #[must_use]
+    pub fn steps(&self) -> Vec<Value> {
+        match self {
+            Self::AsWritten(plan) => plan.steps.iter().map(|step| json!(step)).collect(),
+            Self::Steps(steps) => steps.clone(),
+        }
+    }
+}
+
+impl Default for EffectivePlan {
+    fn default() -> Self {
+        Self::Steps(Vec::new())
+    }
+}
+
+impl Serialize for EffectivePlan {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::AsWritten(plan) => plan.steps_json().serialize(serializer),
+            Self::Steps(steps) => steps.serialize(serializer),
+        }
+    }
+}
 
 impl Walk {
     /// Ids of steps that never ran, in plan order.
@@ -83,12 +119,27 @@ impl Walk {
     /// The plan as it is walked: its steps with the injected ones in their places, without those that a patch
     /// replaced.
     #[must_use]
-    pub fn effective_plan(&self) -> Vec<Value> {
-        let mut steps = Vec::new();
-        if !self.lists.is_empty() {
-            self.effective_of(0, &mut steps);
+    pub fn effective_plan(&self) -> EffectivePlan {
+        match (self.plan(), self.lists.first()) {
+            (Some(plan), Some(first)) if self.walks_as_written(plan, &first.nodes) => {
+                EffectivePlan::AsWritten(Arc::clone(plan))
+            }
+            (_, Some(_)) => {
+                let mut steps = Vec::new();
+                self.effective_of(0, &mut steps);
+                EffectivePlan::Steps(steps)
+            }
+            (_, None) => EffectivePlan::default(),
         }
-        steps
+    }
+
+    /// Whether nothing was injected or replaced.
+    fn walks_as_written(&self, plan: &FrozenPlan, nodes: &[usize]) -> bool {
+        let as_written = |index: &usize| {
+            let node = self.node(*index);
+            !node.replaced && node.injected.is_none()
+        };
+        nodes.len() == plan.steps.len() && nodes.iter().all(as_written)
     }
 
     #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes and lists only grow")]

@@ -71,7 +71,8 @@ impl Engine {
     }
 
     async fn whole_journal(&self, task: &Task) -> Result<Vec<JournalRow>> {
-        let scope = self.inner.store.scope_of(task.id).await?.ok_or_else(|| Error::not_found("task", task.id))?;
+        let scope =
+            self.inner.store.scope_of(task.tenant, task.id).await?.ok_or_else(|| Error::not_found("task", task.id))?;
         let mut rows: Vec<JournalRow> = Vec::new();
         loop {
             let after = rows.last().map_or(0, |row| row.seq);

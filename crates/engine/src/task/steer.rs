@@ -5,7 +5,7 @@ use bytes::Bytes;
 use kybern_core::actor::Actor;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Detail, Error, ErrorCode, Result};
-use kybern_core::id::TaskId;
+use kybern_core::id::{TaskId, TenantId};
 use kybern_core::plan::StepId;
 use kybern_core::policy::webhook::{self, WebhookHeaders};
 use kybern_core::ports::{CallbackOutcome, ReviewRefused};
@@ -135,14 +135,15 @@ impl Engine {
         mut request: CallbackRequest,
     ) -> Result<CallbackOutcome> {
         let inner = &self.inner;
-        // Whoever has proved nothing yet does not learn whether there is such a task.
         let unknown = || Error::not_found("delegation", &request.workflow_id);
-        let scope = inner.store.scope_of(id).await?.ok_or_else(unknown)?;
-        let step = step_in(&request.workflow_id, &format!("v1:{}:{id}:", scope.tenant())).ok_or_else(unknown)?;
+        let (tenant, step) = named(&request.workflow_id, id).ok_or_else(unknown)?;
+        // The secret is made of the delegation's name, so whoever has proved nothing yet does not learn whether there
+        // is such a task.
         let secret = inner.keys.callback_secret(&request.workflow_id);
         if !self.proves(proof, &secret) {
             return Err(Error::new(ErrorCode::Unauthenticated, "the callback's secret or signature is wrong"));
         }
+        let scope = inner.store.scope_of(tenant, id).await?.ok_or_else(unknown)?;
         let task = self.row(scope, id).await?;
         let walk = self.walk_of(scope, &task).await?;
         if walk.plan().is_some() && walk.find(&step).is_none() {
@@ -185,13 +186,15 @@ fn signing_secret(secret: &str) -> String {
     format!("whsec_{padded}")
 }
 
-/// The step in `v1:{tenant}:{task}:{step}:{generation}`.
-fn step_in(workflow_id: &str, prefix: &str) -> Option<StepId> {
-    let (step, generation) = workflow_id.strip_prefix(prefix)?.rsplit_once(':')?;
+/// The tenant and the step in `v1:{tenant}:{task}:{step}:{generation}`, when it is about that task.
+fn named(workflow_id: &str, id: TaskId) -> Option<(TenantId, StepId)> {
+    let (tenant, rest) = workflow_id.strip_prefix("v1:")?.split_once(':')?;
+    let parsed = tenant.parse::<TenantId>().ok().filter(|parsed| parsed.to_string() == tenant)?;
+    let (step, generation) = rest.strip_prefix(&format!("{id}:"))?.rsplit_once(':')?;
     generation.parse::<u32>().ok()?;
     let fits = (1..=kybern_core::plan::limits::MAX_DERIVED_ID).contains(&step.len())
         && step.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
-    fits.then(|| StepId::trusted(step))
+    fits.then(|| (parsed, StepId::trusted(step)))
 }
 
 fn audit(actor: &Actor, action: &str, id: TaskId, detail: Value) -> AuditEvent {

@@ -40,6 +40,22 @@ pub(crate) struct Incoming {
     pub(crate) trace_id: Option<String>,
 }
 
+/// What became of a submission.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Taken {
+    /// This process has begun with it.
+    Started(TaskId),
+    /// It waits for a worker.
+    Queued(TaskId),
+    /// A task came with its key before.
+    Known {
+        /// That task.
+        id: TaskId,
+        /// Whether it said the same.
+        same_body: bool,
+    },
+}
+
 impl Engine {
     /// Submits a task. With `wait` the answer comes when it ends or waits for a person, at most that much later.
     ///
@@ -106,13 +122,12 @@ impl Engine {
         let watch = wait.map(|_| self.inner.watchers.watch(id));
         let rest = watch.as_ref().map(Watch::first_rest).zip(wait);
         let id = match self.store_incoming(actor, id, incoming, plan, caps).await? {
-            Submitted::New(claimed) => match rest {
+            Taken::Started(id) => match rest {
                 Some((view, wait)) => return self.first_rest(actor.scope(), id, wait, view).await,
-                None => claimed.task.id,
+                None => id,
             },
-            Submitted::Queued(task) => task.id,
-            Submitted::Duplicate { task, same_body: true } => task.id,
-            Submitted::Duplicate { same_body: false, .. } => {
+            Taken::Queued(id) | Taken::Known { id, same_body: true } => id,
+            Taken::Known { same_body: false, .. } => {
                 let message = "the idempotency key was used before with another body, use a fresh key";
                 return Err(Error::new(ErrorCode::Conflict, message));
             }
@@ -123,7 +138,7 @@ impl Engine {
         }
     }
 
-    pub(crate) async fn submit_incoming(&self, actor: &Actor, incoming: Incoming) -> Result<Submitted> {
+    pub(crate) async fn submit_incoming(&self, actor: &Actor, incoming: Incoming) -> Result<Taken> {
         let caps = Caps {
             max_steps: self.inner.settings.max_steps,
             threshold: self.inner.settings.confidence_threshold,
@@ -141,7 +156,7 @@ impl Engine {
         incoming: Incoming,
         plan: Option<Arc<FrozenPlan>>,
         caps: Caps,
-    ) -> Result<Submitted> {
+    ) -> Result<Taken> {
         let mut incoming = incoming;
         without_nul(&mut incoming);
         crate::intake::within_limits(&incoming.parts)?;
@@ -192,21 +207,20 @@ impl Engine {
     }
 
     /// Stores a task and starts it at once when this process works and has a free slot.
-    pub(crate) async fn store_task(
-        &self,
-        actor: &Actor,
-        task: NewTask,
-        has_documents: Option<bool>,
-    ) -> Result<Submitted> {
+    pub(crate) async fn store_task(&self, actor: &Actor, task: NewTask, has_documents: Option<bool>) -> Result<Taken> {
         let inner = &self.inner;
         let works = inner.settings.work && !inner.stopping.is_cancelled();
         let slot = if works { Arc::clone(&inner.slots).try_acquire_owned().ok() } else { None };
         let claim = slot.as_ref().map(|_| (&inner.worker, inner.settings.lease));
-        let submitted = inner.store.submit(actor.scope(), task, claim).await?;
-        if let Submitted::New(claimed) = &submitted {
-            self.run_claimed((**claimed).clone(), has_documents, slot);
-        }
-        Ok(submitted)
+        Ok(match inner.store.submit(actor.scope(), task, claim).await? {
+            Submitted::New(claimed) => {
+                let id = claimed.task.id;
+                self.run_claimed(claimed, has_documents, slot);
+                Taken::Started(id)
+            }
+            Submitted::Queued(task) => Taken::Queued(task.id),
+            Submitted::Duplicate { task, same_body } => Taken::Known { id: task.id, same_body },
+        })
     }
 }
 

@@ -1,5 +1,7 @@
 //! A task as it is shown: its row, and what its journal says about steps and state.
 
+use std::sync::Arc;
+
 use kybern_core::id::{TaskId, UserId};
 use kybern_core::money::{NanoUsd, Usage};
 use kybern_core::task::{Channel, StepError, Task, TaskStatus, Wait};
@@ -8,6 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::executor::walk::Walk;
+use crate::executor::walk_view::EffectivePlan;
 
 /// A task.
 #[derive(Clone, Debug, Serialize)]
@@ -27,12 +30,12 @@ pub struct TaskView {
     pub selected_plan: Option<String>,
     pub selected_plan_version: Option<u32>,
     /// The plan as it is walked: the frozen steps with the injected ones in their places.
-    pub frozen_plan: Vec<Value>,
+    pub frozen_plan: EffectivePlan,
     pub completed_step_ids: Vec<String>,
     pub failed_steps: Vec<String>,
     pub skipped_step_ids: Vec<String>,
     pub current_step_id: Option<String>,
-    pub state: Map<String, Value>,
+    pub state: Arc<Map<String, Value>>,
     pub waits: Vec<Wait>,
     pub result: Option<Value>,
     pub error_message: Option<String>,
@@ -78,7 +81,7 @@ impl TaskView {
             failed_steps: walk.map(Walk::failed).unwrap_or_default(),
             skipped_step_ids: walk.map(Walk::skipped).unwrap_or_default(),
             current_step_id: task.current_step,
-            state: walk.map(|walk| (**walk.state()).clone()).unwrap_or_default(),
+            state: walk.map(|walk| Arc::clone(walk.state())).unwrap_or_default(),
             waits: task.waits,
             result: task.result,
             error_message: task.error.as_ref().map(|error| error.message.clone()),

@@ -3,8 +3,10 @@
 //! Rate, cost, budget and confirmation by risk take their places in this chain later; what is here already holds for
 //! every call, whoever makes it.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use jsonschema::Validator;
 use kybern_core::actor::Right;
 use kybern_core::error::{Detail, ErrorCode};
 use kybern_core::pack::Registry;
@@ -82,13 +84,26 @@ impl Refusal {
 /// The one door.
 pub struct ToolService {
     registry: Arc<Registry>,
+    /// What the arguments of each tool have to be, by its key: compiled once. A schema that is none is the fault of
+    /// each call.
+    arguments: HashMap<String, Result<Arc<Validator>, String>>,
 }
 
 impl ToolService {
     /// A door to these tools.
     #[must_use]
     pub fn new(registry: Arc<Registry>) -> Self {
-        Self { registry }
+        let compiled = |spec: &ToolSpec| schema::compile(&schema::closed(&spec.input_schema));
+        let arguments = registry.tools().map(|tool| (tool.spec().key.clone(), compiled(tool.spec()))).collect();
+        Self { registry, arguments }
+    }
+
+    fn faults(&self, spec: &ToolSpec, args: &Value) -> Vec<Detail> {
+        match self.arguments.get(&spec.key) {
+            Some(Ok(validator)) => schema::faults(validator, args),
+            Some(Err(problem)) => vec![Detail::new("", problem.clone())],
+            None => schema::check(&schema::closed(&spec.input_schema), args),
+        }
     }
 
     /// Checks a call: exists, schema, permission.
@@ -104,7 +119,7 @@ impl ToolService {
         let tool = self.registry.find_tool(name).ok_or_else(|| Refusal::Unknown(name.to_owned()))?;
         let spec = tool.spec();
         let as_value = Value::Object(args);
-        let faults = schema::check(&schema::closed(&spec.input_schema), &as_value);
+        let faults = self.faults(spec, &as_value);
         if !faults.is_empty() {
             return Err(Refusal::Arguments(faults));
         }

@@ -34,7 +34,7 @@ fn injected_steps_have_derived_ids_and_run_after_their_parent_before_its_success
             ended(&live, json!([inject("a", proposed), step("b", "t.echo", json!({"saw": "{{ state.at }}"}))])).await;
         assert_eq!(crate::control::world_order(&live.world.journal(task.id)), ["a", "a__one", "a__two", "b"]);
         assert_eq!(task.completed_step_ids, ["a", "a__two", "a__one", "b"]);
-        let ids: Vec<&Value> = task.frozen_plan.iter().map(|step| &step["id"]).collect();
+        let ids: Vec<Value> = task.frozen_plan.steps().iter().map(|step| step["id"].clone()).collect();
         assert_eq!(ids, ["a", "a__two", "a__one", "b"]);
         let events = live.events(task.id).await;
         assert!(events.contains(&(EventType::DynamicStepsInjected, Some("a".to_owned()))));

@@ -196,7 +196,7 @@ impl World {
         let files = Files { mail: self.mail.clone(), files: self.files.clone() };
         ToolContext {
             scope: actor.scope(),
-            tenant_name: "Ironwood Lane Insurance Agency".to_owned(),
+            tenant_name: "Ironwood Lane Insurance Agency".into(),
             user: None,
             task: Some(TaskId::from_uuid(Uuid::from_u128(77))),
             step: Some(StepId::trusted("step")),
@@ -204,7 +204,7 @@ impl World {
             input: self.input.as_str().into(),
             payload: Arc::new(self.payload.clone()),
             state: Arc::new(self.state.clone()),
-            trace_id: "0".repeat(32),
+            trace_id: "0".repeat(32).into(),
             key: self.key(),
             attempt: 1,
             may_have_happened: false,

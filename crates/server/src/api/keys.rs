@@ -16,7 +16,7 @@ use super::shown;
 use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{JsonBody, PathArgs, QueryArgs, check_text};
-use crate::idempotency::{Attempt, IdempotencyKey, Made, fingerprint};
+use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
 use crate::schema::identity::{KeyPage, NewKeySchema, RoleSchema};
@@ -100,15 +100,15 @@ pub(crate) async fn create(
     IdempotencyKey(key): IdempotencyKey,
     body: JsonBody<NewKeyBody>,
 ) -> ApiResult {
-    let (new, fingerprint) = (body.value.checked(state.engine.clock().now())?, fingerprint(&asked, &body.raw));
-    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, fingerprint };
+    let (new, said) = (body.value.checked(state.engine.clock().now())?, body.raw);
+    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said };
     let (engine, actor) = (state.engine.clone(), actor.clone());
     attempt
         .once(async move {
             let (stored, secret) = engine.create_key(&actor, new).await?;
             let mut shown = shown(&stored)?;
             shown["key"] = Value::String(secret);
-            Ok(Made::created("/api/keys", shown))
+            Made::created("/api/keys", &stored.id, &shown)
         })
         .await
 }

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use crate::auth::Caller;
 use crate::error::ApiResult;
 use crate::extract::{JsonBody, PathArgs, QueryArgs};
-use crate::idempotency::{Attempt, IdempotencyKey, Made, fingerprint};
+use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
 use crate::schema::plan::{NewPlan, PlanCheckSchema, PlanPage, PlanSchema};
@@ -31,11 +31,13 @@ pub(crate) async fn put(
     IdempotencyKey(key): IdempotencyKey,
     body: JsonBody<Map<String, Value>>,
 ) -> ApiResult {
-    let fingerprint = fingerprint(&asked, &body.raw);
-    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, fingerprint };
+    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
     let (engine, actor, plan) = (state.engine.clone(), actor.clone(), Value::Object(body.value));
     attempt
-        .once(async move { Ok(Made::created_as("/api/plans", "key", engine.put_plan(&actor, &plan).await?.to_json())) })
+        .once(async move {
+            let plan = engine.put_plan(&actor, &plan).await?;
+            Made::created("/api/plans", &plan.key, &plan.to_json())
+        })
         .await
 }
 

@@ -18,8 +18,6 @@ use utoipa::ToSchema;
 use crate::body;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{self, check_text};
-use crate::idempotency::fingerprint;
-use crate::request::Asked;
 use crate::state::AppState;
 
 /// Characters of a name, a key or a type.
@@ -100,8 +98,8 @@ pub(crate) struct SubmitForm {
     files: Vec<Vec<u8>>,
 }
 
-/// Reads a submission and its fingerprint.
-pub(super) async fn read(state: &AppState, asked: &Asked, request: Request) -> ApiResult<(SubmitRequest, String)> {
+/// Reads a submission, and what it says as one text.
+pub(super) async fn read(state: &AppState, request: Request) -> ApiResult<(SubmitRequest, Bytes)> {
     let (parts, raw) = body::read(request, state.limits.max_body).await?;
     if extract::content_type(&parts.headers).as_deref() == Some("multipart/form-data") {
         let (fields, files) = form(parts, raw).await?;
@@ -111,11 +109,11 @@ pub(super) async fn read(state: &AppState, asked: &Asked, request: Request) -> A
             whole.extend(blake3::hash(&file.bytes).as_bytes());
         }
         let task = checked(extract::shaped(Value::Object(fields))?, files)?;
-        return Ok((task, fingerprint(asked, &whole)));
+        return Ok((task, whole.into()));
     }
     extract::expect_json(&parts.headers)?;
     let task = checked(extract::object(&raw)?, Vec::new())?;
-    Ok((task, fingerprint(asked, &raw)))
+    Ok((task, raw))
 }
 
 /// Checks everything and says all that is wrong.

@@ -13,7 +13,7 @@ use super::shown;
 use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{JsonBody, OptionalBody, PathArgs, plain};
-use crate::idempotency::{Attempt, IdempotencyKey, Made, fingerprint};
+use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::request::Asked;
 use crate::schema::task::{ReplaySchema, ResolutionSchema, TaskSchema};
 use crate::state::AppState;
@@ -106,13 +106,12 @@ pub(crate) async fn fork(
     let id: TaskId = path.parse("id")?;
     let from = body.value.from_step;
     plain("/fromStep", from.as_deref().unwrap_or_default(), 300)?;
-    let fingerprint = fingerprint(&asked, &body.raw);
-    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, fingerprint };
+    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
     let (engine, actor) = (state.engine.clone(), actor.clone());
     attempt
         .once(async move {
             let task = engine.fork(&actor, id, from).await?;
-            Ok(Made::accepted("/api/tasks", shown(&task)?))
+            Made::accepted("/api/tasks", &task.id, &task)
         })
         .await
 }

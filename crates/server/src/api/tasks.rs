@@ -11,7 +11,6 @@ use kybern_core::time::Millis;
 use kybern_engine::task::TaskView;
 use serde_json::Value;
 
-use super::shown;
 use super::task_request::{self, SubmitBody, SubmitForm};
 use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
@@ -46,16 +45,16 @@ pub(crate) async fn submit(
     request: Request,
 ) -> ApiResult {
     let wait = wait(&query.only(&["waitMs"])?)?;
-    let (mut task, fingerprint) = task_request::read(&state, &asked, request).await?;
+    let (mut task, said) = task_request::read(&state, request).await?;
     task.trace_id.clone_from(&asked.trace_id);
     // Should the process die between the work and the kept answer, the engine still knows the key.
     task.idempotency_key = task.idempotency_key.or_else(|| key.clone());
-    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, fingerprint };
+    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said };
     let (engine, actor) = (state.engine.clone(), actor.clone());
     attempt
         .once(async move {
             let task = engine.submit(&actor, task, wait).await?;
-            Ok(Made::accepted("/api/tasks", shown(&task)?))
+            Made::accepted("/api/tasks", &task.id, &task)
         })
         .await
 }

@@ -11,7 +11,7 @@ use super::shown;
 use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{JsonBody, QueryArgs, check_text};
-use crate::idempotency::{Attempt, IdempotencyKey, Made, fingerprint};
+use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
 use crate::schema::identity::{NewTenantSchema, TenantPage};
@@ -48,15 +48,14 @@ pub(crate) async fn create(
     if let Some(problem) = Problem::invalid_all(faults) {
         return Err(problem);
     }
-    let fingerprint = fingerprint(&asked, &body.raw);
-    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, fingerprint };
+    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
     let (engine, actor, name) = (state.engine.clone(), actor.clone(), body.value.name);
     attempt
         .once(async move {
             let (tenant, admin_key) = engine.create_tenant(&actor, &name).await?;
             let mut shown = shown(&tenant)?;
             shown["adminKey"] = Value::String(admin_key);
-            Ok(Made::created("/api/admin/tenants", shown))
+            Made::created("/api/admin/tenants", &tenant.id, &shown)
         })
         .await
 }

@@ -10,12 +10,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
-use super::shown;
 use super::tasks::wait;
 use crate::auth::Caller;
 use crate::error::ApiResult;
 use crate::extract::{OptionalBody, PathArgs, QueryArgs};
-use crate::idempotency::{Attempt, IdempotencyKey, Made, fingerprint};
+use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
 use crate::schema::tool::{InvocationSchema, ToolPage, ToolSchema};
@@ -96,15 +95,14 @@ pub(crate) async fn invoke(
 ) -> ApiResult {
     let name = path.text("name")?.to_owned();
     let at_most: Millis = wait(&query.only(&["waitMs"])?)?.unwrap_or(limits::MAX_WAIT);
-    let fingerprint = fingerprint(&asked, &body.raw);
     // Should the process die between the call and the kept answer, the engine still knows the key.
     let known = key.clone();
-    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, fingerprint };
+    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
     let (engine, actor, input) = (state.engine.clone(), actor.clone(), body.value.input);
     attempt
         .once(async move {
             let view = engine.invoke_tool(&actor, &name, input, known.as_deref(), at_most).await?;
-            Ok(Made::done(shown(&view)?))
+            Made::done(&view)
         })
         .await
 }

@@ -11,11 +11,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::shown;
 use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{JsonBody, PathArgs, QueryArgs, check_text};
-use crate::idempotency::{Attempt, IdempotencyKey, Made, fingerprint};
+use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
 use crate::schema::identity::{PermissionsSchema, RoleSchema, UserPage, UserSchema};
@@ -85,10 +84,15 @@ pub(crate) async fn create(
     IdempotencyKey(key): IdempotencyKey,
     body: JsonBody<NewUserBody>,
 ) -> ApiResult {
-    let (user, fingerprint) = (body.value.checked()?, fingerprint(&asked, &body.raw));
-    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, fingerprint };
+    let (user, said) = (body.value.checked()?, body.raw);
+    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said };
     let (engine, actor) = (state.engine.clone(), actor.clone());
-    attempt.once(async move { Ok(Made::created("/api/users", shown(&engine.create_user(&actor, user).await?)?)) }).await
+    attempt
+        .once(async move {
+            let user = engine.create_user(&actor, user).await?;
+            Made::created("/api/users", &user.id, &user)
+        })
+        .await
 }
 
 /// List users

@@ -14,7 +14,7 @@ use super::shown;
 use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{JsonBody, PathArgs, QueryArgs, check_text};
-use crate::idempotency::{Attempt, IdempotencyKey, Made, fingerprint};
+use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
 use crate::schema::identity::{NewWebhookSchema, WebhookPage};
@@ -72,15 +72,14 @@ pub(crate) async fn create(
     if let Some(problem) = Problem::invalid_all(faults(&body.value)) {
         return Err(problem);
     }
-    let fingerprint = fingerprint(&asked, &body.raw);
-    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, fingerprint };
+    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
     let (engine, actor, new) = (state.engine.clone(), actor.clone(), body.value);
     attempt
         .once(async move {
             let (webhook, secret) = engine.create_webhook(&actor, &new.url, new.events).await?;
             let mut shown = shown(&webhook)?;
             shown["secret"] = Value::String(secret);
-            Ok(Made::created("/api/webhooks/outbound", shown))
+            Made::created("/api/webhooks/outbound", &webhook.id, &shown)
         })
         .await
 }

@@ -82,7 +82,7 @@ impl App {
             ("open".to_owned(), InboundSource { secret: None, tenant: TenantId::DEFAULT }),
         ]);
         let limits = Limits { max_body: MAX_BODY, max_mail: MAX_MAIL };
-        let state = AppState::new(engine.clone(), limits, sources, shutdown.clone());
+        let state = AppState::new(engine.clone(), limits, sources, shutdown.clone(), None);
         let ours = tenant_keys(&engine, PLATFORM).await;
         let theirs = tenant_keys(&engine, &other_admin).await;
         let router = kybern_server::router(state);

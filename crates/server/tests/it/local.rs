@@ -14,12 +14,13 @@ const OWN: &str = "kyb_the_key_of_the_process_itself_0001";
 #[tokio::test]
 async fn the_processs_own_key_is_stored_nowhere() {
     let mut app = App::start().await;
-    let state = AppState::new(app.engine.clone(), Limits::default(), BTreeMap::new(), CancellationToken::new());
+    let state =
+        AppState::new(app.engine.clone(), Limits::default(), BTreeMap::new(), CancellationToken::new(), Some(OWN));
     let stranger = app.send(Ask::get("/api/tasks").key(OWN)).await;
     assert_eq!(stranger.status, 401, "{}", stranger.text());
     let keys = async |app: &App| app.send(Ask::get("/api/keys?limit=200").key(PLATFORM)).await.json();
     let before = keys(&app).await;
-    app.router = kybern_server::router(state.with_local_key(OWN));
+    app.router = kybern_server::router(state);
     for path in ["/api/tasks", "/api/audit", "/api/admin/tenants"] {
         let answer = app.send(Ask::get(path).key(OWN)).await;
         assert_eq!(answer.status, 200, "{path}: {}", answer.text());

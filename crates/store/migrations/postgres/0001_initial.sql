@@ -46,7 +46,7 @@ CREATE TABLE outbound_webhook (
 );
 
 CREATE TABLE task (
-    id UUID PRIMARY KEY,
+    id UUID NOT NULL,
     tenant_id UUID NOT NULL,
     channel TEXT NOT NULL,
     source TEXT NOT NULL,
@@ -89,7 +89,7 @@ CREATE TABLE task (
     lease_epoch BIGINT NOT NULL DEFAULT 0,
     claimable_at BIGINT,
     forked_from UUID,
-    UNIQUE (tenant_id, id),
+    PRIMARY KEY (tenant_id, id),
     -- An ended task is held by nobody and never due.
     CHECK (status NOT IN ('completed', 'failed', 'cancelled')
         OR (lease_owner IS NULL AND claimable_at IS NULL AND completed_at IS NOT NULL))

@@ -46,7 +46,7 @@ CREATE TABLE outbound_webhook (
 ) STRICT;
 
 CREATE TABLE task (
-    id BLOB PRIMARY KEY CHECK (length(id) = 16),
+    id BLOB NOT NULL CHECK (length(id) = 16),
     tenant_id BLOB NOT NULL CHECK (length(tenant_id) = 16),
     channel TEXT NOT NULL,
     source TEXT NOT NULL,
@@ -89,7 +89,7 @@ CREATE TABLE task (
     lease_epoch INTEGER NOT NULL DEFAULT 0,
     claimable_at INTEGER,
     forked_from BLOB,
-    UNIQUE (tenant_id, id),
+    PRIMARY KEY (tenant_id, id),
     -- An ended task is held by nobody and never due.
     CHECK (status NOT IN ('completed', 'failed', 'cancelled')
         OR (lease_owner IS NULL AND claimable_at IS NULL AND completed_at IS NOT NULL))

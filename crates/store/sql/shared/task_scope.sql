@@ -1,1 +1,1 @@
-SELECT tenant_id FROM task WHERE id = $1
+SELECT tenant_id FROM task WHERE tenant_id = $1 AND id = $2

@@ -7,6 +7,8 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
 use uuid::Uuid;
 
+use crate::error::{Result, StoreError};
+
 /// One argument.
 #[derive(Clone, Debug)]
 pub(crate) enum Arg<'a> {
@@ -21,11 +23,59 @@ pub(crate) enum Arg<'a> {
     /// An id.
     Uuid(Option<Uuid>),
     /// Ids; PostgreSQL only.
-    Uuids(Vec<Uuid>),
+    Uuids(Vec<Option<Uuid>>),
     /// Numbers; PostgreSQL only.
-    I64s(Vec<i64>),
+    I64s(Vec<Option<i64>>),
+    /// Confidences; PostgreSQL only.
+    F64s(Vec<Option<f64>>),
     /// Texts; PostgreSQL only.
-    Texts(Vec<Option<&'a str>>),
+    Texts(Vec<Option<Cow<'a, str>>>),
+}
+
+impl<'a> Arg<'a> {
+    /// An array with this one value; bytes have none.
+    fn column(self) -> Option<Self> {
+        match self {
+            Self::I64(value) => Some(Self::I64s(vec![value])),
+            Self::F64(value) => Some(Self::F64s(vec![value])),
+            Self::Text(value) => Some(Self::Texts(vec![value])),
+            Self::Uuid(value) => Some(Self::Uuids(vec![value])),
+            Self::Blob(_) | Self::Uuids(_) | Self::I64s(_) | Self::F64s(_) | Self::Texts(_) => None,
+        }
+    }
+
+    /// Adds a value to an array of its type.
+    fn push(&mut self, value: Self) -> Option<()> {
+        match (self, value) {
+            (Self::I64s(column), Self::I64(value)) => column.push(value),
+            (Self::F64s(column), Self::F64(value)) => column.push(value),
+            (Self::Texts(column), Self::Text(value)) => column.push(value),
+            (Self::Uuids(column), Self::Uuid(value)) => column.push(value),
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+/// Rows of arguments as one array for each column: what `unnest` makes rows of again. PostgreSQL only.
+///
+/// # Errors
+/// When a column has values of two types.
+pub(crate) fn columns<'a, const N: usize>(rows: impl Iterator<Item = [Arg<'a>; N]>) -> Result<Vec<Arg<'a>>> {
+    let mut columns: Vec<Arg<'a>> = Vec::with_capacity(N);
+    for row in rows {
+        for (at, value) in row.into_iter().enumerate() {
+            let added = match columns.get_mut(at) {
+                Some(column) => column.push(value),
+                None => value.column().map(|column| columns.push(column)),
+            };
+            added.ok_or_else(|| StoreError::Decode {
+                row: "arguments".to_owned(),
+                problem: format!("column {at} of a statement for many rows has no single type"),
+            })?;
+        }
+    }
+    Ok(columns)
 }
 
 macro_rules! args {
@@ -36,7 +86,11 @@ pub(crate) use args;
 /// A text as both databases keep it: PostgreSQL takes no U+0000, so it becomes U+FFFD, as in broken encodings. What an
 /// outside system answered must not keep a step from being committed.
 pub(super) fn kept(text: &str) -> Cow<'_, str> {
-    if text.contains('\0') { Cow::Owned(text.replace('\0', "\u{FFFD}")) } else { Cow::Borrowed(text) }
+    if memchr::memchr(0, text.as_bytes()).is_some() {
+        Cow::Owned(text.replace('\0', "\u{FFFD}"))
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 /// A count as the database keeps it; the largest one when it does not fit.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 
 use super::{Access, Tx};
 use crate::error::{Result, StoreError};
@@ -112,7 +112,17 @@ impl<A: Send + Sync + 'static, T: Send + 'static> Pending for Unit<A, T> {
     }
 }
 
-/// Runs a batch in one transaction. When a unit fails half-way everything is rolled back and each runs alone, so
+/// Takes what has queued up, until the batch has so many units.
+pub(crate) fn drain(queue: &mut mpsc::Receiver<Box<dyn Pending>>, batch: &mut Vec<Box<dyn Pending>>, limit: usize) {
+    while batch.len() < limit
+        && let Ok(unit) = queue.try_recv()
+    {
+        batch.push(unit);
+    }
+}
+
+/// Runs a batch in one transaction, and what `more` adds while it runs: a commit costs the same for one unit as for
+/// many, and those who were answered by the last one come back while this one runs. When a unit fails half-way everything is rolled back and each runs alone, so
 /// that one bad unit cannot hurt its neighbours. Answers are given after the commit only.
 ///
 /// Returns whether the connection can be used again. A connection that is not `fresh` may have died while it was
@@ -120,16 +130,10 @@ impl<A: Send + Sync + 'static, T: Send + 'static> Pending for Unit<A, T> {
 pub(crate) async fn run_batch(
     tx: &mut Tx,
     batch: &mut Vec<Box<dyn Pending>>,
+    mut more: impl FnMut(&mut Vec<Box<dyn Pending>>),
     commits: &AtomicU64,
     fresh: bool,
 ) -> bool {
-    // One tenant after the other; units of one tenant stay in order, so units of one task do too.
-    if tx.is_postgres() {
-        batch.sort_by_key(|unit| match unit.access() {
-            Access::Tenant(scope) => Some(scope.tenant()),
-            Access::Everyone => None,
-        });
-    }
     let Some(access) = batch.first().map(|unit| unit.access()) else { return true };
     if let Err(error) = tx.begin(access).await {
         if !fresh && error.lost_the_connection() {
@@ -137,7 +141,16 @@ pub(crate) async fn run_batch(
         }
         return give_up(tx, batch, error).await;
     }
-    if run_all(tx, batch).await {
+    let mut ran = 0;
+    let well = loop {
+        let Some(units) = batch.get_mut(ran..).filter(|units| !units.is_empty()) else { break true };
+        ran += units.len();
+        if !run_all(tx, units).await {
+            break false;
+        }
+        more(batch);
+    };
+    if well {
         return match tx.commit().await {
             Ok(()) => {
                 commits.fetch_add(1, Ordering::Relaxed);
@@ -164,10 +177,15 @@ pub(crate) async fn run_batch(
 /// Runs all units in the transaction that has begun, and answers whether it may be committed.
 async fn run_all(tx: &mut Tx, batch: &mut [Box<dyn Pending>]) -> bool {
     if tx.is_postgres() {
-        // What several tasks append can be one statement. Units of a batch are concurrent: none has been answered
+        // One tenant after the other; units of one tenant stay in order, so units of one task do too.
+        batch.sort_by_key(|unit| match unit.access() {
+            Access::Tenant(scope) => Some(scope.tenant()),
+            Access::Everyone => None,
+        });
+        // What several tasks write can be one statement. Units of a batch are concurrent: none has been answered
         // yet, so any order among them is a right one.
         for units in batch.chunk_by_mut(|a, b| a.access() == b.access()) {
-            if tasks::append_together(tx, units).await.is_err() {
+            if tasks::write_together(tx, units).await.is_err() {
                 return false;
             }
         }

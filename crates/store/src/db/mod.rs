@@ -12,7 +12,7 @@ pub(crate) mod sql;
 pub(crate) mod sqlite;
 mod tx;
 
-pub(crate) use arg::{Arg, args, count};
+pub(crate) use arg::{Arg, args, columns, count};
 pub(crate) use batch::{Pending, Run};
 pub(crate) use engine::{Engine, Shared};
 pub(crate) use known::Stamp;

@@ -313,7 +313,7 @@ fn bind(statement: &mut rusqlite::CachedStatement<'_>, args: &[Arg<'_>]) -> Resu
             Arg::Blob(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
             Arg::Uuid(Some(id)) => ToSqlOutput::Borrowed(ValueRef::Blob(id.as_bytes())),
             Arg::I64(None) | Arg::F64(None) | Arg::Text(None) | Arg::Uuid(None) => ToSqlOutput::Owned(Value::Null),
-            Arg::Uuids(_) | Arg::I64s(_) | Arg::Texts(_) => ToSqlOutput::Owned(Value::Null),
+            Arg::Uuids(_) | Arg::I64s(_) | Arg::F64s(_) | Arg::Texts(_) => ToSqlOutput::Owned(Value::Null),
         };
         statement.raw_bind_parameter(at + 1, value)?;
     }
@@ -332,7 +332,11 @@ fn arguments(args: &[Arg<'_>]) -> Result<PgArguments> {
             Arg::Uuid(value) => out.add(*value),
             Arg::Uuids(value) => out.add(value.as_slice()),
             Arg::I64s(value) => out.add(value.as_slice()),
-            Arg::Texts(value) => out.add(value.as_slice()),
+            Arg::F64s(value) => out.add(value.as_slice()),
+            Arg::Texts(value) => {
+                let texts: Vec<Option<Cow<'_, str>>> = value.iter().map(|text| text.as_deref().map(kept)).collect();
+                out.add(texts)
+            }
         };
         added.map_err(|error| StoreError::Postgres(sqlx::Error::Encode(error)))?;
     }

@@ -2,7 +2,7 @@
 
 use kybern_core::money::Usage;
 use kybern_core::plan::FrozenPlan;
-use kybern_core::task::{Attempt, Commit, Committed, Lease, TaskChange, TaskStatus};
+use kybern_core::task::{Attempt, Commit, Committed, Ending, Lease, TaskChange, TaskStatus};
 
 use super::journal::StepRow;
 use super::{effects, ending, row, submit};
@@ -25,6 +25,8 @@ pub(super) struct Prepared {
     pub(super) lease: Lease,
     pub(super) commit: Commit,
     pub(super) rows: Vec<StepRow>,
+    /// The task's result as JSON, when the commit ends it.
+    pub(super) result: Option<String>,
 }
 
 impl Prepared {
@@ -32,17 +34,30 @@ impl Prepared {
     pub(super) fn new(lease: &Lease, mut commit: Commit) -> Result<Self> {
         let rows = commit.rows.iter().map(StepRow::prepare).collect::<Result<Vec<_>>>()?;
         commit.rows = Vec::new();
-        Ok(Self { lease: lease.clone(), commit, rows })
+        let result = match &commit.change {
+            TaskChange::End(end) => Some(end.result.to_string()),
+            TaskChange::Keep | TaskChange::Progress { .. } | TaskChange::Release { .. } => None,
+        };
+        Ok(Self { lease: lease.clone(), commit, rows, result })
     }
 
-    /// Whether it does nothing but append rows: what most steps do.
-    pub(super) fn only_appends(&self) -> bool {
+    /// Whether it does nothing but append rows, and perhaps end the task: what most steps do.
+    pub(super) fn is_plain(&self) -> bool {
         let commit = &self.commit;
-        !self.rows.is_empty()
-            && commit.effects.is_empty()
-            && commit.change == TaskChange::Keep
-            && commit.usage.is_zero()
-            && commit.audit.is_empty()
+        let plain = match &commit.change {
+            TaskChange::Keep => true,
+            TaskChange::End(end) => end.status.is_terminal(),
+            TaskChange::Progress { .. } | TaskChange::Release { .. } => false,
+        };
+        plain && !self.rows.is_empty() && commit.effects.is_empty() && commit.usage.is_zero() && commit.audit.is_empty()
+    }
+
+    /// How the task ends, when the commit ends it.
+    pub(super) fn ending(&self) -> Option<&Ending> {
+        match &self.commit.change {
+            TaskChange::End(end) => Some(end),
+            TaskChange::Keep | TaskChange::Progress { .. } | TaskChange::Release { .. } => None,
+        }
     }
 
     /// The number of the last row of this commit.
@@ -60,8 +75,9 @@ pub(super) async fn commit(tx: &mut Tx, prepared: &Prepared) -> Result<Committed
         effects::check(tx, scope, &commit.effects).await?;
     }
     let mut told = match &commit.change {
-        TaskChange::Keep if prepared.rows.is_empty() => Some(fence(tx, lease).await?),
-        TaskChange::Keep => None,
+        // PostgreSQL checks the fence in the statement that appends: one round trip less.
+        TaskChange::Keep if tx.is_postgres() && !prepared.rows.is_empty() => None,
+        TaskChange::Keep => Some(fence(tx, lease).await?),
         TaskChange::Progress { status, intent, plan } => {
             Some(progress(tx, prepared, *status, intent.as_ref(), plan.as_deref()).await?)
         }

@@ -9,13 +9,14 @@ use serde_json::{Value, json};
 
 use super::commit::Prepared;
 use super::{effects, row, signals};
-use crate::db::{Row, Tx, args, statements};
+use crate::db::{Arg, Row, Tx, args, statements};
 use crate::error::{Result, StoreError};
 use crate::identity;
 
 statements! {
     RELEASE = shared "task_release";
-    END = shared "task_end";
+    END = split "task_end";
+    ENDING = shared "task_ending";
 }
 
 /// Larger results are left out of completion messages; the task's own page has them.
@@ -68,44 +69,86 @@ pub(super) async fn end(tx: &mut Tx, prepared: &Prepared, end: &Ending) -> Resul
         return Err(StoreError::Conflict(format!("a task cannot end as {}", end.status)));
     }
     let (input, output, cost) = row::amounts(&commit.usage);
-    let result = end.result.to_string();
-    let announced = (result.len() <= MAX_ANNOUNCED_RESULT).then_some(&end.result);
-    let args = args![
-        lease.scope(),
-        lease.task().as_uuid(),
-        lease.epoch(),
-        end.status,
-        result.as_str(),
-        end.error.as_ref().map(|error| json!(error).to_string()),
-        end.current_step.as_deref(),
-        commit.at,
-        input,
-        output,
-        cost,
+    let [id, epoch, status, result, error, current_step, at] = columns(prepared, end);
+    let args = &[
+        lease.scope().into(),
+        id,
+        epoch,
+        status,
+        result,
+        error,
+        current_step,
+        at,
+        input.into(),
+        output.into(),
+        cost.into(),
     ];
-    let mut ended = tx.write_row(&END, args).await?.ok_or(StoreError::Fenced)?;
+    let ended = if tx.is_postgres() {
+        tx.write_row(&END, args).await?
+    } else {
+        let asked = args![lease.scope(), lease.task().as_uuid(), lease.epoch(), input, output, cost];
+        let ending = tx.fetch_optional(&ENDING, asked).await?;
+        tx.execute(&END, args).await?;
+        ending
+    };
+    let mut ended = ended.ok_or(StoreError::Fenced)?;
     let told = row::told(&mut ended)?;
-    let parent = ended.opt_uuid()?.map(TaskId::from_uuid).zip(ended.opt_text()?);
-    let intent = ended.opt_text()?;
-    let usage = row::usage(&mut ended)?;
-    if let Some((parent, step)) = parent {
-        tell_parent(tx, prepared, end, parent, &step, usage).await?;
-    }
-    if webhooks(&mut ended)? {
-        let data = json!({
-            "status": end.status,
-            "intent": intent,
-            "result": announced,
-            "error": end.error,
-            "completedAt": commit.at,
-        });
-        announce(tx, prepared, data).await?;
-    }
+    let news = News::read(&mut ended)?;
+    tell(tx, prepared, end, news).await?;
     Ok(told)
 }
 
-fn webhooks(row: &mut Row) -> Result<bool> {
-    Ok(row.i64()? > 0)
+/// What an end writes: the task, the epoch of its lease, status, result, error, current step, moment.
+pub(super) fn columns<'a>(prepared: &'a Prepared, end: &'a Ending) -> [Arg<'a>; 7] {
+    [
+        prepared.lease.task().as_uuid().into(),
+        prepared.lease.epoch().into(),
+        end.status.into(),
+        prepared.result.as_deref().into(),
+        end.error.as_ref().map(|error| json!(error).to_string()).into(),
+        end.current_step.as_deref().into(),
+        prepared.commit.at.into(),
+    ]
+}
+
+/// What the row of a task that has just ended says of those who are to be told.
+pub(super) struct News {
+    parent: Option<(TaskId, String)>,
+    intent: Option<String>,
+    usage: Usage,
+    webhooks: bool,
+}
+
+impl News {
+    /// Reads the columns that follow those of the lease.
+    pub(super) fn read(ended: &mut Row) -> Result<Self> {
+        Ok(Self {
+            parent: ended.opt_uuid()?.map(TaskId::from_uuid).zip(ended.opt_text()?),
+            intent: ended.opt_text()?,
+            usage: row::usage(ended)?,
+            webhooks: ended.i64()? > 0,
+        })
+    }
+}
+
+/// Tells the parent of a task that has just ended, and completion webhooks.
+pub(super) async fn tell(tx: &mut Tx, prepared: &Prepared, end: &Ending, news: News) -> Result<()> {
+    if let Some((parent, step)) = news.parent {
+        tell_parent(tx, prepared, end, parent, &step, news.usage).await?;
+    }
+    if news.webhooks {
+        let fits = prepared.result.as_ref().is_some_and(|result| result.len() <= MAX_ANNOUNCED_RESULT);
+        let announced = fits.then_some(&end.result);
+        let data = json!({
+            "status": end.status,
+            "intent": news.intent,
+            "result": announced,
+            "error": end.error,
+            "completedAt": prepared.commit.at,
+        });
+        announce(tx, prepared, data).await?;
+    }
+    Ok(())
 }
 
 /// Leaves the end of a child for its parent. A parent that has failed may be tried again, and finds it then.

@@ -12,7 +12,7 @@ use crate::db::{Arg, Tx, args, statements};
 use crate::error::{Result, StoreError};
 
 statements! {
-    APPEND = split "step_append";
+    APPEND = postgres "step_append";
     INSERT = shared "step_insert";
     LIST = shared "step_list";
     LAST_SEQ = shared "step_last_seq";
@@ -58,7 +58,7 @@ impl StepRow {
         })
     }
 
-    fn args(&self, tenant: Uuid, task: Uuid) -> [Arg<'_>; 9] {
+    pub(super) fn args(&self, tenant: Uuid, task: Uuid) -> [Arg<'_>; 9] {
         [
             task.into(),
             self.seq.into(),
@@ -72,7 +72,7 @@ impl StepRow {
         ]
     }
 
-    /// Inserts it if the lease still holds.
+    /// Inserts it if the lease still holds. PostgreSQL only.
     pub(super) async fn append(&self, tx: &mut Tx, lease: &Lease) -> Result<Committed> {
         let [a, b, c, d, e, f, g, h, i] = self.args(lease.scope().tenant().as_uuid(), lease.task().as_uuid());
         let all = [a, b, c, d, e, f, g, h, i, lease.epoch().into()];

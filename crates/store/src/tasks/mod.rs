@@ -15,7 +15,7 @@ mod together;
 use async_trait::async_trait;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::Result;
-use kybern_core::id::TaskId;
+use kybern_core::id::{TaskId, TenantId};
 use kybern_core::money::Usage;
 use kybern_core::plan::{FrozenPlan, PlanHash, StepId};
 use kybern_core::ports::{CallbackOutcome, Heartbeat, Page, ReviewRefused, TaskFilter, TaskStore};
@@ -30,7 +30,7 @@ use kybern_core::time::{Millis, Timestamp};
 use crate::db::Sql;
 use crate::store::SqlStore;
 pub(crate) use claim::scope_of_lease;
-pub(crate) use together::append_together;
+pub(crate) use together::write_together;
 
 /// Every statement about tasks.
 pub(crate) static STATEMENTS: [&[&Sql]; 10] = [
@@ -160,8 +160,8 @@ impl<D: 'static> TaskStore for SqlStore<D> {
         Ok(run.await?)
     }
 
-    async fn scope_of(&self, id: TaskId) -> Result<Option<TenantScope>> {
-        Ok(self.read_all(id, |tx, id| Box::pin(read::scope_of(tx, *id))).await?)
+    async fn scope_of(&self, tenant: TenantId, id: TaskId) -> Result<Option<TenantScope>> {
+        Ok(self.read_all((tenant, id), |tx, (tenant, id)| Box::pin(read::scope_of(tx, *tenant, *id))).await?)
     }
 
     async fn request_cancel(&self, scope: TenantScope, id: TaskId, at: Timestamp, audit: AuditEvent) -> Result<Task> {

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::claim::scope_of_lease;
 use super::row;
-use crate::db::{Tx, args, statements};
+use crate::db::{Arg, Tx, args, statements};
 use crate::error::{Result, StoreError};
 
 statements! {
@@ -45,7 +45,8 @@ pub(super) async fn expect(tx: &mut Tx, scope: TenantScope, id: TaskId) -> Resul
 /// Several tasks of one tenant, in no order.
 pub(super) async fn many(tx: &mut Tx, scope: TenantScope, ids: Vec<Uuid>) -> Result<Vec<Task>> {
     if tx.is_postgres() {
-        let rows = tx.fetch_all(&GET_MANY, &[scope.into(), crate::db::Arg::Uuids(ids)]).await?;
+        let ids = Arg::Uuids(ids.into_iter().map(Some).collect());
+        let rows = tx.fetch_all(&GET_MANY, &[scope.into(), ids]).await?;
         return rows.into_iter().map(|mut found| row::task(&mut found)).collect();
     }
     let mut tasks = Vec::with_capacity(ids.len());
@@ -98,9 +99,9 @@ pub(super) async fn count_by_status(tx: &mut Tx) -> Result<Vec<(TaskStatus, i64)
     counts.filter(|count| !matches!(count, Ok((_, 0)))).collect()
 }
 
-/// The tenant of a task.
-pub(super) async fn scope_of(tx: &mut Tx, id: TaskId) -> Result<Option<TenantScope>> {
-    let found = tx.fetch_optional(&SCOPE, args![id.as_uuid()]).await?;
+/// The scope of a tenant's task.
+pub(super) async fn scope_of(tx: &mut Tx, tenant: TenantId, id: TaskId) -> Result<Option<TenantScope>> {
+    let found = tx.fetch_optional(&SCOPE, args![tenant.as_uuid(), id.as_uuid()]).await?;
     found.map(|mut row| Ok(scope_of_lease(TenantId::from_uuid(row.uuid()?)))).transpose()
 }
 

@@ -69,7 +69,7 @@ pub(super) fn told(row: &mut Row) -> Result<Committed> {
     Ok(Committed { signals: row.i64()?, cancel_requested: row.flag()?, paused: row.flag()? })
 }
 
-/// The same, packed into one number by `step_append.sql`.
+/// The same, packed into one number by the statements that append.
 pub(super) fn unpack(told: i64) -> Committed {
     Committed { signals: told >> 2, cancel_requested: told & 2 != 0, paused: told & 1 != 0 }
 }

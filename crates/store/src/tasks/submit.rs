@@ -8,7 +8,7 @@ use kybern_core::time::Millis;
 
 use super::journal::StepRow;
 use super::{read, row};
-use crate::db::{Tx, args, count, statements};
+use crate::db::{Arg, Tx, args, count, statements};
 use crate::error::{Result, StoreError};
 
 statements! {
@@ -39,6 +39,52 @@ impl Submission {
         Ok(Self { scope, payload, rows, claim: claim.map(|(worker, lease)| (worker.clone(), lease)), new })
     }
 
+    /// Whether it is one row and nothing else, once its plan is stored.
+    pub(super) fn is_plain(&self, tx: &Tx) -> bool {
+        let new = &self.new;
+        let plan = new.plan.as_ref();
+        plan.is_none_or(|plan| tx.shared().plans.knows(self.scope.tenant(), plan.hash()))
+            && new.dedupe_key.is_none()
+            && new.attachments.is_empty()
+            && self.rows.is_empty()
+    }
+
+    /// The task's row as it is bound.
+    pub(super) fn args(&self) -> [Arg<'_>; 28] {
+        let (scope, new, claim) = (self.scope, &self.new, self.claim.as_ref());
+        let plan = new.plan.as_ref();
+        [
+            new.id.as_uuid().into(),
+            scope.into(),
+            new.channel.as_str().into(),
+            new.source.as_str().into(),
+            new.dedupe_key.as_deref().into(),
+            new.body_hash.as_deref().into(),
+            new.input.as_str().into(),
+            self.payload.as_str().into(),
+            new.created_by.as_str().into(),
+            new.user.map(kybern_core::id::UserId::as_uuid).into(),
+            plan.map(|plan| plan.key.as_str()).into(),
+            plan.map(|plan| plan.version).into(),
+            plan.map(|plan| plan.hash().as_str()).into(),
+            new.max_steps.into(),
+            new.confidence_threshold.into(),
+            new.budget.map(|budget| budget.0).into(),
+            new.trace_id.as_str().into(),
+            new.parent.as_ref().map(|(task, _)| task.as_uuid()).into(),
+            new.parent.as_ref().map(|(_, step)| step.as_str()).into(),
+            new.depth.into(),
+            new.at.into(),
+            claim.map(|_| new.at).into(),
+            claim.map(|(worker, _)| worker.as_str()).into(),
+            i64::from(claim.is_some()).into(),
+            claim.map_or(0, |(_, lease)| count(lease.0)).into(),
+            new.forked_from.as_ref().map(|(task, _)| task.as_uuid()).into(),
+            new.intent.as_ref().map(|(intent, _)| intent.as_str()).into(),
+            new.intent.as_ref().map(|(_, confidence)| *confidence).into(),
+        ]
+    }
+
     fn row(&self) -> Task {
         row::fresh(self.scope, &self.new, self.claim.is_some(), self.claim.as_ref().map(|_| self.new.at))
     }
@@ -50,8 +96,13 @@ pub(super) async fn submit(tx: &mut Tx, submission: &Submission) -> Result<Submi
         return Ok(Submitted::Duplicate { task: Box::new(task), same_body });
     }
     insert(tx, submission).await?;
+    Ok(stored(tx, submission))
+}
+
+/// What the caller is told of a submission that has been stored.
+pub(super) fn stored(tx: &mut Tx, submission: &Submission) -> Submitted {
     let task = submission.row();
-    Ok(match &submission.claim {
+    match &submission.claim {
         Some((worker, _)) => {
             let lease = Lease::granted(task.tenant, task.id, task.epoch, worker.clone());
             Submitted::New(Box::new(Claimed { lease, task, recovered_from: None, at: submission.new.at }))
@@ -60,7 +111,7 @@ pub(super) async fn submit(tx: &mut Tx, submission: &Submission) -> Result<Submi
             tx.wake();
             Submitted::Queued(Box::new(task))
         }
-    })
+    }
 }
 
 async fn earlier(tx: &mut Tx, submission: &Submission) -> Result<Option<(Task, bool)>> {
@@ -89,38 +140,7 @@ async fn insert(tx: &mut Tx, submission: &Submission) -> Result<()> {
     if let Some(plan) = &new.plan {
         freeze(tx, scope, plan).await?;
     }
-    let claim = submission.claim.as_ref();
-    let args = args![
-        new.id.as_uuid(),
-        scope,
-        new.channel.as_str(),
-        new.source.as_str(),
-        new.dedupe_key.as_deref(),
-        new.body_hash.as_deref(),
-        new.input.as_str(),
-        submission.payload.as_str(),
-        new.created_by.as_str(),
-        new.user.map(kybern_core::id::UserId::as_uuid),
-        new.plan.as_ref().map(|plan| plan.key.as_str()),
-        new.plan.as_ref().map(|plan| plan.version),
-        new.plan.as_ref().map(|plan| plan.hash().as_str()),
-        new.max_steps,
-        new.confidence_threshold,
-        new.budget.map(|budget| budget.0),
-        new.trace_id.as_str(),
-        new.parent.as_ref().map(|(task, _)| task.as_uuid()),
-        new.parent.as_ref().map(|(_, step)| step.as_str()),
-        new.depth,
-        new.at,
-        claim.map(|_| new.at),
-        claim.map(|(worker, _)| worker.as_str()),
-        i64::from(claim.is_some()),
-        claim.map_or(0, |(_, lease)| count(lease.0)),
-        new.forked_from.as_ref().map(|(task, _)| task.as_uuid()),
-        new.intent.as_ref().map(|(intent, _)| intent.as_str()),
-        new.intent.as_ref().map(|(_, confidence)| *confidence),
-    ];
-    tx.execute(&INSERT, args).await?;
+    tx.execute(&INSERT, &submission.args()).await?;
     for (n, attachment) in (0_u32..).zip(&new.attachments) {
         let args = args![
             scope,

@@ -1,63 +1,124 @@
-//! What the steps of many tasks append, in one statement. PostgreSQL only: there each statement is a round trip.
+//! What many tasks write, in one statement each for those that begin and those that go on. PostgreSQL only: there each
+//! statement is a round trip.
 
 use std::collections::HashMap;
 
-use kybern_core::task::Committed;
+use kybern_core::task::{Committed, Submitted};
+use kybern_core::tenant::TenantScope;
+use uuid::Uuid;
 
 use super::commit::Prepared;
+use super::ending::{self, News};
 use super::row;
-use crate::db::{Access, Arg, Pending, Tx, statements};
+use super::submit::{self, Submission};
+use crate::db::{Access, Arg, Pending, Tx, columns, statements};
 use crate::error::{Result, StoreError};
 
 statements! {
-    APPEND_MANY = postgres "step_append_many";
+    COMMIT_MANY = postgres "task_commit_many";
+    INSERT_MANY = postgres "task_insert_many";
 }
 
-/// Settles those units of one tenant that only append rows. With fewer than two of them there is nothing to gain.
+/// With fewer there is nothing to gain.
+const MANY: usize = 2;
+
+/// Settles those units of one tenant that write nothing out of the ordinary.
 ///
 /// # Errors
-/// When the statement failed; then each unit has to run alone.
-pub(crate) async fn append_together(tx: &mut Tx, units: &mut [Box<dyn Pending>]) -> Result<()> {
+/// When a statement failed; then each unit has to run alone.
+pub(crate) async fn write_together(tx: &mut Tx, units: &mut [Box<dyn Pending>]) -> Result<()> {
     let Some(Access::Tenant(scope)) = units.first().map(|unit| unit.access()) else { return Ok(()) };
-    let simple = |unit: &dyn Pending| unit.args().downcast_ref::<Prepared>().is_some_and(Prepared::only_appends);
-    if units.iter().filter(|unit| simple(unit.as_ref())).count() < 2 {
+    submit_together(tx, scope, units).await?;
+    commit_together(tx, scope, units).await
+}
+
+async fn submit_together(tx: &mut Tx, scope: TenantScope, units: &mut [Box<dyn Pending>]) -> Result<()> {
+    let plain = places(units, |new: &Submission| new.is_plain(tx));
+    if plain.len() < MANY {
         return Ok(());
     }
     tx.enter(Access::Tenant(scope)).await?;
-    let told = {
-        let commits = units.iter().filter_map(|unit| unit.args().downcast_ref::<Prepared>());
-        let commits: Vec<&Prepared> = commits.filter(|commit| commit.only_appends()).collect();
-        append(tx, scope.into(), &commits).await?
-    };
-    for unit in units.iter_mut() {
-        let answer = match unit.args().downcast_ref::<Prepared>().filter(|commit| commit.only_appends()) {
-            Some(commit) => {
-                let key = (commit.lease.task().as_uuid(), commit.lease.epoch());
-                told.get(&key).copied().ok_or(StoreError::Fenced)
-            }
-            None => continue,
-        };
-        unit.settle(Box::new(answer));
+    let args = columns(plain.iter().filter_map(|at| of(units, *at)).map(Submission::args))?;
+    tx.execute(&INSERT_MANY, &args).await?;
+    drop(args);
+    for at in plain {
+        let Some(submission) = of::<Submission>(units, at) else { continue };
+        let answer: Result<Submitted> = Ok(submit::stored(tx, submission));
+        settle(units, at, answer);
     }
     Ok(())
 }
 
-type Told = HashMap<(uuid::Uuid, i64), Committed>;
+async fn commit_together(tx: &mut Tx, scope: TenantScope, units: &mut [Box<dyn Pending>]) -> Result<()> {
+    let plain = places(units, Prepared::is_plain);
+    if plain.len() < MANY {
+        return Ok(());
+    }
+    tx.enter(Access::Tenant(scope)).await?;
+    let commits: Vec<&Prepared> = plain.iter().filter_map(|at| of(units, *at)).collect();
+    let mut told = write(tx, scope, &commits).await?;
+    drop(commits);
+    for at in plain {
+        let Some(commit) = of::<Prepared>(units, at) else { continue };
+        let answer = match told.remove(&(commit.lease.task().as_uuid(), commit.lease.epoch())) {
+            Some((committed, news)) => {
+                if let Some(end) = commit.ending() {
+                    ending::tell(tx, commit, end, news).await?;
+                }
+                Ok(committed)
+            }
+            None => Err(StoreError::Fenced),
+        };
+        settle(units, at, answer);
+    }
+    Ok(())
+}
 
-async fn append(tx: &mut Tx, tenant: Arg<'_>, commits: &[&Prepared]) -> Result<Told> {
-    let pairs = || commits.iter().flat_map(|commit| commit.rows.iter().map(|row| (&commit.lease, row)));
-    let args = [
-        tenant,
-        Arg::Uuids(pairs().map(|(lease, _)| lease.task().as_uuid()).collect()),
-        Arg::I64s(pairs().map(|(_, row)| row.seq).collect()),
-        Arg::Texts(pairs().map(|(_, row)| Some(row.kind)).collect()),
-        Arg::Texts(pairs().map(|(_, row)| row.status).collect()),
-        Arg::Texts(pairs().map(|(_, row)| row.step.as_deref()).collect()),
-        Arg::Texts(pairs().map(|(_, row)| row.tool.as_deref()).collect()),
-        Arg::I64s(pairs().map(|(_, row)| row.at.as_millis()).collect()),
-        Arg::Texts(pairs().map(|(_, row)| Some(row.body.as_str())).collect()),
-        Arg::I64s(pairs().map(|(lease, _)| lease.epoch()).collect()),
-    ];
-    let rows = tx.fetch_all(&APPEND_MANY, &args).await?;
-    rows.into_iter().map(|mut held| Ok(((held.uuid()?, held.i64()?), row::unpack(held.i64()?)))).collect()
+/// The places of the units of one type that are wanted.
+fn places<A: 'static>(units: &[Box<dyn Pending>], wanted: impl Fn(&A) -> bool) -> Vec<usize> {
+    (0..units.len()).filter(|at| of(units, *at).is_some_and(&wanted)).collect()
+}
+
+fn of<A: 'static>(units: &[Box<dyn Pending>], at: usize) -> Option<&A> {
+    units.get(at)?.args().downcast_ref()
+}
+
+fn settle<T: Send + 'static>(units: &mut [Box<dyn Pending>], at: usize, answer: Result<T>) {
+    if let Some(unit) = units.get_mut(at) {
+        unit.settle(Box::new(answer));
+    }
+}
+
+type Told = HashMap<(Uuid, i64), (Committed, News)>;
+
+async fn write(tx: &mut Tx, scope: TenantScope, commits: &[&Prepared]) -> Result<Told> {
+    let tenant = scope.tenant().as_uuid();
+    let rows = commits.iter().flat_map(|commit| commit.rows.iter().map(move |row| (&commit.lease, row)));
+    let rows = columns(rows.map(|(lease, row)| {
+        let [task, seq, tenant, kind, status, step, tool, at, body] = row.args(tenant, lease.task().as_uuid());
+        [task, seq, tenant, kind, status, step, tool, at, body, lease.epoch().into()]
+    }))?;
+    let ends = commits.iter().filter_map(|commit| commit.ending().map(|end| ending::columns(commit, end)));
+    let mut ends = columns(ends)?;
+    if ends.is_empty() {
+        ends = no_ends();
+    }
+    let going_on = commits.iter().filter(|commit| commit.ending().is_none());
+    let going_on = going_on.map(|commit| Some(commit.lease.task().as_uuid())).collect();
+    let mut args = vec![scope.into(), Arg::Uuids(going_on)];
+    args.extend(ends);
+    args.extend(rows);
+    let told = tx.write_rows(&COMMIT_MANY, &args).await?;
+    told.into_iter()
+        .map(|mut held| {
+            let key = (held.uuid()?, held.i64()?);
+            Ok((key, (row::unpack(held.i64()?), News::read(&mut held)?)))
+        })
+        .collect()
+}
+
+/// The columns of [`ending::columns`] without a row.
+fn no_ends() -> Vec<Arg<'static>> {
+    let text = || Arg::Texts(Vec::new());
+    vec![Arg::Uuids(Vec::new()), Arg::I64s(Vec::new()), text(), text(), text(), text(), Arg::I64s(Vec::new())]
 }

@@ -154,7 +154,8 @@ pub async fn another_tenant_reads_nothing(h: Harness) {
     assert_eq!(store.audit_events(scope, 0, 100).await.unwrap().len(), 1, "its own creation");
     assert_eq!(store.audit_head(scope).await.unwrap().map(|(seq, _)| seq), Some(1));
     assert_eq!(store.blob(scope, &estate.blob).await.unwrap(), None);
-    assert_eq!(store.scope_of(task).await.unwrap(), Some(home.scope), "a task has one tenant");
+    assert_eq!(store.scope_of(home.scope.tenant(), task).await.unwrap(), Some(home.scope));
+    assert_eq!(store.scope_of(scope.tenant(), task).await.unwrap(), None, "a task has one tenant");
 }
 
 pub async fn another_tenant_changes_nothing(h: Harness) {

@@ -48,7 +48,7 @@ pub async fn a_task_is_read_back_as_it_was_given(h: Harness) {
     assert_eq!((read.created_at, &read.trace_id), (new.at, &new.trace_id));
     assert_eq!((read.epoch, read.signals, read.recoveries), (0, 0, 0));
     assert_eq!((read.started_at, read.completed_at, read.cancel_requested), (None, None, false));
-    assert_eq!(w.store().scope_of(new.id).await.unwrap(), Some(home.scope));
+    assert_eq!(w.store().scope_of(home.scope.tenant(), new.id).await.unwrap(), Some(home.scope));
 }
 
 pub async fn a_submission_may_claim_at_once(h: Harness) {

@@ -139,8 +139,12 @@ impl TaskStore for MemStore {
         self.run("callback", |state| state.callback(scope, id, step, signal, body_hash, at)).await
     }
 
-    async fn scope_of(&self, id: TaskId) -> Result<Option<TenantScope>> {
-        self.run("scope_of", |state| Ok(state.tasks.get(&id).map(|row| crate::actors::scope(row.task.tenant)))).await
+    async fn scope_of(&self, tenant: TenantId, id: TaskId) -> Result<Option<TenantScope>> {
+        self.run("scope_of", |state| {
+            let found = state.tasks.get(&id).filter(|row| row.task.tenant == tenant);
+            Ok(found.map(|_| crate::actors::scope(tenant)))
+        })
+        .await
     }
 
     async fn request_cancel(&self, scope: TenantScope, id: TaskId, at: Timestamp, audit: AuditEvent) -> Result<Task> {

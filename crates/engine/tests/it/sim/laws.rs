@@ -89,10 +89,10 @@ pub fn holds(seen: &Seen, verdict: &Verdict) -> Vec<String> {
     if task.status != verdict.status {
         say(format!("it is {}, and must be {}: {:?}", task.status, verdict.status, task.error));
     }
-    if view.state != verdict.state {
+    if *view.state != verdict.state {
         say(format!(
             "its state is {}, and must be {}",
-            Value::from(view.state.clone()),
+            Value::from((*view.state).clone()),
             Value::from(verdict.state.clone())
         ));
     }

@@ -8,7 +8,7 @@ use sqlx::{Connection as _, PgConnection, PgPool};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::batch::{Pending, Run, run_batch};
+use super::batch::{Pending, Run, drain, run_batch};
 use super::{Access, Conn, Shared, Tx};
 use crate::error::{Result, StoreError};
 use crate::options::PostgresOptions;
@@ -131,7 +131,8 @@ async fn write(pool: PgPool, mut queue: mpsc::Receiver<Box<dyn Pending>>, limit:
                     }
                 },
             };
-            if run_batch(&mut tx, &mut batch, &shared.commits, fresh).await {
+            let more = |batch: &mut Vec<_>| drain(&mut queue, batch, limit);
+            if run_batch(&mut tx, &mut batch, more, &shared.commits, fresh).await {
                 held = Some(tx);
             } else {
                 tx.discard();

@@ -12,7 +12,7 @@ use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::{Semaphore, mpsc};
 
-use super::batch::{Pending, Run, run_batch};
+use super::batch::{Pending, Run, drain, run_batch};
 use super::{Conn, Shared, Tx};
 use crate::error::{Result, StoreError};
 use crate::options::SqliteOptions;
@@ -112,7 +112,8 @@ fn write(mut tx: Tx, mut queue: mpsc::Receiver<Box<dyn Pending>>, limit: usize, 
     let mut batch = Vec::with_capacity(limit);
     while queue.blocking_recv_many(&mut batch, limit) > 0 {
         // Nothing in a SQLite unit waits for anything but SQLite, so one poll runs it to its end.
-        if run_batch(&mut tx, &mut batch, &shared.commits, true).now_or_never().is_none() {
+        let more = |batch: &mut Vec<_>| drain(&mut queue, batch, limit);
+        if run_batch(&mut tx, &mut batch, more, &shared.commits, true).now_or_never().is_none() {
             tracing::error!("a unit of work tried to wait inside the writer");
             batch.drain(..).for_each(|unit| unit.fail(StoreError::Closed));
         }
