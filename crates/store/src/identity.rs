@@ -329,13 +329,14 @@ impl<D: 'static> IdentityStore for SqlStore<D> {
     }
 
     async fn key_holder(&self, key_hash: &str) -> PortResult<Option<KeyHolder>> {
-        let turn = self.shared.known.turn();
-        if let Some(holder) = self.shared.known.holder(key_hash, &turn).filter(|_| self.is_alone()) {
+        let known = &self.shared.known;
+        let stamp = known.stamp(self.shared.clock.now());
+        if let Some(holder) = known.holder(key_hash, stamp) {
             return Ok(Some(holder));
         }
         let found = self.read_all(key_hash.to_owned(), |tx, hash| Box::pin(key_holder(tx, hash))).await?;
-        if let Some(holder) = found.as_ref().filter(|_| self.is_alone()) {
-            self.shared.known.keep_holder(key_hash, turn, holder.clone());
+        if let Some(holder) = &found {
+            known.keep_holder(key_hash, stamp, holder.clone());
         }
         Ok(found)
     }

@@ -27,7 +27,8 @@ impl Default for SqliteOptions {
 pub struct PostgresOptions {
     /// Connections in all, writers included.
     pub connections: u32,
-    /// Connections that group commits; each task is always written by the same one.
+    /// Connections that group commits, besides the one for what most steps do: what is about the same thing is always
+    /// written by the same one.
     pub writers: usize,
     /// Writes that may wait for one writer; one more is refused with `UNAVAILABLE`.
     pub queue: usize,

@@ -14,7 +14,7 @@ use kybern_core::time::Timestamp;
 use serde_json::{Value, json};
 
 use crate::audit;
-use crate::db::{Row, Stamp, Tx, args, statements};
+use crate::db::{Row, Tx, args, statements};
 use crate::error::{Result, StoreError};
 use crate::store::SqlStore;
 use crate::tasks::scope_of_lease;
@@ -26,7 +26,6 @@ statements! {
     ACTIVATE_NEWEST = shared "plan_activate_newest";
     INSERT = shared "plan_insert";
     LIST = shared "plan_list";
-    STAMP = postgres "plan_stamp";
     VERSIONS = shared "plan_versions";
     ALL_ACTIVE = shared "plan_all_active";
 }
@@ -129,22 +128,6 @@ async fn list(tx: &mut Tx, scope: TenantScope) -> Result<Vec<Plan>> {
     plans_of(tx.fetch_all(&LIST, args![scope]).await?)
 }
 
-/// Which plans there are and which of them are in use, as one short text. A version never changes otherwise.
-async fn stamp(tx: &mut Tx, scope: TenantScope) -> Result<Stamp> {
-    let mut row = tx.fetch_optional(&STAMP, args![scope]).await?.ok_or(StoreError::Closed)?;
-    row.text().map(Stamp::Digest)
-}
-
-/// The plans with their stamp, both of one moment; without a stamp where this process knows of every change.
-async fn stamped(tx: &mut Tx, scope: TenantScope) -> Result<(Option<Stamp>, Vec<Plan>)> {
-    if !tx.is_postgres() {
-        return Ok((None, list(tx, scope).await?));
-    }
-    tx.snapshot().await?;
-    let stamp = stamp(tx, scope).await?;
-    Ok((Some(stamp), list(tx, scope).await?))
-}
-
 async fn versions(tx: &mut Tx, scope: TenantScope, key: &str) -> Result<Vec<Plan>> {
     plans_of(tx.fetch_all(&VERSIONS, args![scope, key]).await?)
 }
@@ -192,18 +175,13 @@ impl<D: 'static> PlanStore for SqlStore<D> {
 
     async fn plans(&self, scope: TenantScope) -> PortResult<Arc<Vec<Plan>>> {
         let known = &self.shared.known;
-        let turn = known.turn();
-        let stamp = match self.is_alone() {
-            true => turn.clone(),
-            false => self.read(scope, scope, |tx, scope| Box::pin(stamp(tx, *scope))).await?,
-        };
-        if let Some(plans) = known.plans(scope.tenant(), &stamp) {
+        // Taken before reading, so what changes meanwhile does not fit it.
+        let stamp = known.stamp(self.shared.clock.now());
+        if let Some(plans) = known.plans(scope.tenant(), stamp) {
             return Ok(plans);
         }
-        let (stamp, plans) = self.read(scope, scope, |tx, scope| Box::pin(stamped(tx, *scope))).await?;
-        let plans = Arc::new(plans);
-        // A turn was taken before reading, so what has changed since then does not fit it.
-        known.keep_plans(scope.tenant(), stamp.unwrap_or(turn), &plans);
+        let plans = Arc::new(self.read(scope, scope, |tx, scope| Box::pin(list(tx, *scope))).await?);
+        known.keep_plans(scope.tenant(), stamp, &plans);
         Ok(plans)
     }
 

@@ -11,7 +11,7 @@ use kybern_core::time::Timestamp;
 use uuid::Uuid;
 
 use crate::db::sqlite::{File, FileLock};
-use crate::db::{Access, Engine, Run, Shared, postgres};
+use crate::db::{Access, Engine, Lane, Run, Shared, postgres};
 use crate::error::{Result, StoreError};
 use crate::migrate::{self, KeyProof};
 use crate::options::{PostgresOptions, SqliteOptions};
@@ -61,7 +61,7 @@ impl SqlStore<Sqlite> {
         let opening = tokio::task::spawn_blocking(move || {
             let lock = FileLock::take(&path)?;
             migrate::sqlite(&path, &KeyProof::of(keys.as_ref(), options.adopt_key), clock.now())?;
-            let shared = Shared::new(keys, clock);
+            let shared = Shared::new(keys, clock, true);
             let file = File::open(&path, lock, &options, &shared)?;
             Ok(Self { engine: Engine::Sqlite(file), shared, database: PhantomData })
         });
@@ -87,7 +87,7 @@ impl SqlStore<Postgres> {
         migrate::postgres(&mut owner, &proof, clock.now()).await?;
         partitions::ensure(&mut owner, clock.now()).await?;
         sqlx::Connection::close(owner).await?;
-        let shared = Shared::new(keys, clock);
+        let shared = Shared::new(keys, clock, false);
         let server = postgres::Server::open(connect, &options, &shared).await?;
         Ok(Self { engine: Engine::Postgres(Box::new(server)), shared, database: PhantomData })
     }
@@ -123,11 +123,6 @@ impl<D> SqlStore<D> {
         }
     }
 
-    /// Whether no other process writes to this database.
-    pub(crate) fn is_alone(&self) -> bool {
-        matches!(self.engine, Engine::Sqlite(_))
-    }
-
     /// The folder of original bytes; `None` where they lie in the database.
     pub(crate) fn folder(&self) -> Option<std::path::PathBuf> {
         match &self.engine {
@@ -154,13 +149,22 @@ impl<D> SqlStore<D> {
         self.engine.write(Access::Tenant(scope), lane(about), args, run).await
     }
 
+    /// Writes what many tasks write alike.
+    pub(crate) async fn write_plain<A, T>(&self, scope: TenantScope, args: A, run: Run<A, T>) -> Result<T>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        self.engine.write(Access::Tenant(scope), Lane::Plain, args, run).await
+    }
+
     /// Writes the leases of every tenant.
     pub(crate) async fn write_all<A, T>(&self, args: A, run: Run<A, T>) -> Result<T>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
-        self.engine.write(Access::Everyone, 0, args, run).await
+        self.engine.write(Access::Everyone, Lane::Of(0), args, run).await
     }
 
     /// Reads as one tenant.
@@ -183,6 +187,6 @@ impl<D> SqlStore<D> {
 }
 
 /// The lane of an id: its last half is random.
-fn lane(id: Uuid) -> u64 {
-    id.as_u64_pair().1
+fn lane(id: Uuid) -> Lane {
+    Lane::Of(id.as_u64_pair().1)
 }

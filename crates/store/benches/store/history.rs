@@ -1,5 +1,6 @@
 //! Whether a long history slows a claim, a list or a log: the same store with no finished tasks, and with many.
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -80,11 +81,12 @@ pub(crate) async fn measure(store: &Arc<dyn Store>) -> Medians {
     }
 }
 
-/// Writes finished tasks with two rows each straight into a SQLite file that no store has open.
-pub(crate) fn fill_sqlite(path: &Path, tasks: u64) {
+/// Writes the finished tasks of those numbers, with two rows each, straight into a SQLite file that no store has open.
+pub(crate) fn fill_sqlite(path: &Path, tasks: RangeInclusive<u64>) {
     let conn = rusqlite::Connection::open(path).unwrap();
     conn.execute_batch("PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF").unwrap();
-    let numbers = format!("WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {tasks})");
+    let (first, last) = tasks.into_inner();
+    let numbers = format!("WITH RECURSIVE n (n) AS (SELECT {first} UNION ALL SELECT n + 1 FROM n WHERE n < {last})");
     let id = "unhex(printf('%012x', 1700000000000 + n) || '70008000' || printf('%012x', n))";
     let tenant = "(SELECT id FROM tenant ORDER BY created_at LIMIT 1)";
     let words =
@@ -104,7 +106,16 @@ pub(crate) fn fill_sqlite(path: &Path, tasks: u64) {
     .unwrap();
 }
 
-/// The same for a PostgreSQL database, without rows; by a role that row-level security does not hold.
+/// Fills a SQLite file that no store has open until it has that size.
+pub(crate) fn grow_sqlite(path: &Path, megabytes: u64) {
+    let (mut first, step) = (1, 100_000);
+    while std::fs::metadata(path).unwrap().len() < megabytes * 1_000_000 {
+        fill_sqlite(path, first..=first + step - 1);
+        first += step;
+    }
+}
+
+/// Writes finished tasks into a PostgreSQL database, without rows; by a role that row-level security does not hold.
 pub(crate) async fn fill_postgres(pool: &sqlx::PgPool, tasks: u64) {
     let fill = format!(
         "INSERT INTO task (id, tenant_id, channel, source, status, input, payload, created_by, max_steps,

@@ -1,5 +1,8 @@
 //! What the stores can do, as figures with their goals: `cargo xtask perf`, or
 //! `cargo bench -p kybern-store --bench store -- [--history N] [--seconds S] [--postgres URL]`.
+//!
+//! Two more calls serve the measurements of the server, which has no SQL of its own: `--grow FILE --megabytes N` fills
+//! a SQLite database with finished tasks, and `--one-row-rate URL` prints one number, the rate of unbatched inserts.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -9,10 +12,11 @@
 #![expect(clippy::indexing_slicing, clippy::cast_precision_loss, clippy::print_stdout, reason = "a measuring program")]
 
 mod history;
+mod one_row;
 mod rate;
 
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use kybern_core::ports::{Keys, Store};
@@ -25,12 +29,22 @@ const CLIENTS: usize = 32;
 
 struct Asked {
     history: u64,
+    megabytes: u64,
     span: Duration,
     postgres: Option<String>,
+    work: Work,
+}
+
+/// What is to be done.
+enum Work {
+    Measure,
+    Grow(PathBuf),
+    OneRowRate(String),
 }
 
 fn asked() -> Asked {
-    let mut asked = Asked { history: 1_000_000, span: Duration::from_secs(5), postgres: None };
+    let span = Duration::from_secs(5);
+    let mut asked = Asked { history: 1_000_000, megabytes: 1_000, span, postgres: None, work: Work::Measure };
     let mut args = std::env::args().skip(1).filter(|arg| arg != "--bench");
     while let Some(arg) = args.next() {
         let value = args.next().unwrap_or_default();
@@ -38,6 +52,9 @@ fn asked() -> Asked {
             "--history" => asked.history = value.parse().unwrap(),
             "--seconds" => asked.span = Duration::from_secs(value.parse().unwrap()),
             "--postgres" => asked.postgres = Some(value),
+            "--megabytes" => asked.megabytes = value.parse().unwrap(),
+            "--grow" => asked.work = Work::Grow(value.into()),
+            "--one-row-rate" => asked.work = Work::OneRowRate(value),
             other => panic!("unknown option {other}"),
         }
     }
@@ -84,7 +101,7 @@ async fn sqlite(asked: &Asked) {
     let all: Arc<dyn Store> = store.clone();
     let empty = history::measure(&all).await;
     drop((all, store));
-    history::fill_sqlite(&path, asked.history);
+    history::fill_sqlite(&path, 1..=asked.history);
     let size = std::fs::metadata(&path).unwrap().len();
     let begun = Instant::now();
     let store = Arc::new(open().await);
@@ -96,16 +113,12 @@ async fn sqlite(asked: &Asked) {
 }
 
 async fn postgres(asked: &Asked, url: &str) {
-    let owner = sqlx::PgPool::connect(url).await.unwrap();
-    let name = format!("kybern_bench_{}", std::process::id());
-    sqlx::query(sqlx::AssertSqlSafe(format!("CREATE DATABASE {name}"))).execute(&owner).await.unwrap();
-    let (base, _) = url.rsplit_once('/').unwrap();
-    let url = format!("{base}/{name}");
-    let pool = sqlx::postgres::PgPoolOptions::new().max_connections(32).connect(&url).await.unwrap();
-    let unbatched = one_row_rate(&pool, asked.span).await;
+    let database = one_row::Database::create(url).await;
+    let (url, pool) = (&database.url, database.pool.clone());
+    let unbatched = one_row::rate(&pool, asked.span).await;
     let measured = format!("{unbatched:.0} rows/s");
     line("PostgreSQL: unbatched one-row inserts, 32 connections", &measured, "", None);
-    let store = PostgresStore::connect(&url, PostgresOptions::default(), keys(), Arc::new(Wall)).await.unwrap();
+    let store = PostgresStore::connect(url, PostgresOptions::default(), keys(), Arc::new(Wall)).await.unwrap();
     let store = Arc::new(store);
     tenant(&*store).await;
     let (all, counted): (Arc<dyn Store>, _) = (store.clone(), store.clone());
@@ -118,36 +131,7 @@ async fn postgres(asked: &Asked, url: &str) {
     history::fill_postgres(&pool, asked.history).await;
     histories("PostgreSQL", asked.history, &empty, &history::measure(&all).await);
     drop((all, store));
-    pool.close().await;
-    sqlx::query(sqlx::AssertSqlSafe(format!("DROP DATABASE {name} WITH (FORCE)"))).execute(&owner).await.unwrap();
-}
-
-/// What the server itself makes of as many connections, each inserting one row after the other.
-async fn one_row_rate(pool: &sqlx::PgPool, span: Duration) -> f64 {
-    sqlx::query("CREATE TABLE one_row (id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, task BIGINT, data TEXT)")
-        .execute(pool)
-        .await
-        .unwrap();
-    let rows = Arc::new(AtomicU64::new(0));
-    let begun = Instant::now();
-    let runs = (0..CLIENTS).map(|_| {
-        let (pool, rows) = (pool.clone(), Arc::clone(&rows));
-        tokio::spawn(async move {
-            let mut conn = pool.acquire().await.unwrap();
-            while begun.elapsed() < span {
-                let insert = sqlx::query("INSERT INTO one_row (task, data) VALUES ($1, $2)");
-                insert
-                    .bind(1_i64)
-                    .bind("{\"output\":\"0123456789012345678901234567890123456789\"}")
-                    .execute(&mut *conn)
-                    .await
-                    .unwrap();
-                rows.fetch_add(1, Ordering::Relaxed);
-            }
-        })
-    });
-    futures::future::join_all(runs).await;
-    rows.load(Ordering::Relaxed) as f64 / begun.elapsed().as_secs_f64()
+    database.drop().await;
 }
 
 /// The first tenant, which every task belongs to.
@@ -185,10 +169,24 @@ async fn tenant(store: &dyn Store) {
 #[tokio::main(worker_threads = 2)]
 async fn main() {
     let asked = asked();
+    match &asked.work {
+        Work::Measure => measure(&asked).await,
+        Work::Grow(file) => history::grow_sqlite(file, asked.megabytes),
+        Work::OneRowRate(url) => {
+            let database = one_row::Database::create(url).await;
+            println!("{:.1}", one_row::rate(&database.pool, asked.span).await);
+            database.drop().await;
+        }
+    }
+}
+
+async fn measure(asked: &Asked) {
+    let (seconds, history) = (asked.span.as_secs(), asked.history);
+    println!("`cargo xtask perf --only store --seconds {seconds} --history {history}`\n");
     println!("| measured | figure | goal | |\n|---|---|---|---|");
-    sqlite(&asked).await;
+    sqlite(asked).await;
     match &asked.postgres {
-        Some(url) => postgres(&asked, url).await,
+        Some(url) => postgres(asked, url).await,
         None => println!("\nPostgreSQL was not measured: name a server with --postgres URL"),
     }
 }

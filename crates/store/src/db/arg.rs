@@ -33,14 +33,14 @@ pub(crate) enum Arg<'a> {
 }
 
 impl<'a> Arg<'a> {
-    /// An array with this one value; bytes have none.
-    fn column(self) -> Option<Self> {
-        match self {
-            Self::I64(value) => Some(Self::I64s(vec![value])),
-            Self::F64(value) => Some(Self::F64s(vec![value])),
-            Self::Text(value) => Some(Self::Texts(vec![value])),
-            Self::Uuid(value) => Some(Self::Uuids(vec![value])),
-            Self::Blob(_) | Self::Uuids(_) | Self::I64s(_) | Self::F64s(_) | Self::Texts(_) => None,
+    /// An empty array of the type that a letter names: `u`uid, `i`nteger, `f`loat, `t`ext.
+    fn empty(letter: char) -> Option<Self> {
+        match letter {
+            'u' => Some(Self::Uuids(Vec::new())),
+            'i' => Some(Self::I64s(Vec::new())),
+            'f' => Some(Self::F64s(Vec::new())),
+            't' => Some(Self::Texts(Vec::new())),
+            _ => None,
         }
     }
 
@@ -57,22 +57,26 @@ impl<'a> Arg<'a> {
     }
 }
 
-/// Rows of arguments as one array for each column: what `unnest` makes rows of again. PostgreSQL only.
+/// Rows of arguments as one array for each column, of the types that the letters name: what `unnest` makes rows of
+/// again. PostgreSQL only.
 ///
 /// # Errors
-/// When a column has values of two types.
-pub(crate) fn columns<'a, const N: usize>(rows: impl Iterator<Item = [Arg<'a>; N]>) -> Result<Vec<Arg<'a>>> {
-    let mut columns: Vec<Arg<'a>> = Vec::with_capacity(N);
+/// When a value is not of its column's type.
+pub(crate) fn columns<'a, const N: usize>(
+    letters: &str,
+    rows: impl Iterator<Item = [Arg<'a>; N]>,
+) -> Result<Vec<Arg<'a>>> {
+    let fault = || StoreError::Decode {
+        row: "arguments".to_owned(),
+        problem: format!("the columns of a statement for many rows are not {letters}"),
+    };
+    let mut columns: Vec<Arg<'a>> = letters.chars().filter_map(Arg::empty).collect();
+    if columns.len() != N {
+        return Err(fault());
+    }
     for row in rows {
-        for (at, value) in row.into_iter().enumerate() {
-            let added = match columns.get_mut(at) {
-                Some(column) => column.push(value),
-                None => value.column().map(|column| columns.push(column)),
-            };
-            added.ok_or_else(|| StoreError::Decode {
-                row: "arguments".to_owned(),
-                problem: format!("column {at} of a statement for many rows has no single type"),
-            })?;
+        for (column, value) in columns.iter_mut().zip(row) {
+            column.push(value).ok_or_else(fault)?;
         }
     }
     Ok(columns)

@@ -134,6 +134,11 @@ pub(crate) async fn run_batch(
     commits: &AtomicU64,
     fresh: bool,
 ) -> bool {
+    if tx.is_postgres()
+        && let Some(usable) = run_at_once(tx, batch, commits, fresh).await
+    {
+        return usable;
+    }
     let Some(access) = batch.first().map(|unit| unit.access()) else { return true };
     if let Err(error) = tx.begin(access).await {
         if !fresh && error.lost_the_connection() {
@@ -172,6 +177,33 @@ pub(crate) async fn run_batch(
         }
     }
     usable
+}
+
+/// Writes what is plain of a batch that is one tenant's in one statement, and answers it. Says whether the connection
+/// can be used again when nothing of the batch is left to be done by this connection.
+async fn run_at_once(tx: &mut Tx, batch: &mut Vec<Box<dyn Pending>>, commits: &AtomicU64, fresh: bool) -> Option<bool> {
+    let access = batch.first()?.access();
+    if batch.iter().any(|unit| unit.access() != access) {
+        return None;
+    }
+    match tasks::write_at_once(tx, batch).await {
+        Ok(()) => {
+            let (settled, rest) =
+                std::mem::take(batch).into_iter().partition(|unit: &Box<dyn Pending>| unit.is_settled());
+            let settled: Vec<Box<dyn Pending>> = settled;
+            *batch = rest;
+            if !settled.is_empty() {
+                commits.fetch_add(1, Ordering::Relaxed);
+                settled.into_iter().for_each(|unit| unit.answer());
+            }
+            batch.is_empty().then_some(true)
+        }
+        // Whether it was written nobody knows; written again, it would be refused by its keys and fences.
+        Err(error) if error.lost_the_connection() && !fresh => Some(false),
+        Err(error) if error.lost_the_connection() => Some(give_up(tx, batch, error).await),
+        // Nothing was written. Each finds out for itself what is wrong with it.
+        Err(_) => None,
+    }
 }
 
 /// Runs all units in the transaction that has begun, and answers whether it may be committed.

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use kybern_core::id::TenantId;
 use kybern_core::plan::PlanHash;
 use kybern_core::ports::{Clock, Keys};
+use kybern_core::time::Millis;
 
 use super::batch::{Run, Unit};
 use super::known::Known;
@@ -19,6 +20,10 @@ use crate::wake::Wake;
 /// How many stored plans are remembered; beyond it the memory is emptied, which costs a statement per plan.
 const REMEMBERED_PLANS: usize = 10_000;
 
+/// How long a revoked key, or a plan that was taken out of use, may still be taken for good in a process that did not
+/// hear of it.
+const UNHEARD: Millis = Millis(1_000);
+
 /// What all connections of a store share.
 pub(crate) struct Shared {
     pub(crate) keys: Arc<dyn Keys>,
@@ -30,9 +35,10 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(keys: Arc<dyn Keys>, clock: Arc<dyn Clock>) -> Arc<Self> {
-        let (wake, plans, known, commits) =
-            (Wake::default(), StoredPlans::default(), Known::default(), AtomicU64::new(0));
+    /// `alone` says that no other process writes to the database.
+    pub(crate) fn new(keys: Arc<dyn Keys>, clock: Arc<dyn Clock>, alone: bool) -> Arc<Self> {
+        let known = Known::new((!alone).then_some(UNHEARD));
+        let (wake, plans, commits) = (Wake::default(), StoredPlans::default(), AtomicU64::new(0));
         Arc::new(Self { keys, clock, wake, plans, known, commits })
     }
 }
@@ -60,6 +66,15 @@ impl StoredPlans {
     }
 }
 
+/// Who writes a unit. Units of one lane stay in order. On SQLite there is one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Lane {
+    /// Many are written in one statement, and none of them waits for what takes several.
+    Plain,
+    /// Whatever is about the same thing, by a number that stands for it.
+    Of(u64),
+}
+
 /// One of the two.
 pub(crate) enum Engine {
     /// A SQLite file.
@@ -70,7 +85,7 @@ pub(crate) enum Engine {
 
 impl Engine {
     /// Runs a unit that writes, and answers after its commit.
-    pub(crate) async fn write<A, T>(&self, access: Access, lane: u64, args: A, run: Run<A, T>) -> Result<T>
+    pub(crate) async fn write<A, T>(&self, access: Access, lane: Lane, args: A, run: Run<A, T>) -> Result<T>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,
@@ -80,7 +95,7 @@ impl Engine {
         answer.await.unwrap_or(Err(StoreError::Closed))
     }
 
-    fn queue(&self, lane: u64, unit: Box<dyn Pending>) -> Result<()> {
+    fn queue(&self, lane: Lane, unit: Box<dyn Pending>) -> Result<()> {
         let queue = match self {
             Self::Sqlite(file) => file.queue(),
             Self::Postgres(server) => server.queue(lane),

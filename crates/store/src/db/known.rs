@@ -1,8 +1,8 @@
 //! What was read before and still holds: who holds which key, and the plans of a tenant.
 //!
 //! Every submission asks for both. The one process of a SQLite file sees every change of them, so it need not read
-//! them again before one is committed. On PostgreSQL others write too: keys are read each time, and plans are compared
-//! by a stamp that the database makes.
+//! them again before one is committed. On PostgreSQL others write too: they say so when they commit, and because such
+//! a message may get lost, nothing is believed for longer than a moment.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,56 +11,64 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use kybern_core::id::TenantId;
 use kybern_core::identity::KeyHolder;
 use kybern_core::plan::Plan;
+use kybern_core::time::{Millis, Timestamp};
 
 /// Keys, and tenants' plans, that are kept; beyond it the memory is emptied.
 const KEPT: usize = 4_096;
 
-/// The state of the tables at which something was read. It is equal only when nothing has changed.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Stamp {
-    /// How many changes this process has committed.
-    Turn(u64),
-    /// What the database says.
-    Digest(String),
+/// The moment at which something was read, to be taken before reading.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Stamp {
+    turn: u64,
+    at: Timestamp,
 }
 
-type StampedPlans = (Stamp, Arc<Vec<Plan>>);
-
 /// What was read, with its stamp.
-#[derive(Default)]
 pub(crate) struct Known {
+    /// For how long something holds of which no change is heard; `None` means for ever.
+    holds_for: Option<Millis>,
     turn: AtomicU64,
     holders: Mutex<HashMap<String, (Stamp, KeyHolder)>>,
-    plans: Mutex<HashMap<TenantId, StampedPlans>>,
+    plans: Mutex<HashMap<TenantId, (Stamp, Arc<Vec<Plan>>)>>,
 }
 
 impl Known {
-    /// The stamp of this moment, to be taken before reading.
-    pub(crate) fn turn(&self) -> Stamp {
-        Stamp::Turn(self.turn.load(Ordering::Acquire))
+    pub(crate) fn new(holds_for: Option<Millis>) -> Self {
+        Self { holds_for, turn: AtomicU64::new(0), holders: Mutex::default(), plans: Mutex::default() }
     }
 
-    /// A change of keys, users or plans has been committed.
+    /// The stamp of this moment.
+    pub(crate) fn stamp(&self, at: Timestamp) -> Stamp {
+        Stamp { turn: self.turn.load(Ordering::Acquire), at }
+    }
+
+    /// A change of keys, users or plans has been committed, or one may have gone unheard.
     pub(crate) fn changed(&self) {
         self.turn.fetch_add(1, Ordering::AcqRel);
     }
 
-    pub(crate) fn holder(&self, key_hash: &str, stamp: &Stamp) -> Option<KeyHolder> {
+    /// Whether what was read then holds now.
+    fn holds(&self, then: Stamp, now: Stamp) -> bool {
+        let fresh = |most: Millis| now.at >= then.at && now.at.since(then.at) < most;
+        then.turn == now.turn && self.holds_for.is_none_or(fresh)
+    }
+
+    pub(crate) fn holder(&self, key_hash: &str, now: Stamp) -> Option<KeyHolder> {
         let holders = lock(&self.holders);
-        holders.get(key_hash).filter(|(known, _)| known == stamp).map(|(_, holder)| holder.clone())
+        holders.get(key_hash).filter(|(then, _)| self.holds(*then, now)).map(|(_, holder)| holder.clone())
     }
 
-    pub(crate) fn keep_holder(&self, key_hash: &str, stamp: Stamp, holder: KeyHolder) {
-        keep(&mut lock(&self.holders), key_hash.to_owned(), (stamp, holder));
+    pub(crate) fn keep_holder(&self, key_hash: &str, then: Stamp, holder: KeyHolder) {
+        keep(&mut lock(&self.holders), key_hash.to_owned(), (then, holder));
     }
 
-    pub(crate) fn plans(&self, tenant: TenantId, stamp: &Stamp) -> Option<Arc<Vec<Plan>>> {
+    pub(crate) fn plans(&self, tenant: TenantId, now: Stamp) -> Option<Arc<Vec<Plan>>> {
         let plans = lock(&self.plans);
-        plans.get(&tenant).filter(|(known, _)| known == stamp).map(|(_, plans)| Arc::clone(plans))
+        plans.get(&tenant).filter(|(then, _)| self.holds(*then, now)).map(|(_, plans)| Arc::clone(plans))
     }
 
-    pub(crate) fn keep_plans(&self, tenant: TenantId, stamp: Stamp, plans: &Arc<Vec<Plan>>) {
-        keep(&mut lock(&self.plans), tenant, (stamp, Arc::clone(plans)));
+    pub(crate) fn keep_plans(&self, tenant: TenantId, then: Stamp, plans: &Arc<Vec<Plan>>) {
+        keep(&mut lock(&self.plans), tenant, (then, Arc::clone(plans)));
     }
 }
 
@@ -73,4 +81,26 @@ fn keep<K: std::hash::Hash + Eq, V>(known: &mut HashMap<K, V>, key: K, value: V)
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_may_have_changed_holds_for_a_moment_only() {
+        let at = Timestamp::from_millis;
+        let tenant = TenantId::DEFAULT;
+        let plans = Arc::new(Vec::new());
+        for (holds_for, later) in [(None, true), (Some(Millis(1_000)), false)] {
+            let known = Known::new(holds_for);
+            known.keep_plans(tenant, known.stamp(at(5_000)), &plans);
+            assert!(known.plans(tenant, known.stamp(at(5_999))).is_some());
+            assert_eq!(known.plans(tenant, known.stamp(at(6_000))).is_some(), later);
+            // A clock that was put back tells nothing about how long ago it was.
+            assert_eq!(known.plans(tenant, known.stamp(at(4_999))).is_some(), later);
+            known.changed();
+            assert!(known.plans(tenant, known.stamp(at(5_000))).is_none());
+        }
+    }
 }

@@ -38,6 +38,7 @@ pub(crate) struct Tx {
     conn: Conn,
     shared: Arc<Shared>,
     access: Option<Access>,
+    stays_with: Option<TenantScope>,
     open: bool,
     wrote: bool,
     due: bool,
@@ -47,7 +48,17 @@ pub(crate) struct Tx {
 
 impl Tx {
     pub(crate) fn new(conn: Conn, shared: Arc<Shared>) -> Self {
-        Self { conn, shared, access: None, open: false, wrote: false, due: false, outdates: false, frozen: Vec::new() }
+        Self {
+            conn,
+            shared,
+            access: None,
+            stays_with: None,
+            open: false,
+            wrote: false,
+            due: false,
+            outdates: false,
+            frozen: Vec::new(),
+        }
     }
 
     /// What all connections of a store share.
@@ -86,12 +97,29 @@ impl Tx {
         match &mut self.conn {
             Conn::Sqlite(conn) => conn.prepare_cached(sqlite)?.execute([]).map(|_| ())?,
             Conn::Postgres(conn) => {
-                let text = format!("{postgres}; {}", setting(access));
+                // Connections are of the tenants' role unless told otherwise.
+                let text = match access {
+                    Access::Tenant(scope) => format!("{postgres}; {}", tenant_setting(scope)),
+                    Access::Everyone => format!("{postgres}; {}", setting(access)),
+                };
                 sqlx::raw_sql(AssertSqlSafe(text)).execute(&mut **conn).await?;
             }
         }
         self.open = true;
         self.access = Some(access);
+        Ok(())
+    }
+
+    /// Lets statements outside of transactions see one tenant, until told otherwise. PostgreSQL only.
+    pub(crate) async fn stay(&mut self, scope: TenantScope) -> Result<()> {
+        if self.stays_with != Some(scope)
+            && let Conn::Postgres(conn) = &mut self.conn
+        {
+            self.stays_with = None;
+            let text = format!("SET kybern.tenant_id = '{}'", scope.tenant());
+            sqlx::raw_sql(AssertSqlSafe(text)).execute(&mut **conn).await?;
+            self.stays_with = Some(scope);
+        }
         Ok(())
     }
 
@@ -111,7 +139,12 @@ impl Tx {
         match &mut self.conn {
             Conn::Sqlite(conn) => conn.prepare_cached("COMMIT")?.execute([]).map(|_| ())?,
             Conn::Postgres(conn) => {
-                let text = if self.due { "NOTIFY kybern_due; COMMIT" } else { "COMMIT" };
+                let text = match (self.due, self.outdates) {
+                    (false, false) => "COMMIT",
+                    (true, false) => "NOTIFY kybern_due; COMMIT",
+                    (false, true) => "NOTIFY kybern_known; COMMIT",
+                    (true, true) => "NOTIFY kybern_due; NOTIFY kybern_known; COMMIT",
+                };
                 sqlx::raw_sql(text).execute(&mut **conn).await?;
             }
         }
@@ -281,8 +314,9 @@ impl Tx {
 
 impl Drop for Tx {
     fn drop(&mut self) {
-        // A unit that was dropped half-way must not hand its open transaction to the next user of the connection.
-        if self.open
+        // A unit that was dropped half-way must not hand its open transaction to the next user of the connection, nor
+        // the tenant that it stays with.
+        if (self.open || self.stays_with.is_some())
             && let Conn::Postgres(conn) = &mut self.conn
         {
             conn.close_on_drop();
@@ -293,11 +327,13 @@ impl Drop for Tx {
 /// What the role and the tenant are set to, until the transaction ends.
 fn setting(access: Access) -> String {
     match access {
-        Access::Tenant(scope) => {
-            format!("SET LOCAL ROLE kybern_app; SET LOCAL kybern.tenant_id = '{}'", scope.tenant())
-        }
+        Access::Tenant(scope) => format!("SET LOCAL ROLE kybern_app; {}", tenant_setting(scope)),
         Access::Everyone => "SET LOCAL ROLE kybern_worker; SET LOCAL kybern.tenant_id = ''".to_owned(),
     }
+}
+
+fn tenant_setting(scope: TenantScope) -> String {
+    format!("SET LOCAL kybern.tenant_id = '{}'", scope.tenant())
 }
 
 /// Binds arguments in order.

@@ -30,7 +30,7 @@ use kybern_core::time::{Millis, Timestamp};
 use crate::db::Sql;
 use crate::store::SqlStore;
 pub(crate) use claim::scope_of_lease;
-pub(crate) use together::write_together;
+pub(crate) use together::{write_at_once, write_together};
 
 /// Every statement about tasks.
 pub(crate) static STATEMENTS: [&[&Sql]; 10] = [
@@ -51,6 +51,9 @@ impl<D: 'static> TaskStore for SqlStore<D> {
     async fn submit(&self, scope: TenantScope, task: NewTask, claim: Option<(&WorkerId, Millis)>) -> Result<Submitted> {
         let about = task.id.as_uuid();
         let submission = submit::Submission::prepare(scope, task, claim)?;
+        if submission.may_be_plain() {
+            return Ok(self.write_plain(scope, submission, |tx, new| Box::pin(submit::submit(tx, new))).await?);
+        }
         Ok(self.write_about(scope, about, submission, |tx, new| Box::pin(submit::submit(tx, new))).await?)
     }
 
@@ -75,9 +78,11 @@ impl<D: 'static> TaskStore for SqlStore<D> {
 
     async fn commit(&self, lease: &Lease, commit: Commit) -> Result<Committed, CommitRefused> {
         let prepared = commit::Prepared::new(lease, commit)?;
-        let about = lease.task().as_uuid();
-        let run = self.write_about(lease.scope(), about, prepared, |tx, all| Box::pin(commit::commit(tx, all)));
-        Ok(run.await?)
+        let (scope, about) = (lease.scope(), lease.task().as_uuid());
+        if prepared.is_plain() {
+            return Ok(self.write_plain(scope, prepared, |tx, all| Box::pin(commit::commit(tx, all))).await?);
+        }
+        Ok(self.write_about(scope, about, prepared, |tx, all| Box::pin(commit::commit(tx, all))).await?)
     }
 
     async fn begin_attempt(&self, lease: &Lease, attempt: &Attempt) -> Result<Committed, CommitRefused> {

@@ -39,14 +39,20 @@ impl Submission {
         Ok(Self { scope, payload, rows, claim: claim.map(|(worker, lease)| (worker.clone(), lease)), new })
     }
 
-    /// Whether it is one row and nothing else, once its plan is stored.
+    /// Whether it is one row and nothing else.
     pub(super) fn is_plain(&self, tx: &Tx) -> bool {
-        let new = &self.new;
-        let plan = new.plan.as_ref();
-        plan.is_none_or(|plan| tx.shared().plans.knows(self.scope.tenant(), plan.hash()))
-            && new.dedupe_key.is_none()
-            && new.attachments.is_empty()
-            && self.rows.is_empty()
+        let plan = self.new.plan.as_ref();
+        self.may_be_plain() && plan.is_none_or(|plan| tx.shared().plans.knows(self.scope.tenant(), plan.hash()))
+    }
+
+    /// Whether it is one row once its plan is stored.
+    pub(super) fn may_be_plain(&self) -> bool {
+        self.new.dedupe_key.is_none() && self.new.attachments.is_empty() && self.rows.is_empty()
+    }
+
+    /// Whether the task is claimed as it is stored.
+    pub(super) fn is_claimed(&self) -> bool {
+        self.claim.is_some()
     }
 
     /// The task's row as it is bound.

@@ -3,20 +3,26 @@
 use std::str::FromStr as _;
 use std::sync::Arc;
 
-use sqlx::postgres::{PgConnectOptions, PgListener, PgPoolOptions};
+use sqlx::postgres::{PgConnectOptions, PgListener, PgNotification, PgPoolOptions};
 use sqlx::{Connection as _, PgConnection, PgPool};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::batch::{Pending, Run, drain, run_batch};
-use super::{Access, Conn, Shared, Tx};
+use super::{Access, Conn, Lane, Shared, Tx};
 use crate::error::{Result, StoreError};
 use crate::options::PostgresOptions;
+
+/// The channel on which a process says that a task or a job is due.
+const DUE: &str = "kybern_due";
+/// The channel on which a process says that keys, users or plans have changed.
+const KNOWN: &str = "kybern_known";
 
 /// An open pool with its writers.
 pub(crate) struct Server {
     pool: PgPool,
     options: PgConnectOptions,
+    /// The first is for what is plain.
     lanes: Vec<mpsc::Sender<Box<dyn Pending>>>,
     listener: JoinHandle<()>,
     shared: Arc<Shared>,
@@ -40,7 +46,7 @@ impl Server {
         options: &PostgresOptions,
         shared: &Arc<Shared>,
     ) -> Result<Self> {
-        let writers = options.writers.max(1);
+        let writers = options.writers.max(1) + 1;
         let least = u32::try_from(writers).unwrap_or(u32::MAX).saturating_add(3);
         let pool = PgPoolOptions::new()
             .max_connections(options.connections.max(least))
@@ -48,8 +54,11 @@ impl Server {
             .test_before_acquire(false)
             .after_connect(|conn, _| {
                 Box::pin(async move {
-                    // From here on nothing runs with the rights of the role in the URL.
-                    sqlx::raw_sql("SET ROLE kybern_app").execute(&mut *conn).await.map(|_| ())
+                    // From here on nothing runs with the rights of the role in the URL. Every statement goes by an
+                    // index; a planner that has not seen a table grow yet would read the whole of it each time.
+                    let settings = "SET ROLE kybern_app; SET enable_seqscan = off; SET enable_hashjoin = off; \
+                                    SET enable_mergejoin = off; SET jit = off; SET plan_cache_mode = force_generic_plan";
+                    sqlx::raw_sql(settings).execute(&mut *conn).await.map(|_| ())
                 })
             })
             .connect_with(connect.clone())
@@ -70,10 +79,12 @@ impl Server {
         &self.options
     }
 
-    /// The queue of a lane. Units of one lane stay in order.
-    pub(crate) fn queue(&self, lane: u64) -> Option<&mpsc::Sender<Box<dyn Pending>>> {
-        let lanes = u64::try_from(self.lanes.len()).unwrap_or(1).max(1);
-        usize::try_from(lane % lanes).ok().and_then(|at| self.lanes.get(at))
+    /// The queue of a lane.
+    pub(crate) fn queue(&self, lane: Lane) -> Option<&mpsc::Sender<Box<dyn Pending>>> {
+        let (plain, others) = self.lanes.split_first()?;
+        let Lane::Of(number) = lane else { return Some(plain) };
+        let count = u64::try_from(others.len()).ok().filter(|count| *count > 0)?;
+        usize::try_from(number % count).ok().and_then(|at| others.get(at))
     }
 
     /// A connection outside the lanes.
@@ -161,10 +172,17 @@ async fn listen(pool: PgPool, shared: Arc<Shared>) {
 
 async fn hear(pool: &PgPool, shared: &Shared) -> sqlx::Result<()> {
     let mut listener = PgListener::connect_with(pool).await?;
-    listener.listen("kybern_due").await?;
+    listener.listen_all([DUE, KNOWN]).await?;
+    shared.known.changed();
     loop {
-        // A reconnect may have missed hints, so it counts as one.
-        drop(listener.try_recv().await?);
-        shared.wake.fire();
+        let heard = listener.try_recv().await?;
+        let channel = heard.as_ref().map(PgNotification::channel);
+        // A reconnect may have missed hints, so it counts as each.
+        if channel != Some(DUE) {
+            shared.known.changed();
+        }
+        if channel != Some(KNOWN) {
+            shared.wake.fire();
+        }
     }
 }
