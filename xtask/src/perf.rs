@@ -1,50 +1,161 @@
 //! `cargo xtask perf`: what the server and its stores can do, with the goals, in one run on this machine.
 //!
-//! It builds the floor and the load driver of `bench/`, and then runs the benches of the store and of the server.
-//! Figures of a busy machine say little; the ratios are what to look at.
+//! It builds the floor and the load driver of `bench/`, starts a private PostgreSQL as `cargo xtask test` does, and
+//! then runs the benches of the store and of the server. Figures of a busy machine say little; the ratios are what to
+//! look at.
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use crate::cargo;
+use crate::services::{self, Running};
 
-pub(crate) const USAGE: &str = "perf [--seconds S] [--history N] [--postgres URL]";
+pub(crate) const USAGE: &str = "perf [--only PART]… [--seconds S] [--history N] [--postgres URL | --without-postgres]
+      PART: store, client, sqlite, memory, intake, documents, recovery, start, postgres, fleet";
 
-/// The programs that are run, with the options each takes.
-const BENCHES: &[(&str, &str, &[&str])] = &[
-    ("kybern-store", "store", &["--seconds", "--history", "--postgres"]),
-    ("kybern", "performance", &["--seconds", "--postgres"]),
+/// The service that brings up PostgreSQL.
+const POSTGRES: &str = "postgres";
+
+/// What can be measured alone, and whether it is measured on PostgreSQL too. All but the first is the server's bench.
+const PARTS: &[(&str, bool)] = &[
+    (STORE, true),
+    ("client", false),
+    ("sqlite", false),
+    ("memory", false),
+    ("intake", false),
+    ("documents", false),
+    ("recovery", true),
+    ("start", false),
+    ("postgres", true),
+    ("fleet", true),
 ];
+
+/// The part that is the store's bench.
+const STORE: &str = "store";
+
+/// What the caller asks for.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct Options {
+    only: Vec<String>,
+    seconds: Option<String>,
+    history: Option<String>,
+    postgres: Option<String>,
+    without_postgres: bool,
+}
 
 /// Runs the command.
 ///
 /// # Errors
-/// When the arguments are wrong, or something cannot be built or measured.
+/// When the arguments are wrong, or something cannot be had, built or measured.
 pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
-    let mut options = Vec::new();
-    let mut words = args.iter();
-    while let Some(name) = words.next() {
-        let known = BENCHES.iter().any(|(_, _, takes)| takes.contains(&name.as_str()));
-        match words.next() {
-            Some(value) if known => options.push((name.as_str(), value.as_str())),
-            _ => bail!("usage: cargo xtask {USAGE}"),
-        }
-    }
+    let options = Options::parse(args)?;
     let root = crate::root::find()?;
     println!("building the floor and the load driver of bench/");
     carry_out(&root.join("bench"), &["build", "--release", "--quiet"])?;
+    // It is taken down at the end of this function, or when this process dies.
+    let server = if options.wants_server() { Some(start_postgres()?) } else { None };
+    let url = options.postgres.clone().or_else(|| server.as_ref().and_then(url_of)).or_else(|| options.given());
     println!("machine: {} cores, load {}\n", cores(), load());
-    for (package, bench, takes) in BENCHES {
-        let mut call = vec!["bench", "--quiet", "-p", package, "--bench", bench, "--"];
-        for (name, value) in options.iter().filter(|(name, _)| takes.contains(name)) {
-            call.extend([name, value]);
-        }
+    for call in options.calls(url.as_deref()) {
+        let call: Vec<&str> = call.iter().map(String::as_str).collect();
         carry_out(&root, &call)?;
         println!("\nload {}\n", load());
     }
     Ok(ExitCode::SUCCESS)
+}
+
+impl Options {
+    fn parse(args: &[String]) -> Result<Self> {
+        let mut options = Self::default();
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            if arg == "--without-postgres" {
+                options.without_postgres = true;
+                continue;
+            }
+            let mut value = || args.next().cloned().with_context(|| format!("{arg} needs a value\nusage: {USAGE}"));
+            match arg.as_str() {
+                "--only" => options.only.push(part(value()?)?),
+                "--seconds" => options.seconds = Some(number(value()?)?),
+                "--history" => options.history = Some(number(value()?)?),
+                "--postgres" => options.postgres = Some(value()?),
+                unknown => bail!("unknown argument {unknown:?}\nusage: cargo xtask {USAGE}"),
+            }
+        }
+        if options.without_postgres && options.postgres.is_some() {
+            bail!("--postgres and --without-postgres contradict each other");
+        }
+        Ok(options)
+    }
+
+    fn wants(&self, part: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|only| only == part)
+    }
+
+    /// Whether a private server is needed.
+    fn wants_server(&self) -> bool {
+        let on_postgres = PARTS.iter().any(|(part, postgres)| *postgres && self.wants(part));
+        on_postgres && !self.without_postgres && self.postgres.is_none() && self.given().is_none()
+    }
+
+    /// The server that the environment names, as it does for the tests.
+    fn given(&self) -> Option<String> {
+        if self.without_postgres {
+            return None;
+        }
+        let services = services::all();
+        let postgres = services.iter().find(|service| service.name() == POSTGRES)?;
+        std::env::var(postgres.variables().first()?).ok().filter(|url| !url.is_empty())
+    }
+
+    /// The calls of cargo, in order.
+    fn calls(&self, postgres: Option<&str>) -> Vec<Vec<String>> {
+        let mut calls = Vec::new();
+        if self.wants(STORE) {
+            calls.push(self.call("kybern-store", "store", &[("--history", self.history.as_deref())], postgres));
+        }
+        if PARTS.iter().any(|(part, _)| *part != STORE && self.wants(part)) {
+            let only = self.only.iter().filter(|part| *part != STORE);
+            let only: Vec<_> = only.map(|part| ("--only", Some(part.as_str()))).collect();
+            calls.push(self.call("kybern", "performance", &only, postgres));
+        }
+        calls
+    }
+
+    fn call(&self, package: &str, bench: &str, more: &[(&str, Option<&str>)], postgres: Option<&str>) -> Vec<String> {
+        let mut call = vec!["bench", "--quiet", "-p", package, "--bench", bench, "--"];
+        let shared = [("--seconds", self.seconds.as_deref()), ("--postgres", postgres)];
+        for (name, value) in more.iter().copied().chain(shared) {
+            call.extend(value.into_iter().flat_map(|value| [name, value]));
+        }
+        call.into_iter().map(str::to_owned).collect()
+    }
+}
+
+fn part(name: String) -> Result<String> {
+    if PARTS.iter().any(|(part, _)| *part == name) {
+        return Ok(name);
+    }
+    bail!("there is no part {name:?}\nusage: cargo xtask {USAGE}")
+}
+
+fn number(value: String) -> Result<String> {
+    value.parse::<u64>().with_context(|| format!("{value:?} is no whole number"))?;
+    Ok(value)
+}
+
+fn start_postgres() -> Result<Running> {
+    let services = services::all();
+    let postgres = services.iter().find(|service| service.name() == POSTGRES).context("there is no such service")?;
+    let running = postgres.start().context("PostgreSQL cannot be had; run with --without-postgres to go without it")?;
+    println!("{}", running.about());
+    Ok(running)
+}
+
+fn url_of(running: &Running) -> Option<String> {
+    running.environment().first().map(|(_, url)| url.clone())
 }
 
 fn carry_out(folder: &Path, args: &[&str]) -> Result<()> {
@@ -63,4 +174,46 @@ fn cores() -> usize {
 fn load() -> String {
     let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split_whitespace().next().unwrap_or("unknown").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(args: &[&str]) -> Result<Options> {
+        Options::parse(&args.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn without_options_both_benches_run_and_a_server_is_wanted() {
+        let options = parse(&[]).unwrap();
+        let calls = options.calls(Some("postgres://a/b"));
+        assert_eq!(calls.len(), 2);
+        assert!(calls.iter().all(|call| call.ends_with(&["--postgres".to_owned(), "postgres://a/b".to_owned()])));
+        assert!(options.given().is_some() || options.wants_server());
+    }
+
+    #[test]
+    fn one_part_alone_needs_one_bench_and_no_server_that_it_does_not_ask() {
+        let options = parse(&["--only", "intake", "--seconds", "2"]).unwrap();
+        let calls = options.calls(None);
+        assert_eq!(calls.len(), 1);
+        assert!(calls[0].join(" ").ends_with("performance -- --only intake --seconds 2"), "{calls:?}");
+        assert!(!options.wants_server());
+        assert_eq!(parse(&["--only", "store"]).unwrap().calls(None).len(), 1);
+    }
+
+    #[test]
+    fn postgres_can_be_named_or_left_out() {
+        assert!(!parse(&["--postgres", "postgres://a/b"]).unwrap().wants_server());
+        assert!(!parse(&["--without-postgres"]).unwrap().wants_server());
+        assert!(parse(&["--without-postgres", "--postgres", "postgres://a/b"]).is_err());
+    }
+
+    #[test]
+    fn unknown_parts_and_arguments_are_refused() {
+        for args in [&["--only", "everything"][..], &["--only"], &["--fast"], &["--seconds", "many"]] {
+            assert!(parse(args).is_err(), "{args:?}");
+        }
+    }
 }

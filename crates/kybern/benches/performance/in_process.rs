@@ -21,6 +21,9 @@ use kybern_engine::{Engine, EngineParts, Settings};
 use kybern_store::{SqliteOptions, SqliteStore};
 use serde_json::json;
 
+use crate::table::line;
+use crate::{Bench, kit};
+
 async fn engine(folder: &Path) -> Engine {
     let keys: Arc<dyn Keys> = Arc::new(MasterKey::load_or_create(&folder.join("master.key")).unwrap());
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -50,16 +53,25 @@ async fn engine(folder: &Path) -> Engine {
     .unwrap()
 }
 
+/// One client in one process beside the floor of the same.
+pub(crate) fn measure(bench: &Bench) {
+    let floor = kit::floor_of_one_client(&bench.folder, bench.seconds);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let ours = runtime.block_on(median(&bench.folder, bench.seconds));
+    let goal = floor.mul_add(1.5, 0.2);
+    let goal_text = format!("at most {goal:.2} ms: 1.5 × the floor's {floor:.2} ms + 0.2 ms");
+    line("one client in process: p50 of a task", &format!("{ours:.2} ms"), &goal_text, Some(ours <= goal));
+}
+
 /// The median of a task of five steps that do nothing, from the submission to its end, in milliseconds.
-pub(crate) async fn median(folder: &Path, seconds: u64) -> f64 {
+async fn median(folder: &Path, seconds: u64) -> f64 {
     let engine = engine(folder).await;
     let key = "kyb_0123456789012345678901234567890123456789";
     engine.bootstrap(Some(key), String::new).await.unwrap();
     engine.start().await.unwrap();
     let request = RequestId::from_uuid(uuid::Uuid::now_v7());
     let actor = engine.authenticate(key, request, None).await.unwrap();
-    let steps: Vec<_> = ["a", "b", "c", "d", "e"].map(|id| json!({"id": id, "tool": "core.noop"})).to_vec();
-    engine.put_plan(&actor, &json!({"key": "bench.five", "steps": steps})).await.unwrap();
+    engine.put_plan(&actor, &json!({"key": "bench.five", "steps": kit::five_steps()})).await.unwrap();
     let (begun, mut times) = (Instant::now(), Vec::new());
     while begun.elapsed() < Duration::from_secs(seconds) {
         let begun = Instant::now();

@@ -1,16 +1,22 @@
-//! The processes that are measured, and the driver that measures them.
+//! The processes that are measured, and the programs that help to measure them.
 
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// How long a process may take to answer.
-const START: Duration = Duration::from_secs(30);
-/// How often it is asked.
+use crate::client::Client;
+use crate::cores;
+
+/// How long anything may take before the run is given up.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// How often a new process is asked whether it is ready.
 const POLL: Duration = Duration::from_millis(2);
+/// What the system counts a process's time in: a hundredth of a second, on every Linux of today.
+const TICK_MS: f64 = 10.0;
+/// Variables that `cargo bench` sets for this process; handed on, they would make cargo build crates again.
+const OWN_VARIABLES: &[&str] = &["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"];
 
 /// A process that is taken down when this goes.
 pub(crate) struct Process {
@@ -22,38 +28,72 @@ impl Process {
         self.child.id()
     }
 
-    /// Its resident memory in megabytes; `peak` since its start.
-    pub(crate) fn memory(&self, peak: bool) -> f64 {
+    /// Its resident memory in megabytes.
+    pub(crate) fn memory(&self) -> f64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.id())).unwrap();
-        let name = if peak { "VmHWM:" } else { "VmRSS:" };
-        let line = status.lines().find(|line| line.starts_with(name)).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
         let kilobytes: f64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
         kilobytes / 1024.0
+    }
+
+    /// The processor time that it has taken, in milliseconds.
+    pub(crate) fn cpu_ms(&self) -> f64 {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.id())).unwrap();
+        let (_, fields) = stat.rsplit_once(')').unwrap();
+        // The name and the number before it are cut off: user and system time are the 14th and 15th field of all.
+        let ticks: Vec<f64> = fields.split_whitespace().skip(11).take(2).map(|field| field.parse().unwrap()).collect();
+        (ticks[0] + ticks[1]) * TICK_MS
+    }
+
+    /// Ends it as `kill -9` does.
+    pub(crate) fn kill(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+
+    /// Asks it to end, and waits until it has.
+    pub(crate) fn terminate(&mut self) {
+        let id = nix::unistd::Pid::from_raw(self.id().cast_signed());
+        nix::sys::signal::kill(id, nix::sys::signal::Signal::SIGTERM).unwrap();
+        drop(self.child.wait());
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
+        self.kill();
     }
 }
 
+/// A port that nothing listens on.
+fn free_port() -> u16 {
+    std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port()
+}
+
 /// The folder with the built programs of `bench/`.
-pub(crate) fn kit() -> PathBuf {
+fn kit() -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/target/release");
     assert!(folder.join("floor_server").exists(), "build bench/ first: `cargo xtask perf` does");
     folder
 }
 
-/// The floor server on that port.
-pub(crate) fn floor(folder: &Path, port: u16) -> Process {
-    let database = folder.join("floor.db");
+/// The floor server, and its URL.
+pub(crate) fn floor(folder: &Path) -> (Process, String) {
+    let (database, port) = (folder.join("floor.db"), free_port());
     let mut command = Command::new(kit().join("floor_server"));
     command.args(["--port", &port.to_string(), "--db"]).arg(database);
     let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    until(|| std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
-    Process { child }
+    until("the floor server answers", POLL, || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
+    (Process { child }, format!("http://127.0.0.1:{port}"))
+}
+
+/// A place for servers: a folder, a database, settings. It outlives the processes that are started on it.
+pub(crate) struct Site {
+    folder: PathBuf,
+    database: String,
+    key: String,
+    settings: Vec<(String, String)>,
+    pinned: bool,
 }
 
 /// A running server under measurement.
@@ -65,74 +105,75 @@ pub(crate) struct Server {
     pub(crate) started_in: Duration,
 }
 
-/// A key of the right form that nobody else has.
-fn key() -> String {
-    format!("kyb_{}{}", uuid::Uuid::now_v7().simple(), uuid::Uuid::now_v7().simple())
+impl Site {
+    /// That database, from that folder, with an admin key that nobody else has.
+    pub(crate) fn new(folder: &Path, database: &str) -> Self {
+        let key = format!("kyb_{}{}", uuid::Uuid::now_v7().simple(), uuid::Uuid::now_v7().simple());
+        Self { folder: folder.to_owned(), database: database.to_owned(), key, settings: Vec::new(), pinned: false }
+    }
+
+    /// The same place with one more setting, by the name of its variable.
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        self.settings.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// The same place, whose processes have the first core only, where the system can hold them there.
+    pub(crate) fn on_one_core(mut self) -> Self {
+        self.pinned = cores::can_pin();
+        self
+    }
+
+    /// Starts a server and waits until it is ready.
+    pub(crate) fn start(&self) -> Server {
+        let port = free_port();
+        let (listen, program) = (format!("127.0.0.1:{port}"), env!("CARGO_BIN_EXE_kybern"));
+        let path = self.folder.join(format!("server-{port}.log"));
+        let log = std::fs::File::create(&path).unwrap();
+        let mut command = if self.pinned { cores::on_the_first(program) } else { Command::new(program) };
+        command.args(["serve", "--listen", &listen, "--database", &self.database]).current_dir(&self.folder);
+        command.env("KYBERN_ADMIN_KEY", &self.key).envs(self.settings.iter().map(|(name, value)| (name, value)));
+        let begun = Instant::now();
+        let child = command.stdout(Stdio::null()).stderr(log).spawn().unwrap();
+        let (url, mut process) = (format!("http://{listen}"), Process { child });
+        let is_ready = || {
+            let mut client = Client::open(&url, &self.key)?;
+            let answer = client.ask("GET", "/readyz", "application/json", b"")?;
+            (answer.status == 200).then_some(())
+        };
+        until("the server is ready", POLL, || {
+            let ended = process.child.try_wait().unwrap();
+            assert!(ended.is_none(), "the server has ended:\n{}", std::fs::read_to_string(&path).unwrap());
+            is_ready().is_some()
+        });
+        Server { process, url, key: self.key.clone(), started_in: begun.elapsed() }
+    }
 }
 
 impl Server {
-    /// Starts the server on that database, in that folder.
-    pub(crate) fn start(folder: &Path, database: &str, port: u16) -> Self {
-        let (key, listen) = (key(), format!("127.0.0.1:{port}"));
-        let log = std::fs::File::create(folder.join("server.log")).unwrap();
-        let begun = Instant::now();
-        let child = Command::new(env!("CARGO_BIN_EXE_kybern"))
-            .args(["serve", "--listen", &listen, "--database", database])
-            .current_dir(folder)
-            .env("KYBERN_ADMIN_KEY", &key)
-            .stdout(Stdio::null())
-            .stderr(log)
-            .spawn()
-            .unwrap();
-        let url = format!("http://{listen}");
-        let process = Process { child };
-        until(|| get(&url, "/readyz", &key).is_some_and(|(status, _)| status == 200));
-        Self { process, url, key, started_in: begun.elapsed() }
+    /// A connection with the admin key.
+    pub(crate) fn client(&self) -> Client {
+        Client::open(&self.url, &self.key).unwrap()
     }
 
-    /// Posts JSON and expects success.
-    pub(crate) fn post(&self, path: &str, body: &Value) -> Value {
-        let (status, answer) = request(&self.url, "POST", path, &self.key, Some(body)).unwrap();
-        assert!(status < 300, "{status}: {answer}");
-        serde_json::from_str(&answer).unwrap()
-    }
-
-    /// Stores the plan of five steps that do nothing.
-    pub(crate) fn put_five(&self) {
-        let steps: Vec<Value> = ["a", "b", "c", "d", "e"].map(|id| json!({"id": id, "tool": "core.noop"})).to_vec();
-        self.post("/api/plans", &json!({"key": "bench.five", "steps": steps}));
+    /// Stores a plan of those steps.
+    pub(crate) fn put_plan(&self, key: &str, steps: &[Value]) {
+        self.client().post("/api/plans", &json!({"key": key, "steps": steps}));
     }
 }
 
-fn until(ready: impl Fn() -> bool) {
+/// The plan that most is measured with: five steps that do nothing.
+pub(crate) fn five_steps() -> Vec<Value> {
+    ["a", "b", "c", "d", "e"].map(|id| json!({"id": id, "tool": "core.noop"})).to_vec()
+}
+
+/// Asks until it is so, and stops the program when that takes far too long.
+pub(crate) fn until(what: &str, pause: Duration, mut so: impl FnMut() -> bool) {
     let begun = Instant::now();
-    while !ready() {
-        assert!(begun.elapsed() < START, "it did not answer");
-        std::thread::sleep(POLL);
+    while !so() {
+        assert!(begun.elapsed() < PATIENCE, "in vain: until {what}");
+        std::thread::sleep(pause);
     }
-}
-
-fn get(url: &str, path: &str, key: &str) -> Option<(u16, String)> {
-    request(url, "GET", path, key, None)
-}
-
-/// A request by hand: the driver of the load is another process, and this needs no client.
-fn request(url: &str, method: &str, path: &str, key: &str, body: Option<&Value>) -> Option<(u16, String)> {
-    use std::io::Write as _;
-    let mut stream = std::net::TcpStream::connect(url.strip_prefix("http://")?).ok()?;
-    let body = body.map(Value::to_string).unwrap_or_default();
-    let length = body.len();
-    let head = format!(
-        "{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n\
-         Content-Type: application/json\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
-    );
-    stream.write_all(head.as_bytes()).ok()?;
-    stream.write_all(body.as_bytes()).ok()?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).ok()?;
-    let status = answer.split_whitespace().nth(1)?.parse().ok()?;
-    let (_, body) = answer.split_once("\r\n\r\n")?;
-    Some((status, body.to_owned()))
 }
 
 /// What the driver saw.
@@ -179,4 +220,19 @@ pub(crate) fn floor_of_one_client(folder: &Path, seconds: u64) -> f64 {
     let output = command.args(["--secs", &seconds.to_string()]).output().unwrap();
     let seen: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("limits failed: {output:?}"));
     seen["ms"]["p50"].as_f64().unwrap_or_else(|| panic!("limits prints no median: {seen}"))
+}
+
+/// Runs the bench of the store, which has what needs SQL, and answers what it printed. It is built when it is not.
+pub(crate) fn store_bench(args: &[&str]) -> String {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(["bench", "--quiet", "-p", "kybern-store", "--bench", "store", "--"]).args(args);
+    command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
+    for (name, _) in std::env::vars() {
+        if OWN_VARIABLES.iter().any(|own| name.starts_with(own)) {
+            command.env_remove(name);
+        }
+    }
+    let output = command.stderr(Stdio::inherit()).output().unwrap();
+    assert!(output.status.success(), "the bench of the store failed");
+    String::from_utf8(output.stdout).unwrap()
 }

@@ -188,9 +188,8 @@ async fn run_at_once(tx: &mut Tx, batch: &mut Vec<Box<dyn Pending>>, commits: &A
     }
     match tasks::write_at_once(tx, batch).await {
         Ok(()) => {
-            let (settled, rest) =
-                std::mem::take(batch).into_iter().partition(|unit: &Box<dyn Pending>| unit.is_settled());
-            let settled: Vec<Box<dyn Pending>> = settled;
+            let (settled, rest): (Vec<_>, Vec<_>) =
+                std::mem::take(batch).into_iter().partition(|unit| unit.is_settled());
             *batch = rest;
             if !settled.is_empty() {
                 commits.fetch_add(1, Ordering::Relaxed);

@@ -23,13 +23,15 @@ pub(crate) struct Stamp {
     at: Timestamp,
 }
 
+type Stamped<T> = (Stamp, T);
+
 /// What was read, with its stamp.
 pub(crate) struct Known {
     /// For how long something holds of which no change is heard; `None` means for ever.
     holds_for: Option<Millis>,
     turn: AtomicU64,
-    holders: Mutex<HashMap<String, (Stamp, KeyHolder)>>,
-    plans: Mutex<HashMap<TenantId, (Stamp, Arc<Vec<Plan>>)>>,
+    holders: Mutex<HashMap<String, Stamped<KeyHolder>>>,
+    plans: Mutex<HashMap<TenantId, Stamped<Arc<Vec<Plan>>>>>,
 }
 
 impl Known {
