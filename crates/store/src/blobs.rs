@@ -2,8 +2,10 @@
 //!
 //! Each tenant has its own, so knowing a hash is not enough to read what another tenant stored under it.
 
+use std::collections::HashSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -51,10 +53,25 @@ pub(crate) fn write(folder: &Path, tenant: TenantId, hash: &str, bytes: &[u8]) -
         drop(std::fs::remove_file(&part));
         return Err(fault()(error));
     }
-    for folder in target.ancestors().skip(1).take(3) {
-        std::fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(fault())?;
+    sync(parent).map_err(fault())?;
+    if lasting().contains(parent) {
+        return Ok(());
     }
+    for folder in parent.ancestors().skip(1).take(2) {
+        sync(folder).map_err(fault())?;
+    }
+    lasting().insert(parent.to_owned());
     Ok(())
+}
+
+fn sync(folder: &Path) -> std::io::Result<()> {
+    std::fs::File::open(folder)?.sync_all()
+}
+
+/// Folders of which this process knows that they themselves are on the disk; there are 256 a tenant.
+fn lasting() -> MutexGuard<'static, HashSet<PathBuf>> {
+    static LASTING: LazyLock<Mutex<HashSet<PathBuf>>> = LazyLock::new(Mutex::default);
+    LASTING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Reads bytes back, if they still match their name.

@@ -1,6 +1,7 @@
 //! How much a message is like an intent's examples: overlap of stems and pairs of stems, rare ones counting more.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use kybern_core::model::{ClassifyInput, IntentSpec};
 
@@ -21,71 +22,117 @@ const STOP: &str = "a an and are as at be been but by can could did do does for 
     what when which who will with would you your dear good morning day best regards all also am any just let know more new now one only out \
     up re fw fwd";
 
-type Vector = HashMap<String, f64>;
+/// Sets of intents whose examples are kept ready; there is one a tenant, and most tenants have the same.
+const KEPT: usize = 64;
+
+static READY: LazyLock<Mutex<HashMap<blake3::Hash, Arc<Index>>>> = LazyLock::new(Mutex::default);
+static STOPPED: LazyLock<HashSet<String>> = LazyLock::new(|| STOP.split_whitespace().map(stem).collect());
+
+/// Terms with what each is worth, and the length of it all.
+struct Vector {
+    worth: HashMap<String, f64>,
+    length: f64,
+}
+
+/// The examples of some intents, ready to be compared with.
+struct Index {
+    frequency: HashMap<String, f64>,
+    total: f64,
+    /// The examples of each intent, in the order of the intents.
+    examples: Vec<Vec<Vector>>,
+}
 
 /// The similarity of a message to each intent, from 0 to 1.
 pub(super) fn similarities(input: &ClassifyInput, intents: &[IntentSpec]) -> Vec<f64> {
-    let stop: HashSet<String> = STOP.split_whitespace().map(stem).collect();
-    let examples: Vec<Vec<Vec<String>>> = intents
-        .iter()
-        .map(|intent| intent.examples.iter().take(MAX_EXAMPLES).map(|example| terms(example, &stop)).collect())
-        .collect();
-    let mut frequency: HashMap<&str, f64> = HashMap::new();
-    let mut total = 1.0;
-    for example in examples.iter().flatten() {
-        total += 1.0;
-        let mut seen: Vec<&str> = example.iter().map(String::as_str).collect();
-        seen.sort_unstable();
-        seen.dedup();
-        for term in seen {
-            *frequency.entry(term).or_insert(0.0) += 1.0;
-        }
-    }
-    let weight = |term: &str| {
-        frequency.get(term).map_or(0.0, |count| (total / count).ln() * if term.contains(' ') { PAIR } else { 1.0 })
-    };
+    let index = Index::of(intents);
     let text = format!("{}\n{}", input.subject, clip(&input.text, MAX_TEXT));
-    let message = vector(&terms(&text, &stop), &weight);
-    let of_intent = |examples: &Vec<Vec<String>>| {
-        let mut scores: Vec<f64> = examples.iter().map(|example| cosine(&message, &vector(example, &weight))).collect();
+    let message = index.vector(&terms(&text));
+    let of_intent = |examples: &Vec<Vector>| {
+        let mut scores: Vec<f64> = examples.iter().map(|example| cosine(&message, example)).collect();
         scores.sort_by(|a, b| b.total_cmp(a));
         let best = scores.first().copied().unwrap_or_default();
         let three: f64 = scores.iter().take(3).sum::<f64>() / 3.0;
         BEST * best + (1.0 - BEST) * three
     };
-    examples.iter().map(of_intent).collect()
+    index.examples.iter().map(of_intent).collect()
+}
+
+impl Index {
+    /// The index of these intents, made when they are first seen.
+    fn of(intents: &[IntentSpec]) -> Arc<Self> {
+        let mut hasher = blake3::Hasher::new();
+        for intent in intents {
+            for example in intent.examples.iter().take(MAX_EXAMPLES) {
+                hasher.update(example.as_bytes()).update(&[0]);
+            }
+            hasher.update(&[1]);
+        }
+        let name = hasher.finalize();
+        if let Some(ready) = lock(&READY).get(&name) {
+            return Arc::clone(ready);
+        }
+        let index = Arc::new(Self::new(intents));
+        let mut ready = lock(&READY);
+        if ready.len() >= KEPT {
+            ready.clear();
+        }
+        ready.insert(name, Arc::clone(&index));
+        index
+    }
+
+    fn new(intents: &[IntentSpec]) -> Self {
+        let examples: Vec<Vec<Vec<String>>> = intents
+            .iter()
+            .map(|intent| intent.examples.iter().take(MAX_EXAMPLES).map(|example| terms(example)).collect())
+            .collect();
+        let mut index = Self { frequency: HashMap::new(), total: 1.0, examples: Vec::new() };
+        for example in examples.iter().flatten() {
+            index.total += 1.0;
+            let mut seen: Vec<&String> = example.iter().collect();
+            seen.sort_unstable();
+            seen.dedup();
+            for term in seen {
+                *index.frequency.entry(term.clone()).or_insert(0.0) += 1.0;
+            }
+        }
+        let of_intent = |examples: &Vec<Vec<String>>| examples.iter().map(|terms| index.vector(terms)).collect();
+        index.examples = examples.iter().map(of_intent).collect();
+        index
+    }
+
+    fn weight(&self, term: &str) -> f64 {
+        let pair = if term.contains(' ') { PAIR } else { 1.0 };
+        self.frequency.get(term).map_or(0.0, |count| (self.total / count).ln() * pair)
+    }
+
+    fn vector(&self, terms: &[String]) -> Vector {
+        let worth: HashMap<String, f64> =
+            terms.iter().map(|term| (term.clone(), self.weight(term))).filter(|(_, worth)| *worth > 0.0).collect();
+        let mut squares: Vec<f64> = worth.values().map(|worth| worth * worth).collect();
+        squares.sort_by(f64::total_cmp);
+        let length = squares.iter().sum::<f64>().sqrt();
+        Vector { worth, length }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Stems and pairs of stems; numbers and common words left out.
-fn terms(text: &str, stop: &HashSet<String>) -> Vec<String> {
+fn terms(text: &str) -> Vec<String> {
     let found = words(text, 0);
     let kept = found.iter().filter(|word| !word.text.bytes().any(|b| b.is_ascii_digit()) && word.text != "#");
-    let stems: Vec<String> = kept.map(|word| stem(&word.text)).filter(|stem| !stop.contains(stem)).collect();
+    let stems: Vec<String> = kept.map(|word| stem(&word.text)).filter(|stem| !STOPPED.contains(stem)).collect();
     let pairs: Vec<String> = stems.windows(2).map(|pair| pair.join(" ")).collect();
     stems.into_iter().chain(pairs).collect()
 }
 
-fn vector(terms: &[String], weight: &impl Fn(&str) -> f64) -> Vector {
-    let mut found = Vector::new();
-    for term in terms {
-        let worth = weight(term);
-        if worth > 0.0 {
-            found.insert(term.clone(), worth);
-        }
-    }
-    found
-}
-
-/// Sums run in the order of the terms, so that the same message has the same score on every run.
+/// Sums run in the order of what they add, so that the same message has the same score on every run.
 fn cosine(left: &Vector, right: &Vector) -> f64 {
     let mut shared: Vec<f64> =
-        right.iter().filter_map(|(term, worth)| left.get(term).map(|other| worth * other)).collect();
+        right.worth.iter().filter_map(|(term, worth)| left.worth.get(term).map(|other| worth * other)).collect();
     shared.sort_by(f64::total_cmp);
-    let norm = |vector: &Vector| {
-        let mut squares: Vec<f64> = vector.values().map(|worth| worth * worth).collect();
-        squares.sort_by(f64::total_cmp);
-        squares.iter().sum::<f64>().sqrt()
-    };
-    let length = norm(left) * norm(right);
+    let length = left.length * right.length;
     if length > 0.0 { shared.iter().sum::<f64>() / length } else { 0.0 }
 }

@@ -5,6 +5,7 @@
 //! with neither letter nor digit is looked for letter by letter, and `doc:CATEGORY` wants such a document.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use kybern_core::model::ClassifyInput;
 
@@ -20,6 +21,8 @@ const IN_TEXT: f64 = 1.0;
 const IN_DOCUMENTS: f64 = 0.3;
 /// Stands where a comma, a full stop or the like parts a text.
 const BREAK: &str = "\n";
+/// Phrases whose stems are kept.
+const KEPT: usize = 20_000;
 /// Other words that may stand between two of a phrase.
 const MAX_GAP: usize = 1;
 
@@ -70,8 +73,8 @@ impl Message {
         if !phrase.starts_with(char::is_alphanumeric) {
             return f64::from(u8::from(!phrase.is_empty() && self.raw.contains(&phrase.to_lowercase())));
         }
-        let stems: Vec<String> = words(phrase, 0).iter().map(|word| stem(&word.text)).collect();
-        for stem in &stems {
+        let stems = stems_of(phrase);
+        for stem in stems.iter() {
             self.learn(stem);
         }
         let glued = stems.concat();
@@ -110,6 +113,21 @@ impl Message {
             })
         })
     }
+}
+
+/// The stems of a keyword's phrase. Keywords come again with every message.
+fn stems_of(phrase: &str) -> Arc<[String]> {
+    static KNOWN: LazyLock<Mutex<HashMap<String, Arc<[String]>>>> = LazyLock::new(Mutex::default);
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(stems) = known.get(phrase) {
+        return Arc::clone(stems);
+    }
+    let stems: Arc<[String]> = words(phrase, 0).iter().map(|word| stem(&word.text)).collect();
+    if known.len() >= KEPT {
+        known.clear();
+    }
+    known.insert(phrase.to_owned(), Arc::clone(&stems));
+    stems
 }
 
 /// The stems of a text, parted where it is.
