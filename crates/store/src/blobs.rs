@@ -42,6 +42,7 @@ pub(crate) fn write(folder: &Path, tenant: TenantId, hash: &str, bytes: &[u8]) -
     }
     let Some(parent) = target.parent() else { return Err(StoreError::Closed) };
     let fault = || StoreError::io(format!("storing file {hash}"));
+    let was_there = parent.is_dir();
     std::fs::create_dir_all(parent).map_err(fault())?;
     // Two writers of the same bytes have two temporary files; the later rename replaces like with like.
     let own = std::thread::current().id();
@@ -54,7 +55,7 @@ pub(crate) fn write(folder: &Path, tenant: TenantId, hash: &str, bytes: &[u8]) -
         return Err(fault()(error));
     }
     sync(parent).map_err(fault())?;
-    if lasting().contains(parent) {
+    if was_there && lasting().contains(parent) {
         return Ok(());
     }
     for folder in parent.ancestors().skip(1).take(2) {

@@ -311,7 +311,9 @@ impl<D: 'static> IdentityStore for SqlStore<D> {
 
     async fn set_roles(&self, scope: TenantScope, id: UserId, roles: &[Role], audit: AuditEvent) -> PortResult<()> {
         let act = self.act(scope, (id, roles.to_vec()), audit);
-        Ok(self.write(scope, act, |tx, act| Box::pin(set_roles(tx, act))).await?)
+        self.write(scope, act, |tx, act| Box::pin(set_roles(tx, act))).await?;
+        self.shared.known.outlived().await;
+        Ok(())
     }
 
     async fn create_key(&self, scope: TenantScope, key: &ApiKey, key_hash: &str, audit: AuditEvent) -> PortResult<()> {
@@ -325,12 +327,15 @@ impl<D: 'static> IdentityStore for SqlStore<D> {
 
     async fn revoke_key(&self, scope: TenantScope, id: KeyId, at: Timestamp, audit: AuditEvent) -> PortResult<()> {
         let act = Act { scope, what: id, at, audit };
-        Ok(self.write(scope, act, |tx, act| Box::pin(revoke_key(tx, act))).await?)
+        self.write(scope, act, |tx, act| Box::pin(revoke_key(tx, act))).await?;
+        // Whoever is told that the key is revoked may rely on it in every process.
+        self.shared.known.outlived().await;
+        Ok(())
     }
 
     async fn key_holder(&self, key_hash: &str) -> PortResult<Option<KeyHolder>> {
         let known = &self.shared.known;
-        let stamp = known.stamp(self.shared.clock.now());
+        let stamp = known.stamp();
         if let Some(holder) = known.holder(key_hash, stamp) {
             return Ok(Some(holder));
         }

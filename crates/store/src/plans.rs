@@ -170,13 +170,18 @@ impl<D: 'static> PlanStore for SqlStore<D> {
         audit: AuditEvent,
     ) -> PortResult<Plan> {
         let putting = Putting { scope, id, draft, at, audit };
-        Ok(self.write(scope, putting, |tx, putting| Box::pin(put(tx, putting))).await?)
+        let plan = self.write(scope, putting, |tx, putting| Box::pin(put(tx, putting))).await?;
+        if plan.version > 1 {
+            // Whoever is told that the new version is in use may rely on it in every process.
+            self.shared.known.outlived().await;
+        }
+        Ok(plan)
     }
 
     async fn plans(&self, scope: TenantScope) -> PortResult<Arc<Vec<Plan>>> {
         let known = &self.shared.known;
         // Taken before reading, so what changes meanwhile does not fit it.
-        let stamp = known.stamp(self.shared.clock.now());
+        let stamp = known.stamp();
         if let Some(plans) = known.plans(scope.tenant(), stamp) {
             return Ok(plans);
         }
@@ -192,7 +197,9 @@ impl<D: 'static> PlanStore for SqlStore<D> {
 
     async fn set_plan_active(&self, scope: TenantScope, key: &str, active: bool, audit: AuditEvent) -> PortResult<()> {
         let switch = Switch { scope, key: key.to_owned(), active, at: self.shared.clock.now(), audit };
-        Ok(self.write(scope, switch, |tx, switch| Box::pin(set_active(tx, switch))).await?)
+        self.write(scope, switch, |tx, switch| Box::pin(set_active(tx, switch))).await?;
+        self.shared.known.outlived().await;
+        Ok(())
     }
 
     async fn all_active_plans(&self) -> PortResult<Vec<(TenantScope, Plan)>> {

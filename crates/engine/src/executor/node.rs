@@ -77,6 +77,8 @@ pub struct Node {
     pub generation: u32,
     /// Tries so far in this generation.
     pub attempts: u32,
+    /// How often it was put off because the worker did not have its tool.
+    pub misses: u32,
     /// What was decided when it was opened.
     pub opening: Option<Opening>,
     /// What a person's answers left.

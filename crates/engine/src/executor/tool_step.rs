@@ -8,6 +8,7 @@ use kybern_core::time::{Millis, Timestamp};
 use kybern_core::tool::{Review, ToolFailure, ToolOutcome};
 use serde_json::{Map, Value, json};
 
+use super::node::Node;
 use super::run::Run;
 use super::step::{
     Begun, Call, Draft, RowDraft, Target, fail, failed_row, failure, render_object, retry_policy, unrenderable,
@@ -17,7 +18,12 @@ use super::taint::argument_is_tainted;
 use super::walk_apply::RAN;
 use super::{inject, step_kinds};
 use crate::tools::schema;
-use crate::tools::service::hash_args;
+use crate::tools::service::{Refusal, hash_args};
+
+/// How long a step is left to other workers when this one does not have its tool, and how often: five minutes in all,
+/// in which an upgrade of all workers is done.
+const MISS: Millis = Millis::from_secs(5);
+const MOST_MISSES: u32 = 60;
 
 /// Begins a tool step.
 pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, Value>, now: Timestamp) -> Begun {
@@ -30,6 +36,7 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
     };
     let prepared = match run.inner.tools.prepare(tool, args, |right| run.may(right)) {
         Ok(prepared) => prepared,
+        Err(Refusal::Unknown(_)) if node.misses < MOST_MISSES => return Begun::Rows(put_off(node, tool, now)),
         Err(refusal) => return Begun::Rows(fail(run, index, failure(refusal.code(), refusal.to_string()))),
     };
     let tainted = written.values().any(|value| argument_is_tainted(run, index, value));
@@ -61,6 +68,14 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
         args_hash,
         target: Target::Tool(Box::new(prepared)),
     }))
+}
+
+/// Leaves a step to another worker: while workers are upgraded one by one, some have tools that others have not.
+fn put_off(node: &Node, tool: &str, now: Timestamp) -> Draft {
+    let error = failure(ErrorCode::NotFound, format!("this worker does not have the tool {tool}"));
+    let summary = format!("left to a worker that has {tool}");
+    let entry = JournalEntry::Retrying { error: StepError { retryable: true, ..error }, due: now.plus(MISS) };
+    Draft::row(RowDraft::of(node, node.attempts, summary, entry))
 }
 
 /// Asks a person when a receiver or an address comes from mail, documents or the web.
@@ -215,7 +230,7 @@ fn succeeded(run: &Run, call: &Call, outcome: ToolOutcome, now: Timestamp) -> Dr
     Draft { rows: vec![row], effects, usage, ..Draft::default() }
 }
 
-fn asked(node: &super::node::Node, review: Review, now: Timestamp) -> RowDraft {
+fn asked(node: &Node, review: Review, now: Timestamp) -> RowDraft {
     // A form is filled in; anything else that a tool asks is a review, even when its answer ends the step.
     let form = review.answer_is_result && review.title.is_some();
     let mut wait = wait_of(&node.id, if form { WaitKind::Input } else { WaitKind::Review }, review.reason, now);

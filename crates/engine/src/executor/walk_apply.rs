@@ -52,7 +52,8 @@ impl Walk {
         // A step that ran while a patch replaced what had not begun had begun all the same.
         self.nodes[index].replaced = false;
         self.nodes[index].generation = row.generation;
-        self.nodes[index].attempts = self.nodes[index].attempts.max(row.attempt);
+        let known_attempts = self.nodes[index].attempts;
+        self.nodes[index].attempts = known_attempts.max(row.attempt);
         match entry {
             JournalEntry::Finished(outcome) => {
                 if first_row && outcome.status != StepStatus::Skipped {
@@ -60,7 +61,11 @@ impl Walk {
                 }
                 self.finish(index, Arc::new((**outcome).clone()));
             }
-            JournalEntry::Retrying { due, .. } => self.nodes[index].state = NodeState::Backoff(*due),
+            JournalEntry::Retrying { due, .. } => {
+                // Put off without a try: the worker did not have the tool.
+                self.nodes[index].misses += u32::from(row.attempt <= known_attempts);
+                self.nodes[index].state = NodeState::Backoff(*due);
+            }
             JournalEntry::Opened(opening) => {
                 self.open(index, opening.clone());
                 self.note_progress();
@@ -190,11 +195,13 @@ impl Walk {
                 node.answer.possible_duplicate = true;
                 node.generation += 1;
                 node.attempts = 0;
+                node.misses = 0;
             }
             WaitKind::Review => {
                 // The next try is another call: its arguments may differ, and so its key must.
                 node.generation += 1;
                 node.attempts = 0;
+                node.misses = 0;
                 merge_deep(&mut node.corrections, corrections, 0);
                 self.rebuild_state();
             }

@@ -143,6 +143,7 @@ impl Walk {
                 injected: None,
                 generation: 0,
                 attempts: 0,
+                misses: 0,
                 opening: None,
                 answer: super::node::Answer::default(),
                 child: None,

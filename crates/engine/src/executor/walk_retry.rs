@@ -97,6 +97,7 @@ impl Walk {
                 node.state = NodeState::Pending;
                 node.generation += 1;
                 node.attempts = 0;
+                node.misses = 0;
                 node.answer = super::node::Answer::default();
             }
         }

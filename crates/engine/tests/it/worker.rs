@@ -8,6 +8,7 @@ use kybern_core::error::ErrorCode;
 use kybern_core::id::{TaskId, TenantId};
 use kybern_core::ports::{Clock as _, TaskStore as _};
 use kybern_core::task::{Channel, EffectClass, NewTask, Task, TaskStatus};
+use kybern_core::time::Millis;
 use kybern_core::tool::ToolOutcome;
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Value, json};
@@ -137,5 +138,51 @@ fn a_task_is_not_given_up_because_the_store_is_away_while_it_is_loaded() {
         };
         let task = live.find(recovered).await;
         assert_eq!((task.status.is_terminal(), task.error), (false, None));
+    });
+}
+
+/// A task that waits for a person before a step whose tool not every worker has.
+fn before_the_tool(world: &World) -> TaskId {
+    world.run(async |live| {
+        let ask = step("ask", "core.ask", json!({"title": "t", "fields": {}}));
+        let id = live.begin(plan(json!([ask, step("a", "t.echo", json!({"said": 1}))])), json!({})).await;
+        live.rest(id).await;
+        id
+    })
+}
+
+#[test]
+fn a_step_is_left_to_a_worker_that_has_its_tool() {
+    let world = World::new();
+    let id = before_the_tool(&world);
+    *world.missing.lock().unwrap() = Some("t.echo");
+    world.run(async |live| {
+        live.review(id, None, json!({})).await.unwrap();
+        let put_off = async || {
+            let rows = live.world.journal(id);
+            (rows.iter().filter(|row| row.summary == "left to a worker that has t.echo").count() > 2).then_some(())
+        };
+        live.find(put_off).await;
+        assert!(!stored(live.world, TenantId::DEFAULT, id).await.status.is_terminal());
+    });
+    *world.missing.lock().unwrap() = None;
+    world.run(async |live| {
+        let task = live.end(id).await;
+        assert_eq!((task.status, &task.state["said"]), (TaskStatus::Completed, &json!(1)));
+        live.proven(id).await;
+    });
+}
+
+#[test]
+fn a_step_whose_tool_no_worker_has_fails_in_the_end() {
+    let world = World::new().set(|settings| settings.poll = Millis(500));
+    let id = before_the_tool(&world);
+    *world.missing.lock().unwrap() = Some("t.echo");
+    world.run(async |live| {
+        live.review(id, None, json!({})).await.unwrap();
+        let task = live.end(id).await;
+        let error = task.error.unwrap();
+        assert_eq!((task.status, error.code), (TaskStatus::Failed, ErrorCode::NotFound), "{}", error.message);
+        assert_eq!(live.world.journal(id).iter().filter(|row| row.entry.kind() == "retrying").count(), 60);
     });
 }

@@ -84,6 +84,8 @@ pub struct World {
     pub has_mail: bool,
     pub actor: Actor,
     tools: Vec<Arc<dyn Tool>>,
+    /// The tool that the processes started from now on do not have.
+    pub missing: Mutex<Option<&'static str>>,
     ids: Arc<SeededIds>,
     doom: Arc<Doom>,
     lives: AtomicU64,
@@ -121,6 +123,7 @@ impl World {
             has_mail: true,
             actor: kybern_testkit::actors::admin(TenantId::DEFAULT),
             tools: all,
+            missing: Mutex::default(),
             ids,
             doom,
             lives: AtomicU64::new(0),
@@ -188,7 +191,8 @@ impl World {
     pub fn engine(&self, settings: Settings) -> Engine {
         let life = self.lives.fetch_add(1, Ordering::SeqCst) + 1;
         let mut registry = Registry::default();
-        for tool in &self.tools {
+        let missing = *self.missing.lock().unwrap();
+        for tool in self.tools.iter().filter(|tool| Some(tool.spec().key.as_str()) != missing) {
             registry.tool(tool.clone()).unwrap();
         }
         registry.extraction("nothing", ExtractionSchema::default()).unwrap();

@@ -122,8 +122,9 @@ pub(crate) fn drain(queue: &mut mpsc::Receiver<Box<dyn Pending>>, batch: &mut Ve
 }
 
 /// Runs a batch in one transaction, and what `more` adds while it runs: a commit costs the same for one unit as for
-/// many, and those who were answered by the last one come back while this one runs. When a unit fails half-way everything is rolled back and each runs alone, so
-/// that one bad unit cannot hurt its neighbours. Answers are given after the commit only.
+/// many, and those who were answered by the last one come back while this one runs. When a unit fails half-way
+/// everything is rolled back and each runs alone, so that one bad unit cannot hurt its neighbours. Answers are given
+/// after the commit only.
 ///
 /// Returns whether the connection can be used again. A connection that is not `fresh` may have died while it was
 /// idle; then the batch is left as it is, for a fresh one.
@@ -134,11 +135,6 @@ pub(crate) async fn run_batch(
     commits: &AtomicU64,
     fresh: bool,
 ) -> bool {
-    if tx.is_postgres()
-        && let Some(usable) = run_at_once(tx, batch, commits, fresh).await
-    {
-        return usable;
-    }
     let Some(access) = batch.first().map(|unit| unit.access()) else { return true };
     if let Err(error) = tx.begin(access).await {
         if !fresh && error.lost_the_connection() {
@@ -179,49 +175,56 @@ pub(crate) async fn run_batch(
     usable
 }
 
-/// Writes what is plain of a batch that is one tenant's in one statement, and answers it. Says whether the connection
-/// can be used again when nothing of the batch is left to be done by this connection.
-async fn run_at_once(tx: &mut Tx, batch: &mut Vec<Box<dyn Pending>>, commits: &AtomicU64, fresh: bool) -> Option<bool> {
-    let access = batch.first()?.access();
-    if batch.iter().any(|unit| unit.access() != access) {
-        return None;
-    }
-    match tasks::write_at_once(tx, batch).await {
-        Ok(()) => {
-            let (settled, rest): (Vec<_>, Vec<_>) =
-                std::mem::take(batch).into_iter().partition(|unit| unit.is_settled());
-            *batch = rest;
-            if !settled.is_empty() {
-                commits.fetch_add(1, Ordering::Relaxed);
+/// Writes what many tasks write alike: one statement a tenant, each its own transaction, and alone what cannot be
+/// written so. PostgreSQL only. Returns whether the connection can be used again.
+pub(crate) async fn run_plain(tx: &mut Tx, batch: &mut Vec<Box<dyn Pending>>, commits: &AtomicU64) -> bool {
+    sort_by_tenant(batch);
+    let mut alone = Vec::new();
+    while let Some(access) = batch.first().map(|unit| unit.access()) {
+        let end = batch.iter().position(|unit| unit.access() != access).unwrap_or(batch.len());
+        let mut units: Vec<Box<dyn Pending>> = batch.drain(..end).collect();
+        match tasks::write_at_once(tx, &mut units).await {
+            Ok(()) => {
+                let (settled, rest): (Vec<_>, Vec<_>) = units.into_iter().partition(|unit| unit.is_settled());
+                commits.fetch_add(u64::from(!settled.is_empty()), Ordering::Relaxed);
                 settled.into_iter().for_each(|unit| unit.answer());
+                alone.extend(rest);
             }
-            batch.is_empty().then_some(true)
+            // Whether it was written nobody knows, so it is not written again.
+            Err(error) if error.lost_the_connection() => {
+                let usable = give_up(tx, &mut units, error).await;
+                batch.drain(..).chain(alone).for_each(|unit| unit.fail(StoreError::Closed));
+                return usable;
+            }
+            // Nothing was written. Each finds out for itself what is wrong with it.
+            Err(_) => alone.extend(units),
         }
-        // Whether it was written nobody knows; written again, it would be refused by its keys and fences.
-        Err(error) if error.lost_the_connection() && !fresh => Some(false),
-        Err(error) if error.lost_the_connection() => Some(give_up(tx, batch, error).await),
-        // Nothing was written. Each finds out for itself what is wrong with it.
-        Err(_) => None,
     }
+    let mut usable = true;
+    for unit in alone {
+        if usable {
+            usable = run_alone(tx, unit, commits).await;
+        } else {
+            unit.fail(StoreError::Closed);
+        }
+    }
+    usable
+}
+
+/// One tenant after the other; units of one tenant stay in order, so units of one task do too.
+fn sort_by_tenant(batch: &mut [Box<dyn Pending>]) {
+    batch.sort_by_key(|unit| match unit.access() {
+        Access::Tenant(scope) => Some(scope.tenant()),
+        Access::Everyone => None,
+    });
 }
 
 /// Runs all units in the transaction that has begun, and answers whether it may be committed.
 async fn run_all(tx: &mut Tx, batch: &mut [Box<dyn Pending>]) -> bool {
     if tx.is_postgres() {
-        // One tenant after the other; units of one tenant stay in order, so units of one task do too.
-        batch.sort_by_key(|unit| match unit.access() {
-            Access::Tenant(scope) => Some(scope.tenant()),
-            Access::Everyone => None,
-        });
-        // What several tasks write can be one statement. Units of a batch are concurrent: none has been answered
-        // yet, so any order among them is a right one.
-        for units in batch.chunk_by_mut(|a, b| a.access() == b.access()) {
-            if tasks::write_together(tx, units).await.is_err() {
-                return false;
-            }
-        }
+        sort_by_tenant(batch);
     }
-    for unit in batch.iter_mut().filter(|unit| !unit.is_settled()) {
+    for unit in batch.iter_mut() {
         if unit.run(tx).await != Went::Well {
             return false;
         }

@@ -20,9 +20,8 @@ use crate::wake::Wake;
 /// How many stored plans are remembered; beyond it the memory is emptied, which costs a statement per plan.
 const REMEMBERED_PLANS: usize = 10_000;
 
-/// How long a revoked key, or a plan that was taken out of use, may still be taken for good in a process that did not
-/// hear of it.
-const UNHEARD: Millis = Millis(1_000);
+/// How long something that was changed may still be taken for good in a process that did not hear of the change.
+const UNHEARD: Millis = Millis(500);
 
 /// What all connections of a store share.
 pub(crate) struct Shared {

@@ -11,7 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use kybern_core::id::TenantId;
 use kybern_core::identity::KeyHolder;
 use kybern_core::plan::Plan;
-use kybern_core::time::{Millis, Timestamp};
+use kybern_core::time::Millis;
+use tokio::time::Instant;
 
 /// Keys, and tenants' plans, that are kept; beyond it the memory is emptied.
 const KEPT: usize = 4_096;
@@ -20,7 +21,8 @@ const KEPT: usize = 4_096;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Stamp {
     turn: u64,
-    at: Timestamp,
+    /// Of the clock that nobody sets.
+    at: Instant,
 }
 
 type Stamped<T> = (Stamp, T);
@@ -39,9 +41,17 @@ impl Known {
         Self { holds_for, turn: AtomicU64::new(0), holders: Mutex::default(), plans: Mutex::default() }
     }
 
+    /// Waits until no process can take for good any more what a change before this has ended.
+    pub(crate) async fn outlived(&self) {
+        if let Some(span) = self.holds_for {
+            // The end of the time is what is waited for.
+            drop(tokio::time::timeout(span.as_duration(), std::future::pending::<()>()).await);
+        }
+    }
+
     /// The stamp of this moment.
-    pub(crate) fn stamp(&self, at: Timestamp) -> Stamp {
-        Stamp { turn: self.turn.load(Ordering::Acquire), at }
+    pub(crate) fn stamp(&self) -> Stamp {
+        Stamp { turn: self.turn.load(Ordering::Acquire), at: Instant::now() }
     }
 
     /// A change of keys, users or plans has been committed, or one may have gone unheard.
@@ -51,7 +61,7 @@ impl Known {
 
     /// Whether what was read then holds now.
     fn holds(&self, then: Stamp, now: Stamp) -> bool {
-        let fresh = |most: Millis| now.at >= then.at && now.at.since(then.at) < most;
+        let fresh = |most: Millis| now.at.duration_since(then.at) < most.as_duration();
         then.turn == now.turn && self.holds_for.is_none_or(fresh)
     }
 
@@ -89,20 +99,20 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn what_others_may_have_changed_holds_for_a_moment_only() {
-        let at = Timestamp::from_millis;
+    #[tokio::test(start_paused = true)]
+    async fn what_others_may_have_changed_holds_for_a_moment_only() {
         let tenant = TenantId::DEFAULT;
         let plans = Arc::new(Vec::new());
-        for (holds_for, later) in [(None, true), (Some(Millis(1_000)), false)] {
+        for (holds_for, later) in [(None, true), (Some(Millis(500)), false)] {
             let known = Known::new(holds_for);
-            known.keep_plans(tenant, known.stamp(at(5_000)), &plans);
-            assert!(known.plans(tenant, known.stamp(at(5_999))).is_some());
-            assert_eq!(known.plans(tenant, known.stamp(at(6_000))).is_some(), later);
-            // A clock that was put back tells nothing about how long ago it was.
-            assert_eq!(known.plans(tenant, known.stamp(at(4_999))).is_some(), later);
+            known.keep_plans(tenant, known.stamp(), &plans);
+            tokio::time::advance(Millis(499).as_duration()).await;
+            assert!(known.plans(tenant, known.stamp()).is_some());
+            tokio::time::advance(Millis(1).as_duration()).await;
+            assert_eq!(known.plans(tenant, known.stamp()).is_some(), later);
+            known.keep_plans(tenant, known.stamp(), &plans);
             known.changed();
-            assert!(known.plans(tenant, known.stamp(at(5_000))).is_none());
+            assert!(known.plans(tenant, known.stamp()).is_none());
         }
     }
 }

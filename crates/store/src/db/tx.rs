@@ -97,17 +97,21 @@ impl Tx {
         match &mut self.conn {
             Conn::Sqlite(conn) => conn.prepare_cached(sqlite)?.execute([]).map(|_| ())?,
             Conn::Postgres(conn) => {
-                // Connections are of the tenants' role unless told otherwise.
-                let text = match access {
-                    Access::Tenant(scope) => format!("{postgres}; {}", tenant_setting(scope)),
-                    Access::Everyone => format!("{postgres}; {}", setting(access)),
-                };
+                let text = format!("{postgres}; {}", setting(access));
                 sqlx::raw_sql(AssertSqlSafe(text)).execute(&mut **conn).await?;
             }
         }
         self.open = true;
         self.access = Some(access);
         Ok(())
+    }
+
+    /// Whether the connection answers. PostgreSQL only.
+    pub(crate) async fn is_alive(&mut self) -> bool {
+        match &mut self.conn {
+            Conn::Sqlite(_) => true,
+            Conn::Postgres(conn) => sqlx::raw_sql("SELECT 1").execute(&mut **conn).await.is_ok(),
+        }
     }
 
     /// Lets statements outside of transactions see one tenant, until told otherwise. PostgreSQL only.

@@ -19,6 +19,9 @@ statements! {
     ATTEMPT_INSERT = shared "attempt_insert";
 }
 
+/// Bytes that a plain commit or a plain submission has at most.
+pub(super) const MAX_PLAIN: usize = 256 * 1024;
+
 /// A commit, prepared outside the writer.
 #[derive(Debug)]
 pub(super) struct Prepared {
@@ -41,7 +44,8 @@ impl Prepared {
         Ok(Self { lease: lease.clone(), commit, rows, result })
     }
 
-    /// Whether it does nothing but append rows, and perhaps end the task: what most steps do.
+    /// Whether it does nothing but append rows, and perhaps end the task: what most steps do. Large ones are written
+    /// by themselves, so that many plain ones stay one statement of a bearable size.
     pub(super) fn is_plain(&self) -> bool {
         let commit = &self.commit;
         let plain = match &commit.change {
@@ -49,7 +53,14 @@ impl Prepared {
             TaskChange::End(end) => end.status.is_terminal(),
             TaskChange::Progress { .. } | TaskChange::Release { .. } => false,
         };
-        plain && !self.rows.is_empty() && commit.effects.is_empty() && commit.usage.is_zero() && commit.audit.is_empty()
+        let size =
+            self.rows.iter().map(|row| row.body.len()).sum::<usize>() + self.result.as_ref().map_or(0, String::len);
+        plain
+            && !self.rows.is_empty()
+            && commit.effects.is_empty()
+            && commit.usage.is_zero()
+            && commit.audit.is_empty()
+            && size <= MAX_PLAIN
     }
 
     /// How the task ends, when the commit ends it.

@@ -112,7 +112,7 @@ pub(super) fn columns<'a>(prepared: &'a Prepared, end: &'a Ending) -> [Arg<'a>; 
 }
 
 /// What the row of a task that has just ended says of those who are to be told.
-pub(super) struct News {
+struct News {
     parent: Option<(TaskId, String)>,
     intent: Option<String>,
     usage: Usage,
@@ -121,7 +121,7 @@ pub(super) struct News {
 
 impl News {
     /// Reads the columns that follow those of the lease.
-    pub(super) fn read(ended: &mut Row) -> Result<Self> {
+    fn read(ended: &mut Row) -> Result<Self> {
         Ok(Self {
             parent: ended.opt_uuid()?.map(TaskId::from_uuid).zip(ended.opt_text()?),
             intent: ended.opt_text()?,
@@ -132,7 +132,7 @@ impl News {
 }
 
 /// Tells the parent of a task that has just ended, and completion webhooks.
-pub(super) async fn tell(tx: &mut Tx, prepared: &Prepared, end: &Ending, news: News) -> Result<()> {
+async fn tell(tx: &mut Tx, prepared: &Prepared, end: &Ending, news: News) -> Result<()> {
     if let Some((parent, step)) = news.parent {
         tell_parent(tx, prepared, end, parent, &step, news.usage).await?;
     }

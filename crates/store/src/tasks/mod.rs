@@ -30,7 +30,7 @@ use kybern_core::time::{Millis, Timestamp};
 use crate::db::Sql;
 use crate::store::SqlStore;
 pub(crate) use claim::scope_of_lease;
-pub(crate) use together::{write_at_once, write_together};
+pub(crate) use together::write_at_once;
 
 /// Every statement about tasks.
 pub(crate) static STATEMENTS: [&[&Sql]; 10] = [

@@ -6,6 +6,7 @@ use kybern_core::task::{Claimed, Lease, NewTask, Submitted, Task, WorkerId};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
 
+use super::commit::MAX_PLAIN;
 use super::journal::StepRow;
 use super::{read, row};
 use crate::db::{Arg, Tx, args, count, statements};
@@ -47,7 +48,10 @@ impl Submission {
 
     /// Whether it is one row once its plan is stored.
     pub(super) fn may_be_plain(&self) -> bool {
-        self.new.dedupe_key.is_none() && self.new.attachments.is_empty() && self.rows.is_empty()
+        self.new.dedupe_key.is_none()
+            && self.new.attachments.is_empty()
+            && self.rows.is_empty()
+            && self.new.input.len() + self.payload.len() <= MAX_PLAIN
     }
 
     /// Whether the task is claimed as it is stored.

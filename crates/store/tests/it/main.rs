@@ -18,4 +18,5 @@ mod statements;
 mod support;
 mod tampering;
 mod texts;
+mod two_processes;
 mod work;

@@ -8,7 +8,7 @@ use sqlx::{Connection as _, PgConnection, PgPool};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::batch::{Pending, Run, drain, run_batch};
+use super::batch::{Pending, Run, run_batch, run_plain};
 use super::{Access, Conn, Lane, Shared, Tx};
 use crate::error::{Result, StoreError};
 use crate::options::PostgresOptions;
@@ -64,9 +64,10 @@ impl Server {
             .connect_with(connect.clone())
             .await?;
         let lanes = (0..writers)
-            .map(|_| {
+            .map(|lane| {
                 let (queue, waiting) = mpsc::channel(options.queue.max(1));
-                start(write(pool.clone(), waiting, options.batch.max(1), Arc::clone(shared)));
+                let writes = if lane == 0 { Writes::Plain } else { Writes::Others };
+                start(write(pool.clone(), waiting, writes, options.batch.max(1), Arc::clone(shared)));
                 queue
             })
             .collect();
@@ -124,15 +125,39 @@ fn start(work: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
     tokio::spawn(work)
 }
 
+/// What a writer is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Writes {
+    Plain,
+    Others,
+}
+
+/// A connection that has done nothing for longer may have died meanwhile: it is asked before it gets anything.
+const IDLE: tokio::time::Duration = tokio::time::Duration::from_secs(1);
+
 /// A writer: takes what has queued up, commits it together, answers each.
-async fn write(pool: PgPool, mut queue: mpsc::Receiver<Box<dyn Pending>>, limit: usize, shared: Arc<Shared>) {
+async fn write(
+    pool: PgPool,
+    mut queue: mpsc::Receiver<Box<dyn Pending>>,
+    writes: Writes,
+    limit: usize,
+    shared: Arc<Shared>,
+) {
     let mut batch = Vec::with_capacity(limit);
-    let mut held: Option<Tx> = None;
+    let mut held: Option<(Tx, tokio::time::Instant)> = None;
     while queue.recv_many(&mut batch, limit).await > 0 {
         while !batch.is_empty() {
+            if let Some((tx, since)) = &mut held
+                && writes == Writes::Plain
+                && since.elapsed() > IDLE
+                && !tx.is_alive().await
+                && let Some((dead, _)) = held.take()
+            {
+                dead.discard();
+            }
             let fresh = held.is_none();
             let mut tx = match held.take() {
-                Some(tx) => tx,
+                Some((tx, _)) => tx,
                 None => match pool.acquire().await {
                     Ok(conn) => Tx::new(Conn::Postgres(conn), Arc::clone(&shared)),
                     Err(error) => {
@@ -142,14 +167,32 @@ async fn write(pool: PgPool, mut queue: mpsc::Receiver<Box<dyn Pending>>, limit:
                     }
                 },
             };
-            let more = |batch: &mut Vec<_>| drain(&mut queue, batch, limit);
-            if run_batch(&mut tx, &mut batch, more, &shared.commits, fresh).await {
-                held = Some(tx);
+            let usable = match writes {
+                Writes::Plain => run_plain(&mut tx, &mut batch, &shared.commits).await,
+                Writes::Others => {
+                    let mut part = leading(&mut batch);
+                    let usable = run_batch(&mut tx, &mut part, |_| {}, &shared.commits, fresh).await;
+                    // What was not begun is for the next connection.
+                    batch.splice(0..0, part);
+                    usable
+                }
+            };
+            if usable {
+                held = Some((tx, tokio::time::Instant::now()));
             } else {
                 tx.discard();
             }
         }
     }
+}
+
+/// The first units that share a transaction. Claims and heartbeats lock rows of many tasks, so they are committed
+/// before anything else is asked for.
+fn leading(batch: &mut Vec<Box<dyn Pending>>) -> Vec<Box<dyn Pending>> {
+    let of_all = |unit: &dyn Pending| unit.access() == Access::Everyone;
+    let first = batch.first().is_some_and(|unit| of_all(unit.as_ref()));
+    let end = batch.iter().position(|unit| of_all(unit.as_ref()) != first).unwrap_or(batch.len());
+    batch.drain(..end).collect()
 }
 
 /// Passes on what other processes say is due.
