@@ -61,13 +61,20 @@ pub(crate) fn write(folder: &Path, tenant: TenantId, hash: &str, bytes: &[u8]) -
     for folder in parent.ancestors().skip(1).take(2) {
         sync(folder).map_err(fault())?;
     }
-    lasting().insert(parent.to_owned());
+    let mut lasting = lasting();
+    if lasting.len() >= KEPT {
+        lasting.clear();
+    }
+    lasting.insert(parent.to_owned());
     Ok(())
 }
 
 fn sync(folder: &Path) -> std::io::Result<()> {
     std::fs::File::open(folder)?.sync_all()
 }
+
+/// Folders that are remembered; beyond it the memory is emptied, which costs two more syncs for each once.
+const KEPT: usize = 16_384;
 
 /// Folders of which this process knows that they themselves are on the disk; there are 256 a tenant.
 fn lasting() -> MutexGuard<'static, HashSet<PathBuf>> {
