@@ -53,6 +53,8 @@ pub struct Settings {
     pub poll: Millis,
     /// Recoveries without progress before a task is given up.
     pub max_recoveries: u32,
+    /// Rows of steps without any outside effect that one commit carries at most; 1 commits each by itself.
+    pub steps_per_commit: u32,
     /// The server's own address as outside engines reach it, without a trailing slash.
     pub public_url: String,
     /// The outside engines by name.
@@ -80,6 +82,7 @@ impl Default for Settings {
             heartbeat: limits::HEARTBEAT,
             poll: Millis::from_secs(1),
             max_recoveries: limits::MAX_RECOVERIES,
+            steps_per_commit: limits::STEPS_PER_COMMIT,
             public_url: "http://127.0.0.1:7171".to_owned(),
             workflows: BTreeMap::new(),
             intake_domain: None,

@@ -132,6 +132,7 @@ pub(crate) fn settings(config: &Config, public_url: &str) -> Settings {
         heartbeat: config.worker.heartbeat_ms,
         poll: config.worker.poll_ms,
         max_recoveries: config.worker.max_recoveries,
+        steps_per_commit: config.worker.steps_per_commit,
         public_url: config.server.public_url.as_deref().unwrap_or(public_url).trim_end_matches('/').to_owned(),
         workflows: config
             .workflows

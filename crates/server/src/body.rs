@@ -6,11 +6,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::{Body, BodyDataStream, HttpBody};
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
-use axum::middleware::Next;
-use axum::response::Response;
 use bytes::{Bytes, BytesMut};
 use futures::{Stream, StreamExt};
 use kybern_core::error::{Error, ErrorCode};
@@ -56,17 +54,17 @@ fn too_large(limit: usize) -> Problem {
     Error::new(ErrorCode::PayloadTooLarge, message).into()
 }
 
-/// The layer that reads what nobody wants to read, after the answer has been sent.
-pub(crate) async fn drain_unread(State(state): State<AppState>, request: Request, next: Next) -> Response {
+/// The request, with a body of which what nobody wants to read is read after the answer has been sent.
+pub(crate) fn drained(state: &AppState, request: Request) -> Request {
     if request.body().is_end_stream() {
-        return next.run(request).await;
+        return request;
     }
     // Who asks before sending has not sent anything yet: there is nothing to drain.
     let asks_first = request.headers().contains_key(header::EXPECT);
     let (parts, body) = request.into_parts();
     let body =
         Draining { body: Some(body.into_data_stream()), touched: !asks_first, background: state.background.clone() };
-    next.run(Request::from_parts(parts, Body::from_stream(body))).await
+    Request::from_parts(parts, Body::from_stream(body))
 }
 
 /// A body whose unread rest is drained in the background when it is dropped.

@@ -119,14 +119,21 @@ impl Attempt<'_> {
     /// With a key the work goes on when this is dropped, so that a caller who lost the connection and asks again gets
     /// the answer.
     pub(crate) async fn once(self, work: impl Future<Output = ApiResult<Made>> + Send + 'static) -> ApiResult {
+        match self.key {
+            None => work.await.map(IntoResponse::into_response),
+            // Boxed, so that who has no key does not carry it along.
+            Some(_) => Box::pin(self.once_for_its_key(work)).await,
+        }
+    }
+
+    async fn once_for_its_key(self, work: impl Future<Output = ApiResult<Made>> + Send + 'static) -> ApiResult {
         let Self { state, actor, asked, key, said } = self;
-        let Some(key) = key else { return work.await.map(IntoResponse::into_response) };
         let slot = Slot {
             state: state.clone(),
             scope: actor.scope(),
             principal: actor.principal().label(),
             route: format!("{} {}", asked.method, asked.route),
-            key,
+            key: key.unwrap_or_default(),
         };
         match slot.take(&fingerprint(asked, &said)).await? {
             Idempotent::Fresh => {}

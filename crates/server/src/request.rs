@@ -1,7 +1,9 @@
 //! What every request gets before and after its handler: an id, a trace, a span, metrics, the error envelope and the
 //! security headers.
 
-use std::any::Any;
+use std::ops::Deref;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{FromRequestParts, MatchedPath, Request, State};
@@ -9,15 +11,16 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use futures::FutureExt as _;
 use kybern_core::id::RequestId;
 use kybern_core::time::Timestamp;
 use opentelemetry::Context;
 use opentelemetry::trace::{SpanContext, SpanId, TraceContextExt as _, TraceFlags, TraceId, TraceState};
-use tower_http::catch_panic::CatchPanicLayer;
 use tracing::Instrument;
 use tracing::field::Empty;
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 
+use crate::body;
 use crate::error::{self, Problem};
 use crate::state::AppState;
 
@@ -25,9 +28,13 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The longest request id of a caller that is taken over.
 const MAX_REQUEST_ID: usize = 64;
 
-/// The request as handlers know it.
+/// The request as handlers know it. Copies are one pointer.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct Asked(Arc<Facts>);
+
+/// What is known of a request.
+#[derive(Debug)]
+pub(crate) struct Facts {
     /// Its id for the engine and the audit.
     pub(crate) id: RequestId,
     /// Its id as the caller wrote it; the same as `id` unless the caller's is no UUID.
@@ -54,7 +61,7 @@ impl Asked {
         let id = parsed.unwrap_or_else(|| RequestId::from_uuid(state.engine.ids().next()));
         let route = request.extensions().get::<MatchedPath>();
         let caller = caller(request.headers());
-        Self {
+        Self(Arc::new(Facts {
             id,
             shown: given.map_or_else(|| id.to_string(), str::to_owned),
             trace_id: caller.as_ref().map(|caller| caller.trace_id().to_string()),
@@ -63,7 +70,15 @@ impl Asked {
             path: request.uri().path().to_owned(),
             method: request.method().clone(),
             at: state.engine.clock().now(),
-        }
+        }))
+    }
+}
+
+impl Deref for Asked {
+    type Target = Facts;
+
+    fn deref(&self) -> &Facts {
+        &self.0
     }
 }
 
@@ -75,7 +90,7 @@ impl FromRequestParts<AppState> for Asked {
     }
 }
 
-/// The outermost layer.
+/// The one layer around every route: one, because each costs every request an allocation and a dispatch.
 pub(crate) async fn enter(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
     let asked = Asked::of(&state, &request);
     request.extensions_mut().insert(asked.clone());
@@ -94,7 +109,8 @@ pub(crate) async fn enter(State(state): State<AppState>, mut request: Request, n
         // Without an exporter of traces nobody takes the parent, and nothing is lost.
         span.set_parent(Context::new().with_remote_span_context(caller)).unwrap_or_default();
     }
-    let mut response = next.run(request).instrument(span.clone()).await;
+    let request = body::drained(&state, request);
+    let mut response = caught(next.run(request)).instrument(span.clone()).await;
     let _entered = span.enter();
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
         error::log(&problem.0);
@@ -113,15 +129,14 @@ pub(crate) async fn enter(State(state): State<AppState>, mut request: Request, n
     response
 }
 
-/// The layer that turns a panic into a fault of the server.
-pub(crate) fn catch_panics() -> CatchPanicLayer<fn(Box<dyn Any + Send>) -> Response> {
-    CatchPanicLayer::custom(panicked as fn(Box<dyn Any + Send>) -> Response)
-}
-
-fn panicked(payload: Box<dyn Any + Send>) -> Response {
-    let text = payload.downcast_ref::<String>().map(String::as_str);
-    let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
-    Problem::internal(format!("a handler panicked: {text}")).into_response()
+/// The answer of a handler. A panic is a fault of the server, and its words are for the log only.
+async fn caught(run: impl Future<Output = Response>) -> Response {
+    // Nothing of a request is used after a panic of its handler.
+    AssertUnwindSafe(run).catch_unwind().await.unwrap_or_else(|payload| {
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
+        Problem::internal(format!("a handler panicked: {text}")).into_response()
+    })
 }
 
 /// Headers that cost nothing and close what a browser leaves open. A handler's own headers stay.
@@ -168,21 +183,19 @@ fn caller(headers: &HeaderMap) -> Option<SpanContext> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use axum::Router;
-    use axum::routing::get;
-    use tower::ServiceExt;
+    use std::pin::Pin;
 
     #[tokio::test]
     async fn a_panic_becomes_a_problem_without_its_message() {
-        let app: Router = Router::new().route("/", get(boom)).layer(catch_panics());
-        let response = app.oneshot(Request::new(Body::empty())).await.unwrap();
-        assert_eq!(response.status(), 500);
-        let problem = response.extensions().get::<Problem>().unwrap();
-        assert!(!error::envelope(&problem.0, "r").to_string().contains("hunter2"));
-    }
-
-    async fn boom() -> &'static str {
-        panic!("hunter2")
+        let words = "hunter2";
+        let boom: [Pin<Box<dyn Future<Output = Response>>>; 2] =
+            [Box::pin(async { panic!("hunter2") }), Box::pin(async move { panic!("{words}") })];
+        for run in boom {
+            let response = caught(run).await;
+            assert_eq!(response.status(), 500);
+            let problem = response.extensions().get::<Problem>().unwrap();
+            assert!(!error::envelope(&problem.0, "r").to_string().contains(words));
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::api::{
 };
 use crate::error::Problem;
 use crate::state::AppState;
-use crate::{auth, body, health, metrics, openapi, request, status_page};
+use crate::{auth, health, metrics, openapi, request, status_page};
 
 /// What a route asks of its caller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -123,8 +123,6 @@ pub fn router(state: AppState) -> Router {
         .fallback(unknown_route)
         .method_not_allowed_fallback(unknown_method)
         .layer(DefaultBodyLimit::disable())
-        .layer(from_fn_with_state(state.clone(), body::drain_unread))
-        .layer(request::catch_panics())
         .layer(from_fn_with_state(state.clone(), request::enter))
         .with_state(state)
 }

@@ -339,7 +339,8 @@ impl<D: 'static> IdentityStore for SqlStore<D> {
         if let Some(holder) = known.holder(key_hash, stamp) {
             return Ok(Some(holder));
         }
-        let found = self.read_all(key_hash.to_owned(), |tx, hash| Box::pin(key_holder(tx, hash))).await?;
+        // Boxed, so that who finds the key known does not carry the reading along.
+        let found = Box::pin(self.read_all(key_hash.to_owned(), |tx, hash| Box::pin(key_holder(tx, hash)))).await?;
         if let Some(holder) = &found {
             known.keep_holder(key_hash, stamp, holder.clone());
         }

@@ -185,7 +185,9 @@ impl<D: 'static> PlanStore for SqlStore<D> {
         if let Some(plans) = known.plans(scope.tenant(), stamp) {
             return Ok(plans);
         }
-        let plans = Arc::new(self.read(scope, scope, |tx, scope| Box::pin(list(tx, *scope))).await?);
+        // Boxed, so that who finds them known does not carry the reading along.
+        let read = Box::pin(self.read(scope, scope, |tx, scope| Box::pin(list(tx, *scope))));
+        let plans = Arc::new(read.await?);
         known.keep_plans(scope.tenant(), stamp, &plans);
         Ok(plans)
     }

@@ -45,8 +45,8 @@ pub struct FrozenPlan {
     pub key: String,
     /// The plan's version.
     pub version: u32,
-    /// The steps.
-    pub steps: Vec<StepSpec>,
+    /// The steps. Every task that walks the plan shares them.
+    pub steps: Vec<Arc<StepSpec>>,
     /// The expression that makes the task's result; `None` means the last step's result.
     pub output: Option<String>,
 }
@@ -69,7 +69,7 @@ impl FrozenPlan {
         })
         .to_string();
         let hash = PlanHash(blake3::hash(body.as_bytes()).to_hex().as_str().into());
-        Self { hash, body: body.into(), steps_json, key: key.to_owned(), version, steps, output }
+        Self { hash, body: body.into(), steps_json, key: key.to_owned(), version, steps: shared(steps), output }
     }
 
     /// Reads a frozen plan back.
@@ -96,7 +96,7 @@ impl FrozenPlan {
             key: text("key").unwrap_or_default(),
             version: value.get("version").and_then(Value::as_u64).and_then(|v| u32::try_from(v).ok()).unwrap_or(1),
             output: text("output"),
-            steps,
+            steps: shared(steps),
         })
     }
 
@@ -124,6 +124,10 @@ impl PartialEq for FrozenPlan {
     fn eq(&self, other: &Self) -> bool {
         self.hash == other.hash
     }
+}
+
+fn shared(steps: Vec<StepSpec>) -> Vec<Arc<StepSpec>> {
+    steps.into_iter().map(Arc::new).collect()
 }
 
 fn raw(value: &impl Serialize) -> Arc<RawValue> {

@@ -3,6 +3,7 @@
 //! A step without `dependsOn` waits for the step before it; a step with it waits for exactly those it names, which
 //! must stand in the same list. `check` refuses unknown names and cycles before anything runs.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
 
 use super::fault::PlanFault;
@@ -10,10 +11,10 @@ use super::step::StepSpec;
 
 /// For each step of a list, the positions it waits for.
 #[must_use]
-pub fn dependencies(list: &[StepSpec]) -> Vec<Vec<usize>> {
-    let position: HashMap<&str, usize> = list.iter().enumerate().map(|(n, step)| (step.id.as_str(), n)).collect();
-    list.iter()
-        .enumerate()
+pub fn dependencies(list: &[impl Borrow<StepSpec>]) -> Vec<Vec<usize>> {
+    let steps = || list.iter().map(Borrow::borrow).enumerate();
+    let position: HashMap<&str, usize> = steps().map(|(n, step)| (step.id.as_str(), n)).collect();
+    steps()
         .map(|(n, step)| match &step.depends_on {
             None => n.checked_sub(1).into_iter().collect(),
             Some(ids) => ids.iter().filter_map(|id| position.get(id.as_str()).copied()).collect(),

@@ -35,6 +35,8 @@ pub mod limits {
     pub const MAX_DEPTH: u32 = 5;
     /// How many times a task may be recovered without getting any further, before it is given up.
     pub const MAX_RECOVERIES: u32 = 5;
+    /// Rows of steps without any outside effect that one commit carries at most.
+    pub const STEPS_PER_COMMIT: u32 = 32;
     /// How long a lease holds without a heartbeat.
     pub const LEASE: Millis = Millis(30_000);
     /// How often a lease is renewed.

@@ -63,9 +63,9 @@ pub struct ToolOutcome {
     /// A change of the remaining plan.
     pub patch: Option<PlanPatch>,
     /// A question to a person; then nothing else of this outcome counts.
-    pub review: Option<Review>,
+    pub review: Option<Box<Review>>,
     /// Hand the step over to this workflow, with these arguments; then nothing else of this outcome counts.
-    pub delegate: Option<(String, Map<String, Value>)>,
+    pub delegate: Option<Box<(String, Map<String, Value>)>>,
     /// The step ends when the clock says so.
     pub wait: Option<WaitUntil>,
     /// Whether the data comes from untrusted sources although the tool's spec does not say so.
@@ -81,6 +81,6 @@ impl ToolOutcome {
     /// A question to a person.
     #[must_use]
     pub fn ask(review: Review) -> Self {
-        Self { review: Some(review), ..Self::default() }
+        Self { review: Some(Box::new(review)), ..Self::default() }
     }
 }

@@ -6,8 +6,8 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use futures::StreamExt;
 use futures::stream::FuturesUnordered;
+use futures::{FutureExt as _, StreamExt};
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::ports::Heartbeat;
 use kybern_core::task::{
@@ -17,6 +17,7 @@ use kybern_core::time::{Millis, Timestamp};
 use kybern_core::tool::{ToolFailure, ToolOutcome};
 use tracing::Instrument as _;
 
+use super::held;
 use super::node::{NodeState, Phase};
 use super::phases;
 use super::run::Run;
@@ -65,6 +66,14 @@ struct Returned {
     call: Box<Call>,
     result: Result<ToolOutcome, ToolFailure>,
     duration: Millis,
+}
+
+/// What became of a call that was to be made.
+enum Made {
+    /// It is on its way.
+    Begun,
+    /// It has ended, or other things come first.
+    Ended(Flow),
 }
 
 /// A call that did not get to begin.
@@ -119,6 +128,10 @@ impl Run {
                 }
                 continue;
             }
+            if !self.held.is_empty() {
+                self.write_held().await?;
+                continue;
+            }
             let lost = self.active.lost.clone();
             let changed = Arc::clone(&self.active.changed);
             tokio::select! {
@@ -165,10 +178,13 @@ impl Run {
                     Action::Start(index) => match step::begin(self, index, now) {
                         Begun::Rows(draft) => draft,
                         Begun::Call(call) => {
-                            self.walk.mark_running(index);
-                            *effectful += usize::from(is_effectful(&call));
-                            in_flight.push(Box::pin(perform(Arc::clone(&self.inner), self.lease.clone(), call)));
-                            continue;
+                            match self.make(call, in_flight, effectful).await? {
+                                Made::Begun => continue,
+                                Made::Ended(Flow::Done) => return Ok(Flow::Done),
+                                Made::Ended(Flow::Continue) => {}
+                            }
+                            again = true;
+                            break;
                         }
                     },
                     Action::Advance(index) => tool_step::advance(self, index),
@@ -186,6 +202,27 @@ impl Run {
                 return Ok(Flow::Continue);
             }
         }
+    }
+
+    /// Makes a call. One that nobody outside can see and that ends at once is taken in at once.
+    async fn make(&mut self, call: Box<Call>, in_flight: &mut InFlight, effectful: &mut usize) -> Result<Made, Stop> {
+        let unseen = held::is_unseen(&call);
+        if !unseen && !self.held.is_empty() {
+            // What led to the call comes first, and it may bring news: look again.
+            return Ok(Made::Ended(self.write_held().await?));
+        }
+        self.walk.mark_running(call.index);
+        *effectful += usize::from(is_effectful(&call));
+        let mut made = Box::pin(perform(Arc::clone(&self.inner), self.lease.clone(), call));
+        if unseen && let Some(returned) = (&mut made).now_or_never() {
+            let flow = self.take_in(returned, in_flight.len(), effectful).await?;
+            if self.active.changed.notified().now_or_never().is_some() {
+                Box::pin(self.refresh()).await?;
+            }
+            return Ok(Made::Ended(flow));
+        }
+        in_flight.push(made);
+        Ok(Made::Begun)
     }
 
     async fn take_in(

@@ -7,6 +7,7 @@
 pub mod active;
 mod drive;
 mod ending;
+mod held;
 pub mod inject;
 mod node;
 mod phase_documents;

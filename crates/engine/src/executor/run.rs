@@ -13,6 +13,7 @@ use kybern_core::time::{Millis, Timestamp};
 use kybern_core::tool::Needs;
 
 use super::active::ActiveRun;
+use super::held::Held;
 use super::node::Phase;
 use super::phase_documents::decisions_in;
 use super::snapshot::Surroundings;
@@ -31,6 +32,8 @@ pub(crate) struct Run {
     pub(super) lease: Lease,
     pub(super) task: Task,
     pub(super) walk: Walk,
+    /// What the walk has taken in and the store has not.
+    pub(super) held: Held,
     pub(super) surroundings: Surroundings,
     pub(super) own_plans: Arc<Vec<Plan>>,
     /// Attempts that began in an earlier life of the task.
@@ -69,7 +72,7 @@ impl Run {
             Some(hash) => Some(inner.frozen.get(inner.store.as_ref(), scope, hash).await?),
         };
         let reads_user = plan.as_ref().is_none_or(|plan| plan.body().contains("user"));
-        let needs_plans = plan.as_ref().is_none_or(|plan| plan.steps.iter().any(starts_children));
+        let needs_plans = plan.as_ref().is_none_or(|plan| plan.steps.iter().any(|step| starts_children(step)));
         let mut walk = Walk::new(plan);
         let mut earlier_attempts = Vec::new();
         if lease.epoch() > 1 || task.forked_from.is_some() {
@@ -95,6 +98,7 @@ impl Run {
             inner: Arc::clone(inner),
             active,
             walk,
+            held: Held::default(),
             own_plans,
             earlier_attempts,
             has_documents,

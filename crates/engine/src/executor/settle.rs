@@ -11,6 +11,7 @@ use kybern_core::time::{Millis, Timestamp};
 
 use super::drive::{Flow, Stop};
 use super::ending;
+use super::held::Held;
 use super::node::Phase;
 use super::phases::PhaseEnd;
 use super::run::Run;
@@ -28,16 +29,21 @@ impl Run {
         let rows = self.stamp(draft.rows, now);
         // A record may have changed under the tool; then nothing is written and the walk must not have moved.
         let may_be_refused = draft.effects.iter().any(|effect| matches!(effect, Effect::Put(_)));
-        let before = may_be_refused.then(|| self.walk.clone());
+        let before = may_be_refused.then(|| (self.walk.clone(), self.held.clone()));
         for row in &rows {
             self.walk.apply(row);
         }
         let change = self.what_follows(in_flight, now);
+        let only_rows = matches!(change, TaskChange::Keep) && draft.effects.is_empty() && draft.audit.is_empty();
+        if only_rows && self.may_hold(rows.len()) {
+            self.hold(rows, draft.usage);
+            return Ok(Flow::Continue);
+        }
         match self.commit_all(rows, draft.effects, change, draft.usage, draft.audit).await {
             Ok(flow) => Ok(flow),
             Err(CommitRefused::RecordChanged { kind, key }) if before.is_some() => {
-                if let (Some(before), Some(index)) = (before, draft.redo) {
-                    self.walk = before;
+                if let (Some((walk, held)), Some(index)) = (before, draft.redo) {
+                    (self.walk, self.held) = (walk, held);
                     self.walk.unmark_running(index);
                     let redone = self.redone.entry(index).or_default();
                     *redone += 1;
@@ -280,7 +286,9 @@ impl Run {
         };
         let awaited = flow == Flow::Done && self.inner.watchers.is_awaited(self.task.id);
         let left = awaited.then(|| change.clone());
-        let commit = Commit { rows, effects, change, usage, audit, signals_seen: self.walk.signals_seen(), at: now };
+        let Held { rows, usage: with_held } = self.held.take_with(rows, usage);
+        let signals_seen = self.walk.signals_seen();
+        let commit = Commit { rows, effects, change, usage: with_held, audit, signals_seen, at: now };
         let committed = self.inner.store.commit(&self.lease, commit).await?;
         self.row_status = status;
         self.task.status = status;

@@ -176,9 +176,10 @@ fn effect_of(call: &Call) -> Option<EffectClass> {
 fn succeeded(run: &Run, call: &Call, outcome: ToolOutcome, now: Timestamp) -> Draft {
     let node = run.walk.node(call.index);
     if let Some(review) = outcome.review {
-        return Draft::row(asked(node, review, now));
+        return Draft::row(asked(node, *review, now));
     }
-    if let Some((workflow, args)) = outcome.delegate {
+    if let Some(delegate) = outcome.delegate {
+        let (workflow, args) = *delegate;
         return step_kinds::delegation(run, call.index, &workflow, args, now);
     }
     if let Some(until) = outcome.wait {

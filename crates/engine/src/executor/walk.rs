@@ -84,9 +84,8 @@ impl Walk {
     /// Takes the plan once it has been chosen.
     pub fn take_plan(&mut self, plan: Arc<FrozenPlan>) {
         if self.plan.is_none() {
-            let steps = plan.steps.clone();
+            self.add_list(None, &plan.steps, None, |_| None);
             self.plan = Some(plan);
-            self.add_list(None, &steps, None, |_| None);
         }
     }
 

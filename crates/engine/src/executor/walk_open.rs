@@ -1,5 +1,6 @@
 //! Opening nodes that hold steps: which lists come into being.
 
+use std::borrow::Borrow;
 use std::sync::Arc;
 
 use kybern_core::plan::{StepId, StepKind, StepSpec};
@@ -97,7 +98,7 @@ impl Walk {
     pub(super) fn add_list(
         &mut self,
         owner: Option<usize>,
-        steps: &[StepSpec],
+        steps: &[impl Borrow<StepSpec> + Clone + Into<Arc<StepSpec>>],
         round: Option<Arc<Round>>,
         derive: impl Fn(&StepId) -> Option<StepId>,
     ) -> usize {
@@ -117,7 +118,7 @@ impl Walk {
     pub(super) fn extend_list(
         &mut self,
         list: usize,
-        steps: &[StepSpec],
+        steps: &[impl Borrow<StepSpec> + Clone + Into<Arc<StepSpec>>],
         round: Option<Arc<Round>>,
         (tainted_args, literal_args): (bool, bool),
         derive: impl Fn(&StepId) -> Option<StepId>,
@@ -125,7 +126,8 @@ impl Walk {
         let first = self.nodes.len();
         let before = self.lists[list].nodes.iter().rev().copied().find(|index| !self.nodes[*index].replaced);
         let deps = kybern_core::plan::graph::dependencies(steps);
-        for (n, (step, deps)) in steps.iter().zip(deps).enumerate() {
+        for (n, (shared, deps)) in steps.iter().zip(deps).enumerate() {
+            let step = shared.borrow();
             let id = derive(&step.id).unwrap_or_else(|| step.id.clone());
             let mut deps: Vec<usize> = deps.into_iter().map(|dep| first + dep).collect();
             if n == 0 && step.depends_on.is_none() {
@@ -134,7 +136,7 @@ impl Walk {
             self.by_id.insert(id.clone(), first + n);
             self.lists[list].nodes.push(first + n);
             self.nodes.push(Node {
-                spec: Arc::new(step.clone()),
+                spec: shared.clone().into(),
                 id,
                 list,
                 deps,

@@ -24,7 +24,7 @@ impl EffectivePlan {
     #[must_use]
     pub fn steps(&self) -> Vec<Value> {
         match self {
-            Self::AsWritten(plan) => plan.steps.iter().map(|step| json!(step)).collect(),
+            Self::AsWritten(plan) => plan.steps.iter().map(|step| json!(**step)).collect(),
             Self::Steps(steps) => steps.clone(),
         }
     }

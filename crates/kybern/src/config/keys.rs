@@ -15,6 +15,7 @@ pub(super) const KEYS: &[(&str, &str)] = &[
     ("worker.heartbeat_ms", "a whole number of milliseconds, at most half of worker.lease_ms"),
     ("worker.poll_ms", "a whole number of milliseconds from 10 to 60000"),
     ("worker.max_recoveries", "a whole number, such as 5"),
+    ("worker.steps_per_commit", "a whole number from 1 to 1000"),
     ("egress.allow", "a list of host:port pairs, such as [\"127.0.0.1:8080\"]"),
     ("smtp.host", "a host name, such as \"smtp.example.com\""),
     ("smtp.port", "a port number, such as 587"),

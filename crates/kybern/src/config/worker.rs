@@ -22,6 +22,8 @@ pub(crate) struct WorkerOptions {
     pub(crate) poll_ms: Millis,
     /// How often a task is taken over from a worker that died before it is given up.
     pub(crate) max_recoveries: u32,
+    /// How many steps without any outside effect share a commit at most; 1 commits each by itself.
+    pub(crate) steps_per_commit: u32,
 }
 
 impl Default for WorkerOptions {
@@ -33,6 +35,7 @@ impl Default for WorkerOptions {
             heartbeat_ms: limits::HEARTBEAT,
             poll_ms: Millis(1000),
             max_recoveries: limits::MAX_RECOVERIES,
+            steps_per_commit: limits::STEPS_PER_COMMIT,
         }
     }
 }
@@ -50,6 +53,9 @@ impl WorkerOptions {
         if self.heartbeat_ms.0 == 0 || self.heartbeat_ms.0.saturating_mul(2) > self.lease_ms.0 {
             let problem = format!("is not between 1 and half of worker.lease_ms ({})", self.lease_ms.0);
             faults.add(Fault::bad("worker.heartbeat_ms", &self.heartbeat_ms.0, problem));
+        }
+        if !(1..=1_000).contains(&self.steps_per_commit) {
+            faults.add(Fault::bad("worker.steps_per_commit", &self.steps_per_commit, "is not between 1 and 1000"));
         }
         if !(10..=60_000).contains(&self.poll_ms.0) {
             faults.add(Fault::bad("worker.poll_ms", &self.poll_ms.0, "is not between 10 and 60000 ms"));

@@ -35,7 +35,7 @@ async fn walk(world: &mut World, plan: &str) -> Result<Value, (String, Review)> 
         let args = templates::fill(&Value::Object(args.clone()), &state);
         let outcome = world.call(registry.find_tool(tool).unwrap().as_ref(), args).await.unwrap();
         if let Some(review) = outcome.review {
-            return Err((step.id.to_string(), review));
+            return Err((step.id.to_string(), *review));
         }
         world.write(&outcome);
         world.state(Value::Object(outcome.data));

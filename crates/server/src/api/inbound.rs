@@ -43,7 +43,7 @@ pub(crate) async fn email(
     if raw.trim_ascii().is_empty() {
         return Err(Problem::invalid("", "the body is empty, send the whole message"));
     }
-    Ok(received(&state.engine.receive_email(&actor, raw, asked.trace_id).await?))
+    Ok(received(&state.engine.receive_email(&actor, raw, asked.trace_id.clone()).await?))
 }
 
 /// Take in an SMS
@@ -69,7 +69,7 @@ pub(crate) async fn sms(
     if let Some(problem) = Problem::invalid_all(sms_faults(&form)) {
         return Err(problem);
     }
-    Ok(received(&state.engine.receive_sms(&actor, form, asked.trace_id).await?))
+    Ok(received(&state.engine.receive_sms(&actor, form, asked.trace_id.clone()).await?))
 }
 
 fn sms_faults(form: &[(String, String)]) -> Vec<Detail> {
@@ -131,7 +131,7 @@ pub(crate) async fn webhook(
     let actor = signed_or(&state, &source, &headers, &raw, by_key, &asked)?;
     extract::expect_json(&headers)?;
     let body = extract::json(&raw)?;
-    let taken = state.engine.receive_webhook(&actor, &source, delivery, body, &raw, asked.trace_id).await?;
+    let taken = state.engine.receive_webhook(&actor, &source, delivery, body, &raw, asked.trace_id.clone()).await?;
     Ok(received(&taken))
 }
 

@@ -52,10 +52,11 @@ pub(crate) async fn submit(
     let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said };
     let (engine, actor) = (state.engine.clone(), actor.clone());
     attempt
-        .once(async move {
+        // Boxed, because what a request carries along is moved several times before it runs.
+        .once(Box::pin(async move {
             let task = engine.submit(&actor, task, wait).await?;
             Made::accepted("/api/tasks", &task.id, &task)
-        })
+        }))
         .await
 }
 

@@ -52,8 +52,10 @@ CREATE TABLE task (
     source TEXT NOT NULL,
     dedupe_key TEXT,
     body_hash TEXT,
-    status TEXT NOT NULL CHECK (status IN ('pending', 'extracting', 'detecting_intent', 'planning', 'executing',
-        'needs_review', 'delegated', 'completed', 'failed', 'cancelled')),
+    -- Compared one by one: for a list SQLite builds a table in memory, at each write.
+    status TEXT NOT NULL CHECK (status = 'executing' OR status = 'completed' OR status = 'pending'
+        OR status = 'extracting' OR status = 'detecting_intent' OR status = 'planning' OR status = 'needs_review'
+        OR status = 'delegated' OR status = 'failed' OR status = 'cancelled'),
     input TEXT NOT NULL,
     payload TEXT NOT NULL,
     created_by TEXT NOT NULL,
@@ -91,7 +93,7 @@ CREATE TABLE task (
     forked_from BLOB,
     PRIMARY KEY (tenant_id, id),
     -- An ended task is held by nobody and never due.
-    CHECK (status NOT IN ('completed', 'failed', 'cancelled')
+    CHECK ((status <> 'completed' AND status <> 'failed' AND status <> 'cancelled')
         OR (lease_owner IS NULL AND claimable_at IS NULL AND completed_at IS NOT NULL))
 ) STRICT;
 -- Only what can become due is in it, so history never slows a claim.

@@ -27,6 +27,8 @@ pub struct Schedule {
     pub retry: bool,
     /// Persons answer twice at the same time, and differently.
     pub eager: bool,
+    /// How many rows wait for each other to be committed together.
+    pub steps_per_commit: u32,
     /// What persons say when nobody knows whether an effect happened, and how long they think.
     pub mood: u64,
 }
@@ -47,7 +49,7 @@ impl Schedule {
     /// The schedule of a seed.
     pub fn of(dice: &Dice) -> Self {
         if dice.percent(8) {
-            return Self { mood: dice.below(1 << 32), ..Self::default() };
+            return Self { steps_per_commit: 32, mood: dice.below(1 << 32), ..Self::default() };
         }
         let deaths = dice.one(&[0, 0, 1, 1, 1, 2, 2, 3, 4]);
         let lives = (0..=deaths).map(|life| one_life(dice, life < deaths)).collect();
@@ -66,6 +68,7 @@ impl Schedule {
             retry: dice.percent(50),
             eager: dice.percent(40),
             mood: dice.below(1 << 32),
+            steps_per_commit: dice.one(&[1, 2, 32, 32]),
         }
     }
 
@@ -89,6 +92,7 @@ impl Schedule {
         with(&|less| less.pause = None);
         with(&|less| less.retry = false);
         with(&|less| less.eager = false);
+        with(&|less| less.steps_per_commit = 1);
         for at in 0..self.lives.len() {
             with(&|less| drop(less.lives.remove(at)));
             with(&|less| less.lives[at].clock = None);

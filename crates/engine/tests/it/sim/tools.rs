@@ -57,7 +57,7 @@ pub fn all(ledger: &Arc<Ledger>) -> Vec<Arc<dyn Tool>> {
     tools.push(Arc::new(ScriptedTool::new("s.grow", EffectClass::Read, grow)));
     tools.push(Arc::new(ScriptedTool::new("s.delegate", EffectClass::Read, |_, args| {
         let told = object(json!({"n": args["n"]}));
-        Ok(ToolOutcome { delegate: Some((text(args, "workflow"), told)), ..ToolOutcome::default() })
+        Ok(ToolOutcome { delegate: Some(Box::new((text(args, "workflow"), told))), ..ToolOutcome::default() })
     })));
     tools
 }

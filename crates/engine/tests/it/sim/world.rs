@@ -77,6 +77,7 @@ impl SimWorld {
             lease: if schedule.sleepy { Millis(900) } else { Millis(5_000) },
             heartbeat: if schedule.sleepy { Millis(100_000_000) } else { Millis(1_500) },
             max_recoveries: 10_000,
+            steps_per_commit: schedule.steps_per_commit,
             workflows: [endpoint("open"), endpoint("closed")].into(),
             ..Settings::default()
         };
