@@ -28,5 +28,6 @@ mod sequence;
 mod sim;
 mod steering;
 mod strangers;
+mod together;
 mod worker;
 mod world;
