@@ -19,6 +19,7 @@ use crate::executor::active::ActiveRuns;
 use crate::identity::TenantNames;
 use crate::plan::FrozenPlans;
 use crate::plan::catalog::{Catalog, JudgedPlans};
+use crate::plan::intents::KnownIntents;
 use crate::tools::ToolService;
 
 /// An outside engine that can be named by `workflow` steps.
@@ -202,6 +203,7 @@ impl Engine {
             agents: parts.agents,
             decisions: parts.decisions,
             judged: JudgedPlans::default(),
+            intents: KnownIntents::default(),
             quarantined: std::sync::RwLock::default(),
         };
         let faults = catalog.bundled_faults();

@@ -306,7 +306,7 @@ impl<D: 'static> IdentityStore for SqlStore<D> {
     }
 
     async fn user(&self, scope: TenantScope, id: UserId) -> PortResult<Option<User>> {
-        Ok(self.read(scope, (scope, id), |tx, (scope, id)| Box::pin(user_by_id(tx, *scope, *id))).await?)
+        Ok(self.read_few(scope, (scope, id), |tx, (scope, id)| Box::pin(user_by_id(tx, *scope, *id))).await?)
     }
 
     async fn set_roles(&self, scope: TenantScope, id: UserId, roles: &[Role], audit: AuditEvent) -> PortResult<()> {

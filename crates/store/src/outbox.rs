@@ -95,7 +95,7 @@ async fn move_on(tx: &mut Tx, step: &Move) -> Result<bool> {
 #[async_trait]
 impl<D: 'static> OutboxStore for SqlStore<D> {
     async fn outbox_message(&self, scope: TenantScope, id: OutboxId) -> PortResult<Option<OutboxMessage>> {
-        Ok(self.read(scope, (scope, id), |tx, (scope, id)| Box::pin(get(tx, *scope, *id))).await?)
+        Ok(self.read_few(scope, (scope, id), |tx, (scope, id)| Box::pin(get(tx, *scope, *id))).await?)
     }
 
     async fn outbox(

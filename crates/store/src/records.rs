@@ -151,12 +151,12 @@ async fn kinds(tx: &mut Tx, scope: TenantScope) -> Result<Vec<(String, i64)>> {
 impl<D: 'static> RecordStore for SqlStore<D> {
     async fn record(&self, scope: TenantScope, kind: &str, key: &str) -> PortResult<Option<Record>> {
         let args = (scope, kind.to_owned(), key.to_owned());
-        let run = self.read(scope, args, |tx, (scope, kind, key)| Box::pin(by_key(tx, &GET, *scope, kind, key)));
+        let run = self.read_few(scope, args, |tx, (scope, kind, key)| Box::pin(by_key(tx, &GET, *scope, kind, key)));
         Ok(run.await?)
     }
 
     async fn record_by_id(&self, scope: TenantScope, id: RecordId) -> PortResult<Option<Record>> {
-        Ok(self.read(scope, (scope, id), |tx, (scope, id)| Box::pin(by_id(tx, *scope, *id))).await?)
+        Ok(self.read_few(scope, (scope, id), |tx, (scope, id)| Box::pin(by_id(tx, *scope, *id))).await?)
     }
 
     async fn records_by_lookup(
@@ -167,8 +167,8 @@ impl<D: 'static> RecordStore for SqlStore<D> {
         value: &str,
     ) -> PortResult<Vec<Record>> {
         let args = (scope, kind.to_owned(), name.to_owned(), value.to_owned());
-        let run =
-            self.read(scope, args, |tx, (scope, kind, name, value)| Box::pin(by_lookup(tx, *scope, kind, name, value)));
+        let run = self
+            .read_few(scope, args, |tx, (scope, kind, name, value)| Box::pin(by_lookup(tx, *scope, kind, name, value)));
         Ok(run.await?)
     }
 

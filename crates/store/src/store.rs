@@ -176,6 +176,15 @@ impl<D> SqlStore<D> {
         self.engine.read(Access::Tenant(scope), args, run).await
     }
 
+    /// Reads a few rows by their keys, as one tenant.
+    pub(crate) async fn read_few<A, T>(&self, scope: TenantScope, args: A, run: Run<A, T>) -> Result<T>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        self.engine.read_few(Access::Tenant(scope), args, run).await
+    }
+
     /// Reads what a worker may see of every tenant.
     pub(crate) async fn read_all<A, T>(&self, args: A, run: Run<A, T>) -> Result<T>
     where

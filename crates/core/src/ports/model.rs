@@ -14,6 +14,11 @@ pub trait IntentModel: Send + Sync {
     /// # Errors
     /// When the model cannot be asked.
     async fn classify(&self, input: &ClassifyInput, intents: &[IntentSpec]) -> Result<Classification>;
+
+    /// Whether it answers without asking anybody, so that nobody need be told that it is being asked.
+    fn answers_at_once(&self) -> bool {
+        false
+    }
 }
 
 /// Gets fields out of documents.

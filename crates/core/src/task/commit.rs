@@ -1,5 +1,7 @@
 //! One commit: everything that a step changes, in one short transaction under the lease's fence.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -77,7 +79,7 @@ pub enum TaskChange {
         /// What is wanted, when that has just been found out.
         intent: Option<(String, f64)>,
         /// The plan it walks, when that has just been chosen.
-        plan: Option<Box<FrozenPlan>>,
+        plan: Option<Arc<FrozenPlan>>,
     },
     /// Nothing can go on now: the lease is given back.
     Release {

@@ -1,4 +1,4 @@
-//! Driving a run as far as it goes, one commit at a time.
+//! Driving a run as far as it goes, commit by commit.
 //!
 //! The loop is: take in signals, begin what can begin, wait for the first end, commit it, look again. Dropping the
 //! run at any await is the same as a crash there: the next holder of the lease goes on from the journal.
@@ -10,21 +10,16 @@ use futures::stream::FuturesUnordered;
 use futures::{FutureExt as _, StreamExt};
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::ports::Heartbeat;
-use kybern_core::task::{
-    Attempt, CommitRefused, Committed, EffectClass, Lease, StepError, TaskChange, TaskStatus, WaitKind, limits,
-};
-use kybern_core::time::{Millis, Timestamp};
-use kybern_core::tool::{ToolFailure, ToolOutcome};
-use tracing::Instrument as _;
+use kybern_core::task::{CommitRefused, Committed, EffectClass, StepError, TaskChange, TaskStatus, WaitKind, limits};
+use kybern_core::time::Millis;
 
-use super::held;
 use super::node::{NodeState, Phase};
+use super::perform::{NotBegun, Returned, is_effectful, is_unseen, perform};
 use super::phases;
 use super::run::Run;
-use super::step::{self, Begun, Call, Draft, Target, failure};
+use super::step::{self, Begun, Call, Draft, failure};
 use super::tool_step;
 use super::walk::Action;
-use crate::parts::Inner;
 
 /// How long a task rests after a port failed in one of its phases.
 const PHASE_BACKOFF: Millis = Millis(2_000);
@@ -61,26 +56,12 @@ pub(super) enum Flow {
     Done,
 }
 
-/// How a call ended.
-struct Returned {
-    call: Box<Call>,
-    result: Result<ToolOutcome, ToolFailure>,
-    duration: Millis,
-}
-
 /// What became of a call that was to be made.
 enum Made {
     /// It is on its way.
     Begun,
     /// It has ended, or other things come first.
     Ended(Flow),
-}
-
-/// A call that did not get to begin.
-enum NotBegun {
-    Stop(Stop),
-    /// Somebody wants the task cancelled.
-    Cancelled(usize),
 }
 
 type InFlight = FuturesUnordered<Pin<Box<dyn Future<Output = Result<Returned, NotBegun>> + Send>>>;
@@ -206,7 +187,7 @@ impl Run {
 
     /// Makes a call. One that nobody outside can see and that ends at once is taken in at once.
     async fn make(&mut self, call: Box<Call>, in_flight: &mut InFlight, effectful: &mut usize) -> Result<Made, Stop> {
-        let unseen = held::is_unseen(&call);
+        let unseen = is_unseen(&call);
         if !unseen && !self.held.is_empty() {
             // What led to the call comes first, and it may bring news: look again.
             return Ok(Made::Ended(self.write_held().await?));
@@ -292,7 +273,8 @@ impl Run {
             if known.wait.is_some() {
                 return Ok(Flow::Continue);
             }
-            if self.row_status != self.phase_status() && !self.row_status.is_terminal() {
+            let takes_time = phases::takes_time(self, phase);
+            if takes_time && self.row_status != self.phase_status() && !self.row_status.is_terminal() {
                 // The row says where the task is while something slow is asked.
                 self.enter(self.phase_status()).await?;
             }
@@ -371,61 +353,4 @@ impl Run {
         self.row_status = status;
         Ok(())
     }
-}
-
-fn is_effectful(call: &Call) -> bool {
-    match &call.target {
-        Target::Tool(prepared) => prepared.effect.needs_attempt_row(),
-        Target::Handler(..) => false,
-    }
-}
-
-/// Makes a call, recording first that it begins where nobody could otherwise know.
-async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) -> Result<Returned, NotBegun> {
-    let began: Timestamp = inner.clock.now();
-    if is_effectful(&call)
-        && let Target::Tool(prepared) = &call.target
-        && let Some(step) = &call.context.step
-    {
-        let attempt = Attempt {
-            step: step.clone(),
-            generation: generation_of(&call),
-            attempt: call.attempt,
-            tool: prepared.spec().key.clone(),
-            effect: prepared.effect,
-            args_hash: prepared.args_hash(),
-            at: began,
-        };
-        match inner.store.begin_attempt(&lease, &attempt).await {
-            Ok(committed) if committed.cancel_requested => return Err(NotBegun::Cancelled(call.index)),
-            Ok(_) => {}
-            Err(CommitRefused::Store(error)) if error.code() == ErrorCode::Conflict => {
-                let failure = ToolFailure::permanent(error.to_string()).code(ErrorCode::Conflict);
-                return Ok(Returned { call, result: Err(failure), duration: Millis(0) });
-            }
-            Err(refused) => return Err(NotBegun::Stop(refused.into())),
-        }
-    }
-    let result = match &call.target {
-        Target::Tool(prepared) => {
-            let step = call.context.step.as_ref().map_or("", |step| step.as_str());
-            // One a step: who exports traces sees it, the log of a quiet server does not pay for it.
-            let span = tracing::debug_span!("tool.call", step.id = step, tool.name = %prepared.spec().key);
-            inner.tools.call(prepared, &call.context, call.timeout).instrument(span).await
-        }
-        Target::Handler(handler, kind, rendered) => {
-            let run = handler.run(&call.context, kind, rendered.clone());
-            tokio::time::timeout(call.timeout.as_duration(), run).await.unwrap_or_else(|_elapsed| {
-                let message = format!("the {} took longer than {}", kind.name(), call.timeout);
-                Err(ToolFailure::transient(message).code(ErrorCode::Timeout))
-            })
-        }
-    };
-    let duration = inner.clock.now().since(began);
-    Ok(Returned { call, result, duration })
-}
-
-/// The generation is the last part of the key.
-fn generation_of(call: &Call) -> u32 {
-    call.context.key.rsplit(':').next().and_then(|part| part.parse().ok()).unwrap_or(0)
 }

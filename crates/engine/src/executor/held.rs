@@ -10,7 +10,6 @@ use kybern_core::task::{JournalRow, TaskChange};
 
 use super::drive::{Flow, Stop};
 use super::run::Run;
-use super::step::{Call, Target};
 
 /// Rows that the walk has taken in and the store has not, and what they used.
 #[derive(Clone, Debug, Default)]
@@ -54,13 +53,5 @@ impl Run {
             return Ok(Flow::Continue);
         }
         Ok(self.commit_with(Vec::new(), Vec::new(), TaskChange::Keep, Usage::default()).await?)
-    }
-}
-
-/// Whether a call touches nothing outside, so that nobody can tell whether it was made twice.
-pub(super) fn is_unseen(call: &Call) -> bool {
-    match &call.target {
-        Target::Tool(prepared) => !prepared.effect.needs_attempt_row() && !prepared.spec().needs.http,
-        Target::Handler(..) => false,
     }
 }

@@ -1,4 +1,4 @@
-//! The executor: walks a plan under a lease, one committed step at a time.
+//! The executor: walks a plan under a lease; every step is committed before anything outside can depend on it.
 //!
 //! `walk` is pure: it is told what happened (journal rows) and says what can happen next. Everything else in here
 //! carries that out: `run` drives one task, `step` executes one step, `phases` finds out what is wanted, `signals`
@@ -10,6 +10,7 @@ mod ending;
 mod held;
 pub mod inject;
 mod node;
+mod perform;
 mod phase_documents;
 mod phases;
 pub(crate) mod rewalk;

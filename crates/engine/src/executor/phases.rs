@@ -1,6 +1,8 @@
 //! The phases before the plan: documents become text, the intent is found out, the plan is chosen. Each is journaled
 //! like a step, so a resume never asks a model again.
 
+use std::sync::Arc;
+
 use kybern_core::error::{ErrorCode, Result};
 use kybern_core::model::{Classification, ClassifyInput};
 use kybern_core::plan::{FrozenPlan, StepId};
@@ -22,7 +24,7 @@ pub(super) struct PhaseEnd {
     /// The intent, when it has been found out.
     pub(super) intent: Option<(String, f64)>,
     /// The plan, when it has been chosen.
-    pub(super) plan: Option<FrozenPlan>,
+    pub(super) plan: Option<Arc<FrozenPlan>>,
 }
 
 impl PhaseEnd {
@@ -67,6 +69,15 @@ fn known(run: &Run, phase: Phase) -> PhaseState {
     run.walk.phase(phase).cloned().unwrap_or_default()
 }
 
+/// Whether somebody may see a task in that phase.
+pub(super) fn takes_time(run: &Run, phase: Phase) -> bool {
+    match phase {
+        Phase::Extraction => true,
+        Phase::Intent => !run.inner.intents.answers_at_once(),
+        Phase::Planning => false,
+    }
+}
+
 /// Runs a phase.
 ///
 /// # Errors
@@ -80,19 +91,17 @@ pub(super) async fn run_phase(run: &Run, phase: Phase, now: Timestamp) -> Result
 }
 
 async fn detect(run: &Run, known: &PhaseState, now: Timestamp) -> Result<PhaseEnd> {
-    let intents = run.inner.catalog.intents(&run.own_plans);
     if let Some(intent) = known.corrections.get("intent").and_then(Value::as_str) {
         let data = json!({"intent": intent, "confidence": 1.0, "reasoning": "a person said so", "model": "person"});
         let mut end = PhaseEnd::row(finished(Phase::Intent, format!("{intent}, said a person"), data, false));
         end.intent = Some((intent.to_owned(), 1.0));
         return Ok(end);
     }
-    // What nothing speaks for cannot be recognised: such an intent is a person's choice.
-    let (known_by_words, _): (Vec<_>, Vec<_>) =
-        intents.iter().cloned().partition(|intent| !intent.keywords.is_empty() || !intent.examples.is_empty());
-    let answer = run.inner.intents.classify(&input(run).await?, &known_by_words).await?;
+    let catalog = &run.inner.catalog;
+    let intents = catalog.intents.get(catalog.registry(), run.task.tenant, &run.own_plans);
+    let answer = run.inner.intents.classify(&input(run).await?, &intents.by_words).await?;
     let sure = answer.confidence >= run.task.confidence_threshold;
-    let is_known = |key: &String| intents.iter().any(|intent| intent.key == *key);
+    let is_known = |key: &String| intents.keys.contains(key);
     if let Some(intent) = answer.intent.clone().filter(is_known)
         && sure
     {
@@ -101,13 +110,12 @@ async fn detect(run: &Run, known: &PhaseState, now: Timestamp) -> Result<PhaseEn
         end.intent = Some((intent, answer.confidence));
         return Ok(end);
     }
-    let keys: Vec<&str> = intents.iter().map(|intent| intent.key.as_str()).collect();
-    let mut end = PhaseEnd::row(waits(Phase::Intent, unsure(run, &answer, &keys, now)));
+    let mut end = PhaseEnd::row(waits(Phase::Intent, unsure(run, &answer, &intents.keys, now)));
     end.intent = answer.intent.map(|intent| (intent, answer.confidence));
     Ok(end)
 }
 
-fn unsure(run: &Run, answer: &Classification, keys: &[&str], now: Timestamp) -> Wait {
+fn unsure(run: &Run, answer: &Classification, keys: &[String], now: Timestamp) -> Wait {
     let reason = match &answer.intent {
         None => "no intent matches this message".to_owned(),
         Some(intent) => format!(
@@ -169,7 +177,7 @@ fn choose(run: &Run, known: &PhaseState, now: Timestamp) -> PhaseEnd {
         let data = json!({"plan": plan.key, "version": plan.version, "origin": plan.origin});
         let summary = format!("plan {} version {}", plan.key, plan.version);
         let mut end = PhaseEnd::row(finished(Phase::Planning, summary, data, false));
-        end.plan = Some(plan.freeze());
+        end.plan = Some(run.inner.frozen.freeze(plan));
         return end;
     }
     let quarantined = run.own_plans.iter().any(|plan| plan.intent_key == intent && !plan.quarantine.is_empty());

@@ -180,8 +180,7 @@ impl Run {
             let ending = ending::failed(&self.walk, error, Some(phase.step_id()));
             return Ok(self.commit_with(rows, Vec::new(), TaskChange::End(Box::new(ending)), Usage::default()).await?);
         }
-        let change =
-            TaskChange::Progress { status: self.phase_status(), intent: end.intent, plan: end.plan.map(Box::new) };
+        let change = TaskChange::Progress { status: self.phase_status(), intent: end.intent, plan: end.plan };
         Ok(self.commit_with(rows, Vec::new(), change, Usage::default()).await?)
     }
 

@@ -1,15 +1,15 @@
 //! What plans can be made of, and the bundled plans themselves.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use kybern_core::id::TenantId;
-use kybern_core::model::IntentSpec;
 use kybern_core::pack::Registry;
 use kybern_core::plan::{Plan, PlanFault, StepKind};
 use kybern_core::ports::StepHandler;
 
 use super::check;
+use super::intents::KnownIntents;
 
 /// Tools, workflows, handlers and bundled plans.
 pub struct Catalog {
@@ -18,6 +18,7 @@ pub struct Catalog {
     pub(crate) agents: Option<Arc<dyn StepHandler>>,
     pub(crate) decisions: Option<Arc<dyn StepHandler>>,
     pub(crate) judged: JudgedPlans,
+    pub(crate) intents: KnownIntents,
     pub(crate) quarantined: RwLock<HashMap<(TenantId, String, u32), Vec<PlanFault>>>,
 }
 
@@ -95,24 +96,6 @@ impl Catalog {
     pub fn find<'a>(&'a self, own: &'a [Plan], key: &str) -> Option<&'a Plan> {
         let mine = own.iter().filter(|plan| plan.active && plan.key == key).max_by_key(|plan| plan.version);
         mine.or_else(|| self.registry.find_plan(key).map(AsRef::as_ref))
-    }
-
-    /// The intents that the tenant's and the bundled plans serve.
-    #[must_use]
-    pub fn intents(&self, own: &[Plan]) -> Vec<IntentSpec> {
-        let mut intents: BTreeMap<String, IntentSpec> = BTreeMap::new();
-        let bundled = self.registry.plans().map(AsRef::as_ref);
-        for plan in bundled.chain(own).filter(|plan| plan.active) {
-            let intent = intents.entry(plan.intent_key.clone()).or_insert_with(|| IntentSpec {
-                key: plan.intent_key.clone(),
-                description: plan.description.clone(),
-                keywords: Vec::new(),
-                examples: Vec::new(),
-            });
-            intent.keywords.extend(plan.keywords.iter().cloned());
-            intent.examples.extend(plan.examples.iter().cloned());
-        }
-        intents.into_values().collect()
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod catalog;
 pub mod check;
+pub(crate) mod intents;
 pub mod manage;
 
 use std::collections::HashMap;
@@ -9,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::PlanId;
-use kybern_core::plan::{FrozenPlan, Plan, PlanHash};
+use kybern_core::plan::{FrozenPlan, Plan, PlanHash, PlanOrigin};
 use kybern_core::ports::Store;
 use kybern_core::tenant::TenantScope;
 
@@ -20,8 +21,25 @@ const KEPT: usize = 1_024;
 #[derive(Default)]
 pub struct FrozenPlans {
     plans: Mutex<HashMap<PlanHash, Arc<FrozenPlan>>>,
-    /// The frozen copies of stored plans, whose versions are immutable too.
-    of_stored: Mutex<HashMap<PlanId, Arc<FrozenPlan>>>,
+    /// The frozen copies of stored and of bundled plans, whose versions are immutable too.
+    copies: Mutex<HashMap<Version, Arc<FrozenPlan>>>,
+}
+
+/// One version of a plan.
+#[derive(PartialEq, Eq, Hash)]
+enum Version {
+    Stored(PlanId),
+    Bundled(String, u32),
+}
+
+impl Version {
+    fn of(plan: &Plan) -> Option<Self> {
+        match (plan.id, plan.origin) {
+            (Some(id), _) => Some(Self::Stored(id)),
+            (None, PlanOrigin::Bundled) => Some(Self::Bundled(plan.key.clone(), plan.version)),
+            (None, PlanOrigin::Tenant) => None,
+        }
+    }
 }
 
 impl FrozenPlans {
@@ -37,17 +55,17 @@ impl FrozenPlans {
 
     /// The frozen copy of a plan.
     pub fn freeze(&self, plan: &Plan) -> Arc<FrozenPlan> {
-        let Some(id) = plan.id else { return self.keep(plan.freeze()) };
-        let known = self.of_stored.lock().unwrap_or_else(PoisonError::into_inner).get(&id).cloned();
+        let Some(version) = Version::of(plan) else { return self.keep(plan.freeze()) };
+        let known = self.copies.lock().unwrap_or_else(PoisonError::into_inner).get(&version).cloned();
         if let Some(frozen) = known {
             return frozen;
         }
         let frozen = self.keep(plan.freeze());
-        let mut of_stored = self.of_stored.lock().unwrap_or_else(PoisonError::into_inner);
-        if of_stored.len() >= KEPT {
-            of_stored.clear();
+        let mut copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
+        if copies.len() >= KEPT {
+            copies.clear();
         }
-        of_stored.insert(id, Arc::clone(&frozen));
+        copies.insert(version, Arc::clone(&frozen));
         frozen
     }
 

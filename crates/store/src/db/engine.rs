@@ -113,7 +113,20 @@ impl Engine {
     {
         match self {
             Self::Sqlite(file) => file.read(args, run).await,
-            Self::Postgres(server) => server.read(access, &args, run).await,
+            // Boxed: it is much larger, and every caller's future would be made large enough for both.
+            Self::Postgres(server) => Box::pin(server.read(access, &args, run)).await,
+        }
+    }
+
+    /// Runs a unit that reads a few rows by their keys.
+    pub(crate) async fn read_few<A, T>(&self, access: Access, args: A, run: Run<A, T>) -> Result<T>
+    where
+        A: Send + Sync + 'static,
+        T: Send + 'static,
+    {
+        match self {
+            Self::Sqlite(file) => file.read_few(&args, run).await,
+            Self::Postgres(server) => Box::pin(server.read(access, &args, run)).await,
         }
     }
 }

@@ -94,17 +94,17 @@ impl<D: 'static> TaskStore for SqlStore<D> {
     }
 
     async fn attempts(&self, scope: TenantScope, task: TaskId) -> Result<Vec<Attempt>> {
-        Ok(self.read(scope, (scope, task), |tx, (scope, id)| Box::pin(read::attempts(tx, *scope, *id))).await?)
+        Ok(self.read_few(scope, (scope, task), |tx, (scope, id)| Box::pin(read::attempts(tx, *scope, *id))).await?)
     }
 
     async fn signals(&self, scope: TenantScope, task: TaskId, after: i64) -> Result<Vec<(i64, Signal)>> {
         let args = (scope, task, after);
-        let run = self.read(scope, args, |tx, (scope, id, after)| Box::pin(read::signals(tx, *scope, *id, *after)));
+        let run = self.read_few(scope, args, |tx, (scope, id, after)| Box::pin(read::signals(tx, *scope, *id, *after)));
         Ok(run.await?)
     }
 
     async fn task(&self, scope: TenantScope, id: TaskId) -> Result<Option<Task>> {
-        Ok(self.read(scope, (scope, id), |tx, (scope, id)| Box::pin(read::task(tx, *scope, *id))).await?)
+        Ok(self.read_few(scope, (scope, id), |tx, (scope, id)| Box::pin(read::task(tx, *scope, *id))).await?)
     }
 
     async fn tasks(&self, scope: TenantScope, filter: &TaskFilter) -> Result<Page<Task>> {
@@ -122,11 +122,11 @@ impl<D: 'static> TaskStore for SqlStore<D> {
 
     async fn frozen_plan(&self, scope: TenantScope, hash: &PlanHash) -> Result<Option<FrozenPlan>> {
         let args = (scope, hash.clone());
-        Ok(self.read(scope, args, |tx, (scope, hash)| Box::pin(read::frozen(tx, *scope, hash))).await?)
+        Ok(self.read_few(scope, args, |tx, (scope, hash)| Box::pin(read::frozen(tx, *scope, hash))).await?)
     }
 
     async fn attachments(&self, scope: TenantScope, task: TaskId) -> Result<Vec<Attachment>> {
-        Ok(self.read(scope, (scope, task), |tx, (scope, id)| Box::pin(read::attachments(tx, *scope, *id))).await?)
+        Ok(self.read_few(scope, (scope, task), |tx, (scope, id)| Box::pin(read::attachments(tx, *scope, *id))).await?)
     }
 
     async fn artifacts(&self, scope: TenantScope, task: TaskId) -> Result<Vec<StoredLink>> {

@@ -96,7 +96,7 @@ pub async fn progress_keeps_the_lease(h: Harness) {
     assert!((task.confidence.unwrap() - 0.93).abs() < 1e-12);
 
     let plan = plan("test.plan");
-    w.commit(&lease, w.changes(progress(TaskStatus::Executing, None, Some(Box::new(plan.clone()))))).await;
+    w.commit(&lease, w.changes(progress(TaskStatus::Executing, None, Some(plan.clone().into())))).await;
     let task = w.task(&home, lease.task()).await;
     assert_eq!((task.status, task.intent.as_deref()), (TaskStatus::Executing, Some("test.intent")));
     assert_eq!((task.plan, task.plan_hash.as_ref()), (Some(("test.plan".to_owned(), 1)), Some(plan.hash())));

@@ -63,7 +63,7 @@ impl State {
                 if let Some(plan) = plan {
                     task.plan = Some((plan.key.clone(), plan.version));
                     task.plan_hash = Some(plan.hash().clone());
-                    self.freeze(lease, *plan);
+                    self.freeze(lease, plan.as_ref().clone());
                 }
             }
             TaskChange::Release { status, due, waits, current_step, workflow_id } => {

@@ -77,18 +77,26 @@ impl Message {
         for stem in stems.iter() {
             self.learn(stem);
         }
-        let glued = stems.concat();
-        let found = self
-            .parts
-            .iter()
-            .filter(|(text, _)| self.has_phrase(text, &stems) || (stems.len() == 2 && text.contains(&glued)));
+        let glued = (stems.len() == 2).then(|| stems.concat());
+        let glued = glued.filter(|word| self.vocabulary.binary_search(word).is_ok());
+        if glued.is_none() && stems.iter().any(|stem| self.known.get(stem).is_none_or(Vec::is_empty)) {
+            return 0.0;
+        }
+        let has = |text: &Vec<String>| {
+            self.has_phrase(text, &stems) || glued.as_ref().is_some_and(|word| text.contains(word))
+        };
+        let found = self.parts.iter().filter(|(text, _)| has(text));
         found.map(|(_, factor)| *factor).fold(0.0, f64::max)
     }
 
     /// Remembers which words of the message are a keyword's word.
     fn learn(&mut self, stem: &str) {
         if !self.known.contains_key(stem) {
-            let alike = self.vocabulary.iter().filter(|word| same(word, stem)).cloned().collect();
+            // Words that are alike begin alike, and the vocabulary is in order.
+            let first = |word: &str| word.bytes().next();
+            let from = self.vocabulary.partition_point(|word| first(word) < first(stem));
+            let begins_alike = self.vocabulary.iter().skip(from).take_while(|word| first(word) == first(stem));
+            let alike = begins_alike.filter(|word| same(word, stem)).cloned().collect();
             self.known.insert(stem.to_owned(), alike);
         }
     }

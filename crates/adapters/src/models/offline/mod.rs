@@ -53,6 +53,10 @@ impl IntentModel for RulesModel {
     async fn classify(&self, input: &ClassifyInput, intents: &[IntentSpec]) -> Result<Classification> {
         Ok(classify::classify(input, intents))
     }
+
+    fn answers_at_once(&self) -> bool {
+        true
+    }
 }
 
 #[async_trait]

@@ -4,7 +4,7 @@ mod lock;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use futures::FutureExt as _;
@@ -79,12 +79,29 @@ impl File {
         let permit = Arc::clone(&readers.permits).acquire_owned().await.map_err(|_| StoreError::Closed)?;
         let reading = tokio::task::spawn_blocking(move || {
             let _permit = permit;
-            let mut tx = readers.idle.lock().unwrap_or_else(PoisonError::into_inner).pop().ok_or(StoreError::Closed)?;
-            let answer = run(&mut tx, &args).now_or_never().unwrap_or(Err(StoreError::Closed));
-            readers.idle.lock().unwrap_or_else(PoisonError::into_inner).push(tx);
-            answer
+            readers.read(&args, run)
         });
         reading.await.unwrap_or(Err(StoreError::Closed))
+    }
+
+    /// Reads a few rows by their keys on the thread that asks: to wake another one takes longer than such a read.
+    pub(crate) async fn read_few<A, T>(&self, args: &A, run: Run<A, T>) -> Result<T> {
+        let _permit = self.readers.permits.acquire().await.map_err(|_| StoreError::Closed)?;
+        self.readers.read(args, run)
+    }
+}
+
+impl Readers {
+    /// Reads on a connection that is idle; the caller has a permit for it.
+    fn read<A, T>(&self, args: &A, run: Run<A, T>) -> Result<T> {
+        let mut tx = self.idle().pop().ok_or(StoreError::Closed)?;
+        let answer = run(&mut tx, args).now_or_never().unwrap_or(Err(StoreError::Closed));
+        self.idle().push(tx);
+        answer
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Tx>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

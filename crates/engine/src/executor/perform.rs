@@ -1,0 +1,94 @@
+//! Making one call, outside of every transaction.
+
+use std::sync::Arc;
+
+use kybern_core::error::ErrorCode;
+use kybern_core::task::{Attempt, CommitRefused, Lease};
+use kybern_core::time::{Millis, Timestamp};
+use kybern_core::tool::{ToolFailure, ToolOutcome};
+use tracing::Instrument as _;
+
+use super::drive::Stop;
+use super::step::{Call, Target};
+use crate::parts::Inner;
+
+/// How a call ended.
+pub(super) struct Returned {
+    pub(super) call: Box<Call>,
+    pub(super) result: Result<ToolOutcome, ToolFailure>,
+    pub(super) duration: Millis,
+}
+
+/// A call that did not get to begin.
+pub(super) enum NotBegun {
+    /// The run stops.
+    Stop(Stop),
+    /// Somebody wants the task cancelled.
+    Cancelled(usize),
+}
+
+/// Whether a call touches nothing outside, so that nobody can tell whether it was made twice.
+pub(super) fn is_unseen(call: &Call) -> bool {
+    match &call.target {
+        Target::Tool(prepared) => !prepared.effect.needs_attempt_row() && !prepared.spec().needs.http,
+        Target::Handler(..) => false,
+    }
+}
+
+/// Whether a try must be recorded before it begins.
+pub(super) fn is_effectful(call: &Call) -> bool {
+    match &call.target {
+        Target::Tool(prepared) => prepared.effect.needs_attempt_row(),
+        Target::Handler(..) => false,
+    }
+}
+
+/// Makes a call, recording first that it begins where nobody could otherwise know.
+pub(super) async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) -> Result<Returned, NotBegun> {
+    let began: Timestamp = inner.clock.now();
+    if is_effectful(&call)
+        && let Target::Tool(prepared) = &call.target
+        && let Some(step) = &call.context.step
+    {
+        let attempt = Attempt {
+            step: step.clone(),
+            generation: generation_of(&call),
+            attempt: call.attempt,
+            tool: prepared.spec().key.clone(),
+            effect: prepared.effect,
+            args_hash: prepared.args_hash(),
+            at: began,
+        };
+        match inner.store.begin_attempt(&lease, &attempt).await {
+            Ok(committed) if committed.cancel_requested => return Err(NotBegun::Cancelled(call.index)),
+            Ok(_) => {}
+            Err(CommitRefused::Store(error)) if error.code() == ErrorCode::Conflict => {
+                let failure = ToolFailure::permanent(error.to_string()).code(ErrorCode::Conflict);
+                return Ok(Returned { call, result: Err(failure), duration: Millis(0) });
+            }
+            Err(refused) => return Err(NotBegun::Stop(refused.into())),
+        }
+    }
+    let result = match &call.target {
+        Target::Tool(prepared) => {
+            let step = call.context.step.as_ref().map_or("", |step| step.as_str());
+            // One a step: who exports traces sees it, the log of a quiet server does not pay for it.
+            let span = tracing::debug_span!("tool.call", step.id = step, tool.name = %prepared.spec().key);
+            inner.tools.call(prepared, &call.context, call.timeout).instrument(span).await
+        }
+        Target::Handler(handler, kind, rendered) => {
+            let run = handler.run(&call.context, kind, rendered.clone());
+            tokio::time::timeout(call.timeout.as_duration(), run).await.unwrap_or_else(|_elapsed| {
+                let message = format!("the {} took longer than {}", kind.name(), call.timeout);
+                Err(ToolFailure::transient(message).code(ErrorCode::Timeout))
+            })
+        }
+    };
+    let duration = inner.clock.now().since(began);
+    Ok(Returned { call, result, duration })
+}
+
+/// The generation is the last part of the key.
+fn generation_of(call: &Call) -> u32 {
+    call.context.key.rsplit(':').next().and_then(|part| part.parse().ok()).unwrap_or(0)
+}
