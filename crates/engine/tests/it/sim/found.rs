@@ -72,3 +72,28 @@ fn an_unkeyed_call_that_a_person_let_be_tried_again_is_asked_about_again_when_it
         });
     }
 }
+
+#[test]
+fn a_retry_does_not_go_on_with_a_child_before_what_stands_before_it_has_ended() {
+    let charge = Arc::new(ScriptedTool::pending("t.charge", EffectClass::Keyed, |context, _| {
+        Box::pin(async move {
+            pause(Millis(5_000)).await;
+            if context.key.ends_with(":0") {
+                Err(ToolFailure::permanent("no money"))
+            } else {
+                Ok(ToolOutcome::default())
+            }
+        })
+    }));
+    World::with([charge]).run(async |live| {
+        live.put(json!({"key": "test.tell", "steps": [step("tell", "core.fail", json!({"message": "as told"}))]}))
+            .await;
+        let tell = json!({"id": "tell", "kind": "task", "planKey": "test.tell", "input": {}, "when": "always"});
+        let steps = json!([step("charge", "t.charge", json!({})), step("ship", "core.noop", json!({})), tell]);
+        let id = live.begin(plan(steps), json!({})).await;
+        assert_eq!(live.proven(id).await.completed_step_ids, [] as [&str; 0]);
+        live.engine.retry(&live.world.actor, id).await.unwrap();
+        let task = live.proven(id).await;
+        assert_eq!((task.status, task.completed_step_ids), (TaskStatus::Failed, vec!["charge".into(), "ship".into()]));
+    });
+}

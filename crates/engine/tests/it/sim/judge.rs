@@ -187,6 +187,11 @@ impl<'a> Judge<'a> {
         };
         self.visited.insert(id.to_owned());
         if seen.is_undone && around != Around::Calm {
+            if let Kind::Child(program) = &step.kind
+                && self.seen.children.contains_key(id)
+            {
+                self.child(id, program);
+            }
             return Came { never: true, ..Came::default() };
         }
         if around == Around::Stopped && !step.always {

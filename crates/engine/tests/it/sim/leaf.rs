@@ -11,7 +11,7 @@ use super::seen::{End, SeenStep};
 
 /// The legal ends of a step.
 #[derive(Default, Debug)]
-struct Legal {
+pub(super) struct Legal {
     /// With which data it may complete.
     completed: Option<Value>,
     fails: bool,
@@ -129,7 +129,7 @@ impl Judge<'_> {
         }
     }
 
-    fn child(&mut self, id: &str, program: &Program) -> Legal {
+    pub(super) fn child(&mut self, id: &str, program: &Program) -> Legal {
         let children = self.seen.children.get(id).cloned().unwrap_or_default();
         let [child] = children[..] else {
             self.fault(id, format!("it has the children {children:?}, and should have one"));

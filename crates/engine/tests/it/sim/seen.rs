@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use kybern_core::id::TaskId;
 use kybern_core::task::{
-    JournalEntry, JournalRow, Opening, Resolution, Signal, StepOutcome, StepStatus, Task, TaskStatus, Wait, WaitKind,
+    JournalEntry, JournalRow, Opening, Resolution, Signal, StepOutcome, StepStatus, Task, TaskStatus, Wait,
 };
 use kybern_core::time::Timestamp;
 use kybern_engine::task::TaskView;
@@ -150,8 +150,7 @@ impl Seen {
         for id in again {
             let step = self.steps.entry(id).or_default();
             (step.end, step.answer) = (None, None);
-            let child = step.waits.last().is_some_and(|wait| wait.kind == WaitKind::Child);
-            step.is_undone = !step.is_open && !child;
+            step.is_undone = !step.is_open;
         }
     }
 
