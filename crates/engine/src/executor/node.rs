@@ -79,6 +79,8 @@ pub struct Node {
     pub attempts: u32,
     /// How often it was put off because the worker did not have its tool.
     pub misses: u32,
+    /// Whether it has been scheduled, as far as the journal knows: it counts towards the task's cap from then on.
+    pub scheduled: bool,
     /// What was decided when it was opened.
     pub opening: Option<Opening>,
     /// What a person's answers left.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use kybern_core::id::TaskId;
+use kybern_core::plan::PatchMode;
 use kybern_core::task::{
     JournalEntry, JournalRow, Opening, Resolution, Signal, StepOutcome, StepStatus, Task, TaskStatus, Wait,
 };
@@ -158,6 +159,18 @@ impl Seen {
     fn is_inside(&self, id: &str, outer: &str) -> bool {
         let added = |added: &String| id.starts_with(added) && !outer.starts_with(added);
         id.strip_prefix(outer).is_some_and(|rest| rest.starts_with("__")) && !self.added.iter().any(added)
+    }
+
+    /// Whether a step that was not reached, and would be after a retry, was replaced by one that came after it and ran
+    /// although something before both had failed.
+    pub fn was_replaced(&self, id: &str) -> bool {
+        let replaces = |row: &JournalRow| match &row.entry {
+            JournalEntry::Finished(outcome) => {
+                outcome.patch.as_ref().is_some_and(|patch| patch.mode == PatchMode::Replace)
+            }
+            _ => false,
+        };
+        self.retried && !id.contains("__") && self.rows.iter().any(replaces)
     }
 
     /// The last row in which a step, or anything inside it, ended.
