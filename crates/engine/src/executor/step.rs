@@ -14,7 +14,7 @@ use kybern_core::task::{Effect, JournalEntry, StepError, StepOutcome, StepStatus
 use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Map, Value};
 
-use super::node::Node;
+use super::node::{Node, NodeState};
 use super::run::Run;
 use super::walk_apply::CAP;
 use crate::templates::{self, RenderError};
@@ -125,7 +125,7 @@ pub(super) fn begin(run: &Run, index: usize, now: Timestamp) -> Begun {
 pub(super) fn condition_holds(run: &Run, index: usize) -> Result<bool, RenderError> {
     let node = run.walk.node(index);
     match &node.spec.condition {
-        Some(condition) if node.attempts == 0 => {
+        Some(condition) if node.attempts == 0 && node.state == NodeState::Pending => {
             templates::truth(condition, &run.surroundings.context(&run.walk, Some(index)))
         }
         Some(_) | None => Ok(true),

@@ -65,7 +65,7 @@ impl Walk {
                 self.finish(index, Arc::new((**outcome).clone()));
             }
             JournalEntry::Retrying { due, .. } => {
-                // Put off without a try: the worker did not have the tool.
+                // Put off without a try that ended: the worker did not have the tool, or died.
                 self.nodes[index].misses += u32::from(row.attempt <= known_attempts);
                 self.nodes[index].state = NodeState::Backoff(*due);
             }
