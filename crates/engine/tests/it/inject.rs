@@ -6,12 +6,14 @@ use kybern_core::error::ErrorCode;
 use kybern_core::event::EventType;
 use kybern_core::plan::{PatchMode, PlanPatch, StepId, StepSpec};
 use kybern_core::task::{EffectClass, TaskStatus};
+use kybern_core::time::Millis;
 use kybern_core::tool::ToolOutcome;
 use kybern_engine::task::SubmitRequest;
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Map, Value, json};
 
 use crate::live::{Live, kinds};
+use crate::outside::pause;
 use crate::world::{World, plan, step};
 
 fn inject(id: &str, steps: Value) -> Value {
@@ -144,6 +146,37 @@ fn a_patch_appends_steps_or_replaces_those_that_have_not_begun() {
             assert_eq!(revised.summary, "it is better");
         });
     }
+}
+
+#[test]
+fn a_step_that_ran_while_the_rest_was_replaced_is_made_again_after_a_crash() {
+    let revise = ScriptedTool::new("t.revise", EffectClass::Read, |_, _| {
+        let new = StepSpec::tool(StepId::parse("new").unwrap(), "core.noop", Map::new());
+        let patch = PlanPatch { mode: PatchMode::Replace, steps: vec![new], reason: "it is better".to_owned() };
+        Ok(ToolOutcome { patch: Some(patch), ..ToolOutcome::default() })
+    });
+    let charge = Arc::new(ScriptedTool::pending("t.charge", EffectClass::Keyed, |context, _| {
+        Box::pin(async move {
+            pause(Millis(if context.may_have_happened { 1 } else { 600_000 })).await;
+            Ok(ToolOutcome::default())
+        })
+    }));
+    let world = World::with([Arc::new(revise), charge.clone()]);
+    let id = world.run(async |live| {
+        let steps = json!([
+            {"id": "a", "tool": "t.revise", "dependsOn": []},
+            {"id": "charge", "tool": "t.charge", "dependsOn": [], "timeoutMs": 3_600_000},
+            {"id": "gone", "tool": "core.noop", "dependsOn": ["charge"]},
+        ]);
+        let id = live.begin(plan(steps), json!({})).await;
+        live.until(id, |task| charge.count() == 1 && task.completed_step_ids == ["a"]).await;
+        id
+    });
+    world.run(async |live| {
+        let task = live.proven(id).await;
+        assert_eq!(task.completed_step_ids, ["a", "charge", "a__new"]);
+        assert_eq!(charge.count(), 2);
+    });
 }
 
 #[test]
