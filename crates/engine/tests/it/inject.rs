@@ -7,7 +7,7 @@ use kybern_core::event::EventType;
 use kybern_core::plan::{PatchMode, PlanPatch, StepId, StepSpec};
 use kybern_core::task::{EffectClass, TaskStatus};
 use kybern_core::time::Millis;
-use kybern_core::tool::ToolOutcome;
+use kybern_core::tool::{ToolFailure, ToolOutcome};
 use kybern_engine::task::SubmitRequest;
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Map, Value, json};
@@ -100,6 +100,39 @@ fn injections_over_the_cap_are_refused_and_runaway_injection_ends_failed() {
         let id = live.submit("test.plan", json!({})).await.id;
         let task = live.proven(id).await;
         assert_eq!((task.status, tool.count()), (TaskStatus::Failed, 57));
+    });
+}
+
+#[test]
+fn a_proposal_is_refused_whole_when_it_and_what_is_known_are_over_the_cap() {
+    World::new().run(async |live| {
+        let two = json!([step("x", "core.noop", json!({})), step("y", "core.noop", json!({}))]);
+        live.put(plan(json!([inject("a", two), step("b", "core.noop", json!({}))]))).await;
+        for (max_steps, completed) in [(4, vec!["a", "a__x", "a__y", "b"]), (3, vec![])] {
+            let request = SubmitRequest {
+                plan_key: Some("test.plan".to_owned()),
+                max_steps: Some(max_steps),
+                ..SubmitRequest::text("go")
+            };
+            let id = live.try_submit(request).await.unwrap().id;
+            let task = live.proven(id).await;
+            assert_eq!(task.completed_step_ids, completed, "{:?}", task.error_message);
+        }
+    });
+}
+
+#[test]
+fn a_second_try_takes_no_second_place_under_the_cap() {
+    let tool = Arc::new(ScriptedTool::new("t.flaky", EffectClass::Keyed, |context, _| match context.attempt {
+        1 => Err(ToolFailure::transient("busy")),
+        _ => Ok(ToolOutcome::default()),
+    }));
+    World::with([tool.clone()]).run(async |live| {
+        live.put(plan(json!([step("a", "t.flaky", json!({}))]))).await;
+        let request =
+            SubmitRequest { plan_key: Some("test.plan".to_owned()), max_steps: Some(1), ..SubmitRequest::text("go") };
+        let id = live.try_submit(request).await.unwrap().id;
+        assert_eq!((live.proven(id).await.status, tool.count()), (TaskStatus::Completed, 2));
     });
 }
 

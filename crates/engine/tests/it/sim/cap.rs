@@ -1,12 +1,14 @@
 //! What the cap on a task's steps does: nothing is scheduled beyond it, and nothing is refused before it.
 
+use std::collections::BTreeSet;
+
 use kybern_core::task::{JournalEntry, StepStatus};
 use serde_json::json;
 
 use super::judge::Judge;
 use super::leaf::Legal;
 use super::program::{Kind, Step};
-use super::seen::End;
+use super::seen::{End, SeenStep};
 
 impl Judge<'_> {
     /// Whether a step was refused because the task may schedule no more.
@@ -37,14 +39,18 @@ impl Judge<'_> {
     }
 
     /// What a tool proposes is refused when it could not be scheduled in any case: with what is known already it is
-    /// over the cap. How much was known at that moment lies between what had begun and all that there may ever be.
+    /// over the cap. How much was known at that moment lies between the plan's own steps with what had begun inside of
+    /// them, and all that there may ever be.
     pub(super) fn proposal(&self, id: &str, steps: &[Step], end: &End) -> Legal {
         let more = count(steps);
-        let skipped = |end: &Option<End>| end.as_ref().is_some_and(|end| end.outcome.status == StepStatus::Skipped);
-        let begun = |(known, step): &(&String, &super::seen::SeenStep)| {
-            *known == id || (step.first < end.seq && !skipped(&step.end))
-        };
-        let least = u32::try_from(self.seen.steps.iter().filter(begun).count()).unwrap();
+        let skipped = |step: &SeenStep| step.end.as_ref().is_some_and(|end| end.outcome.status == StepStatus::Skipped);
+        let seen = |known: &String| self.seen.steps.get(known);
+        let is_own = |known: &String| !self.seen.is_replaced() && !seen(known).is_some_and(skipped);
+        let own = self.own.iter().filter(|known| is_own(known));
+        let begun = |(known, step): &(&String, &SeenStep)| *known == id || (step.first < end.seq && !skipped(step));
+        let known: BTreeSet<&String> =
+            own.chain(self.seen.steps.iter().filter(begun).map(|(known, _)| known)).collect();
+        let least = u32::try_from(known.len()).unwrap();
         Legal {
             completed: (least + more <= self.cap).then(|| json!({})),
             fails: self.most + more > self.cap,

@@ -60,6 +60,8 @@ pub struct Judge<'a> {
     pub(super) scheduled: u32,
     /// How many steps may be scheduled.
     pub(super) cap: u32,
+    /// The ids of the plan's own steps.
+    pub(super) own: Vec<String>,
     /// The most steps that the task can come to know.
     pub(super) most: u32,
     /// The rows in which steps were refused because of the cap.
@@ -82,6 +84,7 @@ impl<'a> Judge<'a> {
             used: 0,
             scheduled: 0,
             cap,
+            own: Vec::new(),
             most: 0,
             refused: Vec::new(),
             patches: Vec::new(),
@@ -95,6 +98,7 @@ impl<'a> Judge<'a> {
 
     /// Judges a task by its program.
     pub fn task(&mut self, program: &Program) -> Verdict {
+        self.own = program.steps.iter().map(Step::id).collect();
         self.most = super::cap::most(&program.steps);
         let came = self.list(&program.steps, "", Around::Calm);
         let ran: Vec<String> = self.seen.steps.keys().filter(|id| !self.visited.contains(*id)).cloned().collect();
@@ -214,7 +218,8 @@ impl<'a> Judge<'a> {
 
     fn step(&mut self, id: &str, step: &Step, around: Around) -> Came {
         let Some(seen) = self.seen.steps.get(id).cloned() else {
-            if around == Around::Calm && self.seen.was_replaced(id) {
+            if around == Around::Calm && self.seen.retried && self.seen.is_replaced() && !id.contains("__") {
+                // Not reached before the retry, it was replaced by a step that ran although something had failed.
                 return Came::default();
             }
             if !(self.seen.is_cancelled() || (around != Around::Calm && !step.always)) {

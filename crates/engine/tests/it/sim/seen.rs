@@ -161,16 +161,14 @@ impl Seen {
         id.strip_prefix(outer).is_some_and(|rest| rest.starts_with("__")) && !self.added.iter().any(added)
     }
 
-    /// Whether a step that was not reached, and would be after a retry, was replaced by one that came after it and ran
-    /// although something before both had failed.
-    pub fn was_replaced(&self, id: &str) -> bool {
-        let replaces = |row: &JournalRow| match &row.entry {
+    /// Whether a step replaced what had not begun of the plan.
+    pub fn is_replaced(&self) -> bool {
+        self.rows.iter().any(|row| match &row.entry {
             JournalEntry::Finished(outcome) => {
                 outcome.patch.as_ref().is_some_and(|patch| patch.mode == PatchMode::Replace)
             }
             _ => false,
-        };
-        self.retried && !id.contains("__") && self.rows.iter().any(replaces)
+        })
     }
 
     /// The last row in which a step, or anything inside it, ended.
