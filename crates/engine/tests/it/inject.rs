@@ -122,6 +122,24 @@ fn a_proposal_is_refused_whole_when_it_and_what_is_known_are_over_the_cap() {
 }
 
 #[test]
+fn a_tool_proposes_at_most_fifty_steps_at_once() {
+    World::new().run(async |live| {
+        for (count, status) in [(50, TaskStatus::Completed), (51, TaskStatus::Failed)] {
+            let steps: Vec<Value> = (0..count).map(|n| step(&format!("s{n}"), "core.noop", json!({}))).collect();
+            live.put(plan(json!([inject("a", json!(steps))]))).await;
+            let request = SubmitRequest {
+                plan_key: Some("test.plan".to_owned()),
+                max_steps: Some(100),
+                ..SubmitRequest::text("go")
+            };
+            let id = live.try_submit(request).await.unwrap().id;
+            let task = live.proven(id).await;
+            assert_eq!(task.status, status, "{:?}", task.error_message);
+        }
+    });
+}
+
+#[test]
 fn a_second_try_takes_no_second_place_under_the_cap() {
     let tool = Arc::new(ScriptedTool::new("t.flaky", EffectClass::Keyed, |context, _| match context.attempt {
         1 => Err(ToolFailure::transient("busy")),
