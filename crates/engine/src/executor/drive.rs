@@ -10,7 +10,7 @@ use futures::stream::FuturesUnordered;
 use futures::{FutureExt as _, StreamExt};
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::ports::Heartbeat;
-use kybern_core::task::{CommitRefused, Committed, EffectClass, StepError, TaskChange, TaskStatus, WaitKind, limits};
+use kybern_core::task::{CommitRefused, Committed, StepError, TaskChange, TaskStatus, WaitKind, limits};
 use kybern_core::time::Millis;
 
 use super::node::{NodeState, Phase};
@@ -72,7 +72,7 @@ impl Run {
         let mut in_flight: InFlight = FuturesUnordered::new();
         let mut effectful = 0_usize;
         if Box::pin(self.give_up_poisoned()).await? == Flow::Done
-            || Box::pin(self.ask_about_open_effects()).await? == Flow::Done
+            || Box::pin(self.take_up_open_effects()).await? == Flow::Done
         {
             return Ok(());
         }
@@ -129,20 +129,14 @@ impl Run {
         }
     }
 
-    /// A call of which nobody can know whether it had its effect is asked about before anything else is looked at: a
-    /// failure elsewhere, a condition that has changed or a cancel must not hide it.
-    async fn ask_about_open_effects(&mut self) -> Result<Flow, Stop> {
+    /// A call that was open when the process died is taken up before anything else is looked at: a failure elsewhere, a
+    /// condition that has changed or a cancel must not hide it.
+    async fn take_up_open_effects(&mut self) -> Result<Flow, Stop> {
         for index in self.walk.in_plan_order() {
-            let node = self.walk.node(index);
-            let open = matches!(node.state, NodeState::Pending | NodeState::Backoff(_))
-                && self
-                    .open_attempt(&node.id, node.generation)
-                    .is_some_and(|attempt| attempt.effect == EffectClass::Unkeyed);
-            if open {
-                let draft = tool_step::ambiguous(self, index, "the process died during the call", self.now());
-                if self.settle(draft, 0).await? == Flow::Done {
-                    return Ok(Flow::Done);
-                }
+            if let Some(draft) = tool_step::left_open(self, index, self.now())
+                && self.settle(draft, 0).await? == Flow::Done
+            {
+                return Ok(Flow::Done);
             }
         }
         Ok(Flow::Continue)

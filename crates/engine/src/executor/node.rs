@@ -77,8 +77,10 @@ pub struct Node {
     pub generation: u32,
     /// Tries so far in this generation.
     pub attempts: u32,
-    /// How often it was put off because the worker did not have its tool.
+    /// How often it was put off without a try that ended: the worker did not have its tool, or died.
     pub misses: u32,
+    /// Whether it has been scheduled, as far as the journal knows: it counts towards the task's cap from then on.
+    pub scheduled: bool,
     /// What was decided when it was opened.
     pub opening: Option<Opening>,
     /// What a person's answers left.

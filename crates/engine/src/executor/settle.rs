@@ -195,17 +195,13 @@ impl Run {
         }
         for (number, signal) in found {
             let drafts = super::signals::rows(self, number, &signal);
-            let (usage, effects) = match &signal {
+            let usage = match &signal {
                 // A child that was tried again tells all that it has used; some of it was told before.
-                Signal::ChildEnded { child, usage, .. } => (usage.minus(self.walk.used_by_child(*child)), Vec::new()),
-                Signal::Retry { .. } => {
-                    let children = self.walk.children_to_reopen().into_iter();
-                    (Usage::default(), children.map(Effect::Reopen).collect())
-                }
-                Signal::Review { .. } | Signal::Callback { .. } => (Usage::default(), Vec::new()),
+                Signal::ChildEnded { child, usage, .. } => usage.minus(self.walk.used_by_child(*child)),
+                Signal::Review { .. } | Signal::Callback { .. } | Signal::Retry { .. } => Usage::default(),
             };
             self.signals = self.signals.max(number);
-            let draft = Draft { rows: drafts, effects, usage, ..Draft::default() };
+            let draft = Draft { rows: drafts, usage, ..Draft::default() };
             if self.settle(draft, in_flight).await? == Flow::Done {
                 return Ok(Flow::Done);
             }

@@ -16,6 +16,7 @@ use serde_json::{Map, Value};
 
 use super::node::{Node, NodeState};
 use super::run::Run;
+use super::walk_apply::CAP;
 use crate::templates::{self, RenderError};
 use crate::tools::Prepared;
 
@@ -99,14 +100,14 @@ pub(super) fn begin(run: &Run, index: usize, now: Timestamp) -> Begun {
     let node = run.walk.node(index);
     let holds = condition_holds(run, index);
     let cap = usize::try_from(run.task.max_steps).unwrap_or(usize::MAX);
-    // A step that is skipped is not scheduled.
-    if holds != Ok(false) && node.state == NodeState::Pending && run.walk.scheduled() >= cap {
+    // A step that is skipped is not scheduled, and one that begins again has its place.
+    if holds != Ok(false) && !node.scheduled && run.walk.scheduled() >= cap {
         let message = format!(
             "Max execution steps exceeded ({}): the plan, its loops and injected steps together may schedule no more",
             run.task.max_steps
         );
         let mut outcome = StepOutcome::failed(failure(ErrorCode::Unprocessable, message));
-        outcome.metadata.insert("maxSteps".to_owned(), run.task.max_steps.into());
+        outcome.metadata.insert(CAP.to_owned(), run.task.max_steps.into());
         let entry = JournalEntry::Finished(Box::new(outcome));
         return Begun::Rows(Draft::row(RowDraft::of(node, 0, "the task may schedule no more steps", entry)));
     }
@@ -124,7 +125,7 @@ pub(super) fn begin(run: &Run, index: usize, now: Timestamp) -> Begun {
 pub(super) fn condition_holds(run: &Run, index: usize) -> Result<bool, RenderError> {
     let node = run.walk.node(index);
     match &node.spec.condition {
-        Some(condition) if node.attempts == 0 => {
+        Some(condition) if node.attempts == 0 && node.state == NodeState::Pending => {
             templates::truth(condition, &run.surroundings.context(&run.walk, Some(index)))
         }
         Some(_) | None => Ok(true),

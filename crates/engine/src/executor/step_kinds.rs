@@ -6,7 +6,7 @@ use kybern_core::outbox::{NewOutbox, OutboxChannel};
 use kybern_core::plan::step::LoopSource;
 use kybern_core::plan::{StepKind, TaskTarget};
 use kybern_core::task::{
-    AttemptKey, Channel, Delegation, Effect, JournalEntry, NewChild, NewTask, Opening, WaitKind, limits,
+    AttemptKey, Channel, Delegation, Effect, JournalEntry, NewChild, NewTask, Opening, Wait, WaitKind, limits,
 };
 use kybern_core::time::Timestamp;
 use serde_json::{Map, Value, json};
@@ -172,6 +172,11 @@ pub(super) fn delegation(run: &Run, index: usize, workflow: &str, args: Map<Stri
 
 fn child(run: &Run, index: usize, target: &TaskTarget, written: &Value, now: Timestamp) -> Draft {
     let node = run.walk.node(index);
+    if let Some(child) = &node.child {
+        // The task is tried again, and so is the child that it has: what that had done stays done.
+        let wait = Wait { since: now, ..(*child.wait).clone() };
+        return Draft { effects: vec![Effect::Reopen(child.id)], ..Draft::row(wait_row(node, wait)) };
+    }
     let TaskTarget::Plan(key) = target else {
         let message = "capabilities cannot be used: there is no marketplace on this server".to_owned();
         return fail(run, index, failure(ErrorCode::Unprocessable, message));

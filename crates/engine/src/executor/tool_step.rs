@@ -8,7 +8,7 @@ use kybern_core::time::{Millis, Timestamp};
 use kybern_core::tool::{Review, ToolFailure, ToolOutcome};
 use serde_json::{Map, Value, json};
 
-use super::node::Node;
+use super::node::{Node, NodeState};
 use super::run::Run;
 use super::step::{
     Begun, Call, Draft, RowDraft, Target, fail, failed_row, failure, render_object, retry_policy, unrenderable,
@@ -124,6 +124,32 @@ pub(super) fn ambiguous(run: &Run, index: usize, what: &str, now: Timestamp) -> 
     wait.schema = json!({"type": "object"});
     wait.details = json!({"tool": tool, "resolutions": ["done", "retry", "fail"], "effect": "unkeyed"});
     Draft::row(wait_row(node, wait))
+}
+
+/// What is journaled of a call that was open when the process died, because it could be hidden otherwise: of one that
+/// cannot be made again a person is asked; any other is made again although a failure beside it, or a condition that
+/// has changed, would keep it from beginning.
+pub(super) fn left_open(run: &Run, index: usize, now: Timestamp) -> Option<Draft> {
+    const WHY: &str = "the process died during the call";
+    let node = run.walk.node(index);
+    let open = run.open_attempt(&node.id, node.generation)?;
+    let is_hidden = run.walk.is_interrupted(index) || node.spec.condition.is_some();
+    match &node.state {
+        NodeState::Pending | NodeState::Backoff(_) if open.effect == EffectClass::Unkeyed => {
+            Some(ambiguous(run, index, WHY, now))
+        }
+        NodeState::Pending if is_hidden => {
+            let error = StepError { retryable: true, ..failure(ErrorCode::Unavailable, WHY) };
+            let entry = JournalEntry::Retrying { error, due: now };
+            Some(Draft::row(RowDraft::of(node, node.attempts, WHY, entry)))
+        }
+        NodeState::Pending
+        | NodeState::Running
+        | NodeState::Opened
+        | NodeState::Waiting(_)
+        | NodeState::Backoff(_)
+        | NodeState::Done(_) => None,
+    }
 }
 
 /// What the end of a call becomes.

@@ -123,15 +123,11 @@ impl Walk {
         self.signals_seen
     }
 
-    /// How many steps have been scheduled: started, whether they ended or not. Skipped ones do not count.
+    /// How many steps have been scheduled: started, whether they ended or not. Skipped ones do not count, nor do those
+    /// that the cap refused.
     #[must_use]
     pub fn scheduled(&self) -> usize {
-        let started = |node: &&Node| match &node.state {
-            NodeState::Pending => false,
-            NodeState::Done(outcome) => outcome.status != StepStatus::Skipped,
-            NodeState::Running | NodeState::Opened | NodeState::Waiting(_) | NodeState::Backoff(_) => true,
-        };
-        self.nodes.iter().filter(started).count()
+        self.nodes.iter().filter(|node| node.scheduled || node.state == NodeState::Running).count()
     }
 
     /// How many recoveries there have been since the last progress, given the row's count.

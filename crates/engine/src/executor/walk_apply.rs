@@ -15,6 +15,8 @@ use super::walk_state::merge_deep;
 
 /// In the metadata of a step that replaced what had not begun: the steps that ran at that moment.
 pub(super) const RAN: &str = "ranMeanwhile";
+/// In the metadata of a step that was refused because the task may schedule no more: how many it may.
+pub(super) const CAP: &str = "maxSteps";
 
 impl Walk {
     /// Takes in one row.
@@ -54,6 +56,7 @@ impl Walk {
         self.nodes[index].generation = row.generation;
         let known_attempts = self.nodes[index].attempts;
         self.nodes[index].attempts = known_attempts.max(row.attempt);
+        self.nodes[index].scheduled |= schedules(entry);
         match entry {
             JournalEntry::Finished(outcome) => {
                 if first_row && outcome.status != StepStatus::Skipped {
@@ -62,7 +65,7 @@ impl Walk {
                 self.finish(index, Arc::new((**outcome).clone()));
             }
             JournalEntry::Retrying { due, .. } => {
-                // Put off without a try: the worker did not have the tool.
+                // Put off without a try that ended: the worker did not have the tool, or died.
                 self.nodes[index].misses += u32::from(row.attempt <= known_attempts);
                 self.nodes[index].state = NodeState::Backoff(*due);
             }
@@ -214,6 +217,15 @@ impl Walk {
             | WaitKind::Child
             | WaitKind::Workflow => {}
         }
+    }
+}
+
+/// Whether a row tells that its step has been scheduled.
+fn schedules(entry: &JournalEntry) -> bool {
+    match entry {
+        JournalEntry::Finished(outcome) => outcome.status != StepStatus::Skipped && !outcome.metadata.contains_key(CAP),
+        JournalEntry::Opened(_) | JournalEntry::Waiting(_) | JournalEntry::Retrying { .. } => true,
+        JournalEntry::Answered { .. } | JournalEntry::Recovered { .. } | JournalEntry::Ended { .. } => false,
     }
 }
 

@@ -146,6 +146,7 @@ impl Walk {
                 generation: 0,
                 attempts: 0,
                 misses: 0,
+                scheduled: false,
                 opening: None,
                 answer: super::node::Answer::default(),
                 child: None,

@@ -2,26 +2,17 @@
 
 use std::collections::HashSet;
 
-use kybern_core::id::TaskId;
 use kybern_core::task::{StepStatus, TaskStatus};
 
 use super::node::NodeState;
 use super::walk::{Walk, is_container};
 
 impl Walk {
-    /// The children that are waited for once more when the task is tried again: they keep what they have done.
-    #[must_use]
-    pub(super) fn children_to_reopen(&self) -> Vec<TaskId> {
-        (0..self.nodes.len())
-            .filter(|index| self.goes_on_at_retry(*index) && !self.is_shut(*index))
-            .filter_map(|index| self.reopens(index))
-            .collect()
-    }
-
-    /// The child that a failed step waits for again. A cancelled one is not coming back: another takes its place.
-    fn reopens(&self, index: usize) -> Option<TaskId> {
-        let child = self.node(index).child.as_ref()?;
-        matches!(child.ended, Some(TaskStatus::Failed | TaskStatus::Completed)).then_some(child.id)
+    /// Whether a failed step goes on with the child that it has, which keeps what it has done. A cancelled one is not
+    /// coming back: another takes its place.
+    fn keeps_child(&self, index: usize) -> bool {
+        let ended = self.node(index).child.as_ref().and_then(|child| child.ended);
+        matches!(ended, Some(TaskStatus::Failed | TaskStatus::Completed))
     }
 
     /// Whether a retry lets a node go on: it failed and that was not tolerated, or it was interrupted by a failure.
@@ -86,11 +77,11 @@ impl Walk {
         for index in
             (0..self.nodes.len()).filter(|index| !shut[*index] && self.goes_on_at_retry(*index)).collect::<Vec<_>>()
         {
-            let waits_again = self.reopens(index).is_some();
+            let keeps_child = self.keeps_child(index);
             let node = &mut self.nodes[index];
-            if let Some(child) = node.child.as_mut().filter(|_| waits_again) {
-                child.ended = None;
-                node.state = NodeState::Waiting(child.wait.clone());
+            if keeps_child {
+                // Its child goes on when its turn comes: what stands before it may begin anew.
+                node.state = NodeState::Pending;
             } else if is_container(&node.spec.kind) && node.opening.is_some() {
                 node.state = NodeState::Opened;
             } else {
@@ -99,6 +90,7 @@ impl Walk {
                 node.attempts = 0;
                 node.misses = 0;
                 node.answer = super::node::Answer::default();
+                node.child = None;
             }
         }
         for phase in self.phases.values_mut() {

@@ -168,3 +168,17 @@ fn corrections_are_merged_deeply_and_lists_are_replaced() {
     merge_deep(&mut into, &from, 0);
     assert_eq!(Value::Object(into), json!({"a": {"b": 1, "c": [2], "e": {}}, "d": {"x": 1}}));
 }
+
+#[test]
+fn corrections_are_merged_sixteen_deep_and_replace_what_lies_deeper() {
+    let nested = |depth: usize, leaf: &str| {
+        let value = (0..depth).fold(json!({leaf: 1}), |inner, _| json!({"a": inner}));
+        value.as_object().cloned().unwrap()
+    };
+    for (depth, leaves) in [(16, 2), (17, 1)] {
+        let mut into = nested(depth, "x");
+        merge_deep(&mut into, &nested(depth, "y"), 0);
+        let leaf = Value::Object(into).pointer(&"/a".repeat(depth)).cloned().unwrap();
+        assert_eq!(leaf.as_object().unwrap().len(), leaves, "{depth}");
+    }
+}

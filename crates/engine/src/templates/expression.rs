@@ -371,6 +371,14 @@ mod tests {
     }
 
     #[test]
+    fn no_more_expressions_are_kept_than_may_be() {
+        for n in 0..=KEPT {
+            compile(&n.to_string()).unwrap();
+            assert!(CACHE.lock().unwrap().len() <= KEPT);
+        }
+    }
+
+    #[test]
     fn names_are_read_with_and_without_context_and_computed_ones_count_as_the_whole() {
         let paths = |source: &str| compile(source).unwrap().paths().to_vec();
         let path = |dotted: &str| dotted.split('.').map(str::to_owned).collect::<Path>();

@@ -327,6 +327,7 @@ mod unit {
             "state.names | sum(start='')",
             "state.names | sum(attribute='x', start=[])",
             "state.names | batch(1)",
+            "state.text | replace('', 'x')",
             "state.__class__",
         ] {
             assert_eq!(eval(expression), None, "{expression}");

@@ -8,6 +8,8 @@
 pub mod context;
 pub mod expression;
 mod filters;
+#[cfg(test)]
+mod limit_tests;
 pub mod render;
 mod value;
 

@@ -238,6 +238,7 @@ mod tests {
             "{{ 'a' * 100000000 }}",
             "{{ state.s * state.n }}",
             "{{ state.l * state.n }}",
+            "{{ (state.l * 2) | length }}",
             "{{ [1] * 100000000 }}",
             "{{ (state.n | string) * state.n }}",
             "{{ ((state | first) * state.million) | length }}",

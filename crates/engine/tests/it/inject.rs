@@ -6,12 +6,14 @@ use kybern_core::error::ErrorCode;
 use kybern_core::event::EventType;
 use kybern_core::plan::{PatchMode, PlanPatch, StepId, StepSpec};
 use kybern_core::task::{EffectClass, TaskStatus};
-use kybern_core::tool::ToolOutcome;
+use kybern_core::time::Millis;
+use kybern_core::tool::{ToolFailure, ToolOutcome};
 use kybern_engine::task::SubmitRequest;
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Map, Value, json};
 
 use crate::live::{Live, kinds};
+use crate::outside::pause;
 use crate::world::{World, plan, step};
 
 fn inject(id: &str, steps: Value) -> Value {
@@ -102,6 +104,57 @@ fn injections_over_the_cap_are_refused_and_runaway_injection_ends_failed() {
 }
 
 #[test]
+fn a_proposal_is_refused_whole_when_it_and_what_is_known_are_over_the_cap() {
+    World::new().run(async |live| {
+        let two = json!([step("x", "core.noop", json!({})), step("y", "core.noop", json!({}))]);
+        live.put(plan(json!([inject("a", two), step("b", "core.noop", json!({}))]))).await;
+        for (max_steps, completed) in [(4, vec!["a", "a__x", "a__y", "b"]), (3, vec![])] {
+            let request = SubmitRequest {
+                plan_key: Some("test.plan".to_owned()),
+                max_steps: Some(max_steps),
+                ..SubmitRequest::text("go")
+            };
+            let id = live.try_submit(request).await.unwrap().id;
+            let task = live.proven(id).await;
+            assert_eq!(task.completed_step_ids, completed, "{:?}", task.error_message);
+        }
+    });
+}
+
+#[test]
+fn a_tool_proposes_at_most_fifty_steps_at_once() {
+    World::new().run(async |live| {
+        for (count, status) in [(50, TaskStatus::Completed), (51, TaskStatus::Failed)] {
+            let steps: Vec<Value> = (0..count).map(|n| step(&format!("s{n}"), "core.noop", json!({}))).collect();
+            live.put(plan(json!([inject("a", json!(steps))]))).await;
+            let request = SubmitRequest {
+                plan_key: Some("test.plan".to_owned()),
+                max_steps: Some(100),
+                ..SubmitRequest::text("go")
+            };
+            let id = live.try_submit(request).await.unwrap().id;
+            let task = live.proven(id).await;
+            assert_eq!(task.status, status, "{:?}", task.error_message);
+        }
+    });
+}
+
+#[test]
+fn a_second_try_takes_no_second_place_under_the_cap() {
+    let tool = Arc::new(ScriptedTool::new("t.flaky", EffectClass::Keyed, |context, _| match context.attempt {
+        1 => Err(ToolFailure::transient("busy")),
+        _ => Ok(ToolOutcome::default()),
+    }));
+    World::with([tool.clone()]).run(async |live| {
+        live.put(plan(json!([step("a", "t.flaky", json!({}))]))).await;
+        let request =
+            SubmitRequest { plan_key: Some("test.plan".to_owned()), max_steps: Some(1), ..SubmitRequest::text("go") };
+        let id = live.try_submit(request).await.unwrap().id;
+        assert_eq!((live.proven(id).await.status, tool.count()), (TaskStatus::Completed, 2));
+    });
+}
+
+#[test]
 fn the_cap_counts_scheduled_steps_and_not_skipped_ones() {
     World::new().run(async |live| {
         let mut steps: Vec<Value> =
@@ -144,6 +197,37 @@ fn a_patch_appends_steps_or_replaces_those_that_have_not_begun() {
             assert_eq!(revised.summary, "it is better");
         });
     }
+}
+
+#[test]
+fn a_step_that_ran_while_the_rest_was_replaced_is_made_again_after_a_crash() {
+    let revise = ScriptedTool::new("t.revise", EffectClass::Read, |_, _| {
+        let new = StepSpec::tool(StepId::parse("new").unwrap(), "core.noop", Map::new());
+        let patch = PlanPatch { mode: PatchMode::Replace, steps: vec![new], reason: "it is better".to_owned() };
+        Ok(ToolOutcome { patch: Some(patch), ..ToolOutcome::default() })
+    });
+    let charge = Arc::new(ScriptedTool::pending("t.charge", EffectClass::Keyed, |context, _| {
+        Box::pin(async move {
+            pause(Millis(if context.may_have_happened { 1 } else { 600_000 })).await;
+            Ok(ToolOutcome::default())
+        })
+    }));
+    let world = World::with([Arc::new(revise), charge.clone()]);
+    let id = world.run(async |live| {
+        let steps = json!([
+            {"id": "a", "tool": "t.revise", "dependsOn": []},
+            {"id": "charge", "tool": "t.charge", "dependsOn": [], "timeoutMs": 3_600_000},
+            {"id": "gone", "tool": "core.noop", "dependsOn": ["charge"]},
+        ]);
+        let id = live.begin(plan(steps), json!({})).await;
+        live.until(id, |task| charge.count() == 1 && task.completed_step_ids == ["a"]).await;
+        id
+    });
+    world.run(async |live| {
+        let task = live.proven(id).await;
+        assert_eq!(task.completed_step_ids, ["a", "charge", "a__new"]);
+        assert_eq!(charge.count(), 2);
+    });
 }
 
 #[test]

@@ -97,6 +97,43 @@ fn a_condition_that_has_changed_meanwhile_does_not_hide_it() {
 }
 
 #[test]
+fn a_call_that_can_be_made_again_is_hidden_neither_by_a_failure_beside_it_nor_by_a_condition() {
+    for effect in [EffectClass::Keyed, EffectClass::Queryable] {
+        let act = Arc::new(ScriptedTool::pending("t.act", effect, |context, _| {
+            async move {
+                if !context.may_have_happened {
+                    std::future::pending::<()>().await;
+                }
+                Ok(ToolOutcome::default())
+            }
+            .boxed()
+        }));
+        let ends = [(json!({"fail": true}), TaskStatus::Failed), (json!({"set": {"x": 1}}), TaskStatus::Completed)];
+        for (how, status) in ends {
+            let world = World::with([act.clone(), sibling()]);
+            let calls = act.count();
+            let mut call = step("act", "t.act", json!({}));
+            call["condition"] = json!("{{ state.x is undefined }}");
+            let plan = beside(json!([step("other", "t.sibling", how)]), call);
+            let id = world.run(async |live| {
+                let id = live.begin(plan, json!({})).await;
+                live.until(id, |task| {
+                    let ended = task.completed_step_ids.iter().chain(&task.failed_steps).any(|step| step == "p__other");
+                    ended && act.count() == calls + 1
+                })
+                .await;
+                id
+            });
+            world.run(async |live| {
+                let task = live.proven(id).await;
+                assert_eq!((task.status, act.count()), (status, calls + 2));
+                assert!(task.completed_step_ids.iter().any(|step| step == "p__act"), "{:?}", task.completed_step_ids);
+            });
+        }
+    }
+}
+
+#[test]
 fn it_is_asked_about_before_its_siblings_begin_anything() {
     let act = silent();
     let world = World::with([act.clone(), sibling()]);

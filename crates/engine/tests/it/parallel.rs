@@ -91,6 +91,42 @@ fn a_branch_that_fails_keeps_its_siblings_from_beginning_anything_new() {
 }
 
 #[test]
+fn a_step_between_two_tries_takes_those_that_it_has_left_although_its_sibling_has_failed() {
+    let charge = Arc::new(ScriptedTool::new("t.charge", EffectClass::Keyed, |context, _| match context.attempt {
+        1 => Err(ToolFailure::transient("nobody knows").unknown()),
+        _ => Ok(ToolOutcome::default()),
+    }));
+    World::with([charge.clone()]).run(async |live| {
+        let mut charging = step("charge", "t.charge", json!({}));
+        charging["retry"] = json!({"maxAttempts": 2, "initialDelayMs": 1_000});
+        let never = step("never", "core.noop", json!({}));
+        let bad = step("bad", "core.fail", json!({"message": "as told"}));
+        let steps = json!([{"id": "p", "kind": "parallel", "branches": [[charging, never], [bad]]}]);
+        let task = live.run(steps, json!({})).await;
+        assert_eq!((task.status, charge.count()), (TaskStatus::Failed, 2));
+        assert_eq!(task.completed_step_ids, ["p__charge"]);
+    });
+}
+
+#[test]
+fn a_condition_is_asked_before_the_first_try_only() {
+    let charge = Arc::new(ScriptedTool::new("t.charge", EffectClass::Keyed, |context, _| match context.attempt {
+        1 => Err(ToolFailure::transient("busy")),
+        _ => Ok(ToolOutcome::default()),
+    }));
+    World::with([charge.clone(), slow()]).run(async |live| {
+        let mut charging = step("charge", "t.charge", json!({}));
+        charging["retry"] = json!({"maxAttempts": 2, "initialDelayMs": 1_000});
+        charging["condition"] = json!("{{ state.x is undefined }}");
+        let branches = json!([[charging], [slow_step("other", 20, &json!({"x": 1}))]]);
+        let steps = json!([{"id": "p", "kind": "parallel", "branches": branches}]);
+        let id = live.begin(plan(steps), json!({})).await;
+        assert_eq!(live.proven(id).await.completed_step_ids, ["p", "p__charge", "p__other"]);
+        assert_eq!(charge.count(), 2);
+    });
+}
+
+#[test]
 fn at_most_16_steps_of_a_task_run_at_the_same_time() {
     let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let counts = (now.clone(), most.clone());

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use kybern_core::plan::{PatchMode, PlanPatch, StepId, StepSpec};
 use kybern_core::task::{EffectClass, Resolution, TaskStatus, WaitKind};
 use kybern_core::time::Millis;
-use kybern_core::tool::{ToolFailure, ToolOutcome};
+use kybern_core::tool::{Review, ToolFailure, ToolOutcome};
+use kybern_engine::task::SubmitRequest;
 use kybern_testkit::tools::ScriptedTool;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::live::kinds;
 use crate::outside::pause;
@@ -71,4 +73,131 @@ fn an_unkeyed_call_that_a_person_let_be_tried_again_is_asked_about_again_when_it
             }
         });
     }
+}
+
+#[test]
+fn a_retry_does_not_go_on_with_a_child_before_what_stands_before_it_has_ended() {
+    let charge = Arc::new(ScriptedTool::pending("t.charge", EffectClass::Keyed, |context, _| {
+        Box::pin(async move {
+            pause(Millis(5_000)).await;
+            if context.key.ends_with(":0") {
+                Err(ToolFailure::permanent("no money"))
+            } else {
+                Ok(ToolOutcome::default())
+            }
+        })
+    }));
+    World::with([charge]).run(async |live| {
+        live.put(json!({"key": "test.tell", "steps": [step("tell", "core.fail", json!({"message": "as told"}))]}))
+            .await;
+        let tell = json!({"id": "tell", "kind": "task", "planKey": "test.tell", "input": {}, "when": "always"});
+        let steps = json!([step("charge", "t.charge", json!({})), step("ship", "core.noop", json!({})), tell]);
+        let id = live.begin(plan(steps), json!({})).await;
+        assert_eq!(live.proven(id).await.completed_step_ids, [] as [&str; 0]);
+        live.engine.retry(&live.world.actor, id).await.unwrap();
+        let task = live.proven(id).await;
+        assert_eq!((task.status, task.completed_step_ids), (TaskStatus::Failed, vec!["charge".into(), "ship".into()]));
+    });
+}
+
+#[test]
+fn a_task_that_does_not_say_how_many_steps_it_takes_schedules_fifty_and_those_in_loops_count() {
+    World::new().run(async |live| {
+        for (rounds, status) in [(16, TaskStatus::Completed), (17, TaskStatus::Failed)] {
+            let items: Vec<u32> = (0..rounds).collect();
+            let inner = json!([step("a", "core.noop", json!({})), step("b", "core.noop", json!({}))]);
+            let inner = json!([{"id": "pair", "kind": "parallel", "branches": [inner]}]);
+            let id = live
+                .begin(plan(json!([{"id": "each", "kind": "loop", "over": items, "steps": inner}])), json!({}))
+                .await;
+            let task = live.proven(id).await;
+            assert_eq!(task.status, status, "{:?}", task.error_message);
+            let refused = task.error_message.is_some_and(|why| why.contains("Max execution steps exceeded (50)"));
+            assert_eq!(refused, status == TaskStatus::Failed);
+        }
+    });
+}
+
+#[test]
+fn a_step_that_was_refused_by_the_cap_takes_no_place_from_one_that_a_crash_interrupted() {
+    let charge = Arc::new(ScriptedTool::pending("t.charge", EffectClass::Keyed, |context, _| {
+        Box::pin(async move {
+            pause(Millis(if context.may_have_happened { 1 } else { 600_000 })).await;
+            Ok(ToolOutcome::default())
+        })
+    }));
+    let world = World::with([charge.clone()]);
+    let refused = json!([[step("more", "core.noop", json!({}))]]);
+    let small = json!({"id": "small", "kind": "parallel", "branches": refused, "stopOnFailure": false});
+    let mut charging = step("charge", "t.charge", json!({}));
+    charging["timeoutMs"] = json!(3_600_000);
+    let both = json!([{"id": "both", "kind": "parallel", "branches": [[charging], [small]]}]);
+    let id = world.run(async |live| {
+        live.put(plan(both)).await;
+        let request =
+            SubmitRequest { plan_key: Some("test.plan".to_owned()), max_steps: Some(3), ..SubmitRequest::text("go") };
+        let id = live.try_submit(request).await.unwrap().id;
+        live.until(id, |task| charge.count() == 1 && task.failed_steps.len() == 2).await;
+        id
+    });
+    world.run(async |live| {
+        let task = live.proven(id).await;
+        assert_eq!((task.status, charge.count()), (TaskStatus::Completed, 2), "{:?}", task.error_message);
+    });
+}
+
+#[test]
+fn a_step_that_has_been_called_keeps_its_place_under_the_cap_while_it_begins_again() {
+    let look = Arc::new(ScriptedTool::new("t.look", EffectClass::Read, |_, _| {
+        Ok(ToolOutcome::ask(Review {
+            reason: "look at it".to_owned(),
+            title: None,
+            schema: json!({"type": "object"}),
+            details: Value::Null,
+            answer_is_result: false,
+        }))
+    }));
+    World::with([look]).run(async |live| {
+        let pair = json!([step("one", "core.noop", json!({})), step("refused", "core.noop", json!({}))]);
+        let branches = json!([[step("look", "t.look", json!({}))], pair]);
+        let both = json!({"id": "both", "kind": "parallel", "branches": branches, "stopOnFailure": false});
+        live.put(plan(json!([both, step("last", "core.noop", json!({}))]))).await;
+        let request =
+            SubmitRequest { plan_key: Some("test.plan".to_owned()), max_steps: Some(3), ..SubmitRequest::text("go") };
+        let id = live.try_submit(request).await.unwrap().id;
+        assert_eq!(kinds(&live.rest(id).await), [WaitKind::Review]);
+        live.review(id, None, json!({})).await.unwrap();
+        let task = live.proven(id).await;
+        assert_eq!(task.failed_steps, ["both", "both__refused", "last"], "{:?}", task.error_message);
+    });
+}
+
+#[test]
+fn a_patch_replaces_what_has_not_begun_wherever_it_stands_and_leaves_what_has_run_always() {
+    let revise = Arc::new(ScriptedTool::new("t.revise", EffectClass::Read, |_, _| {
+        let new = StepSpec::tool(StepId::parse("new").unwrap(), "core.noop", Map::new());
+        let patch = PlanPatch { mode: PatchMode::Replace, steps: vec![new], reason: "it is better".to_owned() };
+        Ok(ToolOutcome { patch: Some(patch), ..ToolOutcome::default() })
+    }));
+    let charge = Arc::new(ScriptedTool::new("t.charge", EffectClass::Keyed, |context, _| {
+        if context.key.ends_with(":0") { Err(ToolFailure::permanent("no money")) } else { Ok(ToolOutcome::default()) }
+    }));
+    let always = |mut step: Value| {
+        step["when"] = json!("always");
+        step
+    };
+    World::with([revise, charge]).run(async |live| {
+        let [charge, revise] = ["charge", "revise"].map(|id| step(id, &format!("t.{id}"), json!({})));
+        let tell = always(step("tell", "core.noop", json!({})));
+        let ship = step("ship", "core.noop", json!({}));
+        for (steps, at_first, at_last) in [
+            (json!([charge, revise, tell, ship]), vec!["tell"], vec!["charge", "revise", "tell", "revise__new"]),
+            (json!([charge, ship, always(revise.clone())]), vec!["revise"], vec!["charge", "revise", "revise__new"]),
+        ] {
+            let id = live.begin(plan(steps), json!({})).await;
+            assert_eq!(live.proven(id).await.completed_step_ids, at_first);
+            live.engine.retry(&live.world.actor, id).await.unwrap();
+            assert_eq!(live.proven(id).await.completed_step_ids, at_last);
+        }
+    });
 }

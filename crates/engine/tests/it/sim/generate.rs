@@ -23,7 +23,6 @@ struct Maker<'d> {
     next: u32,
     /// Steps that may still be made.
     left: u32,
-    capped: bool,
     patched: bool,
 }
 
@@ -31,7 +30,7 @@ struct Maker<'d> {
 pub fn program(dice: &Dice) -> Program {
     let capped = dice.percent(6);
     let left = u32::try_from(dice.from(2, 11)).unwrap();
-    let mut maker = Maker { dice, next: 0, left, capped, patched: false };
+    let mut maker = Maker { dice, next: 0, left, patched: false };
     let mut made = maker.program(0);
     made.max_steps = capped.then(|| u32::try_from(dice.from(1, 8)).unwrap());
     made
@@ -125,15 +124,15 @@ impl Maker<'_> {
             25..29 if holds && !place.proposed && !place.in_loop && !graph && place.calm => {
                 Kind::While { rounds: u32::try_from(self.dice.below(3)).unwrap(), steps: self.some(round) }
             }
-            29..34 if holds && !self.capped && place.generation == 0 && !place.proposed => {
+            29..34 if holds && place.generation == 0 && !place.proposed => {
                 let saved = self.left;
                 self.left = saved.min(4);
                 let child = self.program(1);
                 self.left = saved.saturating_sub(2);
                 Kind::Child(child)
             }
-            34..40 if holds && !self.capped => Kind::Inject(self.some(Place { proposed: true, calm: false, ..inner })),
-            40..44 if !self.capped && !self.patched && place.chained && !place.in_loop && !place.proposed => {
+            34..40 if holds => Kind::Inject(self.some(Place { proposed: true, calm: false, ..inner })),
+            40..44 if !self.patched && place.chained && !place.in_loop && !place.proposed => {
                 self.patched = true;
                 let place = Place { proposed: true, calm: false, depth: place.depth.max(1), ..place };
                 let mut steps = self.some(place);

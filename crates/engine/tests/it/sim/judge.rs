@@ -57,15 +57,23 @@ pub struct Judge<'a> {
     entries: Vec<Entry>,
     visited: BTreeSet<String>,
     pub(super) used: u64,
-    scheduled: u32,
-    capped: u32,
-    max_steps: Option<u32>,
+    pub(super) scheduled: u32,
+    /// How many steps may be scheduled.
+    pub(super) cap: u32,
+    /// The ids of the plan's own steps.
+    pub(super) own: Vec<String>,
+    /// The most steps that the task can come to know.
+    pub(super) most: u32,
+    /// The rows in which steps were refused because of the cap.
+    pub(super) refused: Vec<i64>,
     /// What has been added to the plan: whether it replaces, by which step, what.
     patches: Vec<(bool, String, Vec<Step>)>,
+    /// The row in which a failure stopped the list that is being judged, or one around it.
+    pub(super) stopped: Option<i64>,
 }
 
 impl<'a> Judge<'a> {
-    pub fn new(all: &'a BTreeMap<TaskId, Seen>, seen: &'a Seen, ledger: &'a Ledger) -> Self {
+    pub fn new(all: &'a BTreeMap<TaskId, Seen>, seen: &'a Seen, ledger: &'a Ledger, cap: u32) -> Self {
         Self {
             all,
             seen,
@@ -75,9 +83,12 @@ impl<'a> Judge<'a> {
             visited: BTreeSet::new(),
             used: 0,
             scheduled: 0,
-            capped: 0,
-            max_steps: None,
+            cap,
+            own: Vec::new(),
+            most: 0,
+            refused: Vec::new(),
             patches: Vec::new(),
+            stopped: None,
         }
     }
 
@@ -87,18 +98,14 @@ impl<'a> Judge<'a> {
 
     /// Judges a task by its program.
     pub fn task(&mut self, program: &Program) -> Verdict {
-        self.max_steps = program.max_steps;
+        self.own = program.steps.iter().map(Step::id).collect();
+        self.most = super::cap::most(&program.steps);
         let came = self.list(&program.steps, "", Around::Calm);
         let ran: Vec<String> = self.seen.steps.keys().filter(|id| !self.visited.contains(*id)).cloned().collect();
         for id in ran {
             self.fault(&id, "it ran, and never should have");
         }
-        if let Some(cap) = self.max_steps
-            && self.scheduled > cap
-        {
-            let what = format!("{} steps scheduled, {} refused, the cap is {cap}", self.scheduled, self.capped);
-            self.fault("-", what);
-        }
+        self.within_cap();
         let mut state = Map::new();
         let mut last = Value::Null;
         for entry in std::mem::take(&mut self.entries) {
@@ -118,25 +125,56 @@ impl<'a> Judge<'a> {
         let mut entries: Vec<(String, Step)> =
             steps.iter().map(|step| (format!("{prefix}{}", step.id()), step.clone())).collect();
         let mut came: Vec<Came> = Vec::new();
+        let outer = self.stopped;
         let mut at = 0;
         while let Some((id, step)) = entries.get(at).cloned() {
             let before = ancestors(&entries, at);
             let here = self.around(&entries, &came, &before, at, around);
             self.in_order(&id, &entries, at);
+            let own = entries.iter().filter_map(|(id, _)| self.stop_of(id));
+            self.stopped = outer.into_iter().chain(own).min();
+            self.not_after_stop(&id, &entries, at);
             came.push(self.step(&id, &step, here));
             if prefix.is_empty() {
                 for (replaces, by, added) in std::mem::take(&mut self.patches) {
                     if replaces {
-                        entries.truncate(at + 1);
+                        let rest = entries.split_off(at + 1);
+                        entries.extend(self.left_by(&by, rest));
                     }
                     entries.extend(added.into_iter().map(|step| (format!("{by}__{}", step.id()), step)));
                 }
             }
             at += 1;
         }
+        self.stopped = outer;
         let stops = came.iter().any(|came| came.stops);
         let data = came.into_iter().rev().find_map(|came| came.data);
         Came { stops, never: false, data }
+    }
+
+    /// What a step that replaces the rest of the plan leaves of it: what had begun, because it ran although something
+    /// before it had failed.
+    fn left_by(&mut self, by: &str, rest: Vec<(String, Step)>) -> Vec<(String, Step)> {
+        let row = self.seen.steps.get(by).and_then(|step| step.end.as_ref()).map_or(0, |end| end.seq);
+        let (begun, replaced): (Vec<_>, Vec<_>) = rest
+            .into_iter()
+            .partition(|(id, _)| self.seen.steps.get(id).is_some_and(|step| step.first < row && !step.is_undone));
+        for (id, step) in replaced {
+            if self.seen.steps.get(&id).is_some_and(|step| step.is_undone) {
+                self.undone(&id, &step);
+            }
+        }
+        begun
+    }
+
+    /// A step that was to begin again with its task, and did not come to that.
+    fn undone(&mut self, id: &str, step: &Step) {
+        self.visited.insert(id.to_owned());
+        if let Kind::Child(program) = &step.kind
+            && self.seen.children.contains_key(id)
+        {
+            self.child(id, program);
+        }
     }
 
     fn around(
@@ -180,6 +218,10 @@ impl<'a> Judge<'a> {
 
     fn step(&mut self, id: &str, step: &Step, around: Around) -> Came {
         let Some(seen) = self.seen.steps.get(id).cloned() else {
+            if around == Around::Calm && self.seen.retried && self.seen.is_replaced() && !id.contains("__") {
+                // Not reached before the retry, it was replaced by a step that ran although something had failed.
+                return Came::default();
+            }
             if !(self.seen.is_cancelled() || (around != Around::Calm && !step.always)) {
                 self.fault(id, "it never ran");
             }
@@ -187,6 +229,7 @@ impl<'a> Judge<'a> {
         };
         self.visited.insert(id.to_owned());
         if seen.is_undone && around != Around::Calm {
+            self.undone(id, step);
             return Came { never: true, ..Came::default() };
         }
         if around == Around::Stopped && !step.always {
@@ -201,7 +244,8 @@ impl<'a> Judge<'a> {
             self.entries[place].merged.extend(seen.corrections.clone());
         }
         let Some(end) = &seen.end else {
-            self.scheduled += 1;
+            // One that is to begin again may have been refused before.
+            self.scheduled += u32::from(!seen.is_undone);
             if step.kind.is_container() {
                 self.inside(id, step, &seen, Around::Maybe);
             }
@@ -210,11 +254,7 @@ impl<'a> Judge<'a> {
         if !self.let_in(id, step, end, &seen) {
             return Came::default();
         }
-        if end.outcome.metadata.contains_key("maxSteps") {
-            self.capped += 1;
-            if self.max_steps.is_none() || end.outcome.status != StepStatus::Failed {
-                self.fault(id, "it was refused by a cap that the task does not have");
-            }
+        if self.is_refused(id, end) {
             // A task that may not go on is not let off because the step's own failures are tolerated.
             return Came { stops: true, ..Came::default() };
         }
@@ -290,7 +330,7 @@ fn is_to_begin_again(seen: &SeenStep) -> bool {
 }
 
 /// The steps that one waits for.
-fn dependencies(entries: &[(String, Step)], at: usize) -> Vec<usize> {
+pub(super) fn dependencies(entries: &[(String, Step)], at: usize) -> Vec<usize> {
     match &entries[at].1.after {
         Some(after) => (0..entries.len()).filter(|other| after.contains(&entries[*other].1.n)).collect(),
         None => at.checked_sub(1).into_iter().collect(),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use kybern_core::id::TaskId;
 use kybern_core::ports::CallbackOutcome::{Accepted, Kept, Late};
 use kybern_core::ports::{RecordStore as _, TaskStore as _};
-use kybern_core::task::{JournalEntry, JournalRow, Signal, StepStatus, TaskStatus};
+use kybern_core::task::{JournalEntry, JournalRow, Signal, StepStatus, TaskStatus, limits};
 use serde_json::Value;
 
 use super::Case;
@@ -44,7 +44,8 @@ pub fn faults(world: &SimWorld, case: &Case) -> Vec<String> {
         faults.extend(journal(seen, &all));
     }
     let root = &all[&world.did().root.unwrap()];
-    let mut judge = Judge::new(&all, root, &world.ledger);
+    let cap = case.program.max_steps.unwrap_or(limits::DEFAULT_MAX_STEPS);
+    let mut judge = Judge::new(&all, root, &world.ledger, cap);
     let verdict = judge.task(&case.program);
     faults.append(&mut judge.faults);
     faults.extend(holds(root, &verdict));

@@ -11,12 +11,12 @@ use super::seen::{End, SeenStep};
 
 /// The legal ends of a step.
 #[derive(Default, Debug)]
-struct Legal {
+pub(super) struct Legal {
     /// With which data it may complete.
-    completed: Option<Value>,
-    fails: bool,
+    pub(super) completed: Option<Value>,
+    pub(super) fails: bool,
     /// Tokens of a success.
-    used: u64,
+    pub(super) used: u64,
 }
 
 impl Legal {
@@ -40,7 +40,8 @@ impl Judge<'_> {
             Kind::Call(class, act) => self.call(step, *class, *act, seen, end),
             Kind::Agent(act) | Kind::Decision(act) => self.call(step, Class::Read, *act, seen, end),
             Kind::Share(_) => Legal::completes(json!({"shared": n})).uses(n),
-            Kind::Wait(_) | Kind::Inject(_) | Kind::Patch { .. } => Legal::completes(json!({})),
+            Kind::Wait(_) => Legal::completes(json!({})),
+            Kind::Inject(steps) | Kind::Patch { steps, .. } => self.proposal(id, steps, end),
             Kind::Count(of) => {
                 let name = format!("c{of}");
                 let before = self.known(&name).and_then(Value::as_u64).unwrap_or(0);
@@ -119,24 +120,26 @@ impl Judge<'_> {
             Kind::Delegate(super::program::Reply::Refused) | Kind::Workflow(super::program::Reply::Refused)
         );
         let code = end.outcome.error.as_ref().map(|error| error.code);
+        // What came before the step waited is there when it does.
+        let kept = callbacks.iter().any(|callback| callback.outcome == Some(CallbackOutcome::Kept));
         Legal {
             completed: may(true).then(|| json!({format!("w{}", step.n): 1})),
             fails: match code {
-                Some(ErrorCode::Timeout) => late,
+                Some(ErrorCode::Timeout) => late && !kept,
                 _ => refused || may(false),
             },
             used: 0,
         }
     }
 
-    fn child(&mut self, id: &str, program: &Program) -> Legal {
+    pub(super) fn child(&mut self, id: &str, program: &Program) -> Legal {
         let children = self.seen.children.get(id).cloned().unwrap_or_default();
         let [child] = children[..] else {
             self.fault(id, format!("it has the children {children:?}, and should have one"));
             return Legal::default();
         };
         let Some(seen) = self.all.get(&child) else { return Legal::default() };
-        let mut judge = Judge::new(self.all, seen, self.ledger);
+        let mut judge = Judge::new(self.all, seen, self.ledger, self.cap);
         let verdict = judge.task(program);
         let faults = std::mem::take(&mut judge.faults);
         self.faults.extend(faults);

@@ -1,6 +1,7 @@
 //! The simulator: random programs under random disturbances, in simulated time, and a judge that knows what must have
 //! come of them. A seed is a whole run and repeats itself; `cargo xtask sim --seed N` runs one.
 
+mod cap;
 mod dice;
 mod doom;
 mod engines;
@@ -16,6 +17,7 @@ mod program;
 mod schedule;
 mod seen;
 mod shrink;
+mod stops;
 mod story;
 mod tools;
 mod world;

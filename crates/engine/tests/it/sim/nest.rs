@@ -64,7 +64,18 @@ impl Judge<'_> {
                     .collect();
                 let beside = |at: usize| stops.iter().enumerate().any(|(other, stops)| other != at && *stops);
                 let around_of = |at: usize| if beside(at) { around.max(Around::Maybe) } else { around };
-                (0..branches.len()).map(|at| self.list(&branches[at], &prefix, around_of(at))).collect()
+                let stop_of = |judge: &Self, at: usize| {
+                    branches[at].iter().filter_map(|step| judge.stop_of(&format!("{prefix}{}", step.id()))).min()
+                };
+                let outer = self.stopped;
+                let mut lists = Vec::new();
+                for at in 0..branches.len() {
+                    let beside = (0..branches.len()).filter(|other| *other != at);
+                    self.stopped = beside.filter_map(|other| stop_of(self, other)).chain(outer).min();
+                    lists.push(self.list(&branches[at], &prefix, around_of(at)));
+                }
+                self.stopped = outer;
+                lists
             }
             Kind::Over { rounds, steps } => self.rounds(id, steps, *rounds, *rounds, around),
             Kind::While { rounds, steps } => {
@@ -90,6 +101,9 @@ impl Judge<'_> {
             }
             if stopped {
                 self.fault(id, format!("round {round} began after a failure"));
+            }
+            if begun && round > 0 {
+                self.no_round_after_stop(id, &format!("{id}__{}__", round - 1));
             }
             lists.push(self.list(steps, &prefix, around));
         }

@@ -84,7 +84,8 @@ impl Schedule {
         };
         with(&|less| less.lives.clear());
         with(&|less| less.lives.truncate(1));
-        with(&|less| less.second = None);
+        // Somebody must be left who works.
+        with(&|less| (less.second, less.drain) = (None, None));
         with(&|less| less.drain = None);
         with(&|less| less.sleepy = false);
         with(&|less| less.twice = false);

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use kybern_core::id::TaskId;
+use kybern_core::plan::PatchMode;
 use kybern_core::task::{
-    JournalEntry, JournalRow, Opening, Resolution, Signal, StepOutcome, StepStatus, Task, TaskStatus, Wait, WaitKind,
+    JournalEntry, JournalRow, Opening, Resolution, Signal, StepOutcome, StepStatus, Task, TaskStatus, Wait,
 };
 use kybern_core::time::Timestamp;
 use kybern_engine::task::TaskView;
@@ -150,8 +151,7 @@ impl Seen {
         for id in again {
             let step = self.steps.entry(id).or_default();
             (step.end, step.answer) = (None, None);
-            let child = step.waits.last().is_some_and(|wait| wait.kind == WaitKind::Child);
-            step.is_undone = !step.is_open && !child;
+            step.is_undone = !step.is_open;
         }
     }
 
@@ -159,6 +159,16 @@ impl Seen {
     fn is_inside(&self, id: &str, outer: &str) -> bool {
         let added = |added: &String| id.starts_with(added) && !outer.starts_with(added);
         id.strip_prefix(outer).is_some_and(|rest| rest.starts_with("__")) && !self.added.iter().any(added)
+    }
+
+    /// Whether a step replaced what had not begun of the plan.
+    pub fn is_replaced(&self) -> bool {
+        self.rows.iter().any(|row| match &row.entry {
+            JournalEntry::Finished(outcome) => {
+                outcome.patch.as_ref().is_some_and(|patch| patch.mode == PatchMode::Replace)
+            }
+            _ => false,
+        })
     }
 
     /// The last row in which a step, or anything inside it, ended.
