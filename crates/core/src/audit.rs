@@ -74,6 +74,9 @@ pub struct ChainedEvent {
 /// The hash before the first event.
 pub const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
+/// The act with which every tenant's chain begins.
+pub const TENANT_CREATED: &str = "tenant.create";
+
 /// The key of a tenant's chain.
 #[derive(Clone, Copy)]
 pub struct AuditKey([u8; 32]);
@@ -187,10 +190,12 @@ pub async fn verify<S: AuditStore + ?Sized>(store: &S, scope: TenantScope, key: 
     let head = store.audit_head(scope).await?;
     let last = head.as_ref().map_or(0, |(seq, _)| *seq);
     let mut verifier = ChainVerifier::new(key);
-    let (mut after, mut beyond) = (0, None);
+    let (mut after, mut beyond, mut begun_anew) = (0, None, false);
     while beyond.is_none() {
         let events = store.audit_events(scope, after, PAGE).await?;
         let Some(newest) = events.last().map(|event| event.seq) else { break };
+        // Without the master key nobody can write such an event, so a chain without it was begun by the next act.
+        begun_anew |= after == 0 && events.first().is_some_and(|first| first.event.action != TENANT_CREATED);
         events.iter().filter(|event| event.seq <= last).for_each(|event| verifier.push(event));
         beyond = (newest > last).then_some(newest);
         after = newest;
@@ -201,6 +206,10 @@ pub async fn verify<S: AuditStore + ?Sized>(store: &S, scope: TenantScope, key: 
     if let Some(seq) = beyond.filter(|seq| *seq > counted) {
         let problem = format!("lies beyond the head, which says {counted}: added or the head was set back");
         faults.push(ChainFault { seq, problem });
+    }
+    if begun_anew {
+        let problem = "it does not begin with the tenant's creation: what was before is removed".to_owned();
+        faults.push(ChainFault { seq: 1, problem });
     }
     if length == 0 && beyond.is_none() {
         let problem = "there are no events, not even that of the tenant's creation: all were removed".to_owned();

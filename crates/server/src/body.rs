@@ -150,18 +150,53 @@ mod tests {
         assert_eq!(bytes, "abc");
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_stands_still_is_given_up() {
+        let still = Body::from_stream(futures::stream::pending::<Result<Bytes, axum::Error>>());
+        let reading = tokio::time::timeout(STALL * 2, read(Request::new(still), 100)).await;
+        let problem = reading.expect("it is not waited for without end").unwrap_err();
+        assert_eq!((problem.0.code(), problem.0.to_string().contains("stopped")), (ErrorCode::Validation, true));
+    }
+
+    /// What becomes of a body that nobody reads to its end.
+    async fn dropped(body: Body, touched: bool) {
+        let background = TaskTracker::new();
+        drop(Draining { body: Some(body.into_data_stream()), touched, background: background.clone() });
+        background.close();
+        let drained = tokio::time::timeout(DRAIN_TIME * 2, background.wait()).await;
+        drained.expect("it is not drained without end");
+    }
+
+    #[tokio::test]
+    async fn what_nobody_reads_is_drained_up_to_a_limit() {
+        const CHUNK: usize = 1024 * 1024;
+        let seen: Arc<AtomicUsize> = Arc::default();
+        let count = Arc::clone(&seen);
+        let chunk = Bytes::from(vec![b'x'; CHUNK]);
+        let much = futures::stream::iter(0..1000).map(move |_| {
+            count.fetch_add(1, Ordering::SeqCst);
+            Ok::<_, axum::Error>(chunk.clone())
+        });
+        dropped(Body::from_stream(much), true).await;
+        assert_eq!(seen.load(Ordering::SeqCst), DRAIN_BYTES / CHUNK + 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_nobody_reads_and_nobody_sends_is_drained_for_a_while() {
+        dropped(Body::from_stream(futures::stream::pending::<Result<Bytes, axum::Error>>()), true).await;
+    }
+
+    #[tokio::test]
+    async fn what_is_not_sent_before_it_is_asked_for_is_not_drained() {
+        let seen: Arc<AtomicUsize> = Arc::default();
+        dropped(counted(50, &seen), false).await;
+        assert_eq!(seen.load(Ordering::SeqCst), 0);
+    }
+
     #[tokio::test]
     async fn what_nobody_reads_is_drained() {
         let seen: Arc<AtomicUsize> = Arc::default();
-        let background = TaskTracker::new();
-        let body = Draining {
-            body: Some(counted(50, &seen).into_data_stream()),
-            touched: true,
-            background: background.clone(),
-        };
-        drop(body);
-        background.close();
-        background.wait().await;
+        dropped(counted(50, &seen), true).await;
         assert_eq!(seen.load(Ordering::SeqCst), 50);
     }
 }

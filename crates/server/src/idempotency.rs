@@ -23,6 +23,7 @@ use bytes::Bytes;
 use kybern_core::actor::Actor;
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::ports::Idempotent;
+use kybern_core::task::limits;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
 use serde::{Deserialize, Serialize};
@@ -37,8 +38,6 @@ use crate::state::AppState;
 /// The header of the key.
 pub(crate) const KEY_HEADER: HeaderName = HeaderName::from_static("idempotency-key");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
-/// How long an answer is kept.
-const KEEP: Millis = Millis::from_secs(24 * 60 * 60);
 /// After how long a key without an answer counts as left behind by a crash; longer than the longest `waitMs`.
 const STALE: Millis = Millis::from_secs(120);
 /// Characters of a key.
@@ -190,7 +189,7 @@ impl Slot {
         });
         let answer = kept.as_ref().map(|(status, sealed)| (*status, sealed.as_str()));
         let now = engine.clock().now();
-        if let Err(error) = engine.store().answer_key(self.scope, self.place(), answer, KEEP, now).await {
+        if let Err(error) = engine.store().answer_key(self.scope, self.place(), answer, limits::KEY_LIFE, now).await {
             tracing::warn!(error.code = %error.code(), "the answer of an idempotent request was not kept");
         }
     }

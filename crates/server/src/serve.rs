@@ -42,3 +42,38 @@ pub async fn serve(listener: TcpListener, router: Router, shutdown: Cancellation
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    use axum::routing::get;
+    use tokio::io::AsyncWriteExt;
+    use tokio::net::TcpStream;
+    use tokio::sync::Notify;
+
+    #[tokio::test]
+    async fn an_answer_that_never_comes_does_not_keep_the_server_up() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut caller = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (begun, shutdown) = (Arc::new(Notify::new()), CancellationToken::new());
+        let (begins, stop) = (Arc::clone(&begun), shutdown.clone());
+        let never = move || {
+            begins.notify_one();
+            std::future::pending::<()>()
+        };
+        let stopping = async move {
+            caller.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+            begun.notified().await;
+            // From here on nothing moves but the clock.
+            tokio::time::pause();
+            stop.cancel();
+            drop(tokio::time::timeout(GRACE * 2, std::future::pending::<()>()).await);
+        };
+        tokio::select! {
+            served = serve(listener, Router::new().route("/", get(never)), shutdown) => served.unwrap(),
+            () = stopping => panic!("the server waits for an answer that never comes"),
+        }
+    }
+}

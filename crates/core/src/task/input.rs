@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::journal::StepError;
+use super::limits;
 use super::status::{Channel, TaskStatus};
 use super::wait::Wait;
 use crate::id::{TaskId, TenantId, UserId};
@@ -93,7 +94,7 @@ pub struct NewTask {
     pub channel: Channel,
     /// Where it comes from, for the dedupe key: `email`, `webhook/forms`, `sms`, `api/user:…`.
     pub source: String,
-    /// At most one task per tenant, source and key.
+    /// At most one task per tenant, source and key, while the key lives ([`NewTask::outlives`]).
     pub dedupe_key: Option<String>,
     /// Hash of the body under that key. The same key with another body is a conflict where the source says so.
     pub body_hash: Option<String>,
@@ -127,6 +128,15 @@ pub struct NewTask {
     pub forked_from: Option<(TaskId, Vec<super::journal::JournalRow>)>,
     /// When it is submitted.
     pub at: Timestamp,
+}
+
+impl NewTask {
+    /// Whether the key of an earlier task of its source, submitted at `earlier`, no longer stands for that task. A
+    /// caller of the API has the key for a day; a message and a step have theirs as long as the task is there.
+    #[must_use]
+    pub fn outlives(&self, earlier: Timestamp) -> bool {
+        self.source.starts_with("api/") && earlier.plus(limits::KEY_LIFE) <= self.at
+    }
 }
 
 /// How a submission ended.

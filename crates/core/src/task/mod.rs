@@ -51,6 +51,8 @@ pub mod limits {
     pub const MAX_INPUT: usize = 4 * 1024 * 1024;
     /// Bytes of one step's data as JSON.
     pub const MAX_STEP_DATA: usize = 4 * 1024 * 1024;
+    /// How long a caller's idempotency key lives.
+    pub const KEY_LIFE: Millis = Millis(24 * 60 * 60 * 1000);
     /// How long `waitMs` may wait.
     pub const MAX_WAIT: Millis = Millis(60_000);
 }

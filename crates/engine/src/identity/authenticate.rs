@@ -1,7 +1,7 @@
 //! Proving who somebody is. The one place of the engine where an [`Actor`] is made.
 
 use kybern_core::actor::{Actor, Principal, Role};
-use kybern_core::audit::AuditEvent;
+use kybern_core::audit::{self, AuditEvent};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{RequestId, TenantId, UserId};
 use kybern_core::identity::{KeyHolder, Tenant, User};
@@ -96,7 +96,8 @@ impl Engine {
             created_at: now,
         };
         let record = self.key_record(admin.id, "first admin key", key, now);
-        let event = AuditEvent::by_executor("tenant.create", format!("tenant:{}", tenant.id), json!({"first": true}));
+        let event =
+            AuditEvent::by_executor(audit::TENANT_CREATED, format!("tenant:{}", tenant.id), json!({"first": true}));
         inner.store.create_tenant(&tenant, &admin, &record, &inner.keys.api_key_hash(key), event).await
     }
 

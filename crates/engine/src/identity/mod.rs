@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use kybern_core::actor::{Actor, Principal, Right, Role};
-use kybern_core::audit::AuditEvent;
+use kybern_core::audit::{self, AuditEvent};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{KeyId, TenantId, UserId, WebhookId};
 use kybern_core::identity::{ApiKey, OutboundWebhook, Tenant, User};
@@ -114,7 +114,7 @@ impl Engine {
         };
         let key = self.fresh_key();
         let record = self.key_record(admin.id, "first admin key", &key, now);
-        let event = AuditEvent::by(actor, "tenant.create", format!("tenant:{}", tenant.id), json!({}));
+        let event = AuditEvent::by(actor, audit::TENANT_CREATED, format!("tenant:{}", tenant.id), json!({}));
         inner.store.create_tenant(&tenant, &admin, &record, &inner.keys.api_key_hash(&key), event).await?;
         Ok((tenant, key))
     }

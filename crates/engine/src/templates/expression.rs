@@ -36,6 +36,9 @@ const NUMERIC: &[&str] =
 const LISTS: &[&str] =
     &["list", "sort", "unique", "reverse", "map", "selectattr", "rejectattr", "items", "split", "default", "d"];
 
+/// Words that are no names: a bracket after one opens a value of its own, and neither calls nor looks up anything.
+const OPERATORS: &[&str] = &["not", "and", "or", "in", "is", "if", "else"];
+
 /// Why an expression cannot be compiled, or evaluated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExpressionError {
@@ -224,12 +227,17 @@ impl Shape {
         let mut shape = Self::default();
         let mut chars = source.chars().peekable();
         let mut before = ' ';
+        let mut word = String::new();
         // What is open: whether a comma in it separates arguments, and not the values of a tuple.
         let mut open: Vec<bool> = Vec::new();
         let mut in_word = false;
         while let Some(c) = chars.next() {
             shape.tokens += usize::from(!(c.is_whitespace() || in_word && is_name(c)));
+            if is_name(c) && !in_word {
+                word.clear();
+            }
             in_word = is_name(c);
+            let after_name = is_name(before) && !OPERATORS.contains(&word.as_str());
             match c {
                 '"' | '\'' => {
                     shape.has_text = true;
@@ -251,7 +259,7 @@ impl Shape {
                     shape.joins += 1;
                     shape.lists += usize::from(open.last() != Some(&true));
                 }
-                '(' => open.push(is_name(before)),
+                '(' => open.push(after_name),
                 ')' => drop(open.pop()),
                 '|' => {
                     let rest: String = chars.clone().skip_while(|c| c.is_whitespace()).collect();
@@ -260,7 +268,7 @@ impl Shape {
                 }
                 // A bracket after a name, a bracket or a parenthesis looks something up; otherwise it is a list.
                 '[' => {
-                    shape.lists += usize::from(!(is_name(before) || matches!(before, ']' | ')')));
+                    shape.lists += usize::from(!(after_name || matches!(before, ']' | ')')));
                     open.push(false);
                 }
                 '{' => {
@@ -268,6 +276,7 @@ impl Shape {
                     open.push(false);
                 }
                 ']' | '}' => drop(open.pop()),
+                name if is_name(name) => word.push(name),
                 _other => {}
             }
             shape.nesting = shape.nesting.max(open.len());
@@ -325,12 +334,17 @@ mod tests {
             "(1,) * 3",
             "(1, 2) * 3",
             "3 * ((state.n), 1)",
+            "not (1,) * 3",
+            "1 in [1] * 3",
+            "1 if state.n else (1,) * 3",
             "state.long | list * 2",
             "3 * 'a'",
         ] {
             assert!(matches!(compile(source), Err(ExpressionError::Refused { .. })), "{source:.40}");
         }
-        assert!(compile("state.n * (state.n | default(0, true))").is_ok(), "a comma between arguments is no list");
+        for source in ["state.n * (state.n | default(0, true))", "state.n in state.list and state.land[0] * 3"] {
+            assert!(compile(source).is_ok(), "{source}: neither a comma between arguments nor a look-up is a list");
+        }
         for source in ["1 +", "a b", "", "{% x %}", "state."] {
             assert!(matches!(compile(source), Err(ExpressionError::Syntax { .. })), "{source:?}");
         }

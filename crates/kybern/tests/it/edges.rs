@@ -7,6 +7,7 @@ mod events;
 mod machine;
 mod mail;
 mod process;
+mod tampering;
 mod verbs;
 
 use serde_json::{Value, json};

@@ -67,6 +67,22 @@ impl Site {
         self.postgres.as_ref().expect("the site is on PostgreSQL").rows(statement)
     }
 
+    /// Runs statements by a connection of their own, beneath whatever server there is on its database.
+    pub(crate) fn beneath(&self, statements: &str) {
+        let Some(database) = &self.postgres else {
+            let conn = rusqlite::Connection::open(self.folder().join("kybern.db")).unwrap();
+            conn.busy_timeout(PATIENCE).unwrap();
+            conn.execute_batch(&format!("BEGIN IMMEDIATE; {statements}; COMMIT")).unwrap();
+            return;
+        };
+        database.rows(statements);
+    }
+
+    /// An id as a statement on its database says it.
+    pub(crate) fn id(&self, id: &str) -> String {
+        if self.postgres.is_some() { format!("'{id}'") } else { format!("x'{}'", id.replace('-', "")) }
+    }
+
     /// The folder in which everything runs.
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()

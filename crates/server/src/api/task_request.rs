@@ -302,6 +302,19 @@ mod tests {
     }
 
     #[test]
+    fn a_text_over_its_limit_is_refused() {
+        let long = |length: usize| "x".repeat(length);
+        assert!(read(json!({"input": long(limits::MAX_INPUT), "planKey": long(MAX_NAME)})).is_ok());
+        assert_eq!(faulty_paths(json!({"input": long(limits::MAX_INPUT + 1)})), ["/input"]);
+        for name in ["planKey", "idempotencyKey"] {
+            assert_eq!(faulty_paths(json!({"input": "x", name: long(MAX_NAME + 1)})), [format!("/{name}")]);
+        }
+        let file = json!({"filename": long(MAX_NAME + 1), "contentType": long(MAX_NAME + 1), "dataBase64": ""});
+        let paths = ["/attachments/0/filename", "/attachments/0/contentType"];
+        assert_eq!(faulty_paths(json!({"attachments": [file]})), paths);
+    }
+
+    #[test]
     fn a_nul_is_refused_before_a_database_sees_it() {
         assert_eq!(faulty_paths(json!({"input": "a\u{0}b"})), ["/input"]);
     }

@@ -1,6 +1,7 @@
 //! A task's log as a stream.
 
 use futures::StreamExt;
+use kybern_server::state::MAX_STREAMS;
 use serde_json::{Value, json};
 
 use crate::fixture::Fixture;
@@ -112,6 +113,23 @@ async fn a_stream_ends_without_done_when_the_server_shuts_down() {
         text.push_str(std::str::from_utf8(&chunk.unwrap()).unwrap());
     }
     assert!(!text.contains("event: done"));
+}
+
+#[tokio::test]
+async fn one_stream_too_many_is_refused_until_another_ends() {
+    let app = App::start().await;
+    let fixture = Fixture::of(&app, &app.ours).await;
+    let ask = || Ask::get(&format!("/api/tasks/{}/events", fixture.waiting)).key(&app.ours.viewer);
+    let mut streams = Vec::new();
+    for _ in 0..MAX_STREAMS {
+        let stream = app.open(ask()).await;
+        assert_eq!(stream.status(), 200);
+        streams.push(stream);
+    }
+    let refused = app.open(ask()).await;
+    assert_eq!((refused.status().as_u16(), refused.headers()["retry-after"].as_bytes()), (429, b"10".as_slice()));
+    drop(streams.pop());
+    assert_eq!(app.open(ask()).await.status(), 200);
 }
 
 #[tokio::test]

@@ -133,6 +133,23 @@ async fn an_answer_is_kept_for_a_day() {
 }
 
 #[tokio::test]
+async fn a_key_is_free_again_after_a_day() {
+    let app = App::start().await;
+    let key = &app.ours.operator;
+    let first = post(&app, key, "/api/tasks", &json!({"input": "hi"}), "day").await.json();
+    let in_body = json!({"input": "hi", "idempotencyKey": "in the body"});
+    let other = app.submit(key, in_body.clone()).await;
+    app.clock.advance(Millis::from_secs(25 * 60 * 60));
+    for (what, input) in [("another body", "bye"), ("the body of the first", "hi")] {
+        let answer = post(&app, key, "/api/tasks", &json!({"input": input}), "day").await;
+        assert_eq!((answer.status, answer.header("idempotency-replayed")), (202, ""), "{what}: {}", answer.text());
+        assert_ne!(answer.json()["id"], first["id"], "{what}");
+        app.clock.advance(Millis::from_secs(25 * 60 * 60));
+    }
+    assert_ne!(app.submit(key, in_body).await["id"], other["id"]);
+}
+
+#[tokio::test]
 async fn a_malformed_key_is_refused() {
     let app = App::start().await;
     for bad in [" ", &"x".repeat(256)] {

@@ -12,6 +12,7 @@ mod forms;
 mod fuzz;
 mod harness;
 mod idempotency;
+mod limits;
 mod local;
 mod openapi;
 mod outside;

@@ -56,6 +56,33 @@ async fn a_body_that_is_declared_too_large_is_refused_before_it_is_sent() {
 }
 
 #[tokio::test]
+async fn who_asks_before_sending_is_refused_and_not_asked_for_more() {
+    let app = App::start().await;
+    let (address, _server) = served(&app).await;
+    let mut stream = TcpStream::connect(&address).await.unwrap();
+    let head = "POST /api/tasks HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n";
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let text = answer(&mut stream).await;
+    assert!(text.starts_with("HTTP/1.1 401 "), "{text}");
+}
+
+#[tokio::test]
+async fn a_head_without_end_is_refused() {
+    let app = App::start().await;
+    let (address, _server) = served(&app).await;
+    let mut many = TcpStream::connect(&address).await.unwrap();
+    let head = format!("GET /healthz HTTP/1.1\r\nHost: x\r\n{}\r\n", "X: y\r\n".repeat(1_000));
+    many.write_all(head.as_bytes()).await.unwrap();
+    let text = answer(&mut many).await;
+    assert!(text.starts_with("HTTP/1.1 431 "), "{text}");
+    let mut long = TcpStream::connect(&address).await.unwrap();
+    long.write_all(b"GET /healthz HTTP/1.1\r\nHost: x\r\nX: ").await.unwrap();
+    // More than the sockets hold, so that it is the server that takes it or breaks it off.
+    let sent = tokio::time::timeout(PATIENCE, long.write_all(&vec![b'y'; 64 * 1024 * 1024])).await;
+    assert!(sent.expect("it is not left to stand").is_err(), "64 MiB of one header were taken");
+}
+
+#[tokio::test]
 async fn who_sends_everything_first_still_reads_why_it_was_refused() {
     let app = App::start().await;
     let (address, _server) = served(&app).await;

@@ -14,6 +14,7 @@ use crate::error::{Result, StoreError};
 
 statements! {
     BY_DEDUPE = shared "task_by_dedupe";
+    FREE_KEY = shared "task_free_key";
     INSERT = shared "task_insert";
     FREEZE = shared "frozen_insert";
     ATTACH = shared "attachment_insert";
@@ -131,6 +132,10 @@ async fn earlier(tx: &mut Tx, submission: &Submission) -> Result<Option<(Task, b
     let Some(mut found) = found else { return Ok(None) };
     let id = TaskId::from_uuid(found.uuid()?);
     let same_body = found.opt_text()? == new.body_hash;
+    if new.outlives(found.time()?) {
+        tx.execute(&FREE_KEY, args![scope, id.as_uuid()]).await?;
+        return Ok(None);
+    }
     let task = read::task(tx, scope, id).await?.ok_or_else(|| StoreError::not_found("task", id))?;
     Ok(Some((task, same_body)))
 }

@@ -13,6 +13,7 @@ mod migrations;
 mod postgres_suite;
 mod postgres_tables;
 mod postgres_walls;
+mod postgres_writers;
 mod sqlite_suite;
 mod statements;
 mod support;

@@ -69,6 +69,12 @@ const WAYS: &[(&str, &str, &str)] = &[
         "no events",
     ),
     (
+        "everything up to a later event is removed, and that one is the first",
+        "DELETE FROM audit_event WHERE tenant_id = {A} AND seq <> 5; \
+         UPDATE audit_event SET seq = 1 WHERE tenant_id = {A}; UPDATE audit_head SET seq = 1 WHERE tenant_id = {A}",
+        "begin with the tenant's creation",
+    ),
+    (
         "another tenant's event stands in its place",
         "DELETE FROM audit_event WHERE tenant_id = {A} AND seq = 4; \
          UPDATE audit_event SET tenant_id = {A} WHERE tenant_id = {B} AND seq = 4",
@@ -109,7 +115,8 @@ fn other() -> TenantScope {
 
 async fn grow(store: &dyn Store) {
     for scope in [work::home(), other()] {
-        for n in 1..=LENGTH {
+        store.append_audit(scope, work::NOW, work::event(audit::TENANT_CREATED)).await.unwrap();
+        for n in 2..=LENGTH {
             store.append_audit(scope, work::NOW, work::event(&format!("test.{n}"))).await.unwrap();
         }
     }

@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use kybern_core::actor::Role;
 use kybern_core::audit::AuditEvent;
-use kybern_core::id::{KeyId, TenantId, UserId};
+use kybern_core::id::{KeyId, PlanId, TenantId, UserId};
 use kybern_core::identity::{ApiKey, Tenant, User};
-use kybern_core::ports::{IdSource as _, IdentityStore as _};
-use kybern_testkit::SimClock;
+use kybern_core::plan::parse;
+use kybern_core::ports::{IdSource as _, IdentityStore as _, PlanStore as _};
+use kybern_store::PostgresStore;
+use kybern_testkit::{SeededIds, SimClock};
 use serde_json::json;
 
 use crate::support::{self, Database};
@@ -20,13 +22,8 @@ fn event(action: &str) -> AuditEvent {
     AuditEvent::by_executor(action, "key:test", json!({}))
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_key_that_one_process_revokes_is_refused_by_the_other_once_that_is_answered() {
-    let Some(server) = support::server() else { return };
-    let database = Database::create(&server).await;
-    let clock = Arc::new(SimClock::new());
-    let (one, other) = (database.store(clock.clone()).await, database.store(clock.clone()).await);
-    let ids = work::ids(9);
+/// The tenant of the tests, with its admin and a key.
+async fn tenant(store: &PostgresStore, ids: &SeededIds) -> (User, ApiKey) {
     let tenant = Tenant { id: TenantId::DEFAULT, name: "Home".into(), slug: "home".into(), created_at: work::NOW };
     let admin = User {
         id: UserId::from_uuid(ids.next()),
@@ -47,7 +44,18 @@ async fn a_key_that_one_process_revokes_is_refused_by_the_other_once_that_is_ans
         revoked_at: None,
         created_at: work::NOW,
     };
-    one.create_tenant(&tenant, &admin, &key, HASH, event("tenant.create")).await.unwrap();
+    store.create_tenant(&tenant, &admin, &key, HASH, event("tenant.create")).await.unwrap();
+    (admin, key)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_that_one_process_revokes_is_refused_by_the_other_once_that_is_answered() {
+    let Some(server) = support::server() else { return };
+    let database = Database::create(&server).await;
+    let clock = Arc::new(SimClock::new());
+    let (one, other) = (database.store(clock.clone()).await, database.store(clock.clone()).await);
+    let ids = work::ids(9);
+    let (admin, key) = tenant(&one, &ids).await;
     assert_eq!(other.key_holder(HASH).await.unwrap().unwrap().roles, [Role::Admin]);
 
     let begun = tokio::time::Instant::now();
@@ -58,4 +66,51 @@ async fn a_key_that_one_process_revokes_is_refused_by_the_other_once_that_is_ans
     one.revoke_key(work::home(), key.id, work::NOW, event("key.revoke")).await.unwrap();
     assert_eq!(other.key_holder(HASH).await.unwrap(), None);
     assert_eq!(one.key_holder(HASH).await.unwrap(), None);
+}
+
+/// Carries out a change until the other process knows of it. The clock stands still meanwhile, so that nothing that is
+/// known grows old: only the hint that comes with the change can end it. (While a blocking task is at work the runtime
+/// does not move a clock that stands.)
+async fn is_heard<T: std::fmt::Debug>(change: impl Future<Output = T>, known: impl AsyncFn() -> bool) {
+    let (over, patience) = std::sync::mpsc::channel::<()>();
+    let mut gone = tokio::task::spawn_blocking(move || patience.recv_timeout(Duration::from_secs(20)));
+    tokio::time::pause();
+    assert!(!known().await, "from here on it knows what was before");
+    let heard = async {
+        while !known().await {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        // It is answered only when time has passed.
+        answer = change => panic!("answered at once: {answer:?}"),
+        _in_vain = &mut gone => panic!("the other process heard nothing"),
+        () = heard => {}
+    }
+    drop(over);
+    drop(gone.await);
+    tokio::time::resume();
+}
+
+#[tokio::test]
+async fn a_change_by_one_process_is_heard_by_the_other() {
+    let Some(server) = support::server() else { return };
+    let database = Database::create(&server).await;
+    let clock = Arc::new(SimClock::new());
+    let (one, other) = (database.store(clock.clone()).await, database.store(clock.clone()).await);
+    let ids = work::ids(10);
+    let (admin, key) = tenant(&one, &ids).await;
+    let put = async || {
+        let draft = parse::plan(&json!({"key": "test.plan", "steps": [{"id": "only", "tool": "core.noop"}]})).unwrap();
+        one.put_plan(work::home(), PlanId::from_uuid(ids.next()), draft, work::NOW, event("plan.put")).await.unwrap()
+    };
+    put().await;
+
+    is_heard(put(), async || other.plans(work::home()).await.unwrap().iter().any(|plan| plan.version == 2)).await;
+    let off = one.set_plan_active(work::home(), "test.plan", false, event("plan.off"));
+    is_heard(off, async || other.plans(work::home()).await.unwrap().iter().all(|plan| !plan.active)).await;
+    let narrowed = one.set_roles(work::home(), admin.id, &[Role::Viewer], event("user.roles"));
+    is_heard(narrowed, async || other.key_holder(HASH).await.unwrap().unwrap().roles == [Role::Viewer]).await;
+    let revoked = one.revoke_key(work::home(), key.id, work::NOW, event("key.revoke"));
+    is_heard(revoked, async || other.key_holder(HASH).await.unwrap().is_none()).await;
 }

@@ -4,8 +4,9 @@ use futures::future::join_all;
 use kybern_core::id::TaskId;
 use kybern_core::money::NanoUsd;
 use kybern_core::task::{
-    AttachmentSource, Channel, Commit, NewAttachment, NewTask, Submitted, Task, TaskStatus, WorkerId,
+    AttachmentSource, Channel, Commit, NewAttachment, NewTask, Submitted, Task, TaskStatus, WorkerId, limits,
 };
+use kybern_core::time::{Millis, Timestamp};
 use serde_json::json;
 
 use super::fixture::{LONG, plan};
@@ -82,6 +83,28 @@ pub async fn a_duplicate_is_told_after_the_task_has_ended(h: Harness) {
     w.end(&lease, TaskStatus::Completed).await;
     let (again, same_body) = duplicate(&w, &home, keyed(w.new_task(), "k", "b")).await;
     assert_eq!((again.id, again.status, same_body), (lease.task(), TaskStatus::Completed, true));
+}
+
+pub async fn a_key_of_the_api_lives_for_a_day(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let at = |at: Timestamp, task: NewTask| NewTask { at, ..task };
+    let (now, begun) = (w.now(), w.now().minus(limits::KEY_LIFE));
+    let first = w.queued(&home, at(begun, keyed(w.new_task(), "k", "b"))).await;
+    let nearly = at(begun.plus(Millis(limits::KEY_LIFE.0 - 1)), keyed(w.new_task(), "k", "other"));
+    assert_eq!(duplicate(&w, &home, nearly).await, (first.clone(), false));
+    let second = w.queued(&home, at(begun.plus(limits::KEY_LIFE), keyed(w.new_task(), "k", "other"))).await;
+    assert_ne!(second.id, first.id);
+    let (again, same_body) = duplicate(&w, &home, at(now, keyed(w.new_task(), "k", "other"))).await;
+    assert_eq!((again.id, same_body), (second.id, true), "the key is the second task's now");
+    assert_eq!(w.task(&home, first.id).await, first);
+}
+
+pub async fn a_key_of_a_message_lives_as_long_as_its_task(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let mail = |task: NewTask| NewTask { source: "email".to_owned(), ..keyed(task, "<1@example.com>", "b") };
+    let begun = w.now().minus(Millis(400 * limits::KEY_LIFE.0));
+    let first = w.queued(&home, NewTask { at: begun, ..mail(w.new_task()) }).await;
+    assert_eq!(duplicate(&w, &home, mail(w.new_task())).await, (first, true));
 }
 
 pub async fn the_same_key_of_another_source_or_tenant_is_another_task(h: Harness) {

@@ -168,6 +168,8 @@ macro_rules! conformance_suite {
                 same_key_is_submitted_once,
                 same_key_with_another_body_is_told,
                 a_duplicate_is_told_after_the_task_has_ended,
+                a_key_of_the_api_lives_for_a_day,
+                a_key_of_a_message_lives_as_long_as_its_task,
                 the_same_key_of_another_source_or_tenant_is_another_task,
                 a_hundred_parallel_submissions_make_one_task,
                 an_id_is_taken_once,

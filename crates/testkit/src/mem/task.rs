@@ -202,9 +202,14 @@ impl MemStore {
 impl State {
     fn submit(&mut self, tenant: TenantId, new: NewTask, claim: Option<(&WorkerId, Millis)>) -> Result<Submitted> {
         let key = new.dedupe_key.clone().map(|key| (tenant, new.source.clone(), key));
-        if let Some(first) = key.as_ref().and_then(|key| self.dedupe.get(key)).and_then(|id| self.tasks.get(id)) {
-            let same_body = first.body_hash == new.body_hash;
-            return Ok(Submitted::Duplicate { task: Box::new(first.task.clone()), same_body });
+        if let Some(key) = &key
+            && let Some(first) = self.dedupe.get(key).and_then(|id| self.tasks.get(id))
+        {
+            if !new.outlives(first.task.created_at) {
+                let same_body = first.body_hash == new.body_hash;
+                return Ok(Submitted::Duplicate { task: Box::new(first.task.clone()), same_body });
+            }
+            self.dedupe.remove(key);
         }
         if self.tasks.contains_key(&new.id) {
             return Err(conflict(format!("there is a task {} already", new.id)));

@@ -78,7 +78,7 @@ fn deep() -> Vec<Attack> {
     ]
 }
 
-fn mails() -> Vec<Attack> {
+pub(super) fn mails() -> Vec<Attack> {
     let mail = |what: &str, raw: String, expect| {
         Attack::new(what, Ask::post("/api/inbound/email", "message/rfc822", raw), expect)
     };

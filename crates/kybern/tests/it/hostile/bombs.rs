@@ -47,7 +47,7 @@ fn template_of(n: usize, what: &str, template: &str) -> Attack {
     Attack::new(what, Ask::json("/api/plans", &plan), Expect::Walks(payload, &["failed"]))
 }
 
-fn loops() -> Vec<Attack> {
+pub(super) fn loops() -> Vec<Attack> {
     let steps = |what: &str, steps: Value, rests: &'static [&'static str]| {
         let plan = json!({"key": format!("hostile.{}", what.replace(' ', "_")), "steps": steps});
         let list: Vec<usize> = (0..10_000).collect();

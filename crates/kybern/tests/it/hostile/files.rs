@@ -15,17 +15,15 @@ use crate::server::client::Ask;
 const MEGABYTE: usize = 1024 * 1024;
 const DOCX: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 const XLSX: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+const PDF: &str = "application/pdf";
+const PAGE: &str = "<< /Type /Page /Parent 2 0 R /Contents 4 0 R >>";
+const BOOK: &str = "<workbook><sheets><sheet name=\"a\" sheetId=\"1\" r:id=\"r1\"/></sheets></workbook>";
 /// Whatever it is called, it cannot be read.
 const ANY: &[&str] = &["too_large", "broken", "empty", "unsupported", "scan", "encrypted"];
 
 pub(super) fn all() -> Vec<Attack> {
-    let mut attacks: Vec<Attack> = packages()
-        .into_iter()
-        .chain(papers())
-        .map(|(what, name, kind, bytes, faults)| {
-            Attack::new(what, mail(what, name, kind, &bytes), Expect::Waits(faults))
-        })
-        .collect();
+    let mut attacks = attached(packages().into_iter().chain(papers()));
+    attacks.extend(small());
     let gzip = packed(|out| GzEncoder::new(out, Compression::best()), 32);
     attacks.push(Attack::new(
         "a packed file of zeros",
@@ -33,6 +31,18 @@ pub(super) fn all() -> Vec<Attack> {
         Expect::Waits(ANY),
     ));
     attacks
+}
+
+/// Those that are small themselves.
+pub(super) fn small() -> Vec<Attack> {
+    attached(small_packages().into_iter().chain(small_papers()))
+}
+
+fn attached(files: impl Iterator<Item = File>) -> Vec<Attack> {
+    let attack = |(what, name, kind, bytes, faults): File| {
+        Attack::new(what, mail(what, name, kind, &bytes), Expect::Waits(faults))
+    };
+    files.map(attack).collect()
 }
 
 type File = (&'static str, &'static str, &'static str, Vec<u8>, &'static [&'static str]);
@@ -45,11 +55,6 @@ fn packages() -> Vec<File> {
     let inner = zip(&[("word/document.xml", &zeros[..MEGABYTE])]);
     let shells = (0..200).fold(inner, |inner, _| zip(&[("word/inner.zip", &inner)]));
     let deep = format!("<w:document>{}", "<w:tbl><w:tr><w:tc>".repeat(300_000));
-    let entities =
-        "<!DOCTYPE a [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;\">]><w:document>&b;</w:document>";
-    let cells = "<worksheet><sheetData><row r=\"1048576\"><c r=\"XFD1048576\"><v>1</v></c><c r=\"A1\"><v>1</v></c></row></sheetData></worksheet>";
-    let book = "<workbook><sheets><sheet name=\"a\" sheetId=\"1\" r:id=\"r1\"/></sheets></workbook>";
-    let strings = "<sst count=\"4294967295\" uniqueCount=\"4294967295\"><si><t>x</t></si></sst>";
     vec![
         ("a Word bomb", "a.docx", DOCX, bomb, &["too_large"]),
         ("12,000 parts", "b.docx", DOCX, zip(&many), &["too_large"]),
@@ -61,62 +66,109 @@ fn packages() -> Vec<File> {
             zip(&[("word/document.xml", deep.as_bytes())]),
             &["too_large"],
         ),
-        ("entities in entities", "e.docx", DOCX, zip(&[("word/document.xml", entities.as_bytes())]), &["broken"]),
         (
             "an Excel bomb",
             "f.xlsx",
             XLSX,
-            zip(&[("xl/workbook.xml", book.as_bytes()), ("xl/sharedStrings.xml", &zeros)]),
+            zip(&[("xl/workbook.xml", BOOK.as_bytes()), ("xl/sharedStrings.xml", &zeros)]),
             &["too_large"],
         ),
+    ]
+}
+
+fn small_packages() -> Vec<File> {
+    let entities =
+        "<!DOCTYPE a [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;\">]><w:document>&b;</w:document>";
+    let cells = "<worksheet><sheetData><row r=\"1048576\"><c r=\"XFD1048576\"><v>1</v></c><c r=\"A1\"><v>1</v></c></row></sheetData></worksheet>";
+    let strings = "<sst count=\"4294967295\" uniqueCount=\"4294967295\"><si><t>x</t></si></sst>";
+    vec![
+        ("entities in entities", "e.docx", DOCX, zip(&[("word/document.xml", entities.as_bytes())]), &["broken"]),
         (
             "a far cell",
             "g.xlsx",
             XLSX,
-            zip(&[("xl/workbook.xml", book.as_bytes()), ("xl/worksheets/sheet1.xml", cells.as_bytes())]),
+            zip(&[("xl/workbook.xml", BOOK.as_bytes()), ("xl/worksheets/sheet1.xml", cells.as_bytes())]),
             ANY,
         ),
         (
             "four thousand million strings",
             "h.xlsx",
             XLSX,
-            zip(&[("xl/workbook.xml", book.as_bytes()), ("xl/sharedStrings.xml", strings.as_bytes())]),
+            zip(&[("xl/workbook.xml", BOOK.as_bytes()), ("xl/sharedStrings.xml", strings.as_bytes())]),
             &["too_large"],
         ),
     ]
 }
 
 fn papers() -> Vec<File> {
-    const PDF: &str = "application/pdf";
-    let page = "<< /Type /Page /Parent 2 0 R /Contents 4 0 R >>";
     let zeros = packed(|out| ZlibEncoder::new(out, Compression::best()), 64);
     let twice = zlib(&zeros);
     let text = zlib("(x) Tj ".repeat(MEGABYTE).as_bytes());
     let objects = zlib("0 ".repeat(3 * MEGABYTE).as_bytes());
-    let pages = |count: &str, kids: &str| format!("<< /Type /Pages /Count {count} /Kids [{kids}] >>").into_bytes();
-    let nest = |times: usize| [b"[".repeat(times), b"]".repeat(times)].concat();
-    let form = b"BT (x) Tj ET /F Do /F Do";
     let one = || pages("1", "3 0 R");
-    let with = |content: Vec<u8>| pdf(&[(2, one()), (3, page.into()), (4, content)]);
+    let with = |content: Vec<u8>| pdf(&[(2, one()), (3, PAGE.into()), (4, content)]);
     vec![
         ("a page of zeros", "a.pdf", PDF, with(stream("/Filter /FlateDecode", &zeros)), ANY),
         ("a page packed twice", "b.pdf", PDF, with(stream("/Filter [/FlateDecode /FlateDecode]", &twice)), ANY),
         ("a page of a million words", "c.pdf", PDF, with(stream("/Filter /FlateDecode", &text)), ANY),
-        ("500 pages of the same million words", "d.pdf", PDF, pdf(&[(2, pages("500", &"3 0 R ".repeat(500))), (3, page.into()), (4, stream("/Filter /FlateDecode", &text))]), ANY),
-        ("a group of three million objects", "e.pdf", PDF, pdf(&[(2, one()), (3, page.into()), (4, stream("/Type /ObjStm /N 3000000 /First 9 /Filter /FlateDecode", &objects))]), &["too_large"]),
+        (
+            "500 pages of the same million words",
+            "d.pdf",
+            PDF,
+            pdf(&[
+                (2, pages("500", &"3 0 R ".repeat(500))),
+                (3, PAGE.into()),
+                (4, stream("/Filter /FlateDecode", &text)),
+            ]),
+            ANY,
+        ),
+        (
+            "a group of three million objects",
+            "e.pdf",
+            PDF,
+            pdf(&[
+                (2, one()),
+                (3, PAGE.into()),
+                (4, stream("/Type /ObjStm /N 3000000 /First 9 /Filter /FlateDecode", &objects)),
+            ]),
+            &["too_large"],
+        ),
+        (
+            "100,000 pages",
+            "h.pdf",
+            PDF,
+            pdf(&[(2, pages("100000", &"3 0 R ".repeat(100_000))), (3, PAGE.into()), (4, stream("", b"q Q"))]),
+            &["too_large"],
+        ),
+        ("a page's content nested deep", "j.pdf", PDF, with(stream("", &nest(100_000))), ANY),
+    ]
+}
+
+fn small_papers() -> Vec<File> {
+    let form = b"BT (x) Tj ET /F Do /F Do";
+    let one = || pages("1", "3 0 R");
+    let with = |content: Vec<u8>| pdf(&[(2, one()), (3, PAGE.into()), (4, content)]);
+    vec![
         ("pages that hold themselves", "f.pdf", PDF, pdf(&[(2, pages("2", "2 0 R 2 0 R"))]), ANY),
-        ("four thousand million pages", "g.pdf", PDF, pdf(&[(2, pages("4294967295", "3 0 R")), (3, page.into()), (4, stream("", b"q Q"))]), ANY),
-        ("100,000 pages", "h.pdf", PDF, pdf(&[(2, pages("100000", &"3 0 R ".repeat(100_000))), (3, page.into()), (4, stream("", b"q Q"))]), &["too_large"]),
+        ("four thousand million pages", "g.pdf", PDF, pdf(&[(2, pages("4294967295", "3 0 R")), (3, PAGE.into()), (4, stream("", b"q Q"))]), ANY),
         ("a form that draws itself", "i.pdf", PDF, pdf(&[
             (2, one()),
             (3, b"<< /Type /Page /Parent 2 0 R /Contents 4 0 R /Resources << /XObject << /F 4 0 R >> >> >>".to_vec()),
             (4, stream("/Type /XObject /Subtype /Form /Resources << /XObject << /F 4 0 R >> >>", form)),
         ]), ANY),
-        ("a page's content nested deep", "j.pdf", PDF, with(stream("", &nest(100_000))), ANY),
         ("lists in lists", "k.pdf", PDF, pdf(&[(2, one()), (3, nest(100_000))]), ANY),
         ("a picture of no known kind", "l.pdf", PDF, with(stream("/Filter /JBIG2Decode", &[0xff; 4096])), ANY),
         ("a table of contents before itself", "m.pdf", PDF, b"%PDF-1.5\nxref\n0 1\n0000000000 65535 f \ntrailer << /Size 1 /Root 1 0 R /Prev 9 >>\nstartxref\n9\n%%EOF\n".to_vec(), ANY),
     ]
+}
+
+fn pages(count: &str, kids: &str) -> Vec<u8> {
+    format!("<< /Type /Pages /Count {count} /Kids [{kids}] >>").into_bytes()
+}
+
+/// Lists in lists.
+fn nest(times: usize) -> Vec<u8> {
+    [b"[".repeat(times), b"]".repeat(times)].concat()
 }
 
 fn zip(parts: &[(&str, &[u8])]) -> Vec<u8> {

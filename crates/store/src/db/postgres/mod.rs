@@ -98,9 +98,9 @@ impl Server {
         let mut tx = self.tx().await?;
         let begun = tx.begin_read(access).await;
         if begun.as_ref().is_err_and(StoreError::lost_the_connection) {
-            // An idle connection may have died with a restart of the server; a fresh one tells.
+            // An idle connection may have died with a restart of the server; one that answers tells.
             drop(tx);
-            tx = self.tx().await?;
+            tx = living(&self.pool, &self.shared).await?;
             tx.begin_read(access).await?;
         } else {
             begun?;
@@ -123,6 +123,18 @@ impl Drop for Server {
 )]
 fn start(work: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
     tokio::spawn(work)
+}
+
+/// A connection that answers. Those that lie idle in the pool may have died with a restart of the server, and each that
+/// has is let go.
+async fn living(pool: &PgPool, shared: &Arc<Shared>) -> Result<Tx> {
+    loop {
+        let mut tx = Tx::new(Conn::Postgres(pool.acquire().await?), Arc::clone(shared));
+        if tx.is_alive().await {
+            return Ok(tx);
+        }
+        tx.discard();
+    }
 }
 
 /// What a writer is for.
@@ -158,10 +170,10 @@ async fn write(
             let fresh = held.is_none();
             let mut tx = match held.take() {
                 Some((tx, _)) => tx,
-                None => match pool.acquire().await {
-                    Ok(conn) => Tx::new(Conn::Postgres(conn), Arc::clone(&shared)),
+                None => match living(&pool, &shared).await {
+                    Ok(tx) => tx,
                     Err(error) => {
-                        let error = Arc::new(StoreError::Postgres(error));
+                        let error = Arc::new(error);
                         batch.drain(..).for_each(|unit| unit.fail(StoreError::Batch(Arc::clone(&error))));
                         continue;
                     }

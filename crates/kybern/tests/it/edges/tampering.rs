@@ -1,0 +1,100 @@
+//! The audit trail, tampered with beneath a running server: rows are edited, removed and moved by another connection,
+//! past the triggers. The server says so over HTTP, and the command line with it. Every single way is tried in the
+//! store's own tests.
+
+use kybern_core::id::TenantId;
+use serde_json::{Value, json};
+
+use crate::server::client::text;
+use crate::server::{Client, KEY, Server, Site};
+
+/// What is done, in SQL that both databases take, and what is said of it. `{A}` is the tenant.
+const WAYS: &[(&str, &str)] = &[
+    ("UPDATE audit_event SET body = replace(body, 'user.create', 'user.change') WHERE tenant_id = {A}", "edited"),
+    ("UPDATE audit_event SET at = at + 1 WHERE tenant_id = {A} AND seq = 5", "edited"),
+    ("DELETE FROM audit_event WHERE tenant_id = {A} AND seq = 4", "removed"),
+    ("DELETE FROM audit_event WHERE tenant_id = {A} AND seq = 1", "removed"),
+    (
+        "UPDATE audit_event SET seq = -seq WHERE tenant_id = {A} AND seq IN (3, 4); \
+         UPDATE audit_event SET seq = 7 + seq WHERE tenant_id = {A} AND seq < 0",
+        "does not follow",
+    ),
+    ("DELETE FROM audit_event WHERE tenant_id = {A} AND seq > 6", "cut or replaced"),
+    (
+        "UPDATE audit_head SET seq = 6, hash = (SELECT hash FROM audit_event WHERE tenant_id = {A} AND seq = 6) WHERE \
+         tenant_id = {A}",
+        "lies beyond",
+    ),
+    ("DELETE FROM audit_head WHERE tenant_id = {A}", "lies beyond"),
+    ("DELETE FROM audit_event WHERE tenant_id = {A}", "cut or replaced"),
+    (ALL_GONE, "no events"),
+];
+const ALL_GONE: &str = "DELETE FROM audit_event WHERE tenant_id = {A}; DELETE FROM audit_head WHERE tenant_id = {A}";
+
+/// The chains as they were, and back.
+const KEEP: &str =
+    "CREATE TABLE kept_event AS SELECT * FROM audit_event; CREATE TABLE kept_head AS SELECT * FROM audit_head";
+const RESTORE: &str = "DELETE FROM audit_event; DELETE FROM audit_head; INSERT INTO audit_event SELECT * FROM kept_event; \
+                       INSERT INTO audit_head SELECT * FROM kept_head";
+
+/// What the server says of the chain.
+async fn verified(client: &Client) -> (bool, String) {
+    let report = client.get("/api/audit/verify").await;
+    (report["valid"] == true, report.to_string())
+}
+
+/// What the command line says of it: how it ended, and its words.
+fn verified_by_hand(site: &Site, server: &Server) -> (Option<i32>, String) {
+    let mut verify = site.command(&["audit", "verify"]);
+    let output = verify.env("KYBERN_URL", server.url()).env("KYBERN_API_KEY", KEY).output().unwrap();
+    (output.status.code(), String::from_utf8(output.stdout).unwrap())
+}
+
+async fn hire(client: &Client, name: &str) {
+    let user = json!({"name": name, "email": format!("{name}@example.com"), "roles": ["viewer"]});
+    client.post("/api/users", &user).await;
+}
+
+async fn every_way_is_found(site: Site, off: &str) {
+    let server = site.start();
+    let client = server.client();
+    let neighbour: Value = client.post("/api/admin/tenants", &json!({"name": "Neighbour"})).await;
+    let next_door = client.with_key(&text(&neighbour["adminKey"]));
+    for n in 0..9 {
+        hire(&client, &format!("user{n}")).await;
+    }
+    client.audit_is_whole().await;
+    site.beneath(off);
+    site.beneath(KEEP);
+    let ours = site.id(&TenantId::DEFAULT.to_string());
+    for (statements, says) in WAYS {
+        site.beneath(&statements.replace("{A}", &ours));
+        let (valid, said) = verified(&client).await;
+        assert!(!valid && said.contains(says), "{statements}: {said}");
+        let (code, said) = verified_by_hand(&site, &server);
+        assert!(code == Some(1) && said.contains(says), "{statements}: {said}");
+        next_door.audit_is_whole().await;
+        site.beneath(RESTORE);
+        client.audit_is_whole().await;
+    }
+    assert_eq!(verified_by_hand(&site, &server).0, Some(0));
+    // What is written afterwards covers nothing up.
+    for (statements, says) in [WAYS[0], (ALL_GONE, "begin with the tenant's creation")] {
+        site.beneath(&statements.replace("{A}", &ours));
+        hire(&client, &format!("after.{}", says.len())).await;
+        let (valid, said) = verified(&client).await;
+        assert!(!valid && said.contains(says), "{statements}, and then another act: {said}");
+    }
+    next_door.audit_is_whole().await;
+}
+
+#[tokio::test]
+async fn what_is_done_to_the_audit_beneath_a_running_server_is_found_on_sqlite() {
+    every_way_is_found(Site::sqlite(), "DROP TRIGGER audit_event_keeps; DROP TRIGGER audit_event_stays").await;
+}
+
+#[tokio::test]
+async fn what_is_done_to_the_audit_beneath_a_running_server_is_found_on_postgres() {
+    let Some(site) = Site::postgres() else { return };
+    every_way_is_found(site, "ALTER TABLE audit_event DISABLE TRIGGER USER").await;
+}

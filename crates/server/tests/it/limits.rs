@@ -1,0 +1,63 @@
+//! Texts that stand outside of bodies, and forms: as long as allowed is taken, a little longer is refused with its
+//! place. And a handler that panics is a fault of one request.
+
+use serde_json::json;
+
+use crate::harness::{App, Ask};
+use crate::outside::PANICS;
+
+fn long(length: usize) -> String {
+    "x".repeat(length)
+}
+
+#[tokio::test]
+async fn a_name_in_the_path_and_a_value_in_the_query_have_a_longest_length() {
+    let app = App::start().await;
+    let get = async |path: String| app.send(Ask::get(&path).key(&app.ours.viewer)).await;
+    get(format!("/api/plans/{}", long(300))).await.refused(404, "NOT_FOUND", "a long name");
+    let paths = get(format!("/api/plans/{}", long(301))).await.refused(400, "VALIDATION_ERROR", "a longer name");
+    assert_eq!(paths, ["/key"]);
+    let answer = get(format!("/api/records/note?key={}", long(2_000))).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let paths = get(format!("/api/records/note?key={}", long(2_001))).await.refused(400, "VALIDATION_ERROR", "a value");
+    assert_eq!(paths, ["/key"]);
+}
+
+#[tokio::test]
+async fn the_id_of_a_delivery_has_a_longest_length() {
+    let app = App::start().await;
+    let send = async |header: &'static str, id: &str| {
+        let ask = Ask::post("/api/inbound/webhook/crm").key(&app.ours.operator).header(header, id);
+        app.send(ask.json(&json!({"event": "lead"}))).await
+    };
+    for header in ["webhook-id", "idempotency-key", "x-delivery-id"] {
+        assert_eq!(send(header, &long(255)).await.status, 202, "{header}");
+        send(header, &long(256)).await.refused(400, "VALIDATION_ERROR", header);
+    }
+}
+
+#[tokio::test]
+async fn a_form_has_so_many_fields_of_such_a_length() {
+    let app = App::start().await;
+    let send = async |text: &str, more: usize| {
+        let more: String = (0..more).map(|n| format!("&f{n}=1")).collect();
+        let form = format!("From=%2B1&To=%2B2&Body={text}&MessageSid=SM{}{more}", text.len() + more.len());
+        let ask = Ask::post("/api/inbound/sms").key(&app.ours.operator);
+        app.send(ask.body("application/x-www-form-urlencoded", form)).await
+    };
+    assert_eq!(send("x", 196).await.status, 202);
+    assert_eq!(send("x", 197).await.refused(400, "VALIDATION_ERROR", "fields"), [""]);
+    assert_eq!(send(&long(10_000), 0).await.status, 202);
+    assert_eq!(send(&long(10_001), 0).await.refused(400, "VALIDATION_ERROR", "a long text"), ["/Body"]);
+}
+
+#[tokio::test]
+async fn a_handler_that_panics_is_a_fault_of_its_request_alone() {
+    let app = App::start().await;
+    let mail = format!("Message-ID: <m@example.com>\r\n\r\n{PANICS}");
+    let ask = Ask::post("/api/inbound/email").key(&app.ours.operator).body("message/rfc822", mail);
+    let answer = app.send(ask).await;
+    answer.refused(500, "INTERNAL_ERROR", "a panic");
+    assert!(!answer.text().contains(PANICS), "{}", answer.text());
+    assert_eq!(app.send(Ask::get("/api/tasks").key(&app.ours.viewer)).await.status, 200);
+}

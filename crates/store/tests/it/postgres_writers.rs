@@ -1,0 +1,110 @@
+//! PostgreSQL's writers among others: a row that somebody else holds, a connection that dies under a statement, and
+//! connections that died while nobody used them.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::{join, join_all};
+use kybern_core::error::ErrorCode;
+use kybern_core::ports::{AuditStore as _, TaskStore as _};
+use kybern_core::task::{CommitRefused, Lease};
+use kybern_store::PostgresStore;
+use kybern_testkit::SimClock;
+use sqlx::{AssertSqlSafe, PgConnection};
+
+use crate::support::{self, Database};
+use crate::work;
+
+/// How long something that must happen may take before the test gives up.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+async fn run(conn: &mut PgConnection, text: impl Into<String>) -> u64 {
+    sqlx::raw_sql(AssertSqlSafe(text.into())).execute(conn).await.unwrap().rows_affected()
+}
+
+async fn rows_of(store: &PostgresStore, lease: &Lease) -> Vec<i64> {
+    store.journal(work::home(), lease.task(), 0, 10).await.unwrap().iter().map(|row| row.seq).collect()
+}
+
+#[tokio::test]
+async fn a_row_that_another_holds_is_left_alone_and_then_written_alone() {
+    let Some(server) = support::server() else { return };
+    let database = Database::create(&server).await;
+    let store = database.store(Arc::new(SimClock::new())).await;
+    let ids = work::ids(20);
+    let (held, free) = (work::lease(&store, &ids).await, work::lease(&store, &ids).await);
+    let mut other = database.connect().await;
+    run(&mut other, format!("BEGIN; SELECT 1 FROM task WHERE id = '{}' FOR UPDATE", held.task())).await;
+    // The runtime has one thread: both have queued up before the writer looks, so it sends them as one statement.
+    let mut waiting = pin!(store.commit(&held, work::rows(&[1])));
+    let passing = tokio::time::timeout(PATIENCE, store.commit(&free, work::rows(&[1])));
+    tokio::select! {
+        biased;
+        done = &mut waiting => panic!("another holds the row, and yet: {done:?}"),
+        done = passing => done.expect("it does not wait for the row of another task").unwrap(),
+    };
+    assert_eq!((rows_of(&store, &held).await, rows_of(&store, &free).await), (vec![], vec![1]));
+    run(&mut other, "ROLLBACK").await;
+    waiting.await.unwrap();
+    assert_eq!(rows_of(&store, &held).await, [1]);
+}
+
+#[tokio::test]
+async fn a_statement_is_not_sent_again_when_its_connection_is_lost() {
+    let Some(server) = support::server() else { return };
+    let database = Database::create(&server).await;
+    let store = database.store(Arc::new(SimClock::new())).await;
+    let lease = work::lease(&store, &work::ids(21)).await;
+    let (mut holder, mut other) = (database.connect().await, database.connect().await);
+    run(&mut holder, "BEGIN; LOCK TABLE step_row IN SHARE MODE").await;
+    let losing = async {
+        let text = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND \
+                    wait_event_type = 'Lock'";
+        while run(&mut other, text).await == 0 {
+            tokio::task::yield_now().await;
+        }
+        // From here on a statement that came again would be carried out.
+        run(&mut holder, "ROLLBACK").await;
+    };
+    let (written, ()) = join(store.commit(&lease, work::rows(&[1])), losing).await;
+    // Whether the first was written the store cannot know, so it says that it failed and leaves the rest to the caller.
+    assert!(
+        matches!(&written, Err(CommitRefused::Store(error)) if error.code() == ErrorCode::Unavailable),
+        "{written:?}"
+    );
+    assert_eq!(rows_of(&store, &lease).await, [0_i64; 0]);
+    store.commit(&lease, work::rows(&[2])).await.unwrap();
+    assert_eq!(rows_of(&store, &lease).await, [2]);
+}
+
+/// Ends every connection of the store, and lets so much time pass that none counts as just used.
+async fn lose_all(conn: &mut PgConnection) {
+    let text = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND \
+                pid <> pg_backend_pid()";
+    assert!(run(conn, text).await > 0);
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(2)).await;
+    tokio::time::resume();
+}
+
+#[tokio::test]
+async fn what_died_while_it_was_idle_costs_no_write_and_no_read() {
+    let Some(server) = support::server() else { return };
+    let database = Database::create(&server).await;
+    let store = database.store(Arc::new(SimClock::new())).await;
+    let lease = work::lease(&store, &work::ids(22)).await;
+    let mut other = database.connect().await;
+    for seq in 1..=3 {
+        store.commit(&lease, work::rows(&[seq])).await.unwrap();
+        // Several reads at once leave several connections idle in the pool; the write gives them time to get there.
+        join_all((0..4).map(|_| rows_of(&store, &lease))).await;
+        store.append_audit(work::home(), work::NOW, work::event("test.done")).await.unwrap();
+        lose_all(&mut other).await;
+        match seq {
+            1 => {}
+            2 => store.append_audit(work::home(), work::NOW, work::event("test.done")).await.unwrap(),
+            _last => assert_eq!(rows_of(&store, &lease).await, [1, 2, 3]),
+        }
+    }
+}
