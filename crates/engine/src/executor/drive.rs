@@ -147,13 +147,20 @@ impl Run {
         loop {
             let now = self.now();
             let mut again = false;
-            for action in self.walk.actions(now) {
-                let draft = match action {
+            let mut actions = self.walk.actions(now);
+            if !self.earlier_attempts.is_empty() {
+                // What had begun when a process died begins first, before something beside it could stop its list or
+                // take its place under the cap.
+                actions.sort_by_key(|action| !self.was_begun(action));
+            }
+            let alone = actions.len() == 1 && in_flight.is_empty();
+            for action in actions {
+                let mut draft = match action {
                     Action::Start(_) if in_flight.len() >= limits::MAX_PARALLEL => break,
                     Action::Start(index) => match step::begin(self, index, now) {
                         Begun::Rows(draft) => draft,
                         Begun::Call(call) => {
-                            match self.make(call, in_flight, effectful).await? {
+                            match self.make(call, alone, in_flight, effectful).await? {
                                 Made::Begun => continue,
                                 Made::Ended(Flow::Done) => return Ok(Flow::Done),
                                 Made::Ended(Flow::Continue) => {}
@@ -165,6 +172,7 @@ impl Run {
                     Action::Advance(index) => tool_step::advance(self, index),
                     Action::TimeUp(index) => self.time_up(index),
                 };
+                draft.may_wait = true;
                 if self.settle(draft, in_flight.len()).await? == Flow::Done {
                     return Ok(Flow::Done);
                 }
@@ -172,15 +180,30 @@ impl Run {
                 // What was decided may change what else can be done.
                 break;
             }
-            let holds = self.cancel || self.paused || self.signals > self.walk.signals_seen();
+            let stops = self.inner.stopping.is_cancelled() || self.active.lost.is_cancelled();
+            let holds = self.cancel || self.paused || stops || self.signals > self.walk.signals_seen();
             if !again || holds {
                 return Ok(Flow::Continue);
             }
         }
     }
 
-    /// Makes a call. One that nobody outside can see and that ends at once is taken in at once.
-    async fn make(&mut self, call: Box<Call>, in_flight: &mut InFlight, effectful: &mut usize) -> Result<Made, Stop> {
+    /// Whether the action begins a step whose call was open when an earlier process died.
+    fn was_begun(&self, action: &Action) -> bool {
+        let Action::Start(index) = action else { return false };
+        let node = self.walk.node(*index);
+        self.open_attempt(&node.id, node.generation).is_some()
+    }
+
+    /// Makes a call. One that nobody outside can see and that ends at once is taken in at once, when nothing else could
+    /// begin or runs beside it: steps that stand side by side all begin before any of them is taken in.
+    async fn make(
+        &mut self,
+        call: Box<Call>,
+        alone: bool,
+        in_flight: &mut InFlight,
+        effectful: &mut usize,
+    ) -> Result<Made, Stop> {
         let unseen = is_unseen(&call);
         if !unseen && !self.held.is_empty() {
             // What led to the call comes first, and it may bring news: look again.
@@ -189,9 +212,12 @@ impl Run {
         self.walk.mark_running(call.index);
         *effectful += usize::from(is_effectful(&call));
         let mut made = Box::pin(perform(Arc::clone(&self.inner), self.lease.clone(), call));
-        if unseen && let Some(returned) = (&mut made).now_or_never() {
+        if unseen
+            && alone
+            && let Some(returned) = (&mut made).now_or_never()
+        {
             let flow = self.take_in(returned, in_flight.len(), effectful).await?;
-            if self.active.changed.notified().now_or_never().is_some() {
+            if flow == Flow::Continue && self.active.changed.notified().now_or_never().is_some() {
                 Box::pin(self.refresh()).await?;
             }
             return Ok(Made::Ended(flow));
@@ -210,7 +236,8 @@ impl Run {
             Ok(returned) => {
                 *effectful -= usize::from(is_effectful(&returned.call));
                 let now = self.now();
-                let draft = tool_step::conclude(self, &returned.call, returned.result, returned.duration, now);
+                let mut draft = tool_step::conclude(self, &returned.call, returned.result, returned.duration, now);
+                draft.may_wait = is_unseen(&returned.call);
                 self.settle(draft, in_flight).await
             }
             Err(NotBegun::Stop(stop)) => Err(stop),

@@ -3,19 +3,23 @@
 //! A step that touches nothing outside and ends at once (a value that is set, a condition, a container that opens)
 //! could be done again after a crash with nobody the wiser. So its row need not be on the disk before the next such
 //! step begins. It is on the disk, in its order and under the same fence, before the run waits for anything, calls
-//! anything outside, writes anything else, or tells anybody.
+//! anything outside, writes anything else, or tells anybody. What came from outside, or cost anything, never waits.
 
 use kybern_core::money::Usage;
-use kybern_core::task::{JournalRow, TaskChange};
+use kybern_core::task::{JournalEntry, JournalRow, TaskChange};
 
 use super::drive::{Flow, Stop};
 use super::run::Run;
+use crate::tools::service::size_of_value;
 
-/// Rows that the walk has taken in and the store has not, and what they used.
+/// Bytes of data that wait at most: one large row is no company.
+const MAX_HELD: usize = 128 * 1024;
+
+/// Rows that the walk has taken in and the store has not.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Held {
-    pub(super) rows: Vec<JournalRow>,
-    pub(super) usage: Usage,
+    rows: Vec<JournalRow>,
+    size: usize,
 }
 
 impl Held {
@@ -23,28 +27,28 @@ impl Held {
         self.rows.is_empty()
     }
 
-    /// Takes everything, followed by these.
-    pub(super) fn take_with(&mut self, rows: Vec<JournalRow>, usage: Usage) -> Self {
+    /// Everything, followed by these.
+    pub(super) fn take_with(&mut self, rows: Vec<JournalRow>) -> Vec<JournalRow> {
         if self.is_empty() {
-            return Self { rows, usage };
+            return rows;
         }
-        let mut all = std::mem::take(self);
-        all.rows.extend(rows);
-        all.usage = all.usage.plus(usage);
+        let mut all = std::mem::take(self).rows;
+        all.extend(rows);
         all
     }
 }
 
 impl Run {
-    /// Whether so many rows more can wait for the next commit.
-    pub(super) fn may_hold(&self, rows: usize) -> bool {
-        self.held.rows.len() + rows < self.inner.settings.steps_per_commit as usize
-    }
-
-    /// Keeps rows for the next commit.
-    pub(super) fn hold(&mut self, rows: Vec<JournalRow>, usage: Usage) {
-        self.held = self.held.take_with(rows, usage);
-        self.task.usage = self.task.usage.plus(usage);
+    /// Keeps rows for the next commit; gives them back when that would be too many, or too large.
+    pub(super) fn hold(&mut self, rows: Vec<JournalRow>) -> Result<(), Vec<JournalRow>> {
+        let size = self.held.size + rows.iter().map(size_of).sum::<usize>();
+        let most = self.inner.settings.steps_per_commit as usize;
+        if self.held.rows.len() + rows.len() >= most || size > MAX_HELD {
+            return Err(rows);
+        }
+        self.held.rows.extend(rows);
+        self.held.size = size;
+        Ok(())
     }
 
     /// Commits what is held.
@@ -53,5 +57,13 @@ impl Run {
             return Ok(Flow::Continue);
         }
         Ok(self.commit_with(Vec::new(), Vec::new(), TaskChange::Keep, Usage::default()).await?)
+    }
+}
+
+/// About how many bytes of data a row carries.
+fn size_of(row: &JournalRow) -> usize {
+    match &row.entry {
+        JournalEntry::Finished(outcome) => size_of_value(&outcome.data),
+        other => serde_json::to_vec(other).map_or(0, |json| json.len()),
     }
 }

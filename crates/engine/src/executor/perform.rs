@@ -30,7 +30,10 @@ pub(super) enum NotBegun {
 /// Whether a call touches nothing outside, so that nobody can tell whether it was made twice.
 pub(super) fn is_unseen(call: &Call) -> bool {
     match &call.target {
-        Target::Tool(prepared) => !prepared.effect.needs_attempt_row() && !prepared.spec().needs.http,
+        Target::Tool(prepared) => {
+            let needs = &prepared.spec().needs;
+            !prepared.effect.needs_attempt_row() && !needs.http && !needs.model
+        }
         Target::Handler(..) => false,
     }
 }

@@ -11,7 +11,6 @@ use kybern_core::time::{Millis, Timestamp};
 
 use super::drive::{Flow, Stop};
 use super::ending;
-use super::held::Held;
 use super::node::Phase;
 use super::phases::PhaseEnd;
 use super::run::Run;
@@ -25,6 +24,10 @@ const MAX_REDONE: u32 = 100;
 impl Run {
     /// Journals a draft, and with it the end of the task or the return of its lease when nothing else can be done.
     pub(super) async fn settle(&mut self, draft: Draft, in_flight: usize) -> Result<Flow, Stop> {
+        if !draft.usage.is_zero() && self.write_held().await? == Flow::Done {
+            // What was used is booked on the rows of its own commit.
+            return Ok(Flow::Done);
+        }
         let now = self.now();
         let rows = self.stamp(draft.rows, now);
         // A record may have changed under the tool; then nothing is written and the walk must not have moved.
@@ -35,10 +38,14 @@ impl Run {
         }
         let change = self.what_follows(in_flight, now);
         let only_rows = matches!(change, TaskChange::Keep) && draft.effects.is_empty() && draft.audit.is_empty();
-        if only_rows && self.may_hold(rows.len()) {
-            self.hold(rows, draft.usage);
-            return Ok(Flow::Continue);
-        }
+        let rows = if draft.may_wait && only_rows && draft.usage.is_zero() {
+            match self.hold(rows) {
+                Ok(()) => return Ok(Flow::Continue),
+                Err(rows) => rows,
+            }
+        } else {
+            rows
+        };
         match self.commit_all(rows, draft.effects, change, draft.usage, draft.audit).await {
             Ok(flow) => Ok(flow),
             Err(CommitRefused::RecordChanged { kind, key }) if before.is_some() => {
@@ -281,9 +288,9 @@ impl Run {
         };
         let awaited = flow == Flow::Done && self.inner.watchers.is_awaited(self.task.id);
         let left = awaited.then(|| change.clone());
-        let Held { rows, usage: with_held } = self.held.take_with(rows, usage);
+        let rows = self.held.take_with(rows);
         let signals_seen = self.walk.signals_seen();
-        let commit = Commit { rows, effects, change, usage: with_held, audit, signals_seen, at: now };
+        let commit = Commit { rows, effects, change, usage, audit, signals_seen, at: now };
         let committed = self.inner.store.commit(&self.lease, commit).await?;
         self.row_status = status;
         self.task.status = status;

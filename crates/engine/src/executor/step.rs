@@ -57,6 +57,8 @@ pub(super) struct Draft {
     pub(super) audit: Vec<AuditEvent>,
     /// The node to begin anew when a record has changed under it.
     pub(super) redo: Option<usize>,
+    /// Whether nothing outside was asked for it, so that its rows may wait for the next commit.
+    pub(super) may_wait: bool,
 }
 
 impl Draft {

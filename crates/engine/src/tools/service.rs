@@ -168,15 +168,17 @@ fn limited(outcome: ToolOutcome) -> Result<ToolOutcome, ToolFailure> {
 }
 
 fn approximate_size(members: &Map<String, Value>) -> usize {
-    fn of(value: &Value) -> usize {
-        match value {
-            Value::Null | Value::Bool(_) | Value::Number(_) => 8,
-            Value::String(text) => text.len() + 2,
-            Value::Array(items) => items.iter().map(of).sum::<usize>() + 2,
-            Value::Object(members) => approximate_size(members),
-        }
+    members.iter().map(|(name, value)| name.len() + 4 + size_of_value(value)).sum::<usize>() + 2
+}
+
+/// About how many bytes a value is as JSON.
+pub(crate) fn size_of_value(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+        Value::String(text) => text.len() + 2,
+        Value::Array(items) => items.iter().map(size_of_value).sum::<usize>() + 2,
+        Value::Object(members) => approximate_size(members),
     }
-    members.iter().map(|(name, value)| name.len() + 4 + of(value)).sum::<usize>() + 2
 }
 
 #[cfg(test)]

@@ -160,3 +160,20 @@ fn a_pause_that_comes_with_the_commit_of_what_led_to_a_call_holds_the_call() {
         assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
     });
 }
+
+#[test]
+fn what_came_from_outside_is_written_before_anything_else_begins() {
+    let found = Found::default();
+    let read = Arc::new(ScriptedTool::noop("t.read", EffectClass::Read).with_spec(|spec| spec.needs.http = true));
+    let world = World::with([read, found.tool("t.look", EffectClass::Local, false)]);
+    found.0.set(world.store.clone()).unwrap();
+    world.run(async |live| {
+        let mut steps = noops(&["a"]);
+        steps.push(step("read", "t.read", json!({})));
+        steps.extend(noops(&["b"]));
+        steps.push(step("look", "t.look", json!({})));
+        let id = live.begin(plan(Value::Array(steps)), json!({})).await;
+        assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
+    });
+    assert_eq!(*found.1.lock().unwrap(), ["a", "read"]);
+}

@@ -21,13 +21,14 @@ use kybern_engine::{Engine, EngineParts, Settings};
 use kybern_store::{SqliteOptions, SqliteStore};
 use serde_json::json;
 
+use crate::over_http::ALONE;
 use crate::table::line;
 use crate::{Bench, kit};
 
-async fn engine(folder: &Path) -> Engine {
+async fn engine(folder: &Path, steps_per_commit: u32) -> Engine {
     let keys: Arc<dyn Keys> = Arc::new(MasterKey::load_or_create(&folder.join("master.key")).unwrap());
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let path = folder.join("one.db");
+    let path = folder.join(format!("one-{steps_per_commit}.db"));
     let store = SqliteStore::open(path, SqliteOptions::default(), keys.clone(), clock.clone()).await.unwrap();
     let model = Arc::new(RulesModel);
     Engine::new(EngineParts {
@@ -48,7 +49,7 @@ async fn engine(folder: &Path) -> Engine {
         agents: None,
         decisions: None,
         worker: WorkerId::new("bench"),
-        settings: Settings::default(),
+        settings: Settings { steps_per_commit, ..Settings::default() },
     })
     .unwrap()
 }
@@ -57,15 +58,17 @@ async fn engine(folder: &Path) -> Engine {
 pub(crate) fn measure(bench: &Bench) {
     let floor = kit::floor_of_one_client(&bench.folder, bench.seconds);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    let ours = runtime.block_on(median(&bench.folder, bench.seconds));
+    let median = |together| runtime.block_on(median(&bench.folder, bench.seconds, together));
+    let (ours, alone) = (median(Settings::default().steps_per_commit), median(1));
     let goal = floor.mul_add(1.5, 0.2);
     let goal_text = format!("at most {goal:.2} ms: 1.5 × the floor's {floor:.2} ms + 0.2 ms");
     line("one client in process: p50 of a task", &format!("{ours:.2} ms"), &goal_text, Some(ours <= goal));
+    line(&format!("one client in process, {ALONE}"), &format!("{alone:.2} ms"), "", None);
 }
 
 /// The median of a task of five steps that do nothing, from the submission to its end, in milliseconds.
-async fn median(folder: &Path, seconds: u64) -> f64 {
-    let engine = engine(folder).await;
+async fn median(folder: &Path, seconds: u64, steps_per_commit: u32) -> f64 {
+    let engine = engine(folder, steps_per_commit).await;
     let key = "kyb_0123456789012345678901234567890123456789";
     engine.bootstrap(Some(key), String::new).await.unwrap();
     engine.start().await.unwrap();

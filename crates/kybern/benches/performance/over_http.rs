@@ -15,6 +15,9 @@ const WAITING: usize = 10_000;
 /// Rows that five steps need at least.
 const ROWS: f64 = 5.0;
 
+/// How the figures are called of which each step has a commit of its own.
+pub(crate) const ALONE: &str = "no two steps in one commit";
+
 /// Tasks over HTTP, the answer when they end.
 fn tasks(server: &Server, clients: usize, seconds: u64) -> Load {
     let url = format!("{}/api/tasks?waitMs=10000", server.url);
@@ -46,8 +49,25 @@ pub(crate) fn sqlite(bench: &Bench) {
             at_most("SQLite: CPU a task", ours.cpu_ms, "ms", 0.2);
             at_most("SQLite: written a step", ours.written / 5.0 / 1_024.0, "KB", 4.0);
             at_most("SQLite: peak resident memory under this load", ours.peak_mb, "MB", 60.0);
+            alone(bench, "SQLite", "sqlite:alone.db", least.per_second, "of the floor's");
         }
     }
+}
+
+/// The same load where no two steps share a commit: what steps cost that do not end at once.
+fn alone(bench: &Bench, what: &str, database: &str, least: f64, of: &str) {
+    let server = Site::new(&bench.folder, database).with("KYBERN_WORKER__STEPS_PER_COMMIT", "1").start();
+    server.put_plan("bench.five", &kit::five_steps());
+    let load = tasks(&server, CLIENTS, bench.seconds);
+    let measured = format!(
+        "{:.0} tasks/s, {:.0} % {of}; p99 {:.1} ms, CPU {:.3} ms a task, {:.2} KB written a step",
+        load.per_second,
+        load.per_second / least * 100.0,
+        load.p99,
+        load.cpu_ms,
+        load.written / 5.0 / 1_024.0
+    );
+    line(&format!("{what} over HTTP, {CLIENTS} clients, {ALONE}"), &measured, "", None);
 }
 
 /// What an idle server takes, what waiting tasks add, and whether they delay a start.
@@ -84,4 +104,7 @@ pub(crate) fn postgres(bench: &Bench) {
     let measured = format!("{:.0} % of {rows:.0} rows/s / 5", share * 100.0);
     let what = "PostgreSQL over HTTP: of its unbatched one-row rate divided by five";
     line(what, &measured, "at least 75 %", Some(share >= 0.75));
+    drop(server);
+    let Some(database) = bench.database() else { return };
+    alone(bench, "PostgreSQL", &database.url(), rows / ROWS, "of that rate");
 }

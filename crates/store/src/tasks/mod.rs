@@ -99,12 +99,12 @@ impl<D: 'static> TaskStore for SqlStore<D> {
 
     async fn signals(&self, scope: TenantScope, task: TaskId, after: i64) -> Result<Vec<(i64, Signal)>> {
         let args = (scope, task, after);
-        let run = self.read_few(scope, args, |tx, (scope, id, after)| Box::pin(read::signals(tx, *scope, *id, *after)));
+        let run = self.read(scope, args, |tx, (scope, id, after)| Box::pin(read::signals(tx, *scope, *id, *after)));
         Ok(run.await?)
     }
 
     async fn task(&self, scope: TenantScope, id: TaskId) -> Result<Option<Task>> {
-        Ok(self.read_few(scope, (scope, id), |tx, (scope, id)| Box::pin(read::task(tx, *scope, *id))).await?)
+        Ok(self.read(scope, (scope, id), |tx, (scope, id)| Box::pin(read::task(tx, *scope, *id))).await?)
     }
 
     async fn tasks(&self, scope: TenantScope, filter: &TaskFilter) -> Result<Page<Task>> {

@@ -128,13 +128,15 @@ fn start(work: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
 /// A connection that answers. Those that lie idle in the pool may have died with a restart of the server, and each that
 /// has is let go.
 async fn living(pool: &PgPool, shared: &Arc<Shared>) -> Result<Tx> {
-    loop {
+    // One more than lie idle is made anew; if that does not answer either, whoever waits is told.
+    for _ in 0..=pool.num_idle() {
         let mut tx = Tx::new(Conn::Postgres(pool.acquire().await?), Arc::clone(shared));
         if tx.is_alive().await {
             return Ok(tx);
         }
         tx.discard();
     }
+    Ok(Tx::new(Conn::Postgres(pool.acquire().await?), Arc::clone(shared)))
 }
 
 /// What a writer is for.
