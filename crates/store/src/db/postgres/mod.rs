@@ -55,9 +55,11 @@ impl Server {
             .after_connect(|conn, _| {
                 Box::pin(async move {
                     // From here on nothing runs with the rights of the role in the URL. Every statement goes by an
-                    // index; a planner that has not seen a table grow yet would read the whole of it each time.
+                    // index; a planner that has not seen a table grow yet would read the whole of it each time. A
+                    // process that is stopped in the middle of a transaction does not keep its rows from the others.
                     let settings = "SET ROLE kybern_app; SET enable_seqscan = off; SET enable_hashjoin = off; \
-                                    SET enable_mergejoin = off; SET jit = off; SET plan_cache_mode = force_generic_plan";
+                                    SET enable_mergejoin = off; SET jit = off; SET plan_cache_mode = force_generic_plan; \
+                                    SET idle_in_transaction_session_timeout = 10000";
                     sqlx::raw_sql(settings).execute(&mut *conn).await.map(|_| ())
                 })
             })
