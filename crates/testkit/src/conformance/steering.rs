@@ -56,6 +56,20 @@ pub async fn pausing_twice_is_a_conflict(h: Harness) {
     set(false).await.unwrap();
 }
 
+/// A pause may come while the end is on its way. Nothing can lift it from an ended task, and a retry is not paused.
+pub async fn an_end_ends_a_pause(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let lease = w.leased(&home, "w").await;
+    let id = lease.task();
+    w.store().set_paused(home.scope, id, true, w.now(), w.event("task.pause")).await.unwrap();
+    w.end(&lease, TaskStatus::Failed).await;
+    assert_eq!(w.store().task(home.scope, id).await.unwrap().unwrap().paused_at, None);
+    let retry = Signal::Retry { by: "user:test".to_owned() };
+    let task = w.store().reopen(home.scope, id, retry, w.now(), w.event("task.retry")).await.unwrap();
+    assert_eq!((task.status, task.paused_at), (TaskStatus::Pending, None));
+    assert_eq!(w.due().await, [id]);
+}
+
 pub async fn what_has_ended_is_not_steered(h: Harness) {
     let (w, home) = World::new(h).await;
     for status in [TaskStatus::Completed, TaskStatus::Failed, TaskStatus::Cancelled] {

@@ -158,6 +158,7 @@ macro_rules! conformance_suite {
                 cancel_ends_a_pause,
                 paused_is_not_claimed,
                 pausing_twice_is_a_conflict,
+                an_end_ends_a_pause,
                 what_has_ended_is_not_steered,
                 an_unknown_task_is_not_steered,
                 only_what_failed_is_reopened,

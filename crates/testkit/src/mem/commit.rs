@@ -93,6 +93,7 @@ impl State {
         let row = self.held(lease)?;
         row.lease_owner = None;
         row.claimable_at = None;
+        row.task.paused_at = None;
         row.task.waits = Vec::new();
         row.task.delegated_workflow_id = None;
         row.task.status = ending.status;
