@@ -23,6 +23,7 @@ statements! {
     LIST_FIRST = shared "record_list_first";
     KINDS = shared "record_kinds";
     BY_LOOKUP = shared "record_by_lookup";
+    LOOKUP_VALUES = shared "lookup_values";
     LOOKUP_OWNER = shared "lookup_owner";
     LOOKUP_CLEAR = shared "lookup_clear";
     LOOKUP_INSERT = shared "lookup_insert";
@@ -121,6 +122,21 @@ async fn by_lookup(tx: &mut Tx, scope: TenantScope, kind: &str, name: &str, valu
     rows.into_iter().map(|mut row| record(&mut row)).collect()
 }
 
+/// Which records, and what of them.
+struct Values {
+    scope: TenantScope,
+    kind: String,
+    name: String,
+    value: String,
+    wanted: String,
+}
+
+async fn lookup_values(tx: &mut Tx, of: &Values) -> Result<Vec<(RecordId, String)>> {
+    let args = args![of.scope, of.kind.as_str(), of.name.as_str(), of.value.as_str(), of.wanted.as_str()];
+    let rows = tx.fetch_all(&LOOKUP_VALUES, args).await?;
+    rows.into_iter().map(|mut row| Ok((RecordId::from_uuid(row.uuid()?), row.text()?))).collect()
+}
+
 async fn by_id(tx: &mut Tx, scope: TenantScope, id: RecordId) -> Result<Option<Record>> {
     let found = tx.fetch_optional(&BY_ID, args![scope, id.as_uuid()]).await?;
     found.map(|mut row| record(&mut row)).transpose()
@@ -170,6 +186,18 @@ impl<D: 'static> RecordStore for SqlStore<D> {
         let run = self
             .read_few(scope, args, |tx, (scope, kind, name, value)| Box::pin(by_lookup(tx, *scope, kind, name, value)));
         Ok(run.await?)
+    }
+
+    async fn lookup_values(
+        &self,
+        scope: TenantScope,
+        kind: &str,
+        (name, value): (&str, &str),
+        wanted: &str,
+    ) -> PortResult<Vec<(RecordId, String)>> {
+        let [kind, name, value, wanted] = [kind, name, value, wanted].map(str::to_owned);
+        let of = Values { scope, kind, name, value, wanted };
+        Ok(self.read_few(scope, of, |tx, of| Box::pin(lookup_values(tx, of))).await?)
     }
 
     async fn records(

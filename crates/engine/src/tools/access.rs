@@ -27,6 +27,16 @@ impl RecordStore for Records {
         self.0.records_by_lookup(scope, kind, name, value).await
     }
 
+    async fn lookup_values(
+        &self,
+        scope: TenantScope,
+        kind: &str,
+        by: (&str, &str),
+        wanted: &str,
+    ) -> Result<Vec<(RecordId, String)>> {
+        self.0.lookup_values(scope, kind, by, wanted).await
+    }
+
     async fn records(
         &self,
         scope: TenantScope,

@@ -8,8 +8,7 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::tool::ToolFailure;
 
 use super::entity::{self, Described, IDENTIFIERS, UNKNOWN_TYPE};
-use super::similarity::{self, similarity};
-use crate::company;
+use super::similarity::alike;
 
 /// What was found.
 #[derive(Debug)]
@@ -45,7 +44,7 @@ pub(super) async fn find(
     let same = store.records_by_lookup(scope, entity::KIND, "name", &name).await?;
     let same: Vec<Record> = same.into_iter().filter(|record| may_be(record, described)).collect();
     match nearest_state(same, described) {
-        Match::None => alike(store, scope, described, &name).await,
+        Match::None => nearly(store, scope, described, &name).await,
         found => Ok(found),
     }
 }
@@ -110,7 +109,7 @@ fn nearest_state(mut records: Vec<Record>, described: &Described) -> Match {
     }
 }
 
-async fn alike(
+async fn nearly(
     store: &dyn RecordStore,
     scope: TenantScope,
     described: &Described,
@@ -118,12 +117,13 @@ async fn alike(
 ) -> Result<Match, ToolFailure> {
     let mut candidates: Vec<Record> = Vec::new();
     for lookup in entity::name_lookups(name).into_iter().filter(|lookup| lookup.name != "name") {
-        for record in store.records_by_lookup(scope, entity::KIND, &lookup.name, &lookup.value).await? {
-            let known = candidates.iter().any(|candidate| candidate.id == record.id);
-            let other = entity::field_of(&record, "name").map(|other| company::normal_name(&other)).unwrap_or_default();
-            if !known && similarity(name, &other) >= similarity::ENOUGH && may_be(&record, described) {
-                candidates.push(record);
+        // Many share a word, few are alike: their names are compared before any record is read.
+        let names = store.lookup_values(scope, entity::KIND, (&lookup.name, &lookup.value), "name").await?;
+        for (id, _) in names.into_iter().filter(|(_, other)| alike(name, other)) {
+            if candidates.iter().any(|candidate| candidate.id == id) {
+                continue;
             }
+            candidates.extend(store.record_by_id(scope, id).await?.filter(|record| may_be(record, described)));
         }
     }
     Ok(match candidates.len() {

@@ -73,6 +73,21 @@ impl RecordStore for Records {
         }))
     }
 
+    async fn lookup_values(
+        &self,
+        _scope: TenantScope,
+        kind: &str,
+        (name, value): (&str, &str),
+        wanted: &str,
+    ) -> Result<Vec<(RecordId, String)>> {
+        let all = self.0.lock().unwrap();
+        let meant = all.iter().filter(|(record, lookups)| {
+            record.kind == kind && lookups.iter().any(|lookup| lookup.name == name && lookup.value == value)
+        });
+        let values = meant.flat_map(|(record, lookups)| lookups.iter().map(|lookup| (record.id, lookup)));
+        Ok(values.filter(|(_, lookup)| lookup.name == wanted).map(|(id, lookup)| (id, lookup.value.clone())).collect())
+    }
+
     async fn records(
         &self,
         _scope: TenantScope,

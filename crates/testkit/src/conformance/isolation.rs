@@ -141,6 +141,7 @@ pub async fn another_tenant_reads_nothing(h: Harness) {
     assert_eq!(store.record(scope, kind, "a").await.unwrap(), None);
     assert_eq!(store.record_by_id(scope, estate.put.id).await.unwrap(), None);
     assert!(store.records_by_lookup(scope, kind, "DOT", "1").await.unwrap().is_empty());
+    assert!(store.lookup_values(scope, kind, ("DOT", "1"), "DOT").await.unwrap().is_empty());
     assert!(store.records(scope, kind, None, 10).await.unwrap().items.is_empty());
     assert!(store.record_kinds(scope).await.unwrap().is_empty());
     assert_eq!(store.outbox_message(scope, estate.outbox).await.unwrap(), None);

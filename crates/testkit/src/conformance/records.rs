@@ -41,8 +41,12 @@ pub async fn a_record_is_found_by_key_id_and_lookup(h: Harness) {
         let found = w.store().records_by_lookup(home.scope, KIND, name, value).await.unwrap();
         assert_eq!(found, std::slice::from_ref(&record));
     }
+    let values = async |kind, by, wanted| w.store().lookup_values(home.scope, kind, by, wanted).await.unwrap();
+    assert_eq!(values(KIND, ("name", "acme"), "DOT").await, [(record.id, "123".to_owned())]);
+    assert_eq!(values(KIND, ("name", "acme"), "MC").await, []);
     for (kind, name, value) in [(KIND, "DOT", "124"), (KIND, "MC", "123"), ("test.other", "DOT", "123")] {
         assert!(w.store().records_by_lookup(home.scope, kind, name, value).await.unwrap().is_empty());
+        assert_eq!(values(kind, (name, value), "name").await, []);
     }
 }
 

@@ -14,6 +14,9 @@ use super::task::page;
 /// The most records that one lookup answers.
 const MOST: usize = 50;
 
+/// How many values of lookups one read gives at most.
+const MOST_VALUES: usize = 1_000;
+
 #[async_trait]
 impl RecordStore for MemStore {
     async fn record(&self, scope: TenantScope, kind: &str, key: &str) -> Result<Option<Record>> {
@@ -34,6 +37,30 @@ impl RecordStore for MemStore {
         self.run("records_by_lookup", |state| {
             let has = |row: &RecordRow| row.lookups.iter().any(|known| known.name == name && known.value == value);
             Ok(state.of_kind(scope, kind, has).into_iter().take(MOST).collect())
+        })
+        .await
+    }
+
+    async fn lookup_values(
+        &self,
+        scope: TenantScope,
+        kind: &str,
+        (name, value): (&str, &str),
+        wanted: &str,
+    ) -> Result<Vec<(RecordId, String)>> {
+        self.run("lookup_values", |state| {
+            let has = |row: &RecordRow| row.lookups.iter().any(|known| known.name == name && known.value == value);
+            let mut found: Vec<(RecordId, String)> = Vec::new();
+            for record in state.of_kind(scope, kind, has) {
+                let place = (scope.tenant(), kind.to_owned(), record.key.clone());
+                let lookups = state.records.get(&place).into_iter().flat_map(|row| &row.lookups);
+                found.extend(
+                    lookups.filter(|lookup| lookup.name == wanted).map(|lookup| (record.id, lookup.value.clone())),
+                );
+            }
+            found.sort();
+            found.truncate(MOST_VALUES);
+            Ok(found)
         })
         .await
     }
