@@ -1,10 +1,21 @@
-//! What models are asked, and what they answer, as far as intents and extraction go.
+//! What models are asked, and what they answer: language models in words of no provider, and the two narrow questions
+//! of the kernel, intents and extraction, which the offline rules answer too.
 
+pub mod embedding;
 pub mod extraction;
+pub mod failure;
 pub mod intent;
+pub mod message;
+pub mod reply;
+pub mod request;
 
+pub use embedding::{EmbedRequest, Embedded};
 pub use extraction::{
     CategoryPattern, DocumentAnalysis, ExtractedField, Extraction, ExtractionSchema, FieldPattern, FieldSource,
     SectionPattern, ValueKind,
 };
+pub use failure::{ModelFailure, ModelFailureKind};
 pub use intent::{Classification, ClassifyInput, IntentSpec};
+pub use message::{Image, ModelMessage, Part, Reasoning, Role, ToolAnswer, ToolCall};
+pub use reply::{Assembly, FinishReason, ModelEvent, ModelReply, TokenUsage};
+pub use request::{Abilities, Effort, FunctionChoice, FunctionSpec, ModelRequest, ModelTimeouts, OutputSchema};

@@ -1,0 +1,252 @@
+//! How a call to a language model fails, and what that allows.
+
+use super::reply::TokenUsage;
+use crate::error::{Error, ErrorCode};
+use crate::time::Millis;
+
+/// What went wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ModelFailureKind {
+    /// The provider does not accept the key (401, 403).
+    Key,
+    /// The provider refuses the request as it stands (400, 404, 405, 422): it would fail everywhere.
+    Request,
+    /// The provider does not know the model.
+    UnknownModel,
+    /// The conversation does not fit into the model's window.
+    ContextTooLong,
+    /// The provider's filter refused the request.
+    ContentFilter,
+    /// Too many requests (429).
+    RateLimited,
+    /// No credit left at the provider: waiting does not help.
+    Quota,
+    /// The provider failed (500 to 599), or said that it is overloaded.
+    Provider,
+    /// No connection.
+    Connect,
+    /// The egress policy closed the way.
+    Denied,
+    /// No first byte in time.
+    FirstTimeout,
+    /// Silence between two pieces.
+    BetweenTimeout,
+    /// All of it took too long.
+    WholeTimeout,
+    /// The connection broke, or the stream ended without its end.
+    Broken,
+    /// The answer is not what this wire format allows.
+    Garbage,
+    /// The answer is larger than it may be.
+    TooLarge,
+    /// The provider cannot do what the request asks for.
+    Unsupported,
+}
+
+impl ModelFailureKind {
+    /// Every kind.
+    pub const ALL: [Self; 17] = [
+        Self::Key,
+        Self::Request,
+        Self::UnknownModel,
+        Self::ContextTooLong,
+        Self::ContentFilter,
+        Self::RateLimited,
+        Self::Quota,
+        Self::Provider,
+        Self::Connect,
+        Self::Denied,
+        Self::FirstTimeout,
+        Self::BetweenTimeout,
+        Self::WholeTimeout,
+        Self::Broken,
+        Self::Garbage,
+        Self::TooLarge,
+        Self::Unsupported,
+    ];
+
+    /// Whether the same request may succeed at the same provider.
+    #[must_use]
+    pub const fn may_retry(self) -> bool {
+        match self {
+            Self::RateLimited
+            | Self::Provider
+            | Self::Connect
+            | Self::FirstTimeout
+            | Self::BetweenTimeout
+            | Self::Broken
+            | Self::Garbage => true,
+            Self::Key
+            | Self::Request
+            | Self::UnknownModel
+            | Self::ContextTooLong
+            | Self::ContentFilter
+            | Self::Quota
+            | Self::Denied
+            | Self::WholeTimeout
+            | Self::TooLarge
+            | Self::Unsupported => false,
+        }
+    }
+
+    /// Whether another provider may do better. A wrong key or a wrong request is the caller's to mend: falling back
+    /// would hide it.
+    #[must_use]
+    pub const fn may_fall_back(self) -> bool {
+        match self {
+            Self::RateLimited
+            | Self::Quota
+            | Self::Provider
+            | Self::Connect
+            | Self::Denied
+            | Self::FirstTimeout
+            | Self::BetweenTimeout
+            | Self::WholeTimeout
+            | Self::Broken
+            | Self::Garbage
+            | Self::TooLarge => true,
+            Self::Key
+            | Self::Request
+            | Self::UnknownModel
+            | Self::ContextTooLong
+            | Self::ContentFilter
+            | Self::Unsupported => false,
+        }
+    }
+
+    /// Whether it speaks against the provider's health, for the circuit breaker.
+    #[must_use]
+    pub const fn is_sickness(self) -> bool {
+        match self {
+            Self::Provider
+            | Self::Connect
+            | Self::FirstTimeout
+            | Self::BetweenTimeout
+            | Self::WholeTimeout
+            | Self::Broken
+            | Self::Garbage
+            | Self::TooLarge => true,
+            Self::Key
+            | Self::Request
+            | Self::UnknownModel
+            | Self::ContextTooLong
+            | Self::ContentFilter
+            | Self::RateLimited
+            | Self::Quota
+            | Self::Denied
+            | Self::Unsupported => false,
+        }
+    }
+
+    /// Whether the provider may have worked, and charged, for it.
+    #[must_use]
+    pub const fn may_have_cost(self) -> bool {
+        match self {
+            Self::FirstTimeout
+            | Self::BetweenTimeout
+            | Self::WholeTimeout
+            | Self::Broken
+            | Self::Garbage
+            | Self::TooLarge
+            | Self::ContentFilter => true,
+            Self::Key
+            | Self::Request
+            | Self::UnknownModel
+            | Self::ContextTooLong
+            | Self::RateLimited
+            | Self::Quota
+            | Self::Provider
+            | Self::Connect
+            | Self::Denied
+            | Self::Unsupported => false,
+        }
+    }
+
+    /// The code under which callers see it.
+    #[must_use]
+    pub const fn code(self) -> ErrorCode {
+        match self {
+            Self::ContextTooLong | Self::Unsupported => ErrorCode::Unprocessable,
+            Self::RateLimited => ErrorCode::RateLimited,
+            Self::FirstTimeout | Self::BetweenTimeout | Self::WholeTimeout => ErrorCode::Timeout,
+            Self::Key
+            | Self::Request
+            | Self::UnknownModel
+            | Self::ContentFilter
+            | Self::Quota
+            | Self::Provider
+            | Self::Connect
+            | Self::Denied
+            | Self::Broken
+            | Self::Garbage
+            | Self::TooLarge => ErrorCode::Model,
+        }
+    }
+}
+
+/// A failed call.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{provider}: {message}")]
+pub struct ModelFailure {
+    /// What went wrong.
+    pub kind: ModelFailureKind,
+    /// Which provider was asked, by its name in the configuration.
+    pub provider: String,
+    /// What it said, for people: at most 500 characters, no key.
+    pub message: String,
+    /// The HTTP status, when there was one.
+    pub status: Option<u16>,
+    /// How long the provider asks to be left alone.
+    pub retry_after: Option<Millis>,
+    /// What it had counted until then.
+    pub usage: Option<TokenUsage>,
+}
+
+impl ModelFailure {
+    /// A failure of that kind; the provider's name is set by whoever knows it.
+    pub fn new(kind: ModelFailureKind, message: impl Into<String>) -> Self {
+        let mut message = message.into();
+        if let Some((end, _)) = message.char_indices().nth(500) {
+            message.truncate(end);
+        }
+        Self { kind, provider: String::new(), message, status: None, retry_after: None, usage: None }
+    }
+
+    /// The same of that provider.
+    #[must_use]
+    pub fn of(mut self, provider: &str) -> Self {
+        provider.clone_into(&mut self.provider);
+        self
+    }
+
+    /// The same with the status.
+    #[must_use]
+    pub fn status(mut self, status: u16) -> Self {
+        self.status = Some(status);
+        self
+    }
+
+    /// The same with the span after which to come again.
+    #[must_use]
+    pub fn retry_after(mut self, span: Option<Millis>) -> Self {
+        self.retry_after = span;
+        self
+    }
+
+    /// The same with what was counted.
+    #[must_use]
+    pub fn usage(mut self, usage: Option<TokenUsage>) -> Self {
+        self.usage = usage;
+        self
+    }
+}
+
+impl From<ModelFailure> for Error {
+    fn from(failure: ModelFailure) -> Self {
+        let error = Self::new(failure.kind.code(), failure.to_string());
+        match failure.retry_after {
+            Some(span) => error.retry_after(span),
+            None => error,
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What is said to a language model, and by whom.
+
+use serde::{Deserialize, Serialize};
+
+/// Who speaks.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// The operator's instructions.
+    System,
+    /// The user, or data that is handed over in the user's name.
+    User,
+    /// The model itself, earlier.
+    Assistant,
+    /// The results of tools that the model asked for.
+    Tool,
+}
+
+/// An image.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "kind")]
+pub enum Image {
+    /// Its bytes, in base64 with padding.
+    #[serde(rename_all = "camelCase")]
+    Data {
+        /// For instance `image/png`.
+        media_type: String,
+        /// Base64.
+        data: String,
+    },
+    /// Where the provider finds it. The provider fetches it, not this server.
+    Url {
+        /// An `https` URL.
+        url: String,
+    },
+}
+
+/// A call that a model asks for.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolCall {
+    /// The provider's name for the call, or one that was made where it gives none; unique in its reply.
+    pub id: String,
+    /// The function's name, as the model was given it.
+    pub name: String,
+    /// The arguments as the model wrote them: meant to be a JSON object, not proven to be one.
+    pub arguments: String,
+}
+
+/// The answer to such a call.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolAnswer {
+    /// The call's id.
+    pub call_id: String,
+    /// The function's name; some providers want it again.
+    pub name: String,
+    /// What the tool returned, or why it failed.
+    pub content: String,
+    /// Whether it failed.
+    pub is_error: bool,
+}
+
+/// A model's reasoning, where the provider shows it.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Reasoning {
+    /// The text; empty when the provider hides it.
+    pub text: String,
+    /// What the provider wants back unchanged with the next request of the turn: a signature, or the hidden text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opaque: Option<String>,
+}
+
+/// One part of a message.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "type")]
+pub enum Part {
+    /// Text.
+    Text {
+        /// It.
+        text: String,
+    },
+    /// An image, in a user's message or a tool's answer.
+    Image(Image),
+    /// Reasoning, in an assistant's message.
+    Reasoning(Reasoning),
+    /// A call, in an assistant's message.
+    ToolCall(ToolCall),
+    /// An answer, in a tool's message.
+    ToolAnswer(ToolAnswer),
+}
+
+/// A message.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelMessage {
+    /// Who speaks.
+    pub role: Role,
+    /// What is said, in order. All calls of one reply stand in one message, and all their answers in the next.
+    pub parts: Vec<Part>,
+}
+
+impl ModelMessage {
+    /// A message of one text.
+    pub fn text(role: Role, text: impl Into<String>) -> Self {
+        Self { role, parts: vec![Part::Text { text: text.into() }] }
+    }
+
+    /// Its texts, one after the other.
+    #[must_use]
+    pub fn joined_text(&self) -> String {
+        let texts = self.parts.iter().filter_map(|part| match part {
+            Part::Text { text } => Some(text.as_str()),
+            Part::Image(_) | Part::Reasoning(_) | Part::ToolCall(_) | Part::ToolAnswer(_) => None,
+        });
+        texts.collect::<Vec<_>>().join("")
+    }
+}
