@@ -103,6 +103,14 @@ id_type!(
     WebhookId, "webhook"
 );
 id_type!(
+    /// A limit of what may be spent.
+    BudgetId, "budget"
+);
+id_type!(
+    /// An amount that is promised to one call.
+    ReservationId, "reservation"
+);
+id_type!(
     /// One request at the edge; echoed as `X-Request-Id`.
     RequestId, "request"
 );

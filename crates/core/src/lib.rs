@@ -6,6 +6,7 @@
 
 pub mod actor;
 pub mod audit;
+pub mod budget;
 pub mod document;
 pub mod error;
 pub mod event;

@@ -2,12 +2,27 @@
 //!
 //! A nano-dollar is 10⁻⁹ USD: one token of a small model costs less than a micro-dollar.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// An amount of money in nano-dollars.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct NanoUsd(pub i64);
+
+impl fmt::Display for NanoUsd {
+    /// Dollars, exactly and without zeros at the end: `$1.25`, `$0.000003`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (sign, nanos) = (if self.0 < 0 { "-" } else { "" }, self.0.unsigned_abs());
+        let (dollars, rest) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
+        if rest == 0 {
+            return write!(f, "{sign}${dollars}");
+        }
+        let digits = format!("{rest:09}");
+        write!(f, "{sign}${dollars}.{}", digits.trim_end_matches('0'))
+    }
+}
 
 /// A number of model tokens.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug, Serialize, Deserialize)]
@@ -52,5 +67,23 @@ impl Usage {
     #[must_use]
     pub const fn is_zero(&self) -> bool {
         self.input_tokens.0 == 0 && self.output_tokens.0 == 0 && self.cost_nanos.0 == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn money_is_written_exactly() {
+        for (nanos, text) in [
+            (0, "$0"),
+            (1, "$0.000000001"),
+            (1_250_000_000, "$1.25"),
+            (-3_000, "-$0.000003"),
+            (i64::MIN, "-$9223372036.854775808"),
+        ] {
+            assert_eq!(NanoUsd(nanos).to_string(), text);
+        }
     }
 }

@@ -5,18 +5,20 @@ use sqlx::Executor as _;
 use crate::db::{Conn, Sql, Tx};
 use crate::error::{Result, StoreError};
 use crate::store::SqlStore;
-use crate::{audit, blobs, idempotency, identity, jobs, outbox, plans, records, tasks};
+use crate::{audit, blobs, budgets, idempotency, identity, jobs, outbox, plans, rates, records, tasks};
 
 /// Every statement of this crate.
 fn every_statement() -> impl Iterator<Item = &'static Sql> {
     let nouns = [
         audit::STATEMENTS,
         blobs::STATEMENTS,
+        budgets::STATEMENTS,
         idempotency::STATEMENTS,
         identity::STATEMENTS,
         jobs::STATEMENTS,
         outbox::STATEMENTS,
         plans::STATEMENTS,
+        rates::STATEMENTS,
         records::STATEMENTS,
     ];
     nouns.into_iter().chain(tasks::STATEMENTS).flatten().copied()

@@ -111,6 +111,12 @@ fn user(row: &mut Row) -> Result<User> {
     })
 }
 
+/// Refuses what names a user that the tenant does not have.
+pub(crate) async fn must_know(tx: &mut Tx, scope: TenantScope, id: UserId) -> Result<()> {
+    let known = user_by_id(tx, scope, id).await?;
+    known.map(|_| ()).ok_or_else(|| StoreError::not_found("user", id))
+}
+
 async fn user_by_id(tx: &mut Tx, scope: TenantScope, id: UserId) -> Result<Option<User>> {
     let found = tx.fetch_optional(&USER_GET, args![scope, id.as_uuid()]).await?;
     found.map(|mut row| user(&mut row)).transpose()

@@ -14,6 +14,7 @@
 mod archive;
 mod audit;
 mod blobs;
+mod budgets;
 mod check;
 mod db;
 mod error;
@@ -26,6 +27,7 @@ mod outbox;
 mod page;
 mod partitions;
 mod plans;
+mod rates;
 mod records;
 mod store;
 mod tasks;

@@ -10,6 +10,7 @@ pub mod idempotency_store;
 pub mod identity_store;
 pub mod job_store;
 pub mod language_model;
+pub mod ledger_store;
 pub mod mail;
 pub mod model;
 pub mod outbox_store;
@@ -29,6 +30,7 @@ pub use idempotency_store::{IdempotencyStore, Idempotent};
 pub use identity_store::IdentityStore;
 pub use job_store::JobStore;
 pub use language_model::{LanguageModel, ModelStream};
+pub use ledger_store::{LedgerStore, ReserveRefused};
 pub use mail::{MailParser, MailSender};
 pub use model::{Extractor, IntentModel};
 pub use outbox_store::OutboxStore;
@@ -41,7 +43,16 @@ pub use tool::{Documents, Tool, ToolContext, UserDirectory};
 
 /// Everything that is stored, behind one handle.
 pub trait Store:
-    TaskStore + RecordStore + PlanStore + IdentityStore + JobStore + OutboxStore + IdempotencyStore + AuditStore + BlobStore
+    TaskStore
+    + RecordStore
+    + PlanStore
+    + IdentityStore
+    + JobStore
+    + OutboxStore
+    + IdempotencyStore
+    + AuditStore
+    + BlobStore
+    + LedgerStore
 {
 }
 
@@ -55,5 +66,6 @@ impl<T> Store for T where
         + IdempotencyStore
         + AuditStore
         + BlobStore
+        + LedgerStore
 {
 }

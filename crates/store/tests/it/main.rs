@@ -9,6 +9,7 @@
 mod archives;
 mod grouping;
 mod kill;
+mod ledgers;
 mod migrations;
 mod postgres_suite;
 mod postgres_tables;

@@ -16,6 +16,7 @@ const THEIRS: &str = "0198aaaa-0000-7000-8000-000000000001";
 
 /// What a worker, who sees every tenant, may read, by table.
 const WORKER_READS: &[(&str, &[&str])] = &[
+    ("reservation", &["tenant_id", "id", "owner", "expires_at"]),
     ("tenant", &["id", "name", "slug", "created_at"]),
     ("app_user", &["tenant_id", "id", "roles"]),
     ("api_key", &["tenant_id", "id", "user_id", "roles", "scopes", "expires_at", "revoked_at", "key_hash"]),

@@ -8,8 +8,7 @@ use kybern_core::audit::AuditEvent;
 use kybern_core::id::{KeyId, PlanId, TenantId, UserId};
 use kybern_core::identity::{ApiKey, Tenant, User};
 use kybern_core::plan::parse;
-use kybern_core::ports::{IdSource as _, IdentityStore as _, PlanStore as _};
-use kybern_store::PostgresStore;
+use kybern_core::ports::{IdSource as _, IdentityStore as _, PlanStore as _, Store};
 use kybern_testkit::{SeededIds, SimClock};
 use serde_json::json;
 
@@ -23,7 +22,7 @@ fn event(action: &str) -> AuditEvent {
 }
 
 /// The tenant of the tests, with its admin and a key.
-async fn tenant(store: &PostgresStore, ids: &SeededIds) -> (User, ApiKey) {
+pub async fn tenant(store: &dyn Store, ids: &SeededIds) -> (User, ApiKey) {
     let tenant = Tenant { id: TenantId::DEFAULT, name: "Home".into(), slug: "home".into(), created_at: work::NOW };
     let admin = User {
         id: UserId::from_uuid(ids.next()),

@@ -13,6 +13,7 @@
 pub mod attempts;
 pub mod audit;
 pub mod blobs;
+pub mod budgets;
 pub mod callbacks;
 pub mod children;
 pub mod claims;
@@ -27,6 +28,7 @@ pub mod leases;
 pub mod model;
 pub mod outbox;
 pub mod plans;
+pub mod rates;
 pub mod records;
 pub mod releases;
 pub mod reviews;

@@ -28,6 +28,16 @@ macro_rules! conformance_suite {
                 what_was_not_stored_is_not_found,
                 parallel_stores_of_the_same_bytes_agree,
             }
+            budgets {
+                a_budget_is_stored_changed_and_removed,
+                what_is_reserved_is_promised_until_it_is_settled_once,
+                a_hundred_calls_at_once_never_pass_a_budget_for_ten,
+                users_trees_and_tenants_pay_for_themselves,
+                a_months_budget_counts_its_days_and_a_day_begins_anew,
+                what_its_owner_left_behind_is_settled_at_its_estimate,
+                usage_is_added_up_by_day_model_and_user,
+                another_tenant_neither_settles_nor_sees_a_reservation,
+            }
             callbacks {
                 a_callback_ends_the_wait,
                 the_same_body_again_is_a_duplicate,
@@ -124,6 +134,11 @@ macro_rules! conformance_suite {
                 a_version_is_written_once,
                 a_plan_is_taken_out_of_use_and_brought_back,
                 active_plans_of_all_tenants_are_checked_at_start,
+            }
+            rates {
+                a_window_slides,
+                a_place_is_taken_under_all_rules_or_under_none,
+                a_thousand_calls_at_the_edge_are_never_over_and_never_stuck,
             }
             records {
                 a_record_is_found_by_key_id_and_lookup,

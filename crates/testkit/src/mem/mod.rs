@@ -5,6 +5,7 @@
 
 mod audit;
 mod blob;
+mod budget;
 mod commit;
 mod effect;
 mod fault;

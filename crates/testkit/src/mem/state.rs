@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use kybern_core::audit::{AuditEvent, ChainedEvent, GENESIS};
+use kybern_core::budget::{Amount, Budget, Reservation, SpendKind, UsageLine};
 use kybern_core::error::{Error, ErrorCode};
-use kybern_core::id::{JobId, KeyId, OutboxId, RecordId, TaskId, TenantId, UserId, WebhookId};
+use kybern_core::id::{BudgetId, JobId, KeyId, OutboxId, RecordId, ReservationId, TaskId, TenantId, UserId, WebhookId};
 use kybern_core::identity::{ApiKey, OutboundWebhook, Tenant, User};
 use kybern_core::job::{JobStatus, NewJob};
 use kybern_core::outbox::OutboxMessage;
@@ -43,6 +44,20 @@ pub(super) struct State {
     pub(super) answers: BTreeMap<(TenantId, String, String, String), AnswerRow>,
     pub(super) audit: BTreeMap<TenantId, Vec<ChainedEvent>>,
     pub(super) blobs: BTreeMap<(TenantId, String), Bytes>,
+    pub(super) budgets: BTreeMap<(TenantId, BudgetId), Budget>,
+    pub(super) accounts: BTreeMap<(TenantId, String, i64), Amount>,
+    pub(super) open: BTreeMap<(TenantId, ReservationId), OpenRow>,
+    pub(super) usage: BTreeMap<UsagePlace, UsageLine>,
+    pub(super) rates: BTreeMap<(TenantId, String), Vec<Timestamp>>,
+}
+
+/// Whose usage of what on which day.
+pub(super) type UsagePlace = (TenantId, i64, SpendKind, String, String, Option<UserId>);
+
+/// An open reservation.
+pub(super) struct OpenRow {
+    pub(super) reservation: Reservation,
+    pub(super) expires_at: Timestamp,
 }
 
 /// A task with everything that belongs to it alone.
@@ -153,6 +168,11 @@ impl State {
             answers: BTreeMap::new(),
             audit: BTreeMap::new(),
             blobs: BTreeMap::new(),
+            budgets: BTreeMap::new(),
+            accounts: BTreeMap::new(),
+            open: BTreeMap::new(),
+            usage: BTreeMap::new(),
+            rates: BTreeMap::new(),
         }
     }
 

@@ -1,0 +1,61 @@
+//! What has been used, added up by day.
+
+use serde::{Deserialize, Serialize};
+
+use super::SpendKind;
+use crate::id::UserId;
+use crate::money::NanoUsd;
+
+/// By what usage is told apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UsageBy {
+    /// By day.
+    Day,
+    /// By model, embeddings included.
+    Model,
+    /// By tool.
+    Tool,
+    /// By user.
+    User,
+}
+
+/// Which usage.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UsageFilter {
+    /// The first day, counted from 1970-01-01 UTC.
+    pub from: i64,
+    /// The last day.
+    pub to: i64,
+    /// Of one user only.
+    pub user: Option<UserId>,
+}
+
+/// What one user used of one model or tool on one day.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UsageLine {
+    /// The day, counted from 1970-01-01 UTC.
+    pub day: i64,
+    /// The kind of call.
+    pub kind: SpendKind,
+    /// The model or tool.
+    pub name: String,
+    /// The provider; empty for tools.
+    pub provider: String,
+    /// The user; `None` for what nobody in particular asked for.
+    pub user: Option<UserId>,
+    /// How many calls.
+    pub calls: u64,
+    /// Of them, failed.
+    pub failed: u64,
+    /// Of them, counted at our own estimate.
+    pub estimated: u64,
+    /// Tokens read.
+    pub input_tokens: u64,
+    /// Of them, from a cache.
+    pub cached_tokens: u64,
+    /// Tokens written.
+    pub output_tokens: u64,
+    /// What it cost.
+    pub cost: NanoUsd,
+}

@@ -1,0 +1,101 @@
+//! The ledger: budgets, reservations, what was used, and rates.
+
+use async_trait::async_trait;
+
+use crate::audit::AuditEvent;
+use crate::budget::{
+    Budget, LostReservation, NewReservation, RateExceeded, RateRule, Settlement, Shortage, Standing, UsageFilter,
+    UsageLine,
+};
+use crate::error::{Error, Result};
+use crate::id::{BudgetId, ReservationId};
+use crate::task::WorkerId;
+use crate::tenant::TenantScope;
+use crate::time::Timestamp;
+
+/// Why nothing was reserved, or no place was taken.
+#[derive(Debug, thiserror::Error)]
+pub enum ReserveRefused {
+    /// A budget does not cover it.
+    #[error("a budget does not cover it")]
+    Short(Box<Shortage>),
+    /// There is no place under a rate.
+    #[error("there is no place under a rate")]
+    Rate(Box<RateExceeded>),
+    /// The store failed; nothing was reserved.
+    #[error(transparent)]
+    Store(#[from] Error),
+}
+
+/// Where budgets and what they cover are kept.
+#[async_trait]
+pub trait LedgerStore: Send + Sync {
+    /// The tenant's budgets, oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn budgets(&self, scope: TenantScope) -> Result<Vec<Budget>>;
+
+    /// Stores a budget, or its new limits. Of a budget that is there, subject and period stay.
+    ///
+    /// # Errors
+    /// `CONFLICT` when its subject has another budget of the same period; `NOT_FOUND` when its user is not known.
+    async fn put_budget(&self, scope: TenantScope, budget: &Budget, audit: AuditEvent) -> Result<()>;
+
+    /// Removes a budget; `false` when there is none.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn delete_budget(&self, scope: TenantScope, id: BudgetId, at: Timestamp, audit: AuditEvent) -> Result<bool>;
+
+    /// Reserves an amount under every budget that covers it, or under none. Judged and written in one transaction:
+    /// what is used and reserved never passes a limit, whoever else reserves at the same time.
+    ///
+    /// # Errors
+    /// `Short` names the first budget that does not cover it. A store that fails has reserved nothing.
+    async fn reserve(&self, scope: TenantScope, new: &NewReservation) -> Result<(), ReserveRefused>;
+
+    /// Settles a reservation to what was really used, and writes the call into the audit; `false`, and no audit, when
+    /// it is not open (any more).
+    ///
+    /// # Errors
+    /// When the store fails; the reservation stays open.
+    async fn settle(&self, scope: TenantScope, settlement: &Settlement, audit: Option<AuditEvent>) -> Result<bool>;
+
+    /// Gives a reservation back of which nothing was used; `false` when it is not open (any more).
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn release(&self, scope: TenantScope, id: ReservationId) -> Result<bool>;
+
+    /// Reservations of every tenant whose owner is gone: those that have expired, and, where only one process can have
+    /// the database, all of other owners than `owner`. At most `limit`.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn lost_reservations(&self, owner: &WorkerId, limit: u32, now: Timestamp) -> Result<Vec<LostReservation>>;
+
+    /// Settles a reservation at its estimate; `false` when it is not open (any more).
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn settle_at_estimate(&self, lost: &LostReservation, at: Timestamp) -> Result<bool>;
+
+    /// How a budget stands in its window at `at`. Of budgets of each user or task there is no one standing: `None`.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn standing(&self, scope: TenantScope, budget: &Budget, at: Timestamp) -> Result<Option<Standing>>;
+
+    /// What was used, in no particular order.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn usage(&self, scope: TenantScope, filter: &UsageFilter) -> Result<Vec<UsageLine>>;
+
+    /// Takes one place under each of the rules, or under none. Judged and written in one transaction.
+    ///
+    /// # Errors
+    /// `Rate` names the rule whose place is free last.
+    async fn take_rate(&self, scope: TenantScope, rules: &[RateRule], at: Timestamp) -> Result<(), ReserveRefused>;
+}

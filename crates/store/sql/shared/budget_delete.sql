@@ -1,0 +1,1 @@
+DELETE FROM budget WHERE tenant_id = $1 AND id = $2
