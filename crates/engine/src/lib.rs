@@ -4,11 +4,13 @@
 //! Nothing here calls up: progress is written to the journal, and whoever wants to show it follows the journal.
 
 pub mod audit;
+pub mod budget;
 pub mod events;
 pub mod executor;
 pub mod identity;
 pub mod intake;
 pub mod jobs;
+pub mod models;
 pub mod parts;
 pub mod plan;
 pub mod readiness;

@@ -17,6 +17,7 @@ use tokio_util::task::TaskTracker;
 use crate::events::Watchers;
 use crate::executor::active::ActiveRuns;
 use crate::identity::TenantNames;
+use crate::models::{ModelParts, ModelService};
 use crate::plan::FrozenPlans;
 use crate::plan::catalog::{Catalog, JudgedPlans};
 use crate::plan::intents::KnownIntents;
@@ -130,6 +131,8 @@ pub struct EngineParts {
     pub agents: Option<Arc<dyn StepHandler>>,
     /// Runs `decision` steps; without one they are plan faults.
     pub decisions: Option<Arc<dyn StepHandler>>,
+    /// The language models.
+    pub models: ModelParts,
     /// This run of this process.
     pub worker: WorkerId,
     /// What an operator may set.
@@ -169,6 +172,7 @@ pub(crate) struct Inner {
     pub(crate) settings: Settings,
     pub(crate) catalog: Catalog,
     pub(crate) tools: ToolService,
+    pub(crate) models: ModelService,
     pub(crate) frozen: FrozenPlans,
     pub(crate) watchers: Watchers,
     pub(crate) active: ActiveRuns,
@@ -210,6 +214,18 @@ impl Engine {
         if !faults.is_empty() {
             return Err(StartError::FaultyPlans(faults));
         }
+        let spawned = TaskTracker::new();
+        let models = ModelService::new(crate::models::Inner {
+            store: Arc::clone(&parts.store),
+            clock: Arc::clone(&parts.clock),
+            ids: Arc::clone(&parts.ids),
+            random: Arc::clone(&parts.random),
+            worker: parts.worker.clone(),
+            spawned: spawned.clone(),
+            registry: crate::models::Registry::new(parts.models.providers),
+            settings: parts.models.settings,
+            again: crate::models::RetryBudget::default(),
+        });
         let slots = Arc::new(tokio::sync::Semaphore::new(parts.settings.slots.max(1)));
         let inner = Inner {
             store: parts.store,
@@ -229,13 +245,14 @@ impl Engine {
             settings: parts.settings,
             catalog,
             tools,
+            models,
             frozen: FrozenPlans::default(),
             watchers: Watchers::default(),
             active: ActiveRuns::default(),
             tenants: TenantNames::default(),
             slots,
             stopping: CancellationToken::new(),
-            spawned: TaskTracker::new(),
+            spawned,
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -307,6 +324,12 @@ impl Engine {
     #[must_use]
     pub fn clock(&self) -> &Arc<dyn Clock> {
         &self.inner.clock
+    }
+
+    /// The language models.
+    #[must_use]
+    pub fn models(&self) -> &ModelService {
+        &self.inner.models
     }
 
     /// Where ids come from.

@@ -14,6 +14,8 @@ use crate::executor::run::Run;
 
 /// Tasks that are claimed at once.
 const BATCH: usize = 32;
+/// How often what other processes left reserved is looked for.
+const LEDGER_REST: Millis = Millis::from_secs(30);
 /// How long a worker rests after the store failed.
 const REST: Millis = Millis(500);
 
@@ -22,6 +24,7 @@ impl Engine {
         self.spawn(Self::claim_loop);
         self.spawn(Self::heartbeat_loop);
         self.spawn(Self::job_loop);
+        self.spawn(Self::ledger_loop);
     }
 
     /// Spawns something that ends when the engine stops.
@@ -154,6 +157,17 @@ impl Engine {
             if beat.is_ok() {
                 let _ = tokio::time::timeout(REST.as_duration(), std::future::pending::<()>()).await;
             }
+        }
+    }
+
+    /// Settles at their estimates the reservations of processes that are gone: at the start, and again and again.
+    async fn ledger_loop(self) {
+        let inner = Arc::clone(&self.inner);
+        while !inner.stopping.is_cancelled() {
+            if let Err(error) = inner.settle_lost().await {
+                tracing::error!(%error, "lost reservations could not be settled");
+            }
+            let _ = tokio::time::timeout(LEDGER_REST.as_duration(), inner.stopping.cancelled()).await;
         }
     }
 

@@ -195,6 +195,7 @@ pub(crate) fn engine(config: &Config, opened: &Opened, settings: Settings) -> an
         extractor: model,
         agents: None,
         decisions: None,
+        models: Default::default(),
         worker,
         settings,
     })?)

@@ -13,6 +13,7 @@ pub mod fuzz;
 pub mod handlers;
 pub mod keys;
 pub mod mem;
+pub mod models;
 pub mod sink;
 pub mod tools;
 

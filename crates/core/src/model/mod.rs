@@ -8,6 +8,7 @@ pub mod intent;
 pub mod message;
 pub mod reply;
 pub mod request;
+pub mod spec;
 
 pub use embedding::{EmbedRequest, Embedded};
 pub use extraction::{
@@ -19,3 +20,4 @@ pub use intent::{Classification, ClassifyInput, IntentSpec};
 pub use message::{Image, ModelMessage, Part, Reasoning, Role, ToolAnswer, ToolCall};
 pub use reply::{Assembly, FinishReason, ModelEvent, ModelReply, TokenUsage};
 pub use request::{Abilities, Effort, FunctionChoice, FunctionSpec, ModelRequest, ModelTimeouts, OutputSchema};
+pub use spec::{ModelKind, ModelSpec, Prices};

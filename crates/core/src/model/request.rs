@@ -112,7 +112,8 @@ pub struct ModelRequest {
 }
 
 /// What a model must be able to do for a request.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct Abilities {
     /// Calls tools.
     pub functions: bool,

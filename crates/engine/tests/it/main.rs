@@ -16,6 +16,7 @@ mod intake;
 mod jobs;
 mod journal;
 mod live;
+mod models;
 mod nul;
 mod open_effects;
 mod outbox;

@@ -15,6 +15,7 @@ use kybern_core::ports::{Clock, IdSource, IdentityStore as _, TaskStore as _, To
 use kybern_core::task::{JournalRow, WorkerId};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
+use kybern_engine::models::{ModelParts, ModelSettings, ProviderParts};
 use kybern_engine::{Engine, EngineParts, Settings};
 use kybern_testkit::fakes::RecordingMailSender;
 use kybern_testkit::tools::{InjectTool, PutTool, ScriptedTool};
@@ -84,6 +85,7 @@ pub struct World {
     pub has_mail: bool,
     pub actor: Actor,
     tools: Vec<Arc<dyn Tool>>,
+    providers: Vec<ProviderParts>,
     /// The tool that the processes started from now on do not have.
     pub missing: Mutex<Option<&'static str>>,
     ids: Arc<SeededIds>,
@@ -123,6 +125,7 @@ impl World {
             has_mail: true,
             actor: kybern_testkit::actors::admin(TenantId::DEFAULT),
             tools: all,
+            providers: Vec::new(),
             missing: Mutex::default(),
             ids,
             doom,
@@ -153,6 +156,17 @@ impl World {
     pub fn knowing(mut self, intents: CountedIntent) -> Self {
         self.intents = Arc::new(intents);
         self
+    }
+
+    /// The same world with these language models.
+    pub fn asking(mut self, providers: Vec<ProviderParts>) -> Self {
+        self.providers = providers;
+        self
+    }
+
+    /// Now.
+    pub fn clock(&self) -> kybern_core::time::Timestamp {
+        kybern_core::ports::Clock::now(self.clock.as_ref())
     }
 
     /// Another tenant moves in.
@@ -213,6 +227,7 @@ impl World {
             extractor: self.extractor.clone(),
             agents: None,
             decisions: None,
+            models: ModelParts { providers: self.providers.clone(), settings: ModelSettings::default() },
             worker: WorkerId::new(&format!("worker-{life}")),
             settings,
         })

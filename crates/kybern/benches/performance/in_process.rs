@@ -48,6 +48,7 @@ async fn engine(folder: &Path, steps_per_commit: u32) -> Engine {
         extractor: model,
         agents: None,
         decisions: None,
+        models: Default::default(),
         worker: WorkerId::new("bench"),
         settings: Settings { steps_per_commit, ..Settings::default() },
     })

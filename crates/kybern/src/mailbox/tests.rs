@@ -127,6 +127,7 @@ fn poller(post: &Post, call: &'static str, fails: usize, domain: Option<&str>) -
         extractor: model,
         agents: None,
         decisions: None,
+        models: Default::default(),
         worker: WorkerId::new("test"),
         // Messages are stored, nobody works on them.
         settings: Settings { work: false, intake_domain: domain.map(str::to_owned), ..Settings::default() },

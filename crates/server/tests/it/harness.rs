@@ -137,6 +137,7 @@ fn engine(
         extractor: Arc::new(NoExtractor),
         agents: None,
         decisions: None,
+        models: Default::default(),
         worker: WorkerId::new("edge-tests"),
         settings: Settings { intake_domain: Some(INTAKE.to_owned()), workflows, ..Settings::default() },
     })

@@ -156,6 +156,7 @@ impl SimWorld {
             extractor: Arc::new(NothingFound::default()),
             agents: Some(handler.clone()),
             decisions: Some(handler),
+            models: Default::default(),
             worker: WorkerId::new(&format!("worker-{number}")),
             settings: self.settings.clone(),
         })

@@ -225,6 +225,7 @@ impl World {
             extractor: model,
             agents: None,
             decisions: None,
+            models: Default::default(),
             worker: WorkerId::new("bundled"),
             settings: Settings { work, poll: Millis(20), ..Settings::default() },
         })

@@ -65,6 +65,7 @@ fn engine(receiver: &Receiver, url: &str) -> Engine {
         extractor: model,
         agents: None,
         decisions: None,
+        models: Default::default(),
         worker: WorkerId::new("route-tests"),
         settings: Settings {
             public_url: url.to_owned(),

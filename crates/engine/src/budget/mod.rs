@@ -1,0 +1,3 @@
+//! The ledger at work: what was left behind, and how budgets and usage are shown and set.
+
+mod lost;

@@ -1,0 +1,108 @@
+//! The circuit breaker of one provider: who fails again and again is left alone for a while.
+//!
+//! ```text
+//! closed ── 5 failures in a row ──► open ── 30 s ──► one probe at a time
+//!    ▲                               ▲                   │
+//!    └────────── success ────────────┼───────────────────┤
+//!                                    └────── failure ────┘
+//! ```
+
+use kybern_core::time::{Millis, Timestamp};
+
+/// So many failures in a row open it.
+const FAILURES: u32 = 5;
+/// How long it stays open. A probe that nobody told the end of counts as lost after the same time.
+const REST: Millis = Millis::from_secs(30);
+
+/// How a provider stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Breaker {
+    /// It is asked.
+    #[default]
+    Closed,
+    /// It is asked, and has failed that often in a row.
+    Failing(u32),
+    /// It is left alone until then.
+    Open(Timestamp),
+    /// One call tries it; another may after that moment.
+    Probing(Timestamp),
+}
+
+impl Breaker {
+    /// Whether it may be asked now, and how it stands then.
+    pub(crate) fn ask(self, now: Timestamp) -> (bool, Self) {
+        match self {
+            Self::Closed | Self::Failing(_) => (true, self),
+            Self::Open(until) | Self::Probing(until) if now >= until => (true, Self::Probing(now.plus(REST))),
+            Self::Open(_) | Self::Probing(_) => (false, self),
+        }
+    }
+
+    /// Whether it would be asked now.
+    pub(crate) fn is_open(self, now: Timestamp) -> bool {
+        !self.ask(now).0
+    }
+
+    /// After an answer.
+    pub(crate) const fn succeeded(self) -> Self {
+        Self::Closed
+    }
+
+    /// After a failure that speaks against its health.
+    pub(crate) const fn failed(self, now: Timestamp) -> Self {
+        match self {
+            Self::Closed => Self::Failing(1),
+            Self::Failing(n) if n + 1 < FAILURES => Self::Failing(n + 1),
+            Self::Failing(_) | Self::Open(_) | Self::Probing(_) => Self::Open(now.plus(REST)),
+        }
+    }
+
+    /// Its name, for people.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Closed => "closed",
+            Self::Failing(_) => "failing",
+            Self::Open(_) => "open",
+            Self::Probing(_) => "probing",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: i64) -> Timestamp {
+        Timestamp::from_millis(ms)
+    }
+
+    #[test]
+    fn five_failures_in_a_row_open_it_and_a_success_in_between_does_not_let_them_add_up() {
+        let mut breaker = Breaker::default();
+        for _ in 0..4 {
+            breaker = breaker.failed(at(0));
+        }
+        assert!(breaker.ask(at(0)).0);
+        breaker = breaker.succeeded();
+        for n in 0..5 {
+            assert!(!breaker.is_open(at(0)), "{n}");
+            breaker = breaker.failed(at(0));
+        }
+        assert!(breaker.is_open(at(0)) && breaker.is_open(at(29_999)));
+    }
+
+    #[test]
+    fn after_its_rest_one_call_tries_it_and_decides() {
+        let mut open = Breaker::Closed;
+        for _ in 0..5 {
+            open = open.failed(at(0));
+        }
+        let (may, probing) = open.ask(at(30_000));
+        assert!(may);
+        assert!(!probing.ask(at(30_001)).0, "one at a time");
+        assert_eq!(probing.succeeded(), Breaker::Closed);
+        let again = probing.failed(at(31_000));
+        assert!(again.is_open(at(60_999)) && !again.is_open(at(61_000)));
+        assert!(probing.ask(at(60_000)).0, "a probe of which nobody heard is not waited for for ever");
+    }
+}

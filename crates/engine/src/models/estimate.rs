@@ -1,0 +1,58 @@
+//! How many tokens a request takes at most, before anybody has counted them.
+
+use kybern_core::model::{Image, ModelRequest, Part};
+
+/// What a message costs beside its words: its role and its borders.
+const PER_MESSAGE: u64 = 8;
+/// What a tool's frame costs beside its words.
+const PER_FUNCTION: u64 = 16;
+/// What an image costs at most: the dearest of the providers counts 1,600 for the largest that it takes without
+/// shrinking it (Anthropic, "Vision"); OpenAI's tiles end at 1,445.
+const PER_IMAGE: u64 = 1_600;
+
+/// The most tokens that the request can be. A token is at least one byte of text, so the bytes are a bound that holds
+/// for every tokenizer; a real count is about a quarter of it.
+pub(crate) fn at_most(request: &ModelRequest) -> u64 {
+    let mut total = PER_MESSAGE;
+    for message in &request.messages {
+        total += PER_MESSAGE;
+        total += message.parts.iter().map(part).sum::<u64>();
+    }
+    for function in &request.functions {
+        total += PER_FUNCTION + bytes(&function.name) + bytes(&function.description);
+        total += size(&function.parameters);
+    }
+    if let Some(output) = &request.output {
+        total += PER_FUNCTION + output.schema.as_ref().map_or(0, size);
+    }
+    total
+}
+
+/// About how many tokens the request is: four bytes to a token, the usual rule.
+pub(crate) fn about(request: &ModelRequest) -> u64 {
+    at_most(request).div_ceil(4)
+}
+
+/// About how many tokens a text is.
+pub(crate) fn of_bytes(bytes: u64) -> u64 {
+    bytes.div_ceil(4)
+}
+
+/// The most tokens of one part.
+pub(crate) fn part(part: &Part) -> u64 {
+    match part {
+        Part::Text { text } => bytes(text),
+        Part::Image(Image::Data { .. } | Image::Url { .. }) => PER_IMAGE,
+        Part::Reasoning(reasoning) => bytes(&reasoning.text) + reasoning.opaque.as_deref().map_or(0, bytes),
+        Part::ToolCall(call) => PER_MESSAGE + bytes(&call.name) + bytes(&call.arguments) + bytes(&call.id),
+        Part::ToolAnswer(answer) => PER_MESSAGE + bytes(&answer.content) + bytes(&answer.call_id),
+    }
+}
+
+fn bytes(text: &str) -> u64 {
+    u64::try_from(text.len()).unwrap_or(u64::MAX)
+}
+
+fn size(value: &serde_json::Value) -> u64 {
+    u64::try_from(crate::tools::service::size_of_value(value)).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,166 @@
+//! The configured providers and what is known of their models.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use kybern_core::model::{ModelFailure, ModelKind, ModelSpec};
+use kybern_core::ports::LanguageModel;
+use kybern_core::time::{Millis, Timestamp};
+
+use super::breaker::Breaker;
+
+/// A provider as the configuration makes it.
+#[derive(Clone)]
+pub struct ProviderParts {
+    /// Asks it.
+    pub model: Arc<dyn LanguageModel>,
+    /// What is known of its models. The first conversational one is its default.
+    pub models: Vec<ModelSpec>,
+    /// Whether a model that is not listed may be named.
+    pub others: bool,
+    /// Whether what is not priced costs nothing, because the provider is one's own.
+    pub free: bool,
+}
+
+/// A provider at work.
+pub(crate) struct Provider {
+    pub(crate) model: Arc<dyn LanguageModel>,
+    pub(crate) models: Vec<Arc<ModelSpec>>,
+    pub(crate) others: bool,
+    pub(crate) free: bool,
+    breaker: Mutex<Breaker>,
+    /// Milliseconds to the first piece of an answer, smoothed; 0 before the first.
+    latency: AtomicU64,
+}
+
+impl Provider {
+    fn new(parts: ProviderParts) -> Self {
+        Self {
+            model: parts.model,
+            models: parts.models.into_iter().map(Arc::new).collect(),
+            others: parts.others,
+            free: parts.free,
+            breaker: Mutex::default(),
+            latency: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        self.model.provider()
+    }
+
+    fn breaker(&self) -> std::sync::MutexGuard<'_, Breaker> {
+        self.breaker.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the breaker lets a call through; if so, the call has to tell its end.
+    pub(crate) fn may_ask(&self, now: Timestamp) -> bool {
+        let mut breaker = self.breaker();
+        let (may, next) = breaker.ask(now);
+        *breaker = next;
+        may
+    }
+
+    pub(crate) fn is_open(&self, now: Timestamp) -> bool {
+        self.breaker().is_open(now)
+    }
+
+    /// How its breaker stands, for people.
+    pub(crate) fn health(&self) -> &'static str {
+        self.breaker().as_str()
+    }
+
+    /// A call began to be answered after that time.
+    pub(crate) fn succeeded(&self, first: Millis) {
+        let mut breaker = self.breaker();
+        *breaker = breaker.succeeded();
+        drop(breaker);
+        let known = self.latency.load(Ordering::Relaxed);
+        // One fifth of the new: a few calls are enough to learn, and one outlier does not decide.
+        let next = if known == 0 { first.0.max(1) } else { (known * 4 + first.0.max(1)) / 5 };
+        self.latency.store(next, Ordering::Relaxed);
+    }
+
+    pub(crate) fn failed(&self, failure: &ModelFailure, now: Timestamp) {
+        let mut breaker = self.breaker();
+        *breaker = if failure.kind.is_sickness() { breaker.failed(now) } else { breaker.succeeded() };
+    }
+
+    /// The smoothed time to the first piece; `None` before the first call.
+    pub(crate) fn latency(&self) -> Option<Millis> {
+        Some(self.latency.load(Ordering::Relaxed)).filter(|ms| *ms > 0).map(Millis)
+    }
+}
+
+/// A model at a provider.
+#[derive(Clone)]
+pub(crate) struct Candidate {
+    pub(crate) provider: Arc<Provider>,
+    pub(crate) spec: Arc<ModelSpec>,
+}
+
+impl Candidate {
+    /// `provider/model`.
+    pub(crate) fn key(&self) -> String {
+        format!("{}/{}", self.provider.name(), self.spec.name)
+    }
+}
+
+/// Every provider, in the order of the configuration.
+#[derive(Default)]
+pub(crate) struct Registry {
+    providers: Vec<Arc<Provider>>,
+    /// Models by their bare names, where only one provider has it.
+    bare: BTreeMap<String, Option<usize>>,
+}
+
+impl Registry {
+    pub(crate) fn new(parts: Vec<ProviderParts>) -> Self {
+        let providers: Vec<Arc<Provider>> = parts.into_iter().map(|parts| Arc::new(Provider::new(parts))).collect();
+        let mut bare = BTreeMap::new();
+        for (at, provider) in providers.iter().enumerate() {
+            for spec in &provider.models {
+                bare.entry(spec.name.clone()).and_modify(|known| *known = None).or_insert(Some(at));
+            }
+        }
+        Self { providers, bare }
+    }
+
+    pub(crate) fn providers(&self) -> &[Arc<Provider>] {
+        &self.providers
+    }
+
+    /// Every known model of a kind.
+    pub(crate) fn all(&self, kind: ModelKind) -> impl Iterator<Item = Candidate> {
+        let of = move |provider: &Arc<Provider>| {
+            let provider = Arc::clone(provider);
+            let models = provider.models.clone().into_iter().filter(move |spec| spec.kind == kind);
+            models.map(move |spec| Candidate { provider: Arc::clone(&provider), spec })
+        };
+        self.providers.iter().flat_map(of).collect::<Vec<_>>().into_iter()
+    }
+
+    /// The model that is named so: `provider/model`, `provider` for its default, or a bare name that only one provider
+    /// has.
+    pub(crate) fn find(&self, name: &str, kind: ModelKind) -> Option<Candidate> {
+        let known = |provider: &Arc<Provider>, model: &str| {
+            let spec = provider.models.iter().find(|spec| spec.name == model && spec.kind == kind).map(Arc::clone);
+            let other = || provider.others.then(|| Arc::new(ModelSpec { kind, ..ModelSpec::unknown(model) }));
+            spec.or_else(other).map(|spec| Candidate { provider: Arc::clone(provider), spec })
+        };
+        // Names of models have slashes too, so a bare name comes first.
+        if let Some(Some(at)) = self.bare.get(name)
+            && let Some(provider) = self.providers.get(*at)
+        {
+            return known(provider, name);
+        }
+        let named = |wanted: &str| self.providers.iter().find(|provider| provider.name() == wanted);
+        if let Some(provider) = named(name) {
+            let spec = provider.models.iter().find(|spec| spec.kind == kind)?;
+            return Some(Candidate { provider: Arc::clone(provider), spec: Arc::clone(spec) });
+        }
+        let (provider, model) = name.split_once('/')?;
+        known(named(provider)?, model)
+    }
+}

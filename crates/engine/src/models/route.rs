@@ -1,0 +1,179 @@
+//! Which models are asked, and in which order. Pure: what is measured comes in as numbers.
+
+use kybern_core::model::{Abilities, ModelKind, ModelRequest};
+use kybern_core::time::{Millis, Timestamp};
+
+use super::registry::{Candidate, Registry};
+
+/// By what a model is chosen.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Route {
+    /// This one: a key of the registry.
+    Named(String),
+    /// The one that costs least.
+    Cheapest,
+    /// The one whose provider answered fastest lately.
+    Fastest,
+    /// The one of the highest quality.
+    Smartest,
+    /// Much quality for the money.
+    Balanced,
+    /// The providers in their order.
+    Fallback,
+}
+
+impl Route {
+    /// The route that a caller names: a strategy, or else a model.
+    #[must_use]
+    pub fn parse(name: &str) -> Self {
+        match name {
+            "cheapest" => Self::Cheapest,
+            "fastest" => Self::Fastest,
+            "smartest" => Self::Smartest,
+            "balanced" | "default" | "" => Self::Balanced,
+            "fallback" => Self::Fallback,
+            model => Self::Named(model.to_owned()),
+        }
+    }
+}
+
+/// What limits the choice.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wanted {
+    /// What the model must be able to do.
+    pub(crate) needs: Abilities,
+    /// The tokens that must fit into its window, the reply included.
+    pub(crate) tokens: u64,
+    /// The providers that the tenant allows; `None` allows all.
+    pub(crate) allowed: Option<Vec<String>>,
+}
+
+/// Why nobody can be asked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Unroutable {
+    /// No provider is configured.
+    NoProvider,
+    /// There is no such model.
+    Unknown(String),
+    /// The tenant does not allow its provider.
+    NotAllowed(String),
+    /// It cannot do what the request asks for.
+    Unable(String),
+    /// The conversation does not fit into any that could be chosen.
+    TooLong(u64),
+    /// None can do what the request asks for.
+    NoneAble,
+}
+
+/// The models to be asked, the first first. `chain` are the keys of the configured fallbacks, which follow a named
+/// model and a strategy's own choice.
+pub(crate) fn candidates(
+    registry: &Registry,
+    route: &Route,
+    wanted: &Wanted,
+    chain: &[String],
+    now: Timestamp,
+) -> Result<Vec<Candidate>, Unroutable> {
+    if registry.providers().is_empty() {
+        return Err(Unroutable::NoProvider);
+    }
+    let allowed = |candidate: &Candidate| {
+        wanted.allowed.as_ref().is_none_or(|all| all.iter().any(|name| name == candidate.provider.name()))
+    };
+    let mut chosen = match route {
+        Route::Named(name) => vec![named(registry, name, wanted, &allowed)?],
+        Route::Cheapest | Route::Fastest | Route::Smartest | Route::Balanced | Route::Fallback => {
+            by_strategy(registry, route, wanted, &allowed)?
+        }
+    };
+    for key in chain {
+        let next = registry
+            .find(key, ModelKind::Chat)
+            .filter(|next| allowed(next) && next.spec.abilities.cover(wanted.needs) && fits(next, wanted.tokens));
+        chosen.extend(next.filter(|next| chosen.iter().all(|known| known.key() != next.key())));
+    }
+    // Whoever is left alone for now comes last: when all are, the first is tried all the same.
+    chosen.sort_by_key(|candidate| candidate.provider.is_open(now));
+    Ok(chosen)
+}
+
+fn named(
+    registry: &Registry,
+    name: &str,
+    wanted: &Wanted,
+    allowed: &impl Fn(&Candidate) -> bool,
+) -> Result<Candidate, Unroutable> {
+    let found = registry.find(name, ModelKind::Chat).ok_or_else(|| Unroutable::Unknown(name.to_owned()))?;
+    if !allowed(&found) {
+        return Err(Unroutable::NotAllowed(found.provider.name().to_owned()));
+    }
+    if !found.spec.abilities.cover(wanted.needs) {
+        return Err(Unroutable::Unable(found.key()));
+    }
+    Ok(found)
+}
+
+fn fits(candidate: &Candidate, tokens: u64) -> bool {
+    candidate.spec.window.is_none_or(|window| tokens <= window)
+}
+
+fn by_strategy(
+    registry: &Registry,
+    route: &Route,
+    wanted: &Wanted,
+    allowed: &impl Fn(&Candidate) -> bool,
+) -> Result<Vec<Candidate>, Unroutable> {
+    let able: Vec<Candidate> = registry
+        .all(ModelKind::Chat)
+        .filter(|candidate| candidate.spec.quality.is_some() && allowed(candidate))
+        .filter(|candidate| candidate.spec.abilities.cover(wanted.needs))
+        .collect();
+    if able.is_empty() {
+        return Err(Unroutable::NoneAble);
+    }
+    let mut fitting: Vec<Candidate> = able.into_iter().filter(|candidate| fits(candidate, wanted.tokens)).collect();
+    if fitting.is_empty() {
+        return Err(Unroutable::TooLong(wanted.tokens));
+    }
+    let quality = |candidate: &Candidate| u64::from(candidate.spec.quality.unwrap_or(0));
+    // What nobody has priced is one's own, or dear beyond knowing: the providers' own flag tells them apart.
+    let price = |candidate: &Candidate| match candidate.spec.prices {
+        Some(prices) => prices.blended(),
+        None if candidate.provider.free => 0,
+        None => u64::MAX,
+    };
+    match route {
+        Route::Cheapest => fitting.sort_by_key(|candidate| (price(candidate), std::cmp::Reverse(quality(candidate)))),
+        Route::Fastest => {
+            // Whoever has not been measured yet is worth a try, after those that are known to be quick.
+            let unknown = Millis(1_500);
+            fitting.sort_by_key(|candidate| (candidate.provider.latency().unwrap_or(unknown), price(candidate)));
+        }
+        Route::Smartest => fitting.sort_by_key(|candidate| (std::cmp::Reverse(quality(candidate)), price(candidate))),
+        Route::Balanced | Route::Named(_) => {
+            fitting.sort_by_key(|candidate| std::cmp::Reverse(worth(quality(candidate), price(candidate))))
+        }
+        // The sort keeps the order of the configuration, and within a provider that of its models.
+        Route::Fallback => {
+            let mut seen: Vec<String> = Vec::new();
+            fitting.retain(|candidate| {
+                let first = !seen.iter().any(|name| name == candidate.provider.name());
+                seen.push(candidate.provider.name().to_owned());
+                first
+            });
+        }
+    }
+    Ok(fitting)
+}
+
+/// Quality squared for each doubling of the price above ten cents a million: twice the price has to buy visibly more.
+fn worth(quality: u64, price: u64) -> u64 {
+    let cents = price / 100_000_000;
+    let doublings = u64::from(u64::BITS - cents.leading_zeros());
+    quality * quality * 100 / (4 + doublings)
+}
+
+/// What a request needs of a model, with the tokens that it takes at most.
+pub(crate) fn wanted(request: &ModelRequest, tokens: u64, allowed: Option<Vec<String>>) -> Wanted {
+    Wanted { needs: request.needs(), tokens, allowed }
+}

@@ -1,0 +1,244 @@
+//! One question on its way: what is reserved for it, which calls were made, and what they cost.
+
+use std::sync::Arc;
+
+use kybern_core::audit::AuditEvent;
+use kybern_core::budget::{NewReservation, Settlement, SpendKind, Spending};
+use kybern_core::error::{Detail, Error, ErrorCode, Result};
+use kybern_core::id::ReservationId;
+use kybern_core::model::{FinishReason, ModelFailure, TokenUsage};
+use kybern_core::money::{NanoUsd, Tokens};
+use kybern_core::ports::ReserveRefused;
+use kybern_core::time::{Millis, Timestamp};
+use serde_json::json;
+
+use super::call::{Caller, Try};
+use super::registry::Candidate;
+use super::retry;
+use super::service::{Inner, ModelService};
+
+/// How long after its deadline nobody can still be at a call.
+const AFTERWARDS: Millis = Millis::from_secs(60);
+
+/// What follows a failure.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Next {
+    /// The same model is asked again.
+    Again,
+    /// It is not.
+    Another,
+}
+
+/// A question on its way. Dropped with something reserved, that is settled at its estimate: nobody knows what the
+/// provider has done.
+pub(crate) struct Run {
+    inner: Arc<Inner>,
+    caller: Caller,
+    kind: SpendKind,
+    begun: Timestamp,
+    deadline: Timestamp,
+    /// About how many tokens the question is.
+    pub(crate) about: u64,
+    held: Option<Held>,
+    spent: NanoUsd,
+    tries: Vec<Try>,
+}
+
+/// What is reserved now.
+struct Held {
+    id: ReservationId,
+    estimate: kybern_core::budget::Amount,
+    model: String,
+    /// Whether a provider may have begun to work for it.
+    asked: bool,
+}
+
+impl Run {
+    pub(crate) fn new(inner: &Arc<Inner>, caller: Caller, kind: SpendKind, whole: Millis) -> Self {
+        let begun = inner.clock.now();
+        let (inner, deadline) = (Arc::clone(inner), begun.plus(whole));
+        Self { inner, caller, kind, begun, deadline, about: 0, held: None, spent: NanoUsd(0), tries: Vec::new() }
+    }
+
+    /// The time that is left.
+    pub(crate) fn left(&self) -> Millis {
+        self.deadline.since(self.inner.clock.now())
+    }
+
+    /// Reserves the most that a call of this model can take, unless that is still reserved.
+    pub(crate) async fn hold(&mut self, candidate: &Candidate, input: u64, output: u64) -> Result<()> {
+        if self.held.is_some() {
+            return Ok(());
+        }
+        let estimate = ModelService::most(candidate, input, output)?;
+        let now = self.inner.clock.now();
+        let id = ReservationId::from_uuid(self.inner.ids.next());
+        let new = NewReservation {
+            id,
+            owner: self.inner.worker.clone(),
+            spending: Spending {
+                kind: self.kind,
+                name: candidate.spec.name.clone(),
+                provider: candidate.provider.name().to_owned(),
+                user: self.caller.user,
+                tree: self.caller.tree,
+            },
+            estimate,
+            at: now,
+            expires_at: self.deadline.max(now).plus(AFTERWARDS),
+        };
+        self.inner.store.reserve(self.caller.scope, &new).await.map_err(|why| match why {
+            ReserveRefused::Short(short) => Error::from(*short),
+            ReserveRefused::Rate(exceeded) => exceeded.error("a model", now),
+            ReserveRefused::Store(error) => error,
+        })?;
+        self.held = Some(Held { id, estimate, model: candidate.key(), asked: false });
+        Ok(())
+    }
+
+    /// Whether the provider's breaker lets a call through.
+    ///
+    /// # Errors
+    /// When it does not; the try is noted.
+    pub(crate) fn may_ask(&mut self, candidate: &Candidate) -> Result<()> {
+        if !candidate.provider.may_ask(self.inner.clock.now()) {
+            let message = "it has failed again and again and is left alone for a while";
+            let failure = ModelFailure::new(kybern_core::model::ModelFailureKind::Provider, message);
+            self.tries.push(Try { model: candidate.key(), failure: Some(failure.of(candidate.provider.name())) });
+            return Err(Error::new(ErrorCode::Model, message));
+        }
+        if let Some(held) = &mut self.held {
+            held.asked = true;
+        }
+        Ok(())
+    }
+
+    /// Notes the try that answered.
+    pub(crate) fn answered(&mut self, candidate: &Candidate) {
+        self.tries.push(Try { model: candidate.key(), failure: None });
+    }
+
+    /// After a failure: settles what the call may have cost, and waits until the model may be asked again.
+    pub(crate) async fn failed(&mut self, candidate: &Candidate, failure: ModelFailure, retry: &mut u32) -> Next {
+        candidate.provider.failed(&failure, self.inner.clock.now());
+        if failure.kind.may_have_cost() || failure.usage.is_some() {
+            let known = failure.usage.map(|usage| (usage, candidate.spec.prices));
+            self.settle_failed(known.map(|(usage, prices)| (usage, prices.map_or(NanoUsd(0), |p| p.cost(&usage)))));
+        } else if let Some(held) = &mut self.held {
+            held.asked = false;
+        }
+        *retry += 1;
+        let pause = retry::pause(&failure, *retry, self.inner.random.unit(), self.left());
+        self.tries.push(Try { model: candidate.key(), failure: Some(failure) });
+        match pause {
+            Some(pause) if self.inner.again.spend() => {
+                // The end of the pause is what is waited for.
+                let _ = tokio::time::timeout(pause.as_duration(), std::future::pending::<()>()).await;
+                Next::Again
+            }
+            Some(_) | None => Next::Another,
+        }
+    }
+
+    /// Whether the last failure allows that another model is asked.
+    pub(crate) fn may_fall_back(&self) -> bool {
+        let last = self.tries.last().and_then(|last| last.failure.as_ref());
+        last.is_none_or(|failure| failure.kind.may_fall_back()) && self.left() > Millis(0)
+    }
+
+    /// Gives back what is reserved for a model that will not be asked.
+    pub(crate) fn let_go(&mut self) {
+        let Some(held) = self.held.take() else { return };
+        let (inner, scope) = (Arc::clone(&self.inner), self.caller.scope);
+        self.inner.spawned.spawn(async move {
+            if let Err(error) = inner.store.release(scope, held.id).await {
+                tracing::warn!(%error, "a reservation could not be given back and will be settled at its estimate");
+            }
+        });
+    }
+
+    /// The error after the last try.
+    pub(crate) fn give_up(mut self) -> Error {
+        self.let_go();
+        let tries = std::mem::take(&mut self.tries);
+        let details = tries.iter().enumerate().filter_map(|(n, tried)| {
+            let failure = tried.failure.as_ref()?;
+            Some(Detail::new(format!("/tries/{n}"), format!("{}: {}", tried.model, failure.message)))
+        });
+        let details = details.collect();
+        let last = tries.into_iter().rev().find_map(|tried| tried.failure);
+        last.map_or_else(|| Error::new(ErrorCode::Internal, "no model was asked"), Error::from).with_details(details)
+    }
+
+    /// Settles the reservation to what the answer took.
+    pub(crate) fn settle(&mut self, candidate: &Candidate, usage: TokenUsage, finish: Option<FinishReason>) {
+        let cost = candidate.spec.prices.map_or(NanoUsd(0), |prices| prices.cost(&usage));
+        self.end(usage, cost, finish, false);
+    }
+
+    /// Settles the reservation of a call that failed: to what is known, or else to its estimate.
+    pub(crate) fn settle_failed(&mut self, known: Option<(TokenUsage, NanoUsd)>) {
+        let estimate = self.held.as_ref().map(|held| held.estimate).unwrap_or_default();
+        let guessed = TokenUsage { input: estimate.tokens().0, estimated: true, ..TokenUsage::default() };
+        let (usage, cost) = known.unwrap_or((guessed, estimate.cost()));
+        self.end(usage, cost, None, true);
+    }
+
+    /// In the background: the answer does not wait for it, and until it is done the estimate stays reserved.
+    fn end(&mut self, usage: TokenUsage, cost: NanoUsd, finish: Option<FinishReason>, failed: bool) {
+        let Some(held) = self.held.take() else { return };
+        self.spent = NanoUsd(self.spent.0.saturating_add(cost.0));
+        let now = self.inner.clock.now();
+        let tokens = Tokens(usage.input.saturating_add(usage.output));
+        let actual = kybern_core::budget::Amount::new(cost, tokens, 1);
+        let settlement = Settlement { id: held.id, actual, tokens: usage, failed, at: now };
+        let event = AuditEvent {
+            action: "model.call".to_owned(),
+            actor: self.caller.label.clone(),
+            subject: format!("model:{}", held.model),
+            request_id: self.caller.request.clone(),
+            detail: json!({
+                "inputTokens": usage.input,
+                "cachedTokens": usage.cached_input,
+                "outputTokens": usage.output,
+                "estimated": usage.estimated,
+                "costNanos": cost,
+                "failed": failed,
+                "finish": finish,
+                "durationMs": now.since(self.begun),
+                "task": self.caller.tree.map(|(task, _)| task),
+            }),
+        };
+        let (inner, scope) = (Arc::clone(&self.inner), self.caller.scope);
+        self.inner.spawned.spawn(async move {
+            if let Err(error) = inner.store.settle(scope, &settlement, Some(event)).await {
+                tracing::warn!(%error, "a reservation could not be settled and will be settled at its estimate");
+            }
+        });
+    }
+
+    /// What all of it cost, and the calls that were made.
+    pub(crate) fn into_costs(mut self) -> (NanoUsd, Vec<Try>) {
+        (self.spent, std::mem::take(&mut self.tries))
+    }
+
+    /// The model that was asked last, `provider/model`.
+    pub(crate) fn tries(&self) -> &[Try] {
+        &self.tries
+    }
+
+    /// What was spent until now.
+    pub(crate) fn spent(&self) -> NanoUsd {
+        self.spent
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        match &self.held {
+            Some(held) if held.asked => self.settle_failed(None),
+            Some(_) => self.let_go(),
+            None => {}
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! The model service: questions in, answers or streams out.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use kybern_core::budget::{Amount, SpendKind};
+use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::model::{
+    EmbedRequest, Embedded, ModelFailure, ModelKind, ModelReply, ModelRequest, ModelSpec, ModelTimeouts, TokenUsage,
+};
+use kybern_core::money::Tokens;
+use kybern_core::ports::{Clock, IdSource, Random, Store};
+use kybern_core::task::WorkerId;
+use kybern_core::time::Millis;
+use tokio_util::task::TaskTracker;
+
+use super::call::{Answered, Ask, Caller};
+use super::estimate;
+use super::registry::{Candidate, Provider, ProviderParts, Registry};
+use super::retry::RetryBudget;
+use super::route::{self, Route, Unroutable};
+use super::run::{Next, Run};
+use super::stream::Streaming;
+
+/// The most tokens of a reply when nobody says: the orchestrator's default.
+const MAX_OUTPUT: u32 = 4_000;
+
+/// What an operator may set.
+#[derive(Clone, Debug)]
+pub struct ModelSettings {
+    /// Keys of models that are asked when the chosen one fails, in order.
+    pub fallback: Vec<String>,
+    /// What is meant by `default`.
+    pub default: Route,
+    /// How long a call may take.
+    pub timeouts: ModelTimeouts,
+}
+
+impl Default for ModelSettings {
+    fn default() -> Self {
+        Self { fallback: Vec::new(), default: Route::Balanced, timeouts: ModelTimeouts::DEFAULT }
+    }
+}
+
+/// The language models of an engine.
+#[derive(Default)]
+pub struct ModelParts {
+    /// The configured providers, the preferred one first.
+    pub providers: Vec<ProviderParts>,
+    /// What an operator may set.
+    pub settings: ModelSettings,
+}
+
+/// What the service is made of.
+pub(crate) struct Inner {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: Arc<dyn IdSource>,
+    pub(crate) random: Arc<dyn Random>,
+    pub(crate) worker: WorkerId,
+    pub(crate) spawned: TaskTracker,
+    pub(crate) registry: Registry,
+    pub(crate) settings: ModelSettings,
+    pub(crate) again: RetryBudget,
+}
+
+/// The way to the models. Cheap to clone.
+#[derive(Clone)]
+pub struct ModelService {
+    pub(crate) inner: Arc<Inner>,
+}
+
+/// A model as callers see it.
+#[derive(Clone, Debug)]
+pub struct ModelView {
+    /// `provider/model`.
+    pub key: String,
+    /// The provider.
+    pub provider: String,
+    /// What is known of it.
+    pub spec: ModelSpec,
+    /// How the provider's circuit breaker stands: `closed`, `failing`, `open` or `probing`.
+    pub health: &'static str,
+    /// How long its provider takes to begin an answer; `None` before the first.
+    pub latency: Option<Millis>,
+}
+
+type CallOf<T> =
+    for<'a> fn(&'a Provider, &'a ModelRequest, ModelTimeouts) -> BoxFuture<'a, std::result::Result<T, ModelFailure>>;
+
+fn ask_whole<'a>(
+    provider: &'a Provider,
+    request: &'a ModelRequest,
+    timeouts: ModelTimeouts,
+) -> BoxFuture<'a, std::result::Result<ModelReply, ModelFailure>> {
+    provider.model.complete(request, timeouts)
+}
+
+impl ModelService {
+    /// Every known model, in the order of the configuration.
+    #[must_use]
+    pub fn models(&self) -> Vec<ModelView> {
+        let of = |candidate: Candidate| ModelView {
+            key: candidate.key(),
+            provider: candidate.provider.name().to_owned(),
+            spec: (*candidate.spec).clone(),
+            health: candidate.provider.health(),
+            latency: candidate.provider.latency(),
+        };
+        let registry = &self.inner.registry;
+        registry.all(ModelKind::Chat).chain(registry.all(ModelKind::Embedding)).map(of).collect()
+    }
+
+    /// The names of the configured providers.
+    #[must_use]
+    pub fn providers(&self) -> Vec<String> {
+        self.inner.registry.providers().iter().map(|provider| provider.name().to_owned()).collect()
+    }
+
+    /// What an operator has set.
+    #[must_use]
+    pub fn settings(&self) -> &ModelSettings {
+        &self.inner.settings
+    }
+
+    /// Asks for a whole reply.
+    ///
+    /// # Errors
+    /// `BUDGET_EXCEEDED`; `NOT_FOUND` for an unknown model; `UNPROCESSABLE` when no model can do it; `RATE_LIMITED`,
+    /// `TIMEOUT` or `MODEL_ERROR` when the providers fail, with every try in the details.
+    ///
+    /// # Cancel safety
+    /// Dropping the future ends the request; what it may have cost is settled at its estimate.
+    pub async fn complete(&self, caller: &Caller, ask: Ask) -> Result<Answered> {
+        let (mut run, candidate, reply) = self.first_that_answers(caller, ask, ask_whole).await?;
+        let usage = reply.usage.unwrap_or_else(|| {
+            let written = reply.parts.iter().map(estimate::part).sum();
+            TokenUsage {
+                input: run.about,
+                output: estimate::of_bytes(written),
+                estimated: true,
+                ..TokenUsage::default()
+            }
+        });
+        run.settle(&candidate, usage, Some(reply.finish));
+        let (cost, tries) = run.into_costs();
+        Ok(Answered { reply, model: candidate.key(), usage, cost, tries })
+    }
+
+    /// Asks for a reply in pieces. Returns when the first piece is there; from then on nobody else is asked.
+    ///
+    /// # Errors
+    /// The same as of [`ModelService::complete`].
+    pub async fn stream(&self, caller: &Caller, ask: Ask) -> Result<Streaming> {
+        let (run, candidate, begun) = self.first_that_answers(caller, ask, super::stream::begin).await?;
+        Ok(Streaming::new(run, candidate, begun))
+    }
+
+    /// Turns texts into vectors.
+    ///
+    /// # Errors
+    /// The same as of [`ModelService::complete`].
+    pub async fn embed(&self, caller: &Caller, model: &str, mut request: EmbedRequest) -> Result<(Embedded, String)> {
+        let unknown = || refused(&Unroutable::Unknown(model.to_owned()));
+        let candidate = self.inner.registry.find(model, ModelKind::Embedding).ok_or_else(unknown)?;
+        request.model.clone_from(&candidate.spec.name);
+        let bytes: u64 = request.texts.iter().map(|text| u64::try_from(text.len()).unwrap_or(u64::MAX)).sum();
+        let timeouts = self.inner.settings.timeouts;
+        let mut run = Run::new(&self.inner, caller.clone(), SpendKind::Embedding, timeouts.whole);
+        run.about = estimate::of_bytes(bytes);
+        self.inner.again.earn();
+        let mut retry = 0;
+        loop {
+            run.hold(&candidate, bytes + 8, 0).await?;
+            run.may_ask(&candidate)?;
+            let begun = self.inner.clock.now();
+            match candidate.provider.model.embed(&request, timeouts.within(run.left())).await {
+                Ok(embedded) => {
+                    candidate.provider.succeeded(self.inner.clock.now().since(begun));
+                    let known = TokenUsage { input: run.about, estimated: true, ..TokenUsage::default() };
+                    run.settle(&candidate, embedded.usage.unwrap_or(known), None);
+                    return Ok((embedded, candidate.key()));
+                }
+                Err(failure) => match run.failed(&candidate, failure, &mut retry).await {
+                    Next::Again => {}
+                    Next::Another => return Err(run.give_up()),
+                },
+            }
+        }
+    }
+
+    /// Asks one model after the other, each as often as it makes sense, until one answers.
+    async fn first_that_answers<T>(
+        &self,
+        caller: &Caller,
+        mut ask: Ask,
+        call: CallOf<T>,
+    ) -> Result<(Run, Candidate, T)> {
+        let inner = &self.inner;
+        let output = ask.request.max_output_tokens.unwrap_or(MAX_OUTPUT);
+        let about = estimate::about(&ask.request);
+        let wanted = route::wanted(&ask.request, about.saturating_add(u64::from(output)), None);
+        let chain = if ask.may_fall_back { inner.settings.fallback.as_slice() } else { &[] };
+        let by = if ask.route == Route::Balanced { &inner.settings.default } else { &ask.route };
+        let found = route::candidates(&inner.registry, by, &wanted, chain, inner.clock.now());
+        let candidates = found.map_err(|why| refused(&why))?;
+        let mut run = Run::new(inner, caller.clone(), SpendKind::Model, ask.timeouts.whole);
+        run.about = about;
+        inner.again.earn();
+        for candidate in candidates {
+            candidate.spec.name.clone_into(&mut ask.request.model);
+            let most = candidate.spec.max_output.and_then(|most| u32::try_from(most).ok()).unwrap_or(u32::MAX);
+            ask.request.max_output_tokens = Some(output.min(most));
+            let input = estimate::at_most(&ask.request);
+            let mut retry = 0;
+            loop {
+                run.hold(&candidate, input, u64::from(output.min(most))).await?;
+                if run.may_ask(&candidate).is_err() {
+                    break;
+                }
+                let begun = inner.clock.now();
+                match call(&candidate.provider, &ask.request, ask.timeouts.within(run.left())).await {
+                    Ok(answer) => {
+                        candidate.provider.succeeded(inner.clock.now().since(begun));
+                        run.answered(&candidate);
+                        return Ok((run, candidate, answer));
+                    }
+                    Err(failure) => match run.failed(&candidate, failure, &mut retry).await {
+                        Next::Again => {}
+                        Next::Another => break,
+                    },
+                }
+            }
+            run.let_go();
+            if !ask.may_fall_back || !run.may_fall_back() {
+                break;
+            }
+        }
+        Err(run.give_up())
+    }
+
+    /// The amount that a call takes at most.
+    pub(crate) fn most(candidate: &Candidate, input: u64, output: u64) -> Result<Amount> {
+        let cost = match candidate.spec.prices {
+            Some(prices) => prices.most(input, output),
+            None if candidate.provider.free => kybern_core::money::NanoUsd(0),
+            None => {
+                let message = format!(
+                    "the price of {} is not known, so no budget can hold it: name it in the models of its provider, \
+                     with its prices",
+                    candidate.key()
+                );
+                return Err(Error::new(ErrorCode::Unprocessable, message));
+            }
+        };
+        Ok(Amount::new(cost, Tokens(input.saturating_add(output)), 1))
+    }
+}
+
+/// The error of a question that no model is asked.
+pub(crate) fn refused(why: &Unroutable) -> Error {
+    let unprocessable = |message: String| Error::new(ErrorCode::Unprocessable, message);
+    match why {
+        Unroutable::NoProvider => unprocessable(
+            "no language model is configured, and the offline rules cannot write: set OPENAI_API_KEY, \
+             ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY or OLLAMA_HOST, or a [providers.NAME]"
+                .to_owned(),
+        ),
+        Unroutable::Unknown(model) => {
+            Error::new(ErrorCode::NotFound, format!("there is no model {model:?}; GET /v1/models lists them"))
+        }
+        Unroutable::NotAllowed(provider) => {
+            Error::new(ErrorCode::PermissionDenied, format!("this tenant may not use the provider {provider}"))
+        }
+        Unroutable::Unable(model) => {
+            unprocessable(format!("{model} cannot do what the request asks for: tools, images or a JSON schema"))
+        }
+        Unroutable::NoneAble => unprocessable(
+            "no configured model can do what the request asks for: tools, images or a JSON schema".to_owned(),
+        ),
+        Unroutable::TooLong(tokens) => unprocessable(format!(
+            "about {tokens} tokens fit into no configured model's window: shorten the conversation"
+        )),
+    }
+}
+
+impl ModelService {
+    /// Puts the service together.
+    pub(crate) fn new(inner: Inner) -> Self {
+        Self { inner: Arc::new(inner) }
+    }
+}

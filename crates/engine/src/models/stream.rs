@@ -1,0 +1,146 @@
+//! A reply in pieces, with what it costs.
+
+use futures::future::BoxFuture;
+use kybern_core::error::{Error, Result};
+use kybern_core::model::{FinishReason, ModelEvent, ModelFailure, ModelRequest, ModelTimeouts, TokenUsage};
+use kybern_core::money::NanoUsd;
+use kybern_core::ports::ModelStream;
+
+use super::call::Try;
+use super::estimate;
+use super::registry::{Candidate, Provider};
+use super::run::Run;
+
+/// A stream whose first pieces are there.
+pub(crate) struct Begun {
+    stream: Box<dyn ModelStream>,
+    first: Vec<ModelEvent>,
+}
+
+/// Asks, and waits for the first pieces: until they are there, somebody else may be asked instead.
+pub(crate) fn begin<'a>(
+    provider: &'a Provider,
+    request: &'a ModelRequest,
+    timeouts: ModelTimeouts,
+) -> BoxFuture<'a, std::result::Result<Begun, ModelFailure>> {
+    Box::pin(async move {
+        let mut stream = provider.model.stream(request, timeouts).await?;
+        let first = stream.next().await?;
+        Ok(Begun { stream, first })
+    })
+}
+
+/// A reply on its way to whoever asked. Settled at its end; dropped before it, or broken, it is settled to what had
+/// come until then.
+pub struct Streaming {
+    run: Run,
+    candidate: Candidate,
+    stream: Box<dyn ModelStream>,
+    first: Option<Vec<ModelEvent>>,
+    written: u64,
+    usage: Option<TokenUsage>,
+    ended: bool,
+}
+
+impl Streaming {
+    pub(crate) fn new(run: Run, candidate: Candidate, begun: Begun) -> Self {
+        let Begun { stream, first } = begun;
+        Self { run, candidate, stream, first: Some(first), written: 0, usage: None, ended: false }
+    }
+
+    /// `provider/model` that answers.
+    #[must_use]
+    pub fn model(&self) -> String {
+        self.candidate.key()
+    }
+
+    /// The calls that were made, the answering one last.
+    #[must_use]
+    pub fn tries(&self) -> &[Try] {
+        self.run.tries()
+    }
+
+    /// What it took; known at the end.
+    #[must_use]
+    pub fn usage(&self) -> Option<TokenUsage> {
+        self.usage
+    }
+
+    /// What it cost; known at the end.
+    #[must_use]
+    pub fn cost(&self) -> NanoUsd {
+        self.run.spent()
+    }
+
+    /// The next pieces; none at the end.
+    ///
+    /// # Errors
+    /// When the provider breaks off. What came before stays true and is paid for.
+    ///
+    /// # Cancel safety
+    /// Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Result<Vec<ModelEvent>> {
+        if self.ended {
+            return Ok(Vec::new());
+        }
+        let next = match self.first.take() {
+            Some(first) => Ok(first),
+            None => self.stream.next().await,
+        };
+        match next {
+            Ok(events) => {
+                self.ended = events.is_empty();
+                self.count(&events);
+                Ok(events)
+            }
+            Err(failure) => {
+                self.ended = true;
+                self.usage = failure.usage.or(self.usage);
+                self.settle(None);
+                Err(Error::from(failure))
+            }
+        }
+    }
+
+    fn count(&mut self, events: &[ModelEvent]) {
+        for event in events {
+            let bytes = match event {
+                ModelEvent::Text(text) => text.len(),
+                ModelEvent::Reasoning(reasoning) => reasoning.text.len(),
+                ModelEvent::CallArguments { fragment, .. } => fragment.len(),
+                ModelEvent::CallBegun { name, .. } => name.len(),
+                ModelEvent::Started { .. } => 0,
+                ModelEvent::Finished { finish, usage } => {
+                    self.usage = *usage;
+                    self.settle(Some(*finish));
+                    0
+                }
+            };
+            self.written += u64::try_from(bytes).unwrap_or(0);
+        }
+    }
+
+    fn settle(&mut self, finish: Option<FinishReason>) {
+        let guessed = TokenUsage {
+            input: self.run.about,
+            output: estimate::of_bytes(self.written),
+            estimated: true,
+            ..TokenUsage::default()
+        };
+        let usage = self.usage.unwrap_or(guessed);
+        self.usage = Some(usage);
+        if finish.is_some() {
+            self.run.settle(&self.candidate, usage, finish);
+        } else {
+            let cost = self.candidate.spec.prices.map_or(NanoUsd(0), |prices| prices.cost(&usage));
+            self.run.settle_failed(Some((usage, cost)));
+        }
+    }
+}
+
+impl Drop for Streaming {
+    fn drop(&mut self) {
+        // Nothing happens when it is settled already.
+        self.settle(None);
+    }
+}
