@@ -18,11 +18,8 @@ pub(super) async fn read(mut response: Response, max_bytes: usize) -> Result<Htt
         return Err(too_large());
     }
     let status = response.status().as_u16();
-    let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
-    let headers = response.headers().iter();
-    let headers = headers.map(|(name, value)| (name.as_str().to_owned(), text(value.as_bytes()))).collect();
+    let headers = headers(&response);
     let mut body = BytesMut::new();
-    let broken = |error| HttpFailure::NoAnswer(format!("the body broke off: {}", describe(error)));
     while let Some(chunk) = response.chunk().await.map_err(broken)? {
         if chunk.len() > max_bytes - body.len() {
             return Err(too_large());
@@ -30,6 +27,18 @@ pub(super) async fn read(mut response: Response, max_bytes: usize) -> Result<Htt
         body.extend_from_slice(&chunk);
     }
     Ok(HttpResponse { status, headers, body: body.freeze() })
+}
+
+/// The headers, lower-case names.
+pub(super) fn headers(response: &Response) -> Vec<(String, String)> {
+    let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
+    let headers = response.headers().iter();
+    headers.map(|(name, value)| (name.as_str().to_owned(), text(value.as_bytes()))).collect()
+}
+
+/// A body that did not come to its end.
+pub(super) fn broken(error: reqwest::Error) -> HttpFailure {
+    HttpFailure::NoAnswer(format!("the body broke off: {}", describe(error)))
 }
 
 /// Why sending to `url` failed, after `hop` redirects.

@@ -9,8 +9,10 @@
 //! by name, and to the public internet.
 
 mod answer;
+mod connect;
 mod outgoing;
 mod resolver;
+mod streaming;
 pub mod tls;
 
 use std::sync::Arc;
@@ -25,6 +27,7 @@ use rustls::ClientConfig;
 
 use self::outgoing::{Outgoing, Way};
 pub use self::resolver::{Lookup, SystemLookup};
+pub use self::streaming::{OpenRequest, Opened};
 pub use self::tls::install_tls;
 
 /// The most redirects of one request.
@@ -34,8 +37,8 @@ pub const CONNECT_TIMEOUT: Millis = Millis::from_secs(5);
 /// How long an unused connection is kept. Below the 5 s after which common servers close theirs: a request that is
 /// written into a connection while it closes ends as [`HttpFailure::NoAnswer`].
 const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
-/// The most unused connections kept to one host.
-const MAX_IDLE_PER_HOST: usize = 8;
+/// The most unused connections kept to one host: as many calls as run side by side to one provider of models.
+const MAX_IDLE_PER_HOST: usize = 64;
 /// How this server names itself.
 const USER_AGENT: &str = concat!("kybern/", env!("CARGO_PKG_VERSION"));
 
@@ -101,14 +104,19 @@ impl Egress {
         Ok(Self { policy, trusted: client(false)?, opened: client(false)?, public: client(true)? })
     }
 
+    /// The client whose connections a request may use.
+    fn client_for(&self, outgoing: &Outgoing) -> Result<&reqwest::Client, HttpFailure> {
+        Ok(match outgoing.way(&self.policy)? {
+            Way::Trusted => &self.trusted,
+            Way::Opened => &self.opened,
+            Way::Public => &self.public,
+        })
+    }
+
     /// Sends and follows; the time is kept by the caller.
     async fn follow(&self, mut outgoing: Outgoing, max_bytes: usize) -> Result<HttpResponse, HttpFailure> {
         for hop in 0..=MAX_REDIRECTS {
-            let client = match outgoing.way(&self.policy)? {
-                Way::Trusted => &self.trusted,
-                Way::Opened => &self.opened,
-                Way::Public => &self.public,
-            };
+            let client = self.client_for(&outgoing)?;
             let sent = client.execute(outgoing.to_request()).await;
             let response = sent.map_err(|error| answer::failure(error, outgoing.url(), hop))?;
             match outgoing.redirect(response.status(), response.headers())? {
@@ -127,7 +135,8 @@ fn client(options: &EgressOptions, tls: &ClientConfig, judged: bool) -> reqwest:
         .no_proxy()
         .redirect(Policy::none())
         .referer(false)
-        .connect_timeout(options.connect_timeout.as_duration())
+        .connector_layer(connect::ConnectLimit { default: options.connect_timeout })
+        .tcp_nodelay(true)
         .pool_idle_timeout(IDLE_TIMEOUT)
         .pool_max_idle_per_host(MAX_IDLE_PER_HOST)
         .user_agent(USER_AGENT)

@@ -63,16 +63,6 @@ pub(super) struct Outgoing {
 impl Outgoing {
     /// Takes a request apart.
     pub(super) fn parse(request: HttpRequest) -> Result<Self, HttpFailure> {
-        let method = parse_method(&request.method)?;
-        let url = Url::parse(&request.url).map_err(|error| match error {
-            url::ParseError::EmptyHost => HttpFailure::Denied(EgressDenied::NoHost),
-            other => HttpFailure::Invalid(format!("the URL cannot be read: {other}")),
-        })?;
-        let mut headers = HeaderMap::new();
-        for (name, value) in &request.headers {
-            let (name, value) = parse_header(name, value)?;
-            headers.append(name, value);
-        }
         let (body, content_type) = match request.body {
             HttpBody::Empty => (Vec::new(), None),
             HttpBody::Text(text) => (text.into_bytes(), Some("text/plain; charset=utf-8")),
@@ -81,10 +71,33 @@ impl Outgoing {
                 (json.map_err(|error| HttpFailure::Invalid(error.to_string()))?, Some("application/json"))
             }
         };
+        let (method, url, trusted) = (&request.method, &request.url, request.trusted_endpoint);
+        let mut outgoing = Self::of(method, url, &request.headers, body.into(), trusted)?;
         if let Some(content_type) = content_type {
-            headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static(content_type));
+            outgoing.headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static(content_type));
         }
-        Ok(Self { method, url, headers, body: body.into(), trusted: request.trusted_endpoint })
+        Ok(outgoing)
+    }
+
+    /// Takes a request of plain bytes.
+    pub(super) fn of(
+        method: &str,
+        url: &str,
+        headers: &[(String, String)],
+        body: Bytes,
+        trusted: bool,
+    ) -> Result<Self, HttpFailure> {
+        let method = parse_method(method)?;
+        let url = Url::parse(url).map_err(|error| match error {
+            url::ParseError::EmptyHost => HttpFailure::Denied(EgressDenied::NoHost),
+            other => HttpFailure::Invalid(format!("the URL cannot be read: {other}")),
+        })?;
+        let mut parsed = HeaderMap::new();
+        for (name, value) in headers {
+            let (name, value) = parse_header(name, value)?;
+            parsed.append(name, value);
+        }
+        Ok(Self { method, url, headers: parsed, body, trusted })
     }
 
     /// Where it goes.

@@ -1,3 +1,11 @@
-//! Models: what answers when Kybern asks what somebody wants, or what a document says.
+//! Models: what answers when Kybern asks what somebody wants, or what a document says, and the language models of
+//! providers, each behind its own wire format.
 
 pub mod offline;
+pub mod provider;
+pub mod quirks;
+mod secret;
+pub mod wire;
+
+pub use self::provider::{Provider, ProviderConfig, ProviderError};
+pub use self::secret::Secret;

@@ -109,6 +109,10 @@ pub struct ModelRequest {
     /// `frequency_penalty`. Fields that Kybern sets itself are not overwritten.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub extra: Map<String, Value>,
+    /// The W3C `traceparent` that goes along, for providers and proxies that continue a trace. No part of the
+    /// question: it is not kept.
+    #[serde(skip)]
+    pub traceparent: Option<String>,
 }
 
 /// What a model must be able to do for a request.

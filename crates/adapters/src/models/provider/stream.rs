@@ -1,0 +1,184 @@
+//! A reply on its way.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use kybern_core::model::{ModelEvent, ModelFailure, ModelFailureKind};
+use kybern_core::ports::ModelStream;
+
+use super::MAX_REPLY_BYTES;
+use super::deadlines::Deadlines;
+use super::exchange::{self, Channel, of_http, too_large};
+use crate::http::Opened;
+use crate::models::wire::sse::SseParser;
+use crate::models::wire::{StreamDecoder, WireFormat, events_of};
+
+/// Pieces that are ready are taken together up to this many bytes.
+const BATCH_BYTES: usize = 256 << 10;
+
+struct Reply {
+    channel: Arc<Channel>,
+    answer: Opened,
+    deadlines: Deadlines,
+    parser: SseParser,
+    decoder: Box<dyn StreamDecoder>,
+    /// What was not given yet.
+    ready: Vec<ModelEvent>,
+    /// How it broke, to be told after what is ready.
+    failure: Option<ModelFailure>,
+    ended: bool,
+    bytes: usize,
+    events: usize,
+}
+
+/// Waits for the first piece, so that a provider that fails at once fails here.
+pub(super) async fn open(
+    channel: Arc<Channel>,
+    format: WireFormat,
+    mut answer: Opened,
+    mut deadlines: Deadlines,
+) -> Result<Box<dyn ModelStream>, ModelFailure> {
+    let is_json = answer.header("content-type").is_some_and(|kind| kind.starts_with("application/json"));
+    let mut ready = Vec::new();
+    if is_json {
+        // Some servers do not stream although they are asked to, and some report errors so.
+        deadlines.begin();
+        let body = exchange::read(&mut answer, MAX_REPLY_BYTES, &mut deadlines).await?;
+        ready = events_of(format.decode(&body)?);
+    }
+    let mut reply = Reply {
+        channel,
+        answer,
+        deadlines,
+        parser: SseParser::default(),
+        decoder: format.decoder(),
+        ready,
+        failure: None,
+        ended: is_json,
+        bytes: 0,
+        events: 0,
+    };
+    while reply.ready.is_empty() && !reply.ended {
+        reply.pull().await;
+    }
+    match reply.failure.take() {
+        Some(failure) if reply.ready.is_empty() => Err(failure),
+        failure => {
+            reply.failure = failure;
+            reply.deadlines.begin();
+            Ok(Box::new(reply))
+        }
+    }
+}
+
+#[async_trait]
+impl ModelStream for Reply {
+    async fn next(&mut self) -> Result<Vec<ModelEvent>, ModelFailure> {
+        loop {
+            if !self.ready.is_empty() {
+                return Ok(std::mem::take(&mut self.ready));
+            }
+            if let Some(failure) = self.failure.take() {
+                return Err(failure);
+            }
+            if self.ended {
+                return Ok(Vec::new());
+            }
+            self.pull().await;
+        }
+    }
+}
+
+impl Reply {
+    /// Waits for a piece of the body and takes it, with those that are here already.
+    async fn pull(&mut self) {
+        let waited = self.deadlines.wait(self.answer.chunk()).await;
+        let mut piece = waited.and_then(|came| came.map_err(of_http));
+        let begun = self.bytes;
+        loop {
+            match piece {
+                Ok(Some(bytes)) => {
+                    if let Err(failure) = self.feed(&bytes) {
+                        return self.fail(failure);
+                    }
+                }
+                Ok(None) => return self.close(),
+                Err(failure) => return self.broke(failure),
+            }
+            if self.decoder.is_finished() {
+                return self.finish();
+            }
+            if self.bytes - begun >= BATCH_BYTES {
+                return;
+            }
+            match self.answer.chunk_now() {
+                Some(next) => piece = next.map_err(of_http),
+                None => return,
+            }
+        }
+    }
+
+    fn feed(&mut self, bytes: &Bytes) -> Result<(), ModelFailure> {
+        self.bytes += bytes.len();
+        if self.bytes > MAX_REPLY_BYTES {
+            return Err(too_large(MAX_REPLY_BYTES));
+        }
+        let Self { parser, decoder, ready, events, .. } = self;
+        parser.feed(bytes, &mut |event, data| {
+            *events += 1;
+            decoder.push(event, data, ready)
+        })
+    }
+
+    /// The body is at its end.
+    fn close(&mut self) {
+        let Self { parser, decoder, ready, events, .. } = self;
+        let last = parser.end(&mut |event, data| {
+            *events += 1;
+            decoder.push(event, data, ready)
+        });
+        let ended = match last {
+            // An event that was cut reads like garbage.
+            Err(failure) if failure.kind == ModelFailureKind::Garbage => {
+                Err(ModelFailure::new(ModelFailureKind::Broken, "the stream ended in the middle of an event"))
+            }
+            Err(failure) => Err(failure),
+            Ok(()) => decoder.end(ready),
+        };
+        match ended {
+            Ok(()) => self.ended = true,
+            Err(_) if self.events == 0 && self.bytes > 0 => {
+                self.fail(ModelFailure::new(ModelFailureKind::Garbage, "the answer is no stream of events"));
+            }
+            Err(failure) => self.fail(failure),
+        }
+    }
+
+    /// The body stopped before its end. When the reply itself was whole, nothing is lost.
+    fn broke(&mut self, failure: ModelFailure) {
+        if self.decoder.end(&mut self.ready).is_ok() {
+            self.ended = true;
+        } else {
+            self.fail(failure);
+        }
+    }
+
+    /// The reply is at its end. What is left of the body is taken when it is here already, so that the connection can
+    /// be used again.
+    fn finish(&mut self) {
+        self.ended = true;
+        while let Some(Ok(Some(rest))) = self.answer.chunk_now() {
+            self.bytes += rest.len();
+            if self.bytes > MAX_REPLY_BYTES {
+                return;
+            }
+        }
+    }
+
+    fn fail(&mut self, mut failure: ModelFailure) {
+        self.ended = true;
+        failure.usage = failure.usage.or(self.decoder.usage());
+        self.failure = Some(self.channel.named(failure));
+    }
+}

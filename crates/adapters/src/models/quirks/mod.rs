@@ -1,0 +1,230 @@
+//! What is known of each provider: where it is, how a key is shown, and how its chat completions differ from
+//! OpenAI's. The facts stand in [`table`](self), each with its source.
+
+mod names;
+mod table;
+
+use super::wire::WireFormat;
+
+pub use self::names::{ClaudeThinking, claude_takes_sampling, claude_thinking, openai_effort, thinks_always};
+
+/// Every provider that Kybern knows by name.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ProviderKind {
+    /// OpenAI.
+    OpenAi,
+    /// Anthropic.
+    Anthropic,
+    /// Google's Gemini.
+    Google,
+    /// DeepSeek.
+    DeepSeek,
+    /// Groq.
+    Groq,
+    /// Mistral.
+    Mistral,
+    /// Zhipu, also known as Z.ai.
+    Zhipu,
+    /// Cohere, through its compatibility API.
+    Cohere,
+    /// Together.
+    Together,
+    /// Fireworks.
+    Fireworks,
+    /// Perplexity.
+    Perplexity,
+    /// OpenRouter.
+    OpenRouter,
+    /// xAI.
+    Xai,
+    /// Ollama.
+    Ollama,
+    /// LM Studio.
+    LmStudio,
+    /// vLLM.
+    Vllm,
+    /// llama.cpp's server.
+    LlamaCpp,
+    /// Any other that speaks one of the formats.
+    Custom,
+}
+
+/// How a key is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Auth {
+    /// `Authorization: Bearer KEY`.
+    Bearer,
+    /// A header of its own.
+    Header(&'static str),
+}
+
+/// What is known of one provider.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Quirks {
+    /// Which one it is.
+    pub kind: ProviderKind,
+    /// Its format, unless the configuration names another that it speaks too.
+    pub format: WireFormat,
+    /// Where it is; empty where only the configuration can know.
+    pub base_url: &'static str,
+    /// How the key is shown.
+    pub auth: Auth,
+    /// The environment variable in which its own tools look for the key.
+    pub key_env: &'static str,
+    /// Whether it cannot be asked without a key.
+    pub needs_key: bool,
+    /// The path for embeddings.
+    pub embeddings: Option<&'static str>,
+    /// The name of the field for an embedding's dimensions.
+    pub dimensions: &'static str,
+    /// The path of its list of models.
+    pub models: Option<&'static str>,
+    /// How its chat completions differ.
+    pub chat: ChatQuirks,
+}
+
+/// Which images it takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Images {
+    /// None.
+    No,
+    /// Only those that are sent along.
+    Data,
+    /// Also those that it fetches.
+    Any,
+}
+
+/// How a JSON answer is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum JsonAnswers {
+    /// Not at all.
+    No,
+    /// Any object, no schema.
+    Object,
+    /// By a schema, or any object.
+    Schema,
+    /// By a schema only.
+    OnlySchema,
+}
+
+/// How it is told which tools must be called.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ToolChoices {
+    /// It knows no tools.
+    NoTools,
+    /// It always chooses itself.
+    Auto,
+    /// With this word for "at least one", and no way to name one.
+    Word(&'static str),
+    /// With this word for "at least one", or by name.
+    Full(&'static str),
+}
+
+/// How it is told how hard to think.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Efforts {
+    /// It is not told.
+    No,
+    /// `reasoning_effort` with the words of OpenAI, which differ by model.
+    OpenAi,
+    /// `reasoning_effort`: `low`, `medium`, `high`.
+    Three,
+    /// `reasoning_effort`, also `minimal`.
+    Four,
+    /// OpenRouter's `reasoning` object.
+    Object,
+}
+
+/// How a provider's chat completions differ from OpenAI's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ChatQuirks {
+    /// The name of the field for the most tokens.
+    pub max_tokens: &'static str,
+    /// Whether `stream_options.include_usage` is understood; where it is not, usage comes unasked.
+    pub stream_usage: bool,
+    /// Tools.
+    pub tools: ToolChoices,
+    /// Whether `tool_choice: "none"` is understood; where it is not, the tools are left out.
+    pub none_word: bool,
+    /// Whether `parallel_tool_calls` is understood.
+    pub parallel: bool,
+    /// Whether a tool's `strict` is understood.
+    pub strict: bool,
+    /// JSON answers.
+    pub json: JsonAnswers,
+    /// Images.
+    pub images: Images,
+    /// The name of the field for a seed.
+    pub seed: Option<&'static str>,
+    /// The name of the field for the end user.
+    pub user: Option<&'static str>,
+    /// Effort.
+    pub efforts: Efforts,
+    /// The field in which an assistant's reasoning goes back within a turn that calls tools.
+    pub reasoning_back: Option<&'static str>,
+    /// Whether models that always think refuse sampling parameters, and call the system `developer`.
+    pub openai_models: bool,
+    /// Whether stop sequences are understood.
+    pub stop: bool,
+}
+
+impl ProviderKind {
+    /// Every kind.
+    pub const ALL: [Self; 18] = [
+        Self::OpenAi,
+        Self::Anthropic,
+        Self::Google,
+        Self::DeepSeek,
+        Self::Groq,
+        Self::Mistral,
+        Self::Zhipu,
+        Self::Cohere,
+        Self::Together,
+        Self::Fireworks,
+        Self::Perplexity,
+        Self::OpenRouter,
+        Self::Xai,
+        Self::Ollama,
+        Self::LmStudio,
+        Self::Vllm,
+        Self::LlamaCpp,
+        Self::Custom,
+    ];
+
+    /// The name in the configuration.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai",
+            Self::Anthropic => "anthropic",
+            Self::Google => "google",
+            Self::DeepSeek => "deepseek",
+            Self::Groq => "groq",
+            Self::Mistral => "mistral",
+            Self::Zhipu => "zhipu",
+            Self::Cohere => "cohere",
+            Self::Together => "together",
+            Self::Fireworks => "fireworks",
+            Self::Perplexity => "perplexity",
+            Self::OpenRouter => "openrouter",
+            Self::Xai => "xai",
+            Self::Ollama => "ollama",
+            Self::LmStudio => "lmstudio",
+            Self::Vllm => "vllm",
+            Self::LlamaCpp => "llamacpp",
+            Self::Custom => "custom",
+        }
+    }
+
+    /// The kind of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
+    /// What is known of it.
+    #[must_use]
+    pub const fn quirks(self) -> &'static Quirks {
+        table::of(self)
+    }
+}

@@ -1,0 +1,79 @@
+//! Writing a request's JSON object field by field, straight into bytes: prompts are large, a tree of values is not
+//! needed.
+
+use bytes::Bytes;
+use kybern_core::model::{ModelFailure, ModelFailureKind};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// An object on its way.
+pub(super) struct Body {
+    out: Vec<u8>,
+    names: Vec<&'static str>,
+}
+
+impl Body {
+    /// An empty object with room for `bytes`.
+    pub(super) fn with_capacity(bytes: usize) -> Self {
+        let mut out = Vec::with_capacity(bytes);
+        out.push(b'{');
+        Self { out, names: Vec::with_capacity(16) }
+    }
+
+    /// Writes a field.
+    pub(super) fn field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<(), ModelFailure> {
+        if !self.names.is_empty() {
+            self.out.push(b',');
+        }
+        self.names.push(name);
+        write(&mut self.out, name)?;
+        self.out.push(b':');
+        write(&mut self.out, value)
+    }
+
+    /// Writes a field that may be missing.
+    pub(super) fn maybe<T: Serialize>(&mut self, name: &'static str, value: Option<T>) -> Result<(), ModelFailure> {
+        match value {
+            Some(value) => self.field(name, &value),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes what the caller wants passed on, except fields that are there already.
+    pub(super) fn finish(mut self, extra: &Map<String, Value>) -> Result<Bytes, ModelFailure> {
+        let mut first = self.names.is_empty();
+        for (name, value) in extra.iter().filter(|(name, _)| !self.names.contains(&name.as_str())) {
+            if !first {
+                self.out.push(b',');
+            }
+            first = false;
+            write(&mut self.out, name)?;
+            self.out.push(b':');
+            write(&mut self.out, value)?;
+        }
+        self.out.push(b'}');
+        Ok(self.out.into())
+    }
+}
+
+fn write<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) -> Result<(), ModelFailure> {
+    serde_json::to_writer(out, value)
+        .map_err(|_| ModelFailure::new(ModelFailureKind::Request, "the request cannot be written as JSON"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn extra_fields_come_last_and_do_not_overwrite() {
+        let mut body = Body::with_capacity(10);
+        body.field("model", "m").unwrap();
+        body.maybe("seed", None::<u8>).unwrap();
+        let extra = json!({"model": "other", "top_k": 3});
+        let bytes = body.finish(extra.as_object().unwrap()).unwrap();
+        assert_eq!(bytes, r#"{"model":"m","top_k":3}"#);
+        assert_eq!(Body::with_capacity(2).finish(&Map::new()).unwrap(), "{}");
+    }
+}

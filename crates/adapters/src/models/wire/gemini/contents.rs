@@ -1,0 +1,139 @@
+//! A conversation as contents of two roles with parts.
+
+use std::borrow::Cow;
+
+use kybern_core::model::{Image, ModelMessage, Part, Role, ToolAnswer, ToolCall};
+use serde::ser::{Serialize, SerializeSeq, Serializer};
+use serde_json::value::RawValue;
+
+use crate::models::wire::{opaque, parts};
+
+/// All messages but the system's.
+pub(super) struct Contents<'a>(pub(super) &'a [ModelMessage]);
+
+impl Serialize for Contents<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut out = serializer.serialize_seq(None)?;
+        for message in self.0.iter().filter(|message| message.role != Role::System) {
+            let role = if message.role == Role::Assistant { "model" } else { "user" };
+            let parts = pieces(&message.parts);
+            if !parts.is_empty() {
+                out.serialize_element(&Content { role, parts })?;
+            }
+        }
+        out.end()
+    }
+}
+
+#[derive(serde::Serialize)]
+struct Content<'a> {
+    role: &'static str,
+    parts: Vec<Piece<'a>>,
+}
+
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Piece<'a> {
+    #[serde(flatten)]
+    what: What<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thought_signature: Option<&'a str>,
+}
+
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+enum What<'a> {
+    Text(&'a str),
+    InlineData(InlineData<'a>),
+    FunctionCall(FunctionCall<'a>),
+    FunctionResponse(FunctionResponse<'a>),
+}
+
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+struct InlineData<'a> {
+    mime_type: &'a str,
+    data: &'a str,
+}
+
+#[derive(serde::Serialize)]
+struct FunctionCall<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+    name: &'a str,
+    args: Cow<'a, RawValue>,
+}
+
+#[derive(serde::Serialize)]
+struct FunctionResponse<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+    name: &'a str,
+    response: Response<'a>,
+}
+
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+enum Response<'a> {
+    Output(&'a str),
+    Error(&'a str),
+}
+
+fn pieces(parts: &[Part]) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::with_capacity(parts.len());
+    // A signature belongs to the part that follows it. Thoughts themselves do not go back.
+    let mut signature = None;
+    for part in parts {
+        let what = match part {
+            Part::Reasoning(reasoning) => {
+                let known = opaque::of(opaque::GEMINI_SIGNATURE, reasoning.opaque.as_deref());
+                if let Some(lonely) = known.and(signature) {
+                    pieces.push(Piece { what: What::Text(""), thought_signature: Some(lonely) });
+                }
+                signature = known.or(signature);
+                continue;
+            }
+            Part::Text { text } if text.is_empty() => continue,
+            Part::Text { text } => What::Text(text),
+            Part::Image(Image::Data { media_type, data }) => {
+                What::InlineData(InlineData { mime_type: media_type, data })
+            }
+            // Refused before.
+            Part::Image(Image::Url { .. }) => continue,
+            Part::ToolCall(ToolCall { id, name, arguments }) => {
+                What::FunctionCall(FunctionCall { id: given(id), name, args: args(arguments) })
+            }
+            Part::ToolAnswer(ToolAnswer { call_id, name, content, is_error }) => {
+                let response = if *is_error { Response::Error(content) } else { Response::Output(content) };
+                What::FunctionResponse(FunctionResponse { id: given(call_id), name, response })
+            }
+        };
+        pieces.push(Piece { what, thought_signature: signature.take() });
+    }
+    if let Some(lonely) = signature {
+        pieces.push(Piece { what: What::Text(""), thought_signature: Some(lonely) });
+    }
+    pieces
+}
+
+/// An id that the provider gave; one that was made here means nothing there.
+fn given(id: &str) -> Option<&str> {
+    Some(id).filter(|id| !parts::is_made(id))
+}
+
+/// The arguments as the object that must stand here. What the model wrote wrongly is shown to it as it was.
+fn args(arguments: &str) -> Cow<'_, RawValue> {
+    if arguments.trim_start().starts_with('{')
+        && let Ok(raw) = serde_json::from_str::<&RawValue>(arguments)
+    {
+        return Cow::Borrowed(raw);
+    }
+    let wrong = serde_json::value::to_raw_value(&Wrong { invalid_json: arguments });
+    wrong.map_or_else(|_| Cow::Owned(RawValue::NULL.to_owned()), Cow::Owned)
+}
+
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Wrong<'a> {
+    invalid_json: &'a str,
+}

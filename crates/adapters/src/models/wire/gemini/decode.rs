@@ -1,0 +1,51 @@
+//! A whole answer.
+
+use kybern_core::model::{ModelFailure, ModelFailureKind, ModelReply};
+
+use super::answer::{Answer, Piece, finish};
+use crate::models::wire::failure::{Report, of_report};
+use crate::models::wire::parts::Parts;
+use crate::models::wire::{garbage, opaque};
+
+/// The reply.
+///
+/// # Errors
+/// What the body reports, a blocked prompt included; `Garbage` when it is no answer.
+pub fn decode(body: &[u8]) -> Result<ModelReply, ModelFailure> {
+    let answer: Answer<'_> = serde_json::from_slice(body).map_err(|error| garbage("the answer", &error))?;
+    let usage = answer.usage();
+    answer.check().map_err(|failure| failure.usage(usage))?;
+    let Some(candidate) = answer.candidates.iter().flatten().find(|candidate| candidate.index.0 == 0) else {
+        let report = Report::parse(body);
+        if !report.message.is_empty() {
+            return Err(of_report(report).usage(usage));
+        }
+        return Err(ModelFailure::new(ModelFailureKind::Garbage, "the answer holds no candidate").usage(usage));
+    };
+    let mut parts = Parts::default();
+    for piece in candidate.pieces() {
+        take(piece, &mut parts);
+    }
+    let finish = finish(&candidate.finish_reason, parts.calls() > 0).map_err(|failure| failure.usage(usage))?;
+    Ok(ModelReply {
+        id: answer.response_id.to_string(),
+        model: answer.model_version.to_string(),
+        finish,
+        parts: parts.parts,
+        usage,
+    })
+}
+
+fn take(piece: &Piece<'_>, parts: &mut Parts) {
+    let signature = piece.thought_signature.some();
+    let signature = signature.map(|signature| opaque::mark(opaque::GEMINI_SIGNATURE, signature));
+    if piece.thought == Some(true) {
+        parts.reasoning(&piece.text, signature);
+        return;
+    }
+    parts.reasoning("", signature);
+    parts.text(&piece.text);
+    if let Some(call) = &piece.function_call {
+        parts.call(&call.id, &call.name, call.arguments());
+    }
+}

@@ -1,0 +1,165 @@
+//! The four wire formats, as pure functions: a request into bytes, bytes into a reply, pieces of a stream into events,
+//! an error body into a typed failure. Nothing here connects, waits or knows a key.
+//!
+//! What always holds: a tool, a schema or an image is never left out silently; what a format cannot say is
+//! [`ModelFailureKind::Unsupported`]. Wishes that a provider cannot fulfil (a seed, an effort, a temperature that a
+//! reasoning model refuses) are left out. A whole reply and the same reply in pieces give the same parts.
+//!
+//! [`ModelFailureKind::Unsupported`]: kybern_core::model::ModelFailureKind::Unsupported
+
+pub mod anthropic;
+mod body;
+mod calls;
+pub mod embedding;
+pub mod failure;
+pub mod gemini;
+mod lenient;
+pub mod listing;
+mod opaque;
+pub mod openai_chat;
+pub mod openai_responses;
+mod parts;
+pub mod sse;
+
+use bytes::Bytes;
+use kybern_core::model::{
+    FunctionSpec, ModelEvent, ModelFailure, ModelFailureKind, ModelReply, ModelRequest, TokenUsage,
+};
+
+use super::quirks::Quirks;
+
+/// A way to talk to models.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum WireFormat {
+    /// OpenAI's chat completions, which most providers copy.
+    OpenaiChat,
+    /// OpenAI's responses.
+    OpenaiResponses,
+    /// Anthropic's messages.
+    Anthropic,
+    /// Google's Gemini.
+    Gemini,
+}
+
+/// A request as it goes out; the provider adds its base URL and its key.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WireRequest {
+    /// The method, upper case.
+    pub method: &'static str,
+    /// What follows the base URL; begins with `/`.
+    pub path: String,
+    /// Headers of the format, without the key.
+    pub headers: Vec<(&'static str, &'static str)>,
+    /// JSON, or nothing.
+    pub body: Bytes,
+}
+
+/// Turns the events of a stream into pieces of a reply.
+pub trait StreamDecoder: Send {
+    /// Takes one event. What comes after the end is ignored.
+    ///
+    /// # Errors
+    /// When the provider reports a failure, or the event is not of this format. What `out` holds stays true.
+    fn push(&mut self, event: &str, data: &[u8], out: &mut Vec<ModelEvent>) -> Result<(), ModelFailure>;
+
+    /// Says that no event follows.
+    ///
+    /// # Errors
+    /// `Broken` when the reply was not at its end.
+    fn end(&mut self, out: &mut Vec<ModelEvent>) -> Result<(), ModelFailure>;
+
+    /// What was counted so far.
+    fn usage(&self) -> Option<TokenUsage>;
+
+    /// Whether [`ModelEvent::Finished`] was given.
+    fn is_finished(&self) -> bool;
+}
+
+impl WireFormat {
+    /// Every format.
+    pub const ALL: [Self; 4] = [Self::OpenaiChat, Self::OpenaiResponses, Self::Anthropic, Self::Gemini];
+
+    /// The name in the configuration.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::OpenaiChat => "openai_chat",
+            Self::OpenaiResponses => "openai_responses",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+        }
+    }
+
+    /// The request in this format.
+    ///
+    /// # Errors
+    /// `Unsupported` when the provider cannot do what it asks for; `Request` when it contradicts itself.
+    pub fn encode(self, request: &ModelRequest, stream: bool, quirks: &Quirks) -> Result<WireRequest, ModelFailure> {
+        match self {
+            Self::OpenaiChat => openai_chat::encode(request, stream, quirks),
+            Self::OpenaiResponses => openai_responses::encode(request, stream, quirks),
+            Self::Anthropic => anthropic::encode(request, stream),
+            Self::Gemini => gemini::encode(request, stream),
+        }
+    }
+
+    /// A whole reply.
+    ///
+    /// # Errors
+    /// What the body reports, or `Garbage` when it is not of this format.
+    pub fn decode(self, body: &[u8]) -> Result<ModelReply, ModelFailure> {
+        match self {
+            Self::OpenaiChat => openai_chat::decode(body),
+            Self::OpenaiResponses => openai_responses::decode(body),
+            Self::Anthropic => anthropic::decode(body),
+            Self::Gemini => gemini::decode(body),
+        }
+    }
+
+    /// A decoder for one stream.
+    #[must_use]
+    pub fn decoder(self) -> Box<dyn StreamDecoder> {
+        match self {
+            Self::OpenaiChat => Box::<openai_chat::Stream>::default(),
+            Self::OpenaiResponses => Box::<openai_responses::Stream>::default(),
+            Self::Anthropic => Box::<anthropic::Stream>::default(),
+            Self::Gemini => Box::<gemini::Stream>::default(),
+        }
+    }
+}
+
+/// Something that this provider cannot do.
+fn unsupported(message: impl Into<String>) -> ModelFailure {
+    ModelFailure::new(ModelFailureKind::Unsupported, message)
+}
+
+/// An answer that is not of this format. The reader's error names a place, not the content.
+fn garbage(what: &str, error: &serde_json::Error) -> ModelFailure {
+    let (line, column) = (error.line(), error.column());
+    let message = format!("{what} cannot be read: {:?} error at line {line}, column {column}", error.classify());
+    ModelFailure::new(ModelFailureKind::Garbage, message)
+}
+
+/// A stream that stopped before its end.
+fn cut(what: &str) -> ModelFailure {
+    ModelFailure::new(ModelFailureKind::Broken, format!("the stream ended without {what}"))
+}
+
+/// The events that make up a whole reply: for servers that answer a request for a stream with a whole reply.
+#[must_use]
+pub fn events_of(reply: ModelReply) -> Vec<ModelEvent> {
+    parts::events(reply)
+}
+
+/// The tool of that name.
+fn find_tool<'a>(request: &'a ModelRequest, name: &str) -> Result<&'a FunctionSpec, ModelFailure> {
+    let found = request.functions.iter().find(|function| function.name == name);
+    found.ok_or_else(|| {
+        ModelFailure::new(ModelFailureKind::Request, format!("the tool {name:?} must be called, but is not offered"))
+    })
+}
+
+/// A request that wants a call, but offers no tool.
+fn no_such_tool() -> ModelFailure {
+    ModelFailure::new(ModelFailureKind::Request, "a tool must be called, but none is offered")
+}

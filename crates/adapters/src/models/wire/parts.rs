@@ -1,0 +1,120 @@
+//! Putting a whole reply's parts together by the same rules as the pieces of a stream.
+
+use kybern_core::model::{ModelEvent, ModelReply, Part, Reasoning, ToolCall};
+
+/// The parts so far.
+#[derive(Default)]
+pub(super) struct Parts {
+    /// They.
+    pub(super) parts: Vec<Part>,
+    calls: usize,
+}
+
+impl Parts {
+    /// Adds text; adjoining texts are one.
+    pub(super) fn text(&mut self, more: &str) {
+        if more.is_empty() {
+            return;
+        }
+        if let Some(Part::Text { text }) = self.parts.last_mut() {
+            text.push_str(more);
+        } else {
+            self.parts.push(Part::Text { text: more.to_owned() });
+        }
+    }
+
+    /// Adds reasoning; what is opaque closes a block of it.
+    pub(super) fn reasoning(&mut self, more: &str, opaque: Option<String>) {
+        if more.is_empty() && opaque.is_none() {
+            return;
+        }
+        match self.parts.last_mut() {
+            Some(Part::Reasoning(known)) if known.opaque.is_none() => {
+                known.text.push_str(more);
+                known.opaque = opaque;
+            }
+            _ => self.parts.push(Part::Reasoning(Reasoning { text: more.to_owned(), opaque })),
+        }
+    }
+
+    /// Adds a call. An id that is missing or taken is replaced by its place's; no arguments are an empty object.
+    pub(super) fn call(&mut self, id: &str, name: &str, arguments: &str) {
+        let taken = |id: &str| {
+            self.parts.iter().any(|part| match part {
+                Part::ToolCall(call) => call.id == id,
+                Part::Text { .. } | Part::Image(_) | Part::Reasoning(_) | Part::ToolAnswer(_) => false,
+            })
+        };
+        let id = unique(id, self.calls, taken);
+        let arguments = if arguments.is_empty() { "{}" } else { arguments };
+        self.parts.push(Part::ToolCall(ToolCall { id, name: name.to_owned(), arguments: arguments.to_owned() }));
+        self.calls += 1;
+    }
+
+    /// How many calls there are.
+    pub(super) fn calls(&self) -> usize {
+        self.calls
+    }
+}
+
+/// The id of the call at `place`: the provider's own, or one that is made from the place and so is the same again.
+pub(super) fn unique(id: &str, place: usize, taken: impl Fn(&str) -> bool) -> String {
+    if !id.is_empty() && !taken(id) {
+        return id.to_owned();
+    }
+    let mut made = format!("call_{place}");
+    while taken(&made) {
+        made.push('_');
+    }
+    made
+}
+
+/// Whether an id was made here.
+pub(super) fn is_made(id: &str) -> bool {
+    id.strip_prefix("call_").is_some_and(|place| {
+        let digits = place.trim_end_matches('_');
+        !digits.is_empty() && digits.len() < 4 && digits.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
+/// A whole reply as the pieces of a stream.
+pub(super) fn events(reply: ModelReply) -> Vec<ModelEvent> {
+    let mut events = vec![ModelEvent::Started { id: reply.id, model: reply.model }];
+    let mut calls = 0;
+    for part in reply.parts {
+        match part {
+            Part::Text { text } => events.push(ModelEvent::Text(text)),
+            Part::Reasoning(reasoning) => events.push(ModelEvent::Reasoning(reasoning)),
+            Part::ToolCall(call) => {
+                events.push(ModelEvent::CallBegun { index: calls, id: call.id, name: call.name });
+                if !call.arguments.is_empty() {
+                    events.push(ModelEvent::CallArguments { index: calls, fragment: call.arguments });
+                }
+                calls += 1;
+            }
+            Part::Image(_) | Part::ToolAnswer(_) => {}
+        }
+    }
+    events.push(ModelEvent::Finished { finish: reply.finish, usage: reply.usage });
+    events
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_unique_and_the_same_again() {
+        let mut parts = Parts::default();
+        for id in ["", "a", "a", "call_2"] {
+            parts.call(id, "f", "");
+        }
+        let ids = parts.parts.iter().filter_map(|part| match part {
+            Part::ToolCall(call) => Some(call.id.as_str()),
+            _ => None,
+        });
+        let ids: Vec<_> = ids.collect();
+        assert_eq!(ids, ["call_0", "a", "call_2", "call_3"]);
+        assert!(is_made("call_0") && is_made("call_12_") && !is_made("call_a1") && !is_made("call_") && !is_made("x"));
+    }
+}
