@@ -8,6 +8,7 @@ mod demo;
 mod doctor;
 mod local;
 mod mailbox;
+mod models;
 mod opening;
 mod output;
 mod packs;

@@ -173,6 +173,8 @@ pub(crate) fn engine(config: &Config, opened: &Opened, settings: Settings) -> an
             ca_file: None,
         })?) as Arc<dyn MailSender>),
     };
+    let egress = Arc::new(Egress::new(policy)?);
+    let models = crate::models::parts(config, &egress)?;
     let ids: Arc<dyn IdSource> = Arc::new(UuidV7Ids);
     let [wake_ups, job_wake_ups] = opened.wake_ups.clone();
     let worker = WorkerId::new(&format!("{}-{}", std::process::id(), ids.next().simple()));
@@ -187,7 +189,7 @@ pub(crate) fn engine(config: &Config, opened: &Opened, settings: Settings) -> an
         clock: Arc::new(SystemClock),
         ids,
         random: Arc::new(ThreadRandom),
-        http: Arc::new(Egress::new(policy)?),
+        http: egress,
         mail_parser: Arc::new(Mime),
         mail_sender,
         documents: Arc::new(Reader::new()),
@@ -195,7 +197,7 @@ pub(crate) fn engine(config: &Config, opened: &Opened, settings: Settings) -> an
         extractor: model,
         agents: None,
         decisions: None,
-        models: Default::default(),
+        models,
         worker,
         settings,
     })?)

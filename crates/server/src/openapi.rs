@@ -14,7 +14,7 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement
 use utoipa::openapi::{ContentBuilder, PathItem, Ref, RefOr};
 
 use crate::api::{
-    audit, inbound, keys, outbox, plans, records, task_files, task_internal, task_steer, tasks, tenants, tools, users,
+    audit, inbound, keys, models, outbox, plans, records, task_files, task_internal, task_steer, tasks, tenants, tools, users,
     webhooks,
 };
 use crate::error::status_of;
@@ -50,6 +50,7 @@ const CREATING: [&str; 8] = [
         (name = "inbound", description = "Mail, SMS and webhooks"),
         (name = "plans", description = "What is walked for an intent"),
         (name = "tools", description = "What acts"),
+        (name = "models", description = "Language models, governed and metered"),
         (name = "records", description = "What tasks have made, and what they have sent"),
         (name = "identity", description = "Who may do what"),
         (name = "audit", description = "What was done, provably"),
@@ -65,6 +66,7 @@ const CREATING: [&str; 8] = [
         inbound::email, inbound::sms, inbound::webhook,
         plans::put, plans::list, plans::check, plans::show, plans::versions, plans::change,
         tools::list, tools::show, tools::invoke,
+        models::chat, models::list, models::embed,
         records::kinds, records::list, records::show, outbox::list,
         users::create, users::list, users::show, users::permissions, users::set_permissions,
         keys::create, keys::list, keys::revoke,

@@ -74,6 +74,15 @@ impl Asked {
     }
 }
 
+impl Asked {
+    /// What goes along to whoever is asked on behalf of this request, so that its trace goes on there.
+    pub(crate) fn traceparent(&self) -> Option<String> {
+        let caller = self.caller.as_ref()?;
+        let (trace, span, flags) = (caller.trace_id(), caller.span_id(), caller.trace_flags().to_u8());
+        Some(format!("00-{trace}-{span}-{flags:02x}"))
+    }
+}
+
 impl Deref for Asked {
     type Target = Facts;
 

@@ -10,7 +10,7 @@ use kybern_core::actor::Right;
 use kybern_core::error::{Error, ErrorCode};
 
 use crate::api::{
-    audit, inbound, keys, outbox, plans, records, task_files, task_internal, task_steer, tasks, tenants, tools, users,
+    audit, inbound, keys, models, outbox, plans, records, task_files, task_internal, task_steer, tasks, tenants, tools, users,
     webhooks,
 };
 use crate::error::Problem;
@@ -81,6 +81,10 @@ pub fn table() -> Vec<Route> {
         get("/api/tools", Needs(Read), tools::list),
         get("/api/tools/{name}", Needs(Read), tools::show),
         post("/api/tools/{name}/invoke", Needs(Operate), tools::invoke),
+        // Language models, as OpenAI's clients ask for them
+        post("/v1/chat/completions", Needs(Operate), models::chat),
+        get("/v1/models", Needs(Read), models::list),
+        post("/v1/embeddings", Needs(Operate), models::embed),
         // Records and messages
         get("/api/records", Needs(Read), records::kinds),
         get("/api/records/{kind}", Needs(Read), records::list),

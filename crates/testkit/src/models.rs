@@ -120,7 +120,7 @@ impl LanguageModel for ScriptedModel {
     async fn complete(&self, request: &ModelRequest, timeouts: ModelTimeouts) -> Result<ModelReply, ModelFailure> {
         match self.answer(request, timeouts).await? {
             Scripted::Reply(reply) => Ok(*reply),
-            other => panic!("a whole reply was asked for, the script has {other:?}"),
+            other => unreachable!("a whole reply was asked for, the script has {other:?}"),
         }
     }
 
@@ -132,7 +132,7 @@ impl LanguageModel for ScriptedModel {
         let (pieces, end) = match self.answer(request, timeouts).await? {
             Scripted::Pieces(pieces, end) => (pieces, end.map(|end| end.of(&self.name))),
             Scripted::Reply(reply) => (in_pieces(&reply), None),
-            other => panic!("a stream was asked for, the script has {other:?}"),
+            other => unreachable!("a stream was asked for, the script has {other:?}"),
         };
         Ok(Box::new(ScriptedStream { pieces: pieces.into_iter(), end }))
     }

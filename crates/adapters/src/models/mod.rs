@@ -4,6 +4,7 @@
 pub mod offline;
 pub mod provider;
 pub mod quirks;
+pub mod registry;
 mod secret;
 pub mod wire;
 

@@ -39,6 +39,20 @@ pub(super) const KEYS: &[(&str, &str)] = &[
     ("workflows.*.url", "a URL, such as \"http://127.0.0.1:5678/webhook/quote\""),
     ("workflows.*.secret_env", "the name of the environment variable that holds the signing secret"),
     ("workflows.*.deadline_ms", "a whole number of milliseconds, such as 86400000"),
+    ("providers.*.kind", "a provider, such as \"openai\", \"anthropic\", \"google\" or \"custom\""),
+    ("providers.*.format", "\"openai_chat\", \"openai_responses\", \"anthropic\" or \"gemini\""),
+    ("providers.*.base_url", "a URL, such as \"http://127.0.0.1:8080/v1\""),
+    ("providers.*.api_key", "the provider's key, as text"),
+    ("providers.*.api_key_env", "the name of the environment variable that holds the key"),
+    ("providers.*.models", "a list of names, or of tables with name, window, quality and prices"),
+    ("providers.*.free", "true or false"),
+    ("models.default", "\"balanced\", \"cheapest\", \"fastest\", \"smartest\", \"fallback\" or \"provider/model\""),
+    ("models.fallback", "a list of models, such as [\"openai/gpt-5.4-mini\"]"),
+    ("models.file", "a file's path, such as \"models.json\""),
+    ("models.connect_ms", "a whole number of milliseconds, such as 5000"),
+    ("models.first_ms", "a whole number of milliseconds, such as 60000"),
+    ("models.between_ms", "a whole number of milliseconds, such as 30000"),
+    ("models.whole_ms", "a whole number of milliseconds, such as 120000"),
     ("telemetry.otlp_endpoint", "a URL, such as \"http://127.0.0.1:4318\""),
     ("telemetry.service_name", "a name, such as \"kybern\""),
     ("telemetry.log", "a level (error, warn, info, debug, trace) or a list such as \"info,kybern_engine=debug\""),
@@ -54,7 +68,9 @@ pub(super) const KEYS: &[(&str, &str)] = &[
 pub(super) fn remedy(key: &str) -> String {
     match KEYS.iter().find(|(pattern, _)| matches(pattern, key)) {
         Some((_, expects)) => format!("write {expects}"),
-        None if key == "webhooks" || key == "workflows" => format!("give it a plain name, as in [{key}.forms]"),
+        None if key == "webhooks" || key == "workflows" || key == "providers" => {
+            format!("give it a plain name, as in [{key}.forms]")
+        }
         None => "see docs/configuration.md".to_owned(),
     }
 }
@@ -77,7 +93,7 @@ pub(super) fn siblings(table: &str) -> Vec<&'static str> {
 
 /// Whether a key's value must not be repeated in a message.
 pub(super) fn is_secret(key: &str) -> bool {
-    key.ends_with(".password") || key == "database.url"
+    key.ends_with(".password") || key.ends_with(".api_key") || key == "database.url"
 }
 
 /// The name among `names` that is written most like `wrong`, when one is close.

@@ -14,6 +14,8 @@ mod keys;
 mod layers;
 mod limits;
 mod model;
+mod models;
+mod providers;
 mod secret;
 mod security;
 mod server;
@@ -39,6 +41,8 @@ pub(crate) use imap::ImapOptions;
 pub(crate) use intake::IntakeOptions;
 pub(crate) use limits::LimitOptions;
 pub(crate) use model::ModelOptions;
+pub(crate) use models::ModelsOptions;
+pub(crate) use providers::{ModelOption, ProviderOptions};
 pub(crate) use secret::Secret;
 pub(crate) use security::SecurityOptions;
 pub(crate) use server::ServerOptions;
@@ -76,6 +80,10 @@ pub(crate) struct Config {
     pub(crate) webhooks: BTreeMap<String, WebhookOptions>,
     /// Outside engines, by name.
     pub(crate) workflows: BTreeMap<String, WorkflowOptions>,
+    /// Who is asked for language models, by name.
+    pub(crate) providers: BTreeMap<String, ProviderOptions>,
+    /// How language models are chosen.
+    pub(crate) models: ModelsOptions,
     /// Log and traces.
     pub(crate) telemetry: TelemetryOptions,
     /// What a task may take when it does not say.
@@ -143,6 +151,13 @@ impl Config {
         for (name, workflow) in &mut self.workflows {
             workflow.check(name, env, faults);
         }
+        for (name, provider) in &mut self.providers {
+            provider.check(name, env, faults);
+        }
+        for (name, provider) in providers::of_environment(env, |name| self.providers.contains_key(name)) {
+            self.providers.insert(name, provider);
+        }
+        self.models.check(faults);
         self.telemetry.check(faults);
         self.limits.check(faults);
         self.model.check(faults);

@@ -3,6 +3,7 @@
 pub(crate) mod audit;
 pub(crate) mod inbound;
 pub(crate) mod keys;
+pub(crate) mod models;
 pub(crate) mod outbox;
 pub(crate) mod plans;
 pub(crate) mod records;

@@ -5,6 +5,7 @@ pub mod audit;
 pub mod event;
 pub mod identity;
 pub mod inbound;
+pub mod model;
 pub mod operation;
 pub mod plan;
 pub mod record;

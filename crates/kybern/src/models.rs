@@ -1,0 +1,87 @@
+//! The configured providers of language models.
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use kybern_adapters::http::Egress;
+use kybern_adapters::models::quirks::ProviderKind;
+use kybern_adapters::models::registry::{self, Table};
+use kybern_adapters::models::{Provider, ProviderConfig, Secret};
+use kybern_core::model::ModelSpec;
+use kybern_engine::models::{ModelParts, ModelSettings, ProviderParts, Route};
+
+use crate::config::{Config, ProviderOptions};
+
+/// The order in which providers are preferred when nothing else decides; others follow by their names.
+const PREFERRED: [&str; 5] = ["anthropic", "openai", "google", "deepseek", "groq"];
+
+/// What the engine gets of them.
+///
+/// # Errors
+/// When one of them cannot be used as it is configured, with its section.
+pub(crate) fn parts(config: &Config, egress: &Arc<Egress>) -> anyhow::Result<ModelParts> {
+    let own = match &config.models.file {
+        None => Table::new(),
+        Some(path) => {
+            let text = std::fs::read_to_string(path).with_context(|| format!("models.file {}", path.display()))?;
+            registry::read(&text).with_context(|| format!("models.file {}", path.display()))?
+        }
+    };
+    let mut named: Vec<(&String, &ProviderOptions)> = config.providers.iter().collect();
+    let rank = |name: &str| PREFERRED.iter().position(|known| *known == name).unwrap_or(PREFERRED.len());
+    named.sort_by_key(|(name, _)| rank(name));
+    let provider = |(name, options): (&String, &ProviderOptions)| {
+        provider(name, options, &own, egress).with_context(|| format!("[providers.{name}]"))
+    };
+    let providers = named.into_iter().map(provider).collect::<anyhow::Result<Vec<ProviderParts>>>()?;
+    let settings = ModelSettings {
+        fallback: config.models.fallback.clone(),
+        default: Route::parse(&config.models.default),
+        timeouts: config.models.timeouts(),
+    };
+    Ok(ModelParts { providers, settings })
+}
+
+fn provider(name: &str, options: &ProviderOptions, own: &Table, egress: &Arc<Egress>) -> anyhow::Result<ProviderParts> {
+    let kind = options.kind(name).context("kind is no provider that is known")?;
+    let api_key = options.api_key.as_ref().map(|key| Secret::new(key.expose()));
+    let is_own = options.base_url.is_some() || is_local(kind);
+    let mut config = ProviderConfig::new(name, kind, api_key);
+    config.format = options.format();
+    config.base_url.clone_from(&options.base_url);
+    config.trusted = is_own;
+    let model = Arc::new(Provider::new(config, Arc::clone(egress))?);
+    let models: Vec<ModelSpec> = if !options.models.is_empty() {
+        options.models.iter().map(crate::config::ModelOption::spec).collect()
+    } else if is_own && own.get(kind.as_str()).is_none() {
+        // What runs elsewhere is not what the table prices.
+        Vec::new()
+    } else {
+        registry::models_of(kind, own)
+    };
+    Ok(ProviderParts { model, models, others: true, free: options.free.unwrap_or(is_own) })
+}
+
+/// Whether it runs on machines of one's own.
+const fn is_local(kind: ProviderKind) -> bool {
+    match kind {
+        ProviderKind::Ollama
+        | ProviderKind::LmStudio
+        | ProviderKind::Vllm
+        | ProviderKind::LlamaCpp
+        | ProviderKind::Custom => true,
+        ProviderKind::OpenAi
+        | ProviderKind::Anthropic
+        | ProviderKind::Google
+        | ProviderKind::DeepSeek
+        | ProviderKind::Groq
+        | ProviderKind::Mistral
+        | ProviderKind::Zhipu
+        | ProviderKind::Cohere
+        | ProviderKind::Together
+        | ProviderKind::Fireworks
+        | ProviderKind::Perplexity
+        | ProviderKind::OpenRouter
+        | ProviderKind::Xai => false,
+    }
+}

@@ -1,0 +1,15 @@
+//! The gateway for clients of OpenAI's API: they work unchanged, and every call is authenticated, routed, held against
+//! budgets, counted and audited.
+//!
+//! Requests become [`kybern_core::model::ModelRequest`]s and replies are written back in the same format, whichever
+//! provider has answered. Errors are those of the whole server, with the two members that OpenAI's clients look for.
+
+mod chunk;
+mod message;
+mod reply;
+mod request;
+mod stream;
+
+pub(crate) use reply::{completion, embedding_list, model_list};
+pub(crate) use request::{ChatBody, EmbeddingBody};
+pub(crate) use stream::events;

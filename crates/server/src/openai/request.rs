@@ -1,0 +1,393 @@
+//! Requests as OpenAI's clients write them.
+
+use kybern_core::error::Detail;
+use kybern_core::model::{
+    Effort, EmbedRequest, FunctionChoice, FunctionSpec, ModelRequest, OutputSchema,
+};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
+
+use super::message::{MessageBody, messages};
+use crate::error::{ApiResult, Problem};
+
+/// A question to a model.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(expecting = "an object")]
+#[schema(as = ChatCompletionRequest, example = json!({
+    "model": "balanced", "messages": [{"role": "user", "content": "Say hello."}]}))]
+pub(crate) struct ChatBody {
+    /// `provider/model`, a provider, or a strategy: `balanced`, `cheapest`, `fastest`, `smartest`, `fallback`.
+    #[serde(default)]
+    pub(crate) model: String,
+    /// The conversation.
+    messages: Vec<MessageBody>,
+    /// Whether the reply comes in pieces, as server-sent events.
+    #[serde(default)]
+    pub(crate) stream: Option<bool>,
+    /// `{"include_usage": true}` adds a last piece with the usage.
+    #[serde(default)]
+    pub(crate) stream_options: Option<StreamOptions>,
+    /// The tools that the model may call.
+    #[serde(default)]
+    tools: Option<Vec<ToolBody>>,
+    /// `auto`, `none`, `required`, or `{"type":"function","function":{"name"}}`.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    tool_choice: Option<ChoiceBody>,
+    /// Whether the model may ask for several calls at once.
+    #[serde(default)]
+    parallel_tool_calls: Option<bool>,
+    /// `{"type":"text"}`, `{"type":"json_object"}` or `{"type":"json_schema","json_schema":{"name","schema","strict"}}`.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    response_format: Option<FormatBody>,
+    /// The most tokens of the reply.
+    #[serde(default)]
+    max_tokens: Option<u32>,
+    /// The same under its newer name.
+    #[serde(default)]
+    max_completion_tokens: Option<u32>,
+    /// From 0 to 2.
+    #[serde(default)]
+    temperature: Option<f64>,
+    /// From 0 to 1.
+    #[serde(default)]
+    top_p: Option<f64>,
+    /// Where the reply ends: a text or a list of up to four.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    stop: Option<StopBody>,
+    /// For replies that can be repeated.
+    #[serde(default)]
+    seed: Option<i64>,
+    /// `minimal`, `low`, `medium` or `high`.
+    #[serde(default)]
+    reasoning_effort: Option<String>,
+    /// An opaque name of the end user.
+    #[serde(default)]
+    user: Option<String>,
+    /// Only 1.
+    #[serde(default)]
+    n: Option<u32>,
+    /// What else the provider takes; passed on to it.
+    #[serde(flatten)]
+    #[schema(ignore)]
+    rest: Map<String, Value>,
+}
+
+/// What a stream shall carry.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[schema(as = ChatStreamOptions)]
+pub(crate) struct StreamOptions {
+    /// A last piece with the usage.
+    #[serde(default)]
+    pub(crate) include_usage: Option<bool>,
+}
+
+/// A tool.
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = ChatTool)]
+pub(crate) struct ToolBody {
+    /// `function`.
+    #[serde(rename = "type")]
+    kind: String,
+    /// The function.
+    #[serde(default)]
+    function: Option<FunctionBody>,
+}
+
+/// A function.
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = ChatFunction)]
+struct FunctionBody {
+    /// Its name.
+    name: String,
+    /// What it does.
+    #[serde(default)]
+    description: Option<String>,
+    /// JSON Schema of its arguments.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    parameters: Option<Value>,
+    /// Whether the model is held to the schema.
+    #[serde(default)]
+    strict: Option<bool>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "auto, none, required or a function")]
+enum ChoiceBody {
+    Word(String),
+    Function { function: NamedBody },
+}
+
+#[derive(Debug, Deserialize)]
+struct NamedBody {
+    name: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct FormatBody {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    json_schema: Option<SchemaBody>,
+}
+
+#[derive(Debug, Deserialize)]
+struct SchemaBody {
+    name: String,
+    #[serde(default)]
+    schema: Option<Value>,
+    #[serde(default)]
+    strict: Option<bool>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "a text or a list of texts")]
+enum StopBody {
+    One(String),
+    Many(Vec<String>),
+}
+
+/// Members that ask for nothing when they hold this.
+fn is_neutral(name: &str, value: &Value) -> bool {
+    match name {
+        "frequency_penalty" | "presence_penalty" | "top_logprobs" => value.as_f64() == Some(0.0),
+        "logprobs" | "store" => value == &Value::Bool(false),
+        "modalities" => value == &json!(["text"]),
+        "service_tier" => value == "auto",
+        _ => value.is_null(),
+    }
+}
+
+impl ChatBody {
+    /// Whether the reply comes in pieces.
+    pub(crate) fn streams(&self) -> bool {
+        self.stream.unwrap_or(false)
+    }
+
+    /// Whether the stream ends with the usage.
+    pub(crate) fn tells_usage(&self) -> bool {
+        self.stream_options.as_ref().and_then(|options| options.include_usage).unwrap_or(false)
+    }
+
+    /// The request in words of no provider.
+    ///
+    /// # Errors
+    /// Every fault at once, with its place.
+    pub(crate) fn request(self) -> ApiResult<ModelRequest> {
+        let mut faults = Vec::new();
+        let mut fault = |path: &str, message: String| faults.push(Detail::new(path, message));
+        if self.n.is_some_and(|n| n != 1) {
+            fault("/n", "one reply is given at a time: leave n out, or ask again".to_owned());
+        }
+        for (range, name, value) in [(0.0..=2.0, "temperature", self.temperature), (0.0..=1.0, "top_p", self.top_p)] {
+            if value.is_some_and(|value| !range.contains(&value)) {
+                fault(&format!("/{name}"), format!("{name} is a number from 0 to {}", range.end()));
+            }
+        }
+        let max_output_tokens = self.max_completion_tokens.or(self.max_tokens);
+        if max_output_tokens == Some(0) {
+            fault("/max_tokens", "a reply has at least one token".to_owned());
+        }
+        for (name, remedy) in [("functions", "tools"), ("function_call", "tool_choice")] {
+            if self.rest.get(name).is_some_and(|value| !value.is_null()) {
+                fault(&format!("/{name}"), format!("{name} has been replaced by {remedy}"));
+            }
+        }
+        let effort = effort(self.reasoning_effort.as_deref(), &mut faults);
+        let functions = functions(self.tools.unwrap_or_default(), &mut faults);
+        let function_choice = choice(self.tool_choice, &functions, &mut faults);
+        let output = output(self.response_format, &mut faults);
+        let stop = match self.stop {
+            None => Vec::new(),
+            Some(StopBody::One(text)) => vec![text],
+            Some(StopBody::Many(texts)) => texts,
+        };
+        if stop.len() > 4 {
+            faults.push(Detail::new("/stop", "at most four texts end a reply"));
+        }
+        let messages = messages(self.messages, &mut faults);
+        if let Some(problem) = Problem::invalid_all(faults) {
+            return Err(problem);
+        }
+        let mut extra = self.rest;
+        extra.retain(|name, value| !is_neutral(name, value));
+        Ok(ModelRequest {
+            messages,
+            functions,
+            function_choice,
+            parallel_calls: self.parallel_tool_calls,
+            output,
+            max_output_tokens,
+            temperature: self.temperature,
+            top_p: self.top_p,
+            stop,
+            seed: self.seed,
+            effort,
+            user: self.user,
+            extra,
+            ..ModelRequest::default()
+        })
+    }
+}
+
+fn effort(word: Option<&str>, faults: &mut Vec<Detail>) -> Option<Effort> {
+    match word? {
+        "none" | "minimal" => Some(Effort::Minimal),
+        "low" => Some(Effort::Low),
+        "medium" => Some(Effort::Medium),
+        "high" | "xhigh" => Some(Effort::High),
+        other => {
+            let message = format!("{other:?} is no effort: use minimal, low, medium or high");
+            faults.push(Detail::new("/reasoning_effort", message));
+            None
+        }
+    }
+}
+
+fn functions(tools: Vec<ToolBody>, faults: &mut Vec<Detail>) -> Vec<FunctionSpec> {
+    let mut functions: Vec<FunctionSpec> = Vec::with_capacity(tools.len());
+    for (n, tool) in tools.into_iter().enumerate() {
+        let place = format!("/tools/{n}");
+        let Some(function) = tool.function.filter(|_| tool.kind == "function") else {
+            let message = format!("a tool of type {:?} is not taken: use function, with its function", tool.kind);
+            faults.push(Detail::new(place, message));
+            continue;
+        };
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        let fits = (1..=64).contains(&function.name.len()) && function.name.chars().all(plain);
+        if !fits {
+            let message = "a function's name has 1 to 64 letters, digits, underscores and dashes";
+            faults.push(Detail::new(format!("{place}/function/name"), message));
+        }
+        if functions.iter().any(|known| known.name == function.name) {
+            faults.push(Detail::new(format!("{place}/function/name"), "another tool has this name"));
+        }
+        let parameters = function.parameters.filter(|schema| !schema.is_null());
+        functions.push(FunctionSpec {
+            name: function.name,
+            description: function.description.unwrap_or_default(),
+            parameters: parameters.unwrap_or_else(|| json!({"type": "object", "properties": {}})),
+            strict: function.strict,
+        });
+    }
+    functions
+}
+
+fn choice(choice: Option<ChoiceBody>, functions: &[FunctionSpec], faults: &mut Vec<Detail>) -> FunctionChoice {
+    let (chosen, needs_tools) = match choice {
+        None => return FunctionChoice::Auto,
+        Some(ChoiceBody::Word(word)) => match word.as_str() {
+            "auto" => (FunctionChoice::Auto, false),
+            "none" => (FunctionChoice::None, false),
+            "required" | "any" => (FunctionChoice::Required, true),
+            other => {
+                let message = format!("{other:?} is no choice: use auto, none, required or a function");
+                faults.push(Detail::new("/tool_choice", message));
+                (FunctionChoice::Auto, false)
+            }
+        },
+        Some(ChoiceBody::Function { function }) => {
+            if !functions.iter().any(|known| known.name == function.name) {
+                let message = format!("no tool is named {:?}", function.name);
+                faults.push(Detail::new("/tool_choice/function/name", message));
+            }
+            (FunctionChoice::Named(function.name), false)
+        }
+    };
+    if needs_tools && functions.is_empty() {
+        faults.push(Detail::new("/tool_choice", "a call is required, and there are no tools"));
+    }
+    chosen
+}
+
+fn output(format: Option<FormatBody>, faults: &mut Vec<Detail>) -> Option<OutputSchema> {
+    let format = format?;
+    match (format.kind.as_str(), format.json_schema) {
+        ("text", _) => None,
+        ("json_object", _) => Some(OutputSchema { name: "answer".to_owned(), schema: None, strict: false }),
+        ("json_schema", Some(SchemaBody { name, schema, strict })) => {
+            Some(OutputSchema { name, schema, strict: strict.unwrap_or(false) })
+        }
+        ("json_schema", None) => {
+            faults.push(Detail::new("/response_format/json_schema", "is needed beside type json_schema"));
+            None
+        }
+        (other, _) => {
+            let message = format!("{other:?} is no format: use text, json_object or json_schema");
+            faults.push(Detail::new("/response_format/type", message));
+            None
+        }
+    }
+}
+
+/// Texts to be embedded.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(expecting = "an object")]
+#[schema(as = EmbeddingRequest, example = json!({"model": "openai/text-embedding-3-small", "input": "a text"}))]
+pub(crate) struct EmbeddingBody {
+    /// `provider/model`.
+    #[serde(default)]
+    pub(crate) model: String,
+    /// A text, or a list of up to 2,048.
+    #[schema(value_type = Object)]
+    input: InputBody,
+    /// `float` or `base64`.
+    #[serde(default)]
+    encoding_format: Option<String>,
+    /// How many dimensions, where the model lets one choose.
+    #[serde(default)]
+    dimensions: Option<u32>,
+    /// An opaque name of the end user.
+    #[serde(default)]
+    user: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "a text or a list of texts")]
+enum InputBody {
+    One(String),
+    Many(Vec<String>),
+}
+
+/// Texts of one request.
+const MAX_TEXTS: usize = 2_048;
+
+impl EmbeddingBody {
+    /// The request in words of no provider, and whether vectors are wanted as base64.
+    ///
+    /// # Errors
+    /// Every fault at once, with its place.
+    pub(crate) fn request(self) -> ApiResult<(EmbedRequest, bool)> {
+        let texts = match self.input {
+            InputBody::One(text) => vec![text],
+            InputBody::Many(texts) => texts,
+        };
+        let mut faults = Vec::new();
+        if texts.is_empty() || texts.len() > MAX_TEXTS {
+            faults.push(Detail::new("/input", format!("1 to {MAX_TEXTS} texts are embedded at once")));
+        }
+        if texts.iter().any(String::is_empty) {
+            faults.push(Detail::new("/input", "a text to be embedded is not empty"));
+        }
+        let as_base64 = match self.encoding_format.as_deref() {
+            None | Some("float") => false,
+            Some("base64") => true,
+            Some(other) => {
+                let message = format!("{other:?} is no format: use float or base64");
+                faults.push(Detail::new("/encoding_format", message));
+                false
+            }
+        };
+        match Problem::invalid_all(faults) {
+            Some(problem) => Err(problem),
+            None => {
+                let (dimensions, user) = (self.dimensions, self.user);
+                Ok((EmbedRequest { model: String::new(), texts, dimensions, user }, as_base64))
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Language models, in OpenAI's shapes.
+
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// A reply.
+#[derive(ToSchema)]
+#[schema(as = ChatCompletion)]
+pub struct ChatCompletionSchema {
+    /// Its id; the request's id stands in it.
+    pub id: String,
+    /// `chat.completion`.
+    pub object: String,
+    /// When, in seconds since 1970.
+    pub created: i64,
+    /// `provider/model` that answered.
+    pub model: String,
+    /// One choice.
+    pub choices: Vec<ChatChoiceSchema>,
+    /// What it took.
+    #[schema(value_type = Object)]
+    pub usage: Value,
+}
+
+/// A choice.
+#[derive(ToSchema)]
+#[schema(as = ChatChoice)]
+pub struct ChatChoiceSchema {
+    /// 0.
+    pub index: u32,
+    /// The message: `role`, `content`, `refusal`, and `tool_calls` and `reasoning_content` where there are any.
+    #[schema(value_type = Object)]
+    pub message: Value,
+    /// Always null.
+    #[schema(required, value_type = Option<Object>)]
+    pub logprobs: Option<Value>,
+    /// `stop`, `length`, `tool_calls` or `content_filter`.
+    pub finish_reason: String,
+}
+
+/// The models.
+#[derive(ToSchema)]
+#[schema(as = ModelList)]
+pub struct ModelListSchema {
+    /// `list`.
+    pub object: String,
+    /// The models.
+    pub data: Vec<ModelEntrySchema>,
+}
+
+/// A model.
+#[derive(ToSchema)]
+#[schema(as = ModelEntry)]
+pub struct ModelEntrySchema {
+    /// `provider/model`, or a strategy.
+    pub id: String,
+    /// `model`.
+    pub object: String,
+    /// 0.
+    pub created: i64,
+    /// The provider.
+    pub owned_by: String,
+}
+
+/// Vectors.
+#[derive(ToSchema)]
+#[schema(as = EmbeddingList)]
+pub struct EmbeddingListSchema {
+    /// `list`.
+    pub object: String,
+    /// The vectors, in the order of the texts.
+    pub data: Vec<EmbeddingSchema>,
+    /// `provider/model` that answered.
+    pub model: String,
+    /// What it took.
+    #[schema(value_type = Object)]
+    pub usage: Value,
+}
+
+/// A vector.
+#[derive(ToSchema)]
+#[schema(as = Embedding)]
+pub struct EmbeddingSchema {
+    /// `embedding`.
+    pub object: String,
+    /// The text's place.
+    pub index: u32,
+    /// Numbers, or base64 of little-endian 32-bit floats.
+    #[schema(value_type = Object)]
+    pub embedding: Value,
+}
