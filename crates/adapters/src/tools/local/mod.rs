@@ -5,8 +5,8 @@
 
 mod calculator;
 mod datetime;
-//mod json_parser;
-//mod text_transform;
+mod json_parser;
+mod text_transform;
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ use serde_json::{Map, Value};
 
 pub use calculator::Calculator;
 pub use datetime::Datetime;
-//pub use json_parser::JsonParser;
-//pub use text_transform::TextTransform;
+pub use json_parser::JsonParser;
+pub use text_transform::TextTransform;
 
 /// Registers them.
 ///
@@ -27,9 +27,8 @@ pub use datetime::Datetime;
 pub fn register(registry: &mut Registry) -> Result<(), DuplicateKey> {
     registry.tool(Arc::new(Calculator::new()))?;
     registry.tool(Arc::new(Datetime::new()))?;
-    //J
-    //T
- Ok(())
+    registry.tool(Arc::new(JsonParser::new()))?;
+    registry.tool(Arc::new(TextTransform::new()))
 }
 
 /// A refusal of the arguments: the caller can put it right, and another try of the same does not help.

@@ -11,9 +11,10 @@ fn result(expression: &str) -> Result<Value, String> {
 
 /// Every expression has that result, exactly or not.
 fn results(exact: bool, cases: &[(&str, Value)]) {
-    let of = |pointer: &'static str, expected: fn(&(&str, Value), bool) -> Value| -> Vec<(Value, &'static str, Value)> {
-        cases.iter().map(|case| (json!({"expression": case.0}), pointer, expected(case, exact))).collect()
-    };
+    let of =
+        |pointer: &'static str, expected: fn(&(&str, Value), bool) -> Value| -> Vec<(Value, &'static str, Value)> {
+            cases.iter().map(|case| (json!({"expression": case.0}), pointer, expected(case, exact))).collect()
+        };
     check_table("calculator", &of("/result", |case, _| case.1.clone()));
     check_table("calculator", &of("/exact", |_, exact| json!(exact)));
     check_table(
@@ -95,9 +96,9 @@ fn decimals_and_fractions_are_exact() {
             ("1.05^10", json!("1.62889462677744140625")),
             ("2^64", json!("18446744073709551616")),
             ("2^100", json!("1267650600228229401496703205376")),
-            ("1234567890123456.78 * 1", json!(1_234_567_890_123_456.78_f64)),
+            ("1234567890123456.78 * 1", json!("1234567890123456.78")),
             ("12345678901234567.89 * 1", json!("12345678901234567.89")),
-            ("9007199254740993 / 2", json!(4_503_599_627_370_496.5_f64)),
+            ("9007199254740993 / 2", json!("4503599627370496.5")),
         ],
     );
 }
@@ -279,10 +280,9 @@ fn what_has_no_exact_value_is_the_nearest_machine_number() {
     let long = result("1000 * 1.0001^100000").unwrap().as_f64().unwrap();
     assert!((long - 22_015_456.048_552_2).abs() < 1e-3, "{long}");
     assert_eq!(result("floor(e)").unwrap(), json!(2));
-    assert!(call("calculator", &json!({"expression": "log(2)"})).unwrap()["notes"][0]
-        .as_str()
-        .unwrap()
-        .contains("base 10"));
+    assert!(
+        call("calculator", &json!({"expression": "log(2)"})).unwrap()["notes"][0].as_str().unwrap().contains("base 10")
+    );
 }
 
 #[test]
@@ -342,7 +342,7 @@ fn what_is_no_expression_is_refused_with_its_place() {
         ("0^-1", "division by zero"),
         ("1 / (0.1 + 0.2 - 0.3)", "division by zero"),
         ("import", "nothing called \"import\" (character 1)"),
-        ("parse(\"1\")", "nothing called \"parse\""),
+        ("parse(1)", "nothing called \"parse\""),
         ("2 + foo", "character 5"),
         ("ones(20000,20000)", "nothing called \"ones\""),
         ("x = 3", "character 3: there is no assignment"),
@@ -354,7 +354,8 @@ fn what_is_no_expression_is_refused_with_its_place() {
         ("[1, 2]", "there are no lists"),
         ("'a'", "there are no texts"),
         ("$5 + 3", "leave the currency out"),
-        ("1,000 + 1", "write 1000, not 1,000"),
+        ("1,234 + 1", "write 1000, not 1,000"),
+        ("1,000 + 1", "without commas inside numbers"),
         ("sum(1,000)", "begins with a 0"),
         ("mean 1, 2", "in parentheses"),
         ("2(3)", "write an operator"),

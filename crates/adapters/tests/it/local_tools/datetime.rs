@@ -132,9 +132,7 @@ fn where_clocks_change_the_answer_says_what_was_taken() {
 
 #[test]
 fn formats_write_every_token() {
-    let at = |format: &str| {
-        json!({"operation": "format", "date": "2026-03-04T05:06:07.089Z", "format": format, "timezone": NEW_YORK})
-    };
+    let at = |format: &str| json!({"operation": "format", "date": "2026-03-04T05:06:07.089Z", "format": format, "timezone": NEW_YORK});
     let cases = [
         ("YYYY-MM-DD HH:mm:ss", "2026-03-04 00:06:07"),
         ("YY/M/D H:m:s", "26/3/4 0:6:7"),
@@ -160,7 +158,13 @@ fn formats_write_every_token() {
     let cases: Vec<(Value, &str, Value)> =
         cases.into_iter().map(|(format, text)| (at(format), "/formatted", json!(text))).collect();
     check_table("datetime", &cases);
-    let days = [("2026-01-01", "1st"), ("2026-01-02", "2nd"), ("2026-01-03", "3rd"), ("2026-01-11", "11th"), ("2026-01-22", "22nd")];
+    let days = [
+        ("2026-01-01", "1st"),
+        ("2026-01-02", "2nd"),
+        ("2026-01-03", "3rd"),
+        ("2026-01-11", "11th"),
+        ("2026-01-22", "22nd"),
+    ];
     let days: Vec<(Value, &str, Value)> = days
         .into_iter()
         .map(|(date, text)| (json!({"operation": "format", "date": date, "format": "Do"}), "/formatted", json!(text)))
@@ -188,7 +192,11 @@ fn an_input_format_says_the_order() {
             (read("3 April 2026", "D MMMM YYYY"), "/iso", day.clone()),
             (read("Fri Apr 3rd 2026", "ddd MMM Do YYYY"), "/iso", day),
             (read("20260403 0530 PM", "YYYYMMDD hhmm A"), "/iso", json!("2026-04-03T17:30:00.000Z")),
-            (read("2026-04-03T05:30:01.500+02:00", "YYYY-MM-DDTHH:mm:ss.SSSZ"), "/iso", json!("2026-04-03T03:30:01.500Z")),
+            (
+                read("2026-04-03T05:30:01.500+02:00", "YYYY-MM-DDTHH:mm:ss.SSSZ"),
+                "/iso",
+                json!("2026-04-03T03:30:01.500Z"),
+            ),
             (read("1775174400", "X"), "/iso", json!("2026-04-03T00:00:00.000Z")),
         ],
     );
@@ -208,9 +216,7 @@ fn an_input_format_says_the_order() {
 
 #[test]
 fn differences_are_signed_and_know_the_calendar() {
-    let between = |date1: &str, date2: &str, unit: &str, zone: &str| {
-        json!({"operation": "diff", "date1": date1, "date2": date2, "unit": unit, "timezone": zone})
-    };
+    let between = |date1: &str, date2: &str, unit: &str, zone: &str| json!({"operation": "diff", "date1": date1, "date2": date2, "unit": unit, "timezone": zone});
     let utc = |a: &str, b: &str, unit: &str| between(a, b, unit, "UTC");
     check_table(
         "datetime",
@@ -250,9 +256,7 @@ fn differences_are_signed_and_know_the_calendar() {
 
 #[test]
 fn moving_follows_the_calendar_and_months_end_where_they_end() {
-    let add = |date: &str, amount: Value, unit: &str, zone: &str| {
-        json!({"operation": "add", "date": date, "amount": amount, "unit": unit, "timezone": zone})
-    };
+    let add = |date: &str, amount: Value, unit: &str, zone: &str| json!({"operation": "add", "date": date, "amount": amount, "unit": unit, "timezone": zone});
     let utc = |date: &str, amount: i64, unit: &str| add(date, json!(amount), unit, "UTC");
     check_table(
         "datetime",

@@ -94,8 +94,7 @@ pub(super) fn unknown(name: &str, at: usize) -> ToolFailure {
 /// When there is none of that name, it takes another number of numbers, or it has no value there.
 pub(super) fn call(work: &mut Work, name: &str, at: usize, numbers: &[Number]) -> Result<Number, ToolFailure> {
     let lower = name.to_ascii_lowercase();
-    let (known, least, most) =
-        FUNCTIONS.iter().find(|(known, ..)| *known == lower).ok_or_else(|| unknown(name, at))?;
+    let (known, least, most) = FUNCTIONS.iter().find(|(known, ..)| *known == lower).ok_or_else(|| unknown(name, at))?;
     if !(*least..=*most).contains(&numbers.len()) {
         let wanted = match (least, most) {
             (least, most) if least == most => format!("{least}"),

@@ -65,8 +65,8 @@ pub(super) fn read(expression: &str) -> Result<Vec<Token>, ToolFailure> {
             at += 1;
             continue;
         }
-        let begins_number = letter.is_ascii_digit()
-            || (letter == '.' && letters.get(at + 1).is_some_and(char::is_ascii_digit));
+        let begins_number =
+            letter.is_ascii_digit() || (letter == '.' && letters.get(at + 1).is_some_and(char::is_ascii_digit));
         let kind = if begins_number {
             number(&letters, &mut at)?
         } else if letter.is_alphabetic() || letter == '_' {
@@ -146,7 +146,9 @@ fn number(letters: &[char], at: &mut usize) -> Result<Kind, ToolFailure> {
     let mantissa: BigInt = mantissa.parse().map_err(|_| refuse(format!("no number at character {place}")))?;
     let power = u32::try_from(scale.unsigned_abs()).ok().filter(|power| *power <= MAX_EXPONENT);
     let power = power.ok_or_else(|| {
-        refuse(format!("the number at character {place} is too large or too small: its exponent is over {MAX_EXPONENT}"))
+        refuse(format!(
+            "the number at character {place} is too large or too small: its exponent is over {MAX_EXPONENT}"
+        ))
     })?;
     let ten = BigInt::from(10).pow(power);
     let value = if scale < 0 { BigRational::new(mantissa, ten) } else { BigRational::from_integer(mantissa * ten) };
@@ -169,7 +171,9 @@ fn exponent(letters: &[char], at: &mut usize, place: usize) -> Result<i64, ToolF
     }
     let digits: String = letters[from..from + length].iter().collect();
     let power: i64 = digits.parse().ok().filter(|power| *power <= i64::from(MAX_EXPONENT)).ok_or_else(|| {
-        refuse(format!("the number at character {place} is too large or too small: its exponent is over {MAX_EXPONENT}"))
+        refuse(format!(
+            "the number at character {place} is too large or too small: its exponent is over {MAX_EXPONENT}"
+        ))
     })?;
     *at = from + length;
     Ok(if negative { -power } else { power })

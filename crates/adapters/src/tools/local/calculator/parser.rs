@@ -312,7 +312,9 @@ impl<'a> Parser<'a> {
             Kind::Name(name) if functions::constant(name).is_none() && !functions::is_function(name) => {
                 functions::unknown(name, at)
             }
-            _ => refuse(format!("{shown} at character {at} follows a value: write an operator between them, such as *")),
+            _ => {
+                refuse(format!("{shown} at character {at} follows a value: write an operator between them, such as *"))
+            }
         }
     }
 

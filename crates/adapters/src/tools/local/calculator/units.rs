@@ -171,7 +171,9 @@ fn read_unit(parser: &mut Parser<'_>) -> Result<Unit, ToolFailure> {
     }
     if names == 0 {
         return Err(match parser.peek() {
-            Some(token) => refuse(format!("{} at character {} stands where a unit is expected", token.shown(), token.at)),
+            Some(token) => {
+                refuse(format!("{} at character {} stands where a unit is expected", token.shown(), token.at))
+            }
             None => refuse("a unit is missing: give one on each side, as in 5 km to miles"),
         });
     }
@@ -262,9 +264,11 @@ fn factor(from: &Unit, to: &Unit) -> Result<(BigRational, bool), ToolFailure> {
     let number = text.split(' ').next().unwrap_or_default();
     let parsed = match number.split_once('/') {
         None => number.parse().ok().map(BigRational::from_integer),
-        Some((top, bottom)) => top.parse::<BigInt>().ok().zip(bottom.parse::<BigInt>().ok()).and_then(|(top, bottom)| {
-            (!bottom.is_zero()).then(|| BigRational::new(top, bottom))
-        }),
+        Some((top, bottom)) => top
+            .parse::<BigInt>()
+            .ok()
+            .zip(bottom.parse::<BigInt>().ok())
+            .and_then(|(top, bottom)| (!bottom.is_zero()).then(|| BigRational::new(top, bottom))),
     };
     let factor = parsed.filter(|factor| !factor.is_zero());
     factor.map(|factor| (factor, exact)).ok_or_else(|| no_factor("", from, to))

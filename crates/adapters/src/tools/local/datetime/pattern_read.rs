@@ -59,7 +59,8 @@ impl Found {
             let length = rest.bytes().take(most).take_while(u8::is_ascii_digit).count();
             (length >= least).then_some(()).and_then(|()| Some((rest[..length].parse::<i16>().ok()?, length)))
         };
-        let small = |least: usize| digits(least, 2).and_then(|(value, length)| Some((i8::try_from(value).ok()?, length)));
+        let small =
+            |least: usize| digits(least, 2).and_then(|(value, length)| Some((i8::try_from(value).ok()?, length)));
         let two = if token.len() == 2 { 2 } else { 1 };
         match token {
             "YYYY" => digits(4, 4).map(|(value, length)| (self.year = Some(value), length).1),
@@ -97,9 +98,9 @@ impl Found {
 
     fn month_name(&mut self, token: &str, rest: &str) -> Option<usize> {
         let length = |name: &str| if token == "MMM" { 3 } else { name.len() };
-        let place = MONTHS
-            .iter()
-            .position(|name| rest.get(..length(name)).is_some_and(|word| word.eq_ignore_ascii_case(&name[..length(name)])))?;
+        let place = MONTHS.iter().position(|name| {
+            rest.get(..length(name)).is_some_and(|word| word.eq_ignore_ascii_case(&name[..length(name)]))
+        })?;
         self.month = i8::try_from(place + 1).ok();
         Some(length(MONTHS[place]))
     }

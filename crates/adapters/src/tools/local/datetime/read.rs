@@ -80,7 +80,9 @@ fn bare_number(text: &str, digits: usize) -> Result<Written, ToolFailure> {
     };
     let value: i64 = text.parse().map_err(|_| unclear())?;
     match digits {
-        8 => text.parse::<Date>().map(|date| Written::Wall(date.to_datetime(Time::midnight()))).map_err(|_| no_day(text)),
+        8 => {
+            text.parse::<Date>().map(|date| Written::Wall(date.to_datetime(Time::midnight()))).map_err(|_| no_day(text))
+        }
         9 | 10 => Timestamp::from_second(value).map(Written::Moment).map_err(|_| unclear()),
         12 | 13 => Timestamp::from_millisecond(value).map(Written::Moment).map_err(|_| unclear()),
         _ => Err(unclear()),
