@@ -125,7 +125,7 @@ fn hostile_json_ends() {
 
 #[test]
 fn hostile_texts_end() {
-    let long = 1024 * 1024;
+    let long = 256 * 1024;
     let texts = [
         "a".repeat(long),
         "@".repeat(long),

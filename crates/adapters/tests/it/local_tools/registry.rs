@@ -2,7 +2,7 @@ use kybern_core::task::EffectClass;
 use kybern_core::tool::{Needs, Risk};
 use serde_json::Value;
 
-use super::registry;
+use super::{call, registry};
 
 #[test]
 fn four_tools_are_registered_and_none_twice() {
@@ -35,4 +35,21 @@ fn every_argument_is_described_and_no_other_is_taken() {
     for tool in registry().tools() {
         look(&tool.spec().key, &tool.spec().input_schema);
     }
+}
+
+#[test]
+fn the_examples_of_the_documentation_are_what_the_tools_answer() {
+    let page = include_str!("../../../../../docs/local-tools.md");
+    let mut checked = 0;
+    for section in page.split("\n## ").skip(1) {
+        let tool = section.lines().next().unwrap();
+        for block in section.split("```json\n").skip(1) {
+            let block = block.split("```").next().unwrap();
+            let mut values = serde_json::Deserializer::from_str(block).into_iter::<Value>();
+            let (args, answer) = (values.next().unwrap().unwrap(), values.next().unwrap().unwrap());
+            assert_eq!(Value::Object(call(tool, &args).unwrap()), answer, "{tool} {args}");
+            checked += 1;
+        }
+    }
+    assert_eq!(checked, 4);
 }

@@ -83,7 +83,7 @@ fn scan(text: &str, seen: &mut Search, budget: &mut Search, take: &mut impl FnMu
             continue;
         }
         let end = close(bytes, at, seen);
-        let looked_at = end.map_or_else(|reached| reached, |end| end) - at;
+        let looked_at = end.unwrap_or_else(|reached| reached) - at;
         if !budget.pay(looked_at) {
             return false;
         }
