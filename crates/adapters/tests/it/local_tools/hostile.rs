@@ -1,6 +1,7 @@
 //! Inputs that are made to hang or to break a tool. Each call ends by itself: what bounds it is counted work, so a
 //! call that would not end makes this test time out, and one that panics fails it.
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::call;
@@ -32,6 +33,12 @@ fn hostile_expressions_end() {
         "lcm(1e2000, 3^4000)".to_owned(),
         "root(1e2000, 999)".to_owned(),
         "(2^9000)^(1/61)".to_owned(),
+        // They agree in more than a thousand steps of their continued fractions.
+        "max(2^5000/3^3100, 2^5000/3^3100 + 1/7^1700)".to_owned(),
+        "median(2^5000/3^3100, 2^5000/3^3100 + 1/7^1700, 1)".to_owned(),
+        "log((2^2500/3^1500 + 1/7^1700)^1, 2^2500/3^1500)".to_owned(),
+        "sin(pi * (2^5000/3^3100 + 1/7^1700))".to_owned(),
+        "asin(3^3100/2^5000)".to_owned(),
         "log(3^6000, 1.0000001)".to_owned(),
         "round(3^6000, 100)".to_owned(),
         "sin(1e300)".to_owned(),
@@ -175,3 +182,88 @@ fn hostile_texts_end() {
     });
     all("text_transform", calls.collect());
 }
+
+proptest! {
+    #[test]
+    fn any_names_are_units_or_refused(
+        names in prop::collection::vec(prop::sample::select(NAMES), 1..5),
+        signs in prop::collection::vec(prop::sample::select(SIGNS), 5),
+        target in prop::sample::select(NAMES),
+    ) {
+        let unit: String = names.iter().zip(&signs).map(|(name, sign)| format!("{name}{sign}")).collect();
+        all("calculator", vec![
+            json!({"expression": format!("3 {unit} to {target}")}),
+            json!({"expression": format!("3 {target} to {unit}")}),
+        ]);
+    }
+}
+
+/// Units, and names that mean something else to the table of units.
+const NAMES: &[&str] = &[
+    "km",
+    "m",
+    "kg",
+    "s",
+    "h",
+    "in",
+    "C",
+    "F",
+    "K",
+    "deg",
+    "USD",
+    "d",
+    "roll",
+    "mean",
+    "sin",
+    "today",
+    "tomorrow",
+    "i",
+    "e",
+    "pi",
+    "half",
+    "quarter",
+    "percent",
+    "version",
+    "answer",
+    "dozen",
+    "million",
+    "not",
+    "true",
+    "of",
+    "mod",
+    "per",
+    "square",
+    "cubic",
+    "light",
+    "year",
+    "fluid",
+    "ounce",
+    "date",
+    "hex",
+    "binary",
+    "fraction",
+    "exact",
+    "to",
+    "as",
+    "approx",
+    "sf",
+    "dp",
+    "plus",
+    "minus",
+    "permille",
+    "unitless",
+    "kilo",
+    "yobi",
+    "rad",
+    "bool",
+    "string",
+    "let",
+    "fn",
+    "quetta",
+    "planck",
+    "c",
+    "lightspeed",
+    "gravity",
+    "avogadro",
+];
+const SIGNS: &[&str] = &["", " ", "/", " * ", "^2 ", "^-9 ", "2 ", " per ", " + 1 ", " - 2 "];

@@ -14,6 +14,7 @@ mod parser;
 mod power;
 mod statistics;
 mod trigonometry;
+mod unit_names;
 mod units;
 
 use async_trait::async_trait;

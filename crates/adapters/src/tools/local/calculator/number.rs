@@ -15,8 +15,8 @@ pub(super) const MAX_BITS: u64 = 10_000;
 /// What one expression may cost: machine words touched. The most that is allowed takes well under a second.
 const MAX_WORK: u64 = 400_000_000;
 
-/// A number.
-#[derive(Clone, PartialEq, Debug)]
+/// A number. It has no `==`: see [`same`].
+#[derive(Clone, Debug)]
 pub(super) enum Number {
     /// Exactly this.
     Exact(BigRational),
@@ -109,10 +109,20 @@ impl Number {
     /// When one is too large to be compared with a rounded one.
     pub(super) fn compare(&self, other: &Self) -> Result<Ordering, ToolFailure> {
         Ok(match (self, other) {
-            (Self::Exact(a), Self::Exact(b)) | (Self::Pi(a), Self::Pi(b)) => a.cmp(b),
+            (Self::Exact(a), Self::Exact(b)) | (Self::Pi(a), Self::Pi(b)) => order(a, b),
             _ => self.to_near()?.total_cmp(&other.to_near()?),
         })
     }
+}
+
+/// Which of two fractions is larger. The library's own comparison recurses as deep as they agree.
+fn order(a: &BigRational, b: &BigRational) -> Ordering {
+    (a.numer() * b.denom()).cmp(&(b.numer() * a.denom()))
+}
+
+/// Whether two fractions are the same. They are kept in lowest terms, so their parts are.
+pub(super) fn same(a: &BigRational, b: &BigRational) -> bool {
+    a.numer() == b.numer() && a.denom() == b.denom()
 }
 
 /// The nearest machine number; infinite when it is too large.

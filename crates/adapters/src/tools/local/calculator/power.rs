@@ -7,7 +7,7 @@ use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
 use super::super::refuse;
-use super::number::{MAX_BITS, Number, Work, division_by_zero, rounded, too_large};
+use super::number::{MAX_BITS, Number, Work, division_by_zero, rounded, same, too_large};
 
 /// Roots up to this one are looked for exactly.
 const MAX_EXACT_ROOT: u32 = 64;
@@ -155,7 +155,10 @@ pub(super) fn logarithm(work: &mut Work, value: &Number, base: Option<&Number>) 
     let guess = near.round();
     if (near - guess).abs() < 1e-9 && guess.abs() < 10_000.0 {
         let guess = Number::Exact(BigRational::from_float(guess).unwrap_or_else(BigRational::zero));
-        if power(work, base, &guess).is_ok_and(|back| back.exact().is_some() && back == *value) {
+        let back = power(work, base, &guess).ok();
+        if let (Some(back), Some(value)) = (back.as_ref().and_then(Number::exact), value.exact())
+            && same(back, value)
+        {
             return Ok(guess);
         }
     }

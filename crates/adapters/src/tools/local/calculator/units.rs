@@ -13,7 +13,7 @@ use super::super::{refuse, short};
 use super::lexer::{Kind, Token};
 use super::number::Number;
 use super::parser::Parser;
-use super::{answer, arithmetic, functions};
+use super::{answer, arithmetic, functions, unit_names};
 
 /// Times that the unit table may ask whether to go on. A real conversion asks a thousand times at most.
 const MAX_TICKS: u32 = 50_000;
@@ -21,31 +21,6 @@ const MAX_TICKS: u32 = 50_000;
 const MAX_TERMS: usize = 8;
 /// Names in one unit, as in `kg * m / s^2`.
 const MAX_NAMES: usize = 8;
-
-/// Units by other names than the table's.
-const ALIASES: &[(&str, &str)] = &[
-    ("ac", "acre"),
-    ("gals", "gallon"),
-    ("in", "inch"),
-    ("kgs", "kg"),
-    ("kms", "km"),
-    ("mcg", "ug"),
-    ("millilitre", "ml"),
-    ("millilitres", "ml"),
-    ("sqm", "m^2"),
-    ("tbsps", "tbsp"),
-    ("tsps", "tsp"),
-];
-
-/// Units of two words.
-const PAIRS: &[(&str, &str, &str)] = &[
-    ("fluid", "ounce", "floz"),
-    ("light", "year", "lightyear"),
-    ("long", "ton", "(2240 lb)"),
-    ("metric", "ton", "tonne"),
-    ("nautical", "mile", "nmi"),
-    ("short", "ton", "short_ton"),
-];
 
 /// The place of the word that asks for a conversion, when there is one.
 pub(super) fn conversion(tokens: &[Token]) -> Option<usize> {
@@ -202,12 +177,11 @@ fn named(parser: &mut Parser<'_>, name: &str, at: usize) -> Result<(String, Stri
         parser.skip();
         return Ok((format!("{name} {next}"), format!("({})^{power}", known(next, at)?)));
     }
-    if let Some(second) = parser.peek().and_then(Token::name) {
-        let singular = second.strip_suffix('s').unwrap_or(second);
-        if let Some((.., text)) = PAIRS.iter().find(|(a, b, _)| *a == name && (*b == singular)) {
-            parser.skip();
-            return Ok((format!("{name} {second}"), (*text).to_owned()));
-        }
+    if let Some(second) = parser.peek().and_then(Token::name)
+        && let Some(text) = unit_names::pair(name, second)
+    {
+        parser.skip();
+        return Ok((format!("{name} {second}"), text.to_owned()));
     }
     // `m2` and `ft3` are read as one name.
     let (letters, digit) = match name.as_bytes().last() {
@@ -230,18 +204,19 @@ fn named(parser: &mut Parser<'_>, name: &str, at: usize) -> Result<(String, Stri
     Ok((format!("{name}^{sign}{digit}"), format!("({text})^({sign}{digit})")))
 }
 
-/// A name as the table knows it. Only letters reach the table.
+/// A name as the table knows it. No other reaches the table.
 fn known(name: &str, at: usize) -> Result<String, ToolFailure> {
     if matches!(name, "ton" | "tons") {
-        return Err(refuse("a ton may be three things: write tonne, short ton or long ton"));
+        return Err(refuse("a ton may be three things: write tonne or short ton, or give it in lb"));
     }
-    if let Some((_, text)) = ALIASES.iter().find(|(alias, _)| *alias == name) {
-        return Ok((*text).to_owned());
-    }
-    if name.chars().all(|c| c.is_ascii_alphabetic() || matches!(c, 'µ' | 'μ' | 'Ω')) && name.len() <= 40 {
-        return Ok(name.replace('μ', "µ"));
-    }
-    Err(refuse(format!("there is no unit called {:?} (character {at})", short(name))))
+    let unknown = || refuse(no_unit(name, at));
+    unit_names::known(name).map(str::to_owned).ok_or_else(unknown)
+}
+
+fn no_unit(name: &str, at: usize) -> String {
+    let currency = name.len() == 3 && name.bytes().all(|b| b.is_ascii_uppercase());
+    let hint = if currency { "; there are no exchange rates here, multiply by the rate yourself" } else { "" };
+    format!("there is no unit called {:?} (character {at}){hint}", short(name))
 }
 
 /// Counts how often the table asks, so that it ends on every machine at the same place.
@@ -258,7 +233,7 @@ fn factor(from: &Unit, to: &Unit) -> Result<(BigRational, bool), ToolFailure> {
     let question = format!("(1 ({})) to ({}) to fraction", from.text.trim(), to.text.trim());
     let mut context = fend_core::Context::new();
     let answer = fend_core::evaluate_with_interrupt(&question, &mut context, &Ticks(AtomicU32::new(0)));
-    let answer = answer.map_err(|problem| no_factor(&problem, from, to))?;
+    let answer = answer.map_err(|_| no_factor(from, to))?;
     let text = answer.get_main_result();
     let (text, exact) = text.strip_prefix("approx. ").map_or((text, true), |rest| (rest, false));
     let number = text.split(' ').next().unwrap_or_default();
@@ -271,19 +246,11 @@ fn factor(from: &Unit, to: &Unit) -> Result<(BigRational, bool), ToolFailure> {
             .and_then(|(top, bottom)| (!bottom.is_zero()).then(|| BigRational::new(top, bottom))),
     };
     let factor = parsed.filter(|factor| !factor.is_zero());
-    factor.map(|factor| (factor, exact)).ok_or_else(|| no_factor("", from, to))
+    factor.map(|factor| (factor, exact)).ok_or_else(|| no_factor(from, to))
 }
 
-fn no_factor(problem: &str, from: &Unit, to: &Unit) -> ToolFailure {
+fn no_factor(from: &Unit, to: &Unit) -> ToolFailure {
     let (from, to) = (short(&from.shown), short(&to.shown));
-    if problem.contains("exchange rate") {
-        return refuse(format!(
-            "{from} or {to} is a currency or no unit: there are no exchange rates here, multiply by the rate yourself"
-        ));
-    }
-    if let Some(name) = problem.strip_prefix("unknown identifier ") {
-        return refuse(format!("there is no unit called {}", short(name)));
-    }
     refuse(format!("{from} cannot be converted to {to}: they do not measure the same, or one of them is no unit"))
 }
 
