@@ -88,6 +88,8 @@ fn decimals_and_fractions_are_exact() {
             ("7 / 8", json!(0.875)),
             ("-7 / 8", json!(-0.875)),
             ("1 - 0.9", json!(0.1)),
+            ("0.1^41", json!(1e-41)),
+            ("3 * 1e-400", json!("3e-400")),
             ("4.35 * 100", json!(435)),
             ("1.005 * 1000", json!(1005)),
             ("123456789 * 987654321", json!(121_932_631_112_635_269_i64)),
@@ -130,6 +132,7 @@ fn remainders_have_the_sign_of_the_divisor() {
         &[
             ("10 % 3", json!(1)),
             ("10 mod 3", json!(1)),
+            ("10 MOD 3", json!(1)),
             ("-7 mod 3", json!(2)),
             ("7 mod -3", json!(-2)),
             ("-7 mod -3", json!(-1)),
@@ -277,6 +280,10 @@ fn what_has_no_exact_value_is_the_nearest_machine_number() {
     ]);
     assert_eq!(result("round(pi * 100)").unwrap(), json!(314));
     assert_eq!(result("round(e, 3)").unwrap().to_string(), "2.718");
+    let notes =
+        |expression: &str| call("calculator", &json!({"expression": expression})).unwrap().get("notes").cloned();
+    assert!(notes("sin(30)").unwrap()[0].as_str().unwrap().contains("radians"));
+    assert_eq!((notes("sin(30 deg)"), notes("cos(0)"), notes("ln(2)")), (None, None, None));
     // So many digits are not kept: the base is rounded before it is multiplied.
     let long = result("1000 * 1.0001^100000").unwrap().as_f64().unwrap();
     assert!((long - 22_015_456.048_552_2).abs() < 1e-3, "{long}");
@@ -297,6 +304,12 @@ fn units_are_converted() {
         ("90 km/h to m/s", json!(25)),
         ("60 mph to m/s", json!(26.8224)),
         ("1 hour to minutes", json!(60)),
+        ("1 acre to m^2", json!(4046.8564224)),
+        ("1 N to kg m / s^2", json!(1)),
+        ("1 h 30 min to min", json!(90)),
+        ("-5 km to m", json!(-5000)),
+        ("max(1, 2) km to m", json!(2000)),
+        ("1 Kilometer to METERS", json!(1000)),
         ("90 min to h", json!(1.5)),
         ("1 week to hours", json!(168)),
         ("1 kg to g", json!(1000)),
@@ -402,6 +415,9 @@ fn what_is_no_expression_is_refused_with_its_place() {
         ("5 km to kg", "cannot be converted"),
         ("5 flurbs to m", "no unit called"),
         ("5 USD to EUR", "no exchange rates"),
+        ("5 FT to m", "no unit called \"FT\""),
+        ("3 i^-9 to m", "no unit called \"i\""),
+        ("1 today to day", "no unit called"),
         ("5 tons to kg", "three things"),
         ("5 km to", "only in a conversion"),
         ("5 km / 2 to m", "needs a unit behind it"),

@@ -7,7 +7,8 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 use serde_json::{Map, Value, json};
 
 use super::super::fields;
-use super::number::{Number, rounded, too_large};
+use super::number::{Number, rounded, same, too_large};
+use super::statistics::decimal;
 
 /// A decimal number with more digits than this is rounded.
 const MAX_DIGITS: usize = 40;
@@ -54,17 +55,19 @@ fn written(exact: &BigRational) -> Result<(Value, bool), ToolFailure> {
         return Ok((whole.to_i64().map_or_else(|| json!(whole.to_string()), |whole| json!(whole)), true));
     }
     let near = rounded(exact);
-    match decimal(exact) {
-        // The number by which JSON writes the machine number is this very number.
-        Some(digits) if near.is_normal() && plain(near).as_deref() == Some(digits.as_str()) => Ok((json!(near), true)),
+    // The number by which JSON writes the machine number may be this very number.
+    if near.is_normal() && same(&decimal(near)?, exact) {
+        return Ok((json!(near), true));
+    }
+    match digits(exact) {
         Some(digits) => Ok((json!(digits), true)),
         None if near.is_normal() => Ok((json!(near), false)),
-        None => Ok((json!(scientific(exact)?), false)),
+        None => scientific(exact).map(|(text, exact)| (json!(text), exact)),
     }
 }
 
 /// All digits of a decimal number, when there are few.
-fn decimal(exact: &BigRational) -> Option<String> {
+fn digits(exact: &BigRational) -> Option<String> {
     let mut rest = exact.denom().clone();
     let mut places = 0_u32;
     let (two, five, ten) = (BigInt::from(2), BigInt::from(5), BigInt::from(10));
@@ -93,25 +96,21 @@ fn decimal(exact: &BigRational) -> Option<String> {
     Some(format!("{}{whole}.{fraction}", if exact.is_negative() { "-" } else { "" }))
 }
 
-/// A machine number without an exponent, in as few digits as tell it from its neighbours.
-fn plain(value: f64) -> Option<String> {
-    let text = format!("{value}");
-    text.contains('.').then_some(text)
-}
-
-/// Seventeen digits and a power of ten, for what no machine number reaches.
-fn scientific(exact: &BigRational) -> Result<String, ToolFailure> {
+/// Seventeen digits and a power of ten, for what no machine number reaches, and whether these are all.
+fn scientific(exact: &BigRational) -> Result<(String, bool), ToolFailure> {
     const DIGITS: i64 = 17;
     let (top, bottom) = (exact.numer().abs(), exact.denom());
     let length = |number: &BigInt| i64::try_from(number.to_string().len()).map_err(|_| too_large());
     let power = length(&top)? - length(bottom)?;
     let shift = i32::try_from(DIGITS - power).map_err(|_| too_large())?;
     let scaled = BigRational::new(top, bottom.clone()) * BigRational::from_integer(10.into()).pow(shift);
+    let all = scaled.is_integer();
     let digits = scaled.round().to_integer().to_string();
     let exponent = i64::try_from(digits.len()).map_err(|_| too_large())? - 1 - i64::from(shift);
     let sign = if exact.is_negative() { "-" } else { "" };
     let (first, rest) = digits.split_at(1);
+    let all = all && rest.get(16..).is_none_or(|rest| rest.chars().all(|digit| digit == '0'));
     let rest = rest.get(..16).unwrap_or(rest).trim_end_matches('0');
     let point = if rest.is_empty() { "" } else { "." };
-    Ok(format!("{sign}{first}{point}{rest}e{exponent}"))
+    Ok((format!("{sign}{first}{point}{rest}e{exponent}"), all))
 }

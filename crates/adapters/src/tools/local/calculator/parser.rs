@@ -148,7 +148,7 @@ impl<'a> Parser<'a> {
         let token = self.peek()?;
         match &token.kind {
             Kind::Number(_) => None,
-            Kind::Name(name) => match name.as_str() {
+            Kind::Name(name) => match name.to_ascii_lowercase().as_str() {
                 "mod" => Some(Operator::Modulo),
                 "of" => Some(Operator::Of),
                 "deg" => Some(Operator::Degrees),
@@ -173,7 +173,9 @@ impl<'a> Parser<'a> {
     fn begins_operand(&self, index: usize) -> bool {
         self.tokens.get(index).is_some_and(|token| match &token.kind {
             Kind::Number(_) => true,
-            Kind::Name(name) => functions::constant(name).is_some() || functions::is_function(name) && name != "mod",
+            Kind::Name(name) => {
+                functions::constant(name).is_some() || functions::is_function(name) && !name.eq_ignore_ascii_case("mod")
+            }
             Kind::Sign(sign) => *sign == '(',
         })
     }
@@ -286,8 +288,12 @@ impl<'a> Parser<'a> {
             }
             self.close(open)?;
         }
-        if name.eq_ignore_ascii_case("log") && numbers.len() == 1 {
-            self.note("log is to base 10; ln is the natural logarithm, and log(x, b) is to base b");
+        match (name.to_ascii_lowercase().as_str(), numbers.as_slice()) {
+            ("log", [_]) => self.note("log is to base 10; ln is the natural logarithm, and log(x, b) is to base b"),
+            ("sin" | "cos" | "tan", [angle]) if angle.exact().is_some() && !angle.is_zero() => {
+                self.note("angles are radians; write 30 deg for degrees");
+            }
+            _ => {}
         }
         functions::call(&mut self.work, name, token.at, &numbers).map(Value::plain)
     }

@@ -146,7 +146,10 @@ pub(super) fn round(work: &mut Work, value: &Number, digits: Option<&Number>) ->
 }
 
 /// The decimal number by which a machine number is written.
-fn decimal(value: f64) -> Result<BigRational, ToolFailure> {
+///
+/// # Errors
+/// When it is none.
+pub(super) fn decimal(value: f64) -> Result<BigRational, ToolFailure> {
     let written = format!("{value:e}");
     let parts = written.split_once('e').and_then(|(mantissa, exponent)| {
         let fraction = mantissa.split_once('.').map_or(0, |(_, fraction)| fraction.len());

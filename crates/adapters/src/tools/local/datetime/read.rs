@@ -104,9 +104,24 @@ fn iso(text: &str) -> Option<Result<Written, ToolFailure>> {
     }
     match text.parse::<DateTime>() {
         Ok(wall) => Some(Ok(Written::Wall(wall))),
-        Err(_) if text.len() == 10 => Some(Err(no_day(text))),
-        Err(_) => Some(Err(no_date(text))),
+        Err(_) => Some(year_first(text)),
     }
+}
+
+/// What people make of it: `2026-1-5`, `2026-11-22 10:00 PM`, `2026-11-22 10:00:00 +0200`.
+fn year_first(text: &str) -> Result<Written, ToolFailure> {
+    let (day, time) = text.split_once([' ', 'T']).unwrap_or((text, ""));
+    let parts: Vec<&str> = day.split('-').collect();
+    let fits = |part: &&str| (1..=2).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
+    let [year, month, number] = parts[..] else { return Err(no_date(text)) };
+    if !fits(&month) || !fits(&number) {
+        return Err(no_date(text));
+    }
+    let date = three_numbers(text, year, month, number)?;
+    if time.trim().is_empty() {
+        return words::Clock::default().on(date);
+    }
+    words::clock(time).ok_or_else(|| no_date(text))?.on(date)
 }
 
 /// Three numbers, such as `03/04/2026`: read only when the order is clear; `None` when they are not three.

@@ -16,6 +16,8 @@ const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "frid
 /// # Errors
 /// When it is none.
 pub(super) fn read(text: &str) -> Result<Written, ToolFailure> {
+    // Some programs write the zone's name behind its offset.
+    let text = text.split_once(" (").map_or(text, |(text, _)| text);
     let words: Vec<&str> = text.split([' ', ',', '\t', '\u{a0}']).filter(|word| !word.is_empty()).collect();
     let mut weekday = None;
     let (mut year, mut month, mut day) = (None, None, None);
@@ -171,6 +173,10 @@ fn split_offset(text: &str) -> Option<(&str, Option<Offset>)> {
     }
     match text.rfind(['+', '-']) {
         None => Some((text, None)),
-        Some(at) => Some((text[..at].trim_end(), Some(offset(&text[at..])?))),
+        Some(at) => {
+            let rest = text[..at].trim_end();
+            let rest = rest.strip_suffix("gmt").or_else(|| rest.strip_suffix("utc")).unwrap_or(rest);
+            Some((rest.trim_end(), Some(offset(&text[at..])?)))
+        }
     }
 }

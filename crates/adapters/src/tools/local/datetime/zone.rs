@@ -39,7 +39,7 @@ impl Zone {
             return Ok(Self { zone: TimeZone::UTC, name: "UTC".to_owned() });
         }
         if let Some(offset) = offset(given) {
-            return Ok(Self { zone: TimeZone::fixed(offset), name: given.to_owned() });
+            return Ok(Self { zone: TimeZone::fixed(offset), name: super::pattern::offset_text(offset, true) });
         }
         let known = given.len() <= 64 && given.chars().all(|c| c.is_ascii_alphanumeric() || "/_+-".contains(c));
         let zone = if known { TimeZone::get(given).ok() } else { None };
