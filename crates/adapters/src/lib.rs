@@ -5,3 +5,4 @@ pub mod http;
 pub mod keys;
 pub mod mail;
 pub mod models;
+pub mod tools;

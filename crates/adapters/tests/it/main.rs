@@ -6,6 +6,7 @@ mod documents;
 mod fuzz;
 mod http;
 mod keys;
+mod local_tools;
 mod mail;
 mod mime;
 mod offline;

@@ -36,6 +36,19 @@ pub use classify::{CALIBRATION, Evidence};
 /// The name by which answers say who gave them.
 pub const MODEL: &str = "offline-rules/1";
 
+/// The e-mail addresses in a text, in small letters.
+pub(crate) fn emails_in(text: &str) -> Vec<String> {
+    values::find_emails(text).into_iter().filter_map(|read| read.value.as_str().map(str::to_owned)).collect()
+}
+
+/// The telephone numbers in a text: as they are written, and their ten digits.
+pub(crate) fn phones_in(text: &str) -> Vec<(String, String)> {
+    let found = values::find_phones(text).into_iter();
+    found
+        .filter_map(|read| Some((text.get(read.start..read.end)?.to_owned(), read.value.as_str()?.to_owned())))
+        .collect()
+}
+
 /// Rules instead of a language model.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RulesModel;

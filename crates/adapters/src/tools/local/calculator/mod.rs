@@ -1,0 +1,99 @@
+//! `calculator`: works out one arithmetic expression, exactly where that is possible.
+//!
+//! The grammar is our own and closed: numbers, operators, and the functions and constants that are listed. There is
+//! no assignment, no string, no list, and no name that reaches anything else. Whole numbers, decimals and fractions
+//! are exact; roots, logarithms and angles that have no exact value are the nearest machine number, and the answer
+//! says so. `fend-core` knows how units relate to one another; it never sees the expression.
+
+mod answer;
+mod arithmetic;
+mod functions;
+mod lexer;
+mod number;
+mod parser;
+mod power;
+mod statistics;
+mod trigonometry;
+mod unit_names;
+mod units;
+
+use async_trait::async_trait;
+use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::tool::{ToolFailure, ToolOutcome, ToolSpec};
+use serde_json::{Map, Value, json};
+
+use super::{refuse, text};
+
+/// Letters of an expression.
+const MAX_LETTERS: usize = 1_000;
+
+/// The tool.
+#[derive(Debug)]
+pub struct Calculator {
+    spec: ToolSpec,
+}
+
+impl Default for Calculator {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Calculator {
+    /// The tool with its spec.
+    #[must_use]
+    pub fn new() -> Self {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "expression": {
+                    "type": "string",
+                    "description": "One expression, such as (19.99 + 5) * 3, sqrt(16) + 2^3, 200 + 10%, 15% of 80, \
+                                    round(mean(1, 2, 4), 2), sin(30 deg), 5 km to miles. Write every * and no commas \
+                                    in numbers. Operators: + - * / ^ % mod ! and parentheses. Functions: sqrt cbrt \
+                                    root abs sign floor ceil trunc round min max sum mean median exp ln log log2 \
+                                    log10 sin cos tan asin acos atan atan2 degrees radians factorial ncr npr gcd \
+                                    lcm pow. log is to base 10. Constants: pi, e, tau."
+                }
+            },
+            "required": ["expression"],
+            "additionalProperties": false
+        });
+        let description = "Works out an arithmetic expression or converts units. Decimals and fractions are exact: \
+                           0.1 + 0.2 is 0.3. The answer's exact says whether result is the exact value or rounded; \
+                           a result that a JSON number cannot hold comes as a text with all its digits.";
+        Self { spec: ToolSpec::read("calculator", description, schema) }
+    }
+}
+
+#[async_trait]
+impl Tool for Calculator {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, _context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+        let expression = text(&args, "expression")?;
+        let mut data = calculate(expression)?;
+        data.shift_insert(0, "expression".to_owned(), json!(expression));
+        Ok(ToolOutcome::new(data, "worked out one expression"))
+    }
+}
+
+/// Everything but the expression itself.
+fn calculate(expression: &str) -> Result<Map<String, Value>, ToolFailure> {
+    if expression.trim().is_empty() {
+        return Err(refuse("the expression is empty: give one, such as (2 + 3) * 4"));
+    }
+    let letters = expression.chars().take(MAX_LETTERS + 1).count();
+    if letters > MAX_LETTERS {
+        return Err(refuse(format!("the expression has more than {MAX_LETTERS} characters: work it out in parts")));
+    }
+    let tokens = lexer::read(expression)?;
+    if let Some(keyword) = units::conversion(&tokens) {
+        return units::convert(&tokens, keyword);
+    }
+    let mut parser = parser::Parser::new(&tokens);
+    let value = parser.whole()?;
+    answer::build(&value, parser.notes())
+}

@@ -1,0 +1,63 @@
+//! The local tools: arithmetic, dates, JSON and text, worked out in this process and the same on every machine.
+//!
+//! None of them reaches the network, the disk or a model, reads a clock of its own, or writes anything. Each bounds
+//! its work by counting it, so a call with hostile arguments ends as early on a slow machine as on a fast one.
+
+mod calculator;
+mod datetime;
+mod json_parser;
+mod text_transform;
+
+use std::sync::Arc;
+
+use kybern_core::error::ErrorCode;
+use kybern_core::pack::{DuplicateKey, Registry};
+use kybern_core::tool::ToolFailure;
+use serde_json::{Map, Value};
+
+pub use calculator::Calculator;
+pub use datetime::Datetime;
+pub use json_parser::JsonParser;
+pub use text_transform::TextTransform;
+
+/// Registers them.
+///
+/// # Errors
+/// When one of their keys is taken.
+pub fn register(registry: &mut Registry) -> Result<(), DuplicateKey> {
+    registry.tool(Arc::new(Calculator::new()))?;
+    registry.tool(Arc::new(Datetime::new()))?;
+    registry.tool(Arc::new(JsonParser::new()))?;
+    registry.tool(Arc::new(TextTransform::new()))
+}
+
+/// A refusal of the arguments: the caller can put it right, and another try of the same does not help.
+fn refuse(message: impl Into<String>) -> ToolFailure {
+    ToolFailure::permanent(message).code(ErrorCode::Validation)
+}
+
+/// A text argument that must be there.
+fn text<'a>(args: &'a Map<String, Value>, name: &str) -> Result<&'a str, ToolFailure> {
+    optional_text(args, name).ok_or_else(|| refuse(format!("argument {name} is missing: give a text")))
+}
+
+/// A text argument, when there is one. A template may give `null` for what it does not have.
+fn optional_text<'a>(args: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
+    args.get(name).and_then(Value::as_str)
+}
+
+/// An object out of its members.
+fn fields<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {
+    members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// The beginning of a text, for a message.
+fn short(text: &str) -> String {
+    const MOST: usize = 60;
+    let mut letters = text.chars();
+    let mut start: String = letters.by_ref().take(MOST).collect();
+    if letters.next().is_some() {
+        start.push('…');
+    }
+    start
+}

@@ -1,0 +1,3 @@
+//! Tools that this crate brings.
+
+pub mod local;

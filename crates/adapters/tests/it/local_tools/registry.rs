@@ -1,0 +1,55 @@
+use kybern_core::task::EffectClass;
+use kybern_core::tool::{Needs, Risk};
+use serde_json::Value;
+
+use super::{call, registry};
+
+#[test]
+fn four_tools_are_registered_and_none_twice() {
+    let mut registry = registry();
+    let keys: Vec<String> = registry.tools().map(|tool| tool.spec().key.clone()).collect();
+    assert_eq!(keys, ["calculator", "datetime", "json_parser", "text_transform"]);
+    assert!(kybern_adapters::tools::local::register(&mut registry).is_err());
+}
+
+#[test]
+fn they_only_read_and_need_nothing() {
+    for tool in registry().tools() {
+        let spec = tool.spec();
+        assert_eq!((spec.effect, spec.risk, spec.needs), (EffectClass::Read, Risk::R0, Needs::default()));
+        assert!(!spec.trusted_output, "{}: what it is given decides", spec.key);
+    }
+}
+
+#[test]
+fn every_argument_is_described_and_no_other_is_taken() {
+    fn look(key: &str, schema: &Value) {
+        assert_eq!(schema["additionalProperties"], Value::Bool(false), "{key}");
+        for (name, property) in schema["properties"].as_object().unwrap() {
+            assert!(property["description"].as_str().is_some_and(|text| text.len() > 10), "{key}: {name}");
+            if property.get("properties").is_some() {
+                look(key, property);
+            }
+        }
+    }
+    for tool in registry().tools() {
+        look(&tool.spec().key, &tool.spec().input_schema);
+    }
+}
+
+#[test]
+fn the_examples_of_the_documentation_are_what_the_tools_answer() {
+    let page = include_str!("../../../../../docs/local-tools.md");
+    let mut checked = 0;
+    for section in page.split("\n## ").skip(1) {
+        let tool = section.lines().next().unwrap();
+        for block in section.split("```json\n").skip(1) {
+            let block = block.split("```").next().unwrap();
+            let mut values = serde_json::Deserializer::from_str(block).into_iter::<Value>();
+            let (args, answer) = (values.next().unwrap().unwrap(), values.next().unwrap().unwrap());
+            assert_eq!(Value::Object(call(tool, &args).unwrap()), answer, "{tool} {args}");
+            checked += 1;
+        }
+    }
+    assert_eq!(checked, 4);
+}
