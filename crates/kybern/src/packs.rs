@@ -2,7 +2,7 @@
 
 use kybern_core::pack::{DuplicateKey, Pack, Registry};
 
-/// Every tool, plan, record kind and extraction schema of every pack.
+/// Every tool, plan, record kind and extraction schema of every pack, and the local tools.
 ///
 /// # Errors
 /// When two packs use the same key.
@@ -19,5 +19,7 @@ pub(crate) fn registry() -> Result<Registry, DuplicateKey> {
     for pack in packs {
         pack.register(&mut registry)?;
     }
+    // They belong to no domain and know none.
+    kybern_adapters::tools::local::register(&mut registry)?;
     Ok(registry)
 }

@@ -14,8 +14,8 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement
 use utoipa::openapi::{ContentBuilder, PathItem, Ref, RefOr};
 
 use crate::api::{
-    audit, inbound, keys, models, outbox, plans, records, task_files, task_internal, task_steer, tasks, tenants, tools,
-    users, webhooks,
+    audit, budgets, inbound, keys, models, outbox, plans, records, task_files, task_internal, task_steer, tasks,
+    tenants, tools, usage, users, webhooks,
 };
 use crate::error::status_of;
 use crate::router::{Access, Route, table};
@@ -24,7 +24,8 @@ use crate::schema::operation::ErrorSchema;
 use crate::{health, metrics, status_page};
 
 /// Routes on which `Idempotency-Key` is honoured.
-const CREATING: [&str; 8] = [
+const CREATING: [&str; 9] = [
+    "/api/budgets",
     "/api/tasks",
     "/api/tasks/{id}/fork",
     "/api/plans",
@@ -51,6 +52,7 @@ const CREATING: [&str; 8] = [
         (name = "plans", description = "What is walked for an intent"),
         (name = "tools", description = "What acts"),
         (name = "models", description = "Language models, governed and metered"),
+        (name = "budgets", description = "What may be spent, and what has been"),
         (name = "records", description = "What tasks have made, and what they have sent"),
         (name = "identity", description = "Who may do what"),
         (name = "audit", description = "What was done, provably"),
@@ -67,6 +69,7 @@ const CREATING: [&str; 8] = [
         plans::put, plans::list, plans::check, plans::show, plans::versions, plans::change,
         tools::list, tools::show, tools::invoke,
         models::chat, models::list, models::embed,
+        budgets::create, budgets::list, budgets::show, budgets::change, budgets::remove, usage::report,
         records::kinds, records::list, records::show, outbox::list,
         users::create, users::list, users::show, users::permissions, users::set_permissions,
         keys::create, keys::list, keys::revoke,

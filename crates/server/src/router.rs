@@ -10,8 +10,8 @@ use kybern_core::actor::Right;
 use kybern_core::error::{Error, ErrorCode};
 
 use crate::api::{
-    audit, inbound, keys, models, outbox, plans, records, task_files, task_internal, task_steer, tasks, tenants, tools,
-    users, webhooks,
+    audit, budgets, inbound, keys, models, outbox, plans, records, task_files, task_internal, task_steer, tasks,
+    tenants, tools, usage, users, webhooks,
 };
 use crate::error::Problem;
 use crate::state::AppState;
@@ -85,6 +85,13 @@ pub fn table() -> Vec<Route> {
         post("/v1/chat/completions", Needs(Operate), models::chat),
         get("/v1/models", Needs(Read), models::list),
         post("/v1/embeddings", Needs(Operate), models::embed),
+        // What may be spent, and what has been
+        post("/api/budgets", Needs(Administer), budgets::create),
+        get("/api/budgets", Needs(Read), budgets::list),
+        get("/api/budgets/{id}", Needs(Read), budgets::show),
+        patch("/api/budgets/{id}", Needs(Administer), budgets::change),
+        delete("/api/budgets/{id}", Needs(Administer), budgets::remove),
+        get("/api/usage", Needs(Read), usage::report),
         // Records and messages
         get("/api/records", Needs(Read), records::kinds),
         get("/api/records/{kind}", Needs(Read), records::list),

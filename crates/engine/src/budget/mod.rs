@@ -1,3 +1,6 @@
 //! The ledger at work: what was left behind, and how budgets and usage are shown and set.
 
 mod lost;
+mod manage;
+
+pub use manage::{BudgetView, UsageSum};

@@ -22,6 +22,8 @@ mod suite;
 mod things;
 mod work;
 
+use serde_json::{Value, json};
+
 use crate::server::receiver::Receiver;
 use crate::server::{KEY, Site};
 use suite::Suite;
@@ -33,14 +35,14 @@ const MAX_MAIL: usize = 96 * 1024;
 
 #[tokio::test]
 async fn every_route_holds_in_memory() {
-    let receiver = Receiver::start();
+    let receiver = receiver();
     let url = memory::start(&receiver);
     every_route_holds(&url, &receiver).await;
 }
 
 #[tokio::test]
 async fn every_route_holds_on_sqlite() {
-    let receiver = Receiver::start();
+    let receiver = receiver();
     let server = prepared(Site::sqlite(), &receiver);
     every_route_holds(server.1.url(), &receiver).await;
 }
@@ -48,9 +50,29 @@ async fn every_route_holds_on_sqlite() {
 #[tokio::test]
 async fn every_route_holds_on_postgres() {
     let Some(site) = Site::postgres() else { return };
-    let receiver = Receiver::start();
+    let receiver = receiver();
     let server = prepared(site, &receiver);
     every_route_holds(server.1.url(), &receiver).await;
+}
+
+/// Takes everything, and is a provider of language models.
+fn receiver() -> Receiver {
+    Receiver::answering(|seen, _| {
+        let answer = match seen.path.as_str() {
+            "/v1/chat/completions" => json!({
+                "id": "reply-1", "object": "chat.completion", "created": 1, "model": "chat",
+                "choices": [{"index": 0, "message": {"role": "assistant", "content": "yes"}, "finish_reason": "stop"}],
+                "usage": {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4},
+            }),
+            "/v1/embeddings" => json!({
+                "object": "list", "model": "embed",
+                "data": [{"object": "embedding", "index": 0, "embedding": [0.5, 0.25]}],
+                "usage": {"prompt_tokens": 3, "total_tokens": 3},
+            }),
+            _ => Value::Null,
+        };
+        Some((200, answer))
+    })
 }
 
 fn prepared(site: Site, receiver: &Receiver) -> (Site, crate::server::Server) {
@@ -58,7 +80,9 @@ fn prepared(site: Site, receiver: &Receiver) -> (Site, crate::server::Server) {
         .with("KYBERN_SERVER__MAX_BODY_BYTES", &MAX_BODY.to_string())
         .with("KYBERN_SERVER__MAX_MAIL_BYTES", &MAX_MAIL.to_string())
         .with("KYBERN_EGRESS__ALLOW", &format!("[\"{}\"]", receiver.address()))
-        .with("KYBERN_WORKFLOWS__QUOTE__URL", &receiver.url("/quote"));
+        .with("KYBERN_WORKFLOWS__QUOTE__URL", &receiver.url("/quote"))
+        .with("KYBERN_PROVIDERS__FAKE__KIND", "custom")
+        .with("KYBERN_PROVIDERS__FAKE__BASE_URL", &receiver.url("/v1"));
     let server = site.start();
     (site, server)
 }

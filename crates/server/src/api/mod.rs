@@ -1,6 +1,7 @@
 //! The routes, one file a noun. A handler reads its input, calls one method of the engine, and shows what came back.
 
 pub(crate) mod audit;
+pub(crate) mod budgets;
 pub(crate) mod inbound;
 pub(crate) mod keys;
 pub(crate) mod models;
@@ -14,6 +15,7 @@ pub(crate) mod task_steer;
 pub(crate) mod tasks;
 pub(crate) mod tenants;
 pub(crate) mod tools;
+pub(crate) mod usage;
 pub(crate) mod users;
 pub(crate) mod webhooks;
 

@@ -31,7 +31,7 @@ pub(crate) struct ChatBody {
     tools: Option<Vec<ToolBody>>,
     /// `auto`, `none`, `required`, or `{"type":"function","function":{"name"}}`.
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<Value>)]
     tool_choice: Option<ChoiceBody>,
     /// Whether the model may ask for several calls at once.
     #[serde(default)]
@@ -54,7 +54,7 @@ pub(crate) struct ChatBody {
     top_p: Option<f64>,
     /// Where the reply ends: a text or a list of up to four.
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<Value>)]
     stop: Option<StopBody>,
     /// For replies that can be repeated.
     #[serde(default)]
@@ -331,7 +331,7 @@ pub(crate) struct EmbeddingBody {
     #[serde(default)]
     pub(crate) model: String,
     /// A text, or a list of up to 2,048.
-    #[schema(value_type = Object)]
+    #[schema(value_type = Value)]
     input: InputBody,
     /// `float` or `base64`.
     #[serde(default)]

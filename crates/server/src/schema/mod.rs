@@ -2,6 +2,7 @@
 //! nothing of OpenAPI; the tests hold real answers against these shapes, so that neither drifts from the other.
 
 pub mod audit;
+pub mod budget;
 pub mod event;
 pub mod identity;
 pub mod inbound;

@@ -86,6 +86,6 @@ pub struct EmbeddingSchema {
     /// The text's place.
     pub index: u32,
     /// Numbers, or base64 of little-endian 32-bit floats.
-    #[schema(value_type = Object)]
+    #[schema(value_type = Value)]
     pub embedding: Value,
 }

@@ -57,6 +57,7 @@ async fn every_route_answers_as_the_document_says() {
     steering(&mut walk, &fixture).await;
     inbound(&mut walk).await;
     plans_and_tools(&mut walk, &fixture).await;
+    models_and_budgets(&mut walk, &fixture).await;
     records(&mut walk, &fixture).await;
     identities(&mut walk, &fixture).await;
     operation(&mut walk).await;
@@ -170,6 +171,42 @@ async fn plans_and_tools(walk: &mut Walk<'_>, fixture: &Fixture) {
     let bad = Ask::post("/api/tools/core.put_record/invoke").key(&operator).json(&json!({"input": {"kind": 5}}));
     let paths = walk.app.send(bad).await.refused(400, "VALIDATION_ERROR", "arguments that do not fit");
     assert!(paths.iter().all(|path| path.starts_with("/input")), "{paths:?}");
+}
+
+async fn models_and_budgets(walk: &mut Walk<'_>, fixture: &Fixture) {
+    let (viewer, admin) = (walk.app.ours.viewer.clone(), walk.app.ours.admin.clone());
+    let operator = walk.app.ours.operator.clone();
+    let list = walk.call(200, ("GET", "/v1/models"), &[], &viewer, None).await;
+    assert!(list["data"].as_array().unwrap().iter().any(|model| model["id"] == "scripted/echo"), "{list}");
+    let ask = json!({"model": "balanced", "messages": [{"role": "user", "content": "hello"}]});
+    let reply = walk.call(200, ("POST", "/v1/chat/completions"), &[], &operator, Some(ask)).await;
+    assert_eq!(reply["choices"][0]["message"]["content"], "you said: hello");
+    assert_eq!((&reply["usage"]["prompt_tokens"], &reply["model"]), (&json!(12), &json!("scripted/echo")));
+    let ask = json!({"model": "scripted/embed", "input": ["a", "b"]});
+    let vectors = walk.call(200, ("POST", "/v1/embeddings"), &[], &operator, Some(ask)).await;
+    assert_eq!(vectors["data"][1]["index"], 1);
+    let budget = &fixture.budget;
+    let page = walk.call(200, ("GET", "/api/budgets"), &[], &viewer, None).await;
+    assert_eq!(page["items"][0]["id"], budget.as_str());
+    let changed = Some(json!({"calls": 2, "cost_nanos": 5}));
+    let changed = walk.call(200, ("PATCH", "/api/budgets/{id}"), &[budget], &admin, changed).await;
+    assert_eq!((&changed["calls"], &changed["costNanos"], &changed["tokens"]), (&json!(2), &json!(5), &Value::Null));
+    let shown = loop {
+        let shown = walk.call(200, ("GET", "/api/budgets/{id}"), &[budget], &viewer, None).await;
+        if shown["used"]["calls"] == 2 {
+            break shown;
+        }
+        tokio::task::yield_now().await;
+    };
+    assert_eq!(shown["reserved"]["calls"], 0);
+    let refused = Ask::post("/v1/chat/completions").key(&operator);
+    let refused = refused.json(&json!({"messages": [{"role": "user", "content": "again"}]}));
+    walk.app.send(refused).await.refused(402, "BUDGET_EXCEEDED", "a call over its budget");
+    let report = walk.call(200, ("GET", "/api/usage"), &[], &viewer, None).await;
+    assert_eq!((&report["items"][0]["calls"], &report["by"]), (&json!(2), &json!("day")));
+    let other = json!({"subject": {"type": "each_task"}, "period": "whole", "costNanos": 9});
+    walk.call(201, ("POST", "/api/budgets"), &[], &admin, Some(other)).await;
+    walk.call(204, ("DELETE", "/api/budgets/{id}"), &[budget], &admin, None).await;
 }
 
 async fn records(walk: &mut Walk<'_>, fixture: &Fixture) {

@@ -52,6 +52,10 @@ fn strict(good: Value, wrong: (&'static str, Value), needed: &'static [&'static 
     Input::Json { good, wrong: Some(wrong), strict: true, needed, faults: 400 }
 }
 
+fn lenient(good: Value, wrong: (&'static str, Value), needed: &'static [&'static str]) -> Input {
+    Input::Json { good, wrong: Some(wrong), strict: false, needed, faults: 400 }
+}
+
 fn plan() -> Input {
     let good = json!({"key": "case.plan", "steps": [{"id": "a", "tool": "core.noop", "args": {}}]});
     Input::Json {
@@ -78,6 +82,8 @@ const SMS: &str = "From=%2B15550100&To=%2B15550199&Body=Hello&MessageSid=SM1";
 
 /// Every route.
 pub(crate) fn all() -> Vec<Case> {
+    let chat = json!({"model": "scripted/echo", "messages": [{"role": "user", "content": "hi"}]});
+    let embedding = json!({"model": "scripted/embed", "input": "a text"});
     use Input::{None, Other};
     use Place::{Fixed, Id, Name, Shared};
     let task = || Id(|fixture| fixture.ended.clone());
@@ -134,6 +140,29 @@ pub(crate) fn all() -> Vec<Case> {
             Shared("core.noop"),
             strict(json!({"input": {}}), ("/input", json!("x")), &[]),
         ),
+        case("POST", "/v1/chat/completions", Fixed, lenient(chat, ("/messages", json!(5)), &["messages"])),
+        case("GET", "/v1/models", Fixed, None),
+        case("POST", "/v1/embeddings", Fixed, lenient(embedding, ("/input", json!(5)), &["input"])),
+        case(
+            "POST",
+            "/api/budgets",
+            Fixed,
+            strict(
+                json!({"subject": {"type": "each_user"}, "period": "month", "calls": 9}),
+                ("/calls", json!(-1)),
+                &["subject", "period"],
+            ),
+        ),
+        case("GET", "/api/budgets", Fixed, None),
+        case("GET", "/api/budgets/{id}", Id(|fixture| fixture.budget.clone()), None),
+        case(
+            "PATCH",
+            "/api/budgets/{id}",
+            Id(|fixture| fixture.budget.clone()),
+            strict(json!({"calls": 7}), ("/calls", json!("many")), &[]),
+        ),
+        case("DELETE", "/api/budgets/{id}", Id(|fixture| fixture.budget.clone()), None),
+        case("GET", "/api/usage", Fixed, None),
         case("GET", "/api/records", Fixed, None),
         case("GET", "/api/records/{kind}", Shared("note"), None),
         case("GET", "/api/records/{kind}/{id}", Id(|fixture| fixture.record.clone()), None),

@@ -18,6 +18,7 @@ pub(crate) struct Fixture {
     pub(crate) user: String,
     pub(crate) key: String,
     pub(crate) webhook: String,
+    pub(crate) budget: String,
     pub(crate) record: String,
     pub(crate) plan: String,
 }
@@ -54,6 +55,7 @@ impl Fixture {
         let user = json!({"name": "Ada Park", "email": "ada@example.com", "roles": ["viewer"]});
         let key = json!({"name": "import"});
         let webhook = json!({"url": "https://example.com/hook", "events": ["task.completed"]});
+        let budget = json!({"subject": {"type": "tenant"}, "period": "day", "calls": 1000});
         let create = async |path: &str, body: &Value| {
             let answer = app.send(Ask::post(path).key(&keys.admin).json(body)).await;
             made(&answer, 201)["id"].as_str().unwrap().to_owned()
@@ -68,6 +70,7 @@ impl Fixture {
             user: create("/api/users", &user).await,
             key: create("/api/keys", &key).await,
             webhook: create("/api/webhooks/outbound", &webhook).await,
+            budget: create("/api/budgets", &budget).await,
             record: records["items"][0]["id"].as_str().unwrap().to_owned(),
             plan,
         }

@@ -10,13 +10,16 @@ use bytes::Bytes;
 use futures::StreamExt;
 use kybern_core::actor::Role;
 use kybern_core::id::{RequestId, TenantId};
+use kybern_core::model::{ModelFailureKind, ModelKind, ModelMessage, ModelRequest, ModelSpec};
 use kybern_core::pack::Registry;
 use kybern_core::ports::HttpClient;
 use kybern_core::task::{EffectClass, WorkerId};
 use kybern_engine::identity::{NewKey, NewUser};
+use kybern_engine::models::{ModelParts, ModelSettings, ProviderParts};
 use kybern_engine::{Engine, EngineParts, Settings, WorkflowEndpoint};
 use kybern_server::{AppState, InboundSource, Limits};
 use kybern_testkit::fakes::{FixedIntent, RecordingMailSender, TextReader};
+use kybern_testkit::models::{Scripted, ScriptedModel};
 use kybern_testkit::tools::ScriptedTool;
 use kybern_testkit::{MemStore, SeededIds, SeededRandom, TestKeys};
 use serde_json::Value;
@@ -137,11 +140,26 @@ fn engine(
         extractor: Arc::new(NoExtractor),
         agents: None,
         decisions: None,
-        models: Default::default(),
+        models: models(),
         worker: WorkerId::new("edge-tests"),
         settings: Settings { intake_domain: Some(INTAKE.to_owned()), workflows, ..Settings::default() },
     })
     .unwrap()
+}
+
+/// A provider of one's own whose model repeats what it is told.
+fn models() -> ModelParts {
+    let echo = ScriptedModel::new("scripted", |_, request: &ModelRequest| {
+        let said = request.messages.last().map(ModelMessage::joined_text).unwrap_or_default();
+        match said.as_str() {
+            "fail" => Scripted::fail(ModelFailureKind::Request),
+            said => Scripted::text(&format!("you said: {said}"), 12, 5),
+        }
+    });
+    let chat = ModelSpec { quality: Some(50), ..ModelSpec::unknown("echo") };
+    let embed = ModelSpec { kind: ModelKind::Embedding, ..ModelSpec::unknown("embed") };
+    let scripted = ProviderParts { model: Arc::new(echo), models: vec![chat, embed], others: false, free: true };
+    ModelParts { providers: vec![scripted], settings: ModelSettings::default() }
 }
 
 async fn tenant_keys(engine: &Engine, admin_key: &str) -> TenantKeys {

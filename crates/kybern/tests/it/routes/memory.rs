@@ -8,9 +8,12 @@ use kybern_adapters::documents::Reader;
 use kybern_adapters::http::{Egress, install_tls};
 use kybern_adapters::mail::parse::Mime;
 use kybern_adapters::models::offline::RulesModel;
+use kybern_adapters::models::quirks::ProviderKind;
+use kybern_adapters::models::{Provider, ProviderConfig};
 use kybern_core::pack::Registry;
 use kybern_core::policy::EgressPolicy;
 use kybern_core::task::WorkerId;
+use kybern_engine::models::{ModelParts, ModelSettings, ProviderParts};
 use kybern_engine::{Engine, EngineParts, Settings, WorkflowEndpoint};
 use kybern_server::{AppState, Limits};
 use kybern_testkit::{MemStore, TestKeys};
@@ -48,6 +51,7 @@ fn engine(receiver: &Receiver, url: &str) -> Engine {
     let model = Arc::new(RulesModel);
     let quote = WorkflowEndpoint { url: receiver.url("/quote"), secret: None, deadline: None };
     let policy = EgressPolicy::new(&[receiver.address()]).unwrap();
+    let egress = Arc::new(Egress::new(policy).unwrap());
     Engine::new(EngineParts {
         wake_ups: store.clone(),
         job_wake_ups: store.clone(),
@@ -57,7 +61,7 @@ fn engine(receiver: &Receiver, url: &str) -> Engine {
         clock: Arc::new(SystemClock),
         ids: Arc::new(UuidV7Ids),
         random: Arc::new(ThreadRandom),
-        http: Arc::new(Egress::new(policy).unwrap()),
+        http: egress.clone(),
         mail_parser: Arc::new(Mime),
         mail_sender: None,
         documents: Arc::new(Reader::new()),
@@ -65,7 +69,7 @@ fn engine(receiver: &Receiver, url: &str) -> Engine {
         extractor: model,
         agents: None,
         decisions: None,
-        models: Default::default(),
+        models: fake(receiver, &egress),
         worker: WorkerId::new("route-tests"),
         settings: Settings {
             public_url: url.to_owned(),
@@ -74,4 +78,14 @@ fn engine(receiver: &Receiver, url: &str) -> Engine {
         },
     })
     .unwrap()
+}
+
+/// The provider that the real servers have from their environment.
+fn fake(receiver: &Receiver, egress: &Arc<Egress>) -> ModelParts {
+    let mut config = ProviderConfig::new("fake", ProviderKind::Custom, None);
+    config.base_url = Some(receiver.url("/v1"));
+    config.trusted = true;
+    let model = Arc::new(Provider::new(config, Arc::clone(egress)).unwrap());
+    let provider = ProviderParts { model, models: Vec::new(), others: true, free: true };
+    ModelParts { providers: vec![provider], settings: ModelSettings::default() }
 }

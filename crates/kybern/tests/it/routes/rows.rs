@@ -45,6 +45,8 @@ pub(crate) enum Faults {
     Listed,
     /// 200: to say what is wrong is the answer.
     Answered,
+    /// 400 with each place; members that are not known are passed on to whoever knows them.
+    Lenient,
     /// Nothing in it can be wrong.
     None,
 }
@@ -100,6 +102,7 @@ use Who::{Anyone, Key, Secret, Signed};
 const TASK: &[Part] = &[Id(|things| &things.ended)];
 const RUNNING: &[Part] = &[Id(|things| &things.running)];
 const PLAN: &[Part] = &[Name(|things| &things.plan)];
+const BUDGET: &[Part] = &[Id(|things| &things.budget)];
 const USER: &[Part] = &[Id(|things| &things.user)];
 
 fn read(path: &'static str, parts: &'static [Part]) -> Row {
@@ -158,6 +161,17 @@ pub(crate) fn all() -> Vec<Row> {
         read("/api/tools/{name}", &[Shared("core.set")]),
         Row { input: Json(|_, n| json!({"input": {"number": n}}), Refused),
             ..act("POST", "/api/tools/{name}/invoke", "operate", &[Shared("core.set")], 200) },
+        Row { input: Json(chat, Faults::Lenient), ..act("POST", "/v1/chat/completions", "operate", &[], 200) },
+        read("/v1/models", &[]),
+        Row { input: Json(|_, n| json!({"model": "fake/embed", "input": format!("text {n}")}), Faults::Lenient),
+            ..act("POST", "/v1/embeddings", "operate", &[], 200) },
+        Row { input: Json(budget, Refused), ..act("POST", "/api/budgets", "administer", &[], 201) },
+        read("/api/budgets", &[]),
+        read("/api/budgets/{id}", BUDGET),
+        Row { input: Json(|_, n| json!({"calls": 100_000 + n}), Refused),
+            ..act("PATCH", "/api/budgets/{id}", "administer", BUDGET, 200) },
+        act("DELETE", "/api/budgets/{id}", "administer", BUDGET, 204),
+        read("/api/usage", &[]),
         read("/api/records", &[]),
         read("/api/records/{kind}", &[Filter(|things| &things.kind)]),
         read("/api/records/{kind}/{id}", &[Name(|things| &things.kind), Id(|things| &things.record)]),
@@ -228,6 +242,18 @@ fn user(_things: &Things, n: u32) -> Value {
 
 fn key(things: &Things, n: u32) -> Value {
     json!({"name": format!("key {n}"), "userId": things.user, "scopes": ["administer"]})
+}
+
+fn chat(_things: &Things, n: u32) -> Value {
+    json!({"model": "fake/chat", "messages": [{"role": "user", "content": format!("question {n}")}]})
+}
+
+/// A tenant has one budget of a subject and period: each number is another user's.
+fn budget(things: &Things, n: u32) -> Value {
+    let subjects = [json!({"type": "each_user"}), json!({"type": "user", "id": things.user})];
+    let subject = &subjects[usize::try_from(n).unwrap() % 2];
+    let period = if n / 2 % 2 == 0 { "day" } else { "month" };
+    json!({"subject": subject, "period": period, "calls": 100_000 + n})
 }
 
 fn webhook(_things: &Things, n: u32) -> Value {

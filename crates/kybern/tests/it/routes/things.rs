@@ -32,6 +32,7 @@ pub(crate) struct Things {
     pub(crate) user: String,
     pub(crate) key: String,
     pub(crate) webhook: String,
+    pub(crate) budget: String,
     pub(crate) plan: String,
     pub(crate) kind: String,
     pub(crate) record: String,
@@ -52,6 +53,7 @@ impl Things {
         let key = json!({"name": format!("{mark} import"), "userId": user});
         let hook = json!({"url": receiver.url(&format!("/{mark}")), "events": ["task.completed"]});
         let webhook = made(&client, "/api/webhooks/outbound", &hook, 0).await;
+        let budget = json!({"subject": {"type": "tenant"}, "period": "day", "calls": 100_000});
         let record_key = format!("key-{}", mark.len());
         let ended = plans.ended(&client, mark, &record_key).await;
         let kind = format!("note.{mark}");
@@ -71,6 +73,7 @@ impl Things {
             user,
             key: made(&client, "/api/keys", &key, 0).await,
             webhook,
+            budget: made(&client, "/api/budgets", &budget, 0).await,
             plan: plans.key("put"),
             kind,
             record: text(&record["items"][0]["id"]),

@@ -1,0 +1,175 @@
+//! Budgets and usage, as people set and see them.
+
+use std::collections::BTreeMap;
+
+use kybern_core::actor::Actor;
+use kybern_core::audit::AuditEvent;
+use kybern_core::budget::{
+    Budget, BudgetSubject, Limits, Period, SpendKind, Standing, UsageBy, UsageFilter, UsageLine, Window,
+};
+use kybern_core::error::{Error, Result};
+use kybern_core::id::BudgetId;
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::Timestamp;
+use serde_json::json;
+
+use crate::Engine;
+
+/// A budget with how it stands now.
+#[derive(Clone, Copy, Debug)]
+pub struct BudgetView {
+    /// The budget.
+    pub budget: Budget,
+    /// What is used and reserved in its present window; `None` for budgets of each user or task, which have no one
+    /// standing.
+    pub standing: Option<Standing>,
+    /// When its window ends; `None` when it never does.
+    pub resets_at: Option<Timestamp>,
+}
+
+/// A line of a usage report.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UsageSum {
+    /// The day, the model, the tool or the user.
+    pub name: String,
+    /// What was used, added up.
+    pub line: UsageLine,
+}
+
+impl Engine {
+    /// The tenant's budgets with how they stand, oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn budgets(&self, scope: TenantScope) -> Result<Vec<BudgetView>> {
+        let mut views = Vec::new();
+        for budget in self.inner.store.budgets(scope).await? {
+            views.push(self.budget_view(scope, budget).await?);
+        }
+        Ok(views)
+    }
+
+    /// One of them.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`.
+    pub async fn budget(&self, scope: TenantScope, id: BudgetId) -> Result<BudgetView> {
+        let budget = self.known_budget(scope, id).await?;
+        self.budget_view(scope, budget).await
+    }
+
+    async fn known_budget(&self, scope: TenantScope, id: BudgetId) -> Result<Budget> {
+        let all = self.inner.store.budgets(scope).await?;
+        all.into_iter().find(|budget| budget.id == id).ok_or_else(|| Error::not_found("budget", id))
+    }
+
+    async fn budget_view(&self, scope: TenantScope, budget: Budget) -> Result<BudgetView> {
+        let now = self.inner.clock.now();
+        let standing = self.inner.store.standing(scope, &budget, now).await?;
+        Ok(BudgetView { budget, standing, resets_at: budget.period.window(now).ends() })
+    }
+
+    /// Sets a budget. It holds from the next call on, and counts what its window has used already.
+    ///
+    /// # Errors
+    /// `VALIDATION_ERROR`; `NOT_FOUND` for an unknown user; `CONFLICT` when the subject has a budget of that period.
+    pub async fn create_budget(
+        &self,
+        actor: &Actor,
+        subject: BudgetSubject,
+        period: Period,
+        limits: Limits,
+    ) -> Result<BudgetView> {
+        let at = self.inner.clock.now();
+        let id = BudgetId::from_uuid(self.inner.ids.next());
+        let budget = Budget { id, subject, period, limits, created_at: at, updated_at: at };
+        self.put_budget(actor, budget, "budget.create").await
+    }
+
+    /// Gives a budget new limits.
+    ///
+    /// # Errors
+    /// `VALIDATION_ERROR`; `NOT_FOUND`.
+    pub async fn change_budget(&self, actor: &Actor, id: BudgetId, limits: Limits) -> Result<BudgetView> {
+        let known = self.known_budget(actor.scope(), id).await?;
+        let budget = Budget { limits, updated_at: self.inner.clock.now(), ..known };
+        self.put_budget(actor, budget, "budget.change").await
+    }
+
+    async fn put_budget(&self, actor: &Actor, budget: Budget, action: &str) -> Result<BudgetView> {
+        budget.check()?;
+        let detail = json!({
+            "subject": budget.subject.to_string(),
+            "period": budget.period,
+            "limits": budget.limits,
+        });
+        let audit = AuditEvent::by(actor, action, format!("budget:{}", budget.id), detail);
+        self.inner.store.put_budget(actor.scope(), &budget, audit).await?;
+        self.budget_view(actor.scope(), budget).await
+    }
+
+    /// Removes a budget: what it limited is not limited by it any more.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`.
+    pub async fn delete_budget(&self, actor: &Actor, id: BudgetId) -> Result<()> {
+        let audit = AuditEvent::by(actor, "budget.delete", format!("budget:{id}"), json!({}));
+        let deleted = self.inner.store.delete_budget(actor.scope(), id, self.inner.clock.now(), audit).await?;
+        if deleted { Ok(()) } else { Err(Error::not_found("budget", id)) }
+    }
+
+    /// What was used, added up by day, model, tool or user; the dearest first, days in their order.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn usage(&self, scope: TenantScope, by: UsageBy, filter: &UsageFilter) -> Result<Vec<UsageSum>> {
+        let lines = self.inner.store.usage(scope, filter).await?;
+        let mut sums: BTreeMap<String, UsageLine> = BTreeMap::new();
+        for line in lines {
+            let Some(name) = group(by, &line) else { continue };
+            match sums.get_mut(&name) {
+                None => drop(sums.insert(name, line)),
+                Some(sum) => add(sum, &line),
+            }
+        }
+        let mut sums: Vec<UsageSum> = sums.into_iter().map(|(name, line)| UsageSum { name, line }).collect();
+        if by != UsageBy::Day {
+            sums.sort_by_key(|sum| std::cmp::Reverse((sum.line.cost, sum.line.calls)));
+        }
+        Ok(sums)
+    }
+
+    /// The days of the last thirty, today included.
+    #[must_use]
+    pub fn last_thirty_days(&self) -> (i64, i64) {
+        let today = Window::day_of(self.inner.clock.now());
+        (today - 29, today)
+    }
+}
+
+/// Under which name a line is counted; `None` when it is of another kind.
+fn group(by: UsageBy, line: &UsageLine) -> Option<String> {
+    match (by, line.kind) {
+        (UsageBy::Day, _) => Some(day(line.day)),
+        (UsageBy::User, _) => Some(line.user.map_or_else(|| "nobody".to_owned(), |user| user.to_string())),
+        (UsageBy::Model, SpendKind::Model | SpendKind::Embedding) => Some(format!("{}/{}", line.provider, line.name)),
+        (UsageBy::Tool, SpendKind::Tool) => Some(line.name.clone()),
+        (UsageBy::Model, SpendKind::Tool) | (UsageBy::Tool, SpendKind::Model | SpendKind::Embedding) => None,
+    }
+}
+
+/// A day as `YYYY-MM-DD`.
+fn day(day: i64) -> String {
+    let text = Timestamp::from_millis(day.saturating_mul(86_400_000)).to_string();
+    text.split('T').next().unwrap_or_default().to_owned()
+}
+
+fn add(sum: &mut UsageLine, line: &UsageLine) {
+    sum.calls = sum.calls.saturating_add(line.calls);
+    sum.failed = sum.failed.saturating_add(line.failed);
+    sum.estimated = sum.estimated.saturating_add(line.estimated);
+    sum.input_tokens = sum.input_tokens.saturating_add(line.input_tokens);
+    sum.cached_tokens = sum.cached_tokens.saturating_add(line.cached_tokens);
+    sum.output_tokens = sum.output_tokens.saturating_add(line.output_tokens);
+    sum.cost.0 = sum.cost.0.saturating_add(line.cost.0);
+}

@@ -1,0 +1,270 @@
+//! Budgets: what may be spent.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use kybern_core::budget::{Amount, BudgetSubject, Limits, Period};
+use kybern_core::error::Detail;
+use kybern_core::id::{BudgetId, UserId};
+use kybern_core::money::{NanoUsd, Tokens};
+use kybern_engine::budget::BudgetView;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use crate::auth::Caller;
+use crate::error::{ApiResult, Problem};
+use crate::extract::{JsonBody, PathArgs, QueryArgs};
+use crate::idempotency::{Attempt, IdempotencyKey, Made};
+use crate::page::Paging;
+use crate::request::Asked;
+use crate::schema::budget::{BudgetPage, BudgetSchema};
+use crate::state::AppState;
+
+/// A new budget.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
+#[schema(as = NewBudget, example = json!({"subject": {"type": "tenant"}, "period": "day", "costNanos": 5_000_000_000_i64}))]
+pub(crate) struct NewBudgetBody {
+    /// Whose.
+    subject: SubjectBody,
+    /// `day` or `month`, from midnight to midnight UTC; `whole` for budgets of `each_task`.
+    period: String,
+    /// Nano-dollars: 1,000,000,000 are one dollar.
+    #[serde(default, alias = "cost_nanos")]
+    cost_nanos: Option<u64>,
+    /// Tokens, read and written.
+    #[serde(default)]
+    tokens: Option<u64>,
+    /// Calls of models and tools.
+    #[serde(default)]
+    calls: Option<u64>,
+}
+
+/// Whose spending is limited.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, expecting = "an object")]
+#[schema(as = BudgetSubject)]
+pub(crate) struct SubjectBody {
+    /// `tenant`, `user`, `each_user` or `each_task`.
+    #[serde(rename = "type")]
+    kind: String,
+    /// The user, for `user`.
+    #[serde(default)]
+    id: Option<String>,
+}
+
+/// New limits.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
+#[schema(as = ChangeBudget, example = json!({"costNanos": 7_000_000_000_i64}))]
+pub(crate) struct ChangeBudgetBody {
+    /// Nano-dollars; null takes the limit away, left out it stays.
+    #[serde(default, alias = "cost_nanos", deserialize_with = "said")]
+    #[schema(value_type = Option<u64>)]
+    cost_nanos: Option<Option<u64>>,
+    /// Tokens.
+    #[serde(default, deserialize_with = "said")]
+    #[schema(value_type = Option<u64>)]
+    tokens: Option<Option<u64>>,
+    /// Calls.
+    #[serde(default, deserialize_with = "said")]
+    #[schema(value_type = Option<u64>)]
+    calls: Option<Option<u64>>,
+}
+
+/// Tells null from nothing.
+fn said<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Option<u64>>, D::Error> {
+    Option::<u64>::deserialize(deserializer).map(Some)
+}
+
+fn nanos(cost: u64) -> Result<NanoUsd, Detail> {
+    i64::try_from(cost).map(NanoUsd).map_err(|_| Detail::new("/costNanos", "that is more than all money"))
+}
+
+/// Limits past this cannot be counted.
+fn counted(path: &str, limit: u64) -> Result<u64, Detail> {
+    let fits = i64::try_from(limit).is_ok();
+    fits.then_some(limit).ok_or_else(|| Detail::new(path, "that is more than can be counted"))
+}
+
+fn limits((cost, tokens, calls): (Option<u64>, Option<u64>, Option<u64>), faults: &mut Vec<Detail>) -> Limits {
+    let mut good = |limit: Option<Result<u64, Detail>>| match limit {
+        Some(Err(fault)) => {
+            faults.push(fault);
+            None
+        }
+        Some(Ok(limit)) => Some(limit),
+        None => None,
+    };
+    let tokens = good(tokens.map(|limit| counted("/tokens", limit))).map(Tokens);
+    let calls = good(calls.map(|limit| counted("/calls", limit)));
+    let cost = match cost.map(nanos) {
+        Some(Err(fault)) => {
+            faults.push(fault);
+            None
+        }
+        Some(Ok(cost)) => Some(cost),
+        None => None,
+    };
+    Limits { cost, tokens, calls }
+}
+
+fn subject(body: &SubjectBody) -> Result<BudgetSubject, Detail> {
+    let alone = |subject| match &body.id {
+        None => Ok(subject),
+        Some(_) => Err(Detail::new("/subject/id", "only a budget of a user names one")),
+    };
+    match body.kind.as_str() {
+        "tenant" => alone(BudgetSubject::Tenant),
+        "each_user" => alone(BudgetSubject::EachUser),
+        "each_task" => alone(BudgetSubject::EachTask),
+        "user" => {
+            let id = body.id.as_deref().ok_or_else(|| Detail::new("/subject/id", "name the user"))?;
+            let user = id.parse::<UserId>().map_err(|error| Detail::new("/subject/id", error.to_string()))?;
+            Ok(BudgetSubject::User(user))
+        }
+        _ => Err(Detail::new("/subject/type", "use tenant, user, each_user or each_task")),
+    }
+}
+
+fn amount(amount: &Amount) -> Value {
+    json!({"costNanos": amount.cost(), "tokens": amount.tokens(), "calls": amount.calls()})
+}
+
+fn describe(view: &BudgetView) -> Value {
+    let budget = &view.budget;
+    let subject = match budget.subject {
+        BudgetSubject::User(user) => json!({"type": "user", "id": user}),
+        BudgetSubject::Tenant | BudgetSubject::EachUser | BudgetSubject::EachTask => {
+            json!({"type": budget.subject.to_string(), "id": null})
+        }
+    };
+    json!({
+        "id": budget.id,
+        "subject": subject,
+        "period": budget.period,
+        "costNanos": budget.limits.cost,
+        "tokens": budget.limits.tokens,
+        "calls": budget.limits.calls,
+        "used": view.standing.as_ref().map(|standing| amount(&standing.used)),
+        "reserved": view.standing.as_ref().map(|standing| amount(&standing.reserved)),
+        "resetsAt": view.resets_at,
+        "createdAt": budget.created_at,
+        "updatedAt": budget.updated_at,
+    })
+}
+
+/// Create a budget
+///
+/// It holds from the next call on, and counts what its window has used already. A call that a budget does not cover
+/// is refused with `BUDGET_EXCEEDED` before anybody is asked.
+#[utoipa::path(post, path = "/api/budgets", operation_id = "create_budget",
+    tag = "budgets",
+    request_body = NewBudgetBody,
+    responses((status = 201, description = "The budget", body = BudgetSchema)))]
+pub(crate) async fn create(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    asked: Asked,
+    IdempotencyKey(key): IdempotencyKey,
+    body: JsonBody<NewBudgetBody>,
+) -> ApiResult {
+    let new = body.value;
+    let mut faults = Vec::new();
+    let of = subject(&new.subject).map_err(|fault| faults.push(fault)).ok();
+    let period = Period::parse(&new.period);
+    if period.is_none() {
+        faults.push(Detail::new("/period", "use day, month or whole"));
+    }
+    let limits = limits((new.cost_nanos, new.tokens, new.calls), &mut faults);
+    if let Some(problem) = Problem::invalid_all(faults) {
+        return Err(problem);
+    }
+    let (Some(of), Some(period)) = (of, period) else { return Err(Problem::internal("a fault was lost")) };
+    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
+    let (engine, actor) = (state.engine.clone(), actor.clone());
+    attempt
+        .once(async move {
+            let view = engine.create_budget(&actor, of, period, limits).await?;
+            Made::created("/api/budgets", &view.budget.id, &describe(&view))
+        })
+        .await
+}
+
+/// List budgets
+///
+/// Each with what is used and reserved in its present window.
+#[utoipa::path(get, path = "/api/budgets", operation_id = "list_budgets",
+    tag = "budgets",
+    params(
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
+        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
+    ),
+    responses((status = 200, description = "A page of budgets, oldest first", body = BudgetPage)))]
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(&query.only(&["limit", "cursor"])?, "budgets")?;
+    let budgets = state.engine.budgets(actor.scope()).await?;
+    Ok(Json(paging.cut(budgets, |view| view.budget.id.to_string(), |view| describe(&view))))
+}
+
+/// Show a budget
+#[utoipa::path(get, path = "/api/budgets/{id}", operation_id = "show_budget",
+    tag = "budgets",
+    params(("id" = String, Path, format = "uuid", description = "The budget")),
+    responses((status = 200, description = "The budget", body = BudgetSchema)))]
+pub(crate) async fn show(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<Json<Value>> {
+    let id: BudgetId = path.parse("id")?;
+    Ok(Json(describe(&state.engine.budget(actor.scope(), id).await?)))
+}
+
+/// Change a budget's limits
+#[utoipa::path(patch, path = "/api/budgets/{id}", operation_id = "change_budget",
+    tag = "budgets",
+    params(("id" = String, Path, format = "uuid", description = "The budget")),
+    request_body = ChangeBudgetBody,
+    responses((status = 200, description = "The budget", body = BudgetSchema)))]
+pub(crate) async fn change(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+    body: JsonBody<ChangeBudgetBody>,
+) -> ApiResult<Json<Value>> {
+    let id: BudgetId = path.parse("id")?;
+    let known = state.engine.budget(actor.scope(), id).await?.budget.limits;
+    let mut faults = Vec::new();
+    let ChangeBudgetBody { cost_nanos, tokens, calls } = body.value;
+    let said = limits((cost_nanos.flatten(), tokens.flatten(), calls.flatten()), &mut faults);
+    if let Some(problem) = Problem::invalid_all(faults) {
+        return Err(problem);
+    }
+    let limits = Limits {
+        cost: if cost_nanos.is_some() { said.cost } else { known.cost },
+        tokens: if tokens.is_some() { said.tokens } else { known.tokens },
+        calls: if calls.is_some() { said.calls } else { known.calls },
+    };
+    Ok(Json(describe(&state.engine.change_budget(&actor, id, limits).await?)))
+}
+
+/// Remove a budget
+#[utoipa::path(delete, path = "/api/budgets/{id}", operation_id = "remove_budget",
+    tag = "budgets",
+    params(("id" = String, Path, format = "uuid", description = "The budget")),
+    responses((status = 204, description = "Removed")))]
+pub(crate) async fn remove(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<StatusCode> {
+    let id: BudgetId = path.parse("id")?;
+    state.engine.delete_budget(&actor, id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

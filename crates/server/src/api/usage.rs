@@ -1,0 +1,97 @@
+//! Usage: what has been spent, by whom and on what.
+
+use axum::Json;
+use axum::extract::State;
+use kybern_core::budget::{UsageBy, UsageFilter, Window};
+use kybern_core::error::Detail;
+use kybern_core::id::UserId;
+use kybern_core::time::Timestamp;
+use kybern_engine::budget::UsageSum;
+use serde_json::{Value, json};
+
+use crate::auth::Caller;
+use crate::error::{ApiResult, Problem};
+use crate::extract::QueryArgs;
+use crate::schema::budget::UsageReport;
+use crate::state::AppState;
+
+fn describe(sum: &UsageSum) -> Value {
+    let line = &sum.line;
+    json!({
+        "name": sum.name,
+        "calls": line.calls,
+        "failedCalls": line.failed,
+        "estimatedCalls": line.estimated,
+        "inputTokens": line.input_tokens,
+        "cachedTokens": line.cached_tokens,
+        "outputTokens": line.output_tokens,
+        "costNanos": line.cost,
+    })
+}
+
+/// A day of a query, `YYYY-MM-DD`.
+fn day(name: &str, text: &str) -> Result<i64, Detail> {
+    let at = format!("{text}T00:00:00Z").parse::<Timestamp>();
+    at.map(Window::day_of).map_err(|_| Detail::new("", format!("query {name}: {text:?} is no day, write YYYY-MM-DD")))
+}
+
+/// Report usage
+///
+/// Calls, tokens and money, added up by day, model, tool or user. A call counts once it is settled, on the day on
+/// which it began, UTC.
+#[utoipa::path(get, path = "/api/usage", operation_id = "report_usage",
+    tag = "budgets",
+    params(
+        ("by" = Option<String>, Query, description = "`day` (when not given), `model`, `tool` or `user`"),
+        ("from" = Option<String>, Query, description = "The first day, `YYYY-MM-DD`; 29 days before `to` when not given"),
+        ("to" = Option<String>, Query, description = "The last day; today when not given"),
+        ("userId" = Option<String>, Query, format = "uuid", description = "Of one user only"),
+    ),
+    responses((status = 200, description = "The report", body = UsageReport)))]
+pub(crate) async fn report(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
+    let query = query.only(&["by", "from", "to", "userId"])?;
+    let mut faults = Vec::new();
+    let by = match query.get("by").unwrap_or("day") {
+        "day" => Some(UsageBy::Day),
+        "model" => Some(UsageBy::Model),
+        "tool" => Some(UsageBy::Tool),
+        "user" => Some(UsageBy::User),
+        other => {
+            faults.push(Detail::new("", format!("query by: {other:?} is none of day, model, tool, user")));
+            None
+        }
+    };
+    let mut read = |name: &str| match query.get(name).map(|text| day(name, text)) {
+        Some(Err(fault)) => {
+            faults.push(fault);
+            None
+        }
+        Some(Ok(day)) => Some(day),
+        None => None,
+    };
+    let (from, to) = (read("from"), read("to"));
+    let user = match query.get("userId").map(str::parse::<UserId>) {
+        Some(Err(error)) => {
+            faults.push(Detail::new("", format!("query userId: {error}")));
+            None
+        }
+        Some(Ok(user)) => Some(user),
+        None => None,
+    };
+    let to = to.unwrap_or_else(|| state.engine.last_thirty_days().1);
+    let from = from.unwrap_or(to - 29);
+    if from > to {
+        faults.push(Detail::new("", "query from: it lies after to"));
+    }
+    if let Some(problem) = Problem::invalid_all(faults) {
+        return Err(problem);
+    }
+    let Some(by) = by else { return Err(Problem::internal("a fault was lost")) };
+    let sums = state.engine.usage(actor.scope(), by, &UsageFilter { from, to, user }).await?;
+    let items: Vec<Value> = sums.iter().map(describe).collect();
+    Ok(Json(json!({"by": by, "items": items})))
+}
