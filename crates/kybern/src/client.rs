@@ -118,6 +118,14 @@ impl Client {
         self.send(self.request(Method::DELETE, path).timeout(ANSWER)).await
     }
 
+    /// Changes.
+    ///
+    /// # Errors
+    /// [`ClientError`]
+    pub(crate) async fn patch(&self, path: &str, body: &Value) -> Result<Reply, ClientError> {
+        self.send(self.request(Method::PATCH, path).timeout(ANSWER).json(body)).await
+    }
+
     /// The event stream at `path`.
     pub(crate) fn events(&self, path: String) -> Events<'_> {
         Events::new(self, path)

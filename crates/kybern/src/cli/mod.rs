@@ -5,11 +5,13 @@
 
 mod admin;
 mod audit;
+mod budget;
 mod context;
 mod exit;
 mod input;
 mod key;
 mod list;
+mod model;
 mod plan;
 mod task;
 mod tool;
@@ -65,6 +67,14 @@ enum Command {
     /// Look at tools and call them
     #[command(subcommand)]
     Tool(tool::ToolCommand),
+    /// Look at language models and try them
+    #[command(subcommand)]
+    Model(model::ModelCommand),
+    /// Limit what may be spent
+    #[command(subcommand)]
+    Budget(budget::BudgetCommand),
+    /// Say what was spent, on what and by whom
+    Usage(budget::UsageArgs),
     /// Make and revoke API keys
     #[command(subcommand)]
     Key(key::KeyCommand),
@@ -122,6 +132,9 @@ async fn run(command: Command, context: &mut Context) -> Result<ExitCode, Failur
         Command::Task(command) => task::run(command, context).await,
         Command::Plan(command) => plan::run(command, context).await,
         Command::Tool(command) => tool::run(command, context).await,
+        Command::Model(command) => model::run(command, context).await,
+        Command::Budget(command) => budget::run(command, context).await,
+        Command::Usage(args) => budget::usage(args, context).await,
         Command::Key(command) => key::run(command, context).await,
         Command::Audit(command) => audit::run(command, context).await,
     };

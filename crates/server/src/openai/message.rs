@@ -3,7 +3,6 @@
 use kybern_core::error::Detail;
 use kybern_core::model::{Image, ModelMessage, Part, Reasoning, Role, ToolAnswer, ToolCall};
 use serde::Deserialize;
-use serde_json::Value;
 use utoipa::ToSchema;
 
 /// A message.
@@ -15,7 +14,7 @@ pub(crate) struct MessageBody {
     role: String,
     /// Text, or a list of parts `{"type":"text","text"}` and `{"type":"image_url","image_url":{"url"}}`.
     #[serde(default)]
-    #[schema(value_type = Option<Value>)]
+    #[schema(value_type = Option<serde_json::Value>)]
     content: Option<Content>,
     /// The calls of an assistant's message.
     #[serde(default)]

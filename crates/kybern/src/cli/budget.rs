@@ -1,0 +1,250 @@
+//! `kybern budget` and `kybern usage`: what may be spent, and what has been.
+
+use clap::{Args, Subcommand, ValueEnum};
+use kybern_core::id::BudgetId;
+use kybern_core::money::NanoUsd;
+use serde_json::{Map, Value, json};
+
+use super::list::{Page, items, next_cursor};
+use super::{Context, Exit, Format};
+use crate::client::Body;
+use crate::output::{Failure, Table, field};
+
+/// `kybern budget …`
+#[derive(Subcommand, Debug)]
+pub(super) enum BudgetCommand {
+    /// List the budgets with what is used of them
+    List {
+        #[command(flatten)]
+        page: Page,
+        #[command(flatten)]
+        format: Format,
+    },
+    /// Set a budget
+    Create {
+        /// Whose: tenant, each_user, each_task, or user:ID
+        #[arg(long, default_value = "tenant")]
+        subject: String,
+        /// For how long: day, month; whole for each_task
+        #[arg(long, default_value = "day")]
+        period: String,
+        #[command(flatten)]
+        limits: LimitArgs,
+        #[command(flatten)]
+        format: Format,
+    },
+    /// Give a budget new limits; those that are not stated stay
+    Change {
+        /// The budget's id
+        id: BudgetId,
+        #[command(flatten)]
+        limits: LimitArgs,
+        #[command(flatten)]
+        format: Format,
+    },
+    /// Remove a budget
+    Delete {
+        /// The budget's id
+        id: BudgetId,
+    },
+}
+
+/// What is limited.
+#[derive(Args, Clone, Copy, Debug, Default)]
+#[group(required = true, multiple = true)]
+pub(super) struct LimitArgs {
+    /// Dollars, such as 5 or 0.25
+    #[arg(long, value_parser = dollars)]
+    usd: Option<NanoUsd>,
+    /// Tokens, read and written
+    #[arg(long)]
+    tokens: Option<u64>,
+    /// Calls of models and tools
+    #[arg(long)]
+    calls: Option<u64>,
+}
+
+/// Dollars to the nano-dollar, without a float in between.
+fn dollars(text: &str) -> Result<NanoUsd, String> {
+    let wrong = || "is no amount of dollars, such as 5 or 0.25".to_owned();
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let digits = |text: &str| text.chars().all(|c| c.is_ascii_digit());
+    if (whole.is_empty() && part.is_empty()) || !digits(whole) || !digits(part) || part.len() > 9 {
+        return Err(wrong());
+    }
+    let whole: i64 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| wrong())? };
+    let part: i64 = format!("{part:0<9}").parse().map_err(|_| wrong())?;
+    whole.checked_mul(1_000_000_000).and_then(|nanos| nanos.checked_add(part)).map(NanoUsd).ok_or_else(wrong)
+}
+
+impl LimitArgs {
+    fn body(self) -> Map<String, Value> {
+        let limits = [
+            ("costNanos", self.usd.map(|usd| json!(usd))),
+            ("tokens", self.tokens.map(|tokens| json!(tokens))),
+            ("calls", self.calls.map(|calls| json!(calls))),
+        ];
+        limits.into_iter().filter_map(|(name, limit)| Some((name.to_owned(), limit?))).collect()
+    }
+}
+
+pub(super) async fn run(command: BudgetCommand, context: &mut Context) -> Result<Exit, Failure> {
+    match command {
+        BudgetCommand::List { page, format } => list(&page, format, context).await,
+        BudgetCommand::Create { subject, period, limits, format } => {
+            let subject = match subject.split_once(':') {
+                Some((kind, id)) => json!({"type": kind, "id": id}),
+                None => json!({"type": subject}),
+            };
+            let mut body = limits.body();
+            body.insert("subject".to_owned(), subject);
+            body.insert("period".to_owned(), json!(period));
+            let client = context.connect().await?;
+            let reply = client.post("/api/budgets", Body::Json(&Value::Object(body)), None).await?;
+            if format.json {
+                context.raw(&reply);
+            } else {
+                context.screen().line(format!("budget {} is set", field(&reply.value, "id")));
+            }
+            Ok(Exit::Done)
+        }
+        BudgetCommand::Change { id, limits, format } => {
+            let client = context.connect().await?;
+            let reply = client.patch(&format!("/api/budgets/{id}"), &Value::Object(limits.body())).await?;
+            if format.json {
+                context.raw(&reply);
+            } else {
+                context.screen().line(format!("budget {id} is changed"));
+            }
+            Ok(Exit::Done)
+        }
+        BudgetCommand::Delete { id } => {
+            let client = context.connect().await?;
+            client.delete(&format!("/api/budgets/{id}")).await?;
+            context.screen().line(format!("budget {id} is removed"));
+            Ok(Exit::Done)
+        }
+    }
+}
+
+fn money(nanos: &Value) -> String {
+    nanos.as_i64().map(|nanos| NanoUsd(nanos).to_string()).unwrap_or_default()
+}
+
+/// What is limited, and what is used and reserved of it: `$1.2 + $0.25 of $5`.
+fn of(budget: &Value, name: &str, shown: impl Fn(&Value) -> String) -> String {
+    let limit = &budget[name];
+    if limit.is_null() {
+        return String::new();
+    }
+    let (used, reserved) = (&budget["used"][name], &budget["reserved"][name]);
+    if used.is_null() {
+        return shown(limit);
+    }
+    let reserved = if reserved.as_i64() == Some(0) { String::new() } else { format!(" + {}", shown(reserved)) };
+    format!("{}{reserved} of {}", shown(used), shown(limit))
+}
+
+async fn list(page: &Page, format: Format, context: &mut Context) -> Result<Exit, Failure> {
+    let client = context.connect_to_read().await?;
+    let reply = client.get("/api/budgets", &page.query()).await?;
+    if format.json {
+        context.raw(&reply);
+        return Ok(Exit::Done);
+    }
+    let mut table = Table::new(&["ID", "WHOSE", "PERIOD", "MONEY", "TOKENS", "CALLS"]);
+    for budget in items(&reply.value) {
+        let subject = &budget["subject"];
+        let whose = match subject["id"].as_str() {
+            Some(id) => format!("user {id}"),
+            None => field(subject, "type"),
+        };
+        table.row([
+            field(budget, "id").into(),
+            whose.into(),
+            field(budget, "period").into(),
+            of(budget, "costNanos", money).into(),
+            of(budget, "tokens", ToString::to_string).into(),
+            of(budget, "calls", ToString::to_string).into(),
+        ]);
+    }
+    let paint = context.screen().paint();
+    context.screen().line(table.render(paint));
+    if let Some(cursor) = next_cursor(&reply.value) {
+        context.screen().line(format!("more: kybern budget list --cursor {cursor}"));
+    }
+    Ok(Exit::Done)
+}
+
+/// By what usage is added up.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum By {
+    Day,
+    Model,
+    Tool,
+    User,
+}
+
+/// `kybern usage`
+#[derive(Args, Debug)]
+pub(super) struct UsageArgs {
+    /// By what it is added up
+    #[arg(long, value_enum, default_value = "day")]
+    by: By,
+    /// The first day, YYYY-MM-DD
+    #[arg(long, value_name = "DAY")]
+    from: Option<String>,
+    /// The last day; today when not stated
+    #[arg(long, value_name = "DAY")]
+    to: Option<String>,
+    /// Of one user only
+    #[arg(long, value_name = "USER")]
+    user: Option<String>,
+    #[command(flatten)]
+    format: Format,
+}
+
+pub(super) async fn usage(args: UsageArgs, context: &mut Context) -> Result<Exit, Failure> {
+    let (by, head) = match args.by {
+        By::Day => ("day", "DAY"),
+        By::Model => ("model", "MODEL"),
+        By::Tool => ("tool", "TOOL"),
+        By::User => ("user", "USER"),
+    };
+    let client = context.connect_to_read().await?;
+    let query = [("by", Some(by.to_owned())), ("from", args.from), ("to", args.to), ("userId", args.user)];
+    let reply = client.get("/api/usage", &query).await?;
+    if args.format.json {
+        context.raw(&reply);
+        return Ok(Exit::Done);
+    }
+    let mut table = Table::new(&[head, "CALLS", "FAILED", "TOKENS IN", "TOKENS OUT", "COST"]);
+    for line in items(&reply.value) {
+        table.row([
+            field(line, "name").into(),
+            field(line, "calls").into(),
+            field(line, "failedCalls").into(),
+            field(line, "inputTokens").into(),
+            field(line, "outputTokens").into(),
+            money(&line["costNanos"]).into(),
+        ]);
+    }
+    let paint = context.screen().paint();
+    context.screen().line(table.render(paint));
+    Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dollars_are_read_to_the_nano_dollar() {
+        for (text, nanos) in [("5", 5_000_000_000), ("0.25", 250_000_000), (".5", 500_000_000), ("0.000000001", 1)] {
+            assert_eq!(dollars(text), Ok(NanoUsd(nanos)), "{text}");
+        }
+        for wrong in ["", ".", "-1", "1e3", "0.0000000001", "five", "99999999999"] {
+            assert!(dollars(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! `kybern model`: the language models, and whether they answer.
+
+use clap::Subcommand;
+use serde_json::{Value, json};
+
+use super::{Context, Exit, Format};
+use crate::client::{Body, ClientError};
+use crate::output::{Failure, Table, field, short};
+
+/// `kybern model …`
+#[derive(Subcommand, Debug)]
+pub(super) enum ModelCommand {
+    /// List the models of the configured providers
+    List {
+        #[command(flatten)]
+        format: Format,
+    },
+    /// Ask a model for one word, or one model of each provider
+    Test {
+        /// The model, `provider/model`; one of each provider when it is left out
+        model: Option<String>,
+        #[command(flatten)]
+        format: Format,
+    },
+}
+
+pub(super) async fn run(command: ModelCommand, context: &mut Context) -> Result<Exit, Failure> {
+    match command {
+        ModelCommand::List { format } => list(format, context).await,
+        ModelCommand::Test { model, format } => test(model, format, context).await,
+    }
+}
+
+fn entries(list: &Value) -> &[Value] {
+    list.get("data").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+async fn list(format: Format, context: &mut Context) -> Result<Exit, Failure> {
+    let client = context.connect_to_read().await?;
+    let reply = client.get("/v1/models", &[]).await?;
+    if format.json {
+        context.raw(&reply);
+        return Ok(Exit::Done);
+    }
+    let models = entries(&reply.value);
+    if models.is_empty() {
+        let screen = context.screen();
+        screen.line("No provider of language models is configured: only the built-in rules answer.");
+        screen.line("Set OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY or OLLAMA_HOST, or a");
+        screen.line("[providers.NAME], and start the server again. docs/models.md says more.");
+        return Ok(Exit::Done);
+    }
+    let mut table = Table::new(&["MODEL", "OF"]);
+    for model in models {
+        table.row([field(model, "id").into(), field(model, "owned_by").into()]);
+    }
+    let paint = context.screen().paint();
+    context.screen().line(table.render(paint));
+    Ok(Exit::Done)
+}
+
+/// The first model of each provider.
+fn one_of_each(models: &[Value]) -> Vec<String> {
+    let mut owners: Vec<String> = vec!["kybern".to_owned()];
+    let mut chosen = Vec::new();
+    for model in models {
+        let owner = field(model, "owned_by");
+        if !owners.contains(&owner) {
+            owners.push(owner);
+            chosen.push(field(model, "id"));
+        }
+    }
+    chosen
+}
+
+async fn test(model: Option<String>, format: Format, context: &mut Context) -> Result<Exit, Failure> {
+    let client = context.connect().await?;
+    let models = match model {
+        Some(model) => vec![model],
+        None => one_of_each(entries(&client.get("/v1/models", &[]).await?.value)),
+    };
+    if models.is_empty() {
+        return Err(Failure::usage("no model is known", "name one: kybern model test provider/model"));
+    }
+    let paint = context.screen().paint();
+    let (mut exit, mut results) = (Exit::Done, Vec::new());
+    for model in models {
+        let body = json!({
+            "model": model,
+            "messages": [{"role": "user", "content": "Answer with the one word: ready"}],
+            "max_tokens": 64,
+        });
+        match client.post("/v1/chat/completions", Body::Json(&body), None).await {
+            Ok(reply) => {
+                let message = &reply.value["choices"][0]["message"];
+                let said = message.get("content").map(|text| short(text, 60)).unwrap_or_default();
+                let usage = &reply.value["usage"];
+                let tokens = format!("{} in, {} out", field(usage, "prompt_tokens"), field(usage, "completion_tokens"));
+                results.push(json!({"model": model, "ok": true, "reply": message["content"], "usage": usage}));
+                if !format.json {
+                    let by = field(&reply.value, "model");
+                    context.screen().line(format!("{} {by}  {said}  {}", paint.good("✓"), paint.dim(&tokens)));
+                }
+            }
+            Err(ClientError::Api(error)) => {
+                exit = Exit::Failed;
+                results.push(json!({"model": model, "ok": false, "error": error.to_string()}));
+                if !format.json {
+                    context.screen().line(format!("{} {model}  {error}", paint.bad("✗")));
+                }
+            }
+            Err(other) => return Err(other.into()),
+        }
+    }
+    if format.json {
+        context.screen().line(Value::Array(results).to_string());
+    }
+    Ok(exit)
+}
