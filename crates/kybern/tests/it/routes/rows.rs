@@ -252,7 +252,7 @@ fn chat(_things: &Things, n: u32) -> Value {
 fn budget(things: &Things, n: u32) -> Value {
     let subjects = [json!({"type": "each_user"}), json!({"type": "user", "id": things.user})];
     let subject = &subjects[usize::try_from(n).unwrap() % 2];
-    let period = if n / 2 % 2 == 0 { "day" } else { "month" };
+    let period = if (n / 2).is_multiple_of(2) { "day" } else { "month" };
     json!({"subject": subject, "period": period, "calls": 100_000 + n})
 }
 
