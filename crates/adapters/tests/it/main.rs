@@ -8,6 +8,7 @@ mod http;
 mod keys;
 mod mail;
 mod mime;
+mod models;
 mod offline;
 mod peer;
 mod tls;

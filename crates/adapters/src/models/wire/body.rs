@@ -6,6 +6,9 @@ use kybern_core::model::{ModelFailure, ModelFailureKind};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+/// Fields that are never passed on, wherever the format has them: who answers, and how.
+const RESERVED: [&str; 2] = ["model", "stream"];
+
 /// An object on its way.
 pub(super) struct Body {
     out: Vec<u8>,
@@ -42,7 +45,8 @@ impl Body {
     /// Writes what the caller wants passed on, except fields that are there already.
     pub(super) fn finish(mut self, extra: &Map<String, Value>) -> Result<Bytes, ModelFailure> {
         let mut first = self.names.is_empty();
-        for (name, value) in extra.iter().filter(|(name, _)| !self.names.contains(&name.as_str())) {
+        let is_free = |name: &str| !RESERVED.contains(&name) && !self.names.contains(&name);
+        for (name, value) in extra.iter().filter(|(name, _)| is_free(name)) {
             if !first {
                 self.out.push(b',');
             }
@@ -71,7 +75,7 @@ mod tests {
         let mut body = Body::with_capacity(10);
         body.field("model", "m").unwrap();
         body.maybe("seed", None::<u8>).unwrap();
-        let extra = json!({"model": "other", "top_k": 3});
+        let extra = json!({"model": "other", "top_k": 3, "stream": true});
         let bytes = body.finish(extra.as_object().unwrap()).unwrap();
         assert_eq!(bytes, r#"{"model":"m","top_k":3}"#);
         assert_eq!(Body::with_capacity(2).finish(&Map::new()).unwrap(), "{}");
