@@ -104,6 +104,9 @@ impl Channel {
     }
 }
 
+/// The most bytes that room is made for because a header announces them.
+const FIRST_BYTES: usize = 1 << 20;
+
 /// Reads all of an answer.
 pub(super) async fn read(
     answer: &mut Opened,
@@ -114,7 +117,7 @@ pub(super) async fn read(
     if declared > max_bytes {
         return Err(too_large(max_bytes));
     }
-    let mut body = Vec::with_capacity(declared);
+    let mut body = Vec::with_capacity(declared.min(FIRST_BYTES));
     while let Some(chunk) = deadlines.wait(answer.chunk()).await?.map_err(of_http)? {
         if chunk.len() > max_bytes - body.len() {
             return Err(too_large(max_bytes));

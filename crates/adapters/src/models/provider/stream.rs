@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use kybern_core::model::{ModelEvent, ModelFailure, ModelFailureKind};
 use kybern_core::ports::ModelStream;
+use kybern_core::time::Millis;
 
 use super::MAX_REPLY_BYTES;
 use super::deadlines::Deadlines;
@@ -16,6 +17,9 @@ use crate::models::wire::{StreamDecoder, WireFormat, events_of};
 
 /// Pieces that are ready are taken together up to this many bytes.
 const BATCH_BYTES: usize = 256 << 10;
+
+/// How long the end of the body is waited for after that of the reply.
+const SETTLE: Millis = Millis(100);
 
 struct Reply {
     channel: Arc<Channel>,
@@ -28,6 +32,8 @@ struct Reply {
     /// How it broke, to be told after what is ready.
     failure: Option<ModelFailure>,
     ended: bool,
+    /// Whether the body was not read to its end although the reply is at its own.
+    has_rest: bool,
     bytes: usize,
     events: usize,
 }
@@ -56,6 +62,7 @@ pub(super) async fn open(
         ready,
         failure: None,
         ended: is_json,
+        has_rest: false,
         bytes: 0,
         events: 0,
     };
@@ -83,6 +90,7 @@ impl ModelStream for Reply {
                 return Err(failure);
             }
             if self.ended {
+                self.settle().await;
                 return Ok(Vec::new());
             }
             self.pull().await;
@@ -164,15 +172,26 @@ impl Reply {
         }
     }
 
-    /// The reply is at its end. What is left of the body is taken when it is here already, so that the connection can
-    /// be used again.
+    /// The reply is at its end; that of the body follows.
     fn finish(&mut self) {
         self.ended = true;
-        while let Some(Ok(Some(rest))) = self.answer.chunk_now() {
-            self.bytes += rest.len();
-            if self.bytes > MAX_REPLY_BYTES {
-                return;
-            }
+        self.has_rest = true;
+    }
+
+    /// Takes what is left of the body after the reply, for a moment: a connection that was read to its end can be
+    /// used again. Whoever drops the stream before may lose the connection, nothing else.
+    async fn settle(&mut self) {
+        if std::mem::take(&mut self.has_rest) {
+            let rest = async {
+                while let Ok(Some(rest)) = self.answer.chunk().await {
+                    self.bytes += rest.len();
+                    if self.bytes > MAX_REPLY_BYTES {
+                        return;
+                    }
+                }
+            };
+            // Whether it came to its end shows in the connection alone.
+            drop(tokio::time::timeout(SETTLE.as_duration(), rest).await);
         }
     }
 

@@ -6,8 +6,8 @@ use kybern_core::model::{ModelFailure, ModelFailureKind};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// Fields that are never passed on, wherever the format has them: who answers, and how.
-const RESERVED: [&str; 2] = ["model", "stream"];
+/// Fields that are never passed on, in whatever format: who answers, how, and how much may be spent.
+const RESERVED: [&str; 6] = ["model", "stream", "n", "max_tokens", "max_completion_tokens", "max_output_tokens"];
 
 /// An object on its way.
 pub(super) struct Body {

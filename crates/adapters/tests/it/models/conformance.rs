@@ -1,12 +1,16 @@
 //! What every provider does over a real connection when nothing is wrong.
 
+use std::io::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use kybern_core::model::{Assembly, EmbedRequest, ModelEvent, ModelFailure, ModelFailureKind};
 use kybern_core::ports::{LanguageModel as _, ModelStream};
 
-use super::server::{Act, LAST, LONG, Server, answer, chunk, head, question};
+use super::server::{self, Act, LAST, LONG, Server, answer, chunk, head, question};
 use super::{PROVIDERS, fixture, fixtures, format_of, streamed};
+use crate::peer;
 
 /// Reads a stream to its end: what came of it, and how it ended.
 pub(super) async fn drain(mut stream: Box<dyn ModelStream>) -> (Assembly, Result<(), ModelFailure>) {
@@ -128,4 +132,32 @@ async fn vectors_and_lists_come_over_the_wire() {
     assert_eq!((failure.kind, failure.provider.as_str()), (ModelFailureKind::Unsupported, "anthropic"));
     let failure = Server::start(false, Vec::new).provider("perplexity").models(LONG).await.unwrap_err();
     assert_eq!(failure.kind, ModelFailureKind::Unsupported);
+}
+
+#[tokio::test]
+async fn a_connection_is_used_again() {
+    let (events, json) = (fixture("openai", "plain.sse"), fixture("openai", "plain.json"));
+    let connections = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&connections);
+    let address = peer::listen(move |_, mut tcp| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        while let Some(seen) = server::read(&mut tcp, false) {
+            let streams = seen.head.contains("accept: text/event-stream");
+            let (kind, body) = if streams { ("text/event-stream", &events) } else { ("application/json", &json) };
+            let head = format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ntransfer-encoding: chunked\r\n\r\n");
+            let bytes = [head.as_bytes(), &body.chunks(50).flat_map(chunk).collect::<Vec<_>>(), LAST].concat();
+            tcp.write_all(&bytes).unwrap();
+        }
+    });
+    let provider = server::provider_at("openai", &format!("http://{address}/v1"), true);
+    for _ in 0..5 {
+        let (assembly, end) = drain(provider.stream(&question(), LONG).await.unwrap()).await;
+        assert!(end.is_ok() && assembly.finished().is_some());
+        provider.complete(&question(), LONG).await.unwrap();
+    }
+    // One, unless a request was faster than the return of the connection before it.
+    let made = connections.load(Ordering::SeqCst);
+    assert!(made <= 3, "{made} connections for ten requests");
+    let side_by_side = (0..64).map(|_| async { provider.complete(&question(), LONG).await.unwrap() });
+    assert_eq!(futures::future::join_all(side_by_side).await.len(), 64);
 }

@@ -169,6 +169,39 @@ fn images_of_tools_are_not_lost() {
 }
 
 #[test]
+fn images_of_the_model_itself_are_refused() {
+    let messages = vec![ModelMessage { role: Role::Assistant, parts: vec![picture()] }];
+    let request = ModelRequest { messages, ..plain("m") };
+    for format in WireFormat::ALL {
+        let failure = format.encode(&request, false, ProviderKind::OpenAi.quirks()).unwrap_err();
+        assert_eq!(failure.kind, ModelFailureKind::Unsupported, "{format:?}");
+    }
+}
+
+#[test]
+fn calls_and_answers_keep_one_id_at_every_provider() {
+    let id = "functions.find:0/of-another-provider-with-a-very-long-id-indeed-1234";
+    let messages = vec![
+        ModelMessage { role: Role::Assistant, parts: vec![call(id, "find", "{}")] },
+        ModelMessage { role: Role::Tool, parts: vec![answer(id, "find", "Found.", false)] },
+    ];
+    let request = ModelRequest { messages, ..plain("m") };
+    for kind in [ProviderKind::OpenAi, ProviderKind::Mistral, ProviderKind::Anthropic] {
+        let wire = kind.quirks().format.encode(&request, false, kind.quirks()).unwrap();
+        let body: Value = serde_json::from_slice(&wire.body).unwrap();
+        let at = |pointer: &str| body.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+        let (called, answered) = match kind {
+            ProviderKind::Anthropic => ("/messages/0/content/0/id", "/messages/1/content/0/tool_use_id"),
+            _ => ("/messages/0/tool_calls/0/id", "/messages/1/tool_call_id"),
+        };
+        let called = at(called).unwrap();
+        assert_eq!(Some(called.as_str()), at(answered).as_deref(), "{kind:?}");
+        assert!(called != id && called.len() <= 40, "{called}");
+        assert_eq!(called.len() == 9, kind == ProviderKind::Mistral);
+    }
+}
+
+#[test]
 fn a_choice_without_its_tool_contradicts_itself() {
     for format in WireFormat::ALL {
         let nothing = ModelRequest { function_choice: FunctionChoice::Required, ..plain("m") };

@@ -116,7 +116,8 @@ fn play(act: Act, tcp: &mut TcpStream) -> std::io::Result<()> {
     }
 }
 
-fn read(tcp: &mut TcpStream, head_only: bool) -> Option<Seen> {
+/// The next request; nothing when the client has gone.
+pub(super) fn read(tcp: &mut TcpStream, head_only: bool) -> Option<Seen> {
     let mut seen = Seen::default();
     while let Some(line) = peer::read_line(tcp).filter(|line| !line.is_empty()) {
         seen.head += &line.to_ascii_lowercase();

@@ -5,9 +5,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::messages::Messages;
-use crate::models::quirks::{ClaudeThinking, claude_takes_sampling, claude_thinking};
+use crate::models::quirks::{ClaudeThinking, Images, claude_takes_sampling, claude_thinking};
 use crate::models::wire::body::Body;
-use crate::models::wire::openai_chat::size_of;
+use crate::models::wire::openai_chat::{check_images, size_of};
 use crate::models::wire::{WireRequest, find_tool, no_such_tool, unsupported};
 
 /// The version of the format.
@@ -20,8 +20,9 @@ const MIN_BUDGET: u32 = 1024;
 /// The request.
 ///
 /// # Errors
-/// `Unsupported` for a JSON answer without a schema.
+/// `Unsupported` for a JSON answer without a schema, and for images in messages of the model itself.
 pub fn encode(request: &ModelRequest, stream: bool) -> Result<WireRequest, ModelFailure> {
+    check_images(request, Images::Any, "anthropic")?;
     let mut body = Body::with_capacity(1024 + size_of(request));
     body.field("model", &request.model)?;
     let max_tokens = request.max_output_tokens.unwrap_or(DEFAULT_MAX_TOKENS);
