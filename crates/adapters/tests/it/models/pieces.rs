@@ -1,7 +1,10 @@
 //! A stream means the same wherever its bytes are cut.
 
+use kybern_adapters::models::wire::failure::{Headers, of_answer};
+use kybern_core::model::ModelEvent;
 use proptest::prelude::*;
 
+use super::decode::parse_http;
 use super::{PROVIDERS, fixtures, format_of, stream};
 
 /// Longer streams are cut at random places only.
@@ -67,6 +70,35 @@ proptest! {
             let (_, end) = stream(format, &[&body]);
             prop_assert!(end.is_err());
             prop_assert!(format.decode(&body).is_err());
+        }
+    }
+
+    #[test]
+    fn a_broken_answer_never_does_more_than_fail(
+        provider in proptest::sample::select(PROVIDERS.to_vec()),
+        at in any::<proptest::sample::Index>(),
+        put in proptest::collection::vec(any::<u8>(), 0..6),
+        drop in 0_usize..40,
+    ) {
+        let format = format_of(provider);
+        let broken = |bytes: &[u8]| {
+            let at = at.index(bytes.len());
+            let after = (at + drop).min(bytes.len());
+            [&bytes[..at], &put, &bytes[after..]].concat()
+        };
+        for (name, bytes) in fixtures(provider, ".sse") {
+            let (events, end) = stream(format, &[&broken(&bytes)]);
+            let finished = events.iter().filter(|event| matches!(event, ModelEvent::Finished { .. })).count();
+            prop_assert_eq!(finished, usize::from(end.is_ok()), "{}/{}", provider, name);
+        }
+        for (_, bytes) in fixtures(provider, ".json") {
+            let _ = format.decode(&broken(&bytes));
+        }
+        for (_, bytes) in fixtures(provider, ".http") {
+            let (status, headers, body) = parse_http(&bytes);
+            let failure = of_answer(status, &Headers(&headers), &broken(&body));
+            prop_assert_eq!(failure.status, Some(status));
+            prop_assert!(!failure.message.is_empty() && !failure.message.contains(char::is_control));
         }
     }
 }

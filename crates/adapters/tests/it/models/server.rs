@@ -180,4 +180,4 @@ pub(super) fn question() -> ModelRequest {
 
 /// Times that no test comes near, unless it wants to.
 pub(super) const LONG: ModelTimeouts =
-    ModelTimeouts { connect: Millis(20_000), first: Millis(20_000), between: Millis(20_000), whole: Millis(20_000) };
+    ModelTimeouts { connect: Millis(60_000), first: Millis(60_000), between: Millis(60_000), whole: Millis(60_000) };
