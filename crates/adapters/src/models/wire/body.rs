@@ -7,7 +7,16 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// Fields that are never passed on, in whatever format: who answers, how, and how much may be spent.
-const RESERVED: [&str; 6] = ["model", "stream", "n", "max_tokens", "max_completion_tokens", "max_output_tokens"];
+const RESERVED: [&str; 8] = [
+    "model",
+    "stream",
+    "n",
+    "candidateCount",
+    "max_tokens",
+    "max_completion_tokens",
+    "max_output_tokens",
+    "maxOutputTokens",
+];
 
 /// An object on its way.
 pub(super) struct Body {
@@ -32,6 +41,18 @@ impl Body {
         write(&mut self.out, name)?;
         self.out.push(b':');
         write(&mut self.out, value)
+    }
+
+    /// Writes a field whose value is another object.
+    pub(super) fn object(&mut self, name: &'static str, object: &Bytes) -> Result<(), ModelFailure> {
+        if !self.names.is_empty() {
+            self.out.push(b',');
+        }
+        self.names.push(name);
+        write(&mut self.out, name)?;
+        self.out.push(b':');
+        self.out.extend_from_slice(object);
+        Ok(())
     }
 
     /// Writes a field that may be missing.

@@ -68,7 +68,8 @@ fn with_image(model: &str, part: Part) -> ModelRequest {
 }
 
 fn options(model: &str) -> ModelRequest {
-    let extra = json!({"top_k": 40, "model": "not this one"});
+    let extra = json!({"top_k": 40, "model": "not this one",
+        "generationConfig": {"topK": 40, "temperature": 0.1, "maxOutputTokens": 9}});
     ModelRequest {
         max_output_tokens: Some(500),
         temperature: Some(1.5),
