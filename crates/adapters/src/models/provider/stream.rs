@@ -45,12 +45,14 @@ pub(super) async fn open(
     mut answer: Opened,
     mut deadlines: Deadlines,
 ) -> Result<Box<dyn ModelStream>, ModelFailure> {
-    let is_json = answer.header("content-type").is_some_and(|kind| kind.starts_with("application/json"));
+    let first = deadlines.wait(answer.chunk()).await?.map_err(of_http)?;
+    let is_whole = is_object(first.as_deref().unwrap_or_default(), answer.header("content-type"));
     let mut ready = Vec::new();
-    if is_json {
+    if is_whole {
         // Some servers do not stream although they are asked to, and some report errors so.
         deadlines.begin();
-        let body = exchange::read(&mut answer, MAX_REPLY_BYTES, &mut deadlines).await?;
+        let begun = first.as_deref().unwrap_or_default().to_vec();
+        let body = exchange::read_on(begun, &mut answer, MAX_REPLY_BYTES, &mut deadlines).await?;
         ready = events_of(format.decode(&body)?);
     }
     let mut reply = Reply {
@@ -61,11 +63,14 @@ pub(super) async fn open(
         decoder: format.decoder(),
         ready,
         failure: None,
-        ended: is_json,
+        ended: is_whole,
         has_rest: false,
         bytes: 0,
         events: 0,
     };
+    if !is_whole {
+        reply.take(Ok(first));
+    }
     while reply.ready.is_empty() && !reply.ended {
         reply.pull().await;
     }
@@ -76,6 +81,15 @@ pub(super) async fn open(
             reply.deadlines.begin();
             Ok(Box::new(reply))
         }
+    }
+}
+
+/// Whether a body is one JSON text and no stream of events, by how it begins: types are often wrong. No line of a stream
+/// begins with a bracket.
+fn is_object(begun: &[u8], content_type: Option<&str>) -> bool {
+    match begun.trim_ascii_start().first() {
+        Some(first) => matches!(first, b'{' | b'['),
+        None => content_type.is_some_and(|kind| kind.starts_with("application/json")),
     }
 }
 
@@ -99,10 +113,14 @@ impl ModelStream for Reply {
 }
 
 impl Reply {
-    /// Waits for a piece of the body and takes it, with those that are here already.
+    /// Waits for a piece of the body and takes it.
     async fn pull(&mut self) {
         let waited = self.deadlines.wait(self.answer.chunk()).await;
-        let mut piece = waited.and_then(|came| came.map_err(of_http));
+        self.take(waited.and_then(|came| came.map_err(of_http)));
+    }
+
+    /// Takes a piece, and those that are here already.
+    fn take(&mut self, mut piece: Result<Option<Bytes>, ModelFailure>) {
         let begun = self.bytes;
         loop {
             match piece {

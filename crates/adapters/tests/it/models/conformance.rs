@@ -73,6 +73,25 @@ async fn every_whole_answer_comes_as_it_is_read() {
 }
 
 #[tokio::test]
+async fn a_wrong_content_type_does_not_matter() {
+    for (name, kind) in [("plain.sse", "application/json"), ("plain.json", "text/event-stream"), ("plain.json", "")] {
+        for folder in ["openai", "openai_responses", "anthropic", "google"] {
+            let bytes = fixture(folder, name);
+            let headers = [("content-type".to_owned(), kind.to_owned())];
+            let server = Server::start(false, move || vec![Act::Send(answer(200, &headers, &bytes))]);
+            let (assembly, end) = drain(server.provider(folder).stream(&question(), LONG).await.unwrap()).await;
+            assert_eq!(end, Ok(()), "{folder} {name} as {kind:?}");
+            assert_eq!(assembly.finished(), format_of(folder).decode(&fixture(folder, "plain.json")).ok());
+        }
+    }
+    let said = br#"{"error":{"message":"no such deployment","type":"invalid_request_error","code":"model_not_found"}}"#;
+    let headers = [("content-type".to_owned(), "text/event-stream".to_owned())];
+    let server = Server::start(false, move || vec![Act::Send(answer(200, &headers, said))]);
+    let failure = server.provider("openai").stream(&question(), LONG).await.err().unwrap();
+    assert_eq!(failure.kind, ModelFailureKind::UnknownModel);
+}
+
+#[tokio::test]
 async fn one_byte_at_a_time_is_good_enough() {
     for provider in PROVIDERS {
         let bytes = fixture(provider, "plain.sse");
