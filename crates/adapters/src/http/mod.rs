@@ -39,6 +39,10 @@ pub const CONNECT_TIMEOUT: Millis = Millis::from_secs(5);
 const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
 /// The most unused connections kept to one host: as many calls as run side by side to one provider of models.
 const MAX_IDLE_PER_HOST: usize = 64;
+/// How often a shared HTTP/2 connection is asked whether it is alive, and how long it may take to say so: calls to a
+/// model wait long, and must not wait on a connection that a router has forgotten.
+const PING_INTERVAL: Duration = Duration::from_secs(10);
+const PING_TIMEOUT: Duration = Duration::from_secs(10);
 /// How this server names itself.
 const USER_AGENT: &str = concat!("kybern/", env!("CARGO_PKG_VERSION"));
 
@@ -137,6 +141,8 @@ fn client(options: &EgressOptions, tls: &ClientConfig, judged: bool) -> reqwest:
         .referer(false)
         .connector_layer(connect::ConnectLimit { default: options.connect_timeout })
         .tcp_nodelay(true)
+        .http2_keep_alive_interval(PING_INTERVAL)
+        .http2_keep_alive_timeout(PING_TIMEOUT)
         .pool_idle_timeout(IDLE_TIMEOUT)
         .pool_max_idle_per_host(MAX_IDLE_PER_HOST)
         .user_agent(USER_AGENT)

@@ -9,6 +9,7 @@ mod keys;
 mod local_tools;
 mod mail;
 mod mime;
+mod models;
 mod offline;
 mod peer;
 mod tls;

@@ -1,9 +1,13 @@
 //! The times of one call, each of which ends it by itself.
 
 use std::future::Future;
+use std::time::Duration;
 
 use kybern_core::model::{ModelFailure, ModelFailureKind, ModelTimeouts};
+use kybern_core::time::Millis;
 use tokio::time::{Instant, timeout_at};
+
+const DAY: Duration = Duration::from_secs(86_400);
 
 /// The times of one call.
 pub(super) struct Deadlines {
@@ -21,8 +25,8 @@ impl Deadlines {
         let now = Instant::now();
         Self {
             timeouts,
-            first: now + timeouts.first.as_duration(),
-            whole: now + timeouts.whole.as_duration(),
+            first: later(now, timeouts.first),
+            whole: later(now, timeouts.whole),
             begun: false,
             waiting: None,
         }
@@ -41,7 +45,7 @@ impl Deadlines {
         let now = Instant::now();
         let (limit, kind) = if self.begun {
             let since = *self.waiting.get_or_insert(now);
-            (since + self.timeouts.between.as_duration(), ModelFailureKind::BetweenTimeout)
+            (later(since, self.timeouts.between), ModelFailureKind::BetweenTimeout)
         } else {
             (self.first, ModelFailureKind::FirstTimeout)
         };
@@ -71,4 +75,9 @@ impl Deadlines {
         };
         ModelFailure::new(kind, message)
     }
+}
+
+/// That much later; a span beyond the end of time is a day.
+fn later(moment: Instant, span: Millis) -> Instant {
+    moment.checked_add(span.as_duration()).unwrap_or(moment + DAY)
 }

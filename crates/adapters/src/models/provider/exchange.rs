@@ -104,6 +104,9 @@ impl Channel {
     }
 }
 
+/// The most bytes that room is made for because a header announces them.
+const FIRST_BYTES: usize = 1 << 20;
+
 /// Reads all of an answer.
 pub(super) async fn read(
     answer: &mut Opened,
@@ -114,9 +117,18 @@ pub(super) async fn read(
     if declared > max_bytes {
         return Err(too_large(max_bytes));
     }
-    let mut body = Vec::with_capacity(declared);
+    read_on(Vec::with_capacity(declared.min(FIRST_BYTES)), answer, max_bytes, deadlines).await
+}
+
+/// Reads the rest of an answer whose body has begun so.
+pub(super) async fn read_on(
+    mut body: Vec<u8>,
+    answer: &mut Opened,
+    max_bytes: usize,
+    deadlines: &mut Deadlines,
+) -> Result<Vec<u8>, ModelFailure> {
     while let Some(chunk) = deadlines.wait(answer.chunk()).await?.map_err(of_http)? {
-        if chunk.len() > max_bytes - body.len() {
+        if chunk.len() > max_bytes.saturating_sub(body.len()) {
             return Err(too_large(max_bytes));
         }
         body.extend_from_slice(&chunk);

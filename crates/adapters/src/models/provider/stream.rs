@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use kybern_core::model::{ModelEvent, ModelFailure, ModelFailureKind};
 use kybern_core::ports::ModelStream;
+use kybern_core::time::Millis;
 
 use super::MAX_REPLY_BYTES;
 use super::deadlines::Deadlines;
@@ -16,6 +17,9 @@ use crate::models::wire::{StreamDecoder, WireFormat, events_of};
 
 /// Pieces that are ready are taken together up to this many bytes.
 const BATCH_BYTES: usize = 256 << 10;
+
+/// How long the end of the body is waited for after that of the reply.
+const SETTLE: Millis = Millis(100);
 
 struct Reply {
     channel: Arc<Channel>,
@@ -28,6 +32,8 @@ struct Reply {
     /// How it broke, to be told after what is ready.
     failure: Option<ModelFailure>,
     ended: bool,
+    /// Whether the body was not read to its end although the reply is at its own.
+    has_rest: bool,
     bytes: usize,
     events: usize,
 }
@@ -39,12 +45,14 @@ pub(super) async fn open(
     mut answer: Opened,
     mut deadlines: Deadlines,
 ) -> Result<Box<dyn ModelStream>, ModelFailure> {
-    let is_json = answer.header("content-type").is_some_and(|kind| kind.starts_with("application/json"));
+    let first = deadlines.wait(answer.chunk()).await?.map_err(of_http)?;
+    let is_whole = is_object(first.as_deref().unwrap_or_default(), answer.header("content-type"));
     let mut ready = Vec::new();
-    if is_json {
+    if is_whole {
         // Some servers do not stream although they are asked to, and some report errors so.
         deadlines.begin();
-        let body = exchange::read(&mut answer, MAX_REPLY_BYTES, &mut deadlines).await?;
+        let begun = first.as_deref().unwrap_or_default().to_vec();
+        let body = exchange::read_on(begun, &mut answer, MAX_REPLY_BYTES, &mut deadlines).await?;
         ready = events_of(format.decode(&body)?);
     }
     let mut reply = Reply {
@@ -55,10 +63,14 @@ pub(super) async fn open(
         decoder: format.decoder(),
         ready,
         failure: None,
-        ended: is_json,
+        ended: is_whole,
+        has_rest: false,
         bytes: 0,
         events: 0,
     };
+    if !is_whole {
+        reply.take(Ok(first));
+    }
     while reply.ready.is_empty() && !reply.ended {
         reply.pull().await;
     }
@@ -69,6 +81,15 @@ pub(super) async fn open(
             reply.deadlines.begin();
             Ok(Box::new(reply))
         }
+    }
+}
+
+/// Whether a body is one JSON text and no stream of events, by how it begins: types are often wrong. No line of a stream
+/// begins with a bracket.
+fn is_object(begun: &[u8], content_type: Option<&str>) -> bool {
+    match begun.trim_ascii_start().first() {
+        Some(first) => matches!(first, b'{' | b'['),
+        None => content_type.is_some_and(|kind| kind.starts_with("application/json")),
     }
 }
 
@@ -83,6 +104,7 @@ impl ModelStream for Reply {
                 return Err(failure);
             }
             if self.ended {
+                self.settle().await;
                 return Ok(Vec::new());
             }
             self.pull().await;
@@ -91,10 +113,14 @@ impl ModelStream for Reply {
 }
 
 impl Reply {
-    /// Waits for a piece of the body and takes it, with those that are here already.
+    /// Waits for a piece of the body and takes it.
     async fn pull(&mut self) {
         let waited = self.deadlines.wait(self.answer.chunk()).await;
-        let mut piece = waited.and_then(|came| came.map_err(of_http));
+        self.take(waited.and_then(|came| came.map_err(of_http)));
+    }
+
+    /// Takes a piece, and those that are here already.
+    fn take(&mut self, mut piece: Result<Option<Bytes>, ModelFailure>) {
         let begun = self.bytes;
         loop {
             match piece {
@@ -164,15 +190,26 @@ impl Reply {
         }
     }
 
-    /// The reply is at its end. What is left of the body is taken when it is here already, so that the connection can
-    /// be used again.
+    /// The reply is at its end; that of the body follows.
     fn finish(&mut self) {
         self.ended = true;
-        while let Some(Ok(Some(rest))) = self.answer.chunk_now() {
-            self.bytes += rest.len();
-            if self.bytes > MAX_REPLY_BYTES {
-                return;
-            }
+        self.has_rest = true;
+    }
+
+    /// Takes what is left of the body after the reply, for a moment: a connection that was read to its end can be
+    /// used again. Whoever drops the stream before may lose the connection, nothing else.
+    async fn settle(&mut self) {
+        if std::mem::take(&mut self.has_rest) {
+            let rest = async {
+                while let Ok(Some(rest)) = self.answer.chunk().await {
+                    self.bytes += rest.len();
+                    if self.bytes > MAX_REPLY_BYTES {
+                        return;
+                    }
+                }
+            };
+            // Whether it came to its end shows in the connection alone.
+            drop(tokio::time::timeout(SETTLE.as_duration(), rest).await);
         }
     }
 

@@ -1,5 +1,5 @@
 //! What is known of each provider: where it is, how a key is shown, and how its chat completions differ from
-//! OpenAI's. The facts stand in [`table`](self), each with its source.
+//! OpenAI's. Each fact stands in the table with its source.
 
 mod names;
 mod table;
@@ -166,6 +166,8 @@ pub struct ChatQuirks {
     pub openai_models: bool,
     /// Whether stop sequences are understood.
     pub stop: bool,
+    /// Whether the ids of calls have nine letters and digits.
+    pub nine_ids: bool,
 }
 
 impl ProviderKind {

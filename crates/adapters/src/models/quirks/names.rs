@@ -6,13 +6,15 @@ fn bare(model: &str) -> &str {
     model.rsplit('/').next().unwrap_or(model)
 }
 
-/// Whether an OpenAI model always thinks, and so refuses sampling parameters:
+/// Whether an OpenAI model always thinks, and so refuses sampling parameters: the o-series, and GPT since 5:
 /// <https://developers.openai.com/api/docs/guides/reasoning>.
 #[must_use]
 pub fn thinks_always(model: &str) -> bool {
     let model = bare(model);
     let o_series = model.strip_prefix('o').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-    o_series || (model.starts_with("gpt-5") && !model.contains("-chat"))
+    let number = model.strip_prefix("gpt-").map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
+    let version = number.flatten().and_then(|number| number.parse::<u32>().ok()).unwrap_or(0);
+    o_series || (version >= 5 && !model.contains("-chat"))
 }
 
 /// The word for an effort at OpenAI. `minimal` belongs to the first GPT-5 alone, its successors say `none`, and the
@@ -20,9 +22,9 @@ pub fn thinks_always(model: &str) -> bool {
 #[must_use]
 pub fn openai_effort(model: &str, effort: Effort) -> &'static str {
     match effort {
-        Effort::Minimal => match bare(model).strip_prefix("gpt-5") {
-            Some(rest) if rest.starts_with('.') => "none",
-            Some(_) => "minimal",
+        Effort::Minimal => match bare(model).strip_prefix("gpt-") {
+            Some(rest) if rest == "5" || rest.starts_with("5-") => "minimal",
+            Some(_) => "none",
             None => "low",
         },
         Effort::Low => "low",
@@ -74,10 +76,10 @@ mod tests {
 
     #[test]
     fn openai_models_are_told_apart() {
-        for model in ["o1", "o3-mini", "o4-mini-2025-04-16", "gpt-5", "gpt-5.1", "openai/gpt-5-nano"] {
+        for model in ["o1", "o3-mini", "o4-mini-2025-04-16", "gpt-5", "gpt-5.1", "gpt-6", "openai/gpt-5-nano"] {
             assert!(thinks_always(model), "{model}");
         }
-        for model in ["gpt-4o", "gpt-5-chat-latest", "omni-moderation-latest", "llama3"] {
+        for model in ["gpt-4o", "gpt-4.1", "gpt-oss-120b", "gpt-5-chat-latest", "omni-moderation-latest", "llama3"] {
             assert!(!thinks_always(model), "{model}");
         }
         let minimal = ["gpt-5-mini", "gpt-5.2", "o3"].map(|model| openai_effort(model, Effort::Minimal));

@@ -19,6 +19,7 @@ const OPENAI_CHAT: ChatQuirks = ChatQuirks {
     reasoning_back: None,
     openai_models: true,
     stop: true,
+    nine_ids: false,
 };
 
 /// What those who copy them have in common.
@@ -109,7 +110,8 @@ static GROQ: Quirks = Quirks {
     ..HOSTED
 };
 
-/// <https://docs.mistral.ai/api>: the word is `any`, the seed `random_seed`; usage comes unasked.
+/// <https://docs.mistral.ai/api>: the word is `any`, the seed `random_seed`; usage comes unasked, and
+/// other ids than nine letters and digits are refused.
 static MISTRAL: Quirks = Quirks {
     kind: ProviderKind::Mistral,
     base_url: "https://api.mistral.ai/v1",
@@ -122,6 +124,7 @@ static MISTRAL: Quirks = Quirks {
         parallel: true,
         strict: true,
         seed: Some("random_seed"),
+        nine_ids: true,
         ..COPY
     },
     ..HOSTED

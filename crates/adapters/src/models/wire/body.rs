@@ -6,6 +6,18 @@ use kybern_core::model::{ModelFailure, ModelFailureKind};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+/// Fields that are never passed on, in whatever format: who answers, how, and how much may be spent.
+const RESERVED: [&str; 8] = [
+    "model",
+    "stream",
+    "n",
+    "candidateCount",
+    "max_tokens",
+    "max_completion_tokens",
+    "max_output_tokens",
+    "maxOutputTokens",
+];
+
 /// An object on its way.
 pub(super) struct Body {
     out: Vec<u8>,
@@ -31,6 +43,18 @@ impl Body {
         write(&mut self.out, value)
     }
 
+    /// Writes a field whose value is another object.
+    pub(super) fn object(&mut self, name: &'static str, object: &Bytes) -> Result<(), ModelFailure> {
+        if !self.names.is_empty() {
+            self.out.push(b',');
+        }
+        self.names.push(name);
+        write(&mut self.out, name)?;
+        self.out.push(b':');
+        self.out.extend_from_slice(object);
+        Ok(())
+    }
+
     /// Writes a field that may be missing.
     pub(super) fn maybe<T: Serialize>(&mut self, name: &'static str, value: Option<T>) -> Result<(), ModelFailure> {
         match value {
@@ -42,7 +66,8 @@ impl Body {
     /// Writes what the caller wants passed on, except fields that are there already.
     pub(super) fn finish(mut self, extra: &Map<String, Value>) -> Result<Bytes, ModelFailure> {
         let mut first = self.names.is_empty();
-        for (name, value) in extra.iter().filter(|(name, _)| !self.names.contains(&name.as_str())) {
+        let is_free = |name: &str| !RESERVED.contains(&name) && !self.names.contains(&name);
+        for (name, value) in extra.iter().filter(|(name, _)| is_free(name)) {
             if !first {
                 self.out.push(b',');
             }
@@ -71,7 +96,7 @@ mod tests {
         let mut body = Body::with_capacity(10);
         body.field("model", "m").unwrap();
         body.maybe("seed", None::<u8>).unwrap();
-        let extra = json!({"model": "other", "top_k": 3});
+        let extra = json!({"model": "other", "top_k": 3, "stream": true});
         let bytes = body.finish(extra.as_object().unwrap()).unwrap();
         assert_eq!(bytes, r#"{"model":"m","top_k":3}"#);
         assert_eq!(Body::with_capacity(2).finish(&Map::new()).unwrap(), "{}");

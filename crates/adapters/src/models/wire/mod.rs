@@ -13,6 +13,7 @@ mod calls;
 pub mod embedding;
 pub mod failure;
 pub mod gemini;
+mod ids;
 mod lenient;
 pub mod listing;
 mod opaque;

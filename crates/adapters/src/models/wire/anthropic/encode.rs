@@ -5,9 +5,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::messages::Messages;
-use crate::models::quirks::{ClaudeThinking, claude_takes_sampling, claude_thinking};
+use crate::models::quirks::{ClaudeThinking, Images, claude_takes_sampling, claude_thinking};
 use crate::models::wire::body::Body;
-use crate::models::wire::openai_chat::size_of;
+use crate::models::wire::openai_chat::{check_images, size_of};
 use crate::models::wire::{WireRequest, find_tool, no_such_tool, unsupported};
 
 /// The version of the format.
@@ -20,13 +20,13 @@ const MIN_BUDGET: u32 = 1024;
 /// The request.
 ///
 /// # Errors
-/// `Unsupported` for a JSON answer without a schema.
+/// `Unsupported` for a JSON answer without a schema, and for images in messages of the model itself.
 pub fn encode(request: &ModelRequest, stream: bool) -> Result<WireRequest, ModelFailure> {
+    check_images(request, Images::Any, "anthropic")?;
     let mut body = Body::with_capacity(1024 + size_of(request));
     body.field("model", &request.model)?;
-    let (thinking, effort, budget) = thinking(request);
-    // A budget is part of the most tokens, and the reply itself needs room too.
-    let max_tokens = request.max_output_tokens.unwrap_or(DEFAULT_MAX_TOKENS).saturating_add(budget);
+    let max_tokens = request.max_output_tokens.unwrap_or(DEFAULT_MAX_TOKENS);
+    let (thinking, effort) = thinking(request, max_tokens);
     body.field("max_tokens", &max_tokens)?;
     let system = request.messages.iter().filter(|message| message.role == Role::System);
     let system = system.map(kybern_core::model::ModelMessage::joined_text).filter(|text| !text.is_empty());
@@ -69,30 +69,28 @@ enum Thinking {
     Adaptive,
 }
 
-/// How the model is told to think, with which effort, and how many tokens that takes on top. A model that must call
-/// a tool cannot think first.
-fn thinking(request: &ModelRequest) -> (Option<Thinking>, Option<&'static str>, u32) {
+/// How the model is told to think, and with which effort. A model that must call a tool cannot think first.
+fn thinking(request: &ModelRequest, max_tokens: u32) -> (Option<Thinking>, Option<&'static str>) {
     let is_forced = matches!(request.function_choice, FunctionChoice::Required | FunctionChoice::Named(_));
-    let Some(effort) = request.effort.filter(|_| !is_forced) else { return (None, None, 0) };
+    let Some(effort) = request.effort.filter(|_| !is_forced) else { return (None, None) };
     match claude_thinking(&request.model) {
-        ClaudeThinking::No => (None, None, 0),
-        ClaudeThinking::Adaptive => {
-            let (word, thinks) = match effort {
-                Effort::Minimal => ("low", false),
-                Effort::Low => ("low", true),
-                Effort::Medium => ("medium", true),
-                Effort::High => ("high", true),
-            };
-            (thinks.then_some(Thinking::Adaptive), Some(word), 0)
-        }
+        ClaudeThinking::No => (None, None),
+        ClaudeThinking::Adaptive => match effort {
+            Effort::Minimal => (None, Some("low")),
+            Effort::Low => (Some(Thinking::Adaptive), Some("low")),
+            Effort::Medium => (Some(Thinking::Adaptive), Some("medium")),
+            Effort::High => (Some(Thinking::Adaptive), Some("high")),
+        },
         ClaudeThinking::Budget => {
-            let budget_tokens = match effort {
-                Effort::Minimal => return (None, None, 0),
+            let wanted = match effort {
+                Effort::Minimal => 0,
                 Effort::Low => MIN_BUDGET,
                 Effort::Medium => 4 * MIN_BUDGET,
                 Effort::High => 16 * MIN_BUDGET,
             };
-            (Some(Thinking::Enabled { budget_tokens }), None, budget_tokens)
+            // The budget is part of the most tokens, which are what the caller pays for: the reply needs room too.
+            let budget_tokens = wanted.min(max_tokens / 2);
+            ((budget_tokens >= MIN_BUDGET).then_some(Thinking::Enabled { budget_tokens }), None)
         }
     }
 }

@@ -6,6 +6,7 @@ use kybern_core::model::{Image, ModelMessage, Part, Reasoning, Role, ToolAnswer,
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 use serde_json::value::RawValue;
 
+use crate::models::wire::ids::{Fitted, IdRule};
 use crate::models::wire::opaque;
 
 /// All messages but the system's. Adjoining messages of one role are joined there.
@@ -49,12 +50,12 @@ enum Block<'a> {
         data: &'a str,
     },
     ToolUse {
-        id: &'a str,
+        id: Fitted<'a>,
         name: &'a str,
         input: Cow<'a, RawValue>,
     },
     ToolResult {
-        tool_use_id: &'a str,
+        tool_use_id: Fitted<'a>,
         content: Vec<Block<'a>>,
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
@@ -84,12 +85,16 @@ fn blocks(parts: &[Part]) -> Vec<Block<'_>> {
             }
             Part::Reasoning(reasoning) => blocks.extend(thinking(reasoning)),
             Part::ToolCall(ToolCall { id, name, arguments }) => {
-                blocks.push(Block::ToolUse { id, name, input: input(arguments) });
+                blocks.push(Block::ToolUse { id: Fitted(id, IdRule::Plain), name, input: input(arguments) });
             }
             Part::ToolAnswer(ToolAnswer { call_id, content, is_error, .. }) => {
                 let text = Some(Block::Text { text: content }).filter(|_| !content.is_empty());
                 let content = text.into_iter().collect();
-                blocks.push(Block::ToolResult { tool_use_id: call_id, content, is_error: *is_error });
+                blocks.push(Block::ToolResult {
+                    tool_use_id: Fitted(call_id, IdRule::Plain),
+                    content,
+                    is_error: *is_error,
+                });
             }
         }
     }

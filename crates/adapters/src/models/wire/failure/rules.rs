@@ -113,7 +113,10 @@ pub(super) fn kind(status: u16, report: &Report) -> Kind {
     if status == 429 && WORDS.iter().any(|(needed, kind)| *kind == Kind::Quota && said(needed)) {
         return Kind::Quota;
     }
-    if let Some((_, kind)) = by_code {
+    // Ollama calls every error `api_error`: what the status says of the request is surer.
+    if let Some((_, kind)) = by_code
+        && !(*kind == Kind::Provider && matches!(by_status, Kind::Request | Kind::Key))
+    {
         return *kind;
     }
     match by_status {

@@ -1,14 +1,17 @@
 //! A request as contents to generate from.
 
+use bytes::Bytes;
 use kybern_core::model::{Effort, FunctionChoice, FunctionSpec, ModelFailure, ModelFailureKind, ModelRequest, Role};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::contents::Contents;
 use crate::models::quirks::Images;
 use crate::models::wire::body::Body;
 use crate::models::wire::openai_chat::{check_images, size_of};
 use crate::models::wire::{WireRequest, find_tool, no_such_tool};
+
+const CONFIG: &str = "generationConfig";
 
 /// The request.
 ///
@@ -29,7 +32,7 @@ pub fn encode(request: &ModelRequest, stream: bool) -> Result<WireRequest, Model
         body.field("systemInstruction", &Instruction { parts: system })?;
     }
     tools(&mut body, request)?;
-    body.field("generationConfig", &config(request))?;
+    body.object(CONFIG, &config(request)?)?;
     let body = body.finish(&request.extra)?;
     let verb = if stream { "streamGenerateContent?alt=sse" } else { "generateContent" };
     let path = format!("{}:{verb}", super::model_path(&request.model));
@@ -48,27 +51,6 @@ struct TextPart {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Config<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_output_tokens: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    temperature: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    top_p: Option<f64>,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    stop_sequences: &'a [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seed: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    response_mime_type: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    response_json_schema: Option<&'a Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    thinking_config: Option<ThinkingConfig>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
 struct ThinkingConfig {
     include_thoughts: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,18 +59,21 @@ struct ThinkingConfig {
     thinking_level: Option<&'static str>,
 }
 
-fn config(request: &ModelRequest) -> Config<'_> {
-    let output = request.output.as_ref();
-    Config {
-        max_output_tokens: request.max_output_tokens,
-        temperature: request.temperature,
-        top_p: request.top_p,
-        stop_sequences: &request.stop,
-        seed: request.seed,
-        response_mime_type: output.map(|_| "application/json"),
-        response_json_schema: output.and_then(|output| output.schema.as_ref()),
-        thinking_config: request.effort.map(|effort| thinking(&request.model, effort)),
+/// How to generate. What the caller passes on of it stands beside what is set here.
+fn config(request: &ModelRequest) -> Result<Bytes, ModelFailure> {
+    let mut config = Body::with_capacity(256);
+    config.maybe("maxOutputTokens", request.max_output_tokens)?;
+    config.maybe("temperature", request.temperature)?;
+    config.maybe("topP", request.top_p)?;
+    config.maybe("stopSequences", Some(&request.stop).filter(|stop| !stop.is_empty()))?;
+    config.maybe("seed", request.seed)?;
+    if let Some(output) = &request.output {
+        config.field("responseMimeType", "application/json")?;
+        config.maybe("responseJsonSchema", output.schema.as_ref())?;
     }
+    config.maybe("thinkingConfig", request.effort.map(|effort| thinking(&request.model, effort)))?;
+    let nothing = Map::new();
+    config.finish(request.extra.get(CONFIG).and_then(Value::as_object).unwrap_or(&nothing))
 }
 
 /// Version 2.5 thinks by a budget, whose smallest value differs by model; its successors by a level:

@@ -4,13 +4,20 @@ use kybern_core::model::{Image, ModelFailure, ModelMessage, ModelRequest, Part, 
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 
 use crate::models::quirks::{ChatQuirks, Images};
+use crate::models::wire::ids::{Fitted, IdRule};
 use crate::models::wire::unsupported;
 
-/// Refuses images that the provider does not take.
+/// The most bytes of a call's id at OpenAI.
+const MAX_ID: usize = 40;
+
+/// Refuses images that the provider does not take, or that stand where none can.
 pub(in crate::models::wire) fn check(request: &ModelRequest, images: Images, who: &str) -> Result<(), ModelFailure> {
-    let parts = request.messages.iter().flat_map(|message| &message.parts);
-    for part in parts {
+    let parts = request.messages.iter().flat_map(|message| message.parts.iter().map(|part| (message.role, part)));
+    for (role, part) in parts {
         match (part, images) {
+            (Part::Image(_), _) if matches!(role, Role::System | Role::Assistant) => {
+                return Err(unsupported("images stand in messages of users and tools only"));
+            }
             (Part::Image(_), Images::No) => return Err(unsupported(format!("{who} takes no images"))),
             (Part::Image(Image::Url { .. }), Images::Data) => {
                 return Err(unsupported(format!("{who} fetches no images: send their bytes")));
@@ -45,6 +52,7 @@ pub(super) struct Messages<'a> {
 
 impl Serialize for Messages<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let ids = if self.chat.nine_ids { IdRule::Nine } else { IdRule::UpTo(MAX_ID) };
         let mut out = serializer.serialize_seq(None)?;
         for message in &self.request.messages {
             match message.role {
@@ -53,8 +61,10 @@ impl Serialize for Messages<'_> {
                     out.serialize_element(&Plain { role, content: &message.joined_text() })?;
                 }
                 Role::User => out.serialize_element(&Said { role: "user", content: Content(&message.parts) })?,
-                Role::Assistant => out.serialize_element(&Assistant::new(message, self.chat.reasoning_back))?,
-                Role::Tool => answers(message, &mut out)?,
+                Role::Assistant => {
+                    out.serialize_element(&Assistant { message, ids, reasoning_back: self.chat.reasoning_back })?
+                }
+                Role::Tool => answers(message, ids, &mut out)?,
             }
         }
         out.end()
@@ -62,12 +72,13 @@ impl Serialize for Messages<'_> {
 }
 
 /// The answers of tools. A tool's message holds text only, so that images follow in the user's name.
-fn answers<S: SerializeSeq>(message: &ModelMessage, out: &mut S) -> Result<(), S::Error> {
+fn answers<S: SerializeSeq>(message: &ModelMessage, ids: IdRule, out: &mut S) -> Result<(), S::Error> {
     let mut images = Vec::new();
     for part in &message.parts {
         match part {
             Part::ToolAnswer(ToolAnswer { call_id, content, .. }) => {
-                out.serialize_element(&Answer { role: "tool", tool_call_id: call_id, content })?;
+                let tool_call_id = Fitted(call_id, ids);
+                out.serialize_element(&Answer { role: "tool", tool_call_id, content })?;
             }
             Part::Image(_) | Part::Text { .. } => images.push(part.clone()),
             Part::Reasoning(_) | Part::ToolCall(_) => {}
@@ -91,7 +102,7 @@ struct Said<'a> {
 #[derive(serde::Serialize)]
 struct Answer<'a> {
     role: &'static str,
-    tool_call_id: &'a str,
+    tool_call_id: Fitted<'a>,
     content: &'a str,
 }
 
@@ -145,14 +156,11 @@ impl Serialize for Source<'_> {
 
 struct Assistant<'a> {
     message: &'a ModelMessage,
+    ids: IdRule,
     reasoning_back: Option<&'static str>,
 }
 
-impl<'a> Assistant<'a> {
-    fn new(message: &'a ModelMessage, reasoning_back: Option<&'static str>) -> Self {
-        Self { message, reasoning_back }
-    }
-
+impl Assistant<'_> {
     fn reasoning(&self) -> String {
         let texts = self.message.parts.iter().filter_map(|part| match part {
             Part::Reasoning(reasoning) => Some(reasoning.text.as_str()),
@@ -166,7 +174,7 @@ impl Serialize for Assistant<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeMap;
         let calls = self.message.parts.iter().filter_map(|part| match part {
-            Part::ToolCall(call) => Some(Call::new(call)),
+            Part::ToolCall(call) => Some(Call::new(call, self.ids)),
             Part::Text { .. } | Part::Image(_) | Part::Reasoning(_) | Part::ToolAnswer(_) => None,
         });
         let calls: Vec<_> = calls.collect();
@@ -190,7 +198,7 @@ impl Serialize for Assistant<'_> {
 
 #[derive(serde::Serialize)]
 struct Call<'a> {
-    id: &'a str,
+    id: Fitted<'a>,
     r#type: &'static str,
     function: CallFunction<'a>,
 }
@@ -202,8 +210,8 @@ struct CallFunction<'a> {
 }
 
 impl<'a> Call<'a> {
-    fn new(call: &'a ToolCall) -> Self {
+    fn new(call: &'a ToolCall, ids: IdRule) -> Self {
         let ToolCall { id, name, arguments } = call;
-        Self { id, r#type: "function", function: CallFunction { name, arguments } }
+        Self { id: Fitted(id, ids), r#type: "function", function: CallFunction { name, arguments } }
     }
 }

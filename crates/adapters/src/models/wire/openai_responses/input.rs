@@ -3,7 +3,11 @@
 use kybern_core::model::{ModelMessage, Part, Reasoning, Role, ToolAnswer, ToolCall};
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 
+use crate::models::wire::ids::{Fitted, IdRule};
 use crate::models::wire::opaque;
+
+/// The most bytes of a call's id.
+const IDS: IdRule = IdRule::UpTo(64);
 use crate::models::wire::openai_chat::Source;
 
 /// All items.
@@ -36,7 +40,7 @@ fn assistant<S: SerializeSeq>(parts: &[Part], out: &mut S) -> Result<(), S::Erro
                 out.serialize_element(&Said { role: "assistant", content: Content::Text(text) })?;
             }
             Part::ToolCall(ToolCall { id, name, arguments }) => {
-                out.serialize_element(&Item::FunctionCall { call_id: id, name, arguments })?;
+                out.serialize_element(&Item::FunctionCall { call_id: Fitted(id, IDS), name, arguments })?;
             }
             Part::Reasoning(reasoning) => {
                 // Only what OpenAI encrypted itself can go back.
@@ -60,7 +64,7 @@ fn answers<S: SerializeSeq>(parts: &[Part], out: &mut S) -> Result<(), S::Error>
             let images = rest.iter().take_while(|part| matches!(part, Part::Image(_))).count();
             let images = rest.get(..images).unwrap_or_default();
             let output = Output { content, images };
-            out.serialize_element(&Item::FunctionCallOutput { call_id, output })?;
+            out.serialize_element(&Item::FunctionCallOutput { call_id: Fitted(call_id, IDS), output })?;
         }
     }
     Ok(())
@@ -115,8 +119,8 @@ impl<'a> Piece<'a> {
 #[derive(serde::Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Item<'a> {
-    FunctionCall { call_id: &'a str, name: &'a str, arguments: &'a str },
-    FunctionCallOutput { call_id: &'a str, output: Output<'a> },
+    FunctionCall { call_id: Fitted<'a>, name: &'a str, arguments: &'a str },
+    FunctionCallOutput { call_id: Fitted<'a>, output: Output<'a> },
     Reasoning { id: &'a str, summary: Summary<'a>, encrypted_content: &'a str },
 }
 
