@@ -129,7 +129,8 @@ pub struct EngineParts {
     pub extractor: Arc<dyn Extractor>,
     /// Runs `agent` steps; without one they are plan faults.
     pub agents: Option<Arc<dyn StepHandler>>,
-    /// Runs `decision` steps; without one they are plan faults.
+    /// Runs `decision` steps in place of the engine's own handler, which asks the language models. Without either they
+    /// are plan faults.
     pub decisions: Option<Arc<dyn StepHandler>>,
     /// The language models.
     pub models: ModelParts,
@@ -201,19 +202,6 @@ impl Engine {
         crate::tools::builtin::register(&mut registry)?;
         let registry = Arc::new(registry);
         let tools = ToolService::new(Arc::clone(&registry));
-        let catalog = Catalog {
-            registry,
-            workflows: parts.settings.workflows.keys().cloned().collect(),
-            agents: parts.agents,
-            decisions: parts.decisions,
-            judged: JudgedPlans::default(),
-            intents: KnownIntents::default(),
-            quarantined: std::sync::RwLock::default(),
-        };
-        let faults = catalog.bundled_faults();
-        if !faults.is_empty() {
-            return Err(StartError::FaultyPlans(faults));
-        }
         let spawned = TaskTracker::new();
         let models = ModelService::new(crate::models::Inner {
             store: Arc::clone(&parts.store),
@@ -226,6 +214,19 @@ impl Engine {
             settings: parts.models.settings,
             again: crate::models::RetryBudget::default(),
         });
+        let catalog = Catalog {
+            registry,
+            workflows: parts.settings.workflows.keys().cloned().collect(),
+            agents: parts.agents,
+            decisions: parts.decisions.or_else(|| crate::models::decisions(&models)),
+            judged: JudgedPlans::default(),
+            intents: KnownIntents::default(),
+            quarantined: std::sync::RwLock::default(),
+        };
+        let faults = catalog.bundled_faults();
+        if !faults.is_empty() {
+            return Err(StartError::FaultyPlans(faults));
+        }
         let slots = Arc::new(tokio::sync::Semaphore::new(parts.settings.slots.max(1)));
         let inner = Inner {
             store: parts.store,

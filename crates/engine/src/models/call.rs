@@ -49,6 +49,8 @@ pub struct Ask {
     pub timeouts: ModelTimeouts,
     /// Whether other models may be asked when the first one fails.
     pub may_fall_back: bool,
+    /// Which of the server's own prompts stands in it, for the audit.
+    pub prompt: Option<String>,
 }
 
 /// One call that was made for a question.

@@ -7,7 +7,9 @@
 
 mod breaker;
 mod call;
+mod decision;
 mod estimate;
+mod prompt;
 mod registry;
 mod retry;
 mod route;
@@ -15,6 +17,7 @@ mod run;
 mod service;
 mod stream;
 
+pub(crate) use decision::handler as decisions;
 pub(crate) use registry::Registry;
 pub(crate) use retry::RetryBudget;
 pub(crate) use service::Inner;

@@ -39,6 +39,8 @@ pub(crate) struct Run {
     deadline: Timestamp,
     /// About how many tokens the question is.
     pub(crate) about: u64,
+    /// Which of the server's own prompts stands in it.
+    pub(crate) prompt: Option<String>,
     held: Option<Held>,
     spent: NanoUsd,
     tries: Vec<Try>,
@@ -57,7 +59,18 @@ impl Run {
     pub(crate) fn new(inner: &Arc<Inner>, caller: Caller, kind: SpendKind, whole: Millis) -> Self {
         let begun = inner.clock.now();
         let (inner, deadline) = (Arc::clone(inner), begun.plus(whole));
-        Self { inner, caller, kind, begun, deadline, about: 0, held: None, spent: NanoUsd(0), tries: Vec::new() }
+        Self {
+            inner,
+            caller,
+            kind,
+            begun,
+            deadline,
+            about: 0,
+            prompt: None,
+            held: None,
+            spent: NanoUsd(0),
+            tries: Vec::new(),
+        }
     }
 
     /// The time that is left.
@@ -207,6 +220,7 @@ impl Run {
                 "finish": finish,
                 "durationMs": now.since(self.begun),
                 "task": self.caller.tree.map(|(task, _)| task),
+                "prompt": self.prompt,
             }),
         };
         let (inner, scope) = (Arc::clone(&self.inner), self.caller.scope);

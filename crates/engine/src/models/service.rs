@@ -206,6 +206,7 @@ impl ModelService {
         let candidates = found.map_err(|why| refused(&why))?;
         let mut run = Run::new(inner, caller.clone(), SpendKind::Model, ask.timeouts.whole);
         run.about = about;
+        run.prompt = ask.prompt.take();
         inner.again.earn();
         for candidate in candidates {
             candidate.spec.name.clone_into(&mut ask.request.model);

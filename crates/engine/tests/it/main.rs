@@ -6,6 +6,7 @@ mod calls;
 mod children;
 mod control;
 mod crash;
+mod decisions;
 mod delegation;
 mod documents;
 mod effects;

@@ -35,7 +35,7 @@ fn ask(route: &str) -> Ask {
         max_output_tokens: Some(100),
         ..ModelRequest::default()
     };
-    Ask { route: Route::parse(route), request, timeouts: ModelTimeouts::DEFAULT, may_fall_back: true }
+    Ask { route: Route::parse(route), request, timeouts: ModelTimeouts::DEFAULT, may_fall_back: true, prompt: None }
 }
 
 impl Live<'_> {
