@@ -78,7 +78,10 @@ impl Checker<'_> {
                 self.value(value, &format!("{path}/{}", if kind.name() == "agent" { "task" } else { "prompt" }), id);
                 match self.catalog.handler(kind) {
                     None => {
-                        let message = format!("{} steps need a language model, and none is configured", kind.name());
+                        let message = match kind {
+                            StepKind::Agent { .. } => "agent steps are not built yet".to_owned(),
+                            _ => format!("{} steps need a language model, and none is configured", kind.name()),
+                        };
                         self.fault(path, id, message);
                     }
                     Some(handler) => {

@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 
 use super::message::{MessageBody, messages};
 use crate::error::{ApiResult, Problem};
+use crate::extract::check_text;
 
 /// A question to a model.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -25,7 +26,7 @@ pub(crate) struct ChatBody {
     pub(crate) stream: Option<bool>,
     /// `{"include_usage": true}` adds a last piece with the usage.
     #[serde(default)]
-    pub(crate) stream_options: Option<StreamOptions>,
+    stream_options: Option<Map<String, Value>>,
     /// The tools that the model may call.
     #[serde(default)]
     tools: Option<Vec<ToolBody>>,
@@ -72,15 +73,6 @@ pub(crate) struct ChatBody {
     #[serde(flatten)]
     #[schema(ignore)]
     rest: Map<String, Value>,
-}
-
-/// What a stream shall carry.
-#[derive(Debug, Default, Deserialize, ToSchema)]
-#[schema(as = ChatStreamOptions)]
-pub(crate) struct StreamOptions {
-    /// A last piece with the usage.
-    #[serde(default)]
-    pub(crate) include_usage: Option<bool>,
 }
 
 /// A tool.
@@ -149,6 +141,9 @@ enum StopBody {
     Many(Vec<String>),
 }
 
+/// Characters of a model's name, and of an end user's.
+const MAX_NAME: usize = 256;
+
 /// Members that ask for nothing when they hold this.
 fn is_neutral(name: &str, value: &Value) -> bool {
     match name {
@@ -168,7 +163,7 @@ impl ChatBody {
 
     /// Whether the stream ends with the usage.
     pub(crate) fn tells_usage(&self) -> bool {
-        self.stream_options.as_ref().and_then(|options| options.include_usage).unwrap_or(false)
+        self.stream_options.as_ref().and_then(|options| options.get("include_usage")) == Some(&Value::Bool(true))
     }
 
     /// The request in words of no provider.
@@ -176,8 +171,14 @@ impl ChatBody {
     /// # Errors
     /// Every fault at once, with its place.
     pub(crate) fn request(self) -> ApiResult<ModelRequest> {
-        let mut faults = Vec::new();
+        let mut faults: Vec<Detail> = Vec::new();
+        faults.extend(check_text("/model", &self.model, MAX_NAME));
+        faults.extend(self.user.as_deref().and_then(|user| check_text("/user", user, MAX_NAME)));
         let mut fault = |path: &str, message: String| faults.push(Detail::new(path, message));
+        let tells = self.stream_options.as_ref().and_then(|options| options.get("include_usage"));
+        if tells.is_some_and(|tells| !tells.is_boolean() && !tells.is_null()) {
+            fault("/stream_options/include_usage", "include_usage is true or false".to_owned());
+        }
         if self.n.is_some_and(|n| n != 1) {
             fault("/n", "one reply is given at a time: leave n out, or ask again".to_owned());
         }
@@ -364,7 +365,9 @@ impl EmbeddingBody {
             InputBody::One(text) => vec![text],
             InputBody::Many(texts) => texts,
         };
-        let mut faults = Vec::new();
+        let mut faults: Vec<Detail> = Vec::new();
+        faults.extend(check_text("/model", &self.model, MAX_NAME));
+        faults.extend(self.user.as_deref().and_then(|user| check_text("/user", user, MAX_NAME)));
         if texts.is_empty() || texts.len() > MAX_TEXTS {
             faults.push(Detail::new("/input", format!("1 to {MAX_TEXTS} texts are embedded at once")));
         }

@@ -66,12 +66,13 @@ async fn a_number_in_the_path_is_named() {
 #[tokio::test]
 async fn a_step_that_needs_a_model_says_so() {
     let app = App::start().await;
-    for step in
-        [json!({"id": "a", "kind": "agent"}), json!({"id": "a", "kind": "decision", "prompt": "x", "schema": {}})]
-    {
+    for (step, fault) in [
+        (json!({"id": "a", "kind": "agent"}), "agent steps are not built yet"),
+        (json!({"id": "a", "kind": "decision", "prompt": "x", "schema": {"type": 5}}), "not a usable JSON Schema"),
+    ] {
         let ask =
             Ask::post("/api/plans/check").key(&app.ours.admin).json(&json!({"key": "test.model", "steps": [step]}));
         let answer = app.send(ask).await;
-        assert!(answer.text().contains("need a language model, and none is configured"), "{}", answer.text());
+        assert!(answer.text().contains(fault), "{}", answer.text());
     }
 }
