@@ -14,6 +14,7 @@ use kybern_core::time::Millis;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::budget::ledger::Ledger;
 use crate::events::Watchers;
 use crate::executor::active::ActiveRuns;
 use crate::identity::TenantNames;
@@ -209,6 +210,7 @@ impl Engine {
             ids: Arc::clone(&parts.ids),
             random: Arc::clone(&parts.random),
             worker: parts.worker.clone(),
+            ledger: Arc::new(Ledger::new(Arc::clone(&parts.store), spawned.clone())),
             spawned: spawned.clone(),
             registry: crate::models::Registry::new(parts.models.providers),
             settings: parts.models.settings,

@@ -23,7 +23,15 @@ statements! {
 
 /// Adds an event to its tenant's chain.
 pub(crate) async fn append(tx: &mut Tx, scope: TenantScope, at: Timestamp, event: &AuditEvent) -> Result<()> {
-    let (last, prev_hash) = match head(tx, scope).await? {
+    append_all(tx, scope, &[(at, event)]).await
+}
+
+/// Adds events to their tenant's chain, in order. The head is read and moved once.
+pub(crate) async fn append_all(tx: &mut Tx, scope: TenantScope, events: &[(Timestamp, &AuditEvent)]) -> Result<()> {
+    if events.is_empty() {
+        return Ok(());
+    }
+    let (mut last, mut prev_hash) = match head(tx, scope).await? {
         Some(head) => head,
         None => {
             tx.execute(&HEAD_INSERT, args![scope, GENESIS]).await?;
@@ -31,11 +39,14 @@ pub(crate) async fn append(tx: &mut Tx, scope: TenantScope, at: Timestamp, event
         }
     };
     let key = tx.shared().keys.audit_key(scope.tenant());
-    let link = key.chain(last + 1, at, event.clone(), &prev_hash);
-    let body = json!(link.event).to_string();
-    let args = args![scope, link.seq, at, body, link.prev_hash.as_str(), link.hash.as_str()];
-    tx.execute(&INSERT, args).await?;
-    tx.execute(&HEAD_MOVE, args![scope, link.seq, link.hash.as_str()]).await.map(|_| ())
+    for (at, event) in events {
+        let link = key.chain(last + 1, *at, (*event).clone(), &prev_hash);
+        let body = json!(link.event).to_string();
+        let args = args![scope, link.seq, *at, body, link.prev_hash.as_str(), link.hash.as_str()];
+        tx.execute(&INSERT, args).await?;
+        (last, prev_hash) = (link.seq, link.hash);
+    }
+    tx.execute(&HEAD_MOVE, args![scope, last, prev_hash.as_str()]).await.map(|_| ())
 }
 
 async fn head(tx: &mut Tx, scope: TenantScope) -> Result<Option<(i64, String)>> {

@@ -3,6 +3,8 @@
 //! A reservation is a row for as long as its call runs. What is reserved is the sum of those rows, so there is no
 //! second number that could disagree with them.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use kybern_core::audit::AuditEvent;
 use kybern_core::budget::{
@@ -131,13 +133,13 @@ enum Reserved {
     Short(Box<Shortage>),
 }
 
-async fn reserve(tx: &mut Tx, (scope, new): &(TenantScope, NewReservation)) -> Result<Reserved> {
-    let known = budgets(tx.fetch_all(&HOLD, args![*scope]).await?)?;
+async fn reserve(tx: &mut Tx, scope: TenantScope, new: &NewReservation) -> Result<Reserved> {
+    let known = budgets(tx.fetch_all(&HOLD, args![scope]).await?)?;
     for Cover { subject, period, limits, payer } in new.spending.covered_by(&known) {
         if matches!(payer, Payer::Tree(_)) && tx.is_postgres() {
             tx.fetch_optional(&HOLD_TREE, args![payer.to_string()]).await?;
         }
-        let standing = standing(tx, *scope, payer, period.window(new.at)).await?;
+        let standing = standing(tx, scope, payer, period.window(new.at)).await?;
         if let Some(short) = Shortage::of((subject, period, &limits), &standing, &new.estimate, new.at) {
             return Ok(Reserved::Short(Box::new(short)));
         }
@@ -145,7 +147,7 @@ async fn reserve(tx: &mut Tx, (scope, new): &(TenantScope, NewReservation)) -> R
     let row = new.row();
     let (cost, tokens, calls) = amounts(&row.estimate);
     let args = args![
-        *scope,
+        scope,
         row.id.as_uuid(),
         new.owner.as_str(),
         row.kind.as_str(),
@@ -179,56 +181,90 @@ async fn take(tx: &mut Tx, scope: TenantScope, id: ReservationId) -> Result<Opti
     }))
 }
 
-/// Counts what a reservation took on every account that it is on.
-async fn account(
-    tx: &mut Tx,
-    scope: TenantScope,
-    taken: &Reservation,
-    line: &UsageLine,
-    actual: &Amount,
-) -> Result<()> {
-    let (cost, tokens, calls) = amounts(actual);
-    for payer in taken.payers() {
-        let label = payer.to_string();
-        tx.execute(&ADD, args![scope, label, payer.day(taken.day), cost, tokens, calls]).await?;
+/// What several calls took, added up: one row is written for each account and each line.
+#[derive(Default)]
+struct Counted {
+    accounts: BTreeMap<(String, i64), Amount>,
+    lines: Vec<UsageLine>,
+}
+
+impl Counted {
+    fn add(&mut self, taken: &Reservation, line: UsageLine, actual: Amount) {
+        for payer in taken.payers() {
+            let account = self.accounts.entry((payer.to_string(), payer.day(taken.day))).or_default();
+            *account = account.plus(actual);
+        }
+        match self.lines.iter_mut().find(|known| known.is_with(&line)) {
+            Some(known) => known.add(&line),
+            None => self.lines.push(line),
+        }
     }
-    let user = line.user.map(|user| user.to_string()).unwrap_or_default();
-    let args = args![
-        scope,
-        line.day,
-        line.kind.as_str(),
-        line.name.as_str(),
-        line.provider.as_str(),
-        user,
-        count(line.calls),
-        count(line.failed),
-        count(line.estimated),
-        count(line.input_tokens),
-        count(line.cached_tokens),
-        count(line.output_tokens),
-        line.cost.0,
-    ];
-    tx.execute(&USAGE_ADD, args).await.map(|_| ())
+
+    async fn write(&self, tx: &mut Tx, scope: TenantScope) -> Result<()> {
+        for ((payer, day), actual) in &self.accounts {
+            let (cost, tokens, calls) = amounts(actual);
+            tx.execute(&ADD, args![scope, payer.as_str(), *day, cost, tokens, calls]).await?;
+        }
+        for line in &self.lines {
+            let user = line.user.map(|user| user.to_string()).unwrap_or_default();
+            let args = args![
+                scope,
+                line.day,
+                line.kind.as_str(),
+                line.name.as_str(),
+                line.provider.as_str(),
+                user,
+                count(line.calls),
+                count(line.failed),
+                count(line.estimated),
+                count(line.input_tokens),
+                count(line.cached_tokens),
+                count(line.output_tokens),
+                line.cost.0,
+            ];
+            tx.execute(&USAGE_ADD, args).await?;
+        }
+        Ok(())
+    }
 }
 
 type Settling = (TenantScope, Settlement, Option<AuditEvent>);
 
 async fn settle(tx: &mut Tx, (scope, settlement, event): &Settling) -> Result<bool> {
     let Some(taken) = take(tx, *scope, settlement.id).await? else { return Ok(false) };
-    let line = taken.line(&settlement.actual, settlement.tokens, settlement.failed);
-    account(tx, *scope, &taken, &line, &settlement.actual).await?;
+    let mut counted = Counted::default();
+    counted.add(&taken, taken.line(&settlement.actual, settlement.tokens, settlement.failed), settlement.actual);
+    counted.write(tx, *scope).await?;
     if let Some(event) = event {
         audit::append(tx, *scope, settlement.at, event).await?;
     }
     Ok(true)
 }
 
+type SettlingAll = (TenantScope, Vec<(Settlement, AuditEvent)>, Option<NewReservation>);
+
+async fn settle_and_reserve(tx: &mut Tx, (scope, settled, new): &SettlingAll) -> Result<Reserved> {
+    let (mut counted, mut events) = (Counted::default(), Vec::with_capacity(settled.len()));
+    for (settlement, event) in settled {
+        let Some(taken) = take(tx, *scope, settlement.id).await? else { continue };
+        counted.add(&taken, taken.line(&settlement.actual, settlement.tokens, settlement.failed), settlement.actual);
+        events.push((settlement.at, event));
+    }
+    counted.write(tx, *scope).await?;
+    audit::append_all(tx, *scope, &events).await?;
+    match new {
+        Some(new) => reserve(tx, *scope, new).await,
+        None => Ok(Reserved::Yes),
+    }
+}
+
 async fn settle_at_estimate(tx: &mut Tx, (lost, at): &(LostReservation, Timestamp)) -> Result<bool> {
     let scope = lost.scope();
     let Some(taken) = take(tx, scope, lost.id).await? else { return Ok(false) };
     let tokens = TokenUsage { estimated: true, ..TokenUsage::default() };
-    let line = taken.line(&taken.estimate, tokens, true);
-    account(tx, scope, &taken, &line, &taken.estimate).await?;
+    let mut counted = Counted::default();
+    counted.add(&taken, taken.line(&taken.estimate, tokens, true), taken.estimate);
+    counted.write(tx, scope).await?;
     audit::append(tx, scope, *at, &taken.lost_event()).await?;
     Ok(true)
 }
@@ -289,7 +325,8 @@ impl<D: 'static> LedgerStore for SqlStore<D> {
     }
 
     async fn reserve(&self, scope: TenantScope, new: &NewReservation) -> Result<(), ReserveRefused> {
-        let run = self.write(scope, (scope, new.clone()), |tx, args| Box::pin(reserve(tx, args)));
+        let args = (scope, new.clone());
+        let run = self.write(scope, args, |tx, (scope, new)| Box::pin(reserve(tx, *scope, new)));
         match run.await.map_err(kybern_core::error::Error::from)? {
             Reserved::Yes => Ok(()),
             Reserved::Short(short) => Err(ReserveRefused::Short(short)),
@@ -298,6 +335,20 @@ impl<D: 'static> LedgerStore for SqlStore<D> {
 
     async fn settle(&self, scope: TenantScope, settlement: &Settlement, audit: Option<AuditEvent>) -> PortResult<bool> {
         Ok(self.write(scope, (scope, *settlement, audit), |tx, args| Box::pin(settle(tx, args))).await?)
+    }
+
+    async fn settle_and_reserve(
+        &self,
+        scope: TenantScope,
+        settled: &[(Settlement, AuditEvent)],
+        new: Option<&NewReservation>,
+    ) -> Result<(), ReserveRefused> {
+        let args = (scope, settled.to_vec(), new.cloned());
+        let run = self.write(scope, args, |tx, args| Box::pin(settle_and_reserve(tx, args)));
+        match run.await.map_err(kybern_core::error::Error::from)? {
+            Reserved::Yes => Ok(()),
+            Reserved::Short(short) => Err(ReserveRefused::Short(short)),
+        }
     }
 
     async fn release(&self, scope: TenantScope, id: ReservationId) -> PortResult<bool> {

@@ -59,3 +59,26 @@ pub struct UsageLine {
     /// What it cost.
     pub cost: NanoUsd,
 }
+
+impl UsageLine {
+    /// Whether it is of the same day, model or tool, and user.
+    #[must_use]
+    pub fn is_with(&self, other: &Self) -> bool {
+        self.day == other.day
+            && self.kind == other.kind
+            && self.user == other.user
+            && self.name == other.name
+            && self.provider == other.provider
+    }
+
+    /// Adds what another line counts; stays at the largest number instead of overflowing.
+    pub fn add(&mut self, other: &Self) {
+        self.calls = self.calls.saturating_add(other.calls);
+        self.failed = self.failed.saturating_add(other.failed);
+        self.estimated = self.estimated.saturating_add(other.estimated);
+        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
+        self.cached_tokens = self.cached_tokens.saturating_add(other.cached_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+        self.cost.0 = self.cost.0.saturating_add(other.cost.0);
+    }
+}

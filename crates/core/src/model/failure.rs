@@ -166,13 +166,13 @@ impl ModelFailureKind {
     #[must_use]
     pub const fn code(self) -> ErrorCode {
         match self {
-            Self::ContextTooLong | Self::Unsupported => ErrorCode::Unprocessable,
+            // The request is what has to change: a code that programs do not try again by themselves.
+            Self::Request | Self::UnknownModel | Self::ContentFilter | Self::ContextTooLong | Self::Unsupported => {
+                ErrorCode::Unprocessable
+            }
             Self::RateLimited => ErrorCode::RateLimited,
             Self::FirstTimeout | Self::BetweenTimeout | Self::WholeTimeout => ErrorCode::Timeout,
             Self::Key
-            | Self::Request
-            | Self::UnknownModel
-            | Self::ContentFilter
             | Self::Quota
             | Self::Provider
             | Self::Connect

@@ -62,6 +62,18 @@ pub trait LedgerStore: Send + Sync {
     /// When the store fails; the reservation stays open.
     async fn settle(&self, scope: TenantScope, settlement: &Settlement, audit: Option<AuditEvent>) -> Result<bool>;
 
+    /// Settles several reservations, each as [`LedgerStore::settle`] does, and then makes one, all in one transaction.
+    /// A shortage leaves the settlements standing; what is not open (any more) is passed over.
+    ///
+    /// # Errors
+    /// The same as of [`LedgerStore::reserve`]. A store that fails has done nothing.
+    async fn settle_and_reserve(
+        &self,
+        scope: TenantScope,
+        settled: &[(Settlement, AuditEvent)],
+        new: Option<&NewReservation>,
+    ) -> Result<(), ReserveRefused>;
+
     /// Gives a reservation back of which nothing was used; `false` when it is not open (any more).
     ///
     /// # Errors

@@ -129,7 +129,7 @@ impl Engine {
             let Some(name) = group(by, &line) else { continue };
             match sums.get_mut(&name) {
                 None => drop(sums.insert(name, line)),
-                Some(sum) => add(sum, &line),
+                Some(sum) => sum.add(&line),
             }
         }
         let mut sums: Vec<UsageSum> = sums.into_iter().map(|(name, line)| UsageSum { name, line }).collect();
@@ -162,14 +162,4 @@ fn group(by: UsageBy, line: &UsageLine) -> Option<String> {
 fn day(day: i64) -> String {
     let text = Timestamp::from_millis(day.saturating_mul(86_400_000)).to_string();
     text.split('T').next().unwrap_or_default().to_owned()
-}
-
-fn add(sum: &mut UsageLine, line: &UsageLine) {
-    sum.calls = sum.calls.saturating_add(line.calls);
-    sum.failed = sum.failed.saturating_add(line.failed);
-    sum.estimated = sum.estimated.saturating_add(line.estimated);
-    sum.input_tokens = sum.input_tokens.saturating_add(line.input_tokens);
-    sum.cached_tokens = sum.cached_tokens.saturating_add(line.cached_tokens);
-    sum.output_tokens = sum.output_tokens.saturating_add(line.output_tokens);
-    sum.cost.0 = sum.cost.0.saturating_add(line.cost.0);
 }

@@ -1,5 +1,6 @@
 //! The ledger at work: what was left behind, and how budgets and usage are shown and set.
 
+pub(crate) mod ledger;
 mod lost;
 mod manage;
 

@@ -100,7 +100,7 @@ impl Run {
             at: now,
             expires_at: self.deadline.max(now).plus(AFTERWARDS),
         };
-        self.inner.store.reserve(self.caller.scope, &new).await.map_err(|why| match why {
+        self.inner.ledger.reserve(self.caller.scope, &new).await.map_err(|why| match why {
             ReserveRefused::Short(short) => Error::from(*short),
             ReserveRefused::Rate(exceeded) => exceeded.error("a model", now),
             ReserveRefused::Store(error) => error,
@@ -223,12 +223,7 @@ impl Run {
                 "prompt": self.prompt,
             }),
         };
-        let (inner, scope) = (Arc::clone(&self.inner), self.caller.scope);
-        self.inner.spawned.spawn(async move {
-            if let Err(error) = inner.store.settle(scope, &settlement, Some(event)).await {
-                tracing::warn!(%error, "a reservation could not be settled and will be settled at its estimate");
-            }
-        });
+        self.inner.ledger.settle(self.caller.scope, settlement, event);
     }
 
     /// What all of it cost, and the calls that were made.

@@ -14,6 +14,8 @@ use kybern_core::task::WorkerId;
 use kybern_core::time::Millis;
 use tokio_util::task::TaskTracker;
 
+use crate::budget::ledger::Ledger;
+
 use super::call::{Answered, Ask, Caller};
 use super::estimate;
 use super::registry::{Candidate, Provider, ProviderParts, Registry};
@@ -59,6 +61,7 @@ pub(crate) struct Inner {
     pub(crate) random: Arc<dyn Random>,
     pub(crate) worker: WorkerId,
     pub(crate) spawned: TaskTracker,
+    pub(crate) ledger: Arc<Ledger>,
     pub(crate) registry: Registry,
     pub(crate) settings: ModelSettings,
     pub(crate) again: RetryBudget,

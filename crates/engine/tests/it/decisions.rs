@@ -7,6 +7,7 @@ use kybern_core::model::{ModelFailureKind, ModelRequest, ModelSpec, Prices, Role
 use kybern_core::money::{NanoUsd, Tokens};
 use kybern_core::ports::AuditStore as _;
 use kybern_core::task::TaskStatus;
+use kybern_core::time::Millis;
 use kybern_engine::models::ProviderParts;
 use kybern_engine::task::SubmitRequest;
 use kybern_testkit::models::{Scripted, ScriptedModel};
@@ -48,8 +49,13 @@ fn a_decision_enters_the_state_and_says_what_it_cost() {
         let roles: Vec<Role> = asked.messages.iter().map(|message| message.role).collect();
         assert_eq!(roles, [Role::System, Role::User]);
         assert_eq!(asked.messages[1].joined_text(), "Which queue takes a dented trailer?");
-        let events = live.world.store.audit_events(live.world.scope(), 0, 100).await.unwrap();
-        let call = events.iter().find(|event| event.event.action == "model.call").unwrap();
+        let call = loop {
+            let events = live.world.store.audit_events(live.world.scope(), 0, 100).await.unwrap();
+            if let Some(call) = events.into_iter().find(|event| event.event.action == "model.call") {
+                break call;
+            }
+            crate::outside::pause(Millis(1)).await;
+        };
         assert!(call.event.detail["prompt"].as_str().unwrap().starts_with("decision@"), "{:?}", call.event.detail);
         assert_eq!(call.event.detail["task"], json!(id));
     });

@@ -273,3 +273,36 @@ pub async fn another_tenant_neither_settles_nor_sees_a_reservation(h: Harness) {
     assert!(!deleted.unwrap());
     assert_eq!(w.stands(&home, &budget).await, (Amount::ZERO, amount(60, 6, 1)));
 }
+
+pub async fn settlements_ride_with_the_next_reservation_and_stand_when_it_is_refused(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let budget = w.limit(&home, BudgetSubject::Tenant, Period::Day, cost(100)).await;
+    let first: Vec<NewReservation> = (0..2).map(|_| w.reservation(Some(home.user), amount(50, 5, 1))).collect();
+    for new in &first {
+        w.reserve(&home, new).await.unwrap();
+    }
+    let unknown = w.reservation(None, amount(1, 1, 1));
+    let settled: Vec<_> = first
+        .iter()
+        .chain([&unknown])
+        .map(|new| (w.settlement(new, amount(10, 1, 1)), w.event("model.call")))
+        .collect();
+    let before = w.audited(&home).await;
+    let next = w.reservation(None, amount(80, 8, 1));
+    w.store().settle_and_reserve(home.scope, &settled, Some(&next)).await.unwrap();
+    assert_eq!(w.audited(&home).await, before + 2, "one event each, none for what was not open");
+    assert_eq!(w.stands(&home, &budget).await, (amount(20, 2, 2), amount(80, 8, 1)));
+    let settled = [(w.settlement(&next, amount(70, 7, 1)), w.event("model.call"))];
+    let refused =
+        w.store().settle_and_reserve(home.scope, &settled, Some(&w.reservation(None, amount(11, 0, 1)))).await;
+    assert!(matches!(refused, Err(ReserveRefused::Short(_))), "{refused:?}");
+    assert_eq!(w.stands(&home, &budget).await, (amount(90, 9, 3), Amount::ZERO));
+    w.store().settle_and_reserve(home.scope, &settled, None).await.unwrap();
+    assert_eq!(w.stands(&home, &budget).await, (amount(90, 9, 3), Amount::ZERO));
+    let key = w.harness.keys.audit_key(home.scope.tenant());
+    let report = kybern_core::audit::verify(w.store(), home.scope, key).await.unwrap();
+    assert!(report.valid, "{report:?}");
+    let day = Window::day_of(w.now());
+    let lines = w.store().usage(home.scope, &UsageFilter { from: day, to: day, user: None }).await.unwrap();
+    assert_eq!(lines.iter().map(|line| line.calls).sum::<u64>(), 3);
+}

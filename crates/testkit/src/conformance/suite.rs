@@ -34,6 +34,7 @@ macro_rules! conformance_suite {
                 a_hundred_calls_at_once_never_pass_a_budget_for_ten,
                 users_trees_and_tenants_pay_for_themselves,
                 a_months_budget_counts_its_days_and_a_day_begins_anew,
+                settlements_ride_with_the_next_reservation_and_stand_when_it_is_refused,
                 what_its_owner_left_behind_is_settled_at_its_estimate,
                 usage_is_added_up_by_day_model_and_user,
                 another_tenant_neither_settles_nor_sees_a_reservation,

@@ -44,16 +44,32 @@ impl State {
         let place = (scope.tenant(), line.day, line.kind, line.name.clone(), line.provider.clone(), line.user);
         match self.usage.get_mut(&place) {
             None => drop(self.usage.insert(place, line)),
-            Some(known) => {
-                known.calls += line.calls;
-                known.failed += line.failed;
-                known.estimated += line.estimated;
-                known.input_tokens += line.input_tokens;
-                known.cached_tokens += line.cached_tokens;
-                known.output_tokens += line.output_tokens;
-                known.cost.0 += line.cost.0;
+            Some(known) => known.add(&line),
+        }
+    }
+
+    fn reserve(&mut self, scope: TenantScope, new: &NewReservation) -> Result<(), ReserveRefused> {
+        let own = self.budgets.iter().filter(|((tenant, _), _)| *tenant == scope.tenant());
+        let budgets: Vec<Budget> = own.map(|(_, budget)| *budget).collect();
+        for Cover { subject, period, limits, payer } in new.spending.covered_by(&budgets) {
+            let standing = self.standing(scope, payer, period.window(new.at));
+            if let Some(short) = Shortage::of((subject, period, &limits), &standing, &new.estimate, new.at) {
+                return Err(ReserveRefused::Short(Box::new(short)));
             }
         }
+        let row = OpenRow { reservation: new.row(), expires_at: new.expires_at };
+        self.open.insert((scope.tenant(), new.id), row);
+        Ok(())
+    }
+
+    fn settle(&mut self, scope: TenantScope, settlement: &Settlement, audit: Option<AuditEvent>) -> bool {
+        let Some(taken) = self.take_open(scope, settlement.id) else { return false };
+        let line = taken.line(&settlement.actual, settlement.tokens, settlement.failed);
+        self.count(scope, &taken, line, settlement.actual);
+        if let Some(event) = audit {
+            self.append_audit(scope.tenant(), settlement.at, event);
+        }
+        true
     }
 
     fn take_open(&mut self, scope: TenantScope, id: ReservationId) -> Option<Reservation> {
@@ -110,31 +126,25 @@ impl LedgerStore for MemStore {
     }
 
     async fn reserve(&self, scope: TenantScope, new: &NewReservation) -> Result<(), ReserveRefused> {
-        self.run("reserve", |state| {
-            let own = state.budgets.iter().filter(|((tenant, _), _)| *tenant == scope.tenant());
-            let budgets: Vec<Budget> = own.map(|(_, budget)| *budget).collect();
-            for Cover { subject, period, limits, payer } in new.spending.covered_by(&budgets) {
-                let standing = state.standing(scope, payer, period.window(new.at));
-                if let Some(short) = Shortage::of((subject, period, &limits), &standing, &new.estimate, new.at) {
-                    return Err(ReserveRefused::Short(Box::new(short)));
-                }
-            }
-            let row = OpenRow { reservation: new.row(), expires_at: new.expires_at };
-            state.open.insert((scope.tenant(), new.id), row);
-            Ok(())
-        })
-        .await
+        self.run("reserve", |state| state.reserve(scope, new)).await
     }
 
     async fn settle(&self, scope: TenantScope, settlement: &Settlement, audit: Option<AuditEvent>) -> Result<bool> {
-        self.run("settle", |state| {
-            let Some(taken) = state.take_open(scope, settlement.id) else { return Ok(false) };
-            let line = taken.line(&settlement.actual, settlement.tokens, settlement.failed);
-            state.count(scope, &taken, line, settlement.actual);
-            if let Some(event) = audit {
-                state.append_audit(scope.tenant(), settlement.at, event);
+        self.run("settle", |state| Ok(state.settle(scope, settlement, audit))).await
+    }
+
+    async fn settle_and_reserve(
+        &self,
+        scope: TenantScope,
+        settled: &[(Settlement, AuditEvent)],
+        new: Option<&NewReservation>,
+    ) -> Result<(), ReserveRefused> {
+        let call = if new.is_some() { "reserve" } else { "settle" };
+        self.run(call, |state| {
+            for (settlement, event) in settled {
+                state.settle(scope, settlement, Some(event.clone()));
             }
-            Ok(true)
+            new.map_or(Ok(()), |new| state.reserve(scope, new))
         })
         .await
     }
