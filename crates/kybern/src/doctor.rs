@@ -4,6 +4,7 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::ExitCode;
 
+use kybern_core::model::{ModelFailure, ModelFailureKind};
 use serde::Serialize;
 
 use crate::client::Client;
@@ -11,7 +12,7 @@ use crate::config::database::DatabaseUrl;
 use crate::config::{Config, ConfigError, Secret};
 use crate::opening::{self, OpenError};
 use crate::output::{Cell, MAX_COLUMN, Screen, Table, clean, count};
-use crate::{packs, wiring};
+use crate::{models, packs, wiring};
 
 /// What is looked at.
 pub(crate) struct DoctorOptions {
@@ -106,6 +107,7 @@ pub(crate) async fn run(options: DoctorOptions) -> anyhow::Result<ExitCode> {
             findings.push(plans());
             let model = "offline rules: they find intents and fields, and write no prose";
             findings.push(finding("model", State::Ok, model, ""));
+            findings.extend(providers(config).await);
         }
     }
     let broken = findings.iter().any(|finding| finding.state == State::Broken);
@@ -315,4 +317,34 @@ fn plans() -> Finding {
         }
         Err(error) => finding("packs", State::Broken, error.to_string(), "rename one of the two"),
     }
+}
+
+/// The providers of language models: does each accept its key, and list its models?
+async fn providers(config: &Config) -> Vec<Finding> {
+    const PART: &str = "language models";
+    let probed = match models::probe(config).await {
+        Ok(probed) => probed,
+        Err(error) => return vec![finding(PART, State::Broken, format!("{error:#}"), "correct that section")],
+    };
+    if probed.is_empty() {
+        let remedy = "set OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY or OLLAMA_HOST, or a \
+                      [providers.NAME]; docs/models.md says more";
+        return vec![finding(PART, State::Off, "no provider is configured", remedy)];
+    }
+    let found = |(name, answer): (String, Result<usize, ModelFailure>)| match answer {
+        Ok(models) => finding(PART, State::Ok, format!("{name} answers, {}", count(&models.to_string(), "model")), ""),
+        Err(failure) if failure.kind == ModelFailureKind::Unsupported => {
+            let remedy = format!("try it: kybern model test {name}/MODEL");
+            finding(PART, State::Warning, format!("{name} has no list of models to ask for"), remedy)
+        }
+        Err(failure) => {
+            let remedy = match failure.kind {
+                ModelFailureKind::Key => "correct its key: api_key_env, or the variable that turns it on",
+                ModelFailureKind::Denied => "its base_url leads to a closed address",
+                _ => "start it, or correct its base_url",
+            };
+            finding(PART, State::Broken, failure.to_string(), remedy)
+        }
+    };
+    probed.into_iter().map(found).collect()
 }

@@ -7,7 +7,9 @@ use kybern_adapters::http::Egress;
 use kybern_adapters::models::quirks::ProviderKind;
 use kybern_adapters::models::registry::{self, Table};
 use kybern_adapters::models::{Provider, ProviderConfig, Secret};
-use kybern_core::model::ModelSpec;
+use kybern_core::model::{ModelFailure, ModelSpec, ModelTimeouts};
+use kybern_core::policy::EgressPolicy;
+use kybern_core::time::Millis;
 use kybern_engine::models::{ModelParts, ModelSettings, ProviderParts, Route};
 
 use crate::config::{Config, ProviderOptions};
@@ -85,3 +87,22 @@ const fn is_local(kind: ProviderKind) -> bool {
         | ProviderKind::Xai => false,
     }
 }
+
+/// Asks each configured provider for the list of its models: their number, or why there is none.
+///
+/// # Errors
+/// When one of them cannot be used as it is configured.
+pub(crate) async fn probe(config: &Config) -> anyhow::Result<Vec<(String, Result<usize, ModelFailure>)>> {
+    let policy = EgressPolicy::new(&config.egress.allow).map_err(anyhow::Error::msg).context("[egress] allow")?;
+    let parts = parts(config, &Arc::new(Egress::new(policy)?))?;
+    let timeouts = ModelTimeouts::DEFAULT.within(PATIENCE);
+    let mut answers = Vec::new();
+    for provider in parts.providers {
+        let listed = provider.model.models(timeouts).await;
+        answers.push((provider.model.provider().to_owned(), listed.map(|names| names.len())));
+    }
+    Ok(answers)
+}
+
+/// How long a provider may take to list its models.
+const PATIENCE: Millis = Millis::from_secs(10);

@@ -160,7 +160,9 @@ impl Running {
 fn announce(running: &Running, has_mail: bool) {
     eprintln!("kybern {} listens on http://{}", env!("CARGO_PKG_VERSION"), running.address);
     let mail = if has_mail { "sent over SMTP" } else { "kept in the outbox, no [smtp] is configured" };
-    eprintln!("model: offline rules (intents and extraction; no prose). Mail: {mail}.");
+    let providers = running.engine.models().providers();
+    let models = if providers.is_empty() { "none configured".to_owned() } else { providers.join(", ") };
+    eprintln!("model: offline rules (intents and extraction; no prose). Language models: {models}. Mail: {mail}.");
     if let Some(key) = &running.first_key {
         eprintln!("\nadmin key, shown this once: {key}");
         eprintln!("  export KYBERN_API_KEY={key}");
