@@ -14,8 +14,8 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement
 use utoipa::openapi::{ContentBuilder, PathItem, Ref, RefOr};
 
 use crate::api::{
-    audit, inbound, keys, models, outbox, plans, records, task_files, task_internal, task_steer, tasks, tenants, tools, users,
-    webhooks,
+    audit, inbound, keys, models, outbox, plans, records, task_files, task_internal, task_steer, tasks, tenants, tools,
+    users, webhooks,
 };
 use crate::error::status_of;
 use crate::router::{Access, Route, table};

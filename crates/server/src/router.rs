@@ -10,8 +10,8 @@ use kybern_core::actor::Right;
 use kybern_core::error::{Error, ErrorCode};
 
 use crate::api::{
-    audit, inbound, keys, models, outbox, plans, records, task_files, task_internal, task_steer, tasks, tenants, tools, users,
-    webhooks,
+    audit, inbound, keys, models, outbox, plans, records, task_files, task_internal, task_steer, tasks, tenants, tools,
+    users, webhooks,
 };
 use crate::error::Problem;
 use crate::state::AppState;

@@ -137,7 +137,8 @@ fn message(n: usize, body: MessageBody, faults: &mut Vec<Detail>) -> Option<Mode
     parts.extend(body.refusal.filter(|text| !text.is_empty()).map(|text| Part::Text { text }));
     if role == Role::Tool {
         let Some(call_id) = body.tool_call_id else {
-            faults.push(Detail::new(format!("{place}/tool_call_id"), "a tool's message names the call that it answers"));
+            faults
+                .push(Detail::new(format!("{place}/tool_call_id"), "a tool's message names the call that it answers"));
             return None;
         };
         let content = ModelMessage { role, parts }.joined_text();

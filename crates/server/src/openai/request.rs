@@ -1,9 +1,7 @@
 //! Requests as OpenAI's clients write them.
 
 use kybern_core::error::Detail;
-use kybern_core::model::{
-    Effort, EmbedRequest, FunctionChoice, FunctionSpec, ModelRequest, OutputSchema,
-};
+use kybern_core::model::{Effort, EmbedRequest, FunctionChoice, FunctionSpec, ModelRequest, OutputSchema};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
