@@ -7,6 +7,7 @@ pub mod provider;
 pub mod quirks;
 pub mod registry;
 mod secret;
+pub mod tokens;
 pub mod wire;
 
 pub use self::provider::{Provider, ProviderConfig, ProviderError};

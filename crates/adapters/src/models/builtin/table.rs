@@ -52,6 +52,7 @@ impl Table {
     }
 
     /// How long a row is.
+    #[cfg(test)]
     pub(super) fn dimensions(&self) -> usize {
         self.dimensions
     }
