@@ -1,7 +1,8 @@
-"""The passages and questions by which the table is measured.
+"""The two tasks by which the table is measured.
 
-Passages: what `pairs.txt` has before each tab, and the paragraphs of the project's own documents. Questions: what
-`pairs.txt` has after the tab; each has one passage that answers it.
+Questions: what `pairs.txt` has after each tab asks for what stands before it, among the paragraphs of the project's own
+documents. They share hardly a word with their answers. Halves: the first half of each paragraph of two sentences or
+more asks for its second half, among all second halves.
 """
 import pathlib
 import re
@@ -33,8 +34,17 @@ def paragraphs():
     return found[:MOST]
 
 
-def load():
+def questions():
     """Passages, questions, and for each question the place of its passage."""
     known = pairs()
     passages = [passage for passage, _ in known] + paragraphs()
     return passages, [question for _, question in known], list(range(len(known)))
+
+
+def halves():
+    """The same of paragraphs: each first half asks for its second."""
+    cut = [re.split(r"(?<=[.!?:;]) ", block) for block in paragraphs()]
+    cut = [parts for parts in cut if len(parts) > 1]
+    firsts = [" ".join(parts[: len(parts) // 2]) for parts in cut]
+    seconds = [" ".join(parts[len(parts) // 2 :]) for parts in cut]
+    return seconds, firsts, list(range(len(cut)))
