@@ -20,7 +20,7 @@ pub trait TokenCounter: Send + Sync {
     /// The model is named as its provider names it; a name that a router or a host has put a path before, for instance
     /// `openai/gpt-4o`, is known by its last part.
     ///
-    /// The first count of a family may load a table of many megabytes, which then stays: ask only where an estimate is
-    /// near a limit. It computes without waiting, about 10 ms for 350 kB.
+    /// It computes without waiting, and brings a table of some megabytes into memory: ask only where an estimate is
+    /// near a limit.
     fn count(&self, model: &str, texts: &mut dyn Iterator<Item = &str>) -> Option<u64>;
 }

@@ -1,14 +1,20 @@
 //! Counting tokens by the model's own tokenizer, for the families whose tokenizer is public.
 //!
-//! The tables lie in the binary and are unpacked on the first count of their family, never at start; from then on they
-//! stay. A model that is not surely of a family has no count: a wrong one would look like a right one.
+//! The vocabularies are used where they lie in the binary: a count brings the pages that it looks at into memory, at most
+//! some 5 MB, and nothing is unpacked. A model that is not surely of a family has no count: a wrong one would look like a right one.
 
-use bpe_openai::Tokenizer;
+mod merge;
+mod pieces;
+mod vocabulary;
+
 use kybern_core::ports::TokenCounter;
+use regex::Regex;
 
-/// A vocabulary.
+use self::vocabulary::Vocabulary;
+
+/// A vocabulary with its pattern.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Vocabulary {
+enum Encoding {
     Cl100k,
     O200k,
 }
@@ -16,22 +22,22 @@ enum Vocabulary {
 /// Models by the beginning of their names, as tiktoken 0.14 assigns them (`tiktoken/model.py`). A name is of a family
 /// when it is this, or goes on with `-` after it; `gpt-5` may go on in any way there, so that it covers `gpt-5.1`.
 /// gpt-oss has the words of o200k with more special tokens, which texts do not contain.
-const FAMILIES: [(&str, Vocabulary); 15] = [
-    ("o1", Vocabulary::O200k),
-    ("o3", Vocabulary::O200k),
-    ("o4-mini", Vocabulary::O200k),
-    ("gpt-4o", Vocabulary::O200k),
-    ("gpt-4.1", Vocabulary::O200k),
-    ("gpt-4.5", Vocabulary::O200k),
-    ("chatgpt-4o", Vocabulary::O200k),
-    ("gpt-oss", Vocabulary::O200k),
-    ("gpt-4", Vocabulary::Cl100k),
-    ("gpt-3.5", Vocabulary::Cl100k),
-    ("gpt-3.5-turbo", Vocabulary::Cl100k),
-    ("gpt-35-turbo", Vocabulary::Cl100k),
-    ("text-embedding-ada-002", Vocabulary::Cl100k),
-    ("text-embedding-3-small", Vocabulary::Cl100k),
-    ("text-embedding-3-large", Vocabulary::Cl100k),
+const FAMILIES: [(&str, Encoding); 15] = [
+    ("o1", Encoding::O200k),
+    ("o3", Encoding::O200k),
+    ("o4-mini", Encoding::O200k),
+    ("gpt-4o", Encoding::O200k),
+    ("gpt-4.1", Encoding::O200k),
+    ("gpt-4.5", Encoding::O200k),
+    ("chatgpt-4o", Encoding::O200k),
+    ("gpt-oss", Encoding::O200k),
+    ("gpt-4", Encoding::Cl100k),
+    ("gpt-3.5", Encoding::Cl100k),
+    ("gpt-3.5-turbo", Encoding::Cl100k),
+    ("gpt-35-turbo", Encoding::Cl100k),
+    ("text-embedding-ada-002", Encoding::Cl100k),
+    ("text-embedding-3-small", Encoding::Cl100k),
+    ("text-embedding-3-large", Encoding::Cl100k),
 ];
 /// The family that goes on in any way.
 const OPEN_FAMILY: &str = "gpt-5";
@@ -42,54 +48,46 @@ pub struct Tokenizers;
 
 impl TokenCounter for Tokenizers {
     fn count(&self, model: &str, texts: &mut dyn Iterator<Item = &str>) -> Option<u64> {
-        let tokenizer = vocabulary(model)?.tokenizer();
-        let count = |text: &str| u64::try_from(tokenizer.count(text)).unwrap_or(u64::MAX);
-        Some(texts.map(count).fold(0, u64::saturating_add))
+        let (vocabulary, pattern) = encoding(model)?.parts()?;
+        let mut count = 0;
+        for text in texts {
+            pieces::each(pattern, text, |piece| count += merge::count(&vocabulary, piece.as_bytes()));
+        }
+        u64::try_from(count).ok()
     }
 }
 
-impl Vocabulary {
-    fn tokenizer(self) -> &'static Tokenizer {
+impl Encoding {
+    fn parts(self) -> Option<(Vocabulary, &'static Regex)> {
         match self {
-            Self::Cl100k => bpe_openai::cl100k_base(),
-            Self::O200k => bpe_openai::o200k_base(),
+            Self::Cl100k => Some((Vocabulary::cl100k()?, pieces::CL100K_PATTERN.as_ref()?)),
+            Self::O200k => Some((Vocabulary::o200k()?, pieces::O200K_PATTERN.as_ref()?)),
         }
     }
 }
 
 /// The vocabulary of a model; `None` when it is not sure.
-fn vocabulary(model: &str) -> Option<Vocabulary> {
+fn encoding(model: &str) -> Option<Encoding> {
     let name = model.rsplit('/').next().unwrap_or(model);
     // A fine-tuned model has the words of the one that it came from: `ft:gpt-4o-mini:…`. A local server's tag, for
     // instance `gpt-oss:20b`, changes nothing either.
     let name = name.strip_prefix("ft:").unwrap_or(name);
     let name = name.split(':').next().unwrap_or(name);
     if name.starts_with(OPEN_FAMILY) {
-        return Some(Vocabulary::O200k);
+        return Some(Encoding::O200k);
     }
     let is_of = |family: &str| name.strip_prefix(family).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
-    FAMILIES.iter().find(|(family, _)| is_of(family)).map(|(_, vocabulary)| *vocabulary)
+    FAMILIES.iter().find(|(family, _)| is_of(family)).map(|(_, encoding)| *encoding)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Texts and their counts by cl100k and o200k, as tiktoken 0.14 gives them for the same vocabularies.
-    const COUNTS: [(&str, u64, u64); 12] = [
-        ("", 0, 0),
-        ("tiktoken is great!", 6, 6),
-        ("antidisestablishmentarianism", 6, 6),
-        ("2 + 2 = 4", 7, 7),
-        ("\u{304a}\u{8a95}\u{751f}\u{65e5}\u{304a}\u{3081}\u{3067}\u{3068}\u{3046}", 9, 8),
-        ("Please send the certificate of insurance to user@example.com.", 11, 11),
-        ("  \n\n\t  x  ", 4, 4),
-        ("<|endoftext|>", 7, 7),
-        (r#"{"vin":"1HGCM82633A004352","premium":12345.67}"#, 19, 19),
-        ("Stra\u{df}e, na\u{ef}ve caf\u{e9}, \u{41f}\u{440}\u{438}\u{432}\u{435}\u{442} \u{43c}\u{438}\u{440}", 12, 10),
-        ("fn main() {\n    println!(\"{}\", 1_000);\n}\n", 13, 13),
-        ("\u{1f469}\u{200d}\u{1f469}\u{200d}\u{1f467} family", 14, 9),
-    ];
+    /// Texts and their counts by cl100k and o200k, as tiktoken gives them.
+    fn counts() -> Vec<(String, u64, u64)> {
+        serde_json::from_str(include_str!("../../../../../third_party/openai-bpe/counts.json")).unwrap()
+    }
 
     fn count(model: &str, texts: &[&str]) -> Option<u64> {
         Tokenizers.count(model, &mut texts.iter().copied())
@@ -97,23 +95,28 @@ mod tests {
 
     #[test]
     fn counts_are_those_of_the_reference_tokenizer() {
-        for (text, cl100k, o200k) in COUNTS {
-            assert_eq!(count("gpt-4", &[text]), Some(cl100k), "{text}");
-            assert_eq!(count("gpt-4o", &[text]), Some(o200k), "{text}");
+        for (text, cl100k, o200k) in counts() {
+            assert_eq!(count("gpt-4", &[&text]), Some(cl100k), "{text:?}");
+            assert_eq!(count("gpt-4o", &[&text]), Some(o200k), "{text:?}");
         }
-        assert_eq!(count("gpt-4", &[&"a".repeat(1_000)]), Some(125));
     }
 
     #[test]
     fn several_texts_are_counted_each_by_itself() {
-        let texts = COUNTS.map(|(text, _, _)| text);
-        assert_eq!(count("gpt-5.4-mini", &texts), Some(COUNTS.iter().map(|(_, _, count)| count).sum()));
+        let rows = counts();
+        let texts: Vec<&str> = rows.iter().map(|(text, _, _)| text.as_str()).collect();
+        assert_eq!(count("gpt-5.4-mini", &texts), Some(rows.iter().map(|(_, _, count)| count).sum()));
         assert_eq!(count("gpt-5", &[]), Some(0));
     }
 
     #[test]
+    fn a_long_run_of_one_letter_is_no_danger() {
+        assert_eq!(count("gpt-4", &[&"a".repeat(200_000)]), Some(25_000));
+    }
+
+    #[test]
     fn a_model_is_known_by_its_family_wherever_it_is_served() {
-        use Vocabulary::{Cl100k, O200k};
+        use Encoding::{Cl100k, O200k};
         for (model, known) in [
             ("gpt-4o-mini-2024-07-18", Some(O200k)),
             ("openai/gpt-4.1-nano", Some(O200k)),
@@ -133,7 +136,7 @@ mod tests {
             ("gemini-pro-latest", None),
             ("", None),
         ] {
-            assert_eq!(vocabulary(model), known, "{model}");
+            assert_eq!(encoding(model), known, "{model}");
         }
     }
 
