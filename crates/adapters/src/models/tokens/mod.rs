@@ -1,7 +1,8 @@
 //! Counting tokens by the model's own tokenizer, for the families whose tokenizer is public.
 //!
-//! The vocabularies are used where they lie in the binary: a count brings the pages that it looks at into memory, at most
-//! some 5 MB, and nothing is unpacked. A model that is not surely of a family has no count: a wrong one would look like a right one.
+//! The vocabularies (`third_party/openai-bpe`) are used where they lie in the binary: a count brings the pages that it
+//! looks at into memory, at most some 5 MB, and nothing is unpacked. A model that is not surely of a family has no
+//! count: a wrong one would look like a right one.
 
 mod merge;
 mod pieces;
