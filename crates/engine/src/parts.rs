@@ -215,6 +215,7 @@ impl Engine {
             registry: crate::models::Registry::new(parts.models.providers),
             settings: parts.models.settings,
             again: crate::models::RetryBudget::default(),
+            counter: parts.models.counter,
         });
         let catalog = Catalog {
             registry,

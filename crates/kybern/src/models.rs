@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use kybern_adapters::http::Egress;
+use kybern_adapters::models::builtin::{self, Builtin};
 use kybern_adapters::models::quirks::ProviderKind;
 use kybern_adapters::models::registry::{self, Table};
+use kybern_adapters::models::tokens::Tokenizers;
 use kybern_adapters::models::{Provider, ProviderConfig, Secret};
 use kybern_core::model::{ModelFailure, ModelSpec, ModelTimeouts};
 use kybern_core::policy::EgressPolicy;
@@ -35,13 +37,15 @@ pub(crate) fn parts(config: &Config, egress: &Arc<Egress>) -> anyhow::Result<Mod
     let provider = |(name, options): (&String, &ProviderOptions)| {
         provider(name, options, &own, egress).with_context(|| format!("[providers.{name}]"))
     };
-    let providers = named.into_iter().map(provider).collect::<anyhow::Result<Vec<ProviderParts>>>()?;
+    let mut providers = named.into_iter().map(provider).collect::<anyhow::Result<Vec<ProviderParts>>>()?;
+    let builtin = Arc::new(Builtin::new());
+    providers.push(ProviderParts { model: builtin, models: vec![builtin::spec()], others: false, free: true });
     let settings = ModelSettings {
         fallback: config.models.fallback.clone(),
         default: Route::parse(&config.models.default),
         timeouts: config.models.timeouts(),
     };
-    Ok(ModelParts { providers, settings })
+    Ok(ModelParts { providers, settings, counter: Some(Arc::new(Tokenizers)) })
 }
 
 fn provider(name: &str, options: &ProviderOptions, own: &Table, egress: &Arc<Egress>) -> anyhow::Result<ProviderParts> {
@@ -97,7 +101,8 @@ pub(crate) async fn probe(config: &Config) -> anyhow::Result<Vec<(String, Result
     let parts = parts(config, &Arc::new(Egress::new(policy)?))?;
     let timeouts = ModelTimeouts::DEFAULT.within(PATIENCE);
     let mut answers = Vec::new();
-    for provider in parts.providers {
+    // The one that is built in answers always, and is nobody's setting.
+    for provider in parts.providers.into_iter().filter(|provider| provider.model.provider() != builtin::PROVIDER) {
         let listed = provider.model.models(timeouts).await;
         answers.push((provider.model.provider().to_owned(), listed.map(|names| names.len())));
     }

@@ -19,6 +19,7 @@ pub mod record_store;
 pub mod secrets;
 pub mod step_handler;
 pub mod task_store;
+pub mod token_counter;
 pub mod tool;
 
 pub use audit_store::AuditStore;
@@ -39,6 +40,7 @@ pub use record_store::RecordStore;
 pub use secrets::Keys;
 pub use step_handler::StepHandler;
 pub use task_store::{CallbackOutcome, Heartbeat, Page, ReviewRefused, TaskFilter, TaskStore, WakeUps};
+pub use token_counter::TokenCounter;
 pub use tool::{Documents, Tool, ToolContext, UserDirectory};
 
 /// Everything that is stored, behind one handle.

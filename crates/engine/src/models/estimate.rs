@@ -1,6 +1,7 @@
 //! How many tokens a request takes at most, before anybody has counted them.
 
 use kybern_core::model::{Image, ModelRequest, Part};
+use kybern_core::ports::TokenCounter;
 
 /// What a message costs beside its words: its role and its borders.
 const PER_MESSAGE: u64 = 8;
@@ -55,4 +56,21 @@ fn bytes(text: &str) -> u64 {
 
 fn size(value: &serde_json::Value) -> u64 {
     u64::try_from(crate::tools::service::size_of_value(value)).unwrap_or(u64::MAX)
+}
+
+/// How many tokens the request is by the model's own tokenizer; `None` when that is not here. What is not text
+/// (images, the frames of tools, schemas) stays at its bound.
+pub(crate) fn counted(request: &ModelRequest, model: &str, counter: &dyn TokenCounter) -> Option<u64> {
+    let mut texts: Vec<&str> = Vec::new();
+    for message in &request.messages {
+        texts.extend(message.parts.iter().filter_map(|part| match part {
+            Part::Text { text } => Some(text.as_str()),
+            Part::ToolCall(call) => Some(call.arguments.as_str()),
+            Part::ToolAnswer(answer) => Some(answer.content.as_str()),
+            Part::Image(_) | Part::Reasoning(_) => None,
+        }));
+    }
+    let bytes: u64 = texts.iter().map(|text| bytes(text)).sum();
+    let counted = counter.count(model, &mut texts.into_iter())?;
+    Some(at_most(request).saturating_sub(bytes).saturating_add(counted))
 }

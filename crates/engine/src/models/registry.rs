@@ -127,8 +127,10 @@ impl Registry {
         Self { providers, bare }
     }
 
-    pub(crate) fn providers(&self) -> &[Arc<Provider>] {
-        &self.providers
+    /// The providers that can be asked to converse.
+    pub(crate) fn conversing(&self) -> impl Iterator<Item = &Arc<Provider>> {
+        let converses = |spec: &Arc<ModelSpec>| spec.kind == ModelKind::Chat;
+        self.providers.iter().filter(move |provider| provider.others || provider.models.iter().any(converses))
     }
 
     /// Every known model of a kind.

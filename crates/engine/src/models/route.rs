@@ -74,7 +74,7 @@ pub(crate) fn candidates(
     chain: &[String],
     now: Timestamp,
 ) -> Result<Vec<Candidate>, Unroutable> {
-    if registry.providers().is_empty() {
+    if registry.conversing().next().is_none() {
         return Err(Unroutable::NoProvider);
     }
     let allowed = |candidate: &Candidate| {

@@ -9,7 +9,7 @@ use kybern_core::model::{
     EmbedRequest, Embedded, ModelFailure, ModelKind, ModelReply, ModelRequest, ModelSpec, ModelTimeouts, TokenUsage,
 };
 use kybern_core::money::Tokens;
-use kybern_core::ports::{Clock, IdSource, Random, Store};
+use kybern_core::ports::{Clock, IdSource, Random, Store, TokenCounter};
 use kybern_core::task::WorkerId;
 use kybern_core::time::Millis;
 use tokio_util::task::TaskTracker;
@@ -26,6 +26,9 @@ use super::stream::Streaming;
 
 /// The most tokens of a reply when nobody says: the orchestrator's default.
 const MAX_OUTPUT: u32 = 4_000;
+
+/// Whose vectors are meant when nobody names a model.
+const BUILT_IN: &str = "builtin";
 
 /// What an operator may set.
 #[derive(Clone, Debug)]
@@ -51,6 +54,8 @@ pub struct ModelParts {
     pub providers: Vec<ProviderParts>,
     /// What an operator may set.
     pub settings: ModelSettings,
+    /// Counts tokens where a cheap bound is near a limit.
+    pub counter: Option<Arc<dyn TokenCounter>>,
 }
 
 /// What the service is made of.
@@ -65,6 +70,7 @@ pub(crate) struct Inner {
     pub(crate) registry: Registry,
     pub(crate) settings: ModelSettings,
     pub(crate) again: RetryBudget,
+    pub(crate) counter: Option<Arc<dyn TokenCounter>>,
 }
 
 /// The way to the models. Cheap to clone.
@@ -114,10 +120,11 @@ impl ModelService {
         registry.all(ModelKind::Chat).chain(registry.all(ModelKind::Embedding)).map(of).collect()
     }
 
-    /// The names of the configured providers.
+    /// The names of the providers whose models converse.
     #[must_use]
     pub fn providers(&self) -> Vec<String> {
-        self.inner.registry.providers().iter().map(|provider| provider.name().to_owned()).collect()
+        let registry = &self.inner.registry;
+        registry.conversing().map(|provider| provider.name().to_owned()).collect()
     }
 
     /// What an operator has set.
@@ -164,6 +171,7 @@ impl ModelService {
     /// # Errors
     /// The same as of [`ModelService::complete`].
     pub async fn embed(&self, caller: &Caller, model: &str, mut request: EmbedRequest) -> Result<(Embedded, String)> {
+        let model = if model.is_empty() { BUILT_IN } else { model };
         let unknown = || refused(&Unroutable::Unknown(model.to_owned()));
         let candidate = self.inner.registry.find(model, ModelKind::Embedding).ok_or_else(unknown)?;
         request.model.clone_from(&candidate.spec.name);
@@ -218,7 +226,7 @@ impl ModelService {
             let input = estimate::at_most(&ask.request);
             let mut retry = 0;
             loop {
-                run.hold(&candidate, input, u64::from(output.min(most))).await?;
+                self.hold(&mut run, &candidate, &ask.request, input, u64::from(output.min(most))).await?;
                 if run.may_ask(&candidate).is_err() {
                     break;
                 }
@@ -241,6 +249,26 @@ impl ModelService {
             }
         }
         Err(run.give_up())
+    }
+
+    /// Reserves by the cheap bound; where a budget does not cover that, by the tokens counted one by one.
+    async fn hold(
+        &self,
+        run: &mut Run,
+        candidate: &Candidate,
+        request: &ModelRequest,
+        input: u64,
+        output: u64,
+    ) -> Result<()> {
+        let short = match run.hold(candidate, input, output).await {
+            Err(error) if error.code() == ErrorCode::BudgetExceeded => error,
+            held => return held,
+        };
+        let counter = self.inner.counter.as_ref();
+        match counter.and_then(|counter| estimate::counted(request, &candidate.spec.name, counter.as_ref())) {
+            Some(counted) if counted < input => run.hold(candidate, counted, output).await,
+            Some(_) | None => Err(short),
+        }
     }
 
     /// The amount that a call takes at most.

@@ -375,3 +375,30 @@ fn what_a_process_that_died_had_reserved_is_settled_by_the_next() {
         assert!(events.iter().any(|event| event.event.action == "budget.settle_lost"));
     });
 }
+
+/// Counts words.
+struct Words;
+
+impl kybern_core::ports::TokenCounter for Words {
+    fn count(&self, model: &str, texts: &mut dyn Iterator<Item = &str>) -> Option<u64> {
+        (model == "small").then(|| texts.map(|text| text.split_whitespace().count() as u64).sum())
+    }
+}
+
+#[test]
+fn where_the_cheap_bound_does_not_fit_the_tokens_are_counted() {
+    let model = Arc::new(ScriptedModel::new("one", |_, _| Scripted::text("x", 1, 1)));
+    let parts = vec![provider(&model, vec![spec("small", 50, PRICES), spec("other", 40, PRICES)])];
+    World::with([]).asking(parts).counting(Arc::new(Words)).run(async |live| {
+        live.limit(Limits { cost: Some(NanoUsd(600)), ..Limits::default() }).await;
+        let long = |route: &str| {
+            let mut ask = ask(route);
+            ask.request.messages = vec![ModelMessage::text(Role::User, "incomprehensibilities ".repeat(100))];
+            ask
+        };
+        let refused = live.engine.models().complete(&live.caller(), long("one/other")).await.unwrap_err();
+        assert_eq!((refused.code(), model.count()), (ErrorCode::BudgetExceeded, 0), "2,200 bytes, and no tokenizer");
+        live.engine.models().complete(&live.caller(), long("one/small")).await.unwrap();
+        assert_eq!(model.count(), 1, "100 words");
+    });
+}

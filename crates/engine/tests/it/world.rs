@@ -86,6 +86,7 @@ pub struct World {
     pub actor: Actor,
     tools: Vec<Arc<dyn Tool>>,
     providers: Vec<ProviderParts>,
+    counter: Option<Arc<dyn kybern_core::ports::TokenCounter>>,
     /// The tool that the processes started from now on do not have.
     pub missing: Mutex<Option<&'static str>>,
     ids: Arc<SeededIds>,
@@ -126,6 +127,7 @@ impl World {
             actor: kybern_testkit::actors::admin(TenantId::DEFAULT),
             tools: all,
             providers: Vec::new(),
+            counter: None,
             missing: Mutex::default(),
             ids,
             doom,
@@ -161,6 +163,12 @@ impl World {
     /// The same world with these language models.
     pub fn asking(mut self, providers: Vec<ProviderParts>) -> Self {
         self.providers = providers;
+        self
+    }
+
+    /// The same world, in which tokens can be counted.
+    pub fn counting(mut self, counter: Arc<dyn kybern_core::ports::TokenCounter>) -> Self {
+        self.counter = Some(counter);
         self
     }
 
@@ -227,7 +235,11 @@ impl World {
             extractor: self.extractor.clone(),
             agents: None,
             decisions: None,
-            models: ModelParts { providers: self.providers.clone(), settings: ModelSettings::default() },
+            models: ModelParts {
+                providers: self.providers.clone(),
+                settings: ModelSettings::default(),
+                counter: self.counter.clone(),
+            },
             worker: WorkerId::new(&format!("worker-{life}")),
             settings,
         })

@@ -43,9 +43,11 @@ async fn list(format: Format, context: &mut Context) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     let models = entries(&reply.value);
-    if models.is_empty() {
+    if one_of_each(models).is_empty() {
         let screen = context.screen();
-        screen.line("No provider of language models is configured: only the built-in rules answer.");
+        screen.line(
+            "No provider of language models is configured: the built-in rules answer, and the built-in table embeds.",
+        );
         screen.line("Set OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY or OLLAMA_HOST, or a");
         screen.line("[providers.NAME], and start the server again. docs/models.md says more.");
         return Ok(Exit::Done);
@@ -61,7 +63,8 @@ async fn list(format: Format, context: &mut Context) -> Result<Exit, Failure> {
 
 /// The first model of each provider.
 fn one_of_each(models: &[Value]) -> Vec<String> {
-    let mut owners: Vec<String> = vec!["kybern".to_owned()];
+    // Strategies are no models, and the built-in one only embeds.
+    let mut owners: Vec<String> = vec!["kybern".to_owned(), "builtin".to_owned()];
     let mut chosen = Vec::new();
     for model in models {
         let owner = field(model, "owned_by");

@@ -159,7 +159,7 @@ fn models() -> ModelParts {
     let chat = ModelSpec { quality: Some(50), ..ModelSpec::unknown("echo") };
     let embed = ModelSpec { kind: ModelKind::Embedding, ..ModelSpec::unknown("embed") };
     let scripted = ProviderParts { model: Arc::new(echo), models: vec![chat, embed], others: false, free: true };
-    ModelParts { providers: vec![scripted], settings: ModelSettings::default() }
+    ModelParts { providers: vec![scripted], settings: ModelSettings::default(), counter: None }
 }
 
 async fn tenant_keys(engine: &Engine, admin_key: &str) -> TenantKeys {

@@ -87,5 +87,5 @@ fn fake(receiver: &Receiver, egress: &Arc<Egress>) -> ModelParts {
     config.trusted = true;
     let model = Arc::new(Provider::new(config, Arc::clone(egress)).unwrap());
     let provider = ProviderParts { model, models: Vec::new(), others: true, free: true };
-    ModelParts { providers: vec![provider], settings: ModelSettings::default() }
+    ModelParts { providers: vec![provider], settings: ModelSettings::default(), counter: None }
 }
