@@ -47,11 +47,15 @@ impl Ledger {
     ///
     /// # Cancel safety
     /// What rode along is written by whoever writes, or settled at its estimate later.
-    pub(crate) async fn reserve(&self, scope: TenantScope, new: &NewReservation) -> Result<(), ReserveRefused> {
+    pub(crate) async fn reserve(
+        self: &Arc<Self>,
+        scope: TenantScope,
+        new: &NewReservation,
+    ) -> Result<(), ReserveRefused> {
         let riding = self.take(scope.tenant());
         let reserved = self.store.settle_and_reserve(scope, &riding, Some(new)).await;
         if matches!(reserved, Err(ReserveRefused::Store(_))) && !riding.is_empty() {
-            self.waiting().entry(scope.tenant()).or_insert_with(|| (scope, Vec::new())).1.extend(riding);
+            self.wait(scope, riding);
         }
         reserved
     }
@@ -67,7 +71,12 @@ impl Ledger {
 
     /// Settles soon.
     pub(crate) fn settle(self: &Arc<Self>, scope: TenantScope, settlement: Settlement, event: AuditEvent) {
-        self.waiting().entry(scope.tenant()).or_insert_with(|| (scope, Vec::new())).1.push((settlement, event));
+        self.wait(scope, vec![(settlement, event)]);
+    }
+
+    /// Lets settlements wait for a reservation, and sees to it that they leave without one.
+    fn wait(self: &Arc<Self>, scope: TenantScope, settled: Settled) {
+        self.waiting().entry(scope.tenant()).or_insert_with(|| (scope, Vec::new())).1.extend(settled);
         if !self.leaving.swap(true, Ordering::AcqRel) {
             let ledger = Arc::clone(self);
             self.spawned.spawn(async move { ledger.leave().await });

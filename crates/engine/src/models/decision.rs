@@ -67,7 +67,7 @@ impl Decisions {
             ..ModelRequest::default()
         };
         let ask = Ask {
-            route: Route::Balanced,
+            route: Route::Default,
             request,
             timeouts: ModelTimeouts::within(settings.timeouts, context.timeout),
             may_fall_back: true,

@@ -18,6 +18,8 @@ pub enum Route {
     Smartest,
     /// Much quality for the money.
     Balanced,
+    /// What the operator has set for those who do not say.
+    Default,
     /// The providers in their order.
     Fallback,
 }
@@ -30,7 +32,8 @@ impl Route {
             "cheapest" => Self::Cheapest,
             "fastest" => Self::Fastest,
             "smartest" => Self::Smartest,
-            "balanced" | "default" | "" => Self::Balanced,
+            "balanced" => Self::Balanced,
+            "default" | "" => Self::Default,
             "fallback" => Self::Fallback,
             model => Self::Named(model.to_owned()),
         }
@@ -82,7 +85,7 @@ pub(crate) fn candidates(
     };
     let mut chosen = match route {
         Route::Named(name) => vec![named(registry, name, wanted, &allowed)?],
-        Route::Cheapest | Route::Fastest | Route::Smartest | Route::Balanced | Route::Fallback => {
+        Route::Cheapest | Route::Fastest | Route::Smartest | Route::Balanced | Route::Default | Route::Fallback => {
             by_strategy(registry, route, wanted, &allowed)?
         }
     };
@@ -150,7 +153,7 @@ fn by_strategy(
             fitting.sort_by_key(|candidate| (candidate.provider.latency().unwrap_or(unknown), price(candidate)));
         }
         Route::Smartest => fitting.sort_by_key(|candidate| (std::cmp::Reverse(quality(candidate)), price(candidate))),
-        Route::Balanced | Route::Named(_) => {
+        Route::Balanced | Route::Default | Route::Named(_) => {
             fitting.sort_by_key(|candidate| std::cmp::Reverse(worth(quality(candidate), price(candidate))))
         }
         // The sort keeps the order of the configuration, and within a provider that of its models.
@@ -176,4 +179,24 @@ fn worth(quality: u64, price: u64) -> u64 {
 /// What a request needs of a model, with the tokens that it takes at most.
 pub(crate) fn wanted(request: &ModelRequest, tokens: u64, allowed: Option<Vec<String>>) -> Wanted {
     Wanted { needs: request.needs(), tokens, allowed }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_strategy_that_is_named_is_not_the_operators_default() {
+        assert_eq!(Route::parse("balanced"), Route::Balanced);
+        assert_eq!([Route::parse(""), Route::parse("default")], [Route::Default, Route::Default]);
+        assert_eq!(Route::parse("openai/gpt-5.4"), Route::Named("openai/gpt-5.4".to_owned()));
+    }
+
+    #[test]
+    fn twice_the_price_has_to_buy_visibly_more() {
+        // A dollar a million at quality 85 against fifteen at 95 and ten cents at 30.
+        let (fair, dear, cheap) = (worth(85, 1_750_000_000), worth(95, 30_000_000_000), worth(30, 175_000_000));
+        assert!(fair > dear && fair > cheap, "{fair} {dear} {cheap}");
+        assert!(worth(50, 0) > worth(50, u64::MAX), "what nobody has priced comes last");
+    }
 }

@@ -100,13 +100,19 @@ impl Run {
             at: now,
             expires_at: self.deadline.max(now).plus(AFTERWARDS),
         };
-        self.inner.ledger.reserve(self.caller.scope, &new).await.map_err(|why| match why {
-            ReserveRefused::Short(short) => Error::from(*short),
-            ReserveRefused::Rate(exceeded) => exceeded.error("a model", now),
-            ReserveRefused::Store(error) => error,
-        })?;
+        // Whoever gives up while it is being written gives it back: the store keeps the order of a tenant's writes.
         self.held = Some(Held { id, estimate, model: candidate.key(), asked: false });
-        Ok(())
+        let reserved = self.inner.ledger.reserve(self.caller.scope, &new).await;
+        reserved.map_err(|why| {
+            let error = match why {
+                ReserveRefused::Short(short) => Error::from(*short),
+                ReserveRefused::Rate(exceeded) => exceeded.error("a model", now),
+                // Nobody knows whether it was written: it is given back all the same.
+                ReserveRefused::Store(error) => return error,
+            };
+            self.held = None;
+            error
+        })
     }
 
     /// Whether the provider's breaker lets a call through.

@@ -212,7 +212,7 @@ impl ModelService {
         let about = estimate::about(&ask.request);
         let wanted = route::wanted(&ask.request, about.saturating_add(u64::from(output)), None);
         let chain = if ask.may_fall_back { inner.settings.fallback.as_slice() } else { &[] };
-        let by = if ask.route == Route::Balanced { &inner.settings.default } else { &ask.route };
+        let by = if ask.route == Route::Default { &inner.settings.default } else { &ask.route };
         let found = route::candidates(&inner.registry, by, &wanted, chain, inner.clock.now());
         let candidates = found.map_err(|why| refused(&why))?;
         let mut run = Run::new(inner, caller.clone(), SpendKind::Model, ask.timeouts.whole);
