@@ -300,6 +300,11 @@ impl Engine {
         }
     }
 
+    /// Writes the settlements that still wait: the last act before a process ends.
+    pub async fn flush_ledger(&self) {
+        self.inner.models.inner.ledger.flush().await;
+    }
+
     /// The registry with all tools, plans and kinds.
     #[must_use]
     pub fn registry(&self) -> &Registry {

@@ -40,6 +40,26 @@ pub(crate) fn parts(config: &Config, egress: &Arc<Egress>) -> anyhow::Result<Mod
     let mut providers = named.into_iter().map(provider).collect::<anyhow::Result<Vec<ProviderParts>>>()?;
     let builtin = Arc::new(Builtin::new());
     providers.push(ProviderParts { model: builtin, models: vec![builtin::spec()], others: false, free: true });
+    let known = |key: &str| {
+        let of = |part: &ProviderParts| {
+            let name = part.model.provider();
+            name == key
+                || part.models.iter().any(|model| model.name == key)
+                || key
+                    .strip_prefix(name)
+                    .and_then(|rest| rest.strip_prefix('/'))
+                    .is_some_and(|model| part.others || part.models.iter().any(|known| known.name == model))
+        };
+        providers.iter().any(of)
+    };
+    if let Some(wrong) = config.models.fallback.iter().find(|key| !known(key)) {
+        anyhow::bail!("models.fallback: no configured provider has {wrong:?}; write provider/model");
+    }
+    if let Route::Named(wrong) = Route::parse(&config.models.default)
+        && !known(&wrong)
+    {
+        anyhow::bail!("models.default: {wrong:?} is no strategy, and no configured provider has such a model");
+    }
     let settings = ModelSettings {
         fallback: config.models.fallback.clone(),
         default: Route::parse(&config.models.default),

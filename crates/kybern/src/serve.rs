@@ -154,6 +154,8 @@ impl Running {
         self.parts.close();
         // Long waits at the edge end with the token; whatever does not is cut off with the process.
         drop(tokio::time::timeout(self.grace.as_duration(), self.parts.wait()).await);
+        // Calls that ended meanwhile have settled into a queue whose loop is over.
+        self.engine.flush_ledger().await;
     }
 }
 

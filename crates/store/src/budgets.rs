@@ -117,12 +117,13 @@ async fn delete(tx: &mut Tx, (scope, id, at, event): &(TenantScope, BudgetId, Ti
 async fn standing(tx: &mut Tx, scope: TenantScope, payer: Payer, window: Window) -> Result<Standing> {
     let (first, last) = (payer.day(window.first), payer.day(window.last));
     let label = payer.to_string();
-    let used = tx.fetch_optional(&USED, args![scope, label, first, last]).await?;
+    // What is reserved comes first: a settlement between the two reads is then counted twice, and never missed.
     let reserved = match payer {
         Payer::Tenant => tx.fetch_optional(&RESERVED_BY_TENANT, args![scope, first, last]).await?,
         Payer::User(user) => tx.fetch_optional(&RESERVED_BY_USER, args![scope, user.as_uuid(), first, last]).await?,
         Payer::Tree(task) => tx.fetch_optional(&RESERVED_BY_TREE, args![scope, task.as_uuid()]).await?,
     };
+    let used = tx.fetch_optional(&USED, args![scope, label, first, last]).await?;
     let sum = |row: Option<Row>| row.map_or(Ok(Amount::ZERO), |mut row| amount(&mut row));
     Ok(Standing { used: sum(used)?, reserved: sum(reserved)? })
 }
@@ -133,9 +134,15 @@ enum Reserved {
     Short(Box<Shortage>),
 }
 
-async fn reserve(tx: &mut Tx, scope: TenantScope, new: &NewReservation) -> Result<Reserved> {
-    let known = budgets(tx.fetch_all(&HOLD, args![scope]).await?)?;
-    for Cover { subject, period, limits, payer } in new.spending.covered_by(&known) {
+/// The budgets that may cover a user's call. On PostgreSQL they are held from here on, before anything else is, so that
+/// all who reserve and settle take their locks in one order.
+async fn hold(tx: &mut Tx, scope: TenantScope, user: Option<UserId>) -> Result<Vec<Budget>> {
+    let own = user.map(|user| BudgetSubject::User(user).to_string()).unwrap_or_default();
+    budgets(tx.fetch_all(&HOLD, args![scope, own]).await?)
+}
+
+async fn reserve(tx: &mut Tx, scope: TenantScope, new: &NewReservation, known: &[Budget]) -> Result<Reserved> {
+    for Cover { subject, period, limits, payer } in new.spending.covered_by(known) {
         if matches!(payer, Payer::Tree(_)) && tx.is_postgres() {
             tx.fetch_optional(&HOLD_TREE, args![payer.to_string()]).await?;
         }
@@ -243,7 +250,13 @@ async fn settle(tx: &mut Tx, (scope, settlement, event): &Settling) -> Result<bo
 
 type SettlingAll = (TenantScope, Vec<(Settlement, AuditEvent)>, Option<NewReservation>);
 
+async fn reserve_alone(tx: &mut Tx, scope: TenantScope, new: &NewReservation) -> Result<Reserved> {
+    let known = hold(tx, scope, new.spending.user).await?;
+    reserve(tx, scope, new, &known).await
+}
+
 async fn settle_and_reserve(tx: &mut Tx, (scope, settled, new): &SettlingAll) -> Result<Reserved> {
+    let known = hold(tx, *scope, new.as_ref().and_then(|new| new.spending.user)).await?;
     let (mut counted, mut events) = (Counted::default(), Vec::with_capacity(settled.len()));
     for (settlement, event) in settled {
         let Some(taken) = take(tx, *scope, settlement.id).await? else { continue };
@@ -253,7 +266,7 @@ async fn settle_and_reserve(tx: &mut Tx, (scope, settled, new): &SettlingAll) ->
     counted.write(tx, *scope).await?;
     audit::append_all(tx, *scope, &events).await?;
     match new {
-        Some(new) => reserve(tx, *scope, new).await,
+        Some(new) => reserve(tx, *scope, new, &known).await,
         None => Ok(Reserved::Yes),
     }
 }
@@ -326,7 +339,7 @@ impl<D: 'static> LedgerStore for SqlStore<D> {
 
     async fn reserve(&self, scope: TenantScope, new: &NewReservation) -> Result<(), ReserveRefused> {
         let args = (scope, new.clone());
-        let run = self.write(scope, args, |tx, (scope, new)| Box::pin(reserve(tx, *scope, new)));
+        let run = self.write(scope, args, |tx, (scope, new)| Box::pin(reserve_alone(tx, *scope, new)));
         match run.await.map_err(kybern_core::error::Error::from)? {
             Reserved::Yes => Ok(()),
             Reserved::Short(short) => Err(ReserveRefused::Short(short)),

@@ -122,7 +122,6 @@ impl ModelFailureKind {
             | Self::Connect
             | Self::FirstTimeout
             | Self::BetweenTimeout
-            | Self::WholeTimeout
             | Self::Broken
             | Self::Garbage
             | Self::TooLarge => true,
@@ -134,6 +133,8 @@ impl ModelFailureKind {
             | Self::RateLimited
             | Self::Quota
             | Self::Denied
+            // How long all of it may take is the caller's word.
+            | Self::WholeTimeout
             | Self::Unsupported => false,
         }
     }

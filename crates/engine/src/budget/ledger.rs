@@ -21,6 +21,11 @@ const MOMENT: Millis = Millis(10);
 /// How many ride with one reservation at most.
 const MOST: usize = 64;
 
+/// How often a store that fails is asked to take settlements.
+const TRIES: u32 = 5;
+/// How long it is left alone in between.
+const AGAIN: Millis = Millis(500);
+
 type Settled = Vec<(Settlement, AuditEvent)>;
 
 /// The ledger as those see it who spend.
@@ -55,7 +60,9 @@ impl Ledger {
         let riding = self.take(scope.tenant());
         let reserved = self.store.settle_and_reserve(scope, &riding, Some(new)).await;
         if matches!(reserved, Err(ReserveRefused::Store(_))) && !riding.is_empty() {
+            // What rode along may be what could not be written: the call is judged by itself.
             self.wait(scope, riding);
+            return self.store.reserve(scope, new).await;
         }
         reserved
     }
@@ -90,9 +97,7 @@ impl Ledger {
             let _ = tokio::time::timeout(MOMENT.as_duration(), std::future::pending::<()>()).await;
             let all: Vec<(TenantScope, Settled)> = self.waiting().drain().map(|(_, waiting)| waiting).collect();
             for (scope, settled) in &all {
-                if let Err(error) = self.store.settle_and_reserve(*scope, settled, None).await {
-                    tracing::warn!(%error, "reservations could not be settled and will be settled at their estimates");
-                }
+                self.write(*scope, settled).await;
             }
             if all.is_empty() {
                 self.leaving.store(false, Ordering::Release);
@@ -101,6 +106,27 @@ impl Ledger {
                     return;
                 }
             }
+        }
+    }
+
+    /// Writes settlements; a store that cannot take them now is asked again for a while.
+    async fn write(&self, scope: TenantScope, settled: &Settled) {
+        for tries in 1..=TRIES {
+            let Err(error) = self.store.settle_and_reserve(scope, settled, None).await else { return };
+            if tries == TRIES {
+                let calls = settled.len();
+                tracing::error!(%error, calls, "calls could not be settled and will be settled at their estimates");
+                return;
+            }
+            let _ = tokio::time::timeout(AGAIN.as_duration(), std::future::pending::<()>()).await;
+        }
+    }
+
+    /// Writes at once what waits.
+    pub(crate) async fn flush(&self) {
+        let all: Vec<(TenantScope, Settled)> = self.waiting().drain().map(|(_, waiting)| waiting).collect();
+        for (scope, settled) in &all {
+            self.write(*scope, settled).await;
         }
     }
 }

@@ -13,13 +13,22 @@ impl Inner {
         loop {
             let lost = self.store.lost_reservations(&self.worker, BATCH, self.clock.now()).await?;
             let more = lost.len() >= BATCH as usize;
+            let mut settled = 0;
             for reservation in lost {
-                if self.store.settle_at_estimate(&reservation, self.clock.now()).await? {
-                    let (id, tenant) = (reservation.id, reservation.tenant);
-                    tracing::warn!(reservation.id = %id, tenant.id = %tenant, "a lost reservation is settled at its estimate");
+                let (id, tenant) = (reservation.id, reservation.tenant);
+                match self.store.settle_at_estimate(&reservation, self.clock.now()).await {
+                    Ok(false) => {}
+                    Ok(true) => {
+                        settled += 1;
+                        tracing::warn!(reservation.id = %id, tenant.id = %tenant, "a lost reservation is settled at its estimate");
+                    }
+                    // One that cannot be settled does not keep the others from it.
+                    Err(error) => {
+                        tracing::error!(reservation.id = %id, tenant.id = %tenant, %error, "a lost reservation stays open");
+                    }
                 }
             }
-            if !more || self.stopping.is_cancelled() {
+            if settled == 0 || !more || self.stopping.is_cancelled() {
                 return Ok(());
             }
         }

@@ -7,9 +7,14 @@ use kybern_core::ports::TokenCounter;
 const PER_MESSAGE: u64 = 8;
 /// What a tool's frame costs beside its words.
 const PER_FUNCTION: u64 = 16;
-/// What an image costs at most: the dearest of the providers counts 1,600 for the largest that it takes without
-/// shrinking it (Anthropic, "Vision"); OpenAI's tiles end at 1,445.
-const PER_IMAGE: u64 = 1_600;
+/// What an image costs at most at most providers: Anthropic counts up to some 1,600, newer models and Gemini's tiles a
+/// few times that.
+const PER_IMAGE: u64 = 6_000;
+/// The same for `gpt-4o-mini`, which counts 2,833 and 5,667 for each of up to eight tiles (OpenAI, "Images and vision").
+const PER_IMAGE_4O_MINI: u64 = 50_000;
+/// What tools cost beside their own words: a provider's instructions for them, which nobody sees (Anthropic documents
+/// up to some 500).
+const FOR_TOOLS: u64 = 600;
 
 /// The most tokens that the request can be. A token is at least one byte of text, so the bytes are a bound that holds
 /// for every tokenizer; a real count is about a quarter of it.
@@ -18,7 +23,12 @@ pub(crate) fn at_most(request: &ModelRequest) -> u64 {
     for message in &request.messages {
         total += PER_MESSAGE;
         total += message.parts.iter().map(part).sum::<u64>();
+        let images = message.parts.iter().filter(|part| matches!(part, Part::Image(_))).count();
+        if request.model.contains("4o-mini") {
+            total += u64::try_from(images).unwrap_or(u64::MAX).saturating_mul(PER_IMAGE_4O_MINI - PER_IMAGE);
+        }
     }
+    total += if request.functions.is_empty() { 0 } else { FOR_TOOLS };
     for function in &request.functions {
         total += PER_FUNCTION + bytes(&function.name) + bytes(&function.description);
         total += size(&function.parameters);

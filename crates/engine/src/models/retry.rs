@@ -30,7 +30,7 @@ pub(crate) fn pause(failure: &ModelFailure, retry: u32, chance: f64, left: Milli
 }
 
 /// The least time in which a call is worth being made.
-const SHORTEST: Millis = Millis::from_secs(1);
+pub(crate) const SHORTEST: Millis = Millis::from_secs(1);
 
 /// Tries that a process may still make, in tenths.
 #[derive(Debug)]

@@ -162,7 +162,7 @@ impl Run {
     /// Whether the last failure allows that another model is asked.
     pub(crate) fn may_fall_back(&self) -> bool {
         let last = self.tries.last().and_then(|last| last.failure.as_ref());
-        last.is_none_or(|failure| failure.kind.may_fall_back()) && self.left() > Millis(0)
+        last.is_none_or(|failure| failure.kind.may_fall_back()) && self.left() >= retry::SHORTEST
     }
 
     /// Gives back what is reserved for a model that will not be asked.

@@ -102,7 +102,8 @@ fn ask_whole<'a>(
     request: &'a ModelRequest,
     timeouts: ModelTimeouts,
 ) -> BoxFuture<'a, std::result::Result<ModelReply, ModelFailure>> {
-    provider.model.complete(request, timeouts)
+    // Providers send the head of a whole reply when it is complete: until then there is nothing to be seen of it.
+    provider.model.complete(request, ModelTimeouts { first: timeouts.whole, ..timeouts })
 }
 
 impl ModelService {
@@ -226,7 +227,12 @@ impl ModelService {
             let input = estimate::at_most(&ask.request);
             let mut retry = 0;
             loop {
-                self.hold(&mut run, &candidate, &ask.request, input, u64::from(output.min(most))).await?;
+                match self.hold(&mut run, &candidate, &ask.request, input, u64::from(output.min(most))).await {
+                    Ok(()) => {}
+                    // That a fallback is too dear does not hide why it was needed; the next one may be cheaper.
+                    Err(_) if !run.tries().is_empty() => break,
+                    Err(refused) => return Err(refused),
+                }
                 if run.may_ask(&candidate).is_err() {
                     break;
                 }
@@ -264,8 +270,11 @@ impl ModelService {
             Err(error) if error.code() == ErrorCode::BudgetExceeded => error,
             held => return held,
         };
-        let counter = self.inner.counter.as_ref();
-        match counter.and_then(|counter| estimate::counted(request, &candidate.spec.name, counter.as_ref())) {
+        let Some(counter) = self.inner.counter.clone() else { return Err(short) };
+        let (request, model) = (request.clone(), candidate.spec.name.clone());
+        // It may take a while, and others are served on this thread.
+        let counting = tokio::task::spawn_blocking(move || estimate::counted(&request, &model, counter.as_ref()));
+        match counting.await.unwrap_or_default() {
             Some(counted) if counted < input => run.hold(candidate, counted, output).await,
             Some(_) | None => Err(short),
         }

@@ -120,20 +120,26 @@ impl Streaming {
         }
     }
 
+    /// At its end to what the provider says, or else to what can be seen. Broken or dropped before it, to what the
+    /// provider has said, or else to what was reserved: what it thought and did not show, nobody knows.
     fn settle(&mut self, finish: Option<FinishReason>) {
-        let guessed = TokenUsage {
+        let seen = TokenUsage {
             input: self.run.about,
             output: estimate::of_bytes(self.written),
             estimated: true,
             ..TokenUsage::default()
         };
-        let usage = self.usage.unwrap_or(guessed);
-        self.usage = Some(usage);
-        if finish.is_some() {
-            self.run.settle(&self.candidate, usage, finish);
-        } else {
-            let cost = self.candidate.spec.prices.map_or(NanoUsd(0), |prices| prices.cost(&usage));
-            self.run.settle_failed(Some((usage, cost)));
+        match (finish, self.usage) {
+            (Some(finish), usage) => {
+                let usage = usage.unwrap_or(seen);
+                self.usage = Some(usage);
+                self.run.settle(&self.candidate, usage, Some(finish));
+            }
+            (None, Some(usage)) => {
+                let cost = self.candidate.spec.prices.map_or(NanoUsd(0), |prices| prices.cost(&usage));
+                self.run.settle_failed(Some((usage, cost)));
+            }
+            (None, None) => self.run.settle_failed(None),
         }
     }
 }

@@ -140,6 +140,13 @@ impl ProviderOptions {
             if spec.name.is_empty() {
                 faults.add(Fault::bad(&key("models"), "", "has a model without a name"));
             }
+            if let ModelOption::Known(facts) = model
+                && !facts.embedding
+                && facts.input_price.is_some() != facts.output_price.is_some()
+            {
+                let problem = "has only one of input_price and output_price: what is not priced would cost nothing";
+                faults.add(Fault::bad(&key("models"), &spec.name, problem));
+            }
             if spec.quality.is_some_and(|quality| quality > 100) {
                 faults.add(Fault::bad(&key("models"), &spec.name, "has a quality over 100"));
             }

@@ -178,3 +178,13 @@ fn the_example_file_is_sound() {
     let full = load(&uncommented.join("\n"), env).unwrap();
     assert!(full.smtp.is_some() && full.imap.is_some() && full.workflows.len() == 1);
 }
+
+#[test]
+fn a_provider_names_what_is_wrong_with_it() {
+    let (text, _) = fault("[providers.nowhere]\n", []);
+    assert!(text.starts_with("providers.nowhere.kind"), "{text}");
+    let (text, _) = fault("[providers.x]\nkind = \"openai\"\nmodels = [{ name = \"m\", input_price = 5 }]\n", []);
+    assert!(text.contains("only one of input_price and output_price"), "{text}");
+    let (text, _) = fault("[providers.x]\nkind = \"openai\"\napi_key_env = \"NOT_SET\"\n", []);
+    assert!(text.contains("NOT_SET"), "{text}");
+}

@@ -69,7 +69,7 @@ pub(crate) struct ChatBody {
     /// Only 1.
     #[serde(default)]
     n: Option<u32>,
-    /// What else the provider takes; passed on to it.
+    /// `frequency_penalty`, `presence_penalty`, `logit_bias`, `top_k` and the like go along to the provider.
     #[serde(flatten)]
     #[schema(ignore)]
     rest: Map<String, Value>,
@@ -144,6 +144,22 @@ enum StopBody {
 /// Characters of a model's name, and of an end user's.
 const MAX_NAME: usize = 256;
 
+/// Members that go along to the provider as they are: they shape the words and change neither the price nor what the
+/// call reaches.
+const PASSED_ON: [&str; 11] = [
+    "frequency_penalty",
+    "presence_penalty",
+    "logit_bias",
+    "top_k",
+    "min_p",
+    "repetition_penalty",
+    "verbosity",
+    "prompt_cache_key",
+    "safety_identifier",
+    "metadata",
+    "store",
+];
+
 /// Members that ask for nothing when they hold this.
 fn is_neutral(name: &str, value: &Value) -> bool {
     match name {
@@ -191,10 +207,14 @@ impl ChatBody {
         if max_output_tokens == Some(0) {
             fault("/max_tokens", "a reply has at least one token".to_owned());
         }
-        for (name, remedy) in [("functions", "tools"), ("function_call", "tool_choice")] {
-            if self.rest.get(name).is_some_and(|value| !value.is_null()) {
-                fault(&format!("/{name}"), format!("{name} has been replaced by {remedy}"));
-            }
+        let mut extra = self.rest;
+        extra.retain(|name, value| !is_neutral(name, value));
+        for name in extra.keys().filter(|name| !PASSED_ON.contains(&name.as_str())) {
+            let shown: String = name.chars().take(64).collect();
+            fault(
+                &format!("/{shown}"),
+                format!("{shown:?} is not taken: it could change what the call costs or reaches"),
+            );
         }
         let effort = effort(self.reasoning_effort.as_deref(), &mut faults);
         let functions = functions(self.tools.unwrap_or_default(), &mut faults);
@@ -212,8 +232,6 @@ impl ChatBody {
         if let Some(problem) = Problem::invalid_all(faults) {
             return Err(problem);
         }
-        let mut extra = self.rest;
-        extra.retain(|name, value| !is_neutral(name, value));
         Ok(ModelRequest {
             messages,
             functions,

@@ -202,6 +202,14 @@ async fn models_and_budgets(walk: &mut Walk<'_>, fixture: &Fixture) {
     let refused = Ask::post("/v1/chat/completions").key(&operator);
     let refused = refused.json(&json!({"messages": [{"role": "user", "content": "again"}]}));
     walk.app.send(refused).await.refused(402, "BUDGET_EXCEEDED", "a call over its budget");
+    for (member, value) in [("models", json!(["other/dear"])), ("functions", json!([])), ("logprobs", json!(true))] {
+        let mut asks = json!({"model": "scripted/echo", "messages": [{"role": "user", "content": "x"}], "n": null,
+            "logit_bias": {}, "presence_penalty": 0, "temperature": 0.5});
+        asks[member] = value;
+        let refused = walk.app.send(Ask::post("/v1/chat/completions").key(&operator).json(&asks)).await;
+        let places = refused.refused(400, "VALIDATION_ERROR", "a member that could change what a call reaches");
+        assert_eq!(places, [format!("/{member}")]);
+    }
     let report = walk.call(200, ("GET", "/api/usage"), &[], &viewer, None).await;
     assert_eq!((&report["items"][0]["calls"], &report["by"]), (&json!(2), &json!("day")));
     let other = json!({"subject": {"type": "each_task"}, "period": "whole", "costNanos": 9});

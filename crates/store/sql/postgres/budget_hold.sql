@@ -1,4 +1,6 @@
 -- differs because others reserve at the same time: whoever judges a budget holds it until the reservation is there
 SELECT id, subject, period, limit_cost, limit_tokens, limit_calls, created_at, updated_at
-FROM budget WHERE tenant_id = $1 ORDER BY created_at, id
+FROM budget WHERE tenant_id = $1
+    AND (subject = 'tenant' OR subject = 'each_user' OR subject = 'each_task' OR subject = $2)
+ORDER BY created_at, id
 FOR NO KEY UPDATE
