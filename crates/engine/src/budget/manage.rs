@@ -139,11 +139,10 @@ impl Engine {
         Ok(sums)
     }
 
-    /// The days of the last thirty, today included.
+    /// The day that it is now, in UTC, counted as usage counts days.
     #[must_use]
-    pub fn last_thirty_days(&self) -> (i64, i64) {
-        let today = Window::day_of(self.inner.clock.now());
-        (today - 29, today)
+    pub fn today(&self) -> i64 {
+        Window::day_of(self.inner.clock.now())
     }
 }
 

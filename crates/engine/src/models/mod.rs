@@ -2,8 +2,8 @@
 //!
 //! A call is routed to a model that can do it, its largest cost is reserved, it is made, and it is settled to what it
 //! took. When it fails it is made again, or by the next model, as far as that is safe: never after a piece of the
-//! reply has been passed on, never beyond the process's budget of tries, never to a provider that the tenant does not
-//! allow. Whoever asks gets the reply with what it cost, and which calls it took.
+//! reply has been passed on, never beyond the process's budget of tries. Whoever asks gets the reply with what it cost, and
+//! which calls it took.
 
 mod breaker;
 mod call;

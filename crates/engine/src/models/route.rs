@@ -95,7 +95,7 @@ pub(crate) fn candidates(
             .filter(|next| allowed(next) && next.spec.abilities.cover(wanted.needs) && fits(next, wanted.tokens));
         chosen.extend(next.filter(|next| chosen.iter().all(|known| known.key() != next.key())));
     }
-    // Whoever is left alone for now comes last: when all are, the first is tried all the same.
+    // Whoever is left alone for now comes last; when all are, the call fails and says so.
     chosen.sort_by_key(|candidate| candidate.provider.is_open(now));
     Ok(chosen)
 }

@@ -237,7 +237,7 @@ impl Run {
         (self.spent, std::mem::take(&mut self.tries))
     }
 
-    /// The model that was asked last, `provider/model`.
+    /// The calls that were made.
     pub(crate) fn tries(&self) -> &[Try] {
         &self.tries
     }

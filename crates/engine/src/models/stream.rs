@@ -30,8 +30,8 @@ pub(crate) fn begin<'a>(
     })
 }
 
-/// A reply on its way to whoever asked. Settled at its end; dropped before it, or broken, it is settled to what had
-/// come until then.
+/// A reply on its way to whoever asked. Settled at its end; dropped before it, or broken, it is settled to what was
+/// reserved, unless the provider had said what it took.
 pub struct Streaming {
     run: Run,
     candidate: Candidate,
@@ -75,7 +75,7 @@ impl Streaming {
     /// The next pieces; none at the end.
     ///
     /// # Errors
-    /// When the provider breaks off. What came before stays true and is paid for.
+    /// When the provider breaks off. What came before stays true.
     ///
     /// # Cancel safety
     /// Dropping the future loses nothing.

@@ -82,7 +82,7 @@ pub(crate) async fn report(
         Some(Ok(user)) => Some(user),
         None => None,
     };
-    let to = to.unwrap_or_else(|| state.engine.last_thirty_days().1);
+    let to = to.unwrap_or_else(|| state.engine.today());
     let from = from.unwrap_or(to - 29);
     if from > to {
         faults.push(Detail::new("", "query from: it lies after to"));
