@@ -43,7 +43,9 @@ impl Role {
         Self::ALL.into_iter().find(|role| role.as_str() == name)
     }
 
-    const fn grants(self, right: Right) -> bool {
+    /// Whether the role brings that right.
+    #[must_use]
+    pub const fn grants(self, right: Right) -> bool {
         match self {
             Self::Viewer => matches!(right, Right::Read),
             Self::Operator => matches!(right, Right::Read | Right::Operate),

@@ -203,6 +203,17 @@ impl Error {
         self
     }
 
+    /// The same error whose faults lie elsewhere: what was at `from` is at `to`.
+    #[must_use]
+    pub fn moved(mut self, from: &str, to: &str) -> Self {
+        for detail in &mut self.details {
+            if let Some(rest) = detail.path.strip_prefix(from) {
+                detail.path = format!("{to}{rest}");
+            }
+        }
+        self
+    }
+
     /// The code.
     #[must_use]
     pub fn code(&self) -> ErrorCode {

@@ -71,6 +71,10 @@ id_type!(
     UserId, "user"
 );
 id_type!(
+    /// A question to a person: may this happen?
+    ApprovalId, "approval"
+);
+id_type!(
     /// An API key (the record of it; the key itself is never stored).
     KeyId, "key"
 );

@@ -5,6 +5,7 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 pub mod actor;
+pub mod approval;
 pub mod audit;
 pub mod budget;
 pub mod document;

@@ -3,7 +3,8 @@
 //!
 //! Nothing here calls up: progress is written to the journal, and whoever wants to show it follows the journal.
 
-pub mod audit;
+pub mod approval;
+mod audit;
 pub mod budget;
 pub mod events;
 pub mod executor;

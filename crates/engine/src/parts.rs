@@ -72,6 +72,8 @@ pub struct Settings {
     pub step_timeout: Millis,
     /// How long an outside engine may take to answer when neither step nor engine says.
     pub delegation_deadline: Millis,
+    /// How long a call waits for a person's yes.
+    pub approval_time: Millis,
     /// Whether this process works on tasks at all; `false` for one that only answers requests.
     pub work: bool,
 }
@@ -93,6 +95,7 @@ impl Default for Settings {
             confidence_threshold: limits::DEFAULT_CONFIDENCE_THRESHOLD,
             step_timeout: limits::STEP_TIMEOUT,
             delegation_deadline: limits::DELEGATION_DEADLINE,
+            approval_time: kybern_core::approval::TIME_TO_ANSWER,
             work: true,
         }
     }

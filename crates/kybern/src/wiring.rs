@@ -151,6 +151,7 @@ pub(crate) fn settings(config: &Config, public_url: &str) -> Settings {
         confidence_threshold: config.model.confidence_threshold,
         step_timeout: config.limits.step_timeout_ms,
         delegation_deadline: config.limits.delegation_deadline_ms,
+        approval_time: config.limits.approval_ms,
         work: true,
     }
 }

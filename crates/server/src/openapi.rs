@@ -14,8 +14,8 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement
 use utoipa::openapi::{ContentBuilder, PathItem, Ref, RefOr};
 
 use crate::api::{
-    audit, budgets, inbound, keys, models, outbox, plans, records, task_files, task_internal, task_steer, tasks,
-    tenants, tools, usage, users, webhooks,
+    approvals, audit, budgets, inbound, keys, models, outbox, permissions, plans, records, task_files, task_internal,
+    task_steer, tasks, tenants, tools, usage, users, webhooks,
 };
 use crate::error::status_of;
 use crate::router::{Access, Route, table};
@@ -51,6 +51,7 @@ const CREATING: [&str; 9] = [
         (name = "inbound", description = "Mail, SMS and webhooks"),
         (name = "plans", description = "What is walked for an intent"),
         (name = "tools", description = "What acts"),
+        (name = "approvals", description = "What waits for a person"),
         (name = "models", description = "Language models, governed and metered"),
         (name = "budgets", description = "What may be spent, and what has been"),
         (name = "records", description = "What tasks have made, and what they have sent"),
@@ -67,11 +68,12 @@ const CREATING: [&str; 9] = [
         task_internal::review, task_internal::callback,
         inbound::email, inbound::sms, inbound::webhook,
         plans::put, plans::list, plans::check, plans::show, plans::versions, plans::change,
-        tools::list, tools::show, tools::invoke,
+        tools::list, tools::show, tools::invoke, tools::change,
+        approvals::list, approvals::show, approvals::decide,
         models::chat, models::list, models::embed,
         budgets::create, budgets::list, budgets::show, budgets::change, budgets::remove, usage::report,
         records::kinds, records::list, records::show, outbox::list,
-        users::create, users::list, users::show, users::permissions, users::set_permissions,
+        users::create, users::list, users::show, permissions::show, permissions::change,
         keys::create, keys::list, keys::revoke,
         webhooks::create, webhooks::list, webhooks::remove,
         tenants::create, tenants::list,

@@ -10,8 +10,8 @@ use kybern_core::actor::Right;
 use kybern_core::error::{Error, ErrorCode};
 
 use crate::api::{
-    audit, budgets, inbound, keys, models, outbox, plans, records, task_files, task_internal, task_steer, tasks,
-    tenants, tools, usage, users, webhooks,
+    approvals, audit, budgets, inbound, keys, models, outbox, permissions, plans, records, task_files, task_internal,
+    task_steer, tasks, tenants, tools, usage, users, webhooks,
 };
 use crate::error::Problem;
 use crate::state::AppState;
@@ -81,6 +81,11 @@ pub fn table() -> Vec<Route> {
         get("/api/tools", Needs(Read), tools::list),
         get("/api/tools/{name}", Needs(Read), tools::show),
         post("/api/tools/{name}/invoke", Needs(Operate), tools::invoke),
+        patch("/api/tools/{name}", Needs(Administer), tools::change),
+        // What waits for a person
+        get("/api/approvals", Needs(Read), approvals::list),
+        get("/api/approvals/{id}", Needs(Read), approvals::show),
+        post("/api/approvals/{id}", Needs(Review), approvals::decide),
         // Language models, as OpenAI's clients ask for them
         post("/v1/chat/completions", Needs(Operate), models::chat),
         get("/v1/models", Needs(Read), models::list),
@@ -101,8 +106,8 @@ pub fn table() -> Vec<Route> {
         post("/api/users", Needs(Administer), users::create),
         get("/api/users", Needs(Administer), users::list),
         get("/api/users/{id}", Needs(Administer), users::show),
-        get("/api/users/{id}/permissions", Needs(Administer), users::permissions),
-        put("/api/users/{id}/permissions", Needs(Administer), users::set_permissions),
+        get("/api/users/{id}/permissions", Needs(Administer), permissions::show),
+        put("/api/users/{id}/permissions", Needs(Administer), permissions::change),
         post("/api/keys", Needs(Administer), keys::create),
         get("/api/keys", Needs(Administer), keys::list),
         delete("/api/keys/{id}", Needs(Administer), keys::revoke),

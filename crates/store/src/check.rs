@@ -5,11 +5,14 @@ use sqlx::Executor as _;
 use crate::db::{Conn, Sql, Tx};
 use crate::error::{Result, StoreError};
 use crate::store::SqlStore;
-use crate::{audit, blobs, budgets, idempotency, identity, jobs, outbox, plans, rates, records, tasks};
+use crate::{
+    approvals, audit, blobs, budgets, idempotency, identity, jobs, outbox, permissions, plans, rates, records, tasks,
+};
 
 /// Every statement of this crate.
 fn every_statement() -> impl Iterator<Item = &'static Sql> {
     let nouns = [
+        approvals::STATEMENTS,
         audit::STATEMENTS,
         blobs::STATEMENTS,
         budgets::STATEMENTS,
@@ -17,6 +20,7 @@ fn every_statement() -> impl Iterator<Item = &'static Sql> {
         identity::STATEMENTS,
         jobs::STATEMENTS,
         outbox::STATEMENTS,
+        permissions::STATEMENTS,
         plans::STATEMENTS,
         rates::STATEMENTS,
         records::STATEMENTS,

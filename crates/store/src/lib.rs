@@ -11,6 +11,7 @@
 //! A unit of work checks everything before it writes. When a statement fails all the same, the batch is rolled back
 //! and each of its units runs alone, so a bad one cannot hurt its neighbours.
 
+mod approvals;
 mod archive;
 mod audit;
 mod blobs;
@@ -26,6 +27,7 @@ mod options;
 mod outbox;
 mod page;
 mod partitions;
+mod permissions;
 mod plans;
 mod rates;
 mod records;

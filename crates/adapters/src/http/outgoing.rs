@@ -1,6 +1,9 @@
 //! A request on its way: checked, judged, and changed by redirects.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
+use kybern_core::policy::place::host_fits;
 use kybern_core::policy::{EgressDenied, EgressPolicy};
 use kybern_core::ports::{HttpBody, HttpFailure, HttpRequest};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
@@ -58,6 +61,8 @@ pub(super) struct Outgoing {
     headers: HeaderMap,
     body: Bytes,
     trusted: bool,
+    /// The hosts that it may reach; `None` for all.
+    only_hosts: Option<Arc<[String]>>,
 }
 
 impl Outgoing {
@@ -73,6 +78,7 @@ impl Outgoing {
         };
         let (method, url, trusted) = (&request.method, &request.url, request.trusted_endpoint);
         let mut outgoing = Self::of(method, url, &request.headers, body.into(), trusted)?;
+        outgoing.only_hosts = request.only_hosts;
         if let Some(content_type) = content_type {
             outgoing.headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static(content_type));
         }
@@ -97,7 +103,7 @@ impl Outgoing {
             let (name, value) = parse_header(name, value)?;
             parsed.append(name, value);
         }
-        Ok(Self { method, url, headers: parsed, body, trusted })
+        Ok(Self { method, url, headers: parsed, body, trusted, only_hosts: None })
     }
 
     /// Where it goes.
@@ -119,6 +125,10 @@ impl Outgoing {
         else {
             return Err(EgressDenied::NoHost);
         };
+        let allows = |hosts: &Arc<[String]>| hosts.iter().any(|rule| host_fits(rule, name));
+        if self.only_hosts.as_ref().is_some_and(|hosts| !allows(hosts)) {
+            return Err(EgressDenied::Host(name.to_owned()));
+        }
         if self.trusted {
             return Ok(Way::Trusted);
         }
@@ -214,6 +224,7 @@ mod tests {
             body: HttpBody::Text("body".into()),
             timeout: Millis(1000),
             max_bytes: 1000,
+            only_hosts: None,
             trusted_endpoint: true,
         }
     }

@@ -25,6 +25,7 @@ fn get(url: impl Into<String>) -> HttpRequest {
         body: HttpBody::Empty,
         timeout: Millis(20_000),
         max_bytes: 1 << 20,
+        only_hosts: None,
         trusted_endpoint: false,
     }
 }

@@ -24,6 +24,9 @@ pub enum EgressDenied {
     /// No host at all.
     #[error("the URL names no host")]
     NoHost,
+    /// The caller may reach some hosts only, and this is none of them.
+    #[error("{0:?} is not among the hosts that this call may reach")]
+    Host(String),
     /// The host is, or resolves to, an address that is closed.
     #[error("{host}:{port} leads to the closed address {address}, open it with [egress] allow = [\"{host}:{port}\"]")]
     Address {

@@ -1,6 +1,9 @@
-//! Policies: where the server may connect to, and whose webhooks it believes.
+//! Policies: where the server may connect to, whose webhooks it believes, and what users may let tools do.
 
 pub mod egress;
+pub mod permission;
+pub mod place;
 pub mod webhook;
 
 pub use egress::{EgressDenied, EgressPolicy};
+pub use permission::{Autonomy, CallFacts, Denied, PermissionLevel, Preset, ToolCategory, ToolPolicy};

@@ -1,5 +1,7 @@
 //! HTTP to the outside, through the egress policy.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use bytes::Bytes;
 use serde_json::Value;
@@ -33,6 +35,9 @@ pub struct HttpRequest {
     pub timeout: Millis,
     /// The most bytes of the answer's body.
     pub max_bytes: usize,
+    /// The hosts that it may reach, exact or as `*.example.com`, redirects included; `None` for every one that the
+    /// policy lets through.
+    pub only_hosts: Option<Arc<[String]>>,
     /// Whether the endpoint is trusted (from the configuration file), so that private addresses are open.
     pub trusted_endpoint: bool,
 }

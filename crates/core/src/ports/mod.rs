@@ -1,6 +1,7 @@
 //! Ports: how the engine reaches what is outside. One trait per file, each method a whole unit of work. There is no
 //! begin and no commit, so I/O inside a transaction cannot even be written above the store.
 
+pub mod approval_store;
 pub mod audit_store;
 pub mod blob_store;
 pub mod clock;
@@ -14,6 +15,7 @@ pub mod ledger_store;
 pub mod mail;
 pub mod model;
 pub mod outbox_store;
+pub mod permission_store;
 pub mod plan_store;
 pub mod record_store;
 pub mod secrets;
@@ -22,6 +24,7 @@ pub mod task_store;
 pub mod token_counter;
 pub mod tool;
 
+pub use approval_store::ApprovalStore;
 pub use audit_store::AuditStore;
 pub use blob_store::BlobStore;
 pub use clock::{Clock, IdSource, Random};
@@ -35,6 +38,7 @@ pub use ledger_store::{LedgerStore, ReserveRefused};
 pub use mail::{MailParser, MailSender};
 pub use model::{Extractor, IntentModel};
 pub use outbox_store::OutboxStore;
+pub use permission_store::{PermissionStore, UserRules};
 pub use plan_store::PlanStore;
 pub use record_store::RecordStore;
 pub use secrets::Keys;
@@ -55,6 +59,8 @@ pub trait Store:
     + AuditStore
     + BlobStore
     + LedgerStore
+    + ApprovalStore
+    + PermissionStore
 {
 }
 
@@ -69,5 +75,9 @@ impl<T> Store for T where
         + AuditStore
         + BlobStore
         + LedgerStore
+        + ApprovalStore
+        + PermissionStore
+        + ApprovalStore
+        + PermissionStore
 {
 }

@@ -15,7 +15,7 @@ use crate::plan::StepId;
 use crate::task::{Attachment, Channel, EffectClass};
 use crate::tenant::TenantScope;
 use crate::time::{Millis, Timestamp};
-use crate::tool::{ToolFailure, ToolOutcome, ToolSpec};
+use crate::tool::{Reach, ToolFailure, ToolOutcome, ToolSpec};
 
 /// The documents of a task.
 #[async_trait]
@@ -138,6 +138,11 @@ pub trait Tool: Send + Sync {
     /// The effect class of a call with these arguments, where it depends on them.
     fn effect_of(&self, _args: &Map<String, Value>) -> EffectClass {
         self.spec().effect
+    }
+
+    /// How far a call with these arguments reaches, where it depends on them.
+    fn reach_of(&self, _args: &Map<String, Value>) -> Reach {
+        self.spec().reach()
     }
 
     /// Does it.

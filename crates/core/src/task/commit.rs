@@ -9,6 +9,7 @@ use super::input::NewTask;
 use super::journal::{JournalRow, StepError};
 use super::status::TaskStatus;
 use super::wait::Wait;
+use crate::approval::{ApprovalStatus, NewApproval};
 use crate::audit::AuditEvent;
 use crate::id::TaskId;
 use crate::job::NewJob;
@@ -43,6 +44,15 @@ pub enum Effect {
     Reopen(TaskId),
     /// A step is handed to an outside engine.
     Delegate(Box<Delegation>),
+    /// A person is asked.
+    Ask(Box<NewApproval>),
+    /// What was asked, and has not been answered, is not asked any more.
+    Close {
+        /// The wait; every wait of the task when `None`.
+        wait_seq: Option<i64>,
+        /// `expired` or `withdrawn`.
+        status: ApprovalStatus,
+    },
 }
 
 /// A child task.

@@ -35,6 +35,12 @@ pub enum Signal {
         /// What the person decided, where a decision was asked.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         resolution: Option<Resolution>,
+        /// Whether the corrections are the whole arguments of a call that was asked about, rather than changes of them.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        replaces: bool,
+        /// What the person said about it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
         /// Who.
         by: String,
     },

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::id::ApprovalId;
 use crate::plan::StepId;
 use crate::time::Timestamp;
 
@@ -48,6 +49,26 @@ impl WaitKind {
         }
     }
 
+    /// Every kind.
+    pub const ALL: [Self; 10] = [
+        Self::Intent,
+        Self::Document,
+        Self::Plan,
+        Self::Input,
+        Self::Review,
+        Self::Confirmation,
+        Self::Ambiguous,
+        Self::Timer,
+        Self::Child,
+        Self::Workflow,
+    ];
+
+    /// The kind with that name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
     /// Its name on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -76,6 +97,9 @@ pub struct Wait {
     pub seq: i64,
     /// Whom or what it waits for.
     pub kind: WaitKind,
+    /// The question to a person, by which it is answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval_id: Option<ApprovalId>,
     /// Why, for people: names the file, the recipient, the missing thing.
     pub reason: String,
     /// A form's title.

@@ -3,8 +3,12 @@
 
 pub mod failure;
 pub mod outcome;
+pub mod price;
+pub mod setting;
 pub mod spec;
 
 pub use failure::ToolFailure;
 pub use outcome::{Injected, RecordChange, Review, ToolOutcome, WaitUntil};
-pub use spec::{Needs, Risk, ToolSpec};
+pub use price::{Confidence, CostEstimate, PriceUnit, ToolPrice, UnitPrice};
+pub use setting::{ToolRate, ToolSetting};
+pub use spec::{Needs, Reach, Risk, ToolSpec};

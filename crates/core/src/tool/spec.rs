@@ -5,8 +5,12 @@ use serde_json::Value;
 
 use crate::actor::Right;
 use crate::plan::RetryPolicy;
+use crate::policy::permission::{PermissionLevel, ToolCategory};
 use crate::task::EffectClass;
 use crate::time::Millis;
+
+use super::price::ToolPrice;
+use super::setting::ToolRate;
 
 /// How much harm a call can do.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -19,6 +23,17 @@ pub enum Risk {
     R2,
     /// Code, money, administration.
     R3,
+}
+
+/// How far a call reaches: what a user must be allowed, on what it works, and what harm it can do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Reach {
+    /// The level that it asks for.
+    pub level: PermissionLevel,
+    /// What it works on.
+    pub category: ToolCategory,
+    /// How much harm it can do.
+    pub risk: Risk,
 }
 
 /// What a tool's context gives it. What is not asked for is not there.
@@ -56,6 +71,11 @@ pub struct ToolSpec {
     pub effect: EffectClass,
     /// How much harm a call can do.
     pub risk: Risk,
+    /// How far it reaches: a user's policy must allow that level.
+    pub level: PermissionLevel,
+    /// What it works on: a user's policy must allow that category. Some tools decide level, category and risk per
+    /// call, see [`crate::ports::Tool::reach_of`].
+    pub category: ToolCategory,
     /// What the caller must hold.
     pub right: Right,
     /// How long one try may take.
@@ -67,6 +87,12 @@ pub struct ToolSpec {
     /// Arguments that name a receiver or a place on the network. When their values come from mail, documents or the
     /// web, a person is asked.
     pub destinations: Vec<String>,
+    /// Arguments that are paths of files or folders.
+    pub paths: Vec<String>,
+    /// How often each user may call it.
+    pub rate: ToolRate,
+    /// What a call costs; `None` for nothing. What a tool asks of models is counted there, not here.
+    pub price: Option<ToolPrice>,
     /// Whether its data is untrusted whatever its arguments are: it read mail, documents or the web.
     pub untrusted_output: bool,
     /// Whether its data is trusted whatever its arguments are: it comes from the tenant's own settings.
@@ -87,11 +113,16 @@ impl ToolSpec {
             input_schema,
             effect: EffectClass::Local,
             risk: Risk::R1,
+            level: PermissionLevel::Write,
+            category: ToolCategory::Custom,
             right: Right::Operate,
             timeout: Millis::from_secs(30),
             stop_on_failure: true,
             retry: RetryPolicy::DEFAULT,
             destinations: Vec::new(),
+            paths: Vec::new(),
+            rate: ToolRate::default(),
+            price: None,
             untrusted_output: false,
             trusted_output: false,
             needs: Needs::default(),
@@ -100,6 +131,13 @@ impl ToolSpec {
 
     /// The same for a tool that only reads.
     pub fn read(key: &str, description: &str, input_schema: Value) -> Self {
-        Self { effect: EffectClass::Read, risk: Risk::R0, ..Self::local(key, description, input_schema) }
+        let (effect, risk, level) = (EffectClass::Read, Risk::R0, PermissionLevel::Read);
+        Self { effect, risk, level, ..Self::local(key, description, input_schema) }
+    }
+
+    /// How far its calls reach when the arguments do not matter.
+    #[must_use]
+    pub const fn reach(&self) -> Reach {
+        Reach { level: self.level, category: self.category, risk: self.risk }
     }
 }

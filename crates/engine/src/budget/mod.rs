@@ -3,5 +3,6 @@
 pub(crate) mod ledger;
 mod lost;
 mod manage;
+pub(crate) mod tree;
 
 pub use manage::{BudgetView, UsageSum};

@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt as _, StreamExt};
+use kybern_core::approval::ApprovalStatus;
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::ports::Heartbeat;
-use kybern_core::task::{CommitRefused, Committed, StepError, TaskChange, TaskStatus, WaitKind, limits};
+use kybern_core::task::{CommitRefused, Committed, Effect, StepError, TaskChange, TaskStatus, WaitKind, limits};
 use kybern_core::time::Millis;
 
 use super::node::{NodeState, Phase};
@@ -153,6 +154,9 @@ impl Run {
                 // take its place under the cap.
                 actions.sort_by_key(|action| !self.was_begun(action));
             }
+            if actions.iter().any(|action| matches!(action, Action::Start(_))) {
+                Box::pin(self.look_at_rules()).await?;
+            }
             let alone = actions.len() == 1 && in_flight.is_empty();
             for action in actions {
                 let mut draft = match action {
@@ -236,11 +240,18 @@ impl Run {
             Ok(returned) => {
                 *effectful -= usize::from(is_effectful(&returned.call));
                 let now = self.now();
-                let mut draft = tool_step::conclude(self, &returned.call, returned.result, returned.duration, now);
+                let spent = (returned.duration, returned.cost);
+                let mut draft = tool_step::conclude(self, &returned.call, returned.result, spent, now);
                 draft.may_wait = is_unseen(&returned.call);
                 self.settle(draft, in_flight).await
             }
             Err(NotBegun::Stop(stop)) => Err(stop),
+            Err(NotBegun::Later(call, due, error)) => {
+                *effectful -= usize::from(is_effectful(&call));
+                self.walk.unmark_running(call.index);
+                let draft = tool_step::later(self, &call, due, error);
+                self.settle(draft, in_flight).await
+            }
             Err(NotBegun::Cancelled(index)) => {
                 *effectful -= 1;
                 self.walk.unmark_running(index);
@@ -283,7 +294,12 @@ impl Run {
                 super::signals::ended(self, index, Err(error), false)
             }
         };
-        Draft::row(row)
+        let mut draft = Draft::row(row);
+        if wait.kind.is_person() {
+            let (wait_seq, status) = (Some(wait.seq), ApprovalStatus::Expired);
+            draft.effects.push(Effect::Close { wait_seq, status });
+        }
+        draft
     }
 
     /// Walks the phases that are left, until the plan is known or a person is asked.

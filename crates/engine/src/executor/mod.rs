@@ -5,6 +5,8 @@
 //! takes in what others left. A resume is the same walk over the stored rows.
 
 pub mod active;
+mod asking;
+mod confirm;
 mod drive;
 mod ending;
 mod held;

@@ -85,6 +85,8 @@ pub struct Node {
     pub opening: Option<Opening>,
     /// What a person's answers left.
     pub answer: Answer,
+    /// The row with which it asked a person last.
+    pub asked: Option<i64>,
     /// The child that it last waited for.
     pub child: Option<Child>,
     /// What persons put right here; enters the state before the step's own data.

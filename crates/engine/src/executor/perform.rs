@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use kybern_core::error::ErrorCode;
-use kybern_core::task::{Attempt, CommitRefused, Lease};
+use kybern_core::money::NanoUsd;
+use kybern_core::task::{Attempt, CommitRefused, Lease, StepError};
 use kybern_core::time::{Millis, Timestamp};
 use kybern_core::tool::{ToolFailure, ToolOutcome};
 use tracing::Instrument as _;
@@ -11,12 +12,22 @@ use tracing::Instrument as _;
 use super::drive::Stop;
 use super::step::{Call, Target};
 use crate::parts::Inner;
+use crate::tools::admit::{NotAdmitted, admit, settle};
 
 /// How a call ended.
 pub(super) struct Returned {
     pub(super) call: Box<Call>,
     pub(super) result: Result<ToolOutcome, ToolFailure>,
     pub(super) duration: Millis,
+    /// What the call itself cost, besides what it asked of models.
+    pub(super) cost: NanoUsd,
+}
+
+impl Returned {
+    /// A call that was not made.
+    fn unmade(call: Box<Call>, failure: ToolFailure) -> Self {
+        Self { call, result: Err(failure), duration: Millis(0), cost: NanoUsd(0) }
+    }
 }
 
 /// A call that did not get to begin.
@@ -25,6 +36,8 @@ pub(super) enum NotBegun {
     Stop(Stop),
     /// Somebody wants the task cancelled.
     Cancelled(usize),
+    /// There is no place under a rate before that moment.
+    Later(Box<Call>, Timestamp, StepError),
 }
 
 /// Whether a call touches nothing outside, so that nobody can tell whether it was made twice.
@@ -32,7 +45,7 @@ pub(super) fn is_unseen(call: &Call) -> bool {
     match &call.target {
         Target::Tool(prepared) => {
             let needs = &prepared.spec().needs;
-            !prepared.effect.needs_attempt_row() && !needs.http && !needs.model
+            !prepared.effect.needs_attempt_row() && !needs.http && !needs.model && !prepared.is_metered()
         }
         Target::Handler(..) => false,
     }
@@ -48,6 +61,14 @@ pub(super) fn is_effectful(call: &Call) -> bool {
 
 /// Makes a call, recording first that it begins where nobody could otherwise know.
 pub(super) async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) -> Result<Returned, NotBegun> {
+    let held = match &call.target {
+        Target::Tool(prepared) => match admit(&inner, prepared, &call.context, call.timeout).await {
+            Ok(held) => held,
+            Err(NotAdmitted::Later(due, error)) => return Err(NotBegun::Later(call, due, error)),
+            Err(NotAdmitted::Refused(failure)) => return Ok(Returned::unmade(call, failure)),
+        },
+        Target::Handler(..) => None,
+    };
     let began: Timestamp = inner.clock.now();
     if is_effectful(&call)
         && let Target::Tool(prepared) = &call.target
@@ -67,7 +88,7 @@ pub(super) async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) ->
             Ok(_) => {}
             Err(CommitRefused::Store(error)) if error.code() == ErrorCode::Conflict => {
                 let failure = ToolFailure::permanent(error.to_string()).code(ErrorCode::Conflict);
-                return Ok(Returned { call, result: Err(failure), duration: Millis(0) });
+                return Ok(Returned::unmade(call, failure));
             }
             Err(refused) => return Err(NotBegun::Stop(refused.into())),
         }
@@ -88,7 +109,11 @@ pub(super) async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) ->
         }
     };
     let duration = inner.clock.now().since(began);
-    Ok(Returned { call, result, duration })
+    let cost = match (&call.target, held) {
+        (Target::Tool(prepared), Some(held)) => settle(&inner, held, prepared, &call.context, &result, duration),
+        (Target::Tool(_) | Target::Handler(..), _) => NanoUsd(0),
+    };
+    Ok(Returned { call, result, duration, cost })
 }
 
 /// The generation is the last part of the key.

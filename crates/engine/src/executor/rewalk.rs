@@ -16,7 +16,7 @@ use super::snapshot::Surroundings;
 use super::walk::{Action, Walk};
 use crate::task::ReplayReport;
 use crate::templates::{self, Context};
-use crate::tools::service::hash_args;
+use crate::tools::hash_args;
 
 /// Differences that are listed.
 const MAX_DIFFERENCES: usize = 50;

@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use kybern_core::actor::{Right, Role};
 use kybern_core::error::Result;
-use kybern_core::identity::User;
 use kybern_core::money::NanoUsd;
 use kybern_core::plan::{Plan, StepId, StepKind};
 use kybern_core::ports::ToolContext;
 use kybern_core::task::{AttachmentSource, Attempt, AttemptKey, Claimed, Lease, Task, TaskStatus};
 use kybern_core::time::{Millis, Timestamp};
 use kybern_core::tool::Needs;
+use serde_json::{Map, Value};
 
 use super::active::ActiveRun;
 use super::held::Held;
@@ -21,6 +20,8 @@ use super::walk::Walk;
 use crate::Engine;
 use crate::parts::Inner;
 use crate::tools::documents::TaskDocuments;
+use crate::tools::invoke::is_call;
+use crate::tools::{Grant, Origin, Prepared, Refusal};
 
 /// Journal rows that are read at once.
 const JOURNAL_PAGE: u32 = 1_000;
@@ -51,7 +52,8 @@ pub(crate) struct Run {
     /// How often each step has begun anew because a record had changed under it.
     pub(super) redone: std::collections::HashMap<usize, u32>,
     claimed_at: Timestamp,
-    roles: Vec<Role>,
+    /// By what right its tools are called.
+    grant: Grant,
 }
 
 impl Run {
@@ -109,7 +111,7 @@ impl Run {
             redone: std::collections::HashMap::new(),
             recovered_from: recovered_from.map(|worker| worker.as_str().to_owned()),
             claimed_at,
-            roles: user.map(|user: User| user.roles).unwrap_or_default(),
+            grant: Grant::plan(),
             lease,
             task,
         }))
@@ -121,16 +123,34 @@ impl Run {
         self.inner.clock.now().max(self.claimed_at)
     }
 
-    /// Whether a call with that right may be made. What a plan may do is what its initiator may do; a message from a
-    /// channel may do what operators may, because a person wrote the plan that serves it.
-    pub(super) fn may(&self, right: Right) -> bool {
-        match right {
-            Right::Read | Right::Operate => true,
-            Right::Review | Right::Administer | Right::Platform => {
-                let admin = |role: &Role| matches!(role, Role::Admin | Role::PlatformAdmin);
-                self.task.user.is_some() && right != Right::Platform && self.roles.iter().any(admin)
-            }
+    /// Looks at what holds now for whoever the task works for: it is looked at again before steps begin, because it may
+    /// have been taken away since.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(super) async fn look_at_rules(&mut self) -> Result<()> {
+        let (store, scope) = (&self.inner.store, self.lease.scope());
+        let rules = match self.task.user {
+            Some(user) => store.user_rules(scope, user).await?,
+            None => None,
+        };
+        let by_hand = self.task.plan.as_ref().is_some_and(|(key, _)| is_call(key));
+        let origin = if by_hand { Origin::Direct } else { Origin::Plan };
+        self.grant = Grant { origin, user: self.task.user, rules, settings: store.tool_settings(scope).await? };
+        Ok(())
+    }
+
+    /// Whether a call may be made, as far as that can be judged at once.
+    ///
+    /// # Errors
+    /// Why it may not.
+    pub(super) fn prepare(&self, tool: &str, args: Map<String, Value>) -> Result<Prepared, Refusal> {
+        let mut prepared = self.inner.tools.prepare(tool, args, &self.grant)?;
+        if self.grant.origin == Origin::Direct {
+            // Its place was taken when the call came in: whoever makes it learns at once that there is none.
+            prepared.rates.clear();
         }
+        Ok(prepared)
     }
 
     /// The attempt of a step that began in an earlier life and of which no row says how it ended.

@@ -2,6 +2,7 @@
 
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::ErrorCode;
+use kybern_core::id::ApprovalId;
 use kybern_core::money::Usage;
 use kybern_core::task::{
     Commit, CommitRefused, Committed, Effect, Ending, JournalEntry, JournalRow, Signal, StepError, Task, TaskChange,
@@ -289,6 +290,7 @@ impl Run {
         let awaited = flow == Flow::Done && self.inner.watchers.is_awaited(self.task.id);
         let left = awaited.then(|| change.clone());
         let rows = self.held.take_with(rows);
+        let (effects, audit) = super::asking::questions(self, &rows, &change, effects, audit);
         let signals_seen = self.walk.signals_seen();
         let commit = Commit { rows, effects, change, usage, audit, signals_seen, at: now };
         let committed = self.inner.store.commit(&self.lease, commit).await?;
@@ -341,7 +343,15 @@ impl Run {
 
     /// Gives rows their places.
     fn stamp(&self, drafts: Vec<RowDraft>, now: Timestamp) -> Vec<JournalRow> {
-        stamp(&self.walk, drafts, now)
+        let mut rows = stamp(&self.walk, drafts, now);
+        for row in &mut rows {
+            if let JournalEntry::Waiting(wait) = &mut row.entry
+                && wait.kind.is_person()
+            {
+                wait.approval_id = Some(ApprovalId::from_uuid(self.inner.ids.next()));
+            }
+        }
+        rows
     }
 }
 

@@ -17,7 +17,7 @@ use super::step::{RowDraft, failed_row, failure};
 pub(super) fn rows(run: &Run, number: i64, signal: &Signal) -> Vec<RowDraft> {
     let mut rows = vec![answered(number, signal)];
     match signal {
-        Signal::Review { step, wait_seq, corrections, resolution, .. } => {
+        Signal::Review { step, wait_seq, corrections, resolution, note, .. } => {
             if let Some(phase) = Phase::of_step(step.as_str()) {
                 let waits = run.walk.phase(phase).and_then(|state| state.wait.as_ref());
                 if waits.is_some_and(|wait| wait.seq == *wait_seq) && *resolution == Some(Resolution::Fail) {
@@ -27,7 +27,7 @@ pub(super) fn rows(run: &Run, number: i64, signal: &Signal) -> Vec<RowDraft> {
                 && wait.seq == *wait_seq
             {
                 let data = Value::Object(corrections.clone());
-                rows.extend(reviewed(run, index, &wait, data, *resolution));
+                rows.extend(reviewed(run, index, &wait, data, (*resolution, note.as_deref())));
             }
         }
         Signal::Callback { step, workflow_id, .. } => {
@@ -89,15 +89,16 @@ fn reviewed(
     index: usize,
     wait: &Wait,
     corrections: Value,
-    resolution: Option<Resolution>,
+    (resolution, note): (Option<Resolution>, Option<&str>),
 ) -> Option<RowDraft> {
+    let said = |what: &str| note.map_or_else(|| what.to_owned(), |note| format!("{what}: {note}"));
     match (wait.kind, resolution) {
         (WaitKind::Confirmation, Some(Resolution::Fail)) => {
-            let message = "a person denied this call";
+            let message = said("a person denied this call");
             Some(ended(run, index, Err(failure(ErrorCode::PermissionDenied, message)), false))
         }
         (_, Some(Resolution::Fail)) => {
-            let message = "a person decided that this step failed";
+            let message = said("a person decided that this step failed");
             Some(ended(run, index, Err(failure(ErrorCode::Unprocessable, message)), false))
         }
         (WaitKind::Review, None | Some(Resolution::Retry)) if wait.answer_ends => {

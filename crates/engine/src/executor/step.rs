@@ -184,6 +184,7 @@ pub(super) fn wait_of(id: &StepId, kind: WaitKind, reason: impl Into<String>, no
         details: Value::Null,
         since: now,
         until: None,
+        approval_id: None,
         answer_ends: false,
         reference: None,
     }

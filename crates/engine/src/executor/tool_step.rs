@@ -2,6 +2,7 @@
 
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::ErrorCode;
+use kybern_core::money::{NanoUsd, Usage};
 use kybern_core::plan::StepKind;
 use kybern_core::task::{Effect, EffectClass, JournalEntry, Opening, StepError, StepOutcome, StepStatus, WaitKind};
 use kybern_core::time::{Millis, Timestamp};
@@ -16,14 +17,16 @@ use super::step::{
 };
 use super::taint::argument_is_tainted;
 use super::walk_apply::RAN;
-use super::{inject, step_kinds};
-use crate::tools::schema;
-use crate::tools::service::{Refusal, hash_args};
+use super::{confirm, inject, step_kinds};
+use crate::tools::{OnlyHosts, Refusal};
 
 /// How long a step is left to other workers when this one does not have its tool, and how often: five minutes in all,
 /// in which an upgrade of all workers is done.
 const MISS: Millis = Millis::from_secs(5);
 const MOST_MISSES: u32 = 60;
+/// By how many milliseconds those who wait for the same place under a rate are spread, for each of 256 parts: half a
+/// second in all.
+const SPREAD: u64 = 2;
 
 /// Begins a tool step.
 pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, Value>, now: Timestamp) -> Begun {
@@ -34,13 +37,13 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
         Ok(args) => args,
         Err(error) => return Begun::Rows(fail(run, index, unrenderable("arguments", &error))),
     };
-    let prepared = match run.inner.tools.prepare(tool, args, |right| run.may(right)) {
+    let prepared = match run.prepare(tool, args) {
         Ok(prepared) => prepared,
         Err(Refusal::Unknown(_)) if node.misses < MOST_MISSES => return Begun::Rows(put_off(node, tool, now)),
-        Err(refusal) => return Begun::Rows(fail(run, index, failure(refusal.code(), refusal.to_string()))),
+        Err(refusal) => return Begun::Rows(refused(run, index, tool, &refusal)),
     };
     let tainted = written.values().any(|value| argument_is_tainted(run, index, value));
-    if !is_approved && let Some(draft) = confirmation(run, index, &prepared, written, now) {
+    if !is_approved && let Some(draft) = confirm::confirmation(run, index, &prepared, written, now) {
         return Begun::Rows(draft);
     }
     let attempt = node.attempts + 1;
@@ -54,7 +57,10 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
         }
     }
     let timeout = node.spec.timeout.unwrap_or(prepared.spec().timeout);
-    let context = run.tool_context(index, &prepared.spec().needs, timeout, may_have_happened, now);
+    let mut context = run.tool_context(index, &prepared.spec().needs, timeout, may_have_happened, now);
+    if let (Some(http), Some(hosts)) = (&context.http, &prepared.hosts) {
+        context.http = Some(OnlyHosts::over(http, hosts));
+    }
     let records_hash = prepared.effect.needs_attempt_row() || written.values().any(crate::templates::has_expression);
     let args_hash = records_hash.then(|| prepared.args_hash());
     Begun::Call(Box::new(Call {
@@ -70,48 +76,31 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
     }))
 }
 
+/// A step whose call may not be made. That somebody wanted what they may not is in the audit.
+fn refused(run: &Run, index: usize, tool: &str, refusal: &Refusal) -> Draft {
+    let mut draft = fail(run, index, failure(refusal.code(), refusal.to_string()));
+    if refusal.is_denial() {
+        let detail = json!({"tool": tool, "stepId": run.walk.node(index).id, "code": refusal.code()});
+        draft.audit.push(AuditEvent::by_executor("tool.deny", format!("task:{}", run.task.id), detail));
+    }
+    draft
+}
+
+/// Leaves a step until there is a place under its rates.
+pub(super) fn later(run: &Run, call: &Call, due: Timestamp, error: StepError) -> Draft {
+    let node = run.walk.node(call.index);
+    // Those who wait for the same place do not all come back at the same moment.
+    let spread = Millis(u64::from(run.task.id.as_uuid().as_bytes()[15]) * SPREAD);
+    let entry = JournalEntry::Retrying { error, due: due.plus(spread) };
+    Draft::row(RowDraft::of(node, node.attempts, "waits for a place under a rate limit", entry))
+}
+
 /// Leaves a step to another worker: while workers are upgraded one by one, some have tools that others have not.
 fn put_off(node: &Node, tool: &str, now: Timestamp) -> Draft {
     let error = failure(ErrorCode::NotFound, format!("this worker does not have the tool {tool}"));
     let summary = format!("left to a worker that has {tool}");
     let entry = JournalEntry::Retrying { error: StepError { retryable: true, ..error }, due: now.plus(MISS) };
     Draft::row(RowDraft::of(node, node.attempts, summary, entry))
-}
-
-/// Asks a person when a receiver or an address comes from mail, documents or the web.
-fn confirmation(
-    run: &Run,
-    index: usize,
-    prepared: &crate::tools::Prepared,
-    written: &Map<String, Value>,
-    now: Timestamp,
-) -> Option<Draft> {
-    let node = run.walk.node(index);
-    let spec = prepared.spec();
-    let risky: Vec<&String> = spec
-        .destinations
-        .iter()
-        .filter(|name| written.get(*name).is_some_and(|value| argument_is_tainted(run, index, value)))
-        .collect();
-    let first = risky.first()?;
-    let names: Vec<&str> = risky.iter().map(|name| name.as_str()).collect();
-    let reason = format!(
-        "{} would go to {} = {}, which comes from a message, a document or the web",
-        spec.key,
-        first,
-        prepared.args.get(*first).map(Value::to_string).unwrap_or_default()
-    );
-    let mut wait = wait_of(&node.id, WaitKind::Confirmation, reason, now);
-    wait.title = Some(format!("May {} be called like this?", spec.key));
-    wait.schema = schema::partial(&schema::closed(&spec.input_schema));
-    wait.details = json!({
-        "tool": spec.key,
-        "args": prepared.args,
-        "argsHash": hash_args(&prepared.args),
-        "untrusted": names,
-        "risk": spec.risk,
-    });
-    Some(Draft::row(wait_row(node, wait)))
 }
 
 /// Asks a person whether an effect happened of which nobody else can know.
@@ -157,15 +146,20 @@ pub(super) fn conclude(
     run: &Run,
     call: &Call,
     result: Result<ToolOutcome, ToolFailure>,
-    duration: Millis,
+    (duration, cost): (Millis, NanoUsd),
     now: Timestamp,
 ) -> Draft {
     let mut draft = match result {
         Ok(outcome) => succeeded(run, call, outcome, now),
         Err(error) => failed(run, call, error, now),
     };
+    let paid = Usage { cost_nanos: cost, ..Usage::default() };
+    draft.usage = draft.usage.plus(paid);
     for row in &mut draft.rows {
         row.duration = duration;
+        if let JournalEntry::Finished(outcome) = &mut row.entry {
+            outcome.usage = outcome.usage.plus(paid);
+        }
     }
     draft.redo = Some(call.index);
     draft.audit.extend(act(run, call, &draft));

@@ -51,10 +51,17 @@ pub struct Walk {
     pub(super) children_used: BTreeMap<TaskId, Usage>,
     /// Callbacks that came before their delegation, by workflow id.
     pub(super) early_callbacks: BTreeMap<String, Signal>,
+    /// Whether a person was ever asked.
+    pub(super) has_asked: bool,
     plan: Option<Arc<FrozenPlan>>,
 }
 
 impl Walk {
+    /// Whether a person was ever asked.
+    pub(super) const fn has_asked(&self) -> bool {
+        self.has_asked
+    }
+
     /// A walk before anything has happened. Without a plan only the phases can be walked.
     #[must_use]
     pub fn new(plan: Option<Arc<FrozenPlan>>) -> Self {
@@ -73,6 +80,7 @@ impl Walk {
             tried_again: false,
             children_used: BTreeMap::new(),
             early_callbacks: BTreeMap::new(),
+            has_asked: false,
             plan: None,
         };
         if let Some(plan) = plan {

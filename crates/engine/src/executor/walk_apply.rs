@@ -22,6 +22,7 @@ impl Walk {
     /// Takes in one row.
     pub fn apply(&mut self, row: &JournalRow) {
         self.last_seq = self.last_seq.max(row.seq);
+        self.has_asked |= matches!(&row.entry, JournalEntry::Waiting(wait) if wait.kind.is_person());
         let phase = row.step.as_ref().and_then(|step| Phase::of_step(step.as_str()));
         match (&row.entry, phase) {
             (JournalEntry::Finished(outcome), Some(phase)) => {
@@ -75,6 +76,7 @@ impl Walk {
             }
             JournalEntry::Waiting(wait) => {
                 self.nodes[index].child = child_of(wait);
+                self.nodes[index].asked = wait.kind.is_person().then_some(wait.seq);
                 self.nodes[index].state = NodeState::Waiting(wait.clone());
                 self.note_progress();
             }
@@ -144,7 +146,7 @@ impl Walk {
         self.signals_seen = self.signals_seen.max(number);
         self.note_progress();
         match signal {
-            Signal::Review { step, wait_seq, corrections, resolution, .. } => {
+            Signal::Review { step, wait_seq, corrections, resolution, replaces, .. } => {
                 if let Some(phase) = Phase::of_step(step.as_str()) {
                     let state = self.phases.entry(phase.step_id()).or_default();
                     if state.wait.as_ref().is_some_and(|wait| wait.seq == *wait_seq) {
@@ -156,7 +158,7 @@ impl Walk {
                     && let NodeState::Waiting(wait) = self.node(index).state.clone()
                     && wait.seq == *wait_seq
                 {
-                    self.answer(index, &wait, corrections, *resolution);
+                    self.answer(index, &wait, (corrections, *replaces), *resolution);
                 }
             }
             Signal::Retry { .. } => self.retry_failed(),
@@ -185,12 +187,19 @@ impl Walk {
 
     /// What a person's answer does to the node that waited. Answers that end the step are followed by its own row.
     #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes only grow")]
-    fn answer(&mut self, index: usize, wait: &Wait, corrections: &Map<String, Value>, resolution: Option<Resolution>) {
+    fn answer(
+        &mut self,
+        index: usize,
+        wait: &Wait,
+        (corrections, replaces): (&Map<String, Value>, bool),
+        resolution: Option<Resolution>,
+    ) {
         let node = &mut self.nodes[index];
         node.state = NodeState::Pending;
         match wait.kind {
             WaitKind::Confirmation => {
-                let mut args = wait.details.get("args").and_then(Value::as_object).cloned().unwrap_or_default();
+                let shown = || wait.details.get("args").and_then(Value::as_object).cloned().unwrap_or_default();
+                let mut args = if replaces { Map::new() } else { shown() };
                 args.extend(corrections.clone());
                 node.answer.approved_args = Some(args);
             }

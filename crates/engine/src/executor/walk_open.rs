@@ -149,6 +149,7 @@ impl Walk {
                 scheduled: false,
                 opening: None,
                 answer: super::node::Answer::default(),
+                asked: None,
                 child: None,
                 corrections: Map::new(),
                 tainted_args,

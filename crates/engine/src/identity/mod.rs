@@ -1,6 +1,7 @@
 //! Who is who: tenants, users, keys, completion webhooks, and proving an identity.
 
 mod authenticate;
+mod permission;
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -14,6 +15,8 @@ use kybern_core::ports::Store;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use serde_json::json;
+
+pub use permission::PermissionsView;
 
 use crate::Engine;
 
@@ -205,7 +208,7 @@ impl Engine {
     }
 
     /// Nobody changes what a platform admin may do, or takes their place, but a platform admin.
-    async fn within_reach(&self, actor: &Actor, user: UserId) -> Result<()> {
+    pub(crate) async fn within_reach(&self, actor: &Actor, user: UserId) -> Result<()> {
         let target = self.inner.store.user(actor.scope(), user).await?;
         let target = target.ok_or_else(|| Error::not_found("user", user))?;
         if target.roles.contains(&Role::PlatformAdmin) && actor.principal() != &Principal::Executor {

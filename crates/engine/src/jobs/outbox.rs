@@ -153,6 +153,7 @@ impl Engine {
             body: HttpBody::Text(raw),
             timeout: RECEIVER_TIMEOUT,
             max_bytes: MAX_ANSWER,
+            only_hosts: None,
             trusted_endpoint,
         })
     }

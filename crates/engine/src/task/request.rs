@@ -1,6 +1,7 @@
 //! What callers ask, already parsed and inside its limits.
 
 use bytes::Bytes;
+use kybern_core::id::ApprovalId;
 use kybern_core::money::NanoUsd;
 use kybern_core::task::{Channel, Resolution};
 use serde_json::{Map, Value};
@@ -69,6 +70,12 @@ pub struct ReviewRequest {
     pub step_id: Option<String>,
     /// The decision, where one is asked.
     pub resolution: Option<Resolution>,
+    /// Whether the corrections are the whole arguments of the call that is asked about.
+    pub replaces: bool,
+    /// What the person says about it.
+    pub note: Option<String>,
+    /// The question that is answered, when it was answered by its id.
+    pub approval: Option<ApprovalId>,
 }
 
 /// An outside engine's answer. The secret is proven by the header or a signature over the raw body.

@@ -100,11 +100,17 @@ impl Engine {
         let task = self.row(actor.scope(), id).await?;
         let wait = find_wait(&task, request.step_id.as_deref())?;
         check_answer(&wait, &request)?;
+        if let Some(until) = wait.until.filter(|until| *until <= self.inner.clock.now()) {
+            let message = format!("the time to answer ended at {until}");
+            return Err(Error::new(ErrorCode::Conflict, message));
+        }
         let signal = Signal::Review {
             step: wait.step_id.clone(),
             wait_seq: wait.seq,
             corrections: request.corrections.clone(),
             resolution: request.resolution,
+            replaces: request.replaces,
+            note: request.note.clone(),
             by: actor.principal().label(),
         };
         let names: Vec<&String> = request.corrections.keys().collect();
@@ -114,8 +120,15 @@ impl Engine {
             "corrections": names,
             "resolution": request.resolution,
             "argsHash": wait.details.get("argsHash"),
+            "approvalId": wait.approval_id,
+            "note": request.note,
         });
-        let audit = audit(actor, "task.review", id, detail);
+        let action = match (request.approval, request.resolution) {
+            (None, _) => "task.review",
+            (Some(_), Some(Resolution::Fail)) => "approval.deny",
+            (Some(_), _) => "approval.approve",
+        };
+        let audit = audit(actor, action, id, detail);
         self.inner.store.answer(actor.scope(), id, &wait, signal, audit).await.map_err(|refused| match refused {
             ReviewRefused::NotWaiting => not_waiting(&task),
             ReviewRefused::NotFound => Error::not_found("task", id),

@@ -2,8 +2,9 @@
 //! like everything else; its id is the invocation's.
 
 use kybern_core::actor::Actor;
+use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, ErrorCode, Result};
-use kybern_core::id::TaskId;
+use kybern_core::id::{ApprovalId, TaskId};
 use kybern_core::money::NanoUsd;
 use kybern_core::plan::{FrozenPlan, StepId, StepSpec};
 use kybern_core::task::{Channel, StepError, TaskStatus};
@@ -15,6 +16,11 @@ use serde_json::{Map, Value, json};
 use crate::Engine;
 use crate::task::SubmitRequest;
 use crate::task::view::TaskView;
+use crate::tools::Grant;
+use crate::tools::admit::take_places;
+
+/// How the plans of calls by hand are named. No stored plan may have a colon in its key.
+const CALL: &str = "tool:";
 
 /// How a call stands.
 #[derive(Clone, Debug, Serialize)]
@@ -32,9 +38,9 @@ pub struct InvocationView {
     pub duration_ms: Millis,
     /// What it cost.
     pub cost_nanos: NanoUsd,
-    /// The task that waits for a person, when one is asked.
+    /// The question, when a person is asked: answered at `/api/approvals/{id}`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub approval_id: Option<TaskId>,
+    pub approval_id: Option<ApprovalId>,
 }
 
 impl Engine {
@@ -54,8 +60,9 @@ impl Engine {
     /// call, also when the process died in between.
     ///
     /// # Errors
-    /// `NOT_FOUND`, `VALIDATION_ERROR` with the arguments' faults, `PERMISSION_DENIED`, `CONFLICT` when the key was
-    /// used for another call; a tool's own failure is no error but a status.
+    /// `NOT_FOUND`, `VALIDATION_ERROR` with the arguments' faults, `PERMISSION_DENIED`, `RATE_LIMITED`,
+    /// `BUDGET_EXCEEDED`, `CONFLICT` when the key was used for another call; a tool's own failure is no error but a
+    /// status.
     pub async fn invoke_tool(
         &self,
         actor: &Actor,
@@ -64,20 +71,19 @@ impl Engine {
         idempotency_key: Option<&str>,
         wait: Millis,
     ) -> Result<InvocationView> {
-        let prepared =
-            self.inner.tools.prepare(name, input, |right| actor.may(right)).map_err(|refusal| match refusal {
-                crate::tools::Refusal::Arguments(details) => {
-                    let details = details
-                        .into_iter()
-                        .map(|mut detail| {
-                            detail.path = format!("/input{}", detail.path);
-                            detail
-                        })
-                        .collect();
-                    Error::new(ErrorCode::Validation, "the input does not fit the tool's schema").with_details(details)
+        let grant = self.grant_of(actor).await?;
+        let prepared = match self.inner.tools.prepare(name, input, &grant) {
+            Ok(prepared) => prepared,
+            Err(refusal) => {
+                if refusal.is_denial() {
+                    let detail = json!({"tool": name, "code": refusal.code()});
+                    let event = AuditEvent::by(actor, "tool.deny", format!("tool:{name}"), detail);
+                    self.inner.store.append_audit(actor.scope(), self.inner.clock.now(), event).await?;
                 }
-                other => Error::new(other.code(), other.to_string()),
-            })?;
+                return Err(refusal.at("/input"));
+            }
+        };
+        take_places(&self.inner, actor.scope(), &prepared).await.map_err(|(_, error)| error)?;
         // The arguments travel in the payload: they are data, and whatever looks like a template in them stays text.
         let args = prepared
             .args
@@ -86,15 +92,34 @@ impl Engine {
             .collect();
         let key = prepared.spec().key.clone();
         let step = StepSpec::tool(StepId::trusted("call"), key.clone(), args);
-        let plan = FrozenPlan::freeze(&format!("tool.{key}"), 1, vec![step], None);
+        let plan = FrozenPlan::freeze(&format!("{CALL}{key}"), 1, vec![step], None);
         let mut request = SubmitRequest::text("");
         request.channel = Channel::Api;
         // Keys of submissions are the caller's too: the same one may serve for either.
         request.idempotency_key = idempotency_key.map(|own| format!("call {key} {own}"));
         request.payload = json!({"tool": key, "input": prepared.args});
         let view = self.submit_with_plan(actor, request, Some(plan.into()), Some(wait)).await?;
+        if let Some(error) = view.error.as_ref().filter(|error| error.code == ErrorCode::BudgetExceeded) {
+            // That there is no money is the door's answer, not the tool's.
+            return Err(Error::new(error.code, error.message.clone()));
+        }
         Ok(invocation(self, view))
     }
+
+    /// What a call that a user makes by hand is held against.
+    pub(crate) async fn grant_of(&self, actor: &Actor) -> Result<Grant> {
+        let (store, scope) = (&self.inner.store, actor.scope());
+        let rules = match actor.user() {
+            Some(user) => store.user_rules(scope, user).await?,
+            None => None,
+        };
+        Ok(Grant::direct(actor, rules, store.tool_settings(scope).await?))
+    }
+}
+
+/// Whether a plan is that of a call by hand.
+pub(crate) fn is_call(plan: &str) -> bool {
+    plan.starts_with(CALL)
 }
 
 fn invocation(engine: &Engine, view: TaskView) -> InvocationView {
@@ -116,7 +141,7 @@ fn invocation(engine: &Engine, view: TaskView) -> InvocationView {
         invocation_id: view.id,
         status,
         output: if status == "success" { view.result } else { None },
-        approval_id: (view.status == TaskStatus::NeedsReview).then_some(view.id),
+        approval_id: view.waits.first().and_then(|wait| wait.approval_id),
         error: view.error,
         duration_ms: ended.since(view.created_at),
         cost_nanos: view.usage.cost_nanos,

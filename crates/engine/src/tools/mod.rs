@@ -1,11 +1,23 @@
 //! The one door to tools. Nothing else calls a [`kybern_core::ports::Tool`].
 
 pub mod access;
+pub(crate) mod admit;
 pub mod builtin;
 pub mod documents;
+pub mod grant;
 pub mod invoke;
+mod only_hosts;
+pub mod prepared;
+pub mod refusal;
 pub mod schema;
 pub mod service;
+pub mod setting;
 
 pub use invoke::InvocationView;
-pub use service::{Prepared, Refusal, ToolService};
+pub(crate) use only_hosts::OnlyHosts;
+
+pub use grant::{Grant, Origin};
+pub use prepared::{Asks, Prepared, hash_args};
+pub use refusal::Refusal;
+pub use service::ToolService;
+pub use setting::{ToolChange, ToolView};

@@ -1,85 +1,29 @@
-//! ToolService: exists → schema → permission → taint → call with a deadline → limits of the result.
+//! ToolService: exists → schema → permission → risk and taint → rate → cost → confirmation → reservation → attempt →
+//! result limits and label → settlement → audit.
 //!
-//! Rate, cost, budget and confirmation by risk take their places in this chain later; what is here already holds for
-//! every call, whoever makes it.
+//! [`ToolService::prepare`] does what can be judged at once: existence, schema, permission, risk, the price and the
+//! rates that hold. Where arguments come from is the executor's to know, and so is asking a person
+//! (`executor/confirm.rs`). [`super::admit`] takes the places and reserves the money just before the attempt, because
+//! nothing is held while a person thinks. What the call cost is settled when it has ended.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use jsonschema::Validator;
-use kybern_core::actor::Right;
 use kybern_core::error::{Detail, ErrorCode};
 use kybern_core::pack::Registry;
-use kybern_core::ports::{Tool, ToolContext};
-use kybern_core::task::{EffectClass, limits};
+use kybern_core::policy::CallFacts;
+use kybern_core::policy::place::host_of;
+use kybern_core::ports::ToolContext;
+use kybern_core::task::limits;
 use kybern_core::time::Millis;
-use kybern_core::tool::{ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{Reach, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value};
 
+use super::grant::{Grant, Origin};
+use super::prepared::{Asks, Prepared};
+use super::refusal::Refusal;
 use super::schema;
-
-/// A call that may be made.
-#[derive(Clone)]
-pub struct Prepared {
-    tool: Arc<dyn Tool>,
-    /// The arguments.
-    pub args: Map<String, Value>,
-    /// What happens if the process dies during the call.
-    pub effect: EffectClass,
-}
-
-impl Prepared {
-    /// The tool's own words about itself.
-    #[must_use]
-    pub fn spec(&self) -> &ToolSpec {
-        self.tool.spec()
-    }
-
-    /// BLAKE3 of the arguments' canonical form, in hex.
-    #[must_use]
-    pub fn args_hash(&self) -> String {
-        hash_args(&self.args)
-    }
-}
-
-/// BLAKE3 of arguments' canonical form (RFC 8785), in hex.
-#[must_use]
-pub fn hash_args(args: &Map<String, Value>) -> String {
-    // Serialising a JSON object cannot fail.
-    let canonical = serde_json_canonicalizer::to_vec(args).unwrap_or_default();
-    blake3::hash(&canonical).to_hex().to_string()
-}
-
-/// Why a call may not be made.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
-    /// There is no such tool.
-    #[error("tool {0:?} is not registered")]
-    Unknown(String),
-    /// The arguments do not fit.
-    #[error("the arguments do not fit the tool's schema: {}", .0.iter().map(|fault| format!("{} {}", fault.path, fault.message)).collect::<Vec<_>>().join("; "))]
-    Arguments(Vec<Detail>),
-    /// The caller may not.
-    #[error("tool {tool} needs the right {right:?}")]
-    Permission {
-        /// The tool.
-        tool: String,
-        /// What it asks for.
-        right: Right,
-    },
-}
-
-impl Refusal {
-    /// Its code.
-    #[must_use]
-    pub const fn code(&self) -> ErrorCode {
-        match self {
-            Self::Unknown(_) => ErrorCode::NotFound,
-            Self::Arguments(_) => ErrorCode::Validation,
-            Self::Permission { .. } => ErrorCode::PermissionDenied,
-        }
-    }
-}
 
 /// The one door.
 pub struct ToolService {
@@ -106,16 +50,11 @@ impl ToolService {
         }
     }
 
-    /// Checks a call: exists, schema, permission.
+    /// Checks a call: exists, schema, permission, and what follows from its risk, its rates and its price.
     ///
     /// # Errors
     /// Why it may not be made.
-    pub fn prepare(
-        &self,
-        name: &str,
-        args: Map<String, Value>,
-        may: impl FnOnce(Right) -> bool,
-    ) -> Result<Prepared, Refusal> {
+    pub fn prepare(&self, name: &str, args: Map<String, Value>, grant: &Grant) -> Result<Prepared, Refusal> {
         let tool = self.registry.find_tool(name).ok_or_else(|| Refusal::Unknown(name.to_owned()))?;
         let spec = tool.spec();
         let as_value = Value::Object(args);
@@ -123,12 +62,33 @@ impl ToolService {
         if !faults.is_empty() {
             return Err(Refusal::Arguments(faults));
         }
-        if !may(spec.right) {
+        let Value::Object(args) = as_value else { return Err(Refusal::Arguments(Vec::new())) };
+        if !grant.may(spec.right) {
             return Err(Refusal::Permission { tool: spec.key.clone(), right: spec.right });
         }
-        let Value::Object(args) = as_value else { return Err(Refusal::Arguments(Vec::new())) };
+        let setting = grant.setting(&spec.key);
+        if setting.is_some_and(|setting| !setting.enabled) {
+            return Err(Refusal::Disabled(spec.key.clone()));
+        }
+        let own = tool.reach_of(&args);
+        let reach = Reach { risk: setting.and_then(|setting| setting.risk).unwrap_or(own.risk), ..own };
+        let policy = grant.policy();
+        let mut hosts = None;
+        if let Some(policy) = &policy {
+            policy.permits(&facts(spec, reach, &args))?;
+            hosts = policy.allowed_hosts.as_deref().map(Arc::from);
+        }
+        let by_hand = grant.origin == Origin::Direct;
+        let asks = match (&policy, setting) {
+            (_, Some(setting)) if setting.confirm => Some(Asks::Setting),
+            (Some(policy), _) if by_hand && policy.asks(reach.risk) => Some(Asks::Risk),
+            (Some(_) | None, Some(_) | None) => None,
+        };
+        let limits = setting.and_then(|setting| setting.limits).unwrap_or(spec.rate);
+        let rates = limits.rules(&grant.payer(), &spec.key).chain(grant.overall()).collect();
+        let price = setting.and_then(|setting| setting.price.clone()).or_else(|| spec.price.clone());
         let effect = tool.effect_of(&args);
-        Ok(Prepared { tool: Arc::clone(tool), args, effect })
+        Ok(Prepared { tool: Arc::clone(tool), args, effect, reach, asks, price, rates, hosts })
     }
 
     /// Makes the call, at most `timeout` long, and checks the result's limits.
@@ -153,6 +113,29 @@ impl ToolService {
             }
         };
         limited(outcome)
+    }
+}
+
+/// A call as policies see it.
+fn facts<'a>(spec: &'a ToolSpec, reach: Reach, args: &'a Map<String, Value>) -> CallFacts<'a> {
+    let texts = |names: &'a [String]| names.iter().filter_map(|name| args.get(name)).flat_map(texts_in);
+    CallFacts {
+        tool: &spec.key,
+        level: reach.level,
+        category: reach.category,
+        paths: texts(&spec.paths).collect(),
+        // What names no host at all is not a host that could be allowed.
+        hosts: texts(&spec.destinations).map(|text| host_of(text).unwrap_or_else(|| text.to_owned())).collect(),
+    }
+}
+
+/// The texts of an argument: itself, or each of a list's.
+fn texts_in(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(items) => items.iter().flat_map(texts_in).collect(),
+        Value::Object(members) => members.values().flat_map(texts_in).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
     }
 }
 
@@ -183,6 +166,12 @@ pub(crate) fn size_of_value(value: &Value) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use kybern_core::actor::Role;
+    use kybern_core::policy::{PermissionLevel, Preset, ToolPolicy};
+    use kybern_core::ports::UserRules;
+    use kybern_core::task::EffectClass;
+    use kybern_core::time::Timestamp;
+    use kybern_core::tool::{Risk, ToolRate, ToolSetting};
     use serde_json::json;
 
     use super::*;
@@ -191,25 +180,100 @@ mod tests {
         value.as_object().cloned().unwrap()
     }
 
-    #[test]
-    fn a_hash_of_arguments_follows_their_values_and_not_their_order() {
-        let (a, b) =
-            (object(json!({"x": 1, "y": {"p": [1], "q": 2}})), object(json!({"y": {"q": 2, "p": [1]}, "x": 1})));
-        assert_eq!(hash_args(&a), hash_args(&b));
-        assert_ne!(hash_args(&a), hash_args(&object(json!({"x": 1, "y": {"p": [2], "q": 2}}))));
+    fn door() -> ToolService {
+        let mut registry = Registry::default();
+        crate::tools::builtin::register(&mut registry).unwrap();
+        ToolService::new(Arc::new(registry))
+    }
+
+    fn by_hand(policy: Option<ToolPolicy>, settings: Vec<ToolSetting>) -> Grant {
+        let user = Some(kybern_core::id::UserId::from_uuid(uuid::Uuid::nil()));
+        let rules = Some(Arc::new(UserRules { roles: vec![Role::Operator], policy }));
+        Grant { origin: Origin::Direct, user, rules, settings: Arc::new(settings) }
+    }
+
+    fn get() -> Map<String, Value> {
+        object(json!({"method": "GET", "url": "https://api.example.com/x"}))
+    }
+
+    fn post() -> Map<String, Value> {
+        object(json!({"method": "POST", "url": "https://api.example.com/x"}))
     }
 
     #[test]
-    fn a_call_is_refused_by_existence_then_arguments_then_right() {
-        let mut registry = Registry::default();
-        crate::tools::builtin::register(&mut registry).unwrap();
-        let service = ToolService::new(Arc::new(registry));
-        let refused = |name: &str, args: Value, may: bool| service.prepare(name, object(args), |_| may).err().unwrap();
-        assert_eq!(refused("ghost", json!({}), false).code(), ErrorCode::NotFound);
-        assert_eq!(refused("core.wait", json!({"ms": "x"}), false).code(), ErrorCode::Validation);
-        assert_eq!(refused("core.wait", json!({"ms": 1}), false).code(), ErrorCode::PermissionDenied);
-        assert!(service.prepare("core.wait", object(json!({"ms": 1})), |_| true).is_ok());
-        let alias = service.prepare("http_request", object(json!({"method": "GET", "url": "http://x"})), |_| true);
-        assert_eq!(alias.unwrap().effect, EffectClass::Read);
+    fn a_call_is_refused_by_existence_then_arguments_then_permission() {
+        let (door, grant) = (door(), by_hand(None, Vec::new()));
+        let refused = |name: &str, args: Value| door.prepare(name, object(args), &grant).err().unwrap();
+        assert_eq!(refused("ghost", json!({})).code(), ErrorCode::NotFound);
+        assert_eq!(refused("core.put_record", json!({"kind": 5})).code(), ErrorCode::Validation);
+        let write = json!({"kind": "note", "key": "n", "props": {}});
+        assert_eq!(refused("core.put_record", write.clone()).code(), ErrorCode::PermissionDenied);
+        assert!(door.prepare("core.put_record", object(write), &Grant::plan()).is_ok(), "its plan stands for it");
+        assert!(door.prepare("core.wait", object(json!({"ms": 1})), &grant).is_ok());
+    }
+
+    #[test]
+    fn the_real_tool_is_judged_whatever_name_was_used_and_by_its_arguments() {
+        let (door, grant) = (door(), by_hand(None, Vec::new()));
+        assert_eq!(door.prepare("http_request", get(), &grant).unwrap().effect, EffectClass::Read);
+        let refused = door.prepare("http_request", post(), &grant).err().unwrap();
+        assert!(matches!(refused, Refusal::Policy(kybern_core::policy::Denied::Level { .. })), "{refused:?}");
+        let mut policy = ToolPolicy::preset(Preset::Permissive);
+        policy.denied_tools.insert("core.http_request".to_owned());
+        let refused = door.prepare("http_request", get(), &by_hand(Some(policy), Vec::new())).err().unwrap();
+        assert_eq!(refused.code(), ErrorCode::PermissionDenied);
+    }
+
+    #[test]
+    fn hosts_of_destinations_are_held_against_the_list() {
+        let mut policy = ToolPolicy::preset(Preset::Permissive);
+        policy.allowed_hosts = Some(vec!["*.example.com".to_owned()]);
+        let (door, grant) = (door(), by_hand(Some(policy), Vec::new()));
+        let prepared = door.prepare("core.http_request", post(), &grant).unwrap();
+        assert_eq!(prepared.hosts.as_deref(), Some(["*.example.com".to_owned()].as_slice()));
+        for url in ["https://evil.test/?a=api.example.com", "https://api.example.com@evil.test/", "nonsense"] {
+            let args = object(json!({"method": "GET", "url": url}));
+            assert!(door.prepare("core.http_request", args, &grant).is_err(), "{url}");
+        }
+    }
+
+    #[test]
+    fn autonomy_asks_for_calls_by_hand_and_a_setting_for_every_call() {
+        let door = door();
+        let writer = ToolPolicy {
+            level: PermissionLevel::Execute,
+            categories: kybern_core::policy::ToolCategory::ALL.into(),
+            ..ToolPolicy::preset(Preset::ReadOnly)
+        };
+        let asks = |grant: &Grant, args| door.prepare("core.http_request", args, grant).unwrap().asks;
+        let hand = by_hand(Some(writer.clone()), Vec::new());
+        assert_eq!((asks(&hand, get()), asks(&hand, post())), (None, Some(Asks::Risk)));
+        let plan = Grant { origin: Origin::Plan, ..hand.clone() };
+        assert_eq!(asks(&plan, post()), None, "a stored plan is trusted");
+        let at = Timestamp::default();
+        let always = ToolSetting { confirm: true, ..ToolSetting::of("core.http_request", at) };
+        assert_eq!(asks(&Grant { settings: Arc::new(vec![always]), ..plan }, get()), Some(Asks::Setting));
+        let harmless = ToolSetting { risk: Some(Risk::R0), ..ToolSetting::of("core.http_request", at) };
+        assert_eq!(asks(&by_hand(Some(writer), vec![harmless]), post()), None);
+    }
+
+    #[test]
+    fn a_tenant_turns_tools_off_and_limits_them() {
+        let door = door();
+        let at = Timestamp::default();
+        let off = ToolSetting { enabled: false, ..ToolSetting::of("core.noop", at) };
+        let refused = door.prepare("core.noop", Map::new(), &by_hand(None, vec![off.clone()])).err().unwrap();
+        assert!(matches!(refused, Refusal::Disabled(_)) && refused.is_denial());
+        let limits = Some(ToolRate::per_minute(3));
+        let few = ToolSetting { limits, ..ToolSetting::of("core.noop", at) };
+        let keys = |grant: &Grant| -> Vec<(String, u32)> {
+            let rates = door.prepare("core.noop", Map::new(), grant).unwrap().rates;
+            rates.into_iter().map(|rule| (rule.key, rule.most)).collect()
+        };
+        let own = by_hand(None, vec![few]);
+        let user = own.payer();
+        let expected = [(format!("{user}/tool:core.noop/minute"), 3), (format!("{user}/tools/minute"), 60)];
+        assert_eq!(keys(&own), expected);
+        assert_eq!(keys(&Grant { origin: Origin::Plan, ..own }), expected[..1]);
     }
 }

@@ -104,7 +104,9 @@ fn a_tool_call_succeeds_fails_waits_or_is_refused() {
         assert_eq!(call.output, None);
         let ask = object(json!({"title": "t", "fields": {}}));
         let call = engine.invoke_tool(actor, "core.ask", ask, None, LONG).await.unwrap();
-        assert_eq!((call.status, call.approval_id), ("waiting", Some(call.invocation_id)));
+        assert_eq!(call.status, "waiting");
+        let asked = engine.approval(actor.scope(), call.approval_id.unwrap()).await.unwrap();
+        assert_eq!((asked.approval.task, asked.approval.asked.reason.as_str()), (call.invocation_id, "t"));
         let wrong = engine.invoke_tool(actor, "core.wait", object(json!({"ms": -1})), None, LONG).await.unwrap_err();
         assert_eq!((wrong.code(), wrong.details()[0].path.as_str()), (ErrorCode::Validation, "/input/ms"));
         let unknown = engine.invoke_tool(actor, "t.ghost", object(json!({})), None, LONG).await.unwrap_err();

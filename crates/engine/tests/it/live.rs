@@ -122,7 +122,8 @@ impl<'w> Live<'w> {
         resolution: Option<Resolution>,
     ) -> Result<TaskView, Error> {
         let corrections = corrections.as_object().cloned().unwrap_or_default();
-        let request = ReviewRequest { corrections, step_id: step.map(str::to_owned), resolution };
+        let step_id = step.map(str::to_owned);
+        let request = ReviewRequest { corrections, step_id, resolution, ..ReviewRequest::default() };
         self.engine.review(&self.world.actor, id, request).await
     }
 

@@ -2,6 +2,7 @@
 #![expect(unreachable_pub, reason = "the modules of a test binary have no outside")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail loudly, like the tests themselves")]
 
+mod approvals;
 mod calls;
 mod children;
 mod control;
@@ -9,6 +10,7 @@ mod crash;
 mod decisions;
 mod delegation;
 mod documents;
+mod door;
 mod effects;
 mod fuzz;
 mod http;

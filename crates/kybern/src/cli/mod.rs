@@ -4,6 +4,7 @@
 //! Exit codes: 0 done, 1 failed, 2 usage, 3 waits for review.
 
 mod admin;
+mod approval;
 mod audit;
 mod budget;
 mod context;
@@ -67,6 +68,9 @@ enum Command {
     /// Look at tools and call them
     #[command(subcommand)]
     Tool(tool::ToolCommand),
+    /// See what waits for a person, and decide
+    #[command(subcommand)]
+    Approval(approval::ApprovalCommand),
     /// Look at language models and try them
     #[command(subcommand)]
     Model(model::ModelCommand),
@@ -132,6 +136,7 @@ async fn run(command: Command, context: &mut Context) -> Result<ExitCode, Failur
         Command::Task(command) => task::run(command, context).await,
         Command::Plan(command) => plan::run(command, context).await,
         Command::Tool(command) => tool::run(command, context).await,
+        Command::Approval(command) => approval::run(command, context).await,
         Command::Model(command) => model::run(command, context).await,
         Command::Budget(command) => budget::run(command, context).await,
         Command::Usage(args) => budget::usage(args, context).await,

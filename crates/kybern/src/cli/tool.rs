@@ -81,7 +81,7 @@ async fn show(name: &str, format: Format, context: &mut Context) -> Result<Exit,
     let screen = context.screen();
     screen.line(format!("tool {}", paint.bold(&field(tool, "key"))));
     screen.line(format!("  {}", field(tool, "description")));
-    for name in ["risk", "effect", "right"] {
+    for name in ["risk", "effect", "right", "level", "category"] {
         let text = field(tool, name);
         if !text.is_empty() {
             screen.line(format!("  {name:<8} {text}"));
@@ -126,7 +126,7 @@ async fn call(name: &str, arguments: &Value, format: Format, context: &mut Conte
     }
     let approval = field(answer, "approvalId");
     if !approval.is_empty() {
-        screen.line(format!("it waits for a person's yes: kybern task show {approval}"));
+        screen.line(format!("it waits for a person's yes: kybern approval show {approval}"));
     }
     Ok(exit)
 }

@@ -60,6 +60,7 @@ pub(super) const KEYS: &[(&str, &str)] = &[
     ("limits.max_steps", "a whole number from 1 to 10000"),
     ("limits.step_timeout_ms", "a whole number of milliseconds, such as 120000"),
     ("limits.delegation_deadline_ms", "a whole number of milliseconds, such as 86400000"),
+    ("limits.approval_ms", "a whole number of milliseconds, such as 604800000"),
     ("model.confidence_threshold", "a number from 0 to 1, such as 0.8"),
     ("security.master_key_file", "a file's path, such as \"kybern.key\""),
 ];

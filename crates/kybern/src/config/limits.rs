@@ -16,6 +16,8 @@ pub(crate) struct LimitOptions {
     pub(crate) step_timeout_ms: Millis,
     /// How long an outside engine may take to answer, in milliseconds.
     pub(crate) delegation_deadline_ms: Millis,
+    /// How long a call waits for a person's yes, in milliseconds.
+    pub(crate) approval_ms: Millis,
 }
 
 impl Default for LimitOptions {
@@ -24,6 +26,7 @@ impl Default for LimitOptions {
             max_steps: limits::DEFAULT_MAX_STEPS,
             step_timeout_ms: limits::STEP_TIMEOUT,
             delegation_deadline_ms: limits::DELEGATION_DEADLINE,
+            approval_ms: kybern_core::approval::TIME_TO_ANSWER,
         }
     }
 }
@@ -37,6 +40,7 @@ impl LimitOptions {
         for (key, span) in [
             ("limits.step_timeout_ms", self.step_timeout_ms),
             ("limits.delegation_deadline_ms", self.delegation_deadline_ms),
+            ("limits.approval_ms", self.approval_ms),
         ] {
             if span == Millis(0) {
                 faults.add(Fault::bad(key, &span.0, "is not at least 1 ms"));

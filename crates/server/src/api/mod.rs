@@ -1,11 +1,13 @@
 //! The routes, one file a noun. A handler reads its input, calls one method of the engine, and shows what came back.
 
+pub(crate) mod approvals;
 pub(crate) mod audit;
 pub(crate) mod budgets;
 pub(crate) mod inbound;
 pub(crate) mod keys;
 pub(crate) mod models;
 pub(crate) mod outbox;
+pub(crate) mod permissions;
 pub(crate) mod plans;
 pub(crate) mod records;
 pub(crate) mod task_files;

@@ -156,7 +156,8 @@ impl ReviewBody {
             return Err(Problem::invalid("/corrections", message));
         }
         let corrections = self.corrections.unwrap_or_default();
-        Ok(ReviewRequest { corrections, step_id: self.step_id, resolution: self.resolution })
+        let Self { step_id, resolution, .. } = self;
+        Ok(ReviewRequest { corrections, step_id, resolution, ..ReviewRequest::default() })
     }
 }
 

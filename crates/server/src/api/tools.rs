@@ -2,22 +2,23 @@
 
 use axum::Json;
 use axum::extract::State;
-use kybern_core::error::Error;
 use kybern_core::task::limits;
 use kybern_core::time::Millis;
-use kybern_core::tool::ToolSpec;
-use serde::Deserialize;
+use kybern_core::tool::{Risk, ToolPrice, ToolRate};
+use kybern_engine::tools::{ToolChange, ToolView};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use super::tasks::wait;
 use crate::auth::Caller;
 use crate::error::ApiResult;
-use crate::extract::{OptionalBody, PathArgs, QueryArgs};
+use crate::extract::{JsonBody, OptionalBody, PathArgs, QueryArgs};
 use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
-use crate::schema::tool::{InvocationSchema, ToolPage, ToolSchema};
+use crate::schema::tool::{InvocationSchema, ToolLimitsSchema, ToolPage, ToolPriceSchema, ToolSchema};
 use crate::state::AppState;
 
 /// List tools
@@ -28,9 +29,14 @@ use crate::state::AppState;
         ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
     ),
     responses((status = 200, description = "A page of tools, by key", body = ToolPage)))]
-pub(crate) async fn list(State(state): State<AppState>, _caller: Caller, query: QueryArgs) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?, "tools")?;
-    Ok(Json(paging.cut(state.engine.tool_specs(), |tool| tool.key.clone(), |tool| describe(&tool))))
+    let tools = state.engine.tools_of(actor.scope()).await?;
+    Ok(Json(paging.cut(tools, |tool| tool.spec.key.clone(), |tool| describe(&tool))))
 }
 
 /// Show a tool
@@ -38,13 +44,16 @@ pub(crate) async fn list(State(state): State<AppState>, _caller: Caller, query: 
     tag = "tools",
     params(("name" = String, Path, description = "The tool's key, or another name of it")),
     responses((status = 200, description = "The tool", body = ToolSchema)))]
-pub(crate) async fn show(State(state): State<AppState>, _caller: Caller, path: PathArgs) -> ApiResult<Json<Value>> {
-    let name = path.text("name")?;
-    let tool = state.engine.tool_spec(name).ok_or_else(|| Error::not_found("tool", name))?;
-    Ok(Json(describe(&tool)))
+pub(crate) async fn show(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<Json<Value>> {
+    Ok(Json(describe(&state.engine.tool_of(actor.scope(), path.text("name")?).await?)))
 }
 
-fn describe(tool: &ToolSpec) -> Value {
+fn describe(view: &ToolView) -> Value {
+    let tool = &view.spec;
     json!({
         "key": tool.key,
         "aliases": tool.aliases,
@@ -52,14 +61,75 @@ fn describe(tool: &ToolSpec) -> Value {
         "domain": tool.domain,
         "inputSchema": tool.input_schema,
         "effect": tool.effect,
-        "risk": tool.risk,
+        "risk": view.risk(),
+        "level": tool.level,
+        "category": tool.category,
+        "enabled": view.enabled(),
+        "confirm": view.confirm(),
+        "limits": view.limits(),
+        "price": view.price(),
         "right": tool.right,
         "timeoutMs": tool.timeout,
         "stopOnFailure": tool.stop_on_failure,
         "retry": tool.retry,
         "destinations": tool.destinations,
+        "paths": tool.paths,
         "needs": tool.needs,
     })
+}
+
+/// What is said about a tool. What is left out stays; null goes back to the tool's own word.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object", default)]
+#[schema(as = ChangeTool, example = json!({"limits": {"perMinute": 20}, "price": {"fixedNanos": 10_000_000}}))]
+pub(crate) struct ChangeBody {
+    /// Whether it may be called.
+    enabled: Option<bool>,
+    /// How much harm a call can do, `R0` to `R3`.
+    #[serde(deserialize_with = "said")]
+    #[schema(value_type = Option<String>)]
+    risk: Option<Option<Risk>>,
+    /// How often each user may call it: `perMinute`, `perHour`, `perDay`.
+    #[serde(deserialize_with = "said_object")]
+    #[schema(value_type = Option<ToolLimitsSchema>)]
+    limits: Option<Option<ToolRate>>,
+    /// What it costs: `fixedNanos` for each call, `perUnit` besides.
+    #[serde(deserialize_with = "said_object")]
+    #[schema(value_type = Option<ToolPriceSchema>)]
+    price: Option<Option<ToolPrice>>,
+    /// Whether every call asks a person first, whoever makes it.
+    confirm: Option<bool>,
+}
+
+/// Tells null from nothing.
+fn said<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
+    Option::<T>::deserialize(deserializer).map(Some)
+}
+
+/// The same for an object, which a list is not.
+fn said_object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
+    let said = Option::<Map<String, Value>>::deserialize(deserializer)?;
+    let read = |members| serde_json::from_value(Value::Object(members)).map_err(D::Error::custom);
+    said.map(read).transpose().map(Some)
+}
+
+/// Change a tool for this tenant
+///
+/// Turns it on or off, sets its risk, how often each user may call it and what it costs. Holds from the next call on.
+#[utoipa::path(patch, path = "/api/tools/{name}", operation_id = "change_tool",
+    tag = "tools",
+    params(("name" = String, Path, description = "The tool's key, or another name of it")),
+    request_body = ChangeBody,
+    responses((status = 200, description = "The tool", body = ToolSchema)))]
+pub(crate) async fn change(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+    body: JsonBody<ChangeBody>,
+) -> ApiResult<Json<Value>> {
+    let ChangeBody { enabled, risk, limits, price, confirm } = body.value;
+    let change = ToolChange { enabled, risk, limits, price, confirm };
+    Ok(Json(describe(&state.engine.set_tool(&actor, path.text("name")?, change).await?)))
 }
 
 /// A call.

@@ -8,7 +8,7 @@ use kybern_core::id::UserId;
 use kybern_core::identity::User;
 use kybern_engine::identity::NewUser;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::auth::Caller;
@@ -17,7 +17,7 @@ use crate::extract::{JsonBody, PathArgs, QueryArgs, check_text};
 use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
-use crate::schema::identity::{PermissionsSchema, RoleSchema, UserPage, UserSchema};
+use crate::schema::identity::{RoleSchema, UserPage, UserSchema};
 use crate::state::AppState;
 
 /// A new user.
@@ -124,49 +124,6 @@ pub(crate) async fn show(
     path: PathArgs,
 ) -> ApiResult<Json<User>> {
     Ok(Json(find(&state, &actor, path.parse("id")?).await?))
-}
-
-/// Show what a user may do
-#[utoipa::path(get, path = "/api/users/{id}/permissions", operation_id = "show_permissions",
-    tag = "identity",
-    params(("id" = String, Path, format = "uuid", description = "The user")),
-    responses((status = 200, description = "Their roles", body = PermissionsSchema)))]
-pub(crate) async fn permissions(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<Json<Value>> {
-    let user = find(&state, &actor, path.parse("id")?).await?;
-    Ok(Json(json!({"userId": user.id, "roles": user.roles})))
-}
-
-/// What a user may do.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
-#[schema(as = ChangePermissions)]
-pub(crate) struct PermissionsBody {
-    /// Their roles from now on.
-    #[schema(value_type = Vec<RoleSchema>)]
-    roles: Vec<Role>,
-}
-
-/// Change what a user may do
-///
-/// Replaces their roles. Holds at once, also for the keys they have.
-#[utoipa::path(put, path = "/api/users/{id}/permissions", operation_id = "change_permissions",
-    tag = "identity",
-    params(("id" = String, Path, format = "uuid", description = "The user")),
-    request_body = PermissionsBody,
-    responses((status = 200, description = "Their roles", body = PermissionsSchema)))]
-pub(crate) async fn set_permissions(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-    body: JsonBody<PermissionsBody>,
-) -> ApiResult<Json<Value>> {
-    let (id, roles) = (path.parse("id")?, body.value.roles);
-    state.engine.set_roles(&actor, id, roles.clone()).await?;
-    Ok(Json(json!({"userId": id, "roles": roles})))
 }
 
 async fn find(state: &AppState, actor: &Actor, id: UserId) -> ApiResult<User> {

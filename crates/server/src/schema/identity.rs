@@ -49,17 +49,6 @@ pub struct UserPage {
     pub next_cursor: Option<String>,
 }
 
-/// What a user may do.
-#[derive(ToSchema)]
-#[schema(as = Permissions, rename_all = "camelCase")]
-pub struct PermissionsSchema {
-    /// The user.
-    #[schema(format = "uuid")]
-    pub user_id: String,
-    /// Their roles.
-    pub roles: Vec<RoleSchema>,
-}
-
 /// A key, without the key itself.
 #[derive(ToSchema)]
 #[schema(as = Key, rename_all = "camelCase")]

@@ -1,6 +1,7 @@
 //! What answers look like, for the OpenAPI document. The values themselves are the engine's and the core's, which know
 //! nothing of OpenAPI; the tests hold real answers against these shapes, so that neither drifts from the other.
 
+pub mod approval;
 pub mod audit;
 pub mod budget;
 pub mod event;
@@ -8,6 +9,7 @@ pub mod identity;
 pub mod inbound;
 pub mod model;
 pub mod operation;
+pub mod permission;
 pub mod plan;
 pub mod record;
 pub mod task;

@@ -147,6 +147,9 @@ pub struct WaitSchema {
     pub seq: i64,
     /// `intent`, `document`, `plan`, `input`, `review`, `confirmation`, `ambiguous`; or `timer`, `child`, `workflow`.
     pub kind: String,
+    /// The question, by which it is answered at `/api/approvals/{id}`.
+    #[schema(format = "uuid", nullable = false)]
+    pub approval_id: Option<String>,
     /// Why, for people.
     pub reason: String,
     /// A form's title.

@@ -24,6 +24,19 @@ pub struct ToolSchema {
     pub effect: String,
     /// How much harm a call can do, `R0` to `R3`.
     pub risk: String,
+    /// What a user must be allowed: `none`, `read`, `write`, `execute` or `admin`. Some tools ask for less for some calls.
+    pub level: String,
+    /// What it works on.
+    pub category: String,
+    /// Whether it may be called.
+    pub enabled: bool,
+    /// Whether every call asks a person first.
+    pub confirm: bool,
+    /// How often each user may call it.
+    pub limits: ToolLimitsSchema,
+    /// What a call costs; null for nothing.
+    #[schema(required)]
+    pub price: Option<ToolPriceSchema>,
     /// What the caller must hold.
     pub right: String,
     /// How long one try may take.
@@ -34,9 +47,50 @@ pub struct ToolSchema {
     pub retry: RetrySchema,
     /// Arguments that name a receiver or a place on the network.
     pub destinations: Vec<String>,
+    /// Arguments that are paths of files or folders.
+    pub paths: Vec<String>,
     /// What it is given to work with.
     #[schema(value_type = Object)]
     pub needs: Value,
+}
+
+/// How often each user may call a tool; what is missing is not limited.
+#[derive(ToSchema)]
+#[schema(as = ToolLimits, rename_all = "camelCase")]
+pub struct ToolLimitsSchema {
+    /// Within any minute.
+    #[schema(nullable = false)]
+    pub per_minute: Option<u32>,
+    /// Within any hour.
+    #[schema(nullable = false)]
+    pub per_hour: Option<u32>,
+    /// Within any 24 hours.
+    #[schema(nullable = false)]
+    pub per_day: Option<u32>,
+}
+
+/// What a call costs.
+#[derive(ToSchema)]
+#[schema(as = ToolPrice, rename_all = "camelCase")]
+pub struct ToolPriceSchema {
+    /// Nano-dollars for each call.
+    pub fixed_nanos: i64,
+    /// For each unit besides.
+    #[schema(nullable = false)]
+    pub per_unit: Option<UnitPriceSchema>,
+}
+
+/// A price for each unit.
+#[derive(ToSchema)]
+#[schema(as = UnitPrice, rename_all = "camelCase")]
+pub struct UnitPriceSchema {
+    /// `token`, `character`, `record` or `second`.
+    pub unit: String,
+    /// Nano-dollars for one of them.
+    pub nanos: i64,
+    /// The argument that is measured.
+    #[schema(nullable = false)]
+    pub argument: Option<String>,
 }
 
 /// A page of tools.
@@ -69,7 +123,7 @@ pub struct InvocationSchema {
     pub duration_ms: u64,
     /// Nano-dollars.
     pub cost_nanos: i64,
-    /// The task that waits for a person, when one is asked.
+    /// The question, when a person is asked: answered at `/api/approvals/{id}`.
     #[schema(format = "uuid", nullable = false)]
     pub approval_id: Option<String>,
 }

@@ -57,6 +57,7 @@ async fn every_route_answers_as_the_document_says() {
     steering(&mut walk, &fixture).await;
     inbound(&mut walk).await;
     plans_and_tools(&mut walk, &fixture).await;
+    approvals(&mut walk, &fixture).await;
     models_and_budgets(&mut walk, &fixture).await;
     records(&mut walk, &fixture).await;
     identities(&mut walk, &fixture).await;
@@ -173,6 +174,57 @@ async fn plans_and_tools(walk: &mut Walk<'_>, fixture: &Fixture) {
     assert!(paths.iter().all(|path| path.starts_with("/input")), "{paths:?}");
 }
 
+async fn approvals(walk: &mut Walk<'_>, fixture: &Fixture) {
+    let (admin, operator, reviewer) =
+        (walk.app.ours.admin.clone(), walk.app.ours.operator.clone(), walk.app.ours.reviewer.clone());
+    let answered = walk.call(200, ("GET", "/api/approvals/{id}"), &[&fixture.approval], &operator, None).await;
+    assert_eq!((&answered["status"], &answered["taskId"]), (&json!("approved"), &json!(fixture.waiting)));
+    // A tool that always asks, called by hand: first denied, then approved with other arguments.
+    let always = Some(json!({"confirm": true, "risk": "R2", "limits": {"perMinute": 50}, "price": {"fixedNanos": 0}}));
+    let tool = walk.call(200, ("PATCH", "/api/tools/{name}"), &["core.set"], &admin, always).await;
+    assert_eq!(
+        (&tool["confirm"], &tool["risk"], &tool["limits"]),
+        (&json!(true), &json!("R2"), &json!({"perMinute": 50}))
+    );
+    for (decision, status) in [
+        (json!({"decision": "deny", "note": "not now"}), "denied"),
+        (json!({"decision": "approve", "input": {"greeting": "hi"}, "note": "shorter"}), "approved"),
+    ] {
+        let ask = Ask::post("/api/tools/core.set/invoke").key(&operator).json(&json!({"input": {"greeting": "hello"}}));
+        let call = walk.app.send(ask).await.json();
+        assert_eq!(call["status"], "waiting", "{call}");
+        let id = call["approvalId"].as_str().unwrap().to_owned();
+        walk.call(200, ("GET", "/api/approvals"), &[], &reviewer, None).await;
+        let of_task = format!("/api/approvals?taskId={}", call["invocationId"].as_str().unwrap());
+        let inbox = walk.app.send(Ask::get(&of_task).key(&reviewer)).await.json();
+        assert_eq!((inbox["items"].as_array().unwrap().len(), &inbox["items"][0]["id"]), (1, &json!(id)));
+        assert_eq!(inbox["items"][0]["input"], json!({"greeting": "hello"}));
+        let path = format!("/api/approvals/{id}");
+        walk.app.send(Ask::post(&path).key(&operator).json(&decision)).await.refused(
+            403,
+            "PERMISSION_DENIED",
+            "a decision without the right",
+        );
+        let decided = walk.call(200, ("POST", "/api/approvals/{id}"), &[&id], &reviewer, Some(decision.clone())).await;
+        assert_eq!((&decided["status"], &decided["note"]), (&json!(status), &decision["note"]));
+        let again = walk.app.send(Ask::post(&path).key(&reviewer).json(&decision)).await;
+        again.refused(409, "CONFLICT", "a second answer");
+        let task = format!("/api/tasks/{}?waitMs=20000", call["invocationId"].as_str().unwrap());
+        let task = walk.app.send(Ask::get(&task).key(&operator)).await.json();
+        match status {
+            "denied" => assert_eq!(task["error"]["code"], "PERMISSION_DENIED"),
+            _approved => assert_eq!(task["state"]["greeting"], "hi"),
+        }
+    }
+    let back = Some(json!({"confirm": false, "risk": null, "limits": null, "price": null}));
+    let tool = walk.call(200, ("PATCH", "/api/tools/{name}"), &["core.set"], &admin, back).await;
+    assert_eq!((&tool["confirm"], &tool["risk"], &tool["price"]), (&json!(false), &json!("R0"), &Value::Null));
+    let all = walk.app.send(Ask::get("/api/approvals?status=all").key(&reviewer)).await.json();
+    assert!(all["items"].as_array().unwrap().len() >= 3, "what was decided stays");
+    let odd = walk.app.send(Ask::get("/api/approvals?status=maybe").key(&reviewer)).await;
+    assert_eq!(odd.refused(400, "VALIDATION_ERROR", "an unknown status"), ["/status"]);
+}
+
 async fn models_and_budgets(walk: &mut Walk<'_>, fixture: &Fixture) {
     let (viewer, admin) = (walk.app.ours.viewer.clone(), walk.app.ours.admin.clone());
     let operator = walk.app.ours.operator.clone();
@@ -228,7 +280,7 @@ async fn records(walk: &mut Walk<'_>, fixture: &Fixture) {
     let by_key = walk.app.send(Ask::get("/api/records/note?key=n1").key(&viewer)).await.json();
     assert_eq!(by_key["items"][0]["id"], fixture.record.as_str());
     let message = json!({"to": "a@example.com", "subject": "s", "body": "b"});
-    let call = Ask::post("/api/tools/core.notify/invoke").key(&walk.app.ours.operator).json(&json!({"input": message}));
+    let call = Ask::post("/api/tools/core.notify/invoke").key(&walk.app.ours.admin).json(&json!({"input": message}));
     assert_eq!(walk.app.send(call).await.json()["status"], "success");
     let page = walk.call(200, ("GET", "/api/outbox"), &[], &viewer, None).await;
     assert!(page["items"].as_array().unwrap().iter().any(|message| message["target"] == "a@example.com"), "{page}");
@@ -248,6 +300,16 @@ async fn identities(walk: &mut Walk<'_>, fixture: &Fixture) {
     let roles = Some(json!({"roles": ["reviewer"]}));
     let may = walk.call(200, ("PUT", "/api/users/{id}/permissions"), &[&id], &admin, roles).await;
     assert_eq!(may["roles"], json!(["reviewer"]));
+    assert_eq!((&may["source"], &may["level"], &may["callsPerMinute"]), (&json!("role"), &json!("read"), &json!(60)));
+    let said =
+        Some(json!({"preset": "permissive", "denied_tools": ["core.notify"], "allowedHosts": ["*.example.com"]}));
+    let may = walk.call(200, ("PUT", "/api/users/{id}/permissions"), &[&id], &admin, said).await;
+    assert_eq!((&may["source"], &may["level"], &may["autonomy"]), (&json!("own"), &json!("admin"), &json!("full")));
+    assert_eq!((&may["deniedTools"], &may["callsPerMinute"]), (&json!(["core.notify"]), &Value::Null));
+    let bad = Ask::new("PUT", &format!("/api/users/{id}/permissions")).key(&admin);
+    let bad = walk.app.send(bad.json(&json!({"allowedPaths": ["data"], "allowedHosts": ["http://x"]}))).await;
+    let places = bad.refused(400, "VALIDATION_ERROR", "places that are none");
+    assert_eq!(places, ["/allowedPaths/0", "/allowedHosts/0"]);
 
     let new = json!({"name": "k", "user_id": id, "scopes": ["read"], "expires_at": "2099-01-01T00:00:00Z"});
     let key = walk.call(201, ("POST", "/api/keys"), &[], &admin, Some(new)).await;

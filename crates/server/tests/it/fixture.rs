@@ -20,6 +20,7 @@ pub(crate) struct Fixture {
     pub(crate) webhook: String,
     pub(crate) budget: String,
     pub(crate) record: String,
+    pub(crate) approval: String,
     pub(crate) plan: String,
 }
 
@@ -62,10 +63,13 @@ impl Fixture {
         };
         let running = app
             .send(Ask::post("/api/tasks").key(&keys.operator).json(&json!({"input": "x", "planKey": "fixture.never"})));
+        let waiting = task(json!({"input": "x", "planKey": "fixture.ask"})).await;
+        let inbox = app.send(Ask::get("/api/approvals").key(&keys.viewer)).await.json();
         Self {
             ended,
             failed: task(json!({"input": "x", "planKey": "fixture.fail"})).await,
-            waiting: task(json!({"input": "x", "planKey": "fixture.ask"})).await,
+            waiting,
+            approval: inbox["items"][0]["id"].as_str().unwrap().to_owned(),
             running: made(&running.await, 202)["id"].as_str().unwrap().to_owned(),
             user: create("/api/users", &user).await,
             key: create("/api/keys", &key).await,

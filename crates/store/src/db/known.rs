@@ -1,6 +1,7 @@
-//! What was read before and still holds: who holds which key, and the plans of a tenant.
+//! What was read before and still holds: who holds which key, the plans of a tenant, what a user may let tools do, and
+//! what a tenant says about tools.
 //!
-//! Every submission asks for both. The one process of a SQLite file sees every change of them, so it need not read
+//! Every submission asks for the first two, and every call of a tool for the others. The one process of a SQLite file sees every change of them, so it need not read
 //! them again before one is committed. On PostgreSQL others write too: they say so when they commit, and because such
 //! a message may get lost, nothing is believed for longer than a moment.
 
@@ -8,13 +9,15 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use kybern_core::id::TenantId;
+use kybern_core::id::{TenantId, UserId};
 use kybern_core::identity::KeyHolder;
 use kybern_core::plan::Plan;
+use kybern_core::ports::UserRules;
 use kybern_core::time::Millis;
+use kybern_core::tool::ToolSetting;
 use tokio::time::Instant;
 
-/// Keys, and tenants' plans, that are kept; beyond it the memory is emptied.
+/// Keys, users, and tenants' plans and settings that are kept of each; beyond it the memory is emptied.
 const KEPT: usize = 4_096;
 
 /// The moment at which something was read, to be taken before reading.
@@ -27,6 +30,9 @@ pub(crate) struct Stamp {
 
 type Stamped<T> = (Stamp, T);
 
+/// A user of a tenant.
+type OfTenant = (TenantId, UserId);
+
 /// What was read, with its stamp.
 pub(crate) struct Known {
     /// For how long something holds of which no change is heard; `None` means for ever.
@@ -34,11 +40,20 @@ pub(crate) struct Known {
     turn: AtomicU64,
     holders: Mutex<HashMap<String, Stamped<KeyHolder>>>,
     plans: Mutex<HashMap<TenantId, Stamped<Arc<Vec<Plan>>>>>,
+    rules: Mutex<HashMap<OfTenant, Stamped<Arc<UserRules>>>>,
+    settings: Mutex<HashMap<TenantId, Stamped<Arc<Vec<ToolSetting>>>>>,
 }
 
 impl Known {
     pub(crate) fn new(holds_for: Option<Millis>) -> Self {
-        Self { holds_for, turn: AtomicU64::new(0), holders: Mutex::default(), plans: Mutex::default() }
+        Self {
+            holds_for,
+            turn: AtomicU64::new(0),
+            holders: Mutex::default(),
+            plans: Mutex::default(),
+            rules: Mutex::default(),
+            settings: Mutex::default(),
+        }
     }
 
     /// Waits until no process can take for good any more what a change before this has ended.
@@ -81,6 +96,24 @@ impl Known {
 
     pub(crate) fn keep_plans(&self, tenant: TenantId, then: Stamp, plans: &Arc<Vec<Plan>>) {
         keep(&mut lock(&self.plans), tenant, (then, Arc::clone(plans)));
+    }
+
+    pub(crate) fn rules(&self, user: OfTenant, now: Stamp) -> Option<Arc<UserRules>> {
+        let rules = lock(&self.rules);
+        rules.get(&user).filter(|(then, _)| self.holds(*then, now)).map(|(_, rules)| Arc::clone(rules))
+    }
+
+    pub(crate) fn keep_rules(&self, user: OfTenant, then: Stamp, rules: &Arc<UserRules>) {
+        keep(&mut lock(&self.rules), user, (then, Arc::clone(rules)));
+    }
+
+    pub(crate) fn settings(&self, tenant: TenantId, now: Stamp) -> Option<Arc<Vec<ToolSetting>>> {
+        let settings = lock(&self.settings);
+        settings.get(&tenant).filter(|(then, _)| self.holds(*then, now)).map(|(_, settings)| Arc::clone(settings))
+    }
+
+    pub(crate) fn keep_settings(&self, tenant: TenantId, then: Stamp, settings: &Arc<Vec<ToolSetting>>) {
+        keep(&mut lock(&self.settings), tenant, (then, Arc::clone(settings)));
     }
 }
 

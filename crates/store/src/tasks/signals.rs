@@ -8,9 +8,9 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use serde_json::json;
 
-use crate::audit;
 use crate::db::{Tx, args, statements};
 use crate::error::{Result, StoreError};
+use crate::{approvals, audit};
 
 statements! {
     STAND = split "task_stand";
@@ -109,6 +109,7 @@ pub(super) async fn answer(tx: &mut Tx, answer: &Answer) -> Result<()> {
         return Err(StoreError::NotWaiting);
     }
     leave(tx, *scope, *id, &Left { dedupe, signal, body_hash: None }, *at).await?;
+    approvals::decide(tx, *scope, *id, signal, *at).await?;
     audit::append(tx, *scope, *at, audit).await
 }
 

@@ -251,6 +251,7 @@ impl World {
             details: Value::Null,
             since: self.now(),
             until: None,
+            approval_id: None,
             answer_ends: false,
             reference: None,
         }
@@ -292,6 +293,8 @@ pub(super) fn review(wait: &Wait) -> Signal {
         wait_seq: wait.seq,
         corrections: Map::new(),
         resolution: None,
+        replaces: false,
+        note: None,
         by: "user:test".to_owned(),
     }
 }

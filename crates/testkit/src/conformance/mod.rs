@@ -10,6 +10,7 @@
     reason = "a behaviour's name states the fact, and a panic is its failure"
 )]
 
+pub mod approvals;
 pub mod attempts;
 pub mod audit;
 pub mod blobs;
@@ -27,6 +28,7 @@ pub mod jobs;
 pub mod leases;
 pub mod model;
 pub mod outbox;
+pub mod permissions;
 pub mod plans;
 pub mod rates;
 pub mod records;

@@ -29,6 +29,8 @@ pub async fn a_wait_is_answered_once_of_fifty(h: Harness) {
             wait_seq: wait.seq,
             corrections: serde_json::Map::new(),
             resolution: None,
+            replaces: false,
+            note: None,
             by: format!("user:{n}"),
         };
         let id = lease.task();

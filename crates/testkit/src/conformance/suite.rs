@@ -13,6 +13,12 @@
 macro_rules! conformance_suite {
     ($make:ident) => {
         $crate::conformance_tests! { $make
+            approvals {
+                a_question_is_opened_by_a_commit_and_closed_by_its_answer_once,
+                what_is_not_asked_any_more_is_closed_and_what_was_answered_stays,
+                pages_of_the_inbox_visit_each_once_oldest_first,
+                another_tenant_neither_sees_nor_closes_a_question,
+            }
             attempts {
                 an_attempt_is_recorded_once,
                 other_arguments_under_the_same_key_are_a_conflict,
@@ -128,6 +134,12 @@ macro_rules! conformance_suite {
                 outbox_row_and_its_job_come_with_the_commit,
                 a_message_moves_only_from_where_it_is,
                 pages_of_the_outbox_visit_each_once_newest_first,
+            }
+            permissions {
+                a_policy_is_said_changed_and_taken_back,
+                rules_follow_the_roles_at_once,
+                a_setting_takes_the_place_of_the_one_before,
+                what_one_tenant_says_is_nothing_to_another,
             }
             plans {
                 a_plan_is_read_back_as_it_was_written,

@@ -64,6 +64,8 @@ impl State {
                         row.delegations.push(*delegation);
                     }
                 }
+                Effect::Ask(approval) => self.ask((tenant, task), *approval, at),
+                Effect::Close { wait_seq, status } => self.close((tenant, task), wait_seq, status, at),
             }
         }
         // A record that exists decides under which id it is linked: the tool may have minted one in vain.

@@ -3,6 +3,7 @@
 //! All of it is one state behind one lock, so a call is one transaction. Maps are ordered, ids and time are handed in,
 //! and so the same calls always end the same way. It is written to be read: no index that a scan can replace.
 
+mod approval;
 mod audit;
 mod blob;
 mod budget;
@@ -13,6 +14,7 @@ mod idempotency;
 mod identity;
 mod job;
 mod outbox;
+mod permission;
 mod plan;
 mod record;
 mod signal;

@@ -29,8 +29,9 @@ impl State {
         if row.task.status.is_terminal() || !waits || row.signal_with(&dedupe_key).is_some() {
             return Err(ReviewRefused::NotWaiting);
         }
-        row.push_signal(Some(dedupe_key), None, signal);
+        row.push_signal(Some(dedupe_key), None, signal.clone());
         row.make_due(now);
+        self.decide((scope.tenant(), id), &signal, now);
         self.append_audit(scope.tenant(), now, audit);
         Ok(())
     }

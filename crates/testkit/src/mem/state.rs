@@ -4,14 +4,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use kybern_core::approval::Approval;
 use kybern_core::audit::{AuditEvent, ChainedEvent, GENESIS};
 use kybern_core::budget::{Amount, Budget, Reservation, SpendKind, UsageLine};
 use kybern_core::error::{Error, ErrorCode};
-use kybern_core::id::{BudgetId, JobId, KeyId, OutboxId, RecordId, ReservationId, TaskId, TenantId, UserId, WebhookId};
+use kybern_core::id::{
+    ApprovalId, BudgetId, JobId, KeyId, OutboxId, RecordId, ReservationId, TaskId, TenantId, UserId, WebhookId,
+};
 use kybern_core::identity::{ApiKey, OutboundWebhook, Tenant, User};
 use kybern_core::job::{JobStatus, NewJob};
 use kybern_core::outbox::OutboxMessage;
 use kybern_core::plan::{FrozenPlan, Plan};
+use kybern_core::policy::ToolPolicy;
 use kybern_core::ports::{IdSource, Keys};
 use kybern_core::record::{Lookup, Record, StoredLink};
 use kybern_core::task::{
@@ -19,6 +23,7 @@ use kybern_core::task::{
 };
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
+use kybern_core::tool::ToolSetting;
 use uuid::Uuid;
 
 use super::JobView;
@@ -49,6 +54,9 @@ pub(super) struct State {
     pub(super) open: BTreeMap<(TenantId, ReservationId), OpenRow>,
     pub(super) usage: BTreeMap<UsagePlace, UsageLine>,
     pub(super) rates: BTreeMap<(TenantId, String), Vec<Timestamp>>,
+    pub(super) approvals: BTreeMap<(TenantId, ApprovalId), Approval>,
+    pub(super) policies: BTreeMap<(TenantId, UserId), ToolPolicy>,
+    pub(super) tool_settings: BTreeMap<(TenantId, String), ToolSetting>,
 }
 
 /// Whose usage of what on which day.
@@ -173,6 +181,9 @@ impl State {
             open: BTreeMap::new(),
             usage: BTreeMap::new(),
             rates: BTreeMap::new(),
+            approvals: BTreeMap::new(),
+            policies: BTreeMap::new(),
+            tool_settings: BTreeMap::new(),
         }
     }
 

@@ -2,10 +2,11 @@
 
 use async_trait::async_trait;
 use kybern_core::error::ErrorCode;
+use kybern_core::policy::{PermissionLevel, ToolCategory};
 use kybern_core::ports::{HttpBody, HttpFailure, HttpRequest, HttpResponse, Tool, ToolContext};
 use kybern_core::task::EffectClass;
 use kybern_core::time::Millis;
-use kybern_core::tool::{Needs, Risk, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{Needs, Reach, Risk, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::text;
@@ -41,6 +42,7 @@ impl HttpCall {
                 aliases: vec!["http_request".to_owned()],
                 effect: EffectClass::Keyed,
                 risk: Risk::R2,
+                category: ToolCategory::NetworkWrite,
                 timeout: Millis::from_secs(60),
                 destinations: vec!["url".to_owned()],
                 untrusted_output: true,
@@ -66,6 +68,17 @@ impl Tool for HttpCall {
                 Some("GET" | "HEAD") => EffectClass::Read,
                 Some(_) | None => EffectClass::Keyed,
             },
+        }
+    }
+
+    /// What is fetched is looked at; whatever else a method does, it changes something outside. What the caller says
+    /// about the effect does not count here.
+    fn reach_of(&self, args: &Map<String, Value>) -> Reach {
+        match args.get("method").and_then(Value::as_str) {
+            Some("GET" | "HEAD") => {
+                Reach { level: PermissionLevel::Read, category: ToolCategory::NetworkRead, risk: Risk::R1 }
+            }
+            Some(_) | None => self.spec.reach(),
         }
     }
 
@@ -98,6 +111,7 @@ impl Tool for HttpCall {
             body,
             timeout: context.timeout,
             max_bytes: MAX_ANSWER,
+            only_hosts: None,
             trusted_endpoint: false,
         };
         match http.send(request).await {

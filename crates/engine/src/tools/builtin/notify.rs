@@ -4,6 +4,7 @@
 use async_trait::async_trait;
 use kybern_core::id::OutboxId;
 use kybern_core::outbox::{NewOutbox, OutboxChannel};
+use kybern_core::policy::ToolCategory;
 use kybern_core::ports::{Tool, ToolContext};
 use kybern_core::tool::{Risk, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
@@ -31,6 +32,7 @@ impl Notify {
         Self {
             spec: ToolSpec {
                 risk: Risk::R2,
+                category: ToolCategory::NetworkWrite,
                 destinations: vec!["to".to_owned()],
                 ..ToolSpec::local("core.notify", description, schema)
             },

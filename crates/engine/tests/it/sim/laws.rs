@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kybern_core::approval::{Approval, ApprovalFilter, ApprovalStatus};
 use kybern_core::id::TaskId;
 use kybern_core::ports::CallbackOutcome::{Accepted, Kept, Late};
-use kybern_core::ports::{RecordStore as _, TaskStore as _};
-use kybern_core::task::{JournalEntry, JournalRow, Signal, StepStatus, TaskStatus, limits};
+use kybern_core::ports::{ApprovalStore as _, RecordStore as _, TaskStore as _};
+use kybern_core::task::{JournalEntry, JournalRow, Signal, StepStatus, Task, TaskStatus, limits};
 use serde_json::Value;
 
 use super::Case;
@@ -30,6 +31,9 @@ pub fn faults(world: &SimWorld, case: &Case) -> Vec<String> {
         if !replay.matches {
             faults.push(format!("task {id}: a replay differs: {:#?}", replay.differences));
         }
+        let filter = ApprovalFilter { status: None, task: Some(id) };
+        let inbox = world.doom.look(world.store.approvals(scope, filter, None, 200)).unwrap().items;
+        faults.extend(inbox_fits(&task, &inbox));
         all.insert(id, Seen::of(task, view, rows));
     }
     let parents: Vec<(TaskId, TaskId, String)> = all
@@ -54,6 +58,23 @@ pub fn faults(world: &SimWorld, case: &Case) -> Vec<String> {
     }
     effects(world, case, &all, &mut faults);
     answers(world, &all, &mut faults);
+    faults
+}
+
+/// Every question of a task stands in the inbox once, and nothing is asked any more of which the task knows nothing.
+fn inbox_fits(task: &Task, inbox: &[Approval]) -> Vec<String> {
+    let open = |approval: &&Approval| approval.status == ApprovalStatus::Pending;
+    let stale = inbox.iter().filter(open).filter(|approval| {
+        task.status.is_terminal() || !task.waits.iter().any(|wait| wait.seq == approval.asked.wait_seq)
+    });
+    let mut faults: Vec<String> =
+        stale.map(|approval| format!("task {}: {:?} is still asked", task.id, approval.asked.step)).collect();
+    for wait in task.waits.iter().filter(|_| !task.status.is_terminal()) {
+        let found = inbox.iter().filter(|approval| approval.asked.wait_seq == wait.seq).count();
+        if found != 1 {
+            faults.push(format!("task {}: {:?} stands in the inbox {found} times", task.id, wait.step_id));
+        }
+    }
     faults
 }
 

@@ -68,8 +68,12 @@ async fn say(scene: &Scene<'_>, task: &Task, wait: &Wait) {
 async fn give(scene: &Scene<'_>, task: &Task, wait: &Wait, name: &str, value: u64) {
     let resolution = resolution(scene, task, wait);
     let corrections = corrections(wait, resolution, value);
-    let request =
-        ReviewRequest { corrections: corrections.clone(), step_id: Some(wait.step_id.as_str().to_owned()), resolution };
+    let request = ReviewRequest {
+        corrections: corrections.clone(),
+        step_id: Some(wait.step_id.as_str().to_owned()),
+        resolution,
+        ..ReviewRequest::default()
+    };
     let said = Reviewed { wait: name.to_owned(), corrections, resolution, taken: None };
     // The process may die before anybody hears what became of it.
     scene.world.ledger.reviewed(said.clone());

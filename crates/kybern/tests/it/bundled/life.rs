@@ -257,6 +257,7 @@ async fn done(engine: &Engine, actor: &Actor, task: &TaskView) {
         corrections: Map::from_iter([("handled".to_owned(), Value::Bool(true))]),
         step_id: None,
         resolution: Some(Resolution::Done),
+        ..ReviewRequest::default()
     };
     // The answer is taken in a moment after it was accepted; until then the task still asks.
     if let Err(error) = engine.review(actor, task.id, request).await {

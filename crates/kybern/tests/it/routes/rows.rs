@@ -102,6 +102,7 @@ use Who::{Anyone, Key, Secret, Signed};
 const TASK: &[Part] = &[Id(|things| &things.ended)];
 const RUNNING: &[Part] = &[Id(|things| &things.running)];
 const PLAN: &[Part] = &[Name(|things| &things.plan)];
+const APPROVAL: &[Part] = &[Id(|things| &things.approval)];
 const BUDGET: &[Part] = &[Id(|things| &things.budget)];
 const USER: &[Part] = &[Id(|things| &things.user)];
 
@@ -161,6 +162,12 @@ pub(crate) fn all() -> Vec<Row> {
         read("/api/tools/{name}", &[Shared("core.set")]),
         Row { input: Json(|_, n| json!({"input": {"number": n}}), Refused),
             ..act("POST", "/api/tools/{name}/invoke", "operate", &[Shared("core.set")], 200) },
+        Row { input: Json(|_, n| json!({"enabled": true, "limits": {"perMinute": 1_000 + n}}), Refused),
+            ..act("PATCH", "/api/tools/{name}", "administer", &[Shared("core.set")], 200) },
+        read("/api/approvals", &[]),
+        read("/api/approvals/{id}", APPROVAL),
+        Row { input: Json(|_, n| json!({"decision": "approve", "input": {"answer": format!("carrier {n}")}}), Refused),
+            ..act("POST", "/api/approvals/{id}", "review", APPROVAL, 200) },
         Row { input: Json(chat, Faults::Lenient), ..act("POST", "/v1/chat/completions", "operate", &[], 200) },
         read("/v1/models", &[]),
         Row { input: Json(|_, n| json!({"model": "fake/embed", "input": format!("text {n}")}), Faults::Lenient),

@@ -23,6 +23,9 @@ pub(crate) struct Things {
     /// Two tasks that wait for a person.
     pub(crate) waiting: String,
     pub(crate) asked: String,
+    /// A question, and the task that asks it.
+    pub(crate) approval: String,
+    pub(crate) asking: String,
     /// A task that waits for an hour.
     pub(crate) running: String,
     /// A task that waits for a workflow, with the delegation and its secret.
@@ -60,7 +63,11 @@ impl Things {
         let record = client.get(&format!("/api/records/{kind}")).await;
         let (delegated, handed) = plans.delegated(&client, receiver).await;
         receive(&client, mark).await;
+        let asking = plans.rest(&client, "ask", "needs_review").await;
+        let inbox = client.get(&format!("/api/approvals?taskId={asking}")).await;
         let things = Self {
+            approval: text(&inbox["items"][0]["id"]),
+            asking,
             tenant: text(&tenant["id"]),
             ended,
             failed: plans.rest(&client, "fail", "failed").await,

@@ -53,6 +53,7 @@ async fn came_to_its_end(suite: &Suite) {
         (&suite.ours.failed, "failed"),
         (&suite.ours.waiting, "completed"),
         (&suite.ours.asked, "completed"),
+        (&suite.ours.asking, "completed"),
         (&suite.ours.delegated, "completed"),
     ] {
         until(&format!("{id} is {status}"), || async {

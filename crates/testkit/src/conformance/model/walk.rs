@@ -176,6 +176,8 @@ impl Walk {
             | Effect::Send(_)
             | Effect::Enqueue(_)
             | Effect::Delegate(_)
+            | Effect::Ask(_)
+            | Effect::Close { .. }
             | Effect::Reopen(_) => None,
         });
         let store = self.world.store().commit(lease, commit.clone()).await;

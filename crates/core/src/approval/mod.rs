@@ -1,0 +1,150 @@
+//! Approvals: what waits for a person, and what persons decided.
+//!
+//! A question is opened by the commit that makes a step wait, and closed once: by a person's decision, by the clock, or
+//! because the task does not need it any more.
+//!
+//! | from | by | to |
+//! |---|---|---|
+//! | `pending` | approve | `approved` |
+//! | `pending` | deny | `denied` |
+//! | `pending` | its end of time | `expired` |
+//! | `pending` | the task ended, or the step was answered by what it waited for otherwise | `withdrawn` |
+//!
+//! Nothing leads out of the others: a yes is used once, for exactly the arguments that were shown, or for those that
+//! whoever said it put in their place.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::id::{ApprovalId, TaskId, UserId};
+use crate::plan::StepId;
+use crate::task::WaitKind;
+use crate::time::{Millis, Timestamp};
+
+/// How long a call waits for its yes when nobody says: seven days.
+pub const TIME_TO_ANSWER: Millis = Millis::from_secs(7 * 86_400);
+/// The most characters of a note.
+pub const MAX_NOTE: usize = 2_000;
+
+/// How a question stands.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ApprovalStatus {
+    /// Nobody has answered.
+    Pending,
+    /// Yes, perhaps with other arguments.
+    Approved,
+    /// No.
+    Denied,
+    /// Nobody answered in time.
+    Expired,
+    /// It is not asked any more.
+    Withdrawn,
+}
+
+impl ApprovalStatus {
+    /// Every status.
+    pub const ALL: [Self; 5] = [Self::Pending, Self::Approved, Self::Denied, Self::Expired, Self::Withdrawn];
+
+    /// Its name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Approved => "approved",
+            Self::Denied => "denied",
+            Self::Expired => "expired",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+
+    /// The status with that name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.as_str() == name)
+    }
+}
+
+/// A question that a commit opens.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NewApproval {
+    /// Its id.
+    pub id: ApprovalId,
+    /// The step that waits.
+    pub step: StepId,
+    /// The journal row that began the wait: the answer binds to it.
+    pub wait_seq: i64,
+    /// What is asked.
+    pub kind: WaitKind,
+    /// The tool whose call is asked about.
+    pub tool: Option<String>,
+    /// For whom the task works.
+    pub user: Option<UserId>,
+    /// Why it is asked.
+    pub reason: String,
+    /// The arguments of the call, as they are shown and as they will be used; `null` where none are asked about.
+    pub input: Value,
+    /// BLAKE3 over the canonical form of the arguments.
+    pub input_hash: Option<String>,
+    /// When nobody can answer any more.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// A question as it is stored.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Approval {
+    /// What was asked.
+    pub asked: NewApproval,
+    /// The task.
+    pub task: TaskId,
+    /// How it stands.
+    pub status: ApprovalStatus,
+    /// When it was asked.
+    pub created_at: Timestamp,
+    /// What was decided, when it was.
+    pub decision: Option<Decided>,
+}
+
+/// How a question was closed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Decided {
+    /// Who closed it, as the audit names them.
+    pub by: String,
+    /// What they said about it.
+    pub note: Option<String>,
+    /// Whether they put other arguments in place of those that were asked about.
+    pub edited: bool,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// A person's word.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Word {
+    /// Yes, with these arguments in place of those that were asked about where some are given.
+    Approve(Option<Map<String, Value>>),
+    /// No.
+    Deny,
+}
+
+/// Which questions are listed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ApprovalFilter {
+    /// How they stand; all when `None`.
+    pub status: Option<ApprovalStatus>,
+    /// Of this task only.
+    pub task: Option<TaskId>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_is_read_as_it_is_written() {
+        for status in ApprovalStatus::ALL {
+            assert_eq!(ApprovalStatus::parse(status.as_str()), Some(status));
+        }
+        assert_eq!(ApprovalStatus::parse("perhaps"), None);
+    }
+}

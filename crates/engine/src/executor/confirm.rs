@@ -1,0 +1,63 @@
+//! Asking a person whether a call may be made: because of what it can do, because the tenant says so, or because its
+//! receiver or its address comes from mail, documents or the web.
+//!
+//! The yes binds to the arguments exactly as they were shown; whoever says it may put others in their place, which are
+//! checked like any. It holds for one call and ends with its time.
+
+use kybern_core::task::WaitKind;
+use kybern_core::time::Timestamp;
+use serde_json::{Map, Value, json};
+
+use super::run::Run;
+use super::step::{Draft, wait_of, wait_row};
+use super::taint::argument_is_tainted;
+use crate::tools::{Asks, Prepared, hash_args, schema};
+
+/// The most characters of a value in a reason.
+const SHOWN: usize = 200;
+
+/// The question, when the call needs a yes.
+pub(super) fn confirmation(
+    run: &Run,
+    index: usize,
+    prepared: &Prepared,
+    written: &Map<String, Value>,
+    now: Timestamp,
+) -> Option<Draft> {
+    let node = run.walk.node(index);
+    let spec = prepared.spec();
+    let risky: Vec<&str> = spec
+        .destinations
+        .iter()
+        .filter(|name| written.get(*name).is_some_and(|value| argument_is_tainted(run, index, value)))
+        .map(String::as_str)
+        .collect();
+    let reason = match (risky.first(), prepared.asks) {
+        (Some(first), _) => {
+            let value = prepared.args.get(*first).map(Value::to_string).unwrap_or_default();
+            let value: String = value.chars().take(SHOWN).collect();
+            format!("{} would go to {first} = {value}, which comes from a message, a document or the web", spec.key)
+        }
+        (None, Some(Asks::Risk)) => {
+            format!(
+                "{} is a call of risk {:?}, which the user's autonomy does not cover",
+                spec.key, prepared.reach.risk
+            )
+        }
+        (None, Some(Asks::Setting)) => format!("every call of {} is confirmed first", spec.key),
+        (None, None) => return None,
+    };
+    let mut wait = wait_of(&node.id, WaitKind::Confirmation, reason, now);
+    wait.title = Some(format!("May {} be called like this?", spec.key));
+    wait.schema = schema::partial(&schema::closed(&spec.input_schema));
+    wait.until = Some(now.plus(run.inner.settings.approval_time));
+    wait.details = json!({
+        "tool": spec.key,
+        "args": prepared.args,
+        "argsHash": hash_args(&prepared.args),
+        "untrusted": risky,
+        "risk": prepared.reach.risk,
+        "effect": prepared.effect,
+    });
+    Some(Draft::row(wait_row(node, wait)))
+}

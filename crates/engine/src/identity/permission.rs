@@ -1,0 +1,59 @@
+//! What users may let tools do.
+
+use kybern_core::actor::{Actor, Role};
+use kybern_core::audit::AuditEvent;
+use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::id::UserId;
+use kybern_core::policy::ToolPolicy;
+use kybern_core::ports::UserRules;
+use kybern_core::tenant::TenantScope;
+use serde_json::json;
+
+use crate::Engine;
+use crate::tools::{Grant, Origin};
+
+/// What holds for a user.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PermissionsView {
+    /// The user.
+    pub user: UserId,
+    /// Their roles.
+    pub roles: Vec<Role>,
+    /// Whether it was said of this user, rather than following from their roles.
+    pub own: bool,
+    /// What their own calls are held against.
+    pub policy: ToolPolicy,
+}
+
+impl Engine {
+    /// What holds for a user.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`.
+    pub async fn permissions(&self, scope: TenantScope, user: UserId) -> Result<PermissionsView> {
+        let rules = self.inner.store.user_rules(scope, user).await?;
+        let rules = rules.ok_or_else(|| Error::not_found("user", user))?;
+        let UserRules { roles, policy } = (*rules).clone();
+        let grant =
+            Grant { origin: Origin::Direct, user: Some(user), rules: Some(rules), settings: std::sync::Arc::default() };
+        let holds = grant.policy().map(std::borrow::Cow::into_owned);
+        let holds = holds.ok_or_else(|| Error::new(ErrorCode::Internal, "a call by hand without a policy"))?;
+        Ok(PermissionsView { user, roles, own: policy.is_some(), policy: holds })
+    }
+
+    /// Says what a user may let tools do; `None` takes back what was said, so that their roles decide again. Holds at
+    /// once, also for calls that wait for a yes.
+    ///
+    /// # Errors
+    /// `VALIDATION_ERROR` with every fault; `NOT_FOUND`; `PERMISSION_DENIED` for somebody out of the caller's reach.
+    pub async fn set_policy(&self, actor: &Actor, user: UserId, policy: Option<ToolPolicy>) -> Result<()> {
+        self.within_reach(actor, user).await?;
+        let faults = policy.as_ref().map(ToolPolicy::faults).unwrap_or_default();
+        if !faults.is_empty() {
+            return Err(Error::new(ErrorCode::Validation, "the permissions are not usable").with_details(faults));
+        }
+        let detail = json!({"policy": policy});
+        let event = AuditEvent::by(actor, "user.set_permissions", format!("user:{user}"), detail);
+        self.inner.store.set_policy(actor.scope(), user, policy.as_ref(), event).await
+    }
+}

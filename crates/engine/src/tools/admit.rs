@@ -1,0 +1,164 @@
+//! The last of the door: places under rates, and money, taken just before the attempt and given back after it.
+
+use kybern_core::audit::AuditEvent;
+use kybern_core::budget::{Amount, NewReservation, Settlement, SpendKind, Spending};
+use kybern_core::error::{Error, ErrorCode};
+use kybern_core::id::ReservationId;
+use kybern_core::model::TokenUsage;
+use kybern_core::money::{NanoUsd, Tokens};
+use kybern_core::ports::{ReserveRefused, ToolContext};
+use kybern_core::task::StepError;
+use kybern_core::time::{Millis, Timestamp};
+use kybern_core::tool::{ToolFailure, ToolOutcome};
+use serde_json::json;
+
+use super::prepared::Prepared;
+use crate::budget::tree::tree_of;
+use crate::parts::Inner;
+
+/// How long after its deadline a call may still be settled by the one who made it.
+const AFTERWARDS: Millis = Millis::from_secs(30);
+
+/// Money that is promised to a call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Held {
+    id: ReservationId,
+    most: NanoUsd,
+}
+
+/// Why a call does not begin now.
+#[derive(Debug)]
+pub(crate) enum NotAdmitted {
+    /// There is a place at that moment.
+    Later(Timestamp, StepError),
+    /// It may not begin.
+    Refused(ToolFailure),
+}
+
+/// Takes a place under every rate of the call.
+///
+/// # Errors
+/// `RATE_LIMITED` with the moment at which there is a place; whatever the store says.
+pub(crate) async fn take_places(
+    inner: &Inner,
+    context_scope: kybern_core::tenant::TenantScope,
+    prepared: &Prepared,
+) -> Result<(), (Option<Timestamp>, Error)> {
+    if prepared.rates.is_empty() {
+        return Ok(());
+    }
+    let now = inner.clock.now();
+    match inner.store.take_rate(context_scope, &prepared.rates, now).await {
+        Ok(()) => Ok(()),
+        Err(ReserveRefused::Rate(exceeded)) => Err((Some(exceeded.free_at), exceeded.error(&prepared.spec().key, now))),
+        Err(ReserveRefused::Short(short)) => Err((None, Error::from(*short))),
+        Err(ReserveRefused::Store(error)) => Err((None, error)),
+    }
+}
+
+/// Takes a call's places and reserves the most that it can cost. A call that costs nothing and is not limited asks
+/// nobody.
+///
+/// # Errors
+/// See [`NotAdmitted`].
+pub(crate) async fn admit(
+    inner: &Inner,
+    prepared: &Prepared,
+    context: &ToolContext,
+    timeout: Millis,
+) -> Result<Option<Held>, NotAdmitted> {
+    if !prepared.is_metered() {
+        return Ok(None);
+    }
+    if let Err((free_at, error)) = take_places(inner, context.scope, prepared).await {
+        return Err(match free_at {
+            Some(at) => {
+                let error = StepError { code: error.code(), message: error.to_string(), retryable: true };
+                NotAdmitted::Later(at, error)
+            }
+            None => NotAdmitted::Refused(ToolFailure::transient(error.to_string()).code(error.code())),
+        });
+    }
+    let most = prepared.most(timeout);
+    if most.0 == 0 {
+        return Ok(None);
+    }
+    reserve(inner, prepared, context, timeout, most).await.map(Some).map_err(|error| {
+        // What a budget does not cover now it will not cover in a moment; a store that fails may.
+        let failure = match error.code() {
+            ErrorCode::BudgetExceeded => ToolFailure::permanent(error.to_string()),
+            _ => ToolFailure::transient(error.to_string()),
+        };
+        NotAdmitted::Refused(failure.code(error.code()))
+    })
+}
+
+async fn reserve(
+    inner: &Inner,
+    prepared: &Prepared,
+    context: &ToolContext,
+    timeout: Millis,
+    most: NanoUsd,
+) -> Result<Held, Error> {
+    let tree = match context.task {
+        Some(task) => Some(tree_of(inner.store.as_ref(), context.scope, task).await?),
+        None => None,
+    };
+    let (now, id) = (inner.clock.now(), ReservationId::from_uuid(inner.ids.next()));
+    let new = NewReservation {
+        id,
+        owner: inner.worker.clone(),
+        spending: Spending {
+            kind: SpendKind::Tool,
+            name: prepared.spec().key.clone(),
+            provider: String::new(),
+            user: context.user,
+            tree,
+        },
+        estimate: Amount::new(most, Tokens(0), 1),
+        at: now,
+        expires_at: now.plus(timeout).plus(AFTERWARDS),
+    };
+    match inner.models.inner.ledger.reserve(context.scope, &new).await {
+        Ok(()) => Ok(Held { id, most }),
+        Err(ReserveRefused::Short(short)) => Err(Error::from(*short)),
+        Err(ReserveRefused::Rate(exceeded)) => Err(exceeded.error(&prepared.spec().key, now)),
+        Err(ReserveRefused::Store(error)) => Err(error),
+    }
+}
+
+/// Settles what a call cost, and answers it: its price over the time that it took, never more than was reserved. A
+/// call that failed and surely had no effect costs nothing.
+pub(crate) fn settle(
+    inner: &Inner,
+    held: Held,
+    prepared: &Prepared,
+    context: &ToolContext,
+    result: &Result<ToolOutcome, ToolFailure>,
+    took: Millis,
+) -> NanoUsd {
+    let owed = match result {
+        Err(failure) if !failure.effect_unknown => NanoUsd(0),
+        Ok(_) | Err(_) => prepared.price.as_ref().map_or(held.most, |price| price.cost(&prepared.args, took)),
+    };
+    let cost = owed.min(held.most);
+    let settlement = Settlement {
+        id: held.id,
+        actual: Amount::new(cost, Tokens(0), 1),
+        tokens: TokenUsage::default(),
+        failed: result.is_err(),
+        at: inner.clock.now(),
+    };
+    let detail = json!({
+        "tool": prepared.spec().key,
+        "taskId": context.task,
+        "stepId": context.step,
+        "estimatedNanos": held.most,
+        "costNanos": cost,
+        "failed": result.is_err(),
+        "durationMs": took,
+    });
+    let event = AuditEvent::by_executor("tool.cost", format!("reservation:{}", held.id), detail);
+    inner.models.inner.ledger.settle(context.scope, settlement, event);
+    cost
+}

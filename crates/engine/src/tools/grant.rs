@@ -1,0 +1,148 @@
+//! By what right a call is made.
+//!
+//! A stored plan was written by an administrator: its steps may do what they say, for whoever starts it. A call that a
+//! user makes by hand is theirs alone, and so is held against what they may do: what was said about them, else what
+//! their roles stand for. What was said about a user narrows the plans that they start as well.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use kybern_core::actor::{Actor, Right, Role};
+use kybern_core::budget::RateRule;
+use kybern_core::id::UserId;
+use kybern_core::policy::{Preset, ToolPolicy};
+use kybern_core::ports::UserRules;
+use kybern_core::time::Millis;
+use kybern_core::tool::ToolSetting;
+
+/// Who chose the call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Origin {
+    /// A stored plan.
+    Plan,
+    /// The user.
+    Direct,
+}
+
+/// What is known about the one for whom a call is made.
+#[derive(Clone, Debug)]
+pub struct Grant {
+    /// Who chose the call.
+    pub origin: Origin,
+    /// For whom.
+    pub user: Option<UserId>,
+    /// Their roles, and what was said about them.
+    pub rules: Option<Arc<UserRules>>,
+    /// What the tenant says about tools, by key.
+    pub settings: Arc<Vec<ToolSetting>>,
+}
+
+impl Grant {
+    /// What a call that a user makes by hand is held against. A key that is narrower than its user stays so.
+    #[must_use]
+    pub fn direct(actor: &Actor, rules: Option<Arc<UserRules>>, settings: Arc<Vec<ToolSetting>>) -> Self {
+        let policy = rules.and_then(|rules| rules.policy.clone());
+        let rules = UserRules { roles: actor.roles().to_vec(), policy };
+        Self { origin: Origin::Direct, user: actor.user(), rules: Some(Arc::new(rules)), settings }
+    }
+
+    /// What a plan is held against for which nobody is known.
+    #[must_use]
+    pub fn plan() -> Self {
+        Self { origin: Origin::Plan, user: None, rules: None, settings: Arc::default() }
+    }
+
+    /// Whether a call with that right may be made. Whoever calls by hand needs it themselves. A message from a channel may do what operators may, because a person
+    /// wrote the plan that serves it.
+    #[must_use]
+    pub fn may(&self, right: Right) -> bool {
+        match right {
+            Right::Read | Right::Operate if self.origin == Origin::Direct => {
+                let roles = self.rules.as_ref().map(|rules| rules.roles.as_slice()).unwrap_or_default();
+                roles.iter().any(|role| role.grants(right))
+            }
+            Right::Read | Right::Operate => true,
+            Right::Review | Right::Administer => self.user.is_some() && self.is_admin(),
+            Right::Platform => false,
+        }
+    }
+
+    fn is_admin(&self) -> bool {
+        let admin = |role: &Role| matches!(role, Role::Admin | Role::PlatformAdmin);
+        self.rules.as_ref().is_some_and(|rules| rules.roles.iter().any(admin))
+    }
+
+    /// The policy that the call is held against; `None` when the plan's author stands for it.
+    #[must_use]
+    pub fn policy(&self) -> Option<Cow<'_, ToolPolicy>> {
+        if let Some(policy) = self.rules.as_ref().and_then(|rules| rules.policy.as_ref()) {
+            return Some(Cow::Borrowed(policy));
+        }
+        match self.origin {
+            Origin::Plan => None,
+            Origin::Direct if self.is_admin() => Some(Cow::Owned(ToolPolicy::preset(Preset::Permissive))),
+            Origin::Direct => Some(Cow::Owned(ToolPolicy::preset(Preset::ReadOnly))),
+        }
+    }
+
+    /// What the tenant says about a tool.
+    #[must_use]
+    pub fn setting(&self, tool: &str) -> Option<&ToolSetting> {
+        self.settings.iter().find(|setting| setting.tool == tool)
+    }
+
+    /// Who it is whose calls are counted together.
+    #[must_use]
+    pub fn payer(&self) -> String {
+        self.user.map_or_else(|| "tenant".to_owned(), |user| format!("user:{user}"))
+    }
+
+    /// The rule under which all calls count that a user makes by hand.
+    #[must_use]
+    pub fn overall(&self) -> Option<RateRule> {
+        if self.origin == Origin::Plan {
+            return None;
+        }
+        let most = self.policy()?.calls_per_minute?;
+        Some(RateRule { key: format!("{}/tools/minute", self.payer()), most, window: Millis::from_secs(60) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    fn grant(origin: Origin, roles: Vec<Role>, policy: Option<ToolPolicy>) -> Grant {
+        let user = Some(UserId::from_uuid(Uuid::nil()));
+        Grant { origin, user, rules: Some(Arc::new(UserRules { roles, policy })), settings: Arc::default() }
+    }
+
+    #[test]
+    fn a_plan_stands_for_its_steps_and_a_user_for_their_own_calls() {
+        let (read_only, all) = (ToolPolicy::preset(Preset::ReadOnly), ToolPolicy::preset(Preset::Permissive));
+        let policy = |origin, role, said| grant(origin, vec![role], said).policy().map(Cow::into_owned);
+        assert_eq!(policy(Origin::Plan, Role::Operator, None), None);
+        assert_eq!(policy(Origin::Direct, Role::Operator, None), Some(read_only.clone()));
+        assert_eq!(policy(Origin::Direct, Role::Admin, None), Some(all.clone()));
+        assert_eq!(policy(Origin::Direct, Role::Admin, Some(read_only.clone())), Some(read_only.clone()));
+        assert_eq!(policy(Origin::Plan, Role::Admin, Some(read_only.clone())), Some(read_only), "it narrows plans too");
+        assert_eq!(Grant::plan().policy(), None);
+    }
+
+    #[test]
+    fn rights_beyond_operating_need_an_admin() {
+        assert!(grant(Origin::Plan, vec![Role::Admin], None).may(Right::Administer));
+        assert!(!grant(Origin::Plan, vec![Role::Operator], None).may(Right::Administer));
+        assert!(!grant(Origin::Plan, vec![Role::PlatformAdmin], None).may(Right::Platform));
+        assert!(!grant(Origin::Direct, vec![Role::Viewer], None).may(Right::Operate));
+        assert!(Grant::plan().may(Right::Operate) && !Grant::plan().may(Right::Review));
+    }
+
+    #[test]
+    fn only_calls_by_hand_count_together() {
+        assert_eq!(grant(Origin::Plan, vec![Role::Operator], None).overall(), None);
+        assert_eq!(grant(Origin::Direct, vec![Role::Operator], None).overall().unwrap().most, 60);
+        assert_eq!(grant(Origin::Direct, vec![Role::Admin], None).overall(), None);
+    }
+}

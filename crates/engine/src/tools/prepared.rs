@@ -1,0 +1,93 @@
+//! A call that has passed the door's checks, and what the door found out about it.
+
+use std::sync::Arc;
+
+use kybern_core::budget::RateRule;
+use kybern_core::money::NanoUsd;
+use kybern_core::ports::Tool;
+use kybern_core::task::EffectClass;
+use kybern_core::time::Millis;
+use kybern_core::tool::{Reach, ToolPrice, ToolSpec};
+use serde_json::{Map, Value};
+
+/// Why a call needs a person's yes, before any look at where its arguments come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Asks {
+    /// Its risk, by the autonomy of the user.
+    Risk,
+    /// The tenant says so of this tool.
+    Setting,
+}
+
+/// A call that may be made.
+#[derive(Clone)]
+pub struct Prepared {
+    pub(super) tool: Arc<dyn Tool>,
+    /// The arguments.
+    pub args: Map<String, Value>,
+    /// What happens if the process dies during the call.
+    pub effect: EffectClass,
+    /// How far it reaches.
+    pub reach: Reach,
+    /// Why it needs a yes; `None` when it does not.
+    pub asks: Option<Asks>,
+    /// What it costs; `None` for nothing.
+    pub price: Option<ToolPrice>,
+    /// The rates under which it counts.
+    pub rates: Vec<RateRule>,
+    /// The hosts that it may reach; `None` for every one that egress allows.
+    pub hosts: Option<Arc<[String]>>,
+}
+
+impl Prepared {
+    /// The tool's own words about itself.
+    #[must_use]
+    pub fn spec(&self) -> &ToolSpec {
+        self.tool.spec()
+    }
+
+    /// The most that a call can cost that may take that long.
+    #[must_use]
+    pub fn most(&self, timeout: Millis) -> NanoUsd {
+        self.price.as_ref().map_or(NanoUsd(0), |price| price.cost(&self.args, timeout))
+    }
+
+    /// Whether a call must ask the ledger, or the rates, before it begins.
+    #[must_use]
+    pub fn is_metered(&self) -> bool {
+        !self.rates.is_empty() || self.price.as_ref().is_some_and(|price| !price.is_free())
+    }
+
+    /// BLAKE3 of the arguments' canonical form, in hex.
+    #[must_use]
+    pub fn args_hash(&self) -> String {
+        hash_args(&self.args)
+    }
+}
+
+/// BLAKE3 of arguments' canonical form (RFC 8785), in hex.
+#[must_use]
+pub fn hash_args(args: &Map<String, Value>) -> String {
+    // Serialising a JSON object cannot fail.
+    let canonical = serde_json_canonicalizer::to_vec(args).unwrap_or_default();
+    blake3::hash(&canonical).to_hex().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn object(value: Value) -> Map<String, Value> {
+        value.as_object().cloned().unwrap()
+    }
+
+    #[test]
+    fn a_hash_of_arguments_follows_their_values_and_not_their_order() {
+        let (a, b) =
+            (object(json!({"x": 1, "y": {"p": [1], "q": 2}})), object(json!({"y": {"q": 2, "p": [1]}, "x": 1})));
+        assert_eq!(hash_args(&a), hash_args(&b));
+        assert_ne!(hash_args(&a), hash_args(&object(json!({"x": 1, "y": {"p": [2], "q": 2}}))));
+    }
+}

@@ -1,0 +1,112 @@
+//! What a tenant says about tools.
+
+use kybern_core::actor::Actor;
+use kybern_core::audit::AuditEvent;
+use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::tenant::TenantScope;
+use kybern_core::tool::{Risk, ToolPrice, ToolRate, ToolSetting, ToolSpec};
+use serde_json::json;
+
+use crate::Engine;
+
+/// A tool with what the tenant says about it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ToolView {
+    /// The tool's own words.
+    pub spec: ToolSpec,
+    /// The tenant's.
+    pub setting: Option<ToolSetting>,
+}
+
+/// What is to be said about a tool; what is `None` stays. An inner `None` goes back to the tool's own word.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ToolChange {
+    /// Whether it may be called.
+    pub enabled: Option<bool>,
+    /// How much harm a call can do.
+    pub risk: Option<Option<Risk>>,
+    /// How often each user may call it.
+    pub limits: Option<Option<ToolRate>>,
+    /// What it costs.
+    pub price: Option<Option<ToolPrice>>,
+    /// Whether every call asks first.
+    pub confirm: Option<bool>,
+}
+
+impl ToolView {
+    /// Whether it may be called.
+    #[must_use]
+    pub fn enabled(&self) -> bool {
+        self.setting.as_ref().is_none_or(|setting| setting.enabled)
+    }
+
+    /// How much harm a call can do; some tools say less of some calls.
+    #[must_use]
+    pub fn risk(&self) -> Risk {
+        self.setting.as_ref().and_then(|setting| setting.risk).unwrap_or(self.spec.risk)
+    }
+
+    /// How often each user may call it.
+    #[must_use]
+    pub fn limits(&self) -> ToolRate {
+        self.setting.as_ref().and_then(|setting| setting.limits).unwrap_or(self.spec.rate)
+    }
+
+    /// What a call costs; `None` for nothing.
+    #[must_use]
+    pub fn price(&self) -> Option<&ToolPrice> {
+        self.setting.as_ref().and_then(|setting| setting.price.as_ref()).or(self.spec.price.as_ref())
+    }
+
+    /// Whether every call asks first.
+    #[must_use]
+    pub fn confirm(&self) -> bool {
+        self.setting.as_ref().is_some_and(|setting| setting.confirm)
+    }
+}
+
+impl Engine {
+    /// Every tool as the tenant sees it, by key.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn tools_of(&self, scope: TenantScope) -> Result<Vec<ToolView>> {
+        let settings = self.inner.store.tool_settings(scope).await?;
+        let said = |spec: &ToolSpec| settings.iter().find(|setting| setting.tool == spec.key).cloned();
+        Ok(self.tool_specs().into_iter().map(|spec| ToolView { setting: said(&spec), spec }).collect())
+    }
+
+    /// One tool as the tenant sees it, by key or alias.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`.
+    pub async fn tool_of(&self, scope: TenantScope, name: &str) -> Result<ToolView> {
+        let spec = self.tool_spec(name).ok_or_else(|| Error::not_found("tool", name))?;
+        let settings = self.inner.store.tool_settings(scope).await?;
+        let setting = settings.iter().find(|setting| setting.tool == spec.key).cloned();
+        Ok(ToolView { spec, setting })
+    }
+
+    /// Says something about a tool. It holds from the next call on, in every process.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`; `VALIDATION_ERROR` with every fault.
+    pub async fn set_tool(&self, actor: &Actor, name: &str, change: ToolChange) -> Result<ToolView> {
+        let known = self.tool_of(actor.scope(), name).await?;
+        let at = self.inner.clock.now();
+        let mut setting = known.setting.unwrap_or_else(|| ToolSetting::of(&known.spec.key, at));
+        setting.updated_at = at;
+        setting.enabled = change.enabled.unwrap_or(setting.enabled);
+        setting.confirm = change.confirm.unwrap_or(setting.confirm);
+        setting.risk = change.risk.unwrap_or(setting.risk);
+        setting.limits = change.limits.unwrap_or(setting.limits);
+        setting.price = change.price.unwrap_or(setting.price);
+        let faults = setting.faults();
+        if !faults.is_empty() {
+            return Err(Error::new(ErrorCode::Validation, "the setting is not usable").with_details(faults));
+        }
+        let event = AuditEvent::by(actor, "tool.set", format!("tool:{}", setting.tool), json!(setting));
+        self.inner.store.put_tool_setting(actor.scope(), &setting, event).await?;
+        Ok(ToolView { spec: known.spec, setting: Some(setting) })
+    }
+}

@@ -1,0 +1,226 @@
+//! A person's yes: bound to exactly what was shown, used once, ended by its time, and kept whatever was said.
+
+use std::sync::Arc;
+
+use kybern_core::approval::{ApprovalFilter, ApprovalStatus, Word};
+use kybern_core::error::{Error, ErrorCode};
+use kybern_core::id::ApprovalId;
+use kybern_core::policy::{Autonomy, Preset, ToolPolicy};
+use kybern_core::task::{EffectClass, TaskStatus};
+use kybern_core::time::Millis;
+use kybern_core::tool::Risk;
+use kybern_engine::approval::{ApprovalView, Decision};
+use kybern_engine::tools::ToolChange;
+use kybern_testkit::tools::ScriptedTool;
+use serde_json::{Value, json};
+
+use crate::live::{Live, object};
+use crate::outside::pause;
+use crate::world::{World, plan, step};
+
+impl Live<'_> {
+    async fn decide(&self, id: ApprovalId, word: Word, note: Option<&str>) -> Result<ApprovalView, Error> {
+        let decision = Decision { word, note: note.map(str::to_owned), resolution: None };
+        self.engine.decide(&self.world.actor, id, decision).await
+    }
+
+    async fn inbox(&self, status: Option<ApprovalStatus>) -> Vec<ApprovalView> {
+        let filter = ApprovalFilter { status, task: None };
+        self.engine.approvals(self.world.scope(), filter, None, 200).await.unwrap().items
+    }
+
+    /// Calls the risky tool by hand and answers what is asked.
+    async fn asked(&self, input: Value) -> ApprovalId {
+        let call = self.call("t.risky", input).await.unwrap();
+        assert_eq!((call.status, call.output), ("waiting", None));
+        call.approval_id.unwrap()
+    }
+
+    async fn how(&self, id: ApprovalId) -> ApprovalStatus {
+        self.engine.approval(self.world.scope(), id).await.unwrap().approval.status
+    }
+}
+
+/// A tool of risk R2 that takes an address and a number.
+fn risky() -> Arc<ScriptedTool> {
+    let tool = ScriptedTool::echo("t.risky").with_spec(|spec| {
+        spec.risk = Risk::R2;
+        spec.effect = EffectClass::Keyed;
+        spec.input_schema = json!({
+            "type": "object",
+            "properties": {"to": {"type": "string"}, "n": {"type": "integer"}, "extra": {}},
+            "required": ["to"]
+        });
+        spec.destinations = vec!["to".to_owned()];
+    });
+    Arc::new(tool)
+}
+
+fn careful() -> ToolPolicy {
+    ToolPolicy { autonomy: Autonomy::Medium, ..ToolPolicy::preset(Preset::Permissive) }
+}
+
+#[test]
+fn a_yes_makes_exactly_the_call_that_was_shown_and_is_used_once() {
+    let tool = risky();
+    World::with([tool.clone()]).run(async |live| {
+        live.permit(&careful()).await;
+        let input = json!({"to": "ops@example.com", "n": 7, "extra": {"b": [1, null], "a": "x"}});
+        let id = live.asked(input.clone()).await;
+        let open = live.inbox(Some(ApprovalStatus::Pending)).await;
+        assert_eq!((open.len(), &open[0].approval.asked.input), (1, &input));
+        assert!(open[0].approval.asked.expires_at.is_some() && tool.count() == 0);
+        let done = live.decide(id, Word::Approve(None), None).await.unwrap();
+        assert_eq!(done.approval.status, ApprovalStatus::Approved);
+        let task = live.end(done.approval.task).await;
+        assert_eq!((task.status, tool.count()), (TaskStatus::Completed, 1));
+        assert_eq!(tool.calls()[0].args, object(input));
+        for word in [Word::Approve(None), Word::Deny] {
+            assert_eq!(live.decide(id, word, None).await.unwrap_err().code(), ErrorCode::Conflict);
+        }
+        assert_eq!(tool.count(), 1);
+        let acts = live.acts().await;
+        for name in ["approval.ask", "approval.approve", "tool.call"] {
+            assert_eq!(acts.iter().filter(|act| act.action == name).count(), 1, "{name}");
+        }
+        let hash = |name: &str| acts.iter().find(|act| act.action == name).unwrap().detail["argsHash"].clone();
+        assert_eq!(hash("approval.ask"), hash("approval.approve"));
+    });
+}
+
+#[test]
+fn a_no_is_told_with_its_note_and_stays_in_the_audit() {
+    let tool = risky();
+    World::with([tool.clone()]).run(async |live| {
+        live.permit(&careful()).await;
+        let id = live.asked(json!({"to": "ops@example.com"})).await;
+        let denied = live.decide(id, Word::Deny, Some("ask the customer first")).await.unwrap().approval;
+        let task = live.end(denied.task).await;
+        let error = task.error.unwrap();
+        assert_eq!((task.status, error.code), (TaskStatus::Failed, ErrorCode::PermissionDenied));
+        assert!(error.message.ends_with("a person denied this call: ask the customer first"), "{}", error.message);
+        assert_eq!((tool.count(), live.how(id).await), (0, ApprovalStatus::Denied));
+        assert_eq!(denied.decision.unwrap().note.as_deref(), Some("ask the customer first"));
+        let acts = live.acts().await;
+        assert!(acts.iter().any(|act| act.action == "approval.deny" && act.detail["approvalId"] == json!(id)));
+        assert_eq!(live.inbox(None).await.len(), 1, "and so does the question");
+    });
+}
+
+#[test]
+fn other_arguments_are_checked_like_any_and_used_whole() {
+    let tool = risky();
+    World::with([tool.clone()]).run(async |live| {
+        let allowed_hosts = Some(vec!["example.com".to_owned()]);
+        live.permit(&ToolPolicy { allowed_hosts, ..careful() }).await;
+        let id = live.asked(json!({"to": "ops@example.com", "n": 7})).await;
+        let edit = |input: Value| Word::Approve(Some(object(input)));
+        let wrong = live.decide(id, edit(json!({"to": 5})), None).await.unwrap_err();
+        assert_eq!((wrong.code(), wrong.details()[0].path.as_str()), (ErrorCode::Validation, "/input/to"));
+        let unknown = live.decide(id, edit(json!({"to": "a@example.com", "cc": "b"})), None).await.unwrap_err();
+        assert_eq!(unknown.code(), ErrorCode::Validation);
+        let elsewhere = live.decide(id, edit(json!({"to": "ops@evil.test"})), None).await.unwrap_err();
+        assert_eq!((elsewhere.code(), live.how(id).await), (ErrorCode::PermissionDenied, ApprovalStatus::Pending));
+        let done = live.decide(id, edit(json!({"to": "desk@example.com"})), None).await.unwrap().approval;
+        assert!(done.decision.unwrap().edited);
+        live.end(done.task).await;
+        assert_eq!(tool.calls()[0].args, object(json!({"to": "desk@example.com"})), "nothing of the old is left");
+    });
+}
+
+#[test]
+fn a_question_ends_with_its_time() {
+    let tool = risky();
+    World::with([tool.clone()]).set(|settings| settings.approval_time = Millis(60_000)).run(async |live| {
+        live.permit(&careful()).await;
+        let id = live.asked(json!({"to": "ops@example.com"})).await;
+        let task = live.inbox(None).await[0].approval.task;
+        pause(Millis(61_000)).await;
+        assert_eq!(live.decide(id, Word::Approve(None), None).await.unwrap_err().code(), ErrorCode::Conflict);
+        let task = live.end(task).await;
+        assert_eq!((task.status, task.error.unwrap().code), (TaskStatus::Failed, ErrorCode::Timeout));
+        assert_eq!((tool.count(), live.how(id).await), (0, ApprovalStatus::Expired));
+    });
+}
+
+#[test]
+fn a_question_outlives_the_process_and_what_was_taken_away_meanwhile_is_not_done() {
+    let tool = risky();
+    let world = World::with([tool.clone()]);
+    let ids = world.run(async |live| {
+        live.permit(&careful()).await;
+        [live.asked(json!({"to": "a@example.com"})).await, live.asked(json!({"to": "b@example.com"})).await]
+    });
+    world.run(async |live| {
+        let done = live.decide(ids[0], Word::Approve(None), None).await.unwrap();
+        assert_eq!(live.end(done.approval.task).await.status, TaskStatus::Completed);
+        let asked = live.engine.approval(world.scope(), ids[1]).await.unwrap().approval;
+        // The worker has not begun the second: the user loses the tool between the yes and the call.
+        live.permit(&ToolPolicy::preset(Preset::ReadOnly)).await;
+        live.decide(ids[1], Word::Approve(None), None).await.unwrap();
+        let task = live.end(asked.task).await;
+        assert_eq!((task.error.unwrap().code, tool.count()), (ErrorCode::PermissionDenied, 1));
+    });
+}
+
+#[test]
+fn a_cancelled_task_asks_nobody_any_more() {
+    let tool = risky();
+    World::with([tool.clone()]).run(async |live| {
+        live.permit(&careful()).await;
+        let id = live.asked(json!({"to": "ops@example.com"})).await;
+        let task = live.inbox(None).await[0].approval.task;
+        live.engine.cancel(&live.world.actor, task).await.unwrap();
+        live.end(task).await;
+        assert_eq!((live.how(id).await, tool.count()), (ApprovalStatus::Withdrawn, 0));
+        assert_eq!(live.decide(id, Word::Approve(None), None).await.unwrap_err().code(), ErrorCode::Conflict);
+    });
+}
+
+#[test]
+fn a_step_that_is_tried_again_asks_again() {
+    let tool = Arc::new(
+        ScriptedTool::answers(
+            "t.risky",
+            EffectClass::Keyed,
+            [Err(kybern_core::tool::ToolFailure::permanent("no")), Ok(kybern_core::tool::ToolOutcome::default())],
+        )
+        .with_spec(|spec| spec.risk = Risk::R2),
+    );
+    World::with([tool.clone()]).run(async |live| {
+        live.engine
+            .set_tool(&live.world.actor, "t.risky", ToolChange { confirm: Some(true), ..ToolChange::default() })
+            .await
+            .unwrap();
+        let id = live.begin(plan(json!([step("a", "t.risky", json!({"n": 1}))])), json!({})).await;
+        live.rest(id).await;
+        let first = live.inbox(Some(ApprovalStatus::Pending)).await[0].approval.asked.id;
+        live.decide(first, Word::Approve(None), None).await.unwrap();
+        assert_eq!(live.end(id).await.status, TaskStatus::Failed);
+        live.engine.retry(&live.world.actor, id).await.unwrap();
+        live.rest(id).await;
+        let open = live.inbox(Some(ApprovalStatus::Pending)).await;
+        assert_eq!((open.len(), tool.count()), (1, 1), "the first yes is used up");
+        assert_ne!(open[0].approval.asked.id, first);
+        live.decide(open[0].approval.asked.id, Word::Approve(None), None).await.unwrap();
+        assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
+        assert_eq!(tool.count(), 2);
+    });
+}
+
+#[test]
+fn forms_and_reviews_stand_in_the_same_inbox() {
+    World::new().run(async |live| {
+        let form = json!({"id": "ask", "kind": "input", "title": "How many?", "fields": {"n": {"type": "integer"}}});
+        let id = live.begin(plan(json!([form])), json!({})).await;
+        live.rest(id).await;
+        let open = live.inbox(Some(ApprovalStatus::Pending)).await.remove(0);
+        let approval = open.approval.asked.id;
+        assert_eq!(open.wait.unwrap().title.as_deref(), Some("How many?"));
+        let empty = live.decide(approval, Word::Approve(None), None).await.unwrap_err();
+        assert_eq!((empty.code(), empty.details()[0].path.as_str()), (ErrorCode::Validation, "/input"));
+        live.decide(approval, Word::Approve(Some(object(json!({"n": 3})))), None).await.unwrap();
+        let task = live.proven(id).await;
+        assert_eq!((task.status, task.state["n"].clone()), (TaskStatus::Completed, json!(3)));
+    });
+}

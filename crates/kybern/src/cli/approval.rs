@@ -1,0 +1,180 @@
+//! `kybern approval`: the inbox of persons, and their decisions.
+
+use clap::{Args, Subcommand, ValueEnum};
+use kybern_core::id::{ApprovalId, TaskId};
+use serde_json::{Map, Value, json};
+
+use super::list::{Page, items, next_cursor};
+use super::{Context, Exit, Format, input};
+use crate::client::Body;
+use crate::output::{Failure, Table, field, in_full, short};
+
+/// `kybern approval …`
+#[derive(Subcommand, Debug)]
+pub(super) enum ApprovalCommand {
+    /// List what waits for a person
+    List {
+        /// Which ones
+        #[arg(long, value_enum, default_value = "pending")]
+        status: Status,
+        /// Of this task only
+        #[arg(long, value_name = "TASK")]
+        task: Option<TaskId>,
+        #[command(flatten)]
+        page: Page,
+        #[command(flatten)]
+        format: Format,
+    },
+    /// Show what is asked, with every argument of the call
+    Show {
+        /// The approval's id
+        id: ApprovalId,
+        #[command(flatten)]
+        format: Format,
+    },
+    /// Say yes, to exactly what was shown or to what --input puts in its place
+    Approve(ApproveArgs),
+    /// Say no
+    Deny {
+        /// The approval's id
+        id: ApprovalId,
+        /// Why; whoever asked reads it
+        #[arg(long)]
+        note: Option<String>,
+    },
+}
+
+/// How questions stand.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Status {
+    Pending,
+    Approved,
+    Denied,
+    Expired,
+    Withdrawn,
+    All,
+}
+
+impl Status {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Approved => "approved",
+            Self::Denied => "denied",
+            Self::Expired => "expired",
+            Self::Withdrawn => "withdrawn",
+            Self::All => "all",
+        }
+    }
+}
+
+/// What is approved.
+#[derive(Args, Debug)]
+pub(super) struct ApproveArgs {
+    /// The approval's id
+    id: ApprovalId,
+    /// Other arguments for the call, or the answer to a form, as a JSON object
+    #[arg(long, value_parser = input::object)]
+    input: Option<Value>,
+    /// What you say about it
+    #[arg(long)]
+    note: Option<String>,
+}
+
+pub(super) async fn run(command: ApprovalCommand, context: &mut Context) -> Result<Exit, Failure> {
+    match command {
+        ApprovalCommand::List { status, task, page, format } => list(status, task, &page, format, context).await,
+        ApprovalCommand::Show { id, format } => show(id, format, context).await,
+        ApprovalCommand::Approve(args) => {
+            let mut body = Map::from_iter([("decision".to_owned(), json!("approve"))]);
+            body.extend(args.input.map(|input| ("input".to_owned(), input)));
+            body.extend(args.note.map(|note| ("note".to_owned(), json!(note))));
+            decide(args.id, body, context).await
+        }
+        ApprovalCommand::Deny { id, note } => {
+            let mut body = Map::from_iter([("decision".to_owned(), json!("deny"))]);
+            body.extend(note.map(|note| ("note".to_owned(), json!(note))));
+            decide(id, body, context).await
+        }
+    }
+}
+
+async fn list(
+    status: Status,
+    task: Option<TaskId>,
+    page: &Page,
+    format: Format,
+    context: &mut Context,
+) -> Result<Exit, Failure> {
+    let client = context.connect_to_read().await?;
+    let mut query = page.query().to_vec();
+    query.push(("status", Some(status.as_str().to_owned())));
+    query.push(("taskId", task.map(|task| task.to_string())));
+    let reply = client.get("/api/approvals", &query).await?;
+    if format.json {
+        context.raw(&reply);
+        return Ok(Exit::Done);
+    }
+    let mut table = Table::new(&["ID", "STATUS", "WHAT", "WHY"]);
+    for approval in items(&reply.value) {
+        let tool = field(approval, "toolName");
+        table.row([
+            field(approval, "id").into(),
+            field(approval, "status").into(),
+            if tool.is_empty() { field(approval, "kind") } else { tool }.into(),
+            short(approval.get("reason").unwrap_or(&Value::Null), 72).into(),
+        ]);
+    }
+    let (paint, nothing) = (context.screen().paint(), table.is_empty());
+    context.screen().line(if nothing { "nothing waits for a person".to_owned() } else { table.render(paint) });
+    if let Some(cursor) = next_cursor(&reply.value) {
+        context.screen().line(format!("more: kybern approval list --cursor {cursor}"));
+    }
+    Ok(Exit::Done)
+}
+
+async fn show(id: ApprovalId, format: Format, context: &mut Context) -> Result<Exit, Failure> {
+    let client = context.connect_to_read().await?;
+    let reply = client.get(&format!("/api/approvals/{id}"), &[]).await?;
+    if format.json {
+        context.raw(&reply);
+        return Ok(Exit::Done);
+    }
+    let approval = &reply.value;
+    let paint = context.screen().paint();
+    let screen = context.screen();
+    screen.line(format!("approval {id}  {}", paint.status(&field(approval, "status"))));
+    screen.line(format!("  {}", field(approval, "reason")));
+    for (name, shown) in [
+        ("toolName", "tool"),
+        ("risk", "risk"),
+        ("taskId", "task"),
+        ("stepId", "step"),
+        ("expiresAt", "until"),
+        ("decidedBy", "by"),
+        ("note", "note"),
+    ] {
+        let text = field(approval, name);
+        if !text.is_empty() {
+            screen.line(format!("  {shown:<6} {text}"));
+        }
+    }
+    if let Some(arguments) = approval.get("input").filter(|input| !input.is_null()) {
+        screen.line("  arguments, exactly as they would be used:");
+        screen.line(in_full(arguments, "  "));
+    }
+    if field(approval, "status") == "pending" {
+        screen.line(format!("{} kybern approval approve {id}   or   kybern approval deny {id}", paint.bold("decide:")));
+        return Ok(Exit::Review);
+    }
+    Ok(Exit::Done)
+}
+
+async fn decide(id: ApprovalId, body: Map<String, Value>, context: &mut Context) -> Result<Exit, Failure> {
+    let client = context.connect().await?;
+    let path = format!("/api/approvals/{id}");
+    let approval = client.post(&path, Body::Json(&Value::Object(body)), None).await?.value;
+    let (status, task) = (field(&approval, "status"), field(&approval, "taskId"));
+    context.screen().line(format!("{status}; follow the task with: kybern task watch {task}"));
+    Ok(Exit::Done)
+}

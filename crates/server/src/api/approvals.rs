@@ -1,0 +1,168 @@
+//! The inbox: what waits for a person, and their decisions.
+
+use axum::Json;
+use axum::extract::State;
+use kybern_core::approval::{ApprovalFilter, ApprovalStatus, MAX_NOTE, Word};
+use kybern_core::id::{ApprovalId, TaskId};
+use kybern_core::task::Resolution;
+use kybern_engine::approval::{ApprovalView, Decision};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
+
+use crate::auth::Caller;
+use crate::error::{ApiResult, Problem};
+use crate::extract::{JsonBody, PathArgs, QueryArgs, plain};
+use crate::page::Paging;
+use crate::schema::approval::{ApprovalPage, ApprovalSchema};
+use crate::schema::task::ResolutionSchema;
+use crate::state::AppState;
+
+/// Pending ones are meant when nobody says.
+const EVERY: &str = "all";
+
+/// List approvals
+///
+/// The one inbox: calls that wait for a yes, forms, reviews, and effects of which nobody knows whether they happened.
+/// The oldest first. `status` is `pending` when not given; `all` lists every one.
+#[utoipa::path(get, path = "/api/approvals", operation_id = "list_approvals",
+    tag = "approvals",
+    params(
+        ("status" = Option<String>, Query, description = "`pending`, `approved`, `denied`, `expired`, `withdrawn` or `all`"),
+        ("taskId" = Option<String>, Query, format = "uuid", description = "Of this task only"),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
+        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
+    ),
+    responses((status = 200, description = "A page of approvals", body = ApprovalPage)))]
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
+    let query = query.only(&["status", "taskId", "limit", "cursor"])?;
+    let paging = Paging::read(&query, "approvals")?;
+    let status =
+        match query.get("status") {
+            Some(EVERY) => None,
+            Some(name) => Some(ApprovalStatus::parse(name).ok_or_else(|| {
+                Problem::invalid("/status", "use pending, approved, denied, expired, withdrawn or all")
+            })?),
+            None => Some(ApprovalStatus::Pending),
+        };
+    let task = match query.get("taskId") {
+        Some(text) => {
+            let id = text.parse::<TaskId>();
+            Some(id.map_err(|error| Problem::invalid("/taskId", error.to_string()))?)
+        }
+        None => None,
+    };
+    let filter = ApprovalFilter { status, task };
+    let page = state.engine.approvals(actor.scope(), filter, paging.after::<ApprovalId>()?, paging.limit).await?;
+    let items: Vec<Value> = page.items.iter().map(describe).collect();
+    Ok(Json(paging.answer(&items, page.next.as_deref())))
+}
+
+/// Show an approval
+#[utoipa::path(get, path = "/api/approvals/{id}", operation_id = "show_approval",
+    tag = "approvals",
+    params(("id" = String, Path, format = "uuid", description = "The approval")),
+    responses((status = 200, description = "The approval", body = ApprovalSchema)))]
+pub(crate) async fn show(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<Json<Value>> {
+    let view = state.engine.approval(actor.scope(), path.parse("id")?).await?;
+    Ok(Json(describe(&view)))
+}
+
+fn describe(view: &ApprovalView) -> Value {
+    let (approval, asked, wait) = (&view.approval, &view.approval.asked, view.wait.as_ref());
+    let detail = |name: &str| wait.and_then(|wait| wait.details.get(name)).cloned().unwrap_or(Value::Null);
+    let decision = approval.decision.as_ref();
+    json!({
+        "id": asked.id,
+        "kind": asked.kind.as_str(),
+        "status": approval.status,
+        "taskId": approval.task,
+        "stepId": asked.step,
+        "userId": asked.user,
+        "toolName": asked.tool,
+        "input": asked.input,
+        "inputHash": asked.input_hash,
+        "reason": asked.reason,
+        "title": wait.and_then(|wait| wait.title.as_deref()),
+        "schema": wait.map(|wait| &wait.schema),
+        "details": wait.map(|wait| &wait.details),
+        "risk": detail("risk"),
+        "untrusted": detail("untrusted"),
+        "createdAt": approval.created_at,
+        "expiresAt": asked.expires_at,
+        "decidedAt": decision.map(|decision| decision.at),
+        "decidedBy": decision.map(|decision| decision.by.as_str()),
+        "note": decision.and_then(|decision| decision.note.as_deref()),
+        "edited": decision.is_some_and(|decision| decision.edited),
+    })
+}
+
+/// A decision.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
+#[schema(as = Decide, example = json!({"decision": "approve"}))]
+pub(crate) struct DecideBody {
+    /// `approve` or `deny`.
+    decision: String,
+    /// What you say about it; it is shown to whoever reads the task, and to the model that asked for the call.
+    #[serde(default)]
+    note: Option<String>,
+    /// For a call: the arguments in place of those that were asked about, checked like any. For a form or a review: the
+    /// answer.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    input: Option<Map<String, Value>>,
+    /// For an effect of which nobody knows whether it happened: `done`, `retry` or `fail`.
+    #[serde(default)]
+    #[schema(value_type = Option<ResolutionSchema>)]
+    resolution: Option<Resolution>,
+}
+
+impl DecideBody {
+    fn checked(self) -> ApiResult<Decision> {
+        plain("/note", self.note.as_deref().unwrap_or_default(), MAX_NOTE)?;
+        let word = match self.decision.as_str() {
+            "approve" => Word::Approve(self.input),
+            "deny" if self.input.is_some() => {
+                return Err(Problem::invalid(
+                    "/input",
+                    "a call that is denied takes no other arguments, leave input out",
+                ));
+            }
+            "deny" if self.resolution.is_some_and(|resolution| resolution != Resolution::Fail) => {
+                return Err(Problem::invalid("/resolution", "deny means fail, leave resolution out"));
+            }
+            "deny" => Word::Deny,
+            _ => return Err(Problem::invalid("/decision", "use approve or deny")),
+        };
+        Ok(Decision { word, note: self.note, resolution: self.resolution })
+    }
+}
+
+/// Decide
+///
+/// Answers a question, once. A yes holds for exactly the arguments that were shown, or for those in `input`, and for
+/// one call. One that has been answered, or whose time is over, is a 409.
+#[utoipa::path(post, path = "/api/approvals/{id}", operation_id = "decide_approval",
+    tag = "approvals",
+    params(("id" = String, Path, format = "uuid", description = "The approval")),
+    request_body = DecideBody,
+    responses((status = 200, description = "The approval", body = ApprovalSchema)))]
+pub(crate) async fn decide(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+    body: JsonBody<DecideBody>,
+) -> ApiResult<Json<Value>> {
+    let id: ApprovalId = path.parse("id")?;
+    let view = state.engine.decide(&actor, id, body.value.checked()?).await?;
+    Ok(Json(describe(&view)))
+}

@@ -1,0 +1,209 @@
+//! What a user may do: their roles, and what they may let tools do.
+
+use std::collections::BTreeSet;
+
+use axum::Json;
+use axum::extract::State;
+use kybern_core::actor::Role;
+use kybern_core::id::UserId;
+use kybern_core::policy::{Autonomy, PermissionLevel, Preset, ToolCategory, ToolPolicy};
+use kybern_engine::identity::PermissionsView;
+use serde::{Deserialize, Deserializer};
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use crate::auth::Caller;
+use crate::error::{ApiResult, Problem};
+use crate::extract::{JsonBody, PathArgs};
+use crate::schema::identity::RoleSchema;
+use crate::schema::permission::PermissionsSchema;
+use crate::state::AppState;
+
+/// Show what a user may do
+///
+/// Their roles, and what their own calls of tools are held against: what was said about them, else what follows from
+/// their roles.
+#[utoipa::path(get, path = "/api/users/{id}/permissions", operation_id = "show_permissions",
+    tag = "identity",
+    params(("id" = String, Path, format = "uuid", description = "The user")),
+    responses((status = 200, description = "What they may do", body = PermissionsSchema)))]
+pub(crate) async fn show(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<Json<Value>> {
+    Ok(Json(describe(&state.engine.permissions(actor.scope(), path.parse("id")?).await?)))
+}
+
+fn describe(view: &PermissionsView) -> Value {
+    let policy = &view.policy;
+    json!({
+        "userId": view.user,
+        "roles": view.roles,
+        "source": if view.own { "own" } else { "role" },
+        "level": policy.level,
+        "categories": policy.categories,
+        "allowedTools": policy.allowed_tools,
+        "deniedTools": policy.denied_tools,
+        "allowedPaths": policy.allowed_paths,
+        "allowedHosts": policy.allowed_hosts,
+        "autonomy": policy.autonomy,
+        "callsPerMinute": policy.calls_per_minute,
+    })
+}
+
+/// What a user may do. What is left out stays as it is; with `preset` it is as the preset says.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object", default)]
+#[schema(as = ChangePermissions, example = json!({"level": "write", "allowedHosts": ["*.example.com"]}))]
+pub(crate) struct PermissionsBody {
+    /// Their roles from now on.
+    #[schema(value_type = Option<Vec<RoleSchema>>)]
+    roles: Option<Vec<Role>>,
+    /// Where the rest begins: `read_only`, `restrictive` or `permissive`; `role` takes back what was said, so that
+    /// their roles decide.
+    preset: Option<String>,
+    /// `none`, `read`, `write`, `execute` or `admin`.
+    #[schema(value_type = Option<String>)]
+    level: Option<PermissionLevel>,
+    /// `file_read`, `file_write`, `file_delete`, `code_execute`, `network_read`, `network_write`, `system`, `memory`,
+    /// `custom`.
+    #[schema(value_type = Option<Vec<String>>)]
+    categories: Option<BTreeSet<ToolCategory>>,
+    /// Tools that may be called whatever their level and category are.
+    #[serde(alias = "allowed_tools")]
+    #[schema(value_type = Option<Vec<String>>)]
+    allowed_tools: Option<BTreeSet<String>>,
+    /// Tools that may never be called.
+    #[serde(alias = "denied_tools")]
+    #[schema(value_type = Option<Vec<String>>)]
+    denied_tools: Option<BTreeSet<String>>,
+    /// Folders in which file tools may work; null for every one.
+    #[serde(alias = "allowed_paths", deserialize_with = "said")]
+    #[schema(value_type = Option<Vec<String>>)]
+    allowed_paths: Option<Option<Vec<String>>>,
+    /// Hosts that network tools may reach, exact or as `*.example.com`; null for every one.
+    #[serde(alias = "allowed_hosts", deserialize_with = "said")]
+    #[schema(value_type = Option<Vec<String>>)]
+    allowed_hosts: Option<Option<Vec<String>>>,
+    /// How much happens without a yes: `none`, `low`, `medium`, `high` or `full`.
+    #[schema(value_type = Option<String>)]
+    autonomy: Option<Autonomy>,
+    /// Calls of all tools together within any minute; null for no limit.
+    #[serde(alias = "calls_per_minute", deserialize_with = "said")]
+    #[schema(value_type = Option<u32>)]
+    calls_per_minute: Option<Option<u32>>,
+}
+
+/// Tells null from nothing.
+fn said<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
+    Option::<T>::deserialize(deserializer).map(Some)
+}
+
+/// What becomes of a policy.
+#[derive(Debug, PartialEq)]
+enum Change {
+    /// Nothing was said.
+    Stays,
+    /// The roles decide again.
+    TakenBack,
+    /// This holds.
+    Said(Box<ToolPolicy>),
+}
+
+impl PermissionsBody {
+    fn names_a_policy(&self) -> bool {
+        self.level.is_some()
+            || self.categories.is_some()
+            || self.allowed_tools.is_some()
+            || self.denied_tools.is_some()
+            || self.allowed_paths.is_some()
+            || self.allowed_hosts.is_some()
+            || self.autonomy.is_some()
+            || self.calls_per_minute.is_some()
+    }
+
+    /// What is to hold in place of `known`.
+    fn change(self, known: ToolPolicy) -> ApiResult<Change> {
+        let names = self.names_a_policy();
+        let begins = match self.preset.as_deref() {
+            None if !names => return Ok(Change::Stays),
+            None => known,
+            Some("role") if names => {
+                let message = "role means that the roles decide, leave the other fields out";
+                return Err(Problem::invalid("/preset", message));
+            }
+            Some("role") => return Ok(Change::TakenBack),
+            Some("read_only") => ToolPolicy::preset(Preset::ReadOnly),
+            Some("restrictive") => ToolPolicy::preset(Preset::Restrictive),
+            Some("permissive") => ToolPolicy::preset(Preset::Permissive),
+            Some(_) => return Err(Problem::invalid("/preset", "use read_only, restrictive, permissive or role")),
+        };
+        Ok(Change::Said(Box::new(ToolPolicy {
+            level: self.level.unwrap_or(begins.level),
+            categories: self.categories.unwrap_or(begins.categories),
+            allowed_tools: self.allowed_tools.unwrap_or(begins.allowed_tools),
+            denied_tools: self.denied_tools.unwrap_or(begins.denied_tools),
+            allowed_paths: self.allowed_paths.unwrap_or(begins.allowed_paths),
+            allowed_hosts: self.allowed_hosts.unwrap_or(begins.allowed_hosts),
+            autonomy: self.autonomy.unwrap_or(begins.autonomy),
+            calls_per_minute: self.calls_per_minute.unwrap_or(begins.calls_per_minute),
+        })))
+    }
+}
+
+/// Change what a user may do
+///
+/// Replaces their roles, or what they may let tools do, or both. Holds at once, also for the keys they have and for
+/// calls that wait for a yes. What is said about a user also narrows the plans that they start.
+#[utoipa::path(put, path = "/api/users/{id}/permissions", operation_id = "change_permissions",
+    tag = "identity",
+    params(("id" = String, Path, format = "uuid", description = "The user")),
+    request_body = PermissionsBody,
+    responses((status = 200, description = "What they may do", body = PermissionsSchema)))]
+pub(crate) async fn change(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+    body: JsonBody<PermissionsBody>,
+) -> ApiResult<Json<Value>> {
+    let (id, mut said): (UserId, _) = (path.parse("id")?, body.value);
+    let known = state.engine.permissions(actor.scope(), id).await?;
+    let roles = said.roles.take();
+    let change = said.change(known.policy)?;
+    if roles.is_none() && change == Change::Stays {
+        return Err(Problem::invalid("", "say roles, a preset, or what tools may do"));
+    }
+    match change {
+        Change::Stays => {}
+        Change::TakenBack => state.engine.set_policy(&actor, id, None).await?,
+        Change::Said(policy) => state.engine.set_policy(&actor, id, Some(*policy)).await?,
+    }
+    if let Some(roles) = roles {
+        state.engine.set_roles(&actor, id, roles).await?;
+    }
+    Ok(Json(describe(&state.engine.permissions(actor.scope(), id).await?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(text: Value) -> PermissionsBody {
+        serde_json::from_value(text).unwrap()
+    }
+
+    #[test]
+    fn what_is_left_out_stays_and_null_is_said() {
+        let known =
+            ToolPolicy { allowed_hosts: Some(vec!["a.example".into()]), ..ToolPolicy::preset(Preset::ReadOnly) };
+        let Change::Said(said) = body(json!({"level": "write"})).change(known.clone()).unwrap() else { panic!() };
+        assert_eq!((said.level, &said.allowed_hosts), (PermissionLevel::Write, &known.allowed_hosts));
+        let Change::Said(said) = body(json!({"allowed_hosts": null})).change(known.clone()).unwrap() else { panic!() };
+        assert_eq!(said.allowed_hosts, None);
+        assert_eq!(body(json!({})).change(known.clone()).unwrap(), Change::Stays);
+        assert_eq!(body(json!({"preset": "role"})).change(known.clone()).unwrap(), Change::TakenBack);
+        assert!(body(json!({"preset": "role", "level": "read"})).change(known.clone()).is_err());
+        assert!(body(json!({"preset": "god"})).change(known).is_err());
+    }
+}

@@ -1,0 +1,80 @@
+//! Approvals.
+
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// A question to a person.
+#[derive(ToSchema)]
+#[schema(as = Approval, rename_all = "camelCase")]
+pub struct ApprovalSchema {
+    /// Its id.
+    #[schema(format = "uuid")]
+    pub id: String,
+    /// What is asked: `confirmation` (may this call be made?), `review`, `input` (a form), `ambiguous` (did it happen?),
+    /// `intent`, `document` or `plan`.
+    pub kind: String,
+    /// `pending`, `approved`, `denied`, `expired` or `withdrawn`.
+    pub status: String,
+    /// The task that waits.
+    #[schema(format = "uuid")]
+    pub task_id: String,
+    /// The step that waits.
+    pub step_id: String,
+    /// For whom the task works.
+    #[schema(required, format = "uuid")]
+    pub user_id: Option<String>,
+    /// The tool that would be called.
+    #[schema(required)]
+    pub tool_name: Option<String>,
+    /// The arguments, exactly as they would be used.
+    #[schema(required)]
+    pub input: Option<Value>,
+    /// BLAKE3 of their canonical form.
+    #[schema(required)]
+    pub input_hash: Option<String>,
+    /// Why it is asked.
+    pub reason: String,
+    /// What is asked, in one line.
+    #[schema(required)]
+    pub title: Option<String>,
+    /// JSON Schema of an answer.
+    #[schema(required)]
+    pub schema: Option<Value>,
+    /// What else is shown with it.
+    #[schema(required)]
+    pub details: Option<Value>,
+    /// How much harm the call can do, `R0` to `R3`.
+    #[schema(required)]
+    pub risk: Option<String>,
+    /// The arguments that come from mail, documents or the web.
+    #[schema(required)]
+    pub untrusted: Option<Vec<String>>,
+    /// When it was asked.
+    #[schema(format = "date-time")]
+    pub created_at: String,
+    /// When nobody can answer any more.
+    #[schema(required, format = "date-time")]
+    pub expires_at: Option<String>,
+    /// When it was closed.
+    #[schema(required, format = "date-time")]
+    pub decided_at: Option<String>,
+    /// Who closed it.
+    #[schema(required)]
+    pub decided_by: Option<String>,
+    /// What they said about it.
+    #[schema(required)]
+    pub note: Option<String>,
+    /// Whether they put other arguments in place.
+    pub edited: bool,
+}
+
+/// A page of approvals.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct ApprovalPage {
+    /// The approvals.
+    pub items: Vec<ApprovalSchema>,
+    /// Where the next page begins.
+    #[schema(required)]
+    pub next_cursor: Option<String>,
+}

@@ -1,0 +1,147 @@
+//! Questions to persons. Opened and withdrawn by commits of tasks, answered with the signal that tells the task.
+
+use async_trait::async_trait;
+use kybern_core::approval::{Approval, ApprovalFilter, ApprovalStatus, Decided, NewApproval};
+use kybern_core::error::Result as PortResult;
+use kybern_core::id::{ApprovalId, TaskId, UserId};
+use kybern_core::plan::StepId;
+use kybern_core::ports::{ApprovalStore, Page};
+use kybern_core::task::{Resolution, Signal, WaitKind};
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::Timestamp;
+use uuid::Uuid;
+
+use crate::db::{Row, Tx, args, statements};
+use crate::error::Result;
+use crate::store::SqlStore;
+
+statements! {
+    INSERT = shared "approval_insert";
+    DECIDE = shared "approval_decide";
+    CLOSE = shared "approval_close";
+    GET = shared "approval_get";
+    LIST = shared "approval_list";
+    LIST_OPEN = shared "approval_list_open";
+    LIST_STATUS = shared "approval_list_status";
+    LIST_TASK = shared "approval_list_task";
+}
+
+/// A task has no more questions than it schedules steps; more than this is never read at once.
+const MOST_OF_A_TASK: u32 = 10_000;
+
+/// Opens a question.
+pub(crate) async fn ask(tx: &mut Tx, scope: TenantScope, task: TaskId, new: &NewApproval, at: Timestamp) -> Result<()> {
+    let args = args![
+        scope,
+        new.id.as_uuid(),
+        task.as_uuid(),
+        new.step.as_str(),
+        new.wait_seq,
+        new.kind.as_str(),
+        new.tool.as_deref(),
+        new.user.map(UserId::as_uuid),
+        new.reason.as_str(),
+        new.input.to_string(),
+        new.input_hash.as_deref(),
+        at,
+        new.expires_at,
+    ];
+    tx.execute(&INSERT, args).await.map(|_| ())
+}
+
+/// Closes what a task asked: one question, or all.
+pub(crate) async fn close(
+    tx: &mut Tx,
+    (scope, task): (TenantScope, TaskId),
+    wait_seq: Option<i64>,
+    status: ApprovalStatus,
+    at: Timestamp,
+) -> Result<()> {
+    match wait_seq {
+        None => tx.execute(&CLOSE, args![scope, task.as_uuid(), status.as_str(), at]).await?,
+        Some(seq) => {
+            let nothing: Option<&str> = None;
+            let args = args![scope, task.as_uuid(), seq, status.as_str(), at, "executor", nothing, false];
+            tx.execute(&DECIDE, args).await?
+        }
+    };
+    Ok(())
+}
+
+/// Writes down what a person's answer decided.
+pub(crate) async fn decide(
+    tx: &mut Tx,
+    scope: TenantScope,
+    task: TaskId,
+    signal: &Signal,
+    at: Timestamp,
+) -> Result<()> {
+    let Signal::Review { wait_seq, corrections, resolution, note, by, .. } = signal else { return Ok(()) };
+    let denied = *resolution == Some(Resolution::Fail);
+    let status = if denied { ApprovalStatus::Denied } else { ApprovalStatus::Approved };
+    let edited = !denied && !corrections.is_empty();
+    let args = args![scope, task.as_uuid(), *wait_seq, status.as_str(), at, by.as_str(), note.as_deref(), edited];
+    tx.execute(&DECIDE, args).await.map(|_| ())
+}
+
+fn read(row: &mut Row) -> Result<Approval> {
+    let (id, task) = (ApprovalId::from_uuid(row.uuid()?), TaskId::from_uuid(row.uuid()?));
+    let (step, wait_seq, kind, tool) = (StepId::trusted(&row.text()?), row.i64()?, row.text()?, row.opt_text()?);
+    let user = row.opt_uuid()?.map(UserId::from_uuid);
+    let (reason, input, input_hash) = (row.text()?, row.json()?, row.opt_text()?);
+    let (status, created_at, expires_at) = (row.text()?, row.time()?, row.opt_time()?);
+    let (at, by, note, edited) = (row.opt_time()?, row.opt_text()?, row.opt_text()?, row.flag()?);
+    let kind = WaitKind::parse(&kind).ok_or_else(|| row.fault(format!("{kind:?} is nothing that a step waits for")))?;
+    let status = ApprovalStatus::parse(&status).ok_or_else(|| row.fault(format!("{status:?} is no status")))?;
+    let decision = at.zip(by).map(|(at, by)| Decided { by, note, edited, at });
+    let asked = NewApproval { id, step, wait_seq, kind, tool, user, reason, input, input_hash, expires_at };
+    Ok(Approval { asked, task, status, created_at, decision })
+}
+
+async fn get(tx: &mut Tx, scope: TenantScope, id: ApprovalId) -> Result<Option<Approval>> {
+    let found = tx.fetch_optional(&GET, args![scope, id.as_uuid()]).await?;
+    found.map(|mut row| read(&mut row)).transpose()
+}
+
+async fn list(
+    tx: &mut Tx,
+    scope: TenantScope,
+    filter: ApprovalFilter,
+    after: Option<ApprovalId>,
+    limit: u32,
+) -> Result<Page<Approval>> {
+    let limit = limit.clamp(1, 200);
+    let from = after.map_or(Uuid::nil(), ApprovalId::as_uuid);
+    let rows = match (filter.task, filter.status) {
+        (Some(task), _) => tx.fetch_all(&LIST_TASK, args![scope, task.as_uuid(), MOST_OF_A_TASK]).await?,
+        (None, None) => tx.fetch_all(&LIST, args![scope, from, limit + 1]).await?,
+        (None, Some(ApprovalStatus::Pending)) => tx.fetch_all(&LIST_OPEN, args![scope, from, limit + 1]).await?,
+        (None, Some(status)) => tx.fetch_all(&LIST_STATUS, args![scope, from, limit + 1, status.as_str()]).await?,
+    };
+    let mut items = rows.into_iter().map(|mut row| read(&mut row)).collect::<Result<Vec<_>>>()?;
+    if filter.task.is_some() {
+        items.retain(|known| known.asked.id.as_uuid() > from);
+        items.retain(|known| filter.status.is_none_or(|status| status == known.status));
+    }
+    Ok(crate::page::cut(items, limit, |known| known.asked.id.to_string()))
+}
+
+#[async_trait]
+impl<D: 'static> ApprovalStore for SqlStore<D> {
+    async fn approval(&self, scope: TenantScope, id: ApprovalId) -> PortResult<Option<Approval>> {
+        Ok(self.read_few(scope, (scope, id), |tx, (scope, id)| Box::pin(get(tx, *scope, *id))).await?)
+    }
+
+    async fn approvals(
+        &self,
+        scope: TenantScope,
+        filter: ApprovalFilter,
+        after: Option<ApprovalId>,
+        limit: u32,
+    ) -> PortResult<Page<Approval>> {
+        let args = (scope, filter, after, limit);
+        let run = self
+            .read(scope, args, |tx, (scope, filter, after, limit)| Box::pin(list(tx, *scope, *filter, *after, *limit)));
+        Ok(run.await?)
+    }
+}

@@ -1,0 +1,128 @@
+//! What users may let tools do, and what tenants say about tools.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use kybern_core::audit::AuditEvent;
+use kybern_core::error::Result as PortResult;
+use kybern_core::id::UserId;
+use kybern_core::policy::ToolPolicy;
+use kybern_core::ports::{PermissionStore, UserRules};
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::Timestamp;
+use kybern_core::tool::ToolSetting;
+use serde_json::json;
+
+use crate::audit;
+use crate::db::{Tx, args, statements};
+use crate::error::Result;
+use crate::identity::must_know;
+use crate::store::SqlStore;
+
+statements! {
+    RULES = shared "user_rules";
+    PUT = shared "permission_put";
+    DELETE = shared "permission_delete";
+    SETTINGS = shared "tool_setting_list";
+    SETTING_PUT = shared "tool_setting_put";
+}
+
+async fn rules(tx: &mut Tx, scope: TenantScope, user: UserId) -> Result<Option<UserRules>> {
+    let found = tx.fetch_optional(&RULES, args![scope, user.as_uuid()]).await?;
+    let Some(mut row) = found else { return Ok(None) };
+    let (roles, policy) = (row.json()?, row.opt_text()?);
+    let unreadable = |error: serde_json::Error| row.fault(format!("a policy that cannot be read: {error}"));
+    let policy = policy.map(|text| serde_json::from_str(&text).map_err(unreadable)).transpose()?;
+    Ok(Some(UserRules { roles, policy }))
+}
+
+/// A policy to be stored, or to be taken back.
+struct Putting {
+    scope: TenantScope,
+    user: UserId,
+    policy: Option<ToolPolicy>,
+    at: Timestamp,
+    audit: AuditEvent,
+}
+
+async fn put(tx: &mut Tx, putting: &Putting) -> Result<()> {
+    let Putting { scope, user, policy, at, audit } = putting;
+    must_know(tx, *scope, *user).await?;
+    match policy {
+        Some(policy) => tx.execute(&PUT, args![*scope, user.as_uuid(), json!(policy).to_string(), *at]).await?,
+        None => tx.execute(&DELETE, args![*scope, user.as_uuid()]).await?,
+    };
+    tx.outdates_what_is_known();
+    audit::append(tx, *scope, *at, audit).await
+}
+
+async fn settings(tx: &mut Tx, scope: TenantScope) -> Result<Vec<ToolSetting>> {
+    tx.fetch_all(&SETTINGS, args![scope]).await?.iter_mut().map(|row| row.json()).collect()
+}
+
+/// A setting to be stored.
+struct Setting {
+    scope: TenantScope,
+    setting: ToolSetting,
+    audit: AuditEvent,
+}
+
+async fn put_setting(tx: &mut Tx, new: &Setting) -> Result<()> {
+    let Setting { scope, setting, audit } = new;
+    let (body, at) = (json!(setting).to_string(), setting.updated_at);
+    tx.execute(&SETTING_PUT, args![*scope, setting.tool.as_str(), body, at]).await?;
+    tx.outdates_what_is_known();
+    audit::append(tx, *scope, at, audit).await
+}
+
+#[async_trait]
+impl<D: 'static> PermissionStore for SqlStore<D> {
+    async fn user_rules(&self, scope: TenantScope, user: UserId) -> PortResult<Option<Arc<UserRules>>> {
+        let known = &self.shared.known;
+        // Taken before reading, so what changes meanwhile does not fit it.
+        let stamp = known.stamp();
+        if let Some(rules) = known.rules((scope.tenant(), user), stamp) {
+            return Ok(Some(rules));
+        }
+        let read = self.read_few(scope, (scope, user), |tx, (scope, user)| Box::pin(rules(tx, *scope, *user)));
+        // Boxed, so that who finds them known does not carry the reading along.
+        let found = Box::pin(read).await?.map(Arc::new);
+        if let Some(rules) = &found {
+            known.keep_rules((scope.tenant(), user), stamp, rules);
+        }
+        Ok(found)
+    }
+
+    async fn set_policy(
+        &self,
+        scope: TenantScope,
+        user: UserId,
+        policy: Option<&ToolPolicy>,
+        audit: AuditEvent,
+    ) -> PortResult<()> {
+        let putting = Putting { scope, user, policy: policy.cloned(), at: self.shared.clock.now(), audit };
+        self.write(scope, putting, |tx, putting| Box::pin(put(tx, putting))).await?;
+        // Whoever is told that something is not allowed any more may rely on it in every process.
+        self.shared.known.outlived().await;
+        Ok(())
+    }
+
+    async fn tool_settings(&self, scope: TenantScope) -> PortResult<Arc<Vec<ToolSetting>>> {
+        let known = &self.shared.known;
+        let stamp = known.stamp();
+        if let Some(settings) = known.settings(scope.tenant(), stamp) {
+            return Ok(settings);
+        }
+        let read = Box::pin(self.read(scope, scope, |tx, scope| Box::pin(settings(tx, *scope))));
+        let found = Arc::new(read.await?);
+        known.keep_settings(scope.tenant(), stamp, &found);
+        Ok(found)
+    }
+
+    async fn put_tool_setting(&self, scope: TenantScope, setting: &ToolSetting, audit: AuditEvent) -> PortResult<()> {
+        let new = Setting { scope, setting: setting.clone(), audit };
+        self.write(scope, new, |tx, new| Box::pin(put_setting(tx, new))).await?;
+        self.shared.known.outlived().await;
+        Ok(())
+    }
+}

@@ -1,0 +1,61 @@
+//! What users may let tools do, and what tenants say about tools.
+
+use kybern_core::actor::Role;
+use kybern_core::error::ErrorCode;
+use kybern_core::money::NanoUsd;
+use kybern_core::policy::{Preset, ToolPolicy};
+use kybern_core::tool::{Risk, ToolPrice, ToolRate, ToolSetting};
+
+use super::fixture::code;
+use super::{Harness, World};
+
+pub async fn a_policy_is_said_changed_and_taken_back(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let store = w.store();
+    let rules = store.user_rules(home.scope, home.user).await.unwrap().unwrap();
+    assert_eq!(rules.policy, None);
+    let mut policy = ToolPolicy::preset(Preset::Restrictive);
+    policy.allowed_hosts = Some(vec!["*.example.com".to_owned()]);
+    policy.denied_tools.insert("core.notify".to_owned());
+    for said in [Some(ToolPolicy::preset(Preset::Permissive)), Some(policy), None] {
+        store.set_policy(home.scope, home.user, said.as_ref(), w.event("user.set_permissions")).await.unwrap();
+        let rules = store.user_rules(home.scope, home.user).await.unwrap().unwrap();
+        assert_eq!(rules.policy, said, "it holds at once");
+    }
+    let acts = store.audit_events(home.scope, 0, 100).await.unwrap();
+    assert_eq!(acts.iter().filter(|act| act.event.action == "user.set_permissions").count(), 3);
+}
+
+pub async fn rules_follow_the_roles_at_once(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let store = w.store();
+    store.user_rules(home.scope, home.user).await.unwrap();
+    store.set_roles(home.scope, home.user, &[Role::Viewer], w.event("user.set_roles")).await.unwrap();
+    assert_eq!(store.user_rules(home.scope, home.user).await.unwrap().unwrap().roles, [Role::Viewer]);
+}
+
+pub async fn a_setting_takes_the_place_of_the_one_before(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let store = w.store();
+    assert!(store.tool_settings(home.scope).await.unwrap().is_empty());
+    let price = Some(ToolPrice::fixed(NanoUsd(5)));
+    let first = ToolSetting { price, risk: Some(Risk::R3), ..ToolSetting::of("b.tool", w.now()) };
+    let second = ToolSetting { enabled: false, ..ToolSetting::of("a.tool", w.now()) };
+    let third = ToolSetting { limits: Some(ToolRate::per_minute(2)), confirm: true, ..first.clone() };
+    for setting in [&first, &second, &third] {
+        store.put_tool_setting(home.scope, setting, w.event("tool.set")).await.unwrap();
+    }
+    assert_eq!(*store.tool_settings(home.scope).await.unwrap(), [second, third]);
+}
+
+pub async fn what_one_tenant_says_is_nothing_to_another(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let other = w.tenant("second").await;
+    let store = w.store();
+    let policy = ToolPolicy::preset(Preset::Permissive);
+    let refused = store.set_policy(other.scope, home.user, Some(&policy), w.event("x.y")).await;
+    assert_eq!(code(refused), ErrorCode::NotFound);
+    assert!(store.user_rules(other.scope, home.user).await.unwrap().is_none());
+    store.put_tool_setting(home.scope, &ToolSetting::of("a.tool", w.now()), w.event("tool.set")).await.unwrap();
+    assert!(store.tool_settings(other.scope).await.unwrap().is_empty());
+}

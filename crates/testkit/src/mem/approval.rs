@@ -1,0 +1,93 @@
+//! Questions to persons.
+
+use async_trait::async_trait;
+use kybern_core::approval::{Approval, ApprovalFilter, ApprovalStatus, Decided, NewApproval};
+use kybern_core::error::Result;
+use kybern_core::id::{ApprovalId, TaskId, TenantId};
+use kybern_core::ports::{ApprovalStore, Page};
+use kybern_core::task::{Resolution, Signal};
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::Timestamp;
+
+use super::MemStore;
+use super::state::State;
+
+impl State {
+    pub(super) fn ask(&mut self, (tenant, task): (TenantId, TaskId), asked: NewApproval, at: Timestamp) {
+        let approval =
+            Approval { task, status: ApprovalStatus::Pending, created_at: at, decision: None, asked: asked.clone() };
+        self.approvals.insert((tenant, asked.id), approval);
+    }
+
+    /// Closes what a task asked and nobody has answered.
+    pub(super) fn close(
+        &mut self,
+        (tenant, task): (TenantId, TaskId),
+        wait_seq: Option<i64>,
+        status: ApprovalStatus,
+        at: Timestamp,
+    ) {
+        let decided = Decided { by: "executor".to_owned(), note: None, edited: false, at };
+        self.decide_all((tenant, task), wait_seq, status, &decided);
+    }
+
+    /// Writes down what a person's answer decided.
+    pub(super) fn decide(&mut self, (tenant, task): (TenantId, TaskId), signal: &Signal, at: Timestamp) {
+        let Signal::Review { wait_seq, corrections, resolution, note, by, .. } = signal else { return };
+        let denied = *resolution == Some(Resolution::Fail);
+        let status = if denied { ApprovalStatus::Denied } else { ApprovalStatus::Approved };
+        let edited = !denied && !corrections.is_empty();
+        let decided = Decided { by: by.clone(), note: note.clone(), edited, at };
+        self.decide_all((tenant, task), Some(*wait_seq), status, &decided);
+    }
+
+    fn decide_all(
+        &mut self,
+        (tenant, task): (TenantId, TaskId),
+        wait_seq: Option<i64>,
+        status: ApprovalStatus,
+        decided: &Decided,
+    ) {
+        for ((owner, _), approval) in &mut self.approvals {
+            let meant = *owner == tenant
+                && approval.task == task
+                && approval.status == ApprovalStatus::Pending
+                && wait_seq.is_none_or(|seq| seq == approval.asked.wait_seq);
+            if meant {
+                approval.status = status;
+                approval.decision = Some(decided.clone());
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl ApprovalStore for MemStore {
+    async fn approval(&self, scope: TenantScope, id: ApprovalId) -> Result<Option<Approval>> {
+        self.run("approval", |state| Ok(state.approvals.get(&(scope.tenant(), id)).cloned())).await
+    }
+
+    async fn approvals(
+        &self,
+        scope: TenantScope,
+        filter: ApprovalFilter,
+        after: Option<ApprovalId>,
+        limit: u32,
+    ) -> Result<Page<Approval>> {
+        self.run("approvals", |state| {
+            let limit = usize::try_from(limit.clamp(1, 200)).unwrap_or(usize::MAX);
+            let own = state.approvals.iter().filter(|((tenant, _), _)| *tenant == scope.tenant());
+            let wanted = own.map(|(_, approval)| approval).filter(|approval| {
+                after.is_none_or(|after| approval.asked.id > after)
+                    && filter.status.is_none_or(|status| status == approval.status)
+                    && filter.task.is_none_or(|task| task == approval.task)
+            });
+            let mut items: Vec<Approval> = wanted.take(limit + 1).cloned().collect();
+            let more = items.len() > limit;
+            items.truncate(limit);
+            let next = items.last().filter(|_| more).map(|last| last.asked.id.to_string());
+            Ok(Page { items, next })
+        })
+        .await
+    }
+}
