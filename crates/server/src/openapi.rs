@@ -68,7 +68,7 @@ const CREATING: [&str; 9] = [
         inbound::email, inbound::sms, inbound::webhook,
         plans::put, plans::list, plans::check, plans::show, plans::versions, plans::change,
         tools::list, tools::show, tools::invoke,
-        models::chat, models::list, models::embed,
+        models::chat, models::list, models::show, models::embed, models::policy, models::set_policy,
         budgets::create, budgets::list, budgets::show, budgets::change, budgets::remove, usage::report,
         records::kinds, records::list, records::show, outbox::list,
         users::create, users::list, users::show, users::permissions, users::set_permissions,

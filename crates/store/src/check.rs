@@ -5,7 +5,9 @@ use sqlx::Executor as _;
 use crate::db::{Conn, Sql, Tx};
 use crate::error::{Result, StoreError};
 use crate::store::SqlStore;
-use crate::{audit, blobs, budgets, idempotency, identity, jobs, outbox, plans, rates, records, tasks};
+use crate::{
+    audit, blobs, budgets, idempotency, identity, jobs, model_policies, outbox, plans, rates, records, standings, tasks,
+};
 
 /// Every statement of this crate.
 fn every_statement() -> impl Iterator<Item = &'static Sql> {
@@ -16,10 +18,12 @@ fn every_statement() -> impl Iterator<Item = &'static Sql> {
         idempotency::STATEMENTS,
         identity::STATEMENTS,
         jobs::STATEMENTS,
+        model_policies::STATEMENTS,
         outbox::STATEMENTS,
         plans::STATEMENTS,
         rates::STATEMENTS,
         records::STATEMENTS,
+        standings::STATEMENTS,
     ];
     nouns.into_iter().chain(tasks::STATEMENTS).flatten().copied()
 }

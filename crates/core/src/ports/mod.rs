@@ -13,6 +13,7 @@ pub mod language_model;
 pub mod ledger_store;
 pub mod mail;
 pub mod model;
+pub mod model_policy_store;
 pub mod outbox_store;
 pub mod plan_store;
 pub mod record_store;
@@ -34,6 +35,7 @@ pub use language_model::{LanguageModel, ModelStream};
 pub use ledger_store::{LedgerStore, ReserveRefused};
 pub use mail::{MailParser, MailSender};
 pub use model::{Extractor, IntentModel};
+pub use model_policy_store::ModelPolicyStore;
 pub use outbox_store::OutboxStore;
 pub use plan_store::PlanStore;
 pub use record_store::RecordStore;
@@ -55,6 +57,7 @@ pub trait Store:
     + AuditStore
     + BlobStore
     + LedgerStore
+    + ModelPolicyStore
 {
 }
 
@@ -69,5 +72,6 @@ impl<T> Store for T where
         + AuditStore
         + BlobStore
         + LedgerStore
+        + ModelPolicyStore
 {
 }

@@ -10,6 +10,6 @@ mod reply;
 mod request;
 mod stream;
 
-pub(crate) use reply::{completion, embedding_list, model_list};
+pub(crate) use reply::{completion, embedding_list, model_entry, model_list};
 pub(crate) use request::{ChatBody, EmbeddingBody};
 pub(crate) use stream::events;

@@ -62,6 +62,17 @@ pub struct ModelEntrySchema {
     pub owned_by: String,
 }
 
+/// Which providers a tenant allows.
+#[derive(ToSchema)]
+#[schema(as = ModelPolicy)]
+pub struct ModelPolicySchema {
+    /// The allowed providers; null when all are.
+    #[schema(required)]
+    pub providers: Option<Vec<String>>,
+    /// The configured providers, which may be named.
+    pub configured: Vec<String>,
+}
+
 /// Vectors.
 #[derive(ToSchema)]
 #[schema(as = EmbeddingList)]

@@ -12,6 +12,7 @@ mod fault;
 mod idempotency;
 mod identity;
 mod job;
+mod model_policy;
 mod outbox;
 mod plan;
 mod record;
