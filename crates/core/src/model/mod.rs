@@ -18,7 +18,7 @@ pub use extraction::{
 };
 pub use failure::{ModelFailure, ModelFailureKind};
 pub use intent::{Classification, ClassifyInput, IntentSpec};
-pub use message::{Image, ModelMessage, Part, Reasoning, Role, ToolAnswer, ToolCall};
+pub use message::{Image, ImageDetail, ModelMessage, Part, Reasoning, Role, ToolAnswer, ToolCall};
 pub use policy::ModelPolicy;
 pub use reply::{Assembly, FinishReason, ModelEvent, ModelReply, TokenUsage};
 pub use request::{Abilities, Effort, FunctionChoice, FunctionSpec, ModelRequest, ModelTimeouts, OutputSchema};

@@ -42,7 +42,7 @@ pub use record_store::RecordStore;
 pub use secrets::Keys;
 pub use step_handler::StepHandler;
 pub use task_store::{CallbackOutcome, Heartbeat, Page, ReviewRefused, TaskFilter, TaskStore, WakeUps};
-pub use token_counter::TokenCounter;
+pub use token_counter::{NoText, TokenCounter};
 pub use tool::{Documents, Tool, ToolContext, UserDirectory};
 
 /// Everything that is stored, behind one handle.

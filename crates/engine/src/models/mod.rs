@@ -17,6 +17,7 @@ mod route;
 mod run;
 mod service;
 mod stream;
+mod tokens;
 
 pub(crate) use decision::handler as decisions;
 pub(crate) use policy::Policies;

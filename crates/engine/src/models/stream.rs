@@ -103,7 +103,7 @@ impl Streaming {
                 ModelEvent::Reasoning(reasoning) => reasoning.text.len(),
                 ModelEvent::CallArguments { fragment, .. } => fragment.len(),
                 ModelEvent::CallBegun { name, .. } => name.len(),
-                ModelEvent::Started { .. } => 0,
+                ModelEvent::Started { .. } | ModelEvent::Logprobs(_) => 0,
                 ModelEvent::Finished { finish, usage } => {
                     self.usage = *usage;
                     self.settle(Some(*finish), None);

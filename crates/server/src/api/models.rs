@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{JsonBody, PathArgs};
-use crate::openai::{self, ChatBody, EmbeddingBody};
+use crate::openai::{self, ChatBody, EmbeddingBody, Wanted};
 use crate::request::Asked;
 use crate::schema::model::{
     ChatCompletionSchema, EmbeddingListSchema, ModelEntrySchema, ModelListSchema, ModelPolicySchema,
@@ -163,7 +163,10 @@ pub(crate) async fn embed(
     body: JsonBody<EmbeddingBody>,
 ) -> ApiResult {
     let model = body.value.model.clone();
-    let (request, as_base64) = body.value.request()?;
+    let Wanted { mut request, tokens, as_base64 } = body.value.request()?;
+    if let Some(tokens) = tokens {
+        request.texts = state.engine.models().texts(&model, tokens).await?;
+    }
     let (embedded, model) = state.engine.models().embed(&ModelCaller::of(&actor), &model, request).await?;
     let mut response = Json(openai::embedding_list(&embedded, &model, as_base64)).into_response();
     named(&mut response, &model);

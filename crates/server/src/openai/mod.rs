@@ -11,5 +11,5 @@ mod request;
 mod stream;
 
 pub(crate) use reply::{completion, embedding_list, model_entry, model_list};
-pub(crate) use request::{ChatBody, EmbeddingBody};
+pub(crate) use request::{ChatBody, EmbeddingBody, Wanted};
 pub(crate) use stream::events;

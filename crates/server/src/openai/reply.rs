@@ -41,7 +41,7 @@ pub(crate) fn completion(answered: &Answered, request: &str, created: i64) -> Va
         "choices": [{
             "index": 0,
             "message": message(&answered.reply),
-            "logprobs": null,
+            "logprobs": answered.reply.logprobs,
             "finish_reason": finish(answered.reply.finish),
         }],
         "usage": usage(&answered.usage),

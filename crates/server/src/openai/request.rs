@@ -60,6 +60,12 @@ pub(crate) struct ChatBody {
     /// For replies that can be repeated.
     #[serde(default)]
     seed: Option<i64>,
+    /// Whether the reply says how likely its tokens were, where the provider tells.
+    #[serde(default)]
+    logprobs: Option<bool>,
+    /// With how many others that could have stood in the place of each, from 0 to 20.
+    #[serde(default)]
+    top_logprobs: Option<u8>,
     /// `minimal`, `low`, `medium` or `high`.
     #[serde(default)]
     reasoning_effort: Option<String>,
@@ -163,8 +169,8 @@ const PASSED_ON: [&str; 11] = [
 /// Members that ask for nothing when they hold this.
 fn is_neutral(name: &str, value: &Value) -> bool {
     match name {
-        "frequency_penalty" | "presence_penalty" | "top_logprobs" => value.as_f64() == Some(0.0),
-        "logprobs" | "store" => value == &Value::Bool(false),
+        "frequency_penalty" | "presence_penalty" => value.as_f64() == Some(0.0),
+        "store" => value == &Value::Bool(false),
         "modalities" => value == &json!(["text"]),
         "service_tier" => value == "auto",
         _ => value.is_null(),
@@ -216,6 +222,12 @@ impl ChatBody {
                 format!("{shown:?} is not taken: it could change what the call costs or reaches"),
             );
         }
+        let logprobs = self.logprobs.unwrap_or(false).then(|| self.top_logprobs.unwrap_or(0));
+        match (logprobs, self.top_logprobs) {
+            (Some(0..=20), _) | (None, None | Some(0)) => {}
+            (Some(_), _) => fault("/top_logprobs", "top_logprobs is a number from 0 to 20".to_owned()),
+            (None, Some(_)) => fault("/top_logprobs", "top_logprobs stands beside logprobs: true".to_owned()),
+        }
         let effort = effort(self.reasoning_effort.as_deref(), &mut faults);
         let functions = functions(self.tools.unwrap_or_default(), &mut faults);
         let function_choice = choice(self.tool_choice, &functions, &mut faults);
@@ -243,6 +255,7 @@ impl ChatBody {
             top_p: self.top_p,
             stop,
             seed: self.seed,
+            logprobs,
             effort,
             user: self.user,
             extra,
@@ -349,7 +362,8 @@ pub(crate) struct EmbeddingBody {
     /// `provider/model`.
     #[serde(default)]
     pub(crate) model: String,
-    /// A text, or a list of up to 2,048.
+    /// A text, or a list of up to 2,048; or the tokens of one text, or lists of them, where the model's tokenizer is
+    /// known here.
     #[schema(value_type = Value)]
     input: InputBody,
     /// `float` or `base64`.
@@ -364,32 +378,47 @@ pub(crate) struct EmbeddingBody {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(untagged, expecting = "a text or a list of texts")]
+#[serde(untagged, expecting = "a text, a list of texts, or tokens")]
 enum InputBody {
     One(String),
     Many(Vec<String>),
+    Tokens(Vec<u32>),
+    ManyTokens(Vec<Vec<u32>>),
+}
+
+/// What is to be embedded.
+pub(crate) struct Wanted {
+    /// The request in words of no provider. Its texts are missing where there are tokens.
+    pub(crate) request: EmbedRequest,
+    /// The texts as tokens.
+    pub(crate) tokens: Option<Vec<Vec<u32>>>,
+    /// Whether vectors are wanted as base64.
+    pub(crate) as_base64: bool,
 }
 
 /// Texts of one request.
 const MAX_TEXTS: usize = 2_048;
 
 impl EmbeddingBody {
-    /// The request in words of no provider, and whether vectors are wanted as base64.
+    /// What is asked for.
     ///
     /// # Errors
     /// Every fault at once, with its place.
-    pub(crate) fn request(self) -> ApiResult<(EmbedRequest, bool)> {
-        let texts = match self.input {
-            InputBody::One(text) => vec![text],
-            InputBody::Many(texts) => texts,
+    pub(crate) fn request(self) -> ApiResult<Wanted> {
+        let (texts, tokens) = match self.input {
+            InputBody::One(text) => (vec![text], None),
+            InputBody::Many(texts) => (texts, None),
+            InputBody::Tokens(tokens) => (Vec::new(), Some(vec![tokens])),
+            InputBody::ManyTokens(tokens) => (Vec::new(), Some(tokens)),
         };
         let mut faults: Vec<Detail> = Vec::new();
         faults.extend(check_text("/model", &self.model, MAX_NAME));
         faults.extend(self.user.as_deref().and_then(|user| check_text("/user", user, MAX_NAME)));
-        if texts.is_empty() || texts.len() > MAX_TEXTS {
+        let count = tokens.as_ref().map_or(texts.len(), Vec::len);
+        if count == 0 || count > MAX_TEXTS {
             faults.push(Detail::new("/input", format!("1 to {MAX_TEXTS} texts are embedded at once")));
         }
-        if texts.iter().any(String::is_empty) {
+        if texts.iter().any(String::is_empty) || tokens.iter().flatten().any(Vec::is_empty) {
             faults.push(Detail::new("/input", "a text to be embedded is not empty"));
         }
         let as_base64 = match self.encoding_format.as_deref() {
@@ -405,7 +434,8 @@ impl EmbeddingBody {
             Some(problem) => Err(problem),
             None => {
                 let (dimensions, user) = (self.dimensions, self.user);
-                Ok((EmbedRequest { model: String::new(), texts, dimensions, user }, as_base64))
+                let request = EmbedRequest { model: String::new(), texts, dimensions, user };
+                Ok(Wanted { request, tokens, as_base64 })
             }
         }
     }

@@ -31,7 +31,7 @@ pub struct ChatChoiceSchema {
     /// The message: `role`, `content`, `refusal`, and `tool_calls` and `reasoning_content` where there are any.
     #[schema(value_type = Object)]
     pub message: Value,
-    /// Always null.
+    /// How likely the tokens were, when that was asked for.
     #[schema(required, value_type = Option<Object>)]
     pub logprobs: Option<Value>,
     /// `stop`, `length`, `tool_calls` or `content_filter`.

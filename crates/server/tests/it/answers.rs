@@ -198,6 +198,8 @@ async fn models_and_budgets(walk: &mut Walk<'_>, fixture: &Fixture) {
     let reply = walk.call(200, ("POST", "/v1/chat/completions"), &[], &operator, Some(ask)).await;
     assert_eq!(reply["choices"][0]["message"]["content"], "you said: hello");
     assert_eq!((&reply["usage"]["prompt_tokens"], &reply["model"]), (&json!(12), &json!("scripted/echo")));
+    let tokens = Ask::post("/v1/embeddings").key(&operator).json(&json!({"model": "scripted/embed", "input": [1, 2]}));
+    walk.app.send(tokens).await.refused(422, "UNPROCESSABLE", "tokens of a model whose tokenizer is not here");
     let ask = json!({"model": "scripted/embed", "input": ["a", "b"]});
     let vectors = walk.call(200, ("POST", "/v1/embeddings"), &[], &operator, Some(ask)).await;
     assert_eq!(vectors["data"][1]["index"], 1);
@@ -218,13 +220,29 @@ async fn models_and_budgets(walk: &mut Walk<'_>, fixture: &Fixture) {
     let refused = Ask::post("/v1/chat/completions").key(&operator);
     let refused = refused.json(&json!({"messages": [{"role": "user", "content": "again"}]}));
     walk.app.send(refused).await.refused(402, "BUDGET_EXCEEDED", "a call over its budget");
-    for (member, value) in [("models", json!(["other/dear"])), ("functions", json!([])), ("logprobs", json!(true))] {
+    for (member, value) in
+        [("models", json!(["other/dear"])), ("functions", json!([])), ("audio", json!({"voice": "x"}))]
+    {
         let mut asks = json!({"model": "scripted/echo", "messages": [{"role": "user", "content": "x"}], "n": null,
             "logit_bias": {}, "presence_penalty": 0, "temperature": 0.5});
         asks[member] = value;
         let refused = walk.app.send(Ask::post("/v1/chat/completions").key(&operator).json(&asks)).await;
         let places = refused.refused(400, "VALIDATION_ERROR", "a member that could change what a call reaches");
         assert_eq!(places, [format!("/{member}")]);
+    }
+    for (member, value) in [
+        ("top_logprobs", json!(3)),
+        (
+            "messages",
+            json!([{"role": "user", "content": [
+        {"type": "image_url", "image_url": {"url": "https://example.com/a.png", "detail": "closest"}}]}]),
+        ),
+    ] {
+        let mut asks = json!({"model": "scripted/echo", "messages": [{"role": "user", "content": "x"}]});
+        asks[member] = value;
+        let refused = walk.app.send(Ask::post("/v1/chat/completions").key(&operator).json(&asks)).await;
+        let places = refused.refused(400, "VALIDATION_ERROR", "a wish that cannot be");
+        assert!(places[0].starts_with(&format!("/{member}")), "{places:?}");
     }
     let report = walk.call(200, ("GET", "/api/usage"), &[], &viewer, None).await;
     assert_eq!((&report["items"][0]["calls"], &report["by"]), (&json!(2), &json!("day")));

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use kybern_core::audit::ChainedEvent;
-use kybern_core::budget::Amount;
+use kybern_core::budget::{Amount, Limits};
 use kybern_core::error::ErrorCode;
 use kybern_core::model::{ModelFailure, ModelFailureKind};
 use kybern_core::money::NanoUsd;
 use kybern_core::ports::AuditStore as _;
+use kybern_testkit::Fault;
 use kybern_testkit::models::{Scripted, ScriptedModel};
 use serde_json::json;
 
@@ -81,5 +82,25 @@ fn a_refused_call_costs_the_store_no_write_of_its_own() {
         assert_eq!(live.world.store.calls() - before, 5, "each trace rides with the next reservation");
         live.settled(&budget).await;
         assert_eq!(live.calls().await.len(), 6);
+    });
+}
+
+#[test]
+fn a_reservation_whose_answer_is_lost_is_neither_refused_nor_made_twice() {
+    let model = Arc::new(ScriptedModel::new("one", |_, _| Scripted::text("x", 10, 5)));
+    World::with([]).asking(vec![provider(&model, vec![spec("small", 50, PRICES)])]).run(async |live| {
+        // Room for one reservation at a time.
+        let budget = live.limit(Limits { cost: Some(NanoUsd(400)), ..Limits::default() }).await;
+        live.engine.models().complete(&live.caller(), ask("small")).await.unwrap();
+        // The settlement of the first call rides along with what is written, and of which nobody hears.
+        live.world.doom(1, Fault::AnswerLost);
+        live.engine.models().complete(&live.caller(), ask("small")).await.unwrap();
+        let used = live.settled(&budget).await;
+        assert_eq!((used.cost(), used.calls(), model.count()), (NanoUsd(40), 2, 2));
+        // With nothing that rides along the caller is told that the store failed, and nothing stays reserved.
+        live.world.doom(1, Fault::AnswerLost);
+        let refused = live.engine.models().complete(&live.caller(), ask("small")).await.unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::Unavailable, "{refused}");
+        assert_eq!((live.settled(&budget).await.calls(), model.count()), (2, 2));
     });
 }
