@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures::future::join_all;
 use kybern_core::budget::{
@@ -94,10 +95,16 @@ async fn what_others_settle_while_a_call_waits_for_its_turn_is_counted() {
         .await
         .unwrap();
     let new = NewReservation { estimate: Amount::new(NanoUsd(100), Tokens(1), 1), ..reservation(&ids, None, None) };
-    let reserving = async { store.reserve(work::home(), &new).await };
+    let over = AtomicBool::new(false);
+    let reserving = async {
+        let answer = store.reserve(work::home(), &new).await;
+        over.store(true, Ordering::SeqCst);
+        answer
+    };
     let settles = async {
         let mut looking = database.connect().await;
         while number(&mut looking, HELD).await == 0 {
+            assert!(!over.load(Ordering::SeqCst), "it waited for nobody");
             tokio::task::yield_now().await;
         }
         sqlx::query(
