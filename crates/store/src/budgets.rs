@@ -32,11 +32,10 @@ statements! {
     INSERT = shared "budget_insert";
     UPDATE = shared "budget_update";
     DELETE = shared "budget_delete";
-    USED = shared "account_used";
     ADD = shared "account_add";
-    RESERVED_BY_TENANT = shared "reserved_by_tenant";
-    RESERVED_BY_USER = shared "reserved_by_user";
-    RESERVED_BY_TREE = shared "reserved_by_tree";
+    OF_TENANT = shared "standing_of_tenant";
+    OF_USER = shared "standing_of_user";
+    OF_TREE = shared "standing_of_tree";
     RESERVE = shared "reservation_insert";
     KNOWN = shared "reservation_known";
     TAKE = shared "reservation_take";
@@ -120,19 +119,17 @@ async fn delete(tx: &mut Tx, (scope, id, at, event): &(TenantScope, BudgetId, Ti
     Ok(there)
 }
 
-/// What a payer has used and reserved within a window.
+/// What a payer has used and reserved within a window: one statement, so that a settlement moves an amount from the one
+/// to the other and is never seen half-way.
 async fn standing(tx: &mut Tx, scope: TenantScope, payer: Payer, window: Window) -> Result<Standing> {
     let (first, last) = (payer.day(window.first), payer.day(window.last));
     let label = payer.to_string();
-    // What is reserved comes first: a settlement between the two reads is then counted twice, and never missed.
-    let reserved = match payer {
-        Payer::Tenant => tx.fetch_optional(&RESERVED_BY_TENANT, args![scope, first, last]).await?,
-        Payer::User(user) => tx.fetch_optional(&RESERVED_BY_USER, args![scope, user.as_uuid(), first, last]).await?,
-        Payer::Tree(task) => tx.fetch_optional(&RESERVED_BY_TREE, args![scope, task.as_uuid()]).await?,
+    let row = match payer {
+        Payer::Tenant => tx.fetch_optional(&OF_TENANT, args![scope, label, first, last]).await?,
+        Payer::User(user) => tx.fetch_optional(&OF_USER, args![scope, label, first, last, user.as_uuid()]).await?,
+        Payer::Tree(task) => tx.fetch_optional(&OF_TREE, args![scope, label, first, last, task.as_uuid()]).await?,
     };
-    let used = tx.fetch_optional(&USED, args![scope, label, first, last]).await?;
-    let sum = |row: Option<Row>| row.map_or(Ok(Amount::ZERO), |mut row| amount(&mut row));
-    Ok(Standing { used: sum(used)?, reserved: sum(reserved)? })
+    row.map_or(Ok(Standing::default()), |mut row| Ok(Standing { used: amount(&mut row)?, reserved: amount(&mut row)? }))
 }
 
 /// Why a unit reserved nothing although the store works.

@@ -1,4 +1,4 @@
-//! How a whole page of budgets stands: three queries, however many budgets the page has.
+//! How a whole page of budgets stands: two queries, however many budgets the page has.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +14,7 @@ use crate::error::Result;
 
 statements! {
     PAGE = shared "budget_page";
-    USED = shared "budget_page_used";
-    RESERVED = shared "reserved_by_day";
+    STANDING = shared "budget_page_standing";
 }
 
 /// Which budgets, and when.
@@ -49,9 +48,7 @@ pub(crate) async fn page(tx: &mut Tx, page: &Page) -> Result<Vec<(Budget, Option
     let rows = tx.fetch_all(&PAGE, args![scope, after, page.limit]).await?;
     let budgets = rows.into_iter().map(|mut row| budget(&mut row)).collect::<Result<Vec<Budget>>>()?;
     let Some(last) = budgets.last().map(|budget| budget.id.as_uuid()) else { return Ok(Vec::new()) };
-    // What is reserved comes first: a settlement between the two reads is then counted twice, and never missed.
-    let reserved = reserved(tx, scope).await?;
-    let used = used(tx, page, after, last).await?;
+    let Amounts { used, reserved } = amounts(tx, page, after, last).await?;
     let standing = |budget: &Budget| {
         let payer = budget.subject.payer()?;
         let window = budget.period.window(page.at);
@@ -62,18 +59,25 @@ pub(crate) async fn page(tx: &mut Tx, page: &Page) -> Result<Vec<(Budget, Option
     Ok(budgets.iter().map(|budget| (*budget, standing(budget))).collect())
 }
 
-async fn reserved(tx: &mut Tx, scope: TenantScope) -> Result<Vec<Reserved>> {
-    let rows = tx.fetch_all(&RESERVED, args![scope]).await?;
-    let read = |mut row: crate::db::Row| {
-        let user = row.opt_uuid()?.map(UserId::from_uuid);
-        Ok(Reserved { user, day: row.i64()?, amount: amount(&mut row)? })
-    };
-    rows.into_iter().map(read).collect()
+/// What each budget of the page has used, and all that is reserved.
+#[derive(Default)]
+struct Amounts {
+    used: BTreeMap<BudgetId, Amount>,
+    reserved: Vec<Reserved>,
 }
 
-async fn used(tx: &mut Tx, page: &Page, after: Uuid, last: Uuid) -> Result<BTreeMap<BudgetId, Amount>> {
+/// One statement, so that a settlement is never seen half-way.
+async fn amounts(tx: &mut Tx, page: &Page, after: Uuid, last: Uuid) -> Result<Amounts> {
     let (day, month) = (Period::Day.window(page.at).first, Period::Month.window(page.at));
-    let rows = tx.fetch_all(&USED, args![page.scope, after, last, day, month.first, month.last]).await?;
-    let read = |mut row: crate::db::Row| Ok((BudgetId::from_uuid(row.uuid()?), amount(&mut row)?));
-    rows.into_iter().map(read).collect()
+    let args = args![page.scope, after, last, day, month.first, month.last];
+    let mut amounts = Amounts::default();
+    for mut row in tx.fetch_all(&STANDING, args).await? {
+        let (budget, user, day) = (row.opt_uuid()?, row.opt_uuid()?, row.i64()?);
+        let amount = amount(&mut row)?;
+        match budget {
+            Some(budget) => drop(amounts.used.insert(BudgetId::from_uuid(budget), amount)),
+            None => amounts.reserved.push(Reserved { user: user.map(UserId::from_uuid), day, amount }),
+        }
+    }
+    Ok(amounts)
 }
