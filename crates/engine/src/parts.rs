@@ -219,6 +219,7 @@ impl Engine {
             settings: parts.models.settings,
             again: crate::models::RetryBudget::default(),
             counter: parts.models.counter,
+            policies: crate::models::Policies::default(),
         });
         let catalog = Catalog {
             registry,

@@ -108,8 +108,12 @@ pub(crate) async fn start(config: Config, listen: SocketAddr, purpose: Purpose) 
     let poller = Poller::of(&config, &engine).await.context("[imap]")?;
     let (stop, parts) = (CancellationToken::new(), TaskTracker::new());
     let bytes = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-    let limits =
-        Limits { max_body: bytes(config.server.max_body_bytes), max_mail: bytes(config.server.max_mail_bytes) };
+    let limits = Limits {
+        max_body: bytes(config.server.max_body_bytes),
+        max_mail: bytes(config.server.max_mail_bytes),
+        // The other half is for what follows their end.
+        stream_grace: config.server.shutdown_grace_ms.as_duration() / 2,
+    };
     let local_key = match &purpose {
         Purpose::Verb { key, .. } => Some(key.expose()),
         _ => None,

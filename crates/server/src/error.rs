@@ -82,6 +82,13 @@ pub(crate) const fn status_of(code: ErrorCode) -> StatusCode {
     }
 }
 
+/// What OpenAI's clients are told about trying again by themselves. The model layer has tried as often as it makes
+/// sense, so only what says when to come back, and a server that is not ready, are worth another call.
+pub(crate) fn should_retry(error: &Error) -> &'static str {
+    let later = matches!(error.retry(), Retry::After(_)) || error.code() == ErrorCode::Unavailable;
+    if later { "true" } else { "false" }
+}
+
 /// The body of an error.
 pub(crate) fn envelope(error: &Error, request_id: &str) -> Value {
     // What went wrong inside is for the log; a caller can only report it.
@@ -104,7 +111,11 @@ pub(crate) fn log(error: &Error) {
         chain.push_str(&cause.to_string());
         source = cause.source();
     }
-    if status.is_server_error() && error.code() != ErrorCode::Timeout {
+    if error.code() == ErrorCode::Model {
+        // A provider's own words may repeat what it was asked: they are for the caller, and for whoever debugs.
+        tracing::error!(error.code = %error.code(), "request failed at the provider, whose answer the caller has");
+        tracing::debug!(error.chain = %chain, "the provider's answer");
+    } else if status.is_server_error() && error.code() != ErrorCode::Timeout {
         tracing::error!(error.code = %error.code(), error.chain = %chain, "request failed");
     } else {
         tracing::debug!(error.code = %error.code(), error.chain = %chain, "request refused");

@@ -70,7 +70,7 @@ const CREATING: [&str; 9] = [
         plans::put, plans::list, plans::check, plans::show, plans::versions, plans::change,
         tools::list, tools::show, tools::invoke, tools::change,
         approvals::list, approvals::show, approvals::decide,
-        models::chat, models::list, models::embed,
+        models::chat, models::list, models::show, models::embed, models::policy, models::set_policy,
         budgets::create, budgets::list, budgets::show, budgets::change, budgets::remove, usage::report,
         records::kinds, records::list, records::show, outbox::list,
         users::create, users::list, users::show, permissions::show, permissions::change,

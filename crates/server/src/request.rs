@@ -126,6 +126,9 @@ pub(crate) async fn enter(State(state): State<AppState>, mut request: Request, n
         *response.body_mut() = Body::from(error::envelope(&problem.0, &asked.shown).to_string());
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         response.headers_mut().remove(header::CONTENT_LENGTH);
+        if asked.path.starts_with("/v1/") {
+            response.headers_mut().insert("x-should-retry", HeaderValue::from_static(error::should_retry(&problem.0)));
+        }
     }
     let took = state.engine.clock().now().since(asked.at);
     span.record("http.response.status_code", response.status().as_u16());

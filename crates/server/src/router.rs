@@ -38,7 +38,23 @@ pub struct Route {
     pub path: &'static str,
     /// What it asks of its caller.
     pub access: Access,
+    /// Whether what stands last in the path may have slashes.
+    slashes: bool,
     handler: MethodRouter<AppState>,
+}
+
+impl Route {
+    fn with_slashes(self) -> Self {
+        Self { slashes: true, ..self }
+    }
+
+    /// The path as the router takes it.
+    fn pattern(&self) -> String {
+        match self.path.rsplit_once('{') {
+            Some((before, last)) if self.slashes => format!("{before}{{*{last}"),
+            Some(_) | None => self.path.to_owned(),
+        }
+    }
 }
 
 use Access::{Callback, Needs, Open, SignedOr};
@@ -89,7 +105,10 @@ pub fn table() -> Vec<Route> {
         // Language models, as OpenAI's clients ask for them
         post("/v1/chat/completions", Needs(Operate), models::chat),
         get("/v1/models", Needs(Read), models::list),
+        get("/v1/models/{id}", Needs(Read), models::show).with_slashes(),
         post("/v1/embeddings", Needs(Operate), models::embed),
+        get("/api/models/policy", Needs(Administer), models::policy),
+        put("/api/models/policy", Needs(Administer), models::set_policy),
         // What may be spent, and what has been
         post("/api/budgets", Needs(Administer), budgets::create),
         get("/api/budgets", Needs(Read), budgets::list),
@@ -133,7 +152,7 @@ pub fn router(state: AppState) -> Router {
     let mut router = Router::new();
     for route in table() {
         let guard = from_fn_with_state((state.clone(), route.access), auth::guard);
-        router = router.route(route.path, route.handler.route_layer(guard));
+        router = router.route(&route.pattern(), route.handler.route_layer(guard));
     }
     router
         .fallback(unknown_route)
@@ -157,21 +176,21 @@ async fn unknown_method(method: Method, uri: Uri) -> (axum::http::StatusCode, Pr
 }
 
 fn get<H: Handler<T, AppState>, T: 'static>(path: &'static str, access: Access, handler: H) -> Route {
-    Route { method: "GET", path, access, handler: routing::get(handler) }
+    Route { method: "GET", path, access, slashes: false, handler: routing::get(handler) }
 }
 
 fn post<H: Handler<T, AppState>, T: 'static>(path: &'static str, access: Access, handler: H) -> Route {
-    Route { method: "POST", path, access, handler: routing::post(handler) }
+    Route { method: "POST", path, access, slashes: false, handler: routing::post(handler) }
 }
 
 fn put<H: Handler<T, AppState>, T: 'static>(path: &'static str, access: Access, handler: H) -> Route {
-    Route { method: "PUT", path, access, handler: routing::put(handler) }
+    Route { method: "PUT", path, access, slashes: false, handler: routing::put(handler) }
 }
 
 fn patch<H: Handler<T, AppState>, T: 'static>(path: &'static str, access: Access, handler: H) -> Route {
-    Route { method: "PATCH", path, access, handler: routing::patch(handler) }
+    Route { method: "PATCH", path, access, slashes: false, handler: routing::patch(handler) }
 }
 
 fn delete<H: Handler<T, AppState>, T: 'static>(path: &'static str, access: Access, handler: H) -> Route {
-    Route { method: "DELETE", path, access, handler: routing::delete(handler) }
+    Route { method: "DELETE", path, access, slashes: false, handler: routing::delete(handler) }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use kybern_core::id::TenantId;
 use kybern_core::time::Timestamp;
@@ -22,12 +23,15 @@ pub struct Limits {
     pub max_body: usize,
     /// Bytes of a mail.
     pub max_mail: usize,
+    /// How long a streamed reply may go on once the server shuts down.
+    pub stream_grace: Duration,
 }
 
 impl Default for Limits {
-    /// 10 MiB, and 25 MiB for a mail.
+    /// 10 MiB, 25 MiB for a mail, and 5 s for a streamed reply.
     fn default() -> Self {
-        Self { max_body: 10 * 1024 * 1024, max_mail: 25 * 1024 * 1024 }
+        let stream_grace = Duration::from_secs(5);
+        Self { max_body: 10 * 1024 * 1024, max_mail: 25 * 1024 * 1024, stream_grace }
     }
 }
 

@@ -23,31 +23,35 @@ use kybern_core::time::Timestamp;
 use crate::db::{Arg, Row, Tx, args, count, statements};
 use crate::error::{Result, StoreError};
 use crate::store::SqlStore;
-use crate::{audit, identity, rates};
+use crate::{audit, identity, rates, standings};
 
 statements! {
     LIST = shared "budget_list";
     HOLD = split "budget_hold";
-    HOLD_TREE = postgres "tree_hold";
     GET = shared "budget_get";
     INSERT = shared "budget_insert";
     UPDATE = shared "budget_update";
     DELETE = shared "budget_delete";
-    USED = shared "account_used";
     ADD = shared "account_add";
-    RESERVED_BY_TENANT = shared "reserved_by_tenant";
-    RESERVED_BY_USER = shared "reserved_by_user";
-    RESERVED_BY_TREE = shared "reserved_by_tree";
+    OF_TENANT = shared "standing_of_tenant";
+    OF_USER = shared "standing_of_user";
+    OF_TREE = shared "standing_of_tree";
     RESERVE = shared "reservation_insert";
+    KNOWN = shared "reservation_known";
     TAKE = shared "reservation_take";
     LOST = shared "reservation_lost";
     USAGE_ADD = shared "usage_add";
     USAGE_LIST = shared "usage_list";
 }
 
-fn budget(row: &mut Row) -> Result<Budget> {
+pub(crate) fn budget(row: &mut Row) -> Result<Budget> {
+    let id = BudgetId::from_uuid(row.uuid()?);
+    limited(id, row)
+}
+
+fn limited(id: BudgetId, row: &mut Row) -> Result<Budget> {
     Ok(Budget {
-        id: BudgetId::from_uuid(row.uuid()?),
+        id,
         subject: row.named(BudgetSubject::parse)?,
         period: row.named(Period::parse)?,
         limits: kybern_core::budget::Limits {
@@ -64,7 +68,7 @@ fn budgets(rows: Vec<Row>) -> Result<Vec<Budget>> {
     rows.into_iter().map(|mut row| budget(&mut row)).collect()
 }
 
-fn amount(row: &mut Row) -> Result<Amount> {
+pub(crate) fn amount(row: &mut Row) -> Result<Amount> {
     let (cost, tokens, calls) = (row.i64()?, row.i64()?, row.i64()?);
     Ok(Amount::new(NanoUsd(cost), Tokens(tokens.max(0).unsigned_abs()), calls.max(0).unsigned_abs()))
 }
@@ -84,6 +88,7 @@ async fn all(tx: &mut Tx, scope: TenantScope) -> Result<Vec<Budget>> {
 }
 
 async fn put(tx: &mut Tx, (scope, budget, event): &(TenantScope, Budget, AuditEvent)) -> Result<()> {
+    hold(tx, *scope, None).await?;
     let [cost, tokens, calls] = limits(budget);
     let id = budget.id.as_uuid();
     if tx.fetch_optional(&GET, args![*scope, id]).await?.is_some() {
@@ -106,6 +111,7 @@ async fn put(tx: &mut Tx, (scope, budget, event): &(TenantScope, Budget, AuditEv
 }
 
 async fn delete(tx: &mut Tx, (scope, id, at, event): &(TenantScope, BudgetId, Timestamp, AuditEvent)) -> Result<bool> {
+    hold(tx, *scope, None).await?;
     let there = tx.execute(&DELETE, args![*scope, id.as_uuid()]).await? > 0;
     if there {
         audit::append(tx, *scope, *at, event).await?;
@@ -113,19 +119,17 @@ async fn delete(tx: &mut Tx, (scope, id, at, event): &(TenantScope, BudgetId, Ti
     Ok(there)
 }
 
-/// What a payer has used and reserved within a window.
+/// What a payer has used and reserved within a window: one statement, so that a settlement moves an amount from the one
+/// to the other and is never seen half-way.
 async fn standing(tx: &mut Tx, scope: TenantScope, payer: Payer, window: Window) -> Result<Standing> {
     let (first, last) = (payer.day(window.first), payer.day(window.last));
     let label = payer.to_string();
-    // What is reserved comes first: a settlement between the two reads is then counted twice, and never missed.
-    let reserved = match payer {
-        Payer::Tenant => tx.fetch_optional(&RESERVED_BY_TENANT, args![scope, first, last]).await?,
-        Payer::User(user) => tx.fetch_optional(&RESERVED_BY_USER, args![scope, user.as_uuid(), first, last]).await?,
-        Payer::Tree(task) => tx.fetch_optional(&RESERVED_BY_TREE, args![scope, task.as_uuid()]).await?,
+    let row = match payer {
+        Payer::Tenant => tx.fetch_optional(&OF_TENANT, args![scope, label, first, last]).await?,
+        Payer::User(user) => tx.fetch_optional(&OF_USER, args![scope, label, first, last, user.as_uuid()]).await?,
+        Payer::Tree(task) => tx.fetch_optional(&OF_TREE, args![scope, label, first, last, task.as_uuid()]).await?,
     };
-    let used = tx.fetch_optional(&USED, args![scope, label, first, last]).await?;
-    let sum = |row: Option<Row>| row.map_or(Ok(Amount::ZERO), |mut row| amount(&mut row));
-    Ok(Standing { used: sum(used)?, reserved: sum(reserved)? })
+    row.map_or(Ok(Standing::default()), |mut row| Ok(Standing { used: amount(&mut row)?, reserved: amount(&mut row)? }))
 }
 
 /// Why a unit reserved nothing although the store works.
@@ -134,21 +138,28 @@ enum Reserved {
     Short(Box<Shortage>),
 }
 
-/// The budgets that may cover a user's call. On PostgreSQL they are held from here on, before anything else is, so that
-/// all who reserve and settle take their locks in one order.
+/// The budgets that may cover a user's call. On PostgreSQL the head of the tenant's audit is held from here on, before
+/// anything else is: whoever spends, settles or sets a budget waits for it, and every act that is audited takes it, so
+/// that all take their locks in one order.
 async fn hold(tx: &mut Tx, scope: TenantScope, user: Option<UserId>) -> Result<Vec<Budget>> {
     let own = user.map(|user| BudgetSubject::User(user).to_string()).unwrap_or_default();
-    budgets(tx.fetch_all(&HOLD, args![scope, own]).await?)
+    let mut known = Vec::new();
+    for mut row in tx.fetch_all(&HOLD, args![scope, own]).await? {
+        // A tenant without budgets answers a row that has none.
+        if let Some(id) = row.opt_uuid()? {
+            known.push(limited(BudgetId::from_uuid(id), &mut row)?);
+        }
+    }
+    Ok(known)
 }
 
 async fn reserve(tx: &mut Tx, scope: TenantScope, new: &NewReservation, known: &[Budget]) -> Result<Reserved> {
     for Cover { subject, period, limits, payer } in new.spending.covered_by(known) {
-        if matches!(payer, Payer::Tree(_)) && tx.is_postgres() {
-            tx.fetch_optional(&HOLD_TREE, args![payer.to_string()]).await?;
-        }
         let standing = standing(tx, scope, payer, period.window(new.at)).await?;
         if let Some(short) = Shortage::of((subject, period, &limits), &standing, &new.estimate, new.at) {
-            return Ok(Reserved::Short(Box::new(short)));
+            // One that is there already, because its answer was lost, counts among what is reserved.
+            let known = tx.fetch_optional(&KNOWN, args![scope, new.id.as_uuid()]).await?.is_some();
+            return Ok(if known { Reserved::Yes } else { Reserved::Short(Box::new(short)) });
         }
     }
     let row = new.row();
@@ -235,19 +246,6 @@ impl Counted {
     }
 }
 
-type Settling = (TenantScope, Settlement, Option<AuditEvent>);
-
-async fn settle(tx: &mut Tx, (scope, settlement, event): &Settling) -> Result<bool> {
-    let Some(taken) = take(tx, *scope, settlement.id).await? else { return Ok(false) };
-    let mut counted = Counted::default();
-    counted.add(&taken, taken.line(&settlement.actual, settlement.tokens, settlement.failed), settlement.actual);
-    counted.write(tx, *scope).await?;
-    if let Some(event) = event {
-        audit::append(tx, *scope, settlement.at, event).await?;
-    }
-    Ok(true)
-}
-
 type SettlingAll = (TenantScope, Vec<(Settlement, AuditEvent)>, Option<NewReservation>);
 
 async fn reserve_alone(tx: &mut Tx, scope: TenantScope, new: &NewReservation) -> Result<Reserved> {
@@ -260,7 +258,7 @@ async fn settle_and_reserve(tx: &mut Tx, (scope, settled, new): &SettlingAll) ->
     let (mut counted, mut events) = (Counted::default(), Vec::with_capacity(settled.len()));
     for (settlement, event) in settled {
         let Some(taken) = take(tx, *scope, settlement.id).await? else { continue };
-        counted.add(&taken, taken.line(&settlement.actual, settlement.tokens, settlement.failed), settlement.actual);
+        counted.add(&taken, taken.settled(settlement), settlement.actual);
         events.push((settlement.at, event));
     }
     counted.write(tx, *scope).await?;
@@ -273,6 +271,7 @@ async fn settle_and_reserve(tx: &mut Tx, (scope, settled, new): &SettlingAll) ->
 
 async fn settle_at_estimate(tx: &mut Tx, (lost, at): &(LostReservation, Timestamp)) -> Result<bool> {
     let scope = lost.scope();
+    hold(tx, scope, None).await?;
     let Some(taken) = take(tx, scope, lost.id).await? else { return Ok(false) };
     let tokens = TokenUsage { estimated: true, ..TokenUsage::default() };
     let mut counted = Counted::default();
@@ -346,10 +345,6 @@ impl<D: 'static> LedgerStore for SqlStore<D> {
         }
     }
 
-    async fn settle(&self, scope: TenantScope, settlement: &Settlement, audit: Option<AuditEvent>) -> PortResult<bool> {
-        Ok(self.write(scope, (scope, *settlement, audit), |tx, args| Box::pin(settle(tx, args))).await?)
-    }
-
     async fn settle_and_reserve(
         &self,
         scope: TenantScope,
@@ -383,14 +378,21 @@ impl<D: 'static> LedgerStore for SqlStore<D> {
     }
 
     async fn standing(&self, scope: TenantScope, budget: &Budget, at: Timestamp) -> PortResult<Option<Standing>> {
-        let payer = match budget.subject {
-            BudgetSubject::Tenant => Payer::Tenant,
-            BudgetSubject::User(user) => Payer::User(user),
-            BudgetSubject::EachUser | BudgetSubject::EachTask => return Ok(None),
-        };
+        let Some(payer) = budget.subject.payer() else { return Ok(None) };
         let args = (scope, payer, budget.period.window(at));
         let run = self.read(scope, args, |tx, (scope, payer, window)| Box::pin(standing(tx, *scope, *payer, *window)));
         Ok(Some(run.await?))
+    }
+
+    async fn standings(
+        &self,
+        scope: TenantScope,
+        after: Option<BudgetId>,
+        limit: u32,
+        at: Timestamp,
+    ) -> PortResult<Vec<(Budget, Option<Standing>)>> {
+        let page = standings::Page { scope, after, limit, at };
+        Ok(self.read(scope, page, |tx, page| Box::pin(standings::page(tx, page))).await?)
     }
 
     async fn usage(&self, scope: TenantScope, filter: &UsageFilter) -> PortResult<Vec<UsageLine>> {

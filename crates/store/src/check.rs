@@ -6,7 +6,8 @@ use crate::db::{Conn, Sql, Tx};
 use crate::error::{Result, StoreError};
 use crate::store::SqlStore;
 use crate::{
-    approvals, audit, blobs, budgets, idempotency, identity, jobs, outbox, permissions, plans, rates, records, tasks,
+    approvals, audit, blobs, budgets, idempotency, identity, jobs, model_policies, outbox, permissions, plans, rates,
+    records, standings, tasks,
 };
 
 /// Every statement of this crate.
@@ -19,11 +20,13 @@ fn every_statement() -> impl Iterator<Item = &'static Sql> {
         idempotency::STATEMENTS,
         identity::STATEMENTS,
         jobs::STATEMENTS,
+        model_policies::STATEMENTS,
         outbox::STATEMENTS,
         permissions::STATEMENTS,
         plans::STATEMENTS,
         rates::STATEMENTS,
         records::STATEMENTS,
+        standings::STATEMENTS,
     ];
     nouns.into_iter().chain(tasks::STATEMENTS).flatten().copied()
 }

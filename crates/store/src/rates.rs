@@ -23,24 +23,29 @@ pub(crate) async fn take(
     // Always in one order, so that two who take the same keys do not wait for each other.
     rules.sort_by(|a, b| a.key.cmp(&b.key));
     let mut worst: Option<RateExceeded> = None;
+    let mut moments = Vec::with_capacity(rules.len());
     for rule in &rules {
-        // The key's row is held from here on: nobody else judges the same window meanwhile.
-        tx.execute(&KEY_TAKE, args![*scope, rule.key.as_str(), *at]).await?;
-        tx.execute(&FORGET, args![*scope, rule.key.as_str(), at.minus(rule.window)]).await?;
+        // The key's row is held from here on: nobody else judges the same window meanwhile. It answers the moment of
+        // `RateRule::judged_at`.
+        let moment = tx.write_row(&KEY_TAKE, args![*scope, rule.key.as_str(), *at, rule.window]).await?;
+        let at = moment.map_or(Ok(*at), |mut row| row.time())?;
+        let (gone, wrong) = (at.minus(rule.window), at.plus(rule.window));
+        tx.execute(&FORGET, args![*scope, rule.key.as_str(), gone, wrong]).await?;
         let mut times = Vec::new();
         for mut row in tx.fetch_all(&HITS, args![*scope, rule.key.as_str()]).await? {
             let (time, hits) = (row.time()?, row.u32()?);
             times.extend((0..hits).map(|_| time));
         }
-        if let Err(exceeded) = rule.judge(&times, *at)
+        moments.push(at);
+        if let Err(exceeded) = rule.judge(&times, at)
             && worst.as_ref().is_none_or(|known| known.free_at < exceeded.free_at)
         {
             worst = Some(exceeded);
         }
     }
     if worst.is_none() {
-        for rule in rules {
-            tx.execute(&HIT_ADD, args![*scope, rule.key.as_str(), *at]).await?;
+        for (rule, at) in rules.into_iter().zip(moments) {
+            tx.execute(&HIT_ADD, args![*scope, rule.key.as_str(), at]).await?;
         }
     }
     Ok(worst)

@@ -36,6 +36,7 @@ impl Scripted {
             parts: vec![Part::Text { text: text.to_owned() }],
             finish: FinishReason::Stop,
             usage: Some(usage),
+            logprobs: None,
         }))
     }
 
@@ -167,6 +168,7 @@ fn in_pieces(reply: &ModelReply) -> Vec<Vec<ModelEvent>> {
             Part::Image(_) | Part::ToolAnswer(_) => Vec::new(),
         });
     }
+    pieces.extend(reply.logprobs.clone().map(|logprobs| vec![ModelEvent::Logprobs(logprobs)]));
     pieces.push(vec![ModelEvent::Finished { finish: reply.finish, usage: reply.usage }]);
     pieces.retain(|piece| !piece.is_empty());
     pieces

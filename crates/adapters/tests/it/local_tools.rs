@@ -40,6 +40,7 @@ fn context() -> ToolContext {
         user: None,
         task: None,
         step: None,
+        lease: None,
         channel: Channel::Api,
         input: "".into(),
         payload: Arc::new(Value::Null),

@@ -4,6 +4,7 @@ mod conformance;
 mod decode;
 mod encode;
 mod faults;
+mod likely;
 mod pieces;
 mod server;
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::Amount;
+use super::{Amount, Payer};
 use crate::error::{Detail, Error, ErrorCode};
 use crate::id::{BudgetId, UserId};
 use crate::money::{NanoUsd, Tokens};
@@ -40,6 +40,16 @@ impl fmt::Display for BudgetSubject {
 }
 
 impl BudgetSubject {
+    /// On whose one account it is; of each user or each task there is no one account.
+    #[must_use]
+    pub const fn payer(self) -> Option<Payer> {
+        match self {
+            Self::Tenant => Some(Payer::Tenant),
+            Self::User(user) => Some(Payer::User(user)),
+            Self::EachUser | Self::EachTask => None,
+        }
+    }
+
     /// The subject that [`Display`](fmt::Display) writes so.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {

@@ -44,11 +44,21 @@ impl RateRule {
         Err(RateExceeded { rule: self.clone(), free_at: leaves.plus(self.window) })
     }
 
-    /// Whether a call at `time` is within the window that ends at `at`. A call that another clock put into the future
-    /// counts.
+    /// The moment at which a call that asks at `asked` is judged when the last one was judged at `last`: never before
+    /// that one. Callers' clocks differ and their calls overtake each other, and a window that had been left behind
+    /// would be filled a second time. A clock that is more than a window behind has been set back: it is believed, so
+    /// that nobody waits for a time that was wrong.
+    #[must_use]
+    pub const fn judged_at(&self, asked: Timestamp, last: Timestamp) -> Timestamp {
+        let behind = last.as_millis() > asked.as_millis() && last.as_millis() <= asked.plus(self.window).as_millis();
+        if behind { last } else { asked }
+    }
+
+    /// Whether a call at `time` is within the window that ends at `at`. One that is up to a window later counts too;
+    /// one still later was put there by a clock that has been set back since.
     #[must_use]
     pub const fn counts(&self, time: Timestamp, at: Timestamp) -> bool {
-        time.as_millis() > at.minus(self.window).as_millis()
+        time.as_millis() > at.minus(self.window).as_millis() && time.as_millis() <= at.plus(self.window).as_millis()
     }
 }
 
@@ -87,6 +97,16 @@ mod tests {
             assert!(inside <= 3, "{taken:?}");
         }
         assert!(taken.len() >= 13, "and it is not stuck: {taken:?}");
+    }
+
+    #[test]
+    fn time_does_not_run_backwards_under_a_rule_unless_a_clock_was_set_back() {
+        let rule = RateRule { key: "k".to_owned(), most: 1, window: Millis(1_000) };
+        for (asked, last, judged) in [(500, 400, 500), (400, 500, 500), (400, 1_400, 1_400), (400, 1_401, 400)] {
+            assert_eq!(rule.judged_at(at(asked), at(last)), at(judged), "{asked} after {last}");
+        }
+        assert!(rule.judge(&[at(1_400)], at(400)).is_err());
+        assert!(rule.judge(&[at(1_401)], at(400)).is_ok(), "nobody waits for a time that was wrong");
     }
 
     #[test]

@@ -174,6 +174,15 @@ impl Reservation {
         [Some(Payer::Tenant), self.user.map(Payer::User), self.tree.map(Payer::Tree)].into_iter().flatten()
     }
 
+    /// What it adds to the record of usage when it ends so. Calls that the provider refused count as calls that
+    /// failed, and as nothing else.
+    #[must_use]
+    pub fn settled(&self, end: &Settlement) -> UsageLine {
+        let refused = u64::from(end.refused);
+        let line = self.line(&end.actual, end.tokens, end.failed);
+        UsageLine { calls: line.calls.saturating_add(refused), failed: line.failed.saturating_add(refused), ..line }
+    }
+
     /// What it adds to the record of usage when it took `actual`.
     #[must_use]
     pub fn line(&self, actual: &Amount, tokens: TokenUsage, failed: bool) -> UsageLine {
@@ -258,6 +267,8 @@ pub struct Settlement {
     pub tokens: TokenUsage,
     /// Whether the call failed.
     pub failed: bool,
+    /// How many calls were refused on the way, or never reached the provider: they cost nothing.
+    pub refused: u32,
     /// Now.
     pub at: Timestamp,
 }

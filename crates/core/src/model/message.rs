@@ -16,6 +16,16 @@ pub enum Role {
     Tool,
 }
 
+/// How closely a model looks at an image, where that can be said. It changes what the image costs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ImageDetail {
+    /// At a small copy of it.
+    Low,
+    /// At all of it.
+    High,
+}
+
 /// An image.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
@@ -27,12 +37,28 @@ pub enum Image {
         media_type: String,
         /// Base64.
         data: String,
+        /// How closely to look; `None` leaves that to the provider.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        detail: Option<ImageDetail>,
     },
     /// Where the provider finds it. The provider fetches it, not this server.
     Url {
         /// An `https` URL.
         url: String,
+        /// How closely to look; `None` leaves that to the provider.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        detail: Option<ImageDetail>,
     },
+}
+
+impl Image {
+    /// How closely to look at it.
+    #[must_use]
+    pub const fn detail(&self) -> Option<ImageDetail> {
+        match self {
+            Self::Data { detail, .. } | Self::Url { detail, .. } => *detail,
+        }
+    }
 }
 
 /// A call that a model asks for.

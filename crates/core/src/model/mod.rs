@@ -6,6 +6,7 @@ pub mod extraction;
 pub mod failure;
 pub mod intent;
 pub mod message;
+pub mod policy;
 pub mod reply;
 pub mod request;
 pub mod spec;
@@ -17,7 +18,8 @@ pub use extraction::{
 };
 pub use failure::{ModelFailure, ModelFailureKind};
 pub use intent::{Classification, ClassifyInput, IntentSpec};
-pub use message::{Image, ModelMessage, Part, Reasoning, Role, ToolAnswer, ToolCall};
+pub use message::{Image, ImageDetail, ModelMessage, Part, Reasoning, Role, ToolAnswer, ToolCall};
+pub use policy::ModelPolicy;
 pub use reply::{Assembly, FinishReason, ModelEvent, ModelReply, TokenUsage};
 pub use request::{Abilities, Effort, FunctionChoice, FunctionSpec, ModelRequest, ModelTimeouts, OutputSchema};
 pub use spec::{ModelKind, ModelSpec, Prices};

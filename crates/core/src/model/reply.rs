@@ -1,6 +1,7 @@
 //! What a language model answers, whole or in pieces.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::message::{Part, Reasoning, ToolCall};
 
@@ -73,6 +74,9 @@ pub struct ModelReply {
     pub finish: FinishReason,
     /// What it took; `None` when the provider said nothing.
     pub usage: Option<TokenUsage>,
+    /// How likely its tokens were, in OpenAI's own form, when that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logprobs: Option<Box<Value>>,
 }
 
 impl ModelReply {
@@ -125,6 +129,8 @@ pub enum ModelEvent {
         /// The next piece of its JSON text.
         fragment: String,
     },
+    /// How likely the tokens of the last pieces were, in OpenAI's own form.
+    Logprobs(Box<Value>),
     /// The reply has ended. Comes once, last.
     Finished {
         /// Why.
@@ -142,6 +148,7 @@ pub struct Assembly {
     parts: Vec<Part>,
     /// Where the calls stand among the parts.
     calls: Vec<usize>,
+    logprobs: Option<Box<Value>>,
     end: Option<(FinishReason, Option<TokenUsage>)>,
 }
 
@@ -180,6 +187,10 @@ impl Assembly {
                     call.arguments.push_str(fragment);
                 }
             }
+            ModelEvent::Logprobs(more) => match &mut self.logprobs {
+                Some(known) => join(known, more),
+                None => self.logprobs = Some(more.clone()),
+            },
             ModelEvent::Finished { finish, usage } => self.end = Some((*finish, *usage)),
         }
     }
@@ -200,6 +211,37 @@ impl Assembly {
     #[must_use]
     pub fn finished(self) -> Option<ModelReply> {
         let (finish, usage) = self.end?;
-        Some(ModelReply { id: self.id, model: self.model, parts: self.parts, finish, usage })
+        Some(ModelReply { id: self.id, model: self.model, parts: self.parts, finish, usage, logprobs: self.logprobs })
+    }
+}
+
+/// Adds the lists of one to those of another.
+fn join(known: &mut Value, more: &Value) {
+    for (name, list) in more.as_object().into_iter().flatten() {
+        match (known.get_mut(name).and_then(Value::as_array_mut), list.as_array()) {
+            (Some(known), Some(list)) => known.extend(list.iter().cloned()),
+            (None, Some(_)) => known[name] = list.clone(),
+            (_, None) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn likelihoods_of_all_pieces_are_the_replys() {
+        let mut assembly = Assembly::default();
+        for (token, refusal) in [("a", Value::Null), ("b", Value::Null), ("c", json!([{"token": "no"}]))] {
+            let piece = json!({"content": [{"token": token, "logprob": -0.5}], "refusal": refusal});
+            assembly.add(&ModelEvent::Logprobs(Box::new(piece)));
+        }
+        assembly.add(&ModelEvent::Finished { finish: FinishReason::Stop, usage: None });
+        let logprobs = assembly.finished().unwrap().logprobs.unwrap();
+        let tokens: Vec<&str> =
+            logprobs["content"].as_array().unwrap().iter().filter_map(|one| one["token"].as_str()).collect();
+        assert_eq!((tokens.join(""), &logprobs["refusal"]), ("abc".to_owned(), &json!([{"token": "no"}])));
     }
 }

@@ -99,6 +99,10 @@ pub struct ModelRequest {
     /// For replies that can be repeated, where the provider offers it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<i64>,
+    /// How likely each token was, with so many others that could have stood in its place, from 0 to 20; `None` does not
+    /// ask. Refused where the provider does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub logprobs: Option<u8>,
     /// How hard to think.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effort: Option<Effort>,

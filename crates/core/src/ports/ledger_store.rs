@@ -49,21 +49,16 @@ pub trait LedgerStore: Send + Sync {
     async fn delete_budget(&self, scope: TenantScope, id: BudgetId, at: Timestamp, audit: AuditEvent) -> Result<bool>;
 
     /// Reserves an amount under every budget that covers it, or under none. Judged and written in one transaction:
-    /// what is used and reserved never passes a limit, whoever else reserves at the same time.
+    /// what is used and reserved never passes a limit, whoever else reserves at the same time. A reservation that is
+    /// there already, because an answer was lost, stays as it is.
     ///
     /// # Errors
     /// `Short` names the first budget that does not cover it. A store that fails has reserved nothing.
     async fn reserve(&self, scope: TenantScope, new: &NewReservation) -> Result<(), ReserveRefused>;
 
-    /// Settles a reservation to what was really used, and writes the call into the audit; `false`, and no audit, when
-    /// it is not open (any more).
-    ///
-    /// # Errors
-    /// When the store fails; the reservation stays open.
-    async fn settle(&self, scope: TenantScope, settlement: &Settlement, audit: Option<AuditEvent>) -> Result<bool>;
-
-    /// Settles several reservations, each as [`LedgerStore::settle`] does, and then makes one, all in one transaction.
-    /// A shortage leaves the settlements standing; what is not open (any more) is passed over.
+    /// Settles reservations to what was really used, writes each call into the audit, and then makes one, all in one
+    /// transaction. A shortage leaves the settlements standing; what is not open (any more) is passed over, and is not
+    /// audited.
     ///
     /// # Errors
     /// The same as of [`LedgerStore::reserve`]. A store that fails has done nothing.
@@ -98,6 +93,19 @@ pub trait LedgerStore: Send + Sync {
     /// # Errors
     /// When the store fails.
     async fn standing(&self, scope: TenantScope, budget: &Budget, at: Timestamp) -> Result<Option<Standing>>;
+
+    /// The tenant's budgets in the order of their ids, those behind `after`, at most `limit`, each with what
+    /// [`LedgerStore::standing`] says of it. However many they are, they cost the same few queries.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn standings(
+        &self,
+        scope: TenantScope,
+        after: Option<BudgetId>,
+        limit: u32,
+        at: Timestamp,
+    ) -> Result<Vec<(Budget, Option<Standing>)>>;
 
     /// What was used, in no particular order.
     ///

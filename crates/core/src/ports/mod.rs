@@ -14,6 +14,7 @@ pub mod language_model;
 pub mod ledger_store;
 pub mod mail;
 pub mod model;
+pub mod model_policy_store;
 pub mod outbox_store;
 pub mod permission_store;
 pub mod plan_store;
@@ -37,6 +38,7 @@ pub use language_model::{LanguageModel, ModelStream};
 pub use ledger_store::{LedgerStore, ReserveRefused};
 pub use mail::{MailParser, MailSender};
 pub use model::{Extractor, IntentModel};
+pub use model_policy_store::ModelPolicyStore;
 pub use outbox_store::OutboxStore;
 pub use permission_store::{PermissionStore, UserRules};
 pub use plan_store::PlanStore;
@@ -44,7 +46,7 @@ pub use record_store::RecordStore;
 pub use secrets::Keys;
 pub use step_handler::StepHandler;
 pub use task_store::{CallbackOutcome, Heartbeat, Page, ReviewRefused, TaskFilter, TaskStore, WakeUps};
-pub use token_counter::TokenCounter;
+pub use token_counter::{NoText, TokenCounter};
 pub use tool::{Documents, Tool, ToolContext, UserDirectory};
 
 /// Everything that is stored, behind one handle.
@@ -61,6 +63,7 @@ pub trait Store:
     + LedgerStore
     + ApprovalStore
     + PermissionStore
+    + ModelPolicyStore
 {
 }
 
@@ -77,7 +80,6 @@ impl<T> Store for T where
         + LedgerStore
         + ApprovalStore
         + PermissionStore
-        + ApprovalStore
-        + PermissionStore
+        + ModelPolicyStore
 {
 }

@@ -23,4 +23,23 @@ pub trait TokenCounter: Send + Sync {
     /// It computes without waiting, and brings a table of some megabytes into memory: ask only where an estimate is
     /// near a limit.
     fn count(&self, model: &str, texts: &mut dyn Iterator<Item = &str>) -> Option<u64>;
+
+    /// The text that these tokens are to that model, which is named as for [`TokenCounter::count`].
+    ///
+    /// # Errors
+    /// When its tokenizer is not here, or when they are no text.
+    fn text(&self, _model: &str, _tokens: &[u32]) -> Result<String, NoText> {
+        Err(NoText::Unknown)
+    }
+}
+
+/// Why tokens are no text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NoText {
+    /// The model's tokenizer is not here.
+    Unknown,
+    /// It has no such token, or one that stands for no text.
+    NoToken(u32),
+    /// Together they are no text: one of its letters is cut off.
+    Cut,
 }

@@ -12,7 +12,7 @@ use crate::id::{TaskId, TenantId, UserId};
 use crate::identity::User;
 use crate::mail::ParsedMail;
 use crate::plan::StepId;
-use crate::task::{Attachment, Channel, EffectClass};
+use crate::task::{Attachment, Channel, EffectClass, Lease};
 use crate::tenant::TenantScope;
 use crate::time::{Millis, Timestamp};
 use crate::tool::{Reach, ToolFailure, ToolOutcome, ToolSpec};
@@ -63,6 +63,8 @@ pub struct ToolContext {
     pub task: Option<TaskId>,
     /// The step.
     pub step: Option<StepId>,
+    /// The lease under which the step runs: whoever spends for it looks first whether it is still held.
+    pub lease: Option<Lease>,
     /// By which way the task came in.
     pub channel: Channel,
     /// The task's input text.

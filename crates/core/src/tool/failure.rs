@@ -1,6 +1,7 @@
 //! How a call fails.
 
 use crate::error::ErrorCode;
+use crate::money::Usage;
 use crate::task::StepError;
 
 /// A failed call. Whether it may have had an effect decides what happens to an `unkeyed` one.
@@ -15,12 +16,20 @@ pub struct ToolFailure {
     pub retryable: bool,
     /// Whether the outside effect may have happened although the call failed (a timeout after sending).
     pub effect_unknown: bool,
+    /// What it took of the task's budget all the same.
+    pub usage: Usage,
 }
 
 impl ToolFailure {
     /// A failure that another try does not mend, and that surely had no effect.
     pub fn permanent(message: impl Into<String>) -> Self {
-        Self { code: ErrorCode::Tool, message: message.into(), retryable: false, effect_unknown: false }
+        Self {
+            code: ErrorCode::Tool,
+            message: message.into(),
+            retryable: false,
+            effect_unknown: false,
+            usage: Usage::default(),
+        }
     }
 
     /// A failure that another try may mend, and that surely had no effect.
@@ -32,6 +41,13 @@ impl ToolFailure {
     #[must_use]
     pub fn unknown(mut self) -> Self {
         self.effect_unknown = true;
+        self
+    }
+
+    /// The same failure, which took that much of the task's budget.
+    #[must_use]
+    pub fn used(mut self, usage: Usage) -> Self {
+        self.usage = usage;
         self
     }
 

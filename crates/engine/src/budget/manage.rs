@@ -37,16 +37,19 @@ pub struct UsageSum {
 }
 
 impl Engine {
-    /// The tenant's budgets with how they stand, oldest first.
+    /// A page of the tenant's budgets with how they stand, oldest first, behind `after`.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn budgets(&self, scope: TenantScope) -> Result<Vec<BudgetView>> {
-        let mut views = Vec::new();
-        for budget in self.inner.store.budgets(scope).await? {
-            views.push(self.budget_view(scope, budget).await?);
-        }
-        Ok(views)
+    pub async fn budgets(&self, scope: TenantScope, after: Option<BudgetId>, limit: u32) -> Result<Vec<BudgetView>> {
+        let now = self.inner.clock.now();
+        let page = self.inner.store.standings(scope, after, limit, now).await?;
+        let view = |(budget, standing): (Budget, Option<Standing>)| BudgetView {
+            budget,
+            standing,
+            resets_at: budget.period.window(now).ends(),
+        };
+        Ok(page.into_iter().map(view).collect())
     }
 
     /// One of them.

@@ -197,6 +197,7 @@ impl Run {
             user: self.task.user,
             task: Some(self.task.id),
             step: Some(node.id.clone()),
+            lease: Some(self.lease.clone()),
             channel: self.task.channel,
             input: Arc::clone(self.surroundings.input()),
             payload: Arc::clone(self.surroundings.payload()),

@@ -269,11 +269,12 @@ fn failed(run: &Run, call: &Call, error: ToolFailure, now: Timestamp) -> Draft {
         return ambiguous(run, call.index, &error.message, now);
     }
     let policy = retry_policy(node, &call.target);
+    let usage = error.usage;
     if error.retryable && call.attempt < policy.max_attempts {
         let due = now.plus(policy.delay(call.attempt, run.inner.random.unit()));
         let summary = format!("try {} of {} failed", call.attempt, policy.max_attempts);
         let entry = JournalEntry::Retrying { error: error.into(), due };
-        return Draft::row(RowDraft::of(node, call.attempt, summary, entry));
+        return Draft { usage, ..Draft::row(RowDraft::of(node, call.attempt, summary, entry)) };
     }
     let mut row = failed_row(run, node, call.attempt, StepError::from(error));
     if let JournalEntry::Finished(outcome) = &mut row.entry {
@@ -281,12 +282,13 @@ fn failed(run: &Run, call: &Call, error: ToolFailure, now: Timestamp) -> Draft {
             outcome.metadata.insert("sawRow".to_owned(), json!(call.saw));
         }
         outcome.effect = Some(effect);
+        outcome.usage = usage;
         outcome.possible_duplicate = call.possible_duplicate;
         // What a failure says may be the receiver's own words.
         let foreign = matches!(&call.target, Target::Tool(prepared) if prepared.spec().untrusted_output);
         outcome.tainted = foreign || call.tainted;
     }
-    Draft::row(row)
+    Draft { usage, ..Draft::row(row) }
 }
 
 /// Looks at a node all of whose lists rest: it ends, or its loop goes on.

@@ -10,6 +10,7 @@ use kybern_core::model::{FinishReason, ModelMessage, ModelRequest, ModelTimeouts
 use kybern_core::money::{NanoUsd, Tokens, Usage};
 use kybern_core::plan::StepKind;
 use kybern_core::ports::{StepHandler, ToolContext};
+use kybern_core::task::{Commit, CommitRefused};
 use kybern_core::tool::{ToolFailure, ToolOutcome};
 use serde_json::{Map, Value};
 
@@ -50,6 +51,19 @@ impl Decisions {
         Ok(Some((id, None)))
     }
 
+    /// Looks whether the step is still this worker's: one that has slept through its lease must not spend for it.
+    async fn still_held(&self, context: &ToolContext) -> Result<(), Error> {
+        let Some(lease) = &context.lease else { return Ok(()) };
+        let nothing = Commit { at: self.models.inner.clock.now(), ..Commit::default() };
+        match self.models.inner.store.commit(lease, nothing).await {
+            Ok(_) => Ok(()),
+            Err(CommitRefused::Store(error)) => Err(error),
+            Err(refused @ (CommitRefused::Fenced | CommitRefused::RecordChanged { .. })) => {
+                Err(Error::new(ErrorCode::Conflict, refused.to_string()))
+            }
+        }
+    }
+
     async fn ask(&self, context: &ToolContext, messages: Vec<ModelMessage>, schema: &Value) -> Result<Answered, Error> {
         let caller = Caller {
             scope: context.scope,
@@ -58,6 +72,7 @@ impl Decisions {
             request: None,
             tree: self.tree(context).await?,
         };
+        self.still_held(context).await?;
         let settings = self.models.settings();
         let request = ModelRequest {
             messages,
@@ -147,11 +162,12 @@ impl StepHandler for Decisions {
             vec![ModelMessage::text(Role::System, DECISION.text), ModelMessage::text(Role::User, question)];
         let mut usage = Usage::default();
         for last in [false, true] {
-            let answered = self.ask(context, messages.clone(), &schema).await.map_err(|error| failed(&error))?;
+            let answered = self.ask(context, messages.clone(), &schema).await;
+            let answered = answered.map_err(|error| failed(&error).used(usage))?;
             usage = spent(usage, &answered);
+            let failure = |message: String| ToolFailure::permanent(message).code(ErrorCode::Model).used(usage);
             if answered.reply.finish == FinishReason::ContentFilter || answered.reply.finish == FinishReason::Refusal {
-                let message = format!("{} refused to decide", answered.model);
-                return Err(ToolFailure::permanent(message).code(ErrorCode::Model));
+                return Err(failure(format!("{} refused to decide", answered.model)));
             }
             match judge(&answered, &schema) {
                 Ok(data) => {
@@ -159,8 +175,8 @@ impl StepHandler for Decisions {
                     return Ok(ToolOutcome { usage, ..ToolOutcome::new(data, summary) });
                 }
                 Err(faults) if last => {
-                    let message = format!("{} gave no answer that fits the schema: {}", answered.model, said(&faults));
-                    return Err(ToolFailure::permanent(message).code(ErrorCode::Model));
+                    let faults = said(&faults);
+                    return Err(failure(format!("{} gave no answer that fits the schema: {faults}", answered.model)));
                 }
                 Err(faults) => {
                     messages.push(ModelMessage::text(Role::Assistant, answered.reply.text()));

@@ -9,6 +9,7 @@ mod breaker;
 mod call;
 mod decision;
 mod estimate;
+mod policy;
 mod prompt;
 mod registry;
 mod retry;
@@ -16,8 +17,10 @@ mod route;
 mod run;
 mod service;
 mod stream;
+mod tokens;
 
 pub(crate) use decision::handler as decisions;
+pub(crate) use policy::Policies;
 pub(crate) use registry::Registry;
 pub(crate) use retry::RetryBudget;
 pub(crate) use service::Inner;

@@ -127,6 +127,11 @@ impl Registry {
         Self { providers, bare }
     }
 
+    /// The names of all providers.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.providers.iter().map(|provider| provider.name())
+    }
+
     /// The providers that can be asked to converse.
     pub(crate) fn conversing(&self) -> impl Iterator<Item = &Arc<Provider>> {
         let converses = |spec: &Arc<ModelSpec>| spec.kind == ModelKind::Chat;

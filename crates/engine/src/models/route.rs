@@ -1,8 +1,11 @@
 //! Which models are asked, and in which order. Pure: what is measured comes in as numbers.
 
-use kybern_core::model::{Abilities, ModelKind, ModelRequest};
+use std::sync::Arc;
+
+use kybern_core::model::{Abilities, ModelKind, ModelPolicy, ModelRequest};
 use kybern_core::time::{Millis, Timestamp};
 
+use super::policy;
 use super::registry::{Candidate, Registry};
 
 /// By what a model is chosen.
@@ -47,8 +50,8 @@ pub(crate) struct Wanted {
     pub(crate) needs: Abilities,
     /// The tokens that must fit into its window, the reply included.
     pub(crate) tokens: u64,
-    /// The providers that the tenant allows; `None` allows all.
-    pub(crate) allowed: Option<Vec<String>>,
+    /// The providers that the tenant allows.
+    pub(crate) policy: Arc<ModelPolicy>,
 }
 
 /// Why nobody can be asked.
@@ -60,6 +63,8 @@ pub(crate) enum Unroutable {
     Unknown(String),
     /// The tenant does not allow its provider.
     NotAllowed(String),
+    /// The tenant allows none of the configured providers.
+    NoneAllowed,
     /// It cannot do what the request asks for.
     Unable(String),
     /// The conversation does not fit into any that could be chosen.
@@ -80,9 +85,11 @@ pub(crate) fn candidates(
     if registry.conversing().next().is_none() {
         return Err(Unroutable::NoProvider);
     }
-    let allowed = |candidate: &Candidate| {
-        wanted.allowed.as_ref().is_none_or(|all| all.iter().any(|name| name == candidate.provider.name()))
-    };
+    let may = |name: &str| policy::allows(&wanted.policy, name);
+    if !registry.conversing().any(|provider| may(provider.name())) {
+        return Err(Unroutable::NoneAllowed);
+    }
+    let allowed = |candidate: &Candidate| may(candidate.provider.name());
     let mut chosen = match route {
         Route::Named(name) => vec![named(registry, name, wanted, &allowed)?],
         Route::Cheapest | Route::Fastest | Route::Smartest | Route::Balanced | Route::Default | Route::Fallback => {
@@ -177,8 +184,8 @@ fn worth(quality: u64, price: u64) -> u64 {
 }
 
 /// What a request needs of a model, with the tokens that it takes at most.
-pub(crate) fn wanted(request: &ModelRequest, tokens: u64, allowed: Option<Vec<String>>) -> Wanted {
-    Wanted { needs: request.needs(), tokens, allowed }
+pub(crate) fn wanted(request: &ModelRequest, tokens: u64, policy: Arc<ModelPolicy>) -> Wanted {
+    Wanted { needs: request.needs(), tokens, policy }
 }
 
 #[cfg(test)]

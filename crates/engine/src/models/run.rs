@@ -10,7 +10,7 @@ use kybern_core::model::{FinishReason, ModelFailure, TokenUsage};
 use kybern_core::money::{NanoUsd, Tokens};
 use kybern_core::ports::ReserveRefused;
 use kybern_core::time::{Millis, Timestamp};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::call::{Caller, Try};
 use super::registry::Candidate;
@@ -27,6 +27,16 @@ pub(crate) enum Next {
     Again,
     /// It is not.
     Another,
+}
+
+/// How what is reserved ends.
+enum End {
+    /// With an answer.
+    Answered(Option<FinishReason>),
+    /// With a call that failed and may have cost something, and why.
+    Failed(Option<Value>),
+    /// With nothing but refused calls.
+    Refused,
 }
 
 /// A question on its way. Dropped with something reserved, that is settled at its estimate: nobody knows what the
@@ -53,6 +63,13 @@ struct Held {
     model: String,
     /// Whether a provider may have begun to work for it.
     asked: bool,
+    /// The calls that cost nothing, because the provider refused them or was not reached.
+    refused: Vec<Value>,
+}
+
+/// What the audit keeps of a failure: never the provider's own words.
+pub(crate) fn outline(failure: &ModelFailure) -> Value {
+    json!({"code": failure.kind.code(), "status": failure.status})
 }
 
 impl Run {
@@ -101,7 +118,7 @@ impl Run {
             expires_at: self.deadline.max(now).plus(AFTERWARDS),
         };
         // Whoever gives up while it is being written gives it back: the store keeps the order of a tenant's writes.
-        self.held = Some(Held { id, estimate, model: candidate.key(), asked: false });
+        self.held = Some(Held { id, estimate, model: candidate.key(), asked: false, refused: Vec::new() });
         let reserved = self.inner.ledger.reserve(self.caller.scope, &new).await;
         reserved.map_err(|why| {
             let error = match why {
@@ -140,11 +157,16 @@ impl Run {
     /// After a failure: settles what the call may have cost, and waits until the model may be asked again.
     pub(crate) async fn failed(&mut self, candidate: &Candidate, failure: ModelFailure, retry: &mut u32) -> Next {
         candidate.provider.failed(&failure, self.inner.clock.now());
-        if failure.kind.may_have_cost() || failure.usage.is_some() {
-            let known = failure.usage.map(|usage| (usage, candidate.spec.prices));
-            self.settle_failed(known.map(|(usage, prices)| (usage, prices.map_or(NanoUsd(0), |p| p.cost(&usage)))));
-        } else if let Some(held) = &mut self.held {
+        if let Some(held) = &mut self.held {
             held.asked = false;
+            held.refused.push(outline(&failure));
+        }
+        if failure.kind.may_have_cost() || failure.usage.is_some() {
+            // It has cost something, so it is the one that is settled.
+            let why = self.held.as_mut().and_then(|held| held.refused.pop());
+            let known = failure.usage.map(|usage| (usage, candidate.spec.prices));
+            let known = known.map(|(usage, prices)| (usage, prices.map_or(NanoUsd(0), |p| p.cost(&usage))));
+            self.settle_failed(known, why);
         }
         *retry += 1;
         let pause = retry::pause(&failure, *retry, self.inner.random.unit(), self.left());
@@ -165,8 +187,11 @@ impl Run {
         last.is_none_or(|failure| failure.kind.may_fall_back()) && self.left() >= retry::SHORTEST
     }
 
-    /// Gives back what is reserved for a model that will not be asked.
+    /// Gives back what is reserved for a model that will not be asked (again). Calls that it refused leave their trace.
     pub(crate) fn let_go(&mut self) {
+        if self.held.as_ref().is_some_and(|held| !held.refused.is_empty()) {
+            return self.end(TokenUsage::default(), NanoUsd(0), End::Refused);
+        }
         let Some(held) = self.held.take() else { return };
         let (inner, scope) = (Arc::clone(&self.inner), self.caller.scope);
         self.inner.spawned.spawn(async move {
@@ -192,25 +217,34 @@ impl Run {
     /// Settles the reservation to what the answer took.
     pub(crate) fn settle(&mut self, candidate: &Candidate, usage: TokenUsage, finish: Option<FinishReason>) {
         let cost = candidate.spec.prices.map_or(NanoUsd(0), |prices| prices.cost(&usage));
-        self.end(usage, cost, finish, false);
+        self.end(usage, cost, End::Answered(finish));
     }
 
     /// Settles the reservation of a call that failed: to what is known, or else to its estimate.
-    pub(crate) fn settle_failed(&mut self, known: Option<(TokenUsage, NanoUsd)>) {
+    pub(crate) fn settle_failed(&mut self, known: Option<(TokenUsage, NanoUsd)>, why: Option<Value>) {
         let estimate = self.held.as_ref().map(|held| held.estimate).unwrap_or_default();
         let guessed = TokenUsage { input: estimate.tokens().0, estimated: true, ..TokenUsage::default() };
         let (usage, cost) = known.unwrap_or((guessed, estimate.cost()));
-        self.end(usage, cost, None, true);
+        self.end(usage, cost, End::Failed(why));
     }
 
     /// In the background: the answer does not wait for it, and until it is done the estimate stays reserved.
-    fn end(&mut self, usage: TokenUsage, cost: NanoUsd, finish: Option<FinishReason>, failed: bool) {
-        let Some(held) = self.held.take() else { return };
+    fn end(&mut self, usage: TokenUsage, cost: NanoUsd, end: End) {
+        let Some(mut held) = self.held.take() else { return };
+        let refused = u32::try_from(held.refused.len()).unwrap_or(u32::MAX);
+        let (calls, finish, failed) = match end {
+            End::Answered(finish) => (1, finish, false),
+            End::Failed(why) => {
+                held.refused.extend(why);
+                (1, None, true)
+            }
+            End::Refused => (0, None, false),
+        };
         self.spent = NanoUsd(self.spent.0.saturating_add(cost.0));
         let now = self.inner.clock.now();
         let tokens = Tokens(usage.input.saturating_add(usage.output));
-        let actual = kybern_core::budget::Amount::new(cost, tokens, 1);
-        let settlement = Settlement { id: held.id, actual, tokens: usage, failed, at: now };
+        let actual = kybern_core::budget::Amount::new(cost, tokens, calls);
+        let settlement = Settlement { id: held.id, actual, tokens: usage, failed, refused, at: now };
         let event = AuditEvent {
             action: "model.call".to_owned(),
             actor: self.caller.label.clone(),
@@ -222,7 +256,8 @@ impl Run {
                 "outputTokens": usage.output,
                 "estimated": usage.estimated,
                 "costNanos": cost,
-                "failed": failed,
+                "failed": failed || calls == 0,
+                "failures": held.refused,
                 "finish": finish,
                 "durationMs": now.since(self.begun),
                 "task": self.caller.tree.map(|(task, _)| task),
@@ -251,7 +286,7 @@ impl Run {
 impl Drop for Run {
     fn drop(&mut self) {
         match &self.held {
-            Some(held) if held.asked => self.settle_failed(None),
+            Some(held) if held.asked => self.settle_failed(None, None),
             Some(_) => self.let_go(),
             None => {}
         }

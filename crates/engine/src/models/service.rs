@@ -11,6 +11,7 @@ use kybern_core::model::{
 use kybern_core::money::Tokens;
 use kybern_core::ports::{Clock, IdSource, Random, Store, TokenCounter};
 use kybern_core::task::WorkerId;
+use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
 use tokio_util::task::TaskTracker;
 
@@ -18,6 +19,7 @@ use crate::budget::ledger::Ledger;
 
 use super::call::{Answered, Ask, Caller};
 use super::estimate;
+use super::policy::{self, Policies};
 use super::registry::{Candidate, Provider, ProviderParts, Registry};
 use super::retry::RetryBudget;
 use super::route::{self, Route, Unroutable};
@@ -28,7 +30,7 @@ use super::stream::Streaming;
 const MAX_OUTPUT: u32 = 4_000;
 
 /// Whose vectors are meant when nobody names a model.
-const BUILT_IN: &str = "builtin";
+pub(crate) const BUILT_IN: &str = "builtin";
 
 /// What an operator may set.
 #[derive(Clone, Debug)]
@@ -71,6 +73,7 @@ pub(crate) struct Inner {
     pub(crate) settings: ModelSettings,
     pub(crate) again: RetryBudget,
     pub(crate) counter: Option<Arc<dyn TokenCounter>>,
+    pub(crate) policies: Policies,
 }
 
 /// The way to the models. Cheap to clone.
@@ -107,18 +110,27 @@ fn ask_whole<'a>(
 }
 
 impl ModelService {
-    /// Every known model, in the order of the configuration.
-    #[must_use]
-    pub fn models(&self) -> Vec<ModelView> {
-        let of = |candidate: Candidate| ModelView {
-            key: candidate.key(),
-            provider: candidate.provider.name().to_owned(),
-            spec: (*candidate.spec).clone(),
-            health: candidate.provider.health(),
-            latency: candidate.provider.latency(),
-        };
+    /// Every known model that the tenant allows, in the order of the configuration.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn models(&self, scope: TenantScope) -> Result<Vec<ModelView>> {
+        let policy = self.inner.policy(scope).await?;
         let registry = &self.inner.registry;
-        registry.all(ModelKind::Chat).chain(registry.all(ModelKind::Embedding)).map(of).collect()
+        let all = registry.all(ModelKind::Chat).chain(registry.all(ModelKind::Embedding));
+        Ok(all.filter(|candidate| policy::allows(&policy, candidate.provider.name())).map(view).collect())
+    }
+
+    /// The model that can be named so, also where its provider does not list it; `None` when the tenant does not allow
+    /// its provider.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn named(&self, scope: TenantScope, name: &str) -> Result<Option<ModelView>> {
+        let policy = self.inner.policy(scope).await?;
+        let registry = &self.inner.registry;
+        let found = registry.find(name, ModelKind::Chat).or_else(|| registry.find(name, ModelKind::Embedding));
+        Ok(found.filter(|candidate| policy::allows(&policy, candidate.provider.name())).map(view))
     }
 
     /// The names of the providers whose models converse.
@@ -175,6 +187,10 @@ impl ModelService {
         let model = if model.is_empty() { BUILT_IN } else { model };
         let unknown = || refused(&Unroutable::Unknown(model.to_owned()));
         let candidate = self.inner.registry.find(model, ModelKind::Embedding).ok_or_else(unknown)?;
+        let provider = candidate.provider.name();
+        if !policy::allows(self.inner.policy(caller.scope).await?.as_ref(), provider) {
+            return Err(refused(&Unroutable::NotAllowed(provider.to_owned())));
+        }
         request.model.clone_from(&candidate.spec.name);
         let bytes: u64 = request.texts.iter().map(|text| u64::try_from(text.len()).unwrap_or(u64::MAX)).sum();
         let timeouts = self.inner.settings.timeouts;
@@ -211,7 +227,8 @@ impl ModelService {
         let inner = &self.inner;
         let output = ask.request.max_output_tokens.unwrap_or(MAX_OUTPUT);
         let about = estimate::about(&ask.request);
-        let wanted = route::wanted(&ask.request, about.saturating_add(u64::from(output)), None);
+        let policy = inner.policy(caller.scope).await?;
+        let wanted = route::wanted(&ask.request, about.saturating_add(u64::from(output)), policy);
         let chain = if ask.may_fall_back { inner.settings.fallback.as_slice() } else { &[] };
         let by = if ask.route == Route::Default { &inner.settings.default } else { &ask.route };
         let found = route::candidates(&inner.registry, by, &wanted, chain, inner.clock.now());
@@ -298,6 +315,16 @@ impl ModelService {
     }
 }
 
+fn view(candidate: Candidate) -> ModelView {
+    ModelView {
+        key: candidate.key(),
+        provider: candidate.provider.name().to_owned(),
+        spec: (*candidate.spec).clone(),
+        health: candidate.provider.health(),
+        latency: candidate.provider.latency(),
+    }
+}
+
 /// The error of a question that no model is asked.
 pub(crate) fn refused(why: &Unroutable) -> Error {
     let unprocessable = |message: String| Error::new(ErrorCode::Unprocessable, message);
@@ -311,8 +338,15 @@ pub(crate) fn refused(why: &Unroutable) -> Error {
             Error::new(ErrorCode::NotFound, format!("there is no model {model:?}; GET /v1/models lists them"))
         }
         Unroutable::NotAllowed(provider) => {
-            Error::new(ErrorCode::PermissionDenied, format!("this tenant may not use the provider {provider}"))
+            let message = format!(
+                "this tenant does not allow the provider {provider}: an admin may, with PUT /api/models/policy"
+            );
+            Error::new(ErrorCode::PermissionDenied, message)
         }
+        Unroutable::NoneAllowed => Error::new(
+            ErrorCode::PermissionDenied,
+            "this tenant allows none of the configured providers: an admin may, with PUT /api/models/policy",
+        ),
         Unroutable::Unable(model) => {
             unprocessable(format!("{model} cannot do what the request asks for: tools, images or a JSON schema"))
         }

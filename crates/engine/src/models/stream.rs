@@ -5,11 +5,11 @@ use kybern_core::error::{Error, Result};
 use kybern_core::model::{FinishReason, ModelEvent, ModelFailure, ModelRequest, ModelTimeouts, TokenUsage};
 use kybern_core::money::NanoUsd;
 use kybern_core::ports::ModelStream;
+use serde_json::Value;
 
-use super::call::Try;
 use super::estimate;
 use super::registry::{Candidate, Provider};
-use super::run::Run;
+use super::run::{Run, outline};
 
 /// A stream whose first pieces are there.
 pub(crate) struct Begun {
@@ -54,12 +54,6 @@ impl Streaming {
         self.candidate.key()
     }
 
-    /// The calls that were made, the answering one last.
-    #[must_use]
-    pub fn tries(&self) -> &[Try] {
-        self.run.tries()
-    }
-
     /// What it took; known at the end.
     #[must_use]
     pub fn usage(&self) -> Option<TokenUsage> {
@@ -96,7 +90,7 @@ impl Streaming {
             Err(failure) => {
                 self.ended = true;
                 self.usage = failure.usage.or(self.usage);
-                self.settle(None);
+                self.settle(None, Some(outline(&failure)));
                 Err(Error::from(failure))
             }
         }
@@ -109,10 +103,10 @@ impl Streaming {
                 ModelEvent::Reasoning(reasoning) => reasoning.text.len(),
                 ModelEvent::CallArguments { fragment, .. } => fragment.len(),
                 ModelEvent::CallBegun { name, .. } => name.len(),
-                ModelEvent::Started { .. } => 0,
+                ModelEvent::Started { .. } | ModelEvent::Logprobs(_) => 0,
                 ModelEvent::Finished { finish, usage } => {
                     self.usage = *usage;
-                    self.settle(Some(*finish));
+                    self.settle(Some(*finish), None);
                     0
                 }
             };
@@ -122,7 +116,7 @@ impl Streaming {
 
     /// At its end to what the provider says, or else to what can be seen. Broken or dropped before it, to what the
     /// provider has said, or else to what was reserved: what it thought and did not show, nobody knows.
-    fn settle(&mut self, finish: Option<FinishReason>) {
+    fn settle(&mut self, finish: Option<FinishReason>, why: Option<Value>) {
         let seen = TokenUsage {
             input: self.run.about,
             output: estimate::of_bytes(self.written),
@@ -137,9 +131,9 @@ impl Streaming {
             }
             (None, Some(usage)) => {
                 let cost = self.candidate.spec.prices.map_or(NanoUsd(0), |prices| prices.cost(&usage));
-                self.run.settle_failed(Some((usage, cost)));
+                self.run.settle_failed(Some((usage, cost)), why);
             }
-            (None, None) => self.run.settle_failed(None),
+            (None, None) => self.run.settle_failed(None, why),
         }
     }
 }
@@ -147,6 +141,6 @@ impl Streaming {
 impl Drop for Streaming {
     fn drop(&mut self) {
         // Nothing happens when it is settled already.
-        self.settle(None);
+        self.settle(None, None);
     }
 }

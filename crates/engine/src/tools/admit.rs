@@ -147,6 +147,7 @@ pub(crate) fn settle(
         actual: Amount::new(cost, Tokens(0), 1),
         tokens: TokenUsage::default(),
         failed: result.is_err(),
+        refused: 0,
         at: inner.clock.now(),
     };
     let detail = json!({

@@ -1,15 +1,17 @@
 //! `decision` steps: one question by a schema, one repair, and what they cost.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use futures::FutureExt as _;
 use kybern_core::error::ErrorCode;
 use kybern_core::model::{ModelFailureKind, ModelRequest, ModelSpec, Prices, Role};
 use kybern_core::money::{NanoUsd, Tokens};
-use kybern_core::ports::AuditStore as _;
-use kybern_core::task::TaskStatus;
+use kybern_core::ports::{AuditStore as _, TaskStore as _};
+use kybern_core::task::{TaskStatus, WorkerId};
 use kybern_core::time::Millis;
 use kybern_engine::models::ProviderParts;
 use kybern_engine::task::SubmitRequest;
+use kybern_testkit::MemStore;
 use kybern_testkit::models::{Scripted, ScriptedModel};
 use serde_json::{Value, json};
 
@@ -86,6 +88,8 @@ fn a_model_that_does_not_learn_fails_the_step() {
         let task = live.proven(id).await;
         let error = task.error.unwrap();
         assert_eq!((task.status, error.code, model.count()), (TaskStatus::Failed, ErrorCode::Model, 2));
+        let spent = (task.usage.input_tokens, task.usage.output_tokens, task.usage.cost_nanos);
+        assert_eq!(spent, (Tokens(20), Tokens(10), NanoUsd(40)), "what failed has cost all the same");
         assert!(error.message.contains("/queue"), "{}", error.message);
     });
 }
@@ -119,6 +123,34 @@ fn what_may_pass_is_tried_again_by_the_step() {
         steps[0]["retry"] = json!({"maxAttempts": 2, "initialDelayMs": 60_000});
         let id = live.begin(plan(steps), json!({"what": "x"})).await;
         assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
+    });
+}
+
+#[test]
+fn who_has_lost_the_lease_does_not_spend_again() {
+    let store: Arc<OnceLock<Arc<MemStore>>> = Arc::default();
+    let known = Arc::clone(&store);
+    let model = Arc::new(ScriptedModel::new("one", move |n, _| {
+        if n == 0 {
+            // While the model thinks, another worker takes the task over.
+            let (store, thief, length) = (known.get().unwrap(), WorkerId::new("thief"), Millis(3_600_000));
+            let now = kybern_testkit::SimClock::START;
+            store.take_over(now).now_or_never().unwrap().unwrap();
+            let later = now.plus(Millis(86_400_000));
+            let stolen = store.claim_due(&thief, 10, length, later).now_or_never().unwrap().unwrap();
+            assert_eq!(stolen.len(), 1);
+        }
+        Scripted::text("no decision", 10, 5)
+    }));
+    let world = world(&model).set(|settings| settings.heartbeat = Millis(3_600_000));
+    store.set(Arc::clone(&world.store)).unwrap();
+    world.run(async |live| {
+        live.begin(plan(decide()), json!({"what": "x"})).await;
+        while model.count() == 0 {
+            crate::outside::pause(Millis(1)).await;
+        }
+        crate::outside::pause(Millis(1_000)).await;
+        assert_eq!(model.count(), 1, "the answer did not fit, and somebody else asks again");
     });
 }
 

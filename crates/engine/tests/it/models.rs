@@ -1,5 +1,8 @@
 //! The way to the models: routes, tries, fallbacks, and what is reserved and settled for them.
 
+mod policy;
+mod traces;
+
 use std::sync::Arc;
 
 use kybern_core::budget::{Amount, Budget, BudgetSubject, Limits, Period, UsageFilter, UsageLine, Window};

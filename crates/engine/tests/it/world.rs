@@ -87,6 +87,7 @@ pub struct World {
     tools: Vec<Arc<dyn Tool>>,
     providers: Vec<ProviderParts>,
     counter: Option<Arc<dyn kybern_core::ports::TokenCounter>>,
+    fallback: Vec<String>,
     /// The tool that the processes started from now on do not have.
     pub missing: Mutex<Option<&'static str>>,
     ids: Arc<SeededIds>,
@@ -128,6 +129,7 @@ impl World {
             tools: all,
             providers: Vec::new(),
             counter: None,
+            fallback: Vec::new(),
             missing: Mutex::default(),
             ids,
             doom,
@@ -163,6 +165,12 @@ impl World {
     /// The same world with these language models.
     pub fn asking(mut self, providers: Vec<ProviderParts>) -> Self {
         self.providers = providers;
+        self
+    }
+
+    /// The same world, in which these models are asked when the chosen one fails.
+    pub fn falling_back(mut self, models: impl IntoIterator<Item = &'static str>) -> Self {
+        self.fallback = models.into_iter().map(str::to_owned).collect();
         self
     }
 
@@ -237,7 +245,7 @@ impl World {
             decisions: None,
             models: ModelParts {
                 providers: self.providers.clone(),
-                settings: ModelSettings::default(),
+                settings: ModelSettings { fallback: self.fallback.clone(), ..ModelSettings::default() },
                 counter: self.counter.clone(),
             },
             worker: WorkerId::new(&format!("worker-{life}")),

@@ -23,4 +23,6 @@ mod samples;
 #[cfg(test)]
 mod server;
 #[cfg(test)]
+mod spending;
+#[cfg(test)]
 mod storm;

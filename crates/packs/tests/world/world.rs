@@ -200,6 +200,7 @@ impl World {
             user: None,
             task: Some(TaskId::from_uuid(Uuid::from_u128(77))),
             step: Some(StepId::trusted("step")),
+            lease: None,
             channel: self.channel,
             input: self.input.as_str().into(),
             payload: Arc::new(self.payload.clone()),

@@ -208,8 +208,14 @@ pub(crate) async fn list(
     query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?, "budgets")?;
-    let budgets = state.engine.budgets(actor.scope()).await?;
-    Ok(Json(paging.cut(budgets, |view| view.budget.id.to_string(), |view| describe(&view))))
+    // One more than the page: whether there is a next one.
+    let mut budgets = state.engine.budgets(actor.scope(), paging.after()?, paging.limit + 1).await?;
+    let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
+    let more = budgets.len() > limit;
+    budgets.truncate(limit);
+    let next = budgets.last().filter(|_| more).map(|view| view.budget.id.to_string());
+    let items: Vec<Value> = budgets.iter().map(describe).collect();
+    Ok(Json(paging.answer(&items, next.as_deref())))
 }
 
 /// Show a budget

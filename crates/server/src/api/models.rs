@@ -5,16 +5,21 @@ use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use kybern_core::error::{Error, ErrorCode};
+use kybern_core::model::ModelPolicy;
 use kybern_core::time::Millis;
 use kybern_engine::models::{Ask, Caller as ModelCaller, Route};
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
 
 use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
-use crate::extract::JsonBody;
-use crate::openai::{self, ChatBody, EmbeddingBody};
+use crate::extract::{JsonBody, PathArgs};
+use crate::openai::{self, ChatBody, EmbeddingBody, Wanted};
 use crate::request::Asked;
-use crate::schema::model::{ChatCompletionSchema, EmbeddingListSchema, ModelListSchema};
+use crate::schema::model::{
+    ChatCompletionSchema, EmbeddingListSchema, ModelEntrySchema, ModelListSchema, ModelPolicySchema,
+};
 use crate::state::AppState;
 
 /// Ask a model
@@ -47,7 +52,7 @@ pub(crate) async fn chat(
     if streams {
         let permit = state.streams.clone().try_acquire_owned().map_err(|_| crowded())?;
         let streaming = models.stream(&caller, ask).await?;
-        return Ok(openai::events(streaming, (&asked.shown, created), tells_usage, permit));
+        return Ok(openai::events(&state, streaming, (&asked.shown, created), tells_usage, permit));
     }
     let answered = models.complete(&caller, ask).await?;
     let mut response = Json(openai::completion(&answered, &asked.shown, created)).into_response();
@@ -68,12 +73,81 @@ fn crowded() -> Problem {
 
 /// List models
 ///
-/// OpenAI's list: every known model of the configured providers, and the strategies that choose among them.
+/// OpenAI's list: every known model of the providers that the tenant allows, and the strategies that choose among them.
 #[utoipa::path(get, path = "/v1/models", operation_id = "list_models",
     tag = "models",
     responses((status = 200, description = "The models", body = ModelListSchema)))]
-pub(crate) async fn list(State(state): State<AppState>, _caller: Caller) -> Json<Value> {
-    Json(openai::model_list(&state.engine.models().models()))
+pub(crate) async fn list(State(state): State<AppState>, Caller(actor): Caller) -> ApiResult<Json<Value>> {
+    let models = state.engine.models().models(actor.scope()).await?;
+    Ok(Json(openai::model_list(&models)))
+}
+
+/// Show a model
+///
+/// One entry of OpenAI's list. The id has a slash and is written into the path as it is: `/v1/models/openai/gpt-5.4`.
+#[utoipa::path(get, path = "/v1/models/{id}", operation_id = "show_model",
+    tag = "models",
+    params(("id" = String, Path, description = "`provider/model`, or a strategy")),
+    responses((status = 200, description = "The model", body = ModelEntrySchema)))]
+pub(crate) async fn show(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<Json<Value>> {
+    let id = path.text("id")?;
+    let models = state.engine.models();
+    let mut known = models.models(actor.scope()).await?;
+    known.extend(models.named(actor.scope(), id).await?);
+    match openai::model_entry(&known, id) {
+        Some(entry) => Ok(Json(entry)),
+        None => Err(Error::not_found("model", id).into()),
+    }
+}
+
+/// What of the policy callers see.
+fn describe(state: &AppState, policy: &ModelPolicy) -> Json<Value> {
+    Json(json!({"providers": policy.providers, "configured": state.engine.models().configured()}))
+}
+
+/// Show which providers may be asked
+///
+/// The tenant's own rule. It holds for the models that a caller names, for those that a strategy chooses, for every
+/// fallback and for embeddings. The built-in table of embeddings is no provider: nothing leaves the server for it.
+#[utoipa::path(get, path = "/api/models/policy", operation_id = "show_model_policy",
+    tag = "models",
+    responses((status = 200, description = "The rule", body = ModelPolicySchema)))]
+pub(crate) async fn policy(State(state): State<AppState>, Caller(actor): Caller) -> ApiResult<Json<Value>> {
+    let policy = state.engine.models().policy(actor.scope()).await?;
+    Ok(describe(&state, &policy))
+}
+
+/// Which providers a tenant allows.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, expecting = "an object")]
+#[schema(as = ModelPolicyRequest, example = json!({"providers": ["openai"]}))]
+pub(crate) struct PolicyBody {
+    /// The names of configured providers; null allows all of them, an empty list none.
+    #[serde(deserialize_with = "Option::deserialize")]
+    #[schema(required)]
+    providers: Option<Vec<String>>,
+}
+
+/// Say which providers may be asked
+///
+/// It holds from the next call on; other processes on the same database follow within five seconds. A call that has
+/// begun goes on.
+#[utoipa::path(put, path = "/api/models/policy", operation_id = "set_model_policy",
+    tag = "models",
+    request_body = PolicyBody,
+    responses((status = 200, description = "The rule", body = ModelPolicySchema)))]
+pub(crate) async fn set_policy(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    body: JsonBody<PolicyBody>,
+) -> ApiResult<Json<Value>> {
+    let policy = ModelPolicy { providers: body.value.providers };
+    let policy = state.engine.models().set_policy(&actor, policy).await?;
+    Ok(describe(&state, &policy))
 }
 
 /// Embed texts
@@ -89,7 +163,10 @@ pub(crate) async fn embed(
     body: JsonBody<EmbeddingBody>,
 ) -> ApiResult {
     let model = body.value.model.clone();
-    let (request, as_base64) = body.value.request()?;
+    let Wanted { mut request, tokens, as_base64 } = body.value.request()?;
+    if let Some(tokens) = tokens {
+        request.texts = state.engine.models().texts(&model, tokens).await?;
+    }
     let (embedded, model) = state.engine.models().embed(&ModelCaller::of(&actor), &model, request).await?;
     let mut response = Json(openai::embedding_list(&embedded, &model, as_base64)).into_response();
     named(&mut response, &model);

@@ -41,6 +41,13 @@ impl Frames {
             ModelEvent::CallArguments { index, fragment } => {
                 self.delta(&json!({"tool_calls": [{"index": index, "function": {"arguments": fragment}}]}), out);
             }
+            ModelEvent::Logprobs(logprobs) => {
+                out.extend_from_slice(self.head.as_bytes());
+                out.extend_from_slice(b"{\"index\":0,\"delta\":{},\"logprobs\":");
+                write(logprobs, out);
+                out.extend_from_slice(b",\"finish_reason\":null}");
+                out.extend_from_slice(self.tail.as_bytes());
+            }
             ModelEvent::Finished { finish, .. } => {
                 out.extend_from_slice(self.head.as_bytes());
                 out.extend_from_slice(b"{\"index\":0,\"delta\":{},\"logprobs\":null,\"finish_reason\":\"");

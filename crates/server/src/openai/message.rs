@@ -1,7 +1,7 @@
 //! Messages as OpenAI's clients write them.
 
 use kybern_core::error::Detail;
-use kybern_core::model::{Image, ModelMessage, Part, Reasoning, Role, ToolAnswer, ToolCall};
+use kybern_core::model::{Image, ImageDetail, ModelMessage, Part, Reasoning, Role, ToolAnswer, ToolCall};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 pub(crate) struct MessageBody {
     /// `system`, `developer`, `user`, `assistant` or `tool`.
     role: String,
-    /// Text, or a list of parts `{"type":"text","text"}` and `{"type":"image_url","image_url":{"url"}}`.
+    /// Text, or a list of parts `{"type":"text","text"}` and `{"type":"image_url","image_url":{"url","detail"}}`.
     #[serde(default)]
     #[schema(value_type = Option<serde_json::Value>)]
     content: Option<Content>,
@@ -58,7 +58,11 @@ struct ContentPart {
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum ImageUrl {
-    Object { url: String },
+    Object {
+        url: String,
+        #[serde(default)]
+        detail: Option<String>,
+    },
     Bare(String),
 }
 
@@ -160,8 +164,12 @@ fn message(n: usize, body: MessageBody, faults: &mut Vec<Detail>) -> Option<Mode
 fn part(part: ContentPart, role: Role) -> Result<Part, String> {
     match (part.kind.as_str(), part.text, part.image_url, part.refusal) {
         ("text", Some(text), _, _) | ("refusal", _, _, Some(text)) => Ok(Part::Text { text }),
-        ("image_url", _, Some(ImageUrl::Object { url } | ImageUrl::Bare(url)), _) if role == Role::User => {
-            image(&url).map(Part::Image)
+        ("image_url", _, Some(given), _) if role == Role::User => {
+            let (url, detail) = match given {
+                ImageUrl::Object { url, detail } => (url, detail),
+                ImageUrl::Bare(url) => (url, None),
+            };
+            image(&url, self::detail(detail.as_deref())?).map(Part::Image)
         }
         ("image_url", _, Some(_), _) => Err("only a user's message has images".to_owned()),
         ("text" | "image_url" | "refusal", ..) => Err(format!("a part of type {:?} lacks its member", part.kind)),
@@ -169,10 +177,19 @@ fn part(part: ContentPart, role: Role) -> Result<Part, String> {
     }
 }
 
-fn image(url: &str) -> Result<Image, String> {
+fn detail(word: Option<&str>) -> Result<Option<ImageDetail>, String> {
+    match word {
+        None | Some("auto") => Ok(None),
+        Some("low") => Ok(Some(ImageDetail::Low)),
+        Some("high") => Ok(Some(ImageDetail::High)),
+        Some(other) => Err(format!("{other:?} is no detail: use auto, low or high")),
+    }
+}
+
+fn image(url: &str, detail: Option<ImageDetail>) -> Result<Image, String> {
     let Some(data) = url.strip_prefix("data:") else {
         return if url.starts_with("https://") {
-            Ok(Image::Url { url: url.to_owned() })
+            Ok(Image::Url { url: url.to_owned(), detail })
         } else {
             Err("an image is an https URL, or a data URL with base64".to_owned())
         };
@@ -182,7 +199,7 @@ fn image(url: &str) -> Result<Image, String> {
     if !media_type.starts_with("image/") {
         return Err(format!("{media_type:?} is no image"));
     }
-    Ok(Image::Data { media_type: media_type.to_owned(), data: data.to_owned() })
+    Ok(Image::Data { media_type: media_type.to_owned(), data: data.to_owned(), detail })
 }
 
 /// Writes the functions' names into the answers that lack them: some providers want them.

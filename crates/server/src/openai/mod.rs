@@ -5,11 +5,13 @@
 //! provider has answered. Errors are those of the whole server, with the two members that OpenAI's clients look for.
 
 mod chunk;
+mod embedding;
 mod message;
 mod reply;
 mod request;
 mod stream;
 
-pub(crate) use reply::{completion, embedding_list, model_list};
-pub(crate) use request::{ChatBody, EmbeddingBody};
+pub(crate) use embedding::{EmbeddingBody, Wanted};
+pub(crate) use reply::{completion, embedding_list, model_entry, model_list};
+pub(crate) use request::ChatBody;
 pub(crate) use stream::events;

@@ -41,7 +41,7 @@ pub(crate) fn completion(answered: &Answered, request: &str, created: i64) -> Va
         "choices": [{
             "index": 0,
             "message": message(&answered.reply),
-            "logprobs": null,
+            "logprobs": answered.reply.logprobs,
             "finish_reason": finish(answered.reply.finish),
         }],
         "usage": usage(&answered.usage),
@@ -81,12 +81,20 @@ const STRATEGIES: [&str; 5] = ["balanced", "cheapest", "fastest", "smartest", "f
 
 /// The models that may be named.
 pub(crate) fn model_list(models: &[ModelView]) -> Value {
+    json!({"object": "list", "data": entries(models)})
+}
+
+/// One of them.
+pub(crate) fn model_entry(models: &[ModelView], id: &str) -> Option<Value> {
+    entries(models).into_iter().find(|entry| entry["id"] == id)
+}
+
+fn entries(models: &[ModelView]) -> Vec<Value> {
     let entry = |id: &str, owner: &str| json!({"id": id, "object": "model", "created": 0, "owned_by": owner});
     let strategies = STRATEGIES.iter().map(|name| entry(name, "kybern"));
     let chosen = models.iter().any(|model| model.spec.kind == ModelKind::Chat && model.spec.quality.is_some());
     let strategies = strategies.filter(|_| chosen);
-    let all: Vec<Value> = strategies.chain(models.iter().map(|model| entry(&model.key, &model.provider))).collect();
-    json!({"object": "list", "data": all})
+    strategies.chain(models.iter().map(|model| entry(&model.key, &model.provider))).collect()
 }
 
 /// Vectors.

@@ -1,7 +1,7 @@
 //! Requests as OpenAI's clients write them.
 
 use kybern_core::error::Detail;
-use kybern_core::model::{Effort, EmbedRequest, FunctionChoice, FunctionSpec, ModelRequest, OutputSchema};
+use kybern_core::model::{Effort, FunctionChoice, FunctionSpec, ModelRequest, OutputSchema};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
@@ -60,6 +60,12 @@ pub(crate) struct ChatBody {
     /// For replies that can be repeated.
     #[serde(default)]
     seed: Option<i64>,
+    /// Whether the reply says how likely its tokens were, where the provider tells.
+    #[serde(default)]
+    logprobs: Option<bool>,
+    /// With how many others that could have stood in the place of each, from 0 to 20.
+    #[serde(default)]
+    top_logprobs: Option<u8>,
     /// `minimal`, `low`, `medium` or `high`.
     #[serde(default)]
     reasoning_effort: Option<String>,
@@ -142,7 +148,7 @@ enum StopBody {
 }
 
 /// Characters of a model's name, and of an end user's.
-const MAX_NAME: usize = 256;
+pub(super) const MAX_NAME: usize = 256;
 
 /// Members that go along to the provider as they are: they shape the words and change neither the price nor what the
 /// call reaches.
@@ -163,8 +169,8 @@ const PASSED_ON: [&str; 11] = [
 /// Members that ask for nothing when they hold this.
 fn is_neutral(name: &str, value: &Value) -> bool {
     match name {
-        "frequency_penalty" | "presence_penalty" | "top_logprobs" => value.as_f64() == Some(0.0),
-        "logprobs" | "store" => value == &Value::Bool(false),
+        "frequency_penalty" | "presence_penalty" => value.as_f64() == Some(0.0),
+        "store" => value == &Value::Bool(false),
         "modalities" => value == &json!(["text"]),
         "service_tier" => value == "auto",
         _ => value.is_null(),
@@ -216,6 +222,12 @@ impl ChatBody {
                 format!("{shown:?} is not taken: it could change what the call costs or reaches"),
             );
         }
+        let logprobs = self.logprobs.unwrap_or(false).then(|| self.top_logprobs.unwrap_or(0));
+        match (logprobs, self.top_logprobs) {
+            (Some(0..=20), _) | (None, None | Some(0)) => {}
+            (Some(_), _) => fault("/top_logprobs", "top_logprobs is a number from 0 to 20".to_owned()),
+            (None, Some(_)) => fault("/top_logprobs", "top_logprobs stands beside logprobs: true".to_owned()),
+        }
         let effort = effort(self.reasoning_effort.as_deref(), &mut faults);
         let functions = functions(self.tools.unwrap_or_default(), &mut faults);
         let function_choice = choice(self.tool_choice, &functions, &mut faults);
@@ -243,6 +255,7 @@ impl ChatBody {
             top_p: self.top_p,
             stop,
             seed: self.seed,
+            logprobs,
             effort,
             user: self.user,
             extra,
@@ -337,76 +350,6 @@ fn output(format: Option<FormatBody>, faults: &mut Vec<Detail>) -> Option<Output
             let message = format!("{other:?} is no format: use text, json_object or json_schema");
             faults.push(Detail::new("/response_format/type", message));
             None
-        }
-    }
-}
-
-/// Texts to be embedded.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(expecting = "an object")]
-#[schema(as = EmbeddingRequest, example = json!({"model": "openai/text-embedding-3-small", "input": "a text"}))]
-pub(crate) struct EmbeddingBody {
-    /// `provider/model`.
-    #[serde(default)]
-    pub(crate) model: String,
-    /// A text, or a list of up to 2,048.
-    #[schema(value_type = Value)]
-    input: InputBody,
-    /// `float` or `base64`.
-    #[serde(default)]
-    encoding_format: Option<String>,
-    /// How many dimensions, where the model lets one choose.
-    #[serde(default)]
-    dimensions: Option<u32>,
-    /// An opaque name of the end user.
-    #[serde(default)]
-    user: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(untagged, expecting = "a text or a list of texts")]
-enum InputBody {
-    One(String),
-    Many(Vec<String>),
-}
-
-/// Texts of one request.
-const MAX_TEXTS: usize = 2_048;
-
-impl EmbeddingBody {
-    /// The request in words of no provider, and whether vectors are wanted as base64.
-    ///
-    /// # Errors
-    /// Every fault at once, with its place.
-    pub(crate) fn request(self) -> ApiResult<(EmbedRequest, bool)> {
-        let texts = match self.input {
-            InputBody::One(text) => vec![text],
-            InputBody::Many(texts) => texts,
-        };
-        let mut faults: Vec<Detail> = Vec::new();
-        faults.extend(check_text("/model", &self.model, MAX_NAME));
-        faults.extend(self.user.as_deref().and_then(|user| check_text("/user", user, MAX_NAME)));
-        if texts.is_empty() || texts.len() > MAX_TEXTS {
-            faults.push(Detail::new("/input", format!("1 to {MAX_TEXTS} texts are embedded at once")));
-        }
-        if texts.iter().any(String::is_empty) {
-            faults.push(Detail::new("/input", "a text to be embedded is not empty"));
-        }
-        let as_base64 = match self.encoding_format.as_deref() {
-            None | Some("float") => false,
-            Some("base64") => true,
-            Some(other) => {
-                let message = format!("{other:?} is no format: use float or base64");
-                faults.push(Detail::new("/encoding_format", message));
-                false
-            }
-        };
-        match Problem::invalid_all(faults) {
-            Some(problem) => Err(problem),
-            None => {
-                let (dimensions, user) = (self.dimensions, self.user);
-                Ok((EmbedRequest { model: String::new(), texts, dimensions, user }, as_base64))
-            }
         }
     }
 }

@@ -1,4 +1,10 @@
 //! A reply in pieces, as it comes.
+//!
+//! The reader sets the pace: a piece is asked for when the one before has been taken, so a stream holds no more than the
+//! frames of one piece. Each stream has a guard. It ends the stream when nobody reads it, and soon after the server
+//! begins to shut down; what the stream has spent is settled then, and its reader is told why.
+
+mod guard;
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -8,25 +14,35 @@ use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use bytes::{Bytes, BytesMut};
 use futures::stream;
+use kybern_core::error::Error;
+use kybern_core::model::ModelEvent;
 use kybern_engine::models::Streaming;
 use tokio::sync::OwnedSemaphorePermit;
 
+use self::guard::Guarded;
 use super::chunk::Frames;
+use crate::state::AppState;
 
 /// How often a silent stream shows that it is alive.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// Room for the frames that are written together.
 const ROOM: usize = 4_096;
 
-struct Follow {
+/// What a stream holds of others.
+struct Work {
     streaming: Streaming,
+    _permit: OwnedSemaphorePermit,
+}
+
+struct Follow {
+    work: Guarded<Work>,
     frames: Frames,
     tells_usage: bool,
-    _permit: OwnedSemaphorePermit,
 }
 
 /// Answers with the pieces. Frames of pieces that are ready together leave together.
 pub(crate) fn events(
+    state: &AppState,
     streaming: Streaming,
     (request, created): (&str, i64),
     tells_usage: bool,
@@ -34,8 +50,8 @@ pub(crate) fn events(
 ) -> Response {
     let model = streaming.model();
     let frames = Frames::new(request, created, &model);
-    let follow = Follow { streaming, frames, tells_usage, _permit: permit };
-    let body = Body::from_stream(stream::unfold(Some(follow), next));
+    let work = Guarded::new(state, Work { streaming, _permit: permit });
+    let body = Body::from_stream(stream::unfold(Some(Follow { work, frames, tells_usage }), next));
     let mut headers = vec![
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
@@ -50,29 +66,46 @@ pub(crate) fn events(
 
 type Step = Option<(Result<Bytes, Infallible>, Option<Follow>)>;
 
-async fn next(follow: Option<Follow>) -> Step {
-    let mut follow = follow?;
-    let mut out = BytesMut::with_capacity(ROOM);
-    let Ok(next) = tokio::time::timeout(KEEP_ALIVE, follow.streaming.next()).await else {
-        return Some((Ok(Bytes::from_static(b": keep-alive\n\n")), Some(follow)));
-    };
-    match next {
-        Ok(events) if events.is_empty() => {
-            if let Some(usage) = follow.streaming.usage().filter(|_| follow.tells_usage) {
-                follow.frames.usage(&usage, &mut out);
-            }
-            Frames::done(&mut out);
-            Some((Ok(out.freeze()), None))
+/// What the next look at a stream has brought.
+enum Looked {
+    Silent,
+    Pieces(Vec<ModelEvent>),
+    Over,
+    Failed(Error),
+}
+
+async fn look(follow: &Follow) -> Looked {
+    let asked = follow.work.with(async |work: &mut Work| {
+        let next = tokio::time::timeout(KEEP_ALIVE, work.streaming.next()).await;
+        match next {
+            Err(_elapsed) => Looked::Silent,
+            Ok(Ok(events)) if events.is_empty() => Looked::Over,
+            Ok(Ok(events)) => Looked::Pieces(events),
+            Ok(Err(error)) => Looked::Failed(error),
         }
-        Ok(events) => {
+    });
+    asked.await.unwrap_or_else(|why| Looked::Failed(why.into()))
+}
+
+async fn next(follow: Option<Follow>) -> Step {
+    let follow = follow?;
+    let mut out = BytesMut::with_capacity(ROOM);
+    match look(&follow).await {
+        Looked::Silent => return Some((Ok(Bytes::from_static(b": keep-alive\n\n")), Some(follow))),
+        Looked::Pieces(events) => {
             for event in &events {
                 follow.frames.piece(event, &mut out);
             }
-            Some((Ok(out.freeze()), Some(follow)))
+            return Some((Ok(out.freeze()), Some(follow)));
         }
-        Err(error) => {
-            follow.frames.error(&error, &mut out);
-            Some((Ok(out.freeze()), None))
+        Looked::Over => {
+            let usage = follow.work.end().and_then(|work| work.streaming.usage());
+            if let Some(usage) = usage.filter(|_| follow.tells_usage) {
+                follow.frames.usage(&usage, &mut out);
+            }
+            Frames::done(&mut out);
         }
+        Looked::Failed(error) => follow.frames.error(&error, &mut out),
     }
+    Some((Ok(out.freeze()), None))
 }

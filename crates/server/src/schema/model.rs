@@ -31,7 +31,7 @@ pub struct ChatChoiceSchema {
     /// The message: `role`, `content`, `refusal`, and `tool_calls` and `reasoning_content` where there are any.
     #[schema(value_type = Object)]
     pub message: Value,
-    /// Always null.
+    /// How likely the tokens were, when that was asked for.
     #[schema(required, value_type = Option<Object>)]
     pub logprobs: Option<Value>,
     /// `stop`, `length`, `tool_calls` or `content_filter`.
@@ -60,6 +60,17 @@ pub struct ModelEntrySchema {
     pub created: i64,
     /// The provider.
     pub owned_by: String,
+}
+
+/// Which providers a tenant allows.
+#[derive(ToSchema)]
+#[schema(as = ModelPolicy)]
+pub struct ModelPolicySchema {
+    /// The allowed providers; null when all are.
+    #[schema(required)]
+    pub providers: Option<Vec<String>>,
+    /// The configured providers, which may be named.
+    pub configured: Vec<String>,
 }
 
 /// Vectors.

@@ -230,10 +230,28 @@ async fn models_and_budgets(walk: &mut Walk<'_>, fixture: &Fixture) {
     let operator = walk.app.ours.operator.clone();
     let list = walk.call(200, ("GET", "/v1/models"), &[], &viewer, None).await;
     assert!(list["data"].as_array().unwrap().iter().any(|model| model["id"] == "scripted/echo"), "{list}");
+    let model = walk.call(200, ("GET", "/v1/models/{id}"), &["scripted/echo"], &viewer, None).await;
+    assert_eq!((&model["id"], &model["owned_by"]), (&json!("scripted/echo"), &json!("scripted")));
+    let strategy = walk.app.send(Ask::get("/v1/models/balanced").key(&viewer)).await.json();
+    assert_eq!(strategy["owned_by"], "kybern");
+    let nobody = walk.app.send(Ask::get("/v1/models/nobody/x").key(&viewer)).await;
+    assert_eq!(nobody.headers["x-should-retry"], "false");
+    nobody.refused(404, "NOT_FOUND", "a model that nobody has");
+    let policy = ("PUT", "/api/models/policy");
+    let none = walk.call(200, policy, &[], &admin, Some(json!({"providers": []}))).await;
+    assert_eq!((&none["providers"], &none["configured"]), (&json!([]), &json!(["scripted"])));
+    assert_eq!(walk.call(200, ("GET", "/api/models/policy"), &[], &admin, None).await, none);
+    let list = walk.call(200, ("GET", "/v1/models"), &[], &viewer, None).await;
+    assert_eq!(list["data"], json!([]), "what the tenant does not allow is not offered");
+    let hidden = walk.app.send(Ask::get("/v1/models/scripted/echo").key(&viewer)).await;
+    hidden.refused(404, "NOT_FOUND", "a model that the tenant does not allow");
+    walk.call(200, policy, &[], &admin, Some(json!({"providers": null}))).await;
     let ask = json!({"model": "balanced", "messages": [{"role": "user", "content": "hello"}]});
     let reply = walk.call(200, ("POST", "/v1/chat/completions"), &[], &operator, Some(ask)).await;
     assert_eq!(reply["choices"][0]["message"]["content"], "you said: hello");
     assert_eq!((&reply["usage"]["prompt_tokens"], &reply["model"]), (&json!(12), &json!("scripted/echo")));
+    let tokens = Ask::post("/v1/embeddings").key(&operator).json(&json!({"model": "scripted/embed", "input": [1, 2]}));
+    walk.app.send(tokens).await.refused(422, "UNPROCESSABLE", "tokens of a model whose tokenizer is not here");
     let ask = json!({"model": "scripted/embed", "input": ["a", "b"]});
     let vectors = walk.call(200, ("POST", "/v1/embeddings"), &[], &operator, Some(ask)).await;
     assert_eq!(vectors["data"][1]["index"], 1);
@@ -254,13 +272,29 @@ async fn models_and_budgets(walk: &mut Walk<'_>, fixture: &Fixture) {
     let refused = Ask::post("/v1/chat/completions").key(&operator);
     let refused = refused.json(&json!({"messages": [{"role": "user", "content": "again"}]}));
     walk.app.send(refused).await.refused(402, "BUDGET_EXCEEDED", "a call over its budget");
-    for (member, value) in [("models", json!(["other/dear"])), ("functions", json!([])), ("logprobs", json!(true))] {
+    for (member, value) in
+        [("models", json!(["other/dear"])), ("functions", json!([])), ("audio", json!({"voice": "x"}))]
+    {
         let mut asks = json!({"model": "scripted/echo", "messages": [{"role": "user", "content": "x"}], "n": null,
             "logit_bias": {}, "presence_penalty": 0, "temperature": 0.5});
         asks[member] = value;
         let refused = walk.app.send(Ask::post("/v1/chat/completions").key(&operator).json(&asks)).await;
         let places = refused.refused(400, "VALIDATION_ERROR", "a member that could change what a call reaches");
         assert_eq!(places, [format!("/{member}")]);
+    }
+    for (member, value) in [
+        ("top_logprobs", json!(3)),
+        (
+            "messages",
+            json!([{"role": "user", "content": [
+        {"type": "image_url", "image_url": {"url": "https://example.com/a.png", "detail": "closest"}}]}]),
+        ),
+    ] {
+        let mut asks = json!({"model": "scripted/echo", "messages": [{"role": "user", "content": "x"}]});
+        asks[member] = value;
+        let refused = walk.app.send(Ask::post("/v1/chat/completions").key(&operator).json(&asks)).await;
+        let places = refused.refused(400, "VALIDATION_ERROR", "a wish that cannot be");
+        assert!(places[0].starts_with(&format!("/{member}")), "{places:?}");
     }
     let report = walk.call(200, ("GET", "/api/usage"), &[], &viewer, None).await;
     assert_eq!((&report["items"][0]["calls"], &report["by"]), (&json!(2), &json!("day")));

@@ -160,6 +160,14 @@ pub(crate) fn all() -> Vec<Case> {
         ),
         case("POST", "/v1/chat/completions", Fixed, lenient(chat, ("/messages", json!(5)), &["messages"])),
         case("GET", "/v1/models", Fixed, None),
+        case("GET", "/v1/models/{id}", Shared("scripted/echo"), None),
+        case("GET", "/api/models/policy", Fixed, None),
+        case(
+            "PUT",
+            "/api/models/policy",
+            Fixed,
+            strict(json!({"providers": null}), ("/providers", json!(5)), &["providers"]),
+        ),
         case("POST", "/v1/embeddings", Fixed, lenient(embedding, ("/input", json!(5)), &["input"])),
         case(
             "POST",

@@ -84,7 +84,7 @@ impl App {
             ("forms".to_owned(), InboundSource { secret: Some(SOURCE_SECRET.to_owned()), tenant: TenantId::DEFAULT }),
             ("open".to_owned(), InboundSource { secret: None, tenant: TenantId::DEFAULT }),
         ]);
-        let limits = Limits { max_body: MAX_BODY, max_mail: MAX_MAIL };
+        let limits = Limits { max_body: MAX_BODY, max_mail: MAX_MAIL, ..Limits::default() };
         let state = AppState::new(engine.clone(), limits, sources, shutdown.clone(), None);
         let ours = tenant_keys(&engine, PLATFORM).await;
         let theirs = tenant_keys(&engine, &other_admin).await;

@@ -1,6 +1,10 @@
--- differs because others reserve at the same time: whoever judges a budget holds it until the reservation is there
-SELECT id, subject, period, limit_cost, limit_tokens, limit_calls, created_at, updated_at
-FROM budget WHERE tenant_id = $1
-    AND (subject = 'tenant' OR subject = 'each_user' OR subject = 'each_task' OR subject = $2)
-ORDER BY created_at, id
-FOR NO KEY UPDATE
+-- differs because others spend at the same time: whoever judges budgets holds the head of the tenant's audit until the
+-- reservation is there
+SELECT budget.id, budget.subject, budget.period, budget.limit_cost, budget.limit_tokens, budget.limit_calls,
+    budget.created_at, budget.updated_at
+FROM audit_head LEFT JOIN budget ON budget.tenant_id = audit_head.tenant_id
+    AND (budget.subject = 'tenant' OR budget.subject = 'each_user' OR budget.subject = 'each_task'
+        OR budget.subject = $2)
+WHERE audit_head.tenant_id = $1
+ORDER BY budget.created_at, budget.id
+FOR UPDATE OF audit_head

@@ -375,6 +375,7 @@ pub(super) const TABLES: &[Table] = &[
             ("cost_nanos", I),
         ],
     },
+    Table { name: "model_policy", columns: &[("tenant_id", U), ("providers", T), ("updated_at", I)] },
     Table { name: "rate_key", columns: &[("tenant_id", U), ("key", T), ("touched_at", I)] },
     Table { name: "rate_hit", columns: &[("tenant_id", U), ("key", T), ("at", I), ("hits", I)] },
     Table { name: "user_permission", columns: &[("tenant_id", U), ("user_id", U), ("policy", T), ("updated_at", I)] },

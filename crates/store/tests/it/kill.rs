@@ -27,7 +27,8 @@ async fn postgres(url: &str) -> PostgresStore {
     PostgresStore::connect(url, options, keys, clock).await.unwrap()
 }
 
-async fn open(target: &str) -> Arc<dyn Store> {
+/// The store of a database that is named by its URL or its file.
+pub async fn open(target: &str) -> Arc<dyn Store> {
     if target.starts_with("postgres") {
         Arc::new(postgres(target).await)
     } else {

@@ -74,8 +74,9 @@ async fn three_processes_together_never_pass_a_budget_or_a_rate() {
         assert_eq!(taken.len(), 10, "round {round}");
         for new in taken {
             let (actual, tokens) = (Amount::ZERO, TokenUsage::default());
-            let settlement = Settlement { id: new.id, actual, tokens, failed: false, at: work::NOW };
-            assert!(stores[round % 3].settle(work::home(), &settlement, None).await.unwrap());
+            let settlement = Settlement { id: new.id, actual, tokens, failed: false, refused: 0, at: work::NOW };
+            let settled = [(settlement, work::event("model.call"))];
+            stores[round % 3].settle_and_reserve(work::home(), &settled, None).await.unwrap();
         }
         let at = work::NOW.plus(Millis(u64::try_from(round).unwrap() * 60_000));
         let places =

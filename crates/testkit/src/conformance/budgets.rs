@@ -11,6 +11,7 @@ use kybern_core::model::TokenUsage;
 use kybern_core::money::{NanoUsd, Tokens};
 use kybern_core::ports::ReserveRefused;
 use kybern_core::task::WorkerId;
+use kybern_core::time::Timestamp;
 
 use super::fixture::{HOUR, SHORT, code};
 use super::{Harness, Home, World};
@@ -59,12 +60,19 @@ impl World {
 
     fn settlement(&self, new: &NewReservation, actual: Amount) -> Settlement {
         let tokens = TokenUsage { input: actual.tokens().0, ..TokenUsage::default() };
-        Settlement { id: new.id, actual, tokens, failed: false, at: self.now() }
+        Settlement { id: new.id, actual, tokens, failed: false, refused: 0, at: self.now() }
     }
 
+    /// Whether it was still open: then it is audited.
     async fn settle(&self, home: &Home, new: &NewReservation, actual: Amount) -> bool {
-        let settlement = self.settlement(new, actual);
-        self.store().settle(home.scope, &settlement, Some(self.event("model.call"))).await.unwrap()
+        let before = self.audited(home).await;
+        self.ends(home, self.settlement(new, actual)).await;
+        self.audited(home).await > before
+    }
+
+    async fn ends(&self, home: &Home, settlement: Settlement) {
+        let settled = [(settlement, self.event("model.call"))];
+        self.store().settle_and_reserve(home.scope, &settled, None).await.unwrap();
     }
 
     async fn stands(&self, home: &Home, budget: &Budget) -> (Amount, Amount) {
@@ -150,6 +158,77 @@ pub async fn a_hundred_calls_at_once_never_pass_a_budget_for_ten(h: Harness) {
     }
 }
 
+pub async fn a_page_of_budgets_stands_as_each_of_them_does(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let other = w.tenant("second").await;
+    let calls = Limits { calls: Some(100), ..Limits::default() };
+    let mut all = Vec::new();
+    for period in Period::ALL {
+        for subject in [BudgetSubject::Tenant, BudgetSubject::User(home.user), BudgetSubject::EachUser] {
+            all.push(w.limit(&home, subject, period, calls).await);
+        }
+    }
+    all.push(w.limit(&home, BudgetSubject::EachTask, Period::Whole, calls).await);
+    w.limit(&other, BudgetSubject::Tenant, Period::Day, calls).await;
+    all.sort_by_key(|budget| budget.id);
+    // Used and reserved, by the user and by nobody, today and on another day of another month.
+    let now = w.now();
+    for (user, days) in [(Some(home.user), 0), (None, 0), (Some(home.user), 40), (None, 40)] {
+        let at = Timestamp::from_millis(now.as_millis() - days * 86_400_000);
+        let of = |estimate| NewReservation { at, ..w.reservation(user, estimate) };
+        let (spent, open) = (of(amount(7, 5, 1)), of(amount(11, 3, 1)));
+        w.reserve(&home, &spent).await.unwrap();
+        w.reserve(&home, &open).await.unwrap();
+        assert!(w.settle(&home, &spent, amount(6, 4, 1)).await);
+    }
+    let mut seen: Vec<(Budget, Option<Standing>)> = Vec::new();
+    loop {
+        let after = seen.last().map(|(budget, _)| budget.id);
+        let page = w.store().standings(home.scope, after, 3, now).await.unwrap();
+        if page.is_empty() {
+            break;
+        }
+        assert!(page.len() <= 3);
+        seen.extend(page);
+    }
+    assert_eq!(seen.iter().map(|(budget, _)| *budget).collect::<Vec<_>>(), all);
+    for (budget, standing) in &seen {
+        assert_eq!(*standing, w.store().standing(home.scope, budget, now).await.unwrap(), "{budget:?}");
+    }
+    let whole =
+        seen.iter().find(|(budget, _)| budget.subject == BudgetSubject::Tenant && budget.period == Period::Whole);
+    let standing = whole.and_then(|(_, standing)| *standing).unwrap();
+    assert_eq!((standing.used, standing.reserved), (amount(24, 16, 4), amount(44, 12, 4)));
+}
+
+pub async fn a_reservation_whose_answer_was_lost_is_made_once(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let budget = w.limit(&home, BudgetSubject::Tenant, Period::Day, cost(100)).await;
+    let new = w.reservation(Some(home.user), amount(60, 6, 1));
+    for _ in 0..2 {
+        w.reserve(&home, &new).await.unwrap();
+        w.store().settle_and_reserve(home.scope, &[], Some(&new)).await.unwrap();
+        assert_eq!(w.stands(&home, &budget).await, (Amount::ZERO, amount(60, 6, 1)));
+    }
+    w.reserve(&home, &w.reservation(None, amount(41, 0, 1))).await.unwrap_err();
+}
+
+pub async fn refused_calls_are_counted_as_failed_and_cost_nothing(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let budget = w.limit(&home, BudgetSubject::Tenant, Period::Day, cost(100)).await;
+    let (given_up, answered) = (w.reservation(None, amount(50, 5, 1)), w.reservation(None, amount(50, 5, 1)));
+    for new in [&given_up, &answered] {
+        w.reserve(&home, new).await.unwrap();
+    }
+    w.ends(&home, Settlement { refused: 3, ..w.settlement(&given_up, Amount::ZERO) }).await;
+    w.ends(&home, Settlement { refused: 1, ..w.settlement(&answered, amount(20, 4, 1)) }).await;
+    assert_eq!(w.stands(&home, &budget).await, (amount(20, 4, 1), Amount::ZERO));
+    let day = Window::day_of(w.now());
+    let lines = w.store().usage(home.scope, &UsageFilter { from: day, to: day, user: None }).await.unwrap();
+    let [line] = lines.as_slice() else { panic!("{lines:?}") };
+    assert_eq!((line.calls, line.failed, line.input_tokens, line.cost), (5, 4, 4, NanoUsd(20)));
+}
+
 pub async fn users_trees_and_tenants_pay_for_themselves(h: Harness) {
     let (w, home) = World::new(h).await;
     let other = w.tenant("second").await;
@@ -185,7 +264,7 @@ pub async fn a_months_budget_counts_its_days_and_a_day_begins_anew(h: Harness) {
     // Both days lie in one month, whatever today is.
     let first = Period::Month.window(w.now()).first;
     let on = |n: i64, estimate| {
-        let at = kybern_core::time::Timestamp::from_millis((first + n) * 86_400_000 + 1);
+        let at = Timestamp::from_millis((first + n) * 86_400_000 + 1);
         NewReservation { at, expires_at: at.plus(HOUR), ..w.reservation(None, estimate) }
     };
     let today = on(3, amount(10, 0, 1));
@@ -242,7 +321,7 @@ pub async fn usage_is_added_up_by_day_model_and_user(h: Harness) {
         w.reserve(&home, &new).await.unwrap();
         let tokens = TokenUsage { input: 5, cached_input: 2, output: 3, estimated: failed, ..TokenUsage::default() };
         let settlement = Settlement { tokens, failed, ..w.settlement(&new, amount(7, 8, 1)) };
-        assert!(w.store().settle(home.scope, &settlement, None).await.unwrap());
+        w.ends(&home, settlement).await;
     }
     let filter = UsageFilter { from: today - 1, to: today + 1, user: None };
     let mut lines = w.store().usage(home.scope, &filter).await.unwrap();

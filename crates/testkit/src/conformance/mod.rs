@@ -27,6 +27,7 @@ pub mod isolation;
 pub mod jobs;
 pub mod leases;
 pub mod model;
+pub mod model_policies;
 pub mod outbox;
 pub mod permissions;
 pub mod plans;

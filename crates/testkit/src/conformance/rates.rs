@@ -38,6 +38,42 @@ pub async fn a_window_slides(h: Harness) {
     take(&w, &home, &[rule("user/other", 2)], later(60_001)).await.unwrap();
 }
 
+pub async fn clocks_that_differ_never_fill_a_window_twice(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let start = w.now();
+    let rules = [rule("skewed", 5)];
+    let later = |ms: u64| start.plus(Millis(ms));
+    for _ in 0..5 {
+        take(&w, &home, &rules, later(0)).await.unwrap();
+    }
+    // One clock is just past the window. The other is just inside of it, and where the first five still are.
+    take(&w, &home, &rules, later(60_000)).await.unwrap();
+    let mut taken = 0;
+    while take(&w, &home, &rules, later(59_999)).await.is_ok() {
+        taken += 1;
+        assert!(taken <= 4, "more than five in a window");
+    }
+    assert_eq!(taken, 4, "they stand where the first clock is");
+    assert_eq!(take(&w, &home, &rules, later(59_999)).await, Err(later(120_000)));
+    take(&w, &home, &rules, later(120_000)).await.unwrap();
+}
+
+pub async fn a_clock_that_is_set_back_leaves_no_key_stuck(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let rules = [rule("set back", 2)];
+    let (wrong, right) = (w.now().plus(Millis(86_400_000)), w.now());
+    for at in [wrong, wrong, right, right] {
+        take(&w, &home, &rules, at).await.unwrap();
+    }
+    assert_eq!(take(&w, &home, &rules, right).await, Err(right.plus(MINUTE)));
+    take(&w, &home, &rules, right.plus(MINUTE)).await.unwrap();
+    // A step of less than a window is waited for, and for no longer.
+    let back = right.plus(Millis(30_000));
+    take(&w, &home, &rules, back).await.unwrap();
+    assert_eq!(take(&w, &home, &rules, back).await, Err(right.plus(Millis(120_000))));
+    take(&w, &home, &rules, right.plus(Millis(120_000))).await.unwrap();
+}
+
 pub async fn a_place_is_taken_under_all_rules_or_under_none(h: Harness) {
     let (w, home) = World::new(h).await;
     let at = w.now();

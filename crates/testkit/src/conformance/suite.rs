@@ -35,6 +35,9 @@ macro_rules! conformance_suite {
                 parallel_stores_of_the_same_bytes_agree,
             }
             budgets {
+                a_page_of_budgets_stands_as_each_of_them_does,
+                a_reservation_whose_answer_was_lost_is_made_once,
+                refused_calls_are_counted_as_failed_and_cost_nothing,
                 a_budget_is_stored_changed_and_removed,
                 what_is_reserved_is_promised_until_it_is_settled_once,
                 a_hundred_calls_at_once_never_pass_a_budget_for_ten,
@@ -130,6 +133,9 @@ macro_rules! conformance_suite {
                 heartbeat_and_commit_tell_of_cancel_pause_and_signals,
                 take_over_makes_leased_claimable,
             }
+            model_policies {
+                a_policy_is_each_tenants_own_audited_and_taken_back,
+            }
             outbox {
                 outbox_row_and_its_job_come_with_the_commit,
                 a_message_moves_only_from_where_it_is,
@@ -150,6 +156,8 @@ macro_rules! conformance_suite {
             }
             rates {
                 a_window_slides,
+                clocks_that_differ_never_fill_a_window_twice,
+                a_clock_that_is_set_back_leaves_no_key_stuck,
                 a_place_is_taken_under_all_rules_or_under_none,
                 a_thousand_calls_at_the_edge_are_never_over_and_never_stuck,
             }

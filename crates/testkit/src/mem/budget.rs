@@ -49,6 +49,9 @@ impl State {
     }
 
     fn reserve(&mut self, scope: TenantScope, new: &NewReservation) -> Result<(), ReserveRefused> {
+        if self.open.contains_key(&(scope.tenant(), new.id)) {
+            return Ok(());
+        }
         let own = self.budgets.iter().filter(|((tenant, _), _)| *tenant == scope.tenant());
         let budgets: Vec<Budget> = own.map(|(_, budget)| *budget).collect();
         for Cover { subject, period, limits, payer } in new.spending.covered_by(&budgets) {
@@ -62,14 +65,15 @@ impl State {
         Ok(())
     }
 
-    fn settle(&mut self, scope: TenantScope, settlement: &Settlement, audit: Option<AuditEvent>) -> bool {
-        let Some(taken) = self.take_open(scope, settlement.id) else { return false };
-        let line = taken.line(&settlement.actual, settlement.tokens, settlement.failed);
-        self.count(scope, &taken, line, settlement.actual);
-        if let Some(event) = audit {
-            self.append_audit(scope.tenant(), settlement.at, event);
-        }
-        true
+    fn settle(&mut self, scope: TenantScope, settlement: &Settlement, audit: AuditEvent) {
+        let Some(taken) = self.take_open(scope, settlement.id) else { return };
+        self.count(scope, &taken, taken.settled(settlement), settlement.actual);
+        self.append_audit(scope.tenant(), settlement.at, audit);
+    }
+
+    fn standing_of(&self, scope: TenantScope, budget: &Budget, at: Timestamp) -> Option<Standing> {
+        let payer = budget.subject.payer()?;
+        Some(self.standing(scope, payer, budget.period.window(at)))
     }
 
     fn take_open(&mut self, scope: TenantScope, id: ReservationId) -> Option<Reservation> {
@@ -129,10 +133,6 @@ impl LedgerStore for MemStore {
         self.run("reserve", |state| state.reserve(scope, new)).await
     }
 
-    async fn settle(&self, scope: TenantScope, settlement: &Settlement, audit: Option<AuditEvent>) -> Result<bool> {
-        self.run("settle", |state| Ok(state.settle(scope, settlement, audit))).await
-    }
-
     async fn settle_and_reserve(
         &self,
         scope: TenantScope,
@@ -142,7 +142,7 @@ impl LedgerStore for MemStore {
         let call = if new.is_some() { "reserve" } else { "settle" };
         self.run(call, |state| {
             for (settlement, event) in settled {
-                state.settle(scope, settlement, Some(event.clone()));
+                state.settle(scope, settlement, event.clone());
             }
             new.map_or(Ok(()), |new| state.reserve(scope, new))
         })
@@ -176,13 +176,23 @@ impl LedgerStore for MemStore {
     }
 
     async fn standing(&self, scope: TenantScope, budget: &Budget, at: Timestamp) -> Result<Option<Standing>> {
-        self.run("standing", |state| {
-            let payer = match budget.subject {
-                BudgetSubject::Tenant => Some(Payer::Tenant),
-                BudgetSubject::User(user) => Some(Payer::User(user)),
-                BudgetSubject::EachUser | BudgetSubject::EachTask => None,
-            };
-            Ok(payer.map(|payer| state.standing(scope, payer, budget.period.window(at))))
+        self.run("standing", |state| Ok(state.standing_of(scope, budget, at))).await
+    }
+
+    async fn standings(
+        &self,
+        scope: TenantScope,
+        after: Option<BudgetId>,
+        limit: u32,
+        at: Timestamp,
+    ) -> Result<Vec<(Budget, Option<Standing>)>> {
+        self.run("standings", |state| {
+            let own = state
+                .budgets
+                .iter()
+                .filter(|((tenant, id), _)| *tenant == scope.tenant() && after.is_none_or(|after| *id > after));
+            let page = own.take(limit as usize).map(|(_, budget)| (*budget, state.standing_of(scope, budget, at)));
+            Ok(page.collect())
         })
         .await
     }
@@ -203,7 +213,9 @@ impl LedgerStore for MemStore {
         self.run("take_rate", |state| {
             let mut worst: Option<RateExceeded> = None;
             for rule in rules {
-                let times = state.rates.entry((scope.tenant(), rule.key.clone())).or_default();
+                let (last, times) = state.rates.entry((scope.tenant(), rule.key.clone())).or_default();
+                let at = rule.judged_at(at, *last);
+                *last = at;
                 times.retain(|time| rule.counts(*time, at));
                 if let Err(exceeded) = rule.judge(times, at)
                     && worst.as_ref().is_none_or(|known| known.free_at < exceeded.free_at)
@@ -215,7 +227,8 @@ impl LedgerStore for MemStore {
                 return Err(ReserveRefused::Rate(Box::new(exceeded)));
             }
             for rule in rules {
-                state.rates.entry((scope.tenant(), rule.key.clone())).or_default().push(at);
+                let (last, times) = state.rates.entry((scope.tenant(), rule.key.clone())).or_default();
+                times.push(*last);
             }
             Ok(())
         })

@@ -13,6 +13,7 @@ mod fault;
 mod idempotency;
 mod identity;
 mod job;
+mod model_policy;
 mod outbox;
 mod permission;
 mod plan;

@@ -13,6 +13,7 @@ use kybern_core::id::{
 };
 use kybern_core::identity::{ApiKey, OutboundWebhook, Tenant, User};
 use kybern_core::job::{JobStatus, NewJob};
+use kybern_core::model::ModelPolicy;
 use kybern_core::outbox::OutboxMessage;
 use kybern_core::plan::{FrozenPlan, Plan};
 use kybern_core::policy::ToolPolicy;
@@ -53,7 +54,9 @@ pub(super) struct State {
     pub(super) accounts: BTreeMap<(TenantId, String, i64), Amount>,
     pub(super) open: BTreeMap<(TenantId, ReservationId), OpenRow>,
     pub(super) usage: BTreeMap<UsagePlace, UsageLine>,
-    pub(super) rates: BTreeMap<(TenantId, String), Vec<Timestamp>>,
+    pub(super) model_policies: BTreeMap<TenantId, ModelPolicy>,
+    /// The moment of the last call under each key, and those that count.
+    pub(super) rates: BTreeMap<(TenantId, String), (Timestamp, Vec<Timestamp>)>,
     pub(super) approvals: BTreeMap<(TenantId, ApprovalId), Approval>,
     pub(super) policies: BTreeMap<(TenantId, UserId), ToolPolicy>,
     pub(super) tool_settings: BTreeMap<(TenantId, String), ToolSetting>,
@@ -180,6 +183,7 @@ impl State {
             accounts: BTreeMap::new(),
             open: BTreeMap::new(),
             usage: BTreeMap::new(),
+            model_policies: BTreeMap::new(),
             rates: BTreeMap::new(),
             approvals: BTreeMap::new(),
             policies: BTreeMap::new(),

@@ -8,7 +8,7 @@ mod merge;
 mod pieces;
 mod vocabulary;
 
-use kybern_core::ports::TokenCounter;
+use kybern_core::ports::{NoText, TokenCounter};
 use regex::Regex;
 
 use self::vocabulary::Vocabulary;
@@ -56,6 +56,12 @@ impl TokenCounter for Tokenizers {
         }
         u64::try_from(count).ok()
     }
+
+    fn text(&self, model: &str, tokens: &[u32]) -> Result<String, NoText> {
+        let (vocabulary, _) = encoding(model).and_then(Encoding::parts).ok_or(NoText::Unknown)?;
+        let bytes = vocabulary.bytes(tokens).map_err(NoText::NoToken)?;
+        String::from_utf8(bytes).map_err(|_| NoText::Cut)
+    }
 }
 
 impl Encoding {
@@ -100,6 +106,18 @@ mod tests {
             assert_eq!(count("gpt-4", &[&text]), Some(cl100k), "{text:?}");
             assert_eq!(count("gpt-4o", &[&text]), Some(o200k), "{text:?}");
         }
+    }
+
+    /// "hello world" by cl100k, as OpenAI's cookbook prints it: 15339 and 1917.
+    #[test]
+    fn tokens_are_read_back_as_the_text_that_they_were() {
+        let text = |tokens: &[u32]| Tokenizers.text("openai/text-embedding-3-small", tokens);
+        assert_eq!(text(&[15_339, 1_917]), Ok("hello world".to_owned()));
+        assert_eq!(text(&[]), Ok(String::new()));
+        assert_eq!(text(&[15_339, 100_257]), Err(NoText::NoToken(100_257)), "a special token stands for no text");
+        assert_eq!(Tokenizers.text("nomic-embed-text", &[15_339]), Err(NoText::Unknown));
+        let half = (0..256).find(|token| text(&[*token]).is_err());
+        assert_eq!(half.map(|token| text(&[token])), Some(Err(NoText::Cut)), "bytes that begin no letter are no text");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! that were looked at come into memory. `third_party/openai-bpe/take.py` makes it and describes its layout.
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 
 /// How a vocabulary begins.
 const MAGIC: &[u8] = b"KYBBPE1\n";
@@ -52,6 +53,24 @@ impl Vocabulary {
             }
         }
         None
+    }
+
+    /// The bytes of tokens by their ranks; `Err` with the first rank that no token has. One walk over all ranks, however
+    /// many are asked for.
+    pub(super) fn bytes(&self, ranks: &[u32]) -> Result<Vec<u8>, u32> {
+        let mut places: HashMap<u32, Option<usize>> = ranks.iter().map(|rank| (*rank, None)).collect();
+        for place in 0..self.tokens {
+            let rank = number(self.ranks, place).and_then(|rank| u32::try_from(rank).ok());
+            if let Some(known) = rank.and_then(|rank| places.get_mut(&rank)) {
+                *known = Some(place);
+            }
+        }
+        let mut bytes = Vec::new();
+        for rank in ranks {
+            let place = places.get(rank).copied().flatten();
+            bytes.extend_from_slice(place.and_then(|place| self.token(place)).ok_or(*rank)?);
+        }
+        Ok(bytes)
     }
 
     fn token(&self, place: usize) -> Option<&'static [u8]> {

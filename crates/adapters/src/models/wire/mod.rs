@@ -96,6 +96,10 @@ impl WireFormat {
     /// # Errors
     /// `Unsupported` when the provider cannot do what it asks for; `Request` when it contradicts itself.
     pub fn encode(self, request: &ModelRequest, stream: bool, quirks: &Quirks) -> Result<WireRequest, ModelFailure> {
+        if request.logprobs.is_some() && self != Self::OpenaiChat {
+            let who = quirks.kind.as_str();
+            return Err(unsupported(format!("{who} does not say here how likely tokens were: leave logprobs out")));
+        }
         match self {
             Self::OpenaiChat => openai_chat::encode(request, stream, quirks),
             Self::OpenaiResponses => openai_responses::encode(request, stream, quirks),

@@ -95,6 +95,7 @@ pub(super) fn events(reply: ModelReply) -> Vec<ModelEvent> {
             Part::Image(_) | Part::ToolAnswer(_) => {}
         }
     }
+    events.extend(reply.logprobs.map(ModelEvent::Logprobs));
     events.push(ModelEvent::Finished { finish: reply.finish, usage: reply.usage });
     events
 }

@@ -15,7 +15,7 @@ fn function(name: &str) -> FunctionSpec {
 }
 
 fn picture() -> Part {
-    Part::Image(Image::Data { media_type: "image/png".to_owned(), data: "iVBORw0KGgo=".to_owned() })
+    Part::Image(Image::Data { media_type: "image/png".to_owned(), data: "iVBORw0KGgo=".to_owned(), detail: None })
 }
 
 fn call(id: &str, name: &str, arguments: &str) -> Part {
@@ -97,7 +97,7 @@ fn json_answer(model: &str, schema: Option<Value>) -> ModelRequest {
 
 /// What is asked, by name.
 fn cases(model: &str) -> Vec<(&'static str, ModelRequest)> {
-    let url = Part::Image(Image::Url { url: "https://example.com/a.png".to_owned() });
+    let url = Part::Image(Image::Url { url: "https://example.com/a.png".to_owned(), detail: None });
     let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"],
         "additionalProperties": false});
     vec![

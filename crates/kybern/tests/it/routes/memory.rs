@@ -35,7 +35,7 @@ pub(crate) fn start(receiver: &Receiver) -> String {
         runtime.block_on(async move {
             engine.bootstrap(Some(KEY), String::new).await.unwrap();
             engine.start().await.unwrap();
-            let limits = Limits { max_body: MAX_BODY, max_mail: MAX_MAIL };
+            let limits = Limits { max_body: MAX_BODY, max_mail: MAX_MAIL, ..Limits::default() };
             let stop = CancellationToken::new();
             let router = kybern_server::router(AppState::new(engine, limits, BTreeMap::new(), stop.clone(), None));
             kybern_server::serve(tokio::net::TcpListener::from_std(listener).unwrap(), router, stop).await.unwrap();

@@ -26,6 +26,7 @@ pub fn decode(body: &[u8]) -> Result<ModelReply, ModelFailure> {
         take(block, &mut parts);
     }
     Ok(ModelReply {
+        logprobs: None,
         id: message.id.to_string(),
         model: message.model.to_string(),
         finish: finish(&message.stop_reason, parts.calls() > 0),

@@ -103,8 +103,8 @@ fn blocks(parts: &[Part]) -> Vec<Block<'_>> {
 
 fn source(image: &Image) -> Source<'_> {
     match image {
-        Image::Data { media_type, data } => Source::Base64 { media_type, data },
-        Image::Url { url } => Source::Url { url },
+        Image::Data { media_type, data, .. } => Source::Base64 { media_type, data },
+        Image::Url { url, .. } => Source::Url { url },
     }
 }
 

@@ -95,7 +95,7 @@ fn pieces(parts: &[Part]) -> Vec<Piece<'_>> {
             }
             Part::Text { text } if text.is_empty() => continue,
             Part::Text { text } => What::Text(text),
-            Part::Image(Image::Data { media_type, data }) => {
+            Part::Image(Image::Data { media_type, data, .. }) => {
                 What::InlineData(InlineData { mime_type: media_type, data })
             }
             // Refused before.

@@ -28,6 +28,7 @@ pub fn decode(body: &[u8]) -> Result<ModelReply, ModelFailure> {
     }
     let finish = finish(&candidate.finish_reason, parts.calls() > 0).map_err(|failure| failure.usage(usage))?;
     Ok(ModelReply {
+        logprobs: None,
         id: answer.response_id.to_string(),
         model: answer.model_version.to_string(),
         finish,

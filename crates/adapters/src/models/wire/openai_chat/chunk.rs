@@ -6,6 +6,7 @@ use std::fmt;
 use kybern_core::model::{FinishReason, ModelFailure, ModelFailureKind};
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::usage::Usage;
@@ -47,6 +48,16 @@ pub(super) struct Choice<'a> {
     pub(super) message: Option<Delta<'a>>,
     #[serde(borrow, default)]
     pub(super) finish_reason: Text<'a>,
+    #[serde(borrow, default)]
+    logprobs: Option<&'a RawValue>,
+}
+
+impl Choice<'_> {
+    /// How likely the tokens were. Legacy servers send it in a form of their own, which is no object with lists.
+    pub(super) fn logprobs(&self) -> Option<Box<Value>> {
+        let value: Value = serde_json::from_str(self.logprobs?.get()).ok()?;
+        value.get("content").is_some_and(Value::is_array).then(|| Box::new(value))
+    }
 }
 
 #[derive(Deserialize, Default)]

@@ -36,6 +36,7 @@ pub fn decode(body: &[u8]) -> Result<ModelReply, ModelFailure> {
         id: answer.id.0.into_owned(),
         model: answer.model.0.into_owned(),
         finish: settle(end, parts.calls() > 0, refused),
+        logprobs: choice.logprobs(),
         parts: parts.parts,
         usage,
     })

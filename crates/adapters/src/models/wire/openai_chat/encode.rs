@@ -42,6 +42,10 @@ pub fn encode(request: &ModelRequest, stream: bool, quirks: &Quirks) -> Result<W
     if let Some(name) = chat.user {
         body.maybe(name, request.user.as_ref())?;
     }
+    if let Some(others) = request.logprobs {
+        body.field("logprobs", &true)?;
+        body.maybe("top_logprobs", Some(others).filter(|others| *others > 0))?;
+    }
     if let Some(effort) = request.effort {
         write_effort(&mut body, effort, &request.model, chat, thinks)?;
     }

@@ -1,6 +1,8 @@
 //! Messages as chat completions want them: one for each tool's answer, images in the user's name.
 
-use kybern_core::model::{Image, ModelFailure, ModelMessage, ModelRequest, Part, Role, ToolAnswer, ToolCall};
+use kybern_core::model::{
+    Image, ImageDetail, ModelFailure, ModelMessage, ModelRequest, Part, Role, ToolAnswer, ToolCall,
+};
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 
 use crate::models::quirks::{ChatQuirks, Images};
@@ -34,7 +36,7 @@ pub(in crate::models::wire) fn size(request: &ModelRequest) -> usize {
     let bytes = parts.map(|part| match part {
         Part::Text { text } => text.len(),
         Part::Image(Image::Data { data, .. }) => data.len(),
-        Part::Image(Image::Url { url }) => url.len(),
+        Part::Image(Image::Url { url, .. }) => url.len(),
         Part::Reasoning(reasoning) => reasoning.text.len(),
         Part::ToolCall(call) => call.arguments.len(),
         Part::ToolAnswer(answer) => answer.content.len(),
@@ -119,7 +121,9 @@ impl Serialize for Content<'_> {
             match part {
                 Part::Text { text } => out.serialize_element(&Piece::Text { text })?,
                 Part::Image(image) => {
-                    out.serialize_element(&Piece::ImageUrl { image_url: ImageUrl { url: Source(image) } })?;
+                    out.serialize_element(&Piece::ImageUrl {
+                        image_url: ImageUrl { url: Source(image), detail: image.detail() },
+                    })?;
                 }
                 Part::Reasoning(_) | Part::ToolCall(_) | Part::ToolAnswer(_) => {}
             }
@@ -138,6 +142,8 @@ enum Piece<'a> {
 #[derive(serde::Serialize)]
 struct ImageUrl<'a> {
     url: Source<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<ImageDetail>,
 }
 
 /// A URL; bytes are written as one, without a copy.
@@ -146,8 +152,8 @@ pub(in crate::models::wire) struct Source<'a>(pub(in crate::models::wire) &'a Im
 impl Serialize for Source<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
-            Image::Url { url } => serializer.serialize_str(url),
-            Image::Data { media_type, data } => {
+            Image::Url { url, .. } => serializer.serialize_str(url),
+            Image::Data { media_type, data, .. } => {
                 serializer.collect_str(&format_args!("data:{media_type};base64,{data}"))
             }
         }

@@ -99,6 +99,7 @@ impl Stream {
                 self.call(call, out);
             }
         }
+        out.extend(choice.logprobs().map(ModelEvent::Logprobs));
         if !choice.finish_reason.is_empty() {
             self.finish = Some(finish(&choice.finish_reason)?);
         }

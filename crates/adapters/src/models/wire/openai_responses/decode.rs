@@ -27,6 +27,7 @@ pub fn decode(body: &[u8]) -> Result<ModelReply, ModelFailure> {
     }
     let finish = response.finish(parts.calls() > 0, refused)?;
     Ok(ModelReply {
+        logprobs: None,
         id: response.id.0.into_owned(),
         model: response.model.0.into_owned(),
         parts: parts.parts,

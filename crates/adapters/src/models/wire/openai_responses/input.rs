@@ -1,6 +1,6 @@
 //! A conversation as input items.
 
-use kybern_core::model::{ModelMessage, Part, Reasoning, Role, ToolAnswer, ToolCall};
+use kybern_core::model::{ImageDetail, ModelMessage, Part, Reasoning, Role, ToolAnswer, ToolCall};
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 
 use crate::models::wire::ids::{Fitted, IdRule};
@@ -102,15 +102,21 @@ impl Serialize for Content<'_> {
 #[derive(serde::Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Piece<'a> {
-    InputText { text: &'a str },
-    InputImage { image_url: Source<'a> },
+    InputText {
+        text: &'a str,
+    },
+    InputImage {
+        image_url: Source<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        detail: Option<ImageDetail>,
+    },
 }
 
 impl<'a> Piece<'a> {
     fn of(part: &'a Part) -> Option<Self> {
         match part {
             Part::Text { text } => Some(Self::InputText { text }),
-            Part::Image(image) => Some(Self::InputImage { image_url: Source(image) }),
+            Part::Image(image) => Some(Self::InputImage { image_url: Source(image), detail: image.detail() }),
             Part::Reasoning(_) | Part::ToolCall(_) | Part::ToolAnswer(_) => None,
         }
     }

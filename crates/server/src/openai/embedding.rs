@@ -1,0 +1,97 @@
+//! Texts to be embedded, as OpenAI's clients write them.
+
+use kybern_core::error::Detail;
+use kybern_core::model::EmbedRequest;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::request::MAX_NAME;
+use crate::error::{ApiResult, Problem};
+use crate::extract::check_text;
+
+/// Texts to be embedded.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(expecting = "an object")]
+#[schema(as = EmbeddingRequest, example = json!({"model": "openai/text-embedding-3-small", "input": "a text"}))]
+pub(crate) struct EmbeddingBody {
+    /// `provider/model`.
+    #[serde(default)]
+    pub(crate) model: String,
+    /// A text, or a list of up to 2,048; or the tokens of one text, or lists of them, where the model's tokenizer is
+    /// known here.
+    #[schema(value_type = Value)]
+    input: InputBody,
+    /// `float` or `base64`.
+    #[serde(default)]
+    encoding_format: Option<String>,
+    /// How many dimensions, where the model lets one choose.
+    #[serde(default)]
+    dimensions: Option<u32>,
+    /// An opaque name of the end user.
+    #[serde(default)]
+    user: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "a text, a list of texts, or tokens")]
+enum InputBody {
+    One(String),
+    Many(Vec<String>),
+    Tokens(Vec<u32>),
+    ManyTokens(Vec<Vec<u32>>),
+}
+
+/// What is to be embedded.
+pub(crate) struct Wanted {
+    /// The request in words of no provider. Its texts are missing where there are tokens.
+    pub(crate) request: EmbedRequest,
+    /// The texts as tokens.
+    pub(crate) tokens: Option<Vec<Vec<u32>>>,
+    /// Whether vectors are wanted as base64.
+    pub(crate) as_base64: bool,
+}
+
+/// Texts of one request.
+const MAX_TEXTS: usize = 2_048;
+
+impl EmbeddingBody {
+    /// What is asked for.
+    ///
+    /// # Errors
+    /// Every fault at once, with its place.
+    pub(crate) fn request(self) -> ApiResult<Wanted> {
+        let (texts, tokens) = match self.input {
+            InputBody::One(text) => (vec![text], None),
+            InputBody::Many(texts) => (texts, None),
+            InputBody::Tokens(tokens) => (Vec::new(), Some(vec![tokens])),
+            InputBody::ManyTokens(tokens) => (Vec::new(), Some(tokens)),
+        };
+        let mut faults: Vec<Detail> = Vec::new();
+        faults.extend(check_text("/model", &self.model, MAX_NAME));
+        faults.extend(self.user.as_deref().and_then(|user| check_text("/user", user, MAX_NAME)));
+        let count = tokens.as_ref().map_or(texts.len(), Vec::len);
+        if count == 0 || count > MAX_TEXTS {
+            faults.push(Detail::new("/input", format!("1 to {MAX_TEXTS} texts are embedded at once")));
+        }
+        if texts.iter().any(String::is_empty) || tokens.iter().flatten().any(Vec::is_empty) {
+            faults.push(Detail::new("/input", "a text to be embedded is not empty"));
+        }
+        let as_base64 = match self.encoding_format.as_deref() {
+            None | Some("float") => false,
+            Some("base64") => true,
+            Some(other) => {
+                let message = format!("{other:?} is no format: use float or base64");
+                faults.push(Detail::new("/encoding_format", message));
+                false
+            }
+        };
+        match Problem::invalid_all(faults) {
+            Some(problem) => Err(problem),
+            None => {
+                let (dimensions, user) = (self.dimensions, self.user);
+                let request = EmbedRequest { model: String::new(), texts, dimensions, user };
+                Ok(Wanted { request, tokens, as_base64 })
+            }
+        }
+    }
+}

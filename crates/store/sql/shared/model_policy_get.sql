@@ -1,0 +1,1 @@
+SELECT providers FROM model_policy WHERE tenant_id = $1
