@@ -13,7 +13,8 @@ use crate::cargo;
 use crate::services::{self, Running};
 
 pub(crate) const USAGE: &str = "perf [--only PART]… [--seconds S] [--history N] [--postgres URL | --without-postgres]
-      PART: store, client, sqlite, memory, intake, documents, recovery, start, postgres, fleet";
+      PART: store, client, sqlite, memory, intake, documents, recovery, start, gateway,
+      postgres, fleet";
 
 /// The service that brings up PostgreSQL.
 const POSTGRES: &str = "postgres";
@@ -28,6 +29,7 @@ const PARTS: &[(&str, bool)] = &[
     ("documents", false),
     ("recovery", true),
     ("start", false),
+    ("gateway", false),
     ("postgres", true),
     ("fleet", true),
 ];

@@ -3,7 +3,7 @@
 //! PostgreSQL refuses to run as root. Where this process is root, servers run as `nobody`, who must be able to walk
 //! to their files; a folder below a closed home does not do.
 
-use std::fs::{self, Permissions};
+use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -70,6 +70,17 @@ pub(crate) fn downloads() -> Result<PathBuf> {
         );
     }
     Ok(folder)
+}
+
+/// Holds the installation of that name in the folder until it is dropped; whoever comes meanwhile waits.
+///
+/// # Errors
+/// When the lock cannot be had.
+pub(crate) fn lock(folder: &Path, name: &str) -> Result<File> {
+    let path = folder.join(format!("{name}.lock"));
+    let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+    file.lock().with_context(|| format!("cannot lock {}", path.display()))?;
+    Ok(file)
 }
 
 /// A fresh folder for one server's data, whose parents everybody can walk.

@@ -9,7 +9,7 @@ use super::python::{self, Package};
 use super::{Running, Service, cache, ports};
 
 /// The server. It knows no IMAP IDLE, so a client polls.
-const PACKAGE: Package = Package { name: "mail-devel", version: "0.18.1" };
+const PACKAGE: Package = Package::new("mail-devel", "0.18.1");
 
 /// The password of every mailbox.
 const PASSWORD: &str = "secret";
@@ -34,7 +34,7 @@ impl Service for Mail {
     }
 
     fn start(&self) -> Result<Running> {
-        let venv = python::environment(PACKAGE)?;
+        let venv = python::environment(&[PACKAGE])?;
         let mut last = None;
         for _ in 0..STARTS {
             match start_server(&venv) {

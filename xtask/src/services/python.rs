@@ -16,33 +16,47 @@ pub(crate) struct Package {
     pub(crate) name: &'static str,
     /// Its version; another version gets another folder.
     pub(crate) version: &'static str,
+    /// Whether it is installed without what it asks for: only its files are wanted.
+    pub(crate) alone: bool,
 }
 
-/// The package's virtual environment, installed on first use. Runs at the same time wait for each other.
+impl Package {
+    /// That package with what it asks for.
+    pub(crate) const fn new(name: &'static str, version: &'static str) -> Self {
+        Self { name, version, alone: false }
+    }
+}
+
+/// A virtual environment with these packages, installed on first use. Runs at the same time wait for each other.
 ///
 /// # Errors
-/// When Python is missing or the package cannot be installed; the message says what to do.
-pub(crate) fn environment(package: Package) -> Result<PathBuf> {
-    let Package { name, version } = package;
+/// When Python is missing or a package cannot be installed; the message says what to do.
+pub(crate) fn environment(packages: &[Package]) -> Result<PathBuf> {
+    let name = packages.iter().map(|package| format!("{}-{}", package.name, package.version));
+    let name = name.collect::<Vec<_>>().join("+");
     let folder = cache::downloads()?.join("venvs");
     cache::make(&folder, 0o755)?;
-    let venv = folder.join(format!("{name}-{version}"));
-    let lock = folder.join(format!("{name}-{version}.lock"));
-    let lock_file = File::create(&lock).with_context(|| format!("cannot write {}", lock.display()))?;
-    lock_file.lock().with_context(|| format!("cannot lock {}", lock.display()))?;
+    let venv = folder.join(&name);
+    let _lock = cache::lock(&folder, &name)?;
     // Written last, so a broken installation is begun again.
     let complete = venv.join("complete");
     if complete.exists() && venv.join("bin/python").exists() {
         return Ok(venv);
     }
-    println!("    installing {name} {version} from PyPI into {}", venv.display());
+    println!("    installing {name} from PyPI into {}", venv.display());
     if venv.exists() {
         fs::remove_dir_all(&venv).with_context(|| format!("cannot delete {}", venv.display()))?;
     }
     make_venv(&venv)?;
-    let mut pip = Command::new(venv.join("bin/pip"));
-    pip.args(["install", "--quiet", "--disable-pip-version-check"]).arg(format!("{name}=={version}"));
-    finish(pip).with_context(|| format!("cannot install {name} {version}; check that PyPI can be reached"))?;
+    for Package { name, version, alone } in packages {
+        let mut pip = Command::new(venv.join("bin/pip"));
+        pip.args(["install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:"]);
+        if *alone {
+            pip.arg("--no-deps");
+        }
+        pip.arg(format!("{name}=={version}"));
+        finish(pip).with_context(|| format!("cannot install {name} {version}; check that PyPI can be reached"))?;
+    }
     let mut open = Command::new("chmod");
     open.args(["-R", "a+rX"]).arg(&venv);
     finish(open)?;

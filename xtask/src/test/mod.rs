@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 
 use crate::clock::{Stopwatch, readable};
-use crate::services::{self, Running};
+use crate::services::{self, Brought, Client, Running};
 use options::Options;
 use stages::{Run, Stage};
 use summary::{Outcome, Report};
@@ -68,6 +68,7 @@ fn carry_out(
         Run::Licenses => Ok(Outcome::of(crate::licenses::report(root)?, "see the lines above")),
         Run::Cargo(args) => stages::cargo(root, args),
         Run::Servers => servers.bring_up(options),
+        Run::Client(client) => Ok(servers.bring(*client)),
         Run::Tests(args) => {
             let missing = servers.missing();
             if !missing.is_empty() {
@@ -87,6 +88,7 @@ fn carry_out(
 struct Servers {
     running: Vec<(&'static str, Running)>,
     missing: Vec<&'static str>,
+    clients: Vec<Brought>,
 }
 
 impl Servers {
@@ -98,8 +100,12 @@ impl Servers {
                 println!("    {name}: left out by --no-{name}; tests that need it say how they go on");
                 continue;
             }
-            if services::is_given(service.as_ref()) {
+            if services::is_given(service.variables()) {
                 println!("    {name}: taken from {}", service.variables().join(", "));
+                continue;
+            }
+            if let Some(variable) = service.asked_by().filter(|variable| !services::is_asked(variable)) {
+                println!("    {name}: not asked for; {variable}=1 brings it");
                 continue;
             }
             let watch = Stopwatch::start();
@@ -117,12 +123,30 @@ impl Servers {
         Ok(if errors.is_empty() { Outcome::Passed } else { Outcome::Failed(errors.join("\n")) })
     }
 
+    /// Brings a client. Without it the tests that need it say so and pass: a network that is closed is no fault of the
+    /// project.
+    fn bring(&mut self, client: Client) -> Outcome {
+        if services::is_given(client.variables()) {
+            println!("    taken from {}", client.variables().join(", "));
+            return Outcome::Passed;
+        }
+        match client.bring() {
+            Ok(brought) => {
+                println!("    {}", brought.about);
+                self.clients.push(brought);
+                Outcome::Passed
+            }
+            Err(error) => Outcome::Skipped(format!("{error:#}; its tests say that they are skipped")),
+        }
+    }
+
     fn missing(&self) -> &[&'static str] {
         &self.missing
     }
 
     fn environment(&self) -> Vec<(&'static str, String)> {
-        self.running.iter().flat_map(|(_, running)| running.environment().to_vec()).collect()
+        let servers = self.running.iter().flat_map(|(_, running)| running.environment());
+        servers.chain(self.clients.iter().flat_map(|client| &client.environment)).cloned().collect()
     }
 
     fn notice_deaths(&mut self) {
@@ -142,10 +166,14 @@ impl Servers {
     }
 }
 
+/// What `--no-clients` leaves out.
+const CLIENTS: &str = "clients";
+
 /// Splits `--no-NAME` into the name of a service.
 fn service_of(option: &str) -> Result<String> {
     let name = option.strip_prefix("--no-").context("not of the form --no-NAME")?;
-    let known: Vec<&str> = services::all().iter().map(|service| service.name()).collect();
+    let services = services::all();
+    let known: Vec<&str> = services.iter().map(|service| service.name()).chain([CLIENTS]).collect();
     if known.contains(&name) {
         return Ok(name.to_owned());
     }

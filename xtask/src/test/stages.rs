@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use super::options::Options;
 use super::summary::Outcome;
 use crate::cargo;
+use crate::services::Client;
 
 /// One step of the run.
 pub(super) struct Stage {
@@ -29,6 +30,8 @@ pub(super) enum Run {
     Cargo(Vec<String>),
     /// The servers for the tests.
     Servers,
+    /// A client for the tests.
+    Client(Client),
     /// A cargo call that runs tests.
     Tests(Vec<String>),
 }
@@ -40,6 +43,15 @@ pub(super) fn plan(root: &Path, options: &Options) -> Vec<Stage> {
         checks(root, &mut stages);
     }
     stages.push(stage("servers for the tests", Run::Servers));
+    // Only the binary's tests ask by them.
+    let asked = options.packages.is_empty() || options.packages.iter().any(|package| package == "kybern");
+    for client in Client::ALL.into_iter().filter(|_| asked) {
+        stages.push(if options.without.iter().any(|without| without == super::CLIENTS) {
+            skip(client.title(), "left out by --no-clients")
+        } else {
+            stage(client.title(), Run::Client(client))
+        });
+    }
     let nextest = cargo::has(root, "nextest");
     let scope = scope(options);
     if nextest {
@@ -126,7 +138,7 @@ fn skip(title: &str, reason: &str) -> Stage {
 fn cargo_stage(run: Run) -> Stage {
     let title = match &run {
         Run::Cargo(args) | Run::Tests(args) => format!("cargo {}", args.join(" ")),
-        Run::Skip(_) | Run::Tidy | Run::Licenses | Run::Servers => String::new(),
+        Run::Skip(_) | Run::Tidy | Run::Licenses | Run::Servers | Run::Client(_) => String::new(),
     };
     Stage { title, run }
 }

@@ -77,13 +77,25 @@ fn kit() -> PathBuf {
     folder
 }
 
-/// The floor server, and its URL.
-pub(crate) fn floor(folder: &Path) -> (Process, String) {
-    let (database, port) = (folder.join("floor.db"), free_port());
+/// The floor server, and its URL. What it is asked of models it asks at `llm`.
+pub(crate) fn floor(folder: &Path, llm: Option<&str>) -> (Process, String) {
     let mut command = Command::new(kit().join("floor_server"));
-    command.args(["--port", &port.to_string(), "--db"]).arg(database);
-    let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    until("the floor server answers", POLL, || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
+    command.arg("--db").arg(folder.join("floor.db"));
+    command.args(llm.into_iter().flat_map(|url| ["--llm", url]));
+    listening(command, "the floor server answers")
+}
+
+/// A model server that answers at once, and its URL.
+pub(crate) fn model() -> (Process, String) {
+    listening(Command::new(kit().join("mock_llm")), "the model server answers")
+}
+
+/// Starts a program of `bench/` on a free port, and waits until it listens.
+fn listening(mut command: Command, what: &str) -> (Process, String) {
+    let port = free_port();
+    command.args(["--port", &port.to_string()]).stdout(Stdio::null()).stderr(Stdio::null());
+    let child = command.spawn().unwrap();
+    until(what, POLL, || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
     (Process { child }, format!("http://127.0.0.1:{port}"))
 }
 
@@ -181,19 +193,37 @@ pub(crate) struct Load {
     pub(crate) per_second: f64,
     pub(crate) p50: f64,
     pub(crate) p99: f64,
+    /// The median until the first piece of a stream; no number where nothing streams.
+    pub(crate) first: f64,
     pub(crate) cpu_ms: f64,
     pub(crate) peak_mb: f64,
     pub(crate) written: f64,
-    pub(crate) errors: f64,
+}
+
+/// What the driver asks, and of whom.
+#[derive(Clone, Copy)]
+pub(crate) struct Target<'a> {
+    pub(crate) url: &'a str,
+    pub(crate) key: Option<&'a str>,
+    pub(crate) body: &'a str,
+    /// What has to stand in every answer.
+    pub(crate) expect: &'a str,
+    /// Whether the answer comes in pieces.
+    pub(crate) streams: bool,
+    /// The process whose time and memory are watched.
+    pub(crate) pid: u32,
 }
 
 /// Runs the load driver: `clients` at a time for `seconds`, each asking again when it is answered.
-pub(crate) fn drive(url: &str, key: Option<&str>, body: &str, clients: usize, seconds: u64, pid: u32) -> Load {
+pub(crate) fn drive(target: &Target<'_>, clients: usize, seconds: u64) -> Load {
     let mut command = Command::new(kit().join("bench"));
-    command.args(["http", "--url", url, "--body", body, "--expect", "completed", "--warmup", "200"]);
-    command.args(["--c", &clients.to_string(), "--secs", &seconds.to_string(), "--watch", &format!("sut={pid}")]);
-    command.args(["--header", "Content-Type: application/json"]);
-    if let Some(key) = key {
+    command.args(["http", "--url", target.url, "--body", target.body, "--expect", target.expect, "--warmup", "200"]);
+    command.args(["--c", &clients.to_string(), "--secs", &seconds.to_string()]);
+    command.args(["--watch", &format!("sut={}", target.pid), "--header", "Content-Type: application/json"]);
+    if target.streams {
+        command.arg("--stream");
+    }
+    if let Some(key) = target.key {
         command.args(["--header", &format!("Authorization: Bearer {key}")]);
     }
     let output = command.output().unwrap();
@@ -201,23 +231,25 @@ pub(crate) fn drive(url: &str, key: Option<&str>, body: &str, clients: usize, se
     let seen: Value = serde_json::from_str(text.trim()).unwrap_or_else(|_| panic!("the driver failed: {output:?}"));
     let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
     let watched = &seen["watch"]["sut"];
-    Load {
+    let load = Load {
         per_second: number(&seen["per_s"]),
         p50: number(&seen["ms"]["p50"]),
         p99: number(&seen["ms"]["p99"]),
+        first: number(&seen["ttft_ms"]["p50"]),
         cpu_ms: number(&watched["cpu_ms_per_req"]),
         peak_mb: number(&watched["peak_rss_mb"]),
         written: number(&watched["write_bytes_per_req"]),
-        errors: number(&seen["errors"]),
-    }
+    };
+    assert!(seen["errors"] == 0, "the driver saw errors: {seen}");
+    load
 }
 
-/// Runs `limits task`, the floor of five dependent durable steps in one process, and answers its median in
+/// Runs `limits task`, the floor of so many dependent durable steps in one process, and answers its median in
 /// milliseconds.
-pub(crate) fn floor_of_one_client(folder: &Path, seconds: u64) -> f64 {
+pub(crate) fn floor_of_one_client(folder: &Path, steps: u32, seconds: u64) -> f64 {
     let mut command = Command::new(kit().join("limits"));
-    command.args(["task", "--steps", "5", "--engine", "sqlite", "--sync", "FULL", "--c", "1", "--dir"]).arg(folder);
-    let output = command.args(["--secs", &seconds.to_string()]).output().unwrap();
+    command.args(["task", "--steps", &steps.to_string(), "--engine", "sqlite", "--sync", "FULL", "--c", "1", "--dir"]);
+    let output = command.arg(folder).args(["--secs", &seconds.to_string()]).output().unwrap();
     let seen: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("limits failed: {output:?}"));
     seen["ms"]["p50"].as_f64().unwrap_or_else(|| panic!("limits prints no median: {seen}"))
 }

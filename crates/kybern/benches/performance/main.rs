@@ -9,6 +9,7 @@ mod client;
 mod cores;
 mod documents;
 mod fleet;
+mod gateway;
 mod in_process;
 mod intake;
 mod kit;
@@ -55,6 +56,7 @@ const PARTS: &[Part] = &[
     part("documents", documents::measure),
     part("recovery", recovery::measure),
     part("start", start::measure),
+    part("gateway", gateway::measure),
     on_postgres("postgres", over_http::postgres),
     on_postgres("fleet", fleet::measure),
 ];

