@@ -32,8 +32,12 @@ macro_rules! migration {
 }
 
 /// Every migration, in order.
-const MIGRATIONS: &[Migration] =
-    &[migration!(1, "0001_initial"), migration!(2, "0002_master_key"), migration!(3, "0003_ledger")];
+const MIGRATIONS: &[Migration] = &[
+    migration!(1, "0001_initial"),
+    migration!(2, "0002_master_key"),
+    migration!(3, "0003_ledger"),
+    migration!(5, "0005_secrets"),
+];
 
 /// The schema version that this program knows.
 pub(crate) fn known_version() -> i64 {

@@ -56,6 +56,8 @@ fn context() -> ToolContext {
         extractor: None,
         records: None,
         users: None,
+        secrets: None,
+        models: None,
     }
 }
 

@@ -3,4 +3,4 @@
 pub mod egress;
 pub mod webhook;
 
-pub use egress::{EgressDenied, EgressPolicy};
+pub use egress::{EgressDenied, EgressPolicy, TRAVELLING_HEADERS};

@@ -13,9 +13,11 @@ pub mod language_model;
 pub mod ledger_store;
 pub mod mail;
 pub mod model;
+pub mod model_desk;
 pub mod outbox_store;
 pub mod plan_store;
 pub mod record_store;
+pub mod secret_store;
 pub mod secrets;
 pub mod step_handler;
 pub mod task_store;
@@ -34,10 +36,12 @@ pub use language_model::{LanguageModel, ModelStream};
 pub use ledger_store::{LedgerStore, ReserveRefused};
 pub use mail::{MailParser, MailSender};
 pub use model::{Extractor, IntentModel};
+pub use model_desk::{ModelAnswer, ModelDesk, ModelQuestion, ToolPrompt};
 pub use outbox_store::OutboxStore;
 pub use plan_store::PlanStore;
 pub use record_store::RecordStore;
-pub use secrets::Keys;
+pub use secret_store::{SecretReader, SecretStore};
+pub use secrets::{DataKey, Keys};
 pub use step_handler::StepHandler;
 pub use task_store::{CallbackOutcome, Heartbeat, Page, ReviewRefused, TaskFilter, TaskStore, WakeUps};
 pub use token_counter::TokenCounter;
@@ -55,6 +59,7 @@ pub trait Store:
     + AuditStore
     + BlobStore
     + LedgerStore
+    + SecretStore
 {
 }
 
@@ -69,5 +74,6 @@ impl<T> Store for T where
         + AuditStore
         + BlobStore
         + LedgerStore
+        + SecretStore
 {
 }

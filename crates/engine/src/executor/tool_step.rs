@@ -54,7 +54,7 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
         }
     }
     let timeout = node.spec.timeout.unwrap_or(prepared.spec().timeout);
-    let context = run.tool_context(index, &prepared.spec().needs, timeout, may_have_happened, now);
+    let context = run.tool_context(index, &prepared.needs(), timeout, may_have_happened, now);
     let records_hash = prepared.effect.needs_attempt_row() || written.values().any(crate::templates::has_expression);
     let args_hash = records_hash.then(|| prepared.args_hash());
     Begun::Call(Box::new(Call {

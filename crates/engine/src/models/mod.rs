@@ -8,7 +8,9 @@
 mod breaker;
 mod call;
 mod decision;
+mod desk;
 mod estimate;
+mod fence;
 mod prompt;
 mod registry;
 mod retry;
@@ -18,6 +20,7 @@ mod service;
 mod stream;
 
 pub(crate) use decision::handler as decisions;
+pub(crate) use desk::{Desk, Payer};
 pub(crate) use registry::Registry;
 pub(crate) use retry::RetryBudget;
 pub(crate) use service::Inner;

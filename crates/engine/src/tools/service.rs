@@ -13,7 +13,7 @@ use kybern_core::pack::Registry;
 use kybern_core::ports::{Tool, ToolContext};
 use kybern_core::task::{EffectClass, limits};
 use kybern_core::time::Millis;
-use kybern_core::tool::{ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value};
 
 use super::schema;
@@ -33,6 +33,12 @@ impl Prepared {
     #[must_use]
     pub fn spec(&self) -> &ToolSpec {
         self.tool.spec()
+    }
+
+    /// What this call needs.
+    #[must_use]
+    pub fn needs(&self) -> Needs {
+        self.tool.needs_of(&self.args)
     }
 
     /// BLAKE3 of the arguments' canonical form, in hex.

@@ -21,6 +21,8 @@ mod routes;
 #[cfg(test)]
 mod samples;
 #[cfg(test)]
+mod secrets;
+#[cfg(test)]
 mod server;
 #[cfg(test)]
 mod storm;

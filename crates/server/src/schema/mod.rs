@@ -10,5 +10,6 @@ pub mod model;
 pub mod operation;
 pub mod plan;
 pub mod record;
+pub mod secret;
 pub mod task;
 pub mod tool;

@@ -375,6 +375,21 @@ pub(super) const TABLES: &[Table] = &[
             ("cost_nanos", I),
         ],
     },
+    Table { name: "tenant_key", columns: &[("tenant_id", U), ("wrapped", T), ("created_at", I)] },
+    Table {
+        name: "secret",
+        columns: &[
+            ("tenant_id", U),
+            ("name", T),
+            ("version", I),
+            ("hosts", T),
+            ("description", T),
+            ("sealed", T),
+            ("created_by", T),
+            ("created_at", I),
+            ("updated_at", I),
+        ],
+    },
     Table { name: "rate_key", columns: &[("tenant_id", U), ("key", T), ("touched_at", I)] },
     Table { name: "rate_hit", columns: &[("tenant_id", U), ("key", T), ("at", I), ("hits", I)] },
 ];

@@ -15,6 +15,7 @@ mod job;
 mod outbox;
 mod plan;
 mod record;
+mod secret;
 mod signal;
 mod state;
 mod steering;

@@ -14,6 +14,7 @@ use kybern_core::outbox::OutboxMessage;
 use kybern_core::plan::{FrozenPlan, Plan};
 use kybern_core::ports::{IdSource, Keys};
 use kybern_core::record::{Lookup, Record, StoredLink};
+use kybern_core::secret::{Secret, SecretName};
 use kybern_core::task::{
     Attachment, Attempt, CommitRefused, Committed, Delegation, JournalRow, Lease, Signal, Task, WorkerId,
 };
@@ -48,6 +49,8 @@ pub(super) struct State {
     pub(super) accounts: BTreeMap<(TenantId, String, i64), Amount>,
     pub(super) open: BTreeMap<(TenantId, ReservationId), OpenRow>,
     pub(super) usage: BTreeMap<UsagePlace, UsageLine>,
+    pub(super) secrets: BTreeMap<(TenantId, SecretName), (Secret, Vec<u8>)>,
+    pub(super) data_keys: BTreeMap<TenantId, Vec<u8>>,
     pub(super) rates: BTreeMap<(TenantId, String), Vec<Timestamp>>,
 }
 
@@ -171,6 +174,8 @@ impl State {
             budgets: BTreeMap::new(),
             accounts: BTreeMap::new(),
             open: BTreeMap::new(),
+            secrets: BTreeMap::new(),
+            data_keys: BTreeMap::new(),
             usage: BTreeMap::new(),
             rates: BTreeMap::new(),
         }
