@@ -1,5 +1,6 @@
 //! The local tools, called as the ToolService calls them.
 
+mod asked;
 mod calculator;
 mod datetime;
 mod hostile;

@@ -1,6 +1,8 @@
 //! The binary, as its users see it.
 
 #[cfg(test)]
+mod asking;
+#[cfg(test)]
 mod bundled;
 #[cfg(test)]
 mod cli;
