@@ -3,6 +3,7 @@
 //! The 32 bytes are read once and split into subkeys, one for each purpose, by BLAKE3's key derivation; the master
 //! bytes themselves are not kept. This module does not read the environment: the binary hands the text in.
 
+mod data_key;
 mod file;
 
 use std::path::PathBuf;
@@ -14,7 +15,8 @@ use chacha20poly1305::aead::{Aead as _, KeyInit as _, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 use kybern_core::audit::AuditKey;
 use kybern_core::id::TenantId;
-use kybern_core::ports::Keys;
+use kybern_core::ports::{DataKey, Keys};
+use zeroize::Zeroizing;
 
 /// The length of a key in bytes.
 const KEY_BYTES: usize = 32;
@@ -91,8 +93,8 @@ impl MasterKey {
             fingerprint: [a, b, c, d],
             current: Sealer {
                 id: a,
-                cipher: derive("kybern v1 2026 sealing cipher"),
-                nonces: derive("kybern v1 2026 sealing nonces"),
+                cipher: derive("kybern v1 2026 sealing cipher").into(),
+                nonces: derive("kybern v1 2026 sealing nonces").into(),
             },
             retired: Vec::new(),
         }
@@ -161,13 +163,29 @@ impl Keys for MasterKey {
         // An id is one byte, so two keys may share it: each that fits is tried, and the cipher decides.
         std::iter::once(&self.current).chain(&self.retired).find_map(|sealer| sealer.open(purpose, sealed))
     }
+
+    fn new_data_key(&self, owner: &str) -> Option<Vec<u8>> {
+        data_key::make(self, owner)
+    }
+
+    fn seal_under(&self, key: DataKey<'_>, purpose: &str, plain: &[u8]) -> Option<Vec<u8>> {
+        Some(data_key::unwrap(self, key)?.seal(purpose, plain))
+    }
+
+    fn open_under(&self, key: DataKey<'_>, purpose: &str, sealed: &[u8]) -> Option<Vec<u8>> {
+        data_key::unwrap(self, key)?.open(purpose, sealed)
+    }
+
+    fn knows(&self, key: DataKey<'_>) -> bool {
+        data_key::unwrap(self, key).is_some()
+    }
 }
 
 /// Seals as `version, key id, nonce, ciphertext and tag`, bound to its purpose.
 struct Sealer {
     id: u8,
-    cipher: [u8; KEY_BYTES],
-    nonces: [u8; KEY_BYTES],
+    cipher: Zeroizing<[u8; KEY_BYTES]>,
+    nonces: Zeroizing<[u8; KEY_BYTES]>,
 }
 
 impl Sealer {
@@ -175,7 +193,8 @@ impl Sealer {
         let nonce = self.nonce(purpose, plain);
         let payload = Payload { msg: plain, aad: purpose.as_bytes() };
         // Fails only beyond 256 GiB; what is empty opens for nobody.
-        let Ok(body) = XChaCha20Poly1305::new(&self.cipher.into()).encrypt(XNonce::from_slice(&nonce), payload) else {
+        let Ok(body) = XChaCha20Poly1305::new((&*self.cipher).into()).encrypt(XNonce::from_slice(&nonce), payload)
+        else {
             return Vec::new();
         };
         [&[SEAL_VERSION, self.id][..], &nonce, &body].concat()
@@ -188,7 +207,7 @@ impl Sealer {
             return None;
         }
         let payload = Payload { msg: body, aad: purpose.as_bytes() };
-        XChaCha20Poly1305::new(&self.cipher.into()).decrypt(XNonce::from_slice(nonce), payload).ok()
+        XChaCha20Poly1305::new((&*self.cipher).into()).decrypt(XNonce::from_slice(nonce), payload).ok()
     }
 
     /// A random nonce, hedged: random bytes, purpose and text go through a keyed hash, so that even without

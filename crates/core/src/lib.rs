@@ -23,6 +23,7 @@ pub mod plan;
 pub mod policy;
 pub mod ports;
 pub mod record;
+pub mod secret;
 pub mod task;
 pub mod tenant;
 pub mod time;

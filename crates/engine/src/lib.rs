@@ -15,6 +15,7 @@ pub mod models;
 pub mod parts;
 pub mod plan;
 pub mod readiness;
+pub mod secret;
 pub mod task;
 pub mod templates;
 pub mod tools;

@@ -55,14 +55,20 @@ pub(crate) fn parts(config: &Config, egress: &Arc<Egress>) -> anyhow::Result<Mod
     if let Some(wrong) = config.models.fallback.iter().find(|key| !known(key)) {
         anyhow::bail!("models.fallback: no configured provider has {wrong:?}; write provider/model");
     }
-    if let Route::Named(wrong) = Route::parse(&config.models.default)
-        && !known(&wrong)
-    {
-        anyhow::bail!("models.default: {wrong:?} is no strategy, and no configured provider has such a model");
+    let routes =
+        [("default", &config.models.default), ("reasoning", &config.models.reasoning), ("texts", &config.models.texts)];
+    for (setting, route) in routes {
+        if let Route::Named(wrong) = Route::parse(route)
+            && !known(&wrong)
+        {
+            anyhow::bail!("models.{setting}: {wrong:?} is no strategy, and no configured provider has such a model");
+        }
     }
     let settings = ModelSettings {
         fallback: config.models.fallback.clone(),
         default: Route::parse(&config.models.default),
+        reasoning: Route::parse(&config.models.reasoning),
+        texts: Route::parse(&config.models.texts),
         timeouts: config.models.timeouts(),
     };
     Ok(ModelParts { providers, settings, counter: Some(Arc::new(Tokenizers)) })

@@ -14,8 +14,8 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement
 use utoipa::openapi::{ContentBuilder, PathItem, Ref, RefOr};
 
 use crate::api::{
-    approvals, audit, budgets, inbound, keys, models, outbox, permissions, plans, records, task_files, task_internal,
-    task_steer, tasks, tenants, tools, usage, users, webhooks,
+    approvals, audit, budgets, inbound, keys, models, outbox, permissions, plans, records, secrets, task_files,
+    task_internal, task_steer, tasks, tenants, tools, usage, users, webhooks,
 };
 use crate::error::status_of;
 use crate::router::{Access, Route, table};
@@ -24,7 +24,7 @@ use crate::schema::operation::ErrorSchema;
 use crate::{health, metrics, status_page};
 
 /// Routes on which `Idempotency-Key` is honoured.
-const CREATING: [&str; 9] = [
+const CREATING: [&str; 10] = [
     "/api/budgets",
     "/api/tasks",
     "/api/tasks/{id}/fork",
@@ -32,6 +32,7 @@ const CREATING: [&str; 9] = [
     "/api/tools/{name}/invoke",
     "/api/users",
     "/api/keys",
+    "/api/secrets",
     "/api/webhooks/outbound",
     "/api/admin/tenants",
 ];
@@ -56,6 +57,7 @@ const CREATING: [&str; 9] = [
         (name = "budgets", description = "What may be spent, and what has been"),
         (name = "records", description = "What tasks have made, and what they have sent"),
         (name = "identity", description = "Who may do what"),
+        (name = "secrets", description = "What tools may send, and where to"),
         (name = "audit", description = "What was done, provably"),
         (name = "workflows", description = "What outside engines call"),
         (name = "operation", description = "Health, numbers, this document"),
@@ -75,6 +77,7 @@ const CREATING: [&str; 9] = [
         records::kinds, records::list, records::show, outbox::list,
         users::create, users::list, users::show, permissions::show, permissions::change,
         keys::create, keys::list, keys::revoke,
+        secrets::set, secrets::list, secrets::show, secrets::remove,
         webhooks::create, webhooks::list, webhooks::remove,
         tenants::create, tenants::list,
         audit::list, audit::verify,

@@ -10,8 +10,8 @@ use kybern_core::actor::Right;
 use kybern_core::error::{Error, ErrorCode};
 
 use crate::api::{
-    approvals, audit, budgets, inbound, keys, models, outbox, permissions, plans, records, task_files, task_internal,
-    task_steer, tasks, tenants, tools, usage, users, webhooks,
+    approvals, audit, budgets, inbound, keys, models, outbox, permissions, plans, records, secrets, task_files,
+    task_internal, task_steer, tasks, tenants, tools, usage, users, webhooks,
 };
 use crate::error::Problem;
 use crate::state::AppState;
@@ -130,6 +130,11 @@ pub fn table() -> Vec<Route> {
         post("/api/keys", Needs(Administer), keys::create),
         get("/api/keys", Needs(Administer), keys::list),
         delete("/api/keys/{id}", Needs(Administer), keys::revoke),
+        // What tools may send, and where to
+        post("/api/secrets", Needs(Administer), secrets::set),
+        get("/api/secrets", Needs(Administer), secrets::list),
+        get("/api/secrets/{name}", Needs(Administer), secrets::show),
+        delete("/api/secrets/{name}", Needs(Administer), secrets::remove),
         post("/api/webhooks/outbound", Needs(Administer), webhooks::create),
         get("/api/webhooks/outbound", Needs(Administer), webhooks::list),
         delete("/api/webhooks/outbound/{id}", Needs(Administer), webhooks::remove),

@@ -114,6 +114,9 @@ pub enum StoreError {
     /// It is not in a state that allows this, or a name is taken.
     #[error("{0}")]
     Conflict(String),
+    /// There are as many as there may be.
+    #[error("{0}")]
+    Full(String),
 }
 
 impl StoreError {
@@ -139,7 +142,7 @@ impl StoreError {
             | Self::OtherKey
             | Self::EditedMigration { .. }
             | Self::Decode { .. } => ErrorCode::Internal,
-            Self::Archive(_) => ErrorCode::Unprocessable,
+            Self::Archive(_) | Self::Full(_) => ErrorCode::Unprocessable,
             Self::NotFound { .. } => ErrorCode::NotFound,
             Self::Fenced | Self::RecordChanged { .. } | Self::NotWaiting | Self::Conflict(_) => ErrorCode::Conflict,
         }

@@ -37,6 +37,7 @@ const MIGRATIONS: &[Migration] = &[
     migration!(2, "0002_master_key"),
     migration!(3, "0003_ledger"),
     migration!(4, "0004_approvals"),
+    migration!(5, "0005_secrets"),
     migration!(6, "0006_model_policy"),
 ];
 

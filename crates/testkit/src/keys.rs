@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use kybern_core::audit::AuditKey;
 use kybern_core::id::TenantId;
-use kybern_core::ports::Keys;
+use kybern_core::ports::{DataKey, Keys};
 
 const NONCE: usize = 24;
 const TAG: usize = 32;
@@ -28,6 +28,12 @@ impl TestKeys {
 
     fn derive(&self, purpose: &str) -> [u8; 32] {
         *blake3::keyed_hash(&self.0, purpose.as_bytes()).as_bytes()
+    }
+
+    /// The data key as keys of its own.
+    fn unwrap(&self, key: DataKey<'_>) -> Option<Self> {
+        let bytes = self.open(&format!("wrap {}", key.owner), key.wrapped)?;
+        Some(Self(bytes.try_into().ok()?))
     }
 
     fn hex(&self, purpose: &str, text: &str) -> String {
@@ -79,6 +85,23 @@ impl Keys for TestKeys {
             return None;
         }
         Some(cipher.iter().zip(stream(&key, nonce, cipher.len())).map(|(byte, mask)| byte ^ mask).collect())
+    }
+
+    /// A data key out of the owner's name, so that it is the same in every run.
+    fn new_data_key(&self, owner: &str) -> Option<Vec<u8>> {
+        Some(self.seal(&format!("wrap {owner}"), &self.derive(&format!("data key {owner}"))))
+    }
+
+    fn seal_under(&self, key: DataKey<'_>, purpose: &str, plain: &[u8]) -> Option<Vec<u8>> {
+        Some(self.unwrap(key)?.seal(purpose, plain))
+    }
+
+    fn open_under(&self, key: DataKey<'_>, purpose: &str, sealed: &[u8]) -> Option<Vec<u8>> {
+        self.unwrap(key)?.open(purpose, sealed)
+    }
+
+    fn knows(&self, key: DataKey<'_>) -> bool {
+        self.unwrap(key).is_some()
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use kybern_core::policy::place::host_fits;
-use kybern_core::policy::{EgressDenied, EgressPolicy};
+use kybern_core::policy::{EgressDenied, EgressPolicy, TRAVELLING_HEADERS};
 use kybern_core::ports::{HttpBody, HttpFailure, HttpRequest};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Method, StatusCode};
@@ -24,22 +24,6 @@ const REFUSED_HEADERS: [&str; 12] = [
     "trailer",
     "transfer-encoding",
     "upgrade",
-];
-
-/// Headers that go along to another origin. Not only `Authorization` and `Cookie` are secret: keys travel in headers
-/// of any name.
-const TRAVELLING_HEADERS: [&str; 11] = [
-    "accept",
-    "accept-encoding",
-    "accept-language",
-    "cache-control",
-    "if-modified-since",
-    "if-none-match",
-    "range",
-    "traceparent",
-    "tracestate",
-    "user-agent",
-    "x-request-id",
 ];
 
 /// Which connections a request may use.

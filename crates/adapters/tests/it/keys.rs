@@ -6,7 +6,7 @@ use kybern_adapters::keys::{KeyError, MasterKey, new_api_key};
 use kybern_core::audit::{AuditEvent, GENESIS};
 use kybern_core::id::TenantId;
 use kybern_core::policy::webhook;
-use kybern_core::ports::Keys as _;
+use kybern_core::ports::{DataKey, Keys as _};
 use kybern_core::time::Timestamp;
 use serde_json::json;
 use uuid::Uuid;
@@ -68,6 +68,31 @@ fn a_retired_key_still_opens_and_no_longer_seals() {
     assert_eq!(rotated.open("p", &sealed).unwrap(), b"old");
     assert_eq!(key(1).open("p", &rotated.seal("p", b"new")), None);
     assert_eq!(rotated.fingerprint(), key(3).fingerprint());
+}
+
+#[test]
+fn a_data_key_opens_what_it_sealed_for_its_owner_under_its_master_key() {
+    let (one, two) = (key(1), key(2));
+    let wrapped = one.new_data_key("tenant a").unwrap();
+    assert_ne!(wrapped, one.new_data_key("tenant a").unwrap(), "each is random");
+    let data = DataKey { owner: "tenant a", wrapped: &wrapped };
+    let sealed = one.seal_under(data, "secret/x/1", b"example-value").unwrap();
+    assert!(!sealed.windows(13).any(|window| window == b"example-value"));
+    assert_eq!(one.open_under(data, "secret/x/1", &sealed).unwrap(), b"example-value");
+    assert_eq!(one.open_under(data, "secret/x/2", &sealed), None, "bound to its purpose");
+    assert_eq!(one.open("secret/x/1", &sealed), None, "the master key itself does not open it");
+    let foreign = DataKey { owner: "tenant b", ..data };
+    assert!(one.open_under(foreign, "secret/x/1", &sealed).is_none() && !one.knows(foreign));
+    assert!(two.open_under(data, "secret/x/1", &sealed).is_none() && !two.knows(data));
+    assert!(two.seal_under(data, "secret/x/1", b"v").is_none());
+    // A master key that took over from it unwraps the same data key: nothing is sealed anew.
+    let rotated = two.with_retired(key(1));
+    assert_eq!(rotated.open_under(data, "secret/x/1", &sealed).unwrap(), b"example-value");
+    for at in 0..wrapped.len() {
+        let mut edited = wrapped.clone();
+        edited[at] ^= 1;
+        assert!(!one.knows(DataKey { wrapped: &edited, ..data }), "byte {at}");
+    }
 }
 
 #[test]

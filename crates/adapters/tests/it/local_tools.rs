@@ -1,5 +1,6 @@
 //! The local tools, called as the ToolService calls them.
 
+mod asked;
 mod calculator;
 mod datetime;
 mod hostile;
@@ -57,6 +58,8 @@ fn context() -> ToolContext {
         extractor: None,
         records: None,
         users: None,
+        secrets: None,
+        models: None,
     }
 }
 

@@ -5,5 +5,5 @@ pub mod permission;
 pub mod place;
 pub mod webhook;
 
-pub use egress::{EgressDenied, EgressPolicy};
+pub use egress::{EgressDenied, EgressPolicy, TRAVELLING_HEADERS};
 pub use permission::{Autonomy, CallFacts, Denied, PermissionLevel, Preset, ToolCategory, ToolPolicy};

@@ -14,11 +14,13 @@ pub mod language_model;
 pub mod ledger_store;
 pub mod mail;
 pub mod model;
+pub mod model_desk;
 pub mod model_policy_store;
 pub mod outbox_store;
 pub mod permission_store;
 pub mod plan_store;
 pub mod record_store;
+pub mod secret_store;
 pub mod secrets;
 pub mod step_handler;
 pub mod task_store;
@@ -38,12 +40,14 @@ pub use language_model::{LanguageModel, ModelStream};
 pub use ledger_store::{LedgerStore, ReserveRefused};
 pub use mail::{MailParser, MailSender};
 pub use model::{Extractor, IntentModel};
+pub use model_desk::{ModelAnswer, ModelDesk, ModelQuestion, ToolPrompt};
 pub use model_policy_store::ModelPolicyStore;
 pub use outbox_store::OutboxStore;
 pub use permission_store::{PermissionStore, UserRules};
 pub use plan_store::PlanStore;
 pub use record_store::RecordStore;
-pub use secrets::Keys;
+pub use secret_store::{SecretReader, SecretStore};
+pub use secrets::{DataKey, Keys};
 pub use step_handler::StepHandler;
 pub use task_store::{CallbackOutcome, Heartbeat, Page, ReviewRefused, TaskFilter, TaskStore, WakeUps};
 pub use token_counter::{NoText, TokenCounter};
@@ -64,6 +68,7 @@ pub trait Store:
     + ApprovalStore
     + PermissionStore
     + ModelPolicyStore
+    + SecretStore
 {
 }
 
@@ -81,5 +86,6 @@ impl<T> Store for T where
         + ApprovalStore
         + PermissionStore
         + ModelPolicyStore
+        + SecretStore
 {
 }

@@ -3,6 +3,15 @@
 use crate::audit::AuditKey;
 use crate::id::TenantId;
 
+/// A tenant's data key as it is stored, wrapped under the master key. The key itself never leaves the adapter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DataKey<'a> {
+    /// To whom it belongs: unwrapped for nobody else.
+    pub owner: &'a str,
+    /// The wrapped key.
+    pub wrapped: &'a [u8],
+}
+
 /// Derivations of the master key, each for one purpose, and sealing of what must be read again.
 pub trait Keys: Send + Sync {
     /// The keyed hash under which an API key is stored, in hex.
@@ -23,4 +32,17 @@ pub trait Keys: Send + Sync {
 
     /// Opens what [`Keys::seal`] sealed; `None` when it was sealed for something else, with another key, or edited.
     fn open(&self, purpose: &str, sealed: &[u8]) -> Option<Vec<u8>>;
+
+    /// A fresh random data key for that owner, wrapped; `None` when there are no random bytes to be had.
+    fn new_data_key(&self, owner: &str) -> Option<Vec<u8>>;
+
+    /// Seals bytes under a data key, bound to a purpose and row; `None` when the key was wrapped by another master key,
+    /// for somebody else, or edited.
+    fn seal_under(&self, key: DataKey<'_>, purpose: &str, plain: &[u8]) -> Option<Vec<u8>>;
+
+    /// Opens what [`Keys::seal_under`] sealed; `None` as well when that was sealed for something else or edited.
+    fn open_under(&self, key: DataKey<'_>, purpose: &str, sealed: &[u8]) -> Option<Vec<u8>>;
+
+    /// Whether a data key can be unwrapped.
+    fn knows(&self, key: DataKey<'_>) -> bool;
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
-use super::{Extractor, HttpClient, IdSource, RecordStore};
+use super::{Extractor, HttpClient, IdSource, ModelDesk, RecordStore, SecretReader};
 use crate::document::DocumentText;
 use crate::error::Result;
 use crate::id::{TaskId, TenantId, UserId};
@@ -15,7 +15,7 @@ use crate::plan::StepId;
 use crate::task::{Attachment, Channel, EffectClass, Lease};
 use crate::tenant::TenantScope;
 use crate::time::{Millis, Timestamp};
-use crate::tool::{Reach, ToolFailure, ToolOutcome, ToolSpec};
+use crate::tool::{Needs, Reach, ToolFailure, ToolOutcome, ToolSpec};
 
 /// The documents of a task.
 #[async_trait]
@@ -97,6 +97,10 @@ pub struct ToolContext {
     pub records: Option<Arc<dyn RecordStore>>,
     /// The tenant's users.
     pub users: Option<Arc<dyn UserDirectory>>,
+    /// The tenant's secrets, each for its own hosts.
+    pub secrets: Option<Arc<dyn SecretReader>>,
+    /// The language models, asked with the server's own prompts and paid by the task.
+    pub models: Option<Arc<dyn ModelDesk>>,
 }
 
 impl ToolContext {
@@ -129,6 +133,22 @@ impl ToolContext {
     pub fn extractor(&self) -> Result<&dyn Extractor, ToolFailure> {
         self.extractor.as_deref().ok_or_else(|| ToolFailure::permanent("the tool's spec does not ask for a model"))
     }
+
+    /// The secrets.
+    ///
+    /// # Errors
+    /// When the tool's spec does not ask for them: a fault of the tool.
+    pub fn secrets(&self) -> Result<&dyn SecretReader, ToolFailure> {
+        self.secrets.as_deref().ok_or_else(|| ToolFailure::permanent("the tool's spec does not ask for secrets"))
+    }
+
+    /// The language models.
+    ///
+    /// # Errors
+    /// When the call did not ask for them: a fault of the tool.
+    pub fn models(&self) -> Result<&dyn ModelDesk, ToolFailure> {
+        self.models.as_deref().ok_or_else(|| ToolFailure::permanent("the tool does not ask for a language model"))
+    }
 }
 
 /// A tool. Only the ToolService calls it, with arguments that fit its schema.
@@ -145,6 +165,11 @@ pub trait Tool: Send + Sync {
     /// How far a call with these arguments reaches, where it depends on them.
     fn reach_of(&self, _args: &Map<String, Value>) -> Reach {
         self.spec().reach()
+    }
+
+    /// What a call with these arguments needs, where it is less than what the spec asks for.
+    fn needs_of(&self, _args: &Map<String, Value>) -> Needs {
+        self.spec().needs
     }
 
     /// Does it.

@@ -50,6 +50,10 @@ pub struct Needs {
     pub records: bool,
     /// The tenant's users, to read.
     pub users: bool,
+    /// The values of the tenant's secrets, each for its own hosts.
+    pub secrets: bool,
+    /// The language models.
+    pub language_model: bool,
 }
 
 /// A tool's description of itself.

@@ -44,8 +44,9 @@ pub(super) enum NotBegun {
 pub(super) fn is_unseen(call: &Call) -> bool {
     match &call.target {
         Target::Tool(prepared) => {
-            let needs = &prepared.spec().needs;
-            !prepared.effect.needs_attempt_row() && !needs.http && !needs.model && !prepared.is_metered()
+            let needs = prepared.needs();
+            let reaches_out = needs.http || needs.model || needs.language_model || prepared.is_metered();
+            !prepared.effect.needs_attempt_row() && !reaches_out
         }
         Target::Handler(..) => false,
     }

@@ -18,7 +18,9 @@ use super::phase_documents::decisions_in;
 use super::snapshot::Surroundings;
 use super::walk::Walk;
 use crate::Engine;
+use crate::models::{Desk, Payer};
 use crate::parts::Inner;
+use crate::secret::TenantSecrets;
 use crate::tools::documents::TaskDocuments;
 use crate::tools::invoke::is_call;
 use crate::tools::{Grant, Origin, Prepared, Refusal};
@@ -179,6 +181,18 @@ impl Run {
         }
     }
 
+    /// The tenant's secrets.
+    fn secrets(&self) -> TenantSecrets {
+        let (store, keys) = (Arc::clone(&self.inner.store), Arc::clone(&self.inner.keys));
+        TenantSecrets { store, keys, scope: self.lease.scope() }
+    }
+
+    /// The way to the language models, for one try of a call.
+    fn desk(&self, timeout: Millis) -> Desk {
+        let payer = Payer { scope: self.lease.scope(), user: self.task.user, task: Some(self.task.id) };
+        Desk::new(&self.inner.models, payer, timeout)
+    }
+
     /// What a tool gets to work with: only what it asks for.
     pub(super) fn tool_context(
         &self,
@@ -214,6 +228,8 @@ impl Run {
             extractor: needs.model.then(|| Arc::clone(&inner.extractor)),
             records: needs.records.then(|| Arc::new(crate::tools::access::Records(Arc::clone(&inner.store))) as _),
             users: needs.users.then(|| Arc::new(crate::tools::access::Users(Arc::clone(&inner.store))) as _),
+            secrets: needs.secrets.then(|| Arc::new(self.secrets()) as _),
+            models: needs.language_model.then(|| Arc::new(self.desk(timeout)) as _),
         }
     }
 }

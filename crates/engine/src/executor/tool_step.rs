@@ -57,7 +57,7 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
         }
     }
     let timeout = node.spec.timeout.unwrap_or(prepared.spec().timeout);
-    let mut context = run.tool_context(index, &prepared.spec().needs, timeout, may_have_happened, now);
+    let mut context = run.tool_context(index, &prepared.needs(), timeout, may_have_happened, now);
     if let (Some(http), Some(hosts)) = (&context.http, &prepared.hosts) {
         context.http = Some(OnlyHosts::over(http, hosts));
     }

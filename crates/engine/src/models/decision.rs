@@ -3,18 +3,17 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use kybern_core::budget::Limits;
-use kybern_core::error::{Detail, Error, ErrorCode, Retry};
-use kybern_core::id::TaskId;
-use kybern_core::model::{FinishReason, ModelMessage, ModelRequest, ModelTimeouts, OutputSchema, Role};
-use kybern_core::money::{NanoUsd, Tokens, Usage};
+use kybern_core::error::{Detail, Error, ErrorCode};
+use kybern_core::model::{FinishReason, ModelMessage, ModelRequest, OutputSchema, Role};
+use kybern_core::money::Usage;
 use kybern_core::plan::StepKind;
 use kybern_core::ports::{StepHandler, ToolContext};
 use kybern_core::task::{Commit, CommitRefused};
 use kybern_core::tool::{ToolFailure, ToolOutcome};
 use serde_json::{Map, Value};
 
-use super::call::{Answered, Ask, Caller};
+use super::call::Answered;
+use super::desk::{self, Desk, Payer, failed};
 use super::prompt::{DECISION, DECISION_REPAIR};
 use super::route::Route;
 use super::service::ModelService;
@@ -22,8 +21,6 @@ use crate::tools::schema;
 
 /// The most tokens of a decision: an object of some fields, not an essay.
 const MAX_OUTPUT: u32 = 2_000;
-/// How many parents lie between a task and the first of its tree at most; deeper is not allowed anyway.
-const MAX_PARENTS: usize = 64;
 
 /// Runs `decision` steps.
 pub(crate) struct Decisions {
@@ -33,22 +30,6 @@ pub(crate) struct Decisions {
 impl Decisions {
     pub(crate) fn new(models: ModelService) -> Self {
         Self { models }
-    }
-
-    /// The first task of a task's tree, with what it says that the tree may spend.
-    async fn tree(&self, context: &ToolContext) -> Result<Option<(TaskId, Option<Limits>)>, Error> {
-        let Some(mut id) = context.task else { return Ok(None) };
-        for _ in 0..MAX_PARENTS {
-            let Some(task) = self.models.inner.store.task(context.scope, id).await? else { break };
-            match task.parent {
-                Some((parent, _)) => id = parent,
-                None => {
-                    let limits = task.budget.map(|cost| Limits { cost: Some(cost), ..Limits::default() });
-                    return Ok(Some((id, limits)));
-                }
-            }
-        }
-        Ok(Some((id, None)))
     }
 
     /// Looks whether the step is still this worker's: one that has slept through its lease must not spend for it.
@@ -64,16 +45,14 @@ impl Decisions {
         }
     }
 
-    async fn ask(&self, context: &ToolContext, messages: Vec<ModelMessage>, schema: &Value) -> Result<Answered, Error> {
-        let caller = Caller {
-            scope: context.scope,
-            user: context.user,
-            label: kybern_core::actor::Principal::Executor.label(),
-            request: None,
-            tree: self.tree(context).await?,
-        };
+    async fn ask(
+        &self,
+        context: &ToolContext,
+        desk: &Desk,
+        messages: Vec<ModelMessage>,
+        schema: &Value,
+    ) -> Result<Answered, Error> {
         self.still_held(context).await?;
-        let settings = self.models.settings();
         let request = ModelRequest {
             messages,
             output: Some(OutputSchema { name: "decision".to_owned(), schema: Some(schema.clone()), strict: false }),
@@ -81,14 +60,7 @@ impl Decisions {
             temperature: Some(0.0),
             ..ModelRequest::default()
         };
-        let ask = Ask {
-            route: Route::Default,
-            request,
-            timeouts: ModelTimeouts::within(settings.timeouts, context.timeout),
-            may_fall_back: true,
-            prompt: Some(DECISION.mark()),
-        };
-        self.models.complete(&caller, ask).await
+        desk.complete(Route::Default, request, &DECISION).await
     }
 }
 
@@ -113,22 +85,6 @@ fn unfenced(text: &str) -> &str {
     let text = text.trim();
     let inner = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
     inner.map_or(text, |inner| inner.strip_prefix("json").unwrap_or(inner).trim())
-}
-
-fn spent(usage: Usage, answered: &Answered) -> Usage {
-    usage.plus(Usage {
-        input_tokens: Tokens(answered.usage.input),
-        output_tokens: Tokens(answered.usage.output),
-        cost_nanos: NanoUsd(answered.cost.0),
-    })
-}
-
-fn failed(error: &Error) -> ToolFailure {
-    let failure = ToolFailure::permanent(error.to_string()).code(error.code());
-    // The model layer has tried again already; what may pass later is worth another try of the step.
-    let passes = matches!(error.retry(), Retry::After(_))
-        || matches!(error.code(), ErrorCode::Model | ErrorCode::Timeout | ErrorCode::Unavailable);
-    ToolFailure { retryable: passes, ..failure }
 }
 
 fn said(faults: &[Detail]) -> String {
@@ -160,11 +116,12 @@ impl StepHandler for Decisions {
         };
         let mut messages =
             vec![ModelMessage::text(Role::System, DECISION.text), ModelMessage::text(Role::User, question)];
+        let desk = Desk::new(&self.models, Payer::of(context), context.timeout);
         let mut usage = Usage::default();
         for last in [false, true] {
-            let answered = self.ask(context, messages.clone(), &schema).await;
+            let answered = self.ask(context, &desk, messages.clone(), &schema).await;
             let answered = answered.map_err(|error| failed(&error).used(usage))?;
-            usage = spent(usage, &answered);
+            usage = usage.plus(desk::usage(&answered));
             let failure = |message: String| ToolFailure::permanent(message).code(ErrorCode::Model).used(usage);
             if answered.reply.finish == FinishReason::ContentFilter || answered.reply.finish == FinishReason::Refusal {
                 return Err(failure(format!("{} refused to decide", answered.model)));

@@ -8,7 +8,9 @@
 mod breaker;
 mod call;
 mod decision;
+mod desk;
 mod estimate;
+mod fence;
 mod policy;
 mod prompt;
 mod registry;
@@ -20,6 +22,7 @@ mod stream;
 mod tokens;
 
 pub(crate) use decision::handler as decisions;
+pub(crate) use desk::{Desk, Payer};
 pub(crate) use policy::Policies;
 pub(crate) use registry::Registry;
 pub(crate) use retry::RetryBudget;

@@ -1,5 +1,7 @@
 //! What models are told by the server itself: files of the folder `prompts`, each known by the hash of its text.
 
+use kybern_core::ports::ToolPrompt;
+
 /// A prompt.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Prompt {
@@ -20,7 +22,21 @@ pub(crate) const DECISION: Prompt = prompt!("decision");
 /// What is said when a decision does not fit.
 pub(crate) const DECISION_REPAIR: Prompt = prompt!("decision_repair");
 
+/// What is said when an answer to a tool does not fit.
+pub(crate) const TOOL_CORRECTION: Prompt = prompt!("tool_correction");
+
 impl Prompt {
+    /// The prompt with which a tool asks.
+    pub(crate) const fn of(prompt: ToolPrompt) -> Self {
+        match prompt {
+            ToolPrompt::DeepReasoning => prompt!("tool_deep_reasoning"),
+            ToolPrompt::Summarize => prompt!("tool_summarize"),
+            ToolPrompt::Translate => prompt!("tool_translate"),
+            ToolPrompt::Extract => prompt!("tool_extract"),
+            ToolPrompt::RepairJson => prompt!("tool_repair_json"),
+        }
+    }
+
     /// Its name and the beginning of its hash: what the audit keeps of it.
     pub(crate) fn mark(&self) -> String {
         let hash = blake3::hash(self.text.as_bytes()).to_hex();

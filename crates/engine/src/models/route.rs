@@ -19,6 +19,8 @@ pub enum Route {
     Fastest,
     /// The one of the highest quality.
     Smartest,
+    /// The smartest of those that think before they answer; the smartest of all where none does.
+    Reasoning,
     /// Much quality for the money.
     Balanced,
     /// What the operator has set for those who do not say.
@@ -35,6 +37,7 @@ impl Route {
             "cheapest" => Self::Cheapest,
             "fastest" => Self::Fastest,
             "smartest" => Self::Smartest,
+            "reasoning" => Self::Reasoning,
             "balanced" => Self::Balanced,
             "default" | "" => Self::Default,
             "fallback" => Self::Fallback,
@@ -92,9 +95,13 @@ pub(crate) fn candidates(
     let allowed = |candidate: &Candidate| may(candidate.provider.name());
     let mut chosen = match route {
         Route::Named(name) => vec![named(registry, name, wanted, &allowed)?],
-        Route::Cheapest | Route::Fastest | Route::Smartest | Route::Balanced | Route::Default | Route::Fallback => {
-            by_strategy(registry, route, wanted, &allowed)?
-        }
+        Route::Cheapest
+        | Route::Fastest
+        | Route::Smartest
+        | Route::Reasoning
+        | Route::Balanced
+        | Route::Default
+        | Route::Fallback => by_strategy(registry, route, wanted, &allowed)?,
     };
     for key in chain {
         let next = registry
@@ -160,6 +167,10 @@ fn by_strategy(
             fitting.sort_by_key(|candidate| (candidate.provider.latency().unwrap_or(unknown), price(candidate)));
         }
         Route::Smartest => fitting.sort_by_key(|candidate| (std::cmp::Reverse(quality(candidate)), price(candidate))),
+        Route::Reasoning => fitting.sort_by_key(|candidate| {
+            let thinks = candidate.spec.abilities.reasoning;
+            (std::cmp::Reverse((thinks, quality(candidate))), price(candidate))
+        }),
         Route::Balanced | Route::Default | Route::Named(_) => {
             fitting.sort_by_key(|candidate| std::cmp::Reverse(worth(quality(candidate), price(candidate))))
         }

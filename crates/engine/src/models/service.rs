@@ -39,13 +39,23 @@ pub struct ModelSettings {
     pub fallback: Vec<String>,
     /// What is meant by `default`.
     pub default: Route,
+    /// Whom tools ask to think a problem through.
+    pub reasoning: Route,
+    /// Whom tools ask to summarise, to translate and to take facts out of texts.
+    pub texts: Route,
     /// How long a call may take.
     pub timeouts: ModelTimeouts,
 }
 
 impl Default for ModelSettings {
     fn default() -> Self {
-        Self { fallback: Vec::new(), default: Route::Balanced, timeouts: ModelTimeouts::DEFAULT }
+        Self {
+            fallback: Vec::new(),
+            default: Route::Balanced,
+            reasoning: Route::Reasoning,
+            texts: Route::Cheapest,
+            timeouts: ModelTimeouts::DEFAULT,
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use kybern_core::money::NanoUsd;
 use kybern_core::ports::Tool;
 use kybern_core::task::EffectClass;
 use kybern_core::time::Millis;
-use kybern_core::tool::{Reach, ToolPrice, ToolSpec};
+use kybern_core::tool::{Needs, Reach, ToolPrice, ToolSpec};
 use serde_json::{Map, Value};
 
 /// Why a call needs a person's yes, before any look at where its arguments come from.
@@ -44,6 +44,12 @@ impl Prepared {
     #[must_use]
     pub fn spec(&self) -> &ToolSpec {
         self.tool.spec()
+    }
+
+    /// What this call needs.
+    #[must_use]
+    pub fn needs(&self) -> Needs {
+        self.tool.needs_of(&self.args)
     }
 
     /// The most that a call can cost that may take that long.

@@ -62,6 +62,11 @@ impl Context {
         self.env.get(API_KEY).map(|key| Secret::new(key.trim()))
     }
 
+    /// A variable of the environment.
+    pub(crate) fn variable(&self, name: &str) -> Option<String> {
+        self.env.get(name).map(str::to_owned)
+    }
+
     /// A connection: to the server that was named; else to the one where the settings say; else, when nothing
     /// answers there, to one that is opened inside this process on the database itself.
     ///

@@ -14,6 +14,7 @@ mod key;
 mod list;
 mod model;
 mod plan;
+mod secret;
 mod task;
 mod tool;
 
@@ -79,6 +80,9 @@ enum Command {
     Budget(budget::BudgetCommand),
     /// Say what was spent, on what and by whom
     Usage(budget::UsageArgs),
+    /// Write what tools may send, and where to
+    #[command(subcommand)]
+    Secret(secret::SecretCommand),
     /// Make and revoke API keys
     #[command(subcommand)]
     Key(key::KeyCommand),
@@ -140,6 +144,7 @@ async fn run(command: Command, context: &mut Context) -> Result<ExitCode, Failur
         Command::Model(command) => model::run(command, context).await,
         Command::Budget(command) => budget::run(command, context).await,
         Command::Usage(args) => budget::usage(args, context).await,
+        Command::Secret(command) => secret::run(command, context).await,
         Command::Key(command) => key::run(command, context).await,
         Command::Audit(command) => audit::run(command, context).await,
     };

@@ -1,5 +1,9 @@
 //! Every key of the configuration with what it expects: for messages, and so that the documentation stays complete.
 
+/// What chooses a model.
+const ROUTES: &str =
+    "\"balanced\", \"cheapest\", \"fastest\", \"smartest\", \"reasoning\", \"fallback\" or \"provider/model\"";
+
 /// A key and what it expects. `*` stands for a name that the operator chooses.
 pub(super) const KEYS: &[(&str, &str)] = &[
     ("server.listen", "an address and a port, such as \"127.0.0.1:7171\""),
@@ -46,7 +50,9 @@ pub(super) const KEYS: &[(&str, &str)] = &[
     ("providers.*.api_key_env", "the name of the environment variable that holds the key"),
     ("providers.*.models", "a list of names, or of tables with name, window, quality and prices"),
     ("providers.*.free", "true or false"),
-    ("models.default", "\"balanced\", \"cheapest\", \"fastest\", \"smartest\", \"fallback\" or \"provider/model\""),
+    ("models.default", ROUTES),
+    ("models.reasoning", ROUTES),
+    ("models.texts", ROUTES),
     ("models.fallback", "a list of models, such as [\"openai/gpt-5.4-mini\"]"),
     ("models.file", "a file's path, such as \"models.json\""),
     ("models.connect_ms", "a whole number of milliseconds, such as 5000"),

@@ -16,6 +16,10 @@ pub(crate) struct ModelsOptions {
     pub(crate) default: String,
     /// Models that are asked when the chosen one fails, in order.
     pub(crate) fallback: Vec<String>,
+    /// Whom tools ask to think a problem through: a strategy, or `provider/model`.
+    pub(crate) reasoning: String,
+    /// Whom tools ask to summarise, to translate and to take facts out of texts: a strategy, or `provider/model`.
+    pub(crate) texts: String,
     /// A table of models that takes the place of the one that comes along, for the providers that it has.
     pub(crate) file: Option<PathBuf>,
     /// How long a connection may take to be made.
@@ -34,6 +38,8 @@ impl Default for ModelsOptions {
         Self {
             default: "balanced".to_owned(),
             fallback: Vec::new(),
+            reasoning: "reasoning".to_owned(),
+            texts: "cheapest".to_owned(),
             file: None,
             connect_ms: connect,
             first_ms: first,

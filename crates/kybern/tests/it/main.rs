@@ -1,6 +1,8 @@
 //! The binary, as its users see it.
 
 #[cfg(test)]
+mod asking;
+#[cfg(test)]
 mod bundled;
 #[cfg(test)]
 mod cli;
@@ -22,6 +24,8 @@ mod races;
 mod routes;
 #[cfg(test)]
 mod samples;
+#[cfg(test)]
+mod secrets;
 #[cfg(test)]
 mod server;
 #[cfg(test)]

@@ -217,6 +217,8 @@ impl World {
             extractor: needs.model.then(|| Arc::new(LineExtractor) as Arc<_>),
             records: needs.records.then(|| Arc::clone(&self.records) as Arc<_>),
             users: needs.users.then(|| Arc::new(Directory(self.users.clone())) as Arc<dyn UserDirectory>),
+            secrets: None,
+            models: None,
         }
     }
 }

@@ -10,6 +10,7 @@ pub(crate) mod outbox;
 pub(crate) mod permissions;
 pub(crate) mod plans;
 pub(crate) mod records;
+pub(crate) mod secrets;
 pub(crate) mod task_files;
 pub(crate) mod task_internal;
 pub(crate) mod task_request;

@@ -25,10 +25,10 @@ use crate::state::AppState;
 /// Ask a model
 ///
 /// OpenAI's chat completions: existing clients work unchanged. `model` is `provider/model`, a provider, or a strategy
-/// (`balanced`, `cheapest`, `fastest`, `smartest`, `fallback`). With `stream` the reply comes as server-sent events that
-/// end with `[DONE]`; an error after the first piece is an event with the member `error`, and ends the stream. Every
-/// call is held against the budgets before it is made, and counted and audited after it. The header `x-kybern-model`
-/// says who has answered.
+/// (`balanced`, `cheapest`, `fastest`, `smartest`, `reasoning`, `fallback`). With `stream` the reply comes as server-sent
+/// events that end with `[DONE]`; an error after the first piece is an event with the member `error`, and ends the stream.
+/// Every call is held against the budgets before it is made, and counted and audited after it. The header
+/// `x-kybern-model` says who has answered.
 #[utoipa::path(post, path = "/v1/chat/completions", operation_id = "create_chat_completion",
     tag = "models",
     request_body(content = ChatBody, content_type = "application/json"),

@@ -77,7 +77,7 @@ fn message(reply: &ModelReply) -> Value {
 }
 
 /// Strategies that may be named in place of a model.
-const STRATEGIES: [&str; 5] = ["balanced", "cheapest", "fastest", "smartest", "fallback"];
+const STRATEGIES: [&str; 6] = ["balanced", "cheapest", "fastest", "smartest", "reasoning", "fallback"];
 
 /// The models that may be named.
 pub(crate) fn model_list(models: &[ModelView]) -> Value {

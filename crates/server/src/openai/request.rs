@@ -16,7 +16,8 @@ use crate::extract::check_text;
 #[schema(as = ChatCompletionRequest, example = json!({
     "model": "balanced", "messages": [{"role": "user", "content": "Say hello."}]}))]
 pub(crate) struct ChatBody {
-    /// `provider/model`, a provider, or a strategy: `balanced`, `cheapest`, `fastest`, `smartest`, `fallback`.
+    /// `provider/model`, a provider, or a strategy: `balanced`, `cheapest`, `fastest`, `smartest`, `reasoning`,
+    /// `fallback`.
     #[serde(default)]
     pub(crate) model: String,
     /// The conversation.

@@ -12,5 +12,6 @@ pub mod operation;
 pub mod permission;
 pub mod plan;
 pub mod record;
+pub mod secret;
 pub mod task;
 pub mod tool;

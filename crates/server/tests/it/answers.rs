@@ -59,6 +59,7 @@ async fn every_route_answers_as_the_document_says() {
     plans_and_tools(&mut walk, &fixture).await;
     approvals(&mut walk, &fixture).await;
     models_and_budgets(&mut walk, &fixture).await;
+    secrets(&mut walk, &fixture).await;
     records(&mut walk, &fixture).await;
     identities(&mut walk, &fixture).await;
     operation(&mut walk).await;
@@ -301,6 +302,34 @@ async fn models_and_budgets(walk: &mut Walk<'_>, fixture: &Fixture) {
     let other = json!({"subject": {"type": "each_task"}, "period": "whole", "costNanos": 9});
     walk.call(201, ("POST", "/api/budgets"), &[], &admin, Some(other)).await;
     walk.call(204, ("DELETE", "/api/budgets/{id}"), &[budget], &admin, None).await;
+}
+
+async fn secrets(walk: &mut Walk<'_>, fixture: &Fixture) {
+    let admin = walk.app.ours.admin.clone();
+    let new = |value: &str| Some(json!({"name": "mail_key", "value": value, "hosts": ["api.example.com"]}));
+    let made = walk.call(201, ("POST", "/api/secrets"), &[], &admin, new("example-value-1")).await;
+    assert_eq!((&made["version"], &made["hosts"]), (&json!(1), &json!(["api.example.com"])));
+    let again = walk.call(201, ("POST", "/api/secrets"), &[], &admin, new("example-value-2")).await;
+    assert_eq!((&again["version"], &again["createdAt"]), (&json!(2), &made["createdAt"]));
+    let page = walk.call(200, ("GET", "/api/secrets"), &[], &admin, None).await;
+    let names: Vec<&str> = page["items"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert_eq!(names, [fixture.secret.as_str(), "mail_key"]);
+    let shown = walk.call(200, ("GET", "/api/secrets/{name}"), &["mail_key"], &admin, None).await;
+    assert_eq!(shown, again);
+    for answer in [&made, &again, &page, &shown] {
+        assert!(answer.get("value").is_none() && !answer.to_string().contains("example-value"), "{answer}");
+    }
+    // One key stands for one value, although what is kept of the request does not hold it.
+    for (value, status) in [("example-value-3", 201), ("example-value-3", 201), ("example-value-4", 409)] {
+        let ask = Ask::post("/api/secrets").key(&admin).header("idempotency-key", "mail").json(&new(value).unwrap());
+        let answer = walk.app.send(ask).await;
+        assert_eq!(answer.status, status, "{}", answer.text());
+    }
+    let shown = walk.call(200, ("GET", "/api/secrets/{name}"), &["mail_key"], &admin, None).await;
+    assert_eq!(shown["version"], 3);
+    walk.call(204, ("DELETE", "/api/secrets/{name}"), &["mail_key"], &admin, None).await;
+    let gone = walk.app.send(Ask::get("/api/secrets/mail_key").key(&admin)).await;
+    gone.refused(404, "NOT_FOUND", "a secret that was removed");
 }
 
 async fn records(walk: &mut Walk<'_>, fixture: &Fixture) {

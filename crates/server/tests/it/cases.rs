@@ -217,6 +217,19 @@ pub(crate) fn all() -> Vec<Case> {
         case("DELETE", "/api/keys/{id}", Id(|fixture| fixture.key.clone()), None),
         case(
             "POST",
+            "/api/secrets",
+            Fixed,
+            strict(
+                json!({"name": "made_here", "value": "example-value", "hosts": ["api.example.com"]}),
+                ("/hosts", json!("api.example.com")),
+                &["name", "value", "hosts"],
+            ),
+        ),
+        case("GET", "/api/secrets", Fixed, None),
+        case("GET", "/api/secrets/{name}", Name(|fixture| fixture.secret.clone()), None),
+        case("DELETE", "/api/secrets/{name}", Name(|fixture| fixture.secret.clone()), None),
+        case(
+            "POST",
             "/api/webhooks/outbound",
             Fixed,
             strict(json!({"url": "https://example.com/h"}), ("/url", json!(5)), &["url"]),

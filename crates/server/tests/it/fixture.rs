@@ -19,6 +19,7 @@ pub(crate) struct Fixture {
     pub(crate) key: String,
     pub(crate) webhook: String,
     pub(crate) budget: String,
+    pub(crate) secret: String,
     pub(crate) record: String,
     pub(crate) approval: String,
     pub(crate) plan: String,
@@ -57,6 +58,9 @@ impl Fixture {
         let key = json!({"name": "import"});
         let webhook = json!({"url": "https://example.com/hook", "events": ["task.completed"]});
         let budget = json!({"subject": {"type": "tenant"}, "period": "day", "calls": 1000});
+        let secret = format!("crm_{}", plan.trim_start_matches("note.").to_ascii_lowercase());
+        let body = json!({"name": secret, "value": "example-value-0123", "hosts": ["api.example.com"]});
+        made(&app.send(Ask::post("/api/secrets").key(&keys.admin).json(&body)).await, 201);
         let create = async |path: &str, body: &Value| {
             let answer = app.send(Ask::post(path).key(&keys.admin).json(body)).await;
             made(&answer, 201)["id"].as_str().unwrap().to_owned()
@@ -76,6 +80,7 @@ impl Fixture {
             webhook: create("/api/webhooks/outbound", &webhook).await,
             budget: create("/api/budgets", &budget).await,
             record: records["items"][0]["id"].as_str().unwrap().to_owned(),
+            secret,
             plan,
         }
     }

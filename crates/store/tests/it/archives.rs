@@ -5,12 +5,14 @@ use std::sync::Arc;
 use bytes::Bytes;
 use kybern_core::audit::ChainVerifier;
 use kybern_core::error::{Error, ErrorCode};
-use kybern_core::id::{JobId, OutboxId, RecordId, TaskId, TenantId};
+use kybern_core::id::{JobId, KeyId, OutboxId, RecordId, TaskId, TenantId, UserId};
+use kybern_core::identity::{ApiKey, Tenant, User};
 use kybern_core::job::NewJob;
 use kybern_core::money::{NanoUsd, Tokens, Usage};
 use kybern_core::outbox::{NewOutbox, OutboxChannel};
 use kybern_core::ports::{Clock, IdSource as _, Keys, Store};
 use kybern_core::record::{Expect, Lookup, Merge, PutRecord};
+use kybern_core::secret::{SealedSecret, Secret};
 use kybern_core::task::{Commit, Effect};
 use kybern_core::tenant::TenantScope;
 use kybern_store::{Manifest, SqliteOptions, SqliteStore, StoreError, manifest};
@@ -20,9 +22,38 @@ use serde_json::json;
 use crate::support::{self, Database};
 use crate::work;
 
+/// Makes the tenant.
+async fn be_there(store: &dyn Store, scope: TenantScope, seed: u64) {
+    let ids = work::ids(seed + 1_000);
+    let (name, slug) = (format!("tenant {seed}"), format!("tenant-{seed}"));
+    let tenant = Tenant { id: scope.tenant(), name, slug, created_at: work::NOW };
+    let admin = User {
+        id: UserId::from_uuid(ids.next()),
+        name: "Ada Park".to_owned(),
+        email: "ada@example.com".to_owned(),
+        roles: Vec::new(),
+        timezone: "UTC".to_owned(),
+        created_at: work::NOW,
+    };
+    let key = ApiKey {
+        id: KeyId::from_uuid(ids.next()),
+        user_id: admin.id,
+        name: "first".to_owned(),
+        prefix: "kyb_1234".to_owned(),
+        roles: Vec::new(),
+        scopes: Vec::new(),
+        expires_at: None,
+        revoked_at: None,
+        created_at: work::NOW,
+    };
+    let made = work::event(kybern_core::audit::TENANT_CREATED);
+    store.create_tenant(&tenant, &admin, &key, &format!("hash {seed}"), made).await.unwrap();
+}
+
 /// One task with something in most tables.
 async fn fill(store: &dyn Store, scope: TenantScope, seed: u64) -> TaskId {
     let ids = work::ids(seed);
+    be_there(store, scope, seed).await;
     let claimed = work::leased(store, scope, work::task(TaskId::from_uuid(ids.next()))).await;
     let put = PutRecord {
         id: RecordId::from_uuid(ids.next()),
@@ -56,6 +87,18 @@ async fn fill(store: &dyn Store, scope: TenantScope, seed: u64) -> TaskId {
         ..work::rows(&[1, 2])
     };
     store.commit(&claimed.lease, commit).await.unwrap();
+    let data_key = TestKeys::new().new_data_key("them").unwrap();
+    let secret = Secret {
+        name: "crm_token".parse().unwrap(),
+        hosts: vec!["api.example.com".parse().unwrap()],
+        description: String::new(),
+        version: 1,
+        created_by: "user:test".to_owned(),
+        created_at: work::NOW,
+        updated_at: work::NOW,
+    };
+    let sealed = SealedSecret { secret, sealed: vec![0, 1, 255], data_key };
+    assert!(store.put_secret(scope, &sealed, work::event("secret.set")).await.unwrap());
     store.put_blob(scope, Bytes::from_static(b"original bytes")).await.unwrap();
     claimed.lease.task()
 }
@@ -69,12 +112,15 @@ async fn shows(store: &dyn Store, scope: TenantScope, id: TaskId, old: &dyn Stor
     assert_eq!(record, old.record(scope, "test.thing", "a").await.unwrap());
     assert_eq!(store.records_by_lookup(scope, "test.thing", "DOT", "1").await.unwrap().first(), record.as_ref());
     assert_eq!(store.outbox(scope, None, 10).await.unwrap().items, old.outbox(scope, None, 10).await.unwrap().items);
+    let name = "crm_token".parse().unwrap();
+    let secret = store.sealed_secret(scope, &name).await.unwrap();
+    assert!(secret.is_some() && secret == old.sealed_secret(scope, &name).await.unwrap());
     let hash = blake3::hash(b"original bytes").to_hex().to_string();
     assert_eq!(store.blob(scope, &hash).await.unwrap().as_deref(), Some(b"original bytes".as_slice()));
     let mut chain = ChainVerifier::new(TestKeys::new().audit_key(scope.tenant()));
     store.audit_events(scope, 0, 100).await.unwrap().iter().for_each(|link| chain.push(link));
     let (length, faults) = chain.finish(store.audit_head(scope).await.unwrap());
-    assert_eq!((length, faults), (2, vec![]));
+    assert_eq!((length, faults), (4, vec![]));
 }
 
 fn other() -> TenantScope {
@@ -122,14 +168,14 @@ async fn a_file_in_use_is_backed_up_as_of_one_moment_without_its_lock() {
 
     let other = rusqlite::Connection::open(&path).unwrap();
     let version: i64 = other.query_row("SELECT max(version) FROM schema_migration", [], |row| row.get(0)).unwrap();
-    let applied: i64 = other.query_row("SELECT count(*) FROM schema_migration", [], |row| row.get(0)).unwrap();
+    let count = || -> i64 { other.query_row("SELECT count(*) FROM schema_migration", [], |row| row.get(0)).unwrap() };
+    let all = count();
     other.execute("INSERT INTO schema_migration VALUES (9999, 'later', '', 0)", []).unwrap();
     assert!(matches!(back_up("newer.kybern").await.unwrap_err(), StoreError::Newer { found: 9999, .. }));
     other.execute("DELETE FROM schema_migration WHERE version IN (9999, ?1)", [version]).unwrap();
     let refused = back_up("older.kybern").await.unwrap_err();
     assert!(matches!(refused, StoreError::Older { found, known } if found < version && known == version), "{refused}");
-    let left: i64 = other.query_row("SELECT count(*) FROM schema_migration", [], |row| row.get(0)).unwrap();
-    assert_eq!(left, applied - 1, "nothing is migrated");
+    assert_eq!(count(), all - 1, "nothing is migrated");
     assert!(!folder.path().join("older.kybern").exists() && !folder.path().join("older.kybern.part").exists());
 }
 

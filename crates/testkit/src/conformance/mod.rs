@@ -35,6 +35,7 @@ pub mod rates;
 pub mod records;
 pub mod releases;
 pub mod reviews;
+pub mod secrets;
 pub mod steering;
 pub mod submissions;
 mod suite;

@@ -188,6 +188,14 @@ macro_rules! conformance_suite {
                 a_wait_that_is_over_takes_no_answer,
                 the_same_step_may_ask_again,
             }
+            secrets {
+                a_secret_comes_back_sealed_as_it_was_written,
+                writing_again_is_the_next_version,
+                of_twenty_who_write_the_same_version_one_does,
+                a_tenant_has_one_data_key_as_long_as_it_has_secrets,
+                another_tenant_neither_sees_nor_removes_a_secret,
+                a_tenant_has_no_more_secrets_than_it_may,
+            }
             steering {
                 cancel_makes_an_unleased_task_due,
                 cancel_leaves_a_leased_task_to_its_holder,

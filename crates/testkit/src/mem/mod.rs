@@ -18,6 +18,7 @@ mod outbox;
 mod permission;
 mod plan;
 mod record;
+mod secret;
 mod signal;
 mod state;
 mod steering;

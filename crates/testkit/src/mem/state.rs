@@ -19,6 +19,7 @@ use kybern_core::plan::{FrozenPlan, Plan};
 use kybern_core::policy::ToolPolicy;
 use kybern_core::ports::{IdSource, Keys};
 use kybern_core::record::{Lookup, Record, StoredLink};
+use kybern_core::secret::{Secret, SecretName};
 use kybern_core::task::{
     Attachment, Attempt, CommitRefused, Committed, Delegation, JournalRow, Lease, Signal, Task, WorkerId,
 };
@@ -54,6 +55,8 @@ pub(super) struct State {
     pub(super) accounts: BTreeMap<(TenantId, String, i64), Amount>,
     pub(super) open: BTreeMap<(TenantId, ReservationId), OpenRow>,
     pub(super) usage: BTreeMap<UsagePlace, UsageLine>,
+    pub(super) secrets: BTreeMap<(TenantId, SecretName), (Secret, Vec<u8>)>,
+    pub(super) data_keys: BTreeMap<TenantId, Vec<u8>>,
     pub(super) model_policies: BTreeMap<TenantId, ModelPolicy>,
     /// The moment of the last call under each key, and those that count.
     pub(super) rates: BTreeMap<(TenantId, String), (Timestamp, Vec<Timestamp>)>,
@@ -182,6 +185,8 @@ impl State {
             budgets: BTreeMap::new(),
             accounts: BTreeMap::new(),
             open: BTreeMap::new(),
+            secrets: BTreeMap::new(),
+            data_keys: BTreeMap::new(),
             usage: BTreeMap::new(),
             model_policies: BTreeMap::new(),
             rates: BTreeMap::new(),

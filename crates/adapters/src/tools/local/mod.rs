@@ -1,10 +1,13 @@
 //! The local tools: arithmetic, dates, JSON and text, worked out in this process and the same on every machine.
 //!
-//! None of them reaches the network, the disk or a model, reads a clock of its own, or writes anything. Each bounds
+//! Some ask a language model, through the port that they are given, and say so. Apart from that none of them reaches
+//! the network or the disk, reads a clock of its own, or writes anything. Each bounds
 //! its work by counting it, so a call with hostile arguments ends as early on a slow machine as on a fast one.
 
+mod asked;
 mod calculator;
 mod datetime;
+mod deep_reasoning;
 mod json_parser;
 mod text_transform;
 
@@ -17,6 +20,7 @@ use serde_json::{Map, Value};
 
 pub use calculator::Calculator;
 pub use datetime::Datetime;
+pub use deep_reasoning::DeepReasoning;
 pub use json_parser::JsonParser;
 pub use text_transform::TextTransform;
 
@@ -27,6 +31,7 @@ pub use text_transform::TextTransform;
 pub fn register(registry: &mut Registry) -> Result<(), DuplicateKey> {
     registry.tool(Arc::new(Calculator::new()))?;
     registry.tool(Arc::new(Datetime::new()))?;
+    registry.tool(Arc::new(DeepReasoning::new()))?;
     registry.tool(Arc::new(JsonParser::new()))?;
     registry.tool(Arc::new(TextTransform::new()))
 }

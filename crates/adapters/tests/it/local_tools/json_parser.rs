@@ -108,7 +108,7 @@ fn what_holds_no_json_says_so() {
     assert!(data["error"].as_str().unwrap().contains("begins on line 1 is never closed"), "{}", data["error"]);
     let data = call("json_parser", &with_schema("Total: 5 pieces", json!({"type": "object"}))).unwrap();
     assert_eq!(data["success"], json!(false));
-    assert!(data["error"].as_str().unwrap().contains("a model is needed"), "{}", data["error"]);
+    assert!(data["error"].as_str().unwrap().contains("With repair: true a language model"), "{}", data["error"]);
 }
 
 #[test]

@@ -1,23 +1,45 @@
 use kybern_core::task::EffectClass;
 use kybern_core::tool::{Needs, Risk};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{call, registry};
 
 #[test]
-fn four_tools_are_registered_and_none_twice() {
+fn the_tools_are_registered_and_none_twice() {
     let mut registry = registry();
     let keys: Vec<String> = registry.tools().map(|tool| tool.spec().key.clone()).collect();
-    assert_eq!(keys, ["calculator", "datetime", "json_parser", "text_transform"]);
+    assert_eq!(keys, ["calculator", "datetime", "deep_reasoning", "json_parser", "text_transform"]);
     assert!(kybern_adapters::tools::local::register(&mut registry).is_err());
 }
 
 #[test]
-fn they_only_read_and_need_nothing() {
+fn they_only_read_and_need_nothing_but_a_model_where_they_ask_one() {
     for tool in registry().tools() {
         let spec = tool.spec();
-        assert_eq!((spec.effect, spec.risk, spec.needs), (EffectClass::Read, Risk::R0, Needs::default()));
+        let asks = ["deep_reasoning", "json_parser", "text_transform"].contains(&spec.key.as_str());
+        let needs = Needs { language_model: asks, ..Needs::default() };
+        assert_eq!((spec.effect, spec.risk, spec.needs), (EffectClass::Read, Risk::R0, needs));
         assert!(!spec.trusted_output, "{}: what it is given decides", spec.key);
+    }
+}
+
+#[test]
+fn a_call_that_needs_no_model_does_not_get_one() {
+    let asks = |tool: &str, args: Value| {
+        let registry = registry();
+        registry.find_tool(tool).unwrap().needs_of(args.as_object().unwrap()).language_model
+    };
+    for (tool, args, expected) in [
+        ("deep_reasoning", json!({"problem": "x"}), true),
+        ("json_parser", json!({"text": "{}"}), false),
+        ("json_parser", json!({"text": "{}", "schema": {}, "repair": true}), true),
+        ("text_transform", json!({"text": "x", "operation": "trim"}), false),
+        ("text_transform", json!({"text": "x", "operation": "summarize"}), true),
+        ("text_transform", json!({"text": "x", "operation": "translate"}), true),
+        ("text_transform", json!({"text": "x", "operation": "extract"}), true),
+        ("calculator", json!({"expression": "1"}), false),
+    ] {
+        assert_eq!(asks(tool, args.clone()), expected, "{tool} {args}");
     }
 }
 

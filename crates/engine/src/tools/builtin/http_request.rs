@@ -9,7 +9,8 @@ use kybern_core::time::Millis;
 use kybern_core::tool::{Needs, Reach, Risk, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
-use super::text;
+use super::{http_headers, text};
+use crate::secret::Scrub;
 
 /// Bytes of an answer that are taken.
 const MAX_ANSWER: usize = 2 * 1024 * 1024;
@@ -25,7 +26,15 @@ impl HttpCall {
             "properties": {
                 "method": {"type": "string", "enum": ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]},
                 "url": {"type": "string", "minLength": 1, "maxLength": 4096},
-                "headers": {"type": "object", "additionalProperties": {"type": "string"}},
+                "headers": {
+                    "type": "object",
+                    "description": "Each a text, or {\"secret\": name}.",
+                    "additionalProperties": {"anyOf": [{"type": "string"}, http_headers::reference()]}
+                },
+                "auth": {
+                    "anyOf": [{"type": "null"}, http_headers::reference()],
+                    "description": "A secret that is sent as Authorization: Bearer."
+                },
                 "json": {},
                 "text": {"type": "string"},
                 "effect": {"type": "string", "enum": ["read", "keyed", "unkeyed"]}
@@ -36,7 +45,8 @@ impl HttpCall {
         });
         let description = "Sends an HTTP request. The effect says what happens if the process dies in between: read \
                            and keyed requests are sent again with the same Idempotency-Key, unkeyed ones stop for a \
-                           person. Default: read for GET and HEAD, keyed otherwise.";
+                           person. Default: read for GET and HEAD, keyed otherwise. Secrets are named, never \
+                           written out.";
         Self {
             spec: ToolSpec {
                 aliases: vec!["http_request".to_owned()],
@@ -44,9 +54,10 @@ impl HttpCall {
                 risk: Risk::R2,
                 category: ToolCategory::NetworkWrite,
                 timeout: Millis::from_secs(60),
-                destinations: vec!["url".to_owned()],
+                // Which secret goes out is nothing that a stranger decides.
+                destinations: vec!["url".to_owned(), "auth".to_owned()],
                 untrusted_output: true,
-                needs: Needs { http: true, ..Needs::default() },
+                needs: Needs { http: true, secrets: true, ..Needs::default() },
                 ..ToolSpec::local("core.http_request", description, schema)
             },
         }
@@ -85,13 +96,7 @@ impl Tool for HttpCall {
     async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
         let http = context.http.as_ref().ok_or_else(|| ToolFailure::permanent("no HTTP client"))?;
         let method = text(&args, "method")?.to_owned();
-        let mut headers: Vec<(String, String)> = args
-            .get("headers")
-            .and_then(Value::as_object)
-            .into_iter()
-            .flatten()
-            .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
-            .collect();
+        let (mut headers, scrub) = http_headers::of(context, &args).await?;
         let has = |headers: &[(String, String)], name: &str| headers.iter().any(|(n, _)| n.eq_ignore_ascii_case(name));
         if self.effect_of(&args) != EffectClass::Read && !has(&headers, "Idempotency-Key") {
             headers.push(("Idempotency-Key".to_owned(), context.key.clone()));
@@ -115,28 +120,28 @@ impl Tool for HttpCall {
             trusted_endpoint: false,
         };
         match http.send(request).await {
-            Ok(answer) => judge(&method, answer),
-            Err(failure) => Err(explain(failure)),
+            Ok(answer) => judge(&method, answer, &scrub),
+            Err(failure) => Err(explain(failure, &scrub)),
         }
     }
 }
 
 /// 2xx and 3xx succeed; 408, 425, 429 and 5xx may succeed later; other answers do not.
-fn judge(method: &str, answer: HttpResponse) -> Result<ToolOutcome, ToolFailure> {
+fn judge(method: &str, answer: HttpResponse, scrub: &Scrub) -> Result<ToolOutcome, ToolFailure> {
     let status = answer.status;
     if status < 400 {
         let mut data = Map::new();
         data.insert("status".to_owned(), json!(status));
         let headers: Map<String, Value> =
-            answer.headers.into_iter().map(|(name, value)| (name, json!(value))).collect();
+            answer.headers.into_iter().map(|(name, value)| (name, scrub.value(json!(value)))).collect();
         match serde_json::from_slice::<Value>(&answer.body) {
-            Ok(body) => data.insert("json".to_owned(), body),
-            Err(_) => data.insert("text".to_owned(), json!(String::from_utf8_lossy(&answer.body))),
+            Ok(body) => data.insert("json".to_owned(), scrub.value(body)),
+            Err(_) => data.insert("text".to_owned(), json!(clean(&answer.body, scrub))),
         };
         data.insert("headers".to_owned(), Value::Object(headers));
         return Ok(ToolOutcome::new(data, format!("{method} answered {status}")));
     }
-    let excerpt: String = String::from_utf8_lossy(&answer.body).chars().take(200).collect();
+    let excerpt: String = clean(&answer.body, scrub).chars().take(200).collect();
     let message = format!("{method} answered {status}: {excerpt}");
     let later = matches!(status, 408 | 425 | 429 | 500..=599);
     let failure = if later { ToolFailure::transient(message) } else { ToolFailure::permanent(message) };
@@ -144,7 +149,17 @@ fn judge(method: &str, answer: HttpResponse) -> Result<ToolOutcome, ToolFailure>
     Err(if status >= 500 { failure.unknown() } else { failure })
 }
 
-fn explain(failure: HttpFailure) -> ToolFailure {
+/// A body as text, without the secrets that went out.
+fn clean(body: &[u8], scrub: &Scrub) -> String {
+    scrub.text(String::from_utf8_lossy(body).into_owned())
+}
+
+fn explain(failure: HttpFailure, scrub: &Scrub) -> ToolFailure {
+    let failure = unscrubbed(failure);
+    ToolFailure { message: scrub.text(failure.message), ..failure }
+}
+
+fn unscrubbed(failure: HttpFailure) -> ToolFailure {
     match failure {
         HttpFailure::Denied(denied) => ToolFailure::permanent(denied.to_string()).code(ErrorCode::PermissionDenied),
         HttpFailure::Invalid(message) => ToolFailure::permanent(message).code(ErrorCode::Validation),

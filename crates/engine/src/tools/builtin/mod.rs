@@ -3,6 +3,7 @@
 mod ask;
 mod fail;
 mod get_record;
+mod http_headers;
 mod http_request;
 mod noop;
 mod notify;

@@ -196,6 +196,10 @@ pub(crate) fn all() -> Vec<Row> {
         Row { input: Json(key, Refused), ..act("POST", "/api/keys", "administer", &[], 201) },
         administered("/api/keys", &[]),
         act("DELETE", "/api/keys/{id}", "administer", &[Id(|things| &things.key)], 204),
+        Row { input: Json(secret, Refused), ..act("POST", "/api/secrets", "administer", &[], 201) },
+        administered("/api/secrets", &[]),
+        administered("/api/secrets/{name}", &[Name(|things| &things.sealed)]),
+        act("DELETE", "/api/secrets/{name}", "administer", &[Name(|things| &things.sealed)], 204),
         Row { input: Json(webhook, Refused), ..act("POST", "/api/webhooks/outbound", "administer", &[], 201) },
         administered("/api/webhooks/outbound", &[]),
         act("DELETE", "/api/webhooks/outbound/{id}", "administer", &[Id(|things| &things.webhook)], 204),
@@ -265,6 +269,10 @@ fn budget(things: &Things, n: u32) -> Value {
     let subject = &subjects[usize::try_from(n).unwrap() % 2];
     let period = if (n / 2).is_multiple_of(2) { "day" } else { "month" };
     json!({"subject": subject, "period": period, "calls": 100_000 + n})
+}
+
+fn secret(_things: &Things, n: u32) -> Value {
+    json!({"name": format!("made_{n}"), "value": format!("example-value-{n}"), "hosts": ["api.example.com"]})
 }
 
 fn webhook(_things: &Things, n: u32) -> Value {

@@ -36,6 +36,8 @@ pub(crate) struct Things {
     pub(crate) key: String,
     pub(crate) webhook: String,
     pub(crate) budget: String,
+    /// The name of a secret that tools may use.
+    pub(crate) sealed: String,
     pub(crate) plan: String,
     pub(crate) kind: String,
     pub(crate) record: String,
@@ -57,6 +59,10 @@ impl Things {
         let hook = json!({"url": receiver.url(&format!("/{mark}")), "events": ["task.completed"]});
         let webhook = made(&client, "/api/webhooks/outbound", &hook, 0).await;
         let budget = json!({"subject": {"type": "tenant"}, "period": "day", "calls": 100_000});
+        let sealed = format!("{mark}_token");
+        let body = json!({"name": sealed, "value": format!("{mark}-example-value"), "hosts": ["api.example.com"],
+            "description": mark});
+        client.post("/api/secrets", &body).await;
         let record_key = format!("key-{}", mark.len());
         let ended = plans.ended(&client, mark, &record_key).await;
         let kind = format!("note.{mark}");
@@ -81,6 +87,7 @@ impl Things {
             key: made(&client, "/api/keys", &key, 0).await,
             webhook,
             budget: made(&client, "/api/budgets", &budget, 0).await,
+            sealed,
             plan: plans.key("put"),
             kind,
             record: text(&record["items"][0]["id"]),

@@ -1,5 +1,6 @@
 //! A small HTTP server that remembers what it is sent, for webhooks, workflows and traces.
 
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
@@ -110,4 +111,24 @@ async fn respond(request: Request<Body>, log: &Mutex<Vec<Seen>>, answer: &Answer
     let status = StatusCode::from_u16(status).unwrap();
     let response = Response::builder().status(status).header("content-type", "application/json");
     response.body(Body::from(value.to_string())).unwrap()
+}
+
+/// A receiver that leads every request on, and the heads that it got.
+pub(crate) fn redirecting(location: &str) -> (String, Arc<Mutex<Vec<String>>>) {
+    let (heads, location) = (Arc::new(Mutex::new(Vec::new())), location.to_owned());
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let log = Arc::clone(&heads);
+    std::thread::spawn(move || {
+        for tcp in listener.incoming() {
+            let mut tcp = tcp.unwrap();
+            let mut lines = BufReader::new(tcp.try_clone().unwrap()).lines();
+            let head: Vec<String> = lines.by_ref().map_while(Result::ok).take_while(|line| !line.is_empty()).collect();
+            log.lock().unwrap().push(head.join("\n"));
+            let answer =
+                format!("HTTP/1.1 302 X\r\nlocation: {location}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+            tcp.write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    (address, heads)
 }

@@ -1,24 +1,27 @@
 //! `json_parser`: JSON out of a text, checked against a schema.
 //!
 //! The whole text is tried first, then what stands in code fences, then the first object or array that is complete.
-//! Nothing is repaired or guessed: what is returned stands in the text, and a key that stands twice or a number that
-//! loses digits is told.
+//! Nothing is guessed: what is returned stands in the text, and a key that stands twice or a number that loses digits
+//! is told. Only where the caller asks for a repair, and gives the schema, a language model reads a broken text.
 
 mod find;
 mod schema;
 mod strict;
 
 use async_trait::async_trait;
-use kybern_core::ports::{Tool, ToolContext};
-use kybern_core::tool::{ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::ports::{Tool, ToolContext, ToolPrompt};
+use kybern_core::time::Millis;
+use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
-use self::schema::Checker;
+pub(super) use self::schema::Checker;
 use self::strict::Parsed;
-use super::{fields, refuse, text};
+use super::{asked, fields, refuse, text};
 
 /// Bytes of a text.
 const MAX_TEXT: usize = 1024 * 1024;
+/// Bytes of a text that a language model repairs: the value has to fit into one answer.
+const MAX_REPAIRED: usize = 12 * 1024;
 
 /// The tool.
 #[derive(Debug)]
@@ -48,6 +51,11 @@ impl JsonParser {
                     "description": "A JSON Schema that the value is checked against. Where the text holds several \
                                     values, the first that fits is taken. References stay inside the schema and do \
                                     not go round; patterns have no look-around."
+                },
+                "repair": {
+                    "type": ["boolean", "null"],
+                    "description": "With a schema: whether a language model repairs a text that is no JSON and holds \
+                                    none that fits. It costs money."
                 }
             },
             "required": ["text"],
@@ -55,8 +63,15 @@ impl JsonParser {
         });
         let description = "Finds JSON in a text: success, data, method (direct_parse or extraction), and problems with \
                            the place of each as a JSON pointer: what the schema asks and the value has not, keys that \
-                           stand twice, numbers that lose digits. It repairs nothing.";
-        Self { spec: ToolSpec::read("json_parser", description, schema) }
+                           stand twice, numbers that lose digits. It repairs nothing, unless repair is asked for (method \
+                           repair).";
+        Self {
+            spec: ToolSpec {
+                timeout: Millis::from_secs(60),
+                needs: Needs { language_model: true, ..Needs::default() },
+                ..ToolSpec::read("json_parser", description, schema)
+            },
+        }
     }
 }
 
@@ -66,23 +81,55 @@ impl Tool for JsonParser {
         &self.spec
     }
 
-    async fn call(&self, _context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+    fn needs_of(&self, args: &Map<String, Value>) -> Needs {
+        Needs { language_model: wants_repair(args), ..self.spec.needs }
+    }
+
+    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
         let text = text(&args, "text")?;
         if text.len() > MAX_TEXT {
             return Err(refuse(format!("the text has {} bytes, more than {MAX_TEXT}: give a part of it", text.len())));
         }
         let checker = match args.get("schema") {
+            None | Some(Value::Null) if wants_repair(&args) => {
+                return Err(refuse("repair needs a schema: give what the value has to fit"));
+            }
             None | Some(Value::Null) => None,
             Some(schema) => Some(Checker::new(schema)?),
         };
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let data = match strict::parse(text) {
             Ok(parsed) => answer(parsed, "direct_parse", checker.as_ref(), None)?,
-            Err(problem) => extract(text, checker.as_ref(), &problem)?,
+            Err(problem) => {
+                let found = extract(text, checker.as_ref(), &problem)?;
+                match (args.get("schema"), &checker) {
+                    (Some(schema), Some(checker)) if wants_repair(&args) && found["success"] == false => {
+                        return repair(context, text, (schema, checker)).await;
+                    }
+                    _ => found,
+                }
+            }
         };
         let found = if data.contains_key("data") { "found JSON" } else { "found no JSON" };
         Ok(ToolOutcome::new(data, found))
     }
+}
+
+fn wants_repair(args: &Map<String, Value>) -> bool {
+    args.get("repair").and_then(Value::as_bool) == Some(true)
+}
+
+/// What a broken text was meant to be, as a language model reads it.
+async fn repair(context: &ToolContext, text: &str, schema: (&Value, &Checker)) -> Result<ToolOutcome, ToolFailure> {
+    if text.len() > MAX_REPAIRED {
+        let message = format!("the text has {} bytes, and a repair takes up to {MAX_REPAIRED}", text.len());
+        return Err(refuse(message));
+    }
+    let asked::Asked { answer, model, usage } =
+        asked::json(context.models()?, ToolPrompt::RepairJson, text, schema).await?;
+    let data =
+        fields([("success", json!(true)), ("data", answer), ("method", json!("repair")), ("model", json!(model))]);
+    Ok(ToolOutcome { usage, ..ToolOutcome::new(data, format!("repaired by {model}")) })
 }
 
 /// What stands somewhere in the text, or why there is nothing.
@@ -104,15 +151,11 @@ fn extract(text: &str, checker: Option<&Checker>, problem: &str) -> Result<Map<S
     }
     match checker {
         None => Ok(fields([("success", json!(false)), ("error", json!(error))])),
-        Some(_) => Ok(without_model(&error)),
+        Some(_) => {
+            let error = format!("{error}. With repair: true a language model reads what it was meant to be");
+            Ok(fields([("success", json!(false)), ("error", json!(error))]))
+        }
     }
-}
-
-/// The answer when a schema is given and the text holds no JSON: filling a schema from prose takes a model, and this
-/// tool has none. A model-backed extraction belongs here.
-fn without_model(error: &str) -> Map<String, Value> {
-    let error = format!("{error}. To fill the schema from prose a model is needed, and this tool has none");
-    fields([("success", json!(false)), ("error", json!(error))])
 }
 
 fn answer(

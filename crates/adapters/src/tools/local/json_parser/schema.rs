@@ -25,7 +25,7 @@ const MAX_SENTENCE: usize = 300;
 
 /// A schema that is ready to check values.
 #[derive(Debug)]
-pub(super) struct Checker {
+pub(in super::super) struct Checker {
     validator: Validator,
     nodes: u64,
 }
@@ -35,7 +35,7 @@ impl Checker {
     ///
     /// # Errors
     /// When it is not.
-    pub(super) fn new(schema: &Value) -> Result<Self, ToolFailure> {
+    pub(in super::super) fn new(schema: &Value) -> Result<Self, ToolFailure> {
         let length = schema.to_string().len();
         if length > MAX_SCHEMA {
             return Err(refuse(format!("the schema has {length} bytes, more than {MAX_SCHEMA}: make it smaller")));
@@ -59,7 +59,7 @@ impl Checker {
     ///
     /// # Errors
     /// When the value is too large to be checked against this schema.
-    pub(super) fn faults(&self, value: &Value) -> Result<Vec<(String, String)>, ToolFailure> {
+    pub(in super::super) fn faults(&self, value: &Value) -> Result<Vec<(String, String)>, ToolFailure> {
         self.affordable(value)?;
         if self.validator.is_valid(value) {
             return Ok(Vec::new());

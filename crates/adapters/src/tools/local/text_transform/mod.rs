@@ -1,5 +1,5 @@
-//! `text_transform`: what can be done with a text by rules alone. It writes no prose: to summarise and to translate
-//! take a model.
+//! `text_transform`: what can be done with a text by rules alone; and, by a language model, to summarise it, to
+//! translate it and to take facts out of it.
 //!
 //! A character is what a reader sees as one (a grapheme cluster), so a reversed or shortened text keeps its accents
 //! and its emoji whole.
@@ -14,10 +14,12 @@ mod options;
 mod replace;
 mod sentiment;
 mod shape;
+mod written;
 
 use async_trait::async_trait;
 use kybern_core::ports::{Tool, ToolContext};
-use kybern_core::tool::{ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::time::Millis;
+use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use self::options::Options;
@@ -56,6 +58,9 @@ const OPERATIONS: &[(&str, &[&str])] = &[
     ("url_encode", &[]),
     ("url_decode", &[]),
     ("strip_html", &[]),
+    ("summarize", &["maxLength"]),
+    ("translate", &["targetLanguage"]),
+    ("extract", &["schema"]),
 ];
 
 /// The tool.
@@ -83,7 +88,9 @@ impl TextTransform {
                     "type": "string",
                     "enum": operations,
                     "description": "What to do. word_count, extract_entities, keywords and sentiment answer with \
-                                    fields of their own, split_lines with lines; all others with result, a text."
+                                    fields of their own, split_lines with lines, extract with data; all others with \
+                                    result, a text. summarize, translate and extract ask a language model, which \
+                                    costs money."
                 },
                 "options": options::schema()
             },
@@ -92,8 +99,15 @@ impl TextTransform {
         });
         let description = "Counts, changes, takes apart, encodes and decodes text by fixed rules: letter case, blanks, \
                            lines, replacements, e-mail addresses, URLs, phones, dates and amounts, keywords, the mood \
-                           of English words. It does not summarise or translate.";
-        Self { spec: ToolSpec::read("text_transform", description, schema) }
+                           of English words. By a language model: summarises, translates, takes what a JSON Schema \
+                           asks for out of a text.";
+        Self {
+            spec: ToolSpec {
+                timeout: Millis::from_secs(60),
+                needs: Needs { language_model: true, ..Needs::default() },
+                ..ToolSpec::read("text_transform", description, schema)
+            },
+        }
     }
 }
 
@@ -103,7 +117,12 @@ impl Tool for TextTransform {
         &self.spec
     }
 
-    async fn call(&self, _context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+    fn needs_of(&self, args: &Map<String, Value>) -> Needs {
+        let name = args.get("operation").and_then(Value::as_str).unwrap_or_default();
+        Needs { language_model: written::OPERATIONS.contains(&name), ..self.spec.needs }
+    }
+
+    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
         let text = text(&args, "text")?;
         if text.len() > MAX_TEXT {
             return Err(refuse(format!("the text has {} bytes, more than {MAX_TEXT}: give a part of it", text.len())));
@@ -115,6 +134,9 @@ impl Tool for TextTransform {
             refuse(format!("there is no operation {:?}: use {}", super::short(name), names.join(", ")))
         })?;
         let options = Options::of(&args, name, allowed)?;
+        if written::OPERATIONS.contains(name) {
+            return written::write(context.models()?, name, text, &options).await;
+        }
         let mut data = transform(text, name, &options)?;
         data.shift_insert(0, "operation".to_owned(), json!(name));
         Ok(ToolOutcome::new(data, format!("did {name}")))

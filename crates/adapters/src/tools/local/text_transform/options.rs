@@ -13,7 +13,7 @@ pub(super) fn schema() -> Value {
         "properties": {
             "maxLength": {
                 "type": "integer", "minimum": 1, "maximum": 1_048_576,
-                "description": "truncate (needed), slugify: the most characters of the result."
+                "description": "truncate (needed), slugify, summarize: the most characters of the result."
             },
             "ellipsis": {
                 "type": "string", "maxLength": 20,
@@ -48,6 +48,14 @@ pub(super) fn schema() -> Value {
             "count": {
                 "type": "integer", "minimum": 1, "maximum": 100,
                 "description": "keywords: how many; 10 when nothing is given."
+            },
+            "targetLanguage": {
+                "type": "string", "minLength": 1, "maxLength": 60,
+                "description": "translate (needed): the language, as in German or pt-BR."
+            },
+            "schema": {
+                "type": "object",
+                "description": "extract (needed): the JSON Schema of what to take out of the text."
             },
             "urlSafe": {
                 "type": "boolean",
@@ -87,6 +95,11 @@ impl<'a> Options<'a> {
     /// A text.
     pub(super) fn text(&self, name: &str) -> Option<&'a str> {
         self.get(name)?.as_str()
+    }
+
+    /// Any value.
+    pub(super) fn value(&self, name: &str) -> Option<&'a Value> {
+        self.get(name)
     }
 
     /// A yes or no; no when it is not given.

@@ -44,7 +44,14 @@ pub(super) fn truncate(text: &str, options: &Options<'_>) -> Result<String, Tool
     if text.graphemes(true).nth(most).is_none() {
         return Ok(text.to_owned());
     }
-    let mark = options.text("ellipsis").unwrap_or("…");
+    cut(text, most, options.text("ellipsis").unwrap_or("…"))
+}
+
+/// The same of a text that has more.
+///
+/// # Errors
+/// When the mark has no room.
+pub(super) fn cut(text: &str, most: usize, mark: &str) -> Result<String, ToolFailure> {
     let room = most.checked_sub(mark.graphemes(true).count());
     let room = room.ok_or_else(|| refuse("options.ellipsis is longer than options.maxLength: make it shorter"))?;
     let cut = text.grapheme_indices(true).nth(room).map_or(text.len(), |(cut, _)| cut);

@@ -1,0 +1,176 @@
+//! The way from a step to the models: for whom it is, what it may spend, and how long it may take.
+//!
+//! Tools ask here with a prompt of the server and get a text; what they hand over is fenced and stays data.
+
+use async_trait::async_trait;
+use kybern_core::actor::Principal;
+use kybern_core::budget::Limits;
+use kybern_core::error::{Error, ErrorCode, Result, Retry};
+use kybern_core::id::{TaskId, UserId};
+use kybern_core::model::{Effort, FinishReason, ModelMessage, ModelRequest, ModelTimeouts, OutputSchema, Role};
+use kybern_core::money::{NanoUsd, Tokens, Usage};
+use kybern_core::ports::{ModelAnswer, ModelDesk, ModelQuestion, ToolContext, ToolPrompt};
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::{Millis, Timestamp};
+use kybern_core::tool::ToolFailure;
+use serde_json::Value;
+use tokio::sync::OnceCell;
+
+use super::call::{Answered, Ask, Caller};
+use super::fence;
+use super::prompt::{Prompt, TOOL_CORRECTION};
+use super::route::Route;
+use super::service::ModelService;
+use crate::budget::tree::tree_of;
+
+/// For whom a step asks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Payer {
+    pub(crate) scope: TenantScope,
+    pub(crate) user: Option<UserId>,
+    pub(crate) task: Option<TaskId>,
+}
+
+impl Payer {
+    /// Whoever a tool or a step is called for.
+    pub(crate) fn of(context: &ToolContext) -> Self {
+        Self { scope: context.scope, user: context.user, task: context.task }
+    }
+}
+
+/// The models, as one try of a step may ask them: several times, within one time limit.
+pub(crate) struct Desk {
+    models: ModelService,
+    payer: Payer,
+    deadline: Timestamp,
+    /// Parents do not change while a step runs: they are walked once.
+    caller: OnceCell<Caller>,
+}
+
+impl Desk {
+    /// A desk for one try, which may take that long from now.
+    pub(crate) fn new(models: &ModelService, payer: Payer, timeout: Millis) -> Self {
+        let deadline = models.inner.clock.now().plus(timeout);
+        Self { models: models.clone(), payer, deadline, caller: OnceCell::new() }
+    }
+
+    /// The first task of the payer's tree, with what it says that the tree may spend.
+    async fn tree(&self) -> Result<Option<(TaskId, Option<Limits>)>> {
+        match self.payer.task {
+            Some(task) => tree_of(self.models.inner.store.as_ref(), self.payer.scope, task).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    async fn caller(&self) -> Result<&Caller> {
+        let make = || async {
+            Ok(Caller {
+                scope: self.payer.scope,
+                user: self.payer.user,
+                label: Principal::Executor.label(),
+                request: None,
+                tree: self.tree().await?,
+            })
+        };
+        self.caller.get_or_try_init(make).await
+    }
+
+    /// Asks for a whole reply within what is left of the time.
+    ///
+    /// # Errors
+    /// Those of [`ModelService::complete`].
+    pub(crate) async fn complete(&self, route: Route, request: ModelRequest, prompt: &Prompt) -> Result<Answered> {
+        let caller = self.caller().await?;
+        let left = self.deadline.since(self.models.inner.clock.now());
+        let timeouts = ModelTimeouts::within(self.models.settings().timeouts, left);
+        let ask = Ask { route, request, timeouts, may_fall_back: true, prompt: Some(prompt.mark()) };
+        self.models.complete(caller, ask).await
+    }
+}
+
+/// What a question took and cost.
+pub(crate) fn usage(answered: &Answered) -> Usage {
+    Usage {
+        input_tokens: Tokens(answered.usage.input),
+        output_tokens: Tokens(answered.usage.output),
+        cost_nanos: NanoUsd(answered.cost.0),
+    }
+}
+
+/// A failed question as the failure of a call.
+pub(crate) fn failed(error: &Error) -> ToolFailure {
+    let failure = ToolFailure::permanent(error.to_string()).code(error.code());
+    // The model layer has tried again already; what may pass later is worth another try of the step.
+    let passes = matches!(error.retry(), Retry::After(_))
+        || matches!(error.code(), ErrorCode::Model | ErrorCode::Timeout | ErrorCode::Unavailable);
+    ToolFailure { retryable: passes, ..failure }
+}
+
+/// The messages of a question: the prompt, then what is worked on, fenced.
+fn messages(question: &ModelQuestion, prompt: &Prompt) -> Vec<ModelMessage> {
+    let mut said = String::new();
+    for (name, value) in &question.wishes {
+        said.push_str(&format!("{name}: {}\n", Value::from(value.as_str())));
+    }
+    // Providers take a schema of an object only; another one is told.
+    let told = question.schema.as_ref().filter(|schema| !is_object(schema));
+    if let Some(schema) = told {
+        said.push_str(&format!("schema: {schema}\n"));
+    }
+    if !said.is_empty() {
+        said.push('\n');
+    }
+    said.push_str(&fence::fenced(&question.material));
+    let mut messages = vec![ModelMessage::text(Role::System, prompt.text), ModelMessage::text(Role::User, said)];
+    if let Some((answer, wrong)) = &question.correction {
+        messages.push(ModelMessage::text(Role::Assistant, answer.as_str()));
+        messages.push(ModelMessage::text(Role::User, format!("{}{wrong}", TOOL_CORRECTION.text)));
+    }
+    messages
+}
+
+fn is_object(schema: &Value) -> bool {
+    schema["type"] == "object"
+}
+
+#[async_trait]
+impl ModelDesk for Desk {
+    async fn ask(&self, question: &ModelQuestion) -> Result<ModelAnswer, ToolFailure> {
+        let thinks = question.prompt == ToolPrompt::DeepReasoning;
+        let settings = self.models.settings();
+        let route = if thinks { settings.reasoning.clone() } else { settings.texts.clone() };
+        let prompt = Prompt::of(question.prompt);
+        let schema = question.schema.clone().filter(is_object);
+        let request = ModelRequest {
+            messages: messages(question, &prompt),
+            output: schema.map(|schema| OutputSchema {
+                name: "answer".to_owned(),
+                schema: Some(schema),
+                strict: false,
+            }),
+            max_output_tokens: Some(question.max_output),
+            temperature: (!thinks).then_some(0.0),
+            effort: thinks.then_some(Effort::High),
+            ..ModelRequest::default()
+        };
+        let answered = self.complete(route, request, &prompt).await.map_err(|error| failed(&error))?;
+        let refused = |message: String| ToolFailure::permanent(message).code(ErrorCode::Model);
+        let model = &answered.model;
+        match answered.reply.finish {
+            FinishReason::ContentFilter | FinishReason::Refusal => {
+                return Err(refused(format!("{model} refused to answer")));
+            }
+            FinishReason::Length => {
+                let most = question.max_output;
+                let message = format!("the answer of {model} was cut at its limit of {most} tokens: give it less text");
+                return Err(refused(message));
+            }
+            FinishReason::Stop | FinishReason::ToolCalls => {}
+        }
+        let text = answered.reply.text();
+        if text.trim().is_empty() {
+            return Err(refused(format!("{model} answered with no text")));
+        }
+        Ok(ModelAnswer { text, model: model.clone(), usage: usage(&answered) })
+    }
+}

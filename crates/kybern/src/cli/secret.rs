@@ -1,0 +1,147 @@
+//! `kybern secret`: what tools may send, and where to. A value comes in by standard input, a file or a variable, never
+//! as an argument, where other processes and the shell's history could see it.
+
+use std::io::{IsTerminal as _, Read as _};
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use kybern_core::secret::{MAX_VALUE, SecretName, SecretValue};
+use serde_json::json;
+
+use super::input::bytes;
+use super::list::{Page, items, next_cursor};
+use super::{Context, Exit, Format};
+use crate::client::Body;
+use crate::output::{Failure, Table, field};
+
+/// `kybern secret …`
+#[derive(Subcommand, Debug)]
+pub(super) enum SecretCommand {
+    /// Write a secret, or its next version; the value comes from standard input unless stated otherwise
+    Set {
+        /// Its name: small letters, digits and underscores
+        name: SecretName,
+        /// Where it may be sent: api.example.com, *.example.com, host:port; may be given several times
+        #[arg(long = "host", required = true, value_name = "HOST")]
+        hosts: Vec<String>,
+        /// What it is for
+        #[arg(long, default_value = "")]
+        description: String,
+        #[command(flatten)]
+        source: Source,
+        #[command(flatten)]
+        format: Format,
+    },
+    /// List the secrets; never their values
+    List {
+        #[command(flatten)]
+        page: Page,
+        #[command(flatten)]
+        format: Format,
+    },
+    /// Remove a secret; calls that name it fail from then on
+    Delete {
+        /// Its name
+        name: SecretName,
+    },
+}
+
+/// Where the value comes from.
+#[derive(Args, Clone, Debug, Default)]
+#[group(multiple = false)]
+pub(super) struct Source {
+    /// Take the value from this file
+    #[arg(long, value_name = "FILE")]
+    from_file: Option<PathBuf>,
+    /// Take the value from this environment variable
+    #[arg(long, value_name = "VARIABLE")]
+    from_env: Option<String>,
+}
+
+impl Source {
+    /// The value, without the line end that editors and `echo` add.
+    fn read(&self, context: &Context) -> Result<SecretValue, Failure> {
+        let (origin, raw) = match (&self.from_file, &self.from_env) {
+            (Some(path), _) => (path.display().to_string(), bytes(path)?),
+            (None, Some(name)) => {
+                let value = context.variable(name).ok_or_else(|| problem(name, "is not set"))?;
+                (name.clone(), value.into_bytes())
+            }
+            (None, None) => ("standard input".to_owned(), piped()?),
+        };
+        let value = SecretValue::from_bytes(raw).ok_or_else(|| problem(&origin, "is not UTF-8 text"))?;
+        let text = value.expose();
+        let text = text.strip_suffix('\n').map_or(text, |text| text.strip_suffix('\r').unwrap_or(text));
+        let value = SecretValue::new(text.to_owned());
+        value.check().map_err(|fault| problem(&origin, &format!("holds no secret: {fault}")))?;
+        Ok(value)
+    }
+}
+
+fn problem(origin: &str, problem: &str) -> Failure {
+    Failure::Content { path: origin.to_owned(), problem: problem.to_owned() }
+}
+
+/// What is piped in, up to a little more than a secret may have.
+fn piped() -> Result<Vec<u8>, Failure> {
+    if std::io::stdin().is_terminal() {
+        let remedy = "pipe it in, or use --from-file FILE or --from-env VARIABLE";
+        return Err(Failure::usage("no value is piped in, and it is not typed where others can see it", remedy));
+    }
+    let mut read = Vec::new();
+    let most = u64::try_from(MAX_VALUE).unwrap_or(u64::MAX).saturating_add(16);
+    let taken = std::io::stdin().lock().take(most).read_to_end(&mut read);
+    taken.map_err(|source| Failure::File { path: "standard input".to_owned(), source })?;
+    Ok(read)
+}
+
+pub(super) async fn run(command: SecretCommand, context: &mut Context) -> Result<Exit, Failure> {
+    match command {
+        SecretCommand::Set { name, hosts, description, source, format } => {
+            let value = source.read(context)?;
+            let body = json!({"name": name, "value": value.expose(), "hosts": hosts, "description": description});
+            let client = context.connect().await?;
+            let reply = client.post("/api/secrets", Body::Json(&body), None).await?;
+            if format.json {
+                context.raw(&reply);
+            } else {
+                let version = field(&reply.value, "version");
+                context.screen().line(format!("secret {name} is set, version {version}"));
+            }
+            Ok(Exit::Done)
+        }
+        SecretCommand::List { page, format } => list(&page, format, context).await,
+        SecretCommand::Delete { name } => {
+            let client = context.connect().await?;
+            client.delete(&format!("/api/secrets/{name}")).await?;
+            context.screen().line(format!("secret {name} is removed"));
+            Ok(Exit::Done)
+        }
+    }
+}
+
+async fn list(page: &Page, format: Format, context: &mut Context) -> Result<Exit, Failure> {
+    let client = context.connect_to_read().await?;
+    let reply = client.get("/api/secrets", &page.query()).await?;
+    if format.json {
+        context.raw(&reply);
+        return Ok(Exit::Done);
+    }
+    let mut table = Table::new(&["NAME", "VERSION", "HOSTS", "WRITTEN", "DESCRIPTION"]);
+    for secret in items(&reply.value) {
+        let hosts = secret["hosts"].as_array().into_iter().flatten().filter_map(|host| host.as_str());
+        table.row([
+            field(secret, "name").into(),
+            field(secret, "version").into(),
+            hosts.collect::<Vec<_>>().join(", ").into(),
+            field(secret, "updatedAt").into(),
+            field(secret, "description").into(),
+        ]);
+    }
+    let paint = context.screen().paint();
+    context.screen().line(table.render(paint));
+    if let Some(cursor) = next_cursor(&reply.value) {
+        context.screen().line(format!("more: kybern secret list --cursor {cursor}"));
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,1 @@
+DELETE FROM secret WHERE tenant_id = $1 AND name = $2

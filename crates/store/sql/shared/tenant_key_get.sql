@@ -1,0 +1,1 @@
+SELECT wrapped FROM tenant_key WHERE tenant_id = $1

@@ -1,0 +1,152 @@
+//! Secrets, sealed, and the data key of each tenant, wrapped. A value is never here.
+
+use async_trait::async_trait;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use kybern_core::audit::AuditEvent;
+use kybern_core::error::Result as PortResult;
+use kybern_core::ports::SecretStore;
+use kybern_core::secret::{MAX_SECRETS, SealedSecret, Secret, SecretName};
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::Timestamp;
+use serde_json::json;
+
+use crate::audit;
+use crate::db::{Row, Tx, args, statements};
+use crate::error::{Result, StoreError};
+use crate::store::SqlStore;
+
+statements! {
+    LIST = shared "secret_list";
+    GET = shared "secret_get";
+    VERSION = shared "secret_version";
+    COUNT = shared "secret_count";
+    INSERT = shared "secret_insert";
+    UPDATE = shared "secret_update";
+    DELETE = shared "secret_delete";
+    KEY_GET = shared "tenant_key_get";
+    KEY_INSERT = shared "tenant_key_insert";
+    KEY_HOLD = split "tenant_key_hold";
+    KEY_DELETE = shared "tenant_key_delete";
+}
+
+fn secret(row: &mut Row) -> Result<Secret> {
+    Ok(Secret {
+        name: row.named(|name| name.parse().ok())?,
+        hosts: row.json()?,
+        description: row.text()?,
+        version: row.u32()?,
+        created_by: row.text()?,
+        created_at: row.time()?,
+        updated_at: row.time()?,
+    })
+}
+
+fn bytes(row: &mut Row) -> Result<Vec<u8>> {
+    row.named(|text| STANDARD.decode(text).ok())
+}
+
+async fn list(tx: &mut Tx, scope: TenantScope) -> Result<Vec<Secret>> {
+    let rows = tx.fetch_all(&LIST, args![scope]).await?;
+    let mut found: Vec<Secret> = rows.into_iter().map(|mut row| secret(&mut row)).collect::<Result<_>>()?;
+    // Databases do not agree on the order of names.
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(found)
+}
+
+async fn get(tx: &mut Tx, (scope, name): &(TenantScope, SecretName)) -> Result<Option<SealedSecret>> {
+    let Some(mut row) = tx.fetch_optional(&GET, args![*scope, name.as_str()]).await? else { return Ok(None) };
+    // A row that was edited by hand may hold no base64: it then opens as little as any other edited one.
+    let (secret, sealed) = (secret(&mut row)?, row.text()?);
+    let sealed = STANDARD.decode(sealed).unwrap_or_default();
+    let data_key = STANDARD.decode(row.text()?).unwrap_or_default();
+    Ok(Some(SealedSecret { secret, sealed, data_key }))
+}
+
+async fn data_key(tx: &mut Tx, scope: TenantScope) -> Result<Option<Vec<u8>>> {
+    let row = tx.fetch_optional(&KEY_GET, args![scope]).await?;
+    row.map(|mut row| bytes(&mut row)).transpose()
+}
+
+async fn put(tx: &mut Tx, (scope, new, event): &(TenantScope, SealedSecret, AuditEvent)) -> Result<bool> {
+    let (scope, SealedSecret { secret, sealed, data_key }) = (*scope, new);
+    // The tenant's key is held from here on, so all who write its secrets stand in line.
+    let wrapped = STANDARD.encode(data_key);
+    let held = tx.fetch_optional(&KEY_HOLD, args![scope]).await?;
+    let known = tx.fetch_optional(&VERSION, args![scope, secret.name.as_str()]).await?;
+    let known = known.map(|mut row| row.u32()).transpose()?;
+    let other_key = match held {
+        Some(mut row) => row.text()? != wrapped,
+        None => false,
+    };
+    if other_key || known.unwrap_or(0).checked_add(1) != Some(secret.version) {
+        return Ok(false);
+    }
+    let count = tx.fetch_optional(&COUNT, args![scope]).await?.map_or(Ok(0), |mut row| row.i64())?;
+    if known.is_none() && count >= i64::from(MAX_SECRETS) {
+        let message = format!("a tenant has at most {MAX_SECRETS} secrets: delete one that is not used");
+        return Err(StoreError::Full(message));
+    }
+    if tx.execute(&KEY_INSERT, args![scope, wrapped.as_str(), secret.updated_at]).await? == 0 {
+        // Somebody else's first secret came between the look and the key: theirs may be another one.
+        let mut row = tx.fetch_optional(&KEY_HOLD, args![scope]).await?;
+        if row.as_mut().map(Row::text).transpose()?.as_deref() != Some(wrapped.as_str()) {
+            return Ok(false);
+        }
+    }
+    let (hosts, sealed) = (json!(secret.hosts).to_string(), STANDARD.encode(sealed));
+    let (name, version) = (secret.name.as_str(), i64::from(secret.version));
+    let (about, by) = (secret.description.as_str(), secret.created_by.as_str());
+    if known.is_some() {
+        let row = args![scope, name, version, hosts, about, sealed, by, secret.updated_at];
+        tx.execute(&UPDATE, row).await?;
+    } else {
+        let row = args![scope, name, version, hosts, about, sealed, by, secret.created_at, secret.updated_at];
+        tx.execute(&INSERT, row).await?;
+    }
+    audit::append(tx, scope, secret.updated_at, event).await?;
+    Ok(true)
+}
+
+type Deleting = (TenantScope, SecretName, Timestamp, AuditEvent);
+
+async fn delete(tx: &mut Tx, (scope, name, at, event): &Deleting) -> Result<bool> {
+    tx.fetch_optional(&KEY_HOLD, args![*scope]).await?;
+    let there = tx.execute(&DELETE, args![*scope, name.as_str()]).await? > 0;
+    if there {
+        tx.execute(&KEY_DELETE, args![*scope]).await?;
+        audit::append(tx, *scope, *at, event).await?;
+    }
+    Ok(there)
+}
+
+#[async_trait]
+impl<D: Send + Sync> SecretStore for SqlStore<D> {
+    async fn secrets(&self, scope: TenantScope) -> PortResult<Vec<Secret>> {
+        Ok(self.read(scope, scope, |tx, scope| Box::pin(list(tx, *scope))).await?)
+    }
+
+    async fn sealed_secret(&self, scope: TenantScope, name: &SecretName) -> PortResult<Option<SealedSecret>> {
+        Ok(self.read(scope, (scope, name.clone()), |tx, args| Box::pin(get(tx, args))).await?)
+    }
+
+    async fn data_key(&self, scope: TenantScope) -> PortResult<Option<Vec<u8>>> {
+        Ok(self.read(scope, scope, |tx, scope| Box::pin(data_key(tx, *scope))).await?)
+    }
+
+    async fn put_secret(&self, scope: TenantScope, new: &SealedSecret, audit: AuditEvent) -> PortResult<bool> {
+        let args = (scope, new.clone(), audit);
+        Ok(self.write(scope, args, |tx, args| Box::pin(put(tx, args))).await?)
+    }
+
+    async fn delete_secret(
+        &self,
+        scope: TenantScope,
+        name: &SecretName,
+        at: Timestamp,
+        audit: AuditEvent,
+    ) -> PortResult<bool> {
+        let args = (scope, name.clone(), at, audit);
+        Ok(self.write(scope, args, |tx, args| Box::pin(delete(tx, args))).await?)
+    }
+}
