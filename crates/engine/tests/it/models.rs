@@ -461,3 +461,22 @@ fn a_reservation_of_which_nobody_knows_whether_it_was_written_is_given_back() {
         assert_eq!(live.settled(&budget).await, Amount::ZERO);
     });
 }
+
+#[test]
+fn who_thinks_comes_first_where_thinking_is_wanted() {
+    let model = Arc::new(ScriptedModel::new("one", |_, _| Scripted::text("x", 1, 1)));
+    let of = |name: &str, quality: u8, reasoning: bool| {
+        let mut one = spec(name, quality, PRICES);
+        one.abilities.reasoning = reasoning;
+        one
+    };
+    for (models, chosen) in [
+        (vec![of("clever", 95, false), of("slow", 60, true), of("deep", 80, true)], "deep"),
+        (vec![of("plain", 40, false), of("clever", 95, false)], "clever"),
+    ] {
+        World::with([]).asking(vec![provider(&model, models)]).run(async |live| {
+            let answered = live.engine.models().complete(&live.caller(), ask("reasoning")).await.unwrap();
+            assert_eq!(answered.model, format!("one/{chosen}"));
+        });
+    }
+}
