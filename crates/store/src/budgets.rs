@@ -1,19 +1,15 @@
-//! The ledger: budgets, reservations and what was used.
-//!
-//! A reservation is a row for as long as its call runs. What is reserved is the sum of those rows, so there is no
-//! second number that could disagree with them.
+//! The ledger: budgets, and what was used. What is held for calls that run is in [`crate::reservations`].
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use kybern_core::audit::AuditEvent;
 use kybern_core::budget::{
-    Amount, Budget, BudgetSubject, Cover, LostReservation, NewReservation, Payer, Period, RateRule, Reservation,
-    Settlement, Shortage, SpendKind, Standing, UsageFilter, UsageLine, Window,
+    Amount, Budget, BudgetSubject, LostReservation, NewReservation, Payer, Period, RateRule, Settlement, Shortage,
+    SpendKind, Standing, UsageFilter, UsageLine,
 };
 use kybern_core::error::Result as PortResult;
-use kybern_core::id::{BudgetId, ReservationId, TaskId, TenantId, UserId};
-use kybern_core::model::TokenUsage;
+use kybern_core::id::{BudgetId, ReservationId};
 use kybern_core::money::{NanoUsd, Tokens};
 use kybern_core::ports::{LedgerStore, ReserveRefused};
 use kybern_core::task::WorkerId;
@@ -23,25 +19,14 @@ use kybern_core::time::Timestamp;
 use crate::db::{Arg, Row, Tx, args, count, statements};
 use crate::error::{Result, StoreError};
 use crate::store::SqlStore;
-use crate::{audit, identity, rates};
+use crate::{audit, identity, rates, reservations};
 
 statements! {
     LIST = shared "budget_list";
-    HOLD = split "budget_hold";
-    HOLD_TREE = postgres "tree_hold";
     GET = shared "budget_get";
     INSERT = shared "budget_insert";
     UPDATE = shared "budget_update";
     DELETE = shared "budget_delete";
-    USED = shared "account_used";
-    ADD = shared "account_add";
-    RESERVED_BY_TENANT = shared "reserved_by_tenant";
-    RESERVED_BY_USER = shared "reserved_by_user";
-    RESERVED_BY_TREE = shared "reserved_by_tree";
-    RESERVE = shared "reservation_insert";
-    TAKE = shared "reservation_take";
-    LOST = shared "reservation_lost";
-    USAGE_ADD = shared "usage_add";
     USAGE_LIST = shared "usage_list";
 }
 
@@ -60,16 +45,16 @@ fn budget(row: &mut Row) -> Result<Budget> {
     })
 }
 
-fn budgets(rows: Vec<Row>) -> Result<Vec<Budget>> {
+pub(crate) fn budgets(rows: Vec<Row>) -> Result<Vec<Budget>> {
     rows.into_iter().map(|mut row| budget(&mut row)).collect()
 }
 
-fn amount(row: &mut Row) -> Result<Amount> {
+pub(crate) fn amount(row: &mut Row) -> Result<Amount> {
     let (cost, tokens, calls) = (row.i64()?, row.i64()?, row.i64()?);
     Ok(Amount::new(NanoUsd(cost), Tokens(tokens.max(0).unsigned_abs()), calls.max(0).unsigned_abs()))
 }
 
-fn amounts(amount: &Amount) -> (i64, i64, i64) {
+pub(crate) fn amounts(amount: &Amount) -> (i64, i64, i64) {
     (amount.cost().0, count(amount.tokens().0), count(amount.calls()))
 }
 
@@ -111,185 +96,6 @@ async fn delete(tx: &mut Tx, (scope, id, at, event): &(TenantScope, BudgetId, Ti
         audit::append(tx, *scope, *at, event).await?;
     }
     Ok(there)
-}
-
-/// What a payer has used and reserved within a window.
-async fn standing(tx: &mut Tx, scope: TenantScope, payer: Payer, window: Window) -> Result<Standing> {
-    let (first, last) = (payer.day(window.first), payer.day(window.last));
-    let label = payer.to_string();
-    // What is reserved comes first: a settlement between the two reads is then counted twice, and never missed.
-    let reserved = match payer {
-        Payer::Tenant => tx.fetch_optional(&RESERVED_BY_TENANT, args![scope, first, last]).await?,
-        Payer::User(user) => tx.fetch_optional(&RESERVED_BY_USER, args![scope, user.as_uuid(), first, last]).await?,
-        Payer::Tree(task) => tx.fetch_optional(&RESERVED_BY_TREE, args![scope, task.as_uuid()]).await?,
-    };
-    let used = tx.fetch_optional(&USED, args![scope, label, first, last]).await?;
-    let sum = |row: Option<Row>| row.map_or(Ok(Amount::ZERO), |mut row| amount(&mut row));
-    Ok(Standing { used: sum(used)?, reserved: sum(reserved)? })
-}
-
-/// Why a unit reserved nothing although the store works.
-enum Reserved {
-    Yes,
-    Short(Box<Shortage>),
-}
-
-/// The budgets that may cover a user's call. On PostgreSQL they are held from here on, before anything else is, so that
-/// all who reserve and settle take their locks in one order.
-async fn hold(tx: &mut Tx, scope: TenantScope, user: Option<UserId>) -> Result<Vec<Budget>> {
-    let own = user.map(|user| BudgetSubject::User(user).to_string()).unwrap_or_default();
-    budgets(tx.fetch_all(&HOLD, args![scope, own]).await?)
-}
-
-async fn reserve(tx: &mut Tx, scope: TenantScope, new: &NewReservation, known: &[Budget]) -> Result<Reserved> {
-    for Cover { subject, period, limits, payer } in new.spending.covered_by(known) {
-        if matches!(payer, Payer::Tree(_)) && tx.is_postgres() {
-            tx.fetch_optional(&HOLD_TREE, args![payer.to_string()]).await?;
-        }
-        let standing = standing(tx, scope, payer, period.window(new.at)).await?;
-        if let Some(short) = Shortage::of((subject, period, &limits), &standing, &new.estimate, new.at) {
-            return Ok(Reserved::Short(Box::new(short)));
-        }
-    }
-    let row = new.row();
-    let (cost, tokens, calls) = amounts(&row.estimate);
-    let args = args![
-        scope,
-        row.id.as_uuid(),
-        new.owner.as_str(),
-        row.kind.as_str(),
-        row.name.as_str(),
-        row.provider.as_str(),
-        row.user.map(UserId::as_uuid),
-        row.tree.map(TaskId::as_uuid),
-        cost,
-        tokens,
-        calls,
-        row.day,
-        new.at,
-        new.expires_at.since(new.at),
-    ];
-    tx.execute(&RESERVE, args).await?;
-    Ok(Reserved::Yes)
-}
-
-/// Takes an open reservation away.
-async fn take(tx: &mut Tx, scope: TenantScope, id: ReservationId) -> Result<Option<Reservation>> {
-    let Some(mut row) = tx.write_row(&TAKE, args![scope, id.as_uuid()]).await? else { return Ok(None) };
-    Ok(Some(Reservation {
-        id,
-        kind: row.named(SpendKind::parse)?,
-        name: row.text()?,
-        provider: row.text()?,
-        user: row.opt_uuid()?.map(UserId::from_uuid),
-        tree: row.opt_uuid()?.map(TaskId::from_uuid),
-        estimate: amount(&mut row)?,
-        day: row.i64()?,
-    }))
-}
-
-/// What several calls took, added up: one row is written for each account and each line.
-#[derive(Default)]
-struct Counted {
-    accounts: BTreeMap<(String, i64), Amount>,
-    lines: Vec<UsageLine>,
-}
-
-impl Counted {
-    fn add(&mut self, taken: &Reservation, line: UsageLine, actual: Amount) {
-        for payer in taken.payers() {
-            let account = self.accounts.entry((payer.to_string(), payer.day(taken.day))).or_default();
-            *account = account.plus(actual);
-        }
-        match self.lines.iter_mut().find(|known| known.is_with(&line)) {
-            Some(known) => known.add(&line),
-            None => self.lines.push(line),
-        }
-    }
-
-    async fn write(&self, tx: &mut Tx, scope: TenantScope) -> Result<()> {
-        for ((payer, day), actual) in &self.accounts {
-            let (cost, tokens, calls) = amounts(actual);
-            tx.execute(&ADD, args![scope, payer.as_str(), *day, cost, tokens, calls]).await?;
-        }
-        for line in &self.lines {
-            let user = line.user.map(|user| user.to_string()).unwrap_or_default();
-            let args = args![
-                scope,
-                line.day,
-                line.kind.as_str(),
-                line.name.as_str(),
-                line.provider.as_str(),
-                user,
-                count(line.calls),
-                count(line.failed),
-                count(line.estimated),
-                count(line.input_tokens),
-                count(line.cached_tokens),
-                count(line.output_tokens),
-                line.cost.0,
-            ];
-            tx.execute(&USAGE_ADD, args).await?;
-        }
-        Ok(())
-    }
-}
-
-type Settling = (TenantScope, Settlement, Option<AuditEvent>);
-
-async fn settle(tx: &mut Tx, (scope, settlement, event): &Settling) -> Result<bool> {
-    let Some(taken) = take(tx, *scope, settlement.id).await? else { return Ok(false) };
-    let mut counted = Counted::default();
-    counted.add(&taken, taken.line(&settlement.actual, settlement.tokens, settlement.failed), settlement.actual);
-    counted.write(tx, *scope).await?;
-    if let Some(event) = event {
-        audit::append(tx, *scope, settlement.at, event).await?;
-    }
-    Ok(true)
-}
-
-type SettlingAll = (TenantScope, Vec<(Settlement, AuditEvent)>, Option<NewReservation>);
-
-async fn reserve_alone(tx: &mut Tx, scope: TenantScope, new: &NewReservation) -> Result<Reserved> {
-    let known = hold(tx, scope, new.spending.user).await?;
-    reserve(tx, scope, new, &known).await
-}
-
-async fn settle_and_reserve(tx: &mut Tx, (scope, settled, new): &SettlingAll) -> Result<Reserved> {
-    let known = hold(tx, *scope, new.as_ref().and_then(|new| new.spending.user)).await?;
-    let (mut counted, mut events) = (Counted::default(), Vec::with_capacity(settled.len()));
-    for (settlement, event) in settled {
-        let Some(taken) = take(tx, *scope, settlement.id).await? else { continue };
-        counted.add(&taken, taken.line(&settlement.actual, settlement.tokens, settlement.failed), settlement.actual);
-        events.push((settlement.at, event));
-    }
-    counted.write(tx, *scope).await?;
-    audit::append_all(tx, *scope, &events).await?;
-    match new {
-        Some(new) => reserve(tx, *scope, new, &known).await,
-        None => Ok(Reserved::Yes),
-    }
-}
-
-async fn settle_at_estimate(tx: &mut Tx, (lost, at): &(LostReservation, Timestamp)) -> Result<bool> {
-    let scope = lost.scope();
-    let Some(taken) = take(tx, scope, lost.id).await? else { return Ok(false) };
-    let tokens = TokenUsage { estimated: true, ..TokenUsage::default() };
-    let mut counted = Counted::default();
-    counted.add(&taken, taken.line(&taken.estimate, tokens, true), taken.estimate);
-    counted.write(tx, scope).await?;
-    audit::append(tx, scope, *at, &taken.lost_event()).await?;
-    Ok(true)
-}
-
-async fn lost(tx: &mut Tx, (owner, limit, now): &(WorkerId, u32, Timestamp)) -> Result<Vec<LostReservation>> {
-    let alone = !tx.is_postgres();
-    let rows = tx.fetch_all(&LOST, args![*now, owner.as_str(), alone, *limit]).await?;
-    let lost = |mut row: Row| {
-        let tenant = TenantId::from_uuid(row.uuid()?);
-        Ok(LostReservation { tenant, id: ReservationId::from_uuid(row.uuid()?) })
-    };
-    rows.into_iter().map(lost).collect()
 }
 
 async fn usage(tx: &mut Tx, (scope, filter): &(TenantScope, UsageFilter)) -> Result<Vec<UsageLine>> {
@@ -338,34 +144,27 @@ impl<D: 'static> LedgerStore for SqlStore<D> {
     }
 
     async fn reserve(&self, scope: TenantScope, new: &NewReservation) -> Result<(), ReserveRefused> {
-        let args = (scope, new.clone());
-        let run = self.write(scope, args, |tx, (scope, new)| Box::pin(reserve_alone(tx, *scope, new)));
-        match run.await.map_err(kybern_core::error::Error::from)? {
-            Reserved::Yes => Ok(()),
-            Reserved::Short(short) => Err(ReserveRefused::Short(short)),
-        }
+        let answers = self.settle_and_reserve(scope, Arc::default(), Arc::new([new.clone()])).await?;
+        answers.into_iter().try_for_each(|answer| answer.map_err(ReserveRefused::Short))
     }
 
     async fn settle(&self, scope: TenantScope, settlement: &Settlement, audit: Option<AuditEvent>) -> PortResult<bool> {
-        Ok(self.write(scope, (scope, *settlement, audit), |tx, args| Box::pin(settle(tx, args))).await?)
+        let args = (scope, *settlement, audit);
+        Ok(self.write(scope, args, |tx, args| Box::pin(reservations::settle(tx, args))).await?)
     }
 
     async fn settle_and_reserve(
         &self,
         scope: TenantScope,
-        settled: &[(Settlement, AuditEvent)],
-        new: Option<&NewReservation>,
-    ) -> Result<(), ReserveRefused> {
-        let args = (scope, settled.to_vec(), new.cloned());
-        let run = self.write(scope, args, |tx, args| Box::pin(settle_and_reserve(tx, args)));
-        match run.await.map_err(kybern_core::error::Error::from)? {
-            Reserved::Yes => Ok(()),
-            Reserved::Short(short) => Err(ReserveRefused::Short(short)),
-        }
+        settled: Arc<[(Settlement, AuditEvent)]>,
+        new: Arc<[NewReservation]>,
+    ) -> PortResult<Vec<Result<(), Box<Shortage>>>> {
+        let args = (scope, settled, new);
+        Ok(self.write(scope, args, |tx, args| Box::pin(reservations::settle_and_reserve(tx, args))).await?)
     }
 
     async fn release(&self, scope: TenantScope, id: ReservationId) -> PortResult<bool> {
-        let run = self.write(scope, (scope, id), |tx, (scope, id)| Box::pin(take(tx, *scope, *id)));
+        let run = self.write(scope, (scope, id), |tx, (scope, id)| Box::pin(reservations::take(tx, *scope, *id)));
         Ok(run.await?.is_some())
     }
 
@@ -375,11 +174,13 @@ impl<D: 'static> LedgerStore for SqlStore<D> {
         limit: u32,
         now: Timestamp,
     ) -> PortResult<Vec<LostReservation>> {
-        Ok(self.read_all((owner.clone(), limit, now), |tx, args| Box::pin(lost(tx, args))).await?)
+        Ok(self.read_all((owner.clone(), limit, now), |tx, args| Box::pin(reservations::lost(tx, args))).await?)
     }
 
     async fn settle_at_estimate(&self, lost: &LostReservation, at: Timestamp) -> PortResult<bool> {
-        Ok(self.write(lost.scope(), (*lost, at), |tx, args| Box::pin(settle_at_estimate(tx, args))).await?)
+        Ok(self
+            .write(lost.scope(), (*lost, at), |tx, args| Box::pin(reservations::settle_at_estimate(tx, args)))
+            .await?)
     }
 
     async fn standing(&self, scope: TenantScope, budget: &Budget, at: Timestamp) -> PortResult<Option<Standing>> {
@@ -389,7 +190,9 @@ impl<D: 'static> LedgerStore for SqlStore<D> {
             BudgetSubject::EachUser | BudgetSubject::EachTask => return Ok(None),
         };
         let args = (scope, payer, budget.period.window(at));
-        let run = self.read(scope, args, |tx, (scope, payer, window)| Box::pin(standing(tx, *scope, *payer, *window)));
+        let run = self.read(scope, args, |tx, (scope, payer, window)| {
+            Box::pin(reservations::standing(tx, *scope, *payer, *window))
+        });
         Ok(Some(run.await?))
     }
 

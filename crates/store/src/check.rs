@@ -5,7 +5,7 @@ use sqlx::Executor as _;
 use crate::db::{Conn, Sql, Tx};
 use crate::error::{Result, StoreError};
 use crate::store::SqlStore;
-use crate::{audit, blobs, budgets, idempotency, identity, jobs, outbox, plans, rates, records, tasks};
+use crate::{audit, blobs, budgets, idempotency, identity, jobs, outbox, plans, rates, records, reservations, tasks};
 
 /// Every statement of this crate.
 fn every_statement() -> impl Iterator<Item = &'static Sql> {
@@ -20,6 +20,7 @@ fn every_statement() -> impl Iterator<Item = &'static Sql> {
         plans::STATEMENTS,
         rates::STATEMENTS,
         records::STATEMENTS,
+        reservations::STATEMENTS,
     ];
     nouns.into_iter().chain(tasks::STATEMENTS).flatten().copied()
 }

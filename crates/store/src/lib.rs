@@ -29,6 +29,7 @@ mod partitions;
 mod plans;
 mod rates;
 mod records;
+mod reservations;
 mod store;
 mod tasks;
 mod wake;

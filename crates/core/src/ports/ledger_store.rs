@@ -1,5 +1,7 @@
 //! The ledger: budgets, reservations, what was used, and rates.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use crate::audit::AuditEvent;
@@ -62,17 +64,18 @@ pub trait LedgerStore: Send + Sync {
     /// When the store fails; the reservation stays open.
     async fn settle(&self, scope: TenantScope, settlement: &Settlement, audit: Option<AuditEvent>) -> Result<bool>;
 
-    /// Settles several reservations, each as [`LedgerStore::settle`] does, and then makes one, all in one transaction.
-    /// A shortage leaves the settlements standing; what is not open (any more) is passed over.
+    /// Settles several reservations, each as [`LedgerStore::settle`] does, and then makes others, one after the other
+    /// as [`LedgerStore::reserve`] does, all in one transaction. What is not open (any more) is passed over. The answers
+    /// stand in the order of `new`; a shortage of one leaves everything else standing.
     ///
     /// # Errors
-    /// The same as of [`LedgerStore::reserve`]. A store that fails has done nothing.
+    /// When the store fails; then it has done nothing.
     async fn settle_and_reserve(
         &self,
         scope: TenantScope,
-        settled: &[(Settlement, AuditEvent)],
-        new: Option<&NewReservation>,
-    ) -> Result<(), ReserveRefused>;
+        settled: Arc<[(Settlement, AuditEvent)]>,
+        new: Arc<[NewReservation]>,
+    ) -> Result<Vec<Result<(), Box<Shortage>>>>;
 
     /// Gives a reservation back of which nothing was used; `false` when it is not open (any more).
     ///

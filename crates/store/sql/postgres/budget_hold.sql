@@ -1,6 +1,7 @@
--- differs because others reserve at the same time: whoever judges a budget holds it until the reservation is there
+-- differs because others reserve at the same time: whoever judges budgets holds them until the reservations are there
 SELECT id, subject, period, limit_cost, limit_tokens, limit_calls, created_at, updated_at
 FROM budget WHERE tenant_id = $1
-    AND (subject = 'tenant' OR subject = 'each_user' OR subject = 'each_task' OR subject = $2)
+    AND (subject IN ('tenant', 'each_user', 'each_task')
+        OR subject = ANY (ARRAY(SELECT jsonb_array_elements_text(CAST($2 AS JSONB)))))
 ORDER BY created_at, id
 FOR NO KEY UPDATE
