@@ -101,7 +101,9 @@ impl AuditKey {
         ChainedEvent { seq, at, event, prev_hash: prev_hash.to_owned(), hash }
     }
 
-    fn hash(&self, seq: i64, at: Timestamp, event: &AuditEvent, prev_hash: &str) -> String {
+    /// The hash of `event` in that place, after an event with `prev_hash`.
+    #[must_use]
+    pub fn hash(&self, seq: i64, at: Timestamp, event: &AuditEvent, prev_hash: &str) -> String {
         let mut hasher = blake3::Hasher::new_keyed(&self.0);
         hasher.update(prev_hash.as_bytes());
         hasher.update(&seq.to_be_bytes());

@@ -6,7 +6,6 @@ use kybern_core::error::Result as PortResult;
 use kybern_core::ports::AuditStore;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
-use serde_json::json;
 
 use crate::db::{Tx, args, statements};
 use crate::error::{Result, StoreError};
@@ -40,11 +39,11 @@ pub(crate) async fn append_all(tx: &mut Tx, scope: TenantScope, events: &[(Times
     };
     let key = tx.shared().keys.audit_key(scope.tenant());
     for (at, event) in events {
-        let link = key.chain(last + 1, *at, (*event).clone(), &prev_hash);
-        let body = json!(link.event).to_string();
-        let args = args![scope, link.seq, *at, body, link.prev_hash.as_str(), link.hash.as_str()];
-        tx.execute(&INSERT, args).await?;
-        (last, prev_hash) = (link.seq, link.hash);
+        let (seq, hash) = (last + 1, key.hash(last + 1, *at, event, &prev_hash));
+        // Serialising strings and a JSON value cannot fail; an empty body would not fit its hash.
+        let body = serde_json::to_string(event).unwrap_or_default();
+        tx.execute(&INSERT, args![scope, seq, *at, body, prev_hash.as_str(), hash.as_str()]).await?;
+        (last, prev_hash) = (seq, hash);
     }
     tx.execute(&HEAD_MOVE, args![scope, last, prev_hash.as_str()]).await.map(|_| ())
 }

@@ -7,7 +7,7 @@ use crate::error::{Result, StoreError};
 use crate::store::SqlStore;
 use crate::{
     approvals, audit, blobs, budgets, idempotency, identity, jobs, model_policies, outbox, permissions, plans, rates,
-    records, secrets, standings, tasks,
+    records, reservations, secrets, standings, tasks,
 };
 
 /// Every statement of this crate.
@@ -26,6 +26,7 @@ fn every_statement() -> impl Iterator<Item = &'static Sql> {
         plans::STATEMENTS,
         rates::STATEMENTS,
         records::STATEMENTS,
+        reservations::STATEMENTS,
         secrets::STATEMENTS,
         standings::STATEMENTS,
     ];

@@ -32,6 +32,7 @@ mod permissions;
 mod plans;
 mod rates;
 mod records;
+mod reservations;
 mod secrets;
 mod standings;
 mod store;

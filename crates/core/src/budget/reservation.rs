@@ -183,6 +183,13 @@ impl Reservation {
         UsageLine { calls: line.calls.saturating_add(refused), failed: line.failed.saturating_add(refused), ..line }
     }
 
+    /// Whether it counts in that window of that account.
+    #[must_use]
+    pub fn counts_for(&self, payer: Payer, window: Window) -> bool {
+        self.payers().any(|of| of == payer)
+            && (payer.day(window.first)..=payer.day(window.last)).contains(&payer.day(self.day))
+    }
+
     /// What it adds to the record of usage when it took `actual`.
     #[must_use]
     pub fn line(&self, actual: &Amount, tokens: TokenUsage, failed: bool) -> UsageLine {

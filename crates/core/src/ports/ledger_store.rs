@@ -1,5 +1,7 @@
 //! The ledger: budgets, reservations, what was used, and rates.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use crate::audit::AuditEvent;
@@ -56,18 +58,18 @@ pub trait LedgerStore: Send + Sync {
     /// `Short` names the first budget that does not cover it. A store that fails has reserved nothing.
     async fn reserve(&self, scope: TenantScope, new: &NewReservation) -> Result<(), ReserveRefused>;
 
-    /// Settles reservations to what was really used, writes each call into the audit, and then makes one, all in one
-    /// transaction. A shortage leaves the settlements standing; what is not open (any more) is passed over, and is not
-    /// audited.
+    /// Settles reservations to what was really used, writes each call into the audit, and then makes others, one after
+    /// the other as [`LedgerStore::reserve`] does, all in one transaction. What is not open (any more) is passed over, and
+    /// is not audited. The answers stand in the order of `new`; a shortage of one leaves everything else standing.
     ///
     /// # Errors
-    /// The same as of [`LedgerStore::reserve`]. A store that fails has done nothing.
+    /// When the store fails; then it has done nothing.
     async fn settle_and_reserve(
         &self,
         scope: TenantScope,
-        settled: &[(Settlement, AuditEvent)],
-        new: Option<&NewReservation>,
-    ) -> Result<(), ReserveRefused>;
+        settled: Arc<[(Settlement, AuditEvent)]>,
+        new: Arc<[NewReservation]>,
+    ) -> Result<Vec<Result<(), Box<Shortage>>>>;
 
     /// Gives a reservation back of which nothing was used; `false` when it is not open (any more).
     ///

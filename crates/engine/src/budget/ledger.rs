@@ -1,24 +1,29 @@
 //! Reservations at once, settlements soon.
 //!
-//! A settlement has nobody who waits for it. It rides with the next reservation of its tenant, or leaves by itself
-//! after a moment, so that a call costs one commit and not two. Until it is written the estimate stays reserved, and a
-//! process that dies before leaves a reservation that is settled at its estimate.
+//! Calls of a tenant that come while others are being reserved wait for these and are then reserved together, as a
+//! database groups commits: accounts are read and written once for all of them. A settlement has nobody who waits for
+//! it. It rides with the next reservations of its tenant, or leaves by itself after a moment, so that a call costs one
+//! commit and not two. Until it is written the estimate stays reserved, and a process that dies before leaves a
+//! reservation that is settled at its estimate.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use futures::future::join_all;
 use kybern_core::audit::AuditEvent;
 use kybern_core::budget::{NewReservation, Settlement};
-use kybern_core::id::TenantId;
+use kybern_core::error::{Error, ErrorCode};
+use kybern_core::id::{ReservationId, TenantId};
 use kybern_core::ports::{ReserveRefused, Store};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
+use tokio::sync::oneshot;
 use tokio_util::task::TaskTracker;
 
 /// How long a settlement waits for a reservation to ride with.
 const MOMENT: Millis = Millis(10);
-/// How many ride with one reservation at most.
+/// How many settlements, and how many reservations, are written together at most.
 const MOST: usize = 64;
 
 /// How often a store that fails is asked to take settlements.
@@ -28,21 +33,47 @@ const AGAIN: Millis = Millis(500);
 
 type Settled = Vec<(Settlement, AuditEvent)>;
 
+/// A call that waits for its reservation.
+struct Asking {
+    new: NewReservation,
+    answer: oneshot::Sender<Result<(), ReserveRefused>>,
+}
+
+/// What waits of one tenant.
+struct Line {
+    scope: TenantScope,
+    settled: Settled,
+    asking: Vec<Asking>,
+    /// Whether somebody is reserving for this tenant, and takes what comes meanwhile.
+    busy: bool,
+}
+
 /// The ledger as those see it who spend.
 pub(crate) struct Ledger {
     store: Arc<dyn Store>,
     spawned: TaskTracker,
-    waiting: Mutex<HashMap<TenantId, (TenantScope, Settled)>>,
+    lines: Mutex<HashMap<TenantId, Line>>,
     leaving: AtomicBool,
+}
+
+/// The first so many.
+fn first<T>(from: &mut Vec<T>) -> Vec<T> {
+    if from.len() > MOST { from.drain(..MOST).collect() } else { std::mem::take(from) }
+}
+
+impl Line {
+    fn new(scope: TenantScope) -> Self {
+        Self { scope, settled: Vec::new(), asking: Vec::new(), busy: false }
+    }
 }
 
 impl Ledger {
     pub(crate) fn new(store: Arc<dyn Store>, spawned: TaskTracker) -> Self {
-        Self { store, spawned, waiting: Mutex::default(), leaving: AtomicBool::new(false) }
+        Self { store, spawned, lines: Mutex::default(), leaving: AtomicBool::new(false) }
     }
 
-    fn waiting(&self) -> MutexGuard<'_, HashMap<TenantId, (TenantScope, Settled)>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lines(&self) -> MutexGuard<'_, HashMap<TenantId, Line>> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reserves, and settles on the way what has waited.
@@ -51,28 +82,77 @@ impl Ledger {
     /// See [`ReserveRefused`].
     ///
     /// # Cancel safety
-    /// What rode along is written by whoever writes, or settled at its estimate later.
+    /// Whoever stops waiting has nothing reserved in the end, and what rode along is written all the same.
     pub(crate) async fn reserve(
         self: &Arc<Self>,
         scope: TenantScope,
         new: &NewReservation,
     ) -> Result<(), ReserveRefused> {
-        let riding = self.take(scope.tenant());
-        let reserved = self.store.settle_and_reserve(scope, &riding, Some(new)).await;
-        if matches!(reserved, Err(ReserveRefused::Store(_))) && !riding.is_empty() {
-            // What rode along may be what could not be written: the call is judged by itself.
-            self.wait(scope, riding);
-            return self.store.reserve(scope, new).await;
+        let (answer, answered) = oneshot::channel();
+        let begins = {
+            let mut lines = self.lines();
+            let line = lines.entry(scope.tenant()).or_insert_with(|| Line::new(scope));
+            line.asking.push(Asking { new: new.clone(), answer });
+            !std::mem::replace(&mut line.busy, true)
+        };
+        if begins {
+            // A task of its own, so that nobody who gives up takes the others' answers along.
+            let ledger = Arc::clone(self);
+            self.spawned.spawn(async move { ledger.serve(scope.tenant()).await });
         }
-        reserved
+        answered.await.unwrap_or_else(|_| Err(gone().into()))
     }
 
-    fn take(&self, tenant: TenantId) -> Settled {
-        let mut waiting = self.waiting();
-        match waiting.get_mut(&tenant) {
-            None => Vec::new(),
-            Some((_, settled)) if settled.len() > MOST => settled.drain(..MOST).collect(),
-            Some(_) => waiting.remove(&tenant).map(|(_, settled)| settled).unwrap_or_default(),
+    /// Reserves for a tenant until nobody asks any more.
+    async fn serve(self: Arc<Self>, tenant: TenantId) {
+        while let Some((scope, riding, mut asking)) = self.take(tenant) {
+            asking.retain(|asking| !asking.answer.is_closed());
+            if asking.is_empty() {
+                self.wait(scope, riding);
+            } else {
+                self.together(scope, riding, asking).await;
+            }
+        }
+    }
+
+    fn take(&self, tenant: TenantId) -> Option<(TenantScope, Settled, Vec<Asking>)> {
+        let mut lines = self.lines();
+        let line = lines.get_mut(&tenant)?;
+        if !line.asking.is_empty() {
+            return Some((line.scope, first(&mut line.settled), first(&mut line.asking)));
+        }
+        line.busy = false;
+        if line.settled.is_empty() {
+            lines.remove(&tenant);
+        }
+        None
+    }
+
+    async fn together(self: &Arc<Self>, scope: TenantScope, riding: Settled, asking: Vec<Asking>) {
+        let new: Arc<[NewReservation]> = asking.iter().map(|asking| asking.new.clone()).collect();
+        let settled: Arc<[(Settlement, AuditEvent)]> = riding.into();
+        let answers = match self.store.settle_and_reserve(scope, Arc::clone(&settled), Arc::clone(&new)).await {
+            Ok(answers) => answers.into_iter().map(|answer| answer.map_err(ReserveRefused::Short)).collect(),
+            Err(error) if settled.is_empty() && new.len() == 1 => vec![Err(error.into())],
+            Err(_) => {
+                // What rode along, or another call, may be what could not be written: each is judged by itself.
+                self.wait(scope, settled.to_vec());
+                join_all(new.iter().map(|new| self.store.reserve(scope, new))).await
+            }
+        };
+        for (Asking { new, answer }, reserved) in asking.into_iter().zip(answers) {
+            // Whoever has given up meanwhile may have given it back before it was there.
+            if let Err(reserved) = answer.send(reserved)
+                && !matches!(reserved, Err(ReserveRefused::Short(_) | ReserveRefused::Rate(_)))
+            {
+                self.release(scope, new.id).await;
+            }
+        }
+    }
+
+    async fn release(&self, scope: TenantScope, id: ReservationId) {
+        if let Err(error) = self.store.release(scope, id).await {
+            tracing::warn!(%error, "a reservation could not be given back and will be settled at its estimate");
         }
     }
 
@@ -83,11 +163,23 @@ impl Ledger {
 
     /// Lets settlements wait for a reservation, and sees to it that they leave without one.
     fn wait(self: &Arc<Self>, scope: TenantScope, settled: Settled) {
-        self.waiting().entry(scope.tenant()).or_insert_with(|| (scope, Vec::new())).1.extend(settled);
+        if settled.is_empty() {
+            return;
+        }
+        self.lines().entry(scope.tenant()).or_insert_with(|| Line::new(scope)).settled.extend(settled);
         if !self.leaving.swap(true, Ordering::AcqRel) {
             let ledger = Arc::clone(self);
             self.spawned.spawn(async move { ledger.leave().await });
         }
+    }
+
+    /// Takes all settlements that wait.
+    fn settled(&self) -> Vec<(TenantScope, Settled)> {
+        let mut lines = self.lines();
+        let waiting = lines.values_mut().filter(|line| !line.settled.is_empty());
+        let all = waiting.map(|line| (line.scope, std::mem::take(&mut line.settled))).collect();
+        lines.retain(|_, line| line.busy);
+        all
     }
 
     /// Writes what no reservation has taken along, until nothing waits.
@@ -95,14 +187,16 @@ impl Ledger {
         loop {
             // The end of the moment is what is waited for.
             let _ = tokio::time::timeout(MOMENT.as_duration(), std::future::pending::<()>()).await;
-            let all: Vec<(TenantScope, Settled)> = self.waiting().drain().map(|(_, waiting)| waiting).collect();
+            let all = self.settled();
             for (scope, settled) in &all {
                 self.write(*scope, settled).await;
             }
             if all.is_empty() {
                 self.leaving.store(false, Ordering::Release);
                 // Whoever came in between saw that somebody was still leaving.
-                if self.waiting().is_empty() || self.leaving.swap(true, Ordering::AcqRel) {
+                if self.lines().values().all(|line| line.settled.is_empty())
+                    || self.leaving.swap(true, Ordering::AcqRel)
+                {
                     return;
                 }
             }
@@ -111,8 +205,10 @@ impl Ledger {
 
     /// Writes settlements; a store that cannot take them now is asked again for a while.
     async fn write(&self, scope: TenantScope, settled: &Settled) {
+        let settled: Arc<[(Settlement, AuditEvent)]> = settled.as_slice().into();
         for tries in 1..=TRIES {
-            let Err(error) = self.store.settle_and_reserve(scope, settled, None).await else { return };
+            let written = self.store.settle_and_reserve(scope, Arc::clone(&settled), Arc::default()).await;
+            let Err(error) = written else { return };
             if tries == TRIES {
                 let calls = settled.len();
                 tracing::error!(%error, calls, "calls could not be settled and will be settled at their estimates");
@@ -124,9 +220,13 @@ impl Ledger {
 
     /// Writes at once what waits.
     pub(crate) async fn flush(&self) {
-        let all: Vec<(TenantScope, Settled)> = self.waiting().drain().map(|(_, waiting)| waiting).collect();
-        for (scope, settled) in &all {
+        for (scope, settled) in &self.settled() {
             self.write(*scope, settled).await;
         }
     }
+}
+
+/// The error of a call whose reservation nobody makes any more: the process is ending.
+fn gone() -> Error {
+    Error::new(ErrorCode::Unavailable, "the server is shutting down")
 }

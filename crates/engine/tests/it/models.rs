@@ -16,6 +16,7 @@ use kybern_core::money::{NanoUsd, Tokens};
 use kybern_core::ports::{AuditStore as _, LedgerStore as _};
 use kybern_core::time::Millis;
 use kybern_engine::models::{Ask, Caller, ProviderParts, Route};
+use kybern_testkit::Fault;
 use kybern_testkit::models::{Scripted, ScriptedModel};
 
 use crate::live::Live;
@@ -455,7 +456,7 @@ fn a_reservation_of_which_nobody_knows_whether_it_was_written_is_given_back() {
     let model = Arc::new(ScriptedModel::new("one", |_, _| Scripted::text("four", 12, 3)));
     World::with([]).asking(vec![provider(&model, vec![spec("small", 50, PRICES)])]).run(async |live| {
         let budget = live.limit(wide()).await;
-        live.world.doom(1, kybern_testkit::Fault::AnswerLost);
+        live.world.ails(Some(("reserve", Fault::AnswerLost)));
         let failed = live.engine.models().complete(&live.caller(), ask("small")).await.unwrap_err();
         assert_eq!((failed.code(), model.count()), (ErrorCode::Unavailable, 0));
         assert_eq!(live.settled(&budget).await, Amount::ZERO);
@@ -479,4 +480,46 @@ fn who_thinks_comes_first_where_thinking_is_wanted() {
             assert_eq!(answered.model, format!("one/{chosen}"));
         });
     }
+}
+
+/// While one call is being reserved others wait in line, and whoever gives up, before or during it, has nothing.
+#[test]
+fn whoever_gives_up_while_it_is_reserved_or_waits_in_line_has_nothing_reserved() {
+    let model = Arc::new(ScriptedModel::new("one", |_, _| Scripted::text("four", 12, 3)));
+    World::with([]).asking(vec![provider(&model, vec![spec("small", 50, PRICES)])]).run(async |live| {
+        let budget = live.limit(wide()).await;
+        live.world.ails(Some(("reserve", Fault::Stall(Millis(50)))));
+        let (models, caller) = (live.engine.models(), live.caller());
+        let stays = models.complete(&caller, ask("small"));
+        let mut leave: Vec<_> = (0..3).map(|_| Box::pin(models.complete(&caller, ask("small")))).collect();
+        let (mut first, mut stays) = (leave.remove(0), Box::pin(stays));
+        // The first is on its way to the store, and the others have come meanwhile.
+        for call in [&mut first].into_iter().chain(&mut leave).chain([&mut stays]) {
+            assert!(tokio::time::timeout(Millis(1).as_duration(), call).await.is_err());
+        }
+        drop((first, leave));
+        live.world.ails(None);
+        stays.await.unwrap();
+        assert_eq!(live.settled(&budget).await, Amount::new(NanoUsd(18), Tokens(15), 1));
+        assert_eq!(model.count(), 1, "nobody is asked for those who have gone");
+    });
+}
+
+#[test]
+fn calls_that_come_together_are_reserved_together_and_judged_one_by_one() {
+    let model = Arc::new(ScriptedModel::new("one", |_, _| Scripted::text("four", 12, 3)));
+    World::with([]).asking(vec![provider(&model, vec![spec("small", 50, PRICES)])]).run(async |live| {
+        let budget = live.limit(Limits { calls: Some(7), ..Limits::default() }).await;
+        let before = live.world.calls();
+        let (models, caller) = (live.engine.models(), live.caller());
+        let answers = futures::future::join_all((0..10).map(|_| models.complete(&caller, ask("small")))).await;
+        let refused = answers
+            .iter()
+            .filter(|answer| answer.as_ref().err().is_some_and(|error| error.code() == ErrorCode::BudgetExceeded));
+        assert_eq!((answers.iter().filter(|answer| answer.is_ok()).count(), refused.count()), (7, 3));
+        // Whatever else the engine does meanwhile is among them.
+        let calls = live.world.calls() - before;
+        assert!(calls < 10, "{calls} calls of the store for ten reservations");
+        assert_eq!(live.settled(&budget).await.calls(), 7);
+    });
 }

@@ -36,8 +36,8 @@ pub struct Doom {
     struck: tokio::sync::Notify,
     /// The test itself looks: that is no call of the process.
     looking: AtomicBool,
-    /// The call that the store cannot take now, by its name.
-    out: Mutex<Option<&'static str>>,
+    /// The call that does not go well now, by its name, and how it goes.
+    ill: Mutex<Option<(&'static str, Fault)>>,
 }
 
 impl Doom {
@@ -45,8 +45,10 @@ impl Doom {
         if self.looking.load(Ordering::SeqCst) {
             return Fault::None;
         }
-        if *self.out.lock().unwrap() == Some(call) {
-            return Fault::Unavailable;
+        if let Some((ill, how)) = *self.ill.lock().unwrap()
+            && ill == call
+        {
+            return how;
         }
         self.calls.fetch_add(1, Ordering::SeqCst);
         if self.dead.load(Ordering::SeqCst) {
@@ -262,7 +264,12 @@ impl World {
 
     /// The store cannot take this call until it is told that it can take all again.
     pub fn lacks(&self, call: Option<&'static str>) {
-        *self.doom.out.lock().unwrap() = call;
+        self.ails(call.map(|call| (call, Fault::Unavailable)));
+    }
+
+    /// This call of the store goes like this until it is told that all go well again.
+    pub fn ails(&self, call: Option<(&'static str, Fault)>) {
+        *self.doom.ill.lock().unwrap() = call;
     }
 
     /// Looks at what is stored, unseen: such a call is not counted and does not fail. In-memory calls never yield, so

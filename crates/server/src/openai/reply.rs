@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use kybern_core::model::{Embedded, FinishReason, ModelKind, ModelReply, Part, TokenUsage};
 use kybern_engine::models::{Answered, ModelView};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// What a reply is called.
@@ -21,59 +22,116 @@ pub(super) const fn finish(finish: FinishReason) -> &'static str {
     }
 }
 
-pub(super) fn usage(usage: &TokenUsage) -> Value {
-    json!({
-        "prompt_tokens": usage.input,
-        "completion_tokens": usage.output,
-        "total_tokens": usage.input.saturating_add(usage.output),
-        "prompt_tokens_details": {"cached_tokens": usage.cached_input},
-        "completion_tokens_details": {"reasoning_tokens": usage.reasoning},
-    })
+/// What a reply took.
+#[derive(Serialize)]
+pub(super) struct Usage {
+    prompt_tokens: u64,
+    completion_tokens: u64,
+    total_tokens: u64,
+    prompt_tokens_details: Cached,
+    completion_tokens_details: Thought,
+}
+
+#[derive(Serialize)]
+struct Cached {
+    cached_tokens: u64,
+}
+
+#[derive(Serialize)]
+struct Thought {
+    reasoning_tokens: u64,
+}
+
+pub(super) fn usage(usage: &TokenUsage) -> Usage {
+    Usage {
+        prompt_tokens: usage.input,
+        completion_tokens: usage.output,
+        total_tokens: usage.input.saturating_add(usage.output),
+        prompt_tokens_details: Cached { cached_tokens: usage.cached_input },
+        completion_tokens_details: Thought { reasoning_tokens: usage.reasoning },
+    }
+}
+
+/// A whole reply, written straight into bytes: a tree of values is not needed.
+#[derive(Serialize)]
+pub(crate) struct Completion<'a> {
+    id: String,
+    object: &'static str,
+    created: i64,
+    model: &'a str,
+    choices: [Choice<'a>; 1],
+    usage: Usage,
+}
+
+#[derive(Serialize)]
+struct Choice<'a> {
+    index: u8,
+    message: Message<'a>,
+    /// Not offered.
+    logprobs: Option<&'a Value>,
+    finish_reason: &'static str,
+}
+
+#[derive(Serialize)]
+struct Message<'a> {
+    role: &'static str,
+    content: Option<String>,
+    refusal: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<Call<'a>>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    reasoning_content: String,
+}
+
+#[derive(Serialize)]
+struct Call<'a> {
+    id: &'a str,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    function: Called<'a>,
+}
+
+#[derive(Serialize)]
+struct Called<'a> {
+    name: &'a str,
+    arguments: &'a str,
 }
 
 /// A whole reply.
-pub(crate) fn completion(answered: &Answered, request: &str, created: i64) -> Value {
-    json!({
-        "id": id(request),
-        "object": "chat.completion",
-        "created": created,
-        "model": answered.model,
-        "choices": [{
-            "index": 0,
-            "message": message(&answered.reply),
-            "logprobs": answered.reply.logprobs,
-            "finish_reason": finish(answered.reply.finish),
-        }],
-        "usage": usage(&answered.usage),
-    })
+pub(crate) fn completion<'a>(answered: &'a Answered, request: &str, created: i64) -> Completion<'a> {
+    let choice = Choice {
+        index: 0,
+        message: message(&answered.reply),
+        logprobs: answered.reply.logprobs.as_deref(),
+        finish_reason: finish(answered.reply.finish),
+    };
+    Completion {
+        id: id(request),
+        object: "chat.completion",
+        created,
+        model: &answered.model,
+        choices: [choice],
+        usage: usage(&answered.usage),
+    }
 }
 
-fn message(reply: &ModelReply) -> Value {
-    let mut reasoning = String::new();
-    let mut calls = Vec::new();
+fn message(reply: &ModelReply) -> Message<'_> {
+    let (mut reasoning_content, mut tool_calls) = (String::new(), Vec::new());
     for part in &reply.parts {
         match part {
-            Part::Reasoning(more) => reasoning.push_str(&more.text),
-            Part::ToolCall(call) => calls.push(json!({
-                "id": call.id,
-                "type": "function",
-                "function": {"name": call.name, "arguments": call.arguments},
-            })),
+            Part::Reasoning(more) => reasoning_content.push_str(&more.text),
+            Part::ToolCall(call) => tool_calls.push(Call {
+                id: &call.id,
+                kind: "function",
+                function: Called { name: &call.name, arguments: &call.arguments },
+            }),
             Part::Text { .. } | Part::Image(_) | Part::ToolAnswer(_) => {}
         }
     }
-    let text = reply.text();
+    let said = Some(reply.text()).filter(|text| !text.is_empty() || tool_calls.is_empty());
     let refused = reply.finish == FinishReason::Refusal;
-    let said = Some(text).filter(|text| !text.is_empty() || calls.is_empty());
     let (content, refusal) = if refused { (None, said) } else { (said, None) };
-    let mut message = json!({"role": "assistant", "content": content, "refusal": refusal});
-    if !calls.is_empty() {
-        message["tool_calls"] = Value::Array(calls);
-    }
-    if !reasoning.is_empty() {
-        message["reasoning_content"] = Value::String(reasoning);
-    }
-    message
+    Message { role: "assistant", content, refusal, tool_calls, reasoning_content }
 }
 
 /// Strategies that may be named in place of a model.

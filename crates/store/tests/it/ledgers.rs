@@ -76,7 +76,7 @@ async fn three_processes_together_never_pass_a_budget_or_a_rate() {
             let (actual, tokens) = (Amount::ZERO, TokenUsage::default());
             let settlement = Settlement { id: new.id, actual, tokens, failed: false, refused: 0, at: work::NOW };
             let settled = [(settlement, work::event("model.call"))];
-            stores[round % 3].settle_and_reserve(work::home(), &settled, None).await.unwrap();
+            stores[round % 3].settle_and_reserve(work::home(), settled.into(), [].into()).await.unwrap();
         }
         let at = work::NOW.plus(Millis(u64::try_from(round).unwrap() * 60_000));
         let places =

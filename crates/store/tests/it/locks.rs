@@ -138,7 +138,7 @@ async fn a_standing_that_is_read_during_settlements_shows_neither_less_nor_more(
         }
         promised += 200;
         let settles = join_all(all.iter().enumerate().map(async |(n, new)| {
-            stores[n % 2].settle_and_reserve(work::home(), &[settlement(new)], None).await.unwrap();
+            stores[n % 2].settle_and_reserve(work::home(), [settlement(new)].into(), [].into()).await.unwrap();
         }));
         let reads = join_all((0..40).map(async |n| {
             let store = &stores[1 + n % 2];
@@ -189,8 +189,12 @@ async fn tenants_users_and_trees_that_cross_never_wait_for_each_other_in_a_circl
                 0 => drop(store.release(work::home(), first.id).await.unwrap()),
                 1 => store.put_budget(work::home(), budget, work::event("budget.set")).await.unwrap(),
                 2 => store.append_audit(work::home(), work::NOW, work::event("test")).await.unwrap(),
-                3 => store.settle_and_reserve(work::home(), &[settlement(first)], None).await.unwrap(),
-                _ => store.settle_and_reserve(work::home(), &[settlement(first)], Some(then)).await.unwrap(),
+                3 => drop(store.settle_and_reserve(work::home(), [settlement(first)].into(), [].into()).await.unwrap()),
+                _ => {
+                    let both =
+                        store.settle_and_reserve(work::home(), [settlement(first)].into(), [then.clone()].into());
+                    both.await.unwrap().into_iter().for_each(Result::unwrap);
+                }
             }
         }))
         .await;

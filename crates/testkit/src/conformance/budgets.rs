@@ -1,6 +1,9 @@
 //! Budgets and reservations.
 
+use std::sync::Arc;
+
 use futures::future::join_all;
+use kybern_core::audit::AuditEvent;
 use kybern_core::budget::{
     Amount, Budget, BudgetSubject, Limits, NewReservation, Period, Settlement, SpendKind, Spending, Standing, Unit,
     UsageFilter, Window,
@@ -72,7 +75,7 @@ impl World {
 
     async fn ends(&self, home: &Home, settlement: Settlement) {
         let settled = [(settlement, self.event("model.call"))];
-        self.store().settle_and_reserve(home.scope, &settled, None).await.unwrap();
+        self.store().settle_and_reserve(home.scope, settled.into(), Arc::default()).await.unwrap();
     }
 
     async fn stands(&self, home: &Home, budget: &Budget) -> (Amount, Amount) {
@@ -207,7 +210,7 @@ pub async fn a_reservation_whose_answer_was_lost_is_made_once(h: Harness) {
     let new = w.reservation(Some(home.user), amount(60, 6, 1));
     for _ in 0..2 {
         w.reserve(&home, &new).await.unwrap();
-        w.store().settle_and_reserve(home.scope, &[], Some(&new)).await.unwrap();
+        w.store().settle_and_reserve(home.scope, Arc::default(), Arc::new([new.clone()])).await.unwrap();
         assert_eq!(w.stands(&home, &budget).await, (Amount::ZERO, amount(60, 6, 1)));
     }
     w.reserve(&home, &w.reservation(None, amount(41, 0, 1))).await.unwrap_err();
@@ -368,15 +371,17 @@ pub async fn settlements_ride_with_the_next_reservation_and_stand_when_it_is_ref
         .collect();
     let before = w.audited(&home).await;
     let next = w.reservation(None, amount(80, 8, 1));
-    w.store().settle_and_reserve(home.scope, &settled, Some(&next)).await.unwrap();
+    let together = async |settled: &[(Settlement, AuditEvent)], new: &[NewReservation]| {
+        w.store().settle_and_reserve(home.scope, settled.into(), new.into()).await.unwrap()
+    };
+    assert_eq!(together(&settled, std::slice::from_ref(&next)).await, [Ok(())]);
     assert_eq!(w.audited(&home).await, before + 2, "one event each, none for what was not open");
     assert_eq!(w.stands(&home, &budget).await, (amount(20, 2, 2), amount(80, 8, 1)));
     let settled = [(w.settlement(&next, amount(70, 7, 1)), w.event("model.call"))];
-    let refused =
-        w.store().settle_and_reserve(home.scope, &settled, Some(&w.reservation(None, amount(11, 0, 1)))).await;
-    assert!(matches!(refused, Err(ReserveRefused::Short(_))), "{refused:?}");
+    let refused = together(&settled, &[w.reservation(None, amount(11, 0, 1))]).await;
+    assert!(matches!(refused.as_slice(), [Err(_)]), "{refused:?}");
     assert_eq!(w.stands(&home, &budget).await, (amount(90, 9, 3), Amount::ZERO));
-    w.store().settle_and_reserve(home.scope, &settled, None).await.unwrap();
+    assert_eq!(together(&settled, &[]).await, []);
     assert_eq!(w.stands(&home, &budget).await, (amount(90, 9, 3), Amount::ZERO));
     let key = w.harness.keys.audit_key(home.scope.tenant());
     let report = kybern_core::audit::verify(w.store(), home.scope, key).await.unwrap();
@@ -384,4 +389,37 @@ pub async fn settlements_ride_with_the_next_reservation_and_stand_when_it_is_ref
     let day = Window::day_of(w.now());
     let lines = w.store().usage(home.scope, &UsageFilter { from: day, to: day, user: None }).await.unwrap();
     assert_eq!(lines.iter().map(|line| line.calls).sum::<u64>(), 3);
+}
+
+pub async fn calls_that_are_reserved_together_are_judged_one_after_the_other(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let other = UserId::from_uuid(w.id());
+    let tenants = w.limit(&home, BudgetSubject::Tenant, Period::Day, cost(120)).await;
+    w.limit(&home, BudgetSubject::EachUser, Period::Month, cost(45)).await;
+    let own = w.limit(&home, BudgetSubject::User(home.user), Period::Month, cost(70)).await;
+    let of = |user, nanos| w.reservation(user, amount(nanos, 1, 1));
+    let new = [
+        of(Some(home.user), 40),
+        of(Some(other), 50),
+        of(Some(other), 30),
+        of(Some(home.user), 40),
+        of(Some(home.user), 20),
+        of(None, 31),
+        of(None, 30),
+    ];
+    let answers = w.store().settle_and_reserve(home.scope, Arc::default(), new.as_slice().into()).await.unwrap();
+    let short: Vec<Option<(BudgetSubject, Period)>> =
+        answers.iter().map(|answer| answer.as_ref().err().map(|short| (short.subject, short.period))).collect();
+    let users = Some((BudgetSubject::EachUser, Period::Month));
+    let of_own = Some((BudgetSubject::User(home.user), Period::Month));
+    let of_all = Some((BudgetSubject::Tenant, Period::Day));
+    assert_eq!(short, [None, users, None, of_own, None, of_all, None]);
+    assert_eq!(w.stands(&home, &tenants).await, (Amount::ZERO, amount(120, 4, 4)));
+    assert_eq!(w.stands(&home, &own).await, (Amount::ZERO, amount(60, 2, 2)));
+    // What they took counts on the same accounts.
+    let settled = [&new[0], &new[2]].map(|new| (w.settlement(new, amount(5, 1, 1)), w.event("model.call")));
+    let more = [of(Some(home.user), 45), of(Some(home.user), 40)];
+    let answers = w.store().settle_and_reserve(home.scope, Arc::new(settled), more.as_slice().into()).await.unwrap();
+    assert!(matches!(answers.as_slice(), [Ok(()), Err(_)]), "{answers:?}");
+    assert_eq!(w.stands(&home, &own).await, (amount(5, 1, 1), amount(65, 2, 2)));
 }

@@ -44,6 +44,7 @@ macro_rules! conformance_suite {
                 users_trees_and_tenants_pay_for_themselves,
                 a_months_budget_counts_its_days_and_a_day_begins_anew,
                 settlements_ride_with_the_next_reservation_and_stand_when_it_is_refused,
+                calls_that_are_reserved_together_are_judged_one_after_the_other,
                 what_its_owner_left_behind_is_settled_at_its_estimate,
                 usage_is_added_up_by_day_model_and_user,
                 another_tenant_neither_settles_nor_sees_a_reservation,

@@ -1,5 +1,7 @@
 //! The ledger.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use kybern_core::audit::AuditEvent;
 use kybern_core::budget::{
@@ -24,11 +26,7 @@ impl State {
         let label = payer.to_string();
         let used =
             self.accounts.iter().filter(|((of, whose, day), _)| *of == tenant && *whose == label && days.contains(day));
-        let open = self.open.iter().filter(|((of, _), row)| {
-            *of == tenant
-                && row.reservation.payers().any(|of| of == payer)
-                && days.contains(&payer.day(row.reservation.day))
-        });
+        let open = self.open.iter().filter(|((of, _), row)| *of == tenant && row.reservation.counts_for(payer, window));
         Standing {
             used: used.fold(Amount::ZERO, |sum, (_, amount)| sum.plus(*amount)),
             reserved: open.fold(Amount::ZERO, |sum, (_, row)| sum.plus(row.reservation.estimate)),
@@ -48,7 +46,7 @@ impl State {
         }
     }
 
-    fn reserve(&mut self, scope: TenantScope, new: &NewReservation) -> Result<(), ReserveRefused> {
+    fn reserve(&mut self, scope: TenantScope, new: &NewReservation) -> Result<(), Box<Shortage>> {
         if self.open.contains_key(&(scope.tenant(), new.id)) {
             return Ok(());
         }
@@ -57,7 +55,7 @@ impl State {
         for Cover { subject, period, limits, payer } in new.spending.covered_by(&budgets) {
             let standing = self.standing(scope, payer, period.window(new.at));
             if let Some(short) = Shortage::of((subject, period, &limits), &standing, &new.estimate, new.at) {
-                return Err(ReserveRefused::Short(Box::new(short)));
+                return Err(Box::new(short));
             }
         }
         let row = OpenRow { reservation: new.row(), expires_at: new.expires_at };
@@ -130,21 +128,21 @@ impl LedgerStore for MemStore {
     }
 
     async fn reserve(&self, scope: TenantScope, new: &NewReservation) -> Result<(), ReserveRefused> {
-        self.run("reserve", |state| state.reserve(scope, new)).await
+        self.run("reserve", |state| state.reserve(scope, new).map_err(ReserveRefused::Short)).await
     }
 
     async fn settle_and_reserve(
         &self,
         scope: TenantScope,
-        settled: &[(Settlement, AuditEvent)],
-        new: Option<&NewReservation>,
-    ) -> Result<(), ReserveRefused> {
-        let call = if new.is_some() { "reserve" } else { "settle" };
+        settled: Arc<[(Settlement, AuditEvent)]>,
+        new: Arc<[NewReservation]>,
+    ) -> Result<Vec<Result<(), Box<Shortage>>>> {
+        let call = if new.is_empty() { "settle" } else { "reserve" };
         self.run(call, |state| {
-            for (settlement, event) in settled {
+            for (settlement, event) in settled.iter() {
                 state.settle(scope, settlement, event.clone());
             }
-            new.map_or(Ok(()), |new| state.reserve(scope, new))
+            Ok(new.iter().map(|new| state.reserve(scope, new)).collect())
         })
         .await
     }

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use kybern_core::model::{ModelEvent, ModelFailure, ModelFailureKind};
 use kybern_core::ports::ModelStream;
 use kybern_core::time::Millis;
+use tokio::time::Instant;
 
 use super::MAX_REPLY_BYTES;
 use super::deadlines::Deadlines;
@@ -17,6 +18,10 @@ use crate::models::wire::{StreamDecoder, WireFormat, events_of};
 
 /// Pieces that are ready are taken together up to this many bytes.
 const BATCH_BYTES: usize = 256 << 10;
+
+/// Pieces that come within this time of each other are a burst, which is gathered for at most as long. No model writes a
+/// thousand tokens a second for somebody who reads along.
+const BURST: Millis = Millis(1);
 
 /// How long the end of the body is waited for after that of the reply.
 const SETTLE: Millis = Millis(100);
@@ -36,6 +41,8 @@ struct Reply {
     has_rest: bool,
     bytes: usize,
     events: usize,
+    /// When the last piece came that was waited for. None yet at the beginning, which nobody has to wait for.
+    came: Option<Instant>,
 }
 
 /// Waits for the first piece, so that a provider that fails at once fails here.
@@ -67,6 +74,7 @@ pub(super) async fn open(
         has_rest: false,
         bytes: 0,
         events: 0,
+        came: None,
     };
     if !is_whole {
         reply.take(Ok(first));
@@ -113,10 +121,26 @@ impl ModelStream for Reply {
 }
 
 impl Reply {
-    /// Waits for a piece of the body and takes it.
+    /// Waits for a piece of the body and takes it; in a burst, with those that follow at once.
+    ///
+    /// The connection hands over one piece at a time, and to write each by itself to whoever waits costs more than all
+    /// else that is done for it. Pieces that come one by one are passed on one by one.
     async fn pull(&mut self) {
         let waited = self.deadlines.wait(self.answer.chunk()).await;
+        let (begun, now) = (self.bytes, Instant::now());
+        let since = self.came.replace(now).map(|came| now - came);
         self.take(waited.and_then(|came| came.map_err(of_http)));
+        if since.is_some_and(|since| since < BURST.as_duration()) {
+            let more = async {
+                while !self.ended && self.failure.is_none() && self.bytes - begun < BATCH_BYTES {
+                    let next = self.answer.chunk().await;
+                    self.take(next.map_err(of_http));
+                }
+                self.came = Some(Instant::now());
+            };
+            // The end of the burst is what is waited for; what came is taken already.
+            drop(tokio::time::timeout(BURST.as_duration(), more).await);
+        }
     }
 
     /// Takes a piece, and those that are here already.

@@ -2,9 +2,11 @@
 
 use kybern_adapters::models::wire::failure::{Headers, of_answer};
 use kybern_core::model::ModelEvent;
+use kybern_core::ports::LanguageModel as _;
 use proptest::prelude::*;
 
 use super::decode::parse_http;
+use super::server::{Act, LAST, LONG, Server, chunk, head, question};
 use super::{PROVIDERS, fixtures, format_of, stream};
 
 /// Longer streams are cut at random places only.
@@ -101,4 +103,35 @@ proptest! {
             prop_assert!(!failure.message.is_empty() && !failure.message.contains(char::is_control));
         }
     }
+}
+
+/// A reply that stands ready is passed on in few steps: its first pieces at once, all others together.
+#[tokio::test]
+async fn pieces_that_are_here_already_are_passed_on_together() {
+    const WORDS: usize = 40;
+    let piece = |delta: &str, finish: &str| {
+        let choice = format!("{{\"index\":0,\"delta\":{delta},\"finish_reason\":{finish}}}");
+        chunk(format!("data: {{\"id\":\"r\",\"model\":\"m\",\"choices\":[{choice}]}}\n\n").as_bytes())
+    };
+    let words = (0..WORDS).flat_map(|_| piece("{\"content\":\"word \"}", "null"));
+    let mut all = head("text/event-stream");
+    all.extend(piece("{\"role\":\"assistant\",\"content\":\"\"}", "null").into_iter().chain(words));
+    all.extend(piece("{}", "\"stop\"").into_iter().chain(chunk(b"data: [DONE]\n\n")).chain(LAST.iter().copied()));
+    let server = Server::start(false, move || vec![Act::Send(all.clone())]);
+    let mut stream = server.provider("openai").stream(&question(), LONG).await.unwrap();
+    let (mut steps, mut text) = (0, String::new());
+    loop {
+        let events = stream.next().await.unwrap();
+        if events.is_empty() {
+            break;
+        }
+        steps += 1;
+        for event in events {
+            if let ModelEvent::Text(word) = event {
+                text += &word;
+            }
+        }
+    }
+    assert_eq!(text, "word ".repeat(WORDS));
+    assert!(steps <= WORDS / 4, "{steps} steps for {WORDS} words that stood ready");
 }

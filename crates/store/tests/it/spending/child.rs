@@ -101,10 +101,10 @@ async fn call(store: &dyn Store, ids: &SeededIds, (round, n): (i64, u64), owner:
         };
         let settled = [(settlement, work::event("model.call"))];
         let next = (round % 2 == 1 && link + 1 < LINKS).then(|| reservation(ids, owner, round, n, user));
-        let answer = store.settle_and_reserve(work::home(), &settled, next.as_ref()).await;
-        assert!(matches!(answer, Ok(()) | Err(ReserveRefused::Short(_))), "{answer:?}");
+        let answers = store.settle_and_reserve(work::home(), settled.into(), next.clone().into_iter().collect()).await;
+        let reserved = answers.unwrap().into_iter().all(|answer| answer.is_ok());
         say(format_args!("settled {round} {}", new.id));
-        match next.filter(|_| answer.is_ok()) {
+        match next.filter(|_| reserved) {
             Some(next) => new = next,
             None => return,
         }
