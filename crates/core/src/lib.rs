@@ -7,6 +7,7 @@
 pub mod actor;
 pub mod audit;
 pub mod budget;
+pub mod digest;
 pub mod document;
 pub mod error;
 pub mod event;

@@ -10,7 +10,7 @@ use kybern_core::model::{FinishReason, ModelFailure, TokenUsage};
 use kybern_core::money::{NanoUsd, Tokens};
 use kybern_core::ports::ReserveRefused;
 use kybern_core::time::{Millis, Timestamp};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::call::{Caller, Try};
 use super::registry::Candidate;
@@ -41,6 +41,8 @@ pub(crate) struct Run {
     pub(crate) about: u64,
     /// Which of the server's own prompts stands in it.
     pub(crate) prompt: Option<String>,
+    /// A digest of what is asked, under the tenant's key.
+    input: Option<String>,
     held: Option<Held>,
     spent: NanoUsd,
     tries: Vec<Try>,
@@ -67,10 +69,16 @@ impl Run {
             deadline,
             about: 0,
             prompt: None,
+            input: None,
             held: None,
             spent: NanoUsd(0),
             tries: Vec::new(),
         }
+    }
+
+    /// Keeps a digest of what is asked, for the audit.
+    pub(crate) fn hash<T: serde::Serialize>(&mut self, asked: &T) {
+        self.input = self.inner.keys.digest_key(self.caller.scope.tenant()).digest(asked);
     }
 
     /// The time that is left.
@@ -145,6 +153,8 @@ impl Run {
             self.settle_failed(known.map(|(usage, prices)| (usage, prices.map_or(NanoUsd(0), |p| p.cost(&usage)))));
         } else if let Some(held) = &mut self.held {
             held.asked = false;
+            let event = self.event(&candidate.key(), "failed", json!({"errorCode": failure.kind.code()}));
+            self.note(event);
         }
         *retry += 1;
         let pause = retry::pause(&failure, *retry, self.inner.random.unit(), self.left());
@@ -203,6 +213,39 @@ impl Run {
         self.end(usage, cost, None, true);
     }
 
+    /// What the audit says of a call.
+    fn event(&self, model: &str, status: &str, more: Value) -> AuditEvent {
+        let mut detail = json!({
+            "model": model,
+            "inputHash": self.input,
+            "status": status,
+            "durationMs": self.inner.clock.now().since(self.begun),
+            "task": self.caller.tree.map(|(task, _)| task),
+            "prompt": self.prompt,
+        });
+        if let (Value::Object(detail), Value::Object(more)) = (&mut detail, more) {
+            detail.extend(more);
+        }
+        AuditEvent {
+            action: "model.call".to_owned(),
+            actor: self.caller.label.clone(),
+            subject: format!("model:{model}"),
+            request_id: self.caller.request.clone(),
+            detail,
+        }
+    }
+
+    /// Writes the event of a call that took nothing, in the background. One that took something is written with its
+    /// settlement.
+    fn note(&self, event: AuditEvent) {
+        let (inner, scope, now) = (Arc::clone(&self.inner), self.caller.scope, self.inner.clock.now());
+        self.inner.spawned.spawn(async move {
+            if let Err(error) = inner.store.append_audit(scope, now, event).await {
+                tracing::error!(%error, "a failed call of a model could not be audited");
+            }
+        });
+    }
+
     /// In the background: the answer does not wait for it, and until it is done the estimate stays reserved.
     fn end(&mut self, usage: TokenUsage, cost: NanoUsd, finish: Option<FinishReason>, failed: bool) {
         let Some(held) = self.held.take() else { return };
@@ -211,24 +254,15 @@ impl Run {
         let tokens = Tokens(usage.input.saturating_add(usage.output));
         let actual = kybern_core::budget::Amount::new(cost, tokens, 1);
         let settlement = Settlement { id: held.id, actual, tokens: usage, failed, at: now };
-        let event = AuditEvent {
-            action: "model.call".to_owned(),
-            actor: self.caller.label.clone(),
-            subject: format!("model:{}", held.model),
-            request_id: self.caller.request.clone(),
-            detail: json!({
-                "inputTokens": usage.input,
-                "cachedTokens": usage.cached_input,
-                "outputTokens": usage.output,
-                "estimated": usage.estimated,
-                "costNanos": cost,
-                "failed": failed,
-                "finish": finish,
-                "durationMs": now.since(self.begun),
-                "task": self.caller.tree.map(|(task, _)| task),
-                "prompt": self.prompt,
-            }),
-        };
+        let more = json!({
+            "inputTokens": usage.input,
+            "cachedTokens": usage.cached_input,
+            "outputTokens": usage.output,
+            "estimated": usage.estimated,
+            "costNanos": cost,
+            "finish": finish,
+        });
+        let event = self.event(&held.model, if failed { "failed" } else { "completed" }, more);
         self.inner.ledger.settle(self.caller.scope, settlement, event);
     }
 
