@@ -14,6 +14,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use chacha20poly1305::aead::{Aead as _, KeyInit as _, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 use kybern_core::audit::AuditKey;
+use kybern_core::digest::DigestKey;
 use kybern_core::id::TenantId;
 use kybern_core::ports::{DataKey, Keys};
 use zeroize::Zeroizing;
@@ -68,6 +69,7 @@ pub struct MasterKey {
     callbacks: [u8; KEY_BYTES],
     webhooks: [u8; KEY_BYTES],
     audit: [u8; KEY_BYTES],
+    digests: [u8; KEY_BYTES],
     fingerprint: [u8; 4],
     current: Sealer,
     retired: Vec<Sealer>,
@@ -90,6 +92,7 @@ impl MasterKey {
             callbacks: derive("kybern v1 2026 secrets of delegation callbacks"),
             webhooks: derive("kybern v1 2026 secrets of outgoing webhooks"),
             audit: derive("kybern v1 2026 keys of audit chains"),
+            digests: derive("kybern v1 2026 keys of digests"),
             fingerprint: [a, b, c, d],
             current: Sealer {
                 id: a,
@@ -153,6 +156,10 @@ impl Keys for MasterKey {
 
     fn audit_key(&self, tenant: TenantId) -> AuditKey {
         AuditKey::new(blake3::keyed_hash(&self.audit, tenant.as_uuid().as_bytes()).into())
+    }
+
+    fn digest_key(&self, tenant: TenantId) -> DigestKey {
+        DigestKey::new(blake3::keyed_hash(&self.digests, tenant.as_uuid().as_bytes()).into())
     }
 
     fn seal(&self, purpose: &str, plain: &[u8]) -> Vec<u8> {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::Result;
+use crate::policy::redact;
 use crate::ports::AuditStore;
 use crate::tenant::TenantScope;
 use crate::time::Timestamp;
@@ -26,7 +27,8 @@ pub struct AuditEvent {
     pub subject: String,
     /// The request under which it happened, when there was one.
     pub request_id: Option<String>,
-    /// What else explains it. Never secrets, prompts or personal data: keys and ids only.
+    /// What else explains it: keys, ids, counts, and the reasons that people gave. [`AuditKey::chain`] takes out what
+    /// is secret or personal.
     pub detail: Value,
 }
 
@@ -40,6 +42,13 @@ impl AuditEvent {
             request_id: Some(actor.request().to_string()),
             detail,
         }
+    }
+
+    /// The event without secrets and personal data. Whoever did it is named by ids only.
+    fn redacted(mut self) -> Self {
+        self.subject = redact::redacted(self.subject);
+        redact::redact_value(&mut self.detail);
+        self
     }
 
     /// An event by the server itself, on behalf of a task.
@@ -94,9 +103,11 @@ impl AuditKey {
         Self(bytes)
     }
 
-    /// Places `event` after an event with `prev_hash`.
+    /// Places `event` after an event with `prev_hash`. Every store chains through here, so this is where the audit is
+    /// redacted, before it is hashed.
     #[must_use]
     pub fn chain(&self, seq: i64, at: Timestamp, event: AuditEvent, prev_hash: &str) -> ChainedEvent {
+        let event = event.redacted();
         let hash = self.hash(seq, at, &event, prev_hash);
         ChainedEvent { seq, at, event, prev_hash: prev_hash.to_owned(), hash }
     }
@@ -249,6 +260,18 @@ mod tests {
     fn an_untouched_chain_is_whole() {
         let (key, links) = chain(5);
         assert_eq!(verify(key, &links, &links[4]), 0);
+    }
+
+    #[test]
+    fn what_is_chained_holds_no_secret_and_is_whole() {
+        let key = AuditKey::new([7; 32]);
+        let detail = json!({"reason": "asked by bob@example.com", "names": ["a"], "inputHash": "00ff", "token": "abc"});
+        let event = AuditEvent::by_executor("tenant.sudo", "tenant:1", detail);
+        let link = key.chain(1, Timestamp::from_millis(1), event, GENESIS);
+        let left = json!({"reason": "asked by [redacted:email]", "names": ["a"], "inputHash": "00ff",
+            "token": "[redacted:token]"});
+        assert_eq!(link.event.detail, left);
+        assert_eq!(verify(key, std::slice::from_ref(&link), &link), 0);
     }
 
     #[test]

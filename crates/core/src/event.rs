@@ -1,9 +1,11 @@
-//! The log: what people read. It is expanded from the journal and holds keys, never values.
+//! The log: what people read. It is expanded from the journal and holds keys, never values. What is secret or personal
+//! in its sentences is taken out here; the journal itself stays exact.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::plan::{PatchMode, StepId};
+use crate::policy::redact;
 use crate::task::{JournalEntry, JournalRow, Opening, Signal, StepOutcome, StepStatus, Task, TaskStatus};
 use crate::time::Timestamp;
 
@@ -74,7 +76,7 @@ pub fn created(task: &Task) -> LogEntry {
     if let Some(from) = task.forked_from {
         metadata.insert("forkedFrom".to_owned(), json!(from));
     }
-    LogEntry {
+    let entry = LogEntry {
         seq: 0,
         created_at: task.created_at,
         event_type: EventType::TaskCreated,
@@ -85,6 +87,18 @@ pub fn created(task: &Task) -> LogEntry {
         error: None,
         data_keys: Vec::new(),
         metadata,
+    };
+    entry.redacted()
+}
+
+impl LogEntry {
+    /// The entry without secrets and personal data.
+    fn redacted(mut self) -> Self {
+        self.summary = redact::redacted(self.summary);
+        self.error = self.error.map(redact::redacted);
+        self.data_keys = self.data_keys.into_iter().map(redact::redacted).collect();
+        redact::redact_members(&mut self.metadata);
+        self
     }
 }
 
@@ -148,7 +162,7 @@ pub fn expand(row: &JournalRow) -> Vec<LogEntry> {
             }
         }
     }
-    log.entries
+    log.entries.into_iter().map(LogEntry::redacted).collect()
 }
 
 struct Expansion<'a> {

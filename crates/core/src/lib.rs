@@ -8,6 +8,7 @@ pub mod actor;
 pub mod approval;
 pub mod audit;
 pub mod budget;
+pub mod digest;
 pub mod document;
 pub mod error;
 pub mod event;

@@ -208,6 +208,7 @@ impl Engine {
         let tools = ToolService::new(Arc::clone(&registry));
         let spawned = TaskTracker::new();
         let models = ModelService::new(crate::models::Inner {
+            keys: Arc::clone(&parts.keys),
             store: Arc::clone(&parts.store),
             clock: Arc::clone(&parts.clock),
             ids: Arc::clone(&parts.ids),

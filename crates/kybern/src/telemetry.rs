@@ -1,5 +1,7 @@
 //! Log and traces: to the terminal always, to an OTLP collector when one is configured.
 
+mod redacting;
+
 use std::io::IsTerminal as _;
 
 use anyhow::Context as _;
@@ -11,6 +13,7 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _};
 
+use self::redacting::{Log, Spans};
 use crate::config::TelemetryOptions;
 use crate::config::telemetry::LogFormat;
 
@@ -38,7 +41,7 @@ pub(crate) fn start(options: &TelemetryOptions) -> anyhow::Result<Telemetry> {
     // PostgreSQL tells at info that what is to be made if it is missing is there.
     let quiet = "async_imap=info,sqlx::postgres::notice=warn";
     let filter = EnvFilter::try_new(format!("{},{quiet}", options.log)).context("telemetry.log")?;
-    let mut format = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false);
+    let mut format = tracing_subscriber::fmt::layer().with_writer(Log).with_target(false);
     if !std::io::stderr().is_terminal() {
         format.set_ansi(false);
     }
@@ -65,5 +68,5 @@ fn provider(endpoint: &str, service: &str) -> anyhow::Result<SdkTracerProvider> 
         .build()
         .context("telemetry.otlp_endpoint")?;
     let resource = Resource::builder().with_service_name(service.to_owned()).build();
-    Ok(SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource).build())
+    Ok(SdkTracerProvider::builder().with_batch_exporter(Spans(exporter)).with_resource(resource).build())
 }

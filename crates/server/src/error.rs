@@ -8,6 +8,7 @@ use std::sync::Arc;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use kybern_core::error::{Detail, Error, ErrorCode, Retry};
+use kybern_core::policy::redact::{redact_text, redacted};
 use serde_json::{Value, json};
 
 /// The most details in one answer.
@@ -97,7 +98,10 @@ pub(crate) fn envelope(error: &Error, request_id: &str) -> Value {
     } else {
         (error.to_string(), error.details())
     };
-    let details: Vec<&Detail> = details.iter().take(MAX_DETAILS).collect();
+    // An error repeats what was sent, and what a provider or a receiver said.
+    let clean = |detail: &Detail| Detail::new(redact_text(&detail.path), redact_text(&detail.message));
+    let details: Vec<Detail> = details.iter().take(MAX_DETAILS).map(clean).collect();
+    let message = redacted(message);
     json!({"error": {"code": error.code(), "message": message, "requestId": request_id, "details": details}})
 }
 
@@ -141,6 +145,16 @@ mod tests {
         let error = error.with_details(vec![Detail::new("/secret", "hunter2")]);
         let text = envelope(&error, "r1").to_string();
         assert!(!text.contains("hunter2") && !text.contains("tasks") && text.contains("\"requestId\":\"r1\""));
+    }
+
+    #[test]
+    fn an_error_repeats_no_secret() {
+        let error = Error::new(ErrorCode::Model, "the provider said: key sk-0123456789abcdefghij is unknown");
+        let error = error.with_details(vec![Detail::new("/bob@example.com", "password is hunter2")]);
+        let body = envelope(&error, "r1");
+        assert_eq!(body["error"]["message"], "the provider said: key [redacted:api_key] is unknown");
+        let detail = json!({"path": "/[redacted:email]", "message": "password is [redacted:password]"});
+        assert_eq!(body["error"]["details"], json!([detail]));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What every request gets before and after its handler: an id, a trace, a span, metrics, the error envelope and the
 //! security headers.
 
+use std::borrow::Cow;
 use std::ops::Deref;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt as _;
 use kybern_core::id::RequestId;
+use kybern_core::policy::redact::redact_text;
 use kybern_core::time::Timestamp;
 use opentelemetry::Context;
 use opentelemetry::trace::{SpanContext, SpanId, TraceContextExt as _, TraceFlags, TraceId, TraceState};
@@ -56,7 +58,8 @@ pub(crate) struct Facts {
 impl Asked {
     fn of(state: &AppState, request: &Request) -> Self {
         let given = request.headers().get(REQUEST_ID).and_then(|value| value.to_str().ok());
-        let given = given.filter(|text| is_token(text));
+        // It is repeated in logs and answers: one that looks like a secret is not taken over.
+        let given = given.filter(|text| is_token(text) && matches!(redact_text(text), Cow::Borrowed(_)));
         let parsed = given.and_then(|text| text.parse::<RequestId>().ok());
         let id = parsed.unwrap_or_else(|| RequestId::from_uuid(state.engine.ids().next()));
         let route = request.extensions().get::<MatchedPath>();

@@ -3,6 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use kybern_core::audit::AuditKey;
+use kybern_core::digest::DigestKey;
 use kybern_core::id::TenantId;
 use kybern_core::ports::{DataKey, Keys};
 
@@ -63,6 +64,10 @@ impl Keys for TestKeys {
 
     fn audit_key(&self, tenant: TenantId) -> AuditKey {
         AuditKey::new(*blake3::keyed_hash(&self.derive("audit"), tenant.as_uuid().as_bytes()).as_bytes())
+    }
+
+    fn digest_key(&self, tenant: TenantId) -> DigestKey {
+        DigestKey::new(*blake3::keyed_hash(&self.derive("digest"), tenant.as_uuid().as_bytes()).as_bytes())
     }
 
     /// A nonce out of the content, a key stream over it, and a tag over all: the same content seals the same way.

@@ -14,6 +14,7 @@ pub mod handlers;
 pub mod keys;
 pub mod mem;
 pub mod models;
+pub mod plants;
 pub mod sink;
 pub mod tools;
 

@@ -3,6 +3,7 @@
 mod bodies;
 mod redirects;
 mod site;
+mod ssrf;
 
 use std::net::IpAddr;
 

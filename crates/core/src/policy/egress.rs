@@ -98,6 +98,10 @@ pub fn is_public(address: IpAddr) -> bool {
     }
 }
 
+/// Where Azure's hosts answer the machines that run on them: a public address that is not public there.
+const AZURE_HOST: Ipv4Addr = Ipv4Addr::new(168, 63, 129, 16);
+
+/// After the registry of special-purpose addresses that IANA keeps (RFC 6890).
 fn v4_is_public(v4: Ipv4Addr) -> bool {
     let [a, b, c, _] = v4.octets();
     let closed = v4.is_private()
@@ -111,33 +115,32 @@ fn v4_is_public(v4: Ipv4Addr) -> bool {
         || a >= 240
         || (a == 100 && (64..128).contains(&b))
         || (a == 192 && b == 0 && c == 0)
-        || (a == 198 && (b == 18 || b == 19));
+        || (a == 198 && (b == 18 || b == 19))
+        // Relays of 6to4, which nobody runs any more.
+        || (a == 192 && b == 88 && c == 99)
+        || v4 == AZURE_HOST;
     !closed
 }
 
 fn v6_is_public(v6: Ipv6Addr) -> bool {
-    if let Some(v4) = v6.to_ipv4() {
-        return v4_is_public(v4) && !v6.is_loopback();
-    }
     let s = v6.segments();
-    // Translations carry an IPv4 address inside: judge that.
-    if s[0] == 0x0064 && s[1] == 0xff9b {
-        let [.., a, b, c, d] = v6.octets();
-        return v4_is_public(Ipv4Addr::new(a, b, c, d));
+    let [.., a, b, c, d] = v6.octets();
+    let carried = Ipv4Addr::new(a, b, c, d);
+    // What carries an IPv4 address inside leads there: judge that.
+    match s {
+        [0, 0, 0, 0, 0, 0xffff, ..] | [0x0064, 0xff9b, 0, 0, 0, 0, ..] => return v4_is_public(carried),
+        [0x2002, ..] => {
+            let [_, _, a, b, c, d, ..] = v6.octets();
+            return v4_is_public(Ipv4Addr::new(a, b, c, d));
+        }
+        [_, _, _, _, 0 | 0x0200, 0x5efe, ..] if !v4_is_public(carried) => return false,
+        _ => {}
     }
-    if s[0] == 0x2002 {
-        let [_, _, a, b, c, d, ..] = v6.octets();
-        return v4_is_public(Ipv4Addr::new(a, b, c, d));
-    }
-    let closed = v6.is_unspecified()
-        || v6.is_loopback()
-        || v6.is_multicast()
-        || (s[0] & 0xfe00) == 0xfc00
-        || (s[0] & 0xffc0) == 0xfe80
-        || (s[0] & 0xffc0) == 0xfec0
-        || (s[0] == 0x2001 && s[1] == 0x0db8)
-        || (s[0] == 0x2001 && s[1] < 0x0200);
-    !closed
+    // Only 2000::/3 is given out; in it are closed: protocols with addresses of their own (Teredo among them),
+    // and documentation, twice.
+    let is_given_out = (s[0] & 0xe000) == 0x2000;
+    let closed = (s[0] == 0x2001 && (s[1] < 0x0200 || s[1] == 0x0db8)) || (s[0] == 0x3fff && s[1] < 0x1000);
+    is_given_out && !closed
 }
 
 #[cfg(test)]
@@ -161,12 +164,30 @@ mod tests {
             "64:ff9b::7f00:1",
             "2002:7f00:1::",
             "255.255.255.255",
+            "::ffff:10.0.0.1",
+            "::8.8.8.8",
+            "::ffff:0:8.8.8.8",
+            "64:ff9b:1::8.8.8.8",
+            "2001::1",
+            "2001:db8::1",
+            "3fff::1",
+            "4000::1",
+            "100::1",
+            "5f00::1",
+            "2600::5efe:10.0.0.1",
+            "2600::200:5efe:127.0.0.1",
+            "168.63.129.16",
+            "192.88.99.1",
         ];
         for address in closed {
             assert!(!is_public(address.parse().unwrap()), "{address}");
         }
         assert!(is_public("8.8.8.8".parse().unwrap()));
-        assert!(is_public("2606:4700::1111".parse().unwrap()));
+        for address in
+            ["2606:4700::1111", "64:ff9b::8.8.8.8", "2002:808:808::1", "::ffff:8.8.8.8", "2600::5efe:8.8.8.8"]
+        {
+            assert!(is_public(address.parse().unwrap()), "{address}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What the master key is good for. The key itself never leaves its adapter.
 
 use crate::audit::AuditKey;
+use crate::digest::DigestKey;
 use crate::id::TenantId;
 
 /// A tenant's data key as it is stored, wrapped under the master key. The key itself never leaves the adapter.
@@ -26,6 +27,9 @@ pub trait Keys: Send + Sync {
 
     /// The key of one tenant's audit chain.
     fn audit_key(&self, tenant: TenantId) -> AuditKey;
+
+    /// The key of one tenant's digests, under which the audit tells inputs apart without saying them.
+    fn digest_key(&self, tenant: TenantId) -> DigestKey;
 
     /// Seals bytes for one purpose and row; only the same purpose and row open them again.
     fn seal(&self, purpose: &str, plain: &[u8]) -> Vec<u8>;

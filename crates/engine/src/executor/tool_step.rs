@@ -162,12 +162,13 @@ pub(super) fn conclude(
         }
     }
     draft.redo = Some(call.index);
-    draft.audit.extend(act(run, call, &draft));
+    draft.audit.extend(act(run, call, &draft, duration));
     draft
 }
 
-/// A call that reached the outside is an act: it is audited whatever came of it. A local step's row is its audit.
-fn act(run: &Run, call: &Call, draft: &Draft) -> Option<AuditEvent> {
+/// A call that reached the outside is an act: it is audited whatever came of it. A local step's row is its audit. What
+/// it was given is there as a digest under the tenant's key, which tells inputs apart and gives none away.
+fn act(run: &Run, call: &Call, draft: &Draft, duration: Millis) -> Option<AuditEvent> {
     let Target::Tool(prepared) = &call.target else { return None };
     if !prepared.effect.needs_attempt_row() {
         return None;
@@ -179,9 +180,11 @@ fn act(run: &Run, call: &Call, draft: &Draft) -> Option<AuditEvent> {
         "stepId": run.walk.node(call.index).id,
         "attempt": call.attempt,
         "effect": prepared.effect,
-        "argsHash": call.args_hash,
+        "inputHash": run.inner.keys.digest_key(run.task.tenant).digest(&prepared.args),
         "possibleDuplicate": call.possible_duplicate,
-        "outcome": status.or(came_to),
+        "status": status.or(came_to),
+        "durationMs": duration,
+        "traceId": run.task.trace_id,
     });
     Some(AuditEvent::by_executor("tool.call", format!("task:{}", run.task.id), detail))
 }

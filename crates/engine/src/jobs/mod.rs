@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use kybern_core::job::{ClaimedJob, JobEnd};
 use kybern_core::plan::RetryPolicy;
+use kybern_core::policy::redact;
 use kybern_core::time::Millis;
 
 use crate::Engine;
@@ -48,6 +49,11 @@ impl JobFailure {
     fn transient(message: impl Into<String>) -> Self {
         Self { message: message.into(), retryable: true }
     }
+}
+
+/// Where the words of an ended try are kept, people read them.
+fn kept(words: String) -> String {
+    redact::redacted(words)
 }
 
 impl From<kybern_core::error::Error> for JobFailure {
@@ -129,7 +135,7 @@ impl Engine {
                 match self.wind_up(job, &failure.message).await {
                     Ok(true) => return Some(JobEnd::Done),
                     Ok(false) => {
-                        let error = failure.message;
+                        let error = kept(failure.message);
                         tracing::error!(job.id = %job.id, job.kind = %job.kind, %error, "job is dead");
                         return Some(JobEnd::Dead { error });
                     }
@@ -139,7 +145,7 @@ impl Engine {
             }
         };
         let due_at = self.inner.clock.now().plus(BACKOFF.delay(tries, self.inner.random.unit()));
-        Some(JobEnd::Retry { error: failure.message, due_at })
+        Some(JobEnd::Retry { error: kept(failure.message), due_at })
     }
 
     /// Gives signs of life, and ends when the lease is somebody else's.

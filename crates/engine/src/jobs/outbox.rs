@@ -8,6 +8,7 @@ use kybern_core::job::ClaimedJob;
 use kybern_core::mail::{OutgoingMail, SendFault};
 use kybern_core::outbox::{OutboxChannel, OutboxMessage, OutboxStatus};
 use kybern_core::plan::StepId;
+use kybern_core::policy::redact::redact_text;
 use kybern_core::ports::{HttpBody, HttpFailure, HttpRequest};
 use kybern_core::task::Signal;
 use kybern_core::time::Millis;
@@ -158,7 +159,7 @@ impl Engine {
         })
     }
 
-    /// Moves a message on. When it is not there any more, the next try finds out where it is.
+    /// Moves a message on; what went wrong is kept without secrets and personal data. When it is not there any more, the next try finds out where it is.
     pub(super) async fn shift(
         &self,
         job: &ClaimedJob,
@@ -168,7 +169,8 @@ impl Engine {
         error: Option<&str>,
     ) -> Result<(), JobFailure> {
         let (id, now) = (message.message.id, self.inner.clock.now());
-        let moved = self.inner.store.move_outbox(job.scope(), id, from, to, error, now).await?;
+        let error = error.map(redact_text);
+        let moved = self.inner.store.move_outbox(job.scope(), id, from, to, error.as_deref(), now).await?;
         if moved { Ok(()) } else { Err(JobFailure::transient("somebody else moved the message")) }
     }
 }

@@ -51,6 +51,8 @@ pub(crate) struct Run {
     pub(crate) about: u64,
     /// Which of the server's own prompts stands in it.
     pub(crate) prompt: Option<String>,
+    /// A digest of what is asked, under the tenant's key.
+    input: Option<String>,
     held: Option<Held>,
     spent: NanoUsd,
     tries: Vec<Try>,
@@ -84,10 +86,16 @@ impl Run {
             deadline,
             about: 0,
             prompt: None,
+            input: None,
             held: None,
             spent: NanoUsd(0),
             tries: Vec::new(),
         }
+    }
+
+    /// Keeps a digest of what is asked, for the audit.
+    pub(crate) fn hash<T: serde::Serialize>(&mut self, asked: &T) {
+        self.input = self.inner.keys.digest_key(self.caller.scope.tenant()).digest(asked);
     }
 
     /// The time that is left.
@@ -228,6 +236,28 @@ impl Run {
         self.end(usage, cost, End::Failed(why));
     }
 
+    /// What the audit says of a call.
+    fn event(&self, model: &str, status: &str, more: Value) -> AuditEvent {
+        let mut detail = json!({
+            "model": model,
+            "inputHash": self.input,
+            "status": status,
+            "durationMs": self.inner.clock.now().since(self.begun),
+            "task": self.caller.tree.map(|(task, _)| task),
+            "prompt": self.prompt,
+        });
+        if let (Value::Object(detail), Value::Object(more)) = (&mut detail, more) {
+            detail.extend(more);
+        }
+        AuditEvent {
+            action: "model.call".to_owned(),
+            actor: self.caller.label.clone(),
+            subject: format!("model:{model}"),
+            request_id: self.caller.request.clone(),
+            detail,
+        }
+    }
+
     /// In the background: the answer does not wait for it, and until it is done the estimate stays reserved.
     fn end(&mut self, usage: TokenUsage, cost: NanoUsd, end: End) {
         let Some(mut held) = self.held.take() else { return };
@@ -245,25 +275,20 @@ impl Run {
         let tokens = Tokens(usage.input.saturating_add(usage.output));
         let actual = kybern_core::budget::Amount::new(cost, tokens, calls);
         let settlement = Settlement { id: held.id, actual, tokens: usage, failed, refused, at: now };
-        let event = AuditEvent {
-            action: "model.call".to_owned(),
-            actor: self.caller.label.clone(),
-            subject: format!("model:{}", held.model),
-            request_id: self.caller.request.clone(),
-            detail: json!({
-                "inputTokens": usage.input,
-                "cachedTokens": usage.cached_input,
-                "outputTokens": usage.output,
-                "estimated": usage.estimated,
-                "costNanos": cost,
-                "failed": failed || calls == 0,
-                "failures": held.refused,
-                "finish": finish,
-                "durationMs": now.since(self.begun),
-                "task": self.caller.tree.map(|(task, _)| task),
-                "prompt": self.prompt,
-            }),
-        };
+        let failed = failed || calls == 0;
+        let last = held.refused.last().filter(|_| failed).and_then(|failure| failure.get("code"));
+        let more = json!({
+            "errorCode": last,
+            "inputTokens": usage.input,
+            "cachedTokens": usage.cached_input,
+            "outputTokens": usage.output,
+            "estimated": usage.estimated,
+            "costNanos": cost,
+            "failed": failed,
+            "failures": held.refused,
+            "finish": finish,
+        });
+        let event = self.event(&held.model, if failed { "failed" } else { "completed" }, more);
         self.inner.ledger.settle(self.caller.scope, settlement, event);
     }
 

@@ -9,7 +9,7 @@ use kybern_core::model::{
     EmbedRequest, Embedded, ModelFailure, ModelKind, ModelReply, ModelRequest, ModelSpec, ModelTimeouts, TokenUsage,
 };
 use kybern_core::money::Tokens;
-use kybern_core::ports::{Clock, IdSource, Random, Store, TokenCounter};
+use kybern_core::ports::{Clock, IdSource, Keys, Random, Store, TokenCounter};
 use kybern_core::task::WorkerId;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
@@ -73,6 +73,7 @@ pub struct ModelParts {
 /// What the service is made of.
 pub(crate) struct Inner {
     pub(crate) store: Arc<dyn Store>,
+    pub(crate) keys: Arc<dyn Keys>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn IdSource>,
     pub(crate) random: Arc<dyn Random>,
@@ -206,6 +207,7 @@ impl ModelService {
         let timeouts = self.inner.settings.timeouts;
         let mut run = Run::new(&self.inner, caller.clone(), SpendKind::Embedding, timeouts.whole);
         run.about = estimate::of_bytes(bytes);
+        run.hash(&request.texts);
         self.inner.again.earn();
         let mut retry = 0;
         loop {
@@ -246,6 +248,7 @@ impl ModelService {
         let mut run = Run::new(inner, caller.clone(), SpendKind::Model, ask.timeouts.whole);
         run.about = about;
         run.prompt = ask.prompt.take();
+        run.hash(&ask.request);
         inner.again.earn();
         for candidate in candidates {
             candidate.spec.name.clone_into(&mut ask.request.model);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use kybern_core::id::{TaskId, UserId};
 use kybern_core::money::{NanoUsd, Usage};
+use kybern_core::policy::redact;
 use kybern_core::task::{Channel, StepError, Task, TaskStatus, Wait};
 use kybern_core::time::Timestamp;
 use serde::Serialize;
@@ -63,6 +64,8 @@ impl TaskView {
     pub fn new(task: Task, walk: Option<&Walk>) -> Self {
         let (selected_plan, selected_plan_version) = task.plan.clone().unzip();
         let (parent_task_id, parent_step_id) = task.parent.clone().unzip();
+        // State, result and waits are what is worked on and decided about; an error only says why, in foreign words too.
+        let error = task.error.map(|error| StepError { message: redact::redacted(error.message), ..error });
         Self {
             id: task.id,
             status: task.status,
@@ -84,8 +87,8 @@ impl TaskView {
             state: walk.map(|walk| Arc::clone(walk.state())).unwrap_or_default(),
             waits: task.waits,
             result: task.result,
-            error_message: task.error.as_ref().map(|error| error.message.clone()),
-            error: task.error,
+            error_message: error.as_ref().map(|error| error.message.clone()),
+            error,
             delegated_workflow_id: task.delegated_workflow_id,
             max_steps: task.max_steps,
             budget_nanos: task.budget,

@@ -320,6 +320,11 @@ fn acts_and_decisions_are_in_a_valid_audit_chain() {
         for action in ["plan.put", "tool.call", "task.review", "task.pause", "task.resume", "task.cancel"] {
             assert!(actions.contains(&action), "{action} in {actions:?}");
         }
+        let call = &events.iter().find(|event| event.event.action == "tool.call").unwrap().event.detail;
+        let key = live.engine.keys().digest_key(live.world.scope().tenant());
+        assert_eq!(call["inputHash"], key.digest(&json!({})).unwrap());
+        assert_eq!((&call["tool"], &call["status"]), (&json!("t.act"), &json!("completed")));
+        assert!(call["durationMs"].is_u64() && call["traceId"].as_str().is_some_and(|id| !id.is_empty()), "{call}");
         let report = live.engine.verify_audit(live.world.scope()).await.unwrap();
         assert!(report.valid && report.length == i64::try_from(events.len()).unwrap());
     });

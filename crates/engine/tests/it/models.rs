@@ -94,8 +94,37 @@ fn an_answer_is_reserved_settled_counted_and_audited() {
         let events = live.world.store.audit_events(live.world.scope(), 0, 100).await.unwrap();
         let call = events.iter().find(|event| event.event.action == "model.call").unwrap();
         assert_eq!(call.event.detail["costNanos"], 18);
+        assert_eq!(call.event.detail["model"], "one/small");
+        assert_eq!(call.event.detail["status"], "completed");
+        assert!(call.event.detail["durationMs"].is_u64());
+        assert_eq!(call.event.request_id.as_deref(), Some(live.world.actor.request().to_string().as_str()));
+        let key = live.engine.keys().digest_key(live.world.scope().tenant());
+        let asked = key.digest(&ask("one/small").request).unwrap();
+        assert_eq!(call.event.detail["inputHash"], asked, "the digest of what was asked, under the tenant's key");
         assert_eq!(call.event.subject, "model:one/small");
         assert_eq!(model.asked()[0].model, "small");
+    });
+}
+
+#[test]
+fn a_call_that_is_refused_is_audited_too() {
+    let model = Arc::new(ScriptedModel::new("one", |_, _| {
+        Scripted::Fail(ModelFailure::new(ModelFailureKind::Request, "no such field, bob@example.com"))
+    }));
+    World::with([]).asking(vec![provider(&model, vec![spec("small", 50, PRICES)])]).run(async |live| {
+        live.engine.models().complete(&live.caller(), ask("one/small")).await.unwrap_err();
+        let call = loop {
+            let events = live.world.store.audit_events(live.world.scope(), 0, 100).await.unwrap();
+            let call = events.into_iter().find(|event| event.event.action == "model.call");
+            let Some(call) = call else {
+                crate::outside::pause(Millis(1)).await;
+                continue;
+            };
+            break call.event;
+        };
+        assert_eq!((&call.detail["status"], &call.detail["errorCode"]), (&"failed".into(), &"UNPROCESSABLE".into()));
+        assert_eq!(call.detail["inputHash"].as_str().map(str::len), Some(64));
+        assert!(!call.detail.to_string().contains("example.com"));
     });
 }
 

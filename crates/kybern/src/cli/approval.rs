@@ -160,7 +160,12 @@ async fn show(id: ApprovalId, format: Format, context: &mut Context) -> Result<E
         }
     }
     if let Some(arguments) = approval.get("input").filter(|input| !input.is_null()) {
-        screen.line("  arguments, exactly as they would be used:");
+        let edited = approval.get("edited") == Some(&Value::Bool(true));
+        screen.line(if edited {
+            "  arguments that were asked about; others were put in their place, the task's log has them:"
+        } else {
+            "  arguments, exactly as they would be used:"
+        });
         screen.line(in_full(arguments, "  "));
     }
     if field(approval, "status") == "pending" {

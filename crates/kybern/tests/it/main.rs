@@ -21,6 +21,8 @@ mod outage;
 #[cfg(test)]
 mod races;
 #[cfg(test)]
+mod redaction;
+#[cfg(test)]
 mod routes;
 #[cfg(test)]
 mod samples;

@@ -145,6 +145,7 @@ pub(super) struct Names(Arc<Book>);
 struct Book {
     next: Mutex<HashMap<String, VecDeque<Vec<IpAddr>>>>,
     always: Mutex<HashMap<String, Vec<IpAddr>>>,
+    otherwise: Mutex<Option<Vec<IpAddr>>>,
     asked: AtomicUsize,
 }
 
@@ -159,6 +160,11 @@ impl Names {
     /// Gives the same answer for ever.
     pub(super) fn always(&self, name: &str, addresses: &[&str]) {
         self.answer(name, addresses);
+    }
+
+    /// What every other name leads to.
+    pub(super) fn otherwise(&self, addresses: &[&str]) {
+        *self.0.otherwise.lock().unwrap() = Some(addresses.iter().map(|address| address.parse().unwrap()).collect());
     }
 
     pub(super) fn asked(&self) -> usize {
@@ -176,6 +182,7 @@ impl Lookup for Names {
         self.0.asked.fetch_add(1, Ordering::SeqCst);
         let next = self.0.next.lock().unwrap().get_mut(host).and_then(VecDeque::pop_front);
         let found = next.or_else(|| self.0.always.lock().unwrap().get(host).cloned());
+        let found = found.or_else(|| self.0.otherwise.lock().unwrap().clone());
         found.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no such name"))
     }
 }

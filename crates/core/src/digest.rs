@@ -1,0 +1,52 @@
+//! Digests that say whether two inputs are the same, and nothing else.
+//!
+//! What people send is often short and guessable, an amount, a name, a card. A plain hash of it could be found by
+//! trying; a keyed one cannot by whoever has the database and not the key, and the same input of two tenants has two
+//! digests.
+
+use serde::Serialize;
+
+/// The key of one tenant's digests.
+#[derive(Clone, Copy)]
+pub struct DigestKey([u8; 32]);
+
+impl std::fmt::Debug for DigestKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("DigestKey(…)")
+    }
+}
+
+impl DigestKey {
+    /// Wraps 32 bytes of key.
+    #[must_use]
+    pub const fn new(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The keyed BLAKE3 of the input's canonical form (RFC 8785), in hex: members at every depth count, their order
+    /// does not. `None` when the input has no such form.
+    #[must_use]
+    pub fn digest<T: Serialize>(&self, input: &T) -> Option<String> {
+        let canonical = serde_json_canonicalizer::to_vec(input).ok()?;
+        Some(blake3::keyed_hash(&self.0, &canonical).to_hex().to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_digest_follows_every_value_and_no_order_and_belongs_to_its_key() {
+        let (one, two) = (DigestKey::new([1; 32]), DigestKey::new([2; 32]));
+        let input = json!({"to": [{"address": "a"}], "n": 1});
+        let digest = one.digest(&input).unwrap();
+        assert_eq!(digest.len(), 64);
+        assert_eq!(one.digest(&json!({"n": 1, "to": [{"address": "a"}]})).unwrap(), digest);
+        assert_ne!(one.digest(&json!({"n": 1, "to": [{"address": "b"}]})).unwrap(), digest);
+        assert_ne!(two.digest(&input).unwrap(), digest);
+        assert_ne!(blake3::hash(input.to_string().as_bytes()).to_hex().to_string(), digest);
+    }
+}

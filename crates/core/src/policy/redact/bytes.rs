@@ -1,0 +1,103 @@
+//! Looking at bytes without ever reaching beyond them, and the first look that spares most texts the others.
+
+/// The byte at `at`; 0 beyond the end.
+pub(super) fn at(text: &[u8], at: usize) -> u8 {
+    text.get(at).copied().unwrap_or(0)
+}
+
+/// The byte before `at`; 0 before the beginning.
+pub(super) fn before(text: &[u8], at: usize) -> u8 {
+    at.checked_sub(1).map_or(0, |before| self::at(text, before))
+}
+
+/// The bytes from `from` to `to`; none where there are none.
+pub(super) fn slice(text: &[u8], from: usize, to: usize) -> &[u8] {
+    text.get(from..to.min(text.len())).unwrap_or_default()
+}
+
+/// Where the run of bytes that fit ends, at most `most` bytes on.
+pub(super) fn run(text: &[u8], from: usize, most: usize, fits: impl Fn(u8) -> bool) -> usize {
+    let ahead = slice(text, from, from.saturating_add(most));
+    from + ahead.iter().position(|byte| !fits(*byte)).unwrap_or(ahead.len())
+}
+
+/// Where the run of bytes that fit begins, at most `most` bytes back.
+pub(super) fn run_back(text: &[u8], to: usize, most: usize, fits: impl Fn(u8) -> bool) -> usize {
+    let behind = slice(text, to.saturating_sub(most), to);
+    to - behind.iter().rev().position(|byte| !fits(*byte)).unwrap_or(behind.len())
+}
+
+/// Whether `text` goes on with `word` at `from`, in either case.
+pub(super) fn goes_on(text: &[u8], from: usize, word: &[u8]) -> bool {
+    slice(text, from, from + word.len()).eq_ignore_ascii_case(word)
+}
+
+/// What a text has at all.
+#[derive(Default)]
+pub(super) struct Signs {
+    /// Something percent-encoded, or encoded as in a JSON pointer.
+    pub(super) encoded: bool,
+    /// An at sign.
+    pub(super) at: bool,
+    /// `//`.
+    pub(super) slashes: bool,
+    /// `-----`.
+    pub(super) fence: bool,
+    /// How many digits.
+    pub(super) digits: usize,
+}
+
+impl Signs {
+    pub(super) fn of(text: &[u8]) -> Self {
+        let mut signs = Self::default();
+        let (mut dashes, mut slashes, mut percent, mut tilde) = (0_u32, 0_u32, 0_u32, false);
+        for &byte in text {
+            signs.digits += usize::from(byte.is_ascii_digit());
+            signs.at |= byte == b'@';
+            percent = match (byte, percent) {
+                (b'%', _) => 1,
+                (_, 1 | 2) if byte.is_ascii_hexdigit() => percent + 1,
+                _ => 0,
+            };
+            signs.encoded |= percent == 3 || (tilde && matches!(byte, b'0' | b'1'));
+            tilde = byte == b'~';
+            dashes = if byte == b'-' { dashes + 1 } else { 0 };
+            signs.fence |= dashes >= 5;
+            slashes = if byte == b'/' { slashes + 1 } else { 0 };
+            signs.slashes |= slashes >= 2;
+        }
+        signs
+    }
+}
+
+/// The text with its percent-encoded ASCII, and the `~0` and `~1` of a JSON pointer, decoded, and where each of its bytes stood; one place more than there are
+/// bytes, for the end.
+pub(super) fn decoded(text: &str) -> (String, Vec<usize>) {
+    let bytes = text.as_bytes();
+    let (mut plain, mut places) = (String::with_capacity(text.len()), Vec::with_capacity(text.len() + 1));
+    let mut rest = text.char_indices();
+    while let Some((n, letter)) = rest.next() {
+        let code = slice(bytes, n + 1, n + 3);
+        let value = (letter == '%' && code.len() == 2)
+            .then(|| std::str::from_utf8(code).ok().and_then(|code| u8::from_str_radix(code, 16).ok()))
+            .flatten();
+        let pointer = match (letter, code.first()) {
+            ('~', Some(b'0')) => Some(b'~'),
+            ('~', Some(b'1')) => Some(b'/'),
+            _ => None,
+        };
+        match value.filter(u8::is_ascii).or(pointer) {
+            Some(value) => {
+                plain.push(char::from(value));
+                places.push(n);
+                rest.nth(usize::from(pointer.is_none()));
+            }
+            None => {
+                plain.push(letter);
+                places.extend(n..n + letter.len_utf8());
+            }
+        }
+    }
+    places.push(text.len());
+    (plain, places)
+}

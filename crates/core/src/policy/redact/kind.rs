@@ -1,0 +1,74 @@
+//! What was taken out.
+
+/// What kind of secret or personal data stood there.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Kind {
+    ApiKey,
+    Token,
+    Password,
+    Secret,
+    PrivateKey,
+    Credentials,
+    Authorization,
+    Cookie,
+    Code,
+    Email,
+    Phone,
+    Card,
+    Ssn,
+    Iban,
+    Account,
+    BirthDate,
+    IdNumber,
+}
+
+/// How every marker begins.
+pub(super) const MARKER: &str = "[redacted:";
+
+impl Kind {
+    /// Every kind.
+    pub const ALL: [Self; 17] = [
+        Self::ApiKey,
+        Self::Token,
+        Self::Password,
+        Self::Secret,
+        Self::PrivateKey,
+        Self::Credentials,
+        Self::Authorization,
+        Self::Cookie,
+        Self::Code,
+        Self::Email,
+        Self::Phone,
+        Self::Card,
+        Self::Ssn,
+        Self::Iban,
+        Self::Account,
+        Self::BirthDate,
+        Self::IdNumber,
+    ];
+
+    /// What stands in its place.
+    #[must_use]
+    pub const fn marker(self) -> &'static str {
+        match self {
+            Self::ApiKey => "[redacted:api_key]",
+            Self::Token => "[redacted:token]",
+            Self::Password => "[redacted:password]",
+            Self::Secret => "[redacted:secret]",
+            Self::PrivateKey => "[redacted:private_key]",
+            Self::Credentials => "[redacted:credentials]",
+            Self::Authorization => "[redacted:authorization]",
+            Self::Cookie => "[redacted:cookie]",
+            Self::Code => "[redacted:code]",
+            Self::Email => "[redacted:email]",
+            Self::Phone => "[redacted:phone]",
+            Self::Card => "[redacted:card]",
+            Self::Ssn => "[redacted:ssn]",
+            Self::Iban => "[redacted:iban]",
+            Self::Account => "[redacted:account]",
+            Self::BirthDate => "[redacted:birth_date]",
+            Self::IdNumber => "[redacted:id_number]",
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Redaction: secrets and personal data are taken out of what people read, by their shape and by the name they stand
+//! under.
+//!
+//! It is for the sinks only: the audit, the log of tasks, errors, the server's own log and its spans. What work is
+//! done on (a task's input, state and result, the journal) stays exact, because a replay and a reviewer need it.
+//!
+//! A marker names the kind, `[redacted:email]`, and is never taken out itself. The time is linear in the length of the text, whatever it says: every detector looks ahead a bounded way,
+//! or goes on behind what it has looked at.
+//!
+//! Names are judged word by word, in every spelling (`apiKey`, `API_KEY`, `x-api-key`, "API key"). `inputTokens` and
+//! `maxTokens` are counts; `nextPageToken`, and cursors by other names, are places in a list: they stay. A name that
+//! only contains such a word (`tokenCount`, `passwordPolicy`, `secretary`) stays too.
+//!
+//! It errs towards redacting where a value stands under a secret's name, and towards leaving where only the shape
+//! speaks: a number is a card or an account only when its check digits hold.
+
+mod assign;
+mod bytes;
+mod found;
+mod iban;
+mod keys;
+mod kind;
+mod links;
+mod names;
+mod numbers;
+#[cfg(test)]
+mod tests;
+mod values;
+mod words;
+
+use std::borrow::Cow;
+
+use found::Found;
+pub use kind::Kind;
+pub use values::{redact_members, redact_named, redact_value};
+
+/// The same text without secrets and personal data. Borrowed when there is nothing to take out.
+#[must_use]
+pub fn redact_text(text: &str) -> Cow<'_, str> {
+    let signs = bytes::Signs::of(text.as_bytes());
+    let mut found = Found::default();
+    if signs.encoded {
+        // What is encoded is read as it is meant, and taken out as it stands.
+        let (plain, places) = bytes::decoded(text);
+        find(&plain, &bytes::Signs::of(plain.as_bytes()), &mut found);
+        found.move_to(&places);
+    } else {
+        find(text, &signs, &mut found);
+    }
+    found.apply(text)
+}
+
+/// Asks every detector that has something to look at.
+fn find(text: &str, signs: &bytes::Signs, found: &mut Found) {
+    if signs.fence {
+        links::private_keys(text, found);
+    }
+    let in_urls = if signs.slashes { links::credentials(text.as_bytes(), found) } else { Vec::new() };
+    if signs.at {
+        links::addresses(text.as_bytes(), &in_urls, found);
+    }
+    if signs.digits >= numbers::FEWEST {
+        numbers::find(text.as_bytes(), found);
+    }
+    words::find(text.as_bytes(), found);
+}
+
+/// The text as a `String`, for where one is stored.
+#[must_use]
+pub fn redacted(text: String) -> String {
+    match redact_text(&text) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(clean) => clean,
+    }
+}
