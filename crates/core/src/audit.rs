@@ -113,8 +113,7 @@ impl AuditKey {
     }
 
     /// The hash of `event` in that place, after an event with `prev_hash`.
-    #[must_use]
-    pub fn hash(&self, seq: i64, at: Timestamp, event: &AuditEvent, prev_hash: &str) -> String {
+    fn hash(&self, seq: i64, at: Timestamp, event: &AuditEvent, prev_hash: &str) -> String {
         let mut hasher = blake3::Hasher::new_keyed(&self.0);
         hasher.update(prev_hash.as_bytes());
         hasher.update(&seq.to_be_bytes());

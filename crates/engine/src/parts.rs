@@ -308,6 +308,11 @@ impl Engine {
     /// Writes the settlements that still wait: the last act before a process ends.
     pub async fn flush_ledger(&self) {
         self.inner.models.inner.ledger.flush().await;
+        // What was on its way already is waited for as well.
+        self.inner.spawned.close();
+        if tokio::time::timeout(ABANDONED.as_duration(), self.inner.spawned.wait()).await.is_err() {
+            tracing::warn!("some settlements were still being written; they will be settled at their estimates");
+        }
     }
 
     /// The registry with all tools, plans and kinds.

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use kybern_core::approval::ApprovalStatus;
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::ports::Heartbeat;
-use kybern_core::task::{Claimed, Commit, Ending, Lease, StepError, TaskChange, TaskStatus};
+use kybern_core::task::{Claimed, Commit, Effect, Ending, Lease, StepError, TaskChange, TaskStatus};
 use kybern_core::time::Millis;
 use tracing::Instrument as _;
 
@@ -136,7 +137,8 @@ impl Engine {
             current_step: None,
         };
         let change = TaskChange::End(Box::new(ending));
-        let commit = Commit { change, at: self.inner.clock.now(), ..Commit::default() };
+        let effects = vec![Effect::Close { wait_seq: None, status: ApprovalStatus::Withdrawn }];
+        let commit = Commit { change, effects, at: self.inner.clock.now(), ..Commit::default() };
         if let Err(refused) = self.inner.store.commit(lease, commit).await {
             tracing::error!(task.id = %lease.task(), %refused, "an unreadable task could not be given up");
         }

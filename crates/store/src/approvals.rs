@@ -76,10 +76,10 @@ pub(crate) async fn decide(
     signal: &Signal,
     at: Timestamp,
 ) -> Result<()> {
-    let Signal::Review { wait_seq, corrections, resolution, note, by, .. } = signal else { return Ok(()) };
+    let Signal::Review { wait_seq, corrections, resolution, replaces, note, by, .. } = signal else { return Ok(()) };
     let denied = *resolution == Some(Resolution::Fail);
     let status = if denied { ApprovalStatus::Denied } else { ApprovalStatus::Approved };
-    let edited = !denied && !corrections.is_empty();
+    let edited = !denied && (*replaces || !corrections.is_empty());
     let args = args![scope, task.as_uuid(), *wait_seq, status.as_str(), at, by.as_str(), note.as_deref(), edited];
     tx.execute(&DECIDE, args).await.map(|_| ())
 }

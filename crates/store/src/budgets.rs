@@ -31,13 +31,8 @@ statements! {
 }
 
 pub(crate) fn budget(row: &mut Row) -> Result<Budget> {
-    let id = BudgetId::from_uuid(row.uuid()?);
-    limited(id, row)
-}
-
-pub(crate) fn limited(id: BudgetId, row: &mut Row) -> Result<Budget> {
     Ok(Budget {
-        id,
+        id: BudgetId::from_uuid(row.uuid()?),
         subject: row.named(BudgetSubject::parse)?,
         period: row.named(Period::parse)?,
         limits: kybern_core::budget::Limits {

@@ -6,6 +6,7 @@ use kybern_core::time::Timestamp;
 
 use crate::db::{Tx, args, statements};
 use crate::error::Result;
+use crate::reservations;
 
 statements! {
     KEY_TAKE = shared "rate_key_take";
@@ -19,6 +20,8 @@ pub(crate) async fn take(
     tx: &mut Tx,
     (scope, rules, at): &(TenantScope, Vec<RateRule>, Timestamp),
 ) -> Result<Option<RateExceeded>> {
+    // Units of one tenant may share a transaction: all of them take the head of the audit first.
+    reservations::hold(tx, *scope, &[]).await?;
     let mut rules: Vec<&RateRule> = rules.iter().collect();
     // Always in one order, so that two who take the same keys do not wait for each other.
     rules.sort_by(|a, b| a.key.cmp(&b.key));

@@ -14,7 +14,7 @@ use kybern_core::budget::{
     Amount, Budget, BudgetSubject, Cover, LostReservation, NewReservation, Payer, Reservation, Settlement, Shortage,
     SpendKind, Standing, UsageLine, Window,
 };
-use kybern_core::id::{BudgetId, ReservationId, TaskId, TenantId, UserId};
+use kybern_core::id::{ReservationId, TaskId, TenantId, UserId};
 use kybern_core::model::TokenUsage;
 use kybern_core::task::WorkerId;
 use kybern_core::tenant::TenantScope;
@@ -22,7 +22,7 @@ use kybern_core::time::Timestamp;
 use serde_json::json;
 
 use crate::audit;
-use crate::budgets::{amount, amounts, limited};
+use crate::budgets::{amount, amounts, budgets};
 use crate::db::{Row, Tx, args, count, statements};
 use crate::error::Result;
 
@@ -56,19 +56,16 @@ pub(crate) async fn standing(tx: &mut Tx, scope: TenantScope, payer: Payer, wind
 /// anything else is: whoever spends, settles or sets a budget waits for it, and every act that is audited takes it, so
 /// that all take their locks in one order.
 pub(crate) async fn hold(tx: &mut Tx, scope: TenantScope, new: &[NewReservation]) -> Result<Vec<Budget>> {
-    if new.is_empty() && !tx.is_postgres() {
+    if tx.is_postgres() {
+        // By itself: whoever waited here reads what the one before has written, budgets too.
+        audit::hold(tx, scope).await?;
+    }
+    if new.is_empty() {
         return Ok(Vec::new());
     }
     let own: BTreeSet<String> =
         new.iter().filter_map(|new| new.spending.user).map(|user| BudgetSubject::User(user).to_string()).collect();
-    let mut known = Vec::new();
-    for mut row in tx.fetch_all(&HOLD, args![scope, json!(own).to_string()]).await? {
-        // A tenant without budgets answers a row that has none.
-        if let Some(id) = row.opt_uuid()? {
-            known.push(limited(BudgetId::from_uuid(id), &mut row)?);
-        }
-    }
-    Ok(known)
+    budgets(tx.fetch_all(&HOLD, args![scope, json!(own).to_string()]).await?)
 }
 
 /// Reservations on their way to be judged and written, one after the other.

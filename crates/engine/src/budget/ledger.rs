@@ -156,6 +156,12 @@ impl Ledger {
         }
     }
 
+    /// Gives a reservation back in the background.
+    pub(crate) fn let_go(self: &Arc<Self>, scope: TenantScope, id: ReservationId) {
+        let ledger = Arc::clone(self);
+        self.spawned.spawn(async move { ledger.release(scope, id).await });
+    }
+
     /// Settles soon.
     pub(crate) fn settle(self: &Arc<Self>, scope: TenantScope, settlement: Settlement, event: AuditEvent) {
         self.wait(scope, vec![(settlement, event)]);

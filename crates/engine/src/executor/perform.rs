@@ -62,7 +62,7 @@ pub(super) fn is_effectful(call: &Call) -> bool {
 
 /// Makes a call, recording first that it begins where nobody could otherwise know.
 pub(super) async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) -> Result<Returned, NotBegun> {
-    let held = match &call.target {
+    let mut held = match &call.target {
         Target::Tool(prepared) => match admit(&inner, prepared, &call.context, call.timeout).await {
             Ok(held) => held,
             Err(NotAdmitted::Later(due, error)) => return Err(NotBegun::Later(call, due, error)),
@@ -94,6 +94,9 @@ pub(super) async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) ->
             Err(refused) => return Err(NotBegun::Stop(refused.into())),
         }
     }
+    if let Some(held) = &mut held {
+        held.on_its_way();
+    }
     let result = match &call.target {
         Target::Tool(prepared) => {
             let step = call.context.step.as_ref().map_or("", |step| step.as_str());
@@ -111,7 +114,7 @@ pub(super) async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) ->
     };
     let duration = inner.clock.now().since(began);
     let cost = match (&call.target, held) {
-        (Target::Tool(prepared), Some(held)) => settle(&inner, held, prepared, &call.context, &result, duration),
+        (Target::Tool(prepared), Some(held)) => settle(&inner, &held, prepared, &call.context, &result, duration),
         (Target::Tool(_) | Target::Handler(..), _) => NanoUsd(0),
     };
     Ok(Returned { call, result, duration, cost })

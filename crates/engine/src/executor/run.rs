@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::active::ActiveRun;
 use super::held::Held;
-use super::node::Phase;
+use super::node::{Node, Phase};
 use super::phase_documents::decisions_in;
 use super::snapshot::Surroundings;
 use super::walk::Walk;
@@ -137,7 +137,8 @@ impl Run {
             None => None,
         };
         let by_hand = self.task.plan.as_ref().is_some_and(|(key, _)| is_call(key));
-        let origin = if by_hand { Origin::Direct } else { Origin::Plan };
+        // A platform admin who acts here is no user of this tenant: the door has judged the call by who they are.
+        let origin = if by_hand && rules.is_some() { Origin::Direct } else { Origin::Plan };
         self.grant = Grant { origin, user: self.task.user, rules, settings: store.tool_settings(scope).await? };
         Ok(())
     }
@@ -146,10 +147,12 @@ impl Run {
     ///
     /// # Errors
     /// Why it may not.
-    pub(super) fn prepare(&self, tool: &str, args: Map<String, Value>) -> Result<Prepared, Refusal> {
+    pub(super) fn prepare(&self, node: &Node, tool: &str, args: Map<String, Value>) -> Result<Prepared, Refusal> {
         let mut prepared = self.inner.tools.prepare(tool, args, &self.grant)?;
-        if self.grant.origin == Origin::Direct {
-            // Its place was taken when the call came in: whoever makes it learns at once that there is none.
+        let is_first = node.attempts == 0 && node.generation == 0 && self.task.forked_from.is_none();
+        if self.grant.origin == Origin::Direct && is_first {
+            // Its place was taken when the call came in: whoever makes it learns at once that there is none. Another
+            // try, and another task made of it, take one of their own.
             prepared.rates.clear();
         }
         Ok(prepared)

@@ -37,7 +37,7 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
         Ok(args) => args,
         Err(error) => return Begun::Rows(fail(run, index, unrenderable("arguments", &error))),
     };
-    let prepared = match run.prepare(tool, args) {
+    let prepared = match run.prepare(node, tool, args) {
         Ok(prepared) => prepared,
         Err(Refusal::Unknown(_)) if node.misses < MOST_MISSES => return Begun::Rows(put_off(node, tool, now)),
         Err(refusal) => return Begun::Rows(refused(run, index, tool, &refusal)),

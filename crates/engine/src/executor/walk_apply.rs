@@ -210,7 +210,9 @@ impl Walk {
                 node.misses = 0;
             }
             WaitKind::Review => {
-                // The next try is another call: its arguments may differ, and so its key must.
+                // The next try is another call: its arguments may differ, and so its key must. A yes to the first is no
+                // yes to it.
+                node.answer.approved_args = None;
                 node.generation += 1;
                 node.attempts = 0;
                 node.misses = 0;

@@ -1,8 +1,10 @@
 //! What users may let tools do.
 
+use std::collections::BTreeSet;
+
 use kybern_core::actor::{Actor, Role};
 use kybern_core::audit::AuditEvent;
-use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::error::{Detail, Error, ErrorCode, Result};
 use kybern_core::id::UserId;
 use kybern_core::policy::ToolPolicy;
 use kybern_core::ports::UserRules;
@@ -41,6 +43,20 @@ impl Engine {
         Ok(PermissionsView { user, roles, own: policy.is_some(), policy: holds })
     }
 
+    /// Puts keys in place of other names of tools: rules are held against the tool that is really called. A name of no
+    /// tool is a fault, because a rule about it would hold for nothing.
+    fn keys_in(&self, path: &str, list: &mut BTreeSet<String>) -> Vec<Detail> {
+        let mut faults = Vec::new();
+        let names = std::mem::take(list);
+        for (n, name) in names.into_iter().enumerate() {
+            match self.tool_spec(&name) {
+                Some(spec) => drop(list.insert(spec.key)),
+                None => faults.push(Detail::new(format!("/{path}/{n}"), format!("there is no tool {name:?}"))),
+            }
+        }
+        faults
+    }
+
     /// Says what a user may let tools do; `None` takes back what was said, so that their roles decide again. Holds at
     /// once, also for calls that wait for a yes.
     ///
@@ -48,7 +64,14 @@ impl Engine {
     /// `VALIDATION_ERROR` with every fault; `NOT_FOUND`; `PERMISSION_DENIED` for somebody out of the caller's reach.
     pub async fn set_policy(&self, actor: &Actor, user: UserId, policy: Option<ToolPolicy>) -> Result<()> {
         self.within_reach(actor, user).await?;
-        let faults = policy.as_ref().map(ToolPolicy::faults).unwrap_or_default();
+        let mut policy = policy;
+        let mut faults = policy.as_ref().map(ToolPolicy::faults).unwrap_or_default();
+        if let Some(policy) = &mut policy {
+            for (path, list) in [("allowedTools", &mut policy.allowed_tools), ("deniedTools", &mut policy.denied_tools)]
+            {
+                faults.extend(self.keys_in(path, list));
+            }
+        }
         if !faults.is_empty() {
             return Err(Error::new(ErrorCode::Validation, "the permissions are not usable").with_details(faults));
         }

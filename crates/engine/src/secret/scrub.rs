@@ -1,10 +1,11 @@
 //! Taking the values of secrets out of what comes back: receivers repeat what they were sent.
 //!
-//! A value is found as it is, as JSON writes it, and percent-encoded. What a receiver hashes, encodes in another way
+//! A value is found as it is, as JSON writes it (with slashes escaped or not), and percent-encoded (all or what URLs and
+//! forms encode). What a receiver hashes, encodes in another way
 //! or takes apart is not found: whoever holds the secret's host holds the secret.
 
 use kybern_core::secret::{SecretName, SecretValue};
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
@@ -15,6 +16,22 @@ pub(crate) struct Scrub {
     spellings: Vec<(Zeroizing<String>, String)>,
 }
 
+/// What RFC 3986 leaves as it is, most encoders leave too.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// The same with the digits of its percent signs in small letters.
+fn small_hex(encoded: &str) -> String {
+    let mut parts = encoded.split('%');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |mut text, part| {
+        let (digits, rest) = part.split_at_checked(2).unwrap_or((part, ""));
+        text.push('%');
+        text.push_str(&digits.to_ascii_lowercase());
+        text.push_str(rest);
+        text
+    })
+}
+
 impl Scrub {
     /// Looks out for one more.
     pub(crate) fn add(&mut self, name: &SecretName, value: &SecretValue) {
@@ -22,8 +39,13 @@ impl Scrub {
         let plain = value.expose();
         let json = Value::from(plain).to_string();
         let json = json.get(1..json.len().saturating_sub(1)).unwrap_or_default().to_owned();
+        let slashed = json.replace('/', "\\/");
         let encoded = utf8_percent_encode(plain, NON_ALPHANUMERIC).to_string();
-        for spelling in [plain.to_owned(), json, encoded].map(Zeroizing::new) {
+        let reserved = utf8_percent_encode(plain, RESERVED).to_string();
+        let form = reserved.replace("%20", "+");
+        let small = [small_hex(&encoded), small_hex(&reserved), small_hex(&form)];
+        let spellings = [plain.to_owned(), json, slashed, encoded, reserved, form].into_iter().chain(small);
+        for spelling in spellings.map(Zeroizing::new) {
             if self.spellings.iter().all(|(known, _)| *known != spelling) {
                 self.spellings.push((spelling, mark.clone()));
             }
@@ -91,6 +113,20 @@ mod tests {
                 "longer": "[secret:long]",
             })
         );
+    }
+
+    #[test]
+    fn spellings_of_other_encoders_are_found() {
+        let scrub = scrub(&[("key", "ab/cd+ef-gh 12=!")]);
+        for back in [
+            r"ab\/cd+ef-gh 12=!",
+            "ab%2Fcd%2Bef-gh%2012%3D%21",
+            "ab%2fcd%2bef-gh%2012%3d%21",
+            "ab%2Fcd%2Bef-gh+12%3D%21",
+            "ab%2Fcd%2Bef%2Dgh%2012%3D%21",
+        ] {
+            assert_eq!(scrub.text(format!("<{back}>")), "<[secret:key]>", "{back}");
+        }
     }
 
     #[test]

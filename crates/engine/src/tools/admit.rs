@@ -1,5 +1,7 @@
 //! The last of the door: places under rates, and money, taken just before the attempt and given back after it.
 
+use std::sync::Arc;
+
 use kybern_core::audit::AuditEvent;
 use kybern_core::budget::{Amount, NewReservation, Settlement, SpendKind, Spending};
 use kybern_core::error::{Error, ErrorCode};
@@ -8,22 +10,42 @@ use kybern_core::model::TokenUsage;
 use kybern_core::money::{NanoUsd, Tokens};
 use kybern_core::ports::{ReserveRefused, ToolContext};
 use kybern_core::task::StepError;
+use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
 use kybern_core::tool::{ToolFailure, ToolOutcome};
 use serde_json::json;
 
 use super::prepared::Prepared;
+use crate::budget::ledger::Ledger;
 use crate::budget::tree::tree_of;
 use crate::parts::Inner;
 
 /// How long after its deadline a call may still be settled by the one who made it.
 const AFTERWARDS: Millis = Millis::from_secs(30);
 
-/// Money that is promised to a call.
-#[derive(Clone, Copy, Debug)]
+/// Money that is promised to a call. Dropped before the call is on its way it is given back; after that it is settled
+/// at its estimate when nobody says better, because nobody knows what the call has done.
 pub(crate) struct Held {
     id: ReservationId,
     most: NanoUsd,
+    scope: TenantScope,
+    ledger: Arc<Ledger>,
+    is_on_its_way: bool,
+}
+
+impl Held {
+    /// The call is about to be made.
+    pub(crate) fn on_its_way(&mut self) {
+        self.is_on_its_way = true;
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if !self.is_on_its_way {
+            self.ledger.let_go(self.scope, self.id);
+        }
+    }
 }
 
 /// Why a call does not begin now.
@@ -41,14 +63,14 @@ pub(crate) enum NotAdmitted {
 /// `RATE_LIMITED` with the moment at which there is a place; whatever the store says.
 pub(crate) async fn take_places(
     inner: &Inner,
-    context_scope: kybern_core::tenant::TenantScope,
+    scope: TenantScope,
     prepared: &Prepared,
 ) -> Result<(), (Option<Timestamp>, Error)> {
     if prepared.rates.is_empty() {
         return Ok(());
     }
     let now = inner.clock.now();
-    match inner.store.take_rate(context_scope, &prepared.rates, now).await {
+    match inner.store.take_rate(scope, &prepared.rates, now).await {
         Ok(()) => Ok(()),
         Err(ReserveRefused::Rate(exceeded)) => Err((Some(exceeded.free_at), exceeded.error(&prepared.spec().key, now))),
         Err(ReserveRefused::Short(short)) => Err((None, Error::from(*short))),
@@ -119,8 +141,11 @@ async fn reserve(
         at: now,
         expires_at: now.plus(timeout).plus(AFTERWARDS),
     };
-    match inner.models.inner.ledger.reserve(context.scope, &new).await {
-        Ok(()) => Ok(Held { id, most }),
+    let ledger = Arc::clone(&inner.models.inner.ledger);
+    // Whoever gives up while it is being written, and whoever never hears the answer, gives it back.
+    let held = Held { id, most, scope: context.scope, ledger, is_on_its_way: false };
+    match held.ledger.reserve(context.scope, &new).await {
+        Ok(()) => Ok(held),
         Err(ReserveRefused::Short(short)) => Err(Error::from(*short)),
         Err(ReserveRefused::Rate(exceeded)) => Err(exceeded.error(&prepared.spec().key, now)),
         Err(ReserveRefused::Store(error)) => Err(error),
@@ -131,14 +156,15 @@ async fn reserve(
 /// call that failed and surely had no effect costs nothing.
 pub(crate) fn settle(
     inner: &Inner,
-    held: Held,
+    held: &Held,
     prepared: &Prepared,
     context: &ToolContext,
     result: &Result<ToolOutcome, ToolFailure>,
     took: Millis,
 ) -> NanoUsd {
     let owed = match result {
-        Err(failure) if !failure.effect_unknown => NanoUsd(0),
+        // A result that is too large to keep is one all the same.
+        Err(failure) if !failure.effect_unknown && failure.code != ErrorCode::PayloadTooLarge => NanoUsd(0),
         Ok(_) | Err(_) => prepared.price.as_ref().map_or(held.most, |price| price.cost(&prepared.args, took)),
     };
     let cost = owed.min(held.most);

@@ -119,13 +119,17 @@ impl ToolService {
 /// A call as policies see it.
 fn facts<'a>(spec: &'a ToolSpec, reach: Reach, args: &'a Map<String, Value>) -> CallFacts<'a> {
     let texts = |names: &'a [String]| names.iter().filter_map(|name| args.get(name)).flat_map(texts_in);
+    let receivers = |names: &'a [String]| {
+        let named = names.iter().filter_map(|name| args.get(name));
+        named.filter(|value| !value.is_object()).flat_map(texts_in)
+    };
     CallFacts {
         tool: &spec.key,
         level: reach.level,
         category: reach.category,
         paths: texts(&spec.paths).collect(),
-        // What names no host at all is not a host that could be allowed.
-        hosts: texts(&spec.destinations).map(|text| host_of(text).unwrap_or_else(|| text.to_owned())).collect(),
+        // What names no host at all is not a host that could be allowed. An object names a secret, and goes nowhere.
+        hosts: receivers(&spec.destinations).map(|text| host_of(text).unwrap_or_else(|| text.to_owned())).collect(),
     }
 }
 

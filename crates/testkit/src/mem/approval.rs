@@ -33,10 +33,10 @@ impl State {
 
     /// Writes down what a person's answer decided.
     pub(super) fn decide(&mut self, (tenant, task): (TenantId, TaskId), signal: &Signal, at: Timestamp) {
-        let Signal::Review { wait_seq, corrections, resolution, note, by, .. } = signal else { return };
+        let Signal::Review { wait_seq, corrections, resolution, replaces, note, by, .. } = signal else { return };
         let denied = *resolution == Some(Resolution::Fail);
         let status = if denied { ApprovalStatus::Denied } else { ApprovalStatus::Approved };
-        let edited = !denied && !corrections.is_empty();
+        let edited = !denied && (*replaces || !corrections.is_empty());
         let decided = Decided { by: by.clone(), note: note.clone(), edited, at };
         self.decide_all((tenant, task), Some(*wait_seq), status, &decided);
     }

@@ -88,6 +88,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Count(pub(super) u64);
 
+/// The largest count that is believed: beyond a million million tokens a provider is mistaken, and sums of such numbers
+/// would not fit where they are added up.
+const MOST: u64 = 1 << 40;
+
 struct CountVisitor;
 
 impl<'de> Visitor<'de> for CountVisitor {
@@ -98,16 +102,16 @@ impl<'de> Visitor<'de> for CountVisitor {
     }
 
     fn visit_u64<E>(self, number: u64) -> Result<Count, E> {
-        Ok(Count(number))
+        Ok(Count(number.min(MOST)))
     }
 
     fn visit_i64<E>(self, number: i64) -> Result<Count, E> {
-        Ok(Count(number.max(0).unsigned_abs()))
+        Ok(Count(number.max(0).unsigned_abs().min(MOST)))
     }
 
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates, and a count is small")]
     fn visit_f64<E>(self, number: f64) -> Result<Count, E> {
-        Ok(Count(number as u64))
+        Ok(Count((number as u64).min(MOST)))
     }
 
     fn visit_unit<E>(self) -> Result<Count, E> {
