@@ -6,7 +6,7 @@ use kybern_core::approval::{ApprovalFilter, ApprovalStatus, Word};
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::id::ApprovalId;
 use kybern_core::policy::{Autonomy, Preset, ToolPolicy};
-use kybern_core::task::{EffectClass, TaskStatus};
+use kybern_core::task::{EffectClass, TaskStatus, WaitKind};
 use kybern_core::time::Millis;
 use kybern_core::tool::Risk;
 use kybern_engine::approval::{ApprovalView, Decision};
@@ -222,5 +222,33 @@ fn forms_and_reviews_stand_in_the_same_inbox() {
         live.decide(approval, Word::Approve(Some(object(json!({"n": 3})))), None).await.unwrap();
         let task = live.proven(id).await;
         assert_eq!((task.status, task.state["n"].clone()), (TaskStatus::Completed, json!(3)));
+    });
+}
+
+#[test]
+fn a_yes_is_no_yes_to_the_call_after_a_review() {
+    let review = kybern_core::tool::Review {
+        reason: "which insurer?".to_owned(),
+        title: None,
+        schema: json!({"type": "object"}),
+        details: Value::Null,
+        answer_is_result: false,
+    };
+    let done = Ok(kybern_core::tool::ToolOutcome::default());
+    let answers = [Ok(kybern_core::tool::ToolOutcome::ask(review)), done];
+    let tool = Arc::new(ScriptedTool::answers("t.asks", EffectClass::Keyed, answers));
+    World::with([tool.clone()]).run(async |live| {
+        let change = ToolChange { confirm: Some(true), ..ToolChange::default() };
+        live.engine.set_tool(&live.world.actor, "t.asks", change).await.unwrap();
+        let id = live.begin(plan(json!([step("a", "t.asks", json!({}))])), json!({})).await;
+        let first = live.rest(id).await;
+        assert_eq!(crate::live::kinds(&first), [WaitKind::Confirmation]);
+        let open = live.inbox(Some(ApprovalStatus::Pending)).await[0].approval.asked.id;
+        live.decide(open, Word::Approve(None), None).await.unwrap();
+        let asked = live.after_answer(id, &first).await;
+        assert_eq!((crate::live::kinds(&asked), tool.count()), (vec![WaitKind::Review], 1));
+        live.review(id, None, json!({"insurer": "Pinewood"})).await.unwrap();
+        let again = live.after_answer(id, &asked).await;
+        assert_eq!((crate::live::kinds(&again), tool.count()), (vec![WaitKind::Confirmation], 1), "it asks anew");
     });
 }

@@ -306,3 +306,49 @@ fn a_category_alone_does_not_open_a_level() {
         assert_eq!(live.call("core.noop", json!({})).await.unwrap().status, "waiting");
     });
 }
+
+#[test]
+fn a_fork_of_a_call_by_hand_takes_a_place_of_its_own() {
+    let tool = Arc::new(ScriptedTool::echo("t.rated").with_spec(|spec| spec.rate = ToolRate::per_minute(1)));
+    World::with([tool.clone()]).run(async |live| {
+        let call = live.call("t.rated", json!({})).await.unwrap();
+        let begun = live.now();
+        let from = Some("call".to_owned());
+        let fork = live.engine.fork(&live.world.actor, call.invocation_id, from).await.unwrap();
+        assert_eq!(live.end(fork.id).await.status, TaskStatus::Completed);
+        assert_eq!(tool.count(), 2);
+        assert!(live.now().since(begun) >= Millis(50_000), "it waited for its place");
+    });
+}
+
+#[test]
+fn rules_name_tools_by_any_of_their_names_and_a_name_of_none_is_a_fault() {
+    World::new().run(async |live| {
+        let mut policy = everything();
+        policy.denied_tools.insert("http_request".to_owned());
+        live.permit(&policy).await;
+        let get = json!({"method": "GET", "url": "https://api.example.com/"});
+        for name in ["http_request", "core.http_request"] {
+            assert_eq!(live.call(name, get.clone()).await.unwrap_err().code(), ErrorCode::PermissionDenied);
+        }
+        policy.denied_tools.insert("no.such_tool".to_owned());
+        let user = UserId::from_uuid(Uuid::nil());
+        let refused = live.engine.set_policy(&live.world.actor, user, Some(policy)).await.unwrap_err();
+        assert_eq!((refused.code(), refused.details()[0].path.as_str()), (ErrorCode::Validation, "/deniedTools/1"));
+    });
+}
+
+#[test]
+fn what_is_held_for_a_call_that_is_not_made_is_given_back() {
+    let tool = Arc::new(priced("t.paid", ToolPrice::fixed(NanoUsd(10))));
+    World::with([tool.clone()]).run(async |live| {
+        let budget = live.may_spend(10).await;
+        live.world.lacks(Some("begin_attempt"));
+        let id = live.begin(plan(json!([step("a", "t.paid", json!({}))])), json!({})).await;
+        pause(Millis(5_000)).await;
+        live.world.lacks(None);
+        // The budget covers one call: had the first reservation stayed, the second would be refused.
+        assert_eq!(live.end(id).await.status, TaskStatus::Completed);
+        assert_eq!((tool.count(), live.spent(&budget).await.cost()), (1, NanoUsd(10)));
+    });
+}
