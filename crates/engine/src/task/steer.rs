@@ -11,13 +11,13 @@ use kybern_core::policy::webhook::{self, WebhookHeaders};
 use kybern_core::ports::{CallbackOutcome, ReviewRefused};
 use kybern_core::task::{Resolution, Signal, Task, TaskStatus, Wait, WaitKind};
 use kybern_core::time::Millis;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::nul;
 use super::request::{CallbackRequest, ReviewRequest};
 use super::view::TaskView;
 use crate::Engine;
-use crate::tools::schema;
+use crate::tools::{hash_args, schema};
 
 /// How long an answer waits for what it caused to be taken in.
 const TAKEN_IN: Millis = Millis(1_000);
@@ -119,7 +119,7 @@ impl Engine {
             "kind": wait.kind,
             "corrections": names,
             "resolution": request.resolution,
-            "argsHash": wait.details.get("argsHash"),
+            "argsHash": decided_args(&wait, &request),
             "approvalId": wait.approval_id,
             "note": request.note,
         });
@@ -208,6 +208,21 @@ fn named(workflow_id: &str, id: TaskId) -> Option<(TenantId, StepId)> {
     let fits = (1..=kybern_core::plan::limits::MAX_DERIVED_ID).contains(&step.len())
         && step.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
     fits.then(|| (parsed, StepId::trusted(step)))
+}
+
+/// The hash of the arguments that the answer is about: those that were shown, or those that were put in their place.
+fn decided_args(wait: &Wait, request: &ReviewRequest) -> Option<Value> {
+    let shown = wait.details.get("argsHash")?;
+    let edited = request.replaces || !request.corrections.is_empty();
+    if !edited || request.resolution == Some(Resolution::Fail) {
+        return Some(shown.clone());
+    }
+    let mut args = match wait.details.get("args").and_then(Value::as_object) {
+        Some(args) if !request.replaces => args.clone(),
+        Some(_) | None => Map::new(),
+    };
+    args.extend(request.corrections.clone());
+    Some(hash_args(&args).into())
 }
 
 fn audit(actor: &Actor, action: &str, id: TaskId, detail: Value) -> AuditEvent {

@@ -125,6 +125,11 @@ fn other_arguments_are_checked_like_any_and_used_whole() {
         assert!(done.decision.unwrap().edited);
         live.end(done.task).await;
         assert_eq!(tool.calls()[0].args, object(json!({"to": "desk@example.com"})), "nothing of the old is left");
+        let acts = live.acts().await;
+        let hash = |name: &str| acts.iter().find(|act| act.action == name).unwrap().detail["argsHash"].clone();
+        assert_ne!(hash("approval.ask"), hash("approval.approve"), "the yes was to other arguments");
+        let used = kybern_engine::tools::hash_args(&tool.calls()[0].args);
+        assert_eq!(hash("approval.approve"), json!(used));
     });
 }
 
