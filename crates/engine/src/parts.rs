@@ -215,7 +215,6 @@ impl Engine {
             random: Arc::clone(&parts.random),
             worker: parts.worker.clone(),
             ledger: Arc::new(Ledger::new(Arc::clone(&parts.store), spawned.clone())),
-            spawned: spawned.clone(),
             registry: crate::models::Registry::new(parts.models.providers),
             settings: parts.models.settings,
             again: crate::models::RetryBudget::default(),

@@ -6,6 +6,7 @@ use axum::http::{HeaderMap, header};
 use bytes::Bytes;
 use kybern_core::error::{Detail, Error, ErrorCode};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::body;
@@ -250,6 +251,13 @@ pub(crate) fn plain(path: &str, text: &str, most: usize) -> ApiResult<()> {
     }
 }
 
+/// Tells a member that is null from one that is not there, for `deserialize_with`.
+pub(crate) fn said<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<Option<T>>, D::Error> {
+    Option::<T>::deserialize(deserializer).map(Some)
+}
+
 /// What is wrong with a text: too long, or a character that no database takes.
 pub(crate) fn check_text(path: &str, text: &str, most: usize) -> Option<Detail> {
     let name = path.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("the text");
@@ -263,7 +271,6 @@ pub(crate) fn check_text(path: &str, text: &str, most: usize) -> Option<Detail> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde::Deserialize;
 
     #[derive(Debug, Deserialize)]
     #[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]

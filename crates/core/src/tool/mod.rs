@@ -9,6 +9,6 @@ pub mod spec;
 
 pub use failure::ToolFailure;
 pub use outcome::{Injected, RecordChange, Review, ToolOutcome, WaitUntil};
-pub use price::{Confidence, CostEstimate, PriceUnit, ToolPrice, UnitPrice};
+pub use price::{PriceUnit, ToolPrice, UnitPrice};
 pub use setting::{ToolRate, ToolSetting};
 pub use spec::{Needs, Reach, Risk, ToolSpec};

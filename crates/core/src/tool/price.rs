@@ -45,32 +45,6 @@ pub struct ToolPrice {
     pub per_unit: Option<UnitPrice>,
 }
 
-/// How sure an estimate is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Confidence {
-    /// It will be this.
-    Exact,
-    /// It will be about this, and not more.
-    Estimate,
-    /// Nobody has said what it costs.
-    Unknown,
-}
-
-/// What a call will cost.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct CostEstimate {
-    /// The most that it can cost.
-    #[serde(rename = "costNanos")]
-    pub cost: NanoUsd,
-    /// How long it may take.
-    #[serde(rename = "latencyMs")]
-    pub latency: Millis,
-    /// How sure that is.
-    pub confidence: Confidence,
-}
-
 /// The most units that one argument counts for: beyond it the price is that of so many, and no arithmetic overflows.
 const MAX_UNITS: u64 = 1_000_000_000;
 /// Characters of one token, where nothing counts them better.
@@ -92,12 +66,6 @@ impl ToolPrice {
             price.nanos.0.max(0).saturating_mul(units)
         });
         NanoUsd(self.fixed_nanos.0.max(0).saturating_add(unit))
-    }
-
-    /// Whether every call costs the same.
-    #[must_use]
-    pub const fn is_fixed(&self) -> bool {
-        self.per_unit.is_none()
     }
 
     /// Whether a call costs nothing.

@@ -11,8 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::Engine;
 use crate::task::request::ReviewRequest;
-use crate::tools::invoke::is_call;
-use crate::tools::{Grant, Origin};
+use crate::tools::Grant;
 
 /// A question with what its task says about it.
 #[derive(Clone, PartialEq, Debug)]
@@ -25,7 +24,7 @@ pub struct ApprovalView {
 
 /// A person's decision.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Decision {
+pub struct ApprovalDecision {
     /// Yes or no.
     pub word: Word,
     /// What they say about it.
@@ -78,7 +77,7 @@ impl Engine {
     /// # Errors
     /// `NOT_FOUND`; `CONFLICT` when it has been answered, withdrawn, or its time is over; `VALIDATION_ERROR` and
     /// `PERMISSION_DENIED` for arguments that may not be used.
-    pub async fn decide(&self, actor: &Actor, id: ApprovalId, decision: Decision) -> Result<ApprovalView> {
+    pub async fn decide(&self, actor: &Actor, id: ApprovalId, decision: ApprovalDecision) -> Result<ApprovalView> {
         let scope = actor.scope();
         let known = self.approval(scope, id).await?;
         let closed = |what: &str| Error::new(ErrorCode::Conflict, format!("approval {id} {what}"));
@@ -119,13 +118,7 @@ impl Engine {
         let Some(tool) = &approval.asked.tool else { return Ok(()) };
         let (store, scope) = (&self.inner.store, actor.scope());
         let task = store.task(scope, approval.task).await?.ok_or_else(|| Error::not_found("task", approval.task))?;
-        let rules = match task.user {
-            Some(user) => store.user_rules(scope, user).await?,
-            None => None,
-        };
-        let by_hand = task.plan.as_ref().is_some_and(|(key, _)| is_call(key));
-        let origin = if by_hand { Origin::Direct } else { Origin::Plan };
-        let grant = Grant { origin, user: task.user, rules, settings: store.tool_settings(scope).await? };
+        let grant = Grant::of_task(store.as_ref(), scope, &task).await?;
         self.inner.tools.prepare(tool, args.clone(), &grant).map(|_| ()).map_err(|refusal| refusal.at("/input"))
     }
 }

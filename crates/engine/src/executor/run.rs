@@ -18,12 +18,12 @@ use super::phase_documents::decisions_in;
 use super::snapshot::Surroundings;
 use super::walk::Walk;
 use crate::Engine;
-use crate::models::{Desk, Payer};
+use crate::models::{Asker, Desk};
 use crate::parts::Inner;
 use crate::secret::TenantSecrets;
 use crate::tools::documents::TaskDocuments;
-use crate::tools::invoke::is_call;
-use crate::tools::{Grant, Origin, Prepared, Refusal};
+use crate::tools::grant::is_by_hand;
+use crate::tools::{Grant, Prepared, Refusal};
 
 /// Journal rows that are read at once.
 const JOURNAL_PAGE: u32 = 1_000;
@@ -131,15 +131,7 @@ impl Run {
     /// # Errors
     /// When the store fails.
     pub(super) async fn look_at_rules(&mut self) -> Result<()> {
-        let (store, scope) = (&self.inner.store, self.lease.scope());
-        let rules = match self.task.user {
-            Some(user) => store.user_rules(scope, user).await?,
-            None => None,
-        };
-        let by_hand = self.task.plan.as_ref().is_some_and(|(key, _)| is_call(key));
-        // A platform admin who acts here is no user of this tenant: the door has judged the call by who they are.
-        let origin = if by_hand && rules.is_some() { Origin::Direct } else { Origin::Plan };
-        self.grant = Grant { origin, user: self.task.user, rules, settings: store.tool_settings(scope).await? };
+        self.grant = Grant::of_task(self.inner.store.as_ref(), self.lease.scope(), &self.task).await?;
         Ok(())
     }
 
@@ -150,7 +142,7 @@ impl Run {
     pub(super) fn prepare(&self, node: &Node, tool: &str, args: Map<String, Value>) -> Result<Prepared, Refusal> {
         let mut prepared = self.inner.tools.prepare(tool, args, &self.grant)?;
         let is_first = node.attempts == 0 && node.generation == 0 && self.task.forked_from.is_none();
-        if self.grant.origin == Origin::Direct && is_first {
+        if is_by_hand(&self.task) && is_first {
             // Its place was taken when the call came in: whoever makes it learns at once that there is none. Another
             // try, and another task made of it, take one of their own.
             prepared.rates.clear();
@@ -192,7 +184,7 @@ impl Run {
 
     /// The way to the language models, for one try of a call.
     fn desk(&self, timeout: Millis) -> Desk {
-        let payer = Payer { scope: self.lease.scope(), user: self.task.user, task: Some(self.task.id) };
+        let payer = Asker { scope: self.lease.scope(), user: self.task.user, task: Some(self.task.id) };
         Desk::new(&self.inner.models, payer, timeout)
     }
 

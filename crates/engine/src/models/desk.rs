@@ -25,13 +25,13 @@ use crate::budget::tree::tree_of;
 
 /// For whom a step asks.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Payer {
+pub(crate) struct Asker {
     pub(crate) scope: TenantScope,
     pub(crate) user: Option<UserId>,
     pub(crate) task: Option<TaskId>,
 }
 
-impl Payer {
+impl Asker {
     /// Whoever a tool or a step is called for.
     pub(crate) fn of(context: &ToolContext) -> Self {
         Self { scope: context.scope, user: context.user, task: context.task }
@@ -41,7 +41,7 @@ impl Payer {
 /// The models, as one try of a step may ask them: several times, within one time limit.
 pub(crate) struct Desk {
     models: ModelService,
-    payer: Payer,
+    asker: Asker,
     deadline: Timestamp,
     /// Parents do not change while a step runs: they are walked once.
     caller: OnceCell<Caller>,
@@ -49,15 +49,15 @@ pub(crate) struct Desk {
 
 impl Desk {
     /// A desk for one try, which may take that long from now.
-    pub(crate) fn new(models: &ModelService, payer: Payer, timeout: Millis) -> Self {
+    pub(crate) fn new(models: &ModelService, asker: Asker, timeout: Millis) -> Self {
         let deadline = models.inner.clock.now().plus(timeout);
-        Self { models: models.clone(), payer, deadline, caller: OnceCell::new() }
+        Self { models: models.clone(), asker, deadline, caller: OnceCell::new() }
     }
 
     /// The first task of the payer's tree, with what it says that the tree may spend.
     async fn tree(&self) -> Result<Option<(TaskId, Option<Limits>)>> {
-        match self.payer.task {
-            Some(task) => tree_of(self.models.inner.store.as_ref(), self.payer.scope, task).await.map(Some),
+        match self.asker.task {
+            Some(task) => tree_of(self.models.inner.store.as_ref(), self.asker.scope, task).await.map(Some),
             None => Ok(None),
         }
     }
@@ -65,8 +65,8 @@ impl Desk {
     async fn caller(&self) -> Result<&Caller> {
         let make = || async {
             Ok(Caller {
-                scope: self.payer.scope,
-                user: self.payer.user,
+                scope: self.asker.scope,
+                user: self.asker.user,
                 label: Principal::Executor.label(),
                 request: None,
                 tree: self.tree().await?,

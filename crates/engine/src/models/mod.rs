@@ -22,7 +22,7 @@ mod stream;
 mod tokens;
 
 pub(crate) use decision::handler as decisions;
-pub(crate) use desk::{Desk, Payer};
+pub(crate) use desk::{Asker, Desk};
 pub(crate) use policy::Policies;
 pub(crate) use registry::Registry;
 pub(crate) use retry::RetryBudget;

@@ -201,12 +201,7 @@ impl Run {
             return self.end(TokenUsage::default(), NanoUsd(0), End::Refused);
         }
         let Some(held) = self.held.take() else { return };
-        let (inner, scope) = (Arc::clone(&self.inner), self.caller.scope);
-        self.inner.spawned.spawn(async move {
-            if let Err(error) = inner.store.release(scope, held.id).await {
-                tracing::warn!(%error, "a reservation could not be given back and will be settled at its estimate");
-            }
-        });
+        self.inner.ledger.let_go(self.caller.scope, held.id);
     }
 
     /// The error after the last try.

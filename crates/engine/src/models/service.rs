@@ -13,7 +13,6 @@ use kybern_core::ports::{Clock, IdSource, Keys, Random, Store, TokenCounter};
 use kybern_core::task::WorkerId;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
-use tokio_util::task::TaskTracker;
 
 use crate::budget::ledger::Ledger;
 
@@ -78,7 +77,6 @@ pub(crate) struct Inner {
     pub(crate) ids: Arc<dyn IdSource>,
     pub(crate) random: Arc<dyn Random>,
     pub(crate) worker: WorkerId,
-    pub(crate) spawned: TaskTracker,
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) registry: Registry,
     pub(crate) settings: ModelSettings,

@@ -9,11 +9,16 @@ use std::sync::Arc;
 
 use kybern_core::actor::{Actor, Right, Role};
 use kybern_core::budget::RateRule;
+use kybern_core::error::Result;
 use kybern_core::id::UserId;
 use kybern_core::policy::{Preset, ToolPolicy};
-use kybern_core::ports::UserRules;
+use kybern_core::ports::{Store, UserRules};
+use kybern_core::task::Task;
+use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
 use kybern_core::tool::ToolSetting;
+
+use super::invoke::is_call;
 
 /// Who chose the call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,6 +42,11 @@ pub struct Grant {
     pub settings: Arc<Vec<ToolSetting>>,
 }
 
+/// Whether a task is a call that a user makes by hand.
+pub(crate) fn is_by_hand(task: &Task) -> bool {
+    task.plan.as_ref().is_some_and(|(key, _)| is_call(key))
+}
+
 impl Grant {
     /// What a call that a user makes by hand is held against. A key that is narrower than its user stays so.
     #[must_use]
@@ -44,6 +54,20 @@ impl Grant {
         let policy = rules.and_then(|rules| rules.policy.clone());
         let rules = UserRules { roles: actor.roles().to_vec(), policy };
         Self { origin: Origin::Direct, user: actor.user(), rules: Some(Arc::new(rules)), settings }
+    }
+
+    /// What the calls of a task are held against now.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(crate) async fn of_task(store: &dyn Store, scope: TenantScope, task: &Task) -> Result<Self> {
+        let rules = match task.user {
+            Some(user) => store.user_rules(scope, user).await?,
+            None => None,
+        };
+        // A platform admin who acts here is no user of this tenant: the door has judged the call by who they are.
+        let origin = if is_by_hand(task) && rules.is_some() { Origin::Direct } else { Origin::Plan };
+        Ok(Self { origin, user: task.user, rules, settings: store.tool_settings(scope).await? })
     }
 
     /// What a plan is held against for which nobody is known.
@@ -93,7 +117,7 @@ impl Grant {
 
     /// Who it is whose calls are counted together.
     #[must_use]
-    pub fn payer(&self) -> String {
+    pub fn counted_as(&self) -> String {
         self.user.map_or_else(|| "tenant".to_owned(), |user| format!("user:{user}"))
     }
 
@@ -104,7 +128,7 @@ impl Grant {
             return None;
         }
         let most = self.policy()?.calls_per_minute?;
-        Some(RateRule { key: format!("{}/tools/minute", self.payer()), most, window: Millis::from_secs(60) })
+        Some(RateRule { key: format!("{}/tools/minute", self.counted_as()), most, window: Millis::from_secs(60) })
     }
 }
 

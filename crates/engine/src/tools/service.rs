@@ -85,7 +85,7 @@ impl ToolService {
             (Some(_) | None, Some(_) | None) => None,
         };
         let limits = setting.and_then(|setting| setting.limits).unwrap_or(spec.rate);
-        let rates = limits.rules(&grant.payer(), &spec.key).chain(grant.overall()).collect();
+        let rates = limits.rules(&grant.counted_as(), &spec.key).chain(grant.overall()).collect();
         let price = setting.and_then(|setting| setting.price.clone()).or_else(|| spec.price.clone());
         let effect = tool.effect_of(&args);
         Ok(Prepared { tool: Arc::clone(tool), args, effect, reach, asks, price, rates, hosts })
@@ -275,7 +275,7 @@ mod tests {
             rates.into_iter().map(|rule| (rule.key, rule.most)).collect()
         };
         let own = by_hand(None, vec![few]);
-        let user = own.payer();
+        let user = own.counted_as();
         let expected = [(format!("{user}/tool:core.noop/minute"), 3), (format!("{user}/tools/minute"), 60)];
         assert_eq!(keys(&own), expected);
         assert_eq!(keys(&Grant { origin: Origin::Plan, ..own }), expected[..1]);

@@ -9,7 +9,7 @@ use kybern_core::policy::{Autonomy, Preset, ToolPolicy};
 use kybern_core::task::{EffectClass, TaskStatus, WaitKind};
 use kybern_core::time::Millis;
 use kybern_core::tool::Risk;
-use kybern_engine::approval::{ApprovalView, Decision};
+use kybern_engine::approval::{ApprovalDecision, ApprovalView};
 use kybern_engine::tools::ToolChange;
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ use crate::world::{World, plan, step};
 
 impl Live<'_> {
     async fn decide(&self, id: ApprovalId, word: Word, note: Option<&str>) -> Result<ApprovalView, Error> {
-        let decision = Decision { word, note: note.map(str::to_owned), resolution: None };
+        let decision = ApprovalDecision { word, note: note.map(str::to_owned), resolution: None };
         self.engine.decide(&self.world.actor, id, decision).await
     }
 

@@ -58,7 +58,7 @@ impl Live<'_> {
     }
 
     /// What the budget says once everything is settled.
-    async fn settled(&self, budget: &Budget) -> Amount {
+    pub async fn settled(&self, budget: &Budget) -> Amount {
         loop {
             let now = self.world.clock();
             let standing = self.world.store.standing(self.world.scope(), budget, now).await.unwrap().unwrap();

@@ -5,7 +5,7 @@ use axum::extract::State;
 use kybern_core::approval::{ApprovalFilter, ApprovalStatus, MAX_NOTE, Word};
 use kybern_core::id::{ApprovalId, TaskId};
 use kybern_core::task::Resolution;
-use kybern_engine::approval::{ApprovalView, Decision};
+use kybern_engine::approval::{ApprovalDecision, ApprovalView};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
@@ -127,7 +127,7 @@ pub(crate) struct DecideBody {
 }
 
 impl DecideBody {
-    fn checked(self) -> ApiResult<Decision> {
+    fn checked(self) -> ApiResult<ApprovalDecision> {
         plain("/note", self.note.as_deref().unwrap_or_default(), MAX_NOTE)?;
         let word = match self.decision.as_str() {
             "approve" => Word::Approve(self.input),
@@ -143,7 +143,7 @@ impl DecideBody {
             "deny" => Word::Deny,
             _ => return Err(Problem::invalid("/decision", "use approve or deny")),
         };
-        Ok(Decision { word, note: self.note, resolution: self.resolution })
+        Ok(ApprovalDecision { word, note: self.note, resolution: self.resolution })
     }
 }
 

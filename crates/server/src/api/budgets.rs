@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 
 use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{JsonBody, PathArgs, QueryArgs};
+use crate::extract::{JsonBody, PathArgs, QueryArgs, said};
 use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
@@ -71,11 +71,6 @@ pub(crate) struct ChangeBudgetBody {
     #[serde(default, deserialize_with = "said")]
     #[schema(value_type = Option<u64>)]
     calls: Option<Option<u64>>,
-}
-
-/// Tells null from nothing.
-fn said<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Option<u64>>, D::Error> {
-    Option::<u64>::deserialize(deserializer).map(Some)
 }
 
 fn nanos(cost: u64) -> Result<NanoUsd, Detail> {

@@ -8,13 +8,13 @@ use kybern_core::actor::Role;
 use kybern_core::id::UserId;
 use kybern_core::policy::{Autonomy, PermissionLevel, Preset, ToolCategory, ToolPolicy};
 use kybern_engine::identity::PermissionsView;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{JsonBody, PathArgs};
+use crate::extract::{JsonBody, PathArgs, said};
 use crate::schema::identity::RoleSchema;
 use crate::schema::permission::PermissionsSchema;
 use crate::state::AppState;
@@ -93,11 +93,6 @@ pub(crate) struct PermissionsBody {
     #[serde(alias = "calls_per_minute", deserialize_with = "said")]
     #[schema(value_type = Option<u32>)]
     calls_per_minute: Option<Option<u32>>,
-}
-
-/// Tells null from nothing.
-fn said<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
-    Option::<T>::deserialize(deserializer).map(Some)
 }
 
 /// What becomes of a policy.

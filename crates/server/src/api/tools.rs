@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use super::tasks::wait;
 use crate::auth::Caller;
 use crate::error::ApiResult;
-use crate::extract::{JsonBody, OptionalBody, PathArgs, QueryArgs};
+use crate::extract::{JsonBody, OptionalBody, PathArgs, QueryArgs, said};
 use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
@@ -99,11 +99,6 @@ pub(crate) struct ChangeBody {
     price: Option<Option<ToolPrice>>,
     /// Whether every call asks a person first, whoever makes it.
     confirm: Option<bool>,
-}
-
-/// Tells null from nothing.
-fn said<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
-    Option::<T>::deserialize(deserializer).map(Some)
 }
 
 /// The same for an object, which a list is not.
