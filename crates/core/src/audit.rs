@@ -108,20 +108,33 @@ impl AuditKey {
     #[must_use]
     pub fn chain(&self, seq: i64, at: Timestamp, event: AuditEvent, prev_hash: &str) -> ChainedEvent {
         let event = event.redacted();
-        let hash = self.hash(seq, at, &event, prev_hash);
+        let hash = self.hash(seq, at, &canonical(&event), prev_hash);
         ChainedEvent { seq, at, event, prev_hash: prev_hash.to_owned(), hash }
     }
 
-    /// The hash of `event` in that place, after an event with `prev_hash`.
-    fn hash(&self, seq: i64, at: Timestamp, event: &AuditEvent, prev_hash: &str) -> String {
+    /// The same for a store that keeps text: the event's canonical JSON as it is to be stored, and its hash.
+    #[must_use]
+    pub fn chain_text(&self, seq: i64, at: Timestamp, event: AuditEvent, prev_hash: &str) -> (String, String) {
+        let text = canonical(&event.redacted());
+        let hash = self.hash(seq, at, &text, prev_hash);
+        (text, hash)
+    }
+
+    /// The hash of an event of that canonical form in that place, after an event with `prev_hash`.
+    fn hash(&self, seq: i64, at: Timestamp, canonical: &str, prev_hash: &str) -> String {
         let mut hasher = blake3::Hasher::new_keyed(&self.0);
         hasher.update(prev_hash.as_bytes());
         hasher.update(&seq.to_be_bytes());
         hasher.update(&at.as_millis().to_be_bytes());
-        // Serialising strings, maps and a JSON value cannot fail; an empty form would still break the chain loudly.
-        hasher.update(&serde_json_canonicalizer::to_vec(event).unwrap_or_default());
+        hasher.update(canonical.as_bytes());
         hasher.finalize().to_hex().to_string()
     }
+}
+
+/// An event's RFC 8785 form. Serialising strings, maps and a JSON value cannot fail; an empty form would still break the
+/// chain loudly.
+fn canonical(event: &AuditEvent) -> String {
+    serde_json_canonicalizer::to_string(event).unwrap_or_default()
 }
 
 /// What is wrong with a chain.
@@ -160,7 +173,7 @@ impl ChainVerifier {
             let problem = "does not follow the event before it: removed or reordered".to_owned();
             self.faults.push(ChainFault { seq: link.seq, problem });
         }
-        if self.key.hash(link.seq, link.at, &link.event, &link.prev_hash) != link.hash {
+        if self.key.hash(link.seq, link.at, &canonical(&link.event), &link.prev_hash) != link.hash {
             self.faults.push(ChainFault { seq: link.seq, problem: "its content was edited".to_owned() });
         }
         self.next_seq = link.seq + 1;

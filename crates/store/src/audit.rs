@@ -40,11 +40,10 @@ pub(crate) async fn append_all(tx: &mut Tx, scope: TenantScope, events: &[(Times
     let key = tx.shared().keys.audit_key(scope.tenant());
     for (at, event) in events {
         // What is chained is what is stored: it was redacted on the way.
-        let link = key.chain(last + 1, *at, (*event).clone(), &prev_hash);
-        // Serialising strings and a JSON value cannot fail; an empty body would not fit its hash.
-        let body = serde_json::to_string(&link.event).unwrap_or_default();
-        tx.execute(&INSERT, args![scope, link.seq, *at, body, prev_hash.as_str(), link.hash.as_str()]).await?;
-        (last, prev_hash) = (link.seq, link.hash);
+        let seq = last + 1;
+        let (body, hash) = key.chain_text(seq, *at, (*event).clone(), &prev_hash);
+        tx.execute(&INSERT, args![scope, seq, *at, body, prev_hash.as_str(), hash.as_str()]).await?;
+        (last, prev_hash) = (seq, hash);
     }
     tx.execute(&HEAD_MOVE, args![scope, last, prev_hash.as_str()]).await.map(|_| ())
 }

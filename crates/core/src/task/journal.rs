@@ -11,6 +11,7 @@ use super::wait::Wait;
 use crate::error::ErrorCode;
 use crate::money::Usage;
 use crate::plan::{PlanPatch, StepId, StepSpec};
+use crate::policy::redact;
 use crate::record::ArtifactLink;
 use crate::time::{Millis, Timestamp};
 
@@ -88,6 +89,14 @@ pub struct StepError {
     pub message: String,
     /// Whether another try may help.
     pub retryable: bool,
+}
+
+impl StepError {
+    /// The error as it leaves the server: without secrets and personal data.
+    #[must_use]
+    pub fn redacted(self) -> Self {
+        Self { message: redact::redacted(self.message), ..self }
+    }
 }
 
 /// A step's terminal outcome.

@@ -240,9 +240,9 @@ impl Run {
             Ok(returned) => {
                 *effectful -= usize::from(is_effectful(&returned.call));
                 let now = self.now();
-                let spent = (returned.duration, returned.cost);
-                let mut draft = tool_step::conclude(self, &returned.call, returned.result, spent, now);
-                draft.may_wait = is_unseen(&returned.call);
+                let may_wait = is_unseen(&returned.call);
+                let mut draft = tool_step::conclude(self, returned, now);
+                draft.may_wait = may_wait;
                 self.settle(draft, in_flight).await
             }
             Err(NotBegun::Stop(stop)) => Err(stop),

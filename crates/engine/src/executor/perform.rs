@@ -17,6 +17,8 @@ use crate::tools::admit::{NotAdmitted, admit, settle};
 /// How a call ended.
 pub(super) struct Returned {
     pub(super) call: Box<Call>,
+    /// Whether the call was made at all.
+    pub(super) made: bool,
     pub(super) result: Result<ToolOutcome, ToolFailure>,
     pub(super) duration: Millis,
     /// What the call itself cost, besides what it asked of models.
@@ -26,7 +28,7 @@ pub(super) struct Returned {
 impl Returned {
     /// A call that was not made.
     fn unmade(call: Box<Call>, failure: ToolFailure) -> Self {
-        Self { call, result: Err(failure), duration: Millis(0), cost: NanoUsd(0) }
+        Self { call, made: false, result: Err(failure), duration: Millis(0), cost: NanoUsd(0) }
     }
 }
 
@@ -117,7 +119,7 @@ pub(super) async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) ->
         (Target::Tool(prepared), Some(held)) => settle(&inner, &held, prepared, &call.context, &result, duration),
         (Target::Tool(_) | Target::Handler(..), _) => NanoUsd(0),
     };
-    Ok(Returned { call, result, duration, cost })
+    Ok(Returned { call, made: true, result, duration, cost })
 }
 
 /// The generation is the last part of the key.

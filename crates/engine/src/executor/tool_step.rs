@@ -2,7 +2,7 @@
 
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::ErrorCode;
-use kybern_core::money::{NanoUsd, Usage};
+use kybern_core::money::Usage;
 use kybern_core::plan::StepKind;
 use kybern_core::task::{Effect, EffectClass, JournalEntry, Opening, StepError, StepOutcome, StepStatus, WaitKind};
 use kybern_core::time::{Millis, Timestamp};
@@ -10,6 +10,7 @@ use kybern_core::tool::{Review, ToolFailure, ToolOutcome};
 use serde_json::{Map, Value, json};
 
 use super::node::{Node, NodeState};
+use super::perform::Returned;
 use super::run::Run;
 use super::step::{
     Begun, Call, Draft, RowDraft, Target, fail, failed_row, failure, render_object, retry_policy, unrenderable,
@@ -80,10 +81,14 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
 fn refused(run: &Run, index: usize, tool: &str, refusal: &Refusal) -> Draft {
     let mut draft = fail(run, index, failure(refusal.code(), refusal.to_string()));
     if refusal.is_denial() {
-        let detail = json!({"tool": tool, "stepId": run.walk.node(index).id, "code": refusal.code()});
-        draft.audit.push(AuditEvent::by_executor("tool.deny", format!("task:{}", run.task.id), detail));
+        draft.audit.push(denial(run, index, tool, refusal.code()));
     }
     draft
+}
+
+fn denial(run: &Run, index: usize, tool: &str, code: ErrorCode) -> AuditEvent {
+    let detail = json!({"tool": tool, "stepId": run.walk.node(index).id, "code": code});
+    AuditEvent::by_executor("tool.deny", format!("task:{}", run.task.id), detail)
 }
 
 /// Leaves a step until there is a place under its rates.
@@ -142,16 +147,12 @@ pub(super) fn left_open(run: &Run, index: usize, now: Timestamp) -> Option<Draft
 }
 
 /// What the end of a call becomes.
-pub(super) fn conclude(
-    run: &Run,
-    call: &Call,
-    result: Result<ToolOutcome, ToolFailure>,
-    (duration, cost): (Millis, NanoUsd),
-    now: Timestamp,
-) -> Draft {
+pub(super) fn conclude(run: &Run, returned: Returned, now: Timestamp) -> Draft {
+    let Returned { call, made, result, duration, cost } = returned;
+    let denied = result.as_ref().err().filter(|_| !made).map(|failure| failure.code);
     let mut draft = match result {
-        Ok(outcome) => succeeded(run, call, outcome, now),
-        Err(error) => failed(run, call, error, now),
+        Ok(outcome) => succeeded(run, &call, outcome, now),
+        Err(error) => failed(run, &call, error, now),
     };
     let paid = Usage { cost_nanos: cost, ..Usage::default() };
     draft.usage = draft.usage.plus(paid);
@@ -162,7 +163,13 @@ pub(super) fn conclude(
         }
     }
     draft.redo = Some(call.index);
-    draft.audit.extend(act(run, call, &draft, duration));
+    match (&call.target, denied) {
+        (Target::Tool(prepared), Some(code @ ErrorCode::BudgetExceeded)) => {
+            draft.audit.push(denial(run, call.index, &prepared.spec().key, code));
+        }
+        (_, Some(_)) => {}
+        (_, None) => draft.audit.extend(act(run, &call, &draft, duration)),
+    }
     draft
 }
 

@@ -93,6 +93,12 @@ impl Walk {
                 node.child = None;
             }
         }
+        // The questions of a task that has ended are withdrawn, also those that it was given up with: it asks again.
+        for node in &mut self.nodes {
+            if matches!(&node.state, NodeState::Waiting(wait) if wait.kind.is_person()) {
+                node.state = NodeState::Pending;
+            }
+        }
         for phase in self.phases.values_mut() {
             if phase.outcome.as_ref().is_some_and(|outcome| outcome.status == StepStatus::Failed) {
                 phase.outcome = None;

@@ -127,7 +127,7 @@ impl Run {
         };
         // Whoever gives up while it is being written gives it back: the store keeps the order of a tenant's writes.
         self.held = Some(Held { id, estimate, model: candidate.key(), asked: false, refused: Vec::new() });
-        let reserved = self.inner.ledger.reserve(self.caller.scope, &new).await;
+        let reserved = self.inner.ledger.reserve(self.caller.scope, new).await;
         reserved.map_err(|why| {
             let error = match why {
                 ReserveRefused::Short(short) => Error::from(*short),

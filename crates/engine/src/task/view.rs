@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use kybern_core::id::{TaskId, UserId};
 use kybern_core::money::{NanoUsd, Usage};
-use kybern_core::policy::redact;
 use kybern_core::task::{Channel, StepError, Task, TaskStatus, Wait};
 use kybern_core::time::Timestamp;
 use serde::Serialize;
@@ -65,7 +64,7 @@ impl TaskView {
         let (selected_plan, selected_plan_version) = task.plan.clone().unzip();
         let (parent_task_id, parent_step_id) = task.parent.clone().unzip();
         // State, result and waits are what is worked on and decided about; an error only says why, in foreign words too.
-        let error = task.error.map(|error| StepError { message: redact::redacted(error.message), ..error });
+        let error = task.error.map(StepError::redacted);
         Self {
             id: task.id,
             status: task.status,

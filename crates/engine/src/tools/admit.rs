@@ -144,7 +144,7 @@ async fn reserve(
     let ledger = Arc::clone(&inner.models.inner.ledger);
     // Whoever gives up while it is being written, and whoever never hears the answer, gives it back.
     let held = Held { id, most, scope: context.scope, ledger, is_on_its_way: false };
-    match held.ledger.reserve(context.scope, &new).await {
+    match held.ledger.reserve(context.scope, new).await {
         Ok(()) => Ok(held),
         Err(ReserveRefused::Short(short)) => Err(Error::from(*short)),
         Err(ReserveRefused::Rate(exceeded)) => Err(exceeded.error(&prepared.spec().key, now)),

@@ -19,12 +19,12 @@ use crate::outside::pause;
 use crate::world::{World, plan, step};
 
 impl Live<'_> {
-    async fn decide(&self, id: ApprovalId, word: Word, note: Option<&str>) -> Result<ApprovalView, Error> {
+    pub(crate) async fn decide(&self, id: ApprovalId, word: Word, note: Option<&str>) -> Result<ApprovalView, Error> {
         let decision = ApprovalDecision { word, note: note.map(str::to_owned), resolution: None };
         self.engine.decide(&self.world.actor, id, decision).await
     }
 
-    async fn inbox(&self, status: Option<ApprovalStatus>) -> Vec<ApprovalView> {
+    pub(crate) async fn inbox(&self, status: Option<ApprovalStatus>) -> Vec<ApprovalView> {
         let filter = ApprovalFilter { status, task: None };
         self.engine.approvals(self.world.scope(), filter, None, 200).await.unwrap().items
     }

@@ -481,6 +481,20 @@ fn settlements_outlast_a_store_that_cannot_take_them_for_a_moment() {
 }
 
 #[test]
+fn a_budget_is_not_called_exhausted_before_what_has_ended_is_settled() {
+    let model = Arc::new(ScriptedModel::new("one", |_, _| Scripted::text("four", 12, 3)));
+    World::with([]).asking(vec![provider(&model, vec![spec("small", 50, PRICES)])]).run(async |live| {
+        // Room for what one call may take at most, and for what many take in the end.
+        let limits = Limits { tokens: Some(Tokens(6_000)), ..Limits::default() };
+        let budget = live.limit(limits).await;
+        for _ in 0..20 {
+            live.engine.models().complete(&live.caller(), ask("small")).await.unwrap();
+        }
+        assert_eq!(live.settled(&budget).await, Amount::new(NanoUsd(20 * 18), Tokens(20 * 15), 20));
+    });
+}
+
+#[test]
 fn a_reservation_of_which_nobody_knows_whether_it_was_written_is_given_back() {
     let model = Arc::new(ScriptedModel::new("one", |_, _| Scripted::text("four", 12, 3)));
     World::with([]).asking(vec![provider(&model, vec![spec("small", 50, PRICES)])]).run(async |live| {

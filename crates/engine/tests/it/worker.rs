@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures::executor::block_on;
+use kybern_core::approval::{ApprovalStatus, Word};
 use kybern_core::error::ErrorCode;
 use kybern_core::id::{TaskId, TenantId};
 use kybern_core::ports::{Clock as _, TaskStore as _};
@@ -64,6 +65,27 @@ fn a_task_whose_tool_always_panics_is_given_up_with_a_reason() {
         assert!(error.message.starts_with("given up: 3 workers in a row"), "{}", error.message);
         assert_eq!((tool.count(), live.engine.running()), (3, 0));
         let id = live.begin(plan(json!([step("b", "core.noop", json!({}))])), json!({})).await;
+        assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
+    });
+}
+
+#[test]
+fn a_task_that_was_given_up_while_it_asked_asks_again_when_it_is_tried_again() {
+    let armed = Arc::new(AtomicBool::new(true));
+    let tool = explosive(&armed);
+    World::with([tool]).set(|settings| settings.max_recoveries = 2).run(async |live| {
+        let ask = step("ask", "core.ask", json!({"title": "t", "fields": {}}));
+        let fall = step("fall", "t.explode", json!({}));
+        let both = json!([{"id": "p", "kind": "parallel", "branches": [[ask], [fall]]}]);
+        let id = live.begin(plan(both), json!({})).await;
+        assert_eq!(live.proven(id).await.status, TaskStatus::Failed);
+        assert_eq!(live.inbox(Some(ApprovalStatus::Pending)).await, []);
+        armed.store(false, Ordering::SeqCst);
+        live.engine.retry(&live.world.actor, id).await.unwrap();
+        assert_eq!(live.rest(id).await.status, TaskStatus::NeedsReview);
+        let open = live.inbox(Some(ApprovalStatus::Pending)).await;
+        assert_eq!((open.len(), open[0].approval.task), (1, id));
+        live.decide(open[0].approval.asked.id, Word::Approve(None), None).await.unwrap();
         assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
     });
 }

@@ -11,6 +11,8 @@ mod clients;
 #[cfg(test)]
 mod edges;
 #[cfg(test)]
+mod failing;
+#[cfg(test)]
 mod faults;
 #[cfg(test)]
 mod hostile;

@@ -4,7 +4,7 @@ use kybern_core::id::{OutboxId, TaskId};
 use kybern_core::money::Usage;
 use kybern_core::outbox::{NewOutbox, OutboxChannel};
 use kybern_core::plan::StepId;
-use kybern_core::task::{Committed, Ending, Signal, TaskChange, TaskStatus};
+use kybern_core::task::{Committed, Ending, Signal, StepError, TaskChange, TaskStatus};
 use serde_json::{Value, json};
 
 use super::commit::Prepared;
@@ -143,7 +143,7 @@ async fn tell(tx: &mut Tx, prepared: &Prepared, end: &Ending, news: News) -> Res
             "status": end.status,
             "intent": news.intent,
             "result": announced,
-            "error": end.error,
+            "error": end.error.clone().map(StepError::redacted),
             "completedAt": prepared.commit.at,
         });
         announce(tx, prepared, data).await?;

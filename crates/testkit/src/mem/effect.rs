@@ -6,7 +6,7 @@ use kybern_core::id::{OutboxId, TaskId, TenantId};
 use kybern_core::job::{NewJob, limits};
 use kybern_core::outbox::{NewOutbox, OutboxChannel, OutboxMessage, OutboxStatus};
 use kybern_core::record::{Expect, PutRecord, Record, StoredLink, merge};
-use kybern_core::task::{CommitRefused, Effect, Task};
+use kybern_core::task::{CommitRefused, Effect, StepError, Task};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use serde_json::{Map, json};
@@ -147,7 +147,7 @@ impl State {
                 "status": task.status,
                 "intent": task.intent,
                 "result": task.result,
-                "error": task.error,
+                "error": task.error.clone().map(StepError::redacted),
             });
             let message = NewOutbox {
                 id: self.mint(OutboxId::from_uuid),
