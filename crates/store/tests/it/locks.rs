@@ -123,6 +123,40 @@ async fn what_others_settle_while_a_call_waits_for_its_turn_is_counted() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_limit_that_another_process_lowers_while_a_call_waits_holds_for_that_call() {
+    let Some(server) = support::server() else { return };
+    let database = Database::create(&server).await;
+    let stores = three(&database).await;
+    let ids = work::ids(55);
+    tenant(&stores[0], &ids).await;
+    let budget = limit(&stores[0], &ids, BudgetSubject::Tenant, cost(105)).await;
+    let mut other = database.connect().await;
+    let mut acting = other.begin().await.unwrap();
+    sqlx::query("SELECT seq FROM audit_head WHERE tenant_id = $1 FOR UPDATE")
+        .bind(work::home().tenant().as_uuid())
+        .execute(&mut *acting)
+        .await
+        .unwrap();
+    let new = NewReservation { estimate: Amount::new(NanoUsd(100), Tokens(1), 1), ..reservation(&ids, None, None) };
+    let reserving = stores[0].reserve(work::home(), &new);
+    let lowers = async {
+        let mut looking = database.connect().await;
+        while number(&mut looking, HELD).await == 0 {
+            tokio::task::yield_now().await;
+        }
+        sqlx::query("UPDATE budget SET limit_cost = 60 WHERE id = $1")
+            .bind(budget.id.as_uuid())
+            .execute(&mut *acting)
+            .await
+            .unwrap();
+        acting.commit().await.unwrap();
+    };
+    let (refused, ()) = tokio::join!(reserving, lowers);
+    let Err(ReserveRefused::Short(short)) = refused else { panic!("{refused:?}") };
+    assert_eq!((short.limit, short.asked), (60, 100));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_standing_that_is_read_during_settlements_shows_neither_less_nor_more() {
     let Some(server) = support::server() else { return };
     let database = Database::create(&server).await;
@@ -179,7 +213,7 @@ async fn tenants_users_and_trees_that_cross_never_wait_for_each_other_in_a_circl
                     let user = users[usize::try_from(chance.below(3)).unwrap()];
                     reservation(&ids, user, trees[usize::try_from(chance.below(3)).unwrap()])
                 };
-                (n % 3, chance.below(8), new(), new())
+                (n % 3, chance.below(10), new(), new())
             })
             .collect();
         join_all(plans.iter().map(async |(at, what, first, then)| {
@@ -188,6 +222,13 @@ async fn tenants_users_and_trees_that_cross_never_wait_for_each_other_in_a_circl
             match what {
                 0 => drop(store.release(work::home(), first.id).await.unwrap()),
                 1 => store.put_budget(work::home(), budget, work::event("budget.set")).await.unwrap(),
+                // Places under several rates, in whatever order they are named.
+                4 | 5 => {
+                    let rule = |key: &str| RateRule { key: key.to_owned(), most: 100_000, window: Millis(60_000) };
+                    let mut rules = ["a", "b", "c"].map(rule);
+                    rules.rotate_left(at + usize::from(*what == 5));
+                    store.take_rate(work::home(), &rules, work::NOW).await.unwrap();
+                }
                 2 => store.append_audit(work::home(), work::NOW, work::event("test")).await.unwrap(),
                 3 => drop(store.settle_and_reserve(work::home(), [settlement(first)].into(), [].into()).await.unwrap()),
                 _ => {

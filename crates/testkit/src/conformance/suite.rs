@@ -231,6 +231,7 @@ macro_rules! conformance_suite {
             }
             webhooks {
                 an_end_is_told_to_who_subscribed,
+                an_error_is_told_without_what_is_secret,
                 every_kind_of_end_and_a_review_has_its_event,
                 webhooks_are_listed_and_removed,
             }

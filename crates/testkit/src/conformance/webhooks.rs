@@ -4,7 +4,7 @@ use kybern_core::error::ErrorCode;
 use kybern_core::id::WebhookId;
 use kybern_core::identity::OutboundWebhook;
 use kybern_core::outbox::{OutboxChannel, OutboxMessage, OutboxStatus};
-use kybern_core::task::{TaskStatus, WorkerId};
+use kybern_core::task::{Ending, StepError, TaskChange, TaskStatus, WorkerId};
 use serde_json::json;
 
 use super::fixture::{LONG, code};
@@ -55,6 +55,19 @@ pub async fn an_end_is_told_to_who_subscribed(h: Harness) {
     let jobs = w.store().claim_jobs(&WorkerId::new("w"), 10, LONG, w.now()).await.unwrap();
     assert_eq!(jobs.iter().filter(|job| job.kind == "outbox.send").count(), 2);
     assert!(told(&w, &other).await.is_empty());
+}
+
+pub async fn an_error_is_told_without_what_is_secret(h: Harness) {
+    let (w, home) = World::new(h).await;
+    subscribe(&w, &home, "all", &[], true).await;
+    let lease = w.leased(&home, "w").await;
+    let message = "ops@example.com was refused with password=hunter22x".to_owned();
+    let error = Some(StepError { code: ErrorCode::Tool, message, retryable: false });
+    let ending = Ending { status: TaskStatus::Failed, result: json!(null), error, current_step: None };
+    w.commit(&lease, w.changes(TaskChange::End(Box::new(ending)))).await;
+    let [message] = told(&w, &home).await.try_into().unwrap();
+    let said = message.message.body["data"]["error"]["message"].as_str().unwrap();
+    assert_eq!(said, "[redacted:email] was refused with password=[redacted:password]");
 }
 
 pub async fn every_kind_of_end_and_a_review_has_its_event(h: Harness) {

@@ -119,7 +119,7 @@ impl<'de> Visitor<'de> for CountVisitor {
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Count, E> {
-        Ok(Count(text.parse().unwrap_or_default()))
+        Ok(Count(text.parse::<u64>().unwrap_or_default().min(MOST)))
     }
 }
 
@@ -141,6 +141,13 @@ mod tests {
             assert_eq!(&*serde_json::from_str::<Text<'_>>(odd).unwrap(), "", "{odd}");
         }
         assert_eq!(&*serde_json::from_str::<Text<'_>>("7").unwrap(), "7");
+    }
+
+    #[test]
+    fn counts_that_nobody_can_have_used_stay_small_enough_to_be_added_up() {
+        for json in ["18446744073709551615", "9223372036854775807", "1e300", "\"18446744073709551615\""] {
+            assert_eq!(serde_json::from_str::<Count>(json).unwrap(), Count(MOST), "{json}");
+        }
     }
 
     #[test]
