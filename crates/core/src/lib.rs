@@ -8,6 +8,7 @@ pub mod actor;
 pub mod approval;
 pub mod audit;
 pub mod budget;
+pub mod context;
 pub mod digest;
 pub mod document;
 pub mod error;

@@ -1,0 +1,110 @@
+//! The layers of a prompt, and where texts come from.
+
+use serde::{Deserialize, Serialize};
+
+/// A part of a prompt. The order is that of their strength: what stands in a later one never overrides an earlier one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Layer {
+    /// The server's own rules, which nobody can change.
+    Core,
+    /// The governed prompt of the tenant or the agent, with what the server says about tools, place and time.
+    Prompt,
+    /// What the user wants to be answered like, and what they have told about themselves.
+    Preferences,
+    /// Memories and knowledge that were looked up for this turn.
+    Retrieved,
+    /// What was said before, and what is said now.
+    Conversation,
+}
+
+impl Layer {
+    /// Every layer, the strongest first.
+    pub const ALL: [Self; 5] = [Self::Core, Self::Prompt, Self::Preferences, Self::Retrieved, Self::Conversation];
+
+    /// Its name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Core => "core",
+            Self::Prompt => "prompt",
+            Self::Preferences => "preferences",
+            Self::Retrieved => "retrieved",
+            Self::Conversation => "conversation",
+        }
+    }
+}
+
+/// Where a text comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// The server.
+    Core,
+    /// An operator: a prompt that was approved.
+    Operator,
+    /// The user whose turn it is.
+    User,
+    /// Something that was remembered.
+    Memory,
+    /// The result of a tool.
+    Tool,
+    /// A document, a mail, a page of knowledge.
+    Document,
+}
+
+impl Origin {
+    /// Its name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Core => "core",
+            Self::Operator => "operator",
+            Self::User => "user",
+            Self::Memory => "memory",
+            Self::Tool => "tool",
+            Self::Document => "document",
+        }
+    }
+
+    /// Whether the text may instruct. Everything else is fenced, and never grants a permission.
+    #[must_use]
+    pub const fn instructs(self) -> bool {
+        match self {
+            Self::Core | Self::Operator => true,
+            Self::User | Self::Memory | Self::Tool | Self::Document => false,
+        }
+    }
+
+    /// Whether a turn that has read the text acts under taint: somebody else than the user and the operator may have
+    /// written it.
+    #[must_use]
+    pub const fn taints(self) -> bool {
+        match self {
+            Self::Core | Self::Operator | Self::User => false,
+            Self::Memory | Self::Tool | Self::Document => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layers_are_ordered_by_their_strength() {
+        assert!(Layer::ALL.windows(2).all(|pair| pair[0] < pair[1]));
+        let names: Vec<String> = Layer::ALL.iter().map(|layer| serde_json::to_string(layer).unwrap()).collect();
+        assert!(names.iter().zip(Layer::ALL).all(|(json, layer)| *json == format!("\"{}\"", layer.as_str())));
+    }
+
+    #[test]
+    fn only_the_server_and_operators_instruct_and_what_others_wrote_taints() {
+        let all = [Origin::Core, Origin::Operator, Origin::User, Origin::Memory, Origin::Tool, Origin::Document];
+        assert_eq!(all.map(Origin::instructs), [true, true, false, false, false, false]);
+        assert_eq!(all.map(Origin::taints), [false, false, false, true, true, true]);
+        for origin in all {
+            assert_eq!(serde_json::to_string(&origin).unwrap(), format!("\"{}\"", origin.as_str()));
+        }
+    }
+}
