@@ -6,6 +6,7 @@
 pub mod approval;
 mod audit;
 pub mod budget;
+pub mod context;
 pub mod events;
 pub mod executor;
 pub mod identity;

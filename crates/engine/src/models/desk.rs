@@ -17,11 +17,11 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use super::call::{Answered, Ask, Caller};
-use super::fence;
 use super::prompt::{Prompt, TOOL_CORRECTION};
 use super::route::Route;
 use super::service::ModelService;
 use crate::budget::tree::tree_of;
+use crate::context::fence;
 
 /// For whom a step asks.
 #[derive(Clone, Copy, Debug)]

@@ -17,6 +17,11 @@ macro_rules! prompt {
     };
 }
 
+/// The rules above everything that follows.
+pub(crate) const CORE: Prompt = prompt!("core");
+/// How tools are used.
+pub(crate) const TOOL_RULES: Prompt = prompt!("tool_rules");
+
 /// A decision by a schema.
 pub(crate) const DECISION: Prompt = prompt!("decision");
 /// What is said when a decision does not fit.

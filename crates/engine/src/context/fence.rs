@@ -5,7 +5,7 @@ const MARK: usize = 32;
 
 /// Each text with its label between `<data …>` and `</data …>`. The mark follows from all of them, so the same texts
 /// make the same prompt, and nobody who wrote one of them can close it early.
-pub(super) fn fenced(material: &[(&'static str, String)]) -> String {
+pub(crate) fn fenced(material: &[(&'static str, String)]) -> String {
     let mut hasher = blake3::Hasher::new();
     for (label, text) in material {
         hasher.update(label.as_bytes()).update(&[0]).update(blake3::hash(text.as_bytes()).as_bytes());

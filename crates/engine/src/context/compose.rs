@@ -1,0 +1,199 @@
+//! Five layers become the messages of a request.
+
+use kybern_core::context::{
+    Found, Layer, Origin, Section, SectionKind, Shares, Spoken, WindowLimits, fitting, ranked, window,
+};
+use kybern_core::digest::DigestKey;
+use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::model::{ModelMessage, Part, Role};
+use kybern_core::money::Tokens;
+use serde::Serialize;
+
+use super::fence::fenced;
+use crate::models::prompt::{CORE, TOOL_RULES};
+
+/// Between two sections of a layer.
+const BREAK: &str = "\n\n---\n\n";
+
+/// Everything that a turn could be told.
+#[derive(Clone, Debug)]
+pub struct Material {
+    /// The governed prompt, and what stands beside it.
+    pub sections: Vec<Section>,
+    /// What was remembered of the user and of what they talk about.
+    pub memories: Vec<Found>,
+    /// What was found in documents.
+    pub knowledge: Vec<Found>,
+    /// What was said, the message that is asked now at the end.
+    pub conversation: Vec<Spoken>,
+    /// How much of it is shown at most; its share of the window limits it too.
+    pub limits: WindowLimits,
+    /// Whether the model is given tools.
+    pub tools: bool,
+}
+
+/// What a layer took.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LayerUse {
+    /// Which.
+    pub layer: Layer,
+    /// About how many tokens.
+    pub tokens: Tokens,
+    /// A digest of its messages under the tenant's key: two calls with the same one were told the same.
+    pub hash: Option<String>,
+}
+
+/// What found no place.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LeftOut {
+    /// Sections, in their order.
+    pub sections: Vec<SectionKind>,
+    /// How many memories.
+    pub memories: usize,
+    /// How many pieces of knowledge.
+    pub knowledge: usize,
+    /// How many messages of the conversation.
+    pub messages: usize,
+}
+
+/// A prompt.
+#[derive(Clone, Debug)]
+pub struct Composed {
+    /// What is sent, in order.
+    pub messages: Vec<ModelMessage>,
+    /// What each layer took, the strongest first; a layer that says nothing is not there.
+    pub layers: Vec<LayerUse>,
+    /// What found no place.
+    pub left_out: LeftOut,
+    /// Whether somebody else than the user and the operators may have written some of it.
+    pub tainted: bool,
+}
+
+/// A prompt that grows by layers.
+struct Draft<'a> {
+    count: &'a dyn Fn(&str) -> Tokens,
+    key: &'a DigestKey,
+    messages: Vec<ModelMessage>,
+    layers: Vec<LayerUse>,
+}
+
+impl Draft<'_> {
+    fn add(&mut self, layer: Layer, tokens: Tokens, messages: Vec<ModelMessage>) {
+        if messages.is_empty() {
+            return;
+        }
+        self.layers.push(LayerUse { layer, tokens, hash: self.key.digest(&messages) });
+        self.messages.extend(messages);
+    }
+
+    /// Adds a layer of texts; answers how many tokens they take.
+    fn add_texts(&mut self, layer: Layer, role: Role, texts: Vec<String>) -> Tokens {
+        let texts: Vec<String> = texts.into_iter().filter(|text| !text.is_empty()).collect();
+        let tokens = Tokens(texts.iter().map(|text| (self.count)(text).0).sum());
+        let messages = texts.into_iter().map(|text| ModelMessage::text(role, text)).collect();
+        self.add(layer, tokens, messages);
+        tokens
+    }
+}
+
+/// Writes a prompt. `count` says about how many tokens a text takes, `key` makes the digests.
+///
+/// # Errors
+/// `UNPROCESSABLE` when the governed prompt alone, or the message that is asked now, does not fit into its share of the
+/// window: neither is cut, because half an instruction is another one.
+pub fn compose(
+    material: Material,
+    shares: &Shares,
+    key: &DigestKey,
+    count: &dyn Fn(&str) -> Tokens,
+) -> Result<Composed> {
+    let Material { sections, memories, knowledge, conversation, limits, tools } = material;
+    let mut left_out = LeftOut::default();
+    let mut draft = Draft { count, key, messages: Vec::new(), layers: Vec::new() };
+    let mut used = draft.add_texts(Layer::Core, Role::System, vec![CORE.text.to_owned()]).0;
+
+    let [mut ours, mut wishes, mut facts] = [Layer::Prompt, Layer::Preferences, Layer::Retrieved]
+        .map(|layer| sections.iter().filter(|section| section.kind.layer() == layer).cloned().collect::<Vec<_>>());
+    let rules = if tools { TOOL_RULES.text } else { "" };
+    let for_rules = count(rules).0;
+    let fits = |sections: &mut Vec<Section>, share: u64, left_out: &mut LeftOut| {
+        let all: Vec<SectionKind> = sections.iter().map(|section| section.kind).collect();
+        *sections = fitting(std::mem::take(sections), Tokens(share));
+        left_out.sections.extend(all.into_iter().filter(|kind| sections.iter().all(|section| section.kind != *kind)));
+    };
+    fits(&mut ours, shares.prompt.0.saturating_sub(for_rules), &mut left_out);
+    let base: u64 = ours.iter().map(|section| section.tokens.0).sum();
+    if base + for_rules > shares.prompt.0 {
+        return Err(too_long("the prompt of the agent", base + for_rules, shares.prompt));
+    }
+    let prompt = ours.iter().map(|section| section.text.as_str()).collect::<Vec<_>>().join(BREAK);
+    used += draft.add_texts(Layer::Prompt, Role::System, vec![prompt, rules.to_owned()]).0;
+
+    // What is handed over as data takes its marks along, and they count.
+    let frame = count(&fenced(&[(Origin::Document.as_str(), String::new())])).0;
+    for section in wishes.iter_mut().chain(&mut facts) {
+        section.tokens = Tokens(count(&section.text).0 + frame);
+    }
+    fits(&mut wishes, shares.preferences.0, &mut left_out);
+    used += draft.add_texts(Layer::Preferences, Role::User, vec![material_of(Origin::User, &wishes)]).0;
+
+    let (all_memories, all_knowledge) = (memories.len(), knowledge.len());
+    let framed = |mut found: Vec<Found>| {
+        found.iter_mut().for_each(|one| one.tokens = Tokens(count(&one.title).0 + count(&one.text).0 + frame));
+        found
+    };
+    let (memories, knowledge) =
+        (ranked(framed(memories), shares.memories), ranked(framed(knowledge), shares.knowledge));
+    (left_out.memories, left_out.knowledge) = (all_memories - memories.len(), all_knowledge - knowledge.len());
+    let taken: u64 = memories.iter().map(|found| found.tokens.0).sum();
+    fits(&mut facts, shares.memories.0.saturating_sub(taken), &mut left_out);
+    let found: Vec<&Found> = memories.iter().chain(&knowledge).collect();
+    let tainted = found.iter().any(|found| found.origin.taints());
+    let looked_up: Vec<(&'static str, String)> = found
+        .into_iter()
+        .map(|found| (found.origin.as_str(), format!("{}\n{}", found.title, found.text)))
+        .chain(facts.iter().map(|section| (Origin::Core.as_str(), section.text.clone())))
+        .collect();
+    let looked_up = if looked_up.is_empty() { String::new() } else { fenced(&looked_up) };
+    used += draft.add_texts(Layer::Retrieved, Role::User, vec![looked_up]).0;
+
+    // What the other layers leave is the conversation's.
+    let left = shares.prompt_total().0.saturating_sub(used);
+    let limits = WindowLimits { tokens: limits.tokens.min(Tokens(left)), ..limits };
+    let shown = window(&conversation, &limits);
+    left_out.messages = conversation.len() - shown.len();
+    let spoken: Vec<&Spoken> = shown.iter().filter_map(|place| conversation.get(*place)).collect();
+    let tokens = spoken.iter().map(|spoken| spoken.tokens.0).sum();
+    if tokens > left {
+        return Err(too_long("the message", tokens, Tokens(left)));
+    }
+    let tainted = tainted || spoken.iter().any(|spoken| holds_results(&spoken.message));
+    draft.add(Layer::Conversation, Tokens(tokens), spoken.iter().map(|spoken| spoken.message.clone()).collect());
+    let Draft { messages, layers, .. } = draft;
+    Ok(Composed { messages, layers, left_out, tainted })
+}
+
+fn material_of(origin: Origin, sections: &[Section]) -> String {
+    if sections.is_empty() {
+        return String::new();
+    }
+    let material: Vec<_> = sections.iter().map(|section| (origin.as_str(), section.text.clone())).collect();
+    fenced(&material)
+}
+
+fn holds_results(message: &ModelMessage) -> bool {
+    message.parts.iter().any(|part| matches!(part, Part::ToolAnswer(_)))
+}
+
+fn too_long(what: &str, tokens: u64, share: Tokens) -> Error {
+    let message = format!(
+        "{what} takes about {tokens} tokens, and {} are there for it: shorten it, or use a model with a larger window",
+        share.0
+    );
+    Error::new(ErrorCode::Unprocessable, message)
+}
+
+#[cfg(test)]
+mod tests;
