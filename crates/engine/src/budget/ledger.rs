@@ -211,37 +211,27 @@ impl Ledger {
         most: usize,
     ) -> Vec<Result<(), ReserveRefused>> {
         let riding = self.riding(scope, most);
-        let mut answers = match self.judge(riding, Arc::clone(&new)).await {
-            Ok(answers) => answers,
-            Err((error, true)) if new.len() == 1 => vec![Err(error.into())],
-            // What rode along, or another call, may be what could not be written: each is judged by itself.
-            Err(_) => join_all(new.iter().map(|new| self.store.reserve(scope, new))).await,
-        };
+        let mut answers = self.judge(riding, &new).await;
         if answers.iter().any(is_short) && self.may_give_back(scope.tenant()) {
             let (again, places): (Vec<_>, Vec<_>) =
                 new.iter().cloned().zip(&mut answers).filter(|(_, answer)| is_short(answer)).unzip();
-            // When that fails they stay short.
-            if let Ok(judged) = self.judge(self.riding(scope, usize::MAX), again.into()).await {
-                places.into_iter().zip(judged).for_each(|(place, answer)| *place = answer);
-            }
+            let judged = self.judge(self.riding(scope, usize::MAX), &again.into()).await;
+            places.into_iter().zip(judged).for_each(|(place, answer)| *place = answer);
         }
         answers
     }
 
-    /// Settles and reserves; the error says whether nothing rode along.
-    async fn judge(
-        &self,
-        mut riding: Riding<'_>,
-        new: Arc<[NewReservation]>,
-    ) -> Result<Vec<Result<(), ReserveRefused>>, (Error, bool)> {
+    /// Settles and reserves; the answers in order. What rode along, or another call, may be what could not be written,
+    /// and whether it was written nobody knows: then each is asked for once more by itself, under its own id.
+    async fn judge(&self, mut riding: Riding<'_>, new: &Arc<[NewReservation]>) -> Vec<Result<(), ReserveRefused>> {
+        let scope = riding.scope;
         let settled = Arc::clone(&riding.settled);
-        match self.store.settle_and_reserve(riding.scope, settled, new).await {
-            Ok(answers) => {
-                riding.written = true;
-                Ok(answers.into_iter().map(|answer| answer.map_err(ReserveRefused::Short)).collect())
-            }
-            Err(error) => Err((error, riding.settled.is_empty())),
+        if let Ok(answers) = self.store.settle_and_reserve(scope, settled, Arc::clone(new)).await {
+            riding.written = true;
+            return answers.into_iter().map(|answer| answer.map_err(ReserveRefused::Short)).collect();
         }
+        drop(riding);
+        join_all(new.iter().map(|new| self.store.reserve(scope, new))).await
     }
 
     /// Settlements that ride along now, so many at most.

@@ -553,6 +553,8 @@ fn calls_that_come_together_are_reserved_together_and_judged_one_by_one() {
     let model = Arc::new(ScriptedModel::new("one", |_, _| Scripted::text("four", 12, 3)));
     World::with([]).asking(vec![provider(&model, vec![spec("small", 50, PRICES)])]).run(async |live| {
         let budget = live.limit(Limits { calls: Some(7), ..Limits::default() }).await;
+        // The store takes a moment, as every store does.
+        live.world.ails(Some(("reserve", Fault::Yield)));
         let before = live.world.calls();
         let (models, caller) = (live.engine.models(), live.caller());
         let answers = futures::future::join_all((0..10).map(|_| models.complete(&caller, ask("small")))).await;

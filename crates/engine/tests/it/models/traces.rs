@@ -66,7 +66,7 @@ fn calls_that_were_all_refused_are_counted_and_audited_and_cost_nothing() {
 }
 
 #[test]
-fn a_refused_call_costs_the_store_no_write_of_its_own() {
+fn a_refused_call_waits_for_nothing_but_its_reservation() {
     let model = Arc::new(ScriptedModel::new("one", |n, _| match n {
         0 => Scripted::text("x", 1, 1),
         _ => Scripted::fail(ModelFailureKind::Key),
@@ -79,7 +79,7 @@ fn a_refused_call_costs_the_store_no_write_of_its_own() {
         for _ in 0..5 {
             live.engine.models().complete(&live.caller(), ask("small")).await.unwrap_err();
         }
-        assert_eq!(live.world.store.calls() - before, 5, "each trace rides with the next reservation");
+        assert_eq!(live.world.store.calls() - before, 5, "their traces leave together afterwards");
         live.settled(&budget).await;
         assert_eq!(live.calls().await.len(), 6);
     });
@@ -92,15 +92,21 @@ fn a_reservation_whose_answer_is_lost_is_neither_refused_nor_made_twice() {
         // Room for one reservation at a time.
         let budget = live.limit(Limits { cost: Some(NanoUsd(400)), ..Limits::default() }).await;
         live.engine.models().complete(&live.caller(), ask("small")).await.unwrap();
-        // The settlement of the first call rides along with what is written, and of which nobody hears.
-        live.world.doom(1, Fault::AnswerLost);
+        // The first look finds no room. The settlement of the first call rides along with the second, which is written,
+        // and of which nobody hears.
+        live.world.doom(2, Fault::AnswerLost);
         live.engine.models().complete(&live.caller(), ask("small")).await.unwrap();
         let used = live.settled(&budget).await;
         assert_eq!((used.cost(), used.calls(), model.count()), (NanoUsd(40), 2, 2));
-        // With nothing that rides along the caller is told that the store failed, and nothing stays reserved.
+        // Nothing rides along: it is asked for again under the same id, and is there.
         live.world.doom(1, Fault::AnswerLost);
+        live.engine.models().complete(&live.caller(), ask("small")).await.unwrap();
+        assert_eq!((live.settled(&budget).await.calls(), model.count()), (3, 3));
+        // Of a store that stays away the caller is told, and nothing stays reserved.
+        live.world.ails(Some(("reserve", Fault::AnswerLost)));
         let refused = live.engine.models().complete(&live.caller(), ask("small")).await.unwrap_err();
         assert_eq!(refused.code(), ErrorCode::Unavailable, "{refused}");
-        assert_eq!((live.settled(&budget).await.calls(), model.count()), (2, 2));
+        live.world.ails(None);
+        assert_eq!((live.settled(&budget).await.calls(), model.count()), (3, 3));
     });
 }
