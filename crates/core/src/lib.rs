@@ -5,6 +5,7 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 pub mod actor;
+pub mod agent;
 pub mod approval;
 pub mod audit;
 pub mod budget;

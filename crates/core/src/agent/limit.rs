@@ -1,0 +1,147 @@
+//! How much a turn may take, and why it ended.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::money::{NanoUsd, Tokens};
+use crate::time::Millis;
+
+/// Why a turn ended.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TurnFinish {
+    /// The model has answered, and wanted nothing more.
+    Complete,
+    /// The model wants calls that whoever asked makes themselves.
+    ToolUse,
+    /// A reply was cut at its limit, or the turn has used all its tokens.
+    MaxTokens,
+    /// The model was asked as often as it may be, and had to answer with what it had.
+    IterationLimit,
+    /// As many calls were made as may be, and the model had to answer with what it had.
+    ToolLimit,
+    /// Its time was over.
+    Timeout,
+    /// The provider's filter, or the model itself, refused.
+    ContentFilter,
+    /// Somebody wanted it to end.
+    Cancelled,
+    /// Something failed; the error beside it says what.
+    Error,
+}
+
+impl TurnFinish {
+    /// Its name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::ToolUse => "tool_use",
+            Self::MaxTokens => "max_tokens",
+            Self::IterationLimit => "iteration_limit",
+            Self::ToolLimit => "tool_limit",
+            Self::Timeout => "timeout",
+            Self::ContentFilter => "content_filter",
+            Self::Cancelled => "cancelled",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// A limit that a turn has reached and after which the model is asked once more, without tools.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cap {
+    /// Of questions to the model.
+    Iterations,
+    /// Of calls.
+    Calls,
+}
+
+impl Cap {
+    /// How a turn ends that had to answer because of it.
+    #[must_use]
+    pub const fn finish(self) -> TurnFinish {
+        match self {
+            Self::Iterations => TurnFinish::IterationLimit,
+            Self::Calls => TurnFinish::ToolLimit,
+        }
+    }
+}
+
+/// How much a turn may take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct TurnLimits {
+    /// How often the model is asked, from 1 to 50; 10 when nobody says. The last time it is given no tools.
+    pub iterations: u32,
+    /// How many calls are made, at most 200; 25 when nobody says.
+    pub calls: u32,
+    /// How many tokens are read and written in all; no limit of its own when nobody says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<Tokens>,
+    /// What it may cost; no limit of its own when nobody says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<NanoUsd>,
+    /// How long it may take while nobody is waited for: 120 s when nobody says.
+    pub time: Millis,
+}
+
+/// The most questions of any turn.
+const MOST_ITERATIONS: u32 = 50;
+/// The most calls of any turn.
+const MOST_CALLS: u32 = 200;
+
+impl Default for TurnLimits {
+    fn default() -> Self {
+        Self { iterations: 10, calls: 25, tokens: None, cost: None, time: Millis::from_secs(120) }
+    }
+}
+
+impl TurnLimits {
+    /// Checks them.
+    ///
+    /// # Errors
+    /// `VALIDATION_ERROR` with the field.
+    pub fn check(self) -> Result<Self> {
+        if !(1..=MOST_ITERATIONS).contains(&self.iterations) {
+            let message = format!("iterations is a number from 1 to {MOST_ITERATIONS}, not {}", self.iterations);
+            return Err(Error::invalid("/iterations", message));
+        }
+        if self.calls > MOST_CALLS {
+            return Err(Error::invalid("/calls", format!("calls is at most {MOST_CALLS}, not {}", self.calls)));
+        }
+        if self.time == Millis(0) {
+            return Err(Error::invalid("/time", "a turn takes at least a millisecond"));
+        }
+        Ok(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_have_ceilings() {
+        let of =
+            |iterations, calls, time| TurnLimits { iterations, calls, time: Millis(time), ..TurnLimits::default() };
+        assert!(of(1, 0, 1).check().is_ok() && of(50, 200, 1).check().is_ok() && TurnLimits::default().check().is_ok());
+        for (limits, field) in [
+            (of(0, 1, 1), "/iterations"),
+            (of(51, 1, 1), "/iterations"),
+            (of(1, 201, 1), "/calls"),
+            (of(1, 1, 0), "/time"),
+        ] {
+            assert_eq!(limits.check().unwrap_err().details()[0].path, field);
+        }
+    }
+
+    #[test]
+    fn reasons_have_the_names_of_the_contract() {
+        for reason in [TurnFinish::Complete, TurnFinish::MaxTokens, TurnFinish::ContentFilter, TurnFinish::ToolUse] {
+            assert_eq!(serde_json::to_string(&reason).unwrap(), format!("\"{}\"", reason.as_str()));
+        }
+        assert_eq!(Cap::Calls.finish().as_str(), "tool_limit");
+        assert_eq!(Cap::Iterations.finish().as_str(), "iteration_limit");
+    }
+}

@@ -1,0 +1,12 @@
+//! Agents: a model that is given tools and works until it has answered.
+//!
+//! One stretch of that work is a [turn](Turn). This module knows what a turn does next and when it ends, and nothing of
+//! who asks the model or makes the calls.
+
+mod batch;
+mod limit;
+mod turn;
+
+pub use batch::{CallKind, batches};
+pub use limit::{Cap, TurnFinish, TurnLimits};
+pub use turn::{Asked, Move, Reply, Turn, Unmade};
