@@ -107,6 +107,10 @@ id_type!(
     WebhookId, "webhook"
 );
 id_type!(
+    /// One version of a governed prompt.
+    PromptId, "prompt"
+);
+id_type!(
     /// A limit of what may be spent.
     BudgetId, "budget"
 );

@@ -1,0 +1,279 @@
+//! Governed prompts: what an agent is told to be, approved by somebody who has not written any of it.
+//!
+//! | status | act | then | who |
+//! |---|---|---|---|
+//! | `draft` | edit | `draft` | whoever may administer |
+//! | `draft` | submit | `review` | whoever may administer |
+//! | `review` | reject, with a note | `draft` | whoever may administer |
+//! | `review` | approve | `approved` | somebody else than its authors; one of them where the operator allows that |
+//! | `approved` | activate | `active`, and the one before it `retired` | whoever may administer |
+//! | `retired` | activate | `active` again | whoever may administer |
+//!
+//! A text that was approved is never edited: a change is another version. One prompt of an agent is active at a time.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::id::{PromptId, UserId};
+use crate::time::Timestamp;
+
+/// The most characters of a prompt: what two thousand tokens, its share of a model's window, can hold at most.
+pub const MAX_PROMPT: usize = 16_000;
+/// The most characters of a note.
+pub const MAX_NOTE: usize = 2_000;
+
+/// How a prompt stands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PromptStatus {
+    /// It is being written.
+    Draft,
+    /// Somebody else is to read it.
+    Review,
+    /// It may be used.
+    Approved,
+    /// It is what the agent is told.
+    Active,
+    /// Another one is.
+    Retired,
+}
+
+impl PromptStatus {
+    /// Its name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Draft => "draft",
+            Self::Review => "review",
+            Self::Approved => "approved",
+            Self::Active => "active",
+            Self::Retired => "retired",
+        }
+    }
+}
+
+/// What is done with a prompt.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum PromptAct {
+    /// Its text is changed.
+    Edit(String),
+    /// It is handed in for review.
+    Submit,
+    /// It goes back to its author.
+    Reject(String),
+    /// It is found good.
+    Approve,
+    /// It becomes what the agent is told.
+    Activate,
+}
+
+impl PromptAct {
+    /// Its name in the audit.
+    #[must_use]
+    pub const fn action(&self) -> &'static str {
+        match self {
+            Self::Edit(_) => "prompt.edit",
+            Self::Submit => "prompt.submit",
+            Self::Reject(_) => "prompt.reject",
+            Self::Approve => "prompt.approve",
+            Self::Activate => "prompt.activate",
+        }
+    }
+
+    const fn verb(&self) -> &'static str {
+        match self {
+            Self::Edit(_) => "edited",
+            Self::Submit => "submitted",
+            Self::Reject(_) => "rejected",
+            Self::Approve => "approved",
+            Self::Activate => "activated",
+        }
+    }
+}
+
+/// A prompt.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Prompt {
+    /// Which.
+    pub id: PromptId,
+    /// The key of the agent that it is for; `None` for all agents of the tenant that have none of their own.
+    pub agent: Option<String>,
+    /// Grows by one with each prompt of the same agent; from 1.
+    pub version: u32,
+    /// What it says.
+    pub text: String,
+    /// How it stands.
+    pub status: PromptStatus,
+    /// Everybody who has written at it, in order.
+    pub authors: Vec<UserId>,
+    /// Who approved it.
+    pub approved_by: Option<UserId>,
+    /// What was said when it was rejected last.
+    pub note: Option<String>,
+    /// When it was begun.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+}
+
+/// The text of a prompt, if it can be one.
+///
+/// # Errors
+/// `VALIDATION_ERROR` for an empty one, and for one that is too long.
+pub fn checked(text: &str) -> Result<String> {
+    let text = text.trim();
+    match text.chars().count() {
+        0 => Err(Error::invalid("/text", "a prompt says something")),
+        1..=MAX_PROMPT => Ok(text.to_owned()),
+        many => Err(Error::invalid("/text", format!("a prompt has at most {MAX_PROMPT} characters, not {many}"))),
+    }
+}
+
+impl Prompt {
+    /// The prompt after an act by `by`. Authors approve their own where `self_approval` says so.
+    ///
+    /// # Errors
+    /// `CONFLICT` for an act that its status does not allow; `PERMISSION_DENIED` for an author who would approve;
+    /// `VALIDATION_ERROR` for a text or a note that cannot be one.
+    pub fn after(self, act: PromptAct, by: UserId, self_approval: bool, at: Timestamp) -> Result<Self> {
+        use PromptStatus::{Active, Approved, Draft, Retired, Review};
+        let wrong = |status: PromptStatus| {
+            let message = format!("a prompt that is {} cannot be {}", status.as_str(), act.verb());
+            Err(Error::new(ErrorCode::Conflict, message))
+        };
+        let updated = |prompt: Self, status| Self { status, updated_at: at, ..prompt };
+        match (self.status, &act) {
+            (Draft, PromptAct::Edit(text)) => {
+                let (text, mut authors) = (checked(text)?, self.authors.clone());
+                if !authors.contains(&by) {
+                    authors.push(by);
+                }
+                Ok(updated(Self { text, authors, ..self }, Draft))
+            }
+            (Draft, PromptAct::Submit) => Ok(updated(self, Review)),
+            (Review, PromptAct::Reject(note)) => {
+                let note = note.trim();
+                if note.is_empty() || note.chars().count() > MAX_NOTE {
+                    let message = format!("say in 1 to {MAX_NOTE} characters why it is rejected");
+                    return Err(Error::invalid("/note", message));
+                }
+                let note = Some(note.to_owned());
+                Ok(updated(Self { note, ..self }, Draft))
+            }
+            (Review, PromptAct::Approve) if self.authors.contains(&by) && !self_approval => {
+                let message = "nobody approves a prompt of their own: ask another administrator, or set \
+                               [governance] self_approval = true";
+                Err(Error::new(ErrorCode::PermissionDenied, message))
+            }
+            (Review, PromptAct::Approve) => Ok(updated(Self { approved_by: Some(by), note: None, ..self }, Approved)),
+            (Approved | Retired, PromptAct::Activate) => Ok(updated(self, Active)),
+            (status @ (Draft | Review | Approved | Active | Retired), _) => wrong(status),
+        }
+    }
+
+    /// The prompt when another one of its agent has become active.
+    #[must_use]
+    pub fn retired(self, at: Timestamp) -> Self {
+        Self { status: PromptStatus::Retired, updated_at: at, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    const AT: Timestamp = Timestamp::from_millis(5);
+
+    fn user(n: u128) -> UserId {
+        UserId::from_uuid(Uuid::from_u128(n))
+    }
+
+    fn prompt(status: PromptStatus) -> Prompt {
+        Prompt {
+            id: PromptId::from_uuid(Uuid::from_u128(9)),
+            agent: None,
+            version: 1,
+            text: "You answer for Acme Freight.".to_owned(),
+            status,
+            authors: vec![user(1)],
+            approved_by: None,
+            note: None,
+            created_at: Timestamp::from_millis(1),
+            updated_at: Timestamp::from_millis(1),
+        }
+    }
+
+    fn acts() -> [PromptAct; 5] {
+        let edit = PromptAct::Edit("You are brief.".to_owned());
+        [edit, PromptAct::Submit, PromptAct::Reject("too long".to_owned()), PromptAct::Approve, PromptAct::Activate]
+    }
+
+    #[test]
+    fn every_status_allows_what_the_table_says_and_nothing_else() {
+        use PromptStatus::{Active, Approved, Draft, Retired, Review};
+        let table = [
+            (Draft, [Some(Draft), Some(Review), None, None, None]),
+            (Review, [None, None, Some(Draft), Some(Approved), None]),
+            (Approved, [None, None, None, None, Some(Active)]),
+            (Active, [None; 5]),
+            (Retired, [None, None, None, None, Some(Active)]),
+        ];
+        for (status, after) in table {
+            for (act, expected) in acts().into_iter().zip(after) {
+                let done = prompt(status).after(act.clone(), user(2), false, AT);
+                assert_eq!(done.as_ref().ok().map(|prompt| prompt.status), expected, "{status:?} {act:?}");
+                match done {
+                    Ok(prompt) => assert_eq!(prompt.updated_at, AT),
+                    Err(error) => assert_eq!(error.code(), ErrorCode::Conflict),
+                }
+            }
+        }
+        assert_eq!(prompt(Active).retired(AT).status, Retired);
+    }
+
+    #[test]
+    fn nobody_approves_their_own_unless_the_operator_allows_it() {
+        let approve = |by, allowed| prompt(PromptStatus::Review).after(PromptAct::Approve, user(by), allowed, AT);
+        assert_eq!(approve(1, false).unwrap_err().code(), ErrorCode::PermissionDenied);
+        assert_eq!(approve(2, false).unwrap().approved_by, Some(user(2)));
+        assert_eq!(approve(1, true).unwrap().approved_by, Some(user(1)));
+    }
+
+    #[test]
+    fn nobody_who_has_written_at_it_can_approve_it_afterwards() {
+        let edited = prompt(PromptStatus::Draft).after(acts()[0].clone(), user(2), false, AT).unwrap();
+        let edited = edited.after(acts()[0].clone(), user(2), false, AT).unwrap();
+        assert_eq!((edited.authors.as_slice(), edited.text.as_str()), (&[user(1), user(2)][..], "You are brief."));
+        let review = edited.after(PromptAct::Submit, user(1), false, AT).unwrap();
+        for author in [1, 2] {
+            assert!(review.clone().after(PromptAct::Approve, user(author), false, AT).is_err());
+        }
+        assert!(review.after(PromptAct::Approve, user(3), false, AT).is_ok());
+    }
+
+    #[test]
+    fn a_rejection_says_why_and_an_approval_forgets_it() {
+        let reject =
+            |note: &str| prompt(PromptStatus::Review).after(PromptAct::Reject(note.to_owned()), user(2), false, AT);
+        for note in ["", "  ", &"x".repeat(MAX_NOTE + 1)] {
+            assert_eq!(reject(note).unwrap_err().details()[0].path, "/note");
+        }
+        let draft = reject(" too long ").unwrap();
+        assert_eq!(draft.note.as_deref(), Some("too long"));
+        let again = draft.after(PromptAct::Submit, user(1), false, AT).unwrap();
+        assert_eq!(again.after(PromptAct::Approve, user(2), false, AT).unwrap().note, None);
+    }
+
+    #[test]
+    fn a_text_is_neither_empty_nor_endless() {
+        assert_eq!(checked("  You answer. \n").unwrap(), "You answer.");
+        for bad in [String::new(), " \n ".to_owned(), "x".repeat(MAX_PROMPT + 1)] {
+            assert_eq!(checked(&bad).unwrap_err().details()[0].path, "/text");
+        }
+        let long = PromptAct::Edit("x".repeat(MAX_PROMPT + 1));
+        assert!(prompt(PromptStatus::Draft).after(long, user(1), false, AT).is_err());
+    }
+}
