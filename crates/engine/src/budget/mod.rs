@@ -1,6 +1,8 @@
 //! The ledger at work: what was left behind, and how budgets and usage are shown and set.
 
+mod leaving;
 pub(crate) mod ledger;
+mod line;
 mod lost;
 mod manage;
 pub(crate) mod tree;

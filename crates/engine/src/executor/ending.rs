@@ -1,6 +1,7 @@
 //! How a task ends: its status, its result, and what never ran.
 
 use kybern_core::error::ErrorCode;
+use kybern_core::policy::redact::redact_text;
 use kybern_core::task::{Ending, JournalEntry, StepError, StepStatus, TaskStatus};
 use serde_json::{Map, Value, json};
 
@@ -41,7 +42,8 @@ pub(super) fn failed(walk: &Walk, error: StepError, step: Option<&str>) -> Endin
         "completed": completed,
         "failedStep": step,
         "failedSteps": walk.failed(),
-        "error": {"code": error.code, "message": error.message},
+        // It leaves with the result, and is held to what holds for errors.
+        "error": {"code": error.code, "message": redact_text(&error.message)},
     });
     Ending { status: TaskStatus::Failed, result, error: Some(error), current_step: step.map(str::to_owned) }
 }

@@ -17,8 +17,8 @@ use crate::tools::admit::{NotAdmitted, admit, settle};
 /// How a call ended.
 pub(super) struct Returned {
     pub(super) call: Box<Call>,
-    /// Whether the call was made at all.
-    pub(super) made: bool,
+    /// Whether the door let the call through.
+    pub(super) admitted: bool,
     pub(super) result: Result<ToolOutcome, ToolFailure>,
     pub(super) duration: Millis,
     /// What the call itself cost, besides what it asked of models.
@@ -27,8 +27,8 @@ pub(super) struct Returned {
 
 impl Returned {
     /// A call that was not made.
-    fn unmade(call: Box<Call>, failure: ToolFailure) -> Self {
-        Self { call, made: false, result: Err(failure), duration: Millis(0), cost: NanoUsd(0) }
+    fn unmade(call: Box<Call>, admitted: bool, failure: ToolFailure) -> Self {
+        Self { call, admitted, result: Err(failure), duration: Millis(0), cost: NanoUsd(0) }
     }
 }
 
@@ -68,7 +68,7 @@ pub(super) async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) ->
         Target::Tool(prepared) => match admit(&inner, prepared, &call.context, call.timeout).await {
             Ok(held) => held,
             Err(NotAdmitted::Later(due, error)) => return Err(NotBegun::Later(call, due, error)),
-            Err(NotAdmitted::Refused(failure)) => return Ok(Returned::unmade(call, failure)),
+            Err(NotAdmitted::Refused(failure)) => return Ok(Returned::unmade(call, false, failure)),
         },
         Target::Handler(..) => None,
     };
@@ -91,7 +91,7 @@ pub(super) async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) ->
             Ok(_) => {}
             Err(CommitRefused::Store(error)) if error.code() == ErrorCode::Conflict => {
                 let failure = ToolFailure::permanent(error.to_string()).code(ErrorCode::Conflict);
-                return Ok(Returned::unmade(call, failure));
+                return Ok(Returned::unmade(call, true, failure));
             }
             Err(refused) => return Err(NotBegun::Stop(refused.into())),
         }
@@ -119,7 +119,7 @@ pub(super) async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) ->
         (Target::Tool(prepared), Some(held)) => settle(&inner, &held, prepared, &call.context, &result, duration),
         (Target::Tool(_) | Target::Handler(..), _) => NanoUsd(0),
     };
-    Ok(Returned { call, made: true, result, duration, cost })
+    Ok(Returned { call, admitted: true, result, duration, cost })
 }
 
 /// The generation is the last part of the key.

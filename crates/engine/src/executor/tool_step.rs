@@ -148,8 +148,8 @@ pub(super) fn left_open(run: &Run, index: usize, now: Timestamp) -> Option<Draft
 
 /// What the end of a call becomes.
 pub(super) fn conclude(run: &Run, returned: Returned, now: Timestamp) -> Draft {
-    let Returned { call, made, result, duration, cost } = returned;
-    let denied = result.as_ref().err().filter(|_| !made).map(|failure| failure.code);
+    let Returned { call, admitted, result, duration, cost } = returned;
+    let denied = result.as_ref().err().filter(|_| !admitted).map(|failure| failure.code);
     let mut draft = match result {
         Ok(outcome) => succeeded(run, &call, outcome, now),
         Err(error) => failed(run, &call, error, now),

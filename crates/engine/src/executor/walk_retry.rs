@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use kybern_core::task::{StepStatus, TaskStatus};
+use kybern_core::task::{StepStatus, TaskStatus, WaitKind};
 
 use super::node::NodeState;
 use super::walk::{Walk, is_container};
@@ -95,11 +95,21 @@ impl Walk {
         }
         // The questions of a task that has ended are withdrawn, also those that it was given up with: it asks again.
         for node in &mut self.nodes {
-            if matches!(&node.state, NodeState::Waiting(wait) if wait.kind.is_person()) {
-                node.state = NodeState::Pending;
+            let NodeState::Waiting(wait) = &node.state else { continue };
+            if !wait.kind.is_person() {
+                continue;
             }
+            if wait.kind == WaitKind::Review {
+                // The call that asked has been made: the next one is another, and a yes to the first is no yes to it.
+                node.generation += 1;
+                node.attempts = 0;
+                node.misses = 0;
+                node.answer = super::node::Answer::default();
+            }
+            node.state = NodeState::Pending;
         }
         for phase in self.phases.values_mut() {
+            phase.wait = None;
             if phase.outcome.as_ref().is_some_and(|outcome| outcome.status == StepStatus::Failed) {
                 phase.outcome = None;
             }

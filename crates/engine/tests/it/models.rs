@@ -438,6 +438,22 @@ fn where_the_cheap_bound_does_not_fit_the_tokens_are_counted() {
 }
 
 #[test]
+fn what_the_first_model_gives_back_is_there_for_the_next() {
+    let sick = Arc::new(ScriptedModel::new("one", |_, _| Scripted::fail(ModelFailureKind::Quota)));
+    let well = Arc::new(ScriptedModel::new("two", |_, _| Scripted::text("x", 10, 5)));
+    let parts = vec![provider(&sick, vec![spec("a", 90, PRICES)]), provider(&well, vec![spec("b", 80, PRICES)])];
+    World::with([]).asking(parts).run(async |live| {
+        // Room for one reservation at a time.
+        let budget = live.limit(Limits { cost: Some(NanoUsd(400)), ..Limits::default() }).await;
+        for _ in 0..4 {
+            let answered = live.engine.models().complete(&live.caller(), ask("smartest")).await.unwrap();
+            assert_eq!(answered.model, "two/b");
+        }
+        assert_eq!(live.settled(&budget).await.cost(), NanoUsd(4 * 20));
+    });
+}
+
+#[test]
 fn a_fallback_that_is_too_dear_does_not_hide_why_it_was_needed() {
     let sick = || Arc::new(ScriptedModel::new("one", |_, _| Scripted::fail(ModelFailureKind::Quota)));
     let (one, dear, last) = (
