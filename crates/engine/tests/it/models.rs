@@ -481,13 +481,13 @@ fn a_fallback_that_is_too_dear_does_not_hide_why_it_was_needed() {
 }
 
 #[test]
-fn settlements_outlast_a_store_that_cannot_take_them_for_a_moment() {
+fn settlements_outlast_a_store_that_cannot_take_them_for_a_while() {
     let model = Arc::new(ScriptedModel::new("one", |_, _| Scripted::text("four", 12, 3)));
     World::with([]).asking(vec![provider(&model, vec![spec("small", 50, PRICES)])]).run(async |live| {
         let budget = live.limit(wide()).await;
         live.engine.models().complete(&live.caller(), ask("small")).await.unwrap();
         live.world.lacks(Some("settle"));
-        crate::outside::pause(Millis(1_200)).await;
+        crate::outside::pause(Millis(20_000)).await;
         live.world.lacks(None);
         assert_eq!(live.settled(&budget).await, Amount::new(NanoUsd(18), Tokens(15), 1));
         live.engine.models().complete(&live.caller(), ask("small")).await.unwrap();

@@ -10,7 +10,7 @@ use kybern_core::id::{TaskId, TenantId};
 use kybern_core::ports::{Clock as _, TaskStore as _};
 use kybern_core::task::{Channel, EffectClass, NewTask, Task, TaskStatus};
 use kybern_core::time::Millis;
-use kybern_core::tool::ToolOutcome;
+use kybern_core::tool::{Review, ToolOutcome};
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -87,6 +87,33 @@ fn a_task_that_was_given_up_while_it_asked_asks_again_when_it_is_tried_again() {
         assert_eq!((open.len(), open[0].approval.task), (1, id));
         live.decide(open[0].approval.asked.id, Word::Approve(None), None).await.unwrap();
         assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
+    });
+}
+
+#[test]
+fn a_review_that_is_asked_again_after_a_task_was_given_up_is_about_another_call() {
+    let armed = Arc::new(AtomicBool::new(true));
+    let review = Review {
+        reason: "which insurer?".to_owned(),
+        title: None,
+        schema: json!({"type": "object"}),
+        details: Value::Null,
+        answer_is_result: false,
+    };
+    let answers = [Ok(ToolOutcome::ask(review)), Ok(ToolOutcome::default())];
+    let asks = Arc::new(ScriptedTool::answers("t.asks", EffectClass::Unkeyed, answers));
+    let tools = [asks.clone(), explosive(&armed)];
+    World::with(tools).set(|settings| settings.max_recoveries = 2).run(async |live| {
+        let fall = [step("later", "core.wait", json!({"ms": 5_000})), step("fall", "t.explode", json!({}))];
+        let both = json!([{"id": "p", "kind": "parallel", "branches": [[step("ask", "t.asks", json!({}))], fall]}]);
+        let id = live.begin(plan(both), json!({})).await;
+        assert_eq!((live.proven(id).await.status, asks.count()), (TaskStatus::Failed, 1));
+        armed.store(false, Ordering::SeqCst);
+        live.engine.retry(&live.world.actor, id).await.unwrap();
+        // Nobody is asked whether the first call happened: its end is known.
+        assert_eq!((live.proven(id).await.status, asks.count()), (TaskStatus::Completed, 2));
+        let generations: Vec<String> = asks.calls().iter().map(|call| call.key.clone()).collect();
+        assert_ne!(generations[0], generations[1]);
     });
 }
 
