@@ -13,14 +13,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::approval::MAX_NOTE;
 use crate::error::{Error, ErrorCode, Result};
 use crate::id::{PromptId, UserId};
 use crate::time::Timestamp;
 
-/// The most characters of a prompt: what two thousand tokens, its share of a model's window, can hold at most.
+/// The most characters of a prompt, after the specification of the composer. Whether one fits its share of a model's
+/// window is seen when it is written down for that model.
 pub const MAX_PROMPT: usize = 16_000;
-/// The most characters of a note.
-pub const MAX_NOTE: usize = 2_000;
 
 /// How a prompt stands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]

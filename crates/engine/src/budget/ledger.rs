@@ -36,8 +36,9 @@ pub(crate) struct Ledger {
     pub(super) leaving: AtomicBool,
 }
 
-/// The turn to reserve for a tenant. Whoever gives it up before its end hands over to those who came meanwhile.
-struct Turn {
+/// The right to reserve for a tenant, which one has at a time. Whoever gives it up before its end hands over to those
+/// who came meanwhile.
+struct Lead {
     ledger: Arc<Ledger>,
     scope: TenantScope,
     over: bool,
@@ -45,16 +46,16 @@ struct Turn {
 
 /// What becomes of one who asks.
 enum Entered {
-    /// It has the turn.
-    First(Turn, Arc<[NewReservation]>),
-    /// It waits for whoever has it.
+    /// It leads.
+    First(Lead, Arc<[NewReservation]>),
+    /// It waits for whoever does.
     Waits(oneshot::Receiver<Result<(), ReserveRefused>>),
     /// Too many wait.
     Crowded,
 }
 
-impl Turn {
-    /// Those who ask now; the turn is over when nobody does.
+impl Lead {
+    /// Those who ask now; it is over when nobody does.
     fn asking(&mut self) -> Option<Vec<Asking>> {
         let asking = self.ledger.asking(self.scope.tenant());
         self.over = asking.is_none();
@@ -62,14 +63,14 @@ impl Turn {
     }
 }
 
-impl Drop for Turn {
+impl Drop for Lead {
     fn drop(&mut self) {
         if self.over {
             return;
         }
         let Some(asking) = self.asking() else { return };
-        let turn = Self { ledger: Arc::clone(&self.ledger), scope: self.scope, over: false };
-        self.ledger.spawned.spawn(async move { turn.serve(asking).await });
+        let lead = Self { ledger: Arc::clone(&self.ledger), scope: self.scope, over: false };
+        self.ledger.spawned.spawn(async move { lead.serve(asking).await });
     }
 }
 
@@ -112,9 +113,9 @@ impl Ledger {
         new: NewReservation,
     ) -> Result<(), ReserveRefused> {
         match self.enter(scope, new) {
-            Entered::First(turn, new) => {
+            Entered::First(lead, new) => {
                 let answers = self.together(scope, new, 0).await;
-                drop(turn);
+                drop(lead);
                 answers.into_iter().next().unwrap_or_else(|| Err(gone().into()))
             }
             Entered::Waits(answered) => answered.await.unwrap_or_else(|_| Err(gone().into())),
@@ -125,13 +126,13 @@ impl Ledger {
         }
     }
 
-    /// Takes the turn to reserve for a tenant, or else a place among those who ask.
+    /// Takes the lead of a tenant, or else a place among those who ask.
     fn enter(self: &Arc<Self>, scope: TenantScope, new: NewReservation) -> Entered {
         let mut lines = self.lines();
         let line = lines.entry(scope.tenant()).or_insert_with(|| Line::new(scope));
         if !line.busy {
             line.busy = true;
-            return Entered::First(Turn { ledger: Arc::clone(self), scope, over: false }, Arc::new([new]));
+            return Entered::First(Lead { ledger: Arc::clone(self), scope, over: false }, Arc::new([new]));
         }
         if line.asking.len() >= MOST_ASKING {
             line.asking.retain(|asking| !asking.answer.is_closed());
@@ -144,7 +145,7 @@ impl Ledger {
         Entered::Waits(answered)
     }
 
-    /// Those who ask for a tenant, in the turn of whoever takes them; nobody's turn when nobody asks.
+    /// Those who ask for a tenant, for whoever leads; nobody does when nobody asks.
     fn asking(&self, tenant: TenantId) -> Option<Vec<Asking>> {
         let mut lines = self.lines();
         let line = lines.get_mut(&tenant)?;
@@ -255,7 +256,7 @@ impl Ledger {
     }
 }
 
-impl Turn {
+impl Lead {
     /// Reserves for its tenant until nobody asks any more.
     async fn serve(mut self, mut asking: Vec<Asking>) {
         let (ledger, scope) = (Arc::clone(&self.ledger), self.scope);

@@ -31,7 +31,7 @@ pub(super) struct Line {
     /// How many collections of settlements have left and are not written yet.
     pub(super) under_way: usize,
     pub(super) asking: Vec<Asking>,
-    /// Whether somebody has the turn to reserve for this tenant.
+    /// Whether somebody reserves for this tenant.
     pub(super) busy: bool,
 }
 

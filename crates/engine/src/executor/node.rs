@@ -102,6 +102,13 @@ pub struct Node {
 }
 
 impl Node {
+    /// What it does next is another call: under the next generation, with all its tries.
+    pub fn next_generation(&mut self) {
+        self.generation += 1;
+        self.attempts = 0;
+        self.misses = 0;
+    }
+
     /// Its outcome, once it has ended.
     #[must_use]
     pub fn outcome(&self) -> Option<&Arc<StepOutcome>> {

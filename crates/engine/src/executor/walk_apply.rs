@@ -205,17 +205,13 @@ impl Walk {
             }
             WaitKind::Ambiguous if resolution == Some(Resolution::Retry) => {
                 node.answer.possible_duplicate = true;
-                node.generation += 1;
-                node.attempts = 0;
-                node.misses = 0;
+                node.next_generation();
             }
             WaitKind::Review => {
                 // The next try is another call: its arguments may differ, and so its key must. A yes to the first is no
                 // yes to it.
                 node.answer.approved_args = None;
-                node.generation += 1;
-                node.attempts = 0;
-                node.misses = 0;
+                node.next_generation();
                 merge_deep(&mut node.corrections, corrections, 0);
                 self.rebuild_state();
             }

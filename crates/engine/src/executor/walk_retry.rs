@@ -86,9 +86,7 @@ impl Walk {
                 node.state = NodeState::Opened;
             } else {
                 node.state = NodeState::Pending;
-                node.generation += 1;
-                node.attempts = 0;
-                node.misses = 0;
+                node.next_generation();
                 node.answer = super::node::Answer::default();
                 node.child = None;
             }
@@ -101,9 +99,7 @@ impl Walk {
             }
             if wait.kind == WaitKind::Review {
                 // The call that asked has been made: the next one is another, and a yes to the first is no yes to it.
-                node.generation += 1;
-                node.attempts = 0;
-                node.misses = 0;
+                node.next_generation();
                 node.answer = super::node::Answer::default();
             }
             node.state = NodeState::Pending;

@@ -17,7 +17,7 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use super::call::{Answered, Ask, Caller};
-use super::prompt::{Prompt, TOOL_CORRECTION};
+use super::prompt::{OwnPrompt, TOOL_CORRECTION};
 use super::route::Route;
 use super::service::ModelService;
 use crate::budget::tree::tree_of;
@@ -79,7 +79,7 @@ impl Desk {
     ///
     /// # Errors
     /// Those of [`ModelService::complete`].
-    pub(crate) async fn complete(&self, route: Route, request: ModelRequest, prompt: &Prompt) -> Result<Answered> {
+    pub(crate) async fn complete(&self, route: Route, request: ModelRequest, prompt: &OwnPrompt) -> Result<Answered> {
         let caller = self.caller().await?;
         let left = self.deadline.since(self.models.inner.clock.now());
         let timeouts = ModelTimeouts::within(self.models.settings().timeouts, left);
@@ -107,7 +107,7 @@ pub(crate) fn failed(error: &Error) -> ToolFailure {
 }
 
 /// The messages of a question: the prompt, then what is worked on, fenced.
-fn messages(question: &ModelQuestion, prompt: &Prompt) -> Vec<ModelMessage> {
+fn messages(question: &ModelQuestion, prompt: &OwnPrompt) -> Vec<ModelMessage> {
     let mut said = String::new();
     for (name, value) in &question.wishes {
         said.push_str(&format!("{name}: {}\n", Value::from(value.as_str())));
@@ -139,7 +139,7 @@ impl ModelDesk for Desk {
         let thinks = question.prompt == ToolPrompt::DeepReasoning;
         let settings = self.models.settings();
         let route = if thinks { settings.reasoning.clone() } else { settings.texts.clone() };
-        let prompt = Prompt::of(question.prompt);
+        let prompt = OwnPrompt::of(question.prompt);
         let schema = question.schema.clone().filter(is_object);
         let request = ModelRequest {
             messages: messages(question, &prompt),

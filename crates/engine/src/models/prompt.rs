@@ -2,9 +2,9 @@
 
 use kybern_core::ports::ToolPrompt;
 
-/// A prompt.
+/// A prompt that is the server's own, not a tenant's.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Prompt {
+pub(crate) struct OwnPrompt {
     /// Its file's name, without the ending.
     pub(crate) name: &'static str,
     /// Its text.
@@ -13,24 +13,24 @@ pub(crate) struct Prompt {
 
 macro_rules! prompt {
     ($name:literal) => {
-        Prompt { name: $name, text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/prompts/", $name, ".md")) }
+        OwnPrompt { name: $name, text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/prompts/", $name, ".md")) }
     };
 }
 
 /// The rules above everything that follows.
-pub(crate) const CORE: Prompt = prompt!("core");
+pub(crate) const CORE: OwnPrompt = prompt!("core");
 /// How tools are used.
-pub(crate) const TOOL_RULES: Prompt = prompt!("tool_rules");
+pub(crate) const TOOL_RULES: OwnPrompt = prompt!("tool_rules");
 
 /// A decision by a schema.
-pub(crate) const DECISION: Prompt = prompt!("decision");
+pub(crate) const DECISION: OwnPrompt = prompt!("decision");
 /// What is said when a decision does not fit.
-pub(crate) const DECISION_REPAIR: Prompt = prompt!("decision_repair");
+pub(crate) const DECISION_REPAIR: OwnPrompt = prompt!("decision_repair");
 
 /// What is said when an answer to a tool does not fit.
-pub(crate) const TOOL_CORRECTION: Prompt = prompt!("tool_correction");
+pub(crate) const TOOL_CORRECTION: OwnPrompt = prompt!("tool_correction");
 
-impl Prompt {
+impl OwnPrompt {
     /// The prompt with which a tool asks.
     pub(crate) const fn of(prompt: ToolPrompt) -> Self {
         match prompt {

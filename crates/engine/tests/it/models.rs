@@ -501,7 +501,7 @@ fn a_budget_is_not_called_exhausted_before_what_has_ended_is_settled() {
     let model = Arc::new(ScriptedModel::new("one", |_, _| Scripted::text("four", 12, 3)));
     World::with([]).asking(vec![provider(&model, vec![spec("small", 50, PRICES)])]).run(async |live| {
         // Room for what one call may take at most, and for what many take in the end.
-        let limits = Limits { tokens: Some(Tokens(6_000)), ..Limits::default() };
+        let limits = Limits { tokens: Some(Tokens(450)), ..Limits::default() };
         let budget = live.limit(limits).await;
         for _ in 0..20 {
             live.engine.models().complete(&live.caller(), ask("small")).await.unwrap();

@@ -2,43 +2,27 @@
 //! reason, and none of it is lost to the accounts.
 
 use futures::future::join_all;
+use kybern_adapters::models::quirks::ProviderKind;
 use serde_json::{Value, json};
 
 use crate::server::client::{Ask, text};
 use crate::server::receiver::{Receiver, Seen};
 use crate::server::{Client, Server, Site};
 
-/// Every kind of provider; between them they speak all wire formats.
-const KINDS: [&str; 18] = [
-    "openai",
-    "anthropic",
-    "google",
-    "deepseek",
-    "groq",
-    "mistral",
-    "zhipu",
-    "cohere",
-    "together",
-    "fireworks",
-    "perplexity",
-    "openrouter",
-    "xai",
-    "ollama",
-    "lmstudio",
-    "vllm",
-    "llamacpp",
-    "custom",
-];
 /// Calls of a storm, and how many at a time.
 const CALLS: usize = 100;
 const AT_A_TIME: usize = 10;
 /// A fifth more than callers asked for is what tries may add.
 const MOST: usize = CALLS * 6 / 5;
 
+/// Every kind of provider; between them they speak all wire formats.
+fn kinds() -> impl Iterator<Item = &'static str> {
+    ProviderKind::ALL.into_iter().map(ProviderKind::as_str)
+}
+
 /// A server whose providers, one of each kind, are all at that address: each under a path of its own.
 fn asking(site: &Site, provider: &Receiver) -> Server {
-    let providers: String = KINDS
-        .iter()
+    let providers: String = kinds()
         .map(|kind| {
             format!(
                 "[providers.{kind}]\nkind = \"{kind}\"\nbase_url = \"{}\"\napi_key = \"none\"\n\
@@ -82,7 +66,7 @@ async fn no_storm_grows(status: u16, streams: bool, code: &str) {
     let client = server.client();
     let budget = json!({"subject": {"type": "tenant"}, "period": "day", "calls": 1_000_000});
     let budget = text(&client.post("/api/budgets", &budget).await["id"]);
-    for kind in KINDS {
+    for kind in kinds() {
         let answers = storm(&client, kind, streams).await;
         let odd: Vec<_> = answers.iter().filter(|(_, said)| said != code && said != "MODEL_ERROR").collect();
         assert!(answers.len() == CALLS && odd.is_empty(), "{kind}: {odd:?}");
