@@ -111,6 +111,26 @@ id_type!(
     PromptId, "prompt"
 );
 id_type!(
+    /// A named configuration of a model that works with tools.
+    AgentId, "agent"
+);
+id_type!(
+    /// A conversation.
+    ChatId, "chat"
+);
+id_type!(
+    /// One message of a conversation.
+    MessageId, "message"
+);
+id_type!(
+    /// Something that is remembered.
+    MemoryId, "memory"
+);
+id_type!(
+    /// A document of a tenant's knowledge.
+    KnowledgeId, "knowledge"
+);
+id_type!(
     /// A limit of what may be spent.
     BudgetId, "budget"
 );

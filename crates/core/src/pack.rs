@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::agent::AgentDraft;
 use crate::model::ExtractionSchema;
 use crate::plan::Plan;
 use crate::ports::Tool;
@@ -24,7 +25,7 @@ pub trait Pack: Send + Sync {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{noun} {key:?} is registered twice, rename one")]
 pub struct DuplicateKey {
-    /// `tool`, `plan`, `record kind`, `extraction schema`.
+    /// `tool`, `plan`, `record kind`, `extraction schema`, `agent`.
     pub noun: &'static str,
     /// The key.
     pub key: String,
@@ -38,6 +39,8 @@ pub struct Registry {
     plans: BTreeMap<String, Arc<Plan>>,
     kinds: BTreeMap<String, RecordKind>,
     schemas: BTreeMap<String, Arc<ExtractionSchema>>,
+    agents: BTreeMap<String, Arc<AgentDraft>>,
+    groups: BTreeMap<String, Vec<String>>,
 }
 
 impl std::fmt::Debug for Registry {
@@ -104,6 +107,39 @@ impl Registry {
         }
         self.schemas.insert(name.to_owned(), Arc::new(schema));
         Ok(())
+    }
+
+    /// Registers a bundled agent.
+    ///
+    /// # Errors
+    /// When its key is taken.
+    pub fn agent(&mut self, agent: AgentDraft) -> Result<(), DuplicateKey> {
+        if self.agents.contains_key(&agent.key) {
+            return Err(DuplicateKey { noun: "agent", key: agent.key });
+        }
+        self.agents.insert(agent.key.clone(), Arc::new(agent));
+        Ok(())
+    }
+
+    /// Adds tools to a group, which agents name to have all of them. A group may name tools that are not registered.
+    pub fn tool_group(&mut self, group: &str, tools: impl IntoIterator<Item = String>) {
+        self.groups.entry(group.to_owned()).or_default().extend(tools);
+    }
+
+    /// Every bundled agent by key.
+    pub fn agents(&self) -> impl Iterator<Item = &Arc<AgentDraft>> {
+        self.agents.values()
+    }
+
+    /// The bundled agent with that key.
+    #[must_use]
+    pub fn find_agent(&self, key: &str) -> Option<&Arc<AgentDraft>> {
+        self.agents.get(key)
+    }
+
+    /// Every group of tools by name, with the tools that it names.
+    pub fn tool_groups(&self) -> impl Iterator<Item = (&str, &[String])> {
+        self.groups.iter().map(|(group, tools)| (group.as_str(), tools.as_slice()))
     }
 
     /// The tool with that key or alias.

@@ -4,9 +4,11 @@
 //! who asks the model or makes the calls.
 
 mod batch;
+mod config;
 mod limit;
 mod turn;
 
 pub use batch::{CallKind, batches};
+pub use config::{Agent, AgentDraft, DEFAULT, key_of};
 pub use limit::{Cap, TurnFinish, TurnLimits};
 pub use turn::{Asked, Move, Reply, Turn, Unmade};

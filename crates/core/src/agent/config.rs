@@ -1,0 +1,264 @@
+//! Who an agent is: what it is told, which model answers for it, which tools it has and how much a turn of it may take.
+
+use serde::{Deserialize, Serialize};
+
+use super::limit::TurnLimits;
+use crate::error::{Error, Result};
+use crate::id::AgentId;
+use crate::time::Timestamp;
+
+/// What stands for the configured provider or model, found out when the agent is asked.
+pub const DEFAULT: &str = "default";
+/// The most characters of an agent's key.
+const MAX_KEY: usize = 64;
+/// The most characters of an agent's name.
+const MAX_NAME: usize = 80;
+/// The most characters of an agent's description.
+const MAX_DESCRIPTION: usize = 2_000;
+/// The most tools, groups or words that an agent names, of each.
+const MAX_NAMED: usize = 200;
+/// The most tokens that an agent may let a model write in one reply.
+const MAX_OUTPUT: u32 = 200_000;
+
+/// An agent as it is written down: by a person, or in the file of bundled agents.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AgentDraft {
+    /// How plans and models name it: `[a-z][a-z0-9_]*`. Made of the name when nobody says.
+    #[serde(default)]
+    pub key: String,
+    /// What people call it.
+    pub name: String,
+    /// What it is for.
+    #[serde(default)]
+    pub description: String,
+    /// A sign for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emoji: Option<String>,
+    /// Where it is listed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<String>,
+    /// What it is told: the second layer of its prompt.
+    pub system_prompt: String,
+    /// The provider, or `default`.
+    #[serde(default = "default_name")]
+    pub provider: String,
+    /// The model, a routing strategy, or `default`.
+    #[serde(default = "default_name")]
+    pub model: String,
+    /// The most tokens of one reply.
+    #[serde(default = "default_output")]
+    pub max_tokens: u32,
+    /// From 0 to 2.
+    #[serde(default = "default_temperature")]
+    pub temperature: f64,
+    /// How much a turn may take.
+    #[serde(default)]
+    pub limits: TurnLimits,
+    /// The tools it has, by key or alias. Those that this server does not have are left out when it is asked.
+    #[serde(default)]
+    pub tools: Vec<String>,
+    /// The groups of tools it has.
+    #[serde(default)]
+    pub tool_groups: Vec<String>,
+    /// Words in a message by which it is chosen when nobody names an agent.
+    #[serde(default)]
+    pub triggers: Vec<String>,
+}
+
+fn default_name() -> String {
+    DEFAULT.to_owned()
+}
+
+/// 4,000, the orchestrator's default.
+const fn default_output() -> u32 {
+    4_000
+}
+
+/// 0.7, the orchestrator's default.
+const fn default_temperature() -> f64 {
+    0.7
+}
+
+impl AgentDraft {
+    /// An agent of that name with everything else left to the defaults.
+    #[must_use]
+    pub fn named(name: &str, system_prompt: &str) -> Self {
+        Self {
+            key: String::new(),
+            name: name.to_owned(),
+            description: String::new(),
+            emoji: None,
+            category: None,
+            system_prompt: system_prompt.to_owned(),
+            provider: default_name(),
+            model: default_name(),
+            max_tokens: default_output(),
+            temperature: default_temperature(),
+            limits: TurnLimits::default(),
+            tools: Vec::new(),
+            tool_groups: Vec::new(),
+            triggers: Vec::new(),
+        }
+    }
+
+    /// Checks it, and gives it its key.
+    ///
+    /// # Errors
+    /// `VALIDATION_ERROR` with the field.
+    pub fn checked(mut self) -> Result<Self> {
+        self.name = self.name.trim().to_owned();
+        if self.name.is_empty() || self.name.chars().count() > MAX_NAME {
+            return Err(Error::invalid("/name", format!("name is a text of 1 to {MAX_NAME} characters")));
+        }
+        if self.key.is_empty() {
+            self.key = key_of(&self.name);
+        }
+        if !is_key(&self.key) {
+            let message =
+                format!("key {:?} must match [a-z][a-z0-9_]* and have at most {MAX_KEY} characters", self.key);
+            return Err(Error::invalid("/key", message));
+        }
+        if self.description.chars().count() > MAX_DESCRIPTION {
+            let message = format!("description has at most {MAX_DESCRIPTION} characters");
+            return Err(Error::invalid("/description", message));
+        }
+        for (field, text) in [("/provider", &self.provider), ("/model", &self.model)] {
+            if text.trim().is_empty() {
+                return Err(Error::invalid(field, "name one, or \"default\""));
+            }
+        }
+        if !(1..=MAX_OUTPUT).contains(&self.max_tokens) {
+            let message = format!("maxTokens is a number from 1 to {MAX_OUTPUT}, not {}", self.max_tokens);
+            return Err(Error::invalid("/maxTokens", message));
+        }
+        if !(0.0..=2.0).contains(&self.temperature) {
+            return Err(Error::invalid("/temperature", "temperature is a number from 0 to 2"));
+        }
+        for (field, named) in
+            [("/tools", &self.tools), ("/toolGroups", &self.tool_groups), ("/triggers", &self.triggers)]
+        {
+            if named.len() > MAX_NAMED {
+                return Err(Error::invalid(field, format!("at most {MAX_NAMED}")));
+            }
+            if named.iter().any(|one| one.trim().is_empty()) {
+                return Err(Error::invalid(field, "an empty name"));
+            }
+        }
+        self.limits = self.limits.check()?;
+        self.system_prompt = crate::prompt::checked(&self.system_prompt)
+            .map_err(|error| Error::invalid("/systemPrompt", error.to_string()))?;
+        Ok(self)
+    }
+}
+
+/// A name as a key: its letters and digits, `_` between them.
+#[must_use]
+pub fn key_of(name: &str) -> String {
+    let plain: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' }).collect();
+    let joined = plain.split_whitespace().collect::<Vec<_>>().join("_");
+    joined.chars().take(MAX_KEY).collect()
+}
+
+fn is_key(key: &str) -> bool {
+    key.len() <= MAX_KEY
+        && key.starts_with(|c: char| c.is_ascii_lowercase())
+        && key.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+}
+
+/// An agent.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Agent {
+    /// Its id. That of a bundled agent follows from its key and is the same on every server.
+    pub id: AgentId,
+    /// What was written down.
+    #[serde(flatten)]
+    pub draft: AgentDraft,
+    /// Whether it comes with the program and nothing about it was changed.
+    pub bundled: bool,
+    /// Grows with each change.
+    pub version: u32,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+}
+
+impl Agent {
+    /// Whether somebody who says `name` means this agent: by its key, or by its name in any case.
+    #[must_use]
+    pub fn is_called(&self, name: &str) -> bool {
+        self.draft.key == name || self.draft.name.to_lowercase() == name.trim().to_lowercase()
+    }
+
+    /// How many of its words stand in a message, each as a whole word or phrase.
+    #[must_use]
+    pub fn triggered_by(&self, message: &str) -> usize {
+        let words = |text: &str| -> Vec<String> {
+            text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+        };
+        let said = words(message);
+        let stands = |trigger: &&String| {
+            let phrase = words(trigger);
+            !phrase.is_empty() && said.windows(phrase.len()).any(|window| window == phrase)
+        };
+        self.draft.triggers.iter().filter(stands).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_has_a_key_made_of_its_name() {
+        let agent = AgentDraft::named("  Research Agent ", "You search.").checked().unwrap();
+        assert_eq!((agent.key.as_str(), agent.name.as_str()), ("research_agent", "Research Agent"));
+        assert_eq!((agent.max_tokens, agent.provider.as_str(), agent.model.as_str()), (4_000, DEFAULT, DEFAULT));
+        assert_eq!(AgentDraft { key: "own".to_owned(), ..agent }.checked().unwrap().key, "own");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_its_field() {
+        let good = || AgentDraft::named("Helper", "You help.");
+        let bad = [
+            (AgentDraft { name: " ".to_owned(), ..good() }, "/name"),
+            (AgentDraft { name: "x".repeat(81), ..good() }, "/name"),
+            (AgentDraft { name: "42".to_owned(), ..good() }, "/key"),
+            (AgentDraft { key: "Bad-Key".to_owned(), ..good() }, "/key"),
+            (AgentDraft { model: String::new(), ..good() }, "/model"),
+            (AgentDraft { max_tokens: 0, ..good() }, "/maxTokens"),
+            (AgentDraft { temperature: f64::NAN, ..good() }, "/temperature"),
+            (AgentDraft { temperature: 2.1, ..good() }, "/temperature"),
+            (AgentDraft { tools: vec![" ".to_owned()], ..good() }, "/tools"),
+            (AgentDraft { system_prompt: String::new(), ..good() }, "/systemPrompt"),
+            (AgentDraft { limits: TurnLimits { iterations: 51, ..TurnLimits::default() }, ..good() }, "/iterations"),
+        ];
+        for (draft, field) in bad {
+            assert_eq!(draft.clone().checked().unwrap_err().details()[0].path, field, "{draft:?}");
+        }
+    }
+
+    #[test]
+    fn words_choose_an_agent_and_parts_of_words_do_not() {
+        let draft = AgentDraft {
+            triggers: ["invoice", "credit note"].map(str::to_owned).to_vec(),
+            ..AgentDraft::named("Billing", "You bill.")
+        };
+        let (id, at) = (AgentId::from_uuid(uuid::Uuid::nil()), Timestamp::default());
+        let agent =
+            Agent { id, draft: draft.checked().unwrap(), bundled: true, version: 1, created_at: at, updated_at: at };
+        for (message, hits) in [
+            ("Where is my Invoice?", 1),
+            ("a credit-note for that invoice", 2),
+            ("invoices", 0),
+            ("credit and note", 0),
+            ("", 0),
+        ] {
+            assert_eq!(agent.triggered_by(message), hits, "{message}");
+        }
+        assert!(agent.is_called("billing") && agent.is_called(" BILLING") && !agent.is_called("bill"));
+    }
+}
