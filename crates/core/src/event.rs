@@ -121,6 +121,7 @@ pub fn expand(row: &JournalRow) -> Vec<LogEntry> {
                 Opening::Branches => json!("branches"),
                 Opening::Items { items, .. } => json!(items.len()),
                 Opening::Round { n } => json!(n),
+                Opening::Turn(start) => json!(start.agent),
             };
             log.started().metadata.insert("opened".to_owned(), what);
         }
@@ -233,6 +234,11 @@ impl Expansion<'_> {
         }
         if !outcome.usage.is_zero() {
             note("usage", json!(outcome.usage));
+        }
+        if let Some(reply) = &outcome.reply {
+            note("model", json!(reply.model));
+            note("layers", json!(reply.layers));
+            note("calls", json!(reply.calls.iter().map(|call| &call.function).collect::<Vec<_>>()));
         }
         if !outcome.injected.is_empty() {
             let ids: Vec<&StepId> = outcome.injected.iter().map(|step| &step.id).collect();

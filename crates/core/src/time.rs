@@ -33,6 +33,18 @@ impl Timestamp {
         Self(self.0.saturating_sub_unsigned(span.0))
     }
 
+    /// Day and time at a place, for people and models: `Sunday, 22 November 2026, 23:40 (UTC)`. UTC where nobody knows
+    /// the zone.
+    #[must_use]
+    pub fn spoken_in(self, zone: &str) -> String {
+        let Ok(moment) = jiff::Timestamp::from_millisecond(self.0) else { return self.to_string() };
+        let (zone, name) = match jiff::tz::TimeZone::get(zone) {
+            Ok(found) => (found, zone),
+            Err(_) => (jiff::tz::TimeZone::UTC, "UTC"),
+        };
+        format!("{} ({name})", moment.to_zoned(zone).strftime("%A, %-d %B %Y, %H:%M"))
+    }
+
     /// How long after `earlier` this is; zero when it is not after it.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Millis {

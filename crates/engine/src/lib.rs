@@ -3,6 +3,7 @@
 //!
 //! Nothing here calls up: progress is written to the journal, and whoever wants to show it follows the journal.
 
+pub mod agent;
 pub mod approval;
 mod audit;
 pub mod budget;

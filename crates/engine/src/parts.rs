@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::budget::ledger::Ledger;
-use crate::events::Watchers;
+use crate::events::{Lives, Watchers};
 use crate::executor::active::ActiveRuns;
 use crate::identity::TenantNames;
 use crate::models::{ModelParts, ModelService};
@@ -131,8 +131,6 @@ pub struct EngineParts {
     pub intents: Arc<dyn IntentModel>,
     /// Gets fields out of documents.
     pub extractor: Arc<dyn Extractor>,
-    /// Runs `agent` steps; without one they are plan faults.
-    pub agents: Option<Arc<dyn StepHandler>>,
     /// Runs `decision` steps in place of the engine's own handler, which asks the language models. Without either they
     /// are plan faults.
     pub decisions: Option<Arc<dyn StepHandler>>,
@@ -180,6 +178,7 @@ pub(crate) struct Inner {
     pub(crate) models: ModelService,
     pub(crate) frozen: FrozenPlans,
     pub(crate) watchers: Watchers,
+    pub(crate) lives: Lives,
     pub(crate) active: ActiveRuns,
     pub(crate) tenants: TenantNames,
     pub(crate) slots: Arc<tokio::sync::Semaphore>,
@@ -224,7 +223,6 @@ impl Engine {
         let catalog = Catalog {
             registry,
             workflows: parts.settings.workflows.keys().cloned().collect(),
-            agents: parts.agents,
             decisions: parts.decisions.or_else(|| crate::models::decisions(&models)),
             judged: JudgedPlans::default(),
             intents: KnownIntents::default(),
@@ -256,6 +254,7 @@ impl Engine {
             models,
             frozen: FrozenPlans::default(),
             watchers: Watchers::default(),
+            lives: Lives::default(),
             active: ActiveRuns::default(),
             tenants: TenantNames::default(),
             slots,

@@ -196,7 +196,6 @@ pub(crate) fn engine(config: &Config, opened: &Opened, settings: Settings) -> an
         documents: Arc::new(Reader::new()),
         intents: model.clone(),
         extractor: model,
-        agents: None,
         decisions: None,
         models,
         worker,

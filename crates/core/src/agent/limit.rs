@@ -49,7 +49,8 @@ impl TurnFinish {
 }
 
 /// A limit that a turn has reached and after which the model is asked once more, without tools.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Cap {
     /// Of questions to the model.
     Iterations,

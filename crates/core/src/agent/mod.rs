@@ -5,10 +5,12 @@
 
 mod batch;
 mod config;
+mod exchange;
 mod limit;
 mod turn;
 
 pub use batch::{CallKind, batches};
 pub use config::{Agent, AgentDraft, DEFAULT, key_of};
+pub use exchange::{AskedCall, Called, Replied, TurnStart};
 pub use limit::{Cap, TurnFinish, TurnLimits};
 pub use turn::{Asked, Move, Reply, Turn, Unmade};

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::money::Tokens;
+
 /// A part of a prompt. The order is that of their strength: what stands in a later one never overrides an earlier one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -33,6 +35,18 @@ impl Layer {
             Self::Conversation => "conversation",
         }
     }
+}
+
+/// What a layer took.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LayerUse {
+    /// Which.
+    pub layer: Layer,
+    /// About how many tokens.
+    pub tokens: Tokens,
+    /// A digest of its messages under the tenant's key: two calls with the same one were told the same.
+    pub hash: Option<String>,
 }
 
 /// Where a text comes from.

@@ -14,7 +14,7 @@ mod section;
 mod share;
 mod window;
 
-pub use layer::{Layer, Origin};
+pub use layer::{Layer, LayerUse, Origin};
 pub use rank::{Found, Importance, Similarity, ranked};
 pub use section::{Section, SectionKind, fitting};
 pub use share::{Purpose, Shares};

@@ -15,6 +15,8 @@ pub struct Spoken {
     pub tokens: Tokens,
     /// Whether somebody has taken it back. It is never shown again.
     pub redacted: bool,
+    /// Whether somebody else than the user, an operator or the server may have written some of it.
+    pub tainted: bool,
 }
 
 /// How much of a conversation is shown.

@@ -157,6 +157,8 @@ pub enum StepKind {
         /// What it is to do.
         task: Value,
     },
+    /// Asks the model of the agent around it. The kernel's own: no plan can write it.
+    Question,
     /// Lets a model decide, by a schema.
     Decision {
         /// What it is asked.
@@ -226,6 +228,7 @@ impl StepKind {
         match self {
             Self::Tool { .. } => "tool",
             Self::Agent { .. } => "agent",
+            Self::Question => "question",
             Self::Decision { .. } => "decision",
             Self::Input { .. } => "input",
             Self::Condition { .. } => "condition",
@@ -245,6 +248,7 @@ impl StepKind {
             Self::Loop { steps, .. } => vec![steps],
             Self::Tool { .. }
             | Self::Agent { .. }
+            | Self::Question
             | Self::Decision { .. }
             | Self::Input { .. }
             | Self::Workflow { .. }
@@ -293,12 +297,19 @@ impl StepSpec {
         }
     }
 
+    /// A question to the model of an agent.
+    #[must_use]
+    pub fn question() -> Self {
+        Self { kind: StepKind::Question, ..Self::tool(StepId::trusted("ask"), "", Map::new()) }
+    }
+
     /// The tool this step calls, when it calls one.
     #[must_use]
     pub fn tool_key(&self) -> Option<&str> {
         match &self.kind {
             StepKind::Tool { tool, .. } => Some(tool),
             StepKind::Agent { .. }
+            | StepKind::Question
             | StepKind::Decision { .. }
             | StepKind::Input { .. }
             | StepKind::Condition { .. }

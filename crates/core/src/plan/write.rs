@@ -39,6 +39,8 @@ pub(super) fn step(step: &StepSpec) -> Value {
             put("tool", json!(tool));
             put("args", json!(args));
         }
+        // The kernel's own, and never written into a plan.
+        StepKind::Question => {}
         StepKind::Agent { agent, task } => {
             put("agent", json!(agent));
             put("task", task.clone());

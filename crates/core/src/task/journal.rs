@@ -2,12 +2,15 @@
 //!
 //! A task's whole life can be read from its frozen plan and its rows in order; that is what a resume and a replay do.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::signal::Signal;
 use super::status::TaskStatus;
 use super::wait::Wait;
+use crate::agent::{Replied, TurnStart};
 use crate::error::ErrorCode;
 use crate::money::Usage;
 use crate::plan::{PlanPatch, StepId, StepSpec};
@@ -126,6 +129,9 @@ pub struct StepOutcome {
     /// Steps that run after it, with derived ids.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub injected: Vec<StepSpec>,
+    /// What the model replied; of a question only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply: Option<Arc<Replied>>,
     /// A change of the remaining plan, with derived ids.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patch: Option<PlanPatch>,
@@ -153,6 +159,7 @@ impl StepOutcome {
             effect: None,
             possible_duplicate: false,
             injected: Vec::new(),
+            reply: None,
             patch: None,
             artifacts: Vec::new(),
             usage: Usage::default(),
@@ -191,6 +198,8 @@ pub enum Opening {
         /// Whether they come from untrusted sources.
         tainted: bool,
     },
+    /// An agent began to work.
+    Turn(Box<TurnStart>),
     /// A while loop begins another round.
     Round {
         /// Which, from 0.

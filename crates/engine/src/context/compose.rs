@@ -1,7 +1,7 @@
 //! Five layers become the messages of a request.
 
 use kybern_core::context::{
-    Found, Layer, Origin, Section, SectionKind, Shares, Spoken, WindowLimits, fitting, ranked, window,
+    Found, Layer, LayerUse, Origin, Section, SectionKind, Shares, Spoken, WindowLimits, fitting, ranked, window,
 };
 use kybern_core::digest::DigestKey;
 use kybern_core::error::{Error, ErrorCode, Result};
@@ -12,6 +12,8 @@ use serde::Serialize;
 use super::fence::fenced;
 use crate::models::prompt::{CORE, TOOL_RULES};
 
+/// What stands for a result for which there is no room any more.
+const LEFT_OUT: &str = "[left out: there was no room for it any more; call again if it is needed]";
 /// Between two sections of a layer.
 const BREAK: &str = "\n\n---\n\n";
 
@@ -26,22 +28,14 @@ pub struct Material {
     pub knowledge: Vec<Found>,
     /// What was said, the message that is asked now at the end.
     pub conversation: Vec<Spoken>,
+    /// What has happened in this turn: replies with calls, and their results. It follows the conversation whole.
+    pub turn: Vec<Spoken>,
     /// How much of it is shown at most; its share of the window limits it too.
     pub limits: WindowLimits,
     /// Whether the model is given tools.
     pub tools: bool,
-}
-
-/// What a layer took.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct LayerUse {
-    /// Which.
-    pub layer: Layer,
-    /// About how many tokens.
-    pub tokens: Tokens,
-    /// A digest of its messages under the tenant's key: two calls with the same one were told the same.
-    pub hash: Option<String>,
+    /// What is said when it has to answer with what it has.
+    pub closing: Option<&'static str>,
 }
 
 /// What found no place.
@@ -109,7 +103,7 @@ pub fn compose(
     key: &DigestKey,
     count: &dyn Fn(&str) -> Tokens,
 ) -> Result<Composed> {
-    let Material { sections, memories, knowledge, conversation, limits, tools } = material;
+    let Material { sections, memories, knowledge, conversation, turn, limits, tools, closing } = material;
     let mut left_out = LeftOut::default();
     let mut draft = Draft { count, key, messages: Vec::new(), layers: Vec::new() };
     let mut used = draft.add_texts(Layer::Core, Role::System, vec![CORE.text.to_owned()]).0;
@@ -117,7 +111,8 @@ pub fn compose(
     let [mut ours, mut wishes, mut facts] = [Layer::Prompt, Layer::Preferences, Layer::Retrieved]
         .map(|layer| sections.iter().filter(|section| section.kind.layer() == layer).cloned().collect::<Vec<_>>());
     let rules = if tools { TOOL_RULES.text } else { "" };
-    let for_rules = count(rules).0;
+    let closing = closing.unwrap_or_default();
+    let for_rules = count(rules).0 + count(closing).0;
     let fits = |sections: &mut Vec<Section>, share: u64, left_out: &mut LeftOut| {
         let all: Vec<SectionKind> = sections.iter().map(|section| section.kind).collect();
         *sections = fitting(std::mem::take(sections), Tokens(share));
@@ -129,7 +124,7 @@ pub fn compose(
         return Err(too_long("the prompt of the agent", base + for_rules, shares.prompt));
     }
     let prompt = ours.iter().map(|section| section.text.as_str()).collect::<Vec<_>>().join(BREAK);
-    used += draft.add_texts(Layer::Prompt, Role::System, vec![prompt, rules.to_owned()]).0;
+    used += draft.add_texts(Layer::Prompt, Role::System, vec![prompt, rules.to_owned(), closing.to_owned()]).0;
 
     // What is handed over as data takes its marks along, and they count.
     let frame = count(&fenced(&[(Origin::Document.as_str(), String::new())])).0;
@@ -161,18 +156,44 @@ pub fn compose(
 
     // What the other layers leave is the conversation's.
     let left = shares.prompt_total().0.saturating_sub(used);
-    let limits = WindowLimits { tokens: limits.tokens.min(Tokens(left)), ..limits };
+    let mut turn = turn;
+    let asked = conversation.last().map_or(0, |spoken| spoken.tokens.0);
+    let for_turn = trimmed(&mut turn, left.saturating_sub(asked), count);
+    let limits = WindowLimits { tokens: limits.tokens.min(Tokens(left.saturating_sub(for_turn))), ..limits };
     let shown = window(&conversation, &limits);
     left_out.messages = conversation.len() - shown.len();
-    let spoken: Vec<&Spoken> = shown.iter().filter_map(|place| conversation.get(*place)).collect();
+    let spoken: Vec<&Spoken> = shown.iter().filter_map(|place| conversation.get(*place)).chain(&turn).collect();
     let tokens = spoken.iter().map(|spoken| spoken.tokens.0).sum();
     if tokens > left {
         return Err(too_long("the message", tokens, Tokens(left)));
     }
-    let tainted = tainted || spoken.iter().any(|spoken| holds_results(&spoken.message));
+    let tainted = tainted || spoken.iter().any(|spoken| spoken.tainted);
     draft.add(Layer::Conversation, Tokens(tokens), spoken.iter().map(|spoken| spoken.message.clone()).collect());
     let Draft { messages, layers, .. } = draft;
     Ok(Composed { messages, layers, left_out, tainted })
+}
+
+/// Makes room for what has happened in a turn: the oldest results go first, and say so. Answers what it takes.
+fn trimmed(turn: &mut [Spoken], most: u64, count: &dyn Fn(&str) -> Tokens) -> u64 {
+    let total = |turn: &[Spoken]| turn.iter().map(|spoken| spoken.tokens.0).sum::<u64>();
+    for place in 0..turn.len() {
+        let over = total(turn).saturating_sub(most);
+        if over == 0 {
+            break;
+        }
+        let Some(spoken) = turn.get_mut(place) else { break };
+        let mut saved = 0;
+        for part in &mut spoken.message.parts {
+            let Part::ToolAnswer(answer) = part else { continue };
+            let (before, after) = (count(&answer.content).0, count(LEFT_OUT).0);
+            if before > after {
+                LEFT_OUT.clone_into(&mut answer.content);
+                saved += before - after;
+            }
+        }
+        spoken.tokens = Tokens(spoken.tokens.0.saturating_sub(saved));
+    }
+    total(turn)
 }
 
 fn material_of(origin: Origin, sections: &[Section]) -> String {
@@ -181,10 +202,6 @@ fn material_of(origin: Origin, sections: &[Section]) -> String {
     }
     let material: Vec<_> = sections.iter().map(|section| (origin.as_str(), section.text.clone())).collect();
     fenced(&material)
-}
-
-fn holds_results(message: &ModelMessage) -> bool {
-    message.parts.iter().any(|part| matches!(part, Part::ToolAnswer(_)))
 }
 
 fn too_long(what: &str, tokens: u64, share: Tokens) -> Error {

@@ -1,5 +1,7 @@
 //! Progress: whoever wants to know how a task goes follows its journal.
 
+mod live;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,6 +11,8 @@ use kybern_core::id::TaskId;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
 use tokio::sync::{Notify, oneshot};
+
+pub use live::{Live, Lives, Written};
 
 use crate::Engine;
 use crate::task::TaskView;

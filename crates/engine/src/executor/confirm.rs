@@ -6,8 +6,10 @@
 
 use kybern_core::task::WaitKind;
 use kybern_core::time::Timestamp;
+use kybern_core::tool::Risk;
 use serde_json::{Map, Value, json};
 
+use super::node::Node;
 use super::run::Run;
 use super::step::{Draft, wait_of, wait_row};
 use super::taint::argument_is_tainted;
@@ -15,6 +17,12 @@ use crate::tools::{Asks, Prepared, hash_args, schema};
 
 /// The most characters of a value in a reason.
 const SHOWN: usize = 200;
+
+/// Whether a model that has read what strangers wrote wants something done that cannot be undone: nobody can say whose
+/// wish it is.
+fn is_led_astray(node: &Node, prepared: &Prepared) -> bool {
+    node.turn.is_some() && node.tainted_args && prepared.reach.risk >= Risk::R2
+}
 
 /// The question, when the call needs a yes.
 pub(super) fn confirmation(
@@ -45,6 +53,9 @@ pub(super) fn confirmation(
             )
         }
         (None, Some(Asks::Setting)) => format!("every call of {} is confirmed first", spec.key),
+        (None, None) if is_led_astray(node, prepared) => {
+            format!("{} was asked for by a model that has read a message, a document or the web", spec.key)
+        }
         (None, None) => return None,
     };
     let mut wait = wait_of(&node.id, WaitKind::Confirmation, reason, now);

@@ -18,7 +18,7 @@ use super::node::{NodeState, Phase};
 use super::perform::{NotBegun, Returned, is_effectful, is_unseen, perform};
 use super::phases;
 use super::run::Run;
-use super::step::{self, Begun, Call, Draft, failure};
+use super::step::{self, Begun, Call, Draft, Target, failure};
 use super::tool_step;
 use super::walk::Action;
 
@@ -110,7 +110,7 @@ impl Run {
                 }
                 continue;
             }
-            if !self.held.is_empty() {
+            if !self.held.is_empty() && self.asking < in_flight.len() {
                 self.write_held().await?;
                 continue;
             }
@@ -209,12 +209,15 @@ impl Run {
         effectful: &mut usize,
     ) -> Result<Made, Stop> {
         let unseen = is_unseen(&call);
-        if !unseen && !self.held.is_empty() {
+        // A question changes nothing outside: what led to it is written with its reply.
+        let asks = matches!(call.target, Target::Question(_));
+        if !unseen && !asks && !self.held.is_empty() {
             // What led to the call comes first, and it may bring news: look again.
             return Ok(Made::Ended(self.write_held().await?));
         }
         self.walk.mark_running(call.index);
         *effectful += usize::from(is_effectful(&call));
+        self.asking += usize::from(asks);
         let mut made = Box::pin(perform(Arc::clone(&self.inner), self.lease.clone(), call));
         if unseen
             && alone
@@ -238,6 +241,7 @@ impl Run {
     ) -> Result<Flow, Stop> {
         match returned {
             Ok(returned) => {
+                self.asking -= usize::from(matches!(returned.call.target, Target::Question(_)));
                 *effectful -= usize::from(is_effectful(&returned.call));
                 let now = self.now();
                 let may_wait = is_unseen(&returned.call);
@@ -267,6 +271,7 @@ impl Run {
             return;
         }
         in_flight.clear();
+        self.asking = 0;
         for index in self.walk.in_plan_order() {
             self.walk.unmark_running(index);
         }

@@ -96,6 +96,7 @@ pub fn may_be_proposed(kind: &StepKind) -> bool {
     match kind {
         StepKind::Tool { .. } | StepKind::Input { .. } | StepKind::Parallel { .. } | StepKind::Workflow { .. } => true,
         StepKind::Agent { .. }
+        | StepKind::Question
         | StepKind::Decision { .. }
         | StepKind::Condition { .. }
         | StepKind::Loop { .. }

@@ -24,6 +24,7 @@ mod step;
 mod step_kinds;
 mod taint;
 mod tool_step;
+mod turn;
 pub mod walk;
 mod walk_apply;
 mod walk_open;

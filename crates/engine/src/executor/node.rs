@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kybern_core::id::TaskId;
 use kybern_core::plan::{StepId, StepSpec};
 use kybern_core::task::{Opening, StepOutcome, TaskStatus, Wait};
-use kybern_core::time::Timestamp;
+use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Map, Value};
 
 /// Where a node stands.
@@ -99,6 +99,12 @@ pub struct Node {
     pub round: Option<Arc<Round>>,
     /// Whether it was replaced by a patch before it began.
     pub replaced: bool,
+    /// The agent in whose turn it stands: its model chose it, or asks in it.
+    pub turn: Option<usize>,
+    /// When it was opened, if it holds steps.
+    pub opened_at: Option<Timestamp>,
+    /// How long its tries have taken together.
+    pub took: Millis,
 }
 
 impl Node {

@@ -11,6 +11,7 @@ use tracing::Instrument as _;
 
 use super::drive::Stop;
 use super::step::{Call, Target};
+use crate::agent::Came;
 use crate::parts::Inner;
 use crate::tools::admit::{NotAdmitted, admit, settle};
 
@@ -20,6 +21,8 @@ pub(super) struct Returned {
     /// Whether the door let the call through.
     pub(super) admitted: bool,
     pub(super) result: Result<ToolOutcome, ToolFailure>,
+    /// What came of a question; the result says nothing of it.
+    pub(super) came: Option<Came>,
     pub(super) duration: Millis,
     /// What the call itself cost, besides what it asked of models.
     pub(super) cost: NanoUsd,
@@ -28,7 +31,7 @@ pub(super) struct Returned {
 impl Returned {
     /// A call that was not made.
     fn unmade(call: Box<Call>, admitted: bool, failure: ToolFailure) -> Self {
-        Self { call, admitted, result: Err(failure), duration: Millis(0), cost: NanoUsd(0) }
+        Self { call, admitted, result: Err(failure), came: None, duration: Millis(0), cost: NanoUsd(0) }
     }
 }
 
@@ -50,7 +53,7 @@ pub(super) fn is_unseen(call: &Call) -> bool {
             let reaches_out = needs.http || needs.model || needs.language_model || prepared.is_metered();
             !prepared.effect.needs_attempt_row() && !reaches_out
         }
-        Target::Handler(..) => false,
+        Target::Handler(..) | Target::Question(_) => false,
     }
 }
 
@@ -58,7 +61,7 @@ pub(super) fn is_unseen(call: &Call) -> bool {
 pub(super) fn is_effectful(call: &Call) -> bool {
     match &call.target {
         Target::Tool(prepared) => prepared.effect.needs_attempt_row(),
-        Target::Handler(..) => false,
+        Target::Handler(..) | Target::Question(_) => false,
     }
 }
 
@@ -70,7 +73,7 @@ pub(super) async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) ->
             Err(NotAdmitted::Later(due, error)) => return Err(NotBegun::Later(call, due, error)),
             Err(NotAdmitted::Refused(failure)) => return Ok(Returned::unmade(call, false, failure)),
         },
-        Target::Handler(..) => None,
+        Target::Handler(..) | Target::Question(_) => None,
     };
     let began: Timestamp = inner.clock.now();
     if is_effectful(&call)
@@ -99,7 +102,13 @@ pub(super) async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) ->
     if let Some(held) = &mut held {
         held.on_its_way();
     }
+    let mut came = None;
     let result = match &call.target {
+        Target::Question(question) => {
+            let span = tracing::debug_span!("model.ask", task.id = %question.task);
+            came = Some(crate::agent::ask(&inner, question, call.timeout).instrument(span).await);
+            Ok(ToolOutcome::default())
+        }
         Target::Tool(prepared) => {
             let step = call.context.step.as_ref().map_or("", |step| step.as_str());
             // One a step: who exports traces sees it, the log of a quiet server does not pay for it.
@@ -117,9 +126,9 @@ pub(super) async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) ->
     let duration = inner.clock.now().since(began);
     let cost = match (&call.target, held) {
         (Target::Tool(prepared), Some(held)) => settle(&inner, &held, prepared, &call.context, &result, duration),
-        (Target::Tool(_) | Target::Handler(..), _) => NanoUsd(0),
+        (Target::Tool(_) | Target::Handler(..) | Target::Question(_), _) => NanoUsd(0),
     };
-    Ok(Returned { call, admitted: true, result, duration, cost })
+    Ok(Returned { call, admitted: true, result, came, duration, cost })
 }
 
 /// The generation is the last part of the key.

@@ -168,6 +168,12 @@ impl Rewalk {
                 self.differ(row, "its condition comes out differently");
             }
         }
+        if let (StepKind::Agent { .. }, StepStatus::Completed | StepStatus::Failed) = (&node.spec.kind, outcome.status)
+            && let Some(ended) = super::turn::end_of(&self.walk, index, false)
+            && Value::Object(ended.data) != outcome.data
+        {
+            self.differ(row, "the turn comes out differently");
+        }
         let recorded = outcome.metadata.get("argsHash").and_then(Value::as_str);
         if let (StepKind::Tool { args, .. }, Some(recorded)) = (&node.spec.kind, recorded) {
             let rendered = match (&node.answer.approved_args, node.literal_args) {
@@ -200,7 +206,16 @@ impl Rewalk {
             (StepKind::Loop { source: LoopSource::While(test), .. }, Opening::Round { .. }) => {
                 templates::truth(test, &context).unwrap_or(false)
             }
-            (_, Opening::Branch { .. } | Opening::Branches | Opening::Items { .. } | Opening::Round { .. }) => false,
+            // Which agent it was, and what was said of it then, is what the row tells.
+            (StepKind::Agent { .. }, Opening::Turn(_)) => true,
+            (
+                _,
+                Opening::Branch { .. }
+                | Opening::Branches
+                | Opening::Items { .. }
+                | Opening::Round { .. }
+                | Opening::Turn(_),
+            ) => false,
         };
         if !same {
             self.differ(row, "it opens differently");

@@ -1,15 +1,21 @@
 //! One run: what is known of a claimed task, and how it is loaded.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError};
 
+use kybern_core::agent::Agent;
+use kybern_core::budget::Limits;
+use kybern_core::chat::TurnRef;
 use kybern_core::error::Result;
 use kybern_core::money::NanoUsd;
 use kybern_core::plan::{Plan, StepId, StepKind};
+use kybern_core::policy::Autonomy;
 use kybern_core::ports::ToolContext;
-use kybern_core::task::{AttachmentSource, Attempt, AttemptKey, Claimed, Lease, Task, TaskStatus};
+use kybern_core::task::{AttachmentSource, Attempt, AttemptKey, Channel, Claimed, Lease, Task, TaskStatus};
 use kybern_core::time::{Millis, Timestamp};
 use kybern_core::tool::Needs;
 use serde_json::{Map, Value};
+use tokio::sync::OnceCell;
 
 use super::active::ActiveRun;
 use super::held::Held;
@@ -18,12 +24,14 @@ use super::phase_documents::decisions_in;
 use super::snapshot::Surroundings;
 use super::walk::Walk;
 use crate::Engine;
+use crate::agent::{Gathered, InChat};
+use crate::events::Live;
 use crate::models::{Asker, Desk};
 use crate::parts::Inner;
 use crate::secret::TenantSecrets;
 use crate::tools::documents::TaskDocuments;
 use crate::tools::grant::is_by_hand;
-use crate::tools::{Grant, Prepared, Refusal};
+use crate::tools::{Grant, Origin, Prepared, Refusal};
 
 /// Journal rows that are read at once.
 const JOURNAL_PAGE: u32 = 1_000;
@@ -51,11 +59,21 @@ pub(crate) struct Run {
     pub(super) row_status: TaskStatus,
     /// The worker from which the task was taken over, until that has been journaled.
     pub(super) recovered_from: Option<String>,
+    /// How many of the calls on their way are questions to a model.
+    pub(super) asking: usize,
     /// How often each step has begun anew because a record had changed under it.
-    pub(super) redone: std::collections::HashMap<usize, u32>,
+    pub(super) redone: HashMap<usize, u32>,
     claimed_at: Timestamp,
     /// By what right its tools are called.
     grant: Grant,
+    /// The tenant's own agents.
+    own_agents: Arc<Vec<Agent>>,
+    /// What was gathered for each turn, by its agent's node.
+    gathered: std::sync::Mutex<HashMap<usize, Arc<OnceCell<Gathered>>>>,
+    /// The turn of a conversation that the task is.
+    turn: Option<TurnRef>,
+    /// Where the pieces of its replies go.
+    live: Option<Arc<Live>>,
 }
 
 impl Run {
@@ -75,7 +93,9 @@ impl Run {
             None => None,
             Some(hash) => Some(inner.frozen.get(inner.store.as_ref(), scope, hash).await?),
         };
-        let reads_user = plan.as_ref().is_none_or(|plan| plan.body().contains("user"));
+        let turn = turn_of(&task);
+        let has_agents = plan.as_ref().is_some_and(|plan| plan.steps.iter().any(|step| asks_agents(step)));
+        let reads_user = has_agents || plan.as_ref().is_none_or(|plan| plan.body().contains("user"));
         let needs_plans = plan.as_ref().is_none_or(|plan| plan.steps.iter().any(|step| starts_children(step)));
         let mut walk = Walk::new(plan);
         let mut earlier_attempts = Vec::new();
@@ -110,10 +130,15 @@ impl Run {
             cancel: task.cancel_requested,
             paused: task.paused_at.is_some(),
             row_status: task.status,
-            redone: std::collections::HashMap::new(),
+            asking: 0,
+            redone: HashMap::new(),
             recovered_from: recovered_from.map(|worker| worker.as_str().to_owned()),
             claimed_at,
             grant: Grant::plan(),
+            own_agents: Arc::default(),
+            gathered: std::sync::Mutex::default(),
+            live: turn.map(|_| inner.lives.of(task.id)),
+            turn,
             lease,
             task,
         }))
@@ -140,7 +165,15 @@ impl Run {
     /// # Errors
     /// Why it may not.
     pub(super) fn prepare(&self, node: &Node, tool: &str, args: Map<String, Value>) -> Result<Prepared, Refusal> {
-        let mut prepared = self.inner.tools.prepare(tool, args, &self.grant)?;
+        let by_model;
+        let grant = match node.turn {
+            Some(_) => {
+                by_model = Grant { origin: Origin::Model, ..self.grant.clone() };
+                &by_model
+            }
+            None => &self.grant,
+        };
+        let mut prepared = self.inner.tools.prepare(tool, args, grant)?;
         let is_first = node.attempts == 0 && node.generation == 0 && self.task.forked_from.is_none();
         if is_by_hand(&self.task) && is_first {
             // Its place was taken when the call came in: whoever makes it learns at once that there is none. Another
@@ -148,6 +181,58 @@ impl Run {
             prepared.rates.clear();
         }
         Ok(prepared)
+    }
+
+    /// The agent that is named so: the tenant's own before the bundled ones.
+    pub(super) fn agent(&self, name: &str) -> Option<Agent> {
+        if let Some(own) = self.own_agents.iter().find(|agent| agent.is_called(name)) {
+            return Some(own.clone());
+        }
+        let bundled = self.inner.catalog.registry().find_agent(name)?;
+        Some(crate::agent::bundled(bundled))
+    }
+
+    /// Where what is gathered for a turn is kept.
+    pub(super) fn gathered(&self, agent: usize) -> Arc<OnceCell<Gathered>> {
+        let mut gathered = self.gathered.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(gathered.entry(agent).or_default())
+    }
+
+    /// Where pieces of a reply go, when somebody reads along.
+    pub(super) fn live_for_reading(&self) -> Option<Arc<Live>> {
+        self.live.as_ref().filter(|live| Arc::strong_count(live) > 1).map(Arc::clone)
+    }
+
+    /// What was written of a reply that is not there yet.
+    pub(super) fn half_written(&self) -> Option<String> {
+        let written = self.live.as_ref()?.written();
+        (written.behind == self.walk.last_seq() && !written.pieces.is_empty()).then(|| written.pieces.concat())
+    }
+
+    /// The turn of a conversation that the task is.
+    pub(super) fn turn(&self) -> Option<TurnRef> {
+        self.turn
+    }
+
+    /// The conversation in which its turn stands.
+    pub(super) fn in_chat(&self) -> Option<InChat> {
+        self.turn.map(|turn| InChat { chat: turn.chat_id, before: turn.message_id })
+    }
+
+    /// How far the task's user lets a model go alone.
+    pub(super) fn autonomy(&self) -> Option<Autonomy> {
+        let by_model = Grant { origin: Origin::Model, ..self.grant.clone() };
+        by_model.policy().map(|policy| policy.autonomy)
+    }
+
+    /// When a step that holds steps was opened.
+    pub(super) fn opened_at(&self, index: usize) -> Option<Timestamp> {
+        self.walk.node(index).opened_at
+    }
+
+    /// What the task itself says that it may spend.
+    pub(super) fn own_limits(&self) -> Option<Limits> {
+        self.task.budget.map(|cost| Limits { cost: Some(cost), ..Limits::default() })
     }
 
     /// The attempt of a step that began in an earlier life and of which no row says how it ended.
@@ -227,6 +312,16 @@ impl Run {
             models: needs.language_model.then(|| Arc::new(self.desk(timeout)) as _),
         }
     }
+}
+
+fn asks_agents(step: &kybern_core::plan::StepSpec) -> bool {
+    matches!(step.kind, StepKind::Agent { .. }) || step.kind.inner().into_iter().flatten().any(asks_agents)
+}
+
+/// The turn that a task is. A fork of one is none: it writes into no conversation.
+fn turn_of(task: &Task) -> Option<TurnRef> {
+    let is_turn = task.channel == Channel::Chat && task.forked_from.is_none();
+    if is_turn { serde_json::from_value(task.payload.clone()).ok() } else { None }
 }
 
 fn starts_children(step: &kybern_core::plan::StepSpec) -> bool {

@@ -25,7 +25,7 @@ const MAX_REDONE: u32 = 100;
 impl Run {
     /// Journals a draft, and with it the end of the task or the return of its lease when nothing else can be done.
     pub(super) async fn settle(&mut self, draft: Draft, in_flight: usize) -> Result<Flow, Stop> {
-        if !draft.usage.is_zero() && self.write_held().await? == Flow::Done {
+        if !draft.usage.is_zero() && !draft.takes_along && self.write_held().await? == Flow::Done {
             // What was used is booked on the rows of its own commit.
             return Ok(Flow::Done);
         }
@@ -106,8 +106,13 @@ impl Run {
         let now = self.now();
         if self.cancel {
             self.cancel_children(now).await?;
-            let ending = ending::cancelled(&self.walk);
-            return self.end(ending).await;
+            let cut = super::turn::cut(self);
+            let rows = self.stamp(cut, now);
+            for row in &rows {
+                self.walk.apply(row);
+            }
+            let change = TaskChange::End(Box::new(ending::cancelled(&self.walk)));
+            return Ok(self.commit_with(rows, Vec::new(), change, Usage::default()).await?);
         }
         if self.paused || self.inner.stopping.is_cancelled() {
             return self.release(Some(now)).await;

@@ -10,6 +10,7 @@ use kybern_core::time::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::walk::Walk;
+use crate::agent::Person;
 use crate::templates::Context;
 use crate::templates::context::StepView;
 
@@ -85,6 +86,12 @@ impl Surroundings {
     /// The task's payload.
     pub(super) fn payload(&self) -> &Arc<Value> {
         &self.about.payload
+    }
+
+    /// Whose task it is, as far as a model is told.
+    pub(super) fn person(&self) -> Option<Person> {
+        let of = |name: &str| self.user.get(name).and_then(Value::as_str).map(str::to_owned);
+        Some(Person { name: of("name")?, timezone: of("timezone")? })
     }
 
     /// The trace.

@@ -57,6 +57,8 @@ pub(super) struct Draft {
     pub(super) audit: Vec<AuditEvent>,
     /// The node to begin anew when a record has changed under it.
     pub(super) redo: Option<usize>,
+    /// Whether rows that wait may be written together with it although it has used something.
+    pub(super) takes_along: bool,
     /// Whether nothing outside was asked for it, so that its rows may wait for the next commit.
     pub(super) may_wait: bool,
 }
@@ -71,7 +73,9 @@ impl Draft {
 pub(super) enum Target {
     /// A tool.
     Tool(Box<Prepared>),
-    /// An agent or a decision, with its rendered text.
+    /// A question of an agent's turn.
+    Question(Box<crate::agent::Question>),
+    /// A decision, with its rendered text.
     Handler(Arc<dyn kybern_core::ports::StepHandler>, Box<StepKind>, Value),
 }
 
@@ -162,7 +166,7 @@ pub(super) fn stops(run: &Run, node: &Node) -> bool {
 pub(super) fn retry_policy(node: &Node, target: &Target) -> RetryPolicy {
     node.spec.retry.unwrap_or(match target {
         Target::Tool(prepared) => prepared.spec().retry,
-        Target::Handler(..) => RetryPolicy::DEFAULT,
+        Target::Handler(..) | Target::Question(_) => RetryPolicy::DEFAULT,
     })
 }
 

@@ -23,9 +23,9 @@ pub(super) fn begin(run: &Run, index: usize, now: Timestamp) -> Begun {
     let spec = std::sync::Arc::clone(&run.walk.node(index).spec);
     match &spec.kind {
         StepKind::Tool { tool, args } => super::tool_step::begin(run, index, tool, args, now),
-        StepKind::Agent { task: text, .. } | StepKind::Decision { prompt: text, .. } => {
-            handler(run, index, &spec.kind, text, now)
-        }
+        StepKind::Agent { agent, task } => super::turn::begin(run, index, agent, task),
+        StepKind::Question => super::turn::begin_question(run, index, now),
+        StepKind::Decision { prompt: text, .. } => handler(run, index, &spec.kind, text, now),
         StepKind::Input { title, fields } => Begun::Rows(input(run, index, title, fields, now)),
         StepKind::Condition { test, .. } => {
             Begun::Rows(match templates::truth(test, &run.surroundings.context(&run.walk, Some(index))) {

@@ -148,7 +148,10 @@ pub(super) fn left_open(run: &Run, index: usize, now: Timestamp) -> Option<Draft
 
 /// What the end of a call becomes.
 pub(super) fn conclude(run: &Run, returned: Returned, now: Timestamp) -> Draft {
-    let Returned { call, admitted, result, duration, cost } = returned;
+    let Returned { call, admitted, result, came, duration, cost } = returned;
+    if let Some(came) = came {
+        return super::turn::conclude(run, &call, came, duration, now);
+    }
     let denied = result.as_ref().err().filter(|_| !admitted).map(|failure| failure.code);
     let mut draft = match result {
         Ok(outcome) => succeeded(run, &call, outcome, now),
@@ -199,7 +202,7 @@ fn act(run: &Run, call: &Call, draft: &Draft, duration: Millis) -> Option<AuditE
 fn effect_of(call: &Call) -> Option<EffectClass> {
     match &call.target {
         Target::Tool(prepared) => Some(prepared.effect),
-        Target::Handler(..) => Some(EffectClass::Read),
+        Target::Handler(..) | Target::Question(_) => Some(EffectClass::Read),
     }
 }
 
@@ -223,7 +226,7 @@ fn succeeded(run: &Run, call: &Call, outcome: ToolOutcome, now: Timestamp) -> Dr
     };
     let (untrusted, trusted) = match &call.target {
         Target::Tool(prepared) => (prepared.spec().untrusted_output, prepared.spec().trusted_output),
-        Target::Handler(..) => (true, false),
+        Target::Handler(..) | Target::Question(_) => (true, false),
     };
     let mut finished = StepOutcome::completed(Value::Object(outcome.data));
     finished.tainted = untrusted || (!trusted && (call.tainted || outcome.tainted));
@@ -317,6 +320,9 @@ pub(super) fn advance(run: &Run, index: usize) -> Draft {
 /// The end of a node that holds steps.
 pub(super) fn container_done(run: &Run, index: usize) -> Draft {
     let node = run.walk.node(index);
+    if matches!(node.spec.kind, StepKind::Agent { .. }) && !run.walk.is_interrupted(index) {
+        return super::turn::done(run, index);
+    }
     if let Some(by) = run.walk.stopped_inside(Some(index)) {
         let inner = run.walk.node(by);
         let error = inner.outcome().and_then(|outcome| outcome.error.clone());
@@ -338,6 +344,7 @@ pub(super) fn container_done(run: &Run, index: usize) -> Draft {
         StepKind::Loop { .. } => json!({"iterations": node.lists.len(), "results": lasts}),
         StepKind::Tool { .. }
         | StepKind::Agent { .. }
+        | StepKind::Question
         | StepKind::Decision { .. }
         | StepKind::Input { .. }
         | StepKind::Workflow { .. }

@@ -135,7 +135,9 @@ impl Walk {
     /// that the cap refused.
     #[must_use]
     pub fn scheduled(&self) -> usize {
-        self.nodes.iter().filter(|node| node.scheduled || node.state == NodeState::Running).count()
+        // What a turn asks and calls has limits of its own.
+        let counts = |node: &&Node| node.turn.is_none() && (node.scheduled || node.state == NodeState::Running);
+        self.nodes.iter().filter(counts).count()
     }
 
     /// How many recoveries there have been since the last progress, given the row's count.
@@ -335,6 +337,7 @@ impl Walk {
     pub fn known_steps(&self) -> usize {
         self.nodes
             .iter()
+            .filter(|node| node.turn.is_none())
             .filter(|node| !node.replaced && node.outcome().is_none_or(|outcome| outcome.status != StepStatus::Skipped))
             .count()
     }
@@ -358,9 +361,9 @@ impl Walk {
 #[must_use]
 pub fn is_container(kind: &StepKind) -> bool {
     match kind {
-        StepKind::Condition { .. } | StepKind::Parallel { .. } | StepKind::Loop { .. } => true,
+        StepKind::Condition { .. } | StepKind::Parallel { .. } | StepKind::Loop { .. } | StepKind::Agent { .. } => true,
         StepKind::Tool { .. }
-        | StepKind::Agent { .. }
+        | StepKind::Question
         | StepKind::Decision { .. }
         | StepKind::Input { .. }
         | StepKind::Workflow { .. }

@@ -7,6 +7,7 @@ use kybern_core::plan::{PatchMode, PlanPatch};
 use kybern_core::task::{
     JournalEntry, JournalRow, Resolution, Signal, StepOutcome, StepStatus, TaskStatus, Wait, WaitKind,
 };
+use kybern_core::time::Millis;
 use serde_json::{Map, Value};
 
 use super::node::{Child, NodeState, Phase};
@@ -58,6 +59,7 @@ impl Walk {
         let known_attempts = self.nodes[index].attempts;
         self.nodes[index].attempts = known_attempts.max(row.attempt);
         self.nodes[index].scheduled |= schedules(entry);
+        self.nodes[index].took = Millis(self.nodes[index].took.0.saturating_add(row.duration.0));
         match entry {
             JournalEntry::Finished(outcome) => {
                 if first_row && outcome.status != StepStatus::Skipped {
@@ -71,6 +73,7 @@ impl Walk {
                 self.nodes[index].state = NodeState::Backoff(*due);
             }
             JournalEntry::Opened(opening) => {
+                self.nodes[index].opened_at.get_or_insert(row.at);
                 self.open(index, opening.clone());
                 self.note_progress();
             }
@@ -100,6 +103,8 @@ impl Walk {
                 self.nodes[node].tainted_args = outcome.tainted;
                 self.nodes[node].literal_args = true;
                 self.nodes[node].round.clone_from(&round);
+                // What was chosen in a turn, and what that brings along, stands in it.
+                self.nodes[node].turn = self.nodes[index].turn;
             }
             self.nodes[index].injected = Some(injected);
         }

@@ -4,7 +4,8 @@ use std::borrow::Borrow;
 use std::sync::Arc;
 
 use kybern_core::plan::{StepId, StepKind, StepSpec};
-use kybern_core::task::Opening;
+use kybern_core::task::{Opening, StepStatus};
+use kybern_core::time::Millis;
 use serde_json::{Map, Value};
 
 use super::node::{List, Node, NodeState, Round};
@@ -33,6 +34,11 @@ impl Walk {
                 self.open_next_item(index);
                 return;
             }
+            (StepKind::Agent { .. }, Opening::Turn(_)) => {
+                self.nodes[index].opening = Some(opening);
+                self.open_next_question(index);
+                return;
+            }
             (StepKind::Loop { steps, .. }, Opening::Round { n }) => {
                 let round = Arc::new(Round { item: Value::Null, index: *n, tainted: false });
                 let n = *n;
@@ -44,6 +50,7 @@ impl Walk {
             (
                 StepKind::Tool { .. }
                 | StepKind::Agent { .. }
+                | StepKind::Question
                 | StepKind::Decision { .. }
                 | StepKind::Input { .. }
                 | StepKind::Condition { .. }
@@ -51,7 +58,11 @@ impl Walk {
                 | StepKind::Loop { .. }
                 | StepKind::Workflow { .. }
                 | StepKind::Task { .. },
-                Opening::Branch { .. } | Opening::Branches | Opening::Items { .. } | Opening::Round { .. },
+                Opening::Branch { .. }
+                | Opening::Branches
+                | Opening::Items { .. }
+                | Opening::Round { .. }
+                | Opening::Turn(_),
             ) => {}
         }
         self.nodes[index].opening = Some(opening);
@@ -73,7 +84,36 @@ impl Walk {
         true
     }
 
-    /// After something inside has changed: opens the next rounds of every loop over items whose last round rests.
+    /// Opens the first round of an agent's turn, or the next one when the last reply asked for calls and all of them
+    /// have ended. Needs no row: it follows from the reply.
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes and lists only grow")]
+    fn open_next_question(&mut self, index: usize) -> bool {
+        if !matches!(self.nodes[index].opening, Some(Opening::Turn(_))) {
+            return false;
+        }
+        if let Some(last) = self.nodes[index].lists.last() {
+            let asked = self.lists[*last].nodes.first().and_then(|question| self.nodes[*question].outcome());
+            let wants_more = asked
+                .filter(|outcome| outcome.status == StepStatus::Completed)
+                .and_then(|outcome| outcome.reply.as_ref())
+                .is_some_and(|reply| !reply.calls.is_empty());
+            if !wants_more {
+                return false;
+            }
+        }
+        let number = u32::try_from(self.nodes[index].lists.len()).unwrap_or(u32::MAX);
+        let id: StepId = self.nodes[index].id.clone();
+        let question = [Arc::new(StepSpec::question())];
+        let list = self.add_list(Some(index), &question, None, |step| Some(id.in_round(number, step)));
+        for node in self.lists[list].nodes.clone() {
+            self.nodes[node].turn = Some(index);
+        }
+        self.nodes[index].lists.push(list);
+        true
+    }
+
+    /// After something inside has changed: opens the next rounds of every loop over items, and of every turn, whose
+    /// last round rests.
     pub(super) fn open_rounds(&mut self) {
         let mut again = true;
         while again {
@@ -82,12 +122,12 @@ impl Walk {
                 let ready = {
                     let node = self.node(index);
                     node.state == NodeState::Opened
-                        && matches!(node.opening, Some(Opening::Items { .. }))
+                        && matches!(node.opening, Some(Opening::Items { .. } | Opening::Turn(_)))
                         && node.lists.iter().all(|list| self.list_rests(*list))
                         && self.stopped_inside(Some(index)).is_none()
                         && !self.is_stopped(node.list)
                 };
-                if ready && self.open_next_item(index) {
+                if ready && (self.open_next_item(index) || self.open_next_question(index)) {
                     again = true;
                 }
             }
@@ -156,6 +196,9 @@ impl Walk {
                 literal_args,
                 round: round.clone(),
                 replaced: false,
+                turn: None,
+                opened_at: None,
+                took: Millis(0),
             });
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use kybern_core::plan::StepKind;
 use kybern_core::task::StepStatus;
 use serde_json::{Map, Value};
 
@@ -20,7 +21,8 @@ impl Walk {
     /// in which they ended: what ends last in plan order, as nearly everything does, is merged over what is there.
     pub(super) fn merge_state(&mut self, index: usize) {
         let node = self.node(index);
-        if is_container(&node.spec.kind) && node.spec.save_as.is_none() {
+        let own = is_container(&node.spec.kind) && !matches!(node.spec.kind, StepKind::Agent { .. });
+        if node.turn.is_some() || (own && node.spec.save_as.is_none()) {
             return;
         }
         let place = self.place_of(index);
@@ -75,6 +77,10 @@ impl Walk {
 
     fn merge_node(&self, index: usize, state: &mut Map<String, Value>, tainted: &mut BTreeMap<String, bool>) {
         let node = self.node(index);
+        if node.turn.is_some() {
+            // What a turn found out enters the state as the answer of its agent.
+            return;
+        }
         merge_corrections(&node.corrections, state, tainted);
         let Some(outcome) = node.outcome().filter(|outcome| outcome.status == StepStatus::Completed) else { return };
         match (&node.spec.save_as, &outcome.data) {
@@ -83,7 +89,7 @@ impl Walk {
                 tainted.insert(name.clone(), outcome.tainted);
             }
             // What holds steps has a result of its own, and its steps have entered the state themselves.
-            (None, _) if is_container(&node.spec.kind) => {}
+            (None, _) if is_container(&node.spec.kind) && !matches!(node.spec.kind, StepKind::Agent { .. }) => {}
             (None, Value::Object(data)) => {
                 for (name, value) in data.iter().filter(|(name, _)| !name.starts_with('_')) {
                     state.insert(name.clone(), value.clone());

@@ -195,6 +195,13 @@ impl Walk {
         self.node(index).lists.iter().map(last).collect()
     }
 
+    /// The questions of an agent's turn, in order.
+    #[must_use]
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose lists only grow")]
+    pub fn questions(&self, agent: usize) -> Vec<usize> {
+        self.node(agent).lists.iter().filter_map(|list| self.lists[*list].nodes.first().copied()).collect()
+    }
+
     /// Whether any step inside a node has untrusted data.
     #[must_use]
     #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose lists only grow")]

@@ -9,7 +9,7 @@ mod breaker;
 mod call;
 mod decision;
 mod desk;
-mod estimate;
+pub(crate) mod estimate;
 mod policy;
 pub(crate) mod prompt;
 mod registry;
@@ -21,7 +21,7 @@ mod stream;
 mod tokens;
 
 pub(crate) use decision::handler as decisions;
-pub(crate) use desk::{Asker, Desk};
+pub(crate) use desk::{Asker, Desk, failed as desk_failure};
 pub(crate) use policy::Policies;
 pub(crate) use registry::Registry;
 pub(crate) use retry::RetryBudget;

@@ -22,6 +22,19 @@ pub(crate) const CORE: OwnPrompt = prompt!("core");
 /// How tools are used.
 pub(crate) const TOOL_RULES: OwnPrompt = prompt!("tool_rules");
 
+/// What is said when a turn has used all its calls or questions.
+pub(crate) const TURN_CLOSING: OwnPrompt = prompt!("turn_closing");
+/// What is answered where no language model is configured.
+pub(crate) const OFFLINE: OwnPrompt = prompt!("offline");
+/// What the agent may do without asking, by the autonomy of its user.
+pub(crate) const AUTONOMY: [OwnPrompt; 5] = [
+    prompt!("autonomy_none"),
+    prompt!("autonomy_low"),
+    prompt!("autonomy_medium"),
+    prompt!("autonomy_high"),
+    prompt!("autonomy_full"),
+];
+
 /// A decision by a schema.
 pub(crate) const DECISION: OwnPrompt = prompt!("decision");
 /// What is said when a decision does not fit.

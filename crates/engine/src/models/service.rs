@@ -155,6 +155,21 @@ impl ModelService {
         &self.inner.settings
     }
 
+    /// How many tokens the model that a route chooses takes in; `None` when nobody knows.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` for an unknown model; `UNPROCESSABLE` when no model can do it; `PERMISSION_DENIED` when the tenant
+    /// allows none that could.
+    pub(crate) async fn window(&self, scope: TenantScope, by: &Route, functions: bool) -> Result<Option<u64>> {
+        let inner = &self.inner;
+        let needs = kybern_core::model::Abilities { functions, ..kybern_core::model::Abilities::default() };
+        let wanted = route::Wanted { needs, tokens: 0, policy: inner.policy(scope).await? };
+        let by = if *by == Route::Default { &inner.settings.default } else { by };
+        let found = route::candidates(&inner.registry, by, &wanted, &[], inner.clock.now());
+        let found = found.map_err(|why| refused(&why))?;
+        Ok(found.first().and_then(|candidate| candidate.spec.window))
+    }
+
     /// Asks for a whole reply.
     ///
     /// # Errors

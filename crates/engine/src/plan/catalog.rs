@@ -15,7 +15,6 @@ use super::intents::KnownIntents;
 pub struct Catalog {
     pub(crate) registry: Arc<Registry>,
     pub(crate) workflows: BTreeSet<String>,
-    pub(crate) agents: Option<Arc<dyn StepHandler>>,
     pub(crate) decisions: Option<Arc<dyn StepHandler>>,
     pub(crate) judged: JudgedPlans,
     pub(crate) intents: KnownIntents,
@@ -33,9 +32,10 @@ impl Catalog {
     #[must_use]
     pub fn handler(&self, kind: &StepKind) -> Option<&Arc<dyn StepHandler>> {
         match kind {
-            StepKind::Agent { .. } => self.agents.as_ref(),
             StepKind::Decision { .. } => self.decisions.as_ref(),
-            StepKind::Tool { .. }
+            StepKind::Agent { .. }
+            | StepKind::Question
+            | StepKind::Tool { .. }
             | StepKind::Input { .. }
             | StepKind::Condition { .. }
             | StepKind::Parallel { .. }
@@ -43,6 +43,12 @@ impl Catalog {
             | StepKind::Workflow { .. }
             | StepKind::Task { .. } => None,
         }
+    }
+
+    /// Whether an agent of that key comes with the program.
+    #[must_use]
+    pub fn knows_agent(&self, key: &str) -> bool {
+        self.registry.find_agent(key).is_some()
     }
 
     /// Every fault of every bundled plan, with the plan's key in front of its path.

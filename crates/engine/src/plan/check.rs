@@ -74,14 +74,19 @@ impl Checker<'_> {
     fn kind(&mut self, kind: &StepKind, path: &str, id: Option<&str>) {
         match kind {
             StepKind::Tool { tool, args } => self.tool(tool, args, path, id),
-            StepKind::Agent { agent: _, task: value } | StepKind::Decision { prompt: value, schema: _ } => {
-                self.value(value, &format!("{path}/{}", if kind.name() == "agent" { "task" } else { "prompt" }), id);
+            StepKind::Agent { agent, task } => {
+                self.value(task, &format!("{path}/task"), id);
+                if !self.catalog.knows_agent(agent) {
+                    let message = format!("agent {agent:?} is not known, see GET /api/agents");
+                    self.fault(format!("{path}/agent"), id, message);
+                }
+            }
+            StepKind::Question => self.fault(path, id, "a question is asked by an agent step, not by a plan"),
+            StepKind::Decision { prompt: value, schema: _ } => {
+                self.value(value, &format!("{path}/prompt"), id);
                 match self.catalog.handler(kind) {
                     None => {
-                        let message = match kind {
-                            StepKind::Agent { .. } => "agent steps are not built yet".to_owned(),
-                            _ => format!("{} steps need a language model, and none is configured", kind.name()),
-                        };
+                        let message = format!("{} steps need a language model, and none is configured", kind.name());
                         self.fault(path, id, message);
                     }
                     Some(handler) => {

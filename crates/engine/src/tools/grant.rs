@@ -27,6 +27,8 @@ pub enum Origin {
     Plan,
     /// The user.
     Direct,
+    /// A model, for the user.
+    Model,
 }
 
 /// What is known about the one for whom a call is made.
@@ -81,13 +83,23 @@ impl Grant {
     #[must_use]
     pub fn may(&self, right: Right) -> bool {
         match right {
-            Right::Read | Right::Operate if self.origin == Origin::Direct => {
+            Right::Read | Right::Operate if self.stands_for_user() => {
                 let roles = self.rules.as_ref().map(|rules| rules.roles.as_slice()).unwrap_or_default();
                 roles.iter().any(|role| role.grants(right))
             }
             Right::Read | Right::Operate => true,
             Right::Review | Right::Administer => self.user.is_some() && self.is_admin(),
             Right::Platform => false,
+        }
+    }
+
+    /// Whether the call is the user's own, or made in their place: then it is held against what they may do.
+    #[must_use]
+    pub fn stands_for_user(&self) -> bool {
+        match self.origin {
+            Origin::Plan => false,
+            Origin::Direct => true,
+            Origin::Model => self.rules.is_some(),
         }
     }
 
@@ -104,8 +116,12 @@ impl Grant {
         }
         match self.origin {
             Origin::Plan => None,
-            Origin::Direct if self.is_admin() => Some(Cow::Owned(ToolPolicy::preset(Preset::Permissive))),
-            Origin::Direct => Some(Cow::Owned(ToolPolicy::preset(Preset::ReadOnly))),
+            // Nobody has said how far the agent of a plan goes that no user started: its tools say it.
+            Origin::Model if self.rules.is_none() => None,
+            Origin::Direct | Origin::Model if self.is_admin() => {
+                Some(Cow::Owned(ToolPolicy::preset(Preset::Permissive)))
+            }
+            Origin::Direct | Origin::Model => Some(Cow::Owned(ToolPolicy::preset(Preset::ReadOnly))),
         }
     }
 

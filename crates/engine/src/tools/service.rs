@@ -20,7 +20,7 @@ use kybern_core::time::Millis;
 use kybern_core::tool::{Reach, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value};
 
-use super::grant::{Grant, Origin};
+use super::grant::Grant;
 use super::prepared::{Asks, Prepared};
 use super::refusal::Refusal;
 use super::schema;
@@ -48,6 +48,12 @@ impl ToolService {
             Some(Err(problem)) => vec![Detail::new("", problem.clone())],
             None => schema::check(&schema::closed(&spec.input_schema), args),
         }
+    }
+
+    /// What is wrong with arguments by the tool's schema; empty when they fit.
+    #[must_use]
+    pub fn faults_of(&self, spec: &ToolSpec, args: &Map<String, Value>) -> Vec<Detail> {
+        self.faults(spec, &Value::Object(args.clone()))
     }
 
     /// Checks a call: exists, schema, permission, and what follows from its risk, its rates and its price.
@@ -78,7 +84,7 @@ impl ToolService {
             policy.permits(&facts(spec, reach, &args))?;
             hosts = policy.allowed_hosts.as_deref().map(Arc::from);
         }
-        let by_hand = grant.origin == Origin::Direct;
+        let by_hand = grant.stands_for_user();
         let asks = match (&policy, setting) {
             (_, Some(setting)) if setting.confirm => Some(Asks::Setting),
             (Some(policy), _) if by_hand && policy.asks(reach.risk) => Some(Asks::Risk),
@@ -179,6 +185,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::tools::Origin;
 
     fn object(value: Value) -> Map<String, Value> {
         value.as_object().cloned().unwrap()

@@ -159,7 +159,7 @@ fn a_faulty_plan_is_refused_with_every_fault() {
             (step("a", "core.set", json!({"x": "{% if %}"})), "/steps/0/args/x"),
             (json!({"id": "a", "kind": "workflow", "workflow": "ghost"}), "/steps/0/workflow"),
             (json!({"id": "a", "kind": "task", "capability": "x"}), "/steps/0/capability"),
-            (json!({"id": "a", "kind": "agent", "agent": "x", "task": "y"}), "/steps/0"),
+            (json!({"id": "a", "kind": "agent", "agent": "x", "task": "y"}), "/steps/0/agent"),
             (json!({"id": "a", "tool": "core.noop", "condition": "{{ steps.a.status }}"}), "/steps/0/condition"),
             (
                 json!({"id": "a", "kind": "input", "title": "t", "fields": {"type": "object", "properties": 5}}),

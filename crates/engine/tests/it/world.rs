@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex};
 
 use futures::executor::block_on;
 use kybern_core::actor::{Actor, Role};
+use kybern_core::agent::AgentDraft;
 use kybern_core::audit::AuditEvent;
 use kybern_core::id::{KeyId, TaskId, TenantId, UserId};
 use kybern_core::identity::{ApiKey, Tenant, User};
 use kybern_core::model::ExtractionSchema;
 use kybern_core::pack::Registry;
 use kybern_core::ports::{Clock, IdSource, IdentityStore as _, TaskStore as _, Tool};
-use kybern_core::task::{JournalRow, WorkerId};
+use kybern_core::task::{JournalEntry, JournalRow, StepOutcome, WorkerId};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
 use kybern_engine::models::{ModelParts, ModelSettings, ProviderParts};
@@ -90,6 +91,7 @@ pub struct World {
     providers: Vec<ProviderParts>,
     counter: Option<Arc<dyn kybern_core::ports::TokenCounter>>,
     fallback: Vec<String>,
+    agents: Vec<AgentDraft>,
     /// The tool that the processes started from now on do not have.
     pub missing: Mutex<Option<&'static str>>,
     ids: Arc<SeededIds>,
@@ -132,6 +134,7 @@ impl World {
             providers: Vec::new(),
             counter: None,
             fallback: Vec::new(),
+            agents: Vec::new(),
             missing: Mutex::default(),
             ids,
             doom,
@@ -173,6 +176,12 @@ impl World {
     /// The same world, in which these models are asked when the chosen one fails.
     pub fn falling_back(mut self, models: impl IntoIterator<Item = &'static str>) -> Self {
         self.fallback = models.into_iter().map(str::to_owned).collect();
+        self
+    }
+
+    /// The same world, in which these agents come with the program.
+    pub fn employing(mut self, agents: impl IntoIterator<Item = AgentDraft>) -> Self {
+        self.agents = agents.into_iter().map(|agent| agent.checked().unwrap()).collect();
         self
     }
 
@@ -227,6 +236,9 @@ impl World {
         for tool in self.tools.iter().filter(|tool| Some(tool.spec().key.as_str()) != missing) {
             registry.tool(tool.clone()).unwrap();
         }
+        for agent in &self.agents {
+            registry.agent(agent.clone()).unwrap();
+        }
         registry.extraction("nothing", ExtractionSchema::default()).unwrap();
         Engine::new(EngineParts {
             store: self.store.clone(),
@@ -243,7 +255,6 @@ impl World {
             documents: self.reader.clone(),
             intents: self.intents.clone(),
             extractor: self.extractor.clone(),
-            agents: None,
             decisions: None,
             models: ModelParts {
                 providers: self.providers.clone(),
@@ -336,6 +347,16 @@ pub fn step(id: &str, tool: &str, args: Value) -> Value {
 }
 
 impl World {
+    /// How a step ended.
+    pub fn outcome(&self, id: TaskId, step: &str) -> StepOutcome {
+        let of_step = |row: &JournalRow| row.step.as_ref().is_some_and(|known| known.as_str() == step);
+        let outcomes = self.journal(id).into_iter().filter(of_step).filter_map(|row| match row.entry {
+            JournalEntry::Finished(outcome) => Some(*outcome),
+            _ => None,
+        });
+        outcomes.last().unwrap()
+    }
+
     /// Brings a plan into use, or takes it out.
     pub async fn set_active(&self, live: &Live<'_>, key: &str, active: bool) {
         live.engine.set_plan_active(&self.actor, key, active).await.unwrap();

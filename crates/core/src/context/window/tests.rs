@@ -9,7 +9,7 @@ const WIDE: WindowLimits = WindowLimits { messages: 100, tokens: Tokens(1_000_00
 
 fn spoken(at: i64, role: Role, parts: Vec<Part>) -> Spoken {
     let message = ModelMessage { role, parts };
-    Spoken { message, at: Timestamp::from_millis(at), tokens: Tokens(10), redacted: false }
+    Spoken { message, at: Timestamp::from_millis(at), tokens: Tokens(10), redacted: false, tainted: false }
 }
 
 fn text() -> Vec<Part> {

@@ -48,6 +48,29 @@ impl Kind {
         Self::IdNumber,
     ];
 
+    /// Whether whoever knows it can act in somebody's name, or pay with their money. What merely says who somebody is,
+    /// or how to reach them, is personal and no secret.
+    #[must_use]
+    pub const fn is_secret(self) -> bool {
+        match self {
+            Self::Email | Self::Phone | Self::BirthDate => false,
+            Self::ApiKey
+            | Self::Token
+            | Self::Password
+            | Self::Secret
+            | Self::PrivateKey
+            | Self::Credentials
+            | Self::Authorization
+            | Self::Cookie
+            | Self::Code
+            | Self::Card
+            | Self::Ssn
+            | Self::Iban
+            | Self::Account
+            | Self::IdNumber => true,
+        }
+    }
+
     /// What stands in its place.
     #[must_use]
     pub const fn marker(self) -> &'static str {

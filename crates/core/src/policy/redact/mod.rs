@@ -65,6 +65,13 @@ fn find(text: &str, signs: &bytes::Signs, found: &mut Found) {
     words::find(text.as_bytes(), found);
 }
 
+/// Whether a text holds a secret: what must not be kept where it can be read again.
+#[must_use]
+pub fn holds_secret(text: &str) -> bool {
+    let redacted = redact_text(text);
+    Kind::ALL.into_iter().any(|kind| kind.is_secret() && redacted.contains(kind.marker()))
+}
+
 /// The text as a `String`, for where one is stored.
 #[must_use]
 pub fn redacted(text: String) -> String {

@@ -22,7 +22,9 @@ fn found(id: &str, origin: Origin, text: &str) -> Found {
 
 fn spoken(at: i64, role: Role, parts: Vec<Part>) -> Spoken {
     let message = ModelMessage { role, parts };
-    Spoken { tokens: Tokens(20), message, at: Timestamp::from_millis(at), redacted: false }
+    // What tools answered is what strangers wrote.
+    let tainted = message.parts.iter().any(|part| matches!(part, Part::ToolAnswer(_)));
+    Spoken { tokens: Tokens(20), message, at: Timestamp::from_millis(at), redacted: false, tainted }
 }
 
 fn says(at: i64, role: Role, text: &str) -> Spoken {
@@ -39,8 +41,10 @@ fn bare() -> Material {
         memories: Vec::new(),
         knowledge: Vec::new(),
         conversation: vec![says(9, Role::User, "How many boxes?")],
+        turn: Vec::new(),
         limits: limits(),
         tools: false,
+        closing: None,
     }
 }
 

@@ -147,8 +147,7 @@ impl Maker<'_> {
             54..57 => Kind::Input,
             57..60 => Kind::Delegate(self.reply()),
             60..65 => Kind::Workflow(self.reply()),
-            65..69 if !place.proposed => Kind::Agent(self.act(place)),
-            69..73 if !place.proposed => Kind::Decision(self.act(place)),
+            65..73 if !place.proposed => Kind::Decision(self.act(place)),
             73..78 => Kind::Share(u8::try_from(self.dice.below(2)).unwrap()),
             _ => {
                 let classes = [

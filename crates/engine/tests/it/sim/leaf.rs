@@ -38,7 +38,7 @@ impl Judge<'_> {
         let n = u64::from(step.n);
         let legal = match &step.kind {
             Kind::Call(class, act) => self.call(step, *class, *act, seen, end),
-            Kind::Agent(act) | Kind::Decision(act) => self.call(step, Class::Read, *act, seen, end),
+            Kind::Decision(act) => self.call(step, Class::Read, *act, seen, end),
             Kind::Share(_) => Legal::completes(json!({"shared": n})).uses(n),
             Kind::Wait(_) => Legal::completes(json!({})),
             Kind::Inject(steps) | Kind::Patch { steps, .. } => self.proposal(id, steps, end),

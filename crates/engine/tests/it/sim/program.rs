@@ -51,7 +51,7 @@ pub enum Class {
     Unkeyed,
 }
 
-/// How a call, or an agent, goes.
+/// How a call, or a decision, goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Script {
     Succeeds,
@@ -98,7 +98,6 @@ pub enum Reply {
 #[derive(Clone, Debug)]
 pub enum Kind {
     Call(Class, Act),
-    Agent(Act),
     Decision(Act),
     /// Puts a record that other steps put too.
     Share(u8),
@@ -257,7 +256,6 @@ impl Step {
         let form = json!({format!("a{n}"): {"type": "integer"}});
         match &self.kind {
             Kind::Call(class, act) => json!({"tool": class.tool(), "args": act.written(n, literal)}),
-            Kind::Agent(act) => json!({"kind": "agent", "agent": "any", "task": act.written(n, literal)}),
             Kind::Decision(act) => {
                 json!({"kind": "decision", "schema": {"type": "object"}, "prompt": act.written(n, literal)})
             }

@@ -104,7 +104,7 @@ impl Seen {
                 match opening {
                     Opening::Branch { taken } => step.branch = Some(*taken),
                     Opening::Round { .. } => step.rounds += 1,
-                    Opening::Branches | Opening::Items { .. } => {}
+                    Opening::Branches | Opening::Items { .. } | Opening::Turn(_) => {}
                 }
             }
             JournalEntry::Waiting(wait) => {

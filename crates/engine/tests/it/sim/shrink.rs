@@ -83,13 +83,13 @@ fn one(step: &Step) -> Vec<Step> {
     with(&|less| less.tolerated = false);
     with(&|less| less.tries = 1);
     with(&|less| match &mut less.kind {
-        Kind::Call(_, act) | Kind::Agent(act) | Kind::Decision(act) => act.script = Script::Succeeds,
+        Kind::Call(_, act) | Kind::Decision(act) => act.script = Script::Succeeds,
         Kind::Over { rounds, .. } | Kind::While { rounds, .. } => *rounds = (*rounds).min(1),
         Kind::Wait(ms) => *ms = 0,
         _ => {}
     });
     with(&|less| {
-        if let Kind::Call(_, act) | Kind::Agent(act) | Kind::Decision(act) = &mut less.kind {
+        if let Kind::Call(_, act) | Kind::Decision(act) = &mut less.kind {
             (act.before, act.after, act.reads) = (0, 0, false);
         }
     });

@@ -62,7 +62,7 @@ pub fn all(ledger: &Arc<Ledger>) -> Vec<Arc<dyn Tool>> {
     tools
 }
 
-/// The handler of agents and decisions.
+/// The handler of decisions.
 pub fn handler(ledger: &Arc<Ledger>) -> ScriptedHandler {
     let ledger = ledger.clone();
     ScriptedHandler::pending(move |context, _, rendered| {

@@ -154,7 +154,6 @@ impl SimWorld {
             documents: Arc::new(BusyReader::default()),
             intents: Arc::new(CountedIntent::default()),
             extractor: Arc::new(NothingFound::default()),
-            agents: Some(handler.clone()),
             decisions: Some(handler),
             models: Default::default(),
             worker: WorkerId::new(&format!("worker-{number}")),

@@ -1,0 +1,188 @@
+//! What is journaled of a turn: what holds for all of it, and each reply of the model before anything is done with it.
+//!
+//! Together with the outcomes of the calls that a reply asked for, this is all that a turn is: where it stands, what the
+//! model is told next and what readers of its stream see follows from it.
+
+use serde::{Deserialize, Serialize};
+
+use super::limit::{Cap, TurnLimits};
+use super::turn::Reply;
+use crate::context::LayerUse;
+use crate::id::PromptId;
+use crate::model::{FinishReason, ModelMessage, Part, Role};
+use crate::money::Usage;
+use crate::plan::StepId;
+
+use super::batch::CallKind;
+
+/// What holds for a whole turn, as it was when the turn began.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnStart {
+    /// The agent's key.
+    pub agent: String,
+    /// The agent's version.
+    pub version: u32,
+    /// By what the model is chosen.
+    pub route: String,
+    /// The most tokens of one reply.
+    pub max_tokens: u32,
+    /// From 0 to 2.
+    pub temperature: f64,
+    /// How much the turn may take.
+    pub limits: TurnLimits,
+    /// The tools it has, by key.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<String>,
+    /// What it is to do, where that is not simply the input of its task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The steps whose results it is shown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<StepId>,
+    /// Whether what it is to do, or is shown, comes from mail, documents or the web.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tainted: bool,
+}
+
+/// What became of a call that a reply asks for.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Called {
+    /// It is this step.
+    Step(StepId),
+    /// It is none: the model is answered so.
+    Answered {
+        /// What it is told.
+        text: String,
+        /// Whether that says that the call cannot be made.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_error: bool,
+    },
+    /// It suggests to remember something. Nothing else is done.
+    Suggested {
+        /// What.
+        memory: String,
+    },
+}
+
+/// A call of a reply.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AskedCall {
+    /// The provider's id of it.
+    pub id: String,
+    /// The function as the model named it.
+    pub function: String,
+    /// The tool; `None` when there is none of that name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// Whether it only looks.
+    pub reads: bool,
+    /// What became of it.
+    pub became: Called,
+}
+
+/// A reply of the model, with what it was told and what becomes of its calls.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Replied {
+    /// `provider/model` that gave it.
+    pub model: String,
+    /// Text, reasoning and calls, in order.
+    pub parts: Vec<Part>,
+    /// Why it ended; `None` when it broke off.
+    pub finish: Option<FinishReason>,
+    /// Its calls, in order; none of a model that was given no tools.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<AskedCall>,
+    /// Whether it was given its tools.
+    pub tools: bool,
+    /// What kept them away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cap: Option<Cap>,
+    /// The governed prompt it was told; `None` when that was the agent's own text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<PromptId>,
+    /// What each layer of the prompt took, with its digest.
+    pub layers: Vec<LayerUse>,
+    /// The last row of the journal when it was asked: where its pieces stand in the stream.
+    pub behind: i64,
+    /// How many bytes each piece of its text had when it streamed. Empty when it did not: then it is one piece.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pieces: Vec<u32>,
+}
+
+impl Replied {
+    /// Its text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let texts = self.parts.iter().filter_map(|part| match part {
+            Part::Text { text } => Some(text.as_str()),
+            Part::Image(_) | Part::Reasoning(_) | Part::ToolCall(_) | Part::ToolAnswer(_) => None,
+        });
+        texts.collect()
+    }
+
+    /// The pieces in which its text streamed; one when it did not stream, none when there is no text.
+    #[must_use]
+    pub fn pieces(&self) -> Vec<String> {
+        let text = self.text();
+        let (mut pieces, mut rest) = (Vec::with_capacity(self.pieces.len()), text.as_str());
+        for length in &self.pieces {
+            let length = usize::try_from(*length).unwrap_or(usize::MAX);
+            let Some((piece, more)) = rest.split_at_checked(length) else { break };
+            pieces.push(piece.to_owned());
+            rest = more;
+        }
+        if !rest.is_empty() {
+            pieces.push(rest.to_owned());
+        }
+        pieces
+    }
+
+    /// The same as far as the turn goes by it.
+    #[must_use]
+    pub fn as_reply(&self, usage: Usage) -> Reply {
+        let kind = |call: &AskedCall| if call.reads { CallKind::Reads } else { CallKind::Acts };
+        Reply { text: self.text(), calls: self.calls.iter().map(kind).collect(), finish: self.finish, usage }
+    }
+
+    /// The message that it is in the conversation: text and calls. Reasoning stays where the provider wants it back.
+    #[must_use]
+    pub fn message(&self) -> ModelMessage {
+        // Calls that are not made because there were no tools are no part of the conversation: nothing answers them.
+        let stays = |part: &&Part| self.tools || !matches!(part, Part::ToolCall(_));
+        ModelMessage { role: Role::Assistant, parts: self.parts.iter().filter(stays).cloned().collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn replied(text: &str, pieces: &[u32]) -> Replied {
+        Replied {
+            model: "p/m".to_owned(),
+            parts: vec![Part::Text { text: text.to_owned() }],
+            finish: Some(FinishReason::Stop),
+            calls: Vec::new(),
+            tools: false,
+            cap: None,
+            prompt: None,
+            layers: Vec::new(),
+            behind: 0,
+            pieces: pieces.to_vec(),
+        }
+    }
+
+    #[test]
+    fn a_text_comes_apart_as_it_streamed() {
+        assert_eq!(replied("Größe: 7", &[2, 5, 2]).pieces(), ["Gr", "öße", ": ", "7"]);
+        assert_eq!(replied("Größe: 7", &[2, 1]).pieces(), ["Gr", "öße: 7"], "no letter is cut");
+        assert_eq!(replied("all", &[]).pieces(), ["all"]);
+        assert_eq!(replied("", &[]).pieces(), Vec::<String>::new());
+        assert_eq!(replied("abc", &[1, 1, 1]).pieces(), ["a", "b", "c"]);
+        assert_eq!(replied("abc", &[9]).pieces(), ["abc"]);
+    }
+}

@@ -1,0 +1,123 @@
+//! Chats and messages.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::agent::TurnFinish;
+use crate::id::{ChatId, MessageId, TaskId, UserId};
+use crate::model::ModelMessage;
+use crate::money::Usage;
+use crate::time::Timestamp;
+
+/// The id of the one step of a turn's plan.
+pub const TURN_STEP: &str = "turn";
+/// How many turns of a chat wait while one is taken.
+pub const MAX_WAITING: u32 = 10;
+/// The most characters of a title.
+pub const MAX_TITLE: usize = 200;
+/// The most bytes of a message.
+pub const MAX_CONTENT: usize = 256 * 1024;
+
+/// A conversation.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Chat {
+    /// Its id.
+    pub id: ChatId,
+    /// Whose it is; `None` for one that a program without a user holds.
+    pub user_id: Option<UserId>,
+    /// The key of the agent that answers; `None` lets the words of each message choose.
+    pub agent: Option<String>,
+    /// What it is called.
+    pub title: String,
+    /// The chat it was forked from.
+    pub forked_from: Option<ChatId>,
+    /// When it was begun.
+    pub created_at: Timestamp,
+    /// When something was said in it last.
+    pub updated_at: Timestamp,
+}
+
+/// Who said a message.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Speaker {
+    /// The user.
+    User,
+    /// The agent.
+    Assistant,
+}
+
+impl Speaker {
+    /// Its name on the wire and in the database.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Assistant => "assistant",
+        }
+    }
+
+    /// The speaker with that name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::User, Self::Assistant].into_iter().find(|speaker| speaker.as_str() == name)
+    }
+}
+
+/// A message.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Message {
+    /// Its id; messages of a chat stand in the order of their ids.
+    pub id: MessageId,
+    /// The chat.
+    pub chat_id: ChatId,
+    /// Who said it.
+    pub role: Speaker,
+    /// What was said; empty when it was taken back.
+    pub content: String,
+    /// The turn.
+    pub task_id: Option<TaskId>,
+    /// The calls of the turn, of an answer.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub tool_calls: Value,
+    /// Why the turn ended, of an answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finish_reason: Option<TurnFinish>,
+    /// What the turn used, of an answer.
+    #[serde(skip_serializing_if = "Usage::is_zero")]
+    pub usage: Usage,
+    /// The replies with calls, and their results, that came before the answer: what a model is shown of them later.
+    #[serde(skip)]
+    pub transcript: Vec<ModelMessage>,
+    /// Whether the turn had read what strangers wrote.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub tainted: bool,
+    /// When it was taken back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub redacted_at: Option<Timestamp>,
+    /// When it was said.
+    pub created_at: Timestamp,
+}
+
+/// The turn that a task is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnRef {
+    /// The chat.
+    pub chat_id: ChatId,
+    /// What the user said.
+    pub message_id: MessageId,
+    /// What is answered.
+    pub answer_id: MessageId,
+}
+
+/// A turn to be stored together with its task.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NewTurn {
+    /// Which.
+    pub turn: TurnRef,
+    /// What the user says. Its task is the one that it is stored with.
+    pub message: Message,
+}

@@ -1,0 +1,238 @@
+//! One question of a turn: the prompt is written, the model is asked, its pieces are passed on, and what came is told.
+
+use std::sync::Arc;
+
+use kybern_core::agent::{Asked, Replied, TurnStart};
+use kybern_core::budget::Limits;
+use kybern_core::context::{LayerUse, Shares, Spoken, WindowLimits};
+use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::id::{PromptId, TaskId, UserId};
+use kybern_core::model::{
+    Assembly, FinishReason, FunctionChoice, ModelEvent, ModelMessage, ModelReply, ModelRequest, ModelTimeouts, Part,
+};
+use kybern_core::money::{NanoUsd, Tokens, Usage};
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::Millis;
+use kybern_core::tool::ToolFailure;
+use tokio::sync::OnceCell;
+
+use super::functions;
+use super::gather::{Gathered, Subject, count, count_message, gather};
+use crate::budget::tree::tree_of;
+use crate::context::{Composed, Material, compose};
+use crate::events::Live;
+use crate::models::prompt::{CORE, OFFLINE, TOOL_RULES, TURN_CLOSING};
+use crate::models::{Ask, Caller, Route, desk_failure};
+use crate::parts::Inner;
+
+/// The model that answers where none is configured.
+pub(crate) const OFFLINE_MODEL: &str = "offline/rules";
+
+/// A question.
+pub(crate) struct Question {
+    pub(crate) scope: TenantScope,
+    pub(crate) user: Option<UserId>,
+    pub(crate) task: TaskId,
+    /// The tree that pays, where it is known already.
+    pub(crate) tree: Option<(TaskId, Option<Limits>)>,
+    pub(crate) start: TurnStart,
+    pub(crate) asked: Asked,
+    /// The turn so far.
+    pub(crate) said: Vec<ModelMessage>,
+    pub(crate) subject: Subject,
+    /// What was gathered for the turn; the first question does it.
+    pub(crate) gathered: Arc<OnceCell<Gathered>>,
+    /// The last row of the journal.
+    pub(crate) behind: i64,
+    /// Where pieces go while somebody reads along.
+    pub(crate) live: Option<Arc<Live>>,
+}
+
+/// What came of a question.
+pub(crate) enum Came {
+    /// A reply.
+    Reply(Box<Replied>, Usage, bool),
+    /// Nothing, or a part of a reply.
+    Broke(ToolFailure, Option<Box<Replied>>),
+}
+
+/// What is known of a reply before it comes.
+struct Frame<'a> {
+    question: &'a Question,
+    layers: Vec<LayerUse>,
+    prompt: Option<PromptId>,
+    tainted: bool,
+}
+
+impl Frame<'_> {
+    fn replied(&self, model: String, parts: Vec<Part>, finish: Option<FinishReason>, pieces: Vec<u32>) -> Box<Replied> {
+        Box::new(Replied {
+            model,
+            parts,
+            finish,
+            calls: Vec::new(),
+            tools: self.question.asked.tools,
+            cap: self.question.asked.cap,
+            prompt: self.prompt,
+            layers: self.layers.clone(),
+            behind: self.question.behind,
+            pieces,
+        })
+    }
+}
+
+/// Asks.
+///
+/// # Cancel safety
+/// Dropping the future ends the request; what it may have cost is settled at its estimate.
+pub(crate) async fn ask(inner: &Inner, question: &Question, timeout: Millis) -> Came {
+    match asked(inner, question, timeout).await {
+        Ok(came) => came,
+        Err(error) => Came::Broke(desk_failure(&error), None),
+    }
+}
+
+async fn asked(inner: &Inner, question: &Question, timeout: Millis) -> Result<Came> {
+    let gathered = question.gathered.get_or_try_init(|| gather(inner, &question.subject)).await?;
+    let models = &inner.models;
+    if models.providers().is_empty() {
+        return offline(question);
+    }
+    let route = Route::parse(&question.start.route);
+    let functions = functions::offered(inner.catalog.registry(), &question.start.tools);
+    let window = models.window(question.scope, &route, !functions.is_empty()).await?;
+    let composed = written(inner, question, gathered, window)?;
+    let request = ModelRequest {
+        messages: composed.messages,
+        function_choice: if question.asked.tools { FunctionChoice::Auto } else { FunctionChoice::None },
+        functions,
+        max_output_tokens: Some(question.start.max_tokens),
+        temperature: Some(question.start.temperature),
+        ..ModelRequest::default()
+    };
+    let tree = match question.tree {
+        Some(known) => known,
+        None => tree_of(inner.store.as_ref(), question.scope, question.task).await?,
+    };
+    let caller = Caller {
+        scope: question.scope,
+        user: question.user,
+        label: kybern_core::actor::Principal::Executor.label(),
+        request: None,
+        tree: Some(tree),
+    };
+    let timeouts = ModelTimeouts::within(models.settings().timeouts, timeout);
+    let prompt = Some(format!("{},{}", CORE.mark(), TOOL_RULES.mark()));
+    let ask = Ask { route, request, timeouts, may_fall_back: true, prompt };
+    let frame = Frame { question, layers: composed.layers, prompt: gathered.prompt, tainted: composed.tainted };
+    match &question.live {
+        Some(live) => streamed(inner, &frame, live, &caller, ask).await,
+        None => {
+            let answered = models.complete(&caller, ask).await?;
+            let usage = used(answered.usage.input, answered.usage.output, answered.cost);
+            let ModelReply { parts, finish, .. } = answered.reply;
+            Ok(Came::Reply(frame.replied(answered.model, parts, Some(finish), Vec::new()), usage, frame.tainted))
+        }
+    }
+}
+
+/// The prompt of a question.
+fn written(inner: &Inner, question: &Question, gathered: &Gathered, window: Option<u64>) -> Result<Composed> {
+    let reply = Tokens(u64::from(question.start.max_tokens));
+    let shares = Shares::of(window.map(Tokens), reply, gathered.purpose);
+    let turn = question.said.iter().map(|message| Spoken {
+        tokens: count_message(message),
+        message: message.clone(),
+        at: question.subject.begun,
+        redacted: false,
+        // What strangers wrote in it is known by the outcomes of its calls.
+        tainted: false,
+    });
+    let material = Material {
+        sections: gathered.sections.clone(),
+        memories: gathered.memories.clone(),
+        knowledge: gathered.knowledge.clone(),
+        conversation: gathered.conversation.clone(),
+        turn: turn.collect(),
+        limits: WindowLimits { messages: WindowLimits::MESSAGES, tokens: shares.conversation, since: None },
+        tools: question.asked.tools,
+        closing: question.asked.cap.map(|_| TURN_CLOSING.text),
+    };
+    compose(material, &shares, &inner.keys.digest_key(question.scope.tenant()), &count)
+}
+
+/// Asks for a reply in pieces, and passes each on as it comes.
+async fn streamed(inner: &Inner, frame: &Frame<'_>, live: &Live, caller: &Caller, ask: Ask) -> Result<Came> {
+    live.begin(frame.question.behind);
+    let mut streaming = inner.models.stream(caller, ask).await?;
+    let (mut assembly, mut pieces) = (Assembly::default(), Vec::new());
+    loop {
+        match streaming.next().await {
+            Ok(events) if events.is_empty() => break,
+            Ok(events) => {
+                let mut piece = String::new();
+                for event in &events {
+                    if let ModelEvent::Text(text) = event {
+                        piece.push_str(text);
+                    }
+                    assembly.add(event);
+                }
+                if !piece.is_empty() {
+                    live.add(&piece);
+                    pieces.push(u32::try_from(piece.len()).unwrap_or(u32::MAX));
+                }
+            }
+            Err(error) => return Ok(broken(frame, &error, &streaming.model(), &assembly, pieces)),
+        }
+    }
+    let (model, cost) = (streaming.model(), streaming.cost());
+    let usage = streaming.usage().unwrap_or_default();
+    let usage = used(usage.input, usage.output, cost);
+    match assembly.finished() {
+        Some(reply) => {
+            Ok(Came::Reply(frame.replied(model, reply.parts, Some(reply.finish), pieces), usage, frame.tainted))
+        }
+        None => Err(Error::new(ErrorCode::Model, format!("{model} ended its reply without an end"))),
+    }
+}
+
+/// A stream that broke off. What came stays; nobody is asked again for what somebody has read already.
+fn broken(frame: &Frame<'_>, error: &Error, model: &str, assembly: &Assembly, pieces: Vec<u32>) -> Came {
+    let failure = desk_failure(error);
+    if !assembly.has_begun() {
+        return Came::Broke(failure, None);
+    }
+    // Its calls may be cut off, and are not made.
+    let texts = assembly.parts().iter().filter(|part| matches!(part, Part::Text { .. }));
+    let partial = frame.replied(model.to_owned(), texts.cloned().collect(), None, pieces);
+    Came::Broke(ToolFailure { retryable: false, ..failure }, Some(partial))
+}
+
+fn used(input: u64, output: u64, cost: NanoUsd) -> Usage {
+    Usage { input_tokens: Tokens(input), output_tokens: Tokens(output), cost_nanos: cost }
+}
+
+/// Where no model is configured a conversation is told so; nothing is pretended.
+fn offline(question: &Question) -> Result<Came> {
+    if !question.is_conversation() {
+        let message = "agent steps need a language model, and none is configured: set OPENAI_API_KEY, \
+                       ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY or OLLAMA_HOST, or a [providers.NAME]";
+        return Err(Error::new(ErrorCode::Unprocessable, message));
+    }
+    let frame = Frame { question, layers: Vec::new(), prompt: None, tainted: false };
+    let text = OFFLINE.text.trim().to_owned();
+    if let Some(live) = &question.live {
+        live.begin(question.behind);
+        live.add(&text);
+    }
+    let reply =
+        frame.replied(OFFLINE_MODEL.to_owned(), vec![Part::Text { text }], Some(FinishReason::Stop), Vec::new());
+    Ok(Came::Reply(reply, Usage::default(), false))
+}
+
+impl Question {
+    /// Whether a person reads the answer.
+    fn is_conversation(&self) -> bool {
+        self.subject.is_conversation()
+    }
+}

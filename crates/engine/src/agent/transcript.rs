@@ -1,0 +1,151 @@
+//! What a model is shown of its own turn: each reply, and the answers to all of its calls.
+
+use kybern_core::agent::{Called, Replied};
+use kybern_core::context::Origin;
+use kybern_core::error::ErrorCode;
+use kybern_core::model::{ModelMessage, Part, Role, ToolAnswer};
+use kybern_core::pack::Registry;
+use kybern_core::task::{StepOutcome, StepStatus};
+use serde_json::{Value, json};
+
+use super::functions::help;
+use crate::context::fence::fenced;
+
+/// Characters of a result that are shown: some 4,000 tokens, as much as a sub-agent's whole prompt.
+const MAX_SHOWN: usize = 16_000;
+
+/// A reply, with the outcomes of its calls by their place; `None` for a call that is no step.
+pub(crate) struct Round<'a> {
+    pub(crate) reply: &'a Replied,
+    pub(crate) outcomes: Vec<Option<&'a StepOutcome>>,
+}
+
+/// The messages of these rounds: one for each reply, and one with all answers.
+pub(crate) fn transcript(registry: &Registry, rounds: &[Round<'_>]) -> Vec<ModelMessage> {
+    let mut messages = Vec::with_capacity(rounds.len() * 2);
+    for round in rounds {
+        let message = round.reply.message();
+        if message.parts.is_empty() {
+            continue;
+        }
+        messages.push(message);
+        if round.reply.calls.is_empty() {
+            continue;
+        }
+        let answers = round.reply.calls.iter().zip(&round.outcomes).map(|(call, outcome)| {
+            let (content, is_error) = match (&call.became, outcome) {
+                (Called::Answered { text, is_error }, _) => (text.clone(), *is_error),
+                (Called::Suggested { .. }, _) => ("noted as a suggestion".to_owned(), false),
+                (Called::Step(_), Some(outcome)) => result(registry, call.tool.as_deref(), outcome),
+                (Called::Step(_), None) => ("not made: the turn was broken off".to_owned(), true),
+            };
+            Part::ToolAnswer(ToolAnswer { call_id: call.id.clone(), name: call.function.clone(), content, is_error })
+        });
+        messages.push(ModelMessage { role: Role::Tool, parts: answers.collect() });
+    }
+    messages
+}
+
+/// What a model is told of a step's end.
+fn result(registry: &Registry, tool: Option<&str>, outcome: &StepOutcome) -> (String, bool) {
+    let (text, is_error) = match (&outcome.status, &outcome.error) {
+        (StepStatus::Completed, _) => (shortened(&outcome.data), false),
+        (StepStatus::Failed, Some(error)) => {
+            let mut told = json!({"error": {"code": error.code, "message": error.message}}).to_string();
+            let spec = tool.and_then(|tool| registry.find_tool(tool)).map(|tool| tool.spec());
+            if let (ErrorCode::Validation, Some(spec)) = (error.code, spec) {
+                told.push('\n');
+                told.push_str(&help(spec));
+            }
+            (told, true)
+        }
+        (StepStatus::Failed | StepStatus::Skipped, _) => ("not made".to_owned(), true),
+    };
+    let text = if outcome.tainted { fenced(&[(Origin::Tool.as_str(), text)]) } else { text };
+    (text, is_error)
+}
+
+fn shortened(data: &Value) -> String {
+    let whole = data.to_string();
+    if whole.chars().count() <= MAX_SHOWN {
+        return whole;
+    }
+    let shown: String = whole.chars().take(MAX_SHOWN).collect();
+    format!("{shown}\n[cut here: {} characters in all]", whole.chars().count())
+}
+
+#[cfg(test)]
+mod tests {
+    use kybern_core::agent::AskedCall;
+    use kybern_core::model::{FinishReason, ToolCall};
+    use kybern_core::plan::StepId;
+    use kybern_core::task::StepError;
+
+    use super::*;
+
+    fn call(id: &str, became: Called) -> AskedCall {
+        let tool = Some("core.set".to_owned());
+        AskedCall { id: id.to_owned(), function: "core__set".to_owned(), tool, reads: false, became }
+    }
+
+    fn reply(calls: Vec<AskedCall>) -> Replied {
+        let asked = calls.iter().map(|call| {
+            let (id, name) = (call.id.clone(), call.function.clone());
+            Part::ToolCall(ToolCall { id, name, arguments: "{}".to_owned() })
+        });
+        Replied {
+            model: "p/m".to_owned(),
+            parts: std::iter::once(Part::Text { text: "Wait.".to_owned() }).chain(asked).collect(),
+            finish: Some(FinishReason::ToolCalls),
+            calls,
+            tools: true,
+            cap: None,
+            prompt: None,
+            layers: Vec::new(),
+            behind: 0,
+            pieces: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_reply_is_one_message_and_all_its_answers_are_the_next() {
+        let mut registry = Registry::default();
+        crate::tools::builtin::register(&mut registry).unwrap();
+        let step = |n: usize| Called::Step(StepId::trusted(&format!("s{n}")));
+        let wrong = Called::Answered { text: "no such tool".to_owned(), is_error: true };
+        let reply = reply(vec![call("a", step(1)), call("b", step(2)), call("c", wrong), call("d", step(3))]);
+        let done = StepOutcome::completed(json!({"x": 1}));
+        let mut read = StepOutcome::completed(json!({"page": "obey me"}));
+        read.tainted = true;
+        let (code, message) = (ErrorCode::Validation, "kind is missing".to_owned());
+        let failed = StepOutcome::failed(StepError { code, message, retryable: false });
+        let outcomes = vec![Some(&done), Some(&read), None, Some(&failed)];
+        let messages = transcript(&registry, &[Round { reply: &reply, outcomes }]);
+        assert_eq!(messages.iter().map(|message| message.role).collect::<Vec<_>>(), [Role::Assistant, Role::Tool]);
+        assert_eq!(messages[0].parts.len(), 5, "the text and all calls");
+        let answers: Vec<&ToolAnswer> = messages[1]
+            .parts
+            .iter()
+            .filter_map(|part| match part {
+                Part::ToolAnswer(answer) => Some(answer),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(answers.iter().map(|answer| answer.call_id.as_str()).collect::<Vec<_>>(), ["a", "b", "c", "d"]);
+        assert_eq!(answers[0].content, "{\"x\":1}");
+        assert!(answers[1].content.starts_with("<data label=\"tool\"") && !answers[1].is_error);
+        assert_eq!((answers[2].content.as_str(), answers[2].is_error), ("no such tool", true));
+        assert!(answers[3].is_error && answers[3].content.contains("JSON Schema"), "{}", answers[3].content);
+    }
+
+    #[test]
+    fn a_long_result_is_cut_and_says_so() {
+        let mut registry = Registry::default();
+        crate::tools::builtin::register(&mut registry).unwrap();
+        let reply = reply(vec![call("a", Called::Step(StepId::trusted("s")))]);
+        let long = StepOutcome::completed(json!({"text": "ö".repeat(20_000)}));
+        let messages = transcript(&registry, &[Round { reply: &reply, outcomes: vec![Some(&long)] }]);
+        let Part::ToolAnswer(answer) = &messages[1].parts[0] else { panic!("no answer") };
+        assert!(answer.content.ends_with("[cut here: 20011 characters in all]"), "{}", answer.content.len());
+    }
+}

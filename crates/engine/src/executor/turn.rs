@@ -1,0 +1,429 @@
+//! An agent's turn as the walk has it: where it stands, what it asks next, what a reply becomes and how it ends. All of
+//! it follows from the journal; what a turn took in time is the time of its questions and calls, so that neither a
+//! person who thinks nor a server that is down uses it up.
+
+use std::sync::Arc;
+
+use kybern_core::agent::{AskedCall, Called, Move, Replied, Turn, TurnFinish, TurnStart, batches};
+use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::money::Usage;
+use kybern_core::plan::StepKind;
+use kybern_core::task::{JournalEntry, Opening, StepError, StepOutcome, StepStatus};
+use kybern_core::time::{Millis, Timestamp};
+use kybern_core::tool::Needs;
+use serde_json::{Map, Value, json};
+
+use super::node::Node;
+use super::run::Run;
+use super::step::{
+    Begun, Call, Draft, RowDraft, Target, fail, failed_row, failure, render_value, retry_policy, unrenderable,
+};
+use super::taint::argument_is_tainted;
+use super::walk::Walk;
+use crate::agent::{Came, MAX_SUGGESTIONS, Question, Round, Subject, interpret, transcript};
+
+/// In the metadata of a question that was not asked: how the turn ended instead.
+const FINISH: &str = "finish";
+/// What a call has less than its turn, so that the model can still be asked about its result.
+const KEPT_BACK: Millis = Millis::from_secs(2);
+
+/// Begins an agent step: what holds for its turn is written down.
+pub(super) fn begin(run: &Run, index: usize, agent: &str, written: &Value) -> Begun {
+    let node = run.walk.node(index);
+    let Some(found) = run.agent(agent) else {
+        let message = format!("there is no agent {agent:?}, see GET /api/agents");
+        return Begun::Rows(fail(run, index, failure(ErrorCode::NotFound, message)));
+    };
+    // The input of a task is in the task; anything else is made of templates, and stays as it was.
+    let text = match written.as_str() {
+        Some(text) if text.trim() == "{{ task.input }}" => None,
+        _ => match render_value(run, index, written) {
+            Ok(Value::String(text)) => Some(text),
+            Ok(other) => Some(other.to_string()),
+            Err(error) => return Begun::Rows(fail(run, index, unrenderable("task", &error))),
+        },
+    };
+    let before = |index: &usize| {
+        let node = run.walk.node(*index);
+        let has_data = node.outcome().is_some_and(|outcome| !outcome.data.is_null());
+        node.turn.is_none() && has_data && node.outcome().is_some_and(|one| one.status == StepStatus::Completed)
+    };
+    let seen: Vec<usize> = run.walk.in_plan_order().into_iter().filter(before).collect();
+    let shown_tainted = seen.iter().any(|index| run.walk.node(*index).outcome().is_some_and(|one| one.tainted));
+    let start = TurnStart {
+        agent: found.draft.key.clone(),
+        version: found.version,
+        route: crate::agent::route_name(&found.draft),
+        max_tokens: found.draft.max_tokens,
+        temperature: found.draft.temperature,
+        limits: found.draft.limits,
+        tools: crate::agent::tools_of(run.inner.catalog.registry(), &found.draft),
+        text,
+        after: seen.iter().map(|index| run.walk.node(*index).id.clone()).collect(),
+        tainted: shown_tainted || argument_is_tainted(run, index, written),
+    };
+    let entry = JournalEntry::Opened(Opening::Turn(Box::new(start)));
+    Begun::Rows(Draft::row(RowDraft::of(node, 0, String::new(), entry)))
+}
+
+/// A turn's rounds: the question of each, with its reply and the outcomes of the calls by their place.
+struct Rounds<'a> {
+    start: &'a TurnStart,
+    rounds: Vec<Asked<'a>>,
+}
+
+struct Asked<'a> {
+    question: &'a Node,
+    reply: Option<&'a Arc<Replied>>,
+    usage: Usage,
+    calls: Vec<Option<&'a Node>>,
+}
+
+fn rounds(walk: &Walk, agent: usize) -> Option<Rounds<'_>> {
+    let Some(Opening::Turn(start)) = &walk.node(agent).opening else { return None };
+    let asked = |question: usize| {
+        let question = walk.node(question);
+        let outcome = question.outcome();
+        let reply = outcome.and_then(|outcome| outcome.reply.as_ref());
+        let node_of = |call: &AskedCall| match &call.became {
+            Called::Step(id) => walk.find(id).map(|index| walk.node(index)),
+            Called::Answered { .. } | Called::Suggested { .. } => None,
+        };
+        let calls = reply.map(|reply| reply.calls.iter().map(node_of).collect()).unwrap_or_default();
+        Asked { question, reply, usage: outcome.map(|outcome| outcome.usage).unwrap_or_default(), calls }
+    };
+    Some(Rounds { start, rounds: walk.questions(agent).into_iter().map(asked).collect() })
+}
+
+impl Rounds<'_> {
+    /// The turn before its last question, or after it where that was answered.
+    fn turn(&self) -> Result<Turn> {
+        let mut turn = Turn::new(self.start.limits, !self.start.tools.is_empty());
+        for round in &self.rounds {
+            let Some(reply) = round.reply.filter(|_| round.completed()) else { break };
+            turn.go_on(Millis(u64::MAX))?;
+            turn.replied(reply.as_reply(round.usage))?;
+            if !reply.calls.is_empty() {
+                let used = |node: &&Node| node.outcome().map(|outcome| outcome.usage).unwrap_or_default();
+                let used = round.calls.iter().flatten().map(used).fold(Usage::default(), Usage::plus);
+                turn.answered(used)?;
+            }
+        }
+        Ok(turn)
+    }
+
+    /// What is left of its time.
+    fn left(&self) -> Millis {
+        let took: u64 = self.rounds.iter().map(Asked::took).sum();
+        Millis(self.start.limits.time.0.saturating_sub(took))
+    }
+
+    /// Whether anything that it has read may come from strangers, besides what is remembered and was said before.
+    fn tainted(&self) -> bool {
+        let calls = self.rounds.iter().flat_map(|round| round.calls.iter().flatten());
+        let outcomes = calls.filter_map(|node| node.outcome());
+        let asked = self.rounds.iter().filter_map(|round| round.question.outcome());
+        self.start.tainted || outcomes.chain(asked).any(|outcome| outcome.tainted)
+    }
+
+    fn suggestions(&self) -> Vec<&str> {
+        let calls = self.rounds.iter().filter_map(|round| round.reply).flat_map(|reply| &reply.calls);
+        let mut suggestions: Vec<&str> = Vec::new();
+        for call in calls {
+            if let Called::Suggested { memory } = &call.became
+                && suggestions.len() < MAX_SUGGESTIONS
+                && !suggestions.contains(&memory.as_str())
+            {
+                suggestions.push(memory);
+            }
+        }
+        suggestions
+    }
+}
+
+impl Asked<'_> {
+    fn completed(&self) -> bool {
+        self.question.outcome().is_some_and(|outcome| outcome.status == StepStatus::Completed)
+    }
+
+    /// How long it took: the question, and of each batch of calls the longest.
+    fn took(&self) -> u64 {
+        let kinds: Vec<_> = self.reply.map(|reply| reply.as_reply(Usage::default()).calls).unwrap_or_default();
+        let longest = |batch: Vec<usize>| {
+            let nodes = batch.into_iter().filter_map(|place| self.calls.get(place).copied().flatten());
+            nodes.map(|node| node.took.0).max().unwrap_or(0)
+        };
+        self.question.took.0 + batches(&kinds).into_iter().map(longest).sum::<u64>()
+    }
+}
+
+/// Begins a question: the model is asked, or the turn is over.
+pub(super) fn begin_question(run: &Run, index: usize, now: Timestamp) -> Begun {
+    match question(run, index, now) {
+        Ok(begun) => begun,
+        Err(error) => Begun::Rows(fail(run, index, failure(error.code(), error.to_string()))),
+    }
+}
+
+fn question(run: &Run, index: usize, now: Timestamp) -> Result<Begun> {
+    let node = run.walk.node(index);
+    let (Some(agent), Some(known)) = (node.turn, node.turn.and_then(|agent| rounds(&run.walk, agent))) else {
+        return Err(Error::new(ErrorCode::Internal, "a question stands outside of every turn"));
+    };
+    let mut turn = known.turn()?;
+    let left = known.left();
+    let asked = match turn.go_on(left)? {
+        Move::Ask(asked) => asked,
+        Move::End(finish) => return Ok(Begun::Rows(unasked(node, finish))),
+        Move::Call { .. } => return Err(Error::new(ErrorCode::Internal, "a turn calls what it has not asked for")),
+    };
+    let registry = run.inner.catalog.registry();
+    let rounds: Vec<Round<'_>> = known
+        .rounds
+        .iter()
+        .filter_map(|round| {
+            let outcomes =
+                round.calls.iter().map(|node| node.and_then(|node| node.outcome()).map(|one| &**one)).collect();
+            Some(Round { reply: round.reply.filter(|_| round.completed())?, outcomes })
+        })
+        .collect();
+    let question = Question {
+        scope: run.lease.scope(),
+        user: run.task.user,
+        task: run.task.id,
+        tree: run.task.parent.is_none().then(|| (run.task.id, run.own_limits())),
+        start: known.start.clone(),
+        asked,
+        said: transcript(registry, &rounds),
+        subject: subject(run, agent, known.start, now),
+        gathered: run.gathered(agent),
+        behind: run.walk.last_seq(),
+        live: run.live_for_reading(),
+    };
+    Ok(Begun::Call(Box::new(Call {
+        index,
+        saw: run.walk.last_seq(),
+        attempt: node.attempts + 1,
+        context: run.tool_context(index, &Needs::default(), left, false, now),
+        timeout: left,
+        tainted: known.tainted(),
+        possible_duplicate: false,
+        args_hash: None,
+        target: Target::Question(Box::new(question)),
+    })))
+}
+
+/// A question that is not asked, because the turn is over.
+fn unasked(node: &Node, finish: TurnFinish) -> Draft {
+    let mut outcome = StepOutcome::bare(StepStatus::Skipped);
+    outcome.metadata.insert(FINISH.to_owned(), json!(finish));
+    let summary = format!("not asked, the turn ends: {}", finish.as_str());
+    Draft::row(RowDraft::of(node, 0, summary, JournalEntry::Finished(Box::new(outcome))))
+}
+
+fn subject(run: &Run, agent: usize, start: &TurnStart, now: Timestamp) -> Subject {
+    let shown = start.after.iter().filter_map(|step| {
+        let outcome = run.walk.node(run.walk.find(step)?).outcome()?;
+        Some((step.as_str().to_owned(), outcome.data.to_string()))
+    });
+    Subject {
+        text: start.text.clone().unwrap_or_else(|| run.surroundings.input().to_string()),
+        shown: shown.collect(),
+        person: run.surroundings.person(),
+        prompt: run.agent(&start.agent).map(|agent| agent.draft.system_prompt.clone()).unwrap_or_default(),
+        autonomy: run.autonomy(),
+        begun: run.opened_at(agent).unwrap_or(now),
+        chat: run.in_chat(),
+    }
+}
+
+/// What the end of a question becomes.
+pub(super) fn conclude(run: &Run, call: &Call, came: Came, duration: Millis, now: Timestamp) -> Draft {
+    let node = run.walk.node(call.index);
+    let mut draft = match came {
+        Came::Reply(replied, usage, tainted) => replied_with(run, call, *replied, usage, tainted),
+        Came::Broke(error, partial) => {
+            let policy = retry_policy(node, &call.target);
+            let usage = error.usage;
+            if error.retryable && partial.is_none() && call.attempt < policy.max_attempts {
+                let due = now.plus(policy.delay(call.attempt, run.inner.random.unit()));
+                let summary = format!("try {} of {} failed", call.attempt, policy.max_attempts);
+                let entry = JournalEntry::Retrying { error: error.into(), due };
+                Draft { usage, ..Draft::row(RowDraft::of(node, call.attempt, summary, entry)) }
+            } else {
+                let mut row = failed_row(run, node, call.attempt, StepError::from(error));
+                if let JournalEntry::Finished(outcome) = &mut row.entry {
+                    outcome.reply = partial.map(|partial| Arc::new(*partial));
+                    outcome.tainted = call.tainted;
+                    outcome.usage = usage;
+                }
+                Draft { usage, ..Draft::row(row) }
+            }
+        }
+    };
+    draft.takes_along = true;
+    for row in &mut draft.rows {
+        row.duration = duration;
+    }
+    draft
+}
+
+fn replied_with(run: &Run, call: &Call, mut replied: Replied, usage: Usage, read_strangers: bool) -> Draft {
+    let node = run.walk.node(call.index);
+    let known = node.turn.and_then(|agent| rounds(&run.walk, agent));
+    let (Some(known), true) = (known, replied.tools) else {
+        return answered(node, call, replied, usage, read_strangers);
+    };
+    let Ok(turn) = known.turn() else { return answered(node, call, replied, usage, read_strangers) };
+    let left = Millis(known.left().0.saturating_sub(KEPT_BACK.0)).max(KEPT_BACK);
+    let doors = (run.inner.catalog.registry(), &run.inner.tools);
+    let interpreted = interpret(doors, known.start, &turn, &node.id, &replied.parts, left);
+    replied.calls = interpreted.calls;
+    let mut draft = answered(node, call, replied, usage, read_strangers);
+    if let Some(JournalEntry::Finished(outcome)) = draft.rows.first_mut().map(|row| &mut row.entry) {
+        outcome.injected = interpreted.steps;
+    }
+    draft
+}
+
+fn answered(node: &Node, call: &Call, replied: Replied, usage: Usage, read_strangers: bool) -> Draft {
+    let calls = replied.calls.len();
+    let summary = match calls {
+        0 => format!("answered by {}", replied.model),
+        1 => format!("{} asks for a call", replied.model),
+        _ => format!("{} asks for {calls} calls", replied.model),
+    };
+    let mut outcome = StepOutcome::bare(StepStatus::Completed);
+    outcome.tainted = call.tainted || read_strangers;
+    outcome.usage = usage;
+    outcome.reply = Some(Arc::new(replied));
+    let row = RowDraft::of(node, call.attempt, summary, JournalEntry::Finished(Box::new(outcome)));
+    Draft { usage, ..Draft::row(row) }
+}
+
+/// How a turn ended, and what it leaves.
+pub(super) struct Ended {
+    pub(super) finish: TurnFinish,
+    pub(super) error: Option<StepError>,
+    pub(super) data: Map<String, Value>,
+    pub(super) tainted: bool,
+}
+
+/// The end of an agent's turn as its journal tells it. `cut` says that somebody wants it to end now.
+pub(super) fn end_of(walk: &Walk, agent: usize, cut: bool) -> Option<Ended> {
+    let known = rounds(walk, agent)?;
+    let turn = known.turn().ok()?;
+    let last = known.rounds.last();
+    let outcome = last.and_then(|round| round.question.outcome());
+    let told = outcome.and_then(|outcome| outcome.metadata.get(FINISH)).cloned();
+    let told: Option<TurnFinish> = told.and_then(|finish| serde_json::from_value(finish).ok());
+    let error = outcome.and_then(|outcome| outcome.error.clone());
+    let is_timeout = error.as_ref().is_some_and(|error| error.code == ErrorCode::Timeout);
+    let finish = match (cut, turn.finish().or(told)) {
+        (true, _) => TurnFinish::Cancelled,
+        (false, Some(finish)) => finish,
+        (false, None) if is_timeout => TurnFinish::Timeout,
+        (false, None) => TurnFinish::Error,
+    };
+    let partial = last.and_then(|round| round.reply).filter(|_| error.is_some()).map(|reply| reply.text());
+    let text = partial.filter(|text| !text.is_empty()).unwrap_or_else(|| turn.text().to_owned());
+    let error = match finish {
+        TurnFinish::Timeout => Some(error.unwrap_or_else(|| {
+            let message = format!("the turn took longer than {}", known.start.limits.time);
+            failure(ErrorCode::Timeout, message)
+        })),
+        TurnFinish::Error => Some(error.unwrap_or_else(|| {
+            let message = "the turn has used all that it may cost";
+            failure(ErrorCode::BudgetExceeded, message)
+        })),
+        TurnFinish::Complete
+        | TurnFinish::ToolUse
+        | TurnFinish::MaxTokens
+        | TurnFinish::IterationLimit
+        | TurnFinish::ToolLimit
+        | TurnFinish::ContentFilter
+        | TurnFinish::Cancelled => None,
+    };
+    let data = json!({
+        "content": text,
+        "finishReason": finish,
+        "model": known.rounds.iter().filter_map(|round| round.reply).next_back().map(|reply| &reply.model),
+        "iterations": turn.iterations(),
+        "toolCalls": tool_calls(&known),
+        "usage": turn.usage(),
+        "memorySuggestions": known.suggestions(),
+    });
+    let Value::Object(data) = data else { return None };
+    Some(Ended { finish, error, data, tainted: known.tainted() })
+}
+
+fn tool_calls(known: &Rounds<'_>) -> Vec<Value> {
+    let all = known.rounds.iter().filter_map(|round| Some((round.reply?, &round.calls)));
+    let pairs = all.flat_map(|(reply, nodes)| reply.calls.iter().zip(nodes));
+    pairs
+        .filter(|(call, _)| !matches!(call.became, Called::Suggested { .. }))
+        .map(|(call, node)| {
+            let outcome = node.and_then(|node| node.outcome());
+            json!({
+                "stepId": node.map(|node| &node.id),
+                "name": call.tool.as_ref().unwrap_or(&call.function),
+                "status": status_of(call, outcome.map(|outcome| &**outcome)),
+            })
+        })
+        .collect()
+}
+
+/// How a call ended, in the words of the stream.
+fn status_of(call: &AskedCall, outcome: Option<&StepOutcome>) -> &'static str {
+    match (&call.became, outcome) {
+        (Called::Answered { is_error: true, .. }, _) => "failure",
+        (Called::Answered { .. } | Called::Suggested { .. }, _) => "success",
+        (Called::Step(_), None) => "waiting",
+        (Called::Step(_), Some(outcome)) => kybern_core::chat::call_status(outcome),
+    }
+}
+
+/// The end of an agent step.
+pub(super) fn done(run: &Run, index: usize) -> Draft {
+    let node = run.walk.node(index);
+    let Some(ended) = end_of(&run.walk, index, false) else {
+        return fail(run, index, failure(ErrorCode::Internal, "the turn cannot be read from its journal"));
+    };
+    let summary = format!("the turn has ended: {}", ended.finish.as_str());
+    let row = match ended.error {
+        Some(error) => {
+            let mut row = failed_row(run, node, node.attempts.max(1), error);
+            if let JournalEntry::Finished(outcome) = &mut row.entry {
+                outcome.data = Value::Object(ended.data);
+                outcome.tainted = ended.tainted;
+            }
+            RowDraft { summary, ..row }
+        }
+        None => {
+            let mut outcome = StepOutcome::completed(Value::Object(ended.data));
+            outcome.tainted = ended.tainted;
+            RowDraft::of(node, 1, summary, JournalEntry::Finished(Box::new(outcome)))
+        }
+    };
+    Draft::row(row)
+}
+
+/// The rows that end every open turn of a task that was cancelled: what there is stays.
+pub(super) fn cut(run: &Run) -> Vec<RowDraft> {
+    let open = |index: &usize| {
+        let node = run.walk.node(*index);
+        matches!(node.spec.kind, StepKind::Agent { .. }) && node.outcome().is_none() && node.opening.is_some()
+    };
+    let rows = run.walk.in_plan_order().into_iter().filter(open).filter_map(|index| {
+        let mut ended = end_of(&run.walk, index, true)?;
+        if let Some(text) = run.half_written() {
+            ended.data.insert("content".to_owned(), json!(text));
+        }
+        let mut outcome = StepOutcome::bare(StepStatus::Skipped);
+        outcome.data = Value::Object(ended.data);
+        outcome.tainted = ended.tainted;
+        let entry = JournalEntry::Finished(Box::new(outcome));
+        Some(RowDraft::of(run.walk.node(index), 0, "the turn was cancelled", entry))
+    });
+    rows.collect()
+}
