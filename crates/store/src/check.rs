@@ -6,8 +6,8 @@ use crate::db::{Conn, Sql, Tx};
 use crate::error::{Result, StoreError};
 use crate::store::SqlStore;
 use crate::{
-    approvals, audit, blobs, budgets, idempotency, identity, jobs, model_policies, outbox, permissions, plans, rates,
-    records, reservations, secrets, standings, tasks,
+    approvals, audit, blobs, budgets, chats, idempotency, identity, jobs, model_policies, outbox, permissions, plans,
+    rates, records, reservations, secrets, standings, tasks,
 };
 
 /// Every statement of this crate.
@@ -17,6 +17,7 @@ fn every_statement() -> impl Iterator<Item = &'static Sql> {
         audit::STATEMENTS,
         blobs::STATEMENTS,
         budgets::STATEMENTS,
+        chats::STATEMENTS,
         idempotency::STATEMENTS,
         identity::STATEMENTS,
         jobs::STATEMENTS,

@@ -117,6 +117,9 @@ pub enum StoreError {
     /// There are as many as there may be.
     #[error("{0}")]
     Full(String),
+    /// There are as many as there may be at a time.
+    #[error("{0}")]
+    Busy(String),
 }
 
 impl StoreError {
@@ -143,6 +146,7 @@ impl StoreError {
             | Self::EditedMigration { .. }
             | Self::Decode { .. } => ErrorCode::Internal,
             Self::Archive(_) | Self::Full(_) => ErrorCode::Unprocessable,
+            Self::Busy(_) => ErrorCode::RateLimited,
             Self::NotFound { .. } => ErrorCode::NotFound,
             Self::Fenced | Self::RecordChanged { .. } | Self::NotWaiting | Self::Conflict(_) => ErrorCode::Conflict,
         }

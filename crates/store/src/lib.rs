@@ -16,6 +16,7 @@ mod archive;
 mod audit;
 mod blobs;
 mod budgets;
+mod chats;
 mod check;
 mod db;
 mod error;

@@ -4,6 +4,7 @@
 pub mod approval_store;
 pub mod audit_store;
 pub mod blob_store;
+pub mod chat_store;
 pub mod clock;
 pub mod document_reader;
 pub mod http;
@@ -30,6 +31,7 @@ pub mod tool;
 pub use approval_store::ApprovalStore;
 pub use audit_store::AuditStore;
 pub use blob_store::BlobStore;
+pub use chat_store::ChatStore;
 pub use clock::{Clock, IdSource, Random};
 pub use document_reader::DocumentReader;
 pub use http::{HttpBody, HttpClient, HttpFailure, HttpRequest, HttpResponse};
@@ -69,6 +71,7 @@ pub trait Store:
     + PermissionStore
     + ModelPolicyStore
     + SecretStore
+    + ChatStore
 {
 }
 
@@ -87,5 +90,6 @@ impl<T> Store for T where
         + PermissionStore
         + ModelPolicyStore
         + SecretStore
+        + ChatStore
 {
 }

@@ -11,6 +11,7 @@ use super::status::TaskStatus;
 use super::wait::Wait;
 use crate::approval::{ApprovalStatus, NewApproval};
 use crate::audit::AuditEvent;
+use crate::chat::Message;
 use crate::id::TaskId;
 use crate::job::NewJob;
 use crate::money::Usage;
@@ -44,6 +45,9 @@ pub enum Effect {
     Reopen(TaskId),
     /// A step is handed to an outside engine.
     Delegate(Box<Delegation>),
+    /// A turn of a conversation is answered, and the next one that waits can be taken. Nothing happens when the chat is
+    /// not there any more.
+    Answer(Box<Message>),
     /// A person is asked.
     Ask(Box<NewApproval>),
     /// What was asked, and has not been answered, is not asked any more.

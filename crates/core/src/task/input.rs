@@ -9,6 +9,7 @@ use super::journal::StepError;
 use super::limits;
 use super::status::{Channel, TaskStatus};
 use super::wait::Wait;
+use crate::chat::NewTurn;
 use crate::id::{TaskId, TenantId, UserId};
 use crate::money::{NanoUsd, Usage};
 use crate::plan::{FrozenPlan, PlanHash};
@@ -126,6 +127,9 @@ pub struct NewTask {
     pub depth: u32,
     /// The task it is forked from, with the journal rows it begins with.
     pub forked_from: Option<(TaskId, Vec<super::journal::JournalRow>)>,
+    /// The turn of a conversation that it is. Its message is stored with it; while another turn of the chat is taken,
+    /// it waits.
+    pub turn: Option<Box<NewTurn>>,
     /// When it is submitted.
     pub at: Timestamp,
 }

@@ -228,6 +228,7 @@ fn child(run: &Run, index: usize, target: &TaskTarget, written: &Value, now: Tim
         parent: Some((run.task.id, node.id.as_str().to_owned())),
         depth: run.task.depth + 1,
         forked_from: None,
+        turn: None,
         at: now,
     };
     Draft { effects: vec![Effect::Spawn(Box::new(NewChild { task }))], ..Draft::row(wait_row(node, wait)) }

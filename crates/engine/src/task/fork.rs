@@ -66,6 +66,7 @@ impl Engine {
             parent: None,
             depth: 0,
             forked_from: Some((id, kept)),
+            turn: None,
             at: inner.clock.now(),
         })
     }

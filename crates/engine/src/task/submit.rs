@@ -201,6 +201,7 @@ impl Engine {
             parent: None,
             depth: 0,
             forked_from: None,
+            turn: None,
             at: inner.clock.now(),
         };
         self.store_task(actor, task, Some(has_documents)).await

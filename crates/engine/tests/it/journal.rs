@@ -57,6 +57,7 @@ async fn with_rows(live: &Live<'_>, rows: Vec<JournalRow>, ending: Ending) -> Re
         parent: None,
         depth: 0,
         forked_from: None,
+        turn: None,
         at: now,
     };
     let worker = WorkerId::new("forger");

@@ -140,6 +140,7 @@ fn stray(world: &World, tenant: TenantId) -> TaskId {
         parent: None,
         depth: 0,
         forked_from: None,
+        turn: None,
         at: world.clock.now(),
     };
     let scope = kybern_testkit::actors::scope(tenant);

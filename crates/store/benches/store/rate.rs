@@ -47,6 +47,7 @@ pub(crate) fn new_task() -> NewTask {
         parent: None,
         depth: 0,
         forked_from: None,
+        turn: None,
         at: Wall.now(),
     }
 }

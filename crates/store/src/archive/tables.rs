@@ -418,4 +418,35 @@ pub(super) const TABLES: &[Table] = &[
             ("edited", I),
         ],
     },
+    Table {
+        name: "chat",
+        columns: &[
+            ("tenant_id", U),
+            ("id", U),
+            ("user_id", U),
+            ("agent", T),
+            ("title", T),
+            ("forked_from", U),
+            ("created_at", I),
+            ("updated_at", I),
+        ],
+    },
+    Table {
+        name: "message",
+        columns: &[
+            ("tenant_id", U),
+            ("chat_id", U),
+            ("id", U),
+            ("role", T),
+            ("content", T),
+            ("task_id", U),
+            ("body", T),
+            ("redacted_at", I),
+            ("created_at", I),
+        ],
+    },
+    Table {
+        name: "turn",
+        columns: &[("tenant_id", U), ("task_id", U), ("chat_id", U), ("message_id", U), ("waits", I)],
+    },
 ];

@@ -11,7 +11,7 @@ use super::commit::Prepared;
 use super::{journal, steer, submit};
 use crate::db::{Tx, args, statements};
 use crate::error::Result;
-use crate::{approvals, jobs, outbox, records};
+use crate::{approvals, chats, jobs, outbox, records};
 
 statements! {
     DELEGATE = shared "delegation_insert";
@@ -70,6 +70,7 @@ pub(super) async fn write(tx: &mut Tx, prepared: &Prepared) -> Result<()> {
             Effect::Spawn(child) => submit::spawn(tx, scope, &child.task).await?,
             Effect::Reopen(child) => steer::reopen_child(tx, &prepared.lease, *child, commit.signals_seen, at).await?,
             Effect::Delegate(delegation) => delegate(tx, prepared, delegation).await?,
+            Effect::Answer(answer) => chats::answer(tx, scope, task, answer, at).await?,
             Effect::Ask(approval) => approvals::ask(tx, scope, task, approval, at).await?,
             Effect::Close { wait_seq, status } => {
                 approvals::close(tx, (scope, task), *wait_seq, *status, at).await?;

@@ -9,6 +9,7 @@ use kybern_core::time::Millis;
 use super::commit::MAX_PLAIN;
 use super::journal::StepRow;
 use super::{read, row};
+use crate::chats;
 use crate::db::{Arg, Tx, args, count, statements};
 use crate::error::{Result, StoreError};
 
@@ -50,9 +51,15 @@ impl Submission {
     /// Whether it is one row once its plan is stored.
     pub(super) fn may_be_plain(&self) -> bool {
         self.new.dedupe_key.is_none()
+            && self.new.turn.is_none()
             && self.new.attachments.is_empty()
             && self.rows.is_empty()
             && self.new.input.len() + self.payload.len() <= MAX_PLAIN
+    }
+
+    /// The same for a task that nobody may begin yet.
+    fn unclaimed(&self) -> Self {
+        Self { scope: self.scope, new: self.new.clone(), payload: self.payload.clone(), rows: Vec::new(), claim: None }
     }
 
     /// Whether the task is claimed as it is stored.
@@ -106,7 +113,19 @@ pub(super) async fn submit(tx: &mut Tx, submission: &Submission) -> Result<Submi
     if let Some((task, same_body)) = earlier(tx, submission).await? {
         return Ok(Submitted::Duplicate { task: Box::new(task), same_body });
     }
+    let Some(turn) = &submission.new.turn else {
+        insert(tx, submission).await?;
+        return Ok(stored(tx, submission));
+    };
+    let (scope, task) = (submission.scope, submission.new.id);
+    if chats::must_wait(tx, scope, turn).await? {
+        let waiting = submission.unclaimed();
+        insert(tx, &waiting).await?;
+        chats::begin(tx, scope, task, turn, true).await?;
+        return Ok(Submitted::Queued(Box::new(waiting.row())));
+    }
     insert(tx, submission).await?;
+    chats::begin(tx, scope, task, turn, false).await?;
     Ok(stored(tx, submission))
 }
 

@@ -46,6 +46,7 @@ pub fn task(id: TaskId) -> NewTask {
         parent: None,
         depth: 0,
         forked_from: None,
+        turn: None,
         at: NOW,
     }
 }

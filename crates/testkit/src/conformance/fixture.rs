@@ -145,6 +145,7 @@ impl World {
             parent: None,
             depth: 0,
             forked_from: None,
+            turn: None,
             at: self.now(),
         }
     }

@@ -16,6 +16,7 @@ pub mod audit;
 pub mod blobs;
 pub mod budgets;
 pub mod callbacks;
+pub mod chats;
 pub mod children;
 pub mod claims;
 pub mod commits;

@@ -59,6 +59,17 @@ macro_rules! conformance_suite {
                 two_delegations_of_a_task_are_told_apart,
                 a_callback_for_an_unknown_task_is_not_found,
             }
+            chats {
+                a_message_is_stored_with_its_task_and_the_answer_with_its_end,
+                a_chat_takes_one_turn_at_a_time_in_order,
+                only_so_many_turns_wait,
+                a_turn_that_was_cancelled_while_it_waited_lets_the_next_one_begin,
+                the_last_messages_before_one_are_what_was_said,
+                what_is_taken_back_is_gone_and_was_there,
+                a_fork_has_what_was_said_until_then,
+                chats_are_listed_by_user_cleared_and_deleted,
+                another_tenant_sees_and_changes_nothing_of_it,
+            }
             children {
                 a_child_comes_with_the_commit,
                 child_end_signals_parent_in_the_same_commit,

@@ -64,6 +64,7 @@ impl State {
                         row.delegations.push(*delegation);
                     }
                 }
+                Effect::Answer(answer) => self.answer_turn((tenant, task), *answer, at),
                 Effect::Ask(approval) => self.ask((tenant, task), *approval, at),
                 Effect::Close { wait_seq, status } => self.close((tenant, task), wait_seq, status, at),
             }

@@ -7,6 +7,7 @@ mod approval;
 mod audit;
 mod blob;
 mod budget;
+mod chat;
 mod commit;
 mod effect;
 mod fault;

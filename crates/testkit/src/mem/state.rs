@@ -7,9 +7,11 @@ use bytes::Bytes;
 use kybern_core::approval::Approval;
 use kybern_core::audit::{AuditEvent, ChainedEvent, GENESIS};
 use kybern_core::budget::{Amount, Budget, Reservation, SpendKind, UsageLine};
+use kybern_core::chat::{Chat, Message};
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::id::{
-    ApprovalId, BudgetId, JobId, KeyId, OutboxId, RecordId, ReservationId, TaskId, TenantId, UserId, WebhookId,
+    ApprovalId, BudgetId, ChatId, JobId, KeyId, MessageId, OutboxId, RecordId, ReservationId, TaskId, TenantId, UserId,
+    WebhookId,
 };
 use kybern_core::identity::{ApiKey, OutboundWebhook, Tenant, User};
 use kybern_core::job::{JobStatus, NewJob};
@@ -29,6 +31,7 @@ use kybern_core::tool::ToolSetting;
 use uuid::Uuid;
 
 use super::JobView;
+use super::chat::OpenTurn;
 
 /// Everything.
 pub(super) struct State {
@@ -60,6 +63,9 @@ pub(super) struct State {
     pub(super) model_policies: BTreeMap<TenantId, ModelPolicy>,
     /// The moment of the last call under each key, and those that count.
     pub(super) rates: BTreeMap<(TenantId, String), (Timestamp, Vec<Timestamp>)>,
+    pub(super) chats: BTreeMap<(TenantId, ChatId), Chat>,
+    pub(super) messages: BTreeMap<(TenantId, ChatId, MessageId), Message>,
+    pub(super) turns: BTreeMap<(TenantId, TaskId), OpenTurn>,
     pub(super) approvals: BTreeMap<(TenantId, ApprovalId), Approval>,
     pub(super) policies: BTreeMap<(TenantId, UserId), ToolPolicy>,
     pub(super) tool_settings: BTreeMap<(TenantId, String), ToolSetting>,
@@ -185,6 +191,9 @@ impl State {
             budgets: BTreeMap::new(),
             accounts: BTreeMap::new(),
             open: BTreeMap::new(),
+            chats: BTreeMap::new(),
+            messages: BTreeMap::new(),
+            turns: BTreeMap::new(),
             secrets: BTreeMap::new(),
             data_keys: BTreeMap::new(),
             usage: BTreeMap::new(),

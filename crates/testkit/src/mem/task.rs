@@ -215,7 +215,13 @@ impl State {
             return Err(conflict(format!("there is a task {} already", new.id)));
         }
         let (id, at) = (new.id, new.at);
+        let turn = new.turn.clone();
+        let waits = turn.as_ref().map(|turn| self.must_wait(tenant, turn)).transpose()?;
         self.insert_task(tenant, new);
+        if let Some((turn, waits)) = turn.zip(waits) {
+            self.begin_turn((tenant, id), &turn, waits);
+        }
+        let claim = claim.filter(|_| waits != Some(true));
         let Some(row) = self.tasks.get_mut(&id) else { return Err(conflict("a task was not inserted")) };
         let Some((worker, lease)) = claim else { return Ok(Submitted::Queued(Box::new(row.task.clone()))) };
         Ok(Submitted::New(Box::new(row.claim(worker, lease, at))))

@@ -176,6 +176,7 @@ impl Walk {
             | Effect::Send(_)
             | Effect::Enqueue(_)
             | Effect::Delegate(_)
+            | Effect::Answer(_)
             | Effect::Ask(_)
             | Effect::Close { .. }
             | Effect::Reopen(_) => None,

@@ -1,0 +1,1 @@
+DELETE FROM chat WHERE tenant_id = $1 AND id = $2

@@ -1,0 +1,1 @@
+DELETE FROM turn WHERE tenant_id = $1 AND chat_id = $2

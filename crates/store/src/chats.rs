@@ -1,0 +1,397 @@
+//! Conversations: chats, messages, and the turns that have not ended. A user's message and its turn are written with the
+//! task, the answer with the task's end; whoever writes to a chat's turns holds the chat's row first.
+
+use async_trait::async_trait;
+use kybern_core::agent::TurnFinish;
+use kybern_core::audit::AuditEvent;
+use kybern_core::chat::{Chat, MAX_WAITING, Message, NewTurn, Speaker};
+use kybern_core::error::Result as PortResult;
+use kybern_core::id::{ChatId, MessageId, TaskId, UserId};
+use kybern_core::model::ModelMessage;
+use kybern_core::money::Usage;
+use kybern_core::ports::{ChatStore, Page};
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::audit;
+use crate::db::{Row, Tx, args, statements};
+use crate::error::{Result, StoreError};
+use crate::store::SqlStore;
+
+statements! {
+    INSERT = shared "chat_insert";
+    GET = shared "chat_get";
+    LIST = shared "chat_list";
+    LIST_USER = shared "chat_list_user";
+    TOUCH = shared "chat_touch";
+    DELETE = shared "chat_delete";
+    SAY = shared "message_insert";
+    MESSAGE = shared "message_get";
+    MESSAGES = shared "message_list";
+    BEFORE = shared "message_before";
+    REDACT = shared "message_redact";
+    COPY = shared "message_copy";
+    CLEAR = shared "message_delete_all";
+    TURN = shared "turn_insert";
+    OPEN = shared "turn_open";
+    END = shared "turn_end";
+    NEXT = shared "turn_next";
+    FORGET = shared "turn_delete_all";
+    HOLD_BACK = shared "task_hold_back";
+    LET_BEGIN = shared "task_let_begin";
+}
+
+/// Everything of a message that is looked at only when the message is.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Body {
+    #[serde(skip_serializing_if = "Value::is_null")]
+    tool_calls: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    finish_reason: Option<TurnFinish>,
+    #[serde(skip_serializing_if = "Usage::is_zero")]
+    usage: Usage,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    transcript: Vec<ModelMessage>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    tainted: bool,
+}
+
+fn chat(row: &mut Row) -> Result<Chat> {
+    Ok(Chat {
+        id: ChatId::from_uuid(row.uuid()?),
+        user_id: row.opt_uuid()?.map(UserId::from_uuid),
+        agent: row.opt_text()?,
+        title: row.text()?,
+        forked_from: row.opt_uuid()?.map(ChatId::from_uuid),
+        created_at: row.time()?,
+        updated_at: row.time()?,
+    })
+}
+
+fn message(row: &mut Row) -> Result<Message> {
+    let (id, chat_id) = (MessageId::from_uuid(row.uuid()?), ChatId::from_uuid(row.uuid()?));
+    let (role, content) = (row.named(Speaker::parse)?, row.text()?);
+    let task_id = row.opt_uuid()?.map(TaskId::from_uuid);
+    let Body { tool_calls, finish_reason, usage, transcript, tainted } = row.json()?;
+    let (redacted_at, created_at) = (row.opt_time()?, row.time()?);
+    Ok(Message {
+        id,
+        chat_id,
+        role,
+        content,
+        task_id,
+        tool_calls,
+        finish_reason,
+        usage,
+        transcript,
+        tainted,
+        redacted_at,
+        created_at,
+    })
+}
+
+async fn say(tx: &mut Tx, scope: TenantScope, message: &Message) -> Result<()> {
+    let body = Body {
+        tool_calls: message.tool_calls.clone(),
+        finish_reason: message.finish_reason,
+        usage: message.usage,
+        transcript: message.transcript.clone(),
+        tainted: message.tainted,
+    };
+    let body = serde_json::to_string(&body).unwrap_or_else(|_| "{}".to_owned());
+    let args = args![
+        scope,
+        message.chat_id.as_uuid(),
+        message.id.as_uuid(),
+        message.role.as_str(),
+        message.content.as_str(),
+        message.task_id.map(TaskId::as_uuid),
+        body,
+        message.redacted_at,
+        message.created_at,
+    ];
+    tx.execute(&SAY, args).await.map(|_| ())
+}
+
+/// Notes that something is said in a chat. Its row is this transaction's from here on.
+async fn hold(tx: &mut Tx, scope: TenantScope, chat: ChatId, at: Timestamp) -> Result<bool> {
+    Ok(tx.execute(&TOUCH, args![scope, chat.as_uuid(), at]).await? > 0)
+}
+
+/// Looks whether a turn can be taken at once; the chat is held from here on.
+pub(crate) async fn must_wait(tx: &mut Tx, scope: TenantScope, new: &NewTurn) -> Result<bool> {
+    let chat = new.turn.chat_id;
+    if !hold(tx, scope, chat, new.message.created_at).await? {
+        return Err(StoreError::not_found("chat", chat));
+    }
+    let open = tx.fetch_all(&OPEN, args![scope, chat.as_uuid()]).await?.len();
+    if open > usize::try_from(MAX_WAITING).unwrap_or(usize::MAX) {
+        let message = format!("{MAX_WAITING} messages of this chat wait already: wait until one is answered");
+        return Err(StoreError::Busy(message));
+    }
+    Ok(open > 0)
+}
+
+/// Stores what the user says, and its turn; one that has to wait is not claimable until its time comes.
+pub(crate) async fn begin(tx: &mut Tx, scope: TenantScope, task: TaskId, new: &NewTurn, waits: bool) -> Result<()> {
+    say(tx, scope, &Message { task_id: Some(task), ..new.message.clone() }).await?;
+    let (chat, message) = (new.turn.chat_id.as_uuid(), new.turn.message_id.as_uuid());
+    tx.execute(&TURN, args![scope, task.as_uuid(), chat, message, waits]).await?;
+    if waits {
+        tx.execute(&HOLD_BACK, args![scope, task.as_uuid()]).await?;
+    }
+    Ok(())
+}
+
+/// Stores an answer with the end of its task, and lets the next turn begin.
+pub(crate) async fn answer(
+    tx: &mut Tx,
+    scope: TenantScope,
+    task: TaskId,
+    answer: &Message,
+    at: Timestamp,
+) -> Result<()> {
+    if !hold(tx, scope, answer.chat_id, at).await? {
+        return Ok(());
+    }
+    if tx.execute(&END, args![scope, task.as_uuid()]).await? == 0 {
+        return Ok(());
+    }
+    say(tx, scope, &Message { task_id: Some(task), ..answer.clone() }).await?;
+    if let Some(mut next) = tx.fetch_optional(&NEXT, args![scope, answer.chat_id.as_uuid()]).await? {
+        tx.execute(&LET_BEGIN, args![scope, next.uuid()?, at]).await?;
+        tx.wake();
+    }
+    Ok(())
+}
+
+async fn insert(tx: &mut Tx, scope: TenantScope, chat: &Chat) -> Result<()> {
+    let args = args![
+        scope,
+        chat.id.as_uuid(),
+        chat.user_id.map(UserId::as_uuid),
+        chat.agent.as_deref(),
+        chat.title.as_str(),
+        chat.forked_from.map(ChatId::as_uuid),
+        chat.created_at,
+        chat.updated_at,
+    ];
+    tx.execute(&INSERT, args).await.map(|_| ())
+}
+
+type Putting = (TenantScope, Chat, Vec<Message>, AuditEvent);
+
+async fn put(tx: &mut Tx, (scope, chat, messages, event): &Putting) -> Result<()> {
+    insert(tx, *scope, chat).await?;
+    for message in messages {
+        say(tx, *scope, message).await?;
+    }
+    audit::append(tx, *scope, chat.created_at, event).await
+}
+
+type Forking = (TenantScope, ChatId, Option<MessageId>, Chat, AuditEvent);
+
+async fn fork(tx: &mut Tx, (scope, from, until, chat, event): &Forking) -> Result<()> {
+    let scope = *scope;
+    if get(tx, scope, *from).await?.is_none() {
+        return Err(StoreError::not_found("chat", from));
+    }
+    if let Some(until) = until
+        && one(tx, scope, *from, *until).await?.is_none()
+    {
+        return Err(StoreError::not_found("message", until));
+    }
+    insert(tx, scope, chat).await?;
+    let until = until.map_or(Uuid::max(), MessageId::as_uuid);
+    tx.execute(&COPY, args![scope, from.as_uuid(), chat.id.as_uuid(), until]).await?;
+    audit::append(tx, scope, chat.created_at, event).await
+}
+
+async fn get(tx: &mut Tx, scope: TenantScope, id: ChatId) -> Result<Option<Chat>> {
+    let found = tx.fetch_optional(&GET, args![scope, id.as_uuid()]).await?;
+    found.map(|mut row| chat(&mut row)).transpose()
+}
+
+async fn list(
+    tx: &mut Tx,
+    scope: TenantScope,
+    user: Option<UserId>,
+    after: Option<ChatId>,
+    limit: u32,
+) -> Result<Page<Chat>> {
+    let (limit, before) = (limit.clamp(1, 200), after.map_or(Uuid::max(), ChatId::as_uuid));
+    let rows = match user {
+        Some(user) => tx.fetch_all(&LIST_USER, args![scope, before, limit + 1, user.as_uuid()]).await?,
+        None => tx.fetch_all(&LIST, args![scope, before, limit + 1]).await?,
+    };
+    let items = rows.into_iter().map(|mut row| chat(&mut row)).collect::<Result<Vec<_>>>()?;
+    Ok(crate::page::cut(items, limit, |chat| chat.id.to_string()))
+}
+
+type About = (TenantScope, ChatId, Timestamp, AuditEvent);
+
+async fn delete(tx: &mut Tx, (scope, id, at, event): &About) -> Result<bool> {
+    let there = hold(tx, *scope, *id, *at).await?;
+    if there {
+        for sql in [&FORGET, &CLEAR, &DELETE] {
+            tx.execute(sql, args![*scope, id.as_uuid()]).await?;
+        }
+        audit::append(tx, *scope, *at, event).await?;
+    }
+    Ok(there)
+}
+
+async fn clear(tx: &mut Tx, (scope, id, at, event): &About) -> Result<bool> {
+    let there = hold(tx, *scope, *id, *at).await?;
+    if there {
+        tx.execute(&CLEAR, args![*scope, id.as_uuid()]).await?;
+        audit::append(tx, *scope, *at, event).await?;
+    }
+    Ok(there)
+}
+
+async fn one(tx: &mut Tx, scope: TenantScope, chat: ChatId, id: MessageId) -> Result<Option<Message>> {
+    let found = tx.fetch_optional(&MESSAGE, args![scope, chat.as_uuid(), id.as_uuid()]).await?;
+    found.map(|mut row| message(&mut row)).transpose()
+}
+
+async fn after(
+    tx: &mut Tx,
+    (scope, chat): (TenantScope, ChatId),
+    after: Option<MessageId>,
+    limit: u32,
+) -> Result<Page<Message>> {
+    let (limit, from) = (limit.clamp(1, 200), after.map_or(Uuid::nil(), MessageId::as_uuid));
+    let rows = tx.fetch_all(&MESSAGES, args![scope, chat.as_uuid(), from, limit + 1]).await?;
+    let items = rows.into_iter().map(|mut row| message(&mut row)).collect::<Result<Vec<_>>>()?;
+    Ok(crate::page::cut(items, limit, |message| message.id.to_string()))
+}
+
+async fn before(
+    tx: &mut Tx,
+    (scope, chat): (TenantScope, ChatId),
+    before: MessageId,
+    limit: u32,
+) -> Result<Vec<Message>> {
+    let rows = tx.fetch_all(&BEFORE, args![scope, chat.as_uuid(), before.as_uuid(), limit]).await?;
+    let mut said = rows.into_iter().map(|mut row| message(&mut row)).collect::<Result<Vec<_>>>()?;
+    said.reverse();
+    Ok(said)
+}
+
+type Redacting = (TenantScope, ChatId, MessageId, Timestamp, AuditEvent);
+
+async fn redact(tx: &mut Tx, (scope, chat, id, at, event): &Redacting) -> Result<bool> {
+    let there = tx.execute(&REDACT, args![*scope, chat.as_uuid(), id.as_uuid(), *at]).await? > 0;
+    if there {
+        audit::append(tx, *scope, *at, event).await?;
+    }
+    Ok(there)
+}
+
+async fn open(tx: &mut Tx, scope: TenantScope, chat: ChatId) -> Result<Vec<TaskId>> {
+    let rows = tx.fetch_all(&OPEN, args![scope, chat.as_uuid()]).await?;
+    rows.into_iter().map(|mut row| row.uuid().map(TaskId::from_uuid)).collect()
+}
+
+#[async_trait]
+impl<D: 'static> ChatStore for SqlStore<D> {
+    async fn put_chat(
+        &self,
+        scope: TenantScope,
+        chat: &Chat,
+        messages: &[Message],
+        audit: AuditEvent,
+    ) -> PortResult<()> {
+        let args = (scope, chat.clone(), messages.to_vec(), audit);
+        Ok(self.write(scope, args, |tx, args| Box::pin(put(tx, args))).await?)
+    }
+
+    async fn fork_chat(
+        &self,
+        scope: TenantScope,
+        from: ChatId,
+        until: Option<MessageId>,
+        chat: &Chat,
+        audit: AuditEvent,
+    ) -> PortResult<()> {
+        let args = (scope, from, until, chat.clone(), audit);
+        Ok(self.write(scope, args, |tx, args| Box::pin(fork(tx, args))).await?)
+    }
+
+    async fn chat(&self, scope: TenantScope, id: ChatId) -> PortResult<Option<Chat>> {
+        Ok(self.read_few(scope, (scope, id), |tx, (scope, id)| Box::pin(get(tx, *scope, *id))).await?)
+    }
+
+    async fn chats(
+        &self,
+        scope: TenantScope,
+        user: Option<UserId>,
+        after: Option<ChatId>,
+        limit: u32,
+    ) -> PortResult<Page<Chat>> {
+        let args = (scope, user, after, limit);
+        let run =
+            self.read(scope, args, |tx, (scope, user, after, limit)| Box::pin(list(tx, *scope, *user, *after, *limit)));
+        Ok(run.await?)
+    }
+
+    async fn delete_chat(&self, scope: TenantScope, id: ChatId, at: Timestamp, audit: AuditEvent) -> PortResult<bool> {
+        Ok(self.write(scope, (scope, id, at, audit), |tx, args| Box::pin(delete(tx, args))).await?)
+    }
+
+    async fn clear_chat(&self, scope: TenantScope, id: ChatId, at: Timestamp, audit: AuditEvent) -> PortResult<bool> {
+        Ok(self.write(scope, (scope, id, at, audit), |tx, args| Box::pin(clear(tx, args))).await?)
+    }
+
+    async fn messages(
+        &self,
+        scope: TenantScope,
+        chat: ChatId,
+        since: Option<MessageId>,
+        limit: u32,
+    ) -> PortResult<Page<Message>> {
+        let args = (scope, chat, since, limit);
+        let run = self
+            .read(scope, args, |tx, (scope, chat, since, limit)| Box::pin(after(tx, (*scope, *chat), *since, *limit)));
+        Ok(run.await?)
+    }
+
+    async fn message(&self, scope: TenantScope, chat: ChatId, id: MessageId) -> PortResult<Option<Message>> {
+        let args = (scope, chat, id);
+        Ok(self.read_few(scope, args, |tx, (scope, chat, id)| Box::pin(one(tx, *scope, *chat, *id))).await?)
+    }
+
+    async fn said_before(
+        &self,
+        scope: TenantScope,
+        chat: ChatId,
+        until: MessageId,
+        limit: u32,
+    ) -> PortResult<Vec<Message>> {
+        let args = (scope, chat, until, limit);
+        let run = self
+            .read(scope, args, |tx, (scope, chat, until, limit)| Box::pin(before(tx, (*scope, *chat), *until, *limit)));
+        Ok(run.await?)
+    }
+
+    async fn redact_message(
+        &self,
+        scope: TenantScope,
+        chat: ChatId,
+        id: MessageId,
+        at: Timestamp,
+        audit: AuditEvent,
+    ) -> PortResult<bool> {
+        let args = (scope, chat, id, at, audit);
+        Ok(self.write(scope, args, |tx, args| Box::pin(redact(tx, args))).await?)
+    }
+
+    async fn open_turns(&self, scope: TenantScope, chat: ChatId) -> PortResult<Vec<TaskId>> {
+        Ok(self.read_few(scope, (scope, chat), |tx, (scope, chat)| Box::pin(open(tx, *scope, *chat))).await?)
+    }
+}

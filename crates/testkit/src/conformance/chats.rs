@@ -1,0 +1,277 @@
+//! Conversations: messages in order, one turn at a time, and what is taken back.
+
+use kybern_core::chat::{Chat, MAX_WAITING, Message, NewTurn, Speaker, TurnRef};
+use kybern_core::error::ErrorCode;
+use kybern_core::id::{ChatId, MessageId, TaskId, UserId};
+use kybern_core::model::{ModelMessage, Role};
+use kybern_core::task::{Channel, Commit, Effect, Lease, NewTask, Submitted, TaskStatus, WorkerId};
+use serde_json::{Value, json};
+
+use super::fixture::{LONG, code, end, plan};
+use super::{Harness, Home, World};
+
+impl World {
+    async fn chat(&self, home: &Home, user: Option<UserId>) -> ChatId {
+        let id = ChatId::from_uuid(self.id());
+        let chat = self.new_chat(id, user);
+        self.store().put_chat(home.scope, &chat, &[], self.event("chat.create")).await.unwrap();
+        id
+    }
+
+    fn new_chat(&self, id: ChatId, user_id: Option<UserId>) -> Chat {
+        let (agent, title) = (Some("helper".to_owned()), "a talk".to_owned());
+        Chat { id, user_id, agent, title, forked_from: None, created_at: self.now(), updated_at: self.now() }
+    }
+
+    fn says(&self, chat_id: ChatId, role: Speaker, content: &str) -> Message {
+        Message {
+            id: MessageId::from_uuid(self.id()),
+            chat_id,
+            role,
+            content: content.to_owned(),
+            task_id: None,
+            tool_calls: Value::Null,
+            finish_reason: None,
+            usage: kybern_core::money::Usage::default(),
+            transcript: Vec::new(),
+            tainted: false,
+            redacted_at: None,
+            created_at: self.now(),
+        }
+    }
+
+    /// A task that is the next turn of a chat.
+    fn turn(&self, chat: ChatId, content: &str) -> NewTask {
+        let message = self.says(chat, Speaker::User, content);
+        let answer_id = MessageId::from_uuid(self.id());
+        let turn = TurnRef { chat_id: chat, message_id: message.id, answer_id };
+        let new = NewTurn { turn, message };
+        let payload = json!(turn);
+        let plan = Some(plan("test.plan").into());
+        NewTask { channel: Channel::Chat, turn: Some(Box::new(new)), payload, plan, ..self.new_task() }
+    }
+
+    async fn take_turn(&self, home: &Home, task: NewTask) -> Submitted {
+        let worker = WorkerId::new("w");
+        self.store().submit(home.scope, task, Some((&worker, LONG))).await.unwrap()
+    }
+
+    /// Ends a turn with its answer.
+    async fn answered(&self, lease: &Lease, task: &NewTask, content: &str) {
+        let turn = task.turn.as_ref().unwrap().turn;
+        let said = self.says(turn.chat_id, Speaker::Assistant, content);
+        let answer = Message {
+            id: turn.answer_id,
+            tool_calls: json!([{"name": "t.echo", "status": "success"}]),
+            finish_reason: Some(kybern_core::agent::TurnFinish::Complete),
+            transcript: vec![ModelMessage::text(Role::Assistant, "wait")],
+            tainted: true,
+            ..said
+        };
+        let effects = vec![Effect::Answer(Box::new(answer))];
+        self.commit(lease, Commit { effects, ..self.changes(end(TaskStatus::Completed)) }).await;
+    }
+
+    async fn contents(&self, home: &Home, chat: ChatId) -> Vec<String> {
+        let all = self.store().messages(home.scope, chat, None, 200).await.unwrap().items;
+        all.into_iter().map(|message| message.content).collect()
+    }
+}
+
+fn started(submitted: Submitted) -> Lease {
+    match submitted {
+        Submitted::New(claimed) => claimed.lease,
+        other => panic!("expected a turn that is taken, found {other:?}"),
+    }
+}
+
+fn waits(submitted: Submitted) -> TaskId {
+    match submitted {
+        Submitted::Queued(task) => task.id,
+        other => panic!("expected a turn that waits, found {other:?}"),
+    }
+}
+
+pub async fn a_message_is_stored_with_its_task_and_the_answer_with_its_end(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let chat = w.chat(&home, None).await;
+    let task = w.turn(chat, "hello");
+    let lease = started(w.take_turn(&home, task.clone()).await);
+    assert_eq!(w.contents(&home, chat).await, ["hello"]);
+    assert_eq!(w.store().open_turns(home.scope, chat).await.unwrap(), [lease.task()]);
+    w.answered(&lease, &task, "hi").await;
+    let all = w.store().messages(home.scope, chat, None, 200).await.unwrap().items;
+    let said: Vec<(Speaker, &str, Option<TaskId>)> =
+        all.iter().map(|message| (message.role, message.content.as_str(), message.task_id)).collect();
+    let task_id = Some(lease.task());
+    assert_eq!(said, [(Speaker::User, "hello", task_id), (Speaker::Assistant, "hi", task_id)]);
+    assert_eq!(all[1].tool_calls, json!([{"name": "t.echo", "status": "success"}]));
+    assert_eq!((all[1].transcript.len(), all[1].tainted), (1, true));
+    assert_eq!(all[1], w.store().message(home.scope, chat, all[1].id).await.unwrap().unwrap());
+    assert!(w.store().open_turns(home.scope, chat).await.unwrap().is_empty());
+}
+
+pub async fn a_chat_takes_one_turn_at_a_time_in_order(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let chat = w.chat(&home, None).await;
+    let (first, second, third) = (w.turn(chat, "1"), w.turn(chat, "2"), w.turn(chat, "3"));
+    let lease = started(w.take_turn(&home, first.clone()).await);
+    waits(w.take_turn(&home, second.clone()).await);
+    waits(w.take_turn(&home, third.clone()).await);
+    assert!(w.due().await.is_empty(), "what waits is not claimed");
+    w.answered(&lease, &first, "one").await;
+    let lease = w.claim_only("w", second.id).await.lease;
+    w.answered(&lease, &second, "two").await;
+    let lease = w.claim_only("w", third.id).await.lease;
+    w.answered(&lease, &third, "three").await;
+    assert_eq!(w.contents(&home, chat).await, ["1", "one", "2", "two", "3", "three"], "by their turns");
+    let fourth = w.turn(chat, "4");
+    started(w.take_turn(&home, fourth).await);
+}
+
+pub async fn only_so_many_turns_wait(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let (chat, other) = (w.chat(&home, None).await, w.chat(&home, None).await);
+    started(w.take_turn(&home, w.turn(chat, "first")).await);
+    for n in 0..MAX_WAITING {
+        waits(w.take_turn(&home, w.turn(chat, &format!("{n}"))).await);
+    }
+    let worker = WorkerId::new("w");
+    let refused = w.store().submit(home.scope, w.turn(chat, "one too many"), Some((&worker, LONG))).await;
+    assert_eq!(code(refused), ErrorCode::RateLimited);
+    assert_eq!(w.contents(&home, chat).await.len(), 11, "nothing of it was stored");
+    started(w.take_turn(&home, w.turn(other, "another chat is not kept")).await);
+    let nowhere = w.turn(ChatId::from_uuid(w.id()), "hello?");
+    assert_eq!(code(w.store().submit(home.scope, nowhere, None).await), ErrorCode::NotFound);
+}
+
+pub async fn a_turn_that_was_cancelled_while_it_waited_lets_the_next_one_begin(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let chat = w.chat(&home, None).await;
+    let (first, second, third) = (w.turn(chat, "1"), w.turn(chat, "2"), w.turn(chat, "3"));
+    let lease = started(w.take_turn(&home, first.clone()).await);
+    waits(w.take_turn(&home, second.clone()).await);
+    waits(w.take_turn(&home, third.clone()).await);
+    w.store().request_cancel(home.scope, second.id, w.now(), w.event("task.cancel")).await.unwrap();
+    let cancelled = w.claim_only("w", second.id).await.lease;
+    w.answered(&cancelled, &second, "").await;
+    assert!(w.due().await.is_empty(), "the first is still taken");
+    w.answered(&lease, &first, "one").await;
+    w.claim_only("w", third.id).await;
+}
+
+pub async fn the_last_messages_before_one_are_what_was_said(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let chat = w.chat(&home, None).await;
+    let said: Vec<Message> = (0..9).map(|n| w.says(chat, Speaker::User, &n.to_string())).collect();
+    let (id, before) = (ChatId::from_uuid(w.id()), said[7].id);
+    let mine: Vec<Message> = said.iter().map(|message| Message { chat_id: id, ..message.clone() }).collect();
+    w.store().put_chat(home.scope, &w.new_chat(id, None), &mine, w.event("chat.import")).await.unwrap();
+    let found = w.store().said_before(home.scope, id, before, 3).await.unwrap();
+    assert_eq!(found.iter().map(|message| message.content.as_str()).collect::<Vec<_>>(), ["4", "5", "6"]);
+    assert!(w.store().said_before(home.scope, chat, before, 3).await.unwrap().is_empty(), "another chat");
+    let (mut seen, mut after) = (Vec::new(), None);
+    loop {
+        let page = w.store().messages(home.scope, id, after, 4).await.unwrap();
+        seen.extend(page.items.iter().map(|message| message.content.clone()));
+        let Some(next) = page.next else { break };
+        after = Some(next.parse().unwrap());
+    }
+    assert_eq!(seen, (0..9).map(|n| n.to_string()).collect::<Vec<_>>());
+}
+
+pub async fn what_is_taken_back_is_gone_and_was_there(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let chat = w.chat(&home, None).await;
+    let task = w.turn(chat, "my password");
+    let lease = started(w.take_turn(&home, task.clone()).await);
+    w.answered(&lease, &task, "noted").await;
+    let all = w.store().messages(home.scope, chat, None, 10).await.unwrap().items;
+    for message in &all {
+        let done = w.store().redact_message(home.scope, chat, message.id, w.now(), w.event("message.redact")).await;
+        assert!(done.unwrap());
+    }
+    let again = w.store().redact_message(home.scope, chat, all[0].id, w.now(), w.event("message.redact")).await;
+    assert!(!again.unwrap());
+    let left = w.store().messages(home.scope, chat, None, 10).await.unwrap().items;
+    assert_eq!(left.len(), 2);
+    for message in left {
+        assert_eq!((message.content.as_str(), message.tool_calls), ("", Value::Null));
+        assert!(message.transcript.is_empty() && message.redacted_at.is_some());
+    }
+    let events = w.store().audit_events(home.scope, 0, 100).await.unwrap();
+    assert_eq!(events.iter().filter(|event| event.event.action == "message.redact").count(), 2);
+}
+
+pub async fn a_fork_has_what_was_said_until_then(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let chat = w.chat(&home, None).await;
+    for n in 0..3 {
+        let task = w.turn(chat, &format!("q{n}"));
+        let lease = started(w.take_turn(&home, task.clone()).await);
+        w.answered(&lease, &task, &format!("a{n}")).await;
+    }
+    let all = w.store().messages(home.scope, chat, None, 10).await.unwrap().items;
+    let fork = |until| {
+        let id = ChatId::from_uuid(w.id());
+        let copy = Chat { forked_from: Some(chat), ..w.new_chat(id, None) };
+        let (w, scope) = (&w, home.scope);
+        async move { w.store().fork_chat(scope, chat, until, &copy, w.event("chat.fork")).await.map(|()| id) }
+    };
+    let until = fork(Some(all[3].id)).await.unwrap();
+    assert_eq!(w.contents(&home, until).await, ["q0", "a0", "q1", "a1"]);
+    assert_eq!(w.store().chat(home.scope, until).await.unwrap().unwrap().forked_from, Some(chat));
+    let whole = fork(None).await.unwrap();
+    assert_eq!(w.contents(&home, whole).await.len(), 6);
+    let unknown = fork(Some(MessageId::from_uuid(w.id()))).await;
+    assert_eq!(code(unknown), ErrorCode::NotFound);
+    let task = w.turn(whole, "on");
+    started(w.take_turn(&home, task).await);
+    assert_eq!(w.contents(&home, chat).await.len(), 6, "each goes on by itself");
+}
+
+pub async fn chats_are_listed_by_user_cleared_and_deleted(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let user = Some(home.user);
+    let (first, second, third) = (w.chat(&home, user).await, w.chat(&home, None).await, w.chat(&home, user).await);
+    let ids = async |user, after, limit| {
+        let page = w.store().chats(home.scope, user, after, limit).await.unwrap();
+        (page.items.into_iter().map(|chat| chat.id).collect::<Vec<_>>(), page.next.is_some())
+    };
+    assert_eq!(ids(None, None, 10).await, (vec![third, second, first], false));
+    assert_eq!(ids(user, None, 1).await, (vec![third], true));
+    assert_eq!(ids(user, Some(third), 1).await, (vec![first], false));
+    let task = w.turn(third, "hello");
+    let lease = started(w.take_turn(&home, task.clone()).await);
+    let store = w.store();
+    assert!(store.clear_chat(home.scope, third, w.now(), w.event("chat.reset")).await.unwrap());
+    assert!(w.contents(&home, third).await.is_empty());
+    assert!(store.delete_chat(home.scope, third, w.now(), w.event("chat.delete")).await.unwrap());
+    assert!(!store.delete_chat(home.scope, third, w.now(), w.event("chat.delete")).await.unwrap());
+    assert!(store.chat(home.scope, third).await.unwrap().is_none());
+    w.answered(&lease, &task, "to nobody").await;
+    assert!(w.contents(&home, third).await.is_empty(), "the end of the task is taken all the same");
+}
+
+pub async fn another_tenant_sees_and_changes_nothing_of_it(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let other = w.tenant("second").await;
+    let chat = w.chat(&home, None).await;
+    let task = w.turn(chat, "ours");
+    let lease = started(w.take_turn(&home, task.clone()).await);
+    w.answered(&lease, &task, "yes").await;
+    let said = w.store().messages(home.scope, chat, None, 10).await.unwrap().items;
+    let (store, scope) = (w.store(), other.scope);
+    assert!(store.chat(scope, chat).await.unwrap().is_none());
+    assert!(store.chats(scope, None, None, 10).await.unwrap().items.is_empty());
+    assert!(store.messages(scope, chat, None, 10).await.unwrap().items.is_empty());
+    assert!(store.message(scope, chat, said[0].id).await.unwrap().is_none());
+    assert!(store.said_before(scope, chat, said[1].id, 10).await.unwrap().is_empty());
+    assert!(!store.redact_message(scope, chat, said[0].id, w.now(), w.event("x")).await.unwrap());
+    assert!(!store.clear_chat(scope, chat, w.now(), w.event("x")).await.unwrap());
+    assert!(!store.delete_chat(scope, chat, w.now(), w.event("x")).await.unwrap());
+    let copy = w.new_chat(ChatId::from_uuid(w.id()), None);
+    assert_eq!(code(store.fork_chat(scope, chat, None, &copy, w.event("x")).await), ErrorCode::NotFound);
+    assert_eq!(code(store.submit(scope, w.turn(chat, "let me in"), None).await), ErrorCode::NotFound);
+    assert_eq!(w.contents(&home, chat).await, ["ours", "yes"]);
+}
