@@ -68,6 +68,7 @@ impl Engine {
             payload,
             parts,
             trace_id,
+            turn: None,
         };
         self.take_in(actor, incoming).await
     }
@@ -99,6 +100,7 @@ impl Engine {
             payload: body,
             parts: Vec::new(),
             trace_id,
+            turn: None,
         };
         self.take_in(actor, incoming).await
     }
@@ -135,6 +137,7 @@ impl Engine {
             payload: Value::Object(fields),
             parts: Vec::new(),
             trace_id,
+            turn: None,
         };
         self.take_in(actor, incoming).await
     }

@@ -7,6 +7,7 @@ pub mod agent;
 pub mod approval;
 mod audit;
 pub mod budget;
+pub mod chat;
 pub mod context;
 pub mod events;
 pub mod executor;

@@ -93,7 +93,7 @@ pub(crate) async fn ask(inner: &Inner, question: &Question, timeout: Millis) -> 
 }
 
 async fn asked(inner: &Inner, question: &Question, timeout: Millis) -> Result<Came> {
-    let gathered = question.gathered.get_or_try_init(|| gather(inner, &question.subject)).await?;
+    let gathered = question.gathered.get_or_try_init(|| gather(inner, question.scope, &question.subject)).await?;
     let models = &inner.models;
     if models.providers().is_empty() {
         return offline(question);

@@ -1,11 +1,16 @@
 //! What a turn is told beside what is said in it: gathered once, at its first question, from everywhere it is kept.
 
-use kybern_core::context::{Found, Origin, Purpose, Section, SectionKind, Spoken};
+use std::sync::Arc;
+
+use kybern_core::chat::{Message, Speaker};
+use kybern_core::context::{Found, Origin, Purpose, Section, SectionKind, Spoken, WindowLimits};
 use kybern_core::error::Result;
 use kybern_core::id::{ChatId, MessageId, PromptId};
 use kybern_core::model::{ModelMessage, Part, Role};
 use kybern_core::money::Tokens;
 use kybern_core::policy::Autonomy;
+use kybern_core::ports::Documents;
+use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 
 use crate::context::fence::fenced;
@@ -34,7 +39,7 @@ pub(crate) struct Person {
 }
 
 /// What a turn is about.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Subject {
     /// What is asked.
     pub(crate) text: String,
@@ -42,6 +47,8 @@ pub(crate) struct Subject {
     pub(crate) shown: Vec<(String, String)>,
     /// For whom.
     pub(crate) person: Option<Person>,
+    /// The files that came with it.
+    pub(crate) files: Option<Arc<dyn Documents>>,
     /// What the agent is told to be.
     pub(crate) prompt: String,
     /// How far its user lets it go alone, as the server decides; `None` where nobody has said.
@@ -85,8 +92,71 @@ pub(crate) struct Gathered {
 ///
 /// # Errors
 /// When the store fails.
-#[expect(clippy::unused_async, reason = "what is remembered and what was said is looked up here")]
-pub(crate) async fn gather(_inner: &Inner, subject: &Subject) -> Result<Gathered> {
+pub(crate) async fn gather(inner: &Inner, scope: TenantScope, subject: &Subject) -> Result<Gathered> {
+    match subject.chat {
+        Some(chat) => in_conversation(inner, scope, subject, chat).await,
+        None => Ok(in_plan(subject)),
+    }
+}
+
+/// What a turn of a conversation is told.
+async fn in_conversation(inner: &Inner, scope: TenantScope, subject: &Subject, chat: InChat) -> Result<Gathered> {
+    let most = u32::try_from(WindowLimits::MESSAGES).unwrap_or(u32::MAX);
+    let before = inner.store.said_before(scope, chat.chat, chat.before, most).await?;
+    let mut sections = about_server(subject);
+    let mut facts = format!("Messages before this one that you may be shown: {}.", before.len());
+    if let Some(person) = &subject.person {
+        facts.push_str(&format!(" The user is called {}.", person.name));
+    }
+    sections.push(section(SectionKind::Conversation, facts));
+    let mut conversation: Vec<Spoken> = before.iter().flat_map(spoken).collect();
+    let mut asked = subject.text.clone();
+    let files = match &subject.files {
+        Some(files) => files.texts().await?,
+        None => Vec::new(),
+    };
+    let tainted = !files.is_empty();
+    if tainted {
+        let documents: Vec<(&'static str, String)> = files
+            .iter()
+            .map(|(file, text)| {
+                let text = format!("attached file {}:\n{}", file.filename, text.full_text());
+                (Origin::Document.as_str(), text)
+            })
+            .collect();
+        asked = format!("{asked}\n\n{}", fenced(&documents));
+    }
+    let message = ModelMessage::text(Role::User, asked);
+    let tokens = count_message(&message);
+    conversation.push(Spoken { tokens, message, at: subject.begun, redacted: false, tainted });
+    Ok(Gathered {
+        purpose: Purpose::Turn,
+        prompt: None,
+        sections,
+        memories: Vec::new(),
+        knowledge: Vec::new(),
+        conversation,
+    })
+}
+
+/// A message of an earlier turn, as a model is shown it: what led to an answer stands before it.
+fn spoken(message: &Message) -> Vec<Spoken> {
+    let (at, redacted, tainted) = (message.created_at, message.redacted_at.is_some(), message.tainted);
+    let one = |said: ModelMessage| Spoken { tokens: count_message(&said), message: said, at, redacted, tainted };
+    let role = match message.role {
+        Speaker::User => Role::User,
+        Speaker::Assistant => Role::Assistant,
+    };
+    let mut spoken: Vec<Spoken> = message.transcript.iter().cloned().map(one).collect();
+    // A turn that ended without a word leaves none.
+    if redacted || !message.content.is_empty() {
+        spoken.push(one(ModelMessage::text(role, message.content.as_str())));
+    }
+    spoken
+}
+
+/// What the server says to every agent: who it is, how far it goes, and what time it is.
+fn about_server(subject: &Subject) -> Vec<Section> {
     let mut sections = vec![section(SectionKind::Base, subject.prompt.clone())];
     if let Some(autonomy) = subject.autonomy {
         let text = AUTONOMY.get(autonomy as usize).map(|prompt| prompt.text.trim().to_owned()).unwrap_or_default();
@@ -94,6 +164,12 @@ pub(crate) async fn gather(_inner: &Inner, subject: &Subject) -> Result<Gathered
     }
     let zone = subject.person.as_ref().map_or("UTC", |person| person.timezone.as_str());
     sections.push(section(SectionKind::Time, format!("It is {}.", subject.begun.spoken_in(zone))));
+    sections
+}
+
+/// What a sub-agent is told: its task, the results of steps before it, who the user is, and nothing else.
+fn in_plan(subject: &Subject) -> Gathered {
+    let sections = about_server(subject);
     let mut asked = subject.text.clone();
     if let Some(person) = &subject.person {
         asked = format!("{asked}\n\nThe user is called {}.", person.name);
@@ -108,14 +184,14 @@ pub(crate) async fn gather(_inner: &Inner, subject: &Subject) -> Result<Gathered
     }
     let message = ModelMessage { role: Role::User, parts: vec![Part::Text { text: asked }] };
     let now = Spoken { tokens: count_message(&message), message, at: subject.begun, redacted: false, tainted: false };
-    Ok(Gathered {
+    Gathered {
         purpose: Purpose::SubAgent,
         prompt: None,
         sections,
         memories: Vec::new(),
         knowledge: Vec::new(),
         conversation: vec![now],
-    })
+    }
 }
 
 pub(crate) fn section(kind: SectionKind, text: String) -> Section {

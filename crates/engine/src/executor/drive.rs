@@ -209,9 +209,10 @@ impl Run {
         effectful: &mut usize,
     ) -> Result<Made, Stop> {
         let unseen = is_unseen(&call);
-        // A question changes nothing outside: what led to it is written with its reply.
+        // A question changes nothing outside: what led to it is written with its reply, unless somebody reads along.
         let asks = matches!(call.target, Target::Question(_));
-        if !unseen && !asks && !self.held.is_empty() {
+        let may_wait = unseen || (asks && !(self.held.tells() && self.live_for_reading().is_some()));
+        if !may_wait && !self.held.is_empty() {
             // What led to the call comes first, and it may bring news: look again.
             return Ok(Made::Ended(self.write_held().await?));
         }

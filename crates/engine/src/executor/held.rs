@@ -27,6 +27,11 @@ impl Held {
         self.rows.is_empty()
     }
 
+    /// Whether whoever reads along would miss something: the end of a step, and not only that one was opened.
+    pub(super) fn tells(&self) -> bool {
+        self.rows.iter().any(|row| matches!(row.entry, JournalEntry::Finished(_)))
+    }
+
     /// Everything, followed by these.
     pub(super) fn take_with(&mut self, rows: Vec<JournalRow>) -> Vec<JournalRow> {
         if self.is_empty() {

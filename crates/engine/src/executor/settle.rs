@@ -296,6 +296,13 @@ impl Run {
         let left = awaited.then(|| change.clone());
         let rows = self.held.take_with(rows);
         let (effects, audit) = super::asking::questions(self, &rows, &change, effects, audit);
+        let mut effects = effects;
+        if let (TaskChange::End(ending), Some(turn)) = (&change, self.turn()) {
+            let used = self.task.usage.plus(usage);
+            let said = super::turn::said(&self.walk, self.inner.catalog.registry());
+            let answer = crate::chat::answer(&self.walk, (turn, self.task.id), (ending.status, used), said, now);
+            effects.push(Effect::Answer(Box::new(answer)));
+        }
         let signals_seen = self.walk.signals_seen();
         let commit = Commit { rows, effects, change, usage, audit, signals_seen, at: now };
         let committed = self.inner.store.commit(&self.lease, commit).await?;

@@ -5,9 +5,12 @@
 use std::sync::Arc;
 
 use kybern_core::agent::{AskedCall, Called, Move, Replied, Turn, TurnFinish, TurnStart, batches};
+use kybern_core::chat::TURN_STEP;
 use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::model::ModelMessage;
 use kybern_core::money::Usage;
-use kybern_core::plan::StepKind;
+use kybern_core::pack::Registry;
+use kybern_core::plan::{StepId, StepKind};
 use kybern_core::task::{JournalEntry, Opening, StepError, StepOutcome, StepStatus};
 use kybern_core::time::{Millis, Timestamp};
 use kybern_core::tool::Needs;
@@ -112,6 +115,17 @@ impl Rounds<'_> {
         Ok(turn)
     }
 
+    /// The rounds that asked for calls.
+    fn with_calls(&self) -> Vec<Round<'_>> {
+        let mut found = Vec::with_capacity(self.rounds.len());
+        for round in self.rounds.iter().filter(|round| round.completed()) {
+            let Some(reply) = round.reply.filter(|reply| !reply.calls.is_empty()) else { continue };
+            let outcomes = round.calls.iter().map(|node| node.and_then(Node::outcome).map(|one| &**one)).collect();
+            found.push(Round { reply, outcomes });
+        }
+        found
+    }
+
     /// What is left of its time.
     fn left(&self) -> Millis {
         let took: u64 = self.rounds.iter().map(Asked::took).sum();
@@ -178,15 +192,6 @@ fn question(run: &Run, index: usize, now: Timestamp) -> Result<Begun> {
         Move::Call { .. } => return Err(Error::new(ErrorCode::Internal, "a turn calls what it has not asked for")),
     };
     let registry = run.inner.catalog.registry();
-    let rounds: Vec<Round<'_>> = known
-        .rounds
-        .iter()
-        .filter_map(|round| {
-            let outcomes =
-                round.calls.iter().map(|node| node.and_then(|node| node.outcome()).map(|one| &**one)).collect();
-            Some(Round { reply: round.reply.filter(|_| round.completed())?, outcomes })
-        })
-        .collect();
     let question = Question {
         scope: run.lease.scope(),
         user: run.task.user,
@@ -194,7 +199,7 @@ fn question(run: &Run, index: usize, now: Timestamp) -> Result<Begun> {
         tree: run.task.parent.is_none().then(|| (run.task.id, run.own_limits())),
         start: known.start.clone(),
         asked,
-        said: transcript(registry, &rounds),
+        said: transcript(registry, &known.with_calls()),
         subject: subject(run, agent, known.start, now),
         gathered: run.gathered(agent),
         behind: run.walk.last_seq(),
@@ -230,6 +235,7 @@ fn subject(run: &Run, agent: usize, start: &TurnStart, now: Timestamp) -> Subjec
         text: start.text.clone().unwrap_or_else(|| run.surroundings.input().to_string()),
         shown: shown.collect(),
         person: run.surroundings.person(),
+        files: run.has_documents.then(|| Arc::new(run.documents()) as _),
         prompt: run.agent(&start.agent).map(|agent| agent.draft.system_prompt.clone()).unwrap_or_default(),
         autonomy: run.autonomy(),
         begun: run.opened_at(agent).unwrap_or(now),
@@ -406,6 +412,13 @@ pub(super) fn done(run: &Run, index: usize) -> Draft {
         }
     };
     Draft::row(row)
+}
+
+/// What the turn of a conversation said on the way to its answer: replies with calls, and their results.
+pub(super) fn said(walk: &Walk, registry: &Registry) -> Vec<ModelMessage> {
+    let Some(index) = walk.find(&StepId::trusted(TURN_STEP)) else { return Vec::new() };
+    let Some(known) = rounds(walk, index) else { return Vec::new() };
+    transcript(registry, &known.with_calls())
 }
 
 /// The rows that end every open turn of a task that was cancelled: what there is stays.

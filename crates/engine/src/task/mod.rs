@@ -12,4 +12,5 @@ pub mod view;
 pub use replay::ReplayReport;
 pub use request::{AttachmentRequest, CallbackRequest, ReviewRequest, SubmitRequest};
 pub use steer::CallbackProof;
+pub(crate) use submit::{Incoming, Part};
 pub use view::{TaskList, TaskView};

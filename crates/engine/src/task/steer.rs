@@ -9,7 +9,7 @@ use kybern_core::id::{TaskId, TenantId};
 use kybern_core::plan::StepId;
 use kybern_core::policy::webhook::{self, WebhookHeaders};
 use kybern_core::ports::{CallbackOutcome, ReviewRefused};
-use kybern_core::task::{Resolution, Signal, Task, TaskStatus, Wait, WaitKind};
+use kybern_core::task::{Channel, Resolution, Signal, Task, TaskStatus, Wait, WaitKind};
 use kybern_core::time::Millis;
 use serde_json::{Map, Value, json};
 
@@ -76,6 +76,11 @@ impl Engine {
     /// # Errors
     /// `NOT_FOUND`; `CONFLICT` when it has not failed.
     pub async fn retry(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
+        if self.row(actor.scope(), id).await?.channel == Channel::Chat {
+            let message =
+                "a turn of a conversation is not tried again: its answer stands there; send the message again";
+            return Err(Error::new(ErrorCode::Conflict, message));
+        }
         let signal = Signal::Retry { by: actor.principal().label() };
         let (now, audit) = (self.inner.clock.now(), audit(actor, "task.retry", id, json!({})));
         self.inner.store.reopen(actor.scope(), id, signal, now, audit).await?;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use kybern_core::actor::Actor;
+use kybern_core::chat::NewTurn;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::TaskId;
 use kybern_core::money::NanoUsd;
@@ -38,6 +39,8 @@ pub(crate) struct Incoming {
     pub(crate) payload: Value,
     pub(crate) parts: Vec<Part>,
     pub(crate) trace_id: Option<String>,
+    /// The turn of a conversation that it is.
+    pub(crate) turn: Option<Box<NewTurn>>,
 }
 
 /// What became of a submission.
@@ -112,6 +115,7 @@ impl Engine {
                 })
                 .collect(),
             trace_id: request.trace_id.clone(),
+            turn: None,
         };
         let caps = Caps {
             max_steps: request.max_steps.unwrap_or(self.inner.settings.max_steps),
@@ -119,6 +123,33 @@ impl Engine {
             budget: request.budget,
         };
         let id = TaskId::from_uuid(self.inner.ids.next());
+        self.submit_and_wait(actor, id, incoming, plan, caps, wait).await
+    }
+
+    /// Submits a turn of a conversation.
+    pub(crate) async fn submit_turn(
+        &self,
+        actor: &Actor,
+        id: TaskId,
+        incoming: Incoming,
+        plan: Arc<FrozenPlan>,
+        budget: Option<NanoUsd>,
+        wait: Option<Millis>,
+    ) -> Result<TaskView> {
+        let settings = &self.inner.settings;
+        let caps = Caps { max_steps: settings.max_steps, threshold: settings.confidence_threshold, budget };
+        self.submit_and_wait(actor, id, incoming, Some(plan), caps, wait).await
+    }
+
+    async fn submit_and_wait(
+        &self,
+        actor: &Actor,
+        id: TaskId,
+        incoming: Incoming,
+        plan: Option<Arc<FrozenPlan>>,
+        caps: Caps,
+        wait: Option<Millis>,
+    ) -> Result<TaskView> {
         let watch = wait.map(|_| self.inner.watchers.watch(id));
         let rest = watch.as_ref().map(Watch::first_rest).zip(wait);
         let id = match self.store_incoming(actor, id, incoming, plan, caps).await? {
@@ -201,7 +232,7 @@ impl Engine {
             parent: None,
             depth: 0,
             forked_from: None,
-            turn: None,
+            turn: incoming.turn,
             at: inner.clock.now(),
         };
         self.store_task(actor, task, Some(has_documents)).await

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use kybern_core::chat::TURN_STEP;
 use kybern_core::id::{TaskId, UserId};
 use kybern_core::money::{NanoUsd, Usage};
+use kybern_core::plan::StepId;
 use kybern_core::task::{Channel, StepError, Task, TaskStatus, Wait};
 use kybern_core::time::Timestamp;
 use serde::Serialize;
@@ -55,6 +57,9 @@ pub struct TaskView {
     pub paused_at: Option<Timestamp>,
     pub cancel_requested: bool,
     pub recoveries: u32,
+    /// How the turn of a conversation ended, however its task did.
+    #[serde(skip)]
+    pub end_of_turn: Option<Value>,
 }
 
 impl TaskView {
@@ -64,6 +69,10 @@ impl TaskView {
         let (selected_plan, selected_plan_version) = task.plan.clone().unzip();
         let (parent_task_id, parent_step_id) = task.parent.clone().unzip();
         // State, result and waits are what is worked on and decided about; an error only says why, in foreign words too.
+        let end_of_turn = walk.filter(|_| task.channel == Channel::Chat).and_then(|walk| {
+            let index = walk.find(&StepId::trusted(TURN_STEP))?;
+            walk.node(index).outcome().map(|outcome| outcome.data.clone())
+        });
         let error = task.error.map(StepError::redacted);
         Self {
             id: task.id,
@@ -103,6 +112,7 @@ impl TaskView {
             paused_at: task.paused_at,
             cancel_requested: task.cancel_requested,
             recoveries: task.recoveries,
+            end_of_turn,
         }
     }
 

@@ -5,6 +5,7 @@
 mod agents;
 mod approvals;
 mod calls;
+mod chats;
 mod children;
 mod control;
 mod crash;

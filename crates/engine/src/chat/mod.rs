@@ -1,0 +1,15 @@
+//! Conversations: what a person or a program says to an agent, and what is answered.
+//!
+//! Each message is a task whose plan is one agent step, so a turn has what every task has: it is journaled, budgeted,
+//! resumed, can wait for a person, and can be explained afterwards. Here is what makes a conversation of those tasks.
+
+mod answer;
+mod follow;
+mod manage;
+mod say;
+
+pub use follow::Following;
+pub use manage::{ChatExport, Imported};
+pub use say::{SayRequest, Turned};
+
+pub(crate) use answer::answer;

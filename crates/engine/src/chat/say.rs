@@ -1,0 +1,269 @@
+//! Saying something: a message becomes a task, and what came of it is told.
+
+use std::sync::Arc;
+
+use kybern_core::actor::Actor;
+use kybern_core::agent::{Agent, TurnFinish};
+use kybern_core::chat::{Message, NewTurn, Speaker, TURN_STEP, TurnRef};
+use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::id::{ApprovalId, ChatId, MessageId, TaskId};
+use kybern_core::money::{NanoUsd, Usage};
+use kybern_core::plan::{FrozenPlan, StepId, StepKind, StepSpec};
+use kybern_core::task::{AttachmentSource, Channel, StepError, TaskStatus};
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::Millis;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::follow::Following;
+use super::manage::check_content;
+use crate::Engine;
+use crate::task::{AttachmentRequest, Incoming, Part, TaskView};
+
+/// How the plans of turns are named. No stored plan may have a colon in its key.
+const CHAT: &str = "chat:";
+
+/// What is said.
+#[derive(Clone, Debug, Default)]
+pub struct SayRequest {
+    /// The words.
+    pub content: String,
+    /// Files. Their text is read and shown to the model as data.
+    pub attachments: Vec<AttachmentRequest>,
+    /// The same key twice is one turn.
+    pub idempotency_key: Option<String>,
+    /// The most it may cost.
+    pub budget: Option<NanoUsd>,
+    /// The trace to join, 32 hex digits; a new one otherwise.
+    pub trace_id: Option<String>,
+}
+
+/// A turn, as it stands.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Turned {
+    /// The message that answers.
+    pub message_id: MessageId,
+    /// The turn.
+    pub task_id: TaskId,
+    /// How the turn stands.
+    pub status: TaskStatus,
+    /// What was answered.
+    pub content: String,
+    /// The calls that were made for it.
+    pub tool_calls: Value,
+    /// What it used.
+    pub usage: Usage,
+    /// Why it ended; `None` while it goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finish_reason: Option<TurnFinish>,
+    /// What the model would like to remember. Nothing of it is remembered until somebody says so.
+    pub memory_suggestions: Vec<String>,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<StepError>,
+    /// The question, when a person is asked: answered at `/api/approvals/{id}`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval_id: Option<ApprovalId>,
+}
+
+impl Engine {
+    /// The agent that is named so, by key, name or id.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`.
+    pub(crate) async fn agent_named(&self, _scope: TenantScope, name: &str) -> Result<Agent> {
+        let bundled = self.registry().agents().map(|draft| crate::agent::bundled(draft));
+        let mut agents = bundled.into_iter().filter(|agent| agent.is_called(name) || agent.id.to_string() == name);
+        agents.next().ok_or_else(|| Error::not_found("agent", name))
+    }
+
+    /// The agent for a message when nobody has named one: the one whose words stand in it most often, else the
+    /// assistant.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` when there is no agent at all.
+    pub(crate) async fn agent_for(&self, scope: TenantScope, message: &str) -> Result<Agent> {
+        let bundled: Vec<Agent> = self.registry().agents().map(|draft| crate::agent::bundled(draft)).collect();
+        let best = bundled.into_iter().map(|agent| (agent.triggered_by(message), agent)).filter(|(hits, _)| *hits > 0);
+        match best.min_by(|(a, one), (b, two)| b.cmp(a).then_with(|| one.draft.key.cmp(&two.draft.key))) {
+            Some((_, agent)) => Ok(agent),
+            None => self.agent_named(scope, "assistant").await,
+        }
+    }
+
+    /// Says something in a chat. The turn is on its way when this returns; with `wait` it answers when the turn has
+    /// ended or a person is asked, at most that much later.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`; `VALIDATION_ERROR` for an empty message; `RATE_LIMITED` when ten turns wait; `CONFLICT` when the
+    /// idempotency key was used for another message.
+    pub async fn say(&self, actor: &Actor, chat: ChatId, request: SayRequest, wait: Option<Millis>) -> Result<Turned> {
+        let budget = request.budget;
+        let (incoming, plan) = self.turn_to_be(actor, chat, request).await?;
+        let id = TaskId::from_uuid(self.inner.ids.next());
+        turned(self.submit_turn(actor, id, incoming, plan, budget, wait).await?)
+    }
+
+    /// Says something in a chat, and reads the turn along from its first word.
+    ///
+    /// # Errors
+    /// The same as of [`Engine::say`].
+    pub async fn say_aloud(&self, actor: &Actor, chat: ChatId, request: SayRequest) -> Result<Following> {
+        let budget = request.budget;
+        let (incoming, plan) = self.turn_to_be(actor, chat, request).await?;
+        let id = TaskId::from_uuid(self.inner.ids.next());
+        // Whoever reads has to be there before the model is asked, or it is not asked for pieces.
+        let _reads = self.inner.lives.of(id);
+        let view = self.submit_turn(actor, id, incoming, plan, budget, None).await?;
+        let told = turned(view)?;
+        let (turn, task) = self.turn_and_task(actor, chat, told.message_id).await?;
+        Ok(self.following(actor.scope(), task, turn, None))
+    }
+
+    /// A message as the task that it becomes.
+    async fn turn_to_be(
+        &self,
+        actor: &Actor,
+        chat: ChatId,
+        request: SayRequest,
+    ) -> Result<(Incoming, Arc<FrozenPlan>)> {
+        let known = self.chat(actor, chat).await?;
+        check_content("/content", &request.content)?;
+        let agent = match &known.agent {
+            Some(key) => self.agent_named(actor.scope(), key).await?,
+            None => self.agent_for(actor.scope(), &request.content).await?,
+        };
+        let now = self.inner.clock.now();
+        let [message_id, answer_id] = [(); 2].map(|()| MessageId::from_uuid(self.inner.ids.next()));
+        let turn = TurnRef { chat_id: chat, message_id, answer_id };
+        let content = request.content.replace('\0', "");
+        let message = Message {
+            id: message_id,
+            chat_id: chat,
+            role: Speaker::User,
+            content: content.clone(),
+            task_id: None,
+            tool_calls: Value::Null,
+            finish_reason: None,
+            usage: Usage::default(),
+            transcript: Vec::new(),
+            // What is attached was written by whoever wrote it.
+            tainted: !request.attachments.is_empty(),
+            redacted_at: None,
+            created_at: now,
+        };
+        let body_hash = request.idempotency_key.as_ref().map(|_| hash_of(&request));
+        let incoming = Incoming {
+            channel: Channel::Chat,
+            source: format!("api/{}", actor.principal().label()),
+            dedupe_key: request.idempotency_key.map(|own| format!("chat {chat} {own}")),
+            body_hash,
+            input: content,
+            payload: json!(turn),
+            parts: request
+                .attachments
+                .into_iter()
+                .map(|file| Part {
+                    filename: file.filename,
+                    content_type: file.content_type,
+                    bytes: file.bytes,
+                    source: AttachmentSource::Attached,
+                })
+                .collect(),
+            trace_id: request.trace_id,
+            turn: Some(Box::new(NewTurn { turn, message })),
+        };
+        let plan = self.inner.frozen.keep(Arc::new(plan_of(&agent)));
+        Ok((incoming, plan))
+    }
+
+    /// A turn, as it stands.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` when the message is none that answers, or answered, in the chat.
+    pub async fn turn_of(&self, actor: &Actor, chat: ChatId, message: MessageId) -> Result<TurnRef> {
+        Ok(self.turn_and_task(actor, chat, message).await?.0)
+    }
+
+    /// The turn to which a message belongs, by the user's message or by the answer, with its task.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`.
+    pub async fn turn_and_task(&self, actor: &Actor, chat: ChatId, message: MessageId) -> Result<(TurnRef, TaskId)> {
+        self.chat(actor, chat).await?;
+        let (store, scope) = (&self.inner.store, actor.scope());
+        let unknown = || Error::not_found("message", message);
+        let task = match store.message(scope, chat, message).await? {
+            Some(known) => known.task_id,
+            // An answer has its id before it is there.
+            None => {
+                let open = store.open_turns(scope, chat).await?;
+                let mut found = None;
+                for id in open {
+                    let task = store.task(scope, id).await?;
+                    let turn = task.and_then(|task| serde_json::from_value::<TurnRef>(task.payload).ok());
+                    if turn.is_some_and(|turn| turn.answer_id == message) {
+                        found = Some(id);
+                    }
+                }
+                found
+            }
+        };
+        let id = task.ok_or_else(unknown)?;
+        let task = store.task(scope, id).await?.ok_or_else(unknown)?;
+        let turn = serde_json::from_value(task.payload).map_err(|_| unknown())?;
+        Ok((turn, id))
+    }
+}
+
+/// The plan of a turn: one step.
+fn plan_of(agent: &Agent) -> FrozenPlan {
+    let kind = StepKind::Agent { agent: agent.draft.key.clone(), task: json!("{{ task.input }}") };
+    let step = StepSpec { kind, ..StepSpec::tool(StepId::trusted(TURN_STEP), "", serde_json::Map::new()) };
+    FrozenPlan::freeze(&format!("{CHAT}{}", agent.draft.key), 1, vec![step], None)
+}
+
+/// What a message says, as a hash: the same key with another one is a conflict.
+fn hash_of(request: &SayRequest) -> String {
+    let mut hasher = blake3::Hasher::new();
+    let mut add = |bytes: &[u8]| {
+        hasher.update(&u64::try_from(bytes.len()).unwrap_or(u64::MAX).to_be_bytes());
+        hasher.update(bytes);
+    };
+    add(request.content.as_bytes());
+    for file in &request.attachments {
+        add(file.filename.as_bytes());
+        add(&file.bytes);
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+/// How a turn stands, by its task.
+pub(crate) fn turned(view: TaskView) -> Result<Turned> {
+    let turn: TurnRef = serde_json::from_value(view.payload)
+        .map_err(|_| Error::new(ErrorCode::NotFound, format!("task {} is no turn of a conversation", view.id)))?;
+    let result = view.result.unwrap_or_default();
+    // What failed, or was cancelled, has what there is of the answer in its step.
+    let end = if result.get("finishReason").is_some() { result } else { view.end_of_turn.unwrap_or_default() };
+    let of = |name: &str| end.get(name).cloned().unwrap_or_default();
+    Ok(Turned {
+        message_id: turn.answer_id,
+        task_id: view.id,
+        status: view.status,
+        content: of("content").as_str().unwrap_or_default().to_owned(),
+        tool_calls: match of("toolCalls") {
+            Value::Null => json!([]),
+            calls => calls,
+        },
+        usage: view.usage,
+        finish_reason: serde_json::from_value(of("finishReason")).ok().or(match view.status {
+            TaskStatus::Failed => Some(TurnFinish::Error),
+            TaskStatus::Cancelled => Some(TurnFinish::Cancelled),
+            _ => None,
+        }),
+        memory_suggestions: serde_json::from_value(of("memorySuggestions")).unwrap_or_default(),
+        error: view.error,
+        approval_id: view.waits.first().and_then(|wait| wait.approval_id),
+    })
+}

@@ -1,0 +1,354 @@
+//! Conversations: what is said, what is answered, and what readers of a turn see.
+
+use std::sync::Arc;
+
+use kybern_core::agent::TurnFinish;
+use kybern_core::approval::Word;
+use kybern_core::chat::{EventId, Speaker, TurnEvent};
+use kybern_core::error::ErrorCode;
+use kybern_core::id::ChatId;
+use kybern_core::model::{ModelEvent, ModelFailure, ModelFailureKind, ModelRequest, Role};
+use kybern_core::task::{EffectClass, TaskStatus};
+use kybern_core::time::Millis;
+use kybern_core::tool::{Risk, ToolOutcome};
+use kybern_engine::approval::ApprovalDecision;
+use kybern_engine::chat::{Following, Imported, SayRequest, Turned};
+use kybern_testkit::models::{Scripted, ScriptedModel};
+use kybern_testkit::tools::ScriptedTool;
+use serde_json::json;
+
+use crate::agents::{answers, calls, helper, provider, says, scripted};
+use crate::live::Live;
+use crate::outside::pause;
+use crate::world::World;
+
+const LONG: Option<Millis> = Some(Millis(60_000));
+
+fn saying(content: &str) -> SayRequest {
+    SayRequest { content: content.to_owned(), ..SayRequest::default() }
+}
+
+fn world(model: &Arc<ScriptedModel>, tools: &[&str]) -> World {
+    World::with([]).asking(provider(model)).employing([helper(tools)])
+}
+
+async fn chat(live: &Live<'_>) -> ChatId {
+    live.engine.create_chat(&live.world.actor, Some("helper"), None).await.unwrap().id
+}
+
+async fn say(live: &Live<'_>, chat: ChatId, content: &str) -> Turned {
+    live.engine.say(&live.world.actor, chat, saying(content), LONG).await.unwrap()
+}
+
+async fn contents(live: &Live<'_>, chat: ChatId) -> Vec<(Speaker, String)> {
+    let page = live.engine.messages(&live.world.actor, chat, None, 200).await.unwrap();
+    page.items.into_iter().map(|message| (message.role, message.content)).collect()
+}
+
+/// Everything from here to the end.
+async fn all(mut reader: Following) -> Vec<TurnEvent> {
+    let mut events = Vec::new();
+    loop {
+        let next = reader.next().await.unwrap();
+        if next.is_empty() {
+            return events;
+        }
+        events.extend(next);
+    }
+}
+
+fn names(events: &[TurnEvent]) -> Vec<&'static str> {
+    events.iter().map(|event| event.name).collect()
+}
+
+fn text(events: &[TurnEvent]) -> String {
+    let deltas = events.iter().filter(|event| event.name == "message.delta");
+    deltas.map(|event| event.data["content"].as_str().unwrap()).collect()
+}
+
+fn last_words(request: &ModelRequest) -> String {
+    request.messages.last().unwrap().joined_text()
+}
+
+#[test]
+fn a_message_is_answered_and_both_are_kept() {
+    let model = scripted(vec![says("Hello."), says("Seven.")]);
+    world(&model, &[]).run(async |live| {
+        let chat = chat(&live).await;
+        let first = say(&live, chat, "Hi!").await;
+        assert_eq!((first.content.as_str(), first.finish_reason), ("Hello.", Some(TurnFinish::Complete)));
+        assert_eq!(first.status, TaskStatus::Completed);
+        say(&live, chat, "How many?").await;
+        let kept: Vec<String> = contents(&live, chat).await.into_iter().map(|(_, content)| content).collect();
+        assert_eq!(kept, ["Hi!", "Hello.", "How many?", "Seven."]);
+        let second = &model.asked()[1];
+        let said: Vec<(Role, String)> =
+            second.messages.iter().map(|message| (message.role, message.joined_text())).collect();
+        let words: Vec<&str> = said.iter().rev().take(3).rev().map(|(_, text)| text.as_str()).collect();
+        assert_eq!(words, ["Hi!", "Hello.", "How many?"], "what was said before is shown, the question once");
+        assert!(live.replay(first.task_id).await.matches);
+    });
+}
+
+#[test]
+fn calls_of_an_earlier_turn_are_shown_with_their_results() {
+    let model = scripted(vec![calls(&[("t__echo", json!({"box": 7}))]), says("Seven."), says("As I said.")]);
+    world(&model, &["t.echo"]).run(async |live| {
+        let chat = chat(&live).await;
+        let turned = say(&live, chat, "How many?").await;
+        assert_eq!(turned.tool_calls[0]["status"], json!("success"));
+        say(&live, chat, "Really?").await;
+        assert_eq!(answers(&model, 2).len(), 1);
+        let roles: Vec<Role> = model.asked()[2].messages.iter().rev().take(5).rev().map(|one| one.role).collect();
+        assert_eq!(roles, [Role::User, Role::Assistant, Role::Tool, Role::Assistant, Role::User]);
+    });
+}
+
+#[test]
+fn what_was_taken_back_is_shown_to_no_model() {
+    let model = scripted(vec![says("Noted.")]);
+    world(&model, &[]).run(async |live| {
+        let chat = chat(&live).await;
+        say(&live, chat, "My code is 4711.").await;
+        let first = live.engine.messages(&live.world.actor, chat, None, 10).await.unwrap().items[0].clone();
+        let redacted = live.engine.redact_message(&live.world.actor, chat, first.id).await.unwrap();
+        assert!(redacted.content.is_empty() && redacted.redacted_at.is_some());
+        let again = live.engine.redact_message(&live.world.actor, chat, first.id).await;
+        assert_eq!(again.unwrap_err().code(), ErrorCode::Conflict);
+        say(&live, chat, "What was it?").await;
+        let shown: String = model.asked()[1].messages.iter().map(|message| message.joined_text()).collect();
+        assert!(!shown.contains("4711"), "{shown}");
+    });
+}
+
+#[test]
+fn a_reader_sees_pieces_calls_and_the_end_and_another_one_the_same() {
+    let model = scripted(vec![calls(&[("t__echo", json!({"box": 7}))]), says("Seven boxes, all dry.")]);
+    world(&model, &["t.echo"]).run(async |live| {
+        let chat = chat(&live).await;
+        let reader = live.engine.say_aloud(&live.world.actor, chat, saying("How many?")).await.unwrap();
+        let heard = reader.heard();
+        let answer = heard.turn.answer_id;
+        let other = live.engine.follow_turn(&live.world.actor, chat, answer, None).await.unwrap();
+        let (events, seen) = tokio::join!(all(reader), all(other));
+        assert_eq!(events, seen);
+        let mut names = names(&events);
+        names.dedup();
+        let expected = [
+            "message.start",
+            "message.delta",
+            "tool.start",
+            "tool.complete",
+            "message.delta",
+            "message.complete",
+            "done",
+        ];
+        assert_eq!(names, expected, "{events:#?} {:#?}", live.world.journal(heard.task));
+        assert_eq!(text(&events), "Let me look. Seven boxes, all dry.");
+        let ids: Vec<EventId> = events.iter().map(|event| event.id).collect();
+        assert!(ids.windows(2).all(|pair| pair[0] < pair[1]), "{ids:?}");
+        let complete = &events[events.len() - 2].data;
+        assert_eq!(
+            (&complete["content"], &complete["finishReason"]),
+            (&json!("Seven boxes, all dry."), &json!("complete"))
+        );
+        assert_eq!(complete["usage"]["inputTokens"], json!(20));
+        let later = live.engine.follow_turn(&live.world.actor, chat, answer, None).await.unwrap();
+        assert_eq!(all(later).await, events, "from the journal it is the same");
+        for event in &events {
+            let reader = live.engine.follow_turn(&live.world.actor, chat, answer, Some(event.id)).await.unwrap();
+            let rest: Vec<TurnEvent> = events.iter().filter(|other| other.id > event.id).cloned().collect();
+            assert_eq!(all(reader).await, rest, "behind {}", event.id);
+        }
+        assert_eq!(model.count(), 2, "nobody is asked for a reader");
+    });
+}
+
+#[test]
+fn a_chat_takes_one_turn_at_a_time_and_ten_wait() {
+    let slow = Scripted::After(Millis(1_000), Box::new(says("Done.")));
+    let model = scripted(vec![slow]);
+    world(&model, &[]).run(async |live| {
+        let chat = chat(&live).await;
+        for n in 0..11 {
+            live.engine.say(&live.world.actor, chat, saying(&n.to_string()), None).await.unwrap();
+        }
+        let refused = live.engine.say(&live.world.actor, chat, saying("too many"), None).await.unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::RateLimited);
+        pause(Millis(500)).await;
+        assert_eq!(model.count(), 1, "one at a time");
+        let last = live.find(async || {
+            let all = contents(&live, chat).await;
+            (all.len() == 22).then_some(all)
+        });
+        let said: Vec<Speaker> = last.await.into_iter().map(|(role, _)| role).collect();
+        assert!(said.chunks(2).all(|pair| pair == [Speaker::User, Speaker::Assistant]), "{said:?}");
+        assert_eq!(last_words(&model.asked()[10]), "10");
+        assert_eq!(model.asked()[10].messages.iter().filter(|one| one.role == Role::Assistant).count(), 10);
+    });
+}
+
+#[test]
+fn a_turn_waits_for_a_yes_and_goes_on_with_what_was_approved() {
+    let tool = Arc::new(
+        ScriptedTool::new("t.send", EffectClass::Keyed, |_, args| Ok(ToolOutcome::new(args.clone(), "sent")))
+            .with_spec(|spec| spec.risk = Risk::R2),
+    );
+    let read = Arc::new(
+        ScriptedTool::new("t.read", EffectClass::Read, |_, _| Ok(ToolOutcome::new(serde_json::Map::new(), "read")))
+            .with_spec(|spec| spec.untrusted_output = true),
+    );
+    let model = scripted(vec![
+        calls(&[("t__read", json!({}))]),
+        calls(&[("t__send", json!({"to": "a@example.com", "n": 1}))]),
+        says("Sent."),
+    ]);
+    let world = World::with([tool.clone(), read]).asking(provider(&model)).employing([helper(&["t.read", "t.send"])]);
+    world.run(async |live| {
+        let chat = chat(&live).await;
+        let turned = say(&live, chat, "Read it and send it.").await;
+        assert_eq!((turned.status, turned.finish_reason), (TaskStatus::NeedsReview, None));
+        let approval = turned.approval_id.unwrap();
+        let reader = live.engine.follow_turn(&live.world.actor, chat, turned.message_id, None).await.unwrap();
+        let input = json!({"to": "b@example.com", "n": 1}).as_object().cloned();
+        let decision = ApprovalDecision { word: Word::Approve(input), note: None, resolution: None };
+        live.engine.decide(&live.world.actor, approval, decision).await.unwrap();
+        let events = all(reader).await;
+        assert!(names(&events).contains(&"approval.required"));
+        let asked = events.iter().find(|event| event.name == "approval.required").unwrap();
+        assert_eq!(
+            (&asked.data["approvalId"], &asked.data["input"]["to"]),
+            (&json!(approval), &json!("a@example.com"))
+        );
+        assert_eq!(tool.calls()[0].args["to"], json!("b@example.com"), "what was approved, and nothing else");
+        assert_eq!(contents(&live, chat).await[1].1, "Sent.");
+    });
+}
+
+#[test]
+fn a_cancelled_turn_keeps_what_was_written() {
+    let piece = |text: &str| vec![ModelEvent::Text(text.to_owned())];
+    let model = Arc::new(ScriptedModel::new("one", move |_, _| {
+        let started = vec![ModelEvent::Started { id: "r".to_owned(), model: "m".to_owned() }];
+        let silence = ModelFailure::new(ModelFailureKind::BetweenTimeout, "nothing more");
+        Scripted::Pieces(vec![started, piece("Half "), piece("a word")], Some(silence))
+    }));
+    world(&model, &[]).run(async |live| {
+        let chat = chat(&live).await;
+        let reader = live.engine.say_aloud(&live.world.actor, chat, saying("Go on.")).await.unwrap();
+        let events = all(reader).await;
+        assert_eq!(text(&events), "Half a word");
+        assert!(names(&events).ends_with(&["message.complete", "error", "done"]), "{:?}", names(&events));
+        let kept = live.engine.messages(&live.world.actor, chat, None, 10).await.unwrap().items;
+        assert_eq!((kept[1].content.as_str(), kept[1].finish_reason), ("Half a word", Some(TurnFinish::Timeout)));
+        assert_eq!(model.count(), 1, "nobody is asked again for what was read already");
+    });
+    let slow = Scripted::After(Millis(30_000), Box::new(says("never")));
+    let model = scripted(vec![slow]);
+    world(&model, &[]).run(async |live| {
+        let chat = chat(&live).await;
+        let reader = live.engine.say_aloud(&live.world.actor, chat, saying("Go on.")).await.unwrap();
+        let task = reader.heard().task;
+        pause(Millis(100)).await;
+        live.engine.cancel(&live.world.actor, task).await.unwrap();
+        let events = all(reader).await;
+        assert_eq!(events[events.len() - 2].data["finishReason"], json!("cancelled"));
+        let kept = live.engine.messages(&live.world.actor, chat, None, 10).await.unwrap().items;
+        assert_eq!(kept[1].finish_reason, Some(TurnFinish::Cancelled));
+        assert!(live.replay(task).await.matches);
+    });
+}
+
+#[test]
+fn a_reader_goes_on_after_the_process_died_and_is_told_what_was_lost() {
+    let slow = |text: &str| Scripted::After(Millis(5_000), Box::new(says(text)));
+    let model = scripted(vec![calls(&[("t__echo", json!({}))]), slow("lost"), says("Found.")]);
+    let world = world(&model, &["t.echo"]);
+    let (chat, heard, seen) = world
+        .life(async |live| {
+            let chat = chat(&live).await;
+            let mut reader = live.engine.say_aloud(&live.world.actor, chat, saying("Look.")).await.unwrap();
+            let mut seen = Vec::new();
+            while !names(&seen).contains(&"tool.complete") {
+                seen.extend(reader.next().await.unwrap());
+            }
+            pause(Millis(10)).await;
+            (chat, reader.heard(), seen)
+        })
+        .unwrap();
+    world.run(async |live| {
+        let after = seen.last().map(|event| event.id);
+        let reader = live.engine.follow_turn(&live.world.actor, chat, heard.turn.answer_id, after).await.unwrap();
+        let rest = all(reader).await;
+        let mut told = names(&rest);
+        told.dedup();
+        assert_eq!(told, ["message.reset", "message.delta", "message.complete", "done"]);
+        assert_eq!(text(&rest), "Found.");
+        assert_eq!(model.count(), 3, "the first decision is not asked for again");
+        assert_eq!(contents(&live, chat).await[1].1, "Found.");
+    });
+}
+
+#[test]
+fn without_a_model_a_conversation_is_told_so() {
+    World::new().employing([helper(&[])]).run(async |live| {
+        let chat = chat(&live).await;
+        let turned = say(&live, chat, "Hi!").await;
+        assert_eq!(turned.status, TaskStatus::Completed);
+        assert!(turned.content.contains("No language model is configured"), "{}", turned.content);
+        assert_eq!(turned.usage.input_tokens.0, 0);
+    });
+}
+
+#[test]
+fn chats_are_their_users_own_and_are_forked_exported_and_imported() {
+    let model = scripted(vec![says("One."), says("Two.")]);
+    world(&model, &[]).run(async |live| {
+        let (engine, actor) = (&live.engine, &live.world.actor);
+        let first = chat(&live).await;
+        say(&live, first, "1").await;
+        say(&live, first, "2").await;
+        let all = engine.messages(actor, first, None, 10).await.unwrap().items;
+        let fork = engine.fork_chat(actor, first, Some(all[1].id)).await.unwrap();
+        assert_eq!(contents(&live, fork.id).await.len(), 2);
+        let export = engine.export_chat(actor, first).await.unwrap();
+        assert_eq!(export.messages.len(), 4);
+        let said =
+            export.messages.iter().map(|one| Imported { role: one.role, content: one.content.clone() }).collect();
+        let imported = engine.import_chat(actor, Some("helper"), Some("again"), said).await.unwrap();
+        assert_eq!(contents(&live, imported.id).await, contents(&live, first).await);
+        engine.reset_chat(actor, imported.id).await.unwrap();
+        assert!(contents(&live, imported.id).await.is_empty());
+        engine.delete_chat(actor, imported.id).await.unwrap();
+        assert_eq!(engine.chat(actor, imported.id).await.unwrap_err().code(), ErrorCode::NotFound);
+        let other = kybern_testkit::actors::user(
+            actor.tenant(),
+            kybern_core::id::UserId::from_uuid(uuid::Uuid::from_u128(9)),
+            &[kybern_core::actor::Role::Operator],
+        );
+        assert_eq!(engine.chat(&other, first).await.unwrap_err().code(), ErrorCode::NotFound);
+        assert!(engine.chats(&other, false, None, 10).await.unwrap().items.is_empty());
+        assert_eq!(engine.chats(&other, true, None, 10).await.unwrap_err().code(), ErrorCode::PermissionDenied);
+        assert_eq!(engine.chats(actor, false, None, 10).await.unwrap().items.len(), 2);
+    });
+}
+
+#[test]
+fn what_cannot_be_said_is_refused() {
+    let model = scripted(vec![says("Hm.")]);
+    world(&model, &[]).run(async |live| {
+        let (engine, actor) = (&live.engine, &live.world.actor);
+        let chat = chat(&live).await;
+        let refused = async |request: SayRequest| engine.say(actor, chat, request, None).await.unwrap_err();
+        assert_eq!(refused(saying(" ")).await.code(), ErrorCode::Validation);
+        assert_eq!(refused(saying(&"x".repeat(256 * 1024 + 1))).await.code(), ErrorCode::PayloadTooLarge);
+        assert_eq!(engine.create_chat(actor, Some("ghost"), None).await.unwrap_err().code(), ErrorCode::NotFound);
+        let keyed = |content: &str| SayRequest { idempotency_key: Some("k".to_owned()), ..saying(content) };
+        let one = engine.say(actor, chat, keyed("once"), LONG).await.unwrap();
+        let same = engine.say(actor, chat, keyed("once"), LONG).await.unwrap();
+        assert_eq!((one.message_id, model.count()), (same.message_id, 1), "one turn");
+        assert_eq!(refused(keyed("twice")).await.code(), ErrorCode::Conflict);
+        let retried = engine.retry(actor, one.task_id).await.unwrap_err();
+        assert_eq!(retried.code(), ErrorCode::Conflict);
+    });
+}
