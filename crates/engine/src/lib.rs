@@ -3,6 +3,7 @@
 //!
 //! Nothing here calls up: progress is written to the journal, and whoever wants to show it follows the journal.
 
+pub mod agent;
 pub mod approval;
 mod audit;
 pub mod budget;
@@ -15,6 +16,8 @@ pub mod jobs;
 pub mod models;
 pub mod parts;
 pub mod plan;
+pub mod preference;
+pub mod prompt;
 pub mod readiness;
 pub mod secret;
 pub mod task;

@@ -39,6 +39,7 @@ const MIGRATIONS: &[Migration] = &[
     migration!(4, "0004_approvals"),
     migration!(5, "0005_secrets"),
     migration!(6, "0006_model_policy"),
+    migration!(8, "0008_agents"),
 ];
 
 /// The schema version that this program knows.

@@ -6,9 +6,11 @@
 mod batch;
 mod config;
 mod limit;
+mod own;
 mod turn;
 
 pub use batch::{CallKind, batches};
 pub use config::{Agent, AgentDraft, DEFAULT, key_of};
 pub use limit::{Cap, TurnFinish, TurnLimits};
+pub use own::{ASSISTANT, AgentChange, OwnAgent, bundled_id, chosen, merged};
 pub use turn::{Asked, Move, Reply, Turn, Unmade};

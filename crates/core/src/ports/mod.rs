@@ -1,6 +1,7 @@
 //! Ports: how the engine reaches what is outside. One trait per file, each method a whole unit of work. There is no
 //! begin and no commit, so I/O inside a transaction cannot even be written above the store.
 
+pub mod agent_store;
 pub mod approval_store;
 pub mod audit_store;
 pub mod blob_store;
@@ -19,6 +20,8 @@ pub mod model_policy_store;
 pub mod outbox_store;
 pub mod permission_store;
 pub mod plan_store;
+pub mod preference_store;
+pub mod prompt_store;
 pub mod record_store;
 pub mod secret_store;
 pub mod secrets;
@@ -27,6 +30,7 @@ pub mod task_store;
 pub mod token_counter;
 pub mod tool;
 
+pub use agent_store::AgentStore;
 pub use approval_store::ApprovalStore;
 pub use audit_store::AuditStore;
 pub use blob_store::BlobStore;
@@ -45,6 +49,8 @@ pub use model_policy_store::ModelPolicyStore;
 pub use outbox_store::OutboxStore;
 pub use permission_store::{PermissionStore, UserRules};
 pub use plan_store::PlanStore;
+pub use preference_store::PreferenceStore;
+pub use prompt_store::PromptStore;
 pub use record_store::RecordStore;
 pub use secret_store::{SecretReader, SecretStore};
 pub use secrets::{DataKey, Keys};
@@ -69,6 +75,9 @@ pub trait Store:
     + PermissionStore
     + ModelPolicyStore
     + SecretStore
+    + AgentStore
+    + PromptStore
+    + PreferenceStore
 {
 }
 
@@ -87,5 +96,8 @@ impl<T> Store for T where
         + PermissionStore
         + ModelPolicyStore
         + SecretStore
+        + AgentStore
+        + PromptStore
+        + PreferenceStore
 {
 }

@@ -2,6 +2,7 @@
 #![expect(unreachable_pub, reason = "the modules of a test binary have no outside")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail loudly, like the tests themselves")]
 
+mod agents;
 mod approvals;
 mod calls;
 mod children;
@@ -27,6 +28,7 @@ mod outside;
 mod parallel;
 mod persons;
 mod phases;
+mod prompts;
 mod property;
 mod sequence;
 mod sim;

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use futures::executor::block_on;
 use kybern_core::actor::{Actor, Role};
+use kybern_core::agent::AgentDraft;
 use kybern_core::audit::AuditEvent;
 use kybern_core::id::{KeyId, TaskId, TenantId, UserId};
 use kybern_core::identity::{ApiKey, Tenant, User};
@@ -87,6 +88,7 @@ pub struct World {
     pub has_mail: bool,
     pub actor: Actor,
     tools: Vec<Arc<dyn Tool>>,
+    agents: Vec<AgentDraft>,
     providers: Vec<ProviderParts>,
     counter: Option<Arc<dyn kybern_core::ports::TokenCounter>>,
     fallback: Vec<String>,
@@ -129,6 +131,7 @@ impl World {
             has_mail: true,
             actor: kybern_testkit::actors::admin(TenantId::DEFAULT),
             tools: all,
+            agents: Vec::new(),
             providers: Vec::new(),
             counter: None,
             fallback: Vec::new(),
@@ -161,6 +164,12 @@ impl World {
     /// The same world, whose model knows these intents.
     pub fn knowing(mut self, intents: CountedIntent) -> Self {
         self.intents = Arc::new(intents);
+        self
+    }
+
+    /// The same world with these bundled agents.
+    pub fn with_agents(mut self, agents: impl IntoIterator<Item = AgentDraft>) -> Self {
+        self.agents = agents.into_iter().map(|agent| agent.checked().unwrap()).collect();
         self
     }
 
@@ -227,6 +236,10 @@ impl World {
         for tool in self.tools.iter().filter(|tool| Some(tool.spec().key.as_str()) != missing) {
             registry.tool(tool.clone()).unwrap();
         }
+        for agent in &self.agents {
+            registry.agent(agent.clone()).unwrap();
+        }
+        registry.tool_group("echoes", ["t.echo".to_owned(), "t.later".to_owned()]);
         registry.extraction("nothing", ExtractionSchema::default()).unwrap();
         Engine::new(EngineParts {
             store: self.store.clone(),

@@ -48,6 +48,28 @@ impl Kind {
         Self::IdNumber,
     ];
 
+    /// Whether it opens something: a door, an account, an identity. The others tell of a person, and open nothing.
+    #[must_use]
+    pub const fn is_secret(self) -> bool {
+        match self {
+            Self::ApiKey
+            | Self::Token
+            | Self::Password
+            | Self::Secret
+            | Self::PrivateKey
+            | Self::Credentials
+            | Self::Authorization
+            | Self::Cookie
+            | Self::Code
+            | Self::Card
+            | Self::Ssn
+            | Self::Iban
+            | Self::Account
+            | Self::IdNumber => true,
+            Self::Email | Self::Phone | Self::BirthDate => false,
+        }
+    }
+
     /// What stands in its place.
     #[must_use]
     pub const fn marker(self) -> &'static str {

@@ -1,0 +1,160 @@
+//! Agents: what comes with the program, what a tenant says about it, and its own.
+
+use std::sync::Arc;
+
+use kybern_core::agent::{Agent, AgentChange, AgentDraft, bundled_id};
+use kybern_core::error::ErrorCode;
+use kybern_core::id::TenantId;
+use kybern_engine::Engine;
+use uuid::Uuid;
+
+use crate::world::World;
+
+fn bundled() -> [AgentDraft; 2] {
+    let triggers = vec!["rewrite".to_owned()];
+    [
+        AgentDraft::named("Assistant", "You help."),
+        AgentDraft { triggers, tool_groups: vec!["echoes".to_owned()], ..AgentDraft::named("Writer", "You write.") },
+    ]
+}
+
+fn world() -> World {
+    World::new().with_agents(bundled())
+}
+
+async fn keys(world: &World, engine: &Engine) -> Vec<String> {
+    engine.agents(world.scope()).await.unwrap().iter().map(|agent| agent.draft.key.clone()).collect()
+}
+
+async fn acts(world: &World) -> Vec<String> {
+    let events = world.look(kybern_core::ports::AuditStore::audit_events(world.store.as_ref(), world.scope(), 0, 100));
+    events.await.unwrap().into_iter().map(|link| link.event.action).filter(|act| act != "tenant.create").collect()
+}
+
+#[test]
+fn a_tenant_has_the_bundled_agents_and_its_own() {
+    let world = world();
+    world.life(async |live| {
+        let (engine, actor) = (&live.engine, &world.actor);
+        assert_eq!(keys(&world, engine).await, ["assistant", "writer"]);
+        let new = AgentDraft { tools: vec!["t.put".to_owned()], ..AgentDraft::named("Billing", "You bill.") };
+        let made = engine.create_agent(actor, new).await.unwrap();
+        assert_eq!((made.version, made.bundled), (1, false));
+        assert_eq!(keys(&world, engine).await, ["assistant", "billing", "writer"]);
+        for name in ["billing", "Billing", "BILLING ", &made.id.to_string()] {
+            assert_eq!(engine.agent(world.scope(), name).await.unwrap(), made, "{name}");
+        }
+        let writer = engine.agent(world.scope(), "writer").await.unwrap();
+        assert_eq!((writer.id, writer.bundled), (bundled_id("writer"), true));
+        let tools = engine.agent_tools(&writer);
+        assert_eq!((tools.keys, tools.missing), (vec!["t.echo".to_owned()], vec!["t.later".to_owned()]));
+        let nobody = engine.agent(world.scope(), "nobody").await.unwrap_err();
+        assert_eq!(nobody.code(), ErrorCode::NotFound);
+        let again = (engine.agents(world.scope()).await.unwrap(), engine.agents(world.scope()).await.unwrap());
+        assert_eq!(again.0, again.1);
+        assert_eq!(acts(&world).await, ["agent.put"]);
+    });
+}
+
+#[test]
+fn keys_and_names_are_taken_once_and_groups_are_known() {
+    let world = world();
+    world.life(async |live| {
+        let create = async |draft: AgentDraft| live.engine.create_agent(&world.actor, draft).await.unwrap_err();
+        let taken = create(AgentDraft::named("Writer", "You write.")).await;
+        assert_eq!(taken.code(), ErrorCode::Conflict);
+        let named = create(AgentDraft { key: "scribe".to_owned(), ..AgentDraft::named("WRITER", "x") }).await;
+        assert_eq!(named.code(), ErrorCode::Conflict);
+        let called = create(AgentDraft { key: "other".to_owned(), ..AgentDraft::named("writer", "x") }).await;
+        assert_eq!(called.code(), ErrorCode::Conflict, "a name that is another's key");
+        let groups = vec!["echoes".to_owned(), "nothing".to_owned()];
+        let unknown = create(AgentDraft { tool_groups: groups, ..AgentDraft::named("Other", "x") }).await;
+        assert_eq!(unknown.details()[0].path, "/toolGroups/1");
+        assert!(acts(&world).await.is_empty(), "what is refused is no act");
+    });
+}
+
+#[test]
+fn a_bundled_agent_is_changed_removed_and_brought_back() {
+    let world = world();
+    world.life(async |live| {
+        let (engine, actor) = (&live.engine, &world.actor);
+        let change = AgentChange { name: Some("Scribe".to_owned()), ..AgentChange::default() };
+        let changed = engine.change_agent(actor, "writer", change.clone()).await.unwrap();
+        assert_eq!((changed.agent.id, changed.agent.bundled), (bundled_id("writer"), false));
+        assert_eq!((changed.agent.draft.name.as_str(), changed.draft), ("Scribe", None));
+        let same = engine.change_agent(actor, "writer", change).await.unwrap();
+        assert_eq!(same.agent.version, 1, "what changes nothing is nothing");
+        engine.delete_agent(actor, "assistant").await.unwrap();
+        assert_eq!(keys(&world, engine).await, ["writer"]);
+        let again = engine.delete_agent(actor, "assistant").await.unwrap_err();
+        assert_eq!(again.code(), ErrorCode::NotFound);
+        // One of the tenant's own may take the place of the one that was removed.
+        let own = AgentDraft::named("Assistant", "You assist us.");
+        let own = engine.create_agent(actor, own).await.unwrap();
+        assert_eq!((own.id, own.bundled, own.version), (bundled_id("assistant"), false, 2));
+        engine.delete_agent(actor, "assistant").await.unwrap();
+        engine.create_agent(actor, AgentDraft::named("Billing", "You bill.")).await.unwrap();
+
+        let resynced = engine.resync_agents(actor).await.unwrap();
+        let told = |agents: &[Agent]| agents.iter().map(|agent| agent.draft.key.clone()).collect::<Vec<_>>();
+        assert_eq!(
+            (told(&resynced.created), told(&resynced.updated)),
+            (vec!["assistant".to_owned()], vec!["writer".to_owned()])
+        );
+        assert_eq!(keys(&world, engine).await, ["assistant", "billing", "writer"]);
+        let writer = engine.agent(world.scope(), "writer").await.unwrap();
+        assert_eq!((writer.draft.name.as_str(), writer.bundled), ("Writer", true));
+        assert_eq!(engine.resync_agents(actor).await.unwrap().updated, []);
+        let expected = ["put", "delete", "put", "delete", "put", "resync", "resync"].map(|act| format!("agent.{act}"));
+        assert_eq!(acts(&world).await, expected);
+    });
+}
+
+#[test]
+fn an_own_agent_that_is_removed_is_gone_for_good() {
+    let world = world();
+    world.life(async |live| {
+        let (engine, actor) = (&live.engine, &world.actor);
+        let made = engine.create_agent(actor, AgentDraft::named("Billing", "You bill.")).await.unwrap();
+        engine.delete_agent(actor, "billing").await.unwrap();
+        engine.resync_agents(actor).await.unwrap();
+        assert_eq!(keys(&world, engine).await, ["assistant", "writer"]);
+        let again = engine.create_agent(actor, AgentDraft::named("Billing", "You bill.")).await.unwrap();
+        assert!(again.id != made.id && again.version == 1);
+    });
+}
+
+#[test]
+fn what_one_tenant_says_of_agents_holds_for_it_alone() {
+    let world = world();
+    let other = TenantId::from_uuid(Uuid::from_u128(77));
+    world.settle_tenant(other, "other");
+    let theirs = kybern_testkit::actors::admin(other);
+    world.life(async |live| {
+        let engine = &live.engine;
+        engine.delete_agent(&world.actor, "writer").await.unwrap();
+        let made = engine.create_agent(&world.actor, AgentDraft::named("Billing", "You bill.")).await.unwrap();
+        let agents: Arc<Vec<Agent>> = engine.agents(theirs.scope()).await.unwrap();
+        assert_eq!(agents.iter().map(|agent| agent.draft.key.as_str()).collect::<Vec<_>>(), ["assistant", "writer"]);
+        for name in ["billing", &made.id.to_string()] {
+            assert_eq!(engine.agent(theirs.scope(), name).await.unwrap_err().code(), ErrorCode::NotFound);
+            assert_eq!(engine.delete_agent(&theirs, name).await.unwrap_err().code(), ErrorCode::NotFound);
+        }
+    });
+}
+
+#[test]
+fn a_message_chooses_an_agent() {
+    let world = world();
+    world.life(async |live| {
+        let choice = async |message: &str| {
+            let agent = live.engine.choose_agent(world.scope(), message).await.unwrap();
+            agent.map(|agent| agent.draft.key)
+        };
+        assert_eq!(choice("Please REWRITE this").await.as_deref(), Some("writer"));
+        assert_eq!(choice("Good morning").await.as_deref(), Some("assistant"));
+        live.engine.delete_agent(&world.actor, "assistant").await.unwrap();
+        assert_eq!(choice("Good morning").await, None);
+    });
+}
