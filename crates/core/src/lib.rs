@@ -26,6 +26,7 @@ pub mod pack;
 pub mod plan;
 pub mod policy;
 pub mod ports;
+pub mod preference;
 pub mod prompt;
 pub mod record;
 pub mod secret;

@@ -17,6 +17,8 @@ pub mod jobs;
 pub mod models;
 pub mod parts;
 pub mod plan;
+pub mod preference;
+pub mod prompt;
 pub mod readiness;
 pub mod secret;
 pub mod task;

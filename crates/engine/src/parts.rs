@@ -14,6 +14,7 @@ use kybern_core::time::Millis;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::agent::MergedAgents;
 use crate::budget::ledger::Ledger;
 use crate::events::{Lives, Watchers};
 use crate::executor::active::ActiveRuns;
@@ -74,6 +75,8 @@ pub struct Settings {
     pub delegation_deadline: Millis,
     /// How long a call waits for a person's yes.
     pub approval_time: Millis,
+    /// Whether authors may approve prompts of their own: where an administrator is alone.
+    pub self_approval: bool,
     /// Whether this process works on tasks at all; `false` for one that only answers requests.
     pub work: bool,
 }
@@ -96,6 +99,7 @@ impl Default for Settings {
             step_timeout: limits::STEP_TIMEOUT,
             delegation_deadline: limits::DELEGATION_DEADLINE,
             approval_time: kybern_core::approval::TIME_TO_ANSWER,
+            self_approval: false,
             work: true,
         }
     }
@@ -174,6 +178,7 @@ pub(crate) struct Inner {
     pub(crate) worker: WorkerId,
     pub(crate) settings: Settings,
     pub(crate) catalog: Catalog,
+    pub(crate) agents: MergedAgents,
     pub(crate) tools: ToolService,
     pub(crate) models: ModelService,
     pub(crate) frozen: FrozenPlans,
@@ -250,6 +255,7 @@ impl Engine {
             worker: parts.worker,
             settings: parts.settings,
             catalog,
+            agents: MergedAgents::default(),
             tools,
             models,
             frozen: FrozenPlans::default(),

@@ -2,12 +2,13 @@
 
 use kybern_core::pack::{DuplicateKey, Pack, Registry};
 
-/// Every tool, plan, record kind and extraction schema of every pack, and the local tools.
+/// Every tool, plan, agent, record kind and extraction schema of every pack, and the local tools.
 ///
 /// # Errors
 /// When two packs use the same key.
 pub(crate) fn registry() -> Result<Registry, DuplicateKey> {
-    let packs: [&dyn Pack; 5] = [
+    let packs: [&dyn Pack; 6] = [
+        &kybern_packs::assistant::AssistantPack,
         &kybern_packs::network::NetworkPack,
         &kybern_packs::insurance::InsurancePack,
         &kybern_packs::fleet::FleetPack,

@@ -152,6 +152,7 @@ pub(crate) fn settings(config: &Config, public_url: &str) -> Settings {
         step_timeout: config.limits.step_timeout_ms,
         delegation_deadline: config.limits.delegation_deadline_ms,
         approval_time: config.limits.approval_ms,
+        self_approval: config.governance.self_approval,
         work: true,
     }
 }

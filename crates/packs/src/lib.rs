@@ -3,6 +3,7 @@
 //!
 //! | module | brings |
 //! |---|---|
+//! | [`assistant`] | the agents that everybody has, and groups of tools |
 //! | [`global`] | messages as fields, documents as fields, telling an agent, handing over to a person |
 //! | [`network`] | companies, with their identifiers |
 //! | [`insurance`] | deals, policies, loss-run requests, and the plans that make them |
@@ -12,6 +13,7 @@
 //! is a deterministic function of its context and its arguments; it returns what is to be written and never writes.
 
 mod args;
+pub mod assistant;
 mod bundled_plan;
 mod change;
 mod company;

@@ -14,8 +14,8 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement
 use utoipa::openapi::{ContentBuilder, PathItem, Ref, RefOr};
 
 use crate::api::{
-    approvals, audit, budgets, inbound, keys, models, outbox, permissions, plans, records, secrets, task_files,
-    task_internal, task_steer, tasks, tenants, tools, usage, users, webhooks,
+    agents, approvals, audit, budgets, inbound, keys, models, outbox, permissions, plans, preferences, prompts,
+    records, secrets, task_files, task_internal, task_steer, tasks, tenants, tools, usage, users, webhooks,
 };
 use crate::error::status_of;
 use crate::router::{Access, Route, table};
@@ -24,7 +24,9 @@ use crate::schema::operation::ErrorSchema;
 use crate::{health, metrics, status_page};
 
 /// Routes on which `Idempotency-Key` is honoured.
-const CREATING: [&str; 10] = [
+const CREATING: [&str; 12] = [
+    "/api/agents",
+    "/api/prompts",
     "/api/budgets",
     "/api/tasks",
     "/api/tasks/{id}/fork",
@@ -52,6 +54,9 @@ const CREATING: [&str; 10] = [
         (name = "inbound", description = "Mail, SMS and webhooks"),
         (name = "plans", description = "What is walked for an intent"),
         (name = "tools", description = "What acts"),
+        (name = "agents", description = "Who answers"),
+        (name = "prompts", description = "What agents are told, and who approved it"),
+        (name = "preferences", description = "What users want to be answered like"),
         (name = "approvals", description = "What waits for a person"),
         (name = "models", description = "Language models, governed and metered"),
         (name = "budgets", description = "What may be spent, and what has been"),
@@ -71,6 +76,10 @@ const CREATING: [&str; 10] = [
         inbound::email, inbound::sms, inbound::webhook,
         plans::put, plans::list, plans::check, plans::show, plans::versions, plans::change,
         tools::list, tools::show, tools::invoke, tools::change,
+        agents::create, agents::list, agents::resync, agents::show, agents::change, agents::remove,
+        prompts::create, prompts::list, prompts::show, prompts::change, prompts::submit, prompts::approve,
+        prompts::reject, prompts::activate,
+        preferences::show, preferences::set, preferences::remove,
         approvals::list, approvals::show, approvals::decide,
         models::chat, models::list, models::show, models::embed, models::policy, models::set_policy,
         budgets::create, budgets::list, budgets::show, budgets::change, budgets::remove, usage::report,
@@ -191,6 +200,12 @@ fn errors(route: &Route, proven: bool) -> Vec<ErrorCode> {
     }
     if matches!(route.method, "PUT" | "PATCH") {
         codes.push(ErrorCode::PayloadTooLarge);
+    }
+    // Two who change or remove the same thing: one of them is told.
+    if matches!(route.method, "PATCH" | "DELETE")
+        && ["/api/agents", "/api/prompts"].iter().any(|of| route.path.starts_with(of))
+    {
+        codes.push(ErrorCode::Conflict);
     }
     if route.path.ends_with("/events") {
         codes.push(ErrorCode::RateLimited);

@@ -10,8 +10,8 @@ use kybern_core::actor::Right;
 use kybern_core::error::{Error, ErrorCode};
 
 use crate::api::{
-    approvals, audit, budgets, inbound, keys, models, outbox, permissions, plans, records, secrets, task_files,
-    task_internal, task_steer, tasks, tenants, tools, usage, users, webhooks,
+    agents, approvals, audit, budgets, inbound, keys, models, outbox, permissions, plans, preferences, prompts,
+    records, secrets, task_files, task_internal, task_steer, tasks, tenants, tools, usage, users, webhooks,
 };
 use crate::error::Problem;
 use crate::state::AppState;
@@ -98,6 +98,24 @@ pub fn table() -> Vec<Route> {
         get("/api/tools/{name}", Needs(Read), tools::show),
         post("/api/tools/{name}/invoke", Needs(Operate), tools::invoke),
         patch("/api/tools/{name}", Needs(Administer), tools::change),
+        // Who answers, what they are told, and what users wish
+        post("/api/agents", Needs(Administer), agents::create),
+        get("/api/agents", Needs(Read), agents::list),
+        post("/api/agents/resync", Needs(Administer), agents::resync),
+        get("/api/agents/{id}", Needs(Read), agents::show),
+        patch("/api/agents/{id}", Needs(Administer), agents::change),
+        delete("/api/agents/{id}", Needs(Administer), agents::remove),
+        post("/api/prompts", Needs(Administer), prompts::create),
+        get("/api/prompts", Needs(Administer), prompts::list),
+        get("/api/prompts/{id}", Needs(Administer), prompts::show),
+        patch("/api/prompts/{id}", Needs(Administer), prompts::change),
+        post("/api/prompts/{id}/submit", Needs(Administer), prompts::submit),
+        post("/api/prompts/{id}/approve", Needs(Administer), prompts::approve),
+        post("/api/prompts/{id}/reject", Needs(Administer), prompts::reject),
+        post("/api/prompts/{id}/activate", Needs(Administer), prompts::activate),
+        get("/api/preferences", Needs(Read), preferences::show),
+        put("/api/preferences", Needs(Operate), preferences::set),
+        delete("/api/preferences", Needs(Operate), preferences::remove),
         // What waits for a person
         get("/api/approvals", Needs(Read), approvals::list),
         get("/api/approvals/{id}", Needs(Read), approvals::show),

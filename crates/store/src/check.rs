@@ -6,13 +6,14 @@ use crate::db::{Conn, Sql, Tx};
 use crate::error::{Result, StoreError};
 use crate::store::SqlStore;
 use crate::{
-    approvals, audit, blobs, budgets, chats, idempotency, identity, jobs, model_policies, outbox, permissions, plans,
-    rates, records, reservations, secrets, standings, tasks,
+    agents, approvals, audit, blobs, budgets, chats, idempotency, identity, jobs, model_policies, outbox, permissions,
+    plans, preferences, prompts, rates, records, reservations, secrets, standings, tasks,
 };
 
 /// Every statement of this crate.
 fn every_statement() -> impl Iterator<Item = &'static Sql> {
     let nouns = [
+        agents::STATEMENTS,
         approvals::STATEMENTS,
         audit::STATEMENTS,
         blobs::STATEMENTS,
@@ -25,6 +26,8 @@ fn every_statement() -> impl Iterator<Item = &'static Sql> {
         outbox::STATEMENTS,
         permissions::STATEMENTS,
         plans::STATEMENTS,
+        preferences::STATEMENTS,
+        prompts::STATEMENTS,
         rates::STATEMENTS,
         records::STATEMENTS,
         reservations::STATEMENTS,

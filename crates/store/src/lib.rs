@@ -11,6 +11,7 @@
 //! A unit of work checks everything before it writes. When a statement fails all the same, the batch is rolled back
 //! and each of its units runs alone, so a bad one cannot hurt its neighbours.
 
+mod agents;
 mod approvals;
 mod archive;
 mod audit;
@@ -31,6 +32,8 @@ mod page;
 mod partitions;
 mod permissions;
 mod plans;
+mod preferences;
+mod prompts;
 mod rates;
 mod records;
 mod reservations;

@@ -40,6 +40,7 @@ const MIGRATIONS: &[Migration] = &[
     migration!(5, "0005_secrets"),
     migration!(6, "0006_model_policy"),
     migration!(7, "0007_chats"),
+    migration!(8, "0008_agents"),
 ];
 
 /// The schema version that this program knows.

@@ -7,10 +7,12 @@ mod batch;
 mod config;
 mod exchange;
 mod limit;
+mod own;
 mod turn;
 
 pub use batch::{CallKind, batches};
 pub use config::{Agent, AgentDraft, DEFAULT, key_of};
 pub use exchange::{AskedCall, Called, Replied, TurnStart};
 pub use limit::{Cap, TurnFinish, TurnLimits};
+pub use own::{ASSISTANT, AgentChange, OwnAgent, bundled_id, chosen, merged};
 pub use turn::{Asked, Move, Reply, Turn, Unmade};

@@ -1,6 +1,7 @@
 //! Ports: how the engine reaches what is outside. One trait per file, each method a whole unit of work. There is no
 //! begin and no commit, so I/O inside a transaction cannot even be written above the store.
 
+pub mod agent_store;
 pub mod approval_store;
 pub mod audit_store;
 pub mod blob_store;
@@ -20,6 +21,8 @@ pub mod model_policy_store;
 pub mod outbox_store;
 pub mod permission_store;
 pub mod plan_store;
+pub mod preference_store;
+pub mod prompt_store;
 pub mod record_store;
 pub mod secret_store;
 pub mod secrets;
@@ -28,6 +31,7 @@ pub mod task_store;
 pub mod token_counter;
 pub mod tool;
 
+pub use agent_store::AgentStore;
 pub use approval_store::ApprovalStore;
 pub use audit_store::AuditStore;
 pub use blob_store::BlobStore;
@@ -47,6 +51,8 @@ pub use model_policy_store::ModelPolicyStore;
 pub use outbox_store::OutboxStore;
 pub use permission_store::{PermissionStore, UserRules};
 pub use plan_store::PlanStore;
+pub use preference_store::PreferenceStore;
+pub use prompt_store::PromptStore;
 pub use record_store::RecordStore;
 pub use secret_store::{SecretReader, SecretStore};
 pub use secrets::{DataKey, Keys};
@@ -72,6 +78,9 @@ pub trait Store:
     + ModelPolicyStore
     + SecretStore
     + ChatStore
+    + AgentStore
+    + PromptStore
+    + PreferenceStore
 {
 }
 
@@ -91,5 +100,8 @@ impl<T> Store for T where
         + ModelPolicyStore
         + SecretStore
         + ChatStore
+        + AgentStore
+        + PromptStore
+        + PreferenceStore
 {
 }

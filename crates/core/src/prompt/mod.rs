@@ -11,7 +11,11 @@
 //!
 //! A text that was approved is never edited: a change is another version. One prompt of an agent is active at a time.
 
+mod draft;
+
 use serde::{Deserialize, Serialize};
+
+pub use draft::{NewPrompt, OfAgent, PromptChange, PromptFilter};
 
 use crate::approval::MAX_NOTE;
 use crate::error::{Error, ErrorCode, Result};
@@ -39,6 +43,15 @@ pub enum PromptStatus {
 }
 
 impl PromptStatus {
+    /// Every status.
+    pub const ALL: [Self; 5] = [Self::Draft, Self::Review, Self::Approved, Self::Active, Self::Retired];
+
+    /// The status with that name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.as_str() == name)
+    }
+
     /// Its name on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

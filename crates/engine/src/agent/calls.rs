@@ -134,7 +134,7 @@ fn suggested(call: &ToolCall, args: &Map<String, Value>) -> Understood {
         Some("it says nothing".to_owned())
     } else if memory.chars().count() > MAX_SUGGESTION {
         Some(format!("it has more than {MAX_SUGGESTION} characters"))
-    } else if redact::holds_secret(memory) {
+    } else if redact::has_secret(memory) {
         Some("it holds something secret".to_owned())
     } else {
         None

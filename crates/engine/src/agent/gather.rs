@@ -5,11 +5,12 @@ use std::sync::Arc;
 use kybern_core::chat::{Message, Speaker};
 use kybern_core::context::{Found, Origin, Purpose, Section, SectionKind, Spoken, WindowLimits};
 use kybern_core::error::Result;
-use kybern_core::id::{ChatId, MessageId, PromptId};
+use kybern_core::id::{ChatId, MessageId, PromptId, UserId};
 use kybern_core::model::{ModelMessage, Part, Role};
 use kybern_core::money::Tokens;
 use kybern_core::policy::Autonomy;
 use kybern_core::ports::Documents;
+use kybern_core::preference::Preferences;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 
@@ -49,8 +50,12 @@ pub(crate) struct Subject {
     pub(crate) person: Option<Person>,
     /// The files that came with it.
     pub(crate) files: Option<Arc<dyn Documents>>,
-    /// What the agent is told to be.
+    /// The agent.
+    pub(crate) agent: String,
+    /// What the agent is told to be when nobody has approved anything else.
     pub(crate) prompt: String,
+    /// For whom.
+    pub(crate) user: Option<UserId>,
     /// How far its user lets it go alone, as the server decides; `None` where nobody has said.
     pub(crate) autonomy: Option<Autonomy>,
     /// When the turn began.
@@ -95,7 +100,7 @@ pub(crate) struct Gathered {
 pub(crate) async fn gather(inner: &Inner, scope: TenantScope, subject: &Subject) -> Result<Gathered> {
     match subject.chat {
         Some(chat) => in_conversation(inner, scope, subject, chat).await,
-        None => Ok(in_plan(subject)),
+        None => in_plan(inner, scope, subject).await,
     }
 }
 
@@ -104,6 +109,10 @@ async fn in_conversation(inner: &Inner, scope: TenantScope, subject: &Subject, c
     let most = u32::try_from(WindowLimits::MESSAGES).unwrap_or(u32::MAX);
     let before = inner.store.said_before(scope, chat.chat, chat.before, most).await?;
     let mut sections = about_server(subject);
+    let prompt = governed(inner, scope, subject, &mut sections).await?;
+    if let Some(user) = subject.user {
+        sections.extend(wishes(&*inner.store.preferences(scope, user).await?));
+    }
     let mut facts = format!("Messages before this one that you may be shown: {}.", before.len());
     if let Some(person) = &subject.person {
         facts.push_str(&format!(" The user is called {}.", person.name));
@@ -129,14 +138,7 @@ async fn in_conversation(inner: &Inner, scope: TenantScope, subject: &Subject, c
     let message = ModelMessage::text(Role::User, asked);
     let tokens = count_message(&message);
     conversation.push(Spoken { tokens, message, at: subject.begun, redacted: false, tainted });
-    Ok(Gathered {
-        purpose: Purpose::Turn,
-        prompt: None,
-        sections,
-        memories: Vec::new(),
-        knowledge: Vec::new(),
-        conversation,
-    })
+    Ok(Gathered { purpose: Purpose::Turn, prompt, sections, memories: Vec::new(), knowledge: Vec::new(), conversation })
 }
 
 /// A message of an earlier turn, as a model is shown it: what led to an answer stands before it.
@@ -168,8 +170,9 @@ fn about_server(subject: &Subject) -> Vec<Section> {
 }
 
 /// What a sub-agent is told: its task, the results of steps before it, who the user is, and nothing else.
-fn in_plan(subject: &Subject) -> Gathered {
-    let sections = about_server(subject);
+async fn in_plan(inner: &Inner, scope: TenantScope, subject: &Subject) -> Result<Gathered> {
+    let mut sections = about_server(subject);
+    let prompt = governed(inner, scope, subject, &mut sections).await?;
     let mut asked = subject.text.clone();
     if let Some(person) = &subject.person {
         asked = format!("{asked}\n\nThe user is called {}.", person.name);
@@ -184,14 +187,63 @@ fn in_plan(subject: &Subject) -> Gathered {
     }
     let message = ModelMessage { role: Role::User, parts: vec![Part::Text { text: asked }] };
     let now = Spoken { tokens: count_message(&message), message, at: subject.begun, redacted: false, tainted: false };
-    Gathered {
+    Ok(Gathered {
         purpose: Purpose::SubAgent,
-        prompt: None,
+        prompt,
         sections,
         memories: Vec::new(),
         knowledge: Vec::new(),
         conversation: vec![now],
+    })
+}
+
+/// Puts the prompt that was approved for the agent in place of its own text, where there is one.
+async fn governed(
+    inner: &Inner,
+    scope: TenantScope,
+    subject: &Subject,
+    sections: &mut [Section],
+) -> Result<Option<PromptId>> {
+    let active = inner.store.active_prompts(scope).await?;
+    let of = |agent: Option<&str>| active.iter().find(|prompt| prompt.agent.as_deref() == agent);
+    let Some(prompt) = of(Some(&subject.agent)).or_else(|| of(None)) else { return Ok(None) };
+    for base in sections.iter_mut().filter(|section| section.kind == SectionKind::Base) {
+        *base = section(SectionKind::Base, prompt.text.clone());
     }
+    Ok(Some(prompt.id))
+}
+
+/// What a user wants to be answered like, and has told about themselves.
+fn wishes(preferences: &Preferences) -> Vec<Section> {
+    if preferences.updated_at.is_none() {
+        return Vec::new();
+    }
+    let list = |title: &str, texts: &[String]| {
+        let lines: Vec<String> = texts.iter().map(|text| format!("- {text}")).collect();
+        if lines.is_empty() { None } else { Some(format!("{title}:\n{}", lines.join("\n"))) }
+    };
+    let profile = &preferences.profile;
+    let about: Vec<String> = [
+        profile.name.as_ref().map(|name| format!("Wants to be called {name}.")),
+        list("Facts", &profile.facts),
+        list("Interests", &profile.interests),
+        list("Goals", &profile.goals),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let how = format!(
+        "Length of answers: {}. Tone: {}.",
+        preferences.response_length.as_str(),
+        preferences.formality.as_str()
+    );
+    let always = list("Always wanted", &preferences.custom_instructions);
+    let instructions = std::iter::once(how).chain(always).collect::<Vec<_>>().join("\n");
+    let mut sections = vec![section(SectionKind::Instructions, instructions)];
+    if !about.is_empty() {
+        sections.push(section(SectionKind::Profile, about.join("\n")));
+    }
+    sections
 }
 
 pub(crate) fn section(kind: SectionKind, text: String) -> Section {

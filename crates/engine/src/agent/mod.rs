@@ -1,20 +1,26 @@
-//! Agents at work: what their models are asked, what they are given to call, and what becomes of what they ask for.
+//! Agents: which a tenant has and which of them a message chooses; and agents at work: what their models are asked, what
+//! they are given to call, and what becomes of what they ask for.
 //!
 //! A turn is walked like any plan ([`crate::executor`]): each question is a step whose outcome is the reply, each call
 //! a step of its own below it. Here is what a question needs from outside and what a reply means.
 
 mod ask;
 mod calls;
-mod choice;
 mod functions;
 mod gather;
+pub mod manage;
+mod merge;
 mod meta;
+pub mod tools;
 mod transcript;
+
+use kybern_core::agent::{AgentDraft, DEFAULT};
 
 pub(crate) use ask::{Came, Question, ask};
 pub(crate) use calls::interpret;
-pub(crate) use choice::{bundled, route_name, tools_of};
 pub(crate) use gather::{Gathered, InChat, Person, Subject};
+pub(crate) use merge::MergedAgents;
+pub use tools::AgentTools;
 pub(crate) use transcript::{Round, transcript};
 
 /// The tool with which a model suggests to remember something: the only way, and nothing is remembered by it.
@@ -23,3 +29,34 @@ pub(crate) const SUGGEST_MEMORY: &str = "suggest_memory";
 pub(crate) const MAX_SUGGESTIONS: usize = 5;
 /// The most characters of one.
 pub(crate) const MAX_SUGGESTION: usize = 200;
+
+/// By what an agent's model is chosen: `default`, a strategy, a provider for its own default, or `provider/model`.
+pub(crate) fn route_name(agent: &AgentDraft) -> String {
+    match (agent.provider.as_str(), agent.model.as_str()) {
+        (DEFAULT, model) => model.to_owned(),
+        (provider, DEFAULT) => provider.to_owned(),
+        (provider, model) => format!("{provider}/{model}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_are_found_out_when_the_agent_is_asked() {
+        let agent = |provider: &str, model: &str| AgentDraft {
+            provider: provider.to_owned(),
+            model: model.to_owned(),
+            ..AgentDraft::named("Helper", "You help.")
+        };
+        for (provider, model, route) in [
+            ("default", "default", "default"),
+            ("default", "cheapest", "cheapest"),
+            ("anthropic", "default", "anthropic"),
+            ("openrouter", "openai/gpt-5", "openrouter/openai/gpt-5"),
+        ] {
+            assert_eq!(route_name(&agent(provider, model)), route);
+        }
+    }
+}

@@ -52,7 +52,7 @@ impl Engine {
 
     async fn new_chat(&self, actor: &Actor, agent: Option<&str>, title: Option<&str>) -> Result<Chat> {
         let agent = match agent {
-            Some(name) => Some(self.agent_named(actor.scope(), name).await?.draft.key),
+            Some(name) => Some(self.agent(actor.scope(), name).await?.draft.key),
             None => None,
         };
         let title = title.map(str::trim).filter(|title| !title.is_empty()).unwrap_or(UNTITLED);

@@ -10,7 +10,6 @@ use kybern_core::id::{ApprovalId, ChatId, MessageId, TaskId};
 use kybern_core::money::{NanoUsd, Usage};
 use kybern_core::plan::{FrozenPlan, StepId, StepKind, StepSpec};
 use kybern_core::task::{AttachmentSource, Channel, StepError, TaskStatus};
-use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -68,30 +67,6 @@ pub struct Turned {
 }
 
 impl Engine {
-    /// The agent that is named so, by key, name or id.
-    ///
-    /// # Errors
-    /// `NOT_FOUND`.
-    pub(crate) async fn agent_named(&self, _scope: TenantScope, name: &str) -> Result<Agent> {
-        let bundled = self.registry().agents().map(|draft| crate::agent::bundled(draft));
-        let mut agents = bundled.into_iter().filter(|agent| agent.is_called(name) || agent.id.to_string() == name);
-        agents.next().ok_or_else(|| Error::not_found("agent", name))
-    }
-
-    /// The agent for a message when nobody has named one: the one whose words stand in it most often, else the
-    /// assistant.
-    ///
-    /// # Errors
-    /// `NOT_FOUND` when there is no agent at all.
-    pub(crate) async fn agent_for(&self, scope: TenantScope, message: &str) -> Result<Agent> {
-        let bundled: Vec<Agent> = self.registry().agents().map(|draft| crate::agent::bundled(draft)).collect();
-        let best = bundled.into_iter().map(|agent| (agent.triggered_by(message), agent)).filter(|(hits, _)| *hits > 0);
-        match best.min_by(|(a, one), (b, two)| b.cmp(a).then_with(|| one.draft.key.cmp(&two.draft.key))) {
-            Some((_, agent)) => Ok(agent),
-            None => self.agent_named(scope, "assistant").await,
-        }
-    }
-
     /// Says something in a chat. The turn is on its way when this returns; with `wait` it answers when the turn has
     /// ended or a person is asked, at most that much later.
     ///
@@ -131,8 +106,11 @@ impl Engine {
         let known = self.chat(actor, chat).await?;
         check_content("/content", &request.content)?;
         let agent = match &known.agent {
-            Some(key) => self.agent_named(actor.scope(), key).await?,
-            None => self.agent_for(actor.scope(), &request.content).await?,
+            Some(key) => self.agent(actor.scope(), key).await?,
+            None => {
+                let chosen = self.choose_agent(actor.scope(), &request.content).await?;
+                chosen.ok_or_else(|| Error::not_found("agent", "assistant"))?
+            }
         };
         let now = self.inner.clock.now();
         let [message_id, answer_id] = [(); 2].map(|()| MessageId::from_uuid(self.inner.ids.next()));

@@ -66,8 +66,8 @@ pub(crate) struct Run {
     claimed_at: Timestamp,
     /// By what right its tools are called.
     grant: Grant,
-    /// The tenant's own agents.
-    own_agents: Arc<Vec<Agent>>,
+    /// The tenant's agents.
+    agents: Arc<Vec<Agent>>,
     /// What was gathered for each turn, by its agent's node.
     gathered: std::sync::Mutex<HashMap<usize, Arc<OnceCell<Gathered>>>>,
     /// The turn of a conversation that the task is.
@@ -114,6 +114,12 @@ impl Run {
                 attachments.iter().any(|attachment| attachment.source == AttachmentSource::Attached)
             }
         };
+        let agents = if has_agents {
+            let own = inner.store.agents(scope).await?;
+            inner.agents.of(task.tenant, &own, inner.catalog.registry())
+        } else {
+            Arc::default()
+        };
         let tenant_name = inner.tenants.name(inner.store.as_ref(), task.tenant).await?;
         let own_plans =
             if needs_plans { Engine { inner: Arc::clone(inner) }.own_plans(scope).await? } else { Arc::default() };
@@ -135,7 +141,7 @@ impl Run {
             recovered_from: recovered_from.map(|worker| worker.as_str().to_owned()),
             claimed_at,
             grant: Grant::plan(),
-            own_agents: Arc::default(),
+            agents,
             gathered: std::sync::Mutex::default(),
             live: turn.map(|_| inner.lives.of(task.id)),
             turn,
@@ -183,13 +189,10 @@ impl Run {
         Ok(prepared)
     }
 
-    /// The agent that is named so: the tenant's own before the bundled ones.
-    pub(super) fn agent(&self, name: &str) -> Option<Agent> {
-        if let Some(own) = self.own_agents.iter().find(|agent| agent.is_called(name)) {
-            return Some(own.clone());
-        }
-        let bundled = self.inner.catalog.registry().find_agent(name)?;
-        Some(crate::agent::bundled(bundled))
+    /// The agent that is named so, by its key before its name.
+    pub(super) fn agent(&self, name: &str) -> Option<&Agent> {
+        let by_key = self.agents.iter().find(|agent| agent.draft.key == name);
+        by_key.or_else(|| self.agents.iter().find(|agent| agent.is_called(name)))
     }
 
     /// Where what is gathered for a turn is kept.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+use kybern_core::agent::Agent;
 use kybern_core::id::TenantId;
 use kybern_core::pack::Registry;
 use kybern_core::plan::{Plan, PlanFault, StepKind};
@@ -45,18 +46,12 @@ impl Catalog {
         }
     }
 
-    /// Whether an agent of that key comes with the program.
-    #[must_use]
-    pub fn knows_agent(&self, key: &str) -> bool {
-        self.registry.find_agent(key).is_some()
-    }
-
     /// Every fault of every bundled plan, with the plan's key in front of its path.
     #[must_use]
     pub fn bundled_faults(&self) -> Vec<PlanFault> {
         let fault_of = |plan: &Arc<Plan>| {
             let key = plan.key.clone();
-            check::plan(&plan.steps, plan.output.as_deref(), self)
+            check::plan(&plan.steps, plan.output.as_deref(), self, None)
                 .into_iter()
                 .map(move |fault| PlanFault { path: format!("{key}{}", fault.path), ..fault })
                 .collect::<Vec<_>>()
@@ -64,9 +59,9 @@ impl Catalog {
         self.registry.plans().flat_map(fault_of).collect()
     }
 
-    /// Checks a stored plan and puts it into, or takes it out of, quarantine.
-    pub fn judge(&self, tenant: TenantId, plan: &Plan) -> Vec<PlanFault> {
-        let faults = check::plan(&plan.steps, plan.output.as_deref(), self);
+    /// Checks a stored plan of a tenant that has these agents, and puts it into, or takes it out of, quarantine.
+    pub fn judge(&self, tenant: TenantId, plan: &Plan, agents: &[Agent]) -> Vec<PlanFault> {
+        let faults = check::plan(&plan.steps, plan.output.as_deref(), self, Some(agents));
         let key = (tenant, plan.key.clone(), plan.version);
         let mut quarantined = self.quarantined.write().unwrap_or_else(PoisonError::into_inner);
         if faults.is_empty() {

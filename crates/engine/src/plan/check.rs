@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use kybern_core::agent::Agent;
 use kybern_core::plan::step::LoopSource;
 use kybern_core::plan::{PlanFault, StepKind, StepSpec, TaskTarget};
 use serde_json::{Map, Value};
@@ -20,11 +21,12 @@ pub enum Values {
     Literal,
 }
 
-/// Every fault of a plan beyond its form.
+/// Every fault of a plan beyond its form. `agents` are those of the tenant; a bundled plan has the bundled ones.
 #[must_use]
-pub fn plan(steps: &[StepSpec], output: Option<&str>, catalog: &Catalog) -> Vec<PlanFault> {
+pub fn plan(steps: &[StepSpec], output: Option<&str>, catalog: &Catalog, agents: Option<&[Agent]>) -> Vec<PlanFault> {
     let mut faults = Vec::new();
-    let mut checker = Checker { catalog, values: Values::Templates, known: HashSet::new(), faults: &mut faults };
+    let mut checker =
+        Checker { catalog, agents, values: Values::Templates, known: HashSet::new(), faults: &mut faults };
     checker.steps(steps, "/steps");
     if let Some(output) = output {
         checker.text(output, "/output", None);
@@ -34,11 +36,12 @@ pub fn plan(steps: &[StepSpec], output: Option<&str>, catalog: &Catalog) -> Vec<
 
 /// Adds every fault of steps beyond their form.
 pub fn steps_with(steps: &[StepSpec], path: &str, catalog: &Catalog, values: Values, faults: &mut Vec<PlanFault>) {
-    Checker { catalog, values, known: HashSet::new(), faults }.steps(steps, path);
+    Checker { catalog, agents: None, values, known: HashSet::new(), faults }.steps(steps, path);
 }
 
 struct Checker<'a> {
     catalog: &'a Catalog,
+    agents: Option<&'a [Agent]>,
     values: Values,
     /// Ids of steps that come before the one that is looked at, or that it waits for.
     known: HashSet<String>,
@@ -76,7 +79,11 @@ impl Checker<'_> {
             StepKind::Tool { tool, args } => self.tool(tool, args, path, id),
             StepKind::Agent { agent, task } => {
                 self.value(task, &format!("{path}/task"), id);
-                if !self.catalog.knows_agent(agent) {
+                let is_known = match self.agents {
+                    Some(agents) => agents.iter().any(|known| known.draft.key == *agent),
+                    None => self.catalog.registry().find_agent(agent).is_some(),
+                };
+                if !is_known {
                     let message = format!("agent {agent:?} is not known, see GET /api/agents");
                     self.fault(format!("{path}/agent"), id, message);
                 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use kybern_core::actor::Actor;
+use kybern_core::agent::Agent;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::PlanId;
@@ -20,7 +21,8 @@ impl Engine {
     /// # Errors
     /// `UNPROCESSABLE` with every fault; `CONFLICT` when the version it names exists.
     pub async fn put_plan(&self, actor: &Actor, plan: &Value) -> Result<Plan> {
-        let draft = self.faultless(plan).map_err(|faults| {
+        let agents = self.agents(actor.scope()).await?;
+        let draft = self.faultless(plan, &agents).map_err(|faults| {
             let count = if faults.len() == 1 { "one fault".to_owned() } else { format!("{} faults", faults.len()) };
             let message = format!("the plan has {count}, nothing was stored");
             Error::new(ErrorCode::Unprocessable, message).with_details(faults.into_iter().map(Into::into).collect())
@@ -29,7 +31,7 @@ impl Engine {
         let audit = AuditEvent::by(actor, "plan.put", format!("plan:{}", draft.key), json!({"key": draft.key}));
         let id = PlanId::from_uuid(inner.ids.next());
         let stored = inner.store.put_plan(actor.scope(), id, draft, inner.clock.now(), audit).await?;
-        inner.catalog.judge(actor.tenant(), &stored);
+        inner.catalog.judge(actor.tenant(), &stored, &agents);
         Ok(stored)
     }
 
@@ -37,14 +39,14 @@ impl Engine {
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn check_plan(&self, _scope: TenantScope, plan: &Value) -> Result<Vec<PlanFault>> {
-        Ok(self.faultless(plan).err().unwrap_or_default())
+    pub async fn check_plan(&self, scope: TenantScope, plan: &Value) -> Result<Vec<PlanFault>> {
+        Ok(self.faultless(plan, &*self.agents(scope).await?).err().unwrap_or_default())
     }
 
-    fn faultless(&self, plan: &Value) -> Result<PlanDraft, Vec<PlanFault>> {
+    fn faultless(&self, plan: &Value, agents: &[Agent]) -> Result<PlanDraft, Vec<PlanFault>> {
         let (draft, mut faults) = parse::readable(plan);
         let Some(draft) = draft else { return Err(faults) };
-        faults.extend(check::plan(&draft.steps, draft.output.as_deref(), &self.inner.catalog));
+        faults.extend(check::plan(&draft.steps, draft.output.as_deref(), &self.inner.catalog, Some(agents)));
         if faults.is_empty() { Ok(draft) } else { Err(faults) }
     }
 
@@ -65,7 +67,7 @@ impl Engine {
     /// `NOT_FOUND` when there is none.
     pub async fn plan_versions(&self, scope: TenantScope, key: &str) -> Result<Vec<Plan>> {
         let mut plans = self.inner.store.plan_versions(scope, key).await?;
-        self.mark_quarantine(scope, &mut plans);
+        self.mark_quarantine(scope, &mut plans).await?;
         plans.extend(self.registry().find_plan(key).map(|plan| (**plan).clone()));
         if plans.is_empty() { Err(Error::not_found("plan", key)) } else { Ok(plans) }
     }
@@ -86,20 +88,22 @@ impl Engine {
             return Ok(judged);
         }
         let mut plans = stored.as_ref().clone();
-        self.mark_quarantine(scope, &mut plans);
+        self.mark_quarantine(scope, &mut plans).await?;
         Ok(self.inner.catalog.judged.keep(scope.tenant(), stored, plans))
     }
 
-    fn mark_quarantine(&self, scope: TenantScope, plans: &mut [Plan]) {
+    async fn mark_quarantine(&self, scope: TenantScope, plans: &mut [Plan]) -> Result<()> {
+        let agents = self.agents(scope).await?;
         for plan in plans.iter_mut().filter(|plan| plan.active) {
-            plan.quarantine = self.inner.catalog.judge(scope.tenant(), plan);
+            plan.quarantine = self.inner.catalog.judge(scope.tenant(), plan, &agents);
         }
+        Ok(())
     }
 
     /// Looks over every stored plan, so that those that no longer fit are known from the start.
     pub(crate) async fn refresh_quarantine(&self) -> Result<()> {
         for (scope, plan) in self.inner.store.all_active_plans().await? {
-            let faults = self.inner.catalog.judge(scope.tenant(), &plan);
+            let faults = self.inner.catalog.judge(scope.tenant(), &plan, &*self.agents(scope).await?);
             if let Some(fault) = faults.first() {
                 tracing::warn!(tenant.id = %scope.tenant(), plan.key = %plan.key, %fault, "stored plan is quarantined");
             }

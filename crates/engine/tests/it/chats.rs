@@ -17,9 +17,9 @@ use kybern_testkit::models::{Scripted, ScriptedModel};
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::json;
 
-use crate::agents::{answers, calls, helper, provider, says, scripted};
 use crate::live::Live;
 use crate::outside::pause;
+use crate::turns::{answers, calls, helper, provider, says, scripted};
 use crate::world::World;
 
 const LONG: Option<Millis> = Some(Millis(60_000));

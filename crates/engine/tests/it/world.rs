@@ -239,6 +239,7 @@ impl World {
         for agent in &self.agents {
             registry.agent(agent.clone()).unwrap();
         }
+        registry.tool_group("echoes", ["t.echo".to_owned(), "t.later".to_owned()]);
         registry.extraction("nothing", ExtractionSchema::default()).unwrap();
         Engine::new(EngineParts {
             store: self.store.clone(),

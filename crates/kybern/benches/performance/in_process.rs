@@ -57,7 +57,6 @@ fn over(store: Arc<dyn Store>, wake_ups: [Arc<dyn WakeUps>; 2], keys: Arc<dyn Ke
         documents: Arc::new(Reader::new()),
         intents: model.clone(),
         extractor: model,
-        agents: None,
         decisions: None,
         models: Default::default(),
         worker: WorkerId::new("bench"),

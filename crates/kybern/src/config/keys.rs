@@ -68,6 +68,7 @@ pub(super) const KEYS: &[(&str, &str)] = &[
     ("limits.delegation_deadline_ms", "a whole number of milliseconds, such as 86400000"),
     ("limits.approval_ms", "a whole number of milliseconds, such as 604800000"),
     ("model.confidence_threshold", "a number from 0 to 1, such as 0.8"),
+    ("governance.self_approval", "true or false"),
     ("security.master_key_file", "a file's path, such as \"kybern.key\""),
 ];
 

@@ -8,6 +8,7 @@ pub(crate) mod database;
 mod egress;
 mod environment;
 mod error;
+mod governance;
 mod imap;
 mod intake;
 mod keys;
@@ -37,6 +38,7 @@ pub(crate) use database::DatabaseOptions;
 pub(crate) use egress::EgressOptions;
 pub(crate) use environment::Environment;
 pub(crate) use error::ConfigError;
+pub(crate) use governance::GovernanceOptions;
 pub(crate) use imap::ImapOptions;
 pub(crate) use intake::IntakeOptions;
 pub(crate) use limits::LimitOptions;
@@ -90,6 +92,8 @@ pub(crate) struct Config {
     pub(crate) limits: LimitOptions,
     /// How sure the model has to be.
     pub(crate) model: ModelOptions,
+    /// Who approves what agents are told.
+    pub(crate) governance: GovernanceOptions,
     /// Keys of this server.
     pub(crate) security: SecurityOptions,
 }

@@ -5,6 +5,7 @@ use kybern_core::plan::StepKind;
 use kybern_core::record::Record;
 use serde_json::Value;
 
+use crate::assistant::AssistantPack;
 use crate::fleet::FleetPack;
 use crate::freight::FreightPack;
 use crate::global::GlobalPack;
@@ -14,7 +15,7 @@ use crate::network::NetworkPack;
 /// All packs, in the order in which a program registers them.
 pub(crate) fn registry() -> Registry {
     let mut registry = Registry::default();
-    let packs: [&dyn Pack; 5] = [&NetworkPack, &InsurancePack, &FleetPack, &FreightPack, &GlobalPack];
+    let packs: [&dyn Pack; 6] = [&AssistantPack, &NetworkPack, &InsurancePack, &FleetPack, &FreightPack, &GlobalPack];
     for pack in packs {
         pack.register(&mut registry).unwrap();
     }

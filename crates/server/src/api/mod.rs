@@ -1,5 +1,7 @@
 //! The routes, one file a noun. A handler reads its input, calls one method of the engine, and shows what came back.
 
+mod agent_body;
+pub(crate) mod agents;
 pub(crate) mod approvals;
 pub(crate) mod audit;
 pub(crate) mod budgets;
@@ -9,6 +11,8 @@ pub(crate) mod models;
 pub(crate) mod outbox;
 pub(crate) mod permissions;
 pub(crate) mod plans;
+pub(crate) mod preferences;
+pub(crate) mod prompts;
 pub(crate) mod records;
 pub(crate) mod secrets;
 pub(crate) mod task_files;

@@ -1,6 +1,7 @@
 //! What answers look like, for the OpenAPI document. The values themselves are the engine's and the core's, which know
 //! nothing of OpenAPI; the tests hold real answers against these shapes, so that neither drifts from the other.
 
+pub mod agent;
 pub mod approval;
 pub mod audit;
 pub mod budget;
@@ -11,6 +12,8 @@ pub mod model;
 pub mod operation;
 pub mod permission;
 pub mod plan;
+pub mod preference;
+pub mod prompt;
 pub mod record;
 pub mod secret;
 pub mod task;

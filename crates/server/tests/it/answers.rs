@@ -57,6 +57,9 @@ async fn every_route_answers_as_the_document_says() {
     steering(&mut walk, &fixture).await;
     inbound(&mut walk).await;
     plans_and_tools(&mut walk, &fixture).await;
+    agents(&mut walk, &fixture).await;
+    prompts(&mut walk, &fixture).await;
+    preferences(&mut walk).await;
     approvals(&mut walk, &fixture).await;
     models_and_budgets(&mut walk, &fixture).await;
     secrets(&mut walk, &fixture).await;
@@ -173,6 +176,150 @@ async fn plans_and_tools(walk: &mut Walk<'_>, fixture: &Fixture) {
     let bad = Ask::post("/api/tools/core.put_record/invoke").key(&operator).json(&json!({"input": {"kind": 5}}));
     let paths = walk.app.send(bad).await.refused(400, "VALIDATION_ERROR", "arguments that do not fit");
     assert!(paths.iter().all(|path| path.starts_with("/input")), "{paths:?}");
+}
+
+async fn agents(walk: &mut Walk<'_>, fixture: &Fixture) {
+    let (viewer, admin) = (walk.app.ours.viewer.clone(), walk.app.ours.admin.clone());
+    let new = json!({"name": "Billing", "system_prompt": "You bill.", "max_turns": 7, "maxToolCalls": 9,
+        "tools": ["test.echo", "mail.send"], "triggers": ["invoice"], "timeout_ms": 5_000});
+    let made = walk.call(201, ("POST", "/api/agents"), &[], &admin, Some(new)).await;
+    assert_eq!((&made["key"], &made["maxTurns"], &made["maxToolCalls"]), (&json!("billing"), &json!(7), &json!(9)));
+    assert_eq!((&made["toolKeys"], &made["missingTools"]), (&json!(["test.echo"]), &json!(["mail.send"])));
+    assert_eq!(
+        (&made["provider"], &made["model"], &made["bundled"]),
+        (&json!("default"), &json!("default"), &json!(false))
+    );
+    let page = walk.call(200, ("GET", "/api/agents"), &[], &viewer, None).await;
+    let keys: Vec<&str> = page["items"].as_array().unwrap().iter().map(|one| one["key"].as_str().unwrap()).collect();
+    assert_eq!(keys, ["billing", fixture.agent.as_str()]);
+    for name in ["billing", "BILLING", made["id"].as_str().unwrap()] {
+        assert_eq!(walk.call(200, ("GET", "/api/agents/{id}"), &[name], &viewer, None).await, made);
+    }
+    let change = json!({"name": "Invoices", "emoji": "🧾", "maxCostNanos": 5, "systemPrompt": "You bill twice."});
+    let changed = walk.call(200, ("PATCH", "/api/agents/{id}"), &["billing"], &admin, Some(change)).await;
+    assert_eq!((&changed["name"], &changed["systemPrompt"]), (&json!("Invoices"), &json!("You bill.")));
+    assert_eq!(
+        (&changed["version"], &changed["maxTurns"], &changed["maxCostNanos"]),
+        (&json!(2), &json!(7), &json!(5))
+    );
+    let draft = changed["draftPromptId"].as_str().unwrap().to_owned();
+    let draft = walk.call(200, ("GET", "/api/prompts/{id}"), &[&draft], &admin, None).await;
+    assert_eq!(
+        (&draft["agent"], &draft["text"], &draft["status"]),
+        (&json!("billing"), &json!("You bill twice."), &json!("draft"))
+    );
+    let change = json!({"systemPrompt": "You bill.", "emoji": null, "maxCostNanos": null});
+    let changed = walk.call(200, ("PATCH", "/api/agents/{id}"), &["billing"], &admin, Some(change)).await;
+    assert_eq!(
+        (&changed["draftPromptId"], &changed["emoji"], &changed["maxCostNanos"]),
+        (&Value::Null, &Value::Null, &Value::Null)
+    );
+    for (body, place) in [
+        (json!({"maxTurns": 51}), "/maxTurns"),
+        (json!({"maxToolCalls": 201}), "/maxToolCalls"),
+        (json!({"timeoutMs": 0}), "/timeoutMs"),
+        (json!({"toolGroups": ["no_such_group"]}), "/toolGroups/0"),
+        (json!({"systemPrompt": "  "}), "/systemPrompt"),
+        (json!({"temperature": 3}), "/temperature"),
+    ] {
+        let refused = walk.app.send(Ask::new("PATCH", "/api/agents/billing").key(&admin).json(&body)).await;
+        assert_eq!(refused.refused(400, "VALIDATION_ERROR", "a change that cannot be"), [place]);
+    }
+    let taken = json!({"name": "invoices", "systemPrompt": "You bill."});
+    let taken = walk.app.send(Ask::post("/api/agents").key(&admin).json(&taken)).await;
+    taken.refused(409, "CONFLICT", "a name that is taken");
+    walk.call(204, ("DELETE", "/api/agents/{id}"), &["billing"], &admin, None).await;
+    let gone = walk.app.send(Ask::get("/api/agents/billing").key(&viewer)).await;
+    gone.refused(404, "NOT_FOUND", "an agent that was removed");
+    let resynced = walk.call(200, ("POST", "/api/agents/resync"), &[], &admin, None).await;
+    assert_eq!(resynced, json!({"created": [], "updated": []}), "this registry has no bundled agents");
+}
+
+async fn prompts(walk: &mut Walk<'_>, fixture: &Fixture) {
+    let (admin, id) = (walk.app.ours.admin.clone(), fixture.prompt.as_str());
+    let other = PLATFORM.to_owned();
+    let for_all = Some(json!({"text": "  You answer for Acme Freight. "}));
+    let made = walk.call(201, ("POST", "/api/prompts"), &[], &admin, for_all).await;
+    assert_eq!(
+        (&made["agent"], &made["version"], &made["text"]),
+        (&Value::Null, &json!(1), &json!("You answer for Acme Freight."))
+    );
+    let unknown = Ask::post("/api/prompts").key(&admin).json(&json!({"agent": "nobody", "text": "x"}));
+    assert_eq!(walk.app.send(unknown).await.refused(400, "VALIDATION_ERROR", "no such agent"), ["/agent"]);
+    let page = walk.call(200, ("GET", "/api/prompts"), &[], &admin, None).await;
+    assert_eq!(page["items"][0]["id"], made["id"], "the newest first");
+    let of = async |query: &str| {
+        let page = walk.app.send(Ask::get(&format!("/api/prompts?{query}")).key(&admin)).await.json();
+        page["items"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(of("agent=*").await, [made["id"].as_str().unwrap()]);
+    assert_eq!(of(&format!("agent={}&status=draft", fixture.agent)).await, [id]);
+    assert!(of("status=active").await.is_empty());
+    let edited = Some(json!({"text": "You help better."}));
+    let edited = walk.call(200, ("PATCH", "/api/prompts/{id}"), &[id], &admin, edited).await;
+    assert_eq!(edited["text"], "You help better.");
+    let review = walk.call(200, ("POST", "/api/prompts/{id}/submit"), &[id], &admin, None).await;
+    assert_eq!(review["status"], "review");
+    let again = walk.app.send(Ask::post(&format!("/api/prompts/{id}/submit")).key(&admin)).await;
+    again.refused(409, "CONFLICT", "submitted twice");
+    let note = Some(json!({"note": "Say how."}));
+    let back = walk.call(200, ("POST", "/api/prompts/{id}/reject"), &[id], &other, note).await;
+    assert_eq!((&back["status"], &back["note"]), (&json!("draft"), &json!("Say how.")));
+    walk.call(200, ("POST", "/api/prompts/{id}/submit"), &[id], &admin, None).await;
+    let own = walk.app.send(Ask::post(&format!("/api/prompts/{id}/approve")).key(&admin)).await;
+    own.refused(403, "PERMISSION_DENIED", "an author who approves");
+    let early = walk.app.send(Ask::post(&format!("/api/prompts/{id}/activate")).key(&admin)).await;
+    early.refused(409, "CONFLICT", "a prompt that was not approved");
+    let approved = walk.call(200, ("POST", "/api/prompts/{id}/approve"), &[id], &other, None).await;
+    assert_eq!((&approved["status"], &approved["note"]), (&json!("approved"), &Value::Null));
+    let active = walk.call(200, ("POST", "/api/prompts/{id}/activate"), &[id], &admin, None).await;
+    assert_eq!(active["status"], "active");
+    // What it is told now, it need not be told in another draft.
+    let path = format!("/api/agents/{}", fixture.agent);
+    for (text, draft) in [("You help better.", false), ("You help.", true)] {
+        let answer = walk.app.send(Ask::new("PATCH", &path).key(&admin).json(&json!({"systemPrompt": text}))).await;
+        assert_eq!((answer.status, answer.json()["draftPromptId"].is_string()), (200, draft), "{text}");
+    }
+}
+
+async fn preferences(walk: &mut Walk<'_>) {
+    let keys = walk.app.ours.clone();
+    let fresh = walk.call(200, ("GET", "/api/preferences"), &[], &keys.operator, None).await;
+    assert_eq!((&fresh["responseLength"], &fresh["formality"]), (&json!("balanced"), &json!("neutral")));
+    assert_eq!((&fresh["updatedAt"], &fresh["profile"]["name"]), (&Value::Null, &Value::Null));
+    let said = json!({"response_length": "concise", "customInstructions": [" Use metric units. "],
+        "profile": {"name": "Ada", "facts": ["Works from Lisbon"]}});
+    let set = walk.call(200, ("PUT", "/api/preferences"), &[], &keys.operator, Some(said)).await;
+    assert_eq!(
+        (&set["responseLength"], &set["customInstructions"]),
+        (&json!("concise"), &json!(["Use metric units."]))
+    );
+    assert_eq!(walk.call(200, ("GET", "/api/preferences"), &[], &keys.operator, None).await, set);
+    let user = set["userId"].as_str().unwrap();
+    let of = |key: &str| Ask::get(&format!("/api/preferences?userId={user}")).key(key);
+    assert_eq!(walk.app.send(of(&keys.admin)).await.json(), set, "an administrator reads them");
+    assert_eq!(walk.app.send(of(&keys.operator)).await.json(), set);
+    walk.app.send(of(&keys.viewer)).await.refused(403, "PERMISSION_DENIED", "somebody else's preferences");
+    walk.app.send(of(&walk.app.theirs.admin)).await.refused(404, "NOT_FOUND", "another tenant's user");
+    for (body, place) in [
+        (json!({"autonomy": "full"}), "/autonomy"),
+        (json!({"autonomyLevel": "full"}), "/autonomy"),
+        (json!({"customInstructions": ["the password is hunter2hunter2"]}), "/customInstructions/0"),
+        (json!({"customInstructions": ["x".repeat(501)]}), "/customInstructions/0"),
+        (json!({"profile": {"goals": [""]}}), "/profile/goals/0"),
+        (json!({"profile": {"colour": "red"}}), "/profile/colour"),
+        (json!({"profile": []}), "/profile"),
+    ] {
+        let refused = walk.app.send(Ask::new("PUT", "/api/preferences").key(&keys.operator).json(&body)).await;
+        assert_eq!(refused.refused(400, "VALIDATION_ERROR", "no preference"), [place], "{body}");
+    }
+    assert_eq!(
+        walk.call(200, ("GET", "/api/preferences"), &[], &keys.operator, None).await,
+        set,
+        "nothing has changed"
+    );
+    walk.call(204, ("DELETE", "/api/preferences"), &[], &keys.operator, None).await;
+    assert_eq!(walk.call(200, ("GET", "/api/preferences"), &[], &keys.operator, None).await, fresh);
 }
 
 async fn approvals(walk: &mut Walk<'_>, fixture: &Fixture) {

@@ -89,6 +89,8 @@ pub(crate) fn all() -> Vec<Case> {
     let task = || Id(|fixture| fixture.ended.clone());
     let running = || Id(|fixture| fixture.running.clone());
     let waiting = || Id(|fixture| fixture.waiting.clone());
+    let agent = || Name(|fixture| fixture.agent.clone());
+    let prompt = || Id(|fixture| fixture.prompt.clone());
     let callback = json!({"workflowId": "w", "success": true});
     vec![
         case("POST", "/api/tasks", Fixed, strict(json!({"input": "hi"}), ("/maxSteps", json!("many")), &["input"])),
@@ -146,6 +148,56 @@ pub(crate) fn all() -> Vec<Case> {
             Shared("core.noop"),
             strict(json!({"enabled": true}), ("/risk", json!("R9")), &[]),
         ),
+        case(
+            "POST",
+            "/api/agents",
+            Fixed,
+            strict(
+                json!({"name": "Billing", "systemPrompt": "You answer questions about invoices."}),
+                ("/maxTurns", json!("many")),
+                &["name", "systemPrompt"],
+            ),
+        ),
+        case("GET", "/api/agents", Fixed, None),
+        case("POST", "/api/agents/resync", Fixed, None),
+        case("GET", "/api/agents/{id}", agent(), None),
+        case("PATCH", "/api/agents/{id}", agent(), strict(json!({"temperature": 0.1}), ("/tools", json!("all")), &[])),
+        case("DELETE", "/api/agents/{id}", agent(), None),
+        case(
+            "POST",
+            "/api/prompts",
+            Fixed,
+            strict(json!({"text": "You answer for Acme Freight."}), ("/agent", json!(5)), &["text"]),
+        ),
+        case("GET", "/api/prompts", Fixed, None),
+        case("GET", "/api/prompts/{id}", prompt(), None),
+        case(
+            "PATCH",
+            "/api/prompts/{id}",
+            prompt(),
+            strict(json!({"text": "You are brief."}), ("/text", json!(["a"])), &["text"]),
+        ),
+        case("POST", "/api/prompts/{id}/submit", prompt(), None),
+        case("POST", "/api/prompts/{id}/approve", prompt(), None),
+        case(
+            "POST",
+            "/api/prompts/{id}/reject",
+            prompt(),
+            strict(json!({"note": "too long"}), ("/note", json!(true)), &["note"]),
+        ),
+        case("POST", "/api/prompts/{id}/activate", prompt(), None),
+        case("GET", "/api/preferences", Fixed, None),
+        case(
+            "PUT",
+            "/api/preferences",
+            Fixed,
+            strict(
+                json!({"responseLength": "concise", "profile": {"name": "Ada"}}),
+                ("/formality", json!("rude")),
+                &[],
+            ),
+        ),
+        case("DELETE", "/api/preferences", Fixed, None),
         case("GET", "/api/approvals", Fixed, None),
         case("GET", "/api/approvals/{id}", Id(|fixture| fixture.approval.clone()), None),
         case(

@@ -23,6 +23,10 @@ pub(crate) struct Fixture {
     pub(crate) record: String,
     pub(crate) approval: String,
     pub(crate) plan: String,
+    /// The key of an agent of the tenant's own.
+    pub(crate) agent: String,
+    /// A draft for it.
+    pub(crate) prompt: String,
 }
 
 /// A plan that puts one record.
@@ -65,6 +69,9 @@ impl Fixture {
             let answer = app.send(Ask::post(path).key(&keys.admin).json(body)).await;
             made(&answer, 201)["id"].as_str().unwrap().to_owned()
         };
+        let agent = format!("helper_{}", plan.trim_start_matches("note.").to_ascii_lowercase());
+        let body = json!({"key": agent, "name": agent, "systemPrompt": "You help.", "tools": ["test.echo"]});
+        create("/api/agents", &body).await;
         let running = app
             .send(Ask::post("/api/tasks").key(&keys.operator).json(&json!({"input": "x", "planKey": "fixture.never"})));
         let waiting = task(json!({"input": "x", "planKey": "fixture.ask"})).await;
@@ -80,8 +87,10 @@ impl Fixture {
             webhook: create("/api/webhooks/outbound", &webhook).await,
             budget: create("/api/budgets", &budget).await,
             record: records["items"][0]["id"].as_str().unwrap().to_owned(),
+            prompt: create("/api/prompts", &json!({"agent": agent, "text": "You help well."})).await,
             secret,
             plan,
+            agent,
         }
     }
 }

@@ -138,7 +138,6 @@ fn engine(
         documents: Arc::new(TextReader),
         intents: Arc::new(FixedIntent::new()),
         extractor: Arc::new(NoExtractor),
-        agents: None,
         decisions: None,
         models: models(),
         worker: WorkerId::new("edge-tests"),

@@ -224,7 +224,10 @@ async fn another_tenants_things_are_in_no_list() {
     let app = App::start().await;
     let theirs = Fixture::of(&app, &app.theirs).await;
     let secrets =
-        [&theirs.ended, &theirs.waiting, &theirs.user, &theirs.key, &theirs.webhook, &theirs.record, &theirs.plan];
+        [&theirs.ended, &theirs.waiting, &theirs.user, &theirs.key, &theirs.webhook, &theirs.record, &theirs.plan]
+            .into_iter()
+            .chain([&theirs.agent, &theirs.prompt])
+            .collect::<Vec<_>>();
     for (route, case) in routed() {
         let lists = route.method == "GET" && matches!(case.place, Place::Fixed | Place::Shared(_));
         if !lists || route.path == "/api/admin/tenants" {

@@ -1,23 +1,27 @@
-//! What was read before and still holds: who holds which key, the plans of a tenant, what a user may let tools do, and
-//! what a tenant says about tools.
+//! What was read before and still holds: who holds which key, the plans of a tenant, what a user may let tools do, what
+//! a tenant says about tools, its agents and active prompts, and what a user wants to be answered like.
 //!
-//! Every submission asks for the first two, and every call of a tool for the others. The one process of a SQLite file sees every change of them, so it need not read
-//! them again before one is committed. On PostgreSQL others write too: they say so when they commit, and because such
+//! Every submission asks for the first two, every call of a tool for the next two, and every turn of an agent for the
+//! others. The one process of a SQLite file sees every change of them, so it need not read them again before one is
+//! committed. On PostgreSQL others write too: they say so when they commit, and because such
 //! a message may get lost, nothing is believed for longer than a moment.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use kybern_core::agent::OwnAgent;
 use kybern_core::id::{TenantId, UserId};
 use kybern_core::identity::KeyHolder;
 use kybern_core::plan::Plan;
 use kybern_core::ports::UserRules;
+use kybern_core::preference::Preferences;
+use kybern_core::prompt::Prompt;
 use kybern_core::time::Millis;
 use kybern_core::tool::ToolSetting;
 use tokio::time::Instant;
 
-/// Keys, users, and tenants' plans and settings that are kept of each; beyond it the memory is emptied.
+/// Keys, users, and tenants' lists that are kept of each; beyond it the memory is emptied.
 const KEPT: usize = 4_096;
 
 /// The moment at which something was read, to be taken before reading.
@@ -29,6 +33,9 @@ pub(crate) struct Stamp {
 }
 
 type Stamped<T> = (Stamp, T);
+
+/// A tenant's active prompts.
+type Prompts = Arc<Vec<Arc<Prompt>>>;
 
 /// A user of a tenant.
 type OfTenant = (TenantId, UserId);
@@ -42,6 +49,9 @@ pub(crate) struct Known {
     plans: Mutex<HashMap<TenantId, Stamped<Arc<Vec<Plan>>>>>,
     rules: Mutex<HashMap<OfTenant, Stamped<Arc<UserRules>>>>,
     settings: Mutex<HashMap<TenantId, Stamped<Arc<Vec<ToolSetting>>>>>,
+    agents: Mutex<HashMap<TenantId, Stamped<Arc<Vec<OwnAgent>>>>>,
+    prompts: Mutex<HashMap<TenantId, Stamped<Prompts>>>,
+    preferences: Mutex<HashMap<OfTenant, Stamped<Arc<Preferences>>>>,
 }
 
 impl Known {
@@ -53,6 +63,9 @@ impl Known {
             plans: Mutex::default(),
             rules: Mutex::default(),
             settings: Mutex::default(),
+            agents: Mutex::default(),
+            prompts: Mutex::default(),
+            preferences: Mutex::default(),
         }
     }
 
@@ -114,6 +127,33 @@ impl Known {
 
     pub(crate) fn keep_settings(&self, tenant: TenantId, then: Stamp, settings: &Arc<Vec<ToolSetting>>) {
         keep(&mut lock(&self.settings), tenant, (then, Arc::clone(settings)));
+    }
+
+    pub(crate) fn agents(&self, tenant: TenantId, now: Stamp) -> Option<Arc<Vec<OwnAgent>>> {
+        let agents = lock(&self.agents);
+        agents.get(&tenant).filter(|(then, _)| self.holds(*then, now)).map(|(_, agents)| Arc::clone(agents))
+    }
+
+    pub(crate) fn keep_agents(&self, tenant: TenantId, then: Stamp, agents: &Arc<Vec<OwnAgent>>) {
+        keep(&mut lock(&self.agents), tenant, (then, Arc::clone(agents)));
+    }
+
+    pub(crate) fn prompts(&self, tenant: TenantId, now: Stamp) -> Option<Prompts> {
+        let prompts = lock(&self.prompts);
+        prompts.get(&tenant).filter(|(then, _)| self.holds(*then, now)).map(|(_, prompts)| Arc::clone(prompts))
+    }
+
+    pub(crate) fn keep_prompts(&self, tenant: TenantId, then: Stamp, prompts: &Prompts) {
+        keep(&mut lock(&self.prompts), tenant, (then, Arc::clone(prompts)));
+    }
+
+    pub(crate) fn preferences(&self, user: OfTenant, now: Stamp) -> Option<Arc<Preferences>> {
+        let preferences = lock(&self.preferences);
+        preferences.get(&user).filter(|(then, _)| self.holds(*then, now)).map(|(_, said)| Arc::clone(said))
+    }
+
+    pub(crate) fn keep_preferences(&self, user: OfTenant, then: Stamp, said: &Arc<Preferences>) {
+        keep(&mut lock(&self.preferences), user, (then, Arc::clone(said)));
     }
 }
 

@@ -3,20 +3,23 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use kybern_core::agent::{AgentDraft, OwnAgent};
 use kybern_core::audit::ChainVerifier;
 use kybern_core::error::{Error, ErrorCode};
-use kybern_core::id::{JobId, KeyId, OutboxId, RecordId, TaskId, TenantId, UserId};
+use kybern_core::id::{AgentId, JobId, KeyId, OutboxId, PromptId, RecordId, TaskId, TenantId, UserId};
 use kybern_core::identity::{ApiKey, Tenant, User};
 use kybern_core::job::NewJob;
 use kybern_core::money::{NanoUsd, Tokens, Usage};
 use kybern_core::outbox::{NewOutbox, OutboxChannel};
 use kybern_core::ports::{Clock, IdSource as _, Keys, Store};
+use kybern_core::preference::Preferences;
+use kybern_core::prompt::{NewPrompt, PromptAct, PromptChange, PromptFilter};
 use kybern_core::record::{Expect, Lookup, Merge, PutRecord};
 use kybern_core::secret::{SealedSecret, Secret};
 use kybern_core::task::{Commit, Effect};
 use kybern_core::tenant::TenantScope;
 use kybern_store::{Manifest, SqliteOptions, SqliteStore, StoreError, manifest};
-use kybern_testkit::{SimClock, TestKeys, actors};
+use kybern_testkit::{SeededIds, SimClock, TestKeys, actors};
 use serde_json::json;
 
 use crate::support::{self, Database};
@@ -48,6 +51,31 @@ async fn be_there(store: &dyn Store, scope: TenantScope, seed: u64) {
     };
     let made = work::event(kybern_core::audit::TENANT_CREATED);
     store.create_tenant(&tenant, &admin, &key, &format!("hash {seed}"), made).await.unwrap();
+}
+
+/// An agent of the tenant's own, a prompt with its approval, and a user's wishes.
+async fn govern(store: &dyn Store, scope: TenantScope, seed: u64, ids: &SeededIds) {
+    let user = UserId::from_uuid(work::ids(seed + 1_000).next());
+    let draft = AgentDraft::named("Writer", "You write \"well\".").checked().unwrap();
+    let (id, key) = (AgentId::from_uuid(ids.next()), draft.key.clone());
+    let agent = OwnAgent { id, key, draft: Some(draft), version: 1, created_at: work::NOW, updated_at: work::NOW };
+    let new = NewPrompt {
+        id: PromptId::from_uuid(ids.next()),
+        agent: Some("writer".to_owned()),
+        text: "You write.".to_owned(),
+        by: user,
+        at: work::NOW,
+    };
+    let events = vec![work::event("agent.put"), work::event("prompt.draft")];
+    let mut before = store.put_agent(scope, &agent, Some(&new), events).await.unwrap().unwrap();
+    for act in [PromptAct::Submit, PromptAct::Approve] {
+        let after = before.clone().after(act, user, true, work::NOW).unwrap();
+        let change = PromptChange { before, after: after.clone(), retires: None };
+        store.change_prompt(scope, &change, work::event("prompt.step")).await.unwrap();
+        before = after;
+    }
+    let said = Preferences { custom_instructions: vec!["Use metric units.".to_owned()], ..Preferences::default() };
+    store.set_preferences(scope, user, Some(&said), work::NOW, work::event("preferences.set")).await.unwrap();
 }
 
 /// One task with something in most tables.
@@ -99,6 +127,7 @@ async fn fill(store: &dyn Store, scope: TenantScope, seed: u64) -> TaskId {
     };
     let sealed = SealedSecret { secret, sealed: vec![0, 1, 255], data_key };
     assert!(store.put_secret(scope, &sealed, work::event("secret.set")).await.unwrap());
+    govern(store, scope, seed, &ids).await;
     store.put_blob(scope, Bytes::from_static(b"original bytes")).await.unwrap();
     claimed.lease.task()
 }
@@ -115,12 +144,20 @@ async fn shows(store: &dyn Store, scope: TenantScope, id: TaskId, old: &dyn Stor
     let name = "crm_token".parse().unwrap();
     let secret = store.sealed_secret(scope, &name).await.unwrap();
     assert!(secret.is_some() && secret == old.sealed_secret(scope, &name).await.unwrap());
+    let agents = store.agents(scope).await.unwrap();
+    assert!(agents.len() == 1 && agents == old.agents(scope).await.unwrap());
+    let prompts =
+        async |store: &dyn Store| store.prompts(scope, &PromptFilter::default(), None, 10).await.unwrap().items;
+    assert!(prompts(store).await[0].approved_by.is_some() && prompts(store).await == prompts(old).await);
+    let user = prompts(store).await[0].authors[0];
+    let wishes = store.preferences(scope, user).await.unwrap();
+    assert!(wishes.updated_at.is_some() && wishes == old.preferences(scope, user).await.unwrap());
     let hash = blake3::hash(b"original bytes").to_hex().to_string();
     assert_eq!(store.blob(scope, &hash).await.unwrap().as_deref(), Some(b"original bytes".as_slice()));
     let mut chain = ChainVerifier::new(TestKeys::new().audit_key(scope.tenant()));
     store.audit_events(scope, 0, 100).await.unwrap().iter().for_each(|link| chain.push(link));
     let (length, faults) = chain.finish(store.audit_head(scope).await.unwrap());
-    assert_eq!((length, faults), (4, vec![]));
+    assert_eq!((length, faults), (9, vec![]));
 }
 
 fn other() -> TenantScope {

@@ -1,14 +1,20 @@
-//! Two processes on one PostgreSQL: what each remembers of keys and plans does not outlive a change by the other.
+//! Two processes on one PostgreSQL: what each remembers of keys, plans, agents, prompts and preferences does not outlive
+//! a change by the other.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use kybern_core::actor::Role;
+use kybern_core::agent::{AgentDraft, OwnAgent};
 use kybern_core::audit::AuditEvent;
-use kybern_core::id::{KeyId, PlanId, TenantId, UserId};
+use kybern_core::id::{AgentId, KeyId, PlanId, PromptId, TenantId, UserId};
 use kybern_core::identity::{ApiKey, Tenant, User};
 use kybern_core::plan::parse;
-use kybern_core::ports::{IdSource as _, IdentityStore as _, PlanStore as _, Store};
+use kybern_core::ports::{
+    AgentStore as _, IdSource as _, IdentityStore as _, PlanStore as _, PreferenceStore as _, PromptStore as _, Store,
+};
+use kybern_core::preference::{Formality, Preferences};
+use kybern_core::prompt::{NewPrompt, PromptAct, PromptChange};
 use kybern_testkit::{SeededIds, SimClock};
 use serde_json::json;
 
@@ -112,4 +118,46 @@ async fn a_change_by_one_process_is_heard_by_the_other() {
     is_heard(narrowed, async || other.key_holder(HASH).await.unwrap().unwrap().roles == [Role::Viewer]).await;
     let revoked = one.revoke_key(work::home(), key.id, work::NOW, event("key.revoke"));
     is_heard(revoked, async || other.key_holder(HASH).await.unwrap().is_none()).await;
+}
+
+#[tokio::test]
+async fn what_one_process_says_of_agents_prompts_and_wishes_is_heard_by_the_other() {
+    let Some(server) = support::server() else { return };
+    let database = Database::create(&server).await;
+    let clock = Arc::new(SimClock::new());
+    let (one, other) = (database.store(clock.clone()).await, database.store(clock.clone()).await);
+    let (ids, home) = (work::ids(11), work::home());
+    let (admin, _key) = tenant(&one, &ids).await;
+
+    let draft = AgentDraft::named("Writer", "You write.").checked().unwrap();
+    let (id, key) = (AgentId::from_uuid(ids.next()), draft.key.clone());
+    let agent = OwnAgent { id, key, draft: Some(draft), version: 1, created_at: work::NOW, updated_at: work::NOW };
+    let put = one.put_agent(home, &agent, None, vec![event("agent.put")]);
+    is_heard(put, async || other.agents(home).await.unwrap().len() == 1).await;
+    let known = other.agents(home).await.unwrap();
+    assert!(Arc::ptr_eq(&known, &other.agents(home).await.unwrap()), "nothing has changed");
+    let gone = [(id, 1)];
+    let dropped = one.drop_agents(home, &gone, work::NOW, event("agent.resync"));
+    is_heard(dropped, async || other.agents(home).await.unwrap().is_empty()).await;
+
+    let (id, text) = (PromptId::from_uuid(ids.next()), "You write.".to_owned());
+    let new = NewPrompt { id, agent: None, text, by: admin.id, at: work::NOW };
+    let mut prompt = one.draft_prompt(home, &new, event("prompt.draft")).await.unwrap();
+    let mut changes = Vec::new();
+    for act in [PromptAct::Submit, PromptAct::Approve, PromptAct::Activate] {
+        let after = prompt.clone().after(act, admin.id, true, work::NOW).unwrap();
+        changes.push(PromptChange { before: prompt, after: after.clone(), retires: None });
+        prompt = after;
+    }
+    let activation = changes.pop().unwrap();
+    for change in changes {
+        one.change_prompt(home, &change, event("prompt.step")).await.unwrap();
+    }
+    let activated = one.change_prompt(home, &activation, event("prompt.activate"));
+    is_heard(activated, async || other.active_prompts(home).await.unwrap().len() == 1).await;
+
+    let formal = Preferences { formality: Formality::Formal, ..Preferences::default() };
+    let said = one.set_preferences(home, admin.id, Some(&formal), work::NOW, event("preferences.set"));
+    let heard = async || other.preferences(home, admin.id).await.unwrap().formality == Formality::Formal;
+    is_heard(said, heard).await;
 }

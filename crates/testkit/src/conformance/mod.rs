@@ -10,6 +10,7 @@
     reason = "a behaviour's name states the fact, and a panic is its failure"
 )]
 
+pub mod agents;
 pub mod approvals;
 pub mod attempts;
 pub mod audit;
@@ -32,6 +33,8 @@ pub mod model_policies;
 pub mod outbox;
 pub mod permissions;
 pub mod plans;
+pub mod preferences;
+pub mod prompts;
 pub mod rates;
 pub mod records;
 pub mod releases;

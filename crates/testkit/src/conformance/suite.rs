@@ -13,6 +13,14 @@
 macro_rules! conformance_suite {
     ($make:ident) => {
         $crate::conformance_tests! { $make
+            agents {
+                an_agent_is_read_back_as_it_was_written,
+                a_version_follows_the_one_that_is_stored,
+                of_twenty_who_write_the_same_version_of_an_agent_one_does,
+                a_prompt_is_begun_with_the_change_of_an_agent,
+                agents_are_forgotten_together_or_not_at_all,
+                what_a_tenant_says_about_agents_is_nothing_to_another,
+            }
             approvals {
                 a_question_is_opened_by_a_commit_and_closed_by_its_answer_once,
                 what_is_not_asked_any_more_is_closed_and_what_was_answered_stays,
@@ -165,6 +173,19 @@ macro_rules! conformance_suite {
                 a_version_is_written_once,
                 a_plan_is_taken_out_of_use_and_brought_back,
                 active_plans_of_all_tenants_are_checked_at_start,
+            }
+            preferences {
+                preferences_are_said_changed_and_taken_back,
+                preferences_are_one_users_own,
+            }
+            prompts {
+                a_prompt_goes_its_way_and_every_step_is_audited,
+                versions_count_up_for_each_agent,
+                an_act_on_what_was_changed_meanwhile_is_a_conflict,
+                one_prompt_of_an_agent_is_active,
+                of_ten_that_are_activated_at_once_one_is,
+                pages_of_prompts_visit_each_once_newest_first,
+                another_tenant_neither_sees_nor_changes_a_prompt,
             }
             rates {
                 a_window_slides,

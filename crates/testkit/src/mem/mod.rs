@@ -3,6 +3,7 @@
 //! All of it is one state behind one lock, so a call is one transaction. Maps are ordered, ids and time are handed in,
 //! and so the same calls always end the same way. It is written to be read: no index that a scan can replace.
 
+mod agent;
 mod approval;
 mod audit;
 mod blob;
@@ -18,6 +19,8 @@ mod model_policy;
 mod outbox;
 mod permission;
 mod plan;
+mod preference;
+mod prompt;
 mod record;
 mod secret;
 mod signal;

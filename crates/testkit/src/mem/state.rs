@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use kybern_core::agent::OwnAgent;
 use kybern_core::approval::Approval;
 use kybern_core::audit::{AuditEvent, ChainedEvent, GENESIS};
 use kybern_core::budget::{Amount, Budget, Reservation, SpendKind, UsageLine};
 use kybern_core::chat::{Chat, Message};
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::id::{
-    ApprovalId, BudgetId, ChatId, JobId, KeyId, MessageId, OutboxId, RecordId, ReservationId, TaskId, TenantId, UserId,
-    WebhookId,
+    ApprovalId, BudgetId, ChatId, JobId, KeyId, MessageId, OutboxId, PromptId, RecordId, ReservationId, TaskId,
+    TenantId, UserId, WebhookId,
 };
 use kybern_core::identity::{ApiKey, OutboundWebhook, Tenant, User};
 use kybern_core::job::{JobStatus, NewJob};
@@ -20,6 +21,8 @@ use kybern_core::outbox::OutboxMessage;
 use kybern_core::plan::{FrozenPlan, Plan};
 use kybern_core::policy::ToolPolicy;
 use kybern_core::ports::{IdSource, Keys};
+use kybern_core::preference::Preferences;
+use kybern_core::prompt::Prompt;
 use kybern_core::record::{Lookup, Record, StoredLink};
 use kybern_core::secret::{Secret, SecretName};
 use kybern_core::task::{
@@ -69,6 +72,10 @@ pub(super) struct State {
     pub(super) approvals: BTreeMap<(TenantId, ApprovalId), Approval>,
     pub(super) policies: BTreeMap<(TenantId, UserId), ToolPolicy>,
     pub(super) tool_settings: BTreeMap<(TenantId, String), ToolSetting>,
+    /// By key.
+    pub(super) agents: BTreeMap<(TenantId, String), OwnAgent>,
+    pub(super) prompts: BTreeMap<(TenantId, PromptId), Prompt>,
+    pub(super) preferences: BTreeMap<(TenantId, UserId), Preferences>,
 }
 
 /// Whose usage of what on which day.
@@ -202,6 +209,9 @@ impl State {
             approvals: BTreeMap::new(),
             policies: BTreeMap::new(),
             tool_settings: BTreeMap::new(),
+            agents: BTreeMap::new(),
+            prompts: BTreeMap::new(),
+            preferences: BTreeMap::new(),
         }
     }
 

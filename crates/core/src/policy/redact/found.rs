@@ -33,6 +33,15 @@ impl Found {
         }
     }
 
+    /// What kinds of things were found, markers aside.
+    pub(super) fn kinds(&self, text: &str) -> impl Iterator<Item = Kind> {
+        let is_marker = |hit: &&Hit| {
+            let (start, end) = (text.floor_char_boundary(hit.start), text.ceil_char_boundary(hit.end));
+            text.get(start..end).is_some_and(|place| place.starts_with(MARKER) && place.ends_with(']'))
+        };
+        self.0.iter().filter(move |hit| !is_marker(hit)).map(|hit| hit.kind)
+    }
+
     /// The text with a marker in each place. Places that overlap become one, under the kind of the first.
     pub(super) fn apply(mut self, text: &str) -> Cow<'_, str> {
         if self.0.is_empty() {

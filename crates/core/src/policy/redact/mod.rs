@@ -37,6 +37,18 @@ pub use values::{redact_members, redact_named, redact_value};
 /// The same text without secrets and personal data. Borrowed when there is nothing to take out.
 #[must_use]
 pub fn redact_text(text: &str) -> Cow<'_, str> {
+    found_in(text).apply(text)
+}
+
+/// Whether a text holds a [secret](Kind::is_secret): what must neither be remembered nor shown to a model again and
+/// again. Addresses, telephone numbers and birthdays are personal and no secrets.
+#[must_use]
+pub fn has_secret(text: &str) -> bool {
+    found_in(text).kinds(text).any(Kind::is_secret)
+}
+
+/// Everything in a text that is secret or personal.
+fn found_in(text: &str) -> Found {
     let signs = bytes::Signs::of(text.as_bytes());
     let mut found = Found::default();
     if signs.encoded {
@@ -47,7 +59,7 @@ pub fn redact_text(text: &str) -> Cow<'_, str> {
     } else {
         find(text, &signs, &mut found);
     }
-    found.apply(text)
+    found
 }
 
 /// Asks every detector that has something to look at.
@@ -63,13 +75,6 @@ fn find(text: &str, signs: &bytes::Signs, found: &mut Found) {
         numbers::find(text.as_bytes(), found);
     }
     words::find(text.as_bytes(), found);
-}
-
-/// Whether a text holds a secret: what must not be kept where it can be read again.
-#[must_use]
-pub fn holds_secret(text: &str) -> bool {
-    let redacted = redact_text(text);
-    Kind::ALL.into_iter().any(|kind| kind.is_secret() && redacted.contains(kind.marker()))
 }
 
 /// The text as a `String`, for where one is stored.

@@ -222,3 +222,25 @@ proptest::proptest! {
         proptest::prop_assert!(*clean == *text || clean.contains("[redacted:"));
     }
 }
+
+#[test]
+fn a_secret_is_told_from_what_is_only_personal() {
+    for secret in [
+        "the password is hunter2hunter2",
+        "token=0123456789abcdef0123456789abcdef",
+        "postgres://bob:hunter2@db.example.com/x",
+        "my card is 4111 1111 1111 1111",
+        "pay to DE89 3704 0044 0532 0130 00",
+    ] {
+        assert!(has_secret(secret), "{secret}");
+    }
+    for plain in [
+        "",
+        "Write to ada@example.com before noon",
+        "The tokens were counted, and the password policy was changed",
+        "the password is [redacted:password]",
+        "prefers the key of G major",
+    ] {
+        assert!(!has_secret(plain), "{plain}");
+    }
+}

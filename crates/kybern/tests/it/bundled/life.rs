@@ -223,7 +223,6 @@ impl World {
             documents: Arc::new(Reader::new()),
             intents: model.clone(),
             extractor: model,
-            agents: None,
             decisions: None,
             models: Default::default(),
             worker: WorkerId::new("bundled"),

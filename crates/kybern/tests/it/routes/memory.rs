@@ -67,7 +67,6 @@ fn engine(receiver: &Receiver, url: &str) -> Engine {
         documents: Arc::new(Reader::new()),
         intents: model.clone(),
         extractor: model,
-        agents: None,
         decisions: None,
         models: fake(receiver, &egress),
         worker: WorkerId::new("route-tests"),

@@ -104,6 +104,9 @@ const RUNNING: &[Part] = &[Id(|things| &things.running)];
 const PLAN: &[Part] = &[Name(|things| &things.plan)];
 const APPROVAL: &[Part] = &[Id(|things| &things.approval)];
 const BUDGET: &[Part] = &[Id(|things| &things.budget)];
+const AGENT: &[Part] = &[Name(|things| &things.agent)];
+const DRAFT: &[Part] = &[Id(|things| &things.draft)];
+const REVIEWED: &[Part] = &[Id(|things| &things.reviewed)];
 const USER: &[Part] = &[Id(|things| &things.user)];
 
 fn read(path: &'static str, parts: &'static [Part]) -> Row {
@@ -164,6 +167,27 @@ pub(crate) fn all() -> Vec<Row> {
             ..act("POST", "/api/tools/{name}/invoke", "operate", &[Shared("core.set")], 200) },
         Row { input: Json(|_, n| json!({"enabled": true, "limits": {"perMinute": 1_000 + n}}), Refused),
             ..act("PATCH", "/api/tools/{name}", "administer", &[Shared("core.set")], 200) },
+        Row { input: Json(agent, Refused), ..act("POST", "/api/agents", "administer", &[], 201) },
+        read("/api/agents", &[]),
+        read("/api/agents/{id}", AGENT),
+        Row { input: Json(|_, n| json!({"description": format!("the {n}th")}), Refused),
+            ..act("PATCH", "/api/agents/{id}", "administer", AGENT, 200) },
+        Row { input: Json(prompt, Refused), ..act("POST", "/api/prompts", "administer", &[], 201) },
+        administered("/api/prompts", &[]),
+        administered("/api/prompts/{id}", DRAFT),
+        Row { input: Json(|_, n| json!({"text": format!("You answer for the {n}th.")}), Refused),
+            ..act("PATCH", "/api/prompts/{id}", "administer", DRAFT, 200) },
+        act("POST", "/api/prompts/{id}/submit", "administer", DRAFT, 200),
+        Row { input: Json(|_, n| json!({"note": format!("the {n}th time")}), Refused),
+            ..act("POST", "/api/prompts/{id}/reject", "administer", DRAFT, 200) },
+        act("POST", "/api/prompts/{id}/approve", "administer", REVIEWED, 200),
+        act("POST", "/api/prompts/{id}/activate", "administer", REVIEWED, 200),
+        act("DELETE", "/api/agents/{id}", "administer", AGENT, 204),
+        act("POST", "/api/agents/resync", "administer", &[], 200),
+        read("/api/preferences", &[]),
+        Row { input: Json(|_, n| json!({"customInstructions": [format!("the {n}th wish")]}), Refused),
+            ..act("PUT", "/api/preferences", "operate", &[], 200) },
+        act("DELETE", "/api/preferences", "operate", &[], 204),
         read("/api/approvals", &[]),
         read("/api/approvals/{id}", APPROVAL),
         Row { input: Json(|_, n| json!({"decision": "approve", "input": {"answer": format!("carrier {n}")}}), Refused),
@@ -249,6 +273,14 @@ pub(crate) fn sms(n: u32) -> String {
 
 fn plan(_things: &Things, n: u32) -> Value {
     json!({"key": format!("made.plan_{n}"), "steps": [{"id": "a", "tool": "core.noop", "args": {}}]})
+}
+
+fn agent(_things: &Things, n: u32) -> Value {
+    json!({"name": format!("Made {n}"), "systemPrompt": "You help.", "tools": ["core.set"]})
+}
+
+fn prompt(_things: &Things, n: u32) -> Value {
+    json!({"text": format!("You answer for the {n}th.")})
 }
 
 fn user(_things: &Things, n: u32) -> Value {

@@ -39,6 +39,11 @@ pub(crate) struct Things {
     /// The name of a secret that tools may use.
     pub(crate) sealed: String,
     pub(crate) plan: String,
+    /// The key of an agent.
+    pub(crate) agent: String,
+    /// A draft of a prompt for it, and one that waits for its review.
+    pub(crate) draft: String,
+    pub(crate) reviewed: String,
     pub(crate) kind: String,
     pub(crate) record: String,
     /// The records' key: the only name without the mark, so that a request may name it and leave it in our tenant.
@@ -63,6 +68,14 @@ impl Things {
         let body = json!({"name": sealed, "value": format!("{mark}-example-value"), "hosts": ["api.example.com"],
             "description": mark});
         client.post("/api/secrets", &body).await;
+        let agent = format!("{mark}_agent");
+        let new = json!({"name": agent, "systemPrompt": mark, "description": mark, "triggers": [mark]});
+        client.post("/api/agents", &new).await;
+        let wishes = json!({"customInstructions": [mark], "profile": {"name": mark}});
+        client.ok(&Ask { method: reqwest::Method::PUT, ..Ask::json("/api/preferences", &wishes) }).await;
+        let draft = json!({"agent": agent, "text": mark});
+        let reviewed = text(&client.post("/api/prompts", &draft).await["id"]);
+        client.post(&format!("/api/prompts/{reviewed}/submit"), &json!({})).await;
         let record_key = format!("key-{}", mark.len());
         let ended = plans.ended(&client, mark, &record_key).await;
         let kind = format!("note.{mark}");
@@ -89,6 +102,9 @@ impl Things {
             budget: made(&client, "/api/budgets", &budget, 0).await,
             sealed,
             plan: plans.key("put"),
+            draft: made(&client, "/api/prompts", &draft, 0).await,
+            reviewed,
+            agent,
             kind,
             record: text(&record["items"][0]["id"]),
             record_key,

@@ -1,0 +1,51 @@
+//! What tenants say about agents. Bundled agents live in the program. Every turn asks for the list, so an implementation
+//! answers from memory what it knows to hold.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::agent::OwnAgent;
+use crate::audit::AuditEvent;
+use crate::error::Result;
+use crate::id::AgentId;
+use crate::prompt::{NewPrompt, Prompt};
+use crate::tenant::TenantScope;
+use crate::time::Timestamp;
+
+/// Where that is kept.
+#[async_trait]
+pub trait AgentStore: Send + Sync {
+    /// Everything that the tenant says about agents, by key. The same list as before, by its address, only when nothing
+    /// has changed.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn agents(&self, scope: TenantScope) -> Result<Arc<Vec<OwnAgent>>>;
+
+    /// Writes the next version of an agent: what is stored is one version older, or nothing when its version is 1. With
+    /// it a prompt may be begun, which is answered. Holds in every process when it returns.
+    ///
+    /// # Errors
+    /// `CONFLICT` when another version is stored, or another agent has the key.
+    async fn put_agent(
+        &self,
+        scope: TenantScope,
+        agent: &OwnAgent,
+        prompt: Option<&NewPrompt>,
+        audit: Vec<AuditEvent>,
+    ) -> Result<Option<Prompt>>;
+
+    /// Forgets what the tenant said about agents, each of which is stored in that version. Holds in every process when
+    /// it returns.
+    ///
+    /// # Errors
+    /// `CONFLICT` when one of them is stored in another version, or not at all; then nothing is forgotten.
+    async fn drop_agents(
+        &self,
+        scope: TenantScope,
+        dropped: &[(AgentId, u32)],
+        at: Timestamp,
+        audit: AuditEvent,
+    ) -> Result<()>;
+}

@@ -1,0 +1,228 @@
+//! Agents, as people set and see them.
+
+use std::sync::Arc;
+
+use kybern_core::actor::Actor;
+use kybern_core::agent::{Agent, AgentChange, AgentDraft, OwnAgent, bundled_id, chosen};
+use kybern_core::audit::AuditEvent;
+use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::id::AgentId;
+use kybern_core::prompt::{self, NewPrompt, Prompt};
+use kybern_core::tenant::TenantScope;
+use serde_json::{Value, json};
+
+use crate::Engine;
+
+/// What a change has done.
+#[derive(Clone, PartialEq, Debug)]
+pub struct AgentChanged {
+    /// The agent as it is now.
+    pub agent: Agent,
+    /// The draft that the text became which it shall be told.
+    pub draft: Option<Prompt>,
+}
+
+/// What is as in the program again.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Resynced {
+    /// Agents that had been taken away.
+    pub created: Vec<Agent>,
+    /// Agents that had been changed.
+    pub updated: Vec<Agent>,
+}
+
+impl Engine {
+    /// The agents that a tenant has, by key: the bundled ones with what the tenant says about them, and its own.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn agents(&self, scope: TenantScope) -> Result<Arc<Vec<Agent>>> {
+        let own = self.inner.store.agents(scope).await?;
+        Ok(self.inner.agents.of(scope.tenant(), &own, self.registry()))
+    }
+
+    /// One of them, by id, key or name. A key goes before a name; of several of one name it is the first by key.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`.
+    pub async fn agent(&self, scope: TenantScope, name: &str) -> Result<Agent> {
+        let all = self.agents(scope).await?;
+        let id = name.parse::<AgentId>().ok();
+        let by_id = all.iter().find(|agent| Some(agent.id) == id);
+        let by_key = || all.iter().find(|agent| agent.draft.key == name);
+        let by_name = || all.iter().find(|agent| agent.is_called(name));
+        by_id.or_else(by_key).or_else(by_name).cloned().ok_or_else(|| Error::not_found("agent", name))
+    }
+
+    /// The agent that a message chooses when nobody names one: that with most of its words in it, else the assistant;
+    /// `None` when the tenant has taken the assistant away.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn choose_agent(&self, scope: TenantScope, message: &str) -> Result<Option<Agent>> {
+        Ok(chosen(&self.agents(scope).await?, message).cloned())
+    }
+
+    /// Adds an agent. What it is told is its own text from the start, because whoever may add it administers.
+    ///
+    /// # Errors
+    /// `VALIDATION_ERROR` with the field; `CONFLICT` when its key or name is another agent's.
+    pub async fn create_agent(&self, actor: &Actor, draft: AgentDraft) -> Result<Agent> {
+        let draft = draft.checked()?;
+        self.known_groups(&draft)?;
+        let all = self.agents(actor.scope()).await?;
+        if all.iter().any(|agent| agent.draft.key == draft.key) {
+            let message = format!("there is an agent {} already, change that one or choose another key", draft.key);
+            return Err(Error::new(ErrorCode::Conflict, message));
+        }
+        only_one_is_called(&all, &draft)?;
+        let at = self.inner.clock.now();
+        // A bundled agent that was taken away comes back under its id, with another draft.
+        let known = self.own_agent(actor.scope(), &draft.key).await?;
+        let bundled = self.registry().find_agent(&draft.key).map(|bundled| bundled_id(&bundled.key));
+        let id = known.as_ref().map(|known| known.id).or(bundled);
+        let agent = OwnAgent {
+            id: id.unwrap_or_else(|| AgentId::from_uuid(self.inner.ids.next())),
+            key: draft.key.clone(),
+            version: known.as_ref().map_or(0, |known| known.version) + 1,
+            created_at: at,
+            updated_at: at,
+            draft: Some(draft),
+        };
+        self.put_agent(actor, &agent, json!({"created": true}), None).await?;
+        self.agent(actor.scope(), &agent.id.to_string()).await
+    }
+
+    /// Changes an agent. What it shall be told becomes a draft, which somebody else approves; until then it is told
+    /// what it was told before.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`; `VALIDATION_ERROR` with the field; `CONFLICT` when its new name is another agent's, or somebody
+    /// else changes it at the same time.
+    pub async fn change_agent(&self, actor: &Actor, name: &str, change: AgentChange) -> Result<AgentChanged> {
+        let scope = actor.scope();
+        let agent = self.agent(scope, name).await?;
+        let told = self.prompt_for(actor, &agent, change.system_prompt.as_deref()).await?;
+        let draft = change.applied_to(agent.draft.clone()).checked()?;
+        self.known_groups(&draft)?;
+        let others = self.agents(scope).await?;
+        let others: Vec<Agent> = others.iter().filter(|other| other.id != agent.id).cloned().collect();
+        only_one_is_called(&others, &draft)?;
+        if draft == agent.draft {
+            let begun = match told {
+                None => None,
+                Some(new) => Some(self.begin_prompt(actor, &new).await?),
+            };
+            return Ok(AgentChanged { agent, draft: begun });
+        }
+        let known = self.own_agent(scope, &agent.draft.key).await?;
+        let at = self.inner.clock.now();
+        let next = OwnAgent {
+            id: agent.id,
+            key: draft.key.clone(),
+            version: known.as_ref().map_or(0, |known| known.version) + 1,
+            created_at: known.as_ref().map_or(at, |known| known.created_at),
+            updated_at: at,
+            draft: Some(draft),
+        };
+        let begun = self.put_agent(actor, &next, json!({"changed": changed(&agent, &next)}), told).await?;
+        Ok(AgentChanged { agent: self.agent(scope, &agent.id.to_string()).await?, draft: begun })
+    }
+
+    /// Takes an agent away. A bundled one stays away until the agents are [resynced](Self::resync_agents).
+    ///
+    /// # Errors
+    /// `NOT_FOUND`; `CONFLICT` when somebody else changes it at the same time.
+    pub async fn delete_agent(&self, actor: &Actor, name: &str) -> Result<()> {
+        let scope = actor.scope();
+        let agent = self.agent(scope, name).await?;
+        let (key, at) = (agent.draft.key.as_str(), self.inner.clock.now());
+        let known = self.own_agent(scope, key).await?;
+        let event = AuditEvent::by(actor, "agent.delete", format!("agent:{}", agent.id), json!({"key": key}));
+        if self.registry().find_agent(key).is_some() {
+            let gone = OwnAgent {
+                id: agent.id,
+                key: key.to_owned(),
+                draft: None,
+                version: known.as_ref().map_or(0, |known| known.version) + 1,
+                created_at: known.as_ref().map_or(at, |known| known.created_at),
+                updated_at: at,
+            };
+            return self.inner.store.put_agent(scope, &gone, None, vec![event]).await.map(drop);
+        }
+        let version = known.map_or(0, |known| known.version);
+        self.inner.store.drop_agents(scope, &[(agent.id, version)], at, event).await
+    }
+
+    /// Makes the bundled agents as they are in the program again. The tenant's own stay as they are.
+    ///
+    /// # Errors
+    /// `CONFLICT` when somebody else changes one of them at the same time.
+    pub async fn resync_agents(&self, actor: &Actor) -> Result<Resynced> {
+        let (scope, mut resynced, mut dropped) = (actor.scope(), Resynced::default(), Vec::new());
+        for row in self.inner.store.agents(scope).await?.iter() {
+            let Some(bundled) = self.registry().find_agent(&row.key) else { continue };
+            let list = if row.draft.is_some() { &mut resynced.updated } else { &mut resynced.created };
+            list.push(Agent::as_bundled(bundled));
+            dropped.push((row.id, row.version));
+        }
+        let keys = |agents: &[Agent]| agents.iter().map(|agent| agent.draft.key.clone()).collect::<Vec<_>>();
+        let detail = json!({"created": keys(&resynced.created), "updated": keys(&resynced.updated)});
+        let event = AuditEvent::by(actor, "agent.resync", format!("tenant:{}", actor.tenant()), detail);
+        self.inner.store.drop_agents(scope, &dropped, self.inner.clock.now(), event).await?;
+        Ok(resynced)
+    }
+
+    /// What the tenant says about the agent of that key.
+    async fn own_agent(&self, scope: TenantScope, key: &str) -> Result<Option<OwnAgent>> {
+        let own = self.inner.store.agents(scope).await?;
+        Ok(own.iter().find(|row| row.key == key).cloned())
+    }
+
+    async fn put_agent(
+        &self,
+        actor: &Actor,
+        agent: &OwnAgent,
+        mut detail: Value,
+        told: Option<NewPrompt>,
+    ) -> Result<Option<Prompt>> {
+        detail["key"] = json!(agent.key);
+        detail["version"] = json!(agent.version);
+        let mut events = vec![AuditEvent::by(actor, "agent.put", format!("agent:{}", agent.id), detail)];
+        events.extend(told.as_ref().map(|new| crate::prompt::begun(actor, new)));
+        self.inner.store.put_agent(actor.scope(), agent, told.as_ref(), events).await
+    }
+
+    /// The prompt that a text makes which an agent shall be told; `None` when it is told just that already.
+    async fn prompt_for(&self, actor: &Actor, agent: &Agent, text: Option<&str>) -> Result<Option<NewPrompt>> {
+        let Some(text) = text else { return Ok(None) };
+        let text = prompt::checked(text).map_err(|error| error.moved("/text", "/systemPrompt"))?;
+        let key = agent.draft.key.as_str();
+        let active = self.active_prompt(actor.scope(), key).await?;
+        let active = active.filter(|prompt| prompt.agent.as_deref() == Some(key));
+        if active.map_or(agent.draft.system_prompt == text, |prompt| prompt.text == text) {
+            return Ok(None);
+        }
+        self.new_prompt(actor, Some(key.to_owned()), text).map(Some)
+    }
+}
+
+fn only_one_is_called(others: &[Agent], draft: &AgentDraft) -> Result<()> {
+    match others.iter().find(|other| other.is_called(&draft.name)) {
+        None => Ok(()),
+        Some(other) => {
+            let message = format!("agent {} is called {:?} already, choose another name", other.draft.key, draft.name);
+            Err(Error::new(ErrorCode::Conflict, message))
+        }
+    }
+}
+
+/// The names of the fields in which an agent differs.
+fn changed(before: &Agent, after: &OwnAgent) -> Vec<String> {
+    let (before, after) = (json!(before.draft), json!(after.draft));
+    let names = [&before, &after].into_iter().filter_map(Value::as_object).flat_map(|members| members.keys());
+    let mut differing: Vec<String> = names.filter(|name| before.get(name) != after.get(name)).cloned().collect();
+    differing.sort_unstable();
+    differing.dedup();
+    differing
+}

@@ -1,0 +1,93 @@
+//! The tools of an agent: those it names, and those of its groups.
+
+use std::collections::BTreeSet;
+
+use kybern_core::agent::{Agent, AgentDraft};
+use kybern_core::error::{Detail, Error, ErrorCode, Result};
+use kybern_core::pack::Registry;
+
+use crate::Engine;
+
+/// The tools of an agent.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct AgentTools {
+    /// The keys of those that this server has, each once, in the order in which they are named.
+    pub keys: Vec<String>,
+    /// The names of those that it does not have.
+    pub missing: Vec<String>,
+}
+
+impl Engine {
+    /// The tools of an agent. Whether the tenant and the user allow them is judged with each call.
+    #[must_use]
+    pub fn agent_tools(&self, agent: &Agent) -> AgentTools {
+        named(self.registry(), &agent.draft)
+    }
+
+    /// Refuses a draft that names a group which no pack brings: unlike a tool, which a later program or a tenant's own
+    /// server may bring, a group is written in the program.
+    pub(super) fn known_groups(&self, draft: &AgentDraft) -> Result<()> {
+        let all: Vec<&str> = self.registry().tool_groups().map(|(group, _)| group).collect();
+        let unknown = |(n, group): (usize, &String)| {
+            let known = all.contains(&group.as_str());
+            let message = || format!("there is no group of tools {group:?}, use {}", all.join(", "));
+            (!known).then(|| Detail::new(format!("/toolGroups/{n}"), message()))
+        };
+        let faults: Vec<Detail> = draft.tool_groups.iter().enumerate().filter_map(unknown).collect();
+        match faults.first() {
+            None => Ok(()),
+            Some(first) => Err(Error::new(ErrorCode::Validation, first.message.clone()).with_details(faults)),
+        }
+    }
+}
+
+pub(crate) fn named(registry: &Registry, draft: &AgentDraft) -> AgentTools {
+    let of_group = |group: &String| {
+        let found = registry.tool_groups().find(|(name, _)| *name == group.as_str());
+        found.map_or(&[][..], |(_, tools)| tools)
+    };
+    let (mut tools, mut seen) = (AgentTools::default(), BTreeSet::new());
+    for name in draft.tools.iter().chain(draft.tool_groups.iter().flat_map(of_group)) {
+        match registry.find_tool(name) {
+            Some(tool) => {
+                let key = &tool.spec().key;
+                if seen.insert(key.clone()) {
+                    tools.keys.push(key.clone());
+                }
+            }
+            None => {
+                if seen.insert(name.clone()) {
+                    tools.missing.push(name.clone());
+                }
+            }
+        }
+    }
+    tools
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use kybern_testkit::tools::ScriptedTool;
+
+    use super::*;
+
+    #[test]
+    fn tools_of_an_agent_are_its_own_and_its_groups_each_once() {
+        let mut registry = Registry::default();
+        for key in ["t.one", "t.two", "t.three"] {
+            registry.tool(Arc::new(ScriptedTool::echo(key))).unwrap();
+        }
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        registry.tool_group("numbers", names(&["t.two", "t.one", "t.later"]));
+        registry.tool_group("empty", names(&[]));
+        let draft = AgentDraft {
+            tools: names(&["t.one", "t.soon", "t.one"]),
+            tool_groups: names(&["numbers", "empty", "numbers"]),
+            ..AgentDraft::named("Counter", "You count.")
+        };
+        let tools = named(&registry, &draft);
+        assert_eq!((tools.keys, tools.missing), (names(&["t.one", "t.two"]), names(&["t.soon", "t.later"])));
+    }
+}

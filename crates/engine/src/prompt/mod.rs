@@ -1,0 +1,124 @@
+//! Governed prompts: who writes what agents are told, who approves it, and which one is in use.
+
+use std::sync::Arc;
+
+use kybern_core::actor::Actor;
+use kybern_core::audit::AuditEvent;
+use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::id::{PromptId, UserId};
+use kybern_core::ports::Page;
+use kybern_core::prompt::{self, NewPrompt, Prompt, PromptAct, PromptChange, PromptFilter, PromptStatus};
+use kybern_core::tenant::TenantScope;
+use serde_json::json;
+
+use crate::Engine;
+
+/// The audit of a prompt that is begun.
+pub(crate) fn begun(actor: &Actor, new: &NewPrompt) -> AuditEvent {
+    AuditEvent::by(actor, "prompt.draft", format!("prompt:{}", new.id), json!({"agent": new.agent}))
+}
+
+/// Who it is that writes or approves: a person answers for it, so a channel or a workflow does neither.
+fn author(actor: &Actor) -> Result<UserId> {
+    let message = "prompts are written and approved by users: use a user's key";
+    actor.user().ok_or_else(|| Error::new(ErrorCode::PermissionDenied, message))
+}
+
+impl Engine {
+    /// What is in use for an agent: its own active prompt, else the tenant's for all agents; `None` when there is
+    /// neither, and then its own text holds. Answered from memory while nothing changes.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn active_prompt(&self, scope: TenantScope, agent: &str) -> Result<Option<Arc<Prompt>>> {
+        let active = self.inner.store.active_prompts(scope).await?;
+        let of = |agent: Option<&str>| active.iter().find(|prompt| prompt.agent.as_deref() == agent).cloned();
+        Ok(of(Some(agent)).or_else(|| of(None)))
+    }
+
+    /// A page of the tenant's prompts, the newest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn prompts(
+        &self,
+        scope: TenantScope,
+        filter: &PromptFilter,
+        after: Option<PromptId>,
+        limit: u32,
+    ) -> Result<Page<Prompt>> {
+        self.inner.store.prompts(scope, filter, after, limit).await
+    }
+
+    /// One of them.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`.
+    pub async fn prompt(&self, scope: TenantScope, id: PromptId) -> Result<Prompt> {
+        self.inner.store.prompt(scope, id).await?.ok_or_else(|| Error::not_found("prompt", id))
+    }
+
+    /// Begins a prompt for the agent of that id, key or name, or for all agents that have none of their own.
+    ///
+    /// # Errors
+    /// `VALIDATION_ERROR` for an unknown agent and for a text that cannot be one; `PERMISSION_DENIED` for somebody who
+    /// is no user.
+    pub async fn draft_prompt(&self, actor: &Actor, agent: Option<&str>, text: &str) -> Result<Prompt> {
+        let text = prompt::checked(text)?;
+        let agent = match agent {
+            None => None,
+            Some(name) => {
+                let found = self.agent(actor.scope(), name).await;
+                let unknown = |error: Error| match error.code() {
+                    ErrorCode::NotFound => Error::invalid("/agent", error.to_string()),
+                    _ => error,
+                };
+                Some(found.map_err(unknown)?.draft.key)
+            }
+        };
+        let new = self.new_prompt(actor, agent, text)?;
+        self.begin_prompt(actor, &new).await
+    }
+
+    /// A prompt as it is begun by the actor.
+    pub(crate) fn new_prompt(&self, actor: &Actor, agent: Option<String>, text: String) -> Result<NewPrompt> {
+        let (id, at) = (PromptId::from_uuid(self.inner.ids.next()), self.inner.clock.now());
+        Ok(NewPrompt { id, agent, text, by: author(actor)?, at })
+    }
+
+    /// Stores a prompt that is begun.
+    pub(crate) async fn begin_prompt(&self, actor: &Actor, new: &NewPrompt) -> Result<Prompt> {
+        self.inner.store.draft_prompt(actor.scope(), new, begun(actor, new)).await
+    }
+
+    /// Does something with a prompt. What it becomes when it is activated holds from the next turn on.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`; `CONFLICT` for an act that its status does not allow, and when somebody else acts at the same time;
+    /// `PERMISSION_DENIED` for an author who would approve; `VALIDATION_ERROR` for a text or a note that cannot be one.
+    pub async fn act_on_prompt(&self, actor: &Actor, id: PromptId, act: PromptAct) -> Result<Prompt> {
+        let (scope, by) = (actor.scope(), author(actor)?);
+        let before = self.prompt(scope, id).await?;
+        let action = act.action();
+        let own = before.authors.contains(&by);
+        let after = before.clone().after(act, by, self.inner.settings.self_approval, self.inner.clock.now())?;
+        let mut detail = json!({"agent": after.agent, "version": after.version});
+        let retires = match after.status {
+            PromptStatus::Active => self.inner.store.active_prompts(scope).await?,
+            PromptStatus::Draft | PromptStatus::Review | PromptStatus::Approved | PromptStatus::Retired => {
+                Arc::default()
+            }
+        };
+        let retires = retires.iter().find(|prompt| prompt.agent == after.agent).map(|prompt| (**prompt).clone());
+        if let Some(retired) = &retires {
+            detail["retires"] = json!(retired.id);
+        }
+        if after.status == PromptStatus::Approved {
+            detail["selfApproval"] = json!(own);
+        }
+        let event = AuditEvent::by(actor, action, format!("prompt:{id}"), detail);
+        let change = PromptChange { before, after: after.clone(), retires };
+        self.inner.store.change_prompt(scope, &change, event).await?;
+        Ok(after)
+    }
+}

@@ -1,0 +1,151 @@
+//! Governed prompts and preferences: who writes, who approves, and what is in use.
+
+use kybern_core::actor::{Actor, Principal, Role};
+use kybern_core::agent::{AgentChange, AgentDraft};
+use kybern_core::error::{Error, ErrorCode};
+use kybern_core::id::{RequestId, TenantId, UserId};
+use kybern_core::ports::AuditStore as _;
+use kybern_core::preference::{Formality, Preferences};
+use kybern_core::prompt::{Prompt, PromptAct, PromptStatus};
+use kybern_engine::Engine;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::world::World;
+
+fn world() -> World {
+    World::new().employing([AgentDraft::named("Writer", "You write."), AgentDraft::named("Planner", "You plan.")])
+}
+
+fn reviewer() -> Actor {
+    kybern_testkit::actors::user(TenantId::DEFAULT, UserId::from_uuid(Uuid::from_u128(5)), &[Role::Admin])
+}
+
+/// Brings a draft as far as it is approved by somebody else.
+async fn approved(engine: &Engine, author: &Actor, agent: Option<&str>, text: &str) -> Prompt {
+    let draft = engine.draft_prompt(author, agent, text).await.unwrap();
+    engine.act_on_prompt(author, draft.id, PromptAct::Submit).await.unwrap();
+    engine.act_on_prompt(&reviewer(), draft.id, PromptAct::Approve).await.unwrap()
+}
+
+async fn in_use(world: &World, engine: &Engine, agent: &str) -> Option<String> {
+    engine.active_prompt(world.scope(), agent).await.unwrap().map(|prompt| prompt.text.clone())
+}
+
+async fn last_act(world: &World) -> (String, Value) {
+    let events = world.look(world.store.audit_events(world.scope(), 0, 100)).await.unwrap();
+    let event = events.last().unwrap().event.clone();
+    (event.action, event.detail)
+}
+
+#[test]
+fn an_agents_own_prompt_goes_before_the_one_for_all() {
+    let world = world();
+    world.life(async |live| {
+        let (engine, author) = (&live.engine, &world.actor);
+        assert_eq!(in_use(&world, engine, "writer").await, None);
+        let all = approved(engine, author, None, "You answer for Acme Freight.").await;
+        engine.act_on_prompt(author, all.id, PromptAct::Activate).await.unwrap();
+        assert_eq!(in_use(&world, engine, "writer").await.as_deref(), Some("You answer for Acme Freight."));
+        let one = approved(engine, author, Some("Writer"), "You write well.").await;
+        assert_eq!(one.agent.as_deref(), Some("writer"), "it is kept under the key");
+        engine.act_on_prompt(author, one.id, PromptAct::Activate).await.unwrap();
+        assert_eq!(in_use(&world, engine, "writer").await.as_deref(), Some("You write well."));
+        assert_eq!(in_use(&world, engine, "planner").await.as_deref(), Some("You answer for Acme Freight."));
+
+        let two = approved(engine, author, Some("writer"), "You write better.").await;
+        engine.act_on_prompt(author, two.id, PromptAct::Activate).await.unwrap();
+        assert_eq!(last_act(&world).await.1["retires"], json!(one.id));
+        assert_eq!(engine.prompt(world.scope(), one.id).await.unwrap().status, PromptStatus::Retired);
+        engine.act_on_prompt(author, one.id, PromptAct::Activate).await.unwrap();
+        assert_eq!(in_use(&world, engine, "writer").await.as_deref(), Some("You write well."));
+    });
+}
+
+#[test]
+fn nobody_approves_their_own_unless_the_operator_allows_it_and_the_audit_says_so() {
+    for allowed in [false, true] {
+        let world = world().set(|settings| settings.self_approval = allowed);
+        world.life(async |live| {
+            let (engine, author) = (&live.engine, &world.actor);
+            let draft = engine.draft_prompt(author, None, "You help.").await.unwrap();
+            engine.act_on_prompt(author, draft.id, PromptAct::Submit).await.unwrap();
+            let approved = engine.act_on_prompt(author, draft.id, PromptAct::Approve).await;
+            if allowed {
+                assert_eq!(approved.unwrap().approved_by, author.user());
+                let (act, detail) = last_act(&world).await;
+                assert_eq!((act.as_str(), &detail["selfApproval"]), ("prompt.approve", &json!(true)));
+            } else {
+                assert_eq!(approved.unwrap_err().code(), ErrorCode::PermissionDenied);
+                assert_eq!(last_act(&world).await.0, "prompt.submit", "what is refused is no act");
+            }
+        });
+    }
+}
+
+#[test]
+fn what_an_agent_shall_be_told_becomes_a_draft() {
+    let world = world();
+    world.life(async |live| {
+        let (engine, author) = (&live.engine, &world.actor);
+        let told = |text: &str| AgentChange { system_prompt: Some(text.to_owned()), ..AgentChange::default() };
+        let changed = engine.change_agent(author, "writer", told(" You obey. ")).await.unwrap();
+        assert_eq!((changed.agent.draft.system_prompt.as_str(), changed.agent.bundled), ("You write.", true));
+        let draft = changed.draft.unwrap();
+        assert_eq!((draft.text.as_str(), draft.status, draft.version), ("You obey.", PromptStatus::Draft, 1));
+        assert_eq!(last_act(&world).await.0, "prompt.draft");
+        let both = AgentChange { name: Some("Scribe".to_owned()), ..told("You obey more.") };
+        let changed = engine.change_agent(author, "writer", both).await.unwrap();
+        assert_eq!((changed.agent.draft.name.as_str(), changed.draft.unwrap().version), ("Scribe", 2));
+        assert_eq!(engine.change_agent(author, "writer", told("You write.")).await.unwrap().draft, None);
+        for bad in ["", " ", &"x".repeat(16_001)] {
+            let refused = engine.change_agent(author, "writer", told(bad)).await.unwrap_err();
+            assert_eq!(refused.details()[0].path, "/systemPrompt");
+        }
+        assert_eq!(in_use(&world, engine, "writer").await, None, "nothing is in use that nobody approved");
+    });
+}
+
+#[test]
+fn only_persons_write_and_approve() {
+    let world = world();
+    world.life(async |live| {
+        let channel = Principal::Channel { name: "email".to_owned() };
+        let request = RequestId::from_uuid(Uuid::nil());
+        let channel = Actor::authenticated(TenantId::DEFAULT, channel, vec![Role::Admin], Vec::new(), request);
+        let draft = live.engine.draft_prompt(&world.actor, None, "You help.").await.unwrap();
+        let code = |error: Error| error.code();
+        let denied = Err(ErrorCode::PermissionDenied);
+        assert_eq!(live.engine.draft_prompt(&channel, None, "x").await.map(drop).map_err(code), denied);
+        let acted = live.engine.act_on_prompt(&channel, draft.id, PromptAct::Submit).await;
+        assert_eq!(acted.map(drop).map_err(code), denied);
+        assert_eq!(live.engine.set_preferences(&channel, Preferences::default()).await.map(drop).map_err(code), denied);
+    });
+}
+
+#[test]
+fn preferences_are_kept_for_their_user_and_told_to_the_audit_in_counts() {
+    let world = world();
+    world.life(async |live| {
+        let (engine, actor) = (&live.engine, &world.actor);
+        let user = actor.user().unwrap();
+        let instructions = vec![" Use metric units. ".to_owned()];
+        let said =
+            Preferences { formality: Formality::Formal, custom_instructions: instructions, ..Preferences::default() };
+        engine.set_preferences(actor, said).await.unwrap();
+        let kept = engine.preferences(world.scope(), user).await.unwrap();
+        assert_eq!(
+            (kept.formality, kept.custom_instructions.as_slice()),
+            (Formality::Formal, &["Use metric units.".to_owned()][..])
+        );
+        let (act, detail) = last_act(&world).await;
+        assert_eq!((act.as_str(), &detail["customInstructions"]), ("preferences.set", &json!(1)));
+        assert!(!detail.to_string().contains("metric"));
+        let viewer =
+            kybern_testkit::actors::user(TenantId::DEFAULT, UserId::from_uuid(Uuid::from_u128(6)), &[Role::Viewer]);
+        let refused = engine.shown_preferences(&viewer, Some(user)).await.unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::PermissionDenied);
+        engine.forget_preferences(actor).await.unwrap();
+        assert_eq!(*engine.preferences(world.scope(), user).await.unwrap(), Preferences::default());
+    });
+}

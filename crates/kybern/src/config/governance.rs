@@ -1,0 +1,12 @@
+//! `[governance]`: who approves what agents are told.
+
+use serde::{Deserialize, Serialize};
+
+/// Who approves.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct GovernanceOptions {
+    /// Whether authors may approve prompts of their own. For an installation with one administrator: each such approval
+    /// says so in the audit.
+    pub(crate) self_approval: bool,
+}

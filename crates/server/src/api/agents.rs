@@ -1,0 +1,164 @@
+//! Agents: the bundled ones, what the tenant says about them, and its own.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use kybern_core::agent::{Agent, TurnLimits};
+use kybern_core::id::PromptId;
+use kybern_engine::Engine;
+use serde_json::{Value, json};
+
+use super::agent_body::{ChangeAgentBody, NewAgentBody, with_names};
+use crate::auth::Caller;
+use crate::error::{ApiResult, Problem};
+use crate::extract::{JsonBody, PathArgs, QueryArgs};
+use crate::idempotency::{Attempt, IdempotencyKey, Made};
+use crate::page::Paging;
+use crate::request::Asked;
+use crate::schema::agent::{AgentPage, AgentSchema, ResyncSchema};
+use crate::state::AppState;
+
+fn describe(engine: &Engine, agent: &Agent, draft: Option<PromptId>) -> Value {
+    let tools = engine.agent_tools(agent);
+    let written = &agent.draft;
+    let TurnLimits { iterations, calls, tokens, cost, time } = written.limits;
+    let at = |time| (!agent.bundled).then_some(time);
+    json!({
+        "id": agent.id,
+        "key": written.key,
+        "name": written.name,
+        "description": written.description,
+        "emoji": written.emoji,
+        "category": written.category,
+        "systemPrompt": written.system_prompt,
+        "provider": written.provider,
+        "model": written.model,
+        "maxTokens": written.max_tokens,
+        "temperature": written.temperature,
+        "maxTurns": iterations,
+        "maxToolCalls": calls,
+        "maxTurnTokens": tokens,
+        "maxCostNanos": cost,
+        "timeoutMs": time,
+        "tools": written.tools,
+        "toolGroups": written.tool_groups,
+        "triggers": written.triggers,
+        "toolKeys": tools.keys,
+        "missingTools": tools.missing,
+        "bundled": agent.bundled,
+        "version": agent.version,
+        "createdAt": at(agent.created_at),
+        "updatedAt": at(agent.updated_at),
+        "draftPromptId": draft,
+    })
+}
+
+/// Create an agent
+///
+/// Its `systemPrompt` is what it is told from the start. Later changes of it are drafts that somebody else approves.
+#[utoipa::path(post, path = "/api/agents", operation_id = "create_agent",
+    tag = "agents",
+    request_body = NewAgentBody,
+    responses((status = 201, description = "The agent", body = AgentSchema)))]
+pub(crate) async fn create(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    asked: Asked,
+    IdempotencyKey(key): IdempotencyKey,
+    body: JsonBody<NewAgentBody>,
+) -> ApiResult {
+    let draft = body.value.draft()?;
+    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
+    let (engine, actor) = (state.engine.clone(), actor.clone());
+    attempt
+        .once(async move {
+            let agent = engine.create_agent(&actor, draft).await.map_err(with_names)?;
+            Made::created("/api/agents", &agent.id, &describe(&engine, &agent, None))
+        })
+        .await
+}
+
+/// List agents
+///
+/// Those that come with the program, with what the tenant says about them, and its own.
+#[utoipa::path(get, path = "/api/agents", operation_id = "list_agents",
+    tag = "agents",
+    params(
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
+        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
+    ),
+    responses((status = 200, description = "A page of agents, by key", body = AgentPage)))]
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(&query.only(&["limit", "cursor"])?, "agents")?;
+    let agents = state.engine.agents(actor.scope()).await?;
+    let items = agents.iter().collect();
+    Ok(Json(paging.cut(items, |agent| agent.draft.key.clone(), |agent| describe(&state.engine, agent, None))))
+}
+
+/// Show an agent
+#[utoipa::path(get, path = "/api/agents/{id}", operation_id = "show_agent",
+    tag = "agents",
+    params(("id" = String, Path, description = "The agent's id, key or name")),
+    responses((status = 200, description = "The agent", body = AgentSchema)))]
+pub(crate) async fn show(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<Json<Value>> {
+    let agent = state.engine.agent(actor.scope(), path.text("id")?).await?;
+    Ok(Json(describe(&state.engine, &agent, None)))
+}
+
+/// Change an agent
+///
+/// What is left out stays. A new `systemPrompt` changes nothing by itself: it becomes a draft prompt, whose id is
+/// answered as `draftPromptId`, and which somebody else approves.
+#[utoipa::path(patch, path = "/api/agents/{id}", operation_id = "change_agent",
+    tag = "agents",
+    params(("id" = String, Path, description = "The agent's id, key or name")),
+    request_body = ChangeAgentBody,
+    responses((status = 200, description = "The agent", body = AgentSchema)))]
+pub(crate) async fn change(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+    body: JsonBody<ChangeAgentBody>,
+) -> ApiResult<Json<Value>> {
+    let name = path.text("id")?;
+    let known = state.engine.agent(actor.scope(), name).await?;
+    let change = body.value.change(&known.draft)?;
+    let changed = state.engine.change_agent(&actor, name, change).await.map_err(with_names)?;
+    Ok(Json(describe(&state.engine, &changed.agent, changed.draft.map(|draft| draft.id))))
+}
+
+/// Remove an agent
+///
+/// One that comes with the program stays away until the agents are resynced.
+#[utoipa::path(delete, path = "/api/agents/{id}", operation_id = "remove_agent",
+    tag = "agents",
+    params(("id" = String, Path, description = "The agent's id, key or name")),
+    responses((status = 204, description = "Removed")))]
+pub(crate) async fn remove(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<StatusCode> {
+    state.engine.delete_agent(&actor, path.text("id")?).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Make the bundled agents as they are in the program
+///
+/// Takes back every change and removal of them. The tenant's own agents stay as they are.
+#[utoipa::path(post, path = "/api/agents/resync", operation_id = "resync_agents",
+    tag = "agents",
+    responses((status = 200, description = "What was done", body = ResyncSchema)))]
+pub(crate) async fn resync(State(state): State<AppState>, Caller(actor): Caller) -> Result<Json<Value>, Problem> {
+    let resynced = state.engine.resync_agents(&actor).await?;
+    let keys = |agents: &[Agent]| agents.iter().map(|agent| agent.draft.key.clone()).collect::<Vec<_>>();
+    Ok(Json(json!({"created": keys(&resynced.created), "updated": keys(&resynced.updated)})))
+}

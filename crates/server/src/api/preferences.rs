@@ -1,0 +1,146 @@
+//! What users want to be answered like.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use kybern_core::error::Detail;
+use kybern_core::id::UserId;
+use kybern_core::preference::{Formality, Preferences, Profile, ResponseLength};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use crate::auth::Caller;
+use crate::error::{ApiResult, Problem};
+use crate::extract::{JsonBody, QueryArgs, check_text, members};
+use crate::schema::preference::PreferencesSchema;
+use crate::state::AppState;
+
+/// A user's preferences, all of them: what is left out is as if it had never been said.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
+#[schema(as = SetPreferences, example = json!({"responseLength": "concise", "formality": "neutral",
+    "customInstructions": ["Use metric units."], "profile": {"name": "Ada", "interests": ["freight"]}}))]
+pub(crate) struct PreferencesBody {
+    /// How long answers are: `concise`, `balanced` or `detailed`.
+    #[serde(default, alias = "response_length")]
+    #[schema(value_type = String)]
+    response_length: ResponseLength,
+    /// How they sound: `casual`, `neutral` or `formal`.
+    #[serde(default)]
+    #[schema(value_type = String)]
+    formality: Formality,
+    /// What the user always wants: at most 50 texts of at most 500 characters, 4,000 together.
+    #[serde(default, alias = "custom_instructions")]
+    custom_instructions: Vec<String>,
+    /// What the user tells about themselves.
+    #[serde(default, deserialize_with = "members")]
+    profile: ProfileBody,
+    /// Not a preference. It is read so that whoever sends it is told where it belongs.
+    #[serde(default, alias = "autonomyLevel", alias = "autonomy_level")]
+    #[schema(ignore)]
+    autonomy: Option<Value>,
+}
+
+/// What a user tells about themselves: each list at most 50 texts of at most 500 characters, 4,000 together.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object", default)]
+#[schema(as = SetProfile)]
+pub(crate) struct ProfileBody {
+    /// What they want to be called: at most 80 characters.
+    name: Option<String>,
+    /// What they care about.
+    interests: Vec<String>,
+    /// What they want to reach.
+    goals: Vec<String>,
+    /// Anything else.
+    facts: Vec<String>,
+}
+
+impl PreferencesBody {
+    fn read(self) -> ApiResult<Preferences> {
+        let mut faults = Vec::new();
+        if self.autonomy.is_some() {
+            let message = "how much happens without a yes is no preference: an administrator sets it with \
+                PUT /api/users/{id}/permissions";
+            faults.push(Detail::new("/autonomy", message));
+        }
+        let ProfileBody { name, interests, goals, facts } = self.profile;
+        faults.extend(name.as_ref().and_then(|name| check_text("/profile/name", name, usize::MAX)));
+        for (path, list) in [
+            ("/customInstructions", &self.custom_instructions),
+            ("/profile/interests", &interests),
+            ("/profile/goals", &goals),
+            ("/profile/facts", &facts),
+        ] {
+            let texts = list.iter().enumerate();
+            faults.extend(texts.filter_map(|(n, text)| check_text(&format!("{path}/{n}"), text, usize::MAX)));
+        }
+        if let Some(problem) = Problem::invalid_all(faults) {
+            return Err(problem);
+        }
+        Ok(Preferences {
+            response_length: self.response_length,
+            formality: self.formality,
+            custom_instructions: self.custom_instructions,
+            profile: Profile { name, interests, goals, facts },
+            updated_at: None,
+        })
+    }
+}
+
+fn describe(user: UserId, said: &Preferences) -> Value {
+    json!({
+        "userId": user,
+        "responseLength": said.response_length,
+        "formality": said.formality,
+        "customInstructions": said.custom_instructions,
+        "profile": said.profile,
+        "updatedAt": said.updated_at,
+    })
+}
+
+/// Show preferences
+///
+/// The caller's own; an administrator may read those of others.
+#[utoipa::path(get, path = "/api/preferences", operation_id = "show_preferences",
+    tag = "preferences",
+    params(("userId" = Option<String>, Query, format = "uuid", description = "Whose; the caller's own when not given")),
+    responses((status = 200, description = "The preferences", body = PreferencesSchema)))]
+pub(crate) async fn show(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
+    let query = query.only(&["userId"])?;
+    let named = query.get("userId").map(str::parse::<UserId>).transpose();
+    let of = named.map_err(|error| Problem::invalid("/userId", error.to_string()))?;
+    let (user, said) = state.engine.shown_preferences(&actor, of).await?;
+    Ok(Json(describe(user, &said)))
+}
+
+/// Set the caller's preferences
+///
+/// In place of those before. They are wishes: they never override the server's rules or an operator's prompt, and give
+/// no right.
+#[utoipa::path(put, path = "/api/preferences", operation_id = "set_preferences",
+    tag = "preferences",
+    request_body = PreferencesBody,
+    responses((status = 200, description = "The preferences", body = PreferencesSchema)))]
+pub(crate) async fn set(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    body: JsonBody<PreferencesBody>,
+) -> ApiResult<Json<Value>> {
+    let (user, said) = state.engine.set_preferences(&actor, body.value.read()?).await?;
+    Ok(Json(describe(user, &said)))
+}
+
+/// Take the caller's preferences back
+#[utoipa::path(delete, path = "/api/preferences", operation_id = "remove_preferences",
+    tag = "preferences",
+    responses((status = 204, description = "Removed")))]
+pub(crate) async fn remove(State(state): State<AppState>, Caller(actor): Caller) -> ApiResult<StatusCode> {
+    state.engine.forget_preferences(&actor).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

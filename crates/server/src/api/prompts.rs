@@ -1,0 +1,201 @@
+//! Governed prompts: drafts, and their way to being what an agent is told.
+
+use axum::Json;
+use axum::extract::State;
+use kybern_core::id::PromptId;
+use kybern_core::prompt::{OfAgent, PromptAct, PromptFilter, PromptStatus};
+use serde::Deserialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::shown;
+use crate::auth::Caller;
+use crate::error::{ApiResult, Problem};
+use crate::extract::{JsonBody, PathArgs, QueryArgs, plain};
+use crate::idempotency::{Attempt, IdempotencyKey, Made};
+use crate::page::Paging;
+use crate::request::Asked;
+use crate::schema::prompt::{PromptPage, PromptSchema};
+use crate::state::AppState;
+
+/// A new prompt.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, expecting = "an object")]
+#[schema(as = NewPrompt, example = json!({"agent": "assistant", "text": "You answer for Acme Freight."}))]
+pub(crate) struct NewPromptBody {
+    /// The agent that it is for, by id, key or name; null for all agents that have none of their own.
+    #[serde(default)]
+    agent: Option<String>,
+    /// What it says: 1 to 16,000 characters.
+    text: String,
+}
+
+/// Begin a prompt
+///
+/// A draft, the next version of its agent. It is submitted, approved by somebody who has not written at it, and
+/// activated.
+#[utoipa::path(post, path = "/api/prompts", operation_id = "create_prompt",
+    tag = "prompts",
+    request_body = NewPromptBody,
+    responses((status = 201, description = "The draft", body = PromptSchema)))]
+pub(crate) async fn create(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    asked: Asked,
+    IdempotencyKey(key): IdempotencyKey,
+    body: JsonBody<NewPromptBody>,
+) -> ApiResult {
+    let NewPromptBody { agent, text } = body.value;
+    plain("/agent", agent.as_deref().unwrap_or_default(), 300)?;
+    plain("/text", &text, usize::MAX)?;
+    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
+    let (engine, actor) = (state.engine.clone(), actor.clone());
+    attempt
+        .once(async move {
+            let prompt = engine.draft_prompt(&actor, agent.as_deref(), &text).await?;
+            Made::created("/api/prompts", &prompt.id, &prompt)
+        })
+        .await
+}
+
+/// List prompts
+#[utoipa::path(get, path = "/api/prompts", operation_id = "list_prompts",
+    tag = "prompts",
+    params(
+        ("agent" = Option<String>, Query, description = "The key of an agent, or `*` for those that are for all"),
+        ("status" = Option<String>, Query, description = "`draft`, `review`, `approved`, `active` or `retired`"),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
+        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
+    ),
+    responses((status = 200, description = "A page of prompts, newest first", body = PromptPage)))]
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
+    let query = query.only(&["agent", "status", "limit", "cursor"])?;
+    let agent = match query.get("agent") {
+        None => OfAgent::Any,
+        Some("*") => OfAgent::All,
+        Some(key) => OfAgent::One(key.to_owned()),
+    };
+    let unknown = |name: &str| {
+        let known: Vec<&str> = PromptStatus::ALL.into_iter().map(PromptStatus::as_str).collect();
+        Problem::invalid("/status", format!("there is no status {name:?}, use one of {}", known.join(", ")))
+    };
+    let status = query.get("status").map(|name| PromptStatus::parse(name).ok_or_else(|| unknown(name))).transpose()?;
+    let paging = Paging::read(&query, "prompts")?;
+    let filter = PromptFilter { agent, status };
+    let page = state.engine.prompts(actor.scope(), &filter, paging.after()?, paging.limit).await?;
+    Ok(Json(paging.answer(&page.items, page.next.as_deref())))
+}
+
+/// Show a prompt
+#[utoipa::path(get, path = "/api/prompts/{id}", operation_id = "show_prompt",
+    tag = "prompts",
+    params(("id" = String, Path, format = "uuid", description = "The prompt")),
+    responses((status = 200, description = "The prompt", body = PromptSchema)))]
+pub(crate) async fn show(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<Json<Value>> {
+    let prompt = state.engine.prompt(actor.scope(), path.parse("id")?).await?;
+    shown(&prompt).map(Json)
+}
+
+/// What changes in a draft.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, expecting = "an object")]
+#[schema(as = ChangePrompt)]
+pub(crate) struct ChangePromptBody {
+    /// What it says: 1 to 16,000 characters.
+    text: String,
+}
+
+/// Edit a draft
+///
+/// Whoever edits it becomes one of its authors, and does not approve it.
+#[utoipa::path(patch, path = "/api/prompts/{id}", operation_id = "change_prompt",
+    tag = "prompts",
+    params(("id" = String, Path, format = "uuid", description = "The prompt")),
+    request_body = ChangePromptBody,
+    responses((status = 200, description = "The draft", body = PromptSchema)))]
+pub(crate) async fn change(
+    state: State<AppState>,
+    caller: Caller,
+    path: PathArgs,
+    body: JsonBody<ChangePromptBody>,
+) -> ApiResult<Json<Value>> {
+    plain("/text", &body.value.text, usize::MAX)?;
+    act(state, caller, &path, PromptAct::Edit(body.value.text)).await
+}
+
+/// Why a prompt is rejected.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, expecting = "an object")]
+#[schema(as = RejectPrompt, example = json!({"note": "Say how invoices are numbered."}))]
+pub(crate) struct RejectPromptBody {
+    /// What is to be changed.
+    note: String,
+}
+
+/// Hand a draft in for review
+#[utoipa::path(post, path = "/api/prompts/{id}/submit", operation_id = "submit_prompt",
+    tag = "prompts",
+    params(("id" = String, Path, format = "uuid", description = "The prompt")),
+    responses((status = 200, description = "The prompt", body = PromptSchema)))]
+pub(crate) async fn submit(state: State<AppState>, caller: Caller, path: PathArgs) -> ApiResult<Json<Value>> {
+    act(state, caller, &path, PromptAct::Submit).await
+}
+
+/// Approve a prompt
+///
+/// Never by one of its authors, unless `governance.self_approval` is set.
+#[utoipa::path(post, path = "/api/prompts/{id}/approve", operation_id = "approve_prompt",
+    tag = "prompts",
+    params(("id" = String, Path, format = "uuid", description = "The prompt")),
+    responses((status = 200, description = "The prompt", body = PromptSchema)))]
+pub(crate) async fn approve(state: State<AppState>, caller: Caller, path: PathArgs) -> ApiResult<Json<Value>> {
+    act(state, caller, &path, PromptAct::Approve).await
+}
+
+/// Reject a prompt
+///
+/// It becomes a draft again, with the note.
+#[utoipa::path(post, path = "/api/prompts/{id}/reject", operation_id = "reject_prompt",
+    tag = "prompts",
+    params(("id" = String, Path, format = "uuid", description = "The prompt")),
+    request_body = RejectPromptBody,
+    responses((status = 200, description = "The draft", body = PromptSchema)))]
+pub(crate) async fn reject(
+    state: State<AppState>,
+    caller: Caller,
+    path: PathArgs,
+    body: JsonBody<RejectPromptBody>,
+) -> ApiResult<Json<Value>> {
+    plain("/note", &body.value.note, usize::MAX)?;
+    act(state, caller, &path, PromptAct::Reject(body.value.note)).await
+}
+
+/// Activate a prompt
+///
+/// From the next turn on it is what its agent is told. The one before it is retired, and may be activated again.
+#[utoipa::path(post, path = "/api/prompts/{id}/activate", operation_id = "activate_prompt",
+    tag = "prompts",
+    params(("id" = String, Path, format = "uuid", description = "The prompt")),
+    responses((status = 200, description = "The prompt", body = PromptSchema)))]
+pub(crate) async fn activate(state: State<AppState>, caller: Caller, path: PathArgs) -> ApiResult<Json<Value>> {
+    act(state, caller, &path, PromptAct::Activate).await
+}
+
+async fn act(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: &PathArgs,
+    act: PromptAct,
+) -> ApiResult<Json<Value>> {
+    let id: PromptId = path.parse("id")?;
+    let prompt = state.engine.act_on_prompt(&actor, id, act).await?;
+    shown(&prompt).map(Json)
+}

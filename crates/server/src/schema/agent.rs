@@ -1,0 +1,90 @@
+//! Agents.
+
+use utoipa::ToSchema;
+
+/// An agent.
+#[derive(ToSchema)]
+#[schema(as = Agent, rename_all = "camelCase")]
+pub struct AgentSchema {
+    /// Its id. That of a bundled agent is the same on every server.
+    #[schema(format = "uuid")]
+    pub id: String,
+    /// How plans and models name it.
+    pub key: String,
+    /// What people call it.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// A sign for it.
+    #[schema(required)]
+    pub emoji: Option<String>,
+    /// Where it is listed.
+    #[schema(required)]
+    pub category: Option<String>,
+    /// What it is told, unless a prompt of it is active.
+    pub system_prompt: String,
+    /// The provider, or `default`.
+    pub provider: String,
+    /// The model, a routing strategy, or `default`.
+    pub model: String,
+    /// The most tokens of one reply.
+    pub max_tokens: u32,
+    /// From 0 to 2.
+    pub temperature: f64,
+    /// How often the model is asked in a turn.
+    pub max_turns: u32,
+    /// How many calls a turn makes.
+    pub max_tool_calls: u32,
+    /// How many tokens a turn reads and writes; null for no limit of its own.
+    #[schema(required)]
+    pub max_turn_tokens: Option<u64>,
+    /// What a turn may cost; null for no limit of its own.
+    #[schema(required)]
+    pub max_cost_nanos: Option<i64>,
+    /// How long a turn may take while nobody is waited for.
+    pub timeout_ms: u64,
+    /// The tools it names.
+    pub tools: Vec<String>,
+    /// The groups of tools it names.
+    pub tool_groups: Vec<String>,
+    /// Words by which it is chosen.
+    pub triggers: Vec<String>,
+    /// The keys of the tools that it has on this server.
+    pub tool_keys: Vec<String>,
+    /// The names of tools that this server does not have.
+    pub missing_tools: Vec<String>,
+    /// Whether it comes with the program and nothing about it was changed.
+    pub bundled: bool,
+    /// Grows with each change.
+    pub version: u32,
+    /// When it was made; null for a bundled one.
+    #[schema(required, format = "date-time")]
+    pub created_at: Option<String>,
+    /// When it was changed last; null for a bundled one.
+    #[schema(required, format = "date-time")]
+    pub updated_at: Option<String>,
+    /// The draft that a new `systemPrompt` has just become; null otherwise.
+    #[schema(required, format = "uuid")]
+    pub draft_prompt_id: Option<String>,
+}
+
+/// A page of agents.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct AgentPage {
+    /// The agents.
+    pub items: Vec<AgentSchema>,
+    /// Where the next page begins.
+    #[schema(required)]
+    pub next_cursor: Option<String>,
+}
+
+/// What is as in the program again.
+#[derive(ToSchema)]
+#[schema(as = AgentResync)]
+pub struct ResyncSchema {
+    /// The keys of bundled agents that had been removed.
+    pub created: Vec<String>,
+    /// The keys of bundled agents that had been changed.
+    pub updated: Vec<String>,
+}

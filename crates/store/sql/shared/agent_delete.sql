@@ -1,0 +1,1 @@
+DELETE FROM agent WHERE tenant_id = $1 AND id = $2

@@ -1,0 +1,1 @@
+SELECT id, key, body, version, created_at, updated_at FROM agent WHERE tenant_id = $1

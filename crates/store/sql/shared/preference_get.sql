@@ -1,0 +1,1 @@
+SELECT body, updated_at FROM user_preference WHERE tenant_id = $1 AND user_id = $2

@@ -1,0 +1,156 @@
+//! What tenants say about agents.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use kybern_core::agent::OwnAgent;
+use kybern_core::audit::AuditEvent;
+use kybern_core::error::Result as PortResult;
+use kybern_core::id::AgentId;
+use kybern_core::ports::AgentStore;
+use kybern_core::prompt::{NewPrompt, Prompt};
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::Timestamp;
+use serde_json::json;
+
+use crate::db::{Row, Tx, args, statements};
+use crate::error::{Result, StoreError};
+use crate::store::SqlStore;
+use crate::{audit, prompts, reservations};
+
+statements! {
+    LIST = shared "agent_list";
+    GET = shared "agent_get";
+    BY_KEY = shared "agent_by_key";
+    INSERT = shared "agent_insert";
+    UPDATE = shared "agent_update";
+    DELETE = shared "agent_delete";
+}
+
+fn agent(mut row: Row) -> Result<OwnAgent> {
+    Ok(OwnAgent {
+        id: AgentId::from_uuid(row.uuid()?),
+        key: row.text()?,
+        draft: row.opt_json()?,
+        version: row.u32()?,
+        created_at: row.time()?,
+        updated_at: row.time()?,
+    })
+}
+
+async fn list(tx: &mut Tx, scope: TenantScope) -> Result<Vec<OwnAgent>> {
+    let rows = tx.fetch_all(&LIST, args![scope]).await?;
+    let mut found: Vec<OwnAgent> = rows.into_iter().map(agent).collect::<Result<_>>()?;
+    // Databases do not agree on the order of names.
+    found.sort_by(|a, b| a.key.cmp(&b.key));
+    Ok(found)
+}
+
+/// The stored version of an agent; 0 when there is none.
+async fn version(tx: &mut Tx, scope: TenantScope, id: AgentId) -> Result<u32> {
+    let found = tx.fetch_optional(&GET, args![scope, id.as_uuid()]).await?;
+    found.map_or(Ok(0), |mut row| row.u32())
+}
+
+/// An agent to be stored.
+struct Putting {
+    scope: TenantScope,
+    agent: OwnAgent,
+    prompt: Option<NewPrompt>,
+    audit: Vec<AuditEvent>,
+}
+
+async fn put(tx: &mut Tx, putting: &Putting) -> Result<Option<Prompt>> {
+    let Putting { scope, agent, prompt, audit } = putting;
+    let (scope, key) = (*scope, agent.key.as_str());
+    reservations::hold(tx, scope, &[]).await?;
+    let known = version(tx, scope, agent.id).await?;
+    if known.checked_add(1) != Some(agent.version) {
+        return Err(changed(key));
+    }
+    let body = agent.draft.as_ref().map(|draft| json!(draft).to_string());
+    if known > 0 {
+        let row = args![scope, agent.id.as_uuid(), body, agent.version, agent.updated_at];
+        tx.execute(&UPDATE, row).await?;
+    } else {
+        if tx.fetch_optional(&BY_KEY, args![scope, key]).await?.is_some() {
+            return Err(StoreError::Conflict(format!("there is an agent {key} already")));
+        }
+        let times = (agent.created_at, agent.updated_at);
+        let row = args![scope, agent.id.as_uuid(), key, body, agent.version, times.0, times.1];
+        tx.execute(&INSERT, row).await?;
+    }
+    let begun = match prompt {
+        Some(new) => Some(prompts::begin(tx, scope, new).await?),
+        None => None,
+    };
+    tx.outdates_what_is_known();
+    for event in audit {
+        audit::append(tx, scope, agent.updated_at, event).await?;
+    }
+    Ok(begun)
+}
+
+fn changed(agent: impl std::fmt::Display) -> StoreError {
+    StoreError::Conflict(format!("somebody else has changed the agent {agent} meanwhile, look at it again"))
+}
+
+type Dropping = (TenantScope, Vec<(AgentId, u32)>, Timestamp, AuditEvent);
+
+async fn drop_all(tx: &mut Tx, (scope, dropped, at, event): &Dropping) -> Result<()> {
+    reservations::hold(tx, *scope, &[]).await?;
+    for (id, expected) in dropped {
+        if version(tx, *scope, *id).await? != *expected {
+            return Err(changed(id));
+        }
+    }
+    for (id, _) in dropped {
+        tx.execute(&DELETE, args![*scope, id.as_uuid()]).await?;
+    }
+    tx.outdates_what_is_known();
+    audit::append(tx, *scope, *at, event).await
+}
+
+#[async_trait]
+impl<D: 'static> AgentStore for SqlStore<D> {
+    async fn agents(&self, scope: TenantScope) -> PortResult<Arc<Vec<OwnAgent>>> {
+        let known = &self.shared.known;
+        // Taken before reading, so what changes meanwhile does not fit it.
+        let stamp = known.stamp();
+        if let Some(agents) = known.agents(scope.tenant(), stamp) {
+            return Ok(agents);
+        }
+        // Boxed, so that who finds them known does not carry the reading along.
+        let read = Box::pin(self.read(scope, scope, |tx, scope| Box::pin(list(tx, *scope))));
+        let agents = Arc::new(read.await?);
+        known.keep_agents(scope.tenant(), stamp, &agents);
+        Ok(agents)
+    }
+
+    async fn put_agent(
+        &self,
+        scope: TenantScope,
+        agent: &OwnAgent,
+        prompt: Option<&NewPrompt>,
+        audit: Vec<AuditEvent>,
+    ) -> PortResult<Option<Prompt>> {
+        let putting = Putting { scope, agent: agent.clone(), prompt: prompt.cloned(), audit };
+        let begun = self.write(scope, putting, |tx, putting| Box::pin(put(tx, putting))).await?;
+        // Whoever is told that an agent is so may rely on it in every process.
+        self.shared.known.outlived().await;
+        Ok(begun)
+    }
+
+    async fn drop_agents(
+        &self,
+        scope: TenantScope,
+        dropped: &[(AgentId, u32)],
+        at: Timestamp,
+        audit: AuditEvent,
+    ) -> PortResult<()> {
+        let args = (scope, dropped.to_vec(), at, audit);
+        self.write(scope, args, |tx, args| Box::pin(drop_all(tx, args))).await?;
+        self.shared.known.outlived().await;
+        Ok(())
+    }
+}

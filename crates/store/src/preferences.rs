@@ -1,0 +1,83 @@
+//! What users want to be answered like.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use kybern_core::audit::AuditEvent;
+use kybern_core::error::Result as PortResult;
+use kybern_core::id::UserId;
+use kybern_core::ports::PreferenceStore;
+use kybern_core::preference::Preferences;
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::Timestamp;
+use serde_json::json;
+
+use crate::audit;
+use crate::db::{Tx, args, statements};
+use crate::error::Result;
+use crate::identity::must_know;
+use crate::store::SqlStore;
+
+statements! {
+    GET = shared "preference_get";
+    PUT = shared "preference_put";
+    DELETE = shared "preference_delete";
+}
+
+async fn get(tx: &mut Tx, scope: TenantScope, user: UserId) -> Result<Preferences> {
+    let found = tx.fetch_optional(&GET, args![scope, user.as_uuid()]).await?;
+    let Some(mut row) = found else { return Ok(Preferences::default()) };
+    let said: Preferences = row.json()?;
+    Ok(Preferences { updated_at: Some(row.time()?), ..said })
+}
+
+/// Preferences to be stored, or to be taken back.
+struct Putting {
+    scope: TenantScope,
+    user: UserId,
+    preferences: Option<Preferences>,
+    at: Timestamp,
+    audit: AuditEvent,
+}
+
+async fn put(tx: &mut Tx, putting: &Putting) -> Result<()> {
+    let Putting { scope, user, preferences, at, audit } = putting;
+    must_know(tx, *scope, *user).await?;
+    match preferences {
+        Some(said) => tx.execute(&PUT, args![*scope, user.as_uuid(), json!(said).to_string(), *at]).await?,
+        None => tx.execute(&DELETE, args![*scope, user.as_uuid()]).await?,
+    };
+    tx.outdates_what_is_known();
+    audit::append(tx, *scope, *at, audit).await
+}
+
+#[async_trait]
+impl<D: 'static> PreferenceStore for SqlStore<D> {
+    async fn preferences(&self, scope: TenantScope, user: UserId) -> PortResult<Arc<Preferences>> {
+        let known = &self.shared.known;
+        // Taken before reading, so what changes meanwhile does not fit it.
+        let stamp = known.stamp();
+        if let Some(said) = known.preferences((scope.tenant(), user), stamp) {
+            return Ok(said);
+        }
+        let read = self.read_few(scope, (scope, user), |tx, (scope, user)| Box::pin(get(tx, *scope, *user)));
+        // Boxed, so that who finds them known does not carry the reading along.
+        let said = Arc::new(Box::pin(read).await?);
+        known.keep_preferences((scope.tenant(), user), stamp, &said);
+        Ok(said)
+    }
+
+    async fn set_preferences(
+        &self,
+        scope: TenantScope,
+        user: UserId,
+        preferences: Option<&Preferences>,
+        at: Timestamp,
+        audit: AuditEvent,
+    ) -> PortResult<()> {
+        let putting = Putting { scope, user, preferences: preferences.cloned(), at, audit };
+        self.write(scope, putting, |tx, putting| Box::pin(put(tx, putting))).await?;
+        self.shared.known.outlived().await;
+        Ok(())
+    }
+}
