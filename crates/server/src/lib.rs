@@ -26,6 +26,7 @@ mod serve;
 mod sse;
 pub mod state;
 mod status_page;
+mod turn_sse;
 
 pub use openapi::openapi_json;
 pub use router::router;

@@ -14,8 +14,8 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement
 use utoipa::openapi::{ContentBuilder, PathItem, Ref, RefOr};
 
 use crate::api::{
-    agents, approvals, audit, budgets, inbound, keys, models, outbox, permissions, plans, preferences, prompts,
-    records, secrets, task_files, task_internal, task_steer, tasks, tenants, tools, usage, users, webhooks,
+    agents, approvals, audit, budgets, chats, inbound, keys, messages, models, outbox, permissions, plans, preferences,
+    prompts, records, secrets, task_files, task_internal, task_steer, tasks, tenants, tools, usage, users, webhooks,
 };
 use crate::error::status_of;
 use crate::router::{Access, Route, table};
@@ -24,7 +24,11 @@ use crate::schema::operation::ErrorSchema;
 use crate::{health, metrics, status_page};
 
 /// Routes on which `Idempotency-Key` is honoured.
-const CREATING: [&str; 12] = [
+const CREATING: [&str; 16] = [
+    "/api/chats",
+    "/api/chats/import",
+    "/api/chats/{id}/fork",
+    "/api/chats/{id}/messages",
     "/api/agents",
     "/api/prompts",
     "/api/budgets",
@@ -57,6 +61,7 @@ const CREATING: [&str; 12] = [
         (name = "agents", description = "Who answers"),
         (name = "prompts", description = "What agents are told, and who approved it"),
         (name = "preferences", description = "What users want to be answered like"),
+        (name = "chats", description = "Conversations with agents"),
         (name = "approvals", description = "What waits for a person"),
         (name = "models", description = "Language models, governed and metered"),
         (name = "budgets", description = "What may be spent, and what has been"),
@@ -80,6 +85,8 @@ const CREATING: [&str; 12] = [
         prompts::create, prompts::list, prompts::show, prompts::change, prompts::submit, prompts::approve,
         prompts::reject, prompts::activate,
         preferences::show, preferences::set, preferences::remove,
+        chats::create, chats::list, chats::import, chats::show, chats::remove, chats::fork, chats::reset, chats::export,
+        messages::send, messages::list, messages::redact, messages::stream,
         approvals::list, approvals::show, approvals::decide,
         models::chat, models::list, models::show, models::embed, models::policy, models::set_policy,
         budgets::create, budgets::list, budgets::show, budgets::change, budgets::remove, usage::report,

@@ -10,8 +10,8 @@ use kybern_core::actor::Right;
 use kybern_core::error::{Error, ErrorCode};
 
 use crate::api::{
-    agents, approvals, audit, budgets, inbound, keys, models, outbox, permissions, plans, preferences, prompts,
-    records, secrets, task_files, task_internal, task_steer, tasks, tenants, tools, usage, users, webhooks,
+    agents, approvals, audit, budgets, chats, inbound, keys, messages, models, outbox, permissions, plans, preferences,
+    prompts, records, secrets, task_files, task_internal, task_steer, tasks, tenants, tools, usage, users, webhooks,
 };
 use crate::error::Problem;
 use crate::state::AppState;
@@ -116,6 +116,19 @@ pub fn table() -> Vec<Route> {
         get("/api/preferences", Needs(Read), preferences::show),
         put("/api/preferences", Needs(Operate), preferences::set),
         delete("/api/preferences", Needs(Operate), preferences::remove),
+        // Conversations
+        post("/api/chats", Needs(Operate), chats::create),
+        get("/api/chats", Needs(Read), chats::list),
+        post("/api/chats/import", Needs(Operate), chats::import),
+        get("/api/chats/{id}", Needs(Read), chats::show),
+        delete("/api/chats/{id}", Needs(Operate), chats::remove),
+        post("/api/chats/{id}/fork", Needs(Operate), chats::fork),
+        post("/api/chats/{id}/reset", Needs(Operate), chats::reset),
+        get("/api/chats/{id}/export", Needs(Read), chats::export),
+        post("/api/chats/{id}/messages", Needs(Operate), messages::send),
+        get("/api/chats/{id}/messages", Needs(Read), messages::list),
+        post("/api/chats/{id}/messages/{message}/redact", Needs(Operate), messages::redact),
+        get("/api/chats/{id}/stream", Needs(Read), messages::stream),
         // What waits for a person
         get("/api/approvals", Needs(Read), approvals::list),
         get("/api/approvals/{id}", Needs(Read), approvals::show),

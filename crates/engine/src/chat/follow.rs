@@ -35,17 +35,21 @@ pub struct Following {
 }
 
 impl Engine {
-    /// Reads a turn along, from its beginning or from behind an event.
+    /// Reads a turn along, from its beginning or from behind an event: that of a message, or the last one of the chat.
     ///
     /// # Errors
-    /// `NOT_FOUND` when the message is none of a turn in the chat.
+    /// `NOT_FOUND` when the message is none of a turn in the chat, or there was no turn yet.
     pub async fn follow_turn(
         &self,
         actor: &Actor,
         chat: ChatId,
-        message: MessageId,
+        message: Option<MessageId>,
         after: Option<EventId>,
     ) -> Result<Following> {
+        let message = match message {
+            Some(message) => message,
+            None => self.last_turn(actor, chat).await?,
+        };
         let (turn, task) = self.turn_and_task(actor, chat, message).await?;
         Ok(self.following(actor.scope(), task, turn, after))
     }

@@ -156,12 +156,22 @@ impl Engine {
         Ok((incoming, plan))
     }
 
-    /// A turn, as it stands.
+    /// The answer of the last turn of a chat, whether it is there yet or not.
     ///
     /// # Errors
-    /// `NOT_FOUND` when the message is none that answers, or answered, in the chat.
-    pub async fn turn_of(&self, actor: &Actor, chat: ChatId, message: MessageId) -> Result<TurnRef> {
-        Ok(self.turn_and_task(actor, chat, message).await?.0)
+    /// `NOT_FOUND` when nothing was said yet.
+    pub(crate) async fn last_turn(&self, actor: &Actor, chat: ChatId) -> Result<MessageId> {
+        self.chat(actor, chat).await?;
+        let (store, scope) = (&self.inner.store, actor.scope());
+        if let Some(last) = store.open_turns(scope, chat).await?.last()
+            && let Some(task) = store.task(scope, *last).await?
+            && let Ok(turn) = serde_json::from_value::<TurnRef>(task.payload)
+        {
+            return Ok(turn.answer_id);
+        }
+        let newest = MessageId::from_uuid(uuid::Uuid::max());
+        let said = store.said_before(scope, chat, newest, 1).await?;
+        said.last().map(|message| message.id).ok_or_else(|| Error::not_found("turn", "in this chat"))
     }
 
     /// The turn to which a message belongs, by the user's message or by the answer, with its task.

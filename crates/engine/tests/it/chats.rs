@@ -129,7 +129,7 @@ fn a_reader_sees_pieces_calls_and_the_end_and_another_one_the_same() {
         let reader = live.engine.say_aloud(&live.world.actor, chat, saying("How many?")).await.unwrap();
         let heard = reader.heard();
         let answer = heard.turn.answer_id;
-        let other = live.engine.follow_turn(&live.world.actor, chat, answer, None).await.unwrap();
+        let other = live.engine.follow_turn(&live.world.actor, chat, Some(answer), None).await.unwrap();
         let (events, seen) = tokio::join!(all(reader), all(other));
         assert_eq!(events, seen);
         let mut names = names(&events);
@@ -153,10 +153,10 @@ fn a_reader_sees_pieces_calls_and_the_end_and_another_one_the_same() {
             (&json!("Seven boxes, all dry."), &json!("complete"))
         );
         assert_eq!(complete["usage"]["inputTokens"], json!(20));
-        let later = live.engine.follow_turn(&live.world.actor, chat, answer, None).await.unwrap();
+        let later = live.engine.follow_turn(&live.world.actor, chat, Some(answer), None).await.unwrap();
         assert_eq!(all(later).await, events, "from the journal it is the same");
         for event in &events {
-            let reader = live.engine.follow_turn(&live.world.actor, chat, answer, Some(event.id)).await.unwrap();
+            let reader = live.engine.follow_turn(&live.world.actor, chat, Some(answer), Some(event.id)).await.unwrap();
             let rest: Vec<TurnEvent> = events.iter().filter(|other| other.id > event.id).cloned().collect();
             assert_eq!(all(reader).await, rest, "behind {}", event.id);
         }
@@ -209,7 +209,7 @@ fn a_turn_waits_for_a_yes_and_goes_on_with_what_was_approved() {
         let turned = say(&live, chat, "Read it and send it.").await;
         assert_eq!((turned.status, turned.finish_reason), (TaskStatus::NeedsReview, None));
         let approval = turned.approval_id.unwrap();
-        let reader = live.engine.follow_turn(&live.world.actor, chat, turned.message_id, None).await.unwrap();
+        let reader = live.engine.follow_turn(&live.world.actor, chat, Some(turned.message_id), None).await.unwrap();
         let input = json!({"to": "b@example.com", "n": 1}).as_object().cloned();
         let decision = ApprovalDecision { word: Word::Approve(input), note: None, resolution: None };
         live.engine.decide(&live.world.actor, approval, decision).await.unwrap();
@@ -278,7 +278,7 @@ fn a_reader_goes_on_after_the_process_died_and_is_told_what_was_lost() {
         .unwrap();
     world.run(async |live| {
         let after = seen.last().map(|event| event.id);
-        let reader = live.engine.follow_turn(&live.world.actor, chat, heard.turn.answer_id, after).await.unwrap();
+        let reader = live.engine.follow_turn(&live.world.actor, chat, Some(heard.turn.answer_id), after).await.unwrap();
         let rest = all(reader).await;
         let mut told = names(&rest);
         told.dedup();

@@ -125,7 +125,6 @@ fn poller(post: &Post, call: &'static str, fails: usize, domain: Option<&str>) -
         documents: Arc::new(Reader::new()),
         intents: model.clone(),
         extractor: model,
-        agents: None,
         decisions: None,
         models: Default::default(),
         worker: WorkerId::new("test"),

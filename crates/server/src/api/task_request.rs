@@ -158,9 +158,7 @@ fn checked(body: SubmitBody, mut files: Vec<AttachmentRequest>) -> ApiResult<Sub
     for (n, file) in files.iter().enumerate() {
         check_file(&format!("/files/{n}"), file, &mut faults);
     }
-    for (n, attachment) in attachments.iter().enumerate() {
-        files.push(decoded(&format!("/attachments/{n}"), attachment, &mut faults));
-    }
+    files.extend(attached(&attachments, &mut faults));
     if let Some(problem) = Problem::invalid_all(faults) {
         return Err(problem);
     }
@@ -190,6 +188,12 @@ fn ranged(
         faults.push(Detail::new(path, message));
     }
     Some(value)
+}
+
+/// The files of a body.
+pub(super) fn attached(attachments: &[AttachmentBody], faults: &mut Vec<Detail>) -> Vec<AttachmentRequest> {
+    let files = attachments.iter().enumerate();
+    files.map(|(n, attachment)| decoded(&format!("/attachments/{n}"), attachment, faults)).collect()
 }
 
 fn decoded(path: &str, attachment: &AttachmentBody, faults: &mut Vec<Detail>) -> AttachmentRequest {

@@ -5,6 +5,7 @@ pub mod agent;
 pub mod approval;
 pub mod audit;
 pub mod budget;
+pub mod chat;
 pub mod event;
 pub mod identity;
 pub mod inbound;

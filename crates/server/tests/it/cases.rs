@@ -90,6 +90,7 @@ pub(crate) fn all() -> Vec<Case> {
     let running = || Id(|fixture| fixture.running.clone());
     let waiting = || Id(|fixture| fixture.waiting.clone());
     let agent = || Name(|fixture| fixture.agent.clone());
+    let talk = || Id(|fixture| fixture.chat.clone());
     let prompt = || Id(|fixture| fixture.prompt.clone());
     let callback = json!({"workflowId": "w", "success": true});
     vec![
@@ -198,6 +199,37 @@ pub(crate) fn all() -> Vec<Case> {
             ),
         ),
         case("DELETE", "/api/preferences", Fixed, None),
+        case("POST", "/api/chats", Fixed, strict(json!({"title": "Renewals"}), ("/agent", json!(5)), &[])),
+        case("GET", "/api/chats", Fixed, None),
+        case(
+            "POST",
+            "/api/chats/import",
+            Fixed,
+            lenient(
+                json!({"messages": [{"role": "user", "content": "Hi"}]}),
+                ("/messages", json!("none")),
+                &["messages"],
+            ),
+        ),
+        case("GET", "/api/chats/{id}", talk(), None),
+        case("POST", "/api/chats/{id}/fork", talk(), strict(json!({}), ("/messageId", json!(5)), &[])),
+        case("POST", "/api/chats/{id}/reset", talk(), None),
+        case("GET", "/api/chats/{id}/export", talk(), None),
+        case(
+            "POST",
+            "/api/chats/{id}/messages",
+            talk(),
+            strict(json!({"content": "Hello"}), ("/attachments", json!("none")), &["content"]),
+        ),
+        case("GET", "/api/chats/{id}/messages", talk(), None),
+        case(
+            "POST",
+            "/api/chats/{id}/messages/{message}/redact",
+            talk(),
+            None,
+        ),
+        case("GET", "/api/chats/{id}/stream", talk(), None),
+        case("DELETE", "/api/chats/{id}", talk(), None),
         case("GET", "/api/approvals", Fixed, None),
         case("GET", "/api/approvals/{id}", Id(|fixture| fixture.approval.clone()), None),
         case(

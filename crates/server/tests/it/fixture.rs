@@ -27,6 +27,8 @@ pub(crate) struct Fixture {
     pub(crate) agent: String,
     /// A draft for it.
     pub(crate) prompt: String,
+    /// A chat of the operator's with it, in which something was said.
+    pub(crate) chat: String,
 }
 
 /// A plan that puts one record.
@@ -65,13 +67,18 @@ impl Fixture {
         let secret = format!("crm_{}", plan.trim_start_matches("note.").to_ascii_lowercase());
         let body = json!({"name": secret, "value": "example-value-0123", "hosts": ["api.example.com"]});
         made(&app.send(Ask::post("/api/secrets").key(&keys.admin).json(&body)).await, 201);
-        let create = async |path: &str, body: &Value| {
-            let answer = app.send(Ask::post(path).key(&keys.admin).json(body)).await;
+        let create_as = async |key: &str, path: &str, body: &Value| {
+            let answer = app.send(Ask::post(path).key(key).json(body)).await;
             made(&answer, 201)["id"].as_str().unwrap().to_owned()
         };
+        let create = async |path: &str, body: &Value| create_as(&keys.admin, path, body).await;
         let agent = format!("helper_{}", plan.trim_start_matches("note.").to_ascii_lowercase());
         let body = json!({"key": agent, "name": agent, "systemPrompt": "You help.", "tools": ["test.echo"]});
         create("/api/agents", &body).await;
+        let chat = create_as(&keys.operator, "/api/chats", &json!({"agent": agent})).await;
+        let said = json!({"content": "Hello"});
+        let answer = app.send(Ask::post(&format!("/api/chats/{chat}/messages")).key(&keys.operator).json(&said)).await;
+        made(&answer, 200);
         let running = app
             .send(Ask::post("/api/tasks").key(&keys.operator).json(&json!({"input": "x", "planKey": "fixture.never"})));
         let waiting = task(json!({"input": "x", "planKey": "fixture.ask"})).await;
@@ -88,6 +95,7 @@ impl Fixture {
             budget: create("/api/budgets", &budget).await,
             record: records["items"][0]["id"].as_str().unwrap().to_owned(),
             prompt: create("/api/prompts", &json!({"agent": agent, "text": "You help well."})).await,
+            chat,
             secret,
             plan,
             agent,

@@ -67,7 +67,7 @@ async fn a_number_in_the_path_is_named() {
 async fn a_step_that_needs_a_model_says_so() {
     let app = App::start().await;
     for (step, fault) in [
-        (json!({"id": "a", "kind": "agent"}), "agent steps are not built yet"),
+        (json!({"id": "a", "kind": "agent", "agent": "nobody", "task": "x"}), "agent \\\"nobody\\\" is not known"),
         (json!({"id": "a", "kind": "decision", "prompt": "x", "schema": {"type": 5}}), "not a usable JSON Schema"),
     ] {
         let ask =

@@ -37,7 +37,7 @@ impl Case {
     }
 
     fn path_of(&self, part: &str) -> String {
-        let path = self.route.1.replace("{kind}/{id}", "note/{id}").replace("{n}", "0");
+        let path = self.route.1.replace("{kind}/{id}", "note/{id}").replace("{n}", "0").replace("{message}", NOBODY);
         ["{id}", "{key}", "{name}", "{source}", "{kind}"].iter().fold(path, |path, name| path.replace(name, part))
     }
 

@@ -15,7 +15,7 @@ use super::things::SHARED_KIND;
 pub(crate) async fn picture(admin: &Client) -> Vec<(String, String)> {
     let lists = ["plans", "records", "outbox", "users", "keys", "webhooks/outbound", "audit", "tasks"];
     let mut paths: Vec<String> =
-        lists.into_iter().chain(["agents", "prompts"]).map(|list| format!("/api/{list}")).collect();
+        lists.into_iter().chain(["agents", "prompts", "chats"]).map(|list| format!("/api/{list}")).collect();
     for task in admin.list("/api/tasks").await {
         let id = task["id"].as_str().unwrap().to_owned();
         paths.extend(["", "/log", "/artifacts", "/attachments"].map(|part| format!("/api/tasks/{id}{part}")));
@@ -60,6 +60,7 @@ const REFERENCES: &[(&str, &str, &str, Names)] = &[
     ("POST", "/api/plans/check", "key", Names::Own),
     ("POST", "/api/plans/check", "intentKey", Names::Own),
     ("POST", "/api/agents", "key", Names::Own),
+    ("POST", "/api/chats/{id}/fork", "messageId", Names::Own),
     ("POST", "/api/keys", "userId", Names::Tenants(|suite| (suite.theirs.user.clone(), NOBODY.to_owned()))),
 ];
 

@@ -107,6 +107,7 @@ const BUDGET: &[Part] = &[Id(|things| &things.budget)];
 const AGENT: &[Part] = &[Name(|things| &things.agent)];
 const DRAFT: &[Part] = &[Id(|things| &things.draft)];
 const REVIEWED: &[Part] = &[Id(|things| &things.reviewed)];
+const CHAT: &[Part] = &[Id(|things| &things.chat)];
 const USER: &[Part] = &[Id(|things| &things.user)];
 
 fn read(path: &'static str, parts: &'static [Part]) -> Row {
@@ -188,6 +189,20 @@ pub(crate) fn all() -> Vec<Row> {
         Row { input: Json(|_, n| json!({"customInstructions": [format!("the {n}th wish")]}), Refused),
             ..act("PUT", "/api/preferences", "operate", &[], 200) },
         act("DELETE", "/api/preferences", "operate", &[], 204),
+        Row { input: Json(talk, Refused), ..act("POST", "/api/chats", "operate", &[], 201) },
+        read("/api/chats", &[]),
+        Row { input: Json(import, Faults::Lenient), ..act("POST", "/api/chats/import", "operate", &[], 201) },
+        read("/api/chats/{id}", CHAT),
+        Row { input: Json(|_, n| json!({"content": format!("the {n}th question")}), Refused),
+            ..act("POST", "/api/chats/{id}/messages", "operate", CHAT, 200) },
+        read("/api/chats/{id}/messages", CHAT),
+        read("/api/chats/{id}/stream", CHAT),
+        read("/api/chats/{id}/export", CHAT),
+        Row { input: Json(|_, _| json!({}), Refused), ..act("POST", "/api/chats/{id}/fork", "operate", CHAT, 201) },
+        act("POST", "/api/chats/{id}/messages/{message}/redact", "operate",
+            &[Id(|things| &things.chat), Id(|things| &things.message)], 200),
+        act("POST", "/api/chats/{id}/reset", "operate", CHAT, 200),
+        act("DELETE", "/api/chats/{id}", "operate", CHAT, 204),
         read("/api/approvals", &[]),
         read("/api/approvals/{id}", APPROVAL),
         Row { input: Json(|_, n| json!({"decision": "approve", "input": {"answer": format!("carrier {n}")}}), Refused),
@@ -243,6 +258,14 @@ pub(crate) fn all() -> Vec<Row> {
 fn submission(things: &Things, n: u32) -> Value {
     json!({"input": format!("the {n}th"), "planKey": things.plan, "payload": {"name": format!("n{n}")},
         "idempotencyKey": format!("submission-{n}")})
+}
+
+fn talk(things: &Things, n: u32) -> Value {
+    json!({"agent": things.agent, "title": format!("the {n}th talk")})
+}
+
+fn import(_things: &Things, n: u32) -> Value {
+    json!({"title": format!("the {n}th"), "messages": [{"role": "user", "content": format!("question {n}")}]})
 }
 
 fn fork(_things: &Things, n: u32) -> Value {

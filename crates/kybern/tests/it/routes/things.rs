@@ -44,6 +44,9 @@ pub(crate) struct Things {
     /// A draft of a prompt for it, and one that waits for its review.
     pub(crate) draft: String,
     pub(crate) reviewed: String,
+    /// A chat, and what was said in it.
+    pub(crate) chat: String,
+    pub(crate) message: String,
     pub(crate) kind: String,
     pub(crate) record: String,
     /// The records' key: the only name without the mark, so that a request may name it and leave it in our tenant.
@@ -76,6 +79,9 @@ impl Things {
         let draft = json!({"agent": agent, "text": mark});
         let reviewed = text(&client.post("/api/prompts", &draft).await["id"]);
         client.post(&format!("/api/prompts/{reviewed}/submit"), &json!({})).await;
+        let chat = text(&client.post("/api/chats", &json!({"agent": agent, "title": mark})).await["id"]);
+        client.post(&format!("/api/chats/{chat}/messages"), &json!({"content": mark})).await;
+        let message = text(&client.get(&format!("/api/chats/{chat}/messages")).await["items"][0]["id"]);
         let record_key = format!("key-{}", mark.len());
         let ended = plans.ended(&client, mark, &record_key).await;
         let kind = format!("note.{mark}");
@@ -104,6 +110,8 @@ impl Things {
             plan: plans.key("put"),
             draft: made(&client, "/api/prompts", &draft, 0).await,
             reviewed,
+            chat,
+            message,
             agent,
             kind,
             record: text(&record["items"][0]["id"]),

@@ -1,0 +1,258 @@
+//! Chats: conversations with agents, as things that are begun, listed, forked, cleared, exported and deleted.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use kybern_core::chat::{MAX_TITLE, Speaker};
+use kybern_core::error::Detail;
+use kybern_core::id::{ChatId, MessageId};
+use kybern_engine::chat::Imported;
+use serde::Deserialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::auth::Caller;
+use crate::error::{ApiResult, Problem};
+use crate::extract::{JsonBody, OptionalBody, PathArgs, QueryArgs, check_text};
+use crate::idempotency::{Attempt, IdempotencyKey, Made};
+use crate::page::Paging;
+use crate::request::Asked;
+use crate::schema::chat::{ChatExportSchema, ChatPage, ChatSchema};
+use crate::state::AppState;
+
+/// Characters of an agent's name.
+const MAX_AGENT: usize = 100;
+
+/// A chat to be begun.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
+#[schema(as = NewChat, example = json!({"agent": "assistant", "title": "Renewals"}))]
+pub(crate) struct NewChatBody {
+    /// The agent that answers, by key, name or id. Without one the words of each message choose.
+    agent: Option<String>,
+    /// What it is called.
+    #[schema(max_length = 200)]
+    title: Option<String>,
+}
+
+impl NewChatBody {
+    fn checked(&self) -> ApiResult<()> {
+        let agent = self.agent.as_deref().and_then(|agent| check_text("/agent", agent, MAX_AGENT));
+        let title = self.title.as_deref().and_then(|title| check_text("/title", title, MAX_TITLE));
+        match Problem::invalid_all(agent.into_iter().chain(title).collect()) {
+            Some(problem) => Err(problem),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Begin a chat
+#[utoipa::path(post, path = "/api/chats", operation_id = "create_chat",
+    tag = "chats",
+    request_body(content = Option<NewChatBody>, content_type = "application/json"),
+    responses((status = 201, description = "The chat", body = ChatSchema)))]
+pub(crate) async fn create(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    asked: Asked,
+    IdempotencyKey(key): IdempotencyKey,
+    body: OptionalBody<NewChatBody>,
+) -> ApiResult {
+    body.value.checked()?;
+    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
+    let (engine, actor, new) = (state.engine.clone(), actor.clone(), body.value);
+    attempt
+        .once(async move {
+            let chat = engine.create_chat(&actor, new.agent.as_deref(), new.title.as_deref()).await?;
+            Made::created("/api/chats", &chat.id, &chat)
+        })
+        .await
+}
+
+/// List chats
+///
+/// The caller's own, the newest first. An administrator sees everybody's with `all=true`.
+#[utoipa::path(get, path = "/api/chats", operation_id = "list_chats",
+    tag = "chats",
+    params(
+        ("all" = Option<bool>, Query, description = "Everybody's chats, for administrators"),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
+        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
+    ),
+    responses((status = 200, description = "A page of chats", body = ChatPage)))]
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
+    let query = query.only(&["all", "limit", "cursor"])?;
+    let paging = Paging::read(&query, "chats")?;
+    let all = match query.get("all") {
+        None | Some("false") => false,
+        Some("true") => true,
+        Some(other) => return Err(Problem::invalid("/all", format!("all is true or false, not {other:?}"))),
+    };
+    let page = state.engine.chats(&actor, all, paging.after::<ChatId>()?, paging.limit).await?;
+    Ok(Json(paging.answer(&page.items, page.next.as_deref())))
+}
+
+/// Show a chat
+#[utoipa::path(get, path = "/api/chats/{id}", operation_id = "show_chat",
+    tag = "chats",
+    params(("id" = String, Path, format = "uuid", description = "The chat")),
+    responses((status = 200, description = "The chat", body = ChatSchema)))]
+pub(crate) async fn show(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<Json<Value>> {
+    super::shown(&state.engine.chat(&actor, path.parse("id")?).await?).map(Json)
+}
+
+/// Delete a chat
+///
+/// With its messages. Turns that have not ended are cancelled. The tasks of its turns stay: they are the record of what
+/// was done.
+#[utoipa::path(delete, path = "/api/chats/{id}", operation_id = "delete_chat",
+    tag = "chats",
+    params(("id" = String, Path, format = "uuid", description = "The chat")),
+    responses((status = 204, description = "It is gone")))]
+pub(crate) async fn remove(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<StatusCode> {
+    state.engine.delete_chat(&actor, path.parse("id")?).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Clear a chat
+///
+/// Its messages are deleted; it goes on from nothing.
+#[utoipa::path(post, path = "/api/chats/{id}/reset", operation_id = "reset_chat",
+    tag = "chats",
+    params(("id" = String, Path, format = "uuid", description = "The chat")),
+    responses((status = 200, description = "The chat", body = ChatSchema)))]
+pub(crate) async fn reset(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<Json<Value>> {
+    super::shown(&state.engine.reset_chat(&actor, path.parse("id")?).await?).map(Json)
+}
+
+/// From where to fork.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
+#[schema(as = ForkChat)]
+pub(crate) struct ForkBody {
+    /// The last message that is copied; all when not given.
+    #[serde(alias = "message_id")]
+    #[schema(value_type = Option<String>, format = "uuid")]
+    message_id: Option<MessageId>,
+}
+
+/// Fork a chat
+///
+/// A new chat that begins with a copy of what was said until a message.
+#[utoipa::path(post, path = "/api/chats/{id}/fork", operation_id = "fork_chat",
+    tag = "chats",
+    params(("id" = String, Path, format = "uuid", description = "The chat")),
+    request_body(content = Option<ForkBody>, content_type = "application/json"),
+    responses((status = 201, description = "The new chat", body = ChatSchema)))]
+pub(crate) async fn fork(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    asked: Asked,
+    IdempotencyKey(key): IdempotencyKey,
+    path: PathArgs,
+    body: OptionalBody<ForkBody>,
+) -> ApiResult {
+    let (id, until) = (path.parse("id")?, body.value.message_id);
+    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
+    let (engine, actor) = (state.engine.clone(), actor.clone());
+    attempt
+        .once(async move {
+            let chat = engine.fork_chat(&actor, id, until).await?;
+            Made::created("/api/chats", &chat.id, &chat)
+        })
+        .await
+}
+
+/// Export a chat
+///
+/// With all its messages, the oldest first. What it answers can be imported.
+#[utoipa::path(get, path = "/api/chats/{id}/export", operation_id = "export_chat",
+    tag = "chats",
+    params(("id" = String, Path, format = "uuid", description = "The chat")),
+    responses((status = 200, description = "The chat and its messages", body = ChatExportSchema)))]
+pub(crate) async fn export(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<Json<Value>> {
+    super::shown(&state.engine.export_chat(&actor, path.parse("id")?).await?).map(Json)
+}
+
+/// A message of an import.
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = ImportedMessage)]
+pub(crate) struct ImportedBody {
+    /// `user` or `assistant`.
+    #[schema(value_type = String, example = "user")]
+    role: Speaker,
+    /// What was said.
+    #[serde(default)]
+    content: String,
+}
+
+/// A chat that was held elsewhere. What an export has beside this is passed over.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(expecting = "an object")]
+#[schema(as = ImportChat)]
+pub(crate) struct ImportBody {
+    /// The agent that answers from now on.
+    #[serde(default)]
+    agent: Option<String>,
+    /// What it is called.
+    #[serde(default)]
+    title: Option<String>,
+    /// What was said, the oldest first. What is empty is left out.
+    #[schema(max_items = 10_000)]
+    messages: Vec<ImportedBody>,
+}
+
+/// Import a chat
+///
+/// A new chat with what was said elsewhere. Nobody here has seen how that came about, so it counts as what strangers
+/// wrote: a call that cannot be undone needs a person's yes while a model sees it.
+#[utoipa::path(post, path = "/api/chats/import", operation_id = "import_chat",
+    tag = "chats",
+    request_body = ImportBody,
+    responses((status = 201, description = "The chat", body = ChatSchema)))]
+pub(crate) async fn import(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    asked: Asked,
+    IdempotencyKey(key): IdempotencyKey,
+    body: JsonBody<ImportBody>,
+) -> ApiResult {
+    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
+    let (engine, actor, new) = (state.engine.clone(), actor.clone(), body.value);
+    NewChatBody { agent: new.agent.clone(), title: new.title.clone() }.checked()?;
+    let faults = (0..).zip(&new.messages);
+    let faults: Vec<Detail> = faults
+        .filter_map(|(n, message)| check_text(&format!("/messages/{n}/content"), &message.content, usize::MAX))
+        .collect();
+    if let Some(problem) = Problem::invalid_all(faults) {
+        return Err(problem);
+    }
+    let said = new.messages.into_iter().filter(|message| !message.content.trim().is_empty());
+    let said = said.map(|message| Imported { role: message.role, content: message.content }).collect();
+    attempt
+        .once(async move {
+            let chat = engine.import_chat(&actor, new.agent.as_deref(), new.title.as_deref(), said).await?;
+            Made::created("/api/chats", &chat.id, &chat)
+        })
+        .await
+}

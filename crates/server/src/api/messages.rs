@@ -1,0 +1,239 @@
+//! Messages of chats: saying something, reading along, looking back, and taking back.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use kybern_core::chat::EventId;
+use kybern_core::error::{Error, ErrorCode};
+use kybern_core::id::{ChatId, MessageId};
+use kybern_core::money::NanoUsd;
+use kybern_core::task::TaskStatus;
+use kybern_core::time::Millis;
+use kybern_engine::chat::{SayRequest, Turned};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::task_request::{AttachmentBody, attached};
+use crate::auth::Caller;
+use crate::error::{ApiResult, Problem};
+use crate::extract::{JsonBody, PathArgs, QueryArgs, check_text};
+use crate::idempotency::IdempotencyKey;
+use crate::page::Paging;
+use crate::request::Asked;
+use crate::schema::chat::{MessagePage, MessageSchema, TurnSchema};
+use crate::state::AppState;
+use crate::turn_sse;
+
+/// How long a request waits for its turn: as long as a turn may work, and half a minute. Then the turn goes on without
+/// it.
+const WAIT: Millis = Millis::from_secs(150);
+
+/// What is said.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
+#[schema(as = NewMessage, example = json!({"content": "Which policies end this month?"}))]
+pub(crate) struct SayBody {
+    /// The words.
+    #[schema(max_length = 262_144)]
+    content: String,
+    /// Files. Their text is shown to the model as data.
+    #[serde(default)]
+    attachments: Vec<AttachmentBody>,
+    /// The most that the turn may cost, in nano-dollars.
+    #[serde(default, alias = "budget_nanos")]
+    #[schema(minimum = 0)]
+    budget_nanos: Option<i64>,
+}
+
+impl SayBody {
+    fn request(self, key: Option<String>, trace: Option<String>) -> ApiResult<SayRequest> {
+        let mut faults = Vec::new();
+        faults.extend(check_text("/content", &self.content, usize::MAX));
+        if self.budget_nanos.is_some_and(|budget| budget < 0) {
+            faults.push(kybern_core::error::Detail::new("/budgetNanos", "budgetNanos must not be negative"));
+        }
+        let attachments = attached(&self.attachments, &mut faults);
+        match Problem::invalid_all(faults) {
+            Some(problem) => Err(problem),
+            None => Ok(SayRequest {
+                content: self.content,
+                attachments,
+                idempotency_key: key,
+                budget: self.budget_nanos.map(NanoUsd),
+                trace_id: trace,
+            }),
+        }
+    }
+}
+
+/// Say something
+///
+/// The answer comes when the turn has ended. When a person is asked first it is 202 with `approvalId`: answer that at
+/// `/api/approvals/{id}` and read on at the stream. With `Accept: text/event-stream` the turn is read along: events
+/// `message.start`, `message.delta`, `tool.start`, `tool.complete`, `approval.required`, `message.reset`,
+/// `message.complete`, `error` and `done`, each with `data: {"type","data"}` and an id to go on from. A chat takes one
+/// turn at a time; ten wait. The turn goes on when the connection is lost: read on at the stream of its message.
+#[utoipa::path(post, path = "/api/chats/{id}/messages", operation_id = "send_message",
+    tag = "chats",
+    params(("id" = String, Path, format = "uuid", description = "The chat")),
+    request_body = SayBody,
+    responses(
+        (status = 200, description = "The answer, or the events of the turn", body = TurnSchema),
+        (status = 202, description = "The turn waits for a person, or goes on", body = TurnSchema),
+    ))]
+pub(crate) async fn send(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    asked: Asked,
+    IdempotencyKey(key): IdempotencyKey,
+    path: PathArgs,
+    headers: HeaderMap,
+    body: JsonBody<SayBody>,
+) -> ApiResult {
+    let chat: ChatId = path.parse("id")?;
+    if last_event(&headers)?.is_some() {
+        // Whoever comes back wants to read on, and not to say it again.
+        let message = "header Last-Event-ID: read on with GET /api/chats/{id}/stream?message=";
+        return Err(Problem::invalid("", message));
+    }
+    let request = body.value.request(key, asked.trace_id.clone())?;
+    if wants_events(&headers) {
+        let permit = turn_sse::permit(&state)?;
+        let following = state.engine.say_aloud(&actor, chat, request).await?;
+        return Ok(turn_sse::events(&state, following, permit));
+    }
+    let said = state.engine.say(&actor, chat, request, Some(WAIT));
+    let turned = tokio::select! {
+        turned = said => turned?,
+        () = state.shutdown.cancelled() => {
+            let message = "the server stops; the turn goes on when it is back, read it at the chat";
+            return Err(Error::new(ErrorCode::Unavailable, message).into());
+        }
+    };
+    Ok(answered(&turned))
+}
+
+fn answered(turned: &Turned) -> Response {
+    let status = match turned.status {
+        TaskStatus::Completed | TaskStatus::Failed | TaskStatus::Cancelled => StatusCode::OK,
+        _ => StatusCode::ACCEPTED,
+    };
+    (status, Json(json!(turned))).into_response()
+}
+
+fn wants_events(headers: &HeaderMap) -> bool {
+    let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
+    accept.split(',').any(|one| one.trim().split(';').next() == Some("text/event-stream"))
+}
+
+/// Behind which event a reader wants to go on.
+fn last_event(headers: &HeaderMap) -> ApiResult<Option<EventId>> {
+    let Some(value) = headers.get("last-event-id") else { return Ok(None) };
+    let text = value.to_str().unwrap_or_default().trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let id = text.parse::<EventId>().ok().filter(|id| id.row >= 0);
+    id.map(Some).ok_or_else(|| Problem::invalid("", format!("header Last-Event-ID: {text:?} is no id of this stream")))
+}
+
+/// Read a turn along
+///
+/// The same events for the turn of a message, by the id of the user's message or of the answer. A reader that was cut off
+/// sends `Last-Event-ID` and goes on where it was; nothing is said again.
+#[utoipa::path(get, path = "/api/chats/{id}/stream", operation_id = "stream_turn",
+    tag = "chats",
+    params(
+        ("id" = String, Path, format = "uuid", description = "The chat"),
+        ("message" = Option<String>, Query, format = "uuid", description = "The message; the last turn's when not given"),
+        ("Last-Event-ID" = Option<String>, Header, description = "The last event that was received"),
+    ),
+    responses((status = 200, description = "The events", body = String, content_type = "text/event-stream")))]
+pub(crate) async fn stream(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+    query: QueryArgs,
+    headers: HeaderMap,
+) -> ApiResult {
+    let chat: ChatId = path.parse("id")?;
+    let query = query.only(&["message"])?;
+    let named = query.get("message").map(str::parse::<MessageId>).transpose();
+    let named = named.map_err(|error| Problem::invalid("/message", error.to_string()))?;
+    let after = last_event(&headers)?;
+    let permit = turn_sse::permit(&state)?;
+    let following = state.engine.follow_turn(&actor, chat, named, after).await?;
+    Ok(turn_sse::events(&state, following, permit))
+}
+
+/// List messages
+///
+/// The oldest first. What was taken back is there without its words.
+#[utoipa::path(get, path = "/api/chats/{id}/messages", operation_id = "list_messages",
+    tag = "chats",
+    params(
+        ("id" = String, Path, format = "uuid", description = "The chat"),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
+        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
+    ),
+    responses((status = 200, description = "A page of messages", body = MessagePage)))]
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
+    let chat: ChatId = path.parse("id")?;
+    let paging = Paging::read(&query.only(&["limit", "cursor"])?, "messages")?;
+    let page = state.engine.messages(&actor, chat, paging.after::<MessageId>()?, paging.limit).await?;
+    Ok(Json(paging.answer(&page.items, page.next.as_deref())))
+}
+
+/// Take a message back
+///
+/// Its words are gone, and no model is shown it again. The journal of its turn keeps what a replay needs.
+#[utoipa::path(post, path = "/api/chats/{id}/messages/{message}/redact", operation_id = "redact_message",
+    tag = "chats",
+    params(
+        ("id" = String, Path, format = "uuid", description = "The chat"),
+        ("message" = String, Path, format = "uuid", description = "The message"),
+    ),
+    responses((status = 200, description = "The message", body = MessageSchema)))]
+pub(crate) async fn redact(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<Json<Value>> {
+    let message = state.engine.redact_message(&actor, path.parse("id")?, path.parse("message")?).await?;
+    super::shown(&message).map(Json)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_wanted_when_they_are_accepted() {
+        let wants = |accept: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::ACCEPT, accept.parse().unwrap());
+            wants_events(&headers)
+        };
+        assert!(wants("text/event-stream") && wants("application/json, text/event-stream;q=0.5"));
+        assert!(!wants("application/json") && !wants("*/*") && !wants_events(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn a_reader_goes_on_behind_an_event() {
+        let read = |text: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert("last-event-id", text.parse().unwrap());
+            last_event(&headers).ok()
+        };
+        assert_eq!(read("7.12"), Some(Some(EventId { row: 7, n: 12 })));
+        assert_eq!((read("0"), read("")), (Some(Some(EventId::default())), Some(None)));
+        assert_eq!((read("x"), read("-1")), (None, None));
+    }
+}

@@ -1,0 +1,140 @@
+//! Chats and messages.
+
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::task::UsageSchema;
+
+/// A conversation.
+#[derive(ToSchema)]
+#[schema(as = Chat, rename_all = "camelCase")]
+pub struct ChatSchema {
+    /// Its id.
+    #[schema(format = "uuid")]
+    pub id: String,
+    /// Whose it is.
+    #[schema(required, format = "uuid")]
+    pub user_id: Option<String>,
+    /// The key of the agent that answers; null lets the words of each message choose.
+    #[schema(required)]
+    pub agent: Option<String>,
+    /// What it is called.
+    pub title: String,
+    /// The chat it was forked from.
+    #[schema(required, format = "uuid")]
+    pub forked_from: Option<String>,
+    /// When it was begun.
+    #[schema(format = "date-time")]
+    pub created_at: String,
+    /// When something was said in it last.
+    #[schema(format = "date-time")]
+    pub updated_at: String,
+}
+
+/// A page of chats.
+#[derive(ToSchema)]
+#[schema(as = ChatPage, rename_all = "camelCase")]
+pub struct ChatPage {
+    /// The chats, the newest first.
+    pub items: Vec<ChatSchema>,
+    /// Where the next page begins.
+    #[schema(required)]
+    pub next_cursor: Option<String>,
+}
+
+/// A message.
+#[derive(ToSchema)]
+#[schema(as = Message, rename_all = "camelCase")]
+pub struct MessageSchema {
+    /// Its id; messages stand in the order of their ids.
+    #[schema(format = "uuid")]
+    pub id: String,
+    /// The chat.
+    #[schema(format = "uuid")]
+    pub chat_id: String,
+    /// `user` or `assistant`.
+    pub role: String,
+    /// What was said; empty when it was taken back.
+    pub content: String,
+    /// The task of the turn.
+    #[schema(required, format = "uuid")]
+    pub task_id: Option<String>,
+    /// The calls of an answer's turn.
+    pub tool_calls: Option<Vec<ToolCallSchema>>,
+    /// Why an answer's turn ended.
+    pub finish_reason: Option<String>,
+    /// What an answer's turn used.
+    pub usage: Option<UsageSchema>,
+    /// Whether the turn had read what strangers wrote.
+    pub tainted: Option<bool>,
+    /// When it was taken back.
+    #[schema(format = "date-time")]
+    pub redacted_at: Option<String>,
+    /// When it was said.
+    #[schema(format = "date-time")]
+    pub created_at: String,
+}
+
+/// A call of a turn.
+#[derive(ToSchema)]
+#[schema(as = TurnToolCall, rename_all = "camelCase")]
+pub struct ToolCallSchema {
+    /// The step of the turn's task; null when none was made of it.
+    #[schema(required)]
+    pub step_id: Option<String>,
+    /// The tool.
+    pub name: String,
+    /// `success`, `failure`, `denied`, `timeout` or `waiting`.
+    pub status: String,
+}
+
+/// A page of messages.
+#[derive(ToSchema)]
+#[schema(as = MessagePage, rename_all = "camelCase")]
+pub struct MessagePage {
+    /// The messages, the oldest first.
+    pub items: Vec<MessageSchema>,
+    /// Where the next page begins.
+    #[schema(required)]
+    pub next_cursor: Option<String>,
+}
+
+/// A chat with all its messages.
+#[derive(ToSchema)]
+#[schema(as = ChatExport, rename_all = "camelCase")]
+pub struct ChatExportSchema {
+    /// The chat.
+    pub chat: ChatSchema,
+    /// Its messages, the oldest first.
+    pub messages: Vec<MessageSchema>,
+}
+
+/// A turn, as it stands.
+#[derive(ToSchema)]
+#[schema(as = Turn, rename_all = "camelCase")]
+pub struct TurnSchema {
+    /// The message that answers.
+    #[schema(format = "uuid")]
+    pub message_id: String,
+    /// The task of the turn.
+    #[schema(format = "uuid")]
+    pub task_id: String,
+    /// The status of that task.
+    pub status: String,
+    /// What was answered.
+    pub content: String,
+    /// The calls that were made for it.
+    pub tool_calls: Vec<ToolCallSchema>,
+    /// What it used.
+    pub usage: UsageSchema,
+    /// `complete`, `tool_use`, `max_tokens`, `iteration_limit`, `tool_limit`, `timeout`, `content_filter`, `cancelled` or
+    /// `error`; not there while the turn goes on.
+    pub finish_reason: Option<String>,
+    /// What the model would like to remember. Nothing of it is remembered until somebody says so.
+    pub memory_suggestions: Vec<String>,
+    /// Why it failed.
+    pub error: Option<Value>,
+    /// The question, when a person is asked.
+    #[schema(format = "uuid")]
+    pub approval_id: Option<String>,
+}
