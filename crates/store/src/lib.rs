@@ -23,6 +23,8 @@ mod error;
 mod idempotency;
 mod identity;
 mod jobs;
+mod knowledge;
+mod memories;
 mod migrate;
 mod model_policies;
 mod options;
@@ -40,6 +42,7 @@ mod secrets;
 mod standings;
 mod store;
 mod tasks;
+mod vectors;
 mod wake;
 
 pub use archive::{Entry, Manifest, manifest, verify};

@@ -40,6 +40,7 @@ const MIGRATIONS: &[Migration] = &[
     migration!(5, "0005_secrets"),
     migration!(6, "0006_model_policy"),
     migration!(8, "0008_agents"),
+    migration!(9, "0009_memories"),
 ];
 
 /// The schema version that this program knows.

@@ -9,7 +9,7 @@ mod breaker;
 mod call;
 mod decision;
 mod desk;
-mod estimate;
+pub(crate) mod estimate;
 mod policy;
 pub(crate) mod prompt;
 mod registry;

@@ -7,6 +7,8 @@ pub(crate) mod audit;
 pub(crate) mod budgets;
 pub(crate) mod inbound;
 pub(crate) mod keys;
+pub(crate) mod knowledge;
+pub(crate) mod memories;
 pub(crate) mod models;
 pub(crate) mod outbox;
 pub(crate) mod permissions;

@@ -8,6 +8,8 @@ pub mod budget;
 pub mod event;
 pub mod identity;
 pub mod inbound;
+pub mod knowledge;
+pub mod memory;
 pub mod model;
 pub mod operation;
 pub mod permission;

@@ -27,6 +27,10 @@ pub(crate) struct Fixture {
     pub(crate) agent: String,
     /// A draft for it.
     pub(crate) prompt: String,
+    /// Something that is remembered of the record, if somebody accepts it.
+    pub(crate) memory: String,
+    /// A document of its knowledge.
+    pub(crate) document: String,
 }
 
 /// A plan that puts one record.
@@ -72,6 +76,17 @@ impl Fixture {
         let agent = format!("helper_{}", plan.trim_start_matches("note.").to_ascii_lowercase());
         let body = json!({"key": agent, "name": agent, "systemPrompt": "You help.", "tools": ["test.echo"]});
         create("/api/agents", &body).await;
+        let record = records["items"][0]["id"].as_str().unwrap().to_owned();
+        let memory = json!({"subject": {"type": "entity", "id": record}, "content": "Pays late.", "pending": true});
+        let terms =
+            json!({"title": "Terms of carriage", "filename": "terms.txt", "dataBase64": "V2UgY2FycnkgZnJlaWdodC4="});
+        let document = made(&app.send(Ask::post("/api/knowledge").key(&keys.admin).json(&terms)).await, 202);
+        let document = document["id"].as_str().unwrap().to_owned();
+        while app.send(Ask::get(&format!("/api/knowledge/{document}")).key(&keys.viewer)).await.json()["status"]
+            != "ready"
+        {
+            tokio::task::yield_now().await;
+        }
         let running = app
             .send(Ask::post("/api/tasks").key(&keys.operator).json(&json!({"input": "x", "planKey": "fixture.never"})));
         let waiting = task(json!({"input": "x", "planKey": "fixture.ask"})).await;
@@ -86,7 +101,9 @@ impl Fixture {
             key: create("/api/keys", &key).await,
             webhook: create("/api/webhooks/outbound", &webhook).await,
             budget: create("/api/budgets", &budget).await,
-            record: records["items"][0]["id"].as_str().unwrap().to_owned(),
+            memory: create("/api/memories", &memory).await,
+            document,
+            record,
             prompt: create("/api/prompts", &json!({"agent": agent, "text": "You help well."})).await,
             secret,
             plan,

@@ -1,5 +1,5 @@
 //! What was read before and still holds: who holds which key, the plans of a tenant, what a user may let tools do, what
-//! a tenant says about tools, its agents and active prompts, and what a user wants to be answered like.
+//! a tenant says about tools, its agents, active prompts and published knowledge, and what a user wants to be answered like.
 //!
 //! Every submission asks for the first two, every call of a tool for the next two, and every turn of an agent for the
 //! others. The one process of a SQLite file sees every change of them, so it need not read them again before one is
@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use kybern_core::agent::OwnAgent;
 use kybern_core::id::{TenantId, UserId};
 use kybern_core::identity::KeyHolder;
+use kybern_core::knowledge::PublishedPiece;
 use kybern_core::plan::Plan;
 use kybern_core::ports::UserRules;
 use kybern_core::preference::Preferences;
@@ -23,6 +24,9 @@ use tokio::time::Instant;
 
 /// Keys, users, and tenants' lists that are kept of each; beyond it the memory is emptied.
 const KEPT: usize = 4_096;
+
+/// Tenants whose knowledge is kept: it is large.
+const KEPT_KNOWLEDGE: usize = 16;
 
 /// The moment at which something was read, to be taken before reading.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,6 +56,7 @@ pub(crate) struct Known {
     agents: Mutex<HashMap<TenantId, Stamped<Arc<Vec<OwnAgent>>>>>,
     prompts: Mutex<HashMap<TenantId, Stamped<Prompts>>>,
     preferences: Mutex<HashMap<OfTenant, Stamped<Arc<Preferences>>>>,
+    pieces: Mutex<HashMap<TenantId, Stamped<Arc<Vec<PublishedPiece>>>>>,
 }
 
 impl Known {
@@ -66,6 +71,7 @@ impl Known {
             agents: Mutex::default(),
             prompts: Mutex::default(),
             preferences: Mutex::default(),
+            pieces: Mutex::default(),
         }
     }
 
@@ -154,6 +160,19 @@ impl Known {
 
     pub(crate) fn keep_preferences(&self, user: OfTenant, then: Stamp, said: &Arc<Preferences>) {
         keep(&mut lock(&self.preferences), user, (then, Arc::clone(said)));
+    }
+
+    pub(crate) fn pieces(&self, tenant: TenantId, now: Stamp) -> Option<Arc<Vec<PublishedPiece>>> {
+        let pieces = lock(&self.pieces);
+        pieces.get(&tenant).filter(|(then, _)| self.holds(*then, now)).map(|(_, pieces)| Arc::clone(pieces))
+    }
+
+    pub(crate) fn keep_pieces(&self, tenant: TenantId, then: Stamp, found: &Arc<Vec<PublishedPiece>>) {
+        let mut pieces = lock(&self.pieces);
+        if pieces.len() >= KEPT_KNOWLEDGE {
+            pieces.clear();
+        }
+        pieces.insert(tenant, (then, Arc::clone(found)));
     }
 }
 

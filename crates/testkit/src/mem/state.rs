@@ -10,12 +10,14 @@ use kybern_core::audit::{AuditEvent, ChainedEvent, GENESIS};
 use kybern_core::budget::{Amount, Budget, Reservation, SpendKind, UsageLine};
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::id::{
-    ApprovalId, BudgetId, JobId, KeyId, OutboxId, PromptId, RecordId, ReservationId, TaskId, TenantId, UserId,
-    WebhookId,
+    ApprovalId, BudgetId, JobId, KeyId, KnowledgeId, MemoryId, OutboxId, PromptId, RecordId, ReservationId, TaskId,
+    TenantId, UserId, WebhookId,
 };
 use kybern_core::identity::{ApiKey, OutboundWebhook, Tenant, User};
 use kybern_core::job::{JobStatus, NewJob};
-use kybern_core::model::ModelPolicy;
+use kybern_core::knowledge::{IndexedPiece, KnowledgeDocument};
+use kybern_core::memory::Memory;
+use kybern_core::model::{ModelPolicy, Vector};
 use kybern_core::outbox::OutboxMessage;
 use kybern_core::plan::{FrozenPlan, Plan};
 use kybern_core::policy::ToolPolicy;
@@ -71,6 +73,8 @@ pub(super) struct State {
     pub(super) agents: BTreeMap<(TenantId, String), OwnAgent>,
     pub(super) prompts: BTreeMap<(TenantId, PromptId), Prompt>,
     pub(super) preferences: BTreeMap<(TenantId, UserId), Preferences>,
+    pub(super) memories: BTreeMap<(TenantId, MemoryId), (Memory, Option<Vector>)>,
+    pub(super) documents: BTreeMap<(TenantId, KnowledgeId), (KnowledgeDocument, Vec<IndexedPiece>)>,
 }
 
 /// Whose usage of what on which day.
@@ -204,6 +208,8 @@ impl State {
             agents: BTreeMap::new(),
             prompts: BTreeMap::new(),
             preferences: BTreeMap::new(),
+            memories: BTreeMap::new(),
+            documents: BTreeMap::new(),
         }
     }
 
