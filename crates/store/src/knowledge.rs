@@ -15,7 +15,7 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use uuid::Uuid;
 
-use crate::db::{Row, Tx, args, count, statements};
+use crate::db::{Revision, Row, Tx, args, count, statements};
 use crate::error::{Result, StoreError};
 use crate::store::SqlStore;
 use crate::{audit, jobs, page, reservations, vectors};
@@ -31,6 +31,7 @@ statements! {
     PIECES_CLEAR = shared "knowledge_piece_clear";
     PIECES_COUNT = shared "knowledge_piece_count";
     PIECES_PUBLISHED = shared "knowledge_piece_published";
+    REVISION = shared "knowledge_revision";
 }
 
 fn document(mut row: Row) -> Result<KnowledgeDocument> {
@@ -196,7 +197,23 @@ async fn list(tx: &mut Tx, Listing { scope, filter, after, limit }: &Listing) ->
     Ok(page::cut(found, *limit, |document| document.id.to_string()))
 }
 
-async fn published(tx: &mut Tx, scope: TenantScope) -> Result<Vec<PublishedPiece>> {
+/// What tells whether the published documents are those that were read before.
+async fn revision(tx: &mut Tx, scope: TenantScope) -> Result<Revision> {
+    let Some(mut row) = tx.fetch_optional(&REVISION, args![scope]).await? else { return Ok(Revision::default()) };
+    Ok([row.i64()?, row.i64()?, row.i64()?, row.i64()?])
+}
+
+/// The pieces, unless they are those of that revision. The revision is read first: what changes between the two is
+/// read once more the next time.
+async fn published(tx: &mut Tx, (scope, known): &(TenantScope, Option<Revision>)) -> Result<Published> {
+    let now = revision(tx, *scope).await?;
+    let pieces = if *known == Some(now) { None } else { Some(pieces(tx, *scope).await?) };
+    Ok((now, pieces))
+}
+
+type Published = (Revision, Option<Vec<PublishedPiece>>);
+
+async fn pieces(tx: &mut Tx, scope: TenantScope) -> Result<Vec<PublishedPiece>> {
     let rows = tx.fetch_all(&PIECES_PUBLISHED, args![scope]).await?;
     let piece = |mut row: Row| {
         let (document, title, n) = (KnowledgeId::from_uuid(row.uuid()?), row.text()?, row.u32()?);
@@ -282,10 +299,16 @@ impl<D: 'static> KnowledgeStore for SqlStore<D> {
         if let Some(pieces) = known.pieces(scope.tenant(), stamp) {
             return Ok(pieces);
         }
+        // They are many: what is not sure to hold any more is read again only when something has changed.
+        let before = known.earlier_pieces(scope.tenant());
+        let args = (scope, before.as_ref().map(|(revision, _)| *revision));
         // Boxed, so that who finds them known does not carry the reading along.
-        let read = Box::pin(self.read(scope, scope, |tx, scope| Box::pin(published(tx, *scope))));
-        let pieces = Arc::new(read.await?);
-        known.keep_pieces(scope.tenant(), stamp, &pieces);
+        let (revision, read) = Box::pin(self.read(scope, args, |tx, args| Box::pin(published(tx, args)))).await?;
+        let pieces = match (read, before) {
+            (None, Some((_, pieces))) => pieces,
+            (read, _) => Arc::new(read.unwrap_or_default()),
+        };
+        known.keep_pieces(scope.tenant(), stamp, revision, &pieces);
         Ok(pieces)
     }
 }

@@ -41,6 +41,12 @@ type Stamped<T> = (Stamp, T);
 /// A tenant's active prompts.
 type Prompts = Arc<Vec<Arc<Prompt>>>;
 
+/// What tells whether the published documents of a tenant have changed: how many there are, and sums over them.
+pub(crate) type Revision = [i64; 4];
+
+/// The published pieces of a tenant, as of a revision.
+type Pieces = (Revision, Arc<Vec<PublishedPiece>>);
+
 /// A user of a tenant.
 type OfTenant = (TenantId, UserId);
 
@@ -56,7 +62,7 @@ pub(crate) struct Known {
     agents: Mutex<HashMap<TenantId, Stamped<Arc<Vec<OwnAgent>>>>>,
     prompts: Mutex<HashMap<TenantId, Stamped<Prompts>>>,
     preferences: Mutex<HashMap<OfTenant, Stamped<Arc<Preferences>>>>,
-    pieces: Mutex<HashMap<TenantId, Stamped<Arc<Vec<PublishedPiece>>>>>,
+    pieces: Mutex<HashMap<TenantId, Stamped<Pieces>>>,
 }
 
 impl Known {
@@ -164,15 +170,26 @@ impl Known {
 
     pub(crate) fn pieces(&self, tenant: TenantId, now: Stamp) -> Option<Arc<Vec<PublishedPiece>>> {
         let pieces = lock(&self.pieces);
-        pieces.get(&tenant).filter(|(then, _)| self.holds(*then, now)).map(|(_, pieces)| Arc::clone(pieces))
+        pieces.get(&tenant).filter(|(then, _)| self.holds(*then, now)).map(|(_, (_, pieces))| Arc::clone(pieces))
     }
 
-    pub(crate) fn keep_pieces(&self, tenant: TenantId, then: Stamp, found: &Arc<Vec<PublishedPiece>>) {
+    /// What was read before, whether it holds or not.
+    pub(crate) fn earlier_pieces(&self, tenant: TenantId) -> Option<Pieces> {
+        lock(&self.pieces).get(&tenant).map(|(_, pieces)| pieces.clone())
+    }
+
+    pub(crate) fn keep_pieces(
+        &self,
+        tenant: TenantId,
+        then: Stamp,
+        revision: Revision,
+        found: &Arc<Vec<PublishedPiece>>,
+    ) {
         let mut pieces = lock(&self.pieces);
         if pieces.len() >= KEPT_KNOWLEDGE {
             pieces.clear();
         }
-        pieces.insert(tenant, (then, Arc::clone(found)));
+        pieces.insert(tenant, (then, (revision, Arc::clone(found))));
     }
 }
 
