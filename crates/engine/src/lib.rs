@@ -14,6 +14,8 @@ pub mod executor;
 pub mod identity;
 pub mod intake;
 pub mod jobs;
+pub mod knowledge;
+pub mod memory;
 pub mod models;
 pub mod parts;
 pub mod plan;

@@ -64,11 +64,18 @@ pub(crate) fn parts(config: &Config, egress: &Arc<Egress>) -> anyhow::Result<Mod
             anyhow::bail!("models.{setting}: {wrong:?} is no strategy, and no configured provider has such a model");
         }
     }
+    if !known(&config.models.embedding) {
+        anyhow::bail!(
+            "models.embedding: no configured provider has {:?}; write provider/model",
+            config.models.embedding
+        );
+    }
     let settings = ModelSettings {
         fallback: config.models.fallback.clone(),
         default: Route::parse(&config.models.default),
         reasoning: Route::parse(&config.models.reasoning),
         texts: Route::parse(&config.models.texts),
+        embedding: config.models.embedding.clone(),
         timeouts: config.models.timeouts(),
     };
     Ok(ModelParts { providers, settings, counter: Some(Arc::new(Tokenizers)) })

@@ -14,8 +14,9 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement
 use utoipa::openapi::{ContentBuilder, PathItem, Ref, RefOr};
 
 use crate::api::{
-    agents, approvals, audit, budgets, chats, inbound, keys, messages, models, outbox, permissions, plans, preferences,
-    prompts, records, secrets, task_files, task_internal, task_steer, tasks, tenants, tools, usage, users, webhooks,
+    agents, approvals, audit, budgets, chats, inbound, keys, knowledge, memories, messages, models, outbox,
+    permissions, plans, preferences, prompts, records, secrets, task_files, task_internal, task_steer, tasks, tenants,
+    tools, usage, users, webhooks,
 };
 use crate::error::status_of;
 use crate::router::{Access, Route, table};
@@ -24,11 +25,13 @@ use crate::schema::operation::ErrorSchema;
 use crate::{health, metrics, status_page};
 
 /// Routes on which `Idempotency-Key` is honoured.
-const CREATING: [&str; 16] = [
+const CREATING: [&str; 18] = [
     "/api/chats",
     "/api/chats/import",
     "/api/chats/{id}/fork",
     "/api/chats/{id}/messages",
+    "/api/memories",
+    "/api/knowledge",
     "/api/agents",
     "/api/prompts",
     "/api/budgets",
@@ -62,6 +65,8 @@ const CREATING: [&str; 16] = [
         (name = "prompts", description = "What agents are told, and who approved it"),
         (name = "preferences", description = "What users want to be answered like"),
         (name = "chats", description = "Conversations with agents"),
+        (name = "memories", description = "What is remembered of users and entities"),
+        (name = "knowledge", description = "Documents that agents may quote"),
         (name = "approvals", description = "What waits for a person"),
         (name = "models", description = "Language models, governed and metered"),
         (name = "budgets", description = "What may be spent, and what has been"),
@@ -87,6 +92,10 @@ const CREATING: [&str; 16] = [
         preferences::show, preferences::set, preferences::remove,
         chats::create, chats::list, chats::import, chats::show, chats::remove, chats::fork, chats::reset, chats::export,
         messages::send, messages::list, messages::redact, messages::stream,
+        memories::create, memories::list, memories::export, memories::show, memories::change, memories::remove,
+        memories::accept, memories::reject,
+        knowledge::create, knowledge::list, knowledge::search, knowledge::show, knowledge::remove, knowledge::publish,
+        knowledge::unpublish, knowledge::reindex,
         approvals::list, approvals::show, approvals::decide,
         models::chat, models::list, models::show, models::embed, models::policy, models::set_policy,
         budgets::create, budgets::list, budgets::show, budgets::change, budgets::remove, usage::report,
@@ -210,9 +219,13 @@ fn errors(route: &Route, proven: bool) -> Vec<ErrorCode> {
     }
     // Two who change or remove the same thing: one of them is told.
     if matches!(route.method, "PATCH" | "DELETE")
-        && ["/api/agents", "/api/prompts"].iter().any(|of| route.path.starts_with(of))
+        && ["/api/agents", "/api/prompts", "/api/memories"].iter().any(|of| route.path.starts_with(of))
     {
         codes.push(ErrorCode::Conflict);
+    }
+    // A text is embedded first, which a budget may not cover, and which may fail.
+    if ["/api/memories", "/api/knowledge/search"].iter().any(|of| route.path.starts_with(of)) {
+        codes.extend([ErrorCode::BudgetExceeded, ErrorCode::RateLimited, ErrorCode::Model, ErrorCode::Timeout]);
     }
     if route.path.ends_with("/events") {
         codes.push(ErrorCode::RateLimited);

@@ -10,8 +10,9 @@ use kybern_core::actor::Right;
 use kybern_core::error::{Error, ErrorCode};
 
 use crate::api::{
-    agents, approvals, audit, budgets, chats, inbound, keys, messages, models, outbox, permissions, plans, preferences,
-    prompts, records, secrets, task_files, task_internal, task_steer, tasks, tenants, tools, usage, users, webhooks,
+    agents, approvals, audit, budgets, chats, inbound, keys, knowledge, memories, messages, models, outbox,
+    permissions, plans, preferences, prompts, records, secrets, task_files, task_internal, task_steer, tasks, tenants,
+    tools, usage, users, webhooks,
 };
 use crate::error::Problem;
 use crate::state::AppState;
@@ -129,6 +130,23 @@ pub fn table() -> Vec<Route> {
         get("/api/chats/{id}/messages", Needs(Read), messages::list),
         post("/api/chats/{id}/messages/{message}/redact", Needs(Operate), messages::redact),
         get("/api/chats/{id}/stream", Needs(Read), messages::stream),
+        // What is remembered, and what agents may quote
+        post("/api/memories", Needs(Operate), memories::create),
+        get("/api/memories", Needs(Read), memories::list),
+        get("/api/memories/export", Needs(Read), memories::export),
+        get("/api/memories/{id}", Needs(Operate), memories::show),
+        patch("/api/memories/{id}", Needs(Operate), memories::change),
+        delete("/api/memories/{id}", Needs(Operate), memories::remove),
+        post("/api/memories/{id}/accept", Needs(Operate), memories::accept),
+        post("/api/memories/{id}/reject", Needs(Operate), memories::reject),
+        post("/api/knowledge", Needs(Administer), knowledge::create),
+        get("/api/knowledge", Needs(Read), knowledge::list),
+        get("/api/knowledge/search", Needs(Read), knowledge::search),
+        get("/api/knowledge/{id}", Needs(Read), knowledge::show),
+        delete("/api/knowledge/{id}", Needs(Administer), knowledge::remove),
+        post("/api/knowledge/{id}/publish", Needs(Administer), knowledge::publish),
+        post("/api/knowledge/{id}/unpublish", Needs(Administer), knowledge::unpublish),
+        post("/api/knowledge/{id}/reindex", Needs(Administer), knowledge::reindex),
         // What waits for a person
         get("/api/approvals", Needs(Read), approvals::list),
         get("/api/approvals/{id}", Needs(Read), approvals::show),

@@ -6,8 +6,8 @@ use crate::db::{Conn, Sql, Tx};
 use crate::error::{Result, StoreError};
 use crate::store::SqlStore;
 use crate::{
-    agents, approvals, audit, blobs, budgets, chats, idempotency, identity, jobs, model_policies, outbox, permissions,
-    plans, preferences, prompts, rates, records, reservations, secrets, standings, tasks,
+    agents, approvals, audit, blobs, budgets, chats, idempotency, identity, jobs, knowledge, memories, model_policies,
+    outbox, permissions, plans, preferences, prompts, rates, records, reservations, secrets, standings, tasks,
 };
 
 /// Every statement of this crate.
@@ -22,6 +22,8 @@ fn every_statement() -> impl Iterator<Item = &'static Sql> {
         idempotency::STATEMENTS,
         identity::STATEMENTS,
         jobs::STATEMENTS,
+        knowledge::STATEMENTS,
+        memories::STATEMENTS,
         model_policies::STATEMENTS,
         outbox::STATEMENTS,
         permissions::STATEMENTS,

@@ -24,6 +24,8 @@ mod error;
 mod idempotency;
 mod identity;
 mod jobs;
+mod knowledge;
+mod memories;
 mod migrate;
 mod model_policies;
 mod options;
@@ -41,6 +43,7 @@ mod secrets;
 mod standings;
 mod store;
 mod tasks;
+mod vectors;
 mod wake;
 
 pub use archive::{Entry, Manifest, manifest, verify};

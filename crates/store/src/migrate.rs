@@ -41,6 +41,7 @@ const MIGRATIONS: &[Migration] = &[
     migration!(6, "0006_model_policy"),
     migration!(7, "0007_chats"),
     migration!(8, "0008_agents"),
+    migration!(9, "0009_memories"),
 ];
 
 /// The schema version that this program knows.

@@ -137,7 +137,7 @@ async fn lookup_values(tx: &mut Tx, of: &Values) -> Result<Vec<(RecordId, String
     rows.into_iter().map(|mut row| Ok((RecordId::from_uuid(row.uuid()?), row.text()?))).collect()
 }
 
-async fn by_id(tx: &mut Tx, scope: TenantScope, id: RecordId) -> Result<Option<Record>> {
+pub(crate) async fn by_id(tx: &mut Tx, scope: TenantScope, id: RecordId) -> Result<Option<Record>> {
     let found = tx.fetch_optional(&BY_ID, args![scope, id.as_uuid()]).await?;
     found.map(|mut row| record(&mut row)).transpose()
 }

@@ -11,7 +11,7 @@ pub mod reply;
 pub mod request;
 pub mod spec;
 
-pub use embedding::{EmbedRequest, Embedded};
+pub use embedding::{EmbedRequest, Embedded, Vector};
 pub use extraction::{
     CategoryPattern, DocumentAnalysis, ExtractedField, Extraction, ExtractionSchema, FieldPattern, FieldSource,
     SectionPattern, ValueKind,

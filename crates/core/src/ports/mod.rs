@@ -12,9 +12,11 @@ pub mod http;
 pub mod idempotency_store;
 pub mod identity_store;
 pub mod job_store;
+pub mod knowledge_store;
 pub mod language_model;
 pub mod ledger_store;
 pub mod mail;
+pub mod memory_store;
 pub mod model;
 pub mod model_desk;
 pub mod model_policy_store;
@@ -42,9 +44,11 @@ pub use http::{HttpBody, HttpClient, HttpFailure, HttpRequest, HttpResponse};
 pub use idempotency_store::{IdempotencyStore, Idempotent};
 pub use identity_store::IdentityStore;
 pub use job_store::JobStore;
+pub use knowledge_store::{KnowledgeFilter, KnowledgeStore};
 pub use language_model::{LanguageModel, ModelStream};
 pub use ledger_store::{LedgerStore, ReserveRefused};
 pub use mail::{MailParser, MailSender};
+pub use memory_store::{MemoryFilter, MemoryStore};
 pub use model::{Extractor, IntentModel};
 pub use model_desk::{ModelAnswer, ModelDesk, ModelQuestion, ToolPrompt};
 pub use model_policy_store::ModelPolicyStore;
@@ -81,6 +85,8 @@ pub trait Store:
     + AgentStore
     + PromptStore
     + PreferenceStore
+    + MemoryStore
+    + KnowledgeStore
 {
 }
 
@@ -103,5 +109,7 @@ impl<T> Store for T where
         + AgentStore
         + PromptStore
         + PreferenceStore
+        + MemoryStore
+        + KnowledgeStore
 {
 }

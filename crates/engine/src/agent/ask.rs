@@ -85,15 +85,26 @@ impl Frame<'_> {
 ///
 /// # Cancel safety
 /// Dropping the future ends the request; what it may have cost is settled at its estimate.
-pub(crate) async fn ask(inner: &Inner, question: &Question, timeout: Millis) -> Came {
+pub(crate) async fn ask(inner: &Arc<Inner>, question: &Question, timeout: Millis) -> Came {
     match asked(inner, question, timeout).await {
         Ok(came) => came,
         Err(error) => Came::Broke(desk_failure(&error), None),
     }
 }
 
-async fn asked(inner: &Inner, question: &Question, timeout: Millis) -> Result<Came> {
-    let gathered = question.gathered.get_or_try_init(|| gather(inner, question.scope, &question.subject)).await?;
+async fn asked(inner: &Arc<Inner>, question: &Question, timeout: Millis) -> Result<Came> {
+    let tree = match question.tree {
+        Some(known) => known,
+        None => tree_of(inner.store.as_ref(), question.scope, question.task).await?,
+    };
+    let caller = Caller {
+        scope: question.scope,
+        user: question.user,
+        label: kybern_core::actor::Principal::Executor.label(),
+        request: None,
+        tree: Some(tree),
+    };
+    let gathered = question.gathered.get_or_try_init(|| gather(inner, &caller, &question.subject)).await?;
     let models = &inner.models;
     if models.providers().is_empty() {
         return offline(question);
@@ -109,17 +120,6 @@ async fn asked(inner: &Inner, question: &Question, timeout: Millis) -> Result<Ca
         max_output_tokens: Some(question.start.max_tokens),
         temperature: Some(question.start.temperature),
         ..ModelRequest::default()
-    };
-    let tree = match question.tree {
-        Some(known) => known,
-        None => tree_of(inner.store.as_ref(), question.scope, question.task).await?,
-    };
-    let caller = Caller {
-        scope: question.scope,
-        user: question.user,
-        label: kybern_core::actor::Principal::Executor.label(),
-        request: None,
-        tree: Some(tree),
     };
     let timeouts = ModelTimeouts::within(models.settings().timeouts, timeout);
     let prompt = Some(format!("{},{}", CORE.mark(), TOOL_RULES.mark()));

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use kybern_core::chat::{Message, Speaker};
 use kybern_core::context::{Found, Origin, Purpose, Section, SectionKind, Spoken, WindowLimits};
-use kybern_core::error::Result;
+use kybern_core::error::{ErrorCode, Result};
 use kybern_core::id::{ChatId, MessageId, PromptId, UserId};
+use kybern_core::memory::Subject as Of;
 use kybern_core::model::{ModelMessage, Part, Role};
 use kybern_core::money::Tokens;
 use kybern_core::policy::Autonomy;
@@ -14,10 +15,16 @@ use kybern_core::preference::Preferences;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 
+use crate::Engine;
 use crate::context::fence::fenced;
+use crate::models::Caller;
 use crate::models::prompt::AUTONOMY;
 use crate::parts::Inner;
 
+/// Memories that are looked up for a turn; how many are shown depends on the window.
+const MEMORIES: usize = 40;
+/// Pieces of knowledge that are looked up for a turn.
+const PIECES: usize = 24;
 /// Bytes to a token. Four is the usual rule for English; JSON and other languages take more tokens, and a window that
 /// is passed costs the whole question.
 const BYTES_PER_TOKEN: u64 = 3;
@@ -97,15 +104,21 @@ pub(crate) struct Gathered {
 ///
 /// # Errors
 /// When the store fails.
-pub(crate) async fn gather(inner: &Inner, scope: TenantScope, subject: &Subject) -> Result<Gathered> {
+pub(crate) async fn gather(inner: &Arc<Inner>, caller: &Caller, subject: &Subject) -> Result<Gathered> {
     match subject.chat {
-        Some(chat) => in_conversation(inner, scope, subject, chat).await,
-        None => in_plan(inner, scope, subject).await,
+        Some(chat) => in_conversation(inner, caller, subject, chat).await,
+        None => in_plan(inner, caller.scope, subject).await,
     }
 }
 
 /// What a turn of a conversation is told.
-async fn in_conversation(inner: &Inner, scope: TenantScope, subject: &Subject, chat: InChat) -> Result<Gathered> {
+async fn in_conversation(inner: &Arc<Inner>, caller: &Caller, subject: &Subject, chat: InChat) -> Result<Gathered> {
+    let (scope, engine) = (caller.scope, Engine { inner: Arc::clone(inner) });
+    let memories = match subject.user {
+        Some(user) => found(engine.search_memories(caller, Of::User(user), &subject.text, MEMORIES).await)?,
+        None => Vec::new(),
+    };
+    let knowledge = found(engine.search_knowledge(caller, &subject.text, PIECES).await)?;
     let most = u32::try_from(WindowLimits::MESSAGES).unwrap_or(u32::MAX);
     let before = inner.store.said_before(scope, chat.chat, chat.before, most).await?;
     let mut sections = about_server(subject);
@@ -138,7 +151,19 @@ async fn in_conversation(inner: &Inner, scope: TenantScope, subject: &Subject, c
     let message = ModelMessage::text(Role::User, asked);
     let tokens = count_message(&message);
     conversation.push(Spoken { tokens, message, at: subject.begun, redacted: false, tainted });
-    Ok(Gathered { purpose: Purpose::Turn, prompt, sections, memories: Vec::new(), knowledge: Vec::new(), conversation })
+    Ok(Gathered { purpose: Purpose::Turn, prompt, sections, memories, knowledge, conversation })
+}
+
+/// What was looked up. A turn goes on without it when it cannot be looked up, but not when there is no money left.
+fn found(looked: Result<Vec<Found>>) -> Result<Vec<Found>> {
+    match looked {
+        Err(error) if error.code() == ErrorCode::BudgetExceeded => Err(error),
+        Err(error) => {
+            tracing::warn!(%error, "nothing could be looked up for a turn");
+            Ok(Vec::new())
+        }
+        found => found,
+    }
 }
 
 /// A message of an earlier turn, as a model is shown it: what led to an answer stands before it.

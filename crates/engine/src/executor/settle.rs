@@ -2,7 +2,7 @@
 
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::ErrorCode;
-use kybern_core::id::ApprovalId;
+use kybern_core::id::{ApprovalId, JobId};
 use kybern_core::money::Usage;
 use kybern_core::task::{
     Commit, CommitRefused, Committed, Effect, Ending, JournalEntry, JournalRow, Signal, StepError, Task, TaskChange,
@@ -17,6 +17,7 @@ use super::phases::PhaseEnd;
 use super::run::Run;
 use super::step::{Draft, RowDraft, failure};
 use super::walk::Walk;
+use crate::memory::Suggestions;
 use crate::task::TaskView;
 
 /// How often a step begins anew because a record has changed under it, before it fails.
@@ -302,6 +303,11 @@ impl Run {
             let said = super::turn::said(&self.walk, self.inner.catalog.registry());
             let answer = crate::chat::answer(&self.walk, (turn, self.task.id), (ending.status, used), said, now);
             effects.push(Effect::Answer(Box::new(answer)));
+            let memories = super::turn::suggestions(&self.walk);
+            if let (Some(user), false) = (self.task.user, memories.is_empty()) {
+                let said = Suggestions { task: self.task.id, user, turn, memories };
+                effects.push(Effect::Enqueue(Box::new(said.job(JobId::from_uuid(self.inner.ids.next()), now))));
+            }
         }
         let signals_seen = self.walk.signals_seen();
         let commit = Commit { rows, effects, change, usage, audit, signals_seen, at: now };

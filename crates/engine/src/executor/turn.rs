@@ -423,6 +423,12 @@ pub(super) fn said(walk: &Walk, registry: &Registry) -> Vec<ModelMessage> {
     transcript(registry, &known.with_calls())
 }
 
+/// What the turn of a conversation would remember.
+pub(super) fn suggestions(walk: &Walk) -> Vec<String> {
+    let known = walk.find(&StepId::trusted(TURN_STEP)).and_then(|index| rounds(walk, index));
+    known.map(|known| known.suggestions().into_iter().map(str::to_owned).collect()).unwrap_or_default()
+}
+
 /// The rows that end every open turn of a task that was cancelled: what there is stays.
 pub(super) fn cut(run: &Run) -> Vec<RowDraft> {
     let open = |index: &usize| {

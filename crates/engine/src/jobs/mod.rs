@@ -16,6 +16,8 @@ use kybern_core::policy::redact;
 use kybern_core::time::Millis;
 
 use crate::Engine;
+use crate::knowledge::INDEX_JOB;
+use crate::memory::SUGGEST_JOB;
 
 /// How long one try may take: longer than a sender of mail may take to say what became of a message, so that a mail
 /// that surely was not sent is never taken for one that may have been.
@@ -42,11 +44,11 @@ pub(crate) struct JobFailure {
 }
 
 impl JobFailure {
-    fn permanent(message: impl Into<String>) -> Self {
+    pub(crate) fn permanent(message: impl Into<String>) -> Self {
         Self { message: message.into(), retryable: false }
     }
 
-    fn transient(message: impl Into<String>) -> Self {
+    pub(crate) fn transient(message: impl Into<String>) -> Self {
         Self { message: message.into(), retryable: true }
     }
 }
@@ -172,6 +174,8 @@ impl Engine {
     async fn handle(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
         match job.kind.as_str() {
             "outbox.send" => self.send_outbox(job).await,
+            INDEX_JOB => self.index_document(job).await,
+            SUGGEST_JOB => self.note_suggestions(job).await,
             other => Err(JobFailure::permanent(format!("no handler for jobs of kind {other:?}"))),
         }
     }

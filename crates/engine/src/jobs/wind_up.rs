@@ -6,6 +6,7 @@ use kybern_core::outbox::{OutboxChannel, OutboxStatus};
 use super::JobFailure;
 use super::outbox::outbox_id;
 use crate::Engine;
+use crate::knowledge::INDEX_JOB;
 
 impl Engine {
     /// Ends what a job that is given up has not carried out, and says why; `true` when it had been carried out all the
@@ -13,6 +14,7 @@ impl Engine {
     pub(super) async fn wind_up(&self, job: &ClaimedJob, reason: &str) -> Result<bool, JobFailure> {
         match job.kind.as_str() {
             "outbox.send" => self.wind_up_outbox(job, reason).await,
+            INDEX_JOB => self.give_up_indexing(job, reason).await,
             // Nobody knows what such a job was to do.
             _ => Ok(false),
         }

@@ -42,6 +42,8 @@ pub struct ModelSettings {
     pub reasoning: Route,
     /// Whom tools ask to summarise, to translate and to take facts out of texts.
     pub texts: Route,
+    /// Who makes the vectors of memories and knowledge: a provider, or `provider/model`.
+    pub embedding: String,
     /// How long a call may take.
     pub timeouts: ModelTimeouts,
 }
@@ -53,6 +55,7 @@ impl Default for ModelSettings {
             default: Route::Balanced,
             reasoning: Route::Reasoning,
             texts: Route::Cheapest,
+            embedding: BUILT_IN.to_owned(),
             timeouts: ModelTimeouts::DEFAULT,
         }
     }

@@ -352,3 +352,37 @@ fn what_cannot_be_said_is_refused() {
         assert_eq!(retried.code(), ErrorCode::Conflict);
     });
 }
+
+#[test]
+fn what_is_remembered_is_told_and_what_a_model_would_remember_waits_for_a_yes() {
+    let suggest = |memory: &str| ("suggest_memory", json!({"memory": memory}));
+    let secret = "The key is kyb_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG.";
+    let model = scripted(vec![
+        calls(&[suggest("Ships to Ohio on Mondays."), suggest(secret), suggest(&"x".repeat(201))]),
+        says("Noted."),
+        says("To Ohio."),
+    ]);
+    world(&model, &["suggest_memory"]).run(async |live| {
+        let chat = chat(&live).await;
+        let turned = say(&live, chat, "I ship to Ohio on Mondays.").await;
+        assert_eq!(turned.memory_suggestions, ["Ships to Ohio on Mondays."]);
+        let told = answers(&model, 1);
+        assert_eq!(told.iter().map(|answer| answer.is_error).collect::<Vec<_>>(), [false, true, true]);
+        let user = live.world.actor.user().unwrap();
+        let subject = kybern_core::memory::Subject::User(user);
+        let store = live.world.store.clone();
+        let noted = live.find(async || {
+            let all = kybern_core::ports::MemoryStore::memories_of(store.as_ref(), live.world.scope(), subject);
+            live.world.look(all).await.unwrap().into_iter().next().map(|(memory, _)| memory)
+        });
+        let noted = noted.await;
+        assert_eq!(noted.content, "Ships to Ohio on Mondays.");
+        say(&live, chat, "Where do I ship to?").await;
+        let shown =
+            |n: usize| -> String { model.asked()[n].messages.iter().map(|message| message.joined_text()).collect() };
+        assert!(!shown(2).contains("Ships to Ohio on Mondays.\n</data"), "nobody has said yes to it");
+        live.engine.judge_memory(&live.world.actor, noted.id, true).await.unwrap();
+        say(&live, chat, "Where do I ship to on Mondays?").await;
+        assert!(shown(3).contains("<data label=\"memory\"") && shown(3).contains("Ships to Ohio"), "{}", shown(3));
+    });
+}

@@ -53,6 +53,7 @@ pub(super) const KEYS: &[(&str, &str)] = &[
     ("models.default", ROUTES),
     ("models.reasoning", ROUTES),
     ("models.texts", ROUTES),
+    ("models.embedding", "\"builtin\" or \"provider/model\""),
     ("models.fallback", "a list of models, such as [\"openai/gpt-5.4-mini\"]"),
     ("models.file", "a file's path, such as \"models.json\""),
     ("models.connect_ms", "a whole number of milliseconds, such as 5000"),

@@ -8,6 +8,8 @@ pub(crate) mod budgets;
 pub(crate) mod chats;
 pub(crate) mod inbound;
 pub(crate) mod keys;
+pub(crate) mod knowledge;
+pub(crate) mod memories;
 pub(crate) mod messages;
 pub(crate) mod models;
 pub(crate) mod outbox;

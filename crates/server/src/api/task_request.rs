@@ -71,14 +71,14 @@ pub(crate) struct SubmitBody {
 pub(crate) struct AttachmentBody {
     /// Its name.
     #[schema(example = "acord-125.pdf")]
-    filename: String,
+    pub(super) filename: String,
     /// Its type; the content decides in the end.
     #[serde(default, alias = "content_type")]
     #[schema(example = "application/pdf")]
-    content_type: Option<String>,
+    pub(super) content_type: Option<String>,
     /// Its bytes in base64, at most 20 MiB.
     #[serde(alias = "data_base64")]
-    data_base64: String,
+    pub(super) data_base64: String,
 }
 
 /// A submission as a form. Every part with a file name is an attachment, whatever the part is called.
@@ -196,7 +196,7 @@ pub(super) fn attached(attachments: &[AttachmentBody], faults: &mut Vec<Detail>)
     files.map(|(n, attachment)| decoded(&format!("/attachments/{n}"), attachment, faults)).collect()
 }
 
-fn decoded(path: &str, attachment: &AttachmentBody, faults: &mut Vec<Detail>) -> AttachmentRequest {
+pub(super) fn decoded(path: &str, attachment: &AttachmentBody, faults: &mut Vec<Detail>) -> AttachmentRequest {
     // Tools that wrap their base64 in lines are common enough.
     let text: Vec<u8> = attachment.data_base64.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
     let bytes = BASE64.decode(text).unwrap_or_else(|error| {
@@ -212,7 +212,7 @@ fn decoded(path: &str, attachment: &AttachmentBody, faults: &mut Vec<Detail>) ->
     file
 }
 
-fn check_file(path: &str, file: &AttachmentRequest, faults: &mut Vec<Detail>) {
+pub(super) fn check_file(path: &str, file: &AttachmentRequest, faults: &mut Vec<Detail>) {
     if file.filename.trim().is_empty() {
         faults.push(Detail::new(format!("{path}/filename"), "filename is empty"));
     }
@@ -225,7 +225,7 @@ fn unknown_type() -> String {
 }
 
 /// Reads the parts of a form: those with a file name are files, the others are fields.
-async fn form(parts: Parts, raw: Bytes) -> ApiResult<(Map<String, Value>, Vec<AttachmentRequest>)> {
+pub(super) async fn form(parts: Parts, raw: Bytes) -> ApiResult<(Map<String, Value>, Vec<AttachmentRequest>)> {
     let request = Request::from_parts(parts, Body::from(raw));
     let broken = |message: String| Problem::invalid("", format!("the form cannot be read: {message}"));
     let mut multipart = Multipart::from_request(request, &()).await.map_err(|error| broken(error.body_text()))?;

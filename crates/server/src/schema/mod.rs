@@ -9,6 +9,8 @@ pub mod chat;
 pub mod event;
 pub mod identity;
 pub mod inbound;
+pub mod knowledge;
+pub mod memory;
 pub mod model;
 pub mod operation;
 pub mod permission;

@@ -92,6 +92,8 @@ pub(crate) fn all() -> Vec<Case> {
     let agent = || Name(|fixture| fixture.agent.clone());
     let talk = || Id(|fixture| fixture.chat.clone());
     let prompt = || Id(|fixture| fixture.prompt.clone());
+    let memory = || Id(|fixture| fixture.memory.clone());
+    let document = || Id(|fixture| fixture.document.clone());
     let callback = json!({"workflowId": "w", "success": true});
     vec![
         case("POST", "/api/tasks", Fixed, strict(json!({"input": "hi"}), ("/maxSteps", json!("many")), &["input"])),
@@ -187,6 +189,41 @@ pub(crate) fn all() -> Vec<Case> {
             strict(json!({"note": "too long"}), ("/note", json!(true)), &["note"]),
         ),
         case("POST", "/api/prompts/{id}/activate", prompt(), None),
+        case(
+            "POST",
+            "/api/memories",
+            Fixed,
+            strict(json!({"content": "Likes trains."}), ("/importance", json!("very")), &["content"]),
+        ),
+        case("GET", "/api/memories", Fixed, None),
+        case("GET", "/api/memories/export", Fixed, None),
+        case("GET", "/api/memories/{id}", memory(), None),
+        case(
+            "PATCH",
+            "/api/memories/{id}",
+            memory(),
+            strict(json!({"importance": 7}), ("/expiresAt", json!("soon")), &[]),
+        ),
+        case("DELETE", "/api/memories/{id}", memory(), None),
+        case("POST", "/api/memories/{id}/accept", memory(), None),
+        case("POST", "/api/memories/{id}/reject", memory(), None),
+        case(
+            "POST",
+            "/api/knowledge",
+            Fixed,
+            strict(
+                json!({"filename": "terms.txt", "dataBase64": "aGVsbG8="}),
+                ("/title", json!(5)),
+                &["filename", "dataBase64"],
+            ),
+        ),
+        case("GET", "/api/knowledge", Fixed, None),
+        case("GET", "/api/knowledge/search", Fixed, None),
+        case("GET", "/api/knowledge/{id}", document(), None),
+        case("DELETE", "/api/knowledge/{id}", document(), None),
+        case("POST", "/api/knowledge/{id}/publish", document(), None),
+        case("POST", "/api/knowledge/{id}/unpublish", document(), None),
+        case("POST", "/api/knowledge/{id}/reindex", document(), None),
         case("GET", "/api/preferences", Fixed, None),
         case(
             "PUT",
@@ -222,12 +259,7 @@ pub(crate) fn all() -> Vec<Case> {
             strict(json!({"content": "Hello"}), ("/attachments", json!("none")), &["content"]),
         ),
         case("GET", "/api/chats/{id}/messages", talk(), None),
-        case(
-            "POST",
-            "/api/chats/{id}/messages/{message}/redact",
-            talk(),
-            None,
-        ),
+        case("POST", "/api/chats/{id}/messages/{message}/redact", talk(), None),
         case("GET", "/api/chats/{id}/stream", talk(), None),
         case("DELETE", "/api/chats/{id}", talk(), None),
         case("GET", "/api/approvals", Fixed, None),

@@ -29,6 +29,10 @@ pub(crate) struct Fixture {
     pub(crate) prompt: String,
     /// A chat of the operator's with it, in which something was said.
     pub(crate) chat: String,
+    /// Something that is remembered of the record, if somebody accepts it.
+    pub(crate) memory: String,
+    /// A document of its knowledge.
+    pub(crate) document: String,
 }
 
 /// A plan that puts one record.
@@ -79,6 +83,17 @@ impl Fixture {
         let said = json!({"content": "Hello"});
         let answer = app.send(Ask::post(&format!("/api/chats/{chat}/messages")).key(&keys.operator).json(&said)).await;
         made(&answer, 200);
+        let record = records["items"][0]["id"].as_str().unwrap().to_owned();
+        let memory = json!({"subject": {"type": "entity", "id": record}, "content": "Pays late.", "pending": true});
+        let terms =
+            json!({"title": "Terms of carriage", "filename": "terms.txt", "dataBase64": "V2UgY2FycnkgZnJlaWdodC4="});
+        let document = made(&app.send(Ask::post("/api/knowledge").key(&keys.admin).json(&terms)).await, 202);
+        let document = document["id"].as_str().unwrap().to_owned();
+        while app.send(Ask::get(&format!("/api/knowledge/{document}")).key(&keys.viewer)).await.json()["status"]
+            != "ready"
+        {
+            tokio::task::yield_now().await;
+        }
         let running = app
             .send(Ask::post("/api/tasks").key(&keys.operator).json(&json!({"input": "x", "planKey": "fixture.never"})));
         let waiting = task(json!({"input": "x", "planKey": "fixture.ask"})).await;
@@ -93,7 +108,9 @@ impl Fixture {
             key: create("/api/keys", &key).await,
             webhook: create("/api/webhooks/outbound", &webhook).await,
             budget: create("/api/budgets", &budget).await,
-            record: records["items"][0]["id"].as_str().unwrap().to_owned(),
+            memory: create("/api/memories", &memory).await,
+            document,
+            record,
             prompt: create("/api/prompts", &json!({"agent": agent, "text": "You help well."})).await,
             chat,
             secret,

@@ -226,7 +226,7 @@ async fn another_tenants_things_are_in_no_list() {
     let secrets =
         [&theirs.ended, &theirs.waiting, &theirs.user, &theirs.key, &theirs.webhook, &theirs.record, &theirs.plan]
             .into_iter()
-            .chain([&theirs.agent, &theirs.prompt])
+            .chain([&theirs.agent, &theirs.prompt, &theirs.memory, &theirs.document])
             .collect::<Vec<_>>();
     for (route, case) in routed() {
         let lists = route.method == "GET" && matches!(case.place, Place::Fixed | Place::Shared(_));

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use super::tables::{Kind, TABLES, Table};
+use super::tables::{Kind, Table, every_table};
 use super::{Entry, FORMAT, MANIFEST, Manifest};
 use crate::db::{Access, Row, Tx};
 use crate::error::{Result, StoreError};
@@ -105,7 +105,7 @@ async fn write(tx: &mut Tx, order: &Order, part: &Path) -> Result<Manifest> {
     let mut archive =
         Archive { zip: ZipWriter::new(BufWriter::new(file)), entries: Vec::new(), named: BTreeSet::new() };
     let tenants = if tx.is_postgres() { tenants(tx).await? } else { Vec::new() };
-    for table in TABLES {
+    for table in every_table() {
         dump_table(tx, &mut archive, table, &tenants).await?;
     }
     match &order.folder {

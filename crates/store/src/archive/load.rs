@@ -9,7 +9,7 @@ use serde_json::Value;
 use uuid::Uuid;
 use zip::ZipArchive;
 
-use super::tables::{Kind, TABLES, Table};
+use super::tables::{Kind, Table, every_table};
 use super::{Entry, FORMAT, MANIFEST, Manifest, broken};
 use crate::db::{Access, Arg, Tx};
 use crate::error::{Result, StoreError};
@@ -58,7 +58,7 @@ pub(super) async fn load(tx: &mut Tx, order: &Order) -> Result<Manifest> {
     verify(&mut archive, &manifest)?;
     must_be_empty(tx).await?;
     tx.outdates_what_is_known();
-    for table in TABLES {
+    for table in every_table() {
         let name = format!("tables/{}.jsonl", table.name);
         if let Some(entry) = manifest.entries.iter().find(|entry| entry.name == name) {
             load_table(tx, &mut archive, table, entry).await?;

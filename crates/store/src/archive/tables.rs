@@ -1,6 +1,8 @@
 //! The tables of an archive, parents before children. The test of the round trip finds a table or column that is
 //! missing here.
 
+use super::agent_tables::AGENT_TABLES;
+
 /// How a column is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
@@ -54,7 +56,11 @@ impl Table {
 }
 
 /// Every table.
-pub(super) const TABLES: &[Table] = &[
+pub(super) fn every_table() -> impl Iterator<Item = &'static Table> {
+    TABLES.iter().chain(AGENT_TABLES)
+}
+
+const TABLES: &[Table] = &[
     Table { name: "tenant", columns: &[("id", U), ("name", T), ("slug", T), ("created_at", I)] },
     Table {
         name: "app_user",
@@ -394,35 +400,6 @@ pub(super) const TABLES: &[Table] = &[
     Table { name: "rate_key", columns: &[("tenant_id", U), ("key", T), ("touched_at", I)] },
     Table { name: "rate_hit", columns: &[("tenant_id", U), ("key", T), ("at", I), ("hits", I)] },
     Table { name: "user_permission", columns: &[("tenant_id", U), ("user_id", U), ("policy", T), ("updated_at", I)] },
-    Table { name: "user_preference", columns: &[("tenant_id", U), ("user_id", U), ("body", T), ("updated_at", I)] },
-    Table {
-        name: "agent",
-        columns: &[
-            ("tenant_id", U),
-            ("id", U),
-            ("key", T),
-            ("body", T),
-            ("version", I),
-            ("created_at", I),
-            ("updated_at", I),
-        ],
-    },
-    Table {
-        name: "prompt",
-        columns: &[
-            ("tenant_id", U),
-            ("id", U),
-            ("agent", T),
-            ("version", I),
-            ("text", T),
-            ("status", T),
-            ("authors", T),
-            ("approved_by", U),
-            ("note", T),
-            ("created_at", I),
-            ("updated_at", I),
-        ],
-    },
     Table { name: "tool_setting", columns: &[("tenant_id", U), ("tool", T), ("body", T), ("updated_at", I)] },
     Table {
         name: "approval",

@@ -1,5 +1,5 @@
 //! What was read before and still holds: who holds which key, the plans of a tenant, what a user may let tools do, what
-//! a tenant says about tools, its agents and active prompts, and what a user wants to be answered like.
+//! a tenant says about tools, its agents, active prompts and published knowledge, and what a user wants to be answered like.
 //!
 //! Every submission asks for the first two, every call of a tool for the next two, and every turn of an agent for the
 //! others. The one process of a SQLite file sees every change of them, so it need not read them again before one is
@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use kybern_core::agent::OwnAgent;
 use kybern_core::id::{TenantId, UserId};
 use kybern_core::identity::KeyHolder;
+use kybern_core::knowledge::PublishedPiece;
 use kybern_core::plan::Plan;
 use kybern_core::ports::UserRules;
 use kybern_core::preference::Preferences;
@@ -23,6 +24,9 @@ use tokio::time::Instant;
 
 /// Keys, users, and tenants' lists that are kept of each; beyond it the memory is emptied.
 const KEPT: usize = 4_096;
+
+/// Tenants whose knowledge is kept: it is large.
+const KEPT_KNOWLEDGE: usize = 16;
 
 /// The moment at which something was read, to be taken before reading.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,6 +40,12 @@ type Stamped<T> = (Stamp, T);
 
 /// A tenant's active prompts.
 type Prompts = Arc<Vec<Arc<Prompt>>>;
+
+/// What tells whether the published documents of a tenant have changed: how many there are, and sums over them.
+pub(crate) type Revision = [i64; 4];
+
+/// The published pieces of a tenant, as of a revision.
+type Pieces = (Revision, Arc<Vec<PublishedPiece>>);
 
 /// A user of a tenant.
 type OfTenant = (TenantId, UserId);
@@ -52,6 +62,7 @@ pub(crate) struct Known {
     agents: Mutex<HashMap<TenantId, Stamped<Arc<Vec<OwnAgent>>>>>,
     prompts: Mutex<HashMap<TenantId, Stamped<Prompts>>>,
     preferences: Mutex<HashMap<OfTenant, Stamped<Arc<Preferences>>>>,
+    pieces: Mutex<HashMap<TenantId, Stamped<Pieces>>>,
 }
 
 impl Known {
@@ -66,6 +77,7 @@ impl Known {
             agents: Mutex::default(),
             prompts: Mutex::default(),
             preferences: Mutex::default(),
+            pieces: Mutex::default(),
         }
     }
 
@@ -154,6 +166,30 @@ impl Known {
 
     pub(crate) fn keep_preferences(&self, user: OfTenant, then: Stamp, said: &Arc<Preferences>) {
         keep(&mut lock(&self.preferences), user, (then, Arc::clone(said)));
+    }
+
+    pub(crate) fn pieces(&self, tenant: TenantId, now: Stamp) -> Option<Arc<Vec<PublishedPiece>>> {
+        let pieces = lock(&self.pieces);
+        pieces.get(&tenant).filter(|(then, _)| self.holds(*then, now)).map(|(_, (_, pieces))| Arc::clone(pieces))
+    }
+
+    /// What was read before, whether it holds or not.
+    pub(crate) fn earlier_pieces(&self, tenant: TenantId) -> Option<Pieces> {
+        lock(&self.pieces).get(&tenant).map(|(_, pieces)| pieces.clone())
+    }
+
+    pub(crate) fn keep_pieces(
+        &self,
+        tenant: TenantId,
+        then: Stamp,
+        revision: Revision,
+        found: &Arc<Vec<PublishedPiece>>,
+    ) {
+        let mut pieces = lock(&self.pieces);
+        if pieces.len() >= KEPT_KNOWLEDGE {
+            pieces.clear();
+        }
+        pieces.insert(tenant, (then, (revision, Arc::clone(found))));
     }
 }
 

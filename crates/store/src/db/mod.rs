@@ -15,6 +15,7 @@ mod tx;
 pub(crate) use arg::{Arg, args, columns, count};
 pub(crate) use batch::{Pending, Run};
 pub(crate) use engine::{Engine, Lane, Shared};
+pub(crate) use known::Revision;
 pub(crate) use row::Row;
 pub(crate) use sql::{Sql, sql_text, statements};
 pub(crate) use tx::{Access, Conn, Tx};

@@ -1,5 +1,5 @@
-//! Two processes on one PostgreSQL: what each remembers of keys, plans, agents, prompts and preferences does not outlive
-//! a change by the other.
+//! Two processes on one PostgreSQL: what each remembers of keys, plans, agents, prompts, preferences and knowledge does
+//! not outlive a change by the other.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,11 +7,14 @@ use std::time::Duration;
 use kybern_core::actor::Role;
 use kybern_core::agent::{AgentDraft, OwnAgent};
 use kybern_core::audit::AuditEvent;
-use kybern_core::id::{AgentId, KeyId, PlanId, PromptId, TenantId, UserId};
+use kybern_core::id::{AgentId, JobId, KeyId, KnowledgeId, PlanId, PromptId, TenantId, UserId};
 use kybern_core::identity::{ApiKey, Tenant, User};
+use kybern_core::job::NewJob;
+use kybern_core::knowledge::{Indexed, IndexedPiece, KnowledgeAct, KnowledgeDocument, KnowledgeStatus};
 use kybern_core::plan::parse;
 use kybern_core::ports::{
-    AgentStore as _, IdSource as _, IdentityStore as _, PlanStore as _, PreferenceStore as _, PromptStore as _, Store,
+    AgentStore as _, IdSource as _, IdentityStore as _, KnowledgeStore as _, PlanStore as _, PreferenceStore as _,
+    PromptStore as _, Store,
 };
 use kybern_core::preference::{Formality, Preferences};
 use kybern_core::prompt::{NewPrompt, PromptAct, PromptChange};
@@ -160,4 +163,54 @@ async fn what_one_process_says_of_agents_prompts_and_wishes_is_heard_by_the_othe
     let said = one.set_preferences(home, admin.id, Some(&formal), work::NOW, event("preferences.set"));
     let heard = async || other.preferences(home, admin.id).await.unwrap().formality == Formality::Formal;
     is_heard(said, heard).await;
+}
+
+#[tokio::test]
+async fn what_one_process_publishes_and_takes_back_is_heard_by_the_other() {
+    let Some(server) = support::server() else { return };
+    let database = Database::create(&server).await;
+    let clock = Arc::new(SimClock::new());
+    let (one, other) = (database.store(clock.clone()).await, database.store(clock.clone()).await);
+    let (ids, home) = (work::ids(12), work::home());
+    tenant(&one, &ids).await;
+    let new = KnowledgeDocument {
+        id: KnowledgeId::from_uuid(ids.next()),
+        title: "Terms".to_owned(),
+        filename: "terms.txt".to_owned(),
+        content_type: "text/plain".to_owned(),
+        hash: "00ff".to_owned(),
+        size: 5,
+        status: KnowledgeStatus::Indexing,
+        published: false,
+        error: None,
+        pieces: 0,
+        model: None,
+        version: 1,
+        created_by: None,
+        created_at: work::NOW,
+        updated_at: work::NOW,
+    };
+    let job = NewJob {
+        id: JobId::from_uuid(ids.next()),
+        kind: "test.index".to_owned(),
+        payload: json!({}),
+        dedupe_key: None,
+        max_attempts: 1,
+        due_at: work::NOW,
+    };
+    one.add_document(home, &new, &job, event("knowledge.add")).await.unwrap();
+    let text = Indexed::Ready(vec![IndexedPiece { page: 1, text: "first".to_owned(), vector: None }]);
+    one.end_indexing(home, (new.id, 1), &text, work::NOW, event("knowledge.index")).await.unwrap();
+    let ready = one.document(home, new.id).await.unwrap().unwrap();
+    let public = ready.clone().after(KnowledgeAct::Publish, work::NOW).unwrap();
+    let published = one.change_document(home, (&ready, &public), None, event("knowledge.publish"));
+    is_heard(published, async || other.published_pieces(home).await.unwrap().len() == 1).await;
+    // What is read again because time has passed is the same list while nothing has changed.
+    let known = other.published_pieces(home).await.unwrap();
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(1)).await;
+    tokio::time::resume();
+    assert!(Arc::ptr_eq(&known, &other.published_pieces(home).await.unwrap()));
+    let gone = one.delete_document(home, new.id, work::NOW, event("knowledge.delete"));
+    is_heard(gone, async || other.published_pieces(home).await.unwrap().is_empty()).await;
 }

@@ -142,6 +142,13 @@ macro_rules! conformance_suite {
                 eight_workers_never_claim_the_same_job,
                 take_over_makes_leased_jobs_claimable,
             }
+            knowledge {
+                a_document_comes_with_its_job_and_is_found_when_it_is_published,
+                what_is_indexed_anew_is_found_as_it_was_until_it_is_done,
+                a_document_is_changed_as_it_was_read_and_removed_with_its_pieces,
+                pages_of_documents_visit_each_once_newest_first,
+                another_tenant_neither_sees_nor_changes_a_document,
+            }
             leases {
                 stale_epoch_is_refused,
                 an_expired_lease_that_nobody_took_still_commits,
@@ -152,6 +159,14 @@ macro_rules! conformance_suite {
                 a_heartbeat_prolongs_the_lease,
                 heartbeat_and_commit_tell_of_cancel_pause_and_signals,
                 take_over_makes_leased_claimable,
+            }
+            memories {
+                a_memory_is_read_back_as_it_was_said,
+                a_memory_is_of_somebody_or_something_that_is_there,
+                a_memory_is_changed_as_it_was_read,
+                of_ten_who_judge_at_once_one_does,
+                pages_of_memories_visit_each_once_newest_first,
+                another_tenant_neither_sees_nor_changes_a_memory,
             }
             model_policies {
                 a_policy_is_each_tenants_own_audited_and_taken_back,

@@ -15,6 +15,8 @@ mod fault;
 mod idempotency;
 mod identity;
 mod job;
+mod knowledge;
+mod memory;
 mod model_policy;
 mod outbox;
 mod permission;

@@ -11,12 +11,14 @@ use kybern_core::budget::{Amount, Budget, Reservation, SpendKind, UsageLine};
 use kybern_core::chat::{Chat, Message};
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::id::{
-    ApprovalId, BudgetId, ChatId, JobId, KeyId, MessageId, OutboxId, PromptId, RecordId, ReservationId, TaskId,
-    TenantId, UserId, WebhookId,
+    ApprovalId, BudgetId, ChatId, JobId, KeyId, KnowledgeId, MemoryId, MessageId, OutboxId, PromptId, RecordId,
+    ReservationId, TaskId, TenantId, UserId, WebhookId,
 };
 use kybern_core::identity::{ApiKey, OutboundWebhook, Tenant, User};
 use kybern_core::job::{JobStatus, NewJob};
-use kybern_core::model::ModelPolicy;
+use kybern_core::knowledge::{IndexedPiece, KnowledgeDocument};
+use kybern_core::memory::Memory;
+use kybern_core::model::{ModelPolicy, Vector};
 use kybern_core::outbox::OutboxMessage;
 use kybern_core::plan::{FrozenPlan, Plan};
 use kybern_core::policy::ToolPolicy;
@@ -76,6 +78,8 @@ pub(super) struct State {
     pub(super) agents: BTreeMap<(TenantId, String), OwnAgent>,
     pub(super) prompts: BTreeMap<(TenantId, PromptId), Prompt>,
     pub(super) preferences: BTreeMap<(TenantId, UserId), Preferences>,
+    pub(super) memories: BTreeMap<(TenantId, MemoryId), (Memory, Option<Vector>)>,
+    pub(super) documents: BTreeMap<(TenantId, KnowledgeId), (KnowledgeDocument, Vec<IndexedPiece>)>,
 }
 
 /// Whose usage of what on which day.
@@ -212,6 +216,8 @@ impl State {
             agents: BTreeMap::new(),
             prompts: BTreeMap::new(),
             preferences: BTreeMap::new(),
+            memories: BTreeMap::new(),
+            documents: BTreeMap::new(),
         }
     }
 

@@ -9,6 +9,7 @@ mod noop;
 mod notify;
 mod put_record;
 mod set;
+mod suggest_memory;
 mod wait;
 
 use std::sync::Arc;
@@ -29,6 +30,7 @@ pub fn register(registry: &mut Registry) -> Result<(), DuplicateKey> {
     registry.tool(Arc::new(http_request::HttpCall::new()))?;
     registry.tool(Arc::new(put_record::PutOne::new()))?;
     registry.tool(Arc::new(get_record::GetOne::new()))?;
+    registry.tool(Arc::new(suggest_memory::SuggestMemory::new()))?;
     registry.tool(Arc::new(ask::Ask::new()))?;
     registry.tool(Arc::new(notify::Notify::new()))
 }

@@ -14,8 +14,11 @@ use super::things::SHARED_KIND;
 /// Everything that the admin of a tenant can read, page by page.
 pub(crate) async fn picture(admin: &Client) -> Vec<(String, String)> {
     let lists = ["plans", "records", "outbox", "users", "keys", "webhooks/outbound", "audit", "tasks"];
-    let mut paths: Vec<String> =
-        lists.into_iter().chain(["agents", "prompts", "chats"]).map(|list| format!("/api/{list}")).collect();
+    let mut paths: Vec<String> = lists
+        .into_iter()
+        .chain(["agents", "prompts", "chats", "memories", "knowledge"])
+        .map(|list| format!("/api/{list}"))
+        .collect();
     for task in admin.list("/api/tasks").await {
         let id = task["id"].as_str().unwrap().to_owned();
         paths.extend(["", "/log", "/artifacts", "/attachments"].map(|part| format!("/api/tasks/{id}{part}")));

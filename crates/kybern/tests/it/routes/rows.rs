@@ -108,6 +108,8 @@ const AGENT: &[Part] = &[Name(|things| &things.agent)];
 const DRAFT: &[Part] = &[Id(|things| &things.draft)];
 const REVIEWED: &[Part] = &[Id(|things| &things.reviewed)];
 const CHAT: &[Part] = &[Id(|things| &things.chat)];
+const MEMORY: &[Part] = &[Id(|things| &things.memory)];
+const DOCUMENT: &[Part] = &[Id(|things| &things.document)];
 const USER: &[Part] = &[Id(|things| &things.user)];
 
 fn read(path: &'static str, parts: &'static [Part]) -> Row {
@@ -185,6 +187,25 @@ pub(crate) fn all() -> Vec<Row> {
         act("POST", "/api/prompts/{id}/activate", "administer", REVIEWED, 200),
         act("DELETE", "/api/agents/{id}", "administer", AGENT, 204),
         act("POST", "/api/agents/resync", "administer", &[], 200),
+        Row { input: Json(|_, n| json!({"content": format!("Likes the {n}th train.")}), Refused),
+            ..act("POST", "/api/memories", "operate", &[], 201) },
+        read("/api/memories", &[]),
+        read("/api/memories/export", &[]),
+        Row { who: Key("operate"), ..read("/api/memories/{id}", MEMORY) },
+        Row { input: Json(|_, n| json!({"content": format!("Likes the {n}th ship.")}), Refused),
+            ..act("PATCH", "/api/memories/{id}", "operate", MEMORY, 200) },
+        act("POST", "/api/memories/{id}/accept", "operate", MEMORY, 200),
+        act("POST", "/api/memories/{id}/reject", "operate", &[Id(|things| &things.proposed)], 200),
+        act("DELETE", "/api/memories/{id}", "operate", MEMORY, 204),
+        Row { input: Json(|_, n| json!({"filename": format!("{n}.txt"), "dataBase64": "aGVsbG8="}), Refused),
+            ..act("POST", "/api/knowledge", "administer", &[], 202) },
+        read("/api/knowledge", &[]),
+        read("/api/knowledge/search", &[]),
+        read("/api/knowledge/{id}", DOCUMENT),
+        act("POST", "/api/knowledge/{id}/publish", "administer", DOCUMENT, 200),
+        act("POST", "/api/knowledge/{id}/unpublish", "administer", DOCUMENT, 200),
+        act("POST", "/api/knowledge/{id}/reindex", "administer", DOCUMENT, 200),
+        act("DELETE", "/api/knowledge/{id}", "administer", DOCUMENT, 204),
         read("/api/preferences", &[]),
         Row { input: Json(|_, n| json!({"customInstructions": [format!("the {n}th wish")]}), Refused),
             ..act("PUT", "/api/preferences", "operate", &[], 200) },

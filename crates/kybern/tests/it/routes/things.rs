@@ -47,6 +47,11 @@ pub(crate) struct Things {
     /// A chat, and what was said in it.
     pub(crate) chat: String,
     pub(crate) message: String,
+    /// Two things that are remembered of the record, if somebody accepts them.
+    pub(crate) memory: String,
+    pub(crate) proposed: String,
+    /// A document of its knowledge.
+    pub(crate) document: String,
     pub(crate) kind: String,
     pub(crate) record: String,
     /// The records' key: the only name without the mark, so that a request may name it and leave it in our tenant.
@@ -86,6 +91,17 @@ impl Things {
         let ended = plans.ended(&client, mark, &record_key).await;
         let kind = format!("note.{mark}");
         let record = client.get(&format!("/api/records/{kind}")).await;
+        let memory = |n: u32| {
+            let subject = json!({"type": "entity", "id": record["items"][0]["id"]});
+            json!({"subject": subject, "content": format!("{mark} number {n}"), "pending": true})
+        };
+        let proposed = text(&client.post("/api/memories", &memory(1)).await["id"]);
+        let document = json!({"title": mark, "filename": format!("{mark}.txt"), "dataBase64": "aGVsbG8="});
+        let document = made(&client, "/api/knowledge", &document, 0).await;
+        until("the document is indexed", || async {
+            (client.get(&format!("/api/knowledge/{document}")).await["status"] == "ready").then_some(())
+        })
+        .await;
         let (delegated, handed) = plans.delegated(&client, receiver).await;
         receive(&client, mark).await;
         let asking = plans.rest(&client, "ask", "needs_review").await;
@@ -109,6 +125,9 @@ impl Things {
             sealed,
             plan: plans.key("put"),
             draft: made(&client, "/api/prompts", &draft, 0).await,
+            memory: made(&client, "/api/memories", &memory(0), 0).await,
+            proposed,
+            document,
             reviewed,
             chat,
             message,

@@ -1,0 +1,89 @@
+//! Where memories are kept.
+
+use async_trait::async_trait;
+
+use super::Page;
+use crate::audit::AuditEvent;
+use crate::error::Result;
+use crate::id::MemoryId;
+use crate::memory::{Memory, MemoryStatus, Subject};
+use crate::model::Vector;
+use crate::tenant::TenantScope;
+use crate::time::Timestamp;
+
+/// Which memories are wanted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct MemoryFilter {
+    /// Of what.
+    pub subject: Option<Subject>,
+    /// Of which kind of subject: `user` or `entity`.
+    pub kind: Option<&'static str>,
+    /// How they stand.
+    pub status: Option<MemoryStatus>,
+}
+
+/// Where memories are kept, each with the vector of what it says.
+#[async_trait]
+pub trait MemoryStore: Send + Sync {
+    /// Writes a new memory.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` when its user or record is not known; `UNPROCESSABLE` when the subject has as many as it may.
+    async fn add_memory(
+        &self,
+        scope: TenantScope,
+        memory: &Memory,
+        vector: Option<&Vector>,
+        audit: AuditEvent,
+    ) -> Result<()>;
+
+    /// One of them.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn memory(&self, scope: TenantScope, id: MemoryId) -> Result<Option<Memory>>;
+
+    /// A page of those that pass the filter, the newest first, behind `after`.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn memories(
+        &self,
+        scope: TenantScope,
+        filter: &MemoryFilter,
+        after: Option<MemoryId>,
+        limit: u32,
+    ) -> Result<Page<Memory>>;
+
+    /// Everything that is remembered of a subject, however it stands, with its vectors, the oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn memories_of(&self, scope: TenantScope, subject: Subject) -> Result<Vec<(Memory, Option<Vector>)>>;
+
+    /// Writes a memory in place of the one that was read. Without a vector the one before stays if it still says the
+    /// same.
+    ///
+    /// # Errors
+    /// `CONFLICT` when it is not stored any more as it was read.
+    async fn change_memory(
+        &self,
+        scope: TenantScope,
+        change: (&Memory, &Memory),
+        vector: Option<&Vector>,
+        audit: AuditEvent,
+    ) -> Result<()>;
+
+    /// Removes a memory; `false` when there is none.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn delete_memory(&self, scope: TenantScope, id: MemoryId, at: Timestamp, audit: AuditEvent) -> Result<bool>;
+
+    /// Keeps vectors of memories that had none of their model, where they still say what was embedded, as of the moment
+    /// at which they were changed last.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn keep_vectors(&self, scope: TenantScope, vectors: Vec<(MemoryId, Timestamp, Vector)>) -> Result<()>;
+}

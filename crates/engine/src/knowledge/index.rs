@@ -1,0 +1,114 @@
+//! The job that reads a document, cuts it into pieces and embeds them.
+//!
+//! It asks nothing twice that was paid for once within a try, and writes only at its end: a try that is cut off leaves
+//! the document as it was. After its last try the document has failed, with the reason.
+
+use bytes::Bytes;
+use kybern_core::audit::AuditEvent;
+use kybern_core::document::{DocumentFault, DocumentText};
+use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::id::KnowledgeId;
+use kybern_core::job::ClaimedJob;
+use kybern_core::knowledge::{Indexed, IndexedPiece, KnowledgeDocument, KnowledgeStatus, pieces};
+use kybern_core::policy::redact;
+use serde_json::json;
+
+use crate::Engine;
+use crate::jobs::JobFailure;
+use crate::models::Caller;
+
+/// The kind of the job.
+pub(crate) const JOB: &str = "knowledge.index";
+/// How often it is tried.
+pub(super) const TRIES: u32 = 5;
+/// The most texts that are embedded at once.
+const BATCH: usize = crate::memory::BATCH;
+
+/// The document and the version that a job is about.
+fn about(job: &ClaimedJob) -> Option<(KnowledgeId, u32)> {
+    let id = job.payload.get("id")?.as_str()?.parse().ok()?;
+    let version = u32::try_from(job.payload.get("version")?.as_u64()?).ok()?;
+    Some((id, version))
+}
+
+impl Engine {
+    pub(crate) async fn index_document(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
+        let Some(of) = about(job) else { return Err(JobFailure::permanent("the job names no document")) };
+        let Some(document) = self.inner.store.document(job.scope(), of.0).await? else { return Ok(()) };
+        if document.version != of.1 || document.status != KnowledgeStatus::Indexing {
+            return Ok(());
+        }
+        let indexed = match self.read_document(job, &document).await? {
+            Ok(text) => Indexed::Ready(self.embedded_pieces(job, &document, &text).await.map_err(failure)?),
+            Err(fault) => Indexed::Failed(fault.to_string()),
+        };
+        self.end_indexing(job, of, &indexed).await.map(|_| ()).map_err(failure)
+    }
+
+    async fn read_document(
+        &self,
+        job: &ClaimedJob,
+        document: &KnowledgeDocument,
+    ) -> Result<Result<DocumentText, DocumentFault>, JobFailure> {
+        let bytes: Option<Bytes> = self.inner.store.blob(job.scope(), &document.hash).await?;
+        let missing = || JobFailure::permanent("the bytes of the document are missing or damaged");
+        let bytes = bytes.ok_or_else(missing)?;
+        Ok(self.inner.documents.read(&document.filename, &document.content_type, bytes).await)
+    }
+
+    async fn embedded_pieces(
+        &self,
+        job: &ClaimedJob,
+        document: &KnowledgeDocument,
+        text: &DocumentText,
+    ) -> Result<Vec<IndexedPiece>> {
+        let caller = Caller {
+            scope: job.scope(),
+            user: document.created_by,
+            label: kybern_core::actor::Principal::Executor.label(),
+            request: None,
+            tree: None,
+        };
+        let page = |page: &kybern_core::document::PageText| {
+            let number = page.number;
+            let of = pieces(&page.text).into_iter();
+            of.map(move |text| IndexedPiece { page: number, text: text.to_owned(), vector: None }).collect::<Vec<_>>()
+        };
+        let mut all: Vec<IndexedPiece> = text.pages.iter().flat_map(page).collect();
+        for some in all.chunks_mut(BATCH) {
+            let texts = some.iter().map(|piece| piece.text.clone()).collect();
+            let Some(vectors) = self.vectors_of(&caller, texts).await? else { break };
+            for (piece, vector) in some.iter_mut().zip(vectors) {
+                piece.vector = Some(vector);
+            }
+        }
+        Ok(all)
+    }
+
+    async fn end_indexing(&self, job: &ClaimedJob, of: (KnowledgeId, u32), indexed: &Indexed) -> Result<bool> {
+        let detail = match indexed {
+            Indexed::Ready(pieces) => json!({"version": of.1, "pieces": pieces.len()}),
+            Indexed::Failed(reason) => json!({"version": of.1, "error": reason}),
+        };
+        let event = AuditEvent::by_executor("knowledge.index", format!("knowledge:{}", of.0), detail);
+        self.inner.store.end_indexing(job.scope(), of, indexed, self.inner.clock.now(), event).await
+    }
+
+    /// Says of a document that it could not be indexed.
+    pub(crate) async fn give_up_indexing(&self, job: &ClaimedJob, reason: &str) -> Result<bool, JobFailure> {
+        let Some(of) = about(job) else { return Ok(false) };
+        let reason = redact::redacted(reason.to_owned());
+        self.end_indexing(job, of, &Indexed::Failed(reason)).await?;
+        Ok(false)
+    }
+}
+
+/// What no other try mends ends the job.
+fn failure(error: Error) -> JobFailure {
+    match error.code() {
+        ErrorCode::Unprocessable | ErrorCode::Validation | ErrorCode::PermissionDenied => {
+            JobFailure::permanent(error.to_string())
+        }
+        _ => error.into(),
+    }
+}

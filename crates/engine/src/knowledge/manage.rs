@@ -1,0 +1,141 @@
+//! Documents, as people upload, publish and remove them.
+
+use bytes::Bytes;
+use kybern_core::actor::Actor;
+use kybern_core::audit::AuditEvent;
+use kybern_core::document::limits::MAX_BYTES;
+use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::id::{JobId, KnowledgeId};
+use kybern_core::job::NewJob;
+use kybern_core::knowledge::{KnowledgeAct, KnowledgeDocument, KnowledgeStatus, MAX_TITLE};
+use kybern_core::ports::{KnowledgeFilter, Page};
+use kybern_core::tenant::TenantScope;
+use serde_json::json;
+
+use super::index::{JOB, TRIES};
+use crate::Engine;
+
+/// A file that is to become a document.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NewDocument {
+    /// What people call it; the name of the file when nobody says.
+    pub title: Option<String>,
+    /// The name of the file.
+    pub filename: String,
+    /// Its declared type.
+    pub content_type: String,
+    /// Its bytes.
+    pub bytes: Bytes,
+}
+
+impl Engine {
+    /// Takes in a document as a draft. It is indexed in the background; until then it is `indexing`.
+    ///
+    /// # Errors
+    /// `VALIDATION_ERROR` with the place; `PAYLOAD_TOO_LARGE`; `UNPROCESSABLE` when the tenant has as many as it may.
+    pub async fn add_document(&self, actor: &Actor, new: NewDocument) -> Result<KnowledgeDocument> {
+        let title = new.title.as_deref().unwrap_or(&new.filename).trim().to_owned();
+        if title.is_empty() || title.chars().count() > MAX_TITLE {
+            return Err(Error::invalid("/title", format!("a title has 1 to {MAX_TITLE} characters")));
+        }
+        if new.bytes.is_empty() {
+            return Err(Error::invalid("/dataBase64", "the file is empty"));
+        }
+        if new.bytes.len() > MAX_BYTES {
+            let message = format!("a document has at most {MAX_BYTES} bytes");
+            return Err(Error::new(ErrorCode::PayloadTooLarge, message));
+        }
+        let inner = &self.inner;
+        let size = u64::try_from(new.bytes.len()).unwrap_or(u64::MAX);
+        let hash = inner.store.put_blob(actor.scope(), new.bytes).await?;
+        let at = inner.clock.now();
+        let document = KnowledgeDocument {
+            id: KnowledgeId::from_uuid(inner.ids.next()),
+            title,
+            filename: new.filename,
+            content_type: new.content_type,
+            hash,
+            size,
+            status: KnowledgeStatus::Indexing,
+            published: false,
+            error: None,
+            pieces: 0,
+            model: None,
+            version: 1,
+            created_by: actor.user(),
+            created_at: at,
+            updated_at: at,
+        };
+        let (job, event) = (self.index_job(&document), event(actor, "knowledge.add", &document));
+        inner.store.add_document(actor.scope(), &document, &job, event).await?;
+        Ok(document)
+    }
+
+    fn index_job(&self, document: &KnowledgeDocument) -> NewJob {
+        NewJob {
+            id: JobId::from_uuid(self.inner.ids.next()),
+            kind: JOB.to_owned(),
+            payload: json!({"id": document.id, "version": document.version}),
+            dedupe_key: Some(format!("{}/{}", document.id, document.version)),
+            max_attempts: TRIES,
+            due_at: document.updated_at,
+        }
+    }
+
+    /// One document.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`.
+    pub async fn document(&self, scope: TenantScope, id: KnowledgeId) -> Result<KnowledgeDocument> {
+        self.inner.store.document(scope, id).await?.ok_or_else(|| Error::not_found("document", id))
+    }
+
+    /// A page of documents, the newest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn documents(
+        &self,
+        scope: TenantScope,
+        filter: &KnowledgeFilter,
+        after: Option<KnowledgeId>,
+        limit: u32,
+    ) -> Result<Page<KnowledgeDocument>> {
+        self.inner.store.documents(scope, filter, after, limit).await
+    }
+
+    /// Publishes a document, takes it back, or indexes it anew. What was found before an indexing is found until it is
+    /// done.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`; `CONFLICT` when it is not so far, or somebody else acts at the same time.
+    pub async fn act_on_document(
+        &self,
+        actor: &Actor,
+        id: KnowledgeId,
+        act: KnowledgeAct,
+    ) -> Result<KnowledgeDocument> {
+        let before = self.document(actor.scope(), id).await?;
+        let after = before.clone().after(act, self.inner.clock.now())?;
+        let job = (act == KnowledgeAct::Reindex).then(|| self.index_job(&after));
+        let event = event(actor, act.action(), &after);
+        self.inner.store.change_document(actor.scope(), (&before, &after), job.as_ref(), event).await?;
+        Ok(after)
+    }
+
+    /// Removes a document with its pieces.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`.
+    pub async fn delete_document(&self, actor: &Actor, id: KnowledgeId) -> Result<()> {
+        let document = self.document(actor.scope(), id).await?;
+        let event = event(actor, "knowledge.delete", &document);
+        let gone = self.inner.store.delete_document(actor.scope(), id, self.inner.clock.now(), event).await?;
+        if gone { Ok(()) } else { Err(Error::not_found("document", id)) }
+    }
+}
+
+fn event(actor: &Actor, action: &str, document: &KnowledgeDocument) -> AuditEvent {
+    let detail = json!({"version": document.version, "hash": document.hash, "published": document.published});
+    AuditEvent::by(actor, action, format!("knowledge:{}", document.id), detail)
+}

@@ -1,0 +1,178 @@
+//! Memories, as people and tools write them.
+
+use kybern_core::actor::{Actor, Right};
+use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::id::MemoryId;
+use kybern_core::memory::{Memory, MemoryChange, MemoryStatus, NewMemory, Subject, Trust};
+use kybern_core::ports::{MemoryFilter, Page};
+
+use super::event;
+use crate::Engine;
+use crate::models::Caller;
+
+/// Whether an actor may see and change what is remembered of a subject: users what is remembered of them, operators
+/// what is remembered of entities, administrators all.
+fn may(actor: &Actor, subject: Subject) -> bool {
+    let own = match subject {
+        Subject::User(user) => actor.user() == Some(user),
+        Subject::Entity(_) => actor.may(Right::Operate),
+    };
+    own || actor.may(Right::Administer)
+}
+
+fn demand(actor: &Actor, subject: Subject) -> Result<()> {
+    if may(actor, subject) {
+        return Ok(());
+    }
+    let message = match subject {
+        Subject::User(_) => "only an administrator sees and changes what is remembered of other users",
+        Subject::Entity(_) => "what is remembered of entities asks for the right \"operate\"",
+    };
+    Err(Error::new(ErrorCode::PermissionDenied, message))
+}
+
+impl Engine {
+    /// Remembers what a user says. It holds from the next turn on.
+    ///
+    /// # Errors
+    /// `VALIDATION_ERROR` with the place; `NOT_FOUND` for an unknown user or record; `PERMISSION_DENIED`;
+    /// `UNPROCESSABLE` when the subject has as many as it may.
+    pub async fn remember(&self, actor: &Actor, new: NewMemory) -> Result<Memory> {
+        demand(actor, new.subject)?;
+        self.add_memory(&Caller::of(actor), new, Trust::User, "memory.add").await
+    }
+
+    /// Remembers what a tool has read. It holds from the next turn on.
+    ///
+    /// # Errors
+    /// The same, but for rights: whoever calls it has asked for them.
+    pub async fn remember_for_tool(&self, caller: &Caller, new: NewMemory) -> Result<Memory> {
+        self.add_memory(caller, new, Trust::Tool, "memory.add").await
+    }
+
+    /// Notes what a model would remember: it is shown to nobody until a person has accepted it. What is remembered in
+    /// the same words already, or was rejected, is answered as it stands.
+    ///
+    /// # Errors
+    /// The same, but for rights: whoever calls it has asked for them.
+    pub async fn suggest_memory(&self, caller: &Caller, new: NewMemory) -> Result<Memory> {
+        let words = new.content.trim().to_lowercase();
+        let known = self.inner.store.memories_of(caller.scope, new.subject).await?;
+        if let Some((memory, _)) = known.into_iter().find(|(memory, _)| memory.content.to_lowercase() == words) {
+            return Ok(memory);
+        }
+        self.add_memory(caller, new, Trust::Model, "memory.suggest").await
+    }
+
+    async fn add_memory(&self, caller: &Caller, new: NewMemory, trust: Trust, action: &str) -> Result<Memory> {
+        let inner = &self.inner;
+        let memory = Memory::of(new, MemoryId::from_uuid(inner.ids.next()), trust, inner.clock.now())?;
+        let vector = self.vector_of(caller, &memory.content).await?;
+        let event = event(caller, action, &memory);
+        inner.store.add_memory(caller.scope, &memory, vector.as_ref(), event).await?;
+        Ok(memory)
+    }
+
+    /// One memory.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`, also for one that the actor may not see.
+    pub async fn memory(&self, actor: &Actor, id: MemoryId) -> Result<Memory> {
+        let found = self.inner.store.memory(actor.scope(), id).await?;
+        found.filter(|memory| may(actor, memory.subject)).ok_or_else(|| Error::not_found("memory", id))
+    }
+
+    /// A page of memories, the newest first: of the actor where no subject is named, unless they administer.
+    ///
+    /// # Errors
+    /// `PERMISSION_DENIED` for a subject that the actor may not see.
+    pub async fn memories(
+        &self,
+        actor: &Actor,
+        mut filter: MemoryFilter,
+        after: Option<MemoryId>,
+        limit: u32,
+    ) -> Result<Page<Memory>> {
+        match filter.subject {
+            Some(subject) => demand(actor, subject)?,
+            None if actor.may(Right::Administer) => {}
+            None if filter.kind == Some("entity") => {
+                if !actor.may(Right::Operate) {
+                    let message = "what is remembered of entities asks for the right \"operate\"";
+                    return Err(Error::new(ErrorCode::PermissionDenied, message));
+                }
+            }
+            None => filter.subject = Some(own_subject(actor)?),
+        }
+        self.inner.store.memories(actor.scope(), &filter, after, limit).await
+    }
+
+    /// The subject that an actor asks about: the one they name, if they may see it, else themselves.
+    ///
+    /// # Errors
+    /// `PERMISSION_DENIED`.
+    pub fn visible_subject(&self, actor: &Actor, named: Option<Subject>) -> Result<Subject> {
+        let subject = named.map_or_else(|| own_subject(actor), Ok)?;
+        demand(actor, subject).map(|()| subject)
+    }
+
+    /// Everything that is remembered of a subject, however it stands, the oldest first: what a user may take along.
+    ///
+    /// # Errors
+    /// `PERMISSION_DENIED` for a subject that the actor may not see.
+    pub async fn export_memories(&self, actor: &Actor, subject: Option<Subject>) -> Result<Vec<Memory>> {
+        let subject = self.visible_subject(actor, subject)?;
+        let all = self.inner.store.memories_of(actor.scope(), subject).await?;
+        Ok(all.into_iter().map(|(memory, _)| memory).collect())
+    }
+
+    /// Changes a memory. New words are the actor's.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`; `VALIDATION_ERROR` with the place; `CONFLICT` when somebody else changes it at the same time.
+    pub async fn change_memory(&self, actor: &Actor, id: MemoryId, change: MemoryChange) -> Result<Memory> {
+        let before = self.memory(actor, id).await?;
+        let after = before.clone().changed(change, self.inner.clock.now())?;
+        let caller = Caller::of(actor);
+        let vector = match after.content == before.content {
+            true => None,
+            false => self.vector_of(&caller, &after.content).await?,
+        };
+        let event = event(&caller, "memory.change", &after);
+        self.inner.store.change_memory(actor.scope(), (&before, &after), vector.as_ref(), event).await?;
+        Ok(after)
+    }
+
+    /// Says whether a memory that waits is to be kept.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`; `CONFLICT` when that was said already.
+    pub async fn judge_memory(&self, actor: &Actor, id: MemoryId, wanted: bool) -> Result<Memory> {
+        let before = self.memory(actor, id).await?;
+        let after = before.clone().judged(wanted, self.inner.clock.now())?;
+        let action = match after.status {
+            MemoryStatus::Active => "memory.accept",
+            MemoryStatus::Rejected | MemoryStatus::Pending => "memory.reject",
+        };
+        let event = event(&Caller::of(actor), action, &after);
+        self.inner.store.change_memory(actor.scope(), (&before, &after), None, event).await?;
+        Ok(after)
+    }
+
+    /// Removes a memory for good.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`.
+    pub async fn forget_memory(&self, actor: &Actor, id: MemoryId) -> Result<()> {
+        let memory = self.memory(actor, id).await?;
+        let event = event(&Caller::of(actor), "memory.delete", &memory);
+        let gone = self.inner.store.delete_memory(actor.scope(), id, self.inner.clock.now(), event).await?;
+        if gone { Ok(()) } else { Err(Error::not_found("memory", id)) }
+    }
+}
+
+/// The actor as a subject.
+fn own_subject(actor: &Actor) -> Result<Subject> {
+    let message = "name a subject: only users have memories of their own";
+    actor.user().map(Subject::User).ok_or_else(|| Error::new(ErrorCode::PermissionDenied, message))
+}

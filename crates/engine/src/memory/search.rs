@@ -1,0 +1,141 @@
+//! Which memories say something about a question. All of a subject's are compared: there are few, and none is missed.
+
+use kybern_core::context::{Found, Origin};
+use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::memory::{Memory, Subject, nearness};
+use kybern_core::model::{EmbedRequest, Vector};
+use kybern_core::money::Tokens;
+
+use crate::Engine;
+use crate::models::{Caller, estimate};
+
+/// The most texts that are embedded at once.
+pub(crate) const BATCH: usize = 64;
+/// The most characters of a question that are read.
+const MAX_QUESTION: usize = 4_000;
+/// What the frame around a text takes in a prompt.
+const FRAME: u64 = 16;
+
+/// About how many tokens a text takes in a prompt, its frame included.
+pub(crate) fn tokens(text: &str) -> Tokens {
+    Tokens(FRAME + estimate::of_bytes(u64::try_from(text.len()).unwrap_or(u64::MAX)))
+}
+
+/// The beginning of a question.
+pub(crate) fn beginning(question: &str) -> &str {
+    let end = question.char_indices().nth(MAX_QUESTION).map_or(question.len(), |(at, _)| at);
+    question.get(..end).unwrap_or(question).trim()
+}
+
+impl Engine {
+    /// The memories of a subject that say something about a question, the nearest and weightiest first: active ones
+    /// that have not expired. What is not embedded by the present model yet is embedded here, at most 64 of them; where
+    /// there is no such model, words are compared.
+    ///
+    /// # Errors
+    /// `BUDGET_EXCEEDED`, and when the store or the model fails.
+    pub async fn search_memories(
+        &self,
+        caller: &Caller,
+        subject: Subject,
+        question: &str,
+        limit: usize,
+    ) -> Result<Vec<Found>> {
+        let found = self.near_memories(caller, subject, question, limit).await?;
+        Ok(found.into_iter().map(|(found, _)| found).collect())
+    }
+
+    /// The same, each with the memory itself.
+    ///
+    /// # Errors
+    /// The same.
+    pub async fn near_memories(
+        &self,
+        caller: &Caller,
+        subject: Subject,
+        question: &str,
+        limit: usize,
+    ) -> Result<Vec<(Found, Memory)>> {
+        let (now, question) = (self.inner.clock.now(), beginning(question));
+        let all = self.inner.store.memories_of(caller.scope, subject).await?;
+        let mut all: Vec<(Memory, Option<Vector>)> = all.into_iter().filter(|(memory, _)| memory.holds(now)).collect();
+        if all.is_empty() || question.is_empty() {
+            return Ok(Vec::new());
+        }
+        let asked = self.vector_of(caller, question).await?;
+        if let Some(asked) = &asked {
+            self.embed_the_rest(caller, asked, &mut all).await?;
+        }
+        let mut found: Vec<(Found, Memory)> = all
+            .into_iter()
+            .map(|(memory, vector)| {
+                let similarity = nearness((question, asked.as_ref()), (&memory.content, vector.as_ref()));
+                let found = Found {
+                    id: memory.id.to_string(),
+                    origin: Origin::Memory,
+                    title: memory.category.as_str().to_owned(),
+                    text: memory.content.clone(),
+                    similarity,
+                    importance: Some(memory.importance),
+                    tokens: tokens(&memory.content),
+                };
+                (found, memory)
+            })
+            .filter(|(found, _)| found.similarity.per_mille() > 0)
+            .collect();
+        let rank =
+            |found: &Found| u32::from(found.similarity.per_mille()) * u32::from(found.importance.map_or(1, u8::from));
+        found.sort_by(|(a, _), (b, _)| rank(b).cmp(&rank(a)).then_with(|| a.id.cmp(&b.id)));
+        found.truncate(limit);
+        Ok(found)
+    }
+
+    /// Embeds what has no vector of the question's model, and keeps the vectors.
+    async fn embed_the_rest(
+        &self,
+        caller: &Caller,
+        asked: &Vector,
+        all: &mut [(Memory, Option<Vector>)],
+    ) -> Result<()> {
+        let lacks = |vector: &Option<Vector>| vector.as_ref().is_none_or(|vector| vector.model != asked.model);
+        let mut rest: Vec<&mut (Memory, Option<Vector>)> =
+            all.iter_mut().filter(|(_, vector)| lacks(vector)).take(BATCH).collect();
+        if rest.is_empty() {
+            return Ok(());
+        }
+        let texts = rest.iter().map(|(memory, _)| memory.content.clone()).collect();
+        let Some(vectors) = self.vectors_of(caller, texts).await? else { return Ok(()) };
+        let mut made = Vec::new();
+        for ((memory, place), vector) in rest.iter_mut().map(|one| (&one.0, &mut one.1)).zip(vectors) {
+            made.push((memory.id, memory.updated_at, vector.clone()));
+            *place = Some(vector);
+        }
+        self.inner.store.keep_vectors(caller.scope, made).await
+    }
+
+    /// The vector of a text; `None` where there is no model that makes any.
+    pub(crate) async fn vector_of(&self, caller: &Caller, text: &str) -> Result<Option<Vector>> {
+        let vectors = self.vectors_of(caller, vec![text.to_owned()]).await?;
+        Ok(vectors.and_then(|vectors| vectors.into_iter().next()))
+    }
+
+    /// The vectors of texts, by the configured model; `None` where there is none, or the tenant does not allow its
+    /// provider.
+    pub(crate) async fn vectors_of(&self, caller: &Caller, texts: Vec<String>) -> Result<Option<Vec<Vector>>> {
+        let models = &self.inner.models;
+        let (wanted, model) = (texts.len(), models.settings().embedding.clone());
+        let request = EmbedRequest { texts, ..EmbedRequest::default() };
+        let (embedded, model) = match models.embed(caller, &model, request).await {
+            Ok(embedded) => embedded,
+            Err(error) if matches!(error.code(), ErrorCode::NotFound | ErrorCode::PermissionDenied) => return Ok(None),
+            Err(error) if error.code() == ErrorCode::Unprocessable => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        if embedded.vectors.len() != wanted {
+            let message = format!("{model} gave {} vectors for {wanted} texts", embedded.vectors.len());
+            return Err(Error::new(ErrorCode::Model, message));
+        }
+        let vector = |values| Vector { model: model.clone(), values };
+        Ok(Some(embedded.vectors.into_iter().map(vector).collect()))
+    }
+}

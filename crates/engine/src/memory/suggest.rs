@@ -1,0 +1,66 @@
+//! The job that notes what a turn's model would remember. It follows the end of the turn, so the answer does not wait for
+//! it, and it is tried again until it is done: what was noted already is not noted twice.
+
+use kybern_core::chat::TurnRef;
+use kybern_core::id::{JobId, TaskId, UserId};
+use kybern_core::job::{ClaimedJob, NewJob, limits};
+use kybern_core::memory::{NewMemory, Provenance, Subject};
+use kybern_core::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::Engine;
+use crate::jobs::JobFailure;
+use crate::models::Caller;
+
+/// The kind of the job.
+pub(crate) const SUGGEST_JOB: &str = "memory.suggest";
+
+/// What a job notes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Suggestions {
+    pub(crate) task: TaskId,
+    pub(crate) user: UserId,
+    pub(crate) turn: TurnRef,
+    pub(crate) memories: Vec<String>,
+}
+
+impl Suggestions {
+    /// The job that notes them.
+    pub(crate) fn job(&self, id: JobId, at: Timestamp) -> NewJob {
+        NewJob {
+            id,
+            kind: SUGGEST_JOB.to_owned(),
+            payload: json!(self),
+            dedupe_key: Some(format!("memories:{}", self.task)),
+            max_attempts: limits::DEFAULT_ATTEMPTS,
+            due_at: at,
+        }
+    }
+}
+
+impl Engine {
+    pub(crate) async fn note_suggestions(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
+        let said = serde_json::from_value::<Suggestions>(job.payload.clone());
+        let said = said.map_err(|error| JobFailure::permanent(format!("the job cannot be read: {error}")))?;
+        let caller = Caller {
+            scope: job.scope(),
+            user: Some(said.user),
+            label: kybern_core::actor::Principal::Executor.label(),
+            request: None,
+            tree: None,
+        };
+        for memory in &said.memories {
+            let provenance = Provenance {
+                task: Some(said.task),
+                chat: Some(said.turn.chat_id),
+                message: Some(said.turn.answer_id),
+                tool: Some(crate::agent::SUGGEST_MEMORY.to_owned()),
+            };
+            let new = NewMemory { provenance, pending: true, ..NewMemory::fact(Subject::User(said.user), memory) };
+            self.suggest_memory(&caller, new).await?;
+        }
+        Ok(())
+    }
+}

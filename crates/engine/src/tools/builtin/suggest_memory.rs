@@ -1,0 +1,42 @@
+//! `suggest_memory`: how a model says what should be remembered. In a conversation the turn takes it in and nobody is
+//! called; anywhere else there is nobody of whom to remember it.
+
+use async_trait::async_trait;
+use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::tool::{ToolFailure, ToolOutcome, ToolSpec};
+use serde_json::{Map, Value, json};
+
+use crate::agent::{MAX_SUGGESTION, SUGGEST_MEMORY};
+
+/// The tool.
+#[derive(Debug)]
+pub(super) struct SuggestMemory {
+    spec: ToolSpec,
+}
+
+impl SuggestMemory {
+    pub(super) fn new() -> Self {
+        let schema = json!({
+            "type": "object",
+            "properties": {"memory": {
+                "type": "string", "maxLength": MAX_SUGGESTION,
+                "description": "One fact about the user, in one sentence. Nothing secret, nothing of today only.",
+            }},
+            "required": ["memory"],
+        });
+        let about = "Suggests one fact about the user to be remembered for later conversations. The user accepts or \
+                     rejects it; until then it is not remembered.";
+        Self { spec: ToolSpec::read(SUGGEST_MEMORY, about, schema) }
+    }
+}
+
+#[async_trait]
+impl Tool for SuggestMemory {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, _context: &ToolContext, _args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+        Err(ToolFailure::permanent("memories are suggested in a conversation: use POST /api/memories elsewhere"))
+    }
+}

@@ -1,0 +1,108 @@
+//! Knowledge: documents from the upload to the search, also when a process dies or a document cannot be read.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use bytes::Bytes;
+use kybern_core::context::Origin;
+use kybern_core::error::ErrorCode;
+use kybern_core::id::KnowledgeId;
+use kybern_core::knowledge::{KnowledgeAct, KnowledgeDocument, KnowledgeStatus};
+use kybern_engine::knowledge::NewDocument;
+use kybern_engine::models::Caller;
+use kybern_testkit::Fault;
+
+use crate::live::Live;
+use crate::memories::Topics;
+use crate::world::World;
+
+fn file(text: &str) -> NewDocument {
+    NewDocument {
+        title: None,
+        filename: "terms.txt".to_owned(),
+        content_type: "text/plain".to_owned(),
+        bytes: Bytes::from(text.to_owned()),
+    }
+}
+
+async fn indexed(live: &Live<'_>, id: KnowledgeId) -> KnowledgeDocument {
+    live.find(async || {
+        let document = live.engine.document(live.world.scope(), id).await.ok()?;
+        (document.status != KnowledgeStatus::Indexing).then_some(document)
+    })
+    .await
+}
+
+async fn found(live: &Live<'_>, question: &str) -> Vec<String> {
+    let caller = Caller::of(&live.world.actor);
+    let found = live.engine.search_knowledge(&caller, question, 10).await.unwrap();
+    found.into_iter().map(|one| one.text).collect()
+}
+
+#[test]
+fn a_document_is_indexed_published_and_found() {
+    let model = Arc::new(Topics::default());
+    let world = World::new().asking(model.provider());
+    world.life(async |live| {
+        let (engine, actor) = (&live.engine, &world.actor);
+        let long = format!(
+            "{} Trains leave at nine.\n\n{} Boats leave at ten.",
+            "Filler one. ".repeat(60),
+            "Filler two. ".repeat(60)
+        );
+        let new = engine.add_document(actor, file(&long)).await.unwrap();
+        assert_eq!((new.status, new.title.as_str(), new.published), (KnowledgeStatus::Indexing, "terms.txt", false));
+        let early = engine.act_on_document(actor, new.id, KnowledgeAct::Publish).await.unwrap_err();
+        assert_eq!(early.code(), ErrorCode::Conflict);
+        let ready = indexed(&live, new.id).await;
+        assert_eq!((ready.status, ready.model.as_deref()), (KnowledgeStatus::Ready, Some("builtin/topics")));
+        assert!(ready.pieces >= 2);
+        assert!(found(&live, "rail").await.is_empty(), "it is a draft");
+        engine.act_on_document(actor, new.id, KnowledgeAct::Publish).await.unwrap();
+        let near = found(&live, "rail").await;
+        // Perhaps twice: a piece repeats the end of the one before it.
+        let all_about_it = near.iter().all(|text| text.contains("Trains leave at nine."));
+        assert!(all_about_it && (1..=2).contains(&near.len()), "{near:?}");
+        let caller = Caller::of(actor);
+        let whole = engine.search_knowledge(&caller, "boat", 10).await.unwrap();
+        assert_eq!(
+            (whole[0].origin, whole[0].title.as_str(), whole[0].importance),
+            (Origin::Document, "terms.txt", None)
+        );
+        engine.delete_document(actor, new.id).await.unwrap();
+        assert!(found(&live, "rail").await.is_empty());
+    });
+}
+
+#[test]
+fn a_document_that_cannot_be_read_has_failed_and_is_tried_again_by_a_person() {
+    let world = World::new();
+    world.life(async |live| {
+        let (engine, actor) = (&live.engine, &world.actor);
+        world.reader.busy.store(true, Ordering::SeqCst);
+        let new = engine.add_document(actor, file("Trains leave at nine.")).await.unwrap();
+        let failed = indexed(&live, new.id).await;
+        assert_eq!(failed.status, KnowledgeStatus::Failed);
+        assert!(failed.error.unwrap().contains("too much work"));
+        world.reader.busy.store(false, Ordering::SeqCst);
+        let again = engine.act_on_document(actor, new.id, KnowledgeAct::Reindex).await.unwrap();
+        assert_eq!((again.version, again.error), (2, None));
+        let ready = indexed(&live, new.id).await;
+        assert_eq!((ready.status, ready.pieces, ready.model), (KnowledgeStatus::Ready, 1, None), "there is no model");
+        engine.act_on_document(actor, new.id, KnowledgeAct::Publish).await.unwrap();
+        assert_eq!(found(&live, "when do trains leave").await, ["Trains leave at nine."], "words are compared");
+    });
+}
+
+#[test]
+fn what_was_uploaded_is_indexed_by_the_next_process_when_one_dies() {
+    let world = World::new();
+    let id = world.life(async |live| {
+        world.ails(Some(("end_indexing", Fault::CrashBefore)));
+        live.engine.add_document(&world.actor, file("Trains leave at nine.")).await.unwrap().id
+    });
+    world.ails(None);
+    world.life(async |live| {
+        assert_eq!(indexed(&live, id.unwrap()).await.status, KnowledgeStatus::Ready);
+    });
+}

@@ -1,0 +1,236 @@
+//! Knowledge: documents that agents may quote.
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use bytes::Bytes;
+use kybern_core::knowledge::{KnowledgeAct, KnowledgeStatus};
+use kybern_core::ports::KnowledgeFilter;
+use kybern_engine::knowledge::NewDocument;
+use kybern_engine::models::Caller as ModelCaller;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::shown;
+use super::task_request::{AttachmentBody, check_file, decoded, form};
+use crate::auth::Caller;
+use crate::body;
+use crate::error::{ApiResult, Problem};
+use crate::extract::{self, PathArgs, QueryArgs, check_text};
+use crate::idempotency::{Attempt, IdempotencyKey, Made};
+use crate::page::Paging;
+use crate::request::Asked;
+use crate::schema::knowledge::{KnowledgePage, KnowledgeSchema, KnowledgeSearch};
+use crate::state::AppState;
+
+/// The most pieces that a search answers.
+const MAX_FOUND: u64 = 50;
+
+/// A document.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
+#[schema(as = NewKnowledge, example = json!({"title": "Terms of carriage", "filename": "terms.txt",
+    "contentType": "text/plain", "dataBase64": "V2UgY2Fycnkgd2hhdCBmaXRzLg=="}))]
+pub(crate) struct NewKnowledgeBody {
+    /// What people call it; the name of the file when left out.
+    #[serde(default)]
+    #[schema(max_length = 200)]
+    title: Option<String>,
+    /// The name of the file.
+    filename: String,
+    /// Its type; the content decides in the end.
+    #[serde(default, alias = "content_type")]
+    content_type: Option<String>,
+    /// Its bytes in base64, at most 20 MiB.
+    #[serde(alias = "data_base64")]
+    data_base64: String,
+}
+
+/// A document as a form: one file, and its title.
+#[derive(ToSchema)]
+#[schema(as = NewKnowledgeForm)]
+#[expect(dead_code, reason = "describes the form for the OpenAPI document; parts are read one by one")]
+pub(crate) struct NewKnowledgeForm {
+    /// What people call it.
+    title: Option<String>,
+    /// The file.
+    #[schema(value_type = String, format = Binary)]
+    file: Vec<u8>,
+}
+
+/// Reads an upload, and what it says as one text.
+async fn read(state: &AppState, request: Request) -> ApiResult<(NewDocument, Bytes)> {
+    let (parts, raw) = body::read(request, state.limits.max_body).await?;
+    let mut faults = Vec::new();
+    let (title, file, said) = if extract::content_type(&parts.headers).as_deref() == Some("multipart/form-data") {
+        let (fields, files) = form(parts, raw).await?;
+        let mut said = serde_json::to_vec(&fields).unwrap_or_default();
+        if let Some(other) = fields.keys().find(|name| *name != "title") {
+            return Err(Problem::invalid(
+                format!("/{other}"),
+                format!("unknown field `{other}`, expected `title` and a file"),
+            ));
+        }
+        let Ok([file]) = <[_; 1]>::try_from(files) else {
+            return Err(Problem::invalid("/file", "send one file"));
+        };
+        said.extend(file.filename.as_bytes());
+        said.extend(blake3::hash(&file.bytes).as_bytes());
+        check_file("", &file, &mut faults);
+        (fields.get("title").and_then(Value::as_str).map(str::to_owned), file, said.into())
+    } else {
+        extract::expect_json(&parts.headers)?;
+        let NewKnowledgeBody { title, filename, content_type, data_base64 } = extract::object(&raw)?;
+        let file = decoded("", &AttachmentBody { filename, content_type, data_base64 }, &mut faults);
+        (title, file, raw)
+    };
+    faults.extend(title.as_ref().and_then(|title| check_text("/title", title, usize::MAX)));
+    if let Some(problem) = Problem::invalid_all(faults) {
+        return Err(problem);
+    }
+    let document = NewDocument { title, filename: file.filename, content_type: file.content_type, bytes: file.bytes };
+    Ok((document, said))
+}
+
+/// Upload a document
+///
+/// As JSON, or as `multipart/form-data` with one file. It is a draft, and `indexing` until it has been read and
+/// embedded in the background; then it is `ready`, or `failed` with the reason.
+#[utoipa::path(post, path = "/api/knowledge", operation_id = "create_knowledge",
+    tag = "knowledge",
+    request_body(content((NewKnowledgeBody = "application/json"), (NewKnowledgeForm = "multipart/form-data"))),
+    responses((status = 202, description = "The document", body = KnowledgeSchema)))]
+pub(crate) async fn create(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    asked: Asked,
+    IdempotencyKey(key): IdempotencyKey,
+    request: Request,
+) -> ApiResult {
+    let (new, said) = read(&state, request).await?;
+    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said };
+    let (engine, actor) = (state.engine.clone(), actor.clone());
+    attempt
+        .once(async move {
+            let document = engine.add_document(&actor, new).await?;
+            Made::accepted("/api/knowledge", &document.id, &document)
+        })
+        .await
+}
+
+/// List documents
+#[utoipa::path(get, path = "/api/knowledge", operation_id = "list_knowledge",
+    tag = "knowledge",
+    params(
+        ("status" = Option<String>, Query, description = "`indexing`, `ready` or `failed`"),
+        ("published" = Option<String>, Query, description = "`true` or `false`"),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
+        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
+    ),
+    responses((status = 200, description = "A page of documents, newest first", body = KnowledgePage)))]
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
+    let query = query.only(&["status", "published", "limit", "cursor"])?;
+    let unknown = || Problem::invalid("/status", "use indexing, ready or failed");
+    let status = query.get("status").map(|name| KnowledgeStatus::parse(name).ok_or_else(unknown)).transpose()?;
+    let neither = |_| Problem::invalid("/published", "use true or false");
+    let published = query.get("published").map(str::parse::<bool>).transpose().map_err(neither)?;
+    let paging = Paging::read(&query, "knowledge")?;
+    let filter = KnowledgeFilter { status, published };
+    let page = state.engine.documents(actor.scope(), &filter, paging.after()?, paging.limit).await?;
+    Ok(Json(paging.answer(&page.items, page.next.as_deref())))
+}
+
+/// Search the published documents
+///
+/// The pieces that say something about the question, the nearest first.
+#[utoipa::path(get, path = "/api/knowledge/search", operation_id = "search_knowledge",
+    tag = "knowledge",
+    params(
+        ("query" = Option<String>, Query, description = "What is looked for"),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 50, description = "Pieces, 10 when not given"),
+    ),
+    responses((status = 200, description = "The pieces", body = KnowledgeSearch)))]
+pub(crate) async fn search(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
+    let query = query.only(&["query", "limit"])?;
+    let limit = query.number("limit", 1..=MAX_FOUND)?.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(10);
+    let question = query.get("query").unwrap_or_default();
+    let found = state.engine.search_knowledge(&ModelCaller::of(&actor), question, limit).await?;
+    let item = |one: &kybern_core::context::Found| json!({"id": one.id, "title": one.title, "text": one.text, "similarity": one.similarity});
+    Ok(Json(json!({"items": found.iter().map(item).collect::<Vec<Value>>()})))
+}
+
+/// Show a document
+#[utoipa::path(get, path = "/api/knowledge/{id}", operation_id = "show_knowledge",
+    tag = "knowledge",
+    params(("id" = String, Path, format = "uuid", description = "The document")),
+    responses((status = 200, description = "The document", body = KnowledgeSchema)))]
+pub(crate) async fn show(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<Json<Value>> {
+    shown(&state.engine.document(actor.scope(), path.parse("id")?).await?).map(Json)
+}
+
+/// Remove a document
+#[utoipa::path(delete, path = "/api/knowledge/{id}", operation_id = "remove_knowledge",
+    tag = "knowledge",
+    params(("id" = String, Path, format = "uuid", description = "The document")),
+    responses((status = 204, description = "Removed")))]
+pub(crate) async fn remove(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<StatusCode> {
+    state.engine.delete_document(&actor, path.parse("id")?).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Publish a document
+///
+/// It has to be `ready`. From the next turn on agents may quote it.
+#[utoipa::path(post, path = "/api/knowledge/{id}/publish", operation_id = "publish_knowledge",
+    tag = "knowledge",
+    params(("id" = String, Path, format = "uuid", description = "The document")),
+    responses((status = 200, description = "The document", body = KnowledgeSchema)))]
+pub(crate) async fn publish(state: State<AppState>, caller: Caller, path: PathArgs) -> ApiResult<Json<Value>> {
+    act(state, caller, &path, KnowledgeAct::Publish).await
+}
+
+/// Take a document back
+#[utoipa::path(post, path = "/api/knowledge/{id}/unpublish", operation_id = "unpublish_knowledge",
+    tag = "knowledge",
+    params(("id" = String, Path, format = "uuid", description = "The document")),
+    responses((status = 200, description = "The document", body = KnowledgeSchema)))]
+pub(crate) async fn unpublish(state: State<AppState>, caller: Caller, path: PathArgs) -> ApiResult<Json<Value>> {
+    act(state, caller, &path, KnowledgeAct::Unpublish).await
+}
+
+/// Index a document anew
+///
+/// What was found before is found until it is done.
+#[utoipa::path(post, path = "/api/knowledge/{id}/reindex", operation_id = "reindex_knowledge",
+    tag = "knowledge",
+    params(("id" = String, Path, format = "uuid", description = "The document")),
+    responses((status = 200, description = "The document", body = KnowledgeSchema)))]
+pub(crate) async fn reindex(state: State<AppState>, caller: Caller, path: PathArgs) -> ApiResult<Json<Value>> {
+    act(state, caller, &path, KnowledgeAct::Reindex).await
+}
+
+async fn act(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: &PathArgs,
+    act: KnowledgeAct,
+) -> ApiResult<Json<Value>> {
+    shown(&state.engine.act_on_document(&actor, path.parse("id")?, act).await?).map(Json)
+}

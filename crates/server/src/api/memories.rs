@@ -1,0 +1,309 @@
+//! Memories: what is remembered of users and entities.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use kybern_core::context::Importance;
+use kybern_core::error::Detail;
+use kybern_core::id::{MemoryId, UserId};
+use kybern_core::memory::{Memory, MemoryCategory, MemoryChange, MemoryStatus, NewMemory, Provenance, Subject};
+use kybern_core::ports::MemoryFilter;
+use kybern_core::time::Timestamp;
+use kybern_engine::models::Caller as ModelCaller;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::shown;
+use crate::auth::Caller;
+use crate::error::{ApiResult, Problem};
+use crate::extract::{JsonBody, PathArgs, QueryArgs, check_text, said};
+use crate::idempotency::{Attempt, IdempotencyKey, Made};
+use crate::page::Paging;
+use crate::request::Asked;
+use crate::schema::memory::{MemoryExport, MemoryPage, MemorySchema};
+use crate::state::AppState;
+
+/// The most characters of a name in a body.
+const MAX_NAME: usize = 100;
+
+/// Of what something is remembered.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, expecting = "an object")]
+#[schema(as = MemorySubject)]
+pub(crate) struct SubjectBody {
+    /// `user` or `entity`.
+    #[serde(rename = "type")]
+    kind: String,
+    /// The user, or the record.
+    #[schema(format = "uuid")]
+    id: String,
+}
+
+/// A new memory.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
+#[schema(as = NewMemory, example = json!({"content": "Prefers trains to planes.", "category": "preference"}))]
+pub(crate) struct NewMemoryBody {
+    /// Of what; the caller when left out.
+    #[serde(default)]
+    subject: Option<SubjectBody>,
+    /// What: 1 to 2,000 characters, and no secret.
+    content: String,
+    /// `insight`, `event`, `preference` or `fact`; a fact when left out.
+    #[serde(default)]
+    category: Option<String>,
+    /// How much it matters, from 1 to 10; 5 when left out.
+    #[serde(default)]
+    #[schema(minimum = 1, maximum = 10)]
+    importance: Option<u32>,
+    /// When it holds no more.
+    #[serde(default, alias = "expires_at")]
+    #[schema(value_type = Option<String>, format = "date-time")]
+    expires_at: Option<Timestamp>,
+    /// `true`: it waits until somebody accepts it.
+    #[serde(default)]
+    pending: bool,
+}
+
+/// What changes in a memory. What is left out stays.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
+#[schema(as = ChangeMemory, example = json!({"importance": 8}))]
+pub(crate) struct ChangeMemoryBody {
+    /// What it says.
+    #[serde(default)]
+    content: Option<String>,
+    /// `insight`, `event`, `preference` or `fact`.
+    #[serde(default)]
+    category: Option<String>,
+    /// How much it matters, from 1 to 10.
+    #[serde(default)]
+    #[schema(minimum = 1, maximum = 10)]
+    importance: Option<u32>,
+    /// When it holds no more; null for never.
+    #[serde(default, alias = "expires_at", deserialize_with = "said")]
+    #[schema(value_type = Option<String>, format = "date-time")]
+    expires_at: Option<Option<Timestamp>>,
+}
+
+fn category(name: &str, faults: &mut Vec<Detail>) -> Option<MemoryCategory> {
+    let known = MemoryCategory::parse(name);
+    if known.is_none() {
+        faults.push(Detail::new("/category", "use insight, event, preference or fact"));
+    }
+    known
+}
+
+fn importance(number: u32, faults: &mut Vec<Detail>) -> Option<Importance> {
+    let known = u8::try_from(number).ok().and_then(|number| Importance::try_from(number).ok());
+    if known.is_none() {
+        faults.push(Detail::new("/importance", "importance is a number from 1 to 10"));
+    }
+    known
+}
+
+fn subject(kind: &str, id: &str, paths: (&str, &str)) -> Result<Subject, Detail> {
+    let id = id.parse::<UserId>().map_err(|_| Detail::new(paths.1, format!("{id:.64?} is not a valid id")))?;
+    Subject::of(kind, id.as_uuid()).ok_or_else(|| Detail::new(paths.0, "use user or entity"))
+}
+
+/// Remember something
+///
+/// What a user says is remembered at once. Users say it of themselves, operators of entities, administrators of all.
+#[utoipa::path(post, path = "/api/memories", operation_id = "create_memory",
+    tag = "memories",
+    request_body = NewMemoryBody,
+    responses((status = 201, description = "The memory", body = MemorySchema)))]
+pub(crate) async fn create(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    asked: Asked,
+    IdempotencyKey(key): IdempotencyKey,
+    body: JsonBody<NewMemoryBody>,
+) -> ApiResult {
+    let (new, mut faults) = (body.value, Vec::new());
+    let subject = match &new.subject {
+        Some(of) => {
+            subject(&of.kind, &of.id, ("/subject/type", "/subject/id")).map_err(|fault| faults.push(fault)).ok()
+        }
+        None => actor.user().map(Subject::User),
+    };
+    faults.extend(check_text("/content", &new.content, usize::MAX));
+    let category = new.category.as_deref().and_then(|name| category(name, &mut faults)).unwrap_or_default();
+    let importance = new.importance.and_then(|number| importance(number, &mut faults)).unwrap_or_default();
+    if let Some(problem) = Problem::invalid_all(faults) {
+        return Err(problem);
+    }
+    let subject = subject.ok_or_else(|| Problem::invalid("/subject", "name a subject: this key is no user's"))?;
+    let (content, expires_at, pending) = (new.content, new.expires_at, new.pending);
+    let provenance = Provenance::default();
+    let new = NewMemory { subject, content, category, importance, provenance, expires_at, pending };
+    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
+    let (engine, actor) = (state.engine.clone(), actor.clone());
+    attempt
+        .once(async move {
+            let memory = engine.remember(&actor, new).await?;
+            Made::created("/api/memories", &memory.id, &memory)
+        })
+        .await
+}
+
+/// The subject that a query names, and its kind.
+fn named(query: &QueryArgs) -> ApiResult<(Option<Subject>, Option<&'static str>)> {
+    let kind = match query.get("subjectType") {
+        None => None,
+        Some("user") => Some("user"),
+        Some("entity") => Some("entity"),
+        Some(_) => return Err(Problem::invalid("/subjectType", "use user or entity")),
+    };
+    let Some(id) = query.get("subjectId") else { return Ok((None, kind)) };
+    let found = subject(kind.unwrap_or("user"), id, ("/subjectType", "/subjectId"));
+    found.map(|subject| (Some(subject), kind)).map_err(|fault| Problem::invalid(fault.path, fault.message))
+}
+
+/// List memories, or search them
+///
+/// The caller's own where no subject is named; all of the tenant for an administrator. With `query` those of one subject
+/// that say something about it come first, each with its `similarity` from 0 to 1,000: active ones that have not
+/// expired.
+#[utoipa::path(get, path = "/api/memories", operation_id = "list_memories",
+    tag = "memories",
+    params(
+        ("subjectType" = Option<String>, Query, description = "`user` or `entity`"),
+        ("subjectId" = Option<String>, Query, description = "The user, or the record"),
+        ("query" = Option<String>, Query, description = "What is looked for"),
+        ("status" = Option<String>, Query, description = "`pending`, `active` or `rejected`"),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
+        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
+    ),
+    responses((status = 200, description = "A page of memories, newest first", body = MemoryPage)))]
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
+    let query = query.only(&["subjectType", "subjectId", "query", "status", "limit", "cursor"])?;
+    let (subject, kind) = named(&query)?;
+    let unknown = || Problem::invalid("/status", "use pending, active or rejected");
+    let status = query.get("status").map(|name| MemoryStatus::parse(name).ok_or_else(unknown)).transpose()?;
+    let paging = Paging::read(&query, "memories")?;
+    if let Some(question) = query.get("query") {
+        let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
+        let of = state.engine.visible_subject(&actor, subject)?;
+        let caller = ModelCaller::of(&actor);
+        let found = state.engine.near_memories(&caller, of, question, limit).await?;
+        let items = found.iter().map(|(found, memory)| {
+            let mut item = shown(memory)?;
+            item["similarity"] = json!(found.similarity);
+            Ok(item)
+        });
+        let items = items.collect::<ApiResult<Vec<Value>>>()?;
+        return Ok(Json(json!({"items": items, "nextCursor": null})));
+    }
+    let filter = MemoryFilter { subject, kind, status };
+    let page = state.engine.memories(&actor, filter, paging.after()?, paging.limit).await?;
+    Ok(Json(paging.answer(&page.items, page.next.as_deref())))
+}
+
+/// Export memories
+///
+/// Everything that is remembered of a subject, however it stands, the oldest first; of the caller where none is named.
+#[utoipa::path(get, path = "/api/memories/export", operation_id = "export_memories",
+    tag = "memories",
+    params(
+        ("subjectType" = Option<String>, Query, description = "`user` or `entity`"),
+        ("subjectId" = Option<String>, Query, description = "The user, or the record"),
+    ),
+    responses((status = 200, description = "The memories", body = MemoryExport)))]
+pub(crate) async fn export(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
+    let query = query.only(&["subjectType", "subjectId"])?;
+    let (subject, _) = named(&query)?;
+    let all: Vec<Memory> = state.engine.export_memories(&actor, subject).await?;
+    Ok(Json(json!({"items": all})))
+}
+
+/// Show a memory
+#[utoipa::path(get, path = "/api/memories/{id}", operation_id = "show_memory",
+    tag = "memories",
+    params(("id" = String, Path, format = "uuid", description = "The memory")),
+    responses((status = 200, description = "The memory", body = MemorySchema)))]
+pub(crate) async fn show(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<Json<Value>> {
+    let id: MemoryId = path.parse("id")?;
+    shown(&state.engine.memory(&actor, id).await?).map(Json)
+}
+
+/// Change a memory
+///
+/// New words are the caller's.
+#[utoipa::path(patch, path = "/api/memories/{id}", operation_id = "change_memory",
+    tag = "memories",
+    params(("id" = String, Path, format = "uuid", description = "The memory")),
+    request_body = ChangeMemoryBody,
+    responses((status = 200, description = "The memory", body = MemorySchema)))]
+pub(crate) async fn change(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+    body: JsonBody<ChangeMemoryBody>,
+) -> ApiResult<Json<Value>> {
+    let id: MemoryId = path.parse("id")?;
+    let (said, mut faults) = (body.value, Vec::new());
+    faults.extend(said.content.as_ref().and_then(|content| check_text("/content", content, usize::MAX)));
+    faults.extend(said.category.as_ref().and_then(|name| check_text("/category", name, MAX_NAME)));
+    let category = said.category.as_deref().and_then(|name| category(name, &mut faults));
+    let importance = said.importance.and_then(|number| importance(number, &mut faults));
+    if let Some(problem) = Problem::invalid_all(faults) {
+        return Err(problem);
+    }
+    let change = MemoryChange { content: said.content, category, importance, expires_at: said.expires_at };
+    shown(&state.engine.change_memory(&actor, id, change).await?).map(Json)
+}
+
+/// Forget a memory
+#[utoipa::path(delete, path = "/api/memories/{id}", operation_id = "remove_memory",
+    tag = "memories",
+    params(("id" = String, Path, format = "uuid", description = "The memory")),
+    responses((status = 204, description = "Forgotten")))]
+pub(crate) async fn remove(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<StatusCode> {
+    state.engine.forget_memory(&actor, path.parse("id")?).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Keep what a model would remember
+#[utoipa::path(post, path = "/api/memories/{id}/accept", operation_id = "accept_memory",
+    tag = "memories",
+    params(("id" = String, Path, format = "uuid", description = "The memory")),
+    responses((status = 200, description = "The memory", body = MemorySchema)))]
+pub(crate) async fn accept(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<Json<Value>> {
+    shown(&state.engine.judge_memory(&actor, path.parse("id")?, true).await?).map(Json)
+}
+
+/// Do not keep what a model would remember
+#[utoipa::path(post, path = "/api/memories/{id}/reject", operation_id = "reject_memory",
+    tag = "memories",
+    params(("id" = String, Path, format = "uuid", description = "The memory")),
+    responses((status = 200, description = "The memory", body = MemorySchema)))]
+pub(crate) async fn reject(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<Json<Value>> {
+    shown(&state.engine.judge_memory(&actor, path.parse("id")?, false).await?).map(Json)
+}

@@ -1,0 +1,1 @@
+SELECT count(*) FROM knowledge WHERE tenant_id = $1

@@ -1,0 +1,1 @@
+DELETE FROM knowledge WHERE tenant_id = $1 AND id = $2

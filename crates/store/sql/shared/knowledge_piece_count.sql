@@ -1,0 +1,1 @@
+SELECT count(*) FROM knowledge_piece WHERE tenant_id = $1

@@ -1,0 +1,1 @@
+DELETE FROM memory WHERE tenant_id = $1 AND id = $2

@@ -1,0 +1,246 @@
+//! What is remembered, with the vectors of what it says.
+
+use async_trait::async_trait;
+use kybern_core::audit::AuditEvent;
+use kybern_core::context::Importance;
+use kybern_core::error::Result as PortResult;
+use kybern_core::id::{MemoryId, RecordId};
+use kybern_core::memory::{MAX_OF_SUBJECT, Memory, MemoryCategory, MemoryStatus, Subject, Trust};
+use kybern_core::model::Vector;
+use kybern_core::ports::{MemoryFilter, MemoryStore, Page};
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::Timestamp;
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::db::{Row, Tx, args, statements};
+use crate::error::{Result, StoreError};
+use crate::identity::must_know;
+use crate::store::SqlStore;
+use crate::{audit, page, records, reservations, vectors};
+
+statements! {
+    INSERT = shared "memory_insert";
+    GET = shared "memory_get";
+    LIST = shared "memory_list";
+    LIST_SUBJECT = shared "memory_list_subject";
+    OF_SUBJECT = shared "memory_of_subject";
+    COUNT = shared "memory_count";
+    UPDATE = shared "memory_update";
+    VECTOR = shared "memory_vector";
+    DELETE = shared "memory_delete";
+}
+
+fn memory(row: &mut Row) -> Result<Memory> {
+    let (id, kind, subject) = (MemoryId::from_uuid(row.uuid()?), row.text()?, row.uuid()?);
+    let subject = Subject::of(&kind, subject).ok_or_else(|| row.fault(format!("{kind:?} is no kind of subject")))?;
+    Ok(Memory {
+        id,
+        subject,
+        content: row.text()?,
+        category: row.named(MemoryCategory::parse)?,
+        importance: importance(row)?,
+        trust: row.named(Trust::parse)?,
+        status: row.named(MemoryStatus::parse)?,
+        provenance: row.json()?,
+        expires_at: row.opt_time()?,
+        created_at: row.time()?,
+        updated_at: row.time()?,
+    })
+}
+
+fn importance(row: &mut Row) -> Result<Importance> {
+    let number = row.u32()?;
+    let known = u8::try_from(number).ok().and_then(|number| Importance::try_from(number).ok());
+    known.ok_or_else(|| row.fault(format!("{number} is no importance")))
+}
+
+fn number(importance: Importance) -> u32 {
+    u32::from(u8::from(importance))
+}
+
+async fn get(tx: &mut Tx, scope: TenantScope, id: MemoryId) -> Result<Option<Memory>> {
+    let found = tx.fetch_optional(&GET, args![scope, id.as_uuid()]).await?;
+    found.map(|mut row| memory(&mut row)).transpose()
+}
+
+/// A memory to be stored, or a change of one.
+struct Writing {
+    scope: TenantScope,
+    before: Option<Memory>,
+    memory: Memory,
+    vector: Option<Vector>,
+    audit: AuditEvent,
+}
+
+async fn add(tx: &mut Tx, writing: &Writing) -> Result<()> {
+    let Writing { scope, memory, vector, audit, .. } = writing;
+    let (scope, subject) = (*scope, memory.subject);
+    reservations::hold(tx, scope, &[]).await?;
+    match subject {
+        Subject::User(user) => must_know(tx, scope, user).await?,
+        Subject::Entity(record) => known_record(tx, scope, record).await?,
+    }
+    let count = tx.fetch_optional(&COUNT, args![scope, subject.kind(), subject.id()]).await?;
+    if count.map_or(Ok(0), |mut row| row.i64())? >= i64::from(MAX_OF_SUBJECT) {
+        let message = format!("a subject has at most {MAX_OF_SUBJECT} memories: remove some that do not matter");
+        return Err(StoreError::Full(message));
+    }
+    let (model, values) = vectors::columns(vector.as_ref());
+    let provenance = json!(memory.provenance).to_string();
+    let row = args![
+        scope,
+        memory.id.as_uuid(),
+        subject.kind(),
+        subject.id(),
+        memory.content.as_str(),
+        memory.category.as_str(),
+        number(memory.importance),
+        memory.trust.as_str(),
+        memory.status.as_str(),
+        provenance,
+        memory.expires_at,
+        model,
+        values,
+        memory.created_at,
+        memory.updated_at,
+    ];
+    tx.execute(&INSERT, row).await?;
+    audit::append(tx, scope, memory.updated_at, audit).await
+}
+
+async fn known_record(tx: &mut Tx, scope: TenantScope, id: RecordId) -> Result<()> {
+    let known = records::by_id(tx, scope, id).await?;
+    known.map(drop).ok_or_else(|| StoreError::not_found("record", id))
+}
+
+async fn change(tx: &mut Tx, writing: &Writing) -> Result<()> {
+    let Writing { scope, before, memory, vector, audit } = writing;
+    let (scope, id) = (*scope, memory.id.as_uuid());
+    reservations::hold(tx, scope, &[]).await?;
+    if get(tx, scope, memory.id).await? != *before {
+        return Err(StoreError::Conflict(format!("somebody else has changed memory {} meanwhile", memory.id)));
+    }
+    let (content, category, trust) = (memory.content.as_str(), memory.category.as_str(), memory.trust.as_str());
+    let (status, importance) = (memory.status.as_str(), number(memory.importance));
+    let row = args![scope, id, content, category, importance, trust, status, memory.expires_at, memory.updated_at];
+    tx.execute(&UPDATE, row).await?;
+    let says_the_same = before.as_ref().is_some_and(|before| before.content == memory.content);
+    if vector.is_some() || !says_the_same {
+        let (model, values) = vectors::columns(vector.as_ref());
+        tx.execute(&VECTOR, args![scope, id, memory.updated_at, model, values]).await?;
+    }
+    audit::append(tx, scope, memory.updated_at, audit).await
+}
+
+type Deleting = (TenantScope, MemoryId, Timestamp, AuditEvent);
+
+async fn delete(tx: &mut Tx, (scope, id, at, event): &Deleting) -> Result<bool> {
+    reservations::hold(tx, *scope, &[]).await?;
+    let there = tx.execute(&DELETE, args![*scope, id.as_uuid()]).await? > 0;
+    if there {
+        audit::append(tx, *scope, *at, event).await?;
+    }
+    Ok(there)
+}
+
+/// A page of a list.
+struct Listing {
+    scope: TenantScope,
+    filter: MemoryFilter,
+    after: Option<MemoryId>,
+    limit: u32,
+}
+
+async fn list(tx: &mut Tx, listing: &Listing) -> Result<Page<Memory>> {
+    let Listing { scope, filter, after, limit } = listing;
+    let status = filter.status.map_or("", MemoryStatus::as_str);
+    let (before, limit) = (after.map_or(Uuid::max(), MemoryId::as_uuid), *limit);
+    let rows = match filter.subject {
+        Some(subject) => {
+            let args = args![*scope, subject.kind(), subject.id(), before, status, limit + 1];
+            tx.fetch_all(&LIST_SUBJECT, args).await?
+        }
+        None => {
+            let kind = filter.kind.unwrap_or_default();
+            tx.fetch_all(&LIST, args![*scope, before, kind, status, limit + 1]).await?
+        }
+    };
+    let found: Vec<Memory> = rows.into_iter().map(|mut row| memory(&mut row)).collect::<Result<_>>()?;
+    Ok(page::cut(found, limit, |memory| memory.id.to_string()))
+}
+
+async fn of_subject(tx: &mut Tx, scope: TenantScope, subject: Subject) -> Result<Vec<(Memory, Option<Vector>)>> {
+    let rows = tx.fetch_all(&OF_SUBJECT, args![scope, subject.kind(), subject.id()]).await?;
+    rows.into_iter().map(|mut row| Ok((memory(&mut row)?, vectors::read(&mut row)?))).collect()
+}
+
+type Keeping = (TenantScope, Vec<(MemoryId, Timestamp, Vector)>);
+
+async fn keep(tx: &mut Tx, (scope, all): &Keeping) -> Result<()> {
+    for (id, as_of, vector) in all {
+        let (model, values) = vectors::columns(Some(vector));
+        tx.execute(&VECTOR, args![*scope, id.as_uuid(), *as_of, model, values]).await?;
+    }
+    Ok(())
+}
+
+#[async_trait]
+impl<D: 'static> MemoryStore for SqlStore<D> {
+    async fn add_memory(
+        &self,
+        scope: TenantScope,
+        memory: &Memory,
+        vector: Option<&Vector>,
+        audit: AuditEvent,
+    ) -> PortResult<()> {
+        let writing = Writing { scope, before: None, memory: memory.clone(), vector: vector.cloned(), audit };
+        Ok(self.write(scope, writing, |tx, writing| Box::pin(add(tx, writing))).await?)
+    }
+
+    async fn memory(&self, scope: TenantScope, id: MemoryId) -> PortResult<Option<Memory>> {
+        Ok(self.read_few(scope, (scope, id), |tx, (scope, id)| Box::pin(get(tx, *scope, *id))).await?)
+    }
+
+    async fn memories(
+        &self,
+        scope: TenantScope,
+        filter: &MemoryFilter,
+        after: Option<MemoryId>,
+        limit: u32,
+    ) -> PortResult<Page<Memory>> {
+        let listing = Listing { scope, filter: *filter, after, limit };
+        Ok(self.read(scope, listing, |tx, listing| Box::pin(list(tx, listing))).await?)
+    }
+
+    async fn memories_of(&self, scope: TenantScope, subject: Subject) -> PortResult<Vec<(Memory, Option<Vector>)>> {
+        let args = (scope, subject);
+        Ok(self.read(scope, args, |tx, (scope, subject)| Box::pin(of_subject(tx, *scope, *subject))).await?)
+    }
+
+    async fn change_memory(
+        &self,
+        scope: TenantScope,
+        (before, after): (&Memory, &Memory),
+        vector: Option<&Vector>,
+        audit: AuditEvent,
+    ) -> PortResult<()> {
+        let (before, memory) = (Some(before.clone()), after.clone());
+        let writing = Writing { scope, before, memory, vector: vector.cloned(), audit };
+        Ok(self.write(scope, writing, |tx, writing| Box::pin(change(tx, writing))).await?)
+    }
+
+    async fn delete_memory(
+        &self,
+        scope: TenantScope,
+        id: MemoryId,
+        at: Timestamp,
+        audit: AuditEvent,
+    ) -> PortResult<bool> {
+        Ok(self.write(scope, (scope, id, at, audit), |tx, args| Box::pin(delete(tx, args))).await?)
+    }
+
+    async fn keep_vectors(&self, scope: TenantScope, all: Vec<(MemoryId, Timestamp, Vector)>) -> PortResult<()> {
+        Ok(self.write(scope, (scope, all), |tx, args| Box::pin(keep(tx, args))).await?)
+    }
+}

@@ -1,0 +1,169 @@
+//! What is remembered of users and entities.
+
+use futures::future::join_all;
+use kybern_core::error::{Error, ErrorCode};
+use kybern_core::id::{MemoryId, RecordId, TaskId, UserId};
+use kybern_core::memory::{Memory, MemoryCategory, MemoryChange, MemoryStatus, NewMemory, Provenance, Subject, Trust};
+use kybern_core::model::Vector;
+use kybern_core::ports::MemoryFilter;
+use kybern_core::record::Expect;
+use kybern_core::task::Effect;
+use serde_json::json;
+
+use super::fixture::{LONG, code};
+use super::{Harness, Home, World};
+
+fn vector(first: f32) -> Vector {
+    Vector { model: "test/embed".to_owned(), values: vec![first, 0.5, -0.25] }
+}
+
+fn said(w: &World, subject: Subject, content: &str, trust: Trust) -> Memory {
+    let new = NewMemory { expires_at: Some(w.now().plus(LONG)), ..NewMemory::fact(subject, content) };
+    Memory::of(new, MemoryId::from_uuid(w.id()), trust, w.now()).unwrap()
+}
+
+async fn add(w: &World, home: &Home, memory: &Memory, vector: Option<&Vector>) -> Result<(), Error> {
+    w.store().add_memory(home.scope, memory, vector, w.event("memory.add")).await
+}
+
+/// A record of the tenant's.
+async fn entity(w: &World, home: &Home, key: &str) -> RecordId {
+    let lease = w.leased_as(home, w.new_task(), "w", LONG).await.lease;
+    let put = w.put("test.thing", key, json!({"n": 1}), Expect::Absent);
+    let commit = kybern_core::task::Commit { effects: vec![Effect::Put(Box::new(put.clone()))], ..w.blank() };
+    w.commit(&lease, commit).await;
+    put.id
+}
+
+pub async fn a_memory_is_read_back_as_it_was_said(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let (ada, company) = (Subject::User(home.user), Subject::Entity(entity(&w, &home, "a").await));
+    let tool = Memory {
+        category: MemoryCategory::Insight,
+        importance: 9.try_into().unwrap(),
+        provenance: Provenance {
+            task: Some(TaskId::from_uuid(w.id())),
+            tool: Some("core.noop".to_owned()),
+            ..Provenance::default()
+        },
+        ..said(&w, company, "Pays \"late\".", Trust::Tool)
+    };
+    let model = Memory { expires_at: None, ..said(&w, ada, "Likes trains.", Trust::Model) };
+    add(&w, &home, &tool, Some(&vector(1.0))).await.unwrap();
+    add(&w, &home, &model, None).await.unwrap();
+    for memory in [&tool, &model] {
+        assert_eq!(w.store().memory(home.scope, memory.id).await.unwrap().as_ref(), Some(memory));
+    }
+    let of = async |subject| w.store().memories_of(home.scope, subject).await.unwrap();
+    assert_eq!(of(company).await, [(tool, Some(vector(1.0)))]);
+    assert_eq!(of(ada).await, [(model, None)]);
+}
+
+pub async fn a_memory_is_of_somebody_or_something_that_is_there(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let other = w.tenant("second").await;
+    let theirs = entity(&w, &other, "a").await;
+    for subject in [
+        Subject::User(UserId::from_uuid(w.id())),
+        Subject::User(other.user),
+        Subject::Entity(RecordId::from_uuid(w.id())),
+        Subject::Entity(theirs),
+    ] {
+        let refused = add(&w, &home, &said(&w, subject, "Likes trains.", Trust::User), None).await;
+        assert_eq!(code(refused), ErrorCode::NotFound, "{subject}");
+    }
+}
+
+pub async fn a_memory_is_changed_as_it_was_read(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let first = said(&w, Subject::User(home.user), "Likes trains.", Trust::Model);
+    add(&w, &home, &first, Some(&vector(1.0))).await.unwrap();
+    let change = async |before: &Memory, after: &Memory, new: Option<&Vector>| {
+        w.store().change_memory(home.scope, (before, after), new, w.event("memory.change")).await
+    };
+    let kept = async || w.store().memories_of(home.scope, first.subject).await.unwrap().remove(0);
+    let accepted = first.clone().judged(true, w.now()).unwrap();
+    change(&first, &accepted, None).await.unwrap();
+    assert_eq!(kept().await, (accepted.clone(), Some(vector(1.0))), "what it says has not changed");
+    assert_eq!(code(change(&first, &accepted, None).await), ErrorCode::Conflict);
+    let words = MemoryChange { content: Some("Likes ships.".to_owned()), ..MemoryChange::default() };
+    let reworded = accepted.clone().changed(words, w.now()).unwrap();
+    change(&accepted, &reworded, Some(&vector(2.0))).await.unwrap();
+    assert_eq!(kept().await, (reworded.clone(), Some(vector(2.0))));
+    let words = MemoryChange { content: Some("Likes planes.".to_owned()), ..MemoryChange::default() };
+    let again = reworded.clone().changed(words, w.now()).unwrap();
+    change(&reworded, &again, None).await.unwrap();
+    assert_eq!(kept().await, (again.clone(), None), "the vector of other words is none of these");
+
+    w.store().keep_vectors(home.scope, vec![(again.id, again.updated_at, vector(3.0))]).await.unwrap();
+    assert_eq!(kept().await.1, Some(vector(3.0)));
+    let stale = again.updated_at.plus(LONG);
+    w.store().keep_vectors(home.scope, vec![(again.id, stale, vector(4.0))]).await.unwrap();
+    assert_eq!(kept().await.1, Some(vector(3.0)), "it was changed since");
+}
+
+pub async fn of_ten_who_judge_at_once_one_does(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let first = said(&w, Subject::User(home.user), "Likes trains.", Trust::Model);
+    add(&w, &home, &first, None).await.unwrap();
+    let answers = join_all((0..10).map(async |n| {
+        let after = first.clone().judged(n % 2 == 0, w.now()).unwrap();
+        let event = w.event("memory.judge");
+        w.store().change_memory(home.scope, (&first, &after), None, event).await.map_err(|error| error.code())
+    }));
+    let answers = answers.await;
+    assert!(answers.iter().all(|answer| matches!(answer, Ok(()) | Err(ErrorCode::Conflict))), "{answers:?}");
+    assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 1);
+}
+
+pub async fn pages_of_memories_visit_each_once_newest_first(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let (ada, company) = (Subject::User(home.user), Subject::Entity(entity(&w, &home, "a").await));
+    let mut made = Vec::new();
+    for (subject, trust) in
+        [(ada, Trust::User), (company, Trust::Tool), (ada, Trust::Model), (ada, Trust::User), (company, Trust::Model)]
+    {
+        let memory = said(&w, subject, "Likes trains.", trust);
+        add(&w, &home, &memory, None).await.unwrap();
+        made.insert(0, memory);
+    }
+    let filter = |subject, kind, status| MemoryFilter { subject, kind, status };
+    for (wanted, places) in [
+        (filter(None, None, None), vec![0, 1, 2, 3, 4]),
+        (filter(Some(ada), None, None), vec![1, 2, 4]),
+        (filter(None, Some("entity"), None), vec![0, 3]),
+        (filter(Some(ada), None, Some(MemoryStatus::Active)), vec![1, 4]),
+        (filter(None, None, Some(MemoryStatus::Pending)), vec![0, 2]),
+        (filter(None, None, Some(MemoryStatus::Rejected)), vec![]),
+    ] {
+        let (mut seen, mut after): (Vec<Memory>, Option<MemoryId>) = (Vec::new(), None);
+        loop {
+            let page = w.store().memories(home.scope, &wanted, after, 2).await.unwrap();
+            seen.extend(page.items);
+            let Some(next) = page.next else { break };
+            after = Some(next.parse().unwrap());
+        }
+        let expected: Vec<Memory> = places.iter().map(|n: &usize| made[*n].clone()).collect();
+        assert_eq!(seen, expected, "{wanted:?}");
+    }
+}
+
+pub async fn another_tenant_neither_sees_nor_changes_a_memory(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let other = w.tenant("second").await;
+    let mine = said(&w, Subject::User(home.user), "Likes trains.", Trust::User);
+    add(&w, &home, &mine, Some(&vector(1.0))).await.unwrap();
+    let store = w.store();
+    assert_eq!(store.memory(other.scope, mine.id).await.unwrap(), None);
+    assert!(store.memories_of(other.scope, mine.subject).await.unwrap().is_empty());
+    assert!(store.memories(other.scope, &MemoryFilter::default(), None, 10).await.unwrap().items.is_empty());
+    let refused = store.change_memory(other.scope, (&mine, &mine), None, w.event("memory.change")).await;
+    assert_eq!(code(refused), ErrorCode::Conflict);
+    assert!(!store.delete_memory(other.scope, mine.id, w.now(), w.event("memory.delete")).await.unwrap());
+    store.keep_vectors(other.scope, vec![(mine.id, mine.updated_at, vector(9.0))]).await.unwrap();
+    assert_eq!(store.memories_of(home.scope, mine.subject).await.unwrap(), [(mine.clone(), Some(vector(1.0)))]);
+    assert!(store.delete_memory(home.scope, mine.id, w.now(), w.event("memory.delete")).await.unwrap());
+    assert!(!store.delete_memory(home.scope, mine.id, w.now(), w.event("memory.delete")).await.unwrap());
+    let acts = store.audit_events(home.scope, 0, 100).await.unwrap();
+    assert_eq!(acts.iter().filter(|act| act.event.action == "memory.delete").count(), 1);
+}
