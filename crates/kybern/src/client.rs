@@ -131,6 +131,12 @@ impl Client {
         Events::new(self, path)
     }
 
+    /// Says something at `path`, and reads what comes of it. When the connection is lost the same is said under the same
+    /// key as long as nothing has come, and read on at `then` afterwards.
+    pub(crate) fn say(&self, path: String, body: Value, then: String) -> Events<'_> {
+        Events::saying(self, path, body, then)
+    }
+
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.http.request(method, format!("{}{path}", self.base));
         match &self.key {

@@ -7,6 +7,7 @@ mod admin;
 mod approval;
 mod audit;
 mod budget;
+mod chat;
 mod context;
 mod exit;
 mod input;
@@ -72,6 +73,8 @@ enum Command {
     /// See what waits for a person, and decide
     #[command(subcommand)]
     Approval(approval::ApprovalCommand),
+    /// Talk to an agent
+    Chat(chat::ChatArgs),
     /// Look at language models and try them
     #[command(subcommand)]
     Model(model::ModelCommand),
@@ -141,6 +144,7 @@ async fn run(command: Command, context: &mut Context) -> Result<ExitCode, Failur
         Command::Plan(command) => plan::run(command, context).await,
         Command::Tool(command) => tool::run(command, context).await,
         Command::Approval(command) => approval::run(command, context).await,
+        Command::Chat(args) => chat::run(args, context).await,
         Command::Model(command) => model::run(command, context).await,
         Command::Budget(command) => budget::run(command, context).await,
         Command::Usage(args) => budget::usage(args, context).await,

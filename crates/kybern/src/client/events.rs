@@ -33,11 +33,23 @@ pub(crate) struct Events<'a> {
     response: Option<reqwest::Response>,
     parser: Parser,
     attempts: u32,
+    /// What is said first: where, what, and under which key.
+    first: Option<(String, Value, String)>,
 }
 
 impl<'a> Events<'a> {
     pub(super) fn new(client: &'a Client, path: String) -> Self {
-        Self { client, path, last_id: None, response: None, parser: Parser::default(), attempts: 0 }
+        Self { client, path, last_id: None, response: None, parser: Parser::default(), attempts: 0, first: None }
+    }
+
+    pub(super) fn saying(client: &'a Client, at: String, body: Value, then: String) -> Self {
+        let key = uuid::Uuid::new_v4().to_string();
+        Self { first: Some((at, body, key)), ..Self::new(client, then) }
+    }
+
+    /// Where the stream is read on when the connection is lost.
+    pub(crate) fn read_on_at(&mut self, path: String) {
+        self.path = path;
     }
 
     /// The next event; `None` after `done`.
@@ -99,7 +111,13 @@ impl<'a> Events<'a> {
     }
 
     async fn connect(&mut self) -> Result<(), ClientError> {
-        let mut request = self.client.request(reqwest::Method::GET, &self.path).header(ACCEPT, "text/event-stream");
+        let mut request = match &self.first {
+            Some((at, body, key)) if self.last_id.is_none() => {
+                self.client.request(reqwest::Method::POST, at).header(super::IDEMPOTENCY_KEY, key).json(body)
+            }
+            Some(_) | None => self.client.request(reqwest::Method::GET, &self.path),
+        };
+        request = request.header(ACCEPT, "text/event-stream");
         if let Some(id) = &self.last_id {
             request = request.header(LAST_EVENT_ID, id);
         }

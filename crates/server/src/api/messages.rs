@@ -28,7 +28,7 @@ use crate::turn_sse;
 
 /// How long a request waits for its turn: as long as a turn may work, and half a minute. Then the turn goes on without
 /// it.
-const WAIT: Millis = Millis::from_secs(150);
+pub(super) const WAIT: Millis = Millis::from_secs(150);
 
 /// What is said.
 #[derive(Debug, Deserialize, ToSchema)]

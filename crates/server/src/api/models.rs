@@ -7,11 +7,13 @@ use axum::response::{IntoResponse, Response};
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::model::ModelPolicy;
 use kybern_core::time::Millis;
+use kybern_engine::chat::SayRequest;
 use kybern_engine::models::{Ask, Caller as ModelCaller, Route};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
+use super::messages::WAIT;
 use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{JsonBody, PathArgs};
@@ -25,7 +27,8 @@ use crate::state::AppState;
 /// Ask a model
 ///
 /// OpenAI's chat completions: existing clients work unchanged. `model` is `provider/model`, a provider, or a strategy
-/// (`balanced`, `cheapest`, `fastest`, `smartest`, `reasoning`, `fallback`). With `stream` the reply comes as server-sent
+/// (`balanced`, `cheapest`, `fastest`, `smartest`, `reasoning`, `fallback`). `agent:NAME` is a turn of that agent with its
+/// own prompt and tools; where a person has to say yes the answer names the approval. With `stream` the reply comes as server-sent
 /// events that end with `[DONE]`; an error after the first piece is an event with the member `error`, and ends the stream.
 /// Every call is held against the budgets before it is made, and counted and audited after it. The header
 /// `x-kybern-model` says who has answered.
@@ -40,8 +43,8 @@ pub(crate) async fn chat(
     body: JsonBody<ChatBody>,
 ) -> ApiResult {
     let body = body.value;
-    if let Some(agent) = body.model.strip_prefix("agent:") {
-        return Err(Error::not_found("agent", agent).into());
+    if let Some(agent) = body.model.strip_prefix("agent:").map(str::to_owned) {
+        return turn(&state, &actor, &asked, &agent, body).await;
     }
     let (streams, tells_usage, route) = (body.streams(), body.tells_usage(), Route::parse(&body.model));
     let mut request = body.request()?;
@@ -58,6 +61,32 @@ pub(crate) async fn chat(
     let mut response = Json(openai::completion(&answered, &asked.shown, created)).into_response();
     named(&mut response, &answered.model);
     Ok(response)
+}
+
+/// A turn of an agent.
+async fn turn(
+    state: &AppState,
+    actor: &kybern_core::actor::Actor,
+    asked: &Asked,
+    agent: &str,
+    body: ChatBody,
+) -> ApiResult {
+    let (streams, tells_usage, model) = (body.streams(), body.tells_usage(), body.model.clone());
+    let created = asked.at.as_millis().div_euclid(1_000);
+    let (said, content) = body.turn()?;
+    let chat = state.engine.import_chat(actor, Some(agent), Some(&model), said).await?;
+    let trace_id = asked.trace_id.clone();
+    let request = SayRequest { content, trace_id, ..SayRequest::default() };
+    if streams {
+        let permit = state.streams.clone().try_acquire_owned().map_err(|_| crowded())?;
+        let following = state.engine.say_aloud(actor, chat.id, request).await?;
+        return Ok(openai::turn_events(state, following, (&model, &asked.shown, created), tells_usage, permit));
+    }
+    let turned = state.engine.say(actor, chat.id, request, Some(WAIT)).await?;
+    if let Some(error) = &turned.error {
+        return Err(Error::new(error.code, error.message.clone()).into());
+    }
+    Ok(openai::completed(&turned, &model, &asked.shown, created))
 }
 
 fn named(response: &mut Response, model: &str) {

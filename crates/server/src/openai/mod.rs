@@ -4,6 +4,7 @@
 //! Requests become [`kybern_core::model::ModelRequest`]s and replies are written back in the same format, whichever
 //! provider has answered. Errors are those of the whole server, with the two members that OpenAI's clients look for.
 
+mod agent;
 mod chunk;
 mod embedding;
 mod message;
@@ -11,6 +12,7 @@ mod reply;
 mod request;
 mod stream;
 
+pub(crate) use agent::{completed, turn_events};
 pub(crate) use embedding::{EmbeddingBody, Wanted};
 pub(crate) use reply::{completion, embedding_list, model_entry, model_list};
 pub(crate) use request::ChatBody;

@@ -206,6 +206,18 @@ async fn chats(walk: &mut Walk<'_>, fixture: &Fixture) {
     assert_eq!(messages["items"][1]["id"], turn["messageId"]);
     let events = walk.call_text(200, ("GET", "/api/chats/{id}/stream"), &[&id], &operator).await;
     assert!(events.starts_with("id: 0\nevent: message.start\n") && events.contains("event: done"), "{events}");
+    let ask = json!({"model": format!("agent:{}", fixture.agent), "messages": [
+        {"role": "system", "content": "Be brief."}, {"role": "user", "content": "And next month?"}]});
+    let asked = Ask::post("/v1/chat/completions").key(&operator).json(&ask);
+    let reply = walk.app.send(asked).await.json();
+    assert_eq!((&reply["object"], &reply["choices"][0]["finish_reason"]), (&json!("chat.completion"), &json!("stop")));
+    let mut ask = ask;
+    ask["stream"] = json!(true);
+    let pieces = walk.app.send(Ask::post("/v1/chat/completions").key(&operator).json(&ask)).await.text();
+    assert!(pieces.contains("chat.completion.chunk") && pieces.ends_with("data: [DONE]\n\n"), "{pieces}");
+    ask["tools"] = json!([{"type": "function", "function": {"name": "own"}}]);
+    let refused = walk.app.send(Ask::post("/v1/chat/completions").key(&operator).json(&ask)).await;
+    assert_eq!(refused.refused(400, "VALIDATION_ERROR", "tools beside those of the agent"), ["/tools"]);
     let fork = json!({"messageId": messages["items"][0]["id"]});
     let fork = walk.call(201, ("POST", "/api/chats/{id}/fork"), &[&id], &operator, Some(fork)).await;
     assert_eq!(fork["forkedFrom"], chat["id"]);

@@ -1,0 +1,188 @@
+//! An agent behind OpenAI's API: `model: "agent:NAME"` is a turn of a conversation. The history that the client sends is
+//! what the turn is shown; the turn itself is a task like any, with the agent's own prompt and tools.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::Json;
+use axum::body::Body;
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use bytes::{Bytes, BytesMut};
+use futures::stream;
+use kybern_core::agent::TurnFinish;
+use kybern_core::chat::{Speaker, TurnEvent};
+use kybern_core::model::{FinishReason, ModelEvent, ModelReply, Part, Role, TokenUsage};
+use kybern_core::money::Usage;
+use kybern_engine::chat::{Following, Imported, Turned};
+use kybern_engine::models::Answered;
+use serde_json::Value;
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::chunk::Frames;
+use super::request::ChatBody;
+use crate::error::{ApiResult, Problem};
+use crate::state::AppState;
+
+/// How often a silent stream shows that it is alive.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+impl ChatBody {
+    /// What was said before, and what is said now.
+    ///
+    /// # Errors
+    /// When the last message is not the user's, or tools are brought along: an agent has its own.
+    pub(crate) fn turn(self) -> ApiResult<(Vec<Imported>, String)> {
+        let mut request = self.request()?;
+        if !request.functions.is_empty() {
+            return Err(Problem::invalid("/tools", "an agent has tools of its own: leave tools out"));
+        }
+        let last = request.messages.pop().filter(|message| message.role == Role::User);
+        let now = last.ok_or_else(|| Problem::invalid("/messages", "the last message is the user's"))?.joined_text();
+        let said = request.messages.into_iter().filter_map(|message| {
+            let content = message.joined_text();
+            let role = match message.role {
+                Role::Assistant => Speaker::Assistant,
+                // Whoever calls speaks for the user: their system message is a wish, and no rule of this server.
+                Role::System | Role::User => Speaker::User,
+                Role::Tool => return None,
+            };
+            (!content.trim().is_empty()).then_some(Imported { role, content })
+        });
+        Ok((said.collect(), now))
+    }
+}
+
+fn finish_of(finish: Option<TurnFinish>) -> FinishReason {
+    match finish {
+        Some(TurnFinish::MaxTokens | TurnFinish::IterationLimit | TurnFinish::ToolLimit | TurnFinish::Timeout) => {
+            FinishReason::Length
+        }
+        Some(TurnFinish::ContentFilter) => FinishReason::ContentFilter,
+        Some(TurnFinish::Complete | TurnFinish::ToolUse | TurnFinish::Cancelled | TurnFinish::Error) | None => {
+            FinishReason::Stop
+        }
+    }
+}
+
+fn tokens(usage: &Usage) -> TokenUsage {
+    TokenUsage { input: usage.input_tokens.0, output: usage.output_tokens.0, ..TokenUsage::default() }
+}
+
+/// What a client is told that cannot be asked: who has to say yes.
+fn waits_for(approval: &str) -> String {
+    format!("A call needs a person's yes before it is made: approval {approval}, to be decided at /api/approvals.")
+}
+
+/// A whole turn as a completion.
+pub(crate) fn completed(turned: &Turned, model: &str, request: &str, created: i64) -> Response {
+    let text = match &turned.approval_id {
+        Some(approval) => waits_for(&approval.to_string()),
+        None => turned.content.clone(),
+    };
+    let reply = ModelReply {
+        id: String::new(),
+        model: model.to_owned(),
+        parts: vec![Part::Text { text }],
+        finish: finish_of(turned.finish_reason),
+        usage: None,
+        logprobs: None,
+    };
+    let (usage, cost) = (tokens(&turned.usage), turned.usage.cost_nanos);
+    let answered = Answered { reply, model: model.to_owned(), usage, cost, tries: Vec::new() };
+    Json(super::completion(&answered, request, created)).into_response()
+}
+
+struct Reader {
+    state: AppState,
+    following: Following,
+    frames: Frames,
+    tells_usage: bool,
+    _permit: OwnedSemaphorePermit,
+}
+
+/// A turn in pieces.
+pub(crate) fn turn_events(
+    state: &AppState,
+    following: Following,
+    (model, request, created): (&str, &str, i64),
+    tells_usage: bool,
+    permit: OwnedSemaphorePermit,
+) -> Response {
+    let frames = Frames::new(request, created, model);
+    let reader = Reader { state: state.clone(), following, frames, tells_usage, _permit: permit };
+    let body = Body::from_stream(stream::unfold(Some(Box::new(reader)), next));
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+        (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
+    ];
+    (axum::response::AppendHeaders(headers), body).into_response()
+}
+
+type Step = Option<(Result<Bytes, Infallible>, Option<Box<Reader>>)>;
+
+async fn next(reader: Option<Box<Reader>>) -> Step {
+    let mut reader = reader?;
+    let looked = tokio::select! {
+        biased;
+        () = reader.state.shutdown.cancelled() => return None,
+        looked = tokio::time::timeout(KEEP_ALIVE, reader.following.next()) => looked,
+    };
+    let mut out = BytesMut::new();
+    match looked {
+        Err(_elapsed) => return Some((Ok(Bytes::from_static(b": keep-alive\n\n")), Some(reader))),
+        Ok(Err(error)) => {
+            reader.frames.error(&error, &mut out);
+            return Some((Ok(out.freeze()), None));
+        }
+        Ok(Ok(events)) if events.is_empty() => return None,
+        Ok(Ok(events)) => {
+            for event in &events {
+                if reader.wrote_end(event, &mut out) {
+                    return Some((Ok(out.freeze()), None));
+                }
+            }
+        }
+    }
+    Some((Ok(out.freeze()), Some(reader)))
+}
+
+impl Reader {
+    /// Writes an event; whether it was the last.
+    fn wrote_end(&self, event: &TurnEvent, out: &mut BytesMut) -> bool {
+        let text = |name: &str| event.data.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let piece = |event: ModelEvent, out: &mut BytesMut| self.frames.piece(&event, out);
+        match event.name {
+            "message.start" => piece(ModelEvent::Started { id: String::new(), model: String::new() }, out),
+            "message.delta" => piece(ModelEvent::Text(text("content")), out),
+            "approval.required" => {
+                // A client of this API cannot be asked, so the stream ends; the turn waits on.
+                piece(ModelEvent::Text(waits_for(&text("approvalId"))), out);
+                self.end(None, &Usage::default(), out);
+                return true;
+            }
+            "message.complete" => {
+                let of = |name: &str| event.data.get(name).cloned().unwrap_or_default();
+                let usage = serde_json::from_value(of("usage")).unwrap_or_default();
+                self.end(serde_json::from_value(of("finishReason")).ok(), &usage, out);
+                return true;
+            }
+            "error" => {
+                let code = kybern_core::error::ErrorCode::Model;
+                self.frames.error(&kybern_core::error::Error::new(code, text("message")), out);
+                return true;
+            }
+            _ => {}
+        }
+        false
+    }
+
+    fn end(&self, finish: Option<TurnFinish>, usage: &Usage, out: &mut BytesMut) {
+        self.frames.piece(&ModelEvent::Finished { finish: finish_of(finish), usage: None }, out);
+        if self.tells_usage {
+            self.frames.usage(&tokens(usage), out);
+        }
+        Frames::done(out);
+    }
+}
