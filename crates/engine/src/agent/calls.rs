@@ -155,7 +155,8 @@ fn steps(understood: &[Understood], registry: &Registry, left: Millis) -> Vec<St
     let mut together = false;
     for one in understood {
         let (Called::Step(id), Some(tool)) = (&one.call.became, &one.call.tool) else { continue };
-        if !(together && one.call.reads) && !batch.is_empty() {
+        let joins = together && one.call.reads;
+        if !joins && !batch.is_empty() {
             before = std::mem::take(&mut batch);
         }
         together = one.call.reads;

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use kybern_core::agent::{AskedCall, Called, Move, Replied, Turn, TurnFinish, TurnStart, batches};
+use kybern_core::agent::{AskedCall, Called, Move, Replied, TurnFinish, TurnStart};
 use kybern_core::chat::TURN_STEP;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::model::ModelMessage;
@@ -22,8 +22,9 @@ use super::step::{
     Begun, Call, Draft, RowDraft, Target, fail, failed_row, failure, render_value, retry_policy, unrenderable,
 };
 use super::taint::argument_is_tainted;
+use super::turn_rounds::{Rounds, rounds};
 use super::walk::Walk;
-use crate::agent::{Came, MAX_SUGGESTIONS, Question, Round, Subject, interpret, transcript};
+use crate::agent::{Came, Question, Subject, interpret, transcript};
 
 /// In the metadata of a question that was not asked: how the turn ended instead.
 const FINISH: &str = "finish";
@@ -67,108 +68,6 @@ pub(super) fn begin(run: &Run, index: usize, agent: &str, written: &Value) -> Be
     };
     let entry = JournalEntry::Opened(Opening::Turn(Box::new(start)));
     Begun::Rows(Draft::row(RowDraft::of(node, 0, String::new(), entry)))
-}
-
-/// A turn's rounds: the question of each, with its reply and the outcomes of the calls by their place.
-struct Rounds<'a> {
-    start: &'a TurnStart,
-    rounds: Vec<Asked<'a>>,
-}
-
-struct Asked<'a> {
-    question: &'a Node,
-    reply: Option<&'a Arc<Replied>>,
-    usage: Usage,
-    calls: Vec<Option<&'a Node>>,
-}
-
-fn rounds(walk: &Walk, agent: usize) -> Option<Rounds<'_>> {
-    let Some(Opening::Turn(start)) = &walk.node(agent).opening else { return None };
-    let asked = |question: usize| {
-        let question = walk.node(question);
-        let outcome = question.outcome();
-        let reply = outcome.and_then(|outcome| outcome.reply.as_ref());
-        let node_of = |call: &AskedCall| match &call.became {
-            Called::Step(id) => walk.find(id).map(|index| walk.node(index)),
-            Called::Answered { .. } | Called::Suggested { .. } => None,
-        };
-        let calls = reply.map(|reply| reply.calls.iter().map(node_of).collect()).unwrap_or_default();
-        Asked { question, reply, usage: outcome.map(|outcome| outcome.usage).unwrap_or_default(), calls }
-    };
-    Some(Rounds { start, rounds: walk.questions(agent).into_iter().map(asked).collect() })
-}
-
-impl Rounds<'_> {
-    /// The turn before its last question, or after it where that was answered.
-    fn turn(&self) -> Result<Turn> {
-        let mut turn = Turn::new(self.start.limits, !self.start.tools.is_empty());
-        for round in &self.rounds {
-            let Some(reply) = round.reply.filter(|_| round.completed()) else { break };
-            turn.go_on(Millis(u64::MAX))?;
-            turn.replied(reply.as_reply(round.usage))?;
-            if !reply.calls.is_empty() {
-                let used = |node: &&Node| node.outcome().map(|outcome| outcome.usage).unwrap_or_default();
-                let used = round.calls.iter().flatten().map(used).fold(Usage::default(), Usage::plus);
-                turn.answered(used)?;
-            }
-        }
-        Ok(turn)
-    }
-
-    /// The rounds that asked for calls.
-    fn with_calls(&self) -> Vec<Round<'_>> {
-        let mut found = Vec::with_capacity(self.rounds.len());
-        for round in self.rounds.iter().filter(|round| round.completed()) {
-            let Some(reply) = round.reply.filter(|reply| !reply.calls.is_empty()) else { continue };
-            let outcomes = round.calls.iter().map(|node| node.and_then(Node::outcome).map(|one| &**one)).collect();
-            found.push(Round { reply, outcomes });
-        }
-        found
-    }
-
-    /// What is left of its time.
-    fn left(&self) -> Millis {
-        let took: u64 = self.rounds.iter().map(Asked::took).sum();
-        Millis(self.start.limits.time.0.saturating_sub(took))
-    }
-
-    /// Whether anything that it has read may come from strangers, besides what is remembered and was said before.
-    fn tainted(&self) -> bool {
-        let calls = self.rounds.iter().flat_map(|round| round.calls.iter().flatten());
-        let outcomes = calls.filter_map(|node| node.outcome());
-        let asked = self.rounds.iter().filter_map(|round| round.question.outcome());
-        self.start.tainted || outcomes.chain(asked).any(|outcome| outcome.tainted)
-    }
-
-    fn suggestions(&self) -> Vec<&str> {
-        let calls = self.rounds.iter().filter_map(|round| round.reply).flat_map(|reply| &reply.calls);
-        let mut suggestions: Vec<&str> = Vec::new();
-        for call in calls {
-            if let Called::Suggested { memory } = &call.became
-                && suggestions.len() < MAX_SUGGESTIONS
-                && !suggestions.contains(&memory.as_str())
-            {
-                suggestions.push(memory);
-            }
-        }
-        suggestions
-    }
-}
-
-impl Asked<'_> {
-    fn completed(&self) -> bool {
-        self.question.outcome().is_some_and(|outcome| outcome.status == StepStatus::Completed)
-    }
-
-    /// How long it took: the question, and of each batch of calls the longest.
-    fn took(&self) -> u64 {
-        let kinds: Vec<_> = self.reply.map(|reply| reply.as_reply(Usage::default()).calls).unwrap_or_default();
-        let longest = |batch: Vec<usize>| {
-            let nodes = batch.into_iter().filter_map(|place| self.calls.get(place).copied().flatten());
-            nodes.map(|node| node.took.0).max().unwrap_or(0)
-        };
-        self.question.took.0 + batches(&kinds).into_iter().map(longest).sum::<u64>()
-    }
 }
 
 /// Begins a question: the model is asked, or the turn is over.

@@ -40,7 +40,7 @@ impl Engine {
     /// # Errors
     /// When the store fails.
     pub async fn check_plan(&self, scope: TenantScope, plan: &Value) -> Result<Vec<PlanFault>> {
-        Ok(self.faultless(plan, &*self.agents(scope).await?).err().unwrap_or_default())
+        Ok(self.faultless(plan, &self.agents(scope).await?).err().unwrap_or_default())
     }
 
     fn faultless(&self, plan: &Value, agents: &[Agent]) -> Result<PlanDraft, Vec<PlanFault>> {
@@ -103,7 +103,7 @@ impl Engine {
     /// Looks over every stored plan, so that those that no longer fit are known from the start.
     pub(crate) async fn refresh_quarantine(&self) -> Result<()> {
         for (scope, plan) in self.inner.store.all_active_plans().await? {
-            let faults = self.inner.catalog.judge(scope.tenant(), &plan, &*self.agents(scope).await?);
+            let faults = self.inner.catalog.judge(scope.tenant(), &plan, &self.agents(scope).await?);
             if let Some(fault) = faults.first() {
                 tracing::warn!(tenant.id = %scope.tenant(), plan.key = %plan.key, %fault, "stored plan is quarantined");
             }

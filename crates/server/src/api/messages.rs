@@ -8,7 +8,6 @@ use kybern_core::chat::EventId;
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::id::{ChatId, MessageId};
 use kybern_core::money::NanoUsd;
-use kybern_core::task::TaskStatus;
 use kybern_core::time::Millis;
 use kybern_engine::chat::{SayRequest, Turned};
 use serde::Deserialize;
@@ -116,10 +115,7 @@ pub(crate) async fn send(
 }
 
 fn answered(turned: &Turned) -> Response {
-    let status = match turned.status {
-        TaskStatus::Completed | TaskStatus::Failed | TaskStatus::Cancelled => StatusCode::OK,
-        _ => StatusCode::ACCEPTED,
-    };
+    let status = if turned.status.is_terminal() { StatusCode::OK } else { StatusCode::ACCEPTED };
     (status, Json(json!(turned))).into_response()
 }
 

@@ -1,0 +1,117 @@
+//! The rounds of a turn as the walk has them: each question, its reply, and how the calls ended that the reply asked for.
+
+use std::sync::Arc;
+
+use kybern_core::agent::{AskedCall, Called, Replied, Turn, TurnStart, batches};
+use kybern_core::error::Result;
+use kybern_core::money::Usage;
+use kybern_core::task::{Opening, StepStatus};
+use kybern_core::time::Millis;
+
+use super::node::Node;
+use super::walk::Walk;
+use crate::agent::{MAX_SUGGESTIONS, Round};
+
+/// A turn's rounds: the question of each, with its reply and the outcomes of the calls by their place.
+pub(super) struct Rounds<'a> {
+    pub(super) start: &'a TurnStart,
+    pub(super) rounds: Vec<Asked<'a>>,
+}
+
+/// A question, with what came of it.
+pub(super) struct Asked<'a> {
+    pub(super) question: &'a Node,
+    pub(super) reply: Option<&'a Arc<Replied>>,
+    usage: Usage,
+    pub(super) calls: Vec<Option<&'a Node>>,
+}
+
+/// The rounds of an agent's turn; `None` before it was opened.
+pub(super) fn rounds(walk: &Walk, agent: usize) -> Option<Rounds<'_>> {
+    let Some(Opening::Turn(start)) = &walk.node(agent).opening else { return None };
+    let asked = |question: usize| {
+        let question = walk.node(question);
+        let outcome = question.outcome();
+        let reply = outcome.and_then(|outcome| outcome.reply.as_ref());
+        let node_of = |call: &AskedCall| match &call.became {
+            Called::Step(id) => walk.find(id).map(|index| walk.node(index)),
+            Called::Answered { .. } | Called::Suggested { .. } => None,
+        };
+        let calls = reply.map(|reply| reply.calls.iter().map(node_of).collect()).unwrap_or_default();
+        Asked { question, reply, usage: outcome.map(|outcome| outcome.usage).unwrap_or_default(), calls }
+    };
+    Some(Rounds { start, rounds: walk.questions(agent).into_iter().map(asked).collect() })
+}
+
+impl Rounds<'_> {
+    /// The turn before its last question, or after it where that was answered.
+    pub(super) fn turn(&self) -> Result<Turn> {
+        let mut turn = Turn::new(self.start.limits, !self.start.tools.is_empty());
+        for round in &self.rounds {
+            let Some(reply) = round.reply.filter(|_| round.completed()) else { break };
+            turn.go_on(Millis(u64::MAX))?;
+            turn.replied(reply.as_reply(round.usage))?;
+            if !reply.calls.is_empty() {
+                let used = |node: &&Node| node.outcome().map(|outcome| outcome.usage).unwrap_or_default();
+                let used = round.calls.iter().flatten().map(used).fold(Usage::default(), Usage::plus);
+                turn.answered(used)?;
+            }
+        }
+        Ok(turn)
+    }
+
+    /// The rounds that asked for calls.
+    pub(super) fn with_calls(&self) -> Vec<Round<'_>> {
+        let mut found = Vec::with_capacity(self.rounds.len());
+        for round in self.rounds.iter().filter(|round| round.completed()) {
+            let Some(reply) = round.reply.filter(|reply| !reply.calls.is_empty()) else { continue };
+            let outcomes = round.calls.iter().map(|node| node.and_then(Node::outcome).map(|one| &**one)).collect();
+            found.push(Round { reply, outcomes });
+        }
+        found
+    }
+
+    /// What is left of its time.
+    pub(super) fn left(&self) -> Millis {
+        let took: u64 = self.rounds.iter().map(Asked::took).sum();
+        Millis(self.start.limits.time.0.saturating_sub(took))
+    }
+
+    /// Whether anything that it has read may come from strangers, besides what is remembered and was said before.
+    pub(super) fn tainted(&self) -> bool {
+        let calls = self.rounds.iter().flat_map(|round| round.calls.iter().flatten());
+        let outcomes = calls.filter_map(|node| node.outcome());
+        let asked = self.rounds.iter().filter_map(|round| round.question.outcome());
+        self.start.tainted || outcomes.chain(asked).any(|outcome| outcome.tainted)
+    }
+
+    pub(super) fn suggestions(&self) -> Vec<&str> {
+        let calls = self.rounds.iter().filter_map(|round| round.reply).flat_map(|reply| &reply.calls);
+        let mut suggestions: Vec<&str> = Vec::new();
+        for call in calls {
+            if let Called::Suggested { memory } = &call.became
+                && suggestions.len() < MAX_SUGGESTIONS
+                && !suggestions.contains(&memory.as_str())
+            {
+                suggestions.push(memory);
+            }
+        }
+        suggestions
+    }
+}
+
+impl Asked<'_> {
+    fn completed(&self) -> bool {
+        self.question.outcome().is_some_and(|outcome| outcome.status == StepStatus::Completed)
+    }
+
+    /// How long it took: the question, and of each batch of calls the longest.
+    fn took(&self) -> u64 {
+        let kinds: Vec<_> = self.reply.map(|reply| reply.as_reply(Usage::default()).calls).unwrap_or_default();
+        let longest = |batch: Vec<usize>| {
+            let nodes = batch.into_iter().filter_map(|place| self.calls.get(place).copied().flatten());
+            nodes.map(|node| node.took.0).max().unwrap_or(0)
+        };
+        self.question.took.0 + batches(&kinds).into_iter().map(longest).sum::<u64>()
+    }
+}
