@@ -202,10 +202,14 @@ impl Slot {
             let message = "this Idempotency-Key was answered, and the answer can no longer be read";
             Problem::from(Error::new(ErrorCode::Conflict, message))
         })?;
-        let mut response = made.into_response();
-        response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
-        Ok(response)
+        Ok(replayed(made.into_response()))
     }
+}
+
+/// An answer that says of itself that it is a repeat.
+pub(crate) fn replayed(mut response: Response) -> Response {
+    response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+    response
 }
 
 /// What a request asks, as a hash: the path, and the body without regard to spaces and the order of names.

@@ -64,6 +64,9 @@ pub struct Turned {
     /// The question, when a person is asked: answered at `/api/approvals/{id}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approval_id: Option<ApprovalId>,
+    /// The message had been said before, under the same idempotency key: nothing was done now.
+    #[serde(skip)]
+    pub repeated: bool,
 }
 
 impl Engine {
@@ -77,7 +80,8 @@ impl Engine {
         let budget = request.budget;
         let (incoming, plan) = self.turn_to_be(actor, chat, request).await?;
         let id = TaskId::from_uuid(self.inner.ids.next());
-        turned(self.submit_turn(actor, id, incoming, plan, budget, wait).await?)
+        let told = turned(self.submit_turn(actor, id, incoming, plan, budget, wait).await?)?;
+        Ok(Turned { repeated: told.task_id != id, ..told })
     }
 
     /// Says something in a chat, and reads the turn along from its first word.
@@ -253,5 +257,6 @@ pub(crate) fn turned(view: TaskView) -> Result<Turned> {
         memory_suggestions: serde_json::from_value(of("memorySuggestions")).unwrap_or_default(),
         error: view.error,
         approval_id: view.waits.first().and_then(|wait| wait.approval_id),
+        repeated: false,
     })
 }

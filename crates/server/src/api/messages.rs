@@ -18,7 +18,7 @@ use super::task_request::{AttachmentBody, attached};
 use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{JsonBody, PathArgs, QueryArgs, check_text};
-use crate::idempotency::IdempotencyKey;
+use crate::idempotency::{IdempotencyKey, replayed};
 use crate::page::Paging;
 use crate::request::Asked;
 use crate::schema::chat::{MessagePage, MessageSchema, TurnSchema};
@@ -116,7 +116,8 @@ pub(crate) async fn send(
 
 fn answered(turned: &Turned) -> Response {
     let status = if turned.status.is_terminal() { StatusCode::OK } else { StatusCode::ACCEPTED };
-    (status, Json(json!(turned))).into_response()
+    let response = (status, Json(json!(turned))).into_response();
+    if turned.repeated { replayed(response) } else { response }
 }
 
 fn wants_events(headers: &HeaderMap) -> bool {

@@ -45,6 +45,11 @@ impl Callers {
     /// Makes a user for each role, and keys that are narrowed in every way.
     pub(crate) async fn of(platform: &Client, ours: &Things) -> Self {
         let mut making = Making { platform, tenant: &ours.tenant, all: Vec::new() };
+        // First, so that they are the weakest of their right: chats are shown to nobody but the one who began them.
+        let owner = owner(platform, ours).await;
+        for right in ["read", "operate"] {
+            making.key(&format!("the owner for {right} only"), &owner, json!({"scopes": [right]}), &[right]).await;
+        }
         let nobody = making.user("nobody", json!([])).await;
         making.key("nobody", &nobody, json!({}), &[]).await;
         for (role, rights) in ROLES {
@@ -78,6 +83,13 @@ impl Callers {
     pub(crate) fn weakest(&self, right: &str) -> &Caller {
         self.all.iter().filter(|caller| caller.may(right)).min_by_key(|caller| caller.rights.len()).unwrap()
     }
+}
+
+/// The user who made our things.
+async fn owner(platform: &Client, ours: &Things) -> String {
+    let users = platform.with_key(&ours.admin).get("/api/users").await;
+    let admin = users["items"].as_array().unwrap().iter().find(|user| user["roles"] == json!(["admin"]));
+    text(&admin.unwrap()["id"])
 }
 
 struct Making<'a> {

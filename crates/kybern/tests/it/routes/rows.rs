@@ -185,6 +185,20 @@ pub(crate) fn all() -> Vec<Row> {
             ..act("POST", "/api/prompts/{id}/reject", "administer", DRAFT, 200) },
         act("POST", "/api/prompts/{id}/approve", "administer", REVIEWED, 200),
         act("POST", "/api/prompts/{id}/activate", "administer", REVIEWED, 200),
+        Row { input: Json(talk, Refused), ..act("POST", "/api/chats", "operate", &[], 201) },
+        read("/api/chats", &[]),
+        Row { input: Json(import, Faults::Lenient), ..act("POST", "/api/chats/import", "operate", &[], 201) },
+        read("/api/chats/{id}", CHAT),
+        Row { input: Json(|_, n| json!({"content": format!("the {n}th question")}), Refused),
+            ..act("POST", "/api/chats/{id}/messages", "operate", CHAT, 200) },
+        read("/api/chats/{id}/messages", CHAT),
+        read("/api/chats/{id}/stream", CHAT),
+        read("/api/chats/{id}/export", CHAT),
+        Row { input: Json(forked, Refused), ..act("POST", "/api/chats/{id}/fork", "operate", CHAT, 201) },
+        act("POST", "/api/chats/{id}/messages/{message}/redact", "operate",
+            &[Id(|things| &things.chat), Id(|things| &things.message)], 200),
+        act("POST", "/api/chats/{id}/reset", "operate", CHAT, 200),
+        act("DELETE", "/api/chats/{id}", "operate", CHAT, 204),
         act("DELETE", "/api/agents/{id}", "administer", AGENT, 204),
         act("POST", "/api/agents/resync", "administer", &[], 200),
         Row { input: Json(|_, n| json!({"content": format!("Likes the {n}th train.")}), Refused),
@@ -210,20 +224,6 @@ pub(crate) fn all() -> Vec<Row> {
         Row { input: Json(|_, n| json!({"customInstructions": [format!("the {n}th wish")]}), Refused),
             ..act("PUT", "/api/preferences", "operate", &[], 200) },
         act("DELETE", "/api/preferences", "operate", &[], 204),
-        Row { input: Json(talk, Refused), ..act("POST", "/api/chats", "operate", &[], 201) },
-        read("/api/chats", &[]),
-        Row { input: Json(import, Faults::Lenient), ..act("POST", "/api/chats/import", "operate", &[], 201) },
-        read("/api/chats/{id}", CHAT),
-        Row { input: Json(|_, n| json!({"content": format!("the {n}th question")}), Refused),
-            ..act("POST", "/api/chats/{id}/messages", "operate", CHAT, 200) },
-        read("/api/chats/{id}/messages", CHAT),
-        read("/api/chats/{id}/stream", CHAT),
-        read("/api/chats/{id}/export", CHAT),
-        Row { input: Json(|_, _| json!({}), Refused), ..act("POST", "/api/chats/{id}/fork", "operate", CHAT, 201) },
-        act("POST", "/api/chats/{id}/messages/{message}/redact", "operate",
-            &[Id(|things| &things.chat), Id(|things| &things.message)], 200),
-        act("POST", "/api/chats/{id}/reset", "operate", CHAT, 200),
-        act("DELETE", "/api/chats/{id}", "operate", CHAT, 204),
         read("/api/approvals", &[]),
         read("/api/approvals/{id}", APPROVAL),
         Row { input: Json(|_, n| json!({"decision": "approve", "input": {"answer": format!("carrier {n}")}}), Refused),
@@ -333,6 +333,11 @@ fn user(_things: &Things, n: u32) -> Value {
 
 fn key(things: &Things, n: u32) -> Value {
     json!({"name": format!("key {n}"), "userId": things.user, "scopes": ["administer"]})
+}
+
+/// Up to the end, or behind the first message.
+fn forked(things: &Things, n: u32) -> Value {
+    if n == 6 { json!({"messageId": things.message}) } else { json!({}) }
 }
 
 fn chat(_things: &Things, n: u32) -> Value {
