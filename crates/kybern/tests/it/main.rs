@@ -9,6 +9,8 @@ mod cli;
 #[cfg(test)]
 mod clients;
 #[cfg(test)]
+mod conversing;
+#[cfg(test)]
 mod edges;
 #[cfg(test)]
 mod failing;

@@ -1,0 +1,196 @@
+//! Conversations at a whole server that is killed with -9 at random moments: a model over HTTP, tools that leave something
+//! behind, and the same request again until somebody has taken it. `KYBERN_TEST_SEED` repeats the moments of a run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use futures::future::join_all;
+use serde_json::{Value, json};
+
+use crate::server::client::{Ask, pause, text, until};
+use crate::server::receiver::{Receiver, Seen};
+use crate::server::{Client, Site};
+use crate::storm::Random;
+
+/// Turns of a run.
+const TURNS: usize = 200;
+/// Turns at once.
+const ABREAST: usize = 10;
+/// Calls of a turn, one after the other.
+const CALLS: usize = 5;
+/// Questions of a turn to the model, when nothing is lost.
+const QUESTIONS: usize = CALLS + 1;
+/// How long after a question the server dies, at most: it may be asking, writing down, or calling a tool by then.
+const LATER: u64 = 40;
+
+/// What the model and the receiver of the calls have seen.
+#[derive(Default)]
+struct Sights {
+    /// Questions so far.
+    questions: usize,
+    /// How far each turn has come: the calls that the last question about it knew of.
+    come: BTreeMap<String, usize>,
+    /// Questions about what had been decided.
+    again: Vec<String>,
+    /// Under which idempotency keys each turn's request came.
+    requests: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// A model that does everything it is asked for in five calls, and the receiver of the last of them.
+struct World {
+    receiver: Receiver,
+    seen: Arc<Mutex<Sights>>,
+}
+
+impl World {
+    fn start() -> Self {
+        let seen = Arc::new(Mutex::new(Sights::default()));
+        let kept = Arc::clone(&seen);
+        let receiver = Receiver::answering(move |request, _| {
+            let answer = match request.path.strip_prefix("/orders/") {
+                Some(turn) => taken(&mut kept.lock().unwrap(), turn, request),
+                None => replied(&mut kept.lock().unwrap(), request),
+            };
+            Some((200, answer))
+        });
+        Self { receiver, seen }
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Sights> {
+        self.seen.lock().unwrap()
+    }
+
+    /// A place whose one provider is this model.
+    fn site(&self, site: Site) -> Site {
+        let address = self.receiver.address();
+        let settings = format!(
+            "[egress]\nallow = [\"{address}\"]\n\
+             [providers.fake]\nkind = \"openai\"\nformat = \"openai_chat\"\nbase_url = \"http://{address}/v1\"\n\
+             api_key = \"none\"\nmodels = [{{ name = \"small\", input_price = 1, output_price = 2 }}]\n"
+        );
+        site.file("kybern.toml", settings);
+        site
+    }
+}
+
+/// Notes a request of a tool.
+fn taken(seen: &mut Sights, turn: &str, request: &Seen) -> Value {
+    seen.requests.entry(turn.to_owned()).or_default().insert(request.header("idempotency-key").to_owned());
+    json!({"taken": true})
+}
+
+/// The model's reply: the next call, by how many results there are. Each reply is another one, so that a decision that
+/// is made twice leaves two things behind.
+fn replied(seen: &mut Sights, request: &Seen) -> Value {
+    seen.questions += 1;
+    let (n, asked) = (seen.questions, request.json());
+    let said = asked["messages"].as_array().unwrap();
+    let user = said.iter().rposition(|message| message["role"] == "user").unwrap();
+    let words = said[user].to_string();
+    let turn: String = words.split("order-").nth(1).unwrap().chars().take_while(char::is_ascii_digit).collect();
+    let done = said[user..].iter().filter(|message| message["role"] == "tool").count();
+    let come = seen.come.entry(turn.clone()).or_default();
+    if *come > done {
+        seen.again.push(format!("turn {turn} was at {come} and is asked for {done}"));
+    }
+    *come = done.max(*come);
+    let (message, finish) = if done < CALLS {
+        let (name, arguments) = match done {
+            0 | 2 => {
+                ("core__put_record", json!({"kind": "order.made", "key": format!("{turn}-{done}-{n}"), "props": {}}))
+            }
+            1 | 3 => (
+                "core__notify",
+                json!({"to": "orders@example.com", "subject": format!("{turn} {done}"), "body": format!("{n}")}),
+            ),
+            _ => {
+                let host = request.header("host");
+                let url = format!("http://{host}/orders/{turn}");
+                ("core__http_request", json!({"method": "POST", "url": url, "effect": "keyed", "json": {"n": n}}))
+            }
+        };
+        let function = json!({"name": name, "arguments": arguments.to_string()});
+        let calls = json!([{"id": format!("call_{n}"), "type": "function", "function": function}]);
+        (json!({"role": "assistant", "content": null, "tool_calls": calls}), "tool_calls")
+    } else {
+        (json!({"role": "assistant", "content": format!("order-{turn} is done")}), "stop")
+    };
+    json!({
+        "id": "r", "object": "chat.completion", "created": 1, "model": "small",
+        "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+        "usage": {"prompt_tokens": 50, "completion_tokens": 10, "total_tokens": 60},
+    })
+}
+
+/// Says one thing in a chat of its own, again and again until the turn has ended.
+async fn take_turn(client: &Client, number: usize) -> Value {
+    let begun = Ask::json("/api/chats", &json!({"agent": "clerk"})).header("idempotency-key", &format!("c{number}"));
+    let chat = text(&client.deliver(&begun).await["id"]);
+    let said = json!({"content": format!("Take order-{number} in.")});
+    let ask = Ask::json(&format!("/api/chats/{chat}/messages"), &said).header("idempotency-key", "once");
+    until(&format!("turn {number} ends"), || async {
+        let turn = client.deliver(&ask).await;
+        matches!(turn["status"].as_str(), Some("completed" | "failed" | "cancelled" | "needs_review")).then_some(turn)
+    })
+    .await
+}
+
+async fn turns_survive(site: Site) {
+    let world = World::start();
+    let site = Arc::new(world.site(site));
+    let mut random = Random::from_environment();
+    let mut server = site.start();
+    let client = server.client();
+    let tools = ["core.http_request", "core.notify", "core.put_record"];
+    client.post("/api/agents", &json!({"name": "clerk", "systemPrompt": "Take orders in.", "tools": tools})).await;
+    let mut tasks = Vec::new();
+    for round in 0..TURNS / ABREAST {
+        let before = world.seen().questions;
+        let moment = before + 1 + random.index(ABREAST * QUESTIONS - 1);
+        let later = Duration::from_millis(random.below(LATER));
+        let turns = join_all((0..ABREAST).map(|turn| take_turn(&client, round * ABREAST + turn)));
+        let killing = async {
+            until("the model is asked", || std::future::ready((world.seen().questions >= moment).then_some(()))).await;
+            pause(later).await;
+            server.kill();
+            let site = Arc::clone(&site);
+            server = tokio::task::spawn_blocking(move || site.start()).await.unwrap();
+            server.url().clone_into(&mut client.place().write().unwrap());
+        };
+        let (ended, ()) = tokio::join!(turns, killing);
+        for turn in ended {
+            assert_eq!((&turn["status"], &turn["finishReason"]), (&json!("completed"), &json!("complete")), "{turn}");
+            assert!(turn["content"].as_str().unwrap().ends_with(" is done"), "{turn}");
+            let calls = turn["toolCalls"].as_array().unwrap();
+            assert!(calls.len() == CALLS && calls.iter().all(|call| call["status"] == "success"), "{turn}");
+            tasks.push(text(&turn["taskId"]));
+        }
+    }
+    {
+        let seen = world.seen();
+        println!("{} questions, {} of them lost", seen.questions, seen.questions - TURNS * QUESTIONS);
+        assert!(seen.again.is_empty(), "asked for what was decided: {:?}", seen.again);
+        assert!(seen.questions > TURNS * QUESTIONS, "no kill has hit a question");
+        assert!(seen.questions <= TURNS * QUESTIONS + TURNS, "a kill costs each turn one question at most");
+        assert_eq!(seen.requests.len(), TURNS);
+        let twice: Vec<_> = seen.requests.iter().filter(|(_, keys)| keys.len() != 1).collect();
+        assert!(twice.is_empty(), "requests under several keys: {twice:?}");
+    }
+    assert_eq!(client.list("/api/records/order.made").await.len(), 2 * TURNS, "each record once");
+    for task in tasks.iter().step_by(10) {
+        client.replays(task).await;
+    }
+    client.audit_is_whole().await;
+}
+
+#[tokio::test]
+async fn turns_end_once_whatever_is_killed_on_sqlite() {
+    turns_survive(Site::sqlite()).await;
+}
+
+#[tokio::test]
+async fn turns_end_once_whatever_is_killed_on_postgres() {
+    let Some(site) = Site::postgres() else { return };
+    turns_survive(site).await;
+}
