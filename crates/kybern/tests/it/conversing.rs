@@ -2,6 +2,7 @@
 //! behind, and the same request again until somebody has taken it. `KYBERN_TEST_SEED` repeats the moments of a run.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -116,11 +117,37 @@ fn replied(seen: &mut Sights, request: &Seen) -> Value {
     } else {
         (json!({"role": "assistant", "content": format!("order-{turn} is done")}), "stop")
     };
+    let usage = json!({"prompt_tokens": 50, "completion_tokens": 10, "total_tokens": 60});
+    if asked["stream"] == true {
+        return in_pieces(message, finish, &usage);
+    }
     json!({
         "id": "r", "object": "chat.completion", "created": 1, "model": "small",
         "choices": [{"index": 0, "message": message, "finish_reason": finish}],
-        "usage": {"prompt_tokens": 50, "completion_tokens": 10, "total_tokens": 60},
+        "usage": usage,
     })
+}
+
+/// The reply as a stream: a piece for each character of its words.
+fn in_pieces(mut message: Value, finish: &str, usage: &Value) -> Value {
+    let chunk = |choices: Value, usage: &Value| {
+        let chunk = json!({"id": "r", "object": "chat.completion.chunk", "created": 1, "model": "small",
+            "choices": choices, "usage": usage});
+        format!("data: {chunk}\n\n")
+    };
+    let piece = |delta: Value| chunk(json!([{"index": 0, "delta": delta, "finish_reason": null}]), &Value::Null);
+    let mut events = String::new();
+    for letter in message["content"].as_str().unwrap_or_default().chars() {
+        events.push_str(&piece(json!({"content": letter})));
+    }
+    if let Some(call) = message.get_mut("tool_calls").and_then(|calls| calls.get_mut(0)) {
+        call["index"] = json!(0);
+        events.push_str(&piece(json!({"tool_calls": [call]})));
+    }
+    events.push_str(&chunk(json!([{"index": 0, "delta": {}, "finish_reason": finish}]), &Value::Null));
+    events.push_str(&chunk(json!([]), usage));
+    events.push_str("data: [DONE]\n\n");
+    Value::String(events)
 }
 
 /// Says one thing in a chat of its own, again and again until the turn has ended.
@@ -193,4 +220,92 @@ async fn turns_end_once_whatever_is_killed_on_sqlite() {
 async fn turns_end_once_whatever_is_killed_on_postgres() {
     let Some(site) = Site::postgres() else { return };
     turns_survive(site).await;
+}
+
+/// Readers of one turn, each of whom is cut off once.
+const READERS: usize = 40;
+/// Turns that are read along.
+const READ: usize = 28;
+/// Bytes after which a reader is cut off, at most: a little less than a turn's events have.
+const CUT: u64 = 1_900;
+
+/// Events as they came: id and data.
+type Events = Vec<(String, String)>;
+
+/// Reads until a cut, or to the end. What is not whole is not counted.
+async fn read(client: &Client, path: &str, events: &mut Events, cut: Option<usize>) {
+    let mut ask = Ask::get(path);
+    if let Some((last, _)) = events.last() {
+        ask = ask.header("last-event-id", last);
+    }
+    let mut reply =
+        until("there is a turn", || async { client.raw(&ask).await.ok().filter(|r| r.status() == 200) }).await;
+    let mut bytes = Vec::new();
+    while cut.is_none_or(|cut| bytes.len() < cut)
+        && let Some(more) = reply.chunk().await.unwrap()
+    {
+        bytes.extend_from_slice(&more);
+    }
+    bytes.truncate(cut.unwrap_or(bytes.len()));
+    let said = String::from_utf8_lossy(&bytes);
+    let whole = said.rfind("\n\n").map_or("", |end| &said[..end]);
+    for block in whole.split("\n\n").filter(|block| block.contains("id: ")) {
+        let line =
+            |name: &str| text(&json!(block.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default()));
+        events.push((line("id: "), line("data: ")));
+    }
+}
+
+async fn cut_streams_go_on(site: Site) {
+    let world = World::start();
+    let site = world.site(site);
+    let mut random = Random::from_environment();
+    let server = site.start();
+    let client = server.client();
+    let resumed = AtomicUsize::new(0);
+    let tools = ["core.http_request", "core.notify", "core.put_record"];
+    client.post("/api/agents", &json!({"name": "clerk", "systemPrompt": "Take orders in.", "tools": tools})).await;
+    for number in 0..READ {
+        let chat = text(&client.post("/api/chats", &json!({"agent": "clerk"})).await["id"]);
+        let path = format!("/api/chats/{chat}/stream");
+        let said = json!({"content": format!("Take order-{number} in.")});
+        let ask = Ask::json(&format!("/api/chats/{chat}/messages"), &said).header("accept", "text/event-stream");
+        let aloud = async { client.raw(&ask).await.unwrap().text().await.unwrap() };
+        let cuts: Vec<usize> = (0..READERS).map(|_| random.index(usize::try_from(CUT).unwrap())).collect();
+        let (client, path, resumed) = (&client, path.as_str(), &resumed);
+        let readers = join_all(cuts.into_iter().map(|cut| async move {
+            let mut events = Events::new();
+            read(client, path, &mut events, Some(cut)).await;
+            if !events.last().is_some_and(|(_, data)| data.contains("\"done\"")) {
+                resumed.fetch_add(usize::from(!events.is_empty()), Ordering::Relaxed);
+                read(client, path, &mut events, None).await;
+            }
+            events
+        }));
+        let (aloud, readers) = tokio::join!(aloud, readers);
+        let mut whole = Events::new();
+        read(client, path, &mut whole, None).await;
+        assert!(whole.len() > 2 * CALLS && whole.last().unwrap().1.contains("\"done\""), "{whole:?}");
+        for (id, data) in &whole {
+            assert!(aloud.contains(&format!("id: {id}\n")) && aloud.contains(data), "{data} is not in {aloud}");
+        }
+        for events in &readers {
+            assert_eq!(events, &whole, "turn {number}");
+        }
+    }
+    let resumed = resumed.into_inner();
+    println!("{resumed} of {} readers were cut off in the middle", READ * READERS);
+    assert!(resumed > READ * READERS / 2, "hardly anybody was cut off");
+    assert_eq!(world.seen().questions, READ * QUESTIONS, "nobody asks for the sake of a reader");
+}
+
+#[tokio::test]
+async fn a_thousand_cut_streams_go_on_where_they_were_on_sqlite() {
+    cut_streams_go_on(Site::sqlite()).await;
+}
+
+#[tokio::test]
+async fn a_thousand_cut_streams_go_on_where_they_were_on_postgres() {
+    let Some(site) = Site::postgres() else { return };
+    cut_streams_go_on(site).await;
 }

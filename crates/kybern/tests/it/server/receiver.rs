@@ -109,8 +109,12 @@ async fn respond(request: Request<Body>, log: &Mutex<Vec<Seen>>, answer: &Answer
     };
     let Some((status, value)) = answer(&seen, before) else { return std::future::pending().await };
     let status = StatusCode::from_u16(status).unwrap();
-    let response = Response::builder().status(status).header("content-type", "application/json");
-    response.body(Body::from(value.to_string())).unwrap()
+    let (kind, body) = match value {
+        // What is sent as events comes written out.
+        Value::String(events) if events.starts_with("data: ") => ("text/event-stream", events),
+        value => ("application/json", value.to_string()),
+    };
+    Response::builder().status(status).header("content-type", kind).body(Body::from(body)).unwrap()
 }
 
 /// A receiver that leads every request on, and the heads that it got.
