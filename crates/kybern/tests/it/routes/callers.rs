@@ -45,7 +45,7 @@ impl Callers {
     /// Makes a user for each role, and keys that are narrowed in every way.
     pub(crate) async fn of(platform: &Client, ours: &Things) -> Self {
         let mut making = Making { platform, tenant: &ours.tenant, all: Vec::new() };
-        // First, so that they are the weakest of their right: chats are shown to nobody but the one who began them.
+        // First, so that they are the weakest of their right: chats are shown to admins and to whoever began them.
         let owner = owner(platform, ours).await;
         for right in ["read", "operate"] {
             making.key(&format!("the owner for {right} only"), &owner, json!({"scopes": [right]}), &[right]).await;
