@@ -39,6 +39,7 @@ statements! {
     OPEN = shared "turn_open";
     END = shared "turn_end";
     NEXT = shared "turn_next";
+    WAITING = shared "turn_waiting";
     FORGET = shared "turn_delete_all";
     HOLD_BACK = shared "task_hold_back";
     LET_BEGIN = shared "task_let_begin";
@@ -237,6 +238,11 @@ type About = (TenantScope, ChatId, Timestamp, AuditEvent);
 async fn delete(tx: &mut Tx, (scope, id, at, event): &About) -> Result<bool> {
     let there = hold(tx, *scope, *id, *at).await?;
     if there {
+        // What was said a moment ago and waits for its turn would wait for ever.
+        for mut waiting in tx.fetch_all(&WAITING, args![*scope, id.as_uuid()]).await? {
+            tx.execute(&LET_BEGIN, args![*scope, waiting.uuid()?, *at]).await?;
+            tx.wake();
+        }
         for sql in [&FORGET, &CLEAR, &DELETE] {
             tx.execute(sql, args![*scope, id.as_uuid()]).await?;
         }

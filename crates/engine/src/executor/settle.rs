@@ -296,8 +296,7 @@ impl Run {
         let awaited = flow == Flow::Done && self.inner.watchers.is_awaited(self.task.id);
         let left = awaited.then(|| change.clone());
         let rows = self.held.take_with(rows);
-        let (effects, audit) = super::asking::questions(self, &rows, &change, effects, audit);
-        let mut effects = effects;
+        let (mut effects, audit) = super::asking::questions(self, &rows, &change, effects, audit);
         if let (TaskChange::End(ending), Some(turn)) = (&change, self.turn()) {
             let used = self.task.usage.plus(usage);
             let said = super::turn::said(&self.walk, self.inner.catalog.registry());

@@ -83,10 +83,7 @@ async fn turn(
         return Ok(openai::turn_events(state, following, (&model, &asked.shown, created), tells_usage, permit));
     }
     let turned = state.engine.say(actor, chat.id, request, Some(WAIT)).await?;
-    if let Some(error) = &turned.error {
-        return Err(Error::new(error.code, error.message.clone()).into());
-    }
-    Ok(openai::completed(&turned, &model, &asked.shown, created))
+    Ok(openai::completed(&turned, &model, &asked.shown, created)?)
 }
 
 fn named(response: &mut Response, model: &str) {

@@ -12,8 +12,10 @@ use bytes::{Bytes, BytesMut};
 use futures::stream;
 use kybern_core::agent::TurnFinish;
 use kybern_core::chat::{Speaker, TurnEvent};
+use kybern_core::error::{Error, ErrorCode};
 use kybern_core::model::{FinishReason, ModelEvent, ModelReply, Part, Role, TokenUsage};
 use kybern_core::money::Usage;
+use kybern_core::task::TaskStatus;
 use kybern_engine::chat::{Following, Imported, Turned};
 use kybern_engine::models::Answered;
 use serde_json::Value;
@@ -74,8 +76,25 @@ fn waits_for(approval: &str) -> String {
     format!("A call needs a person's yes before it is made: approval {approval}, to be decided at /api/approvals.")
 }
 
+fn cancelled() -> Error {
+    Error::new(ErrorCode::Conflict, "the turn was cancelled before it had an answer")
+}
+
 /// A whole turn as a completion.
-pub(crate) fn completed(turned: &Turned, model: &str, request: &str, created: i64) -> Response {
+///
+/// # Errors
+/// Why it has no answer: it has failed, was cancelled, or goes on for longer than a request waits.
+pub(crate) fn completed(turned: &Turned, model: &str, request: &str, created: i64) -> Result<Response, Error> {
+    if let Some(error) = &turned.error {
+        return Err(Error::new(error.code, error.message.clone()));
+    }
+    if turned.status == TaskStatus::Cancelled {
+        return Err(cancelled());
+    }
+    if !turned.status.is_terminal() && turned.approval_id.is_none() {
+        let message = format!("the turn goes on as task {}, read its answer at /api/tasks/{0}", turned.task_id);
+        return Err(Error::new(ErrorCode::Timeout, message));
+    }
     let text = match &turned.approval_id {
         Some(approval) => waits_for(&approval.to_string()),
         None => turned.content.clone(),
@@ -90,7 +109,7 @@ pub(crate) fn completed(turned: &Turned, model: &str, request: &str, created: i6
     };
     let (usage, cost) = (tokens(&turned.usage), turned.usage.cost_nanos);
     let answered = Answered { reply, model: model.to_owned(), usage, cost, tries: Vec::new() };
-    Json(super::completion(&answered, request, created)).into_response()
+    Ok(Json(super::completion(&answered, request, created)).into_response())
 }
 
 struct Reader {
@@ -164,13 +183,21 @@ impl Reader {
             }
             "message.complete" => {
                 let of = |name: &str| event.data.get(name).cloned().unwrap_or_default();
-                let usage = serde_json::from_value(of("usage")).unwrap_or_default();
-                self.end(serde_json::from_value(of("finishReason")).ok(), &usage, out);
+                let finish = serde_json::from_value(of("finishReason")).ok();
+                // What was broken off is no answer: its error follows, or the end that says so.
+                if matches!(finish, Some(TurnFinish::Error | TurnFinish::Timeout | TurnFinish::Cancelled)) {
+                    return false;
+                }
+                self.end(finish, &serde_json::from_value(of("usage")).unwrap_or_default(), out);
                 return true;
             }
             "error" => {
-                let code = kybern_core::error::ErrorCode::Model;
-                self.frames.error(&kybern_core::error::Error::new(code, text("message")), out);
+                let code = serde_json::from_value(event.data.get("code").cloned().unwrap_or_default());
+                self.frames.error(&Error::new(code.unwrap_or(ErrorCode::Model), text("message")), out);
+                return true;
+            }
+            "done" => {
+                self.frames.error(&cancelled(), out);
                 return true;
             }
             _ => {}

@@ -243,12 +243,14 @@ pub async fn chats_are_listed_by_user_cleared_and_deleted(h: Harness) {
     assert_eq!(ids(user, Some(third), 1).await, (vec![first], false));
     let task = w.turn(third, "hello");
     let lease = started(w.take_turn(&home, task.clone()).await);
+    let late = waits(w.take_turn(&home, w.turn(third, "and")).await);
     let store = w.store();
     assert!(store.clear_chat(home.scope, third, w.now(), w.event("chat.reset")).await.unwrap());
     assert!(w.contents(&home, third).await.is_empty());
     assert!(store.delete_chat(home.scope, third, w.now(), w.event("chat.delete")).await.unwrap());
     assert!(!store.delete_chat(home.scope, third, w.now(), w.event("chat.delete")).await.unwrap());
     assert!(store.chat(home.scope, third).await.unwrap().is_none());
+    w.claim_only("w", late).await;
     w.answered(&lease, &task, "to nobody").await;
     assert!(w.contents(&home, third).await.is_empty(), "the end of the task is taken all the same");
 }

@@ -58,10 +58,15 @@ impl State {
         let next = open.min_by_key(|(_, turn)| turn.message).filter(|(_, turn)| turn.waits);
         if let Some(((_, next), turn)) = next {
             turn.waits = false;
-            let row = self.tasks.get_mut(next);
-            if let Some(row) = row.filter(|row| row.lease_owner.is_none() && row.claimable_at.is_none()) {
-                row.claimable_at = Some(at);
-            }
+            let next = *next;
+            self.let_begin(next, at);
+        }
+    }
+
+    fn let_begin(&mut self, task: TaskId, at: Timestamp) {
+        let row = self.tasks.get_mut(&task);
+        if let Some(row) = row.filter(|row| row.lease_owner.is_none() && row.claimable_at.is_none()) {
+            row.claimable_at = Some(at);
         }
     }
 
@@ -144,6 +149,11 @@ impl ChatStore for MemStore {
             let there = state.chats.remove(&(scope.tenant(), id)).is_some();
             if there {
                 state.forget_messages(scope, id);
+                let of = |(tenant, _): &(TenantId, TaskId)| *tenant == scope.tenant();
+                let waiting = state.turns.iter().filter(|(place, turn)| of(place) && turn.chat == id && turn.waits);
+                for task in waiting.map(|((_, task), _)| *task).collect::<Vec<_>>() {
+                    state.let_begin(task, at);
+                }
                 state.turns.retain(|(tenant, _), turn| *tenant != scope.tenant() || turn.chat != id);
                 state.append_audit(scope.tenant(), at, audit);
             }
