@@ -309,3 +309,20 @@ async fn a_thousand_cut_streams_go_on_where_they_were_on_postgres() {
     let Some(site) = Site::postgres() else { return };
     cut_streams_go_on(site).await;
 }
+
+#[tokio::test]
+async fn a_turn_that_failed_is_no_completion() {
+    let receiver = Receiver::answering(|_, _| Some((401, json!({"error": {"message": "no such key"}}))));
+    let world = World { receiver, seen: Arc::default() };
+    let site = world.site(Site::sqlite());
+    let server = site.start();
+    let client = server.client();
+    client.post("/api/agents", &json!({"name": "clerk", "systemPrompt": "Take orders in."})).await;
+    for stream in [false, true] {
+        let messages = json!([{"role": "user", "content": "Take order-1 in."}]);
+        let body = json!({"model": "agent:clerk", "messages": messages, "stream": stream});
+        let said = client.raw(&Ask::json("/v1/chat/completions", &body)).await.unwrap().text().await.unwrap();
+        assert!(said.contains("\"MODEL_ERROR\"") && said.contains("no such key"), "{said}");
+        assert!(!said.contains("\"stop\"") && !said.contains("[DONE]"), "{said}");
+    }
+}
