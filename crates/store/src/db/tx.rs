@@ -39,6 +39,7 @@ pub(crate) struct Tx {
     shared: Arc<Shared>,
     access: Option<Access>,
     stays_with: Option<TenantScope>,
+    stayed: bool,
     open: bool,
     wrote: bool,
     due: bool,
@@ -53,6 +54,7 @@ impl Tx {
             shared,
             access: None,
             stays_with: None,
+            stayed: false,
             open: false,
             wrote: false,
             due: false,
@@ -94,6 +96,8 @@ impl Tx {
     }
 
     async fn start(&mut self, access: Access, sqlite: &'static str, postgres: &str) -> Result<()> {
+        // Before the server is asked: whoever is dropped while waiting for the answer has begun all the same.
+        self.open = true;
         match &mut self.conn {
             Conn::Sqlite(conn) => conn.prepare_cached(sqlite)?.execute([]).map(|_| ())?,
             Conn::Postgres(conn) => {
@@ -101,7 +105,6 @@ impl Tx {
                 sqlx::raw_sql(AssertSqlSafe(text)).execute(&mut **conn).await?;
             }
         }
-        self.open = true;
         self.access = Some(access);
         Ok(())
     }
@@ -119,6 +122,8 @@ impl Tx {
         if self.stays_with != Some(scope)
             && let Conn::Postgres(conn) = &mut self.conn
         {
+            // Neither a failure nor a drop half-way tells which tenant it is now.
+            self.stayed = true;
             self.stays_with = None;
             let text = format!("SET kybern.tenant_id = '{}'", scope.tenant());
             sqlx::raw_sql(AssertSqlSafe(text)).execute(&mut **conn).await?;
@@ -319,8 +324,8 @@ impl Tx {
 impl Drop for Tx {
     fn drop(&mut self) {
         // A unit that was dropped half-way must not hand its open transaction to the next user of the connection, nor
-        // the tenant that it stays with.
-        if (self.open || self.stays_with.is_some())
+        // the tenant that it has stayed with.
+        if (self.open || self.stayed)
             && let Conn::Postgres(conn) = &mut self.conn
         {
             conn.close_on_drop();

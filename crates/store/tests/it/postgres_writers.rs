@@ -1,8 +1,10 @@
 //! PostgreSQL's writers among others: a row that somebody else holds, a connection that dies under a statement, and
 //! connections that died while nobody used them.
 
+use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use futures::future::{join, join_all};
@@ -107,4 +109,53 @@ async fn what_died_while_it_was_idle_costs_no_write_and_no_read() {
             _last => assert_eq!(rows_of(&store, &lease).await, [1, 2, 3]),
         }
     }
+}
+
+/// A reader whose client goes away is dropped wherever it happens to wait.
+#[tokio::test]
+async fn a_reader_that_is_dropped_half_way_leaves_no_transaction_open() {
+    let Some(server) = support::server() else { return };
+    let database = Database::create(&server).await;
+    let store = database.store(Arc::new(SimClock::new())).await;
+    let lease = work::lease(&store, &work::ids(23)).await;
+    let mut other = database.connect().await;
+    let mut ended = false;
+    for polls in 1..200_u32 {
+        let read = after_waits(polls, store.journal(work::home(), lease.task(), 0, 10)).await;
+        if let Some(read) = read {
+            read.unwrap();
+            ended = true;
+            break;
+        }
+        nothing_stays_open(&mut other, polls).await;
+    }
+    assert!(ended, "the last reader is given the time that it needs");
+}
+
+/// Gives a future up when it would wait for the n-th time.
+async fn after_waits<T>(waits: u32, work: impl Future<Output = T>) -> Option<T> {
+    let mut work = pin!(work);
+    let mut left = waits;
+    poll_fn(|cx| match work.as_mut().poll(cx) {
+        Poll::Ready(done) => Poll::Ready(Some(done)),
+        Poll::Pending => {
+            left -= 1;
+            if left == 0 { Poll::Ready(None) } else { Poll::Pending }
+        }
+    })
+    .await
+}
+
+/// Waits until no transaction is open; a connection that is being closed may be seen for a moment longer.
+async fn nothing_stays_open(conn: &mut PgConnection, polls: u32) {
+    let open = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() \
+                AND state LIKE 'idle in transaction%'";
+    for _ in 0..100 {
+        let seen: i64 = sqlx::query_scalar(open).fetch_one(&mut *conn).await.unwrap();
+        if seen == 0 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("the reader that was dropped at its wait number {polls} left a transaction open");
 }
