@@ -1,6 +1,8 @@
 //! The binary, as its users see it.
 
 #[cfg(test)]
+mod approvals;
+#[cfg(test)]
 mod asking;
 #[cfg(test)]
 mod bundled;
@@ -18,6 +20,8 @@ mod failing;
 mod faults;
 #[cfg(test)]
 mod hostile;
+#[cfg(test)]
+mod obeying;
 #[cfg(test)]
 mod offline;
 #[cfg(test)]

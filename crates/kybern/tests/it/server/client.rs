@@ -156,7 +156,8 @@ impl Client {
     pub(crate) async fn list(&self, path: &str) -> Vec<Value> {
         let (mut items, mut cursor) = (Vec::new(), String::new());
         loop {
-            let page = self.get(&format!("{path}?limit=200{cursor}")).await;
+            let begun = if path.contains('?') { '&' } else { '?' };
+            let page = self.get(&format!("{path}{begun}limit=200{cursor}")).await;
             items.extend(page["items"].as_array().unwrap().iter().cloned());
             match page["nextCursor"].as_str() {
                 Some(next) => cursor = format!("&cursor={next}"),
