@@ -43,6 +43,17 @@ impl Role {
         Self::ALL.into_iter().find(|role| role.as_str() == name)
     }
 
+    /// A key's own roles, as far as its user's cover them; its user's where it has none.
+    #[must_use]
+    pub fn limited(own: &[Self], users: &[Self]) -> Vec<Self> {
+        if own.is_empty() {
+            return users.to_vec();
+        }
+        let covers = |right: Right| users.iter().any(|user| user.grants(right));
+        let covered = |own: &Self| Right::ALL.into_iter().all(|right| !own.grants(right) || covers(right));
+        own.iter().copied().filter(covered).collect()
+    }
+
     /// Whether the role brings that right.
     #[must_use]
     pub const fn grants(self, right: Right) -> bool {
@@ -73,6 +84,9 @@ pub enum Right {
 }
 
 impl Right {
+    /// Every right.
+    pub const ALL: [Self; 5] = [Self::Read, Self::Operate, Self::Review, Self::Administer, Self::Platform];
+
     /// The right's name on the wire; also a key's scope.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -229,6 +243,16 @@ mod tests {
         for role in Role::ALL {
             assert_eq!(actor(vec![role], vec![]).may(Right::Platform), role == Role::PlatformAdmin);
         }
+    }
+
+    #[test]
+    fn a_key_has_its_own_roles_as_far_as_its_user_covers_them() {
+        use Role::{Admin, Operator, PlatformAdmin, Reviewer, Viewer};
+        assert_eq!(Role::limited(&[], &[Operator]), [Operator], "a key without roles is its user");
+        assert_eq!(Role::limited(&[Viewer, Operator], &[Admin]), [Viewer, Operator]);
+        assert_eq!(Role::limited(&[Viewer, Admin], &[Operator]), [Viewer]);
+        assert_eq!(Role::limited(&[Reviewer, PlatformAdmin], &[Operator, Reviewer]), [Reviewer]);
+        assert!(Role::limited(&[Admin], &[Operator, Reviewer]).is_empty());
     }
 
     #[test]

@@ -137,8 +137,12 @@ impl Engine {
             current_step: None,
         };
         let change = TaskChange::End(Box::new(ending));
-        let effects = vec![Effect::Close { wait_seq: None, status: ApprovalStatus::Withdrawn }];
-        let commit = Commit { change, effects, at: self.inner.clock.now(), ..Commit::default() };
+        let at = self.inner.clock.now();
+        let mut effects = vec![Effect::Close { wait_seq: None, status: ApprovalStatus::Withdrawn }];
+        // A conversation goes on: who says the next thing in it does not wait for this turn.
+        let task = self.inner.store.task(lease.scope(), lease.task()).await;
+        effects.extend(task.ok().flatten().and_then(|task| crate::chat::no_answer(&task, at)).map(Effect::Answer));
+        let commit = Commit { change, effects, at, ..Commit::default() };
         if let Err(refused) = self.inner.store.commit(lease, commit).await {
             tracing::error!(task.id = %lease.task(), %refused, "an unreadable task could not be given up");
         }

@@ -111,6 +111,17 @@ pub(crate) struct Attempt<'a> {
     pub(crate) said: Bytes,
 }
 
+impl Made {
+    /// What was made.
+    ///
+    /// # Errors
+    /// When it is none of these.
+    pub(crate) fn read<'a, T: Deserialize<'a>>(&'a self) -> ApiResult<T> {
+        serde_json::from_str(self.body.get())
+            .map_err(|error| Problem::internal(format!("an answer cannot be read: {error}")))
+    }
+}
+
 impl Attempt<'_> {
     /// Does the work, unless the same has been done before.
     ///
@@ -118,14 +129,30 @@ impl Attempt<'_> {
     /// With a key the work goes on when this is dropped, so that a caller who lost the connection and asks again gets
     /// the answer.
     pub(crate) async fn once(self, work: impl Future<Output = ApiResult<Made>> + Send + 'static) -> ApiResult {
+        let (made, again) = self.made(work).await?;
+        let response = made.into_response();
+        Ok(if again { replayed(response) } else { response })
+    }
+
+    /// The same, with what was made and whether that was done before, for whoever goes on with it.
+    ///
+    /// # Cancel safety
+    /// As above.
+    pub(crate) async fn made(
+        self,
+        work: impl Future<Output = ApiResult<Made>> + Send + 'static,
+    ) -> ApiResult<(Made, bool)> {
         match self.key {
-            None => work.await.map(IntoResponse::into_response),
+            None => work.await.map(|made| (made, false)),
             // Boxed, so that who has no key does not carry it along.
-            Some(_) => Box::pin(self.once_for_its_key(work)).await,
+            Some(_) => Box::pin(self.made_for_its_key(work)).await,
         }
     }
 
-    async fn once_for_its_key(self, work: impl Future<Output = ApiResult<Made>> + Send + 'static) -> ApiResult {
+    async fn made_for_its_key(
+        self,
+        work: impl Future<Output = ApiResult<Made>> + Send + 'static,
+    ) -> ApiResult<(Made, bool)> {
         let Self { state, actor, asked, key, said } = self;
         let slot = Slot {
             state: state.clone(),
@@ -145,7 +172,7 @@ impl Attempt<'_> {
                 let message = "this Idempotency-Key was used with another body, use a new key for another request";
                 return Err(Error::new(ErrorCode::Conflict, message).into());
             }
-            Idempotent::Answered(_, sealed) => return slot.replay(&sealed),
+            Idempotent::Answered(_, sealed) => return slot.replay(&sealed).map(|made| (made, true)),
         }
         let finish = async move {
             let made = work.await;
@@ -154,7 +181,7 @@ impl Attempt<'_> {
         };
         let made = state.background.spawn(finish.in_current_span()).await;
         let made = made.map_err(|error| Problem::internal(format!("the work of a request panicked: {error}")))?;
-        made.map(IntoResponse::into_response)
+        made.map(|made| (made, false))
     }
 }
 
@@ -194,15 +221,14 @@ impl Slot {
         }
     }
 
-    fn replay(&self, sealed: &str) -> ApiResult {
+    fn replay(&self, sealed: &str) -> ApiResult<Made> {
         let plain = STANDARD.decode(sealed).ok();
         let plain = plain.and_then(|sealed| self.state.engine.keys().open(&self.purpose(), &sealed));
         let made = plain.and_then(|plain| serde_json::from_slice::<Made>(&plain).ok());
-        let made = made.ok_or_else(|| {
+        made.ok_or_else(|| {
             let message = "this Idempotency-Key was answered, and the answer can no longer be read";
             Problem::from(Error::new(ErrorCode::Conflict, message))
-        })?;
-        Ok(replayed(made.into_response()))
+        })
     }
 }
 

@@ -1,5 +1,8 @@
 //! Conversations: chats, messages, and the turns that have not ended. A user's message and its turn are written with the
-//! task, the answer with the task's end; whoever writes to a chat's turns holds the chat's row first.
+//! task, the answer with the task's end; whoever writes to a chat's turns holds the chat's row, and before it the rows of
+//! the tasks that they know.
+
+use std::borrow::Cow;
 
 use async_trait::async_trait;
 use kybern_core::agent::TurnFinish;
@@ -39,26 +42,36 @@ statements! {
     OPEN = shared "turn_open";
     END = shared "turn_end";
     NEXT = shared "turn_next";
-    WAITING = shared "turn_waiting";
     FORGET = shared "turn_delete_all";
     HOLD_BACK = shared "task_hold_back";
     LET_BEGIN = shared "task_let_begin";
+    CANCEL = shared "task_cancel";
 }
 
 /// Everything of a message that is looked at only when the message is.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Body {
-    #[serde(skip_serializing_if = "Value::is_null")]
-    tool_calls: Value,
+struct Body<'a> {
+    #[serde(skip_serializing_if = "is_null")]
+    tool_calls: Cow<'a, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     finish_reason: Option<TurnFinish>,
     #[serde(skip_serializing_if = "Usage::is_zero")]
     usage: Usage,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    transcript: Vec<ModelMessage>,
+    #[serde(skip_serializing_if = "is_empty")]
+    transcript: Cow<'a, [ModelMessage]>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     tainted: bool,
+}
+
+#[expect(clippy::ptr_arg, reason = "serde hands over the field")]
+fn is_null(value: &Cow<'_, Value>) -> bool {
+    value.is_null()
+}
+
+#[expect(clippy::ptr_arg, reason = "serde hands over the field")]
+fn is_empty(messages: &Cow<'_, [ModelMessage]>) -> bool {
+    messages.is_empty()
 }
 
 fn chat(row: &mut Row) -> Result<Chat> {
@@ -85,32 +98,34 @@ fn message(row: &mut Row) -> Result<Message> {
         role,
         content,
         task_id,
-        tool_calls,
+        tool_calls: tool_calls.into_owned(),
         finish_reason,
         usage,
-        transcript,
+        transcript: transcript.into_owned(),
         tainted,
         redacted_at,
         created_at,
     })
 }
 
-async fn say(tx: &mut Tx, scope: TenantScope, message: &Message) -> Result<()> {
+/// Stores a message, as one of that task.
+async fn say(tx: &mut Tx, scope: TenantScope, message: &Message, task: Option<TaskId>) -> Result<()> {
     let body = Body {
-        tool_calls: message.tool_calls.clone(),
+        tool_calls: Cow::Borrowed(&message.tool_calls),
         finish_reason: message.finish_reason,
         usage: message.usage,
-        transcript: message.transcript.clone(),
+        transcript: Cow::Borrowed(&message.transcript),
         tainted: message.tainted,
     };
-    let body = serde_json::to_string(&body).unwrap_or_else(|_| "{}".to_owned());
+    let body = serde_json::to_string(&body)
+        .map_err(|error| StoreError::Decode { row: SAY.name.to_owned(), problem: error.to_string() })?;
     let args = args![
         scope,
         message.chat_id.as_uuid(),
         message.id.as_uuid(),
         message.role.as_str(),
         message.content.as_str(),
-        message.task_id.map(TaskId::as_uuid),
+        task.map(TaskId::as_uuid),
         body,
         message.redacted_at,
         message.created_at,
@@ -139,7 +154,7 @@ pub(crate) async fn must_wait(tx: &mut Tx, scope: TenantScope, new: &NewTurn) ->
 
 /// Stores what the user says, and its turn; one that has to wait is not claimable until its time comes.
 pub(crate) async fn begin(tx: &mut Tx, scope: TenantScope, task: TaskId, new: &NewTurn, waits: bool) -> Result<()> {
-    say(tx, scope, &Message { task_id: Some(task), ..new.message.clone() }).await?;
+    say(tx, scope, &new.message, Some(task)).await?;
     let (chat, message) = (new.turn.chat_id.as_uuid(), new.turn.message_id.as_uuid());
     tx.execute(&TURN, args![scope, task.as_uuid(), chat, message, waits]).await?;
     if waits {
@@ -162,7 +177,7 @@ pub(crate) async fn answer(
     if tx.execute(&END, args![scope, task.as_uuid()]).await? == 0 {
         return Ok(());
     }
-    say(tx, scope, &Message { task_id: Some(task), ..answer.clone() }).await?;
+    say(tx, scope, answer, Some(task)).await?;
     if let Some(mut next) = tx.fetch_optional(&NEXT, args![scope, answer.chat_id.as_uuid()]).await? {
         tx.execute(&LET_BEGIN, args![scope, next.uuid()?, at]).await?;
         tx.wake();
@@ -189,7 +204,7 @@ type Putting = (TenantScope, Chat, Vec<Message>, AuditEvent);
 async fn put(tx: &mut Tx, (scope, chat, messages, event): &Putting) -> Result<()> {
     insert(tx, *scope, chat).await?;
     for message in messages {
-        say(tx, *scope, message).await?;
+        say(tx, *scope, message, message.task_id).await?;
     }
     audit::append(tx, *scope, chat.created_at, event).await
 }
@@ -235,14 +250,28 @@ async fn list(
 
 type About = (TenantScope, ChatId, Timestamp, AuditEvent);
 
-async fn delete(tx: &mut Tx, (scope, id, at, event): &About) -> Result<bool> {
-    let there = hold(tx, *scope, *id, *at).await?;
-    if there {
-        // What was said a moment ago and waits for its turn would wait for ever.
-        for mut waiting in tx.fetch_all(&WAITING, args![*scope, id.as_uuid()]).await? {
-            tx.execute(&LET_BEGIN, args![*scope, waiting.uuid()?, *at]).await?;
-            tx.wake();
+/// Wants all turns of a chat to end that have not, and holds the chat. Its tasks come first, as they do where a turn
+/// ends; what was said meanwhile comes after it.
+async fn stop_turns(tx: &mut Tx, scope: TenantScope, id: ChatId, at: Timestamp) -> Result<bool> {
+    let mut stopped = Vec::new();
+    for holds in [false, true] {
+        if holds && !hold(tx, scope, id, at).await? {
+            return Ok(false);
         }
+        for task in open(tx, scope, id).await? {
+            if !stopped.contains(&task) {
+                tx.execute(&CANCEL, args![scope, task.as_uuid(), at]).await?;
+                tx.wake();
+                stopped.push(task);
+            }
+        }
+    }
+    Ok(true)
+}
+
+async fn delete(tx: &mut Tx, (scope, id, at, event): &About) -> Result<bool> {
+    let there = stop_turns(tx, *scope, *id, *at).await?;
+    if there {
         for sql in [&FORGET, &CLEAR, &DELETE] {
             tx.execute(sql, args![*scope, id.as_uuid()]).await?;
         }
@@ -252,9 +281,12 @@ async fn delete(tx: &mut Tx, (scope, id, at, event): &About) -> Result<bool> {
 }
 
 async fn clear(tx: &mut Tx, (scope, id, at, event): &About) -> Result<bool> {
-    let there = hold(tx, *scope, *id, *at).await?;
+    let there = stop_turns(tx, *scope, *id, *at).await?;
     if there {
-        tx.execute(&CLEAR, args![*scope, id.as_uuid()]).await?;
+        // A turn that is forgotten leaves no answer behind.
+        for sql in [&FORGET, &CLEAR] {
+            tx.execute(sql, args![*scope, id.as_uuid()]).await?;
+        }
         audit::append(tx, *scope, *at, event).await?;
     }
     Ok(there)

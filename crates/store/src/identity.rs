@@ -190,23 +190,10 @@ async fn key_holder(tx: &mut Tx, key_hash: &str) -> Result<Option<KeyHolder>> {
         tenant: TenantId::from_uuid(tenant),
         user: UserId::from_uuid(user),
         key: KeyId::from_uuid(key),
-        roles: limited(own, users),
+        roles: Role::limited(&own, &users),
         scopes: row.json()?,
         expires_at: row.opt_time()?,
     }))
-}
-
-/// A key's own roles, as far as its user's cover them; its user's where it has none.
-fn limited(own: Vec<Role>, users: Vec<Role>) -> Vec<Role> {
-    if own.is_empty() {
-        return users;
-    }
-    let covers = |user: Role, own: Role| match user {
-        Role::PlatformAdmin => true,
-        Role::Admin => own != Role::PlatformAdmin,
-        Role::Reviewer | Role::Operator | Role::Viewer => own == user || own == Role::Viewer,
-    };
-    own.into_iter().filter(|own| users.iter().any(|user| covers(*user, *own))).collect()
 }
 
 async fn create_webhook(tx: &mut Tx, act: &Act<OutboundWebhook>) -> Result<()> {

@@ -15,7 +15,7 @@ use kybern_core::time::Millis;
 pub enum Scripted {
     /// It replies at once; in pieces when it is asked to stream.
     Reply(Box<ModelReply>),
-    /// It streams these pieces, and then breaks with that failure, or ends.
+    /// It streams these pieces, and then breaks with that failure, or ends. An empty piece never comes.
     Pieces(Vec<Vec<ModelEvent>>, Option<ModelFailure>),
     /// It fails.
     Fail(ModelFailure),
@@ -183,6 +183,7 @@ struct ScriptedStream {
 impl ModelStream for ScriptedStream {
     async fn next(&mut self) -> Result<Vec<ModelEvent>, ModelFailure> {
         match self.pieces.next() {
+            Some(piece) if piece.is_empty() => std::future::pending().await,
             Some(piece) => Ok(piece),
             None => self.end.take().map_or(Ok(Vec::new()), Err),
         }

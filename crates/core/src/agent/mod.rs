@@ -15,4 +15,4 @@ pub use config::{Agent, AgentDraft, DEFAULT, key_of};
 pub use exchange::{AskedCall, Called, Replied, TurnStart};
 pub use limit::{Cap, TurnFinish, TurnLimits};
 pub use own::{ASSISTANT, AgentChange, OwnAgent, bundled_id, chosen, merged};
-pub use turn::{Asked, Move, Reply, Turn, Unmade};
+pub use turn::{Asked, Move, Reply, SHORTEST, Turn, Unmade};

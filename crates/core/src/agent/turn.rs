@@ -9,7 +9,7 @@
 //! | a reply without calls | | ends, complete, or by the limit that kept tools away |
 //! | anywhere | somebody wants it to end | ends |
 //!
-//! Every limit is looked at before anything is done. What was written until then stays, whatever ends the turn, and what
+//! Every limit is looked at before anything is done, also before the calls of a reply are made. What was written until then stays, whatever ends the turn, and what
 //! was used is added up on every path.
 
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ use crate::money::Usage;
 use crate::time::{Millis, Timestamp};
 
 /// The shortest time in which it makes sense to ask a model: what a child has less than its parent.
-const SHORTEST: Millis = Millis::from_secs(2);
+pub const SHORTEST: Millis = Millis::from_secs(2);
 
 /// A reply of the model, as far as the turn goes by it.
 #[derive(Clone, Debug, Default)]
@@ -230,10 +230,15 @@ impl Turn {
         Ok(())
     }
 
-    /// Ends it from outside, with what there is; one that has ended stays as it is. `took` is what was used since the
-    /// last move, such as a reply that was broken off.
-    pub fn stop(&mut self, finish: TurnFinish, took: Usage) -> TurnFinish {
+    /// Adds what was used since the last move, such as for a reply that was broken off.
+    pub fn spend(&mut self, took: Usage) {
         self.usage = self.usage.plus(took);
+    }
+
+    /// Ends it from outside, with what there is; one that has ended stays as it is. `took` is what was used since the
+    /// last move.
+    pub fn stop(&mut self, finish: TurnFinish, took: Usage) -> TurnFinish {
+        self.spend(took);
         match self.stand {
             Stand::Ended(ended) => ended,
             Stand::Ready | Stand::Asked(_) | Stand::Calling => {

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use crate::audit::AuditEvent;
 use crate::error::Result;
-use crate::id::{TaskId, TenantId};
+use crate::id::{TaskId, TenantId, UserId};
 use crate::money::Usage;
 use crate::plan::{FrozenPlan, PlanHash, StepId};
 use crate::record::StoredLink;
@@ -33,6 +33,8 @@ pub struct TaskFilter {
     pub intent: Option<String>,
     /// Only of that channel.
     pub channel: Option<Channel>,
+    /// Of the turns of conversations only those of that user, and those of nobody; `None` for all.
+    pub talks_of: Option<UserId>,
     /// After that task: the cursor.
     pub before: Option<TaskId>,
     /// At most so many, from 1 to 200.

@@ -52,8 +52,8 @@ pub(crate) struct Question {
 pub(crate) enum Came {
     /// A reply.
     Reply(Box<Replied>, Usage, bool),
-    /// Nothing, or a part of a reply.
-    Broke(ToolFailure, Option<Box<Replied>>),
+    /// Nothing, or a part of a reply, and whether it was told what strangers wrote.
+    Broke(ToolFailure, Option<Box<Replied>>, bool),
 }
 
 /// What is known of a reply before it comes.
@@ -88,7 +88,7 @@ impl Frame<'_> {
 pub(crate) async fn ask(inner: &Arc<Inner>, question: &Question, timeout: Millis) -> Came {
     match asked(inner, question, timeout).await {
         Ok(came) => came,
-        Err(error) => Came::Broke(desk_failure(&error), None),
+        Err(error) => Came::Broke(desk_failure(&error), None, false),
     }
 }
 
@@ -182,7 +182,11 @@ async fn streamed(inner: &Inner, frame: &Frame<'_>, live: &Live, caller: &Caller
                     pieces.push(u32::try_from(piece.len()).unwrap_or(u32::MAX));
                 }
             }
-            Err(error) => return Ok(broken(frame, &error, &streaming.model(), &assembly, pieces)),
+            Err(error) => {
+                let tokens = streaming.usage().unwrap_or_default();
+                let usage = used(tokens.input, tokens.output, streaming.cost());
+                return Ok(broken(frame, &error, (&streaming.model(), usage), &assembly, pieces));
+            }
         }
     }
     let (model, cost) = (streaming.model(), streaming.cost());
@@ -197,15 +201,21 @@ async fn streamed(inner: &Inner, frame: &Frame<'_>, live: &Live, caller: &Caller
 }
 
 /// A stream that broke off. What came stays; nobody is asked again for what somebody has read already.
-fn broken(frame: &Frame<'_>, error: &Error, model: &str, assembly: &Assembly, pieces: Vec<u32>) -> Came {
-    let failure = desk_failure(error);
+fn broken(
+    frame: &Frame<'_>,
+    error: &Error,
+    (model, usage): (&str, Usage),
+    assembly: &Assembly,
+    pieces: Vec<u32>,
+) -> Came {
+    let failure = ToolFailure { usage, ..desk_failure(error) };
     if !assembly.has_begun() {
-        return Came::Broke(failure, None);
+        return Came::Broke(failure, None, frame.tainted);
     }
     // Its calls may be cut off, and are not made.
     let texts = assembly.parts().iter().filter(|part| matches!(part, Part::Text { .. }));
     let partial = frame.replied(model.to_owned(), texts.cloned().collect(), None, pieces);
-    Came::Broke(ToolFailure { retryable: false, ..failure }, Some(partial))
+    Came::Broke(ToolFailure { retryable: false, ..failure }, Some(partial), frame.tainted)
 }
 
 fn used(input: u64, output: u64, cost: NanoUsd) -> Usage {

@@ -3,7 +3,7 @@
 //! One that can be made becomes a step. Any other is answered at once, with what was wrong and how the tool is called,
 //! so that the model can do better; nothing of it is tried.
 
-use kybern_core::agent::{AskedCall, Called, Turn, TurnStart};
+use kybern_core::agent::{AskedCall, Called, Turn, TurnFinish, TurnStart};
 use kybern_core::model::{Part, ToolCall};
 use kybern_core::pack::Registry;
 use kybern_core::plan::{StepId, StepSpec};
@@ -31,14 +31,14 @@ struct Understood {
 }
 
 /// Understands the calls of a reply to `question`, of a model that was given its tools. `turn` stands before the reply;
-/// a call takes at most `left`.
+/// a call takes at most `left`, and none is made when the turn is `over`.
 pub(crate) fn interpret(
     (registry, tools): (&Registry, &ToolService),
     start: &TurnStart,
     turn: &Turn,
     question: &StepId,
     parts: &[Part],
-    left: Millis,
+    (left, over): (Millis, Option<TurnFinish>),
 ) -> Interpreted {
     let asked = parts.iter().filter_map(|part| match part {
         Part::ToolCall(call) => Some(call),
@@ -49,11 +49,13 @@ pub(crate) fn interpret(
     let mut understood: Vec<Understood> = Vec::new();
     for (place, call) in asked.enumerate() {
         let step = StepId::trusted(&format!("call_{}", place + 1));
-        let one = if place < room {
-            understand((registry, tools), start, many, call, question.child(&step))
-        } else {
-            let text = "not made: this turn may make no more calls. Answer with what you have.";
-            answered(call, None, text, true)
+        let one = match over {
+            Some(finish) => answered(call, None, &format!("not made: the turn is over, {}", finish.as_str()), true),
+            None if place < room => understand((registry, tools), start, many, call, question.child(&step)),
+            None => {
+                let text = "not made: this turn may make no more calls. Answer with what you have.";
+                answered(call, None, text, true)
+            }
         };
         understood.push(one);
     }

@@ -57,6 +57,8 @@ pub(crate) struct Subject {
     pub(crate) person: Option<Person>,
     /// The files that came with it.
     pub(crate) files: Option<Arc<dyn Documents>>,
+    /// Whether strangers wrote what is asked.
+    pub(crate) strange: bool,
     /// The agent.
     pub(crate) agent: String,
     /// What the agent is told to be when nobody has approved anything else.
@@ -98,6 +100,14 @@ pub(crate) struct Gathered {
     pub(crate) knowledge: Vec<Found>,
     /// What was said before, and what is asked now.
     pub(crate) conversation: Vec<Spoken>,
+}
+
+impl Gathered {
+    /// Whether somebody else than the user and the operators may have written some of it.
+    pub(crate) fn taints(&self) -> bool {
+        let found = self.memories.iter().chain(&self.knowledge);
+        found.into_iter().any(|found| found.origin.taints()) || self.conversation.iter().any(|one| one.tainted)
+    }
 }
 
 /// Gathers what a turn is told.
@@ -198,7 +208,12 @@ fn about_server(subject: &Subject) -> Vec<Section> {
 async fn in_plan(inner: &Inner, scope: TenantScope, subject: &Subject) -> Result<Gathered> {
     let mut sections = about_server(subject);
     let prompt = governed(inner, scope, subject, &mut sections).await?;
-    let mut asked = subject.text.clone();
+    // A mail that is the whole task of an agent is still nobody's order to it.
+    let mut asked = if subject.strange {
+        fenced(&[(Origin::Document.as_str(), subject.text.clone())])
+    } else {
+        subject.text.clone()
+    };
     if let Some(person) = &subject.person {
         asked = format!("{asked}\n\nThe user is called {}.", person.name);
     }

@@ -10,13 +10,14 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
 
 use crate::Engine;
-use crate::events::Live;
+use crate::events::{Live, Watch};
 
 /// Rows that are read at once.
 const PAGE: u32 = 200;
-/// How often the journal is looked at when another process may work on the task: seldomer the longer nothing happens.
+/// How often the journal is looked at when another process may work on the task: seldomer the longer nothing happens,
+/// and oftener than a silent stream shows that it is alive, which begins the wait anew.
 const FIRST_POLL: Millis = Millis(500);
-const LAST_POLL: Millis = Millis(15_000);
+const LAST_POLL: Millis = Millis(8_000);
 
 /// A reader of one turn.
 pub struct Following {
@@ -24,6 +25,9 @@ pub struct Following {
     scope: TenantScope,
     heard: Heard,
     live: Arc<Live>,
+    watch: Arc<Watch>,
+    /// How much of the news of the journal was looked at.
+    told: u64,
     /// The last event that was read.
     after: Option<EventId>,
     /// The last row of the journal that was read.
@@ -59,6 +63,8 @@ impl Engine {
     pub fn following(&self, scope: TenantScope, task: TaskId, turn: TurnRef, after: Option<EventId>) -> Following {
         Following {
             live: self.inner.lives.of(task),
+            watch: Arc::new(self.inner.watchers.watch(task)),
+            told: 0,
             engine: self.clone(),
             scope,
             heard: Heard { task, turn },
@@ -86,15 +92,14 @@ impl Following {
     /// # Cancel safety
     /// Dropping the future loses nothing.
     pub async fn next(&mut self) -> Result<Vec<TurnEvent>> {
-        let (inner, task) = (Arc::clone(&self.engine.inner), self.heard.task);
-        let watch = inner.watchers.watch(task);
-        let live = Arc::clone(&self.live);
+        let (watch, live) = (Arc::clone(&self.watch), Arc::clone(&self.live));
         while !self.ended {
             let (journaled, written) = (watch.next(), live.news.notified());
             tokio::pin!(journaled, written);
             journaled.as_mut().enable();
             written.as_mut().enable();
-            let events = self.look().await?;
+            let told = watch.told();
+            let events = self.look(told).await?;
             if !events.is_empty() {
                 self.poll = FIRST_POLL;
                 return Ok(events);
@@ -104,23 +109,31 @@ impl Following {
             }
             let heard = async {
                 tokio::select! {
-                    () = journaled => true,
-                    () = written => false,
+                    () = journaled => {}
+                    () = written => {}
                 }
             };
-            self.rows = match tokio::time::timeout(self.poll.as_duration(), heard).await {
-                Ok(rows) => rows,
-                Err(_elapsed) => {
-                    self.poll = Millis(self.poll.0.saturating_mul(2)).min(LAST_POLL);
-                    true
-                }
-            };
+            if tokio::time::timeout(self.poll.as_duration(), heard).await.is_err() {
+                self.poll = Millis(self.poll.0.saturating_mul(2)).min(LAST_POLL);
+                self.rows = true;
+                self.ended = self.is_past_the_end().await?;
+            }
         }
         Ok(Vec::new())
     }
 
-    /// What there is behind the last event that was read.
-    async fn look(&mut self) -> Result<Vec<TurnEvent>> {
+    /// Whether nothing comes any more behind where it reads: it said that it had read what there never was.
+    async fn is_past_the_end(&self) -> Result<bool> {
+        let store = &self.engine.inner.store;
+        let task = store.task(self.scope, self.heard.task).await?;
+        if task.is_some_and(|task| !task.status.is_terminal()) {
+            return Ok(false);
+        }
+        Ok(store.journal(self.scope, self.heard.task, self.row, 1).await?.is_empty())
+    }
+
+    /// What there is behind the last event that was read. `told` is how often there was news of the journal before.
+    async fn look(&mut self, told: u64) -> Result<Vec<TurnEvent>> {
         let (mut events, mut last, mut ended) = (Vec::new(), self.after, false);
         let mut add = |event: TurnEvent| {
             if last.is_none_or(|last| event.id > last) {
@@ -132,8 +145,11 @@ impl Following {
             add(start(&self.heard));
         }
         let mut row = self.row;
+        // One look at the reply, before the journal is read: a piece of the next one would stand before rows that were
+        // committed while the journal was read, and these would never be told.
+        let written = self.live.written();
         // Pieces of a reply to what is not read yet come after it.
-        let mut more = self.rows || self.live.written().behind > self.row;
+        let mut more = self.rows || told != self.told || written.behind > self.row;
         while more {
             let rows = self.engine.inner.store.journal(self.scope, self.heard.task, row, PAGE).await?;
             for one in &rows {
@@ -144,14 +160,13 @@ impl Following {
             more = rows.len() >= usize::try_from(PAGE).unwrap_or(usize::MAX);
         }
         // A reply that is journaled was read there, as it was written.
-        let written = self.live.written();
         if !ended && written.behind >= row {
             for (n, piece) in (1_u32..).zip(&written.pieces) {
                 add(TurnEvent::delta(written.behind, n, piece));
             }
         }
         // Nothing is taken as read before all of it is there.
-        (self.after, self.row, self.rows, self.ended) = (last, row, false, ended);
+        (self.after, self.row, self.rows, self.told, self.ended) = (last, row, false, told, ended);
         Ok(events)
     }
 }

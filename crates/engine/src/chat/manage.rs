@@ -229,12 +229,18 @@ impl Engine {
     /// replay needs.
     ///
     /// # Errors
-    /// `NOT_FOUND`; `CONFLICT` when it was taken back before.
+    /// `NOT_FOUND`; `CONFLICT` when it was taken back before, or while its turn goes on.
     pub async fn redact_message(&self, actor: &Actor, chat: ChatId, id: MessageId) -> Result<Message> {
         self.chat(actor, chat).await?;
         let (store, scope) = (&self.inner.store, actor.scope());
         let unknown = || Error::not_found("message", id);
-        store.message(scope, chat, id).await?.ok_or_else(unknown)?;
+        let known = store.message(scope, chat, id).await?.ok_or_else(unknown)?;
+        if let Some(task) = known.task_id
+            && store.open_turns(scope, chat).await?.contains(&task)
+        {
+            let message = format!("its turn has not ended, and a model is told these words: cancel task {task} first");
+            return Err(Error::new(ErrorCode::Conflict, message));
+        }
         let audit = self.about_chat(actor, "message.redact", chat, json!({"messageId": id}));
         if !store.redact_message(scope, chat, id, self.inner.clock.now(), audit).await? {
             return Err(Error::new(ErrorCode::Conflict, "the message was taken back before"));

@@ -1,17 +1,18 @@
 //! Saying something: a message becomes a task, and what came of it is told.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use kybern_core::actor::Actor;
+use kybern_core::actor::{Actor, Role};
 use kybern_core::agent::{Agent, TurnFinish};
 use kybern_core::chat::{Message, NewTurn, Speaker, TURN_STEP, TurnRef};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{ApprovalId, ChatId, MessageId, TaskId};
 use kybern_core::money::{NanoUsd, Usage};
 use kybern_core::plan::{FrozenPlan, StepId, StepKind, StepSpec};
-use kybern_core::task::{AttachmentSource, Channel, StepError, TaskStatus};
+use kybern_core::task::{AttachmentSource, Channel, StepError, Task, TaskStatus};
 use kybern_core::time::Millis;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::follow::Following;
@@ -74,7 +75,7 @@ impl Engine {
     /// ended or a person is asked, at most that much later.
     ///
     /// # Errors
-    /// `NOT_FOUND`; `VALIDATION_ERROR` for an empty message; `RATE_LIMITED` when ten turns wait; `CONFLICT` when the
+    /// `NOT_FOUND`; `PERMISSION_DENIED` in somebody else's chat; `VALIDATION_ERROR` for an empty message; `RATE_LIMITED` when ten turns wait; `CONFLICT` when the
     /// idempotency key was used for another message.
     pub async fn say(&self, actor: &Actor, chat: ChatId, request: SayRequest, wait: Option<Millis>) -> Result<Turned> {
         let budget = request.budget;
@@ -95,9 +96,8 @@ impl Engine {
         // Whoever reads has to be there before the model is asked, or it is not asked for pieces.
         let _reads = self.inner.lives.of(id);
         let view = self.submit_turn(actor, id, incoming, plan, budget, None).await?;
-        let told = turned(view)?;
-        let (turn, task) = self.turn_and_task(actor, chat, told.message_id).await?;
-        Ok(self.following(actor.scope(), task, turn, None))
+        let turn = turn_of(&view)?;
+        Ok(self.following(actor.scope(), view.id, turn, None))
     }
 
     /// A message as the task that it becomes.
@@ -108,6 +108,11 @@ impl Engine {
         request: SayRequest,
     ) -> Result<(Incoming, Arc<FrozenPlan>)> {
         let known = self.chat(actor, chat).await?;
+        if known.user_id.is_some() && known.user_id != actor.user() {
+            // An administrator's rights, memories and wishes are nothing for somebody else's conversation.
+            let message = "only its user says something in a chat: fork it to go on with it";
+            return Err(Error::new(ErrorCode::PermissionDenied, message));
+        }
         check_content("/content", &request.content)?;
         let agent = match &known.agent {
             Some(key) => self.agent(actor.scope(), key).await?,
@@ -142,7 +147,7 @@ impl Engine {
             dedupe_key: request.idempotency_key.map(|own| format!("chat {chat} {own}")),
             body_hash,
             input: content,
-            payload: json!(turn),
+            payload: json!(Spoken { turn, roles: actor.roles().into() }),
             parts: request
                 .attachments
                 .into_iter()
@@ -188,7 +193,7 @@ impl Engine {
         let unknown = || Error::not_found("message", message);
         let task = match store.message(scope, chat, message).await? {
             Some(known) => known.task_id,
-            // An answer has its id before it is there.
+            // An answer has its id before it is there, and may be there by the time its turn is looked for.
             None => {
                 let open = store.open_turns(scope, chat).await?;
                 let mut found = None;
@@ -199,7 +204,10 @@ impl Engine {
                         found = Some(id);
                     }
                 }
-                found
+                match found {
+                    Some(id) => Some(id),
+                    None => store.message(scope, chat, message).await?.and_then(|known| known.task_id),
+                }
             }
         };
         let id = task.ok_or_else(unknown)?;
@@ -231,10 +239,30 @@ fn hash_of(request: &SayRequest) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
+/// The payload of a turn's task.
+#[derive(Serialize, Deserialize)]
+struct Spoken<'a> {
+    #[serde(flatten)]
+    turn: TurnRef,
+    /// By what roles it was said: a key may be narrower than its user.
+    roles: Cow<'a, [Role]>,
+}
+
+/// The roles by which a turn was begun; `None` for what is no turn.
+pub(crate) fn roles_of(task: &Task) -> Option<Vec<Role>> {
+    let spoken = (task.channel == Channel::Chat).then(|| Spoken::deserialize(&task.payload));
+    Some(spoken?.ok()?.roles.into_owned())
+}
+
+/// The turn that a task is.
+fn turn_of(view: &TaskView) -> Result<TurnRef> {
+    TurnRef::deserialize(&view.payload)
+        .map_err(|_| Error::new(ErrorCode::NotFound, format!("task {} is no turn of a conversation", view.id)))
+}
+
 /// How a turn stands, by its task.
 pub(crate) fn turned(view: TaskView) -> Result<Turned> {
-    let turn: TurnRef = serde_json::from_value(view.payload)
-        .map_err(|_| Error::new(ErrorCode::NotFound, format!("task {} is no turn of a conversation", view.id)))?;
+    let turn = turn_of(&view)?;
     let result = view.result.unwrap_or_default();
     // What failed, or was cancelled, has what there is of the answer in its step.
     let end = if result.get("finishReason").is_some() { result } else { view.end_of_turn.unwrap_or_default() };

@@ -3,6 +3,7 @@
 mod live;
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kybern_core::error::{Error, Result};
@@ -26,14 +27,18 @@ const PAGE: u32 = 200;
 /// something to see; what it is everybody reads for themselves, with their own rights.
 #[derive(Default)]
 pub struct Watchers {
-    waiting: Mutex<HashMap<TaskId, (usize, Arc<Interest>)>>,
+    waiting: Arc<Waiting>,
 }
+
+type Waiting = Mutex<HashMap<TaskId, (usize, Arc<Interest>)>>;
 
 /// That somebody waits for a task.
 #[derive(Default)]
 struct Interest {
     /// Something was journaled, or is wanted of the task.
     news: Notify,
+    /// How often there was news, so that nobody misses what came while they did not wait.
+    told: AtomicU64,
     /// The task rests, or something is wanted of it: all that those are told who wait for its end.
     rests: Notify,
     /// Those who submitted the task and wait for it get to know how it stood when it first came to rest.
@@ -42,11 +47,11 @@ struct Interest {
 
 impl Watchers {
     /// Registers interest. Look at the task after this and before waiting, so that nothing is missed.
-    pub fn watch(&self, task: TaskId) -> Watch<'_> {
+    pub fn watch(&self, task: TaskId) -> Watch {
         let mut waiting = self.lock();
         let (count, interest) = waiting.entry(task).or_default();
         *count += 1;
-        Watch { watchers: self, task, interest: Arc::clone(interest) }
+        Watch { waiting: Arc::clone(&self.waiting), task, interest: Arc::clone(interest) }
     }
 
     /// Whether its submitter waits for the task, and has not been told yet.
@@ -57,14 +62,14 @@ impl Watchers {
     /// Something was journaled, and the task goes on: tells those who follow its journal.
     pub fn tell_followers(&self, task: TaskId) {
         if let Some((_, interest)) = self.lock().get(&task) {
-            interest.news.notify_waiters();
+            interest.has_news();
         }
     }
 
     /// Something is wanted of the task, or a run has been let go: tells everybody who waits for it.
     pub fn tell(&self, task: TaskId) {
         if let Some((_, interest)) = self.lock().get(&task) {
-            interest.news.notify_waiters();
+            interest.has_news();
             interest.rests.notify_waiters();
         }
     }
@@ -87,6 +92,11 @@ impl Watchers {
 }
 
 impl Interest {
+    fn has_news(&self) {
+        self.told.fetch_add(1, Ordering::Release);
+        self.news.notify_waiters();
+    }
+
     fn submitters(&self) -> MutexGuard<'_, Vec<oneshot::Sender<TaskView>>> {
         self.submitters.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -97,13 +107,18 @@ impl Interest {
 }
 
 /// Interest in one task.
-pub struct Watch<'a> {
-    watchers: &'a Watchers,
+pub struct Watch {
+    waiting: Arc<Waiting>,
     task: TaskId,
     interest: Arc<Interest>,
 }
 
-impl Watch<'_> {
+impl Watch {
+    /// How often there was news since somebody first watched the task. It changes before [`Watch::next`] is told.
+    pub fn told(&self) -> u64 {
+        self.interest.told.load(Ordering::Acquire)
+    }
+
     /// The next news. Register it (`enable`) before looking at the task.
     pub fn next(&self) -> tokio::sync::futures::Notified<'_> {
         self.interest.news.notified()
@@ -123,9 +138,9 @@ impl Watch<'_> {
     }
 }
 
-impl Drop for Watch<'_> {
+impl Drop for Watch {
     fn drop(&mut self) {
-        let mut waiting = self.watchers.lock();
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((count, _)) = waiting.get_mut(&self.task) {
             *count -= 1;
             if *count == 0 {

@@ -218,7 +218,10 @@ impl Run {
         }
         self.walk.mark_running(call.index);
         *effectful += usize::from(is_effectful(&call));
-        self.asking += usize::from(asks);
+        if let Target::Question(question) = &call.target {
+            self.asking += 1;
+            self.asked_behind = Some(question.behind);
+        }
         let mut made = Box::pin(perform(Arc::clone(&self.inner), self.lease.clone(), call));
         if unseen
             && alone
@@ -242,7 +245,10 @@ impl Run {
     ) -> Result<Flow, Stop> {
         match returned {
             Ok(returned) => {
-                self.asking -= usize::from(matches!(returned.call.target, Target::Question(_)));
+                if matches!(returned.call.target, Target::Question(_)) {
+                    self.asking -= 1;
+                    self.asked_behind = None;
+                }
                 *effectful -= usize::from(is_effectful(&returned.call));
                 let now = self.now();
                 let may_wait = is_unseen(&returned.call);

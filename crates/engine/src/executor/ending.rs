@@ -5,6 +5,7 @@ use kybern_core::policy::redact::redact_text;
 use kybern_core::task::{Ending, JournalEntry, StepError, StepStatus, TaskStatus};
 use serde_json::{Map, Value, json};
 
+use super::node::Node;
 use super::snapshot::Surroundings;
 use super::walk::Walk;
 use crate::templates;
@@ -75,8 +76,10 @@ pub(super) fn entry(walk: &Walk, ending: &Ending) -> (JournalEntry, String) {
 
 /// The data of the last step, in plan order, that completed.
 fn last_result(walk: &Walk) -> Value {
-    let last = walk.outcomes().filter(|(_, outcome)| outcome.status == StepStatus::Completed).last();
-    last.map(|(_, outcome)| outcome.data.clone()).unwrap_or_default()
+    // What an agent asks and calls in its turn is on the way to its answer, and stands behind it in plan order.
+    let own = walk.in_plan_order().into_iter().rev().map(|index| walk.node(index)).filter(|node| node.turn.is_none());
+    let last = own.filter_map(Node::outcome).find(|outcome| outcome.status == StepStatus::Completed);
+    last.map(|outcome| outcome.data.clone()).unwrap_or_default()
 }
 
 pub(super) fn unexplained() -> StepError {

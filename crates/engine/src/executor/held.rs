@@ -32,6 +32,11 @@ impl Held {
         self.rows.iter().any(|row| matches!(row.entry, JournalEntry::Finished(_)))
     }
 
+    /// How many rows at the end tell a reader nothing.
+    pub(super) fn untold(&self) -> usize {
+        self.rows.iter().rev().take_while(|row| !matches!(row.entry, JournalEntry::Finished(_))).count()
+    }
+
     /// Everything, followed by these.
     pub(super) fn take_with(&mut self, rows: Vec<JournalRow>) -> Vec<JournalRow> {
         if self.is_empty() {

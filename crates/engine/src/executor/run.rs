@@ -61,6 +61,8 @@ pub(crate) struct Run {
     pub(super) recovered_from: Option<String>,
     /// How many of the calls on their way are questions to a model.
     pub(super) asking: usize,
+    /// Behind which row the last question was asked whose reply is not there.
+    pub(super) asked_behind: Option<i64>,
     /// How often each step has begun anew because a record had changed under it.
     pub(super) redone: HashMap<usize, u32>,
     claimed_at: Timestamp,
@@ -137,6 +139,7 @@ impl Run {
             paused: task.paused_at.is_some(),
             row_status: task.status,
             asking: 0,
+            asked_behind: None,
             redone: HashMap::new(),
             recovered_from: recovered_from.map(|worker| worker.as_str().to_owned()),
             claimed_at,
@@ -209,7 +212,13 @@ impl Run {
     /// What was written of a reply that is not there yet.
     pub(super) fn half_written(&self) -> Option<String> {
         let written = self.live.as_ref()?.written();
-        (written.behind == self.walk.last_seq() && !written.pieces.is_empty()).then(|| written.pieces.concat())
+        (self.asked_behind == Some(written.behind) && !written.pieces.is_empty()).then(|| written.pieces.concat())
+    }
+
+    /// The last row that tells a reader something, or lies before what is held. Pieces of a reply stand behind it: were
+    /// it a row that a crash may take away, they would stand behind what comes after the crash.
+    pub(super) fn told_until(&self) -> i64 {
+        self.walk.last_seq() - i64::try_from(self.held.untold()).unwrap_or(0)
     }
 
     /// The turn of a conversation that the task is.

@@ -57,7 +57,16 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
             return Begun::Rows(ambiguous(run, index, "the process died during the call", now));
         }
     }
-    let timeout = node.spec.timeout.unwrap_or(prepared.spec().timeout);
+    let own = node.spec.timeout.unwrap_or(prepared.spec().timeout);
+    let timeout = match super::turn::time_for(run, node, own) {
+        Some(timeout) => timeout,
+        // What may have happened already has to be found out.
+        None if may_have_happened => own,
+        None => {
+            let message = "not made: its turn has no time left for it";
+            return Begun::Rows(fail(run, index, failure(ErrorCode::Timeout, message)));
+        }
+    };
     let mut context = run.tool_context(index, &prepared.needs(), timeout, may_have_happened, now);
     if let (Some(http), Some(hosts)) = (&context.http, &prepared.hosts) {
         context.http = Some(OnlyHosts::over(http, hosts));

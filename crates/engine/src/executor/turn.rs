@@ -4,10 +4,10 @@
 
 use std::sync::Arc;
 
-use kybern_core::agent::{AskedCall, Called, Move, Replied, TurnFinish, TurnStart};
+use kybern_core::agent::{AskedCall, CallKind, Called, Move, Replied, Reply, SHORTEST, Turn, TurnFinish, TurnStart};
 use kybern_core::chat::TURN_STEP;
 use kybern_core::error::{Error, ErrorCode, Result};
-use kybern_core::model::ModelMessage;
+use kybern_core::model::{ModelMessage, Part};
 use kybern_core::money::Usage;
 use kybern_core::pack::Registry;
 use kybern_core::plan::{StepId, StepKind};
@@ -24,7 +24,7 @@ use super::step::{
 use super::taint::argument_is_tainted;
 use super::turn_rounds::{Rounds, rounds};
 use super::walk::Walk;
-use crate::agent::{Came, Question, Subject, interpret, transcript};
+use crate::agent::{Came, Gathered, Question, Subject, interpret, transcript};
 
 /// In the metadata of a question that was not asked: how the turn ended instead.
 const FINISH: &str = "finish";
@@ -99,9 +99,9 @@ fn question(run: &Run, index: usize, now: Timestamp) -> Result<Begun> {
         start: known.start.clone(),
         asked,
         said: transcript(registry, &known.with_calls()),
-        subject: subject(run, agent, known.start, now),
+        subject: subject(run, agent, known.start, now)?,
         gathered: run.gathered(agent),
-        behind: run.walk.last_seq(),
+        behind: run.told_until(),
         live: run.live_for_reading(),
     };
     Ok(Begun::Call(Box::new(Call {
@@ -125,31 +125,39 @@ fn unasked(node: &Node, finish: TurnFinish) -> Draft {
     Draft::row(RowDraft::of(node, 0, summary, JournalEntry::Finished(Box::new(outcome))))
 }
 
-fn subject(run: &Run, agent: usize, start: &TurnStart, now: Timestamp) -> Subject {
+fn subject(run: &Run, agent: usize, start: &TurnStart, now: Timestamp) -> Result<Subject> {
+    let Some(known) = run.agent(&start.agent) else {
+        let message = format!("the agent {:?} was deleted before its turn had ended", start.agent);
+        return Err(Error::new(ErrorCode::NotFound, message));
+    };
     let shown = start.after.iter().filter_map(|step| {
         let outcome = run.walk.node(run.walk.find(step)?).outcome()?;
         Some((step.as_str().to_owned(), outcome.data.to_string()))
     });
-    Subject {
+    Ok(Subject {
         text: start.text.clone().unwrap_or_else(|| run.surroundings.input().to_string()),
         shown: shown.collect(),
         person: run.surroundings.person(),
         files: run.has_documents.then(|| Arc::new(run.documents()) as _),
         agent: start.agent.clone(),
         user: run.task.user,
-        prompt: run.agent(&start.agent).map(|agent| agent.draft.system_prompt.clone()).unwrap_or_default(),
+        strange: start.tainted,
+        prompt: known.draft.system_prompt.clone(),
         autonomy: run.autonomy(),
         begun: run.opened_at(agent).unwrap_or(now),
         chat: run.in_chat(),
-    }
+    })
 }
 
 /// What the end of a question becomes.
 pub(super) fn conclude(run: &Run, call: &Call, came: Came, duration: Millis, now: Timestamp) -> Draft {
     let node = run.walk.node(call.index);
     let mut draft = match came {
-        Came::Reply(replied, usage, tainted) => replied_with(run, call, *replied, usage, tainted),
-        Came::Broke(error, partial) => {
+        Came::Reply(replied, usage, tainted) => {
+            let outcome = Answer { usage, tainted: call.tainted || tainted, duration };
+            replied_with(run, call, *replied, &outcome)
+        }
+        Came::Broke(error, partial, tainted) => {
             let policy = retry_policy(node, &call.target);
             let usage = error.usage;
             if error.retryable && partial.is_none() && call.attempt < policy.max_attempts {
@@ -161,7 +169,7 @@ pub(super) fn conclude(run: &Run, call: &Call, came: Came, duration: Millis, now
                 let mut row = failed_row(run, node, call.attempt, StepError::from(error));
                 if let JournalEntry::Finished(outcome) = &mut row.entry {
                     outcome.reply = partial.map(|partial| Arc::new(*partial));
-                    outcome.tainted = call.tainted;
+                    outcome.tainted = call.tainted || tainted;
                     outcome.usage = usage;
                 }
                 Draft { usage, ..Draft::row(row) }
@@ -175,25 +183,76 @@ pub(super) fn conclude(run: &Run, call: &Call, came: Came, duration: Millis, now
     draft
 }
 
-fn replied_with(run: &Run, call: &Call, mut replied: Replied, usage: Usage, read_strangers: bool) -> Draft {
+/// What is known of a reply beside its words.
+struct Answer {
+    usage: Usage,
+    tainted: bool,
+    duration: Millis,
+}
+
+/// What becomes of the calls that a reply asks for.
+enum Fate {
+    /// They are made, as far as there is room.
+    Made,
+    /// None of them is, because the turn has used up what it may: the model's words stay, and it is over.
+    Unmade(TurnFinish),
+    /// There are none, or the turn has ended with the reply.
+    Over,
+}
+
+/// Looks what follows a reply, before anything of it is done.
+fn fate(turn: &Turn, replied: &Replied, usage: Usage, left: Millis) -> Result<Fate> {
+    let asked = replied.parts.iter().filter(|part| matches!(part, Part::ToolCall(_))).count();
+    let calls = vec![CallKind::Acts; asked];
+    let mut after = turn.clone();
+    after.go_on(Millis(u64::MAX))?;
+    let reply = Reply { text: String::new(), calls, finish: replied.finish, usage };
+    if !matches!(after.replied(reply)?, Move::Call { .. }) {
+        return Ok(Fate::Over);
+    }
+    after.answered(Usage::default())?;
+    Ok(match after.go_on(left)? {
+        Move::End(finish) => Fate::Unmade(finish),
+        Move::Ask(_) | Move::Call { .. } => Fate::Made,
+    })
+}
+
+fn replied_with(run: &Run, call: &Call, mut replied: Replied, answer: &Answer) -> Draft {
     let node = run.walk.node(call.index);
     let known = node.turn.and_then(|agent| rounds(&run.walk, agent));
-    let (Some(known), true) = (known, replied.tools) else {
-        return answered(node, call, replied, usage, read_strangers);
+    let (Some(known), true) = (known, replied.tools) else { return answered(node, call, replied, answer) };
+    let left = Millis(known.left().0.saturating_sub(answer.duration.0));
+    let turn = known.turn();
+    let looked = turn.as_ref().ok().and_then(|turn| Some((turn, fate(turn, &replied, answer.usage, left).ok()?)));
+    let Some((turn, fate)) = looked else { return answered(node, call, replied, answer) };
+    let over = match fate {
+        Fate::Over => return answered(node, call, replied, answer),
+        Fate::Unmade(finish) => Some(finish),
+        Fate::Made => None,
     };
-    let Ok(turn) = known.turn() else { return answered(node, call, replied, usage, read_strangers) };
-    let left = Millis(known.left().0.saturating_sub(KEPT_BACK.0)).max(KEPT_BACK);
     let doors = (run.inner.catalog.registry(), &run.inner.tools);
-    let interpreted = interpret(doors, known.start, &turn, &node.id, &replied.parts, left);
+    let interpreted = interpret(doors, known.start, turn, &node.id, &replied.parts, (with_answer(left), over));
     replied.calls = interpreted.calls;
-    let mut draft = answered(node, call, replied, usage, read_strangers);
+    let mut draft = answered(node, call, replied, answer);
     if let Some(JournalEntry::Finished(outcome)) = draft.rows.first_mut().map(|row| &mut row.entry) {
         outcome.injected = interpreted.steps;
     }
     draft
 }
 
-fn answered(node: &Node, call: &Call, replied: Replied, usage: Usage, read_strangers: bool) -> Draft {
+/// What a call may take of what is left of its turn: the model is still to be asked about its result.
+fn with_answer(left: Millis) -> Millis {
+    Millis(left.0.saturating_sub(KEPT_BACK.0)).max(KEPT_BACK)
+}
+
+/// How long a call of a turn may take now, or that the turn has no time left for it; any other step what it says.
+pub(super) fn time_for(run: &Run, node: &Node, own: Millis) -> Option<Millis> {
+    let Some(known) = node.turn.and_then(|agent| rounds(&run.walk, agent)) else { return Some(own) };
+    let left = known.left();
+    (left >= SHORTEST).then(|| own.min(with_answer(left)))
+}
+
+fn answered(node: &Node, call: &Call, replied: Replied, answer: &Answer) -> Draft {
     let calls = replied.calls.len();
     let summary = match calls {
         0 => format!("answered by {}", replied.model),
@@ -201,11 +260,11 @@ fn answered(node: &Node, call: &Call, replied: Replied, usage: Usage, read_stran
         _ => format!("{} asks for {calls} calls", replied.model),
     };
     let mut outcome = StepOutcome::bare(StepStatus::Completed);
-    outcome.tainted = call.tainted || read_strangers;
-    outcome.usage = usage;
+    outcome.tainted = answer.tainted;
+    outcome.usage = answer.usage;
     outcome.reply = Some(Arc::new(replied));
     let row = RowDraft::of(node, call.attempt, summary, JournalEntry::Finished(Box::new(outcome)));
-    Draft { usage, ..Draft::row(row) }
+    Draft { usage: answer.usage, ..Draft::row(row) }
 }
 
 /// How a turn ended, and what it leaves.
@@ -338,6 +397,8 @@ pub(super) fn cut(run: &Run) -> Vec<RowDraft> {
         let mut ended = end_of(&run.walk, index, true)?;
         if let Some(text) = run.half_written() {
             ended.data.insert("content".to_owned(), json!(text));
+            // Its question is not in the journal, and so neither is whether it had read what strangers wrote.
+            ended.tainted |= run.gathered(index).get().is_none_or(Gathered::taints);
         }
         let mut outcome = StepOutcome::bare(StepStatus::Skipped);
         outcome.data = Value::Object(ended.data);

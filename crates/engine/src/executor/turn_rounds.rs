@@ -48,10 +48,14 @@ impl Rounds<'_> {
     pub(super) fn turn(&self) -> Result<Turn> {
         let mut turn = Turn::new(self.start.limits, !self.start.tools.is_empty());
         for round in &self.rounds {
-            let Some(reply) = round.reply.filter(|_| round.completed()) else { break };
+            let Some(reply) = round.reply.filter(|_| round.completed()) else {
+                // What broke off was paid for as well.
+                turn.spend(round.usage);
+                break;
+            };
             turn.go_on(Millis(u64::MAX))?;
             turn.replied(reply.as_reply(round.usage))?;
-            if !reply.calls.is_empty() {
+            if turn.finish().is_none() {
                 let used = |node: &&Node| node.outcome().map(|outcome| outcome.usage).unwrap_or_default();
                 let used = round.calls.iter().flatten().map(used).fold(Usage::default(), Usage::plus);
                 turn.answered(used)?;

@@ -1,12 +1,13 @@
 //! Looking at tasks.
 
 use bytes::Bytes;
+use kybern_core::actor::{Actor, Right};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::event::{self, LogEntry};
 use kybern_core::id::TaskId;
 use kybern_core::ports::TaskFilter;
 use kybern_core::record::StoredLink;
-use kybern_core::task::{Attachment, Task, TaskStatus};
+use kybern_core::task::{Attachment, Channel, Task, TaskStatus};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
 use tokio::sync::oneshot;
@@ -29,6 +30,19 @@ impl Engine {
         let task = self.row(scope, id).await?;
         let walk = self.walk_of(scope, &task).await?;
         Ok(TaskView::new(task, Some(&walk)))
+    }
+
+    /// Looks whether somebody may see a task: a turn of a conversation is its user's, and everybody's that nobody said.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` when it is somebody else's.
+    pub async fn may_see_task(&self, actor: &Actor, id: TaskId) -> Result<()> {
+        let task = self.inner.store.task(actor.scope(), id).await?;
+        let strange = |task: &Task| task.channel == Channel::Chat && task.user.is_some() && task.user != actor.user();
+        if task.as_ref().is_some_and(strange) && !actor.may(Right::Administer) {
+            return Err(Error::not_found("task", id));
+        }
+        Ok(())
     }
 
     /// A task as soon as it ends, waits for a person, or `at_most` has passed.

@@ -19,6 +19,7 @@ use kybern_core::time::Millis;
 use kybern_core::tool::ToolSetting;
 
 use super::invoke::is_call;
+use crate::chat::roles_of;
 
 /// Who chose the call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,6 +67,14 @@ impl Grant {
         let rules = match task.user {
             Some(user) => store.user_rules(scope, user).await?,
             None => None,
+        };
+        let rules = match (rules, roles_of(task)) {
+            // A turn goes as far as the key by which it was begun, and no further than its user now.
+            (Some(rules), Some(own)) if own != rules.roles => {
+                let roles = Role::limited(&own, &rules.roles);
+                Some(Arc::new(UserRules { roles, policy: rules.policy.clone() }))
+            }
+            (rules, _) => rules,
         };
         // A platform admin who acts here is no user of this tenant: the door has judged the call by who they are.
         let origin = if is_by_hand(task) && rules.is_some() { Origin::Direct } else { Origin::Plan };

@@ -130,6 +130,47 @@ fn what_cannot_be_called_goes_back_to_the_model_with_what_was_wrong() {
 }
 
 #[test]
+fn a_reply_that_was_refused_has_no_calls_made() {
+    for finish in [FinishReason::Refusal, FinishReason::ContentFilter] {
+        let Scripted::Reply(mut reply) = calls(&[("t__echo", json!({"text": "harm"}))]) else { panic!("no reply") };
+        reply.finish = finish;
+        let model = scripted(vec![Scripted::Reply(reply)]);
+        world(&model, helper(&["t.echo"])).run(async |live| {
+            let id = live.begin(plan(ask()), json!({"what": "x"})).await;
+            let task = live.proven(id).await;
+            assert_eq!(task.state["finishReason"], json!("content_filter"));
+            assert_eq!(task.state["content"], json!("Let me look. "));
+            assert_eq!((model.asked().len(), &task.state["toolCalls"]), (1, &json!([])));
+        });
+    }
+}
+
+#[test]
+fn calls_are_not_made_when_the_reply_has_used_up_the_rest() {
+    let limits = TurnLimits { tokens: Some(Tokens(10)), ..TurnLimits::default() };
+    let model = scripted(vec![calls(&[("t__echo", json!({"text": "for nobody"}))]), says("never asked")]);
+    world(&model, AgentDraft { limits, ..helper(&["t.echo"]) }).run(async |live| {
+        let id = live.begin(plan(ask()), json!({"what": "x"})).await;
+        let task = live.proven(id).await;
+        assert_eq!(task.state["finishReason"], json!("max_tokens"));
+        assert_eq!(task.state["toolCalls"][0]["status"], json!("failure"), "{:?}", task.state);
+        assert!(!task.completed_step_ids.iter().any(|step| step.contains("call_")), "{:?}", task.completed_step_ids);
+        assert_eq!(model.asked().len(), 1);
+    });
+}
+
+#[test]
+fn the_answer_of_an_agent_is_the_result_of_a_plan_that_ends_with_it() {
+    let model = scripted(vec![calls(&[("t__echo", json!({"text": "seven"}))]), says("Seven boxes.")]);
+    world(&model, helper(&["t.echo"])).run(async |live| {
+        let last = json!([{"id": "help", "kind": "agent", "agent": "helper", "task": "How many?"}]);
+        let id = live.begin(plan(last), json!({})).await;
+        let result = live.proven(id).await.result.unwrap();
+        assert_eq!(result["content"], json!("Seven boxes."), "{result}");
+    });
+}
+
+#[test]
 fn at_the_last_question_the_model_is_told_to_answer_with_what_it_has() {
     let again = calls(&[("t__echo", json!({"text": "again"}))]);
     let limits = TurnLimits { iterations: 3, ..TurnLimits::default() };

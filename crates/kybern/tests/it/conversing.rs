@@ -1,6 +1,8 @@
 //! Conversations at a whole server that is killed with -9 at random moments: a model over HTTP, tools that leave something
 //! behind, and the same request again until somebody has taken it. `KYBERN_TEST_SEED` repeats the moments of a run.
 
+mod rights;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -235,8 +237,9 @@ type Events = Vec<(String, String)>;
 /// Reads until a cut, or to the end. What is not whole is not counted.
 async fn read(client: &Client, path: &str, events: &mut Events, cut: Option<usize>) {
     let mut ask = Ask::get(path);
-    if let Some((last, _)) = events.last() {
-        ask = ask.header("last-event-id", last);
+    if let (Some((last, _)), Some((_, first))) = (events.last(), events.first()) {
+        let start: Value = serde_json::from_str(first).unwrap();
+        ask = Ask::get(&format!("{path}?message={}", text(&start["data"]["messageId"]))).header("last-event-id", last);
     }
     let mut reply =
         until("there is a turn", || async { client.raw(&ask).await.ok().filter(|r| r.status() == 200) }).await;

@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use kybern_core::actor::Actor;
 use kybern_core::chat::EventId;
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::id::{ChatId, MessageId};
@@ -27,7 +28,7 @@ use crate::turn_sse;
 
 /// How long a request waits for its turn: as long as a turn may work, and half a minute. Then the turn goes on without
 /// it.
-pub(super) const WAIT: Millis = Millis::from_secs(150);
+const WAIT: Millis = Millis::from_secs(150);
 
 /// What is said.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -103,15 +104,18 @@ pub(crate) async fn send(
         let following = state.engine.say_aloud(&actor, chat, request).await?;
         return Ok(turn_sse::events(&state, following, permit));
     }
-    let said = state.engine.say(&actor, chat, request, Some(WAIT));
-    let turned = tokio::select! {
-        turned = said => turned?,
+    Ok(answered(&say(&state, &actor, chat, request).await?))
+}
+
+/// Says something and waits for the answer, as long as the server goes on.
+pub(super) async fn say(state: &AppState, actor: &Actor, chat: ChatId, request: SayRequest) -> ApiResult<Turned> {
+    tokio::select! {
+        turned = state.engine.say(actor, chat, request, Some(WAIT)) => Ok(turned?),
         () = state.shutdown.cancelled() => {
             let message = "the server stops; the turn goes on when it is back, read it at the chat";
-            return Err(Error::new(ErrorCode::Unavailable, message).into());
+            Err(Error::new(ErrorCode::Unavailable, message).into())
         }
-    };
-    Ok(answered(&turned))
+    }
 }
 
 fn answered(turned: &Turned) -> Response {
@@ -139,7 +143,7 @@ fn last_event(headers: &HeaderMap) -> ApiResult<Option<EventId>> {
 /// Read a turn along
 ///
 /// The same events for the turn of a message, by the id of the user's message or of the answer. A reader that was cut off
-/// sends `Last-Event-ID` and goes on where it was; nothing is said again.
+/// names the message, sends `Last-Event-ID` and goes on where it was; nothing is said again.
 #[utoipa::path(get, path = "/api/chats/{id}/stream", operation_id = "stream_turn",
     tag = "chats",
     params(
@@ -160,6 +164,12 @@ pub(crate) async fn stream(
     let named = query.get("message").map(str::parse::<MessageId>).transpose();
     let named = named.map_err(|error| Problem::invalid("/message", error.to_string()))?;
     let after = last_event(&headers)?;
+    if after.is_some() && named.is_none() {
+        // Meanwhile another turn may be the last one, and its events are others.
+        let message = "the events of which turn? Say ?message= with the messageId of message.start, as you go on \
+                       behind one of them";
+        return Err(Problem::invalid("/message", message));
+    }
     let permit = turn_sse::permit(&state)?;
     let following = state.engine.follow_turn(&actor, chat, named, after).await?;
     Ok(turn_sse::events(&state, following, permit))

@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use kybern_core::error::{Error, ErrorCode};
+use kybern_core::id::ChatId;
 use kybern_core::model::ModelPolicy;
 use kybern_core::time::Millis;
 use kybern_engine::chat::SayRequest;
@@ -13,10 +14,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::messages::WAIT;
+use super::messages::say;
 use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{JsonBody, PathArgs};
+use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::openai::{self, ChatBody, EmbeddingBody, Wanted};
 use crate::request::Asked;
 use crate::schema::model::{
@@ -40,11 +42,12 @@ pub(crate) async fn chat(
     State(state): State<AppState>,
     Caller(actor): Caller,
     asked: Asked,
-    body: JsonBody<ChatBody>,
+    IdempotencyKey(key): IdempotencyKey,
+    JsonBody { value: body, raw }: JsonBody<ChatBody>,
 ) -> ApiResult {
-    let body = body.value;
     if let Some(agent) = body.model.strip_prefix("agent:").map(str::to_owned) {
-        return turn(&state, &actor, &asked, &agent, body).await;
+        let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: raw };
+        return turn(attempt, agent, body).await;
     }
     let (streams, tells_usage, route) = (body.streams(), body.tells_usage(), Route::parse(&body.model));
     let mut request = body.request()?;
@@ -63,26 +66,33 @@ pub(crate) async fn chat(
     Ok(response)
 }
 
-/// A turn of an agent.
-async fn turn(
-    state: &AppState,
-    actor: &kybern_core::actor::Actor,
-    asked: &Asked,
-    agent: &str,
-    body: ChatBody,
-) -> ApiResult {
+/// A chat, by its id.
+#[derive(Deserialize)]
+struct Known {
+    id: ChatId,
+}
+
+/// A turn of an agent. The same request under the same key is the same turn, of the same chat.
+async fn turn(attempt: Attempt<'_>, agent: String, body: ChatBody) -> ApiResult {
+    let Attempt { state, actor, asked, .. } = attempt;
     let (streams, tells_usage, model) = (body.streams(), body.tells_usage(), body.model.clone());
     let created = asked.at.as_millis().div_euclid(1_000);
     let (said, content) = body.turn()?;
-    let chat = state.engine.import_chat(actor, Some(agent), Some(&model), said).await?;
-    let trace_id = asked.trace_id.clone();
-    let request = SayRequest { content, trace_id, ..SayRequest::default() };
+    let (trace_id, idempotency_key) = (asked.trace_id.clone(), attempt.key.clone());
+    let (engine, speaker, title) = (state.engine.clone(), actor.clone(), model.clone());
+    let imported = attempt.made(async move {
+        let chat = engine.import_chat(&speaker, Some(&agent), Some(&title), said).await?;
+        Made::created("/api/chats", &chat.id, &chat)
+    });
+    let (made, _again) = imported.await?;
+    let chat = made.read::<Known>()?.id;
+    let request = SayRequest { content, trace_id, idempotency_key, ..SayRequest::default() };
     if streams {
         let permit = state.streams.clone().try_acquire_owned().map_err(|_| crowded())?;
-        let following = state.engine.say_aloud(actor, chat.id, request).await?;
+        let following = state.engine.say_aloud(actor, chat, request).await?;
         return Ok(openai::turn_events(state, following, (&model, &asked.shown, created), tells_usage, permit));
     }
-    let turned = state.engine.say(actor, chat.id, request, Some(WAIT)).await?;
+    let turned = say(state, actor, chat, request).await?;
     Ok(openai::completed(&turned, &model, &asked.shown, created)?)
 }
 

@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
+use kybern_core::actor::Right;
 use kybern_core::id::TaskId;
 use kybern_core::ports::TaskFilter;
 use kybern_core::task::{Channel, TaskStatus, limits};
@@ -84,6 +85,7 @@ pub(crate) async fn list(
         status: named(&query, "status", TaskStatus::parse, &TaskStatus::ALL.map(TaskStatus::as_str))?,
         intent: query.get("intent").map(str::to_owned),
         channel: named(&query, "channel", Channel::parse, &Channel::ALL.map(Channel::as_str))?,
+        talks_of: actor.user().filter(|_| !actor.may(Right::Administer)),
         before: paging.after::<TaskId>()?,
         limit: paging.limit,
     };

@@ -55,7 +55,7 @@ pub(crate) async fn measure(store: &Arc<dyn Store>) -> Medians {
         last = Some(task.id);
     }
     let list = async |status: Option<TaskStatus>| {
-        let filter = TaskFilter { status, intent: None, channel: None, before: None, limit: 50 };
+        let filter = TaskFilter { status, intent: None, channel: None, talks_of: None, before: None, limit: 50 };
         let mut times = Vec::with_capacity(PAGES);
         for _ in 0..PAGES {
             let begun = Instant::now();

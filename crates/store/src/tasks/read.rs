@@ -1,6 +1,6 @@
 //! Tasks and what belongs to them, to read.
 
-use kybern_core::id::{RecordId, TaskId, TenantId};
+use kybern_core::id::{RecordId, TaskId, TenantId, UserId};
 use kybern_core::money::Usage;
 use kybern_core::plan::{FrozenPlan, PlanHash, StepId};
 use kybern_core::ports::{Page, TaskFilter};
@@ -71,6 +71,7 @@ pub(super) async fn list(tx: &mut Tx, scope: TenantScope, filter: &TaskFilter) -
         filter.intent.as_deref(),
         filter.channel.map(kybern_core::task::Channel::as_str),
         limit + 1,
+        filter.talks_of.map(UserId::as_uuid),
     ];
     let rows = tx.fetch_all(sql, args).await?;
     let items = rows.into_iter().map(|mut found| row::task(&mut found)).collect::<Result<Vec<Task>>>()?;

@@ -4,6 +4,7 @@ use kybern_core::chat::{Chat, MAX_WAITING, Message, NewTurn, Speaker, TurnRef};
 use kybern_core::error::ErrorCode;
 use kybern_core::id::{ChatId, MessageId, TaskId, UserId};
 use kybern_core::model::{ModelMessage, Role};
+use kybern_core::ports::TaskFilter;
 use kybern_core::task::{Channel, Commit, Effect, Lease, NewTask, Submitted, TaskStatus, WorkerId};
 use serde_json::{Value, json};
 
@@ -160,6 +161,42 @@ pub async fn a_turn_that_was_cancelled_while_it_waited_lets_the_next_one_begin(h
     w.claim_only("w", third.id).await;
 }
 
+pub async fn turns_are_listed_for_their_user(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let chat = w.chat(&home, Some(home.user)).await;
+    let (mine, nobodys, other) = (w.turn(chat, "mine"), w.turn(chat, "nobody's"), w.new_task());
+    let ids = [mine.id, nobodys.id, other.id];
+    for task in [NewTask { user: Some(home.user), ..mine }, NewTask { user: None, ..nobodys }, other] {
+        w.take_turn(&home, task).await;
+    }
+    let seen = async |talks_of, status| {
+        let filter = TaskFilter { talks_of, status, limit: 200, ..TaskFilter::default() };
+        w.store().tasks(home.scope, &filter).await.unwrap().items.into_iter().map(|task| task.id).collect::<Vec<_>>()
+    };
+    let stranger = UserId::from_uuid(w.id());
+    assert_eq!(seen(None, None).await, [ids[2], ids[1], ids[0]]);
+    assert_eq!(seen(Some(home.user), None).await, [ids[2], ids[1], ids[0]]);
+    assert_eq!(seen(Some(stranger), None).await, [ids[2], ids[1]]);
+    let running = seen(Some(stranger), Some(TaskStatus::Executing)).await;
+    assert!(!running.contains(&ids[0]), "{running:?}");
+}
+
+pub async fn of_two_messages_the_one_that_was_stored_first_is_answered_first(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let chat = w.chat(&home, None).await;
+    // The ids are older than the rows: files came with the first one.
+    let (slow, quick, third) = (w.turn(chat, "with files"), w.turn(chat, "quick"), w.turn(chat, "3"));
+    let lease = started(w.take_turn(&home, quick.clone()).await);
+    waits(w.take_turn(&home, slow.clone()).await);
+    waits(w.take_turn(&home, third.clone()).await);
+    w.store().request_cancel(home.scope, third.id, w.now(), w.event("task.cancel")).await.unwrap();
+    let cancelled = w.claim_only("w", third.id).await.lease;
+    w.answered(&cancelled, &third, "").await;
+    assert!(w.due().await.is_empty(), "one turn at a time");
+    w.answered(&lease, &quick, "done").await;
+    w.claim_only("w", slow.id).await;
+}
+
 pub async fn the_last_messages_before_one_are_what_was_said(h: Harness) {
     let (w, home) = World::new(h).await;
     let chat = w.chat(&home, None).await;
@@ -243,10 +280,19 @@ pub async fn chats_are_listed_by_user_cleared_and_deleted(h: Harness) {
     assert_eq!(ids(user, Some(third), 1).await, (vec![first], false));
     let task = w.turn(third, "hello");
     let lease = started(w.take_turn(&home, task.clone()).await);
-    let late = waits(w.take_turn(&home, w.turn(third, "and")).await);
+    let waiting = waits(w.take_turn(&home, w.turn(third, "and")).await);
     let store = w.store();
     assert!(store.clear_chat(home.scope, third, w.now(), w.event("chat.reset")).await.unwrap());
-    assert!(w.contents(&home, third).await.is_empty());
+    assert!(w.contents(&home, third).await.is_empty() && store.open_turns(home.scope, third).await.unwrap().is_empty());
+    for id in [task.id, waiting] {
+        assert!(store.task(home.scope, id).await.unwrap().unwrap().cancel_requested, "what goes on is wanted to end");
+    }
+    w.claim_only("w", waiting).await;
+    w.answered(&lease, &task, "too late").await;
+    assert!(w.contents(&home, third).await.is_empty(), "what was cleared stays clear");
+    let task = w.turn(third, "hello again");
+    let lease = started(w.take_turn(&home, task.clone()).await);
+    let late = waits(w.take_turn(&home, w.turn(third, "and")).await);
     assert!(store.delete_chat(home.scope, third, w.now(), w.event("chat.delete")).await.unwrap());
     assert!(!store.delete_chat(home.scope, third, w.now(), w.event("chat.delete")).await.unwrap());
     assert!(store.chat(home.scope, third).await.unwrap().is_none());

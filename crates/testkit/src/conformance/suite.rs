@@ -72,6 +72,8 @@ macro_rules! conformance_suite {
                 a_chat_takes_one_turn_at_a_time_in_order,
                 only_so_many_turns_wait,
                 a_turn_that_was_cancelled_while_it_waited_lets_the_next_one_begin,
+                turns_are_listed_for_their_user,
+                of_two_messages_the_one_that_was_stored_first_is_answered_first,
                 the_last_messages_before_one_are_what_was_said,
                 what_is_taken_back_is_gone_and_was_there,
                 a_fork_has_what_was_said_until_then,

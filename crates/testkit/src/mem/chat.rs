@@ -55,7 +55,9 @@ impl State {
         known.updated_at = at;
         self.messages.insert((tenant, chat, answer.id), Message { task_id: Some(task), ..answer });
         let open = self.turns.iter_mut().filter(|((owner, _), turn)| *owner == tenant && turn.chat == chat);
-        let next = open.min_by_key(|(_, turn)| turn.message).filter(|(_, turn)| turn.waits);
+        let mut open: Vec<_> = open.collect();
+        open.sort_by_key(|(_, turn)| turn.message);
+        let next = if open.iter().all(|(_, turn)| turn.waits) { open.into_iter().next() } else { None };
         if let Some(((_, next), turn)) = next {
             turn.waits = false;
             let next = *next;
@@ -68,6 +70,20 @@ impl State {
         if let Some(row) = row.filter(|row| row.lease_owner.is_none() && row.claimable_at.is_none()) {
             row.claimable_at = Some(at);
         }
+    }
+
+    /// Wants all turns of a chat to end that have not, and forgets them.
+    fn stop_turns(&mut self, tenant: TenantId, chat: ChatId, at: Timestamp) {
+        let of = |owner: TenantId, turn: &OpenTurn| owner == tenant && turn.chat == chat;
+        let open = self.turns.iter().filter(|((owner, _), turn)| of(*owner, turn)).map(|((_, task), _)| *task);
+        for task in open.collect::<Vec<_>>() {
+            if let Some(row) = self.tasks.get_mut(&task) {
+                row.task.cancel_requested = true;
+                row.task.paused_at = None;
+                row.make_due(at);
+            }
+        }
+        self.turns.retain(|(owner, _), turn| !of(*owner, turn));
     }
 
     fn messages_of(&self, scope: TenantScope, chat: ChatId) -> impl DoubleEndedIterator<Item = &Message> {
@@ -149,12 +165,7 @@ impl ChatStore for MemStore {
             let there = state.chats.remove(&(scope.tenant(), id)).is_some();
             if there {
                 state.forget_messages(scope, id);
-                let of = |(tenant, _): &(TenantId, TaskId)| *tenant == scope.tenant();
-                let waiting = state.turns.iter().filter(|(place, turn)| of(place) && turn.chat == id && turn.waits);
-                for task in waiting.map(|((_, task), _)| *task).collect::<Vec<_>>() {
-                    state.let_begin(task, at);
-                }
-                state.turns.retain(|(tenant, _), turn| *tenant != scope.tenant() || turn.chat != id);
+                state.stop_turns(scope.tenant(), id, at);
                 state.append_audit(scope.tenant(), at, audit);
             }
             Ok(there)
@@ -167,6 +178,7 @@ impl ChatStore for MemStore {
             let there = state.chats.contains_key(&(scope.tenant(), id));
             if there {
                 state.forget_messages(scope, id);
+                state.stop_turns(scope.tenant(), id, at);
                 state.append_audit(scope.tenant(), at, audit);
             }
             Ok(there)

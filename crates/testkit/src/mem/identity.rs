@@ -1,7 +1,7 @@
 //! Tenants, users, keys and completion webhooks.
 
 use async_trait::async_trait;
-use kybern_core::actor::{Actor, Right, Role};
+use kybern_core::actor::Role;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, Result};
 use kybern_core::id::{KeyId, TenantId, UserId, WebhookId};
@@ -126,7 +126,7 @@ impl IdentityStore for MemStore {
                 tenant: *tenant,
                 user: user.id,
                 key: key.id,
-                roles: limited(&key.roles, &user.roles),
+                roles: Role::limited(&key.roles, &user.roles),
                 scopes: key.scopes.clone(),
                 expires_at: key.expires_at,
             }))
@@ -172,22 +172,6 @@ impl State {
         }
         Ok(())
     }
-}
-
-/// The key's own roles as far as its user's rights cover them; the user's where it has none.
-fn limited(own: &[Role], users: &[Role]) -> Vec<Role> {
-    if own.is_empty() {
-        return users.to_vec();
-    }
-    let may = |roles: &[Role], right| actor_with(roles).may(right);
-    let covered = |role: &Role| RIGHTS.into_iter().all(|right| !may(&[*role], right) || may(users, right));
-    own.iter().copied().filter(covered).collect()
-}
-
-const RIGHTS: [Right; 5] = [Right::Read, Right::Operate, Right::Review, Right::Administer, Right::Platform];
-
-fn actor_with(roles: &[Role]) -> Actor {
-    crate::actors::user(TenantId::DEFAULT, UserId::from_uuid(uuid::Uuid::nil()), roles)
 }
 
 /// In order of time; what has the same time, in order of id.

@@ -10,8 +10,8 @@ use kybern_core::plan::{FrozenPlan, PlanHash, StepId};
 use kybern_core::ports::{CallbackOutcome, Heartbeat, Page, ReviewRefused, TaskFilter, TaskStore};
 use kybern_core::record::StoredLink;
 use kybern_core::task::{
-    Attachment, Attempt, Claimed, Commit, CommitRefused, Committed, JournalRow, Lease, NewTask, Signal, Submitted,
-    Task, TaskStatus, Wait, WorkerId,
+    Attachment, Attempt, Channel, Claimed, Commit, CommitRefused, Committed, JournalRow, Lease, NewTask, Signal,
+    Submitted, Task, TaskStatus, Wait, WorkerId,
 };
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
@@ -260,6 +260,10 @@ impl State {
                 && filter.status.is_none_or(|status| task.status == status)
                 && filter.intent.as_ref().is_none_or(|intent| task.intent.as_ref() == Some(intent))
                 && filter.channel.is_none_or(|channel| task.channel == channel)
+                && (filter.talks_of.is_none()
+                    || task.channel != Channel::Chat
+                    || task.user.is_none()
+                    || task.user == filter.talks_of)
                 && filter.before.is_none_or(|before| task.id < before)
         };
         let found = self.tasks.values().rev().map(|row| &row.task).filter(wanted).cloned();
