@@ -14,7 +14,7 @@ use crate::services::{self, Running};
 
 pub(crate) const USAGE: &str = "perf [--only PART]… [--seconds S] [--history N] [--postgres URL | --without-postgres]
       PART: store, client, sqlite, memory, intake, documents, recovery, start, gateway,
-      postgres, fleet";
+      chat, postgres, fleet";
 
 /// The service that brings up PostgreSQL.
 const POSTGRES: &str = "postgres";
@@ -30,6 +30,7 @@ const PARTS: &[(&str, bool)] = &[
     ("recovery", true),
     ("start", false),
     ("gateway", false),
+    ("chat", false),
     ("postgres", true),
     ("fleet", true),
 ];

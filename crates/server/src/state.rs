@@ -13,8 +13,9 @@ use tokio_util::task::TaskTracker;
 
 use crate::metrics::Metrics;
 
-/// Event streams that are open at the same time; one more is refused with `RATE_LIMITED`.
-pub const MAX_STREAMS: usize = 1024;
+/// Event streams that are open at the same time; one more is refused with `RATE_LIMITED`. One that hears nothing holds
+/// some tens of kilobytes, so all of them fit into a few hundred megabytes.
+pub const MAX_STREAMS: usize = 8_192;
 
 /// How large a body may be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

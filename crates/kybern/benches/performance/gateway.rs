@@ -60,7 +60,7 @@ impl Place {
         let (plain, ours) = (body("plain", streams), body("mock/plain", streams));
         let path = "/v1/chat/completions";
         let [model, floor, server] = [&self.model.1, &self.floor.1, &self.server.url].map(|url| format!("{url}{path}"));
-        let target = |url, key, body, pid| Target { url, key, body, expect: LAST_WORD, streams, pid };
+        let target = |url, key, body, pid| Target { url, each: "", key, body, expect: LAST_WORD, streams, pid };
         let targets = [
             target(&model, None, &plain, self.model.0.id()),
             target(&floor, None, &plain, self.floor.0.id()),
@@ -68,26 +68,8 @@ impl Place {
         ];
         let rounds: Vec<[Load; 3]> =
             (0..ROUNDS).map(|_| targets.map(|target| kit::drive(&target, clients, seconds))).collect();
-        let [model, floor, ours] = [0, 1, 2].map(|which| median(&rounds, which));
+        let [model, floor, ours] = [0, 1, 2].map(|which| kit::median(&rounds, which));
         Three { model, floor, ours }
-    }
-}
-
-/// The median of each figure, and the highest of the memory.
-fn median(rounds: &[[Load; 3]], which: usize) -> Load {
-    let of = |figure: fn(&Load) -> f64| {
-        let mut figures: Vec<f64> = rounds.iter().map(|round| figure(&round[which])).collect();
-        figures.sort_by(f64::total_cmp);
-        figures[figures.len() / 2]
-    };
-    Load {
-        per_second: of(|load| load.per_second),
-        p50: of(|load| load.p50),
-        p99: of(|load| load.p99),
-        first: of(|load| load.first),
-        cpu_ms: of(|load| load.cpu_ms),
-        peak_mb: rounds.iter().map(|round| round[which].peak_mb).fold(0.0, f64::max),
-        written: of(|load| load.written),
     }
 }
 

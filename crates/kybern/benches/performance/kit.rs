@@ -124,6 +124,12 @@ impl Site {
         Self { folder: folder.to_owned(), database: database.to_owned(), key, settings: Vec::new(), pinned: false }
     }
 
+    /// The same place, where that key is the admin's.
+    pub(crate) fn under(mut self, key: &str) -> Self {
+        key.clone_into(&mut self.key);
+        self
+    }
+
     /// The same place with one more setting, by the name of its variable.
     pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         self.settings.push((name.to_owned(), value.to_owned()));
@@ -204,6 +210,8 @@ pub(crate) struct Load {
 #[derive(Clone, Copy)]
 pub(crate) struct Target<'a> {
     pub(crate) url: &'a str,
+    /// A file with what stands for `{each}` in the URL: a line for each client. Empty for none.
+    pub(crate) each: &'a str,
     pub(crate) key: Option<&'a str>,
     pub(crate) body: &'a str,
     /// What has to stand in every answer.
@@ -220,6 +228,9 @@ pub(crate) fn drive(target: &Target<'_>, clients: usize, seconds: u64) -> Load {
     command.args(["http", "--url", target.url, "--body", target.body, "--expect", target.expect, "--warmup", "200"]);
     command.args(["--c", &clients.to_string(), "--secs", &seconds.to_string()]);
     command.args(["--watch", &format!("sut={}", target.pid), "--header", "Content-Type: application/json"]);
+    if !target.each.is_empty() {
+        command.args(["--each", target.each]);
+    }
     if target.streams {
         command.arg("--stream");
     }
@@ -242,6 +253,24 @@ pub(crate) fn drive(target: &Target<'_>, clients: usize, seconds: u64) -> Load {
     };
     assert!(seen["errors"] == 0, "the driver saw errors: {seen}");
     load
+}
+
+/// The median of each figure, and the highest of the memory.
+pub(crate) fn median<const N: usize>(rounds: &[[Load; N]], which: usize) -> Load {
+    let of = |figure: fn(&Load) -> f64| {
+        let mut figures: Vec<f64> = rounds.iter().map(|round| figure(&round[which])).collect();
+        figures.sort_by(f64::total_cmp);
+        figures[figures.len() / 2]
+    };
+    Load {
+        per_second: of(|load| load.per_second),
+        p50: of(|load| load.p50),
+        p99: of(|load| load.p99),
+        first: of(|load| load.first),
+        cpu_ms: of(|load| load.cpu_ms),
+        peak_mb: rounds.iter().map(|round| round[which].peak_mb).fold(0.0, f64::max),
+        written: of(|load| load.written),
+    }
 }
 
 /// Runs `limits task`, the floor of so many dependent durable steps in one process, and answers its median in

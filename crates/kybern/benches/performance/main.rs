@@ -19,6 +19,7 @@ mod over_http;
 mod recovery;
 mod start;
 mod table;
+mod talk;
 
 /// The tests' way to a database of its own: the store has all SQL libraries.
 #[path = "../../tests/it/server/postgres.rs"]
@@ -57,6 +58,7 @@ const PARTS: &[Part] = &[
     part("recovery", recovery::measure),
     part("start", start::measure),
     part("gateway", gateway::measure),
+    part("chat", talk::measure),
     on_postgres("postgres", over_http::postgres),
     on_postgres("fleet", fleet::measure),
 ];

@@ -24,7 +24,7 @@ fn tasks(server: &Server, clients: usize, seconds: u64) -> Load {
     let body = json!({"input": "", "planKey": "bench.five"}).to_string();
     let key = Some(server.key.as_str());
     let (expect, pid) = ("completed", server.process.id());
-    kit::drive(&Target { url: &url, key, body: &body, expect, streams: false, pid }, clients, seconds)
+    kit::drive(&Target { url: &url, each: "", key, body: &body, expect, streams: false, pid }, clients, seconds)
 }
 
 /// The server on SQLite beside the floor server, one after the other, twice, in one run.
@@ -34,7 +34,7 @@ pub(crate) fn sqlite(bench: &Bench) {
     let (floor, floor_url) = kit::floor(&bench.folder, None);
     let floor_url = format!("{floor_url}/task");
     let (expect, pid) = ("completed", floor.id());
-    let least = Target { url: &floor_url, key: None, body: "{}", expect, streams: false, pid };
+    let least = Target { url: &floor_url, each: "", key: None, body: "{}", expect, streams: false, pid };
     for clients in [1, CLIENTS] {
         let least = kit::drive(&least, clients, bench.seconds);
         let ours = tasks(&server, clients, bench.seconds);

@@ -101,11 +101,11 @@ pub(super) fn read(mut layers: Vec<Layer>, faults: &mut Faults) -> Config {
 fn explain(error: &Error, layers: &[Layer]) -> (Fault, Vec<String>) {
     let mut path = error.path.clone();
     let fault = match &error.kind {
-        Kind::UnknownField(name, _) => {
+        Kind::UnknownField(name, expected) => {
             if path.last() != Some(name) {
                 path.push(name.clone());
             }
-            unknown(&path, name)
+            unknown(&path, name, expected)
         }
         Kind::MissingField(name) => {
             let key = join(&path, name);
@@ -131,9 +131,11 @@ fn explain(error: &Error, layers: &[Layer]) -> (Fault, Vec<String>) {
     (fault.from(origin), path)
 }
 
-fn unknown(path: &[String], name: &str) -> Fault {
+fn unknown(path: &[String], name: &str, expected: &[&'static str]) -> Fault {
     let table = path.split_last().map(|(_, parents)| parents.join(".")).unwrap_or_default();
     let names = keys::siblings(&table);
+    // Inside a list the keys are known to what reads them only.
+    let names = if names.is_empty() { expected.to_vec() } else { names };
     let mut fault = Fault::missing(&path.join("."), "is no setting");
     fault.remedy = match keys::closest(name, &names) {
         Some(near) if table.is_empty() => format!("did you mean [{near}]?"),

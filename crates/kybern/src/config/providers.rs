@@ -1,9 +1,13 @@
 //! `[providers.NAME]`: who is asked for language models.
 
+use std::fmt;
+
 use kybern_adapters::models::quirks::ProviderKind;
 use kybern_adapters::models::wire::WireFormat;
 use kybern_core::model::{Abilities, ModelKind, ModelSpec, Prices};
-use serde::{Deserialize, Serialize};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::environment::Environment;
 use super::error::{Fault, Faults};
@@ -31,13 +35,33 @@ pub(crate) struct ProviderOptions {
 }
 
 /// A model of a provider.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum ModelOption {
     /// Its name.
     Name(String),
     /// What is known of it.
     Known(Box<ModelFacts>),
+}
+
+/// By hand, because of two forms neither of which fits nobody is told what is wrong.
+impl<'de> Deserialize<'de> for ModelOption {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = ModelOption;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of a model, or a table with name and what is known of it")
+            }
+            fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<ModelOption, E> {
+                Ok(ModelOption::Name(name.to_owned()))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, facts: A) -> Result<ModelOption, A::Error> {
+                Ok(ModelOption::Known(Box::new(ModelFacts::deserialize(MapAccessDeserializer::new(facts))?)))
+            }
+        }
+        from.deserialize_any(Either)
+    }
 }
 
 /// What an operator knows of a model.
@@ -224,5 +248,10 @@ mod tests {
         let big = options.models[0].spec();
         let prices = Prices { input: 5, output: 7, ..Prices::default() };
         assert_eq!((big.window, big.prices, big.quality), (Some(9), Some(prices), None));
+        let wrong = |models: &str| toml::from_str::<ProviderOptions>(models).unwrap_err().to_string();
+        assert!(
+            wrong("models = [{ name = \"big\", context = 9 }]").contains("unknown field `context`, expected one of")
+        );
+        assert!(wrong("models = [7]").contains("the name of a model, or a table"));
     }
 }

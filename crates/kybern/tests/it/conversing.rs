@@ -1,6 +1,7 @@
 //! Conversations at a whole server that is killed with -9 at random moments: a model over HTTP, tools that leave something
 //! behind, and the same request again until somebody has taken it. `KYBERN_TEST_SEED` repeats the moments of a run.
 
+mod formats;
 mod rights;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -111,7 +111,7 @@ async fn respond(request: Request<Body>, log: &Mutex<Vec<Seen>>, answer: &Answer
     let status = StatusCode::from_u16(status).unwrap();
     let (kind, body) = match value {
         // What is sent as events comes written out.
-        Value::String(events) if events.starts_with("data: ") => ("text/event-stream", events),
+        Value::String(events) if events.contains("data: ") && events.ends_with('\n') => ("text/event-stream", events),
         value => ("application/json", value.to_string()),
     };
     Response::builder().status(status).header("content-type", kind).body(Body::from(body)).unwrap()
