@@ -30,6 +30,14 @@ impl DigestKey {
         let canonical = serde_json_canonicalizer::to_vec(input).ok()?;
         Some(blake3::keyed_hash(&self.0, &canonical).to_hex().to_string())
     }
+
+    /// The same of the input's JSON as it stands: for what always has its members in one order, such as what is sent to
+    /// a model. It takes a fraction of the time.
+    #[must_use]
+    pub fn digest_as_written<T: Serialize>(&self, input: &T) -> Option<String> {
+        let written = serde_json::to_vec(input).ok()?;
+        Some(blake3::keyed_hash(&self.0, &written).to_hex().to_string())
+    }
 }
 
 #[cfg(test)]
@@ -47,6 +55,9 @@ mod tests {
         assert_eq!(one.digest(&json!({"n": 1, "to": [{"address": "a"}]})).unwrap(), digest);
         assert_ne!(one.digest(&json!({"n": 1, "to": [{"address": "b"}]})).unwrap(), digest);
         assert_ne!(two.digest(&input).unwrap(), digest);
+        let written = one.digest_as_written(&input).unwrap();
+        assert_ne!(one.digest_as_written(&json!({"n": 2, "to": [{"address": "a"}]})).unwrap(), written);
+        assert_ne!(two.digest_as_written(&input).unwrap(), written);
         assert_ne!(blake3::hash(input.to_string().as_bytes()).to_hex().to_string(), digest);
     }
 }

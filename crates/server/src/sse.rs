@@ -3,7 +3,7 @@
 //! `id:` is the entry's `seq`, `event:` its type, `data:` is `{"type", "data": entry}`. A caller that lost the
 //! connection sends the last id back as `Last-Event-ID` and misses nothing. The stream ends with `done` once the task
 //! has ended and everything was delivered; it ends without it when the server shuts down, so that the caller comes
-//! back.
+//! back. Of a turn of a conversation the log has the messages as well, under ids `{seq}.{n}`.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -13,6 +13,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures::stream;
+use kybern_core::chat::EventId;
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::event::LogEntry;
 use kybern_core::id::TaskId;
@@ -30,10 +31,10 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const LOOK: Millis = Millis::from_secs(20);
 
 /// Before the first entry of a log.
-const START: i64 = -1;
+const START: EventId = EventId::at(-1);
 
 /// Streams a task's log from behind the entry with that number.
-pub(crate) fn stream(state: &AppState, scope: TenantScope, task: TaskId, after: i64) -> ApiResult {
+pub(crate) fn stream(state: &AppState, scope: TenantScope, task: TaskId, after: EventId) -> ApiResult {
     let permit = state.streams.clone().try_acquire_owned();
     let permit = permit.map_err(|_| {
         let message = "too many event streams are open, ask again later or poll the log";
@@ -48,24 +49,23 @@ pub(crate) fn stream(state: &AppState, scope: TenantScope, task: TaskId, after: 
     Ok(response)
 }
 
-/// The entry behind which a caller wants to go on: the number in `Last-Event-ID`, also of an id `{seq}.{n}`.
-pub(crate) fn last_event_id(headers: &HeaderMap) -> ApiResult<i64> {
+/// Behind what a caller wants to go on: the id in `Last-Event-ID`, `{seq}` or `{seq}.{n}`.
+pub(crate) fn last_event_id(headers: &HeaderMap) -> ApiResult<EventId> {
     let Some(value) = headers.get("last-event-id") else { return Ok(START) };
     let text = value.to_str().unwrap_or_default().trim();
     if text.is_empty() {
         return Ok(START);
     }
-    let number = text.split('.').next().unwrap_or_default();
-    let seq = number.parse().ok().filter(|seq| *seq >= START);
-    seq.ok_or_else(|| Problem::invalid("", format!("header Last-Event-ID: {text:?} is no id of this stream")))
+    let id = text.parse().ok().filter(|id| *id >= START);
+    id.ok_or_else(|| Problem::invalid("", format!("header Last-Event-ID: {text:?} is no id of this stream")))
 }
 
 struct Follow {
     state: AppState,
     scope: TenantScope,
     task: TaskId,
-    after: i64,
-    ready: VecDeque<LogEntry>,
+    after: EventId,
+    ready: VecDeque<(EventId, Event)>,
     ended: bool,
     _permit: OwnedSemaphorePermit,
 }
@@ -75,9 +75,9 @@ type Step = Option<(Result<Event, Infallible>, Option<Follow>)>;
 async fn next(follow: Option<Follow>) -> Step {
     let mut follow = follow?;
     loop {
-        if let Some(entry) = follow.ready.pop_front() {
-            follow.after = entry.seq;
-            return Some((Ok(entry_event(&entry)), Some(follow)));
+        if let Some((place, event)) = follow.ready.pop_front() {
+            follow.after = place;
+            return Some((Ok(event.id(place.to_string())), Some(follow)));
         }
         if follow.ended {
             let done = event("done", &json!({})).id(follow.after.to_string());
@@ -91,7 +91,11 @@ async fn next(follow: Option<Follow>) -> Step {
         };
         match looked {
             Ok(followed) => {
-                follow.ready.extend(followed.entries);
+                let entries = followed.entries.iter().map(|entry| (EventId::at(entry.seq), entry_event(entry)));
+                let messages = followed.messages.iter().map(|(place, told)| (*place, event(told.name, &told.data)));
+                let mut ready: Vec<(EventId, Event)> = entries.chain(messages).collect();
+                ready.sort_by_key(|(place, _)| *place);
+                follow.ready.extend(ready);
                 follow.ended = followed.ended;
             }
             Err(error) => {
@@ -107,7 +111,7 @@ async fn next(follow: Option<Follow>) -> Step {
 fn entry_event(entry: &LogEntry) -> Event {
     let data = serde_json::to_value(entry).unwrap_or_default();
     let name = data.get("eventType").and_then(Value::as_str).unwrap_or("message").to_owned();
-    event(&name, &data).id(entry.seq.to_string())
+    event(&name, &data)
 }
 
 fn event(name: &str, data: &Value) -> Event {
@@ -129,8 +133,8 @@ mod tests {
         };
         assert_eq!(last_event_id(&HeaderMap::new()).ok(), Some(START));
         assert_eq!(read(""), Some(START));
-        assert_eq!(read("17"), Some(17));
-        assert_eq!(read("17.4"), Some(17));
+        assert_eq!(read("17"), Some(EventId::at(17)));
+        assert_eq!(read("17.4"), Some(EventId { row: 17, n: 4 }));
         assert_eq!(read("x"), None);
         assert_eq!(read("-2"), None);
     }

@@ -10,6 +10,7 @@ use uuid::Builder;
 use super::noun::{TURN_STEP, TurnRef};
 use crate::agent::Called;
 use crate::error::ErrorCode;
+use crate::event;
 use crate::id::{InvocationId, TaskId};
 use crate::plan::StepId;
 use crate::policy::redact;
@@ -22,6 +23,14 @@ pub struct EventId {
     pub row: i64,
     /// 0 for the event of the row itself, from 1 on for what follows it.
     pub n: u32,
+}
+
+impl EventId {
+    /// The place of a row's own event, or of an entry of a log.
+    #[must_use]
+    pub const fn at(row: i64) -> Self {
+        Self { row, n: 0 }
+    }
 }
 
 impl std::fmt::Display for EventId {
@@ -85,6 +94,25 @@ pub fn start(heard: &Heard) -> TurnEvent {
 #[must_use]
 pub fn done_of(row: i64) -> TurnEvent {
     TurnEvent::new(row, 1, "done", json!({}))
+}
+
+/// The events of a row as they stand in the log of its task, each with its place: behind the row's own entries. The end
+/// of the log is its own.
+pub fn in_log(heard: &Heard, row: &JournalRow) -> impl Iterator<Item = (EventId, TurnEvent)> {
+    let told = events_of(heard, row).into_iter().filter(|event| event.name != "done");
+    let place = behind_entries(row.seq);
+    (1_u32..).zip(told).map(move |(n, event)| (EventId { row: place, n }, event))
+}
+
+/// The first event of a turn, as it stands in the log of its task.
+#[must_use]
+pub fn start_in_log(heard: &Heard) -> (EventId, TurnEvent) {
+    (EventId { row: behind_entries(0), n: 1 }, start(heard))
+}
+
+/// The last place that a row has in a log; no entry stands there.
+const fn behind_entries(row: i64) -> i64 {
+    row * event::PLACES + event::PLACES - 1
 }
 
 /// The events of a row.

@@ -7,5 +7,7 @@
 mod event;
 mod noun;
 
-pub use event::{EventId, Heard, TurnEvent, call_status, done_of, events_of, invocation_of, start};
+pub use event::{
+    EventId, Heard, TurnEvent, call_status, done_of, events_of, in_log, invocation_of, start, start_in_log,
+};
 pub use noun::{Chat, MAX_CONTENT, MAX_TITLE, MAX_WAITING, Message, NewTurn, Speaker, TURN_STEP, TurnRef};

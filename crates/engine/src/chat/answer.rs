@@ -6,16 +6,16 @@ use kybern_core::id::TaskId;
 use kybern_core::model::ModelMessage;
 use kybern_core::money::Usage;
 use kybern_core::plan::StepId;
-use kybern_core::task::{Channel, Task, TaskStatus};
+use kybern_core::task::{Task, TaskStatus};
 use kybern_core::time::Timestamp;
-use serde::Deserialize as _;
 use serde_json::Value;
 
+use super::say::turn_of_task;
 use crate::executor::walk::Walk;
 
 /// The answer of a turn that cannot be read: there is none. `None` for what is no turn.
 pub(crate) fn no_answer(task: &Task, at: Timestamp) -> Option<Box<Message>> {
-    let turn = TurnRef::deserialize(&task.payload).ok().filter(|_| task.channel == Channel::Chat)?;
+    let turn = turn_of_task(task)?;
     let walk = Walk::new(None);
     Some(Box::new(answer(&walk, (turn, task.id), (TaskStatus::Failed, task.usage), Vec::new(), at)))
 }

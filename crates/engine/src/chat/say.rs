@@ -254,6 +254,11 @@ pub(crate) fn roles_of(task: &Task) -> Option<Vec<Role>> {
     Some(spoken?.ok()?.roles.into_owned())
 }
 
+/// The turn that a task is; `None` for any other.
+pub(crate) fn turn_of_task(task: &Task) -> Option<TurnRef> {
+    if task.channel == Channel::Chat { TurnRef::deserialize(&task.payload).ok() } else { None }
+}
+
 /// The turn that a task is.
 fn turn_of(view: &TaskView) -> Result<TurnRef> {
     TurnRef::deserialize(&view.payload)

@@ -78,7 +78,7 @@ impl Draft<'_> {
         if messages.is_empty() {
             return;
         }
-        self.layers.push(LayerUse { layer, tokens, hash: self.key.digest(&messages) });
+        self.layers.push(LayerUse { layer, tokens, hash: self.key.digest_as_written(&messages) });
         self.messages.extend(messages);
     }
 

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use kybern_core::chat::{EventId, Heard, TurnEvent, in_log, start_in_log};
 use kybern_core::error::{Error, Result};
 use kybern_core::event::{self, LogEntry};
 use kybern_core::id::TaskId;
@@ -155,20 +156,22 @@ impl Drop for Watch {
 pub struct Followed {
     /// Log entries, in order.
     pub entries: Vec<LogEntry>,
+    /// What readers of a turn are told, with the places between those of the entries; nothing for other tasks.
+    pub messages: Vec<(EventId, TurnEvent)>,
     /// Whether the task has ended and everything was told.
     pub ended: bool,
 }
 
 impl Engine {
-    /// Log entries after `after` (0 begins with the first; a negative number includes the creation), as soon as there
-    /// are any, at most `at_most` later.
+    /// Log entries and, of a turn, messages after `after` (0 begins with the first; a negative number includes the
+    /// creation), as soon as there are any, at most `at_most` later.
     ///
     /// # Errors
     /// `NOT_FOUND`.
     ///
     /// # Cancel safety
     /// Dropping it loses nothing: ask again with the same `after`.
-    pub async fn follow(&self, scope: TenantScope, id: TaskId, after: i64, at_most: Millis) -> Result<Followed> {
+    pub async fn follow(&self, scope: TenantScope, id: TaskId, after: EventId, at_most: Millis) -> Result<Followed> {
         let watch = self.inner.watchers.watch(id);
         let began = self.inner.clock.now();
         loop {
@@ -176,17 +179,25 @@ impl Engine {
             tokio::pin!(news);
             news.as_mut().enable();
             let task = self.inner.store.task(scope, id).await?.ok_or_else(|| Error::not_found("task", id))?;
-            let rows = self.inner.store.journal(scope, id, event::row_before(after).max(0), PAGE).await?;
+            let rows = self.inner.store.journal(scope, id, event::row_before(after.row).max(0), PAGE).await?;
             let mut entries: Vec<LogEntry> = Vec::new();
-            if after < 0 {
+            if after.row < 0 {
                 entries.push(event::created(&task));
             }
-            entries.extend(rows.iter().flat_map(event::expand).filter(|entry| entry.seq > after));
+            let is_new = |place: EventId| place > after;
+            entries.extend(rows.iter().flat_map(event::expand).filter(|entry| is_new(EventId::at(entry.seq))));
+            let mut messages = Vec::new();
+            if let Some(turn) = crate::chat::turn_of_task(&task) {
+                let heard = Heard { task: id, turn };
+                messages.push(start_in_log(&heard));
+                messages.extend(rows.iter().flat_map(|row| in_log(&heard, row)));
+                messages.retain(|(place, _)| is_new(*place));
+            }
             let full = rows.len() >= usize::try_from(PAGE).unwrap_or(usize::MAX);
             let ended = task.status.is_terminal() && !full;
             let waited = self.inner.clock.now().since(began);
-            if !entries.is_empty() || ended || waited >= at_most {
-                return Ok(Followed { entries, ended });
+            if !entries.is_empty() || !messages.is_empty() || ended || waited >= at_most {
+                return Ok(Followed { entries, messages, ended });
             }
             let left = Millis(at_most.0 - waited.0).min(POLL);
             // The time being up is the same as news: look again.

@@ -95,7 +95,7 @@ impl Run {
 
     /// Keeps a digest of what is asked, for the audit.
     pub(crate) fn hash<T: serde::Serialize>(&mut self, asked: &T) {
-        self.input = self.inner.keys.digest_key(self.caller.scope.tenant()).digest(asked);
+        self.input = self.inner.keys.digest_key(self.caller.scope.tenant()).digest_as_written(asked);
     }
 
     /// The time that is left.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kybern_core::chat::EventId;
 use kybern_core::error::ErrorCode;
 use kybern_core::event::EventType;
 use kybern_core::id::TaskId;
@@ -275,7 +276,7 @@ fn a_follower_resumes_after_any_entry_and_learns_of_the_end() {
         let scope = live.world.scope();
         let (mut seen, mut after) = (Vec::new(), -1);
         loop {
-            let news = live.engine.follow(scope, id, after, Millis(60_000)).await.unwrap();
+            let news = live.engine.follow(scope, id, EventId::at(after), Millis(60_000)).await.unwrap();
             after = news.entries.last().map_or(after, |entry| entry.seq);
             seen.extend(news.entries);
             if news.ended {
@@ -285,7 +286,7 @@ fn a_follower_resumes_after_any_entry_and_learns_of_the_end() {
         let log = live.log(id).await;
         assert_eq!(seen, log);
         for (n, entry) in log.iter().enumerate() {
-            let rest = live.engine.follow(scope, id, entry.seq, Millis(0)).await.unwrap();
+            let rest = live.engine.follow(scope, id, EventId::at(entry.seq), Millis(0)).await.unwrap();
             assert_eq!(rest.entries, log[n + 1..], "after {}", entry.seq);
             let (page, _) = live.engine.task_log(scope, id, entry.seq, 1_000).await.unwrap();
             assert_eq!(page, log[n + 1..]);

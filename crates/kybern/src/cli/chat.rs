@@ -46,25 +46,41 @@ pub(super) async fn run(args: ChatArgs, context: &mut Context) -> Result<Exit, F
         if screen.is_interactive() {
             screen.text(format!("{} ", screen.paint().bold("you>")));
         }
-        let Some(line) = read_line().await? else { break };
+        let Typed::Line(line) = read_line().await? else { break };
         if line.trim().is_empty() {
             break;
         }
         exit = talk.turn(&line, screen).await?;
-        if screen.is_broken() || (exit == Exit::Review && !screen.is_interactive()) {
+        if screen.is_broken() || exit == Exit::Review {
             break;
         }
     }
     Ok(exit)
 }
 
-/// The next line of what is typed; `None` at its end. Nothing else waits for it.
-async fn read_line() -> Result<Option<String>, Failure> {
-    let read = tokio::task::spawn_blocking(|| {
+/// What is typed at a prompt.
+enum Typed {
+    Line(String),
+    /// Nothing more.
+    End,
+    /// Ctrl-C.
+    Interrupt,
+}
+
+/// The next line of what is typed. The thread that reads it stays behind when it is interrupted; the program ends then,
+/// or a call is not allowed.
+async fn read_line() -> Result<Typed, Failure> {
+    let (typed, line) = tokio::sync::oneshot::channel();
+    // A thread of its own, because one of the runtime's would be waited for at the end of the program.
+    std::thread::spawn(move || {
         let mut line = String::new();
-        std::io::stdin().lock().read_line(&mut line).map(|count| (count > 0).then_some(line))
+        let read = std::io::stdin().lock().read_line(&mut line);
+        drop(typed.send(read.map(|count| if count > 0 { Typed::Line(line) } else { Typed::End })));
     });
-    let read = read.await.map_err(|error| Failure::Other(error.into()))?;
+    let read = tokio::select! {
+        read = line => read.map_err(|error| Failure::Other(error.into()))?,
+        interrupted = tokio::signal::ctrl_c() => interrupted.map(|()| Typed::Interrupt),
+    };
     read.map_err(|error| Failure::Other(anyhow::Error::new(error).context("what is typed cannot be read")))
 }
 
@@ -155,7 +171,18 @@ impl Talk<'_> {
             return Ok(());
         }
         screen.text("allow it? [y/N, or why not] ");
-        let said = read_line().await?.unwrap_or_default();
+        let said = match read_line().await? {
+            Typed::Line(line) => line,
+            Typed::End => String::new(),
+            Typed::Interrupt => {
+                // The turn goes on to wait; whoever comes back decides.
+                screen.line("");
+                screen.line(format!("decide: kybern approval approve {id}   or   kybern approval deny {id}"));
+                seen.exit = Some(Exit::Review);
+                seen.leaves = true;
+                return Ok(());
+            }
+        };
         let body = match said.trim() {
             "y" | "Y" | "yes" => json!({"decision": "approve"}),
             "" | "n" | "N" | "no" => json!({"decision": "deny"}),

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use bytes::Bytes;
 use kybern_core::actor::Actor;
+use kybern_core::chat::EventId;
 use kybern_core::event::{EventType, LogEntry};
 use kybern_core::id::{RequestId, TaskId, TenantId};
 use kybern_core::task::TaskStatus;
@@ -125,7 +126,7 @@ fn form(bytes: &[u8]) -> Vec<(String, String)> {
 async fn follow(engine: &Engine, actor: &Actor, id: TaskId, screen: &mut Screen) -> anyhow::Result<()> {
     let (mut after, paint) = (-1, screen.paint());
     loop {
-        let news = engine.follow(actor.scope(), id, after, Millis(500)).await?;
+        let news = engine.follow(actor.scope(), id, EventId::at(after), Millis(500)).await?;
         for entry in &news.entries {
             after = after.max(entry.seq);
             if let Some(line) = step_line(entry, paint) {

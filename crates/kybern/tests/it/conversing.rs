@@ -314,6 +314,38 @@ async fn a_thousand_cut_streams_go_on_where_they_were_on_postgres() {
     cut_streams_go_on(site).await;
 }
 
+/// The log of a turn's task has its messages between the entries, and goes on behind each.
+#[tokio::test]
+async fn the_log_of_a_turn_tells_its_messages() {
+    let world = World::start();
+    let site = world.site(Site::sqlite());
+    let server = site.start();
+    let client = server.client();
+    let tools = ["core.http_request", "core.notify", "core.put_record"];
+    client.post("/api/agents", &json!({"name": "clerk", "systemPrompt": "Take orders in.", "tools": tools})).await;
+    let turn = take_turn(&client, 1).await;
+    let path = format!("/api/tasks/{}/events", text(&turn["taskId"]));
+    let names = |told: &str| -> Vec<(String, String)> {
+        let line = |block: &str, name: &str| text(&json!(block.lines().find_map(|line| line.strip_prefix(name))));
+        let blocks = told.split("\n\n").filter(|block| block.contains("id: "));
+        blocks.map(|block| (line(block, "id: "), line(block, "event: "))).collect()
+    };
+    let whole = names(&client.raw(&Ask::get(&path)).await.unwrap().text().await.unwrap());
+    let mut expected = vec!["message.start"];
+    for _ in 0..CALLS {
+        expected.extend(["tool.start", "tool.complete"]);
+    }
+    expected.extend(["message.delta", "message.complete"]);
+    let told: Vec<&str> = whole.iter().map(|(_, name)| name.as_str()).filter(|name| name.contains('.')).collect();
+    assert_eq!(told, expected, "{whole:?}");
+    assert_eq!(whole.first().unwrap().1, "task_created");
+    assert_eq!(whole.last().unwrap().1, "done");
+    for (n, (id, _)) in whole.iter().enumerate().take(whole.len() - 1) {
+        let rest = client.raw(&Ask::get(&path).header("last-event-id", id)).await.unwrap().text().await.unwrap();
+        assert_eq!(names(&rest), whole[n + 1..], "behind {id}");
+    }
+}
+
 #[tokio::test]
 async fn a_turn_that_failed_is_no_completion() {
     let receiver = Receiver::answering(|_, _| Some((401, json!({"error": {"message": "no such key"}}))));

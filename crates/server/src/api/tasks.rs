@@ -142,7 +142,8 @@ pub(crate) async fn log(
 
 /// Follow a task's log
 ///
-/// Server-sent events: `id` is the entry's `seq`, `event` its type, `data` is `{"type","data"}` with the entry. After
+/// Server-sent events: `id` is the entry's `seq`, `event` its type, `data` is `{"type","data"}` with the entry; of a
+/// turn of a conversation its messages stand between them, under ids `{seq}.{n}`. After
 /// a lost connection send the last id as `Last-Event-ID`. Ends with `done` when the task has ended.
 #[utoipa::path(get, path = "/api/tasks/{id}/events", operation_id = "follow_task",
     tag = "tasks",
