@@ -106,6 +106,7 @@ pub fn table() -> Vec<Route> {
         get("/api/agents/{id}", Needs(Read), agents::show),
         patch("/api/agents/{id}", Needs(Administer), agents::change),
         delete("/api/agents/{id}", Needs(Administer), agents::remove),
+        post("/api/agents/{id}/reset", Needs(Administer), agents::reset),
         post("/api/prompts", Needs(Administer), prompts::create),
         get("/api/prompts", Needs(Administer), prompts::list),
         get("/api/prompts/{id}", Needs(Administer), prompts::show),

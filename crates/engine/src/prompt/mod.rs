@@ -15,7 +15,7 @@ use crate::Engine;
 
 /// The audit of a prompt that is begun.
 pub(crate) fn begun(actor: &Actor, new: &NewPrompt) -> AuditEvent {
-    AuditEvent::by(actor, "prompt.draft", format!("prompt:{}", new.id), json!({"agent": new.agent}))
+    AuditEvent::by(actor, "prompt.draft", format!("prompt:{}", new.id), json!({"agent": new.agent, "textHash": new.text_hash()}))
 }
 
 /// Who it is that writes or approves: a person answers for it, so a channel or a workflow does neither.
@@ -94,15 +94,16 @@ impl Engine {
     /// Does something with a prompt. What it becomes when it is activated holds from the next turn on.
     ///
     /// # Errors
-    /// `NOT_FOUND`; `CONFLICT` for an act that its status does not allow, and when somebody else acts at the same time;
-    /// `PERMISSION_DENIED` for an author who would approve; `VALIDATION_ERROR` for a text or a note that cannot be one.
+    /// `NOT_FOUND`; `CONFLICT` for an act that its status does not allow, for an approval or an activation of a text that
+    /// has changed since it was read, and when somebody else acts at the same time; `PERMISSION_DENIED` for an author who would approve; `VALIDATION_ERROR` for a text or a note that cannot be one.
     pub async fn act_on_prompt(&self, actor: &Actor, id: PromptId, act: PromptAct) -> Result<Prompt> {
         let (scope, by) = (actor.scope(), author(actor)?);
         let before = self.prompt(scope, id).await?;
         let action = act.action();
         let own = before.authors.contains(&by);
         let after = before.clone().after(act, by, self.inner.settings.self_approval, self.inner.clock.now())?;
-        let mut detail = json!({"agent": after.agent, "version": after.version});
+        // The text itself is not in the audit, but which one it was.
+        let mut detail = json!({"agent": after.agent, "version": after.version, "textHash": after.text_hash()});
         let retires = match after.status {
             PromptStatus::Active => self.inner.store.active_prompts(scope).await?,
             PromptStatus::Draft | PromptStatus::Review | PromptStatus::Approved | PromptStatus::Retired => {

@@ -25,7 +25,7 @@ fn reviewer() -> Actor {
 async fn approved(engine: &Engine, author: &Actor, agent: Option<&str>, text: &str) -> Prompt {
     let draft = engine.draft_prompt(author, agent, text).await.unwrap();
     engine.act_on_prompt(author, draft.id, PromptAct::Submit).await.unwrap();
-    engine.act_on_prompt(&reviewer(), draft.id, PromptAct::Approve).await.unwrap()
+    engine.act_on_prompt(&reviewer(), draft.id, PromptAct::approval_of(&draft)).await.unwrap()
 }
 
 async fn in_use(world: &World, engine: &Engine, agent: &str) -> Option<String> {
@@ -45,19 +45,19 @@ fn an_agents_own_prompt_goes_before_the_one_for_all() {
         let (engine, author) = (&live.engine, &world.actor);
         assert_eq!(in_use(&world, engine, "writer").await, None);
         let all = approved(engine, author, None, "You answer for Acme Freight.").await;
-        engine.act_on_prompt(author, all.id, PromptAct::Activate).await.unwrap();
+        engine.act_on_prompt(author, all.id, PromptAct::activation_of(&all)).await.unwrap();
         assert_eq!(in_use(&world, engine, "writer").await.as_deref(), Some("You answer for Acme Freight."));
         let one = approved(engine, author, Some("Writer"), "You write well.").await;
         assert_eq!(one.agent.as_deref(), Some("writer"), "it is kept under the key");
-        engine.act_on_prompt(author, one.id, PromptAct::Activate).await.unwrap();
+        engine.act_on_prompt(author, one.id, PromptAct::activation_of(&one)).await.unwrap();
         assert_eq!(in_use(&world, engine, "writer").await.as_deref(), Some("You write well."));
         assert_eq!(in_use(&world, engine, "planner").await.as_deref(), Some("You answer for Acme Freight."));
 
         let two = approved(engine, author, Some("writer"), "You write better.").await;
-        engine.act_on_prompt(author, two.id, PromptAct::Activate).await.unwrap();
+        engine.act_on_prompt(author, two.id, PromptAct::activation_of(&two)).await.unwrap();
         assert_eq!(last_act(&world).await.1["retires"], json!(one.id));
         assert_eq!(engine.prompt(world.scope(), one.id).await.unwrap().status, PromptStatus::Retired);
-        engine.act_on_prompt(author, one.id, PromptAct::Activate).await.unwrap();
+        engine.act_on_prompt(author, one.id, PromptAct::activation_of(&one)).await.unwrap();
         assert_eq!(in_use(&world, engine, "writer").await.as_deref(), Some("You write well."));
     });
 }
@@ -70,7 +70,7 @@ fn nobody_approves_their_own_unless_the_operator_allows_it_and_the_audit_says_so
             let (engine, author) = (&live.engine, &world.actor);
             let draft = engine.draft_prompt(author, None, "You help.").await.unwrap();
             engine.act_on_prompt(author, draft.id, PromptAct::Submit).await.unwrap();
-            let approved = engine.act_on_prompt(author, draft.id, PromptAct::Approve).await;
+            let approved = engine.act_on_prompt(author, draft.id, PromptAct::approval_of(&draft)).await;
             if allowed {
                 assert_eq!(approved.unwrap().approved_by, author.user());
                 let (act, detail) = last_act(&world).await;

@@ -16,6 +16,8 @@ pub struct PromptSchema {
     pub version: u32,
     /// What it says.
     pub text: String,
+    /// The BLAKE3 of the text, in hex: what is sent back to approve or activate it.
+    pub text_hash: String,
     /// `draft`, `review`, `approved`, `active` or `retired`.
     pub status: String,
     /// Everybody who has written at it.

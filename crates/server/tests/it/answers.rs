@@ -287,6 +287,8 @@ async fn agents(walk: &mut Walk<'_>, fixture: &Fixture) {
     gone.refused(404, "NOT_FOUND", "an agent that was removed");
     let resynced = walk.call(200, ("POST", "/api/agents/resync"), &[], &admin, None).await;
     assert_eq!(resynced, json!({"created": [], "updated": []}), "this registry has no bundled agents");
+    let own = walk.app.send(Ask::post(&format!("/api/agents/{}/reset", fixture.agent)).key(&admin)).await;
+    own.refused(409, "CONFLICT", "an agent that does not come with the program");
 }
 
 async fn prompts(walk: &mut Walk<'_>, fixture: &Fixture) {
@@ -320,13 +322,17 @@ async fn prompts(walk: &mut Walk<'_>, fixture: &Fixture) {
     let back = walk.call(200, ("POST", "/api/prompts/{id}/reject"), &[id], &other, note).await;
     assert_eq!((&back["status"], &back["note"]), (&json!("draft"), &json!("Say how.")));
     walk.call(200, ("POST", "/api/prompts/{id}/submit"), &[id], &admin, None).await;
-    let own = walk.app.send(Ask::post(&format!("/api/prompts/{id}/approve")).key(&admin)).await;
+    let read = json!({"textHash": edited["textHash"]});
+    let own = walk.app.send(Ask::post(&format!("/api/prompts/{id}/approve")).key(&admin).json(&read)).await;
     own.refused(403, "PERMISSION_DENIED", "an author who approves");
-    let early = walk.app.send(Ask::post(&format!("/api/prompts/{id}/activate")).key(&admin)).await;
+    let early = walk.app.send(Ask::post(&format!("/api/prompts/{id}/activate")).key(&admin).json(&read)).await;
     early.refused(409, "CONFLICT", "a prompt that was not approved");
-    let approved = walk.call(200, ("POST", "/api/prompts/{id}/approve"), &[id], &other, None).await;
+    let stale = json!({"textHash": made["textHash"]});
+    let stale = walk.app.send(Ask::post(&format!("/api/prompts/{id}/approve")).key(&other).json(&stale)).await;
+    stale.refused(409, "CONFLICT", "a text that was not read");
+    let approved = walk.call(200, ("POST", "/api/prompts/{id}/approve"), &[id], &other, Some(read.clone())).await;
     assert_eq!((&approved["status"], &approved["note"]), (&json!("approved"), &Value::Null));
-    let active = walk.call(200, ("POST", "/api/prompts/{id}/activate"), &[id], &admin, None).await;
+    let active = walk.call(200, ("POST", "/api/prompts/{id}/activate"), &[id], &admin, Some(read)).await;
     assert_eq!(active["status"], "active");
     // What it is told now, it need not be told in another draft.
     let path = format!("/api/agents/{}", fixture.agent);

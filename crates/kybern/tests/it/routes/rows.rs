@@ -183,8 +183,10 @@ pub(crate) fn all() -> Vec<Row> {
         act("POST", "/api/prompts/{id}/submit", "administer", DRAFT, 200),
         Row { input: Json(|_, n| json!({"note": format!("the {n}th time")}), Refused),
             ..act("POST", "/api/prompts/{id}/reject", "administer", DRAFT, 200) },
-        act("POST", "/api/prompts/{id}/approve", "administer", REVIEWED, 200),
-        act("POST", "/api/prompts/{id}/activate", "administer", REVIEWED, 200),
+        Row { input: Json(read_prompt, Refused),
+            ..act("POST", "/api/prompts/{id}/approve", "administer", REVIEWED, 200) },
+        Row { input: Json(read_prompt, Refused),
+            ..act("POST", "/api/prompts/{id}/activate", "administer", REVIEWED, 200) },
         Row { input: Json(talk, Refused), ..act("POST", "/api/chats", "operate", &[], 201) },
         read("/api/chats", &[]),
         Row { input: Json(import, Faults::Lenient), ..act("POST", "/api/chats/import", "operate", &[], 201) },
@@ -200,6 +202,7 @@ pub(crate) fn all() -> Vec<Row> {
         act("POST", "/api/chats/{id}/reset", "operate", CHAT, 200),
         act("DELETE", "/api/chats/{id}", "operate", CHAT, 204),
         act("DELETE", "/api/agents/{id}", "administer", AGENT, 204),
+        act("POST", "/api/agents/{id}/reset", "administer", &[Shared("writer")], 200),
         act("POST", "/api/agents/resync", "administer", &[], 200),
         Row { input: Json(|_, n| json!({"content": format!("Likes the {n}th train.")}), Refused),
             ..act("POST", "/api/memories", "operate", &[], 201) },
@@ -325,6 +328,10 @@ fn agent(_things: &Things, n: u32) -> Value {
 
 fn prompt(_things: &Things, n: u32) -> Value {
     json!({"text": format!("You answer for the {n}th.")})
+}
+
+fn read_prompt(things: &Things, _: u32) -> Value {
+    json!({"textHash": things.reviewed_hash})
 }
 
 fn user(_things: &Things, n: u32) -> Value {

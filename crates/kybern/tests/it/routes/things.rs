@@ -44,6 +44,8 @@ pub(crate) struct Things {
     /// A draft of a prompt for it, and one that waits for its review.
     pub(crate) draft: String,
     pub(crate) reviewed: String,
+    /// The hash of its text.
+    pub(crate) reviewed_hash: String,
     /// A chat, and what was said in it.
     pub(crate) chat: String,
     pub(crate) message: String,
@@ -82,7 +84,8 @@ impl Things {
         let wishes = json!({"customInstructions": [mark], "profile": {"name": mark}});
         client.ok(&Ask { method: reqwest::Method::PUT, ..Ask::json("/api/preferences", &wishes) }).await;
         let draft = json!({"agent": agent, "text": mark});
-        let reviewed = text(&client.post("/api/prompts", &draft).await["id"]);
+        let reviewed = client.post("/api/prompts", &draft).await;
+        let (reviewed, reviewed_hash) = (text(&reviewed["id"]), text(&reviewed["textHash"]));
         client.post(&format!("/api/prompts/{reviewed}/submit"), &json!({})).await;
         let chat = text(&client.post("/api/chats", &json!({"agent": agent, "title": mark})).await["id"]);
         client.post(&format!("/api/chats/{chat}/messages"), &json!({"content": mark})).await;
@@ -129,6 +132,7 @@ impl Things {
             proposed,
             document,
             reviewed,
+            reviewed_hash,
             chat,
             message,
             agent,
