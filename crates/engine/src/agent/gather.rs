@@ -243,34 +243,27 @@ fn wishes(preferences: &Preferences) -> Vec<Section> {
     if preferences.updated_at.is_none() {
         return Vec::new();
     }
-    let list = |title: &str, texts: &[String]| {
-        let lines: Vec<String> = texts.iter().map(|text| format!("- {text}")).collect();
-        if lines.is_empty() { None } else { Some(format!("{title}:\n{}", lines.join("\n"))) }
-    };
     let profile = &preferences.profile;
-    let about: Vec<String> = [
-        profile.name.as_ref().map(|name| format!("Wants to be called {name}.")),
-        list("Facts", &profile.facts),
-        list("Interests", &profile.interests),
-        list("Goals", &profile.goals),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
     let how = format!(
         "Length of answers: {}. Tone: {}.",
         preferences.response_length.as_str(),
         preferences.formality.as_str()
     );
-    let always = list("Always wanted", &preferences.custom_instructions);
-    let instructions = std::iter::once(how).chain(always).collect::<Vec<_>>().join("\n");
-    let mut sections = vec![section(SectionKind::Instructions, instructions)];
-    if !about.is_empty() {
-        sections.push(section(SectionKind::Profile, about.join("\n")));
-    }
+    // What stands first is left out last.
+    let mut sections = vec![section(SectionKind::Style, how)];
+    let name = profile.name.as_ref().map(|name| format!("Wants to be called {name}."));
+    sections.extend(name.map(|name| section(SectionKind::Profile, name)));
+    let lists = [
+        (SectionKind::Instructions, "Always wanted:", &preferences.custom_instructions),
+        (SectionKind::Profile, "Facts:", &profile.facts),
+        (SectionKind::Profile, "Interests:", &profile.interests),
+        (SectionKind::Profile, "Goals:", &profile.goals),
+    ];
+    let lists = lists.into_iter().filter(|(_, _, items)| !items.is_empty());
+    sections.extend(lists.map(|(kind, title, items)| Section::list(kind, title, items)));
     sections
 }
 
 pub(crate) fn section(kind: SectionKind, text: String) -> Section {
-    Section { kind, tokens: count(&text), text }
+    Section::new(kind, text.clone(), count(&text))
 }

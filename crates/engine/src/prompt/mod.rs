@@ -15,7 +15,12 @@ use crate::Engine;
 
 /// The audit of a prompt that is begun.
 pub(crate) fn begun(actor: &Actor, new: &NewPrompt) -> AuditEvent {
-    AuditEvent::by(actor, "prompt.draft", format!("prompt:{}", new.id), json!({"agent": new.agent, "textHash": new.text_hash()}))
+    AuditEvent::by(
+        actor,
+        "prompt.draft",
+        format!("prompt:{}", new.id),
+        json!({"agent": new.agent, "textHash": new.text_hash()}),
+    )
 }
 
 /// Who it is that writes or approves: a person answers for it, so a channel or a workflow does neither.

@@ -122,9 +122,9 @@ pub async fn of_ten_that_are_activated_at_once_one_is(h: Harness) {
     for n in 0..10 {
         ready.push(approved(&w, &home, WRITER, &format!("Text {n}.")).await);
     }
-    let tries = ready
-        .iter()
-        .map(async |one| act(&w, &home, one, PromptAct::activation_of(one), None).await.map(drop).map_err(|error| error.code()));
+    let tries = ready.iter().map(async |one| {
+        act(&w, &home, one, PromptAct::activation_of(one), None).await.map(drop).map_err(|error| error.code())
+    });
     let answers = join_all(tries).await;
     assert!(answers.iter().all(|answer| matches!(answer, Ok(()) | Err(ErrorCode::Conflict))), "{answers:?}");
     let done = answers.iter().filter(|answer| answer.is_ok()).count();
