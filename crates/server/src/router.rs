@@ -135,7 +135,7 @@ pub fn table() -> Vec<Route> {
         post("/api/memories", Needs(Operate), memories::create),
         get("/api/memories", Needs(Read), memories::list),
         get("/api/memories/export", Needs(Read), memories::export),
-        get("/api/memories/{id}", Needs(Operate), memories::show),
+        get("/api/memories/{id}", Needs(Read), memories::show),
         patch("/api/memories/{id}", Needs(Operate), memories::change),
         delete("/api/memories/{id}", Needs(Operate), memories::remove),
         post("/api/memories/{id}/accept", Needs(Operate), memories::accept),

@@ -17,9 +17,11 @@ use kybern_core::time::Timestamp;
 
 use crate::Engine;
 use crate::context::fence::fenced;
+use crate::memory::Sought;
 use crate::models::Caller;
 use crate::models::prompt::AUTONOMY;
 use crate::parts::Inner;
+use crate::prompt::in_use;
 
 /// Memories that are looked up for a turn; how many are shown depends on the window.
 const MEMORIES: usize = 40;
@@ -114,11 +116,13 @@ pub(crate) async fn gather(inner: &Arc<Inner>, caller: &Caller, subject: &Subjec
 /// What a turn of a conversation is told.
 async fn in_conversation(inner: &Arc<Inner>, caller: &Caller, subject: &Subject, chat: InChat) -> Result<Gathered> {
     let (scope, engine) = (caller.scope, Engine { inner: Arc::clone(inner) });
+    // What is asked is embedded once for both.
+    let sought = Sought::new(&subject.text);
     let memories = match subject.user {
-        Some(user) => found(engine.search_memories(caller, Of::User(user), &subject.text, MEMORIES).await)?,
+        Some(user) => found(engine.found_memories(caller, Of::User(user), &sought, MEMORIES).await)?,
         None => Vec::new(),
     };
-    let knowledge = found(engine.search_knowledge(caller, &subject.text, PIECES).await)?;
+    let knowledge = found(engine.found_knowledge(caller, &sought, PIECES).await)?;
     let most = u32::try_from(WindowLimits::MESSAGES).unwrap_or(u32::MAX);
     let before = inner.store.said_before(scope, chat.chat, chat.before, most).await?;
     let mut sections = about_server(subject);
@@ -230,8 +234,7 @@ async fn governed(
     sections: &mut [Section],
 ) -> Result<Option<PromptId>> {
     let active = inner.store.active_prompts(scope).await?;
-    let of = |agent: Option<&str>| active.iter().find(|prompt| prompt.agent.as_deref() == agent);
-    let Some(prompt) = of(Some(&subject.agent)).or_else(|| of(None)) else { return Ok(None) };
+    let Some(prompt) = in_use(&active, &subject.agent) else { return Ok(None) };
     for base in sections.iter_mut().filter(|section| section.kind == SectionKind::Base) {
         *base = section(SectionKind::Base, prompt.text.clone());
     }

@@ -23,6 +23,12 @@ pub(crate) fn begun(actor: &Actor, new: &NewPrompt) -> AuditEvent {
     )
 }
 
+/// Which of the active prompts an agent is told: its own, else the one for all.
+pub(crate) fn in_use<'a>(active: &'a [Arc<Prompt>], agent: &str) -> Option<&'a Arc<Prompt>> {
+    let of = |agent: Option<&str>| active.iter().find(|prompt| prompt.agent.as_deref() == agent);
+    of(Some(agent)).or_else(|| of(None))
+}
+
 /// Who it is that writes or approves: a person answers for it, so a channel or a workflow does neither.
 fn author(actor: &Actor) -> Result<UserId> {
     let message = "prompts are written and approved by users: use a user's key";
@@ -36,9 +42,7 @@ impl Engine {
     /// # Errors
     /// When the store fails.
     pub async fn active_prompt(&self, scope: TenantScope, agent: &str) -> Result<Option<Arc<Prompt>>> {
-        let active = self.inner.store.active_prompts(scope).await?;
-        let of = |agent: Option<&str>| active.iter().find(|prompt| prompt.agent.as_deref() == agent).cloned();
-        Ok(of(Some(agent)).or_else(|| of(None)))
+        Ok(in_use(&*self.inner.store.active_prompts(scope).await?, agent).cloned())
     }
 
     /// A page of the tenant's prompts, the newest first.

@@ -167,6 +167,7 @@ macro_rules! conformance_suite {
                 a_memory_is_changed_as_it_was_read,
                 of_ten_who_judge_at_once_one_does,
                 pages_of_memories_visit_each_once_newest_first,
+                a_subject_has_so_many_memories_and_what_was_rejected_is_none_of_them,
                 another_tenant_neither_sees_nor_changes_a_memory,
             }
             model_policies {

@@ -208,7 +208,7 @@ pub(crate) fn all() -> Vec<Row> {
             ..act("POST", "/api/memories", "operate", &[], 201) },
         read("/api/memories", &[]),
         read("/api/memories/export", &[]),
-        Row { who: Key("operate"), ..read("/api/memories/{id}", MEMORY) },
+        read("/api/memories/{id}", MEMORY),
         Row { input: Json(|_, n| json!({"content": format!("Likes the {n}th ship.")}), Refused),
             ..act("PATCH", "/api/memories/{id}", "operate", MEMORY, 200) },
         act("POST", "/api/memories/{id}/accept", "operate", MEMORY, 200),

@@ -49,7 +49,7 @@ pub(crate) struct Things {
     /// A chat, and what was said in it.
     pub(crate) chat: String,
     pub(crate) message: String,
-    /// Two things that are remembered of the record, if somebody accepts them.
+    /// What is remembered of its first admin and of the record, if somebody accepts it.
     pub(crate) memory: String,
     pub(crate) proposed: String,
     /// A document of its knowledge.
@@ -94,11 +94,10 @@ impl Things {
         let ended = plans.ended(&client, mark, &record_key).await;
         let kind = format!("note.{mark}");
         let record = client.get(&format!("/api/records/{kind}")).await;
-        let memory = |n: u32| {
-            let subject = json!({"type": "entity", "id": record["items"][0]["id"]});
-            json!({"subject": subject, "content": format!("{mark} number {n}"), "pending": true})
-        };
-        let proposed = text(&client.post("/api/memories", &memory(1)).await["id"]);
+        let memory = json!({"content": format!("{mark} number 0"), "pending": true});
+        let subject = json!({"type": "entity", "id": record["items"][0]["id"]});
+        let proposed = json!({"subject": subject, "content": format!("{mark} number 1"), "pending": true});
+        let proposed = text(&client.post("/api/memories", &proposed).await["id"]);
         let document = json!({"title": mark, "filename": format!("{mark}.txt"), "dataBase64": "aGVsbG8="});
         let document = made(&client, "/api/knowledge", &document, 0).await;
         until("the document is indexed", || async {
@@ -128,7 +127,7 @@ impl Things {
             sealed,
             plan: plans.key("put"),
             draft: made(&client, "/api/prompts", &draft, 0).await,
-            memory: made(&client, "/api/memories", &memory(0), 0).await,
+            memory: made(&client, "/api/memories", &memory, 0).await,
             proposed,
             document,
             reviewed,
