@@ -109,6 +109,7 @@ pub fn table() -> Vec<Route> {
         post("/api/agents/{id}/reset", Needs(Administer), agents::reset),
         post("/api/prompts", Needs(Administer), prompts::create),
         get("/api/prompts", Needs(Administer), prompts::list),
+        post("/api/prompts/preview", Needs(Administer), prompts::preview),
         get("/api/prompts/{id}", Needs(Administer), prompts::show),
         patch("/api/prompts/{id}", Needs(Administer), prompts::change),
         post("/api/prompts/{id}/submit", Needs(Administer), prompts::submit),

@@ -140,7 +140,12 @@ async fn asked(inner: &Arc<Inner>, question: &Question, timeout: Millis) -> Resu
 }
 
 /// The prompt of a question.
-fn written(inner: &Inner, question: &Question, gathered: &Gathered, window: Option<u64>) -> Result<Composed> {
+pub(crate) fn written(
+    inner: &Inner,
+    question: &Question,
+    gathered: &Gathered,
+    window: Option<u64>,
+) -> Result<Composed> {
     let reply = Tokens(u64::from(question.start.max_tokens));
     let shares = Shares::of(window.map(Tokens), reply, gathered.purpose);
     let turn = question.said.iter().map(|message| Spoken {

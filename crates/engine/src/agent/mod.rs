@@ -6,7 +6,7 @@
 
 mod ask;
 mod calls;
-mod functions;
+pub(crate) mod functions;
 mod gather;
 pub mod manage;
 mod merge;
@@ -17,9 +17,9 @@ mod transcript;
 use kybern_core::agent::{AgentDraft, DEFAULT};
 pub(crate) use kybern_core::memory::{MAX_SUGGESTION, MAX_SUGGESTIONS};
 
-pub(crate) use ask::{Came, Question, ask};
+pub(crate) use ask::{Came, Question, ask, written};
 pub(crate) use calls::interpret;
-pub(crate) use gather::{Gathered, InChat, Person, Subject};
+pub(crate) use gather::{Gathered, InChat, Person, Subject, gather, section};
 pub(crate) use merge::MergedAgents;
 pub use tools::AgentTools;
 pub(crate) use transcript::{Round, transcript};

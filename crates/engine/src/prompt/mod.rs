@@ -1,5 +1,7 @@
 //! Governed prompts: who writes what agents are told, who approves it, and which one is in use.
 
+mod preview;
+
 use std::sync::Arc;
 
 use kybern_core::actor::Actor;
@@ -10,6 +12,8 @@ use kybern_core::ports::Page;
 use kybern_core::prompt::{self, NewPrompt, Prompt, PromptAct, PromptChange, PromptFilter, PromptStatus};
 use kybern_core::tenant::TenantScope;
 use serde_json::json;
+
+pub use preview::{Preview, PreviewRequest};
 
 use crate::Engine;
 

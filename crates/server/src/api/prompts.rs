@@ -2,8 +2,10 @@
 
 use axum::Json;
 use axum::extract::State;
+use kybern_core::context::LeftOut;
 use kybern_core::id::PromptId;
 use kybern_core::prompt::{OfAgent, Prompt, PromptAct, PromptFilter, PromptStatus};
+use kybern_engine::prompt::PreviewRequest;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -15,7 +17,7 @@ use crate::extract::{JsonBody, PathArgs, QueryArgs, plain};
 use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
-use crate::schema::prompt::{PromptPage, PromptSchema};
+use crate::schema::prompt::{PreviewSchema, PromptPage, PromptSchema};
 use crate::state::AppState;
 
 /// A prompt with the hash of its text, by which an approval says what was read.
@@ -110,6 +112,59 @@ pub(crate) async fn show(
 ) -> ApiResult<Json<Value>> {
     let prompt = state.engine.prompt(actor.scope(), path.parse("id")?).await?;
     described(&prompt).map(Json)
+}
+
+/// What would be said.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
+#[schema(as = PreviewPrompt, example = json!({"content": "Where is invoice 4711?", "agent": "assistant"}))]
+pub(crate) struct PreviewBody {
+    /// The words.
+    content: String,
+    /// The agent, by id, key or name; that of the chat, or the one that the words choose, when left out.
+    #[serde(default)]
+    agent: Option<String>,
+    /// The chat in which it would be said; a new one when left out.
+    #[serde(default, alias = "chat_id")]
+    #[schema(format = "uuid")]
+    chat_id: Option<String>,
+    /// A text to try in place of what the agent is told: 1 to 16,000 characters.
+    #[serde(default)]
+    text: Option<String>,
+}
+
+/// Preview a prompt
+///
+/// What would be sent to the model if the caller said that now, with the tokens of each layer and what found no place.
+/// Nothing is stored, and no model is asked but the one that embeds the question.
+#[utoipa::path(post, path = "/api/prompts/preview", operation_id = "preview_prompt",
+    tag = "prompts",
+    request_body = PreviewBody,
+    responses((status = 200, description = "What would be sent", body = PreviewSchema)))]
+pub(crate) async fn preview(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    body: JsonBody<PreviewBody>,
+) -> ApiResult<Json<Value>> {
+    let PreviewBody { content, agent, chat_id, text } = body.value;
+    plain("/content", &content, usize::MAX)?;
+    plain("/agent", agent.as_deref().unwrap_or_default(), 300)?;
+    plain("/text", text.as_deref().unwrap_or_default(), usize::MAX)?;
+    let invalid = |id: &String| Problem::invalid("/chatId", format!("{id:.64?} is not a valid id"));
+    let chat = chat_id.map(|id| id.parse().map_err(|_| invalid(&id))).transpose()?;
+    let request = PreviewRequest { content, agent, chat, text };
+    let preview = state.engine.preview_prompt(&actor, &request).await?;
+    let LeftOut { sections, items, memories, knowledge, messages } = &preview.left_out;
+    Ok(Json(json!({
+        "agent": preview.agent,
+        "model": preview.route,
+        "promptId": preview.prompt,
+        "messages": preview.messages,
+        "layers": preview.layers,
+        "leftOut": {"sections": sections, "items": items, "memories": memories, "knowledge": knowledge,
+            "messages": messages},
+        "tools": preview.tools,
+    })))
 }
 
 /// What changes in a draft.

@@ -245,7 +245,7 @@ async fn agents(walk: &mut Walk<'_>, fixture: &Fixture) {
     );
     let page = walk.call(200, ("GET", "/api/agents"), &[], &viewer, None).await;
     let keys: Vec<&str> = page["items"].as_array().unwrap().iter().map(|one| one["key"].as_str().unwrap()).collect();
-    assert_eq!(keys, ["billing", fixture.agent.as_str()]);
+    assert_eq!(keys, ["assistant", "billing", fixture.agent.as_str()]);
     for name in ["billing", "BILLING", made["id"].as_str().unwrap()] {
         assert_eq!(walk.call(200, ("GET", "/api/agents/{id}"), &[name], &viewer, None).await, made);
     }
@@ -286,9 +286,15 @@ async fn agents(walk: &mut Walk<'_>, fixture: &Fixture) {
     let gone = walk.app.send(Ask::get("/api/agents/billing").key(&viewer)).await;
     gone.refused(404, "NOT_FOUND", "an agent that was removed");
     let resynced = walk.call(200, ("POST", "/api/agents/resync"), &[], &admin, None).await;
-    assert_eq!(resynced, json!({"created": [], "updated": []}), "this registry has no bundled agents");
+    assert_eq!(resynced, json!({"created": [], "updated": []}), "nothing of the bundled agents was changed");
     let own = walk.app.send(Ask::post(&format!("/api/agents/{}/reset", fixture.agent)).key(&admin)).await;
     own.refused(409, "CONFLICT", "an agent that does not come with the program");
+    walk.call(204, ("DELETE", "/api/agents/{id}"), &["assistant"], &admin, None).await;
+    let reset = walk.call(200, ("POST", "/api/agents/{id}/reset"), &["assistant"], &admin, None).await;
+    assert_eq!(
+        (&reset["key"], &reset["bundled"], &reset["createdAt"]),
+        (&json!("assistant"), &json!(true), &Value::Null)
+    );
 }
 
 async fn prompts(walk: &mut Walk<'_>, fixture: &Fixture) {
@@ -311,6 +317,11 @@ async fn prompts(walk: &mut Walk<'_>, fixture: &Fixture) {
     assert_eq!(of("agent=*").await, [made["id"].as_str().unwrap()]);
     assert_eq!(of(&format!("agent={}&status=draft", fixture.agent)).await, [id]);
     assert!(of("status=active").await.is_empty());
+    let tried = json!({"content": "Hello.", "agent": fixture.agent, "text": "You greet."});
+    let preview = walk.call(200, ("POST", "/api/prompts/preview"), &[], &admin, Some(tried)).await;
+    assert_eq!((&preview["agent"], &preview["layers"][1]["layer"]), (&json!(fixture.agent), &json!("prompt")));
+    let told = preview["messages"][1]["parts"][0]["text"].as_str().unwrap();
+    assert!(told.starts_with("You greet."), "{told}");
     let edited = Some(json!({"text": "You help better."}));
     let edited = walk.call(200, ("PATCH", "/api/prompts/{id}"), &[id], &admin, edited).await;
     assert_eq!(edited["text"], "You help better.");

@@ -177,6 +177,8 @@ pub(crate) fn all() -> Vec<Row> {
             ..act("PATCH", "/api/agents/{id}", "administer", AGENT, 200) },
         Row { input: Json(prompt, Refused), ..act("POST", "/api/prompts", "administer", &[], 201) },
         administered("/api/prompts", &[]),
+        Row { input: Json(|things, n| json!({"content": format!("the {n}th question"), "chatId": things.chat}), Refused),
+            ..act("POST", "/api/prompts/preview", "administer", &[], 200) },
         administered("/api/prompts/{id}", DRAFT),
         Row { input: Json(|_, n| json!({"text": format!("You answer for the {n}th.")}), Refused),
             ..act("PATCH", "/api/prompts/{id}", "administer", DRAFT, 200) },
