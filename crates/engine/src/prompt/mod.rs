@@ -46,7 +46,7 @@ impl Engine {
     /// # Errors
     /// When the store fails.
     pub async fn active_prompt(&self, scope: TenantScope, agent: &str) -> Result<Option<Arc<Prompt>>> {
-        Ok(in_use(&*self.inner.store.active_prompts(scope).await?, agent).cloned())
+        Ok(in_use(&self.inner.store.active_prompts(scope).await?, agent).cloned())
     }
 
     /// A page of the tenant's prompts, the newest first.

@@ -422,6 +422,19 @@ async fn memories(walk: &mut Walk<'_>, fixture: &Fixture) {
     let found = of("query=which+trains", &keys.operator).await.json();
     assert_eq!((ids(&found), &found["items"][0]["similarity"]), (vec![id.clone()], &json!(500)));
     assert!(ids(&of("query=ships", &keys.operator).await.json()).is_empty());
+    for (query, place) in [
+        ("query=trains&status=active", "/status"),
+        ("query=trains&cursor=abc", "/cursor"),
+        ("query=trains&subjectType=entity", "/subjectId"),
+    ] {
+        let refused = of(query, &keys.operator).await;
+        assert_eq!(refused.refused(400, "VALIDATION_ERROR", "what would be ignored"), [place], "{query}");
+    }
+    let unnamed = walk.app.send(Ask::get("/api/memories/export?subjectType=entity").key(&keys.operator)).await;
+    assert_eq!(unnamed.refused(400, "VALIDATION_ERROR", "which entity"), ["/subjectId"]);
+    // Seeing them asks for no more than listing them does.
+    let hidden = walk.app.send(Ask::get(&format!("/api/memories/{entity}")).key(&keys.viewer)).await;
+    hidden.refused(404, "NOT_FOUND", "an entity's memory to a viewer");
     let exported = walk.call(200, ("GET", "/api/memories/export"), &[], &keys.operator, None).await;
     assert_eq!(ids(&exported), [id.as_str()]);
 

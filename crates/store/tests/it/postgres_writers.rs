@@ -147,6 +147,7 @@ async fn after_waits<T>(waits: u32, work: impl Future<Output = T>) -> Option<T> 
 }
 
 /// Waits until no transaction is open; a connection that is being closed may be seen for a moment longer.
+#[expect(clippy::disallowed_methods, reason = "the database closes connections in its own time")]
 async fn nothing_stays_open(conn: &mut PgConnection, polls: u32) {
     let open = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() \
                 AND state LIKE 'idle in transaction%'";
