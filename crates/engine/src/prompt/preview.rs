@@ -104,10 +104,8 @@ impl Engine {
         let start = start_of(self, &agent);
         let route = Route::parse(&start.route);
         let tools = functions::offered(self.registry(), &start.tools);
-        let window = match inner.models.providers().is_empty() {
-            true => None,
-            false => inner.models.window(scope, &route, !tools.is_empty()).await?,
-        };
+        // Where no model can be chosen now, as where none is configured, it is written for a window that nobody knows.
+        let window = inner.models.window(scope, &route, !tools.is_empty()).await.unwrap_or_default();
         let question = Question {
             scope,
             user: actor.user(),

@@ -20,6 +20,9 @@ use crate::request::Asked;
 use crate::schema::prompt::{PreviewSchema, PromptPage, PromptSchema};
 use crate::state::AppState;
 
+/// The most characters of a hash.
+const MAX_HASH: usize = 64;
+
 /// A prompt with the hash of its text, by which an approval says what was read.
 fn described(prompt: &Prompt) -> ApiResult<Value> {
     let mut described = shown(prompt)?;
@@ -238,6 +241,7 @@ pub(crate) async fn approve(
     path: PathArgs,
     body: JsonBody<ReadPromptBody>,
 ) -> ApiResult<Json<Value>> {
+    plain("/textHash", &body.value.text_hash, MAX_HASH)?;
     act(state, caller, &path, PromptAct::Approve(body.value.text_hash)).await
 }
 
@@ -274,6 +278,7 @@ pub(crate) async fn activate(
     path: PathArgs,
     body: JsonBody<ReadPromptBody>,
 ) -> ApiResult<Json<Value>> {
+    plain("/textHash", &body.value.text_hash, MAX_HASH)?;
     act(state, caller, &path, PromptAct::Activate(body.value.text_hash)).await
 }
 

@@ -132,7 +132,7 @@ fn agents_are_listed_and_shown() {
         unless a prompt is active for it or for all agents\n";
     assert_eq!(show.out, expected);
     let json = server.run(&["agent", "show", "Billing", "--json"]);
-    assert!(json.out.starts_with("{\"bundled\":false"), "{}", json.out);
+    assert!(json.out.starts_with("{\"id\":\"i\",\"key\":\"billing\""), "{}", json.out);
 }
 
 #[test]
