@@ -86,8 +86,8 @@ const CREATING: [&str; 18] = [
         inbound::email, inbound::sms, inbound::webhook,
         plans::put, plans::list, plans::check, plans::show, plans::versions, plans::change,
         tools::list, tools::show, tools::invoke, tools::change,
-        agents::create, agents::list, agents::resync, agents::show, agents::change, agents::remove,
-        prompts::create, prompts::list, prompts::show, prompts::change, prompts::submit, prompts::approve,
+        agents::create, agents::list, agents::resync, agents::show, agents::change, agents::remove, agents::reset,
+        prompts::create, prompts::list, prompts::preview, prompts::show, prompts::change, prompts::submit, prompts::approve,
         prompts::reject, prompts::activate,
         preferences::show, preferences::set, preferences::remove,
         chats::create, chats::list, chats::import, chats::show, chats::remove, chats::fork, chats::reset, chats::export,
@@ -224,7 +224,7 @@ fn errors(route: &Route, proven: bool) -> Vec<ErrorCode> {
         codes.push(ErrorCode::Conflict);
     }
     // A text is embedded first, which a budget may not cover, and which may fail.
-    if ["/api/memories", "/api/knowledge/search"].iter().any(|of| route.path.starts_with(of)) {
+    if ["/api/memories", "/api/knowledge/search", "/api/prompts/preview"].iter().any(|of| route.path.starts_with(of)) {
         codes.extend([ErrorCode::BudgetExceeded, ErrorCode::RateLimited, ErrorCode::Model, ErrorCode::Timeout]);
     }
     if route.path.ends_with("/events") {

@@ -100,8 +100,10 @@ type Dropping = (TenantScope, Vec<(AgentId, u32)>, Timestamp, AuditEvent);
 async fn drop_all(tx: &mut Tx, (scope, dropped, at, event): &Dropping) -> Result<()> {
     reservations::hold(tx, *scope, &[]).await?;
     for (id, expected) in dropped {
-        if version(tx, *scope, *id).await? != *expected {
-            return Err(changed(id));
+        match version(tx, *scope, *id).await? {
+            0 => return Err(StoreError::not_found("agent", id)),
+            stored if stored != *expected => return Err(changed(id)),
+            _ => {}
         }
     }
     for (id, _) in dropped {

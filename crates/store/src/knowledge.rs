@@ -10,7 +10,7 @@ use kybern_core::job::NewJob;
 use kybern_core::knowledge::{
     Indexed, IndexedPiece, KnowledgeDocument, KnowledgeStatus, MAX_DOCUMENTS, MAX_PIECES, PublishedPiece,
 };
-use kybern_core::ports::{KnowledgeFilter, KnowledgeStore, Page};
+use kybern_core::ports::{KnowledgeFilter, KnowledgeSize, KnowledgeStore, Page};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use uuid::Uuid;
@@ -95,6 +95,13 @@ async fn add(tx: &mut Tx, writing: &Writing) -> Result<()> {
     ];
     tx.execute(&INSERT, row).await?;
     finish(tx, writing).await
+}
+
+async fn size(tx: &mut Tx, scope: TenantScope) -> Result<KnowledgeSize> {
+    let documents = tx.fetch_optional(&COUNT, args![scope]).await?.map_or(Ok(0), |mut row| row.i64())?;
+    let pieces = tx.fetch_optional(&PIECES_COUNT, args![scope]).await?.map_or(Ok(0), |mut row| row.i64())?;
+    let number = |count: i64| u32::try_from(count).unwrap_or(u32::MAX);
+    Ok(KnowledgeSize { documents: number(documents), pieces: number(pieces) })
 }
 
 /// What goes with every write of a document.
@@ -234,6 +241,10 @@ impl<D: 'static> KnowledgeStore for SqlStore<D> {
     ) -> PortResult<()> {
         let writing = Writing { scope, before: None, document: document.clone(), job: Some(job.clone()), audit };
         Ok(self.write(scope, writing, |tx, writing| Box::pin(add(tx, writing))).await?)
+    }
+
+    async fn knowledge_size(&self, scope: TenantScope) -> PortResult<KnowledgeSize> {
+        Ok(self.read_few(scope, scope, |tx, scope| Box::pin(size(tx, *scope))).await?)
     }
 
     async fn document(&self, scope: TenantScope, id: KnowledgeId) -> PortResult<Option<KnowledgeDocument>> {

@@ -60,7 +60,7 @@ impl Workers {
     /// Runs `work` on a thread of its own.
     ///
     /// # Errors
-    /// What `work` answers; `Broken` when it panicked; `TooLarge` when it took too long.
+    /// What `work` answers; `Broken` when it panicked; `TooLarge` when it took too long; `Busy` when no more can be begun.
     ///
     /// # Cancel safety
     /// When the future is dropped the work is told to stop and its result is forgotten.
@@ -106,7 +106,7 @@ fn broken() -> DocumentFault {
 }
 
 fn busy() -> DocumentFault {
-    DocumentFault::new(FaultKind::TooLarge, "too many documents that cannot be read in time are waiting")
+    DocumentFault::new(FaultKind::Busy, "too many documents that cannot be read in time are waiting")
 }
 
 #[cfg(test)]
@@ -117,6 +117,16 @@ mod tests {
     async fn a_panic_is_a_broken_document() {
         let outcome: Result<(), _> = Workers::new().run(|_| panic!("a library gave up")).await;
         assert_eq!(outcome.unwrap_err().kind, FaultKind::Broken);
+    }
+
+    #[tokio::test]
+    async fn too_much_work_is_no_fault_of_the_document() {
+        let workers = Workers::new();
+        workers.running.store(workers.most, Ordering::Relaxed);
+        let fault = workers.run(|_| Ok(())).await.unwrap_err();
+        assert!(fault.kind == FaultKind::Busy && fault.kind.is_transient());
+        workers.running.store(0, Ordering::Relaxed);
+        assert_eq!(workers.run(|_| Ok(7)).await.unwrap(), 7);
     }
 
     #[tokio::test]

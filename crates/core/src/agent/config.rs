@@ -1,6 +1,7 @@
 //! Who an agent is: what it is told, which model answers for it, which tools it has and how much a turn of it may take.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::limit::TurnLimits;
 use crate::error::{Error, Result};
@@ -21,8 +22,11 @@ const MAX_NAMED: usize = 200;
 const MAX_OUTPUT: u32 = 200_000;
 
 /// An agent as it is written down: by a person, or in the file of bundled agents.
+///
+/// A stored one may say more than this program knows: a newer one next to it has written it. Files and requests are read
+/// more strictly, see [`AgentDraft::of_file`].
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct AgentDraft {
     /// How plans and models name it: `[a-z][a-z0-9_]*`. Made of the name when nobody says.
     #[serde(default)]
@@ -80,6 +84,16 @@ const fn default_temperature() -> f64 {
     0.7
 }
 
+/// The first member that was said and is not known, by its place; one that is null says nothing.
+fn unknown(said: &Value, known: &Value) -> Option<String> {
+    let within = |(name, value): (&String, &Value)| match known.get(name) {
+        None if value.is_null() => None,
+        None => Some(format!("/{name}")),
+        Some(known) => unknown(value, known).map(|place| format!("/{name}{place}")),
+    };
+    said.as_object()?.iter().find_map(within)
+}
+
 impl AgentDraft {
     /// An agent of that name with everything else left to the defaults.
     #[must_use]
@@ -99,6 +113,19 @@ impl AgentDraft {
             tools: Vec::new(),
             tool_groups: Vec::new(),
             triggers: Vec::new(),
+        }
+    }
+
+    /// The agent that a file says.
+    ///
+    /// # Errors
+    /// `VALIDATION_ERROR` for what is no agent, and for a member that no agent has: somebody has mistyped it.
+    pub fn of_file(said: &Value) -> Result<Self> {
+        let draft = Self::deserialize(said).map_err(|error| Error::invalid("", error.to_string()))?;
+        let known = serde_json::to_value(&draft).map_err(|error| Error::invalid("", error.to_string()))?;
+        match unknown(said, &known) {
+            Some(path) => Err(Error::invalid(path, "there is no such member")),
+            None => draft.checked(),
         }
     }
 
@@ -238,6 +265,22 @@ mod tests {
         ];
         for (draft, field) in bad {
             assert_eq!(draft.clone().checked().unwrap_err().details()[0].path, field, "{draft:?}");
+        }
+    }
+
+    #[test]
+    fn a_stored_agent_may_say_more_than_is_known_and_a_file_may_not() {
+        let mut said = serde_json::json!({"name": "Helper", "systemPrompt": "You help.", "emoji": null,
+            "limits": {"calls": 3}});
+        let helper = AgentDraft::of_file(&said).unwrap();
+        assert_eq!((helper.key.as_str(), helper.limits.calls, helper.limits.iterations), ("helper", 3, 10));
+        said["limits"]["patience"] = 7.into();
+        said["voice"] = "soft".into();
+        let stored: AgentDraft = serde_json::from_value(said.clone()).unwrap();
+        assert_eq!(stored.checked().unwrap(), helper);
+        for place in ["/limits/patience", "/voice"] {
+            assert_eq!(AgentDraft::of_file(&said).unwrap_err().details()[0].path, place);
+            said["limits"].as_object_mut().unwrap().remove("patience");
         }
     }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::limit::{Cap, TurnLimits};
 use super::turn::Reply;
-use crate::context::LayerUse;
+use crate::context::{LayerUse, LeftOut};
 use crate::id::PromptId;
 use crate::model::{FinishReason, ModelMessage, Part, Role};
 use crate::money::Usage;
@@ -106,6 +106,9 @@ pub struct Replied {
     pub prompt: Option<PromptId>,
     /// What each layer of the prompt took, with its digest.
     pub layers: Vec<LayerUse>,
+    /// What found no place in it.
+    #[serde(default, skip_serializing_if = "LeftOut::is_nothing")]
+    pub left_out: LeftOut,
     /// The last row of the journal when it was asked: where its pieces stand in the stream.
     pub behind: i64,
     /// How many bytes each piece of its text had when it streamed. Empty when it did not: then it is one piece.
@@ -171,9 +174,22 @@ mod tests {
             cap: None,
             prompt: None,
             layers: Vec::new(),
+            left_out: LeftOut::default(),
             behind: 0,
             pieces: pieces.to_vec(),
         }
+    }
+
+    #[test]
+    fn what_found_no_place_is_journaled_only_where_there_is_some() {
+        let mut reply = replied("all", &[]);
+        let bare = serde_json::to_value(&reply).unwrap();
+        assert_eq!(bare.get("leftOut"), None);
+        assert_eq!(serde_json::from_value::<Replied>(bare).unwrap(), reply);
+        reply.left_out = LeftOut { items: 2, ..LeftOut::default() };
+        let told = serde_json::to_value(&reply).unwrap();
+        assert_eq!(told["leftOut"], serde_json::json!({"items": 2}));
+        assert_eq!(serde_json::from_value::<Replied>(told).unwrap(), reply);
     }
 
     #[test]

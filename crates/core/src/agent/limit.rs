@@ -71,7 +71,7 @@ impl Cap {
 
 /// How much a turn may take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[serde(rename_all = "camelCase", default)]
 pub struct TurnLimits {
     /// How often the model is asked, from 1 to 50; 10 when nobody says. The last time it is given no tools.
     pub iterations: u32,

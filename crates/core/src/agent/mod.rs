@@ -14,5 +14,5 @@ pub use batch::{CallKind, batches};
 pub use config::{Agent, AgentDraft, DEFAULT, key_of};
 pub use exchange::{AskedCall, Called, Replied, TurnStart};
 pub use limit::{Cap, TurnFinish, TurnLimits};
-pub use own::{ASSISTANT, AgentChange, OwnAgent, bundled_id, chosen, merged};
+pub use own::{ASSISTANT, AgentChange, LimitsChange, OwnAgent, bundled_id, chosen, merged};
 pub use turn::{Asked, Move, Reply, SHORTEST, Turn, Unmade};

@@ -8,8 +8,10 @@ use std::collections::BTreeMap;
 use uuid::{Builder, Variant, Version};
 
 use super::config::{Agent, AgentDraft};
+use super::limit::TurnLimits;
 use crate::id::AgentId;
-use crate::time::Timestamp;
+use crate::money::{NanoUsd, Tokens};
+use crate::time::{Millis, Timestamp};
 
 /// The agent that is asked when no word of a message chooses another.
 pub const ASSISTANT: &str = "assistant";
@@ -52,14 +54,43 @@ pub struct AgentChange {
     pub max_tokens: Option<u32>,
     /// From 0 to 2.
     pub temperature: Option<f64>,
-    /// How much a turn may take, all of it.
-    pub limits: Option<super::TurnLimits>,
+    /// How much a turn may take.
+    pub limits: LimitsChange,
     /// The tools it has.
     pub tools: Option<Vec<String>>,
     /// The groups of tools it has.
     pub tool_groups: Option<Vec<String>>,
     /// Words by which it is chosen.
     pub triggers: Option<Vec<String>>,
+}
+
+/// What is to change in the limits of an agent's turns; what is `None` stays.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LimitsChange {
+    /// How often the model is asked.
+    pub iterations: Option<u32>,
+    /// How many calls are made.
+    pub calls: Option<u32>,
+    /// How many tokens are read and written in all; an inner `None` takes the limit away.
+    pub tokens: Option<Option<Tokens>>,
+    /// What it may cost; an inner `None` takes the limit away.
+    pub cost: Option<Option<NanoUsd>>,
+    /// How long it may take.
+    pub time: Option<Millis>,
+}
+
+impl LimitsChange {
+    /// The limits with that change.
+    #[must_use]
+    pub fn applied_to(self, known: TurnLimits) -> TurnLimits {
+        TurnLimits {
+            iterations: self.iterations.unwrap_or(known.iterations),
+            calls: self.calls.unwrap_or(known.calls),
+            tokens: self.tokens.unwrap_or(known.tokens),
+            cost: self.cost.unwrap_or(known.cost),
+            time: self.time.unwrap_or(known.time),
+        }
+    }
 }
 
 impl AgentChange {
@@ -77,7 +108,7 @@ impl AgentChange {
             model: self.model.unwrap_or(known.model),
             max_tokens: self.max_tokens.unwrap_or(known.max_tokens),
             temperature: self.temperature.unwrap_or(known.temperature),
-            limits: self.limits.unwrap_or(known.limits),
+            limits: self.limits.applied_to(known.limits),
             tools: self.tools.unwrap_or(known.tools),
             tool_groups: self.tool_groups.unwrap_or(known.tool_groups),
             triggers: self.triggers.unwrap_or(known.triggers),
@@ -94,7 +125,25 @@ pub fn bundled_id(key: &str) -> AgentId {
     AgentId::from_uuid(id.into_uuid())
 }
 
+impl OwnAgent {
+    /// Whether it stands for the bundled agent with its key, and is not the tenant's own under a key that a newer
+    /// program has taken too.
+    #[must_use]
+    pub fn is_of_bundled(&self) -> bool {
+        self.id == bundled_id(&self.key)
+    }
+}
+
 impl Agent {
+    /// The row that writes down the next state of the agent, at that moment; without a draft it is taken away. It is
+    /// refused if somebody has written the agent since it was read.
+    #[must_use]
+    pub fn next(&self, draft: Option<AgentDraft>, at: Timestamp) -> OwnAgent {
+        // Nothing is stored yet of a bundled agent of which nothing was said.
+        let (version, created_at) = if self.bundled { (1, at) } else { (self.version + 1, self.created_at) };
+        OwnAgent { id: self.id, key: self.draft.key.clone(), draft, version, created_at, updated_at: at }
+    }
+
     /// A bundled agent of which nothing was said. It was made at no time that a tenant knows, so its times are zero.
     #[must_use]
     pub fn as_bundled(draft: &AgentDraft) -> Self {
@@ -190,6 +239,19 @@ mod tests {
     }
 
     #[test]
+    fn what_is_written_next_follows_what_was_read() {
+        let (at, bundled) = (Timestamp::from_millis(50), Agent::as_bundled(&draft("Writer", &[])));
+        let first = bundled.next(Some(bundled.draft.clone()), at);
+        assert!(first.is_of_bundled());
+        assert_eq!((first.version, first.created_at, first.updated_at), (1, at, at));
+        let row = own("billing", Some(draft("Billing", &[])));
+        let known = merged([&bundled.draft], std::slice::from_ref(&row)).remove(0);
+        let gone = known.next(None, at);
+        assert!(!gone.is_of_bundled());
+        assert_eq!((gone.id, gone.version, gone.created_at, gone.draft), (row.id, 4, row.created_at, None));
+    }
+
+    #[test]
     fn most_words_choose_then_the_key_then_the_assistant() {
         let all = [
             draft("Assistant", &[]),
@@ -212,10 +274,14 @@ mod tests {
             name: Some("Scribe".to_owned()),
             emoji: Some(Some("✍️".to_owned())),
             system_prompt: Some("You obey.".to_owned()),
+            limits: LimitsChange { calls: Some(3), tokens: Some(Some(Tokens(9))), ..LimitsChange::default() },
             ..AgentChange::default()
         };
         let after = change.applied_to(known.clone());
         assert_eq!((after.name.as_str(), after.emoji.as_deref()), ("Scribe", Some("✍️")));
-        assert_eq!(AgentDraft { name: known.name.clone(), emoji: None, ..after }, known);
+        assert_eq!(after.limits, TurnLimits { calls: 3, tokens: Some(Tokens(9)), ..known.limits });
+        let unlimited = LimitsChange { tokens: Some(None), ..LimitsChange::default() };
+        assert_eq!(unlimited.applied_to(after.limits), TurnLimits { calls: 3, ..known.limits });
+        assert_eq!(AgentDraft { name: known.name.clone(), emoji: None, limits: known.limits, ..after }, known);
     }
 }

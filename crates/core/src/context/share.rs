@@ -49,6 +49,8 @@ pub struct Shares {
     pub conversation: Tokens,
     /// What is kept free for the reply.
     pub reply: Tokens,
+    /// Whether a larger window would give more, or the purpose says how much there is.
+    pub windowed: bool,
 }
 
 /// A model's window when nobody knows it: that of small local models.
@@ -71,11 +73,14 @@ impl Shares {
             left += preferences + memories + knowledge;
             (preferences, memories, knowledge) = (0, 0, 0);
         }
+        let mut windowed = true;
         if let Some(most) = purpose.most() {
             prompt = prompt.min(most / 2);
             let retrieved = most / 8;
             (memories, knowledge) = (memories.min(retrieved), knowledge.min(retrieved));
-            left = left.min(most.saturating_sub(core + prompt + preferences + memories + knowledge));
+            let rest = most.saturating_sub(core + prompt + preferences + memories + knowledge);
+            windowed = left < rest;
+            left = left.min(rest);
         }
         Self {
             core: Tokens(core),
@@ -85,6 +90,7 @@ impl Shares {
             knowledge: Tokens(knowledge),
             conversation: Tokens(left),
             reply: Tokens(reply),
+            windowed,
         }
     }
 
@@ -117,6 +123,8 @@ mod tests {
         assert_eq!((sub.preferences, sub.memories, sub.knowledge), (Tokens(0), Tokens(0), Tokens(0)));
         assert_eq!(sub.prompt_total(), Tokens(4_000));
         assert_eq!(of(Purpose::Orchestrator).prompt_total(), Tokens(8_000));
+        assert!(!sub.windowed && of(Purpose::Turn).windowed);
+        assert!(Shares::of(Some(Tokens(4_000)), Tokens(4_000), Purpose::SubAgent).windowed, "a window can be smaller");
     }
 
     proptest! {

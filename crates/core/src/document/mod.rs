@@ -116,6 +116,8 @@ pub enum FaultKind {
     TooLarge,
     /// Nothing in it.
     Empty,
+    /// Nothing is wrong with it: the reader has too much to do.
+    Busy,
 }
 
 impl FaultKind {
@@ -129,6 +131,16 @@ impl FaultKind {
             Self::Broken => "broken",
             Self::TooLarge => "too_large",
             Self::Empty => "empty",
+            Self::Busy => "busy",
+        }
+    }
+
+    /// Whether it may be read the next time, just as it is.
+    #[must_use]
+    pub const fn is_transient(self) -> bool {
+        match self {
+            Self::Busy => true,
+            Self::Scan | Self::Encrypted | Self::Unsupported | Self::Broken | Self::TooLarge | Self::Empty => false,
         }
     }
 
@@ -142,6 +154,7 @@ impl FaultKind {
             Self::Broken => "ask for it to be sent again, or type in what it says",
             Self::TooLarge => "ask for a smaller version, or type in what it says",
             Self::Empty => "ask for it to be sent again, or ignore it",
+            Self::Busy => "try it again in a while, or type in what it says",
         }
     }
 }

@@ -173,6 +173,16 @@ impl MemoryStatus {
     /// Every status.
     pub const ALL: [Self; 3] = [Self::Pending, Self::Active, Self::Rejected];
 
+    /// Whether a memory that stands so takes a place among the [`MAX_OF_SUBJECT`]. What was not wanted takes none: it is
+    /// kept so that it is not suggested again.
+    #[must_use]
+    pub const fn counts(self) -> bool {
+        match self {
+            Self::Pending | Self::Active => true,
+            Self::Rejected => false,
+        }
+    }
+
     /// Its name on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -23,8 +23,8 @@ pub trait AgentStore: Send + Sync {
     /// When the store fails.
     async fn agents(&self, scope: TenantScope) -> Result<Arc<Vec<OwnAgent>>>;
 
-    /// Writes the next version of an agent: what is stored is one version older, or nothing when its version is 1. With
-    /// it a prompt may be begun, which is answered. Holds in every process when it returns.
+    /// Writes the next version of an agent: what is stored is one version older, or nothing when its version is 1. When
+    /// it was made stays as it was stored first. With it a prompt may be begun, which is answered. Holds in every process when it returns.
     ///
     /// # Errors
     /// `CONFLICT` when another version is stored, or another agent has the key.
@@ -40,7 +40,8 @@ pub trait AgentStore: Send + Sync {
     /// it returns.
     ///
     /// # Errors
-    /// `CONFLICT` when one of them is stored in another version, or not at all; then nothing is forgotten.
+    /// `NOT_FOUND` when one of them is not stored, `CONFLICT` when it is stored in another version; then nothing is
+    /// forgotten.
     async fn drop_agents(
         &self,
         scope: TenantScope,

@@ -22,6 +22,15 @@ pub struct KnowledgeFilter {
     pub published: Option<bool>,
 }
 
+/// How much a tenant's knowledge is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct KnowledgeSize {
+    /// Its documents, however they stand.
+    pub documents: u32,
+    /// The pieces of all of them.
+    pub pieces: u32,
+}
+
 /// Where documents and their pieces are kept.
 #[async_trait]
 pub trait KnowledgeStore: Send + Sync {
@@ -36,6 +45,12 @@ pub trait KnowledgeStore: Send + Sync {
         job: &NewJob,
         audit: AuditEvent,
     ) -> Result<()>;
+
+    /// How much there is.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn knowledge_size(&self, scope: TenantScope) -> Result<KnowledgeSize>;
 
     /// One of them.
     ///

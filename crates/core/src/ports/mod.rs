@@ -44,7 +44,7 @@ pub use http::{HttpBody, HttpClient, HttpFailure, HttpRequest, HttpResponse};
 pub use idempotency_store::{IdempotencyStore, Idempotent};
 pub use identity_store::IdentityStore;
 pub use job_store::JobStore;
-pub use knowledge_store::{KnowledgeFilter, KnowledgeStore};
+pub use knowledge_store::{KnowledgeFilter, KnowledgeSize, KnowledgeStore};
 pub use language_model::{LanguageModel, ModelStream};
 pub use ledger_store::{LedgerStore, ReserveRefused};
 pub use mail::{MailParser, MailSender};

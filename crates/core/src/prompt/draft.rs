@@ -20,6 +20,12 @@ pub struct NewPrompt {
 }
 
 impl NewPrompt {
+    /// The [hash](Prompt::text_hash) of what it says.
+    #[must_use]
+    pub fn text_hash(&self) -> String {
+        super::hash_of(&self.text)
+    }
+
     /// The prompt as a draft of that version.
     #[must_use]
     pub fn begun(&self, version: u32) -> Prompt {

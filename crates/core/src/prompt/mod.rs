@@ -9,7 +9,8 @@
 //! | `approved` | activate | `active`, and the one before it `retired` | whoever may administer |
 //! | `retired` | activate | `active` again | whoever may administer |
 //!
-//! A text that was approved is never edited: a change is another version. One prompt of an agent is active at a time.
+//! A text that was approved is never edited: a change is another version. Whoever approves or activates says by its hash
+//! which text they have read, so that nobody approves one that was put in its place meanwhile. One prompt of an agent is active at a time.
 
 mod draft;
 
@@ -74,13 +75,25 @@ pub enum PromptAct {
     Submit,
     /// It goes back to its author.
     Reject(String),
-    /// It is found good.
-    Approve,
-    /// It becomes what the agent is told.
-    Activate,
+    /// It is found good: the text with that [hash](Prompt::text_hash), which is the one that was read.
+    Approve(String),
+    /// It becomes what the agent is told: the text with that hash.
+    Activate(String),
 }
 
 impl PromptAct {
+    /// The approval of the text that a prompt has.
+    #[must_use]
+    pub fn approval_of(prompt: &Prompt) -> Self {
+        Self::Approve(prompt.text_hash())
+    }
+
+    /// The activation of the text that a prompt has.
+    #[must_use]
+    pub fn activation_of(prompt: &Prompt) -> Self {
+        Self::Activate(prompt.text_hash())
+    }
+
     /// Its name in the audit.
     #[must_use]
     pub const fn action(&self) -> &'static str {
@@ -88,8 +101,8 @@ impl PromptAct {
             Self::Edit(_) => "prompt.edit",
             Self::Submit => "prompt.submit",
             Self::Reject(_) => "prompt.reject",
-            Self::Approve => "prompt.approve",
-            Self::Activate => "prompt.activate",
+            Self::Approve(_) => "prompt.approve",
+            Self::Activate(_) => "prompt.activate",
         }
     }
 
@@ -98,8 +111,8 @@ impl PromptAct {
             Self::Edit(_) => "edited",
             Self::Submit => "submitted",
             Self::Reject(_) => "rejected",
-            Self::Approve => "approved",
-            Self::Activate => "activated",
+            Self::Approve(_) => "approved",
+            Self::Activate(_) => "activated",
         }
     }
 }
@@ -143,12 +156,32 @@ pub fn checked(text: &str) -> Result<String> {
     }
 }
 
+fn hash_of(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex().to_string()
+}
+
 impl Prompt {
+    /// The BLAKE3 of its text, in hex: what an approval binds to.
+    #[must_use]
+    pub fn text_hash(&self) -> String {
+        hash_of(&self.text)
+    }
+
+    /// Refuses an act on a text that is not the one that was read: it may have been edited in between.
+    fn still_says(&self, read: &str) -> Result<()> {
+        if self.text_hash() == read {
+            return Ok(());
+        }
+        let message = "the text has changed since it was read, or textHash is another prompt's: read it again";
+        Err(Error::new(ErrorCode::Conflict, message))
+    }
+
     /// The prompt after an act by `by`. Authors approve their own where `self_approval` says so.
     ///
     /// # Errors
-    /// `CONFLICT` for an act that its status does not allow; `PERMISSION_DENIED` for an author who would approve;
-    /// `VALIDATION_ERROR` for a text or a note that cannot be one.
+    /// `CONFLICT` for an act that its status does not allow, and for an approval or an activation of another text than
+    /// it has; `PERMISSION_DENIED` for an author who would approve; `VALIDATION_ERROR` for a text or a note that cannot
+    /// be one.
     pub fn after(self, act: PromptAct, by: UserId, self_approval: bool, at: Timestamp) -> Result<Self> {
         use PromptStatus::{Active, Approved, Draft, Retired, Review};
         let wrong = |status: PromptStatus| {
@@ -174,13 +207,19 @@ impl Prompt {
                 let note = Some(note.to_owned());
                 Ok(updated(Self { note, ..self }, Draft))
             }
-            (Review, PromptAct::Approve) if self.authors.contains(&by) && !self_approval => {
+            (Review, PromptAct::Approve(_)) if self.authors.contains(&by) && !self_approval => {
                 let message = "nobody approves a prompt of their own: ask another administrator, or set \
                                [governance] self_approval = true";
                 Err(Error::new(ErrorCode::PermissionDenied, message))
             }
-            (Review, PromptAct::Approve) => Ok(updated(Self { approved_by: Some(by), note: None, ..self }, Approved)),
-            (Approved | Retired, PromptAct::Activate) => Ok(updated(self, Active)),
+            (Review, PromptAct::Approve(read)) => {
+                self.still_says(read)?;
+                Ok(updated(Self { approved_by: Some(by), note: None, ..self }, Approved))
+            }
+            (Approved | Retired, PromptAct::Activate(read)) => {
+                self.still_says(read)?;
+                Ok(updated(self, Active))
+            }
             (status @ (Draft | Review | Approved | Active | Retired), _) => wrong(status),
         }
     }
@@ -219,9 +258,13 @@ mod tests {
         }
     }
 
+    fn approve(prompt: &Prompt) -> PromptAct {
+        PromptAct::approval_of(prompt)
+    }
+
     fn acts() -> [PromptAct; 5] {
-        let edit = PromptAct::Edit("You are brief.".to_owned());
-        [edit, PromptAct::Submit, PromptAct::Reject("too long".to_owned()), PromptAct::Approve, PromptAct::Activate]
+        let (edit, of) = (PromptAct::Edit("You are brief.".to_owned()), prompt(PromptStatus::Review));
+        [edit, PromptAct::Submit, PromptAct::Reject("too long".to_owned()), approve(&of), PromptAct::activation_of(&of)]
     }
 
     #[test]
@@ -249,7 +292,8 @@ mod tests {
 
     #[test]
     fn nobody_approves_their_own_unless_the_operator_allows_it() {
-        let approve = |by, allowed| prompt(PromptStatus::Review).after(PromptAct::Approve, user(by), allowed, AT);
+        let review = prompt(PromptStatus::Review);
+        let approve = |by, allowed| review.clone().after(approve(&review), user(by), allowed, AT);
         assert_eq!(approve(1, false).unwrap_err().code(), ErrorCode::PermissionDenied);
         assert_eq!(approve(2, false).unwrap().approved_by, Some(user(2)));
         assert_eq!(approve(1, true).unwrap().approved_by, Some(user(1)));
@@ -262,9 +306,23 @@ mod tests {
         assert_eq!((edited.authors.as_slice(), edited.text.as_str()), (&[user(1), user(2)][..], "You are brief."));
         let review = edited.after(PromptAct::Submit, user(1), false, AT).unwrap();
         for author in [1, 2] {
-            assert!(review.clone().after(PromptAct::Approve, user(author), false, AT).is_err());
+            assert!(review.clone().after(approve(&review), user(author), false, AT).is_err());
         }
-        assert!(review.after(PromptAct::Approve, user(3), false, AT).is_ok());
+        assert!(review.clone().after(approve(&review), user(3), false, AT).is_ok());
+    }
+
+    #[test]
+    fn an_approval_and_an_activation_hold_for_the_text_that_was_read() {
+        let read = prompt(PromptStatus::Review);
+        let edited = Prompt { text: "You are brief.".to_owned(), ..read.clone() };
+        let refused = edited.clone().after(approve(&read), user(2), false, AT).unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::Conflict);
+        assert!(refused.to_string().contains("read it again"), "{refused}");
+        let good = edited.clone().after(approve(&edited), user(2), false, AT).unwrap();
+        for read in [String::new(), read.text_hash(), good.text_hash().to_uppercase()] {
+            assert!(good.clone().after(PromptAct::Activate(read), user(2), false, AT).is_err());
+        }
+        assert!(good.clone().after(PromptAct::activation_of(&good), user(2), false, AT).is_ok());
     }
 
     #[test]
@@ -277,7 +335,7 @@ mod tests {
         let draft = reject(" too long ").unwrap();
         assert_eq!(draft.note.as_deref(), Some("too long"));
         let again = draft.after(PromptAct::Submit, user(1), false, AT).unwrap();
-        assert_eq!(again.after(PromptAct::Approve, user(2), false, AT).unwrap().note, None);
+        assert_eq!(again.clone().after(approve(&again), user(2), false, AT).unwrap().note, None);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kybern_core::agent::{Asked, Replied, TurnStart};
 use kybern_core::budget::Limits;
-use kybern_core::context::{LayerUse, Shares, Spoken, WindowLimits};
+use kybern_core::context::{LayerUse, LeftOut, Shares, Spoken, WindowLimits};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{PromptId, TaskId, UserId};
 use kybern_core::model::{
@@ -60,6 +60,7 @@ pub(crate) enum Came {
 struct Frame<'a> {
     question: &'a Question,
     layers: Vec<LayerUse>,
+    left_out: LeftOut,
     prompt: Option<PromptId>,
     tainted: bool,
 }
@@ -75,6 +76,7 @@ impl Frame<'_> {
             cap: self.question.asked.cap,
             prompt: self.prompt,
             layers: self.layers.clone(),
+            left_out: self.left_out.clone(),
             behind: self.question.behind,
             pieces,
         })
@@ -124,7 +126,8 @@ async fn asked(inner: &Arc<Inner>, question: &Question, timeout: Millis) -> Resu
     let timeouts = ModelTimeouts::within(models.settings().timeouts, timeout);
     let prompt = Some(format!("{},{}", CORE.mark(), TOOL_RULES.mark()));
     let ask = Ask { route, request, timeouts, may_fall_back: true, prompt };
-    let frame = Frame { question, layers: composed.layers, prompt: gathered.prompt, tainted: composed.tainted };
+    let Composed { layers, left_out, tainted, .. } = composed;
+    let frame = Frame { question, layers, left_out, prompt: gathered.prompt, tainted };
     match &question.live {
         Some(live) => streamed(inner, &frame, live, &caller, ask).await,
         None => {
@@ -137,7 +140,12 @@ async fn asked(inner: &Arc<Inner>, question: &Question, timeout: Millis) -> Resu
 }
 
 /// The prompt of a question.
-fn written(inner: &Inner, question: &Question, gathered: &Gathered, window: Option<u64>) -> Result<Composed> {
+pub(crate) fn written(
+    inner: &Inner,
+    question: &Question,
+    gathered: &Gathered,
+    window: Option<u64>,
+) -> Result<Composed> {
     let reply = Tokens(u64::from(question.start.max_tokens));
     let shares = Shares::of(window.map(Tokens), reply, gathered.purpose);
     let turn = question.said.iter().map(|message| Spoken {
@@ -229,7 +237,7 @@ fn offline(question: &Question) -> Result<Came> {
                        ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY or OLLAMA_HOST, or a [providers.NAME]";
         return Err(Error::new(ErrorCode::Unprocessable, message));
     }
-    let frame = Frame { question, layers: Vec::new(), prompt: None, tainted: false };
+    let frame = Frame { question, layers: Vec::new(), left_out: LeftOut::default(), prompt: None, tainted: false };
     let text = OFFLINE.text.trim().to_owned();
     if let Some(live) = &question.live {
         live.begin(question.behind);

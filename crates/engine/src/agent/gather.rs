@@ -17,9 +17,11 @@ use kybern_core::time::Timestamp;
 
 use crate::Engine;
 use crate::context::fence::fenced;
+use crate::memory::Sought;
 use crate::models::Caller;
 use crate::models::prompt::AUTONOMY;
 use crate::parts::Inner;
+use crate::prompt::in_use;
 
 /// Memories that are looked up for a turn; how many are shown depends on the window.
 const MEMORIES: usize = 40;
@@ -124,11 +126,13 @@ pub(crate) async fn gather(inner: &Arc<Inner>, caller: &Caller, subject: &Subjec
 /// What a turn of a conversation is told.
 async fn in_conversation(inner: &Arc<Inner>, caller: &Caller, subject: &Subject, chat: InChat) -> Result<Gathered> {
     let (scope, engine) = (caller.scope, Engine { inner: Arc::clone(inner) });
+    // What is asked is embedded once for both.
+    let sought = Sought::new(&subject.text);
     let memories = match subject.user {
-        Some(user) => found(engine.search_memories(caller, Of::User(user), &subject.text, MEMORIES).await)?,
+        Some(user) => found(engine.found_memories(caller, Of::User(user), &sought, MEMORIES).await)?,
         None => Vec::new(),
     };
-    let knowledge = found(engine.search_knowledge(caller, &subject.text, PIECES).await)?;
+    let knowledge = found(engine.found_knowledge(caller, &sought, PIECES).await)?;
     let most = u32::try_from(WindowLimits::MESSAGES).unwrap_or(u32::MAX);
     let before = inner.store.said_before(scope, chat.chat, chat.before, most).await?;
     let mut sections = about_server(subject);
@@ -245,8 +249,7 @@ async fn governed(
     sections: &mut [Section],
 ) -> Result<Option<PromptId>> {
     let active = inner.store.active_prompts(scope).await?;
-    let of = |agent: Option<&str>| active.iter().find(|prompt| prompt.agent.as_deref() == agent);
-    let Some(prompt) = of(Some(&subject.agent)).or_else(|| of(None)) else { return Ok(None) };
+    let Some(prompt) = in_use(&active, &subject.agent) else { return Ok(None) };
     for base in sections.iter_mut().filter(|section| section.kind == SectionKind::Base) {
         *base = section(SectionKind::Base, prompt.text.clone());
     }
@@ -258,34 +261,27 @@ fn wishes(preferences: &Preferences) -> Vec<Section> {
     if preferences.updated_at.is_none() {
         return Vec::new();
     }
-    let list = |title: &str, texts: &[String]| {
-        let lines: Vec<String> = texts.iter().map(|text| format!("- {text}")).collect();
-        if lines.is_empty() { None } else { Some(format!("{title}:\n{}", lines.join("\n"))) }
-    };
     let profile = &preferences.profile;
-    let about: Vec<String> = [
-        profile.name.as_ref().map(|name| format!("Wants to be called {name}.")),
-        list("Facts", &profile.facts),
-        list("Interests", &profile.interests),
-        list("Goals", &profile.goals),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
     let how = format!(
         "Length of answers: {}. Tone: {}.",
         preferences.response_length.as_str(),
         preferences.formality.as_str()
     );
-    let always = list("Always wanted", &preferences.custom_instructions);
-    let instructions = std::iter::once(how).chain(always).collect::<Vec<_>>().join("\n");
-    let mut sections = vec![section(SectionKind::Instructions, instructions)];
-    if !about.is_empty() {
-        sections.push(section(SectionKind::Profile, about.join("\n")));
-    }
+    // What stands first is left out last.
+    let mut sections = vec![section(SectionKind::Style, how)];
+    let name = profile.name.as_ref().map(|name| format!("Wants to be called {name}."));
+    sections.extend(name.map(|name| section(SectionKind::Profile, name)));
+    let lists = [
+        (SectionKind::Instructions, "Always wanted:", &preferences.custom_instructions),
+        (SectionKind::Profile, "Facts:", &profile.facts),
+        (SectionKind::Profile, "Interests:", &profile.interests),
+        (SectionKind::Profile, "Goals:", &profile.goals),
+    ];
+    let lists = lists.into_iter().filter(|(_, _, items)| !items.is_empty());
+    sections.extend(lists.map(|(kind, title, items)| Section::list(kind, title, items)));
     sections
 }
 
 pub(crate) fn section(kind: SectionKind, text: String) -> Section {
-    Section { kind, tokens: count(&text), text }
+    Section::new(kind, text.clone(), count(&text))
 }

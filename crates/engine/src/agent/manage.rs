@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use kybern_core::actor::Actor;
-use kybern_core::agent::{Agent, AgentChange, AgentDraft, OwnAgent, bundled_id, chosen};
+use kybern_core::agent::{Agent, AgentChange, AgentDraft, OwnAgent, chosen};
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::AgentId;
-use kybern_core::prompt::{self, NewPrompt, Prompt};
+use kybern_core::prompt::{self, NewPrompt, OfAgent, Prompt, PromptFilter, PromptStatus};
 use kybern_core::tenant::TenantScope;
 use serde_json::{Value, json};
 
 use crate::Engine;
+use crate::models::prompt::UNAPPROVED;
 
 /// What a change has done.
 #[derive(Clone, PartialEq, Debug)]
@@ -63,14 +64,18 @@ impl Engine {
         Ok(chosen(&self.agents(scope).await?, message).cloned())
     }
 
-    /// Adds an agent. What it is told is its own text from the start, because whoever may add it administers.
+    /// Adds an agent. What it is told is its own text from the start, because whoever may add it administers; but where
+    /// there was something to be told under that key already, a text goes the way of every change of it: it becomes a
+    /// draft, and the agent is told what holds without it.
     ///
     /// # Errors
     /// `VALIDATION_ERROR` with the field; `CONFLICT` when its key or name is another agent's.
-    pub async fn create_agent(&self, actor: &Actor, draft: AgentDraft) -> Result<Agent> {
-        let draft = draft.checked()?;
+    pub async fn create_agent(&self, actor: &Actor, draft: AgentDraft) -> Result<AgentChanged> {
+        let mut draft = draft.checked()?;
         self.known_groups(&draft)?;
-        let all = self.agents(actor.scope()).await?;
+        let scope = actor.scope();
+        let own = self.inner.store.agents(scope).await?;
+        let all = self.inner.agents.of(scope.tenant(), &own, self.registry());
         if all.iter().any(|agent| agent.draft.key == draft.key) {
             let message = format!("there is an agent {} already, change that one or choose another key", draft.key);
             return Err(Error::new(ErrorCode::Conflict, message));
@@ -78,19 +83,42 @@ impl Engine {
         only_one_is_called(&all, &draft)?;
         let at = self.inner.clock.now();
         // A bundled agent that was taken away comes back under its id, with another draft.
-        let known = self.own_agent(actor.scope(), &draft.key).await?;
-        let bundled = self.registry().find_agent(&draft.key).map(|bundled| bundled_id(&bundled.key));
-        let id = known.as_ref().map(|known| known.id).or(bundled);
+        let known = own.iter().find(|row| row.key == draft.key);
+        let id = known.map_or_else(|| AgentId::from_uuid(self.inner.ids.next()), |known| known.id);
+        let mut told = None;
+        if let Some(text) = self.told_before(scope, &draft.key).await? {
+            let wanted = std::mem::replace(&mut draft.system_prompt, text);
+            let again = Agent { id, draft: draft.clone(), bundled: false, version: 0, created_at: at, updated_at: at };
+            told = self.prompt_for(actor, &again, Some(&wanted)).await?;
+        }
         let agent = OwnAgent {
-            id: id.unwrap_or_else(|| AgentId::from_uuid(self.inner.ids.next())),
+            id,
             key: draft.key.clone(),
-            version: known.as_ref().map_or(0, |known| known.version) + 1,
-            created_at: at,
+            version: known.map_or(0, |known| known.version) + 1,
+            created_at: known.map_or(at, |known| known.created_at),
             updated_at: at,
             draft: Some(draft),
         };
-        self.put_agent(actor, &agent, json!({"created": true}), None).await?;
-        self.agent(actor.scope(), &agent.id.to_string()).await
+        let draft = self.put_agent(actor, &agent, json!({"created": true}), told).await?;
+        Ok(AgentChanged { agent: self.agent(scope, &agent.id.to_string()).await?, draft })
+    }
+
+    /// What an agent of that key is told without anybody's approval: the text of the bundled one, else what was in
+    /// use for it last. `None` for a key under which nobody was told anything by a governed prompt.
+    async fn told_before(&self, scope: TenantScope, key: &str) -> Result<Option<String>> {
+        if let Some(bundled) = self.registry().find_agent(key) {
+            return Ok(Some(bundled.system_prompt.clone()));
+        }
+        let (of, store) = (OfAgent::One(key.to_owned()), &self.inner.store);
+        for status in [PromptStatus::Active, PromptStatus::Retired] {
+            let filter = PromptFilter { agent: of.clone(), status: Some(status) };
+            if let Some(prompt) = store.prompts(scope, &filter, None, 1).await?.items.pop() {
+                return Ok(Some(prompt.text));
+            }
+        }
+        let any = PromptFilter { agent: of, status: None };
+        let any = store.prompts(scope, &any, None, 1).await?.items.pop();
+        Ok(any.map(|_| UNAPPROVED.text.trim().to_owned()))
     }
 
     /// Changes an agent. What it shall be told becomes a draft, which somebody else approves; until then it is told
@@ -115,21 +143,13 @@ impl Engine {
             };
             return Ok(AgentChanged { agent, draft: begun });
         }
-        let known = self.own_agent(scope, &agent.draft.key).await?;
-        let at = self.inner.clock.now();
-        let next = OwnAgent {
-            id: agent.id,
-            key: draft.key.clone(),
-            version: known.as_ref().map_or(0, |known| known.version) + 1,
-            created_at: known.as_ref().map_or(at, |known| known.created_at),
-            updated_at: at,
-            draft: Some(draft),
-        };
+        let next = agent.next(Some(draft), self.inner.clock.now());
         let begun = self.put_agent(actor, &next, json!({"changed": changed(&agent, &next)}), told).await?;
         Ok(AgentChanged { agent: self.agent(scope, &agent.id.to_string()).await?, draft: begun })
     }
 
-    /// Takes an agent away. A bundled one stays away until the agents are [resynced](Self::resync_agents).
+    /// Takes an agent away. A bundled one stays away until the agents are [resynced](Self::resync_agents), or it is
+    /// [reset](Self::reset_agent).
     ///
     /// # Errors
     /// `NOT_FOUND`; `CONFLICT` when somebody else changes it at the same time.
@@ -137,21 +157,46 @@ impl Engine {
         let scope = actor.scope();
         let agent = self.agent(scope, name).await?;
         let (key, at) = (agent.draft.key.as_str(), self.inner.clock.now());
-        let known = self.own_agent(scope, key).await?;
         let event = AuditEvent::by(actor, "agent.delete", format!("agent:{}", agent.id), json!({"key": key}));
-        if self.registry().find_agent(key).is_some() {
-            let gone = OwnAgent {
-                id: agent.id,
-                key: key.to_owned(),
-                draft: None,
-                version: known.as_ref().map_or(0, |known| known.version) + 1,
-                created_at: known.as_ref().map_or(at, |known| known.created_at),
-                updated_at: at,
-            };
+        let gone = agent.next(None, at);
+        if self.is_bundled(&gone) {
             return self.inner.store.put_agent(scope, &gone, None, vec![event]).await.map(drop);
         }
-        let version = known.map_or(0, |known| known.version);
-        self.inner.store.drop_agents(scope, &[(agent.id, version)], at, event).await
+        self.inner.store.drop_agents(scope, &[(agent.id, agent.version)], at, event).await
+    }
+
+    /// Makes one bundled agent as it is in the program again, also one that was taken away. What was approved for it
+    /// stays in use.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`; `CONFLICT` for an agent that does not come with the program, and when somebody else changes it at
+    /// the same time.
+    pub async fn reset_agent(&self, actor: &Actor, name: &str) -> Result<Agent> {
+        let scope = actor.scope();
+        let own = self.inner.store.agents(scope).await?;
+        let id = name.parse::<AgentId>().ok();
+        let mut gone = own.iter().filter(|row| row.draft.is_none());
+        let row = match gone.find(|row| row.key == name || Some(row.id) == id) {
+            Some(gone) => gone.clone(),
+            None => {
+                let agent = self.agent(scope, name).await?;
+                if agent.bundled {
+                    return Ok(agent);
+                }
+                OwnAgent { version: agent.version, ..agent.next(None, agent.updated_at) }
+            }
+        };
+        let bundled = self.registry().find_agent(&row.key).filter(|_| row.is_of_bundled());
+        let Some(bundled) = bundled else {
+            let message = format!(
+                "agent {} does not come with the program, so there is nothing to go back to: change or remove it",
+                row.key
+            );
+            return Err(Error::new(ErrorCode::Conflict, message));
+        };
+        let event = AuditEvent::by(actor, "agent.reset", format!("agent:{}", row.id), json!({"key": row.key}));
+        self.drop_agents(actor, &[(row.id, row.version)], event).await?;
+        Ok(Agent::as_bundled(bundled))
     }
 
     /// Makes the bundled agents as they are in the program again. The tenant's own stay as they are.
@@ -161,7 +206,8 @@ impl Engine {
     pub async fn resync_agents(&self, actor: &Actor) -> Result<Resynced> {
         let (scope, mut resynced, mut dropped) = (actor.scope(), Resynced::default(), Vec::new());
         for row in self.inner.store.agents(scope).await?.iter() {
-            let Some(bundled) = self.registry().find_agent(&row.key) else { continue };
+            let bundled = self.registry().find_agent(&row.key).filter(|_| row.is_of_bundled());
+            let Some(bundled) = bundled else { continue };
             let list = if row.draft.is_some() { &mut resynced.updated } else { &mut resynced.created };
             list.push(Agent::as_bundled(bundled));
             dropped.push((row.id, row.version));
@@ -169,14 +215,23 @@ impl Engine {
         let keys = |agents: &[Agent]| agents.iter().map(|agent| agent.draft.key.clone()).collect::<Vec<_>>();
         let detail = json!({"created": keys(&resynced.created), "updated": keys(&resynced.updated)});
         let event = AuditEvent::by(actor, "agent.resync", format!("tenant:{}", actor.tenant()), detail);
-        self.inner.store.drop_agents(scope, &dropped, self.inner.clock.now(), event).await?;
+        self.drop_agents(actor, &dropped, event).await?;
         Ok(resynced)
     }
 
-    /// What the tenant says about the agent of that key.
-    async fn own_agent(&self, scope: TenantScope, key: &str) -> Result<Option<OwnAgent>> {
-        let own = self.inner.store.agents(scope).await?;
-        Ok(own.iter().find(|row| row.key == key).cloned())
+    /// Whether what is said is about an agent of the program.
+    fn is_bundled(&self, row: &OwnAgent) -> bool {
+        row.is_of_bundled() && self.registry().find_agent(&row.key).is_some()
+    }
+
+    /// Forgets what was said about agents of the program. Whoever has forgotten one meanwhile has changed it.
+    async fn drop_agents(&self, actor: &Actor, dropped: &[(AgentId, u32)], event: AuditEvent) -> Result<()> {
+        let changed = |error: Error| match error.code() {
+            ErrorCode::NotFound => Error::new(ErrorCode::Conflict, "somebody else has reset an agent meanwhile"),
+            _ => error,
+        };
+        let at = self.inner.clock.now();
+        self.inner.store.drop_agents(actor.scope(), dropped, at, event).await.map_err(changed)
     }
 
     async fn put_agent(

@@ -27,7 +27,8 @@ impl MergedAgents {
             return Arc::clone(known);
         }
         let made = Arc::new(merged(registry.agents().map(AsRef::as_ref), own));
-        if agents.len() >= KEPT {
+        // A list that is merged again takes no other's place.
+        if agents.len() >= KEPT && !agents.contains_key(&tenant) {
             agents.clear();
         }
         agents.insert(tenant, (Arc::clone(own), Arc::clone(&made)));

@@ -6,7 +6,7 @@
 
 mod ask;
 mod calls;
-mod functions;
+pub(crate) mod functions;
 mod gather;
 pub mod manage;
 mod merge;
@@ -15,20 +15,17 @@ pub mod tools;
 mod transcript;
 
 use kybern_core::agent::{AgentDraft, DEFAULT};
+pub(crate) use kybern_core::memory::{MAX_SUGGESTION, MAX_SUGGESTIONS};
 
-pub(crate) use ask::{Came, Question, ask};
+pub(crate) use ask::{Came, Question, ask, written};
 pub(crate) use calls::interpret;
-pub(crate) use gather::{Gathered, InChat, Person, Subject};
+pub(crate) use gather::{Gathered, InChat, Person, Subject, gather, section};
 pub(crate) use merge::MergedAgents;
 pub use tools::AgentTools;
 pub(crate) use transcript::{Round, transcript};
 
 /// The tool with which a model suggests to remember something: the only way, and nothing is remembered by it.
 pub(crate) const SUGGEST_MEMORY: &str = "suggest_memory";
-/// The most memories that a turn suggests.
-pub(crate) const MAX_SUGGESTIONS: usize = 5;
-/// The most characters of one.
-pub(crate) const MAX_SUGGESTION: usize = 200;
 
 /// By what an agent's model is chosen: `default`, a strategy, a provider for its own default, or `provider/model`.
 pub(crate) fn route_name(agent: &AgentDraft) -> String {

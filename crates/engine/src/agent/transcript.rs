@@ -102,6 +102,7 @@ mod tests {
             cap: None,
             prompt: None,
             layers: Vec::new(),
+            left_out: kybern_core::context::LeftOut::default(),
             behind: 0,
             pieces: Vec::new(),
         }

@@ -1,16 +1,16 @@
 //! Five layers become the messages of a request.
 
 use kybern_core::context::{
-    Found, Layer, LayerUse, Origin, Section, SectionKind, Shares, Spoken, WindowLimits, fitting, ranked, window,
+    Found, Layer, LayerUse, LeftOut, Origin, Section, SectionKind, Shares, Spoken, WindowLimits, fitting, ranked,
+    shortened, window,
 };
 use kybern_core::digest::DigestKey;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::model::{ModelMessage, Part, Role};
 use kybern_core::money::Tokens;
-use serde::Serialize;
 
 use super::fence::fenced;
-use crate::models::prompt::{CORE, TOOL_RULES};
+use crate::models::prompt::{CORE, TOOL_RULES, TURN_CLOSING};
 
 /// What stands for a result for which there is no room any more.
 const LEFT_OUT: &str = "[left out: there was no room for it any more; call again if it is needed]";
@@ -36,20 +36,6 @@ pub struct Material {
     pub tools: bool,
     /// What is said when it has to answer with what it has.
     pub closing: Option<&'static str>,
-}
-
-/// What found no place.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct LeftOut {
-    /// Sections, in their order.
-    pub sections: Vec<SectionKind>,
-    /// How many memories.
-    pub memories: usize,
-    /// How many pieces of knowledge.
-    pub knowledge: usize,
-    /// How many messages of the conversation.
-    pub messages: usize,
 }
 
 /// A prompt.
@@ -95,8 +81,8 @@ impl Draft<'_> {
 /// Writes a prompt. `count` says about how many tokens a text takes, `key` makes the digests.
 ///
 /// # Errors
-/// `UNPROCESSABLE` when the governed prompt alone, or the message that is asked now, does not fit into its share of the
-/// window: neither is cut, because half an instruction is another one.
+/// `UNPROCESSABLE` when the governed prompt takes more than half of all there is, or the message that is asked now does
+/// not fit into what is left: neither is cut, because half an instruction is another one.
 pub fn compose(
     material: Material,
     shares: &Shares,
@@ -112,26 +98,30 @@ pub fn compose(
         .map(|layer| sections.iter().filter(|section| section.kind.layer() == layer).cloned().collect::<Vec<_>>());
     let rules = if tools { TOOL_RULES.text } else { "" };
     let closing = closing.unwrap_or_default();
-    let for_rules = count(rules).0 + count(closing).0;
+    // The last question has closing words in place of the rules: there is room for them from the first, so that they are
+    // never what makes it fail.
+    let for_rules = (count(rules).0 + count(closing).0).max(count(TURN_CLOSING.text).0);
     let fits = |sections: &mut Vec<Section>, share: u64, left_out: &mut LeftOut| {
         let all: Vec<SectionKind> = sections.iter().map(|section| section.kind).collect();
         *sections = fitting(std::mem::take(sections), Tokens(share));
         left_out.sections.extend(all.into_iter().filter(|kind| sections.iter().all(|section| section.kind != *kind)));
     };
-    fits(&mut ours, shares.prompt.0.saturating_sub(for_rules), &mut left_out);
-    let base: u64 = ours.iter().map(|section| section.tokens.0).sum();
-    if base + for_rules > shares.prompt.0 {
-        return Err(too_long("the prompt of the agent", base + for_rules, shares.prompt));
-    }
+    let stay: u64 = ours.iter().filter(|section| section.kind.stays()).map(|section| section.tokens.0).sum();
+    let room = room(shares, stay + for_rules)?;
+    fits(&mut ours, room.prompt.saturating_sub(for_rules), &mut left_out);
     let prompt = ours.iter().map(|section| section.text.as_str()).collect::<Vec<_>>().join(BREAK);
     used += draft.add_texts(Layer::Prompt, Role::System, vec![prompt, rules.to_owned(), closing.to_owned()]).0;
 
     // What is handed over as data takes its marks along, and they count.
     let frame = count(&fenced(&[(Origin::Document.as_str(), String::new())])).0;
-    for section in wishes.iter_mut().chain(&mut facts) {
+    for section in &mut facts {
         section.tokens = Tokens(count(&section.text).0 + frame);
     }
-    fits(&mut wishes, shares.preferences.0, &mut left_out);
+    let all: Vec<SectionKind> = wishes.iter().map(|section| section.kind).collect();
+    (wishes, left_out.items) = shortened(wishes, Tokens(shares.preferences.0.saturating_sub(frame)), count);
+    let gone = all.into_iter().filter(|kind| wishes.iter().all(|section| section.kind != *kind));
+    left_out.sections.extend(gone);
+    left_out.sections.dedup();
     used += draft.add_texts(Layer::Preferences, Role::User, vec![material_of(Origin::User, &wishes)]).0;
 
     let (all_memories, all_knowledge) = (memories.len(), knowledge.len());
@@ -140,10 +130,10 @@ pub fn compose(
         found
     };
     let (memories, knowledge) =
-        (ranked(framed(memories), shares.memories), ranked(framed(knowledge), shares.knowledge));
+        (ranked(framed(memories), Tokens(room.memories)), ranked(framed(knowledge), Tokens(room.knowledge)));
     (left_out.memories, left_out.knowledge) = (all_memories - memories.len(), all_knowledge - knowledge.len());
     let taken: u64 = memories.iter().map(|found| found.tokens.0).sum();
-    fits(&mut facts, shares.memories.0.saturating_sub(taken), &mut left_out);
+    fits(&mut facts, room.memories.saturating_sub(taken), &mut left_out);
     let found: Vec<&Found> = memories.iter().chain(&knowledge).collect();
     let tainted = found.iter().any(|found| found.origin.taints());
     let looked_up: Vec<(&'static str, String)> = found
@@ -155,7 +145,8 @@ pub fn compose(
     used += draft.add_texts(Layer::Retrieved, Role::User, vec![looked_up]).0;
 
     // What the other layers leave is the conversation's.
-    let left = shares.prompt_total().0.saturating_sub(used);
+    let kept_free = for_rules - count(rules).0 - count(closing).0;
+    let left = shares.prompt_total().0.saturating_sub(used + kept_free);
     let mut turn = turn;
     let asked = conversation.last().map_or(0, |spoken| spoken.tokens.0);
     let for_turn = trimmed(&mut turn, left.saturating_sub(asked), count);
@@ -165,12 +156,34 @@ pub fn compose(
     let spoken: Vec<&Spoken> = shown.iter().filter_map(|place| conversation.get(*place)).chain(&turn).collect();
     let tokens = spoken.iter().map(|spoken| spoken.tokens.0).sum();
     if tokens > left {
-        return Err(too_long("the message", tokens, Tokens(left)));
+        return Err(too_long("the message, with what was called for it,", tokens, left, shares));
     }
     let tainted = tainted || spoken.iter().any(|spoken| spoken.tainted);
     draft.add(Layer::Conversation, Tokens(tokens), spoken.iter().map(|spoken| spoken.message.clone()).collect());
     let Draft { messages, layers, .. } = draft;
     Ok(Composed { messages, layers, left_out, tainted })
+}
+
+/// The room of what may be longer than its share, or has to make way for that.
+struct Room {
+    prompt: u64,
+    memories: u64,
+    knowledge: u64,
+}
+
+/// A prompt that is longer than its share takes room from the conversation, half of it at most, and then from what was
+/// looked up.
+fn room(shares: &Shares, stays: u64) -> Result<Room> {
+    let half = shares.prompt_total().0 / 2;
+    if stays > half {
+        return Err(too_long("the prompt of the agent", stays, half, shares));
+    }
+    // Beside a long prompt there is still room for small sections: the time is among them.
+    let prompt = shares.prompt.0.max((stays + shares.prompt.0 / 8).min(half));
+    let lacking = (prompt - shares.prompt.0).saturating_sub(shares.conversation.0 / 2);
+    let knowledge = shares.knowledge.0.saturating_sub(lacking);
+    let lacking = lacking.saturating_sub(shares.knowledge.0);
+    Ok(Room { prompt, memories: shares.memories.0.saturating_sub(lacking), knowledge })
 }
 
 /// Makes room for what has happened in a turn: the oldest results go first, and say so. Answers what it takes.
@@ -200,15 +213,17 @@ fn material_of(origin: Origin, sections: &[Section]) -> String {
     if sections.is_empty() {
         return String::new();
     }
-    let material: Vec<_> = sections.iter().map(|section| (origin.as_str(), section.text.clone())).collect();
-    fenced(&material)
+    let written: Vec<String> = sections.iter().map(Section::written).collect();
+    fenced(&[(origin.as_str(), written.join("\n"))])
 }
 
-fn too_long(what: &str, tokens: u64, share: Tokens) -> Error {
-    let message = format!(
-        "{what} takes about {tokens} tokens, and {} are there for it: shorten it, or use a model with a larger window",
-        share.0
-    );
+fn too_long(what: &str, tokens: u64, room: u64, shares: &Shares) -> Error {
+    let remedy = if shares.windowed {
+        "shorten it, let the agent write shorter replies (maxTokens), or use a model with a larger window"
+    } else {
+        "shorten it: a step of a plan has no more, whatever the model's window"
+    };
+    let message = format!("{what} takes about {tokens} tokens, and {room} are there for it: {remedy}");
     Error::new(ErrorCode::Unprocessable, message)
 }
 

@@ -7,4 +7,4 @@
 mod compose;
 pub(crate) mod fence;
 
-pub use compose::{Composed, LeftOut, Material, compose};
+pub use compose::{Composed, Material, compose};

@@ -9,7 +9,7 @@ use kybern_core::document::{DocumentFault, DocumentText};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::KnowledgeId;
 use kybern_core::job::ClaimedJob;
-use kybern_core::knowledge::{Indexed, IndexedPiece, KnowledgeDocument, KnowledgeStatus, pieces};
+use kybern_core::knowledge::{Indexed, IndexedPiece, KnowledgeDocument, KnowledgeStatus, MAX_PIECES, pieces};
 use kybern_core::policy::redact;
 use serde_json::json;
 
@@ -40,6 +40,7 @@ impl Engine {
         }
         let indexed = match self.read_document(job, &document).await? {
             Ok(text) => Indexed::Ready(self.embedded_pieces(job, &document, &text).await.map_err(failure)?),
+            Err(fault) if fault.kind.is_transient() => return Err(JobFailure::transient(fault.to_string())),
             Err(fault) => Indexed::Failed(fault.to_string()),
         };
         self.end_indexing(job, of, &indexed).await.map(|_| ()).map_err(failure)
@@ -75,6 +76,7 @@ impl Engine {
             of.map(move |text| IndexedPiece { page: number, text: text.to_owned(), vector: None }).collect::<Vec<_>>()
         };
         let mut all: Vec<IndexedPiece> = text.pages.iter().flat_map(page).collect();
+        self.has_room(job, document, all.len()).await?;
         for some in all.chunks_mut(BATCH) {
             let texts = some.iter().map(|piece| piece.text.clone()).collect();
             let Some(vectors) = self.vectors_of(&caller, texts).await? else { break };
@@ -83,6 +85,21 @@ impl Engine {
             }
         }
         Ok(all)
+    }
+
+    /// Refuses what would be refused at the end, before it is paid for.
+    async fn has_room(&self, job: &ClaimedJob, document: &KnowledgeDocument, pieces: usize) -> Result<()> {
+        let there = self.inner.store.knowledge_size(job.scope()).await?.pieces.saturating_sub(document.pieces);
+        match u32::try_from(pieces).ok().and_then(|pieces| there.checked_add(pieces)) {
+            Some(all) if all <= MAX_PIECES => Ok(()),
+            _ => {
+                let message = format!(
+                    "the documents of a tenant have at most {MAX_PIECES} pieces: there are {there}, and this one has \
+                     {pieces}: remove some first"
+                );
+                Err(Error::new(ErrorCode::Unprocessable, message))
+            }
+        }
     }
 
     async fn end_indexing(&self, job: &ClaimedJob, of: (KnowledgeId, u32), indexed: &Indexed) -> Result<bool> {

@@ -7,7 +7,7 @@ use kybern_core::document::limits::MAX_BYTES;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{JobId, KnowledgeId};
 use kybern_core::job::NewJob;
-use kybern_core::knowledge::{KnowledgeAct, KnowledgeDocument, KnowledgeStatus, MAX_TITLE};
+use kybern_core::knowledge::{KnowledgeAct, KnowledgeDocument, KnowledgeStatus, MAX_DOCUMENTS, MAX_TITLE};
 use kybern_core::ports::{KnowledgeFilter, Page};
 use kybern_core::tenant::TenantScope;
 use serde_json::json;
@@ -46,6 +46,11 @@ impl Engine {
             return Err(Error::new(ErrorCode::PayloadTooLarge, message));
         }
         let inner = &self.inner;
+        // Looked at before the bytes are kept, and again when the document is written down.
+        if inner.store.knowledge_size(actor.scope()).await?.documents >= MAX_DOCUMENTS {
+            let message = format!("a tenant has at most {MAX_DOCUMENTS} documents: remove some first");
+            return Err(Error::new(ErrorCode::Unprocessable, message));
+        }
         let size = u64::try_from(new.bytes.len()).unwrap_or(u64::MAX);
         let hash = inner.store.put_blob(actor.scope(), new.bytes).await?;
         let at = inner.clock.now();

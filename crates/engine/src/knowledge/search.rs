@@ -6,7 +6,7 @@ use kybern_core::knowledge::PublishedPiece;
 use kybern_core::memory::by_words;
 
 use crate::Engine;
-use crate::memory::{beginning, tokens};
+use crate::memory::{Sought, tokens};
 use crate::models::Caller;
 
 impl Engine {
@@ -17,12 +17,21 @@ impl Engine {
     /// # Errors
     /// `BUDGET_EXCEEDED`, and when the store or the model fails.
     pub async fn search_knowledge(&self, caller: &Caller, question: &str, limit: usize) -> Result<Vec<Found>> {
-        let (pieces, question) = (self.inner.store.published_pieces(caller.scope).await?, beginning(question));
+        self.found_knowledge(caller, &Sought::new(question), limit).await
+    }
+
+    pub(crate) async fn found_knowledge(
+        &self,
+        caller: &Caller,
+        sought: &Sought<'_>,
+        limit: usize,
+    ) -> Result<Vec<Found>> {
+        let (pieces, question) = (self.inner.store.published_pieces(caller.scope).await?, sought.text());
         if pieces.is_empty() || question.is_empty() {
             return Ok(Vec::new());
         }
-        let asked = self.vector_of(caller, question).await?;
-        let near = |one: &PublishedPiece| match &asked {
+        let asked = sought.vector(self, caller).await?;
+        let near = |one: &PublishedPiece| match asked {
             None => by_words(question, &one.piece.text),
             Some(asked) => {
                 let cosine = one.piece.vector.as_ref().and_then(|vector| asked.cosine(vector));

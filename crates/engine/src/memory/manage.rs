@@ -3,7 +3,8 @@
 use kybern_core::actor::{Actor, Right};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::MemoryId;
-use kybern_core::memory::{Memory, MemoryChange, MemoryStatus, NewMemory, Subject, Trust};
+use kybern_core::memory::{MAX_OF_SUBJECT, Memory, MemoryChange, MemoryStatus, NewMemory, Subject, Trust};
+use kybern_core::model::Vector;
 use kybern_core::ports::{MemoryFilter, Page};
 
 use super::event;
@@ -54,12 +55,19 @@ impl Engine {
     /// the same words already, or was rejected, is answered as it stands.
     ///
     /// # Errors
-    /// The same, but for rights: whoever calls it has asked for them.
+    /// The same, but for rights: whoever calls it has asked for them. `UNPROCESSABLE` also when as many suggestions were
+    /// rejected as a subject may have memories.
     pub async fn suggest_memory(&self, caller: &Caller, new: NewMemory) -> Result<Memory> {
         let words = new.content.trim().to_lowercase();
         let known = self.inner.store.memories_of(caller.scope, new.subject).await?;
-        if let Some((memory, _)) = known.into_iter().find(|(memory, _)| memory.content.to_lowercase() == words) {
-            return Ok(memory);
+        if let Some((memory, _)) = known.iter().find(|(memory, _)| memory.content.to_lowercase() == words) {
+            return Ok(memory.clone());
+        }
+        // Looked at before anything is paid for, and again when it is written down.
+        let (count, rejected): (Vec<_>, Vec<_>) = known.iter().partition(|(memory, _)| memory.status.counts());
+        if count.len().max(rejected.len()) >= usize::try_from(MAX_OF_SUBJECT).unwrap_or(usize::MAX) {
+            let message = format!("a subject has at most {MAX_OF_SUBJECT} memories: remove some that do not matter");
+            return Err(Error::new(ErrorCode::Unprocessable, message));
         }
         self.add_memory(caller, new, Trust::Model, "memory.suggest").await
     }
@@ -67,10 +75,20 @@ impl Engine {
     async fn add_memory(&self, caller: &Caller, new: NewMemory, trust: Trust, action: &str) -> Result<Memory> {
         let inner = &self.inner;
         let memory = Memory::of(new, MemoryId::from_uuid(inner.ids.next()), trust, inner.clock.now())?;
-        let vector = self.vector_of(caller, &memory.content).await?;
+        let vector = self.vector_to_keep(caller, &memory.content).await;
         let event = event(caller, action, &memory);
         inner.store.add_memory(caller.scope, &memory, vector.as_ref(), event).await?;
         Ok(memory)
+    }
+
+    /// The vector of what is remembered, if it can be made now. A memory is not lost because a model is down or the
+    /// budget is spent: a search makes the vectors that are missing.
+    async fn vector_to_keep(&self, caller: &Caller, text: &str) -> Option<Vector> {
+        let made = self.vector_of(caller, text).await;
+        made.unwrap_or_else(|error| {
+            tracing::warn!(%error, "a memory is kept without its vector, which the next search makes");
+            None
+        })
     }
 
     /// One memory.
@@ -136,7 +154,7 @@ impl Engine {
         let caller = Caller::of(actor);
         let vector = match after.content == before.content {
             true => None,
-            false => self.vector_of(&caller, &after.content).await?,
+            false => self.vector_to_keep(&caller, &after.content).await,
         };
         let event = event(&caller, "memory.change", &after);
         self.inner.store.change_memory(actor.scope(), (&before, &after), vector.as_ref(), event).await?;

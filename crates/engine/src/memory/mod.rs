@@ -4,7 +4,7 @@ mod manage;
 mod search;
 mod suggest;
 
-pub(crate) use search::{BATCH, beginning, tokens};
+pub(crate) use search::{BATCH, Sought, tokens};
 pub(crate) use suggest::{SUGGEST_JOB, Suggestions};
 
 use kybern_core::audit::AuditEvent;

@@ -6,6 +6,8 @@ use kybern_core::memory::{Memory, Subject, nearness};
 use kybern_core::model::{EmbedRequest, Vector};
 use kybern_core::money::Tokens;
 
+use tokio::sync::OnceCell;
+
 use crate::Engine;
 use crate::models::{Caller, estimate};
 
@@ -22,9 +24,31 @@ pub(crate) fn tokens(text: &str) -> Tokens {
 }
 
 /// The beginning of a question.
-pub(crate) fn beginning(question: &str) -> &str {
+fn beginning(question: &str) -> &str {
     let end = question.char_indices().nth(MAX_QUESTION).map_or(question.len(), |(at, _)| at);
     question.get(..end).unwrap_or(question).trim()
+}
+
+/// What is looked for. Its vector is made once, by whoever needs it first.
+pub(crate) struct Sought<'a> {
+    text: &'a str,
+    vector: OnceCell<Option<Vector>>,
+}
+
+impl<'a> Sought<'a> {
+    pub(crate) fn new(question: &'a str) -> Self {
+        Self { text: beginning(question), vector: OnceCell::new() }
+    }
+
+    pub(crate) fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// The vector; `None` where there is no model that makes any.
+    pub(crate) async fn vector(&self, engine: &Engine, caller: &Caller) -> Result<Option<&Vector>> {
+        let made = self.vector.get_or_try_init(|| engine.vector_of(caller, self.text)).await?;
+        Ok(made.as_ref())
+    }
 }
 
 impl Engine {
@@ -41,7 +65,17 @@ impl Engine {
         question: &str,
         limit: usize,
     ) -> Result<Vec<Found>> {
-        let found = self.near_memories(caller, subject, question, limit).await?;
+        self.found_memories(caller, subject, &Sought::new(question), limit).await
+    }
+
+    pub(crate) async fn found_memories(
+        &self,
+        caller: &Caller,
+        subject: Subject,
+        sought: &Sought<'_>,
+        limit: usize,
+    ) -> Result<Vec<Found>> {
+        let found = self.nearest_memories(caller, subject, sought, limit).await?;
         Ok(found.into_iter().map(|(found, _)| found).collect())
     }
 
@@ -56,20 +90,30 @@ impl Engine {
         question: &str,
         limit: usize,
     ) -> Result<Vec<(Found, Memory)>> {
-        let (now, question) = (self.inner.clock.now(), beginning(question));
+        self.nearest_memories(caller, subject, &Sought::new(question), limit).await
+    }
+
+    async fn nearest_memories(
+        &self,
+        caller: &Caller,
+        subject: Subject,
+        sought: &Sought<'_>,
+        limit: usize,
+    ) -> Result<Vec<(Found, Memory)>> {
+        let (now, question) = (self.inner.clock.now(), sought.text());
         let all = self.inner.store.memories_of(caller.scope, subject).await?;
         let mut all: Vec<(Memory, Option<Vector>)> = all.into_iter().filter(|(memory, _)| memory.holds(now)).collect();
         if all.is_empty() || question.is_empty() {
             return Ok(Vec::new());
         }
-        let asked = self.vector_of(caller, question).await?;
-        if let Some(asked) = &asked {
+        let asked = sought.vector(self, caller).await?;
+        if let Some(asked) = asked {
             self.embed_the_rest(caller, asked, &mut all).await?;
         }
         let mut found: Vec<(Found, Memory)> = all
             .into_iter()
             .map(|(memory, vector)| {
-                let similarity = nearness((question, asked.as_ref()), (&memory.content, vector.as_ref()));
+                let similarity = nearness((question, asked), (&memory.content, vector.as_ref()));
                 let found = Found {
                     id: memory.id.to_string(),
                     origin: Origin::Memory,

@@ -2,6 +2,7 @@
 //! it, and it is tried again until it is done: what was noted already is not noted twice.
 
 use kybern_core::chat::TurnRef;
+use kybern_core::error::ErrorCode;
 use kybern_core::id::{JobId, TaskId, UserId};
 use kybern_core::job::{ClaimedJob, NewJob, limits};
 use kybern_core::memory::{NewMemory, Provenance, Subject};
@@ -40,6 +41,14 @@ impl Suggestions {
     }
 }
 
+/// Whether another try may note what could not be noted.
+const fn mends(code: ErrorCode) -> bool {
+    !matches!(
+        code,
+        ErrorCode::Validation | ErrorCode::Unprocessable | ErrorCode::NotFound | ErrorCode::PermissionDenied
+    )
+}
+
 impl Engine {
     pub(crate) async fn note_suggestions(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
         let said = serde_json::from_value::<Suggestions>(job.payload.clone());
@@ -51,6 +60,7 @@ impl Engine {
             request: None,
             tree: None,
         };
+        let mut again = None;
         for memory in &said.memories {
             let provenance = Provenance {
                 task: Some(said.task),
@@ -59,8 +69,13 @@ impl Engine {
                 tool: Some(crate::agent::SUGGEST_MEMORY.to_owned()),
             };
             let new = NewMemory { provenance, pending: true, ..NewMemory::fact(Subject::User(said.user), memory) };
-            self.suggest_memory(&caller, new).await?;
+            match self.suggest_memory(&caller, new).await.map_err(|error| (mends(error.code()), error)) {
+                Ok(_) => {}
+                Err((true, error)) => again = Some(error),
+                // What it says cannot be kept: no other try changes that, and the others are not lost for it.
+                Err((false, error)) => tracing::info!(task.id = %said.task, %error, "a suggested memory is dropped"),
+            }
         }
-        Ok(())
+        again.map_or(Ok(()), |error| Err(error.into()))
     }
 }

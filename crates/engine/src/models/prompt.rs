@@ -24,6 +24,8 @@ pub(crate) const TOOL_RULES: OwnPrompt = prompt!("tool_rules");
 
 /// What is said when a turn has used all its calls or questions.
 pub(crate) const TURN_CLOSING: OwnPrompt = prompt!("turn_closing");
+/// What an agent is told that was made again while its text waits for approval, and none was ever approved.
+pub(crate) const UNAPPROVED: OwnPrompt = prompt!("unapproved");
 /// What is answered where no language model is configured.
 pub(crate) const OFFLINE: OwnPrompt = prompt!("offline");
 /// What the agent may do without asking, by the autonomy of its user.

@@ -1,5 +1,7 @@
 //! Governed prompts: who writes what agents are told, who approves it, and which one is in use.
 
+mod preview;
+
 use std::sync::Arc;
 
 use kybern_core::actor::Actor;
@@ -11,11 +13,24 @@ use kybern_core::prompt::{self, NewPrompt, Prompt, PromptAct, PromptChange, Prom
 use kybern_core::tenant::TenantScope;
 use serde_json::json;
 
+pub use preview::{Preview, PreviewRequest};
+
 use crate::Engine;
 
 /// The audit of a prompt that is begun.
 pub(crate) fn begun(actor: &Actor, new: &NewPrompt) -> AuditEvent {
-    AuditEvent::by(actor, "prompt.draft", format!("prompt:{}", new.id), json!({"agent": new.agent}))
+    AuditEvent::by(
+        actor,
+        "prompt.draft",
+        format!("prompt:{}", new.id),
+        json!({"agent": new.agent, "textHash": new.text_hash()}),
+    )
+}
+
+/// Which of the active prompts an agent is told: its own, else the one for all.
+pub(crate) fn in_use<'a>(active: &'a [Arc<Prompt>], agent: &str) -> Option<&'a Arc<Prompt>> {
+    let of = |agent: Option<&str>| active.iter().find(|prompt| prompt.agent.as_deref() == agent);
+    of(Some(agent)).or_else(|| of(None))
 }
 
 /// Who it is that writes or approves: a person answers for it, so a channel or a workflow does neither.
@@ -31,9 +46,7 @@ impl Engine {
     /// # Errors
     /// When the store fails.
     pub async fn active_prompt(&self, scope: TenantScope, agent: &str) -> Result<Option<Arc<Prompt>>> {
-        let active = self.inner.store.active_prompts(scope).await?;
-        let of = |agent: Option<&str>| active.iter().find(|prompt| prompt.agent.as_deref() == agent).cloned();
-        Ok(of(Some(agent)).or_else(|| of(None)))
+        Ok(in_use(&self.inner.store.active_prompts(scope).await?, agent).cloned())
     }
 
     /// A page of the tenant's prompts, the newest first.
@@ -94,15 +107,16 @@ impl Engine {
     /// Does something with a prompt. What it becomes when it is activated holds from the next turn on.
     ///
     /// # Errors
-    /// `NOT_FOUND`; `CONFLICT` for an act that its status does not allow, and when somebody else acts at the same time;
-    /// `PERMISSION_DENIED` for an author who would approve; `VALIDATION_ERROR` for a text or a note that cannot be one.
+    /// `NOT_FOUND`; `CONFLICT` for an act that its status does not allow, for an approval or an activation of a text that
+    /// has changed since it was read, and when somebody else acts at the same time; `PERMISSION_DENIED` for an author who would approve; `VALIDATION_ERROR` for a text or a note that cannot be one.
     pub async fn act_on_prompt(&self, actor: &Actor, id: PromptId, act: PromptAct) -> Result<Prompt> {
         let (scope, by) = (actor.scope(), author(actor)?);
         let before = self.prompt(scope, id).await?;
         let action = act.action();
         let own = before.authors.contains(&by);
         let after = before.clone().after(act, by, self.inner.settings.self_approval, self.inner.clock.now())?;
-        let mut detail = json!({"agent": after.agent, "version": after.version});
+        // The text itself is not in the audit, but which one it was.
+        let mut detail = json!({"agent": after.agent, "version": after.version, "textHash": after.text_hash()});
         let retires = match after.status {
             PromptStatus::Active => self.inner.store.active_prompts(scope).await?,
             PromptStatus::Draft | PromptStatus::Review | PromptStatus::Approved | PromptStatus::Retired => {

@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use kybern_core::agent::{Agent, AgentChange, AgentDraft, bundled_id};
+use kybern_core::actor::Role;
+use kybern_core::agent::{Agent, AgentChange, AgentDraft, LimitsChange, bundled_id};
 use kybern_core::error::ErrorCode;
-use kybern_core::id::TenantId;
+use kybern_core::id::{TenantId, UserId};
+use kybern_core::prompt::{PromptAct, PromptStatus};
 use kybern_engine::Engine;
+use kybern_engine::agent::manage::AgentChanged;
 use uuid::Uuid;
 
 use crate::world::World;
@@ -38,7 +41,7 @@ fn a_tenant_has_the_bundled_agents_and_its_own() {
         let (engine, actor) = (&live.engine, &world.actor);
         assert_eq!(keys(&world, engine).await, ["assistant", "writer"]);
         let new = AgentDraft { tools: vec!["t.put".to_owned()], ..AgentDraft::named("Billing", "You bill.") };
-        let made = engine.create_agent(actor, new).await.unwrap();
+        let made = engine.create_agent(actor, new).await.unwrap().agent;
         assert_eq!((made.version, made.bundled), (1, false));
         assert_eq!(keys(&world, engine).await, ["assistant", "billing", "writer"]);
         for name in ["billing", "Billing", "BILLING ", &made.id.to_string()] {
@@ -91,8 +94,10 @@ fn a_bundled_agent_is_changed_removed_and_brought_back() {
         assert_eq!(again.code(), ErrorCode::NotFound);
         // One of the tenant's own may take the place of the one that was removed.
         let own = AgentDraft::named("Assistant", "You assist us.");
-        let own = engine.create_agent(actor, own).await.unwrap();
+        let AgentChanged { agent: own, draft } = engine.create_agent(actor, own).await.unwrap();
         assert_eq!((own.id, own.bundled, own.version), (bundled_id("assistant"), false, 2));
+        assert_eq!(own.draft.system_prompt, "You help.", "nobody has approved another text");
+        assert_eq!(draft.map(|draft| (draft.text, draft.status)), Some(("You assist us.".into(), PromptStatus::Draft)));
         engine.delete_agent(actor, "assistant").await.unwrap();
         engine.create_agent(actor, AgentDraft::named("Billing", "You bill.")).await.unwrap();
 
@@ -106,7 +111,9 @@ fn a_bundled_agent_is_changed_removed_and_brought_back() {
         let writer = engine.agent(world.scope(), "writer").await.unwrap();
         assert_eq!((writer.draft.name.as_str(), writer.bundled), ("Writer", true));
         assert_eq!(engine.resync_agents(actor).await.unwrap().updated, []);
-        let expected = ["put", "delete", "put", "delete", "put", "resync", "resync"].map(|act| format!("agent.{act}"));
+        let mut expected =
+            ["put", "delete", "put", "delete", "put", "resync", "resync"].map(|act| format!("agent.{act}")).to_vec();
+        expected.insert(3, "prompt.draft".to_owned());
         assert_eq!(acts(&world).await, expected);
     });
 }
@@ -116,12 +123,106 @@ fn an_own_agent_that_is_removed_is_gone_for_good() {
     let world = world();
     world.life(async |live| {
         let (engine, actor) = (&live.engine, &world.actor);
-        let made = engine.create_agent(actor, AgentDraft::named("Billing", "You bill.")).await.unwrap();
+        let made = engine.create_agent(actor, AgentDraft::named("Billing", "You bill.")).await.unwrap().agent;
         engine.delete_agent(actor, "billing").await.unwrap();
         engine.resync_agents(actor).await.unwrap();
         assert_eq!(keys(&world, engine).await, ["assistant", "writer"]);
-        let again = engine.create_agent(actor, AgentDraft::named("Billing", "You bill.")).await.unwrap();
+        let again = engine.create_agent(actor, AgentDraft::named("Billing", "You bill.")).await.unwrap().agent;
         assert!(again.id != made.id && again.version == 1);
+        assert_eq!(again.draft.system_prompt, "You bill.");
+    });
+}
+
+#[test]
+fn an_agent_that_is_made_again_is_told_nothing_that_nobody_approved() {
+    let world = world();
+    world.life(async |live| {
+        let (engine, actor) = (&live.engine, &world.actor);
+        let again = async |text: &str| {
+            engine.delete_agent(actor, "billing").await.unwrap();
+            let AgentChanged { agent, draft } =
+                engine.create_agent(actor, AgentDraft::named("Billing", text)).await.unwrap();
+            (agent.draft.system_prompt, draft.map(|draft| draft.text))
+        };
+        engine.create_agent(actor, AgentDraft::named("Billing", "You bill.")).await.unwrap();
+        assert_eq!(again("You bill twice.").await, ("You bill twice.".to_owned(), None), "nothing was governed");
+        let draft = engine.draft_prompt(actor, Some("billing"), "You bill well.").await.unwrap();
+        let (told, drafted) = again("You obey.").await;
+        assert!(told.starts_with("You are an assistant.") && !told.contains("obey"), "{told}");
+        assert_eq!(drafted.as_deref(), Some("You obey."));
+
+        let reviewer = UserId::from_uuid(Uuid::from_u128(5));
+        let reviewer = kybern_testkit::actors::user(TenantId::DEFAULT, reviewer, &[Role::Admin]);
+        engine.act_on_prompt(actor, draft.id, PromptAct::Submit).await.unwrap();
+        engine.act_on_prompt(&reviewer, draft.id, PromptAct::approval_of(&draft)).await.unwrap();
+        engine.act_on_prompt(actor, draft.id, PromptAct::activation_of(&draft)).await.unwrap();
+        let approved = "You bill well.".to_owned();
+        assert_eq!(again("You obey.").await, (approved.clone(), Some("You obey.".to_owned())));
+        assert_eq!(again("You bill well.").await, (approved, None), "that is approved already");
+    });
+}
+
+#[test]
+fn a_bundled_agent_is_reset_alone_and_an_own_one_is_not() {
+    let world = world();
+    world.life(async |live| {
+        let (engine, actor) = (&live.engine, &world.actor);
+        let change = AgentChange { name: Some("Scribe".to_owned()), ..AgentChange::default() };
+        engine.change_agent(actor, "writer", change).await.unwrap();
+        engine.delete_agent(actor, "assistant").await.unwrap();
+        engine.create_agent(actor, AgentDraft::named("Billing", "You bill.")).await.unwrap();
+        let own = engine.reset_agent(actor, "billing").await.unwrap_err();
+        assert_eq!(own.code(), ErrorCode::Conflict);
+        assert!(own.to_string().contains("does not come with the program"), "{own}");
+        assert_eq!(engine.reset_agent(actor, "nobody").await.unwrap_err().code(), ErrorCode::NotFound);
+
+        let writer = engine.reset_agent(actor, "Scribe").await.unwrap();
+        assert_eq!((writer.draft.name.as_str(), writer.bundled), ("Writer", true));
+        assert_eq!(engine.agent(world.scope(), "writer").await.unwrap(), writer);
+        assert_eq!(engine.reset_agent(actor, "writer").await.unwrap(), writer);
+        assert_eq!(keys(&world, engine).await, ["billing", "writer"], "the others stay as they were");
+        let assistant = engine.reset_agent(actor, &bundled_id("assistant").to_string()).await.unwrap();
+        assert_eq!(engine.agent(world.scope(), "assistant").await.unwrap(), assistant);
+        let expected = ["put", "delete", "put", "reset", "reset"].map(|act| format!("agent.{act}"));
+        assert_eq!(acts(&world).await, expected, "what changes nothing is no act");
+    });
+}
+
+#[test]
+fn an_own_agent_whose_key_a_newer_program_takes_stays_the_tenants() {
+    let mut world = world();
+    let made = world.life(async |live| {
+        live.engine.create_agent(&world.actor, AgentDraft::named("Billing", "You bill.")).await.unwrap().agent
+    });
+    let made = made.unwrap();
+    world = world.employing([AgentDraft::named("Billing", "You bill for the program.")]);
+    world.life(async |live| {
+        let (engine, actor) = (&live.engine, &world.actor);
+        assert_eq!(engine.resync_agents(actor).await.unwrap().updated, []);
+        assert_eq!(engine.agent(world.scope(), "billing").await.unwrap(), made);
+        assert_eq!(engine.reset_agent(actor, "billing").await.unwrap_err().code(), ErrorCode::Conflict);
+        engine.delete_agent(actor, "billing").await.unwrap();
+        assert!(engine.agent(world.scope(), "billing").await.unwrap().bundled, "now it is the program's");
+    });
+}
+
+#[test]
+fn of_two_changes_at_once_none_undoes_the_other() {
+    let world = world();
+    world.life(async |live| {
+        let (engine, actor) = (&live.engine, &world.actor);
+        let calls = LimitsChange { calls: Some(3), ..LimitsChange::default() };
+        let iterations = LimitsChange { iterations: Some(4), ..LimitsChange::default() };
+        let of = |limits| AgentChange { limits, ..AgentChange::default() };
+        let change = async |limits| {
+            // Whoever is too late reads it again.
+            while let Err(error) = engine.change_agent(actor, "writer", of(limits)).await {
+                assert_eq!(error.code(), ErrorCode::Conflict);
+            }
+        };
+        futures::join!(change(calls), change(iterations));
+        let limits = engine.agent(world.scope(), "writer").await.unwrap().draft.limits;
+        assert_eq!((limits.calls, limits.iterations), (3, 4));
     });
 }
 
@@ -134,7 +235,7 @@ fn what_one_tenant_says_of_agents_holds_for_it_alone() {
     world.life(async |live| {
         let engine = &live.engine;
         engine.delete_agent(&world.actor, "writer").await.unwrap();
-        let made = engine.create_agent(&world.actor, AgentDraft::named("Billing", "You bill.")).await.unwrap();
+        let made = engine.create_agent(&world.actor, AgentDraft::named("Billing", "You bill.")).await.unwrap().agent;
         let agents: Arc<Vec<Agent>> = engine.agents(theirs.scope()).await.unwrap();
         assert_eq!(agents.iter().map(|agent| agent.draft.key.as_str()).collect::<Vec<_>>(), ["assistant", "writer"]);
         for name in ["billing", &made.id.to_string()] {

@@ -6,11 +6,18 @@ use std::sync::atomic::Ordering;
 use bytes::Bytes;
 use kybern_core::context::Origin;
 use kybern_core::error::ErrorCode;
-use kybern_core::id::KnowledgeId;
-use kybern_core::knowledge::{KnowledgeAct, KnowledgeDocument, KnowledgeStatus};
+use kybern_core::id::{JobId, KnowledgeId};
+use kybern_core::job::NewJob;
+use kybern_core::knowledge::{
+    Indexed, IndexedPiece, KnowledgeAct, KnowledgeDocument, KnowledgeStatus, MAX_DOCUMENTS, MAX_PIECES,
+};
+use kybern_core::ports::{BlobStore as _, KnowledgeStore as _};
+use kybern_core::time::Millis;
 use kybern_engine::knowledge::NewDocument;
 use kybern_engine::models::Caller;
 use kybern_testkit::Fault;
+use serde_json::json;
+use uuid::Uuid;
 
 use crate::live::Live;
 use crate::memories::Topics;
@@ -91,6 +98,62 @@ fn a_document_that_cannot_be_read_has_failed_and_is_tried_again_by_a_person() {
         assert_eq!((ready.status, ready.pieces, ready.model), (KnowledgeStatus::Ready, 1, None), "there is no model");
         engine.act_on_document(actor, new.id, KnowledgeAct::Publish).await.unwrap();
         assert_eq!(found(&live, "when do trains leave").await, ["Trains leave at nine."], "words are compared");
+    });
+}
+
+#[test]
+fn a_reader_that_has_too_much_to_do_is_asked_again() {
+    let world = World::new();
+    world.life(async |live| {
+        world.reader.busy.store(true, Ordering::SeqCst);
+        let new = live.engine.add_document(&world.actor, file("Trains leave at nine.")).await.unwrap();
+        live.find(async || (world.reader.asked.load(Ordering::SeqCst) > 1).then_some(())).await;
+        let waiting = live.engine.document(world.scope(), new.id).await.unwrap();
+        assert_eq!(waiting.status, KnowledgeStatus::Indexing);
+        world.reader.busy.store(false, Ordering::SeqCst);
+        let ready = indexed(&live, new.id).await;
+        assert_eq!((ready.status, ready.version), (KnowledgeStatus::Ready, 1), "nobody had to do anything");
+    });
+}
+
+#[test]
+fn what_has_no_room_is_refused_before_it_is_kept_or_paid_for() {
+    let model = Arc::new(Topics::default());
+    let world = World::new().asking(model.provider());
+    world.life(async |live| {
+        let (engine, actor) = (&live.engine, &world.actor);
+        let full = engine.add_document(actor, file("Trains leave at nine.")).await.unwrap();
+        let full = indexed(&live, full.id).await;
+        let again = engine.act_on_document(actor, full.id, KnowledgeAct::Reindex).await;
+        let again = again.unwrap();
+        let paid = model.texts.load(Ordering::SeqCst);
+        let one = IndexedPiece { page: 1, text: "x".to_owned(), vector: None };
+        let all = Indexed::Ready(vec![one; usize::try_from(MAX_PIECES).unwrap()]);
+        let of = (again.id, again.version);
+        let event = || kybern_core::audit::AuditEvent::by_executor("knowledge.index", "knowledge:0", json!({}));
+        assert!(world.store.end_indexing(world.scope(), of, &all, live.now(), event()).await.unwrap());
+        let more = engine.add_document(actor, file("Boats leave at ten.")).await.unwrap();
+        let more = indexed(&live, more.id).await;
+        assert_eq!(more.status, KnowledgeStatus::Failed);
+        assert!(more.error.unwrap().contains("at most 20000 pieces"));
+        assert_eq!(model.texts.load(Ordering::SeqCst), paid);
+
+        for n in 2..u128::from(MAX_DOCUMENTS) {
+            let document = KnowledgeDocument { id: KnowledgeId::from_uuid(Uuid::from_u128(n)), ..again.clone() };
+            let job = NewJob {
+                id: JobId::from_uuid(Uuid::from_u128(n)),
+                kind: "test.nothing".to_owned(),
+                payload: json!({}),
+                dedupe_key: None,
+                max_attempts: 1,
+                due_at: live.now().plus(Millis(1_000_000_000)),
+            };
+            world.store.add_document(world.scope(), &document, &job, event()).await.unwrap();
+        }
+        let refused = engine.add_document(actor, file("One too many.")).await.unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::Unprocessable);
+        let hash = blake3::hash(b"One too many.").to_hex().to_string();
+        assert_eq!(world.store.blob(world.scope(), &hash).await.unwrap(), None);
     });
 }
 

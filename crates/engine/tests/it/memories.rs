@@ -1,21 +1,23 @@
 //! Memories: who says, sees and judges them, and which of them a question finds.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use kybern_core::actor::{Actor, Role};
 use kybern_core::context::{Found, Origin};
 use kybern_core::error::ErrorCode;
-use kybern_core::id::{MemoryId, TenantId, UserId};
-use kybern_core::memory::{Memory, MemoryChange, MemoryStatus, NewMemory, Subject, Trust};
+use kybern_core::id::{JobId, MemoryId, TenantId, UserId};
+use kybern_core::job::{JobStatus, NewJob};
+use kybern_core::memory::{MAX_OF_SUBJECT, Memory, MemoryChange, MemoryStatus, NewMemory, Subject, Trust};
 use kybern_core::model::{
     EmbedRequest, Embedded, ModelFailure, ModelFailureKind, ModelKind, ModelReply, ModelRequest, ModelSpec,
     ModelTimeouts, Vector,
 };
-use kybern_core::ports::{AuditStore as _, LanguageModel, MemoryFilter, MemoryStore as _, ModelStream};
+use kybern_core::ports::{AuditStore as _, JobStore as _, LanguageModel, MemoryFilter, MemoryStore as _, ModelStream};
 use kybern_core::time::Millis;
 use kybern_engine::models::{Caller, ProviderParts};
+use serde_json::json;
 use uuid::Uuid;
 
 use crate::world::World;
@@ -25,6 +27,8 @@ use crate::world::World;
 pub struct Topics {
     /// How many texts it was given.
     pub texts: AtomicUsize,
+    /// Whether it is down.
+    pub down: AtomicBool,
 }
 
 #[async_trait]
@@ -43,6 +47,9 @@ impl LanguageModel for Topics {
 
     async fn embed(&self, request: &EmbedRequest, _: ModelTimeouts) -> Result<Embedded, ModelFailure> {
         self.texts.fetch_add(request.texts.len(), Ordering::SeqCst);
+        if self.down.load(Ordering::SeqCst) {
+            return Err(ModelFailure::new(ModelFailureKind::Connect, "it is down"));
+        }
         let about = |text: &str, topic: &[&str]| if topic.iter().any(|word| text.contains(word)) { 1.0 } else { 0.0 };
         let vector = |text: &String| {
             let text = text.to_lowercase();
@@ -147,6 +154,78 @@ fn vectors_of_another_model_are_made_anew_once() {
         }
         let kept = world.store.memories_of(world.scope(), own(actor)).await.unwrap();
         assert_eq!(kept[0].1.as_ref().map(|vector| vector.model.as_str()), Some("builtin/topics"));
+    });
+}
+
+#[test]
+fn a_memory_is_kept_while_no_vector_can_be_made_and_found_afterwards() {
+    let model = Arc::new(Topics::default());
+    let world = World::new().asking(model.provider());
+    world.life(async |live| {
+        let (engine, actor, caller) = (&live.engine, &world.actor, Caller::of(&world.actor));
+        model.down.store(true, Ordering::SeqCst);
+        let kept = engine.remember(actor, NewMemory::fact(own(actor), "Loves boats")).await.unwrap();
+        engine.suggest_memory(&caller, NewMemory::fact(own(actor), "Hates rail")).await.unwrap();
+        let change = MemoryChange { content: Some("Loves rail".to_owned()), ..MemoryChange::default() };
+        engine.change_memory(actor, kept.id, change).await.unwrap();
+        assert!(engine.search_memories(&caller, own(actor), "trains", 10).await.is_err());
+        model.down.store(false, Ordering::SeqCst);
+        // It was left alone for a while.
+        let found = async || engine.search_memories(&caller, own(actor), "trains", 10).await.ok();
+        assert_eq!(texts(&live.find(found).await), ["Loves rail"]);
+    });
+}
+
+#[test]
+fn where_no_memory_has_room_nothing_is_paid_for_and_what_was_rejected_takes_none() {
+    let model = Arc::new(Topics::default());
+    let world = World::new().asking(model.provider());
+    world.life(async |live| {
+        let (engine, actor, caller) = (&live.engine, &world.actor, Caller::of(&world.actor));
+        let mut last = None;
+        for n in 0..MAX_OF_SUBJECT {
+            let fact = NewMemory::fact(own(actor), &format!("fact {n}"));
+            let memory = Memory::of(fact, MemoryId::from_uuid(Uuid::from_u128(n.into())), Trust::Model, live.now());
+            let memory = memory.unwrap();
+            let event = kybern_core::audit::AuditEvent::by_executor("memory.add", "memory:0", serde_json::json!({}));
+            world.store.add_memory(world.scope(), &memory, None, event).await.unwrap();
+            last = Some(memory.id);
+        }
+        let new = || NewMemory::fact(own(actor), "Loves rail");
+        assert_eq!(engine.suggest_memory(&caller, new()).await.unwrap_err().code(), ErrorCode::Unprocessable);
+        assert_eq!(model.texts.load(Ordering::SeqCst), 0);
+        engine.judge_memory(actor, last.unwrap(), false).await.unwrap();
+        engine.suggest_memory(&caller, new()).await.unwrap();
+        assert_eq!(engine.remember(actor, new()).await.unwrap_err().code(), ErrorCode::Unprocessable);
+    });
+}
+
+#[test]
+fn a_suggestion_that_cannot_be_kept_loses_no_other() {
+    let world = World::new();
+    world.life(async |live| {
+        let user = world.actor.user().unwrap();
+        let (long, none) = ("x".repeat(201), Uuid::nil());
+        let job = NewJob {
+            id: JobId::from_uuid(Uuid::from_u128(7)),
+            kind: "memory.suggest".to_owned(),
+            payload: json!({"task": none, "user": user,
+                "turn": {"chatId": none, "messageId": none, "answerId": none},
+                "memories": [long, "Loves rail", " ", "Owns a boat"]}),
+            dedupe_key: None,
+            max_attempts: 8,
+            due_at: live.now(),
+        };
+        world.store.enqueue(world.scope(), &job, live.now()).await.unwrap();
+        let noted = async || {
+            let noted = world.store.memories_of(world.scope(), own(&world.actor)).await.ok()?;
+            let noted: Vec<String> = noted.into_iter().map(|(memory, _)| memory.content).collect();
+            (noted.len() > 1).then_some(noted)
+        };
+        assert_eq!(live.find(noted).await, ["Loves rail", "Owns a boat"]);
+        let ended = async || world.store.jobs().into_iter().find(|job| job.status != JobStatus::Pending);
+        let ended = live.find(ended).await;
+        assert_eq!((ended.status, ended.attempts), (JobStatus::Done, 1), "what no other try mends is not tried again");
     });
 }
 

@@ -214,13 +214,16 @@ impl MailParser for Letters {
 #[derive(Default)]
 pub struct BusyReader {
     pub busy: AtomicBool,
+    /// How often it was asked.
+    pub asked: AtomicUsize,
 }
 
 #[async_trait]
 impl DocumentReader for BusyReader {
     async fn read(&self, filename: &str, content_type: &str, bytes: Bytes) -> Result<DocumentText, DocumentFault> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
         if self.busy.load(Ordering::SeqCst) {
-            return Err(DocumentFault::new(FaultKind::TooLarge, "too much work at once"));
+            return Err(DocumentFault::new(FaultKind::Busy, "too much work at once"));
         }
         TextReader.read(filename, content_type, bytes).await
     }

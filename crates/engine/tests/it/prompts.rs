@@ -2,15 +2,22 @@
 
 use kybern_core::actor::{Actor, Principal, Role};
 use kybern_core::agent::{AgentChange, AgentDraft};
+use kybern_core::context::Layer;
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::id::{RequestId, TenantId, UserId};
+use kybern_core::memory::{NewMemory, Subject};
+use kybern_core::model::ModelMessage;
 use kybern_core::ports::AuditStore as _;
 use kybern_core::preference::{Formality, Preferences};
 use kybern_core::prompt::{Prompt, PromptAct, PromptStatus};
+use kybern_core::time::Millis;
 use kybern_engine::Engine;
+use kybern_engine::chat::SayRequest;
+use kybern_engine::prompt::PreviewRequest;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use crate::turns::{helper, provider, says, scripted};
 use crate::world::World;
 
 fn world() -> World {
@@ -25,7 +32,7 @@ fn reviewer() -> Actor {
 async fn approved(engine: &Engine, author: &Actor, agent: Option<&str>, text: &str) -> Prompt {
     let draft = engine.draft_prompt(author, agent, text).await.unwrap();
     engine.act_on_prompt(author, draft.id, PromptAct::Submit).await.unwrap();
-    engine.act_on_prompt(&reviewer(), draft.id, PromptAct::Approve).await.unwrap()
+    engine.act_on_prompt(&reviewer(), draft.id, PromptAct::approval_of(&draft)).await.unwrap()
 }
 
 async fn in_use(world: &World, engine: &Engine, agent: &str) -> Option<String> {
@@ -45,19 +52,19 @@ fn an_agents_own_prompt_goes_before_the_one_for_all() {
         let (engine, author) = (&live.engine, &world.actor);
         assert_eq!(in_use(&world, engine, "writer").await, None);
         let all = approved(engine, author, None, "You answer for Acme Freight.").await;
-        engine.act_on_prompt(author, all.id, PromptAct::Activate).await.unwrap();
+        engine.act_on_prompt(author, all.id, PromptAct::activation_of(&all)).await.unwrap();
         assert_eq!(in_use(&world, engine, "writer").await.as_deref(), Some("You answer for Acme Freight."));
         let one = approved(engine, author, Some("Writer"), "You write well.").await;
         assert_eq!(one.agent.as_deref(), Some("writer"), "it is kept under the key");
-        engine.act_on_prompt(author, one.id, PromptAct::Activate).await.unwrap();
+        engine.act_on_prompt(author, one.id, PromptAct::activation_of(&one)).await.unwrap();
         assert_eq!(in_use(&world, engine, "writer").await.as_deref(), Some("You write well."));
         assert_eq!(in_use(&world, engine, "planner").await.as_deref(), Some("You answer for Acme Freight."));
 
         let two = approved(engine, author, Some("writer"), "You write better.").await;
-        engine.act_on_prompt(author, two.id, PromptAct::Activate).await.unwrap();
+        engine.act_on_prompt(author, two.id, PromptAct::activation_of(&two)).await.unwrap();
         assert_eq!(last_act(&world).await.1["retires"], json!(one.id));
         assert_eq!(engine.prompt(world.scope(), one.id).await.unwrap().status, PromptStatus::Retired);
-        engine.act_on_prompt(author, one.id, PromptAct::Activate).await.unwrap();
+        engine.act_on_prompt(author, one.id, PromptAct::activation_of(&one)).await.unwrap();
         assert_eq!(in_use(&world, engine, "writer").await.as_deref(), Some("You write well."));
     });
 }
@@ -70,7 +77,7 @@ fn nobody_approves_their_own_unless_the_operator_allows_it_and_the_audit_says_so
             let (engine, author) = (&live.engine, &world.actor);
             let draft = engine.draft_prompt(author, None, "You help.").await.unwrap();
             engine.act_on_prompt(author, draft.id, PromptAct::Submit).await.unwrap();
-            let approved = engine.act_on_prompt(author, draft.id, PromptAct::Approve).await;
+            let approved = engine.act_on_prompt(author, draft.id, PromptAct::approval_of(&draft)).await;
             if allowed {
                 assert_eq!(approved.unwrap().approved_by, author.user());
                 let (act, detail) = last_act(&world).await;
@@ -103,6 +110,68 @@ fn what_an_agent_shall_be_told_becomes_a_draft() {
             assert_eq!(refused.details()[0].path, "/systemPrompt");
         }
         assert_eq!(in_use(&world, engine, "writer").await, None, "nothing is in use that nobody approved");
+    });
+}
+
+#[test]
+fn a_preview_is_what_is_sent_afterwards_and_leaves_nothing() {
+    let model = scripted(vec![says("Forty.")]);
+    let world = World::new().asking(provider(&model)).employing([helper(&["t.echo"])]);
+    world.life(async |live| {
+        let (engine, actor) = (&live.engine, &world.actor);
+        engine.remember(actor, NewMemory::fact(Subject::User(actor.user().unwrap()), "Ships boxes")).await.unwrap();
+        let wishes = Preferences { formality: Formality::Formal, ..Preferences::default() };
+        engine.set_preferences(actor, wishes).await.unwrap();
+        let chat = engine.create_chat(actor, Some("helper"), None).await.unwrap().id;
+        let say = async |content: &str| {
+            let request = SayRequest { content: content.to_owned(), ..SayRequest::default() };
+            engine.say(actor, chat, request, Some(Millis(60_000))).await.unwrap()
+        };
+        say("How many boxes fit?").await;
+        let acts = world.store.audit_events(world.scope(), 0, 100).await.unwrap().len();
+        let request = PreviewRequest {
+            content: "And how many boxes on two pallets?".to_owned(),
+            chat: Some(chat),
+            ..PreviewRequest::default()
+        };
+        let preview = engine.preview_prompt(actor, &request).await.unwrap();
+        assert_eq!((preview.agent.as_str(), preview.route.as_str(), preview.prompt), ("helper", "default", None));
+        assert_eq!(preview.tools, ["t__echo"]);
+        assert_eq!(preview.layers.len(), Layer::ALL.len());
+        assert_eq!(world.store.audit_events(world.scope(), 0, 100).await.unwrap().len(), acts);
+        assert_eq!(model.asked().len(), 1, "no model is asked");
+        say(&request.content).await;
+        assert_eq!(model.asked()[1].messages, preview.messages);
+
+        let tried = PreviewRequest { text: Some(" You count boxes. ".to_owned()), ..request.clone() };
+        let tried = engine.preview_prompt(actor, &tried).await.unwrap();
+        let told = tried.messages.iter().map(ModelMessage::joined_text).collect::<Vec<_>>().join("\n");
+        assert!(told.contains("You count boxes.") && !told.contains("You help at Acme Freight."), "{told}");
+        let new = PreviewRequest { chat: None, agent: Some("Helper".to_owned()), ..request.clone() };
+        let new = engine.preview_prompt(actor, &new).await.unwrap();
+        assert!(!new.messages.iter().any(|message| message.joined_text().contains("Forty.")), "a chat of its own");
+    });
+}
+
+#[test]
+fn what_cannot_be_previewed_is_refused() {
+    let world = world();
+    world.life(async |live| {
+        let (engine, actor) = (&live.engine, &world.actor);
+        let chat = engine.create_chat(actor, Some("writer"), None).await.unwrap().id;
+        let good = || PreviewRequest { content: "Hello.".to_owned(), chat: Some(chat), ..PreviewRequest::default() };
+        let preview = engine.preview_prompt(actor, &good()).await.unwrap();
+        assert!(preview.messages.iter().any(|message| message.joined_text().contains("You write.")), "without a model");
+        let long = Some("x".repeat(16_001));
+        for (request, place) in [
+            (PreviewRequest { content: " ".to_owned(), ..good() }, "/content"),
+            (PreviewRequest { agent: Some("nobody".to_owned()), ..good() }, "/agent"),
+            (PreviewRequest { text: long, ..good() }, "/text"),
+        ] {
+            assert_eq!(engine.preview_prompt(actor, &request).await.unwrap_err().details()[0].path, place);
+        }
+        let other = kybern_testkit::actors::user(TenantId::DEFAULT, UserId::from_uuid(Uuid::from_u128(6)), &[]);
+        assert_eq!(engine.preview_prompt(&other, &good()).await.unwrap_err().code(), ErrorCode::NotFound);
     });
 }
 

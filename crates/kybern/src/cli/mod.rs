@@ -4,6 +4,7 @@
 //! Exit codes: 0 done, 1 failed, 2 usage, 3 waits for review.
 
 mod admin;
+mod agent;
 mod approval;
 mod audit;
 mod budget;
@@ -73,6 +74,9 @@ enum Command {
     /// See what waits for a person, and decide
     #[command(subcommand)]
     Approval(approval::ApprovalCommand),
+    /// Look at agents
+    #[command(subcommand)]
+    Agent(agent::AgentCommand),
     /// Talk to an agent
     Chat(chat::ChatArgs),
     /// Look at language models and try them
@@ -144,6 +148,7 @@ async fn run(command: Command, context: &mut Context) -> Result<ExitCode, Failur
         Command::Plan(command) => plan::run(command, context).await,
         Command::Tool(command) => tool::run(command, context).await,
         Command::Approval(command) => approval::run(command, context).await,
+        Command::Agent(command) => agent::run(command, context).await,
         Command::Chat(args) => chat::run(args, context).await,
         Command::Model(command) => model::run(command, context).await,
         Command::Budget(command) => budget::run(command, context).await,

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use kybern_core::agent::AgentDraft;
 use kybern_core::pack::{DuplicateKey, Pack, Registry};
 use serde::Deserialize;
+use serde_json::Value;
 
 /// The pack of agents for everybody.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,20 +20,25 @@ const FILE: &str = include_str!("agents.json");
 /// What the file says.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct File {
+struct Written {
     /// The tools of each group, by its name.
+    groups: BTreeMap<String, Vec<String>>,
+    agents: Vec<Value>,
+}
+
+/// The same, read.
+struct File {
     groups: BTreeMap<String, Vec<String>>,
     agents: Vec<AgentDraft>,
 }
 
 /// The file. A test keeps one that cannot be read from being shipped; such a program would have no agents.
 fn read() -> Result<File, String> {
-    let mut file: File = serde_json::from_str(FILE).map_err(|error| error.to_string())?;
-    for agent in &mut file.agents {
-        let checked = agent.clone().checked();
-        *agent = checked.map_err(|error| format!("agent {}: {error}", agent.name))?;
-    }
-    Ok(file)
+    let Written { groups, agents } = serde_json::from_str(FILE).map_err(|error| error.to_string())?;
+    let agent = |said: &Value| {
+        AgentDraft::of_file(said).map_err(|error| format!("agent {}: {error} {:?}", said["name"], error.details()))
+    };
+    Ok(File { groups, agents: agents.iter().map(agent).collect::<Result<_, _>>()? })
 }
 
 impl Pack for AssistantPack {

@@ -1,6 +1,6 @@
 //! What requests say of agents.
 
-use kybern_core::agent::{AgentChange, AgentDraft, TurnLimits};
+use kybern_core::agent::{AgentChange, AgentDraft, LimitsChange, TurnLimits};
 use kybern_core::error::{Detail, Error};
 use kybern_core::money::{NanoUsd, Tokens};
 use kybern_core::time::Millis;
@@ -231,8 +231,8 @@ impl NewAgentBody {
 }
 
 impl ChangeAgentBody {
-    /// The change that it asks for, of an agent that is written down so.
-    pub(super) fn change(self, known: &AgentDraft) -> ApiResult<AgentChange> {
+    /// The change that it asks for.
+    pub(super) fn change(self) -> ApiResult<AgentChange> {
         let mut texts = Texts(Vec::new());
         texts.one("/name", self.name.as_ref(), ANY);
         texts.one("/description", self.description.as_ref(), ANY);
@@ -245,18 +245,12 @@ impl ChangeAgentBody {
         texts.list("/toolGroups", self.tool_groups.as_ref());
         texts.list("/triggers", self.triggers.as_ref());
         texts.end()?;
-        let limits = TurnLimits {
-            iterations: self.max_turns.unwrap_or(known.limits.iterations),
-            calls: self.max_tool_calls.unwrap_or(known.limits.calls),
-            tokens: match self.max_turn_tokens {
-                None => known.limits.tokens,
-                Some(said) => said.map(tokens).transpose()?,
-            },
-            cost: match self.max_cost_nanos {
-                None => known.limits.cost,
-                Some(said) => said.map(cost).transpose()?,
-            },
-            time: self.timeout_ms.map(time).transpose()?.unwrap_or(known.limits.time),
+        let limits = LimitsChange {
+            iterations: self.max_turns,
+            calls: self.max_tool_calls,
+            tokens: self.max_turn_tokens.map(|said| said.map(tokens).transpose()).transpose()?,
+            cost: self.max_cost_nanos.map(|said| said.map(cost).transpose()).transpose()?,
+            time: self.timeout_ms.map(time).transpose()?,
         };
         Ok(AgentChange {
             name: self.name,
@@ -268,7 +262,7 @@ impl ChangeAgentBody {
             model: self.model,
             max_tokens: self.max_tokens,
             temperature: self.temperature,
-            limits: Some(limits),
+            limits,
             tools: self.tools,
             tool_groups: self.tool_groups,
             triggers: self.triggers,

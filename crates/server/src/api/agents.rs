@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use kybern_core::agent::{Agent, TurnLimits};
 use kybern_core::id::PromptId;
 use kybern_engine::Engine;
+use kybern_engine::agent::manage::AgentChanged;
 use serde_json::{Value, json};
 
 use super::agent_body::{ChangeAgentBody, NewAgentBody, with_names};
@@ -55,7 +56,9 @@ fn describe(engine: &Engine, agent: &Agent, draft: Option<PromptId>) -> Value {
 
 /// Create an agent
 ///
-/// Its `systemPrompt` is what it is told from the start. Later changes of it are drafts that somebody else approves.
+/// Its `systemPrompt` is what it is told from the start. Later changes of it are drafts that somebody else approves; so is
+/// the text of an agent that comes with the program, or that had a governed prompt before: then it is told what was
+/// approved, and the draft's id is answered as `draftPromptId`.
 #[utoipa::path(post, path = "/api/agents", operation_id = "create_agent",
     tag = "agents",
     request_body = NewAgentBody,
@@ -72,8 +75,8 @@ pub(crate) async fn create(
     let (engine, actor) = (state.engine.clone(), actor.clone());
     attempt
         .once(async move {
-            let agent = engine.create_agent(&actor, draft).await.map_err(with_names)?;
-            Made::created("/api/agents", &agent.id, &describe(&engine, &agent, None))
+            let AgentChanged { agent, draft } = engine.create_agent(&actor, draft).await.map_err(with_names)?;
+            Made::created("/api/agents", &agent.id, &describe(&engine, &agent, draft.map(|draft| draft.id)))
         })
         .await
 }
@@ -129,8 +132,7 @@ pub(crate) async fn change(
     body: JsonBody<ChangeAgentBody>,
 ) -> ApiResult<Json<Value>> {
     let name = path.text("id")?;
-    let known = state.engine.agent(actor.scope(), name).await?;
-    let change = body.value.change(&known.draft)?;
+    let change = body.value.change()?;
     let changed = state.engine.change_agent(&actor, name, change).await.map_err(with_names)?;
     Ok(Json(describe(&state.engine, &changed.agent, changed.draft.map(|draft| draft.id))))
 }
@@ -149,6 +151,22 @@ pub(crate) async fn remove(
 ) -> ApiResult<StatusCode> {
     state.engine.delete_agent(&actor, path.text("id")?).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Make a bundled agent as it is in the program
+///
+/// Takes back every change and the removal of it. What was approved for it stays in use.
+#[utoipa::path(post, path = "/api/agents/{id}/reset", operation_id = "reset_agent",
+    tag = "agents",
+    params(("id" = String, Path, description = "The agent's id, key or name")),
+    responses((status = 200, description = "The agent", body = AgentSchema)))]
+pub(crate) async fn reset(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<Json<Value>> {
+    let agent = state.engine.reset_agent(&actor, path.text("id")?).await?;
+    Ok(Json(describe(&state.engine, &agent, None)))
 }
 
 /// Make the bundled agents as they are in the program

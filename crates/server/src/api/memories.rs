@@ -162,11 +162,19 @@ fn named(query: &QueryArgs) -> ApiResult<(Option<Subject>, Option<&'static str>)
     found.map(|subject| (Some(subject), kind)).map_err(|fault| Problem::invalid(fault.path, fault.message))
 }
 
+/// Refuses entities without saying which one: they are asked for one by one.
+fn of_one(subject: Option<Subject>, kind: Option<&str>) -> ApiResult<()> {
+    match (subject, kind) {
+        (None, Some("entity")) => Err(Problem::invalid("/subjectId", "name the entity: this is about one of them")),
+        _ => Ok(()),
+    }
+}
+
 /// List memories, or search them
 ///
 /// The caller's own where no subject is named; all of the tenant for an administrator. With `query` those of one subject
 /// that say something about it come first, each with its `similarity` from 0 to 1,000: active ones that have not
-/// expired.
+/// expired; it goes with neither `status` nor `cursor`.
 #[utoipa::path(get, path = "/api/memories", operation_id = "list_memories",
     tag = "memories",
     params(
@@ -187,6 +195,14 @@ pub(crate) async fn list(
     let (subject, kind) = named(&query)?;
     let unknown = || Problem::invalid("/status", "use pending, active or rejected");
     let status = query.get("status").map(|name| MemoryStatus::parse(name).ok_or_else(unknown)).transpose()?;
+    let searches = query.get("query").is_some();
+    if let Some(other) = ["status", "cursor"].into_iter().find(|name| searches && query.get(name).is_some()) {
+        let message = format!("{other} does not go with query: a search finds the nearest of those that are active");
+        return Err(Problem::invalid(format!("/{other}"), message));
+    }
+    if searches {
+        of_one(subject, kind)?;
+    }
     let paging = Paging::read(&query, "memories")?;
     if let Some(question) = query.get("query") {
         let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
@@ -222,7 +238,8 @@ pub(crate) async fn export(
     query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
     let query = query.only(&["subjectType", "subjectId"])?;
-    let (subject, _) = named(&query)?;
+    let (subject, kind) = named(&query)?;
+    of_one(subject, kind)?;
     let all: Vec<Memory> = state.engine.export_memories(&actor, subject).await?;
     Ok(Json(json!({"items": all})))
 }

@@ -2,10 +2,12 @@
 
 use axum::Json;
 use axum::extract::State;
+use kybern_core::context::LeftOut;
 use kybern_core::id::PromptId;
-use kybern_core::prompt::{OfAgent, PromptAct, PromptFilter, PromptStatus};
+use kybern_core::prompt::{OfAgent, Prompt, PromptAct, PromptFilter, PromptStatus};
+use kybern_engine::prompt::PreviewRequest;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::shown;
@@ -15,8 +17,18 @@ use crate::extract::{JsonBody, PathArgs, QueryArgs, plain};
 use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
-use crate::schema::prompt::{PromptPage, PromptSchema};
+use crate::schema::prompt::{PreviewSchema, PromptPage, PromptSchema};
 use crate::state::AppState;
+
+/// The most characters of a hash.
+const MAX_HASH: usize = 64;
+
+/// A prompt with the hash of its text, by which an approval says what was read.
+fn described(prompt: &Prompt) -> ApiResult<Value> {
+    let mut described = shown(prompt)?;
+    described["textHash"] = json!(prompt.text_hash());
+    Ok(described)
+}
 
 /// A new prompt.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -53,7 +65,7 @@ pub(crate) async fn create(
     attempt
         .once(async move {
             let prompt = engine.draft_prompt(&actor, agent.as_deref(), &text).await?;
-            Made::created("/api/prompts", &prompt.id, &prompt)
+            Made::created("/api/prompts", &prompt.id, &described(&prompt)?)
         })
         .await
 }
@@ -87,7 +99,8 @@ pub(crate) async fn list(
     let paging = Paging::read(&query, "prompts")?;
     let filter = PromptFilter { agent, status };
     let page = state.engine.prompts(actor.scope(), &filter, paging.after()?, paging.limit).await?;
-    Ok(Json(paging.answer(&page.items, page.next.as_deref())))
+    let items = page.items.iter().map(described).collect::<ApiResult<Vec<Value>>>()?;
+    Ok(Json(paging.answer(&items, page.next.as_deref())))
 }
 
 /// Show a prompt
@@ -101,7 +114,60 @@ pub(crate) async fn show(
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
     let prompt = state.engine.prompt(actor.scope(), path.parse("id")?).await?;
-    shown(&prompt).map(Json)
+    described(&prompt).map(Json)
+}
+
+/// What would be said.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
+#[schema(as = PreviewPrompt, example = json!({"content": "Where is invoice 4711?", "agent": "assistant"}))]
+pub(crate) struct PreviewBody {
+    /// The words.
+    content: String,
+    /// The agent, by id, key or name; that of the chat, or the one that the words choose, when left out.
+    #[serde(default)]
+    agent: Option<String>,
+    /// The chat in which it would be said; a new one when left out.
+    #[serde(default, alias = "chat_id")]
+    #[schema(format = "uuid")]
+    chat_id: Option<String>,
+    /// A text to try in place of what the agent is told: 1 to 16,000 characters.
+    #[serde(default)]
+    text: Option<String>,
+}
+
+/// Preview a prompt
+///
+/// What would be sent to the model if the caller said that now, with the tokens of each layer and what found no place.
+/// Nothing is stored, and no model is asked but the one that embeds the question.
+#[utoipa::path(post, path = "/api/prompts/preview", operation_id = "preview_prompt",
+    tag = "prompts",
+    request_body = PreviewBody,
+    responses((status = 200, description = "What would be sent", body = PreviewSchema)))]
+pub(crate) async fn preview(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    body: JsonBody<PreviewBody>,
+) -> ApiResult<Json<Value>> {
+    let PreviewBody { content, agent, chat_id, text } = body.value;
+    plain("/content", &content, usize::MAX)?;
+    plain("/agent", agent.as_deref().unwrap_or_default(), 300)?;
+    plain("/text", text.as_deref().unwrap_or_default(), usize::MAX)?;
+    let invalid = |id: &String| Problem::invalid("/chatId", format!("{id:.64?} is not a valid id"));
+    let chat = chat_id.map(|id| id.parse().map_err(|_| invalid(&id))).transpose()?;
+    let request = PreviewRequest { content, agent, chat, text };
+    let preview = state.engine.preview_prompt(&actor, &request).await?;
+    let LeftOut { sections, items, memories, knowledge, messages } = &preview.left_out;
+    Ok(Json(json!({
+        "agent": preview.agent,
+        "model": preview.route,
+        "promptId": preview.prompt,
+        "messages": preview.messages,
+        "layers": preview.layers,
+        "leftOut": {"sections": sections, "items": items, "memories": memories, "knowledge": knowledge,
+            "messages": messages},
+        "tools": preview.tools,
+    })))
 }
 
 /// What changes in a draft.
@@ -149,15 +215,34 @@ pub(crate) async fn submit(state: State<AppState>, caller: Caller, path: PathArg
     act(state, caller, &path, PromptAct::Submit).await
 }
 
+/// The text that was read.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
+#[schema(as = ReadPrompt, example = json!({
+    "textHash": "0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9"}))]
+pub(crate) struct ReadPromptBody {
+    /// The `textHash` of the prompt as it was read. If it says something else by now, nothing is done.
+    #[serde(alias = "text_hash")]
+    text_hash: String,
+}
+
 /// Approve a prompt
 ///
-/// Never by one of its authors, unless `governance.self_approval` is set.
+/// Never by one of its authors, unless `governance.self_approval` is set. It holds for the text that was read: one that
+/// was edited meanwhile is a conflict.
 #[utoipa::path(post, path = "/api/prompts/{id}/approve", operation_id = "approve_prompt",
     tag = "prompts",
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
+    request_body = ReadPromptBody,
     responses((status = 200, description = "The prompt", body = PromptSchema)))]
-pub(crate) async fn approve(state: State<AppState>, caller: Caller, path: PathArgs) -> ApiResult<Json<Value>> {
-    act(state, caller, &path, PromptAct::Approve).await
+pub(crate) async fn approve(
+    state: State<AppState>,
+    caller: Caller,
+    path: PathArgs,
+    body: JsonBody<ReadPromptBody>,
+) -> ApiResult<Json<Value>> {
+    plain("/textHash", &body.value.text_hash, MAX_HASH)?;
+    act(state, caller, &path, PromptAct::Approve(body.value.text_hash)).await
 }
 
 /// Reject a prompt
@@ -180,13 +265,21 @@ pub(crate) async fn reject(
 
 /// Activate a prompt
 ///
-/// From the next turn on it is what its agent is told. The one before it is retired, and may be activated again.
+/// From the next turn on it is what its agent is told. The one before it is retired, and may be activated again. It
+/// holds for the text that was read.
 #[utoipa::path(post, path = "/api/prompts/{id}/activate", operation_id = "activate_prompt",
     tag = "prompts",
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
+    request_body = ReadPromptBody,
     responses((status = 200, description = "The prompt", body = PromptSchema)))]
-pub(crate) async fn activate(state: State<AppState>, caller: Caller, path: PathArgs) -> ApiResult<Json<Value>> {
-    act(state, caller, &path, PromptAct::Activate).await
+pub(crate) async fn activate(
+    state: State<AppState>,
+    caller: Caller,
+    path: PathArgs,
+    body: JsonBody<ReadPromptBody>,
+) -> ApiResult<Json<Value>> {
+    plain("/textHash", &body.value.text_hash, MAX_HASH)?;
+    act(state, caller, &path, PromptAct::Activate(body.value.text_hash)).await
 }
 
 async fn act(
@@ -197,5 +290,5 @@ async fn act(
 ) -> ApiResult<Json<Value>> {
     let id: PromptId = path.parse("id")?;
     let prompt = state.engine.act_on_prompt(&actor, id, act).await?;
-    shown(&prompt).map(Json)
+    described(&prompt).map(Json)
 }

@@ -16,6 +16,8 @@ pub struct PromptSchema {
     pub version: u32,
     /// What it says.
     pub text: String,
+    /// The BLAKE3 of the text, in hex: what is sent back to approve or activate it.
+    pub text_hash: String,
     /// `draft`, `review`, `approved`, `active` or `retired`.
     pub status: String,
     /// Everybody who has written at it.
@@ -43,4 +45,65 @@ pub struct PromptPage {
     /// Where the next page begins.
     #[schema(required)]
     pub next_cursor: Option<String>,
+}
+
+/// What would be sent to a model.
+#[derive(ToSchema)]
+#[schema(as = PromptPreview, rename_all = "camelCase")]
+pub struct PreviewSchema {
+    /// The agent's key.
+    pub agent: String,
+    /// By what the model would be chosen: a model, a strategy, or `default`.
+    pub model: String,
+    /// The governed prompt in it; null for the agent's own text, and for a text that is tried.
+    #[schema(required, format = "uuid")]
+    pub prompt_id: Option<String>,
+    /// What would be sent, in order.
+    pub messages: Vec<PreviewMessage>,
+    /// What each layer takes, the strongest first.
+    pub layers: Vec<PreviewLayer>,
+    /// What found no place.
+    pub left_out: PreviewLeftOut,
+    /// The functions that the model would be given, by name.
+    pub tools: Vec<String>,
+}
+
+/// A message as it would be sent.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct PreviewMessage {
+    /// `system`, `user`, `assistant` or `tool`.
+    pub role: String,
+    /// Its parts, each with a `type`: texts, calls and their answers.
+    #[schema(value_type = Vec<Object>)]
+    pub parts: Vec<serde_json::Value>,
+}
+
+/// What a layer takes.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct PreviewLayer {
+    /// `core`, `prompt`, `preferences`, `retrieved` or `conversation`.
+    pub layer: String,
+    /// About how many tokens.
+    pub tokens: u64,
+    /// A digest of its messages.
+    #[schema(required)]
+    pub hash: Option<String>,
+}
+
+/// What found no place in a prompt.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct PreviewLeftOut {
+    /// Sections of which nothing is there.
+    pub sections: Vec<String>,
+    /// How many texts of preferences.
+    pub items: u64,
+    /// How many memories.
+    pub memories: u64,
+    /// How many pieces of knowledge.
+    pub knowledge: u64,
+    /// How many messages of the conversation.
+    pub messages: u64,
 }

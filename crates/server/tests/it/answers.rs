@@ -245,7 +245,7 @@ async fn agents(walk: &mut Walk<'_>, fixture: &Fixture) {
     );
     let page = walk.call(200, ("GET", "/api/agents"), &[], &viewer, None).await;
     let keys: Vec<&str> = page["items"].as_array().unwrap().iter().map(|one| one["key"].as_str().unwrap()).collect();
-    assert_eq!(keys, ["billing", fixture.agent.as_str()]);
+    assert_eq!(keys, ["assistant", "billing", fixture.agent.as_str()]);
     for name in ["billing", "BILLING", made["id"].as_str().unwrap()] {
         assert_eq!(walk.call(200, ("GET", "/api/agents/{id}"), &[name], &viewer, None).await, made);
     }
@@ -286,7 +286,15 @@ async fn agents(walk: &mut Walk<'_>, fixture: &Fixture) {
     let gone = walk.app.send(Ask::get("/api/agents/billing").key(&viewer)).await;
     gone.refused(404, "NOT_FOUND", "an agent that was removed");
     let resynced = walk.call(200, ("POST", "/api/agents/resync"), &[], &admin, None).await;
-    assert_eq!(resynced, json!({"created": [], "updated": []}), "this registry has no bundled agents");
+    assert_eq!(resynced, json!({"created": [], "updated": []}), "nothing of the bundled agents was changed");
+    let own = walk.app.send(Ask::post(&format!("/api/agents/{}/reset", fixture.agent)).key(&admin)).await;
+    own.refused(409, "CONFLICT", "an agent that does not come with the program");
+    walk.call(204, ("DELETE", "/api/agents/{id}"), &["assistant"], &admin, None).await;
+    let reset = walk.call(200, ("POST", "/api/agents/{id}/reset"), &["assistant"], &admin, None).await;
+    assert_eq!(
+        (&reset["key"], &reset["bundled"], &reset["createdAt"]),
+        (&json!("assistant"), &json!(true), &Value::Null)
+    );
 }
 
 async fn prompts(walk: &mut Walk<'_>, fixture: &Fixture) {
@@ -309,6 +317,11 @@ async fn prompts(walk: &mut Walk<'_>, fixture: &Fixture) {
     assert_eq!(of("agent=*").await, [made["id"].as_str().unwrap()]);
     assert_eq!(of(&format!("agent={}&status=draft", fixture.agent)).await, [id]);
     assert!(of("status=active").await.is_empty());
+    let tried = json!({"content": "Hello.", "agent": fixture.agent, "text": "You greet."});
+    let preview = walk.call(200, ("POST", "/api/prompts/preview"), &[], &admin, Some(tried)).await;
+    assert_eq!((&preview["agent"], &preview["layers"][1]["layer"]), (&json!(fixture.agent), &json!("prompt")));
+    let told = preview["messages"][1]["parts"][0]["text"].as_str().unwrap();
+    assert!(told.starts_with("You greet."), "{told}");
     let edited = Some(json!({"text": "You help better."}));
     let edited = walk.call(200, ("PATCH", "/api/prompts/{id}"), &[id], &admin, edited).await;
     assert_eq!(edited["text"], "You help better.");
@@ -320,13 +333,17 @@ async fn prompts(walk: &mut Walk<'_>, fixture: &Fixture) {
     let back = walk.call(200, ("POST", "/api/prompts/{id}/reject"), &[id], &other, note).await;
     assert_eq!((&back["status"], &back["note"]), (&json!("draft"), &json!("Say how.")));
     walk.call(200, ("POST", "/api/prompts/{id}/submit"), &[id], &admin, None).await;
-    let own = walk.app.send(Ask::post(&format!("/api/prompts/{id}/approve")).key(&admin)).await;
+    let read = json!({"textHash": edited["textHash"]});
+    let own = walk.app.send(Ask::post(&format!("/api/prompts/{id}/approve")).key(&admin).json(&read)).await;
     own.refused(403, "PERMISSION_DENIED", "an author who approves");
-    let early = walk.app.send(Ask::post(&format!("/api/prompts/{id}/activate")).key(&admin)).await;
+    let early = walk.app.send(Ask::post(&format!("/api/prompts/{id}/activate")).key(&admin).json(&read)).await;
     early.refused(409, "CONFLICT", "a prompt that was not approved");
-    let approved = walk.call(200, ("POST", "/api/prompts/{id}/approve"), &[id], &other, None).await;
+    let stale = json!({"textHash": made["textHash"]});
+    let stale = walk.app.send(Ask::post(&format!("/api/prompts/{id}/approve")).key(&other).json(&stale)).await;
+    stale.refused(409, "CONFLICT", "a text that was not read");
+    let approved = walk.call(200, ("POST", "/api/prompts/{id}/approve"), &[id], &other, Some(read.clone())).await;
     assert_eq!((&approved["status"], &approved["note"]), (&json!("approved"), &Value::Null));
-    let active = walk.call(200, ("POST", "/api/prompts/{id}/activate"), &[id], &admin, None).await;
+    let active = walk.call(200, ("POST", "/api/prompts/{id}/activate"), &[id], &admin, Some(read)).await;
     assert_eq!(active["status"], "active");
     // What it is told now, it need not be told in another draft.
     let path = format!("/api/agents/{}", fixture.agent);
@@ -405,6 +422,19 @@ async fn memories(walk: &mut Walk<'_>, fixture: &Fixture) {
     let found = of("query=which+trains", &keys.operator).await.json();
     assert_eq!((ids(&found), &found["items"][0]["similarity"]), (vec![id.clone()], &json!(500)));
     assert!(ids(&of("query=ships", &keys.operator).await.json()).is_empty());
+    for (query, place) in [
+        ("query=trains&status=active", "/status"),
+        ("query=trains&cursor=abc", "/cursor"),
+        ("query=trains&subjectType=entity", "/subjectId"),
+    ] {
+        let refused = of(query, &keys.operator).await;
+        assert_eq!(refused.refused(400, "VALIDATION_ERROR", "what would be ignored"), [place], "{query}");
+    }
+    let unnamed = walk.app.send(Ask::get("/api/memories/export?subjectType=entity").key(&keys.operator)).await;
+    assert_eq!(unnamed.refused(400, "VALIDATION_ERROR", "which entity"), ["/subjectId"]);
+    // Seeing them asks for no more than listing them does.
+    let hidden = walk.app.send(Ask::get(&format!("/api/memories/{entity}")).key(&keys.viewer)).await;
+    hidden.refused(404, "NOT_FOUND", "an entity's memory to a viewer");
     let exported = walk.call(200, ("GET", "/api/memories/export"), &[], &keys.operator, None).await;
     assert_eq!(ids(&exported), [id.as_str()]);
 

@@ -56,6 +56,11 @@ fn lenient(good: Value, wrong: (&'static str, Value), needed: &'static [&'static
     Input::Json { good, wrong: Some(wrong), strict: false, needed, faults: 400 }
 }
 
+/// A text that was read.
+fn read() -> Input {
+    strict(json!({"textHash": "00ff"}), ("/textHash", json!(7)), &["textHash"])
+}
+
 fn plan() -> Input {
     let good = json!({"key": "case.plan", "steps": [{"id": "a", "tool": "core.noop", "args": {}}]});
     Input::Json {
@@ -166,6 +171,7 @@ pub(crate) fn all() -> Vec<Case> {
         case("GET", "/api/agents/{id}", agent(), None),
         case("PATCH", "/api/agents/{id}", agent(), strict(json!({"temperature": 0.1}), ("/tools", json!("all")), &[])),
         case("DELETE", "/api/agents/{id}", agent(), None),
+        case("POST", "/api/agents/{id}/reset", agent(), None),
         case(
             "POST",
             "/api/prompts",
@@ -173,6 +179,12 @@ pub(crate) fn all() -> Vec<Case> {
             strict(json!({"text": "You answer for Acme Freight."}), ("/agent", json!(5)), &["text"]),
         ),
         case("GET", "/api/prompts", Fixed, None),
+        case(
+            "POST",
+            "/api/prompts/preview",
+            Fixed,
+            strict(json!({"content": "Hello."}), ("/chatId", json!(7)), &["content"]),
+        ),
         case("GET", "/api/prompts/{id}", prompt(), None),
         case(
             "PATCH",
@@ -181,14 +193,14 @@ pub(crate) fn all() -> Vec<Case> {
             strict(json!({"text": "You are brief."}), ("/text", json!(["a"])), &["text"]),
         ),
         case("POST", "/api/prompts/{id}/submit", prompt(), None),
-        case("POST", "/api/prompts/{id}/approve", prompt(), None),
+        case("POST", "/api/prompts/{id}/approve", prompt(), read()),
         case(
             "POST",
             "/api/prompts/{id}/reject",
             prompt(),
             strict(json!({"note": "too long"}), ("/note", json!(true)), &["note"]),
         ),
-        case("POST", "/api/prompts/{id}/activate", prompt(), None),
+        case("POST", "/api/prompts/{id}/activate", prompt(), read()),
         case(
             "POST",
             "/api/memories",

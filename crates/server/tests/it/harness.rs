@@ -9,6 +9,7 @@ use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use bytes::Bytes;
 use futures::StreamExt;
 use kybern_core::actor::Role;
+use kybern_core::agent::AgentDraft;
 use kybern_core::id::{RequestId, TenantId};
 use kybern_core::model::{ModelFailureKind, ModelKind, ModelMessage, ModelRequest, ModelSpec};
 use kybern_core::pack::Registry;
@@ -121,6 +122,7 @@ fn engine(
     let store = Arc::new(MemStore::new(clock.clone(), Arc::new(SeededIds::new(8, clock.clone())), keys.clone()));
     let mut registry = Registry::default();
     registry.tool(Arc::new(ScriptedTool::echo("test.echo"))).unwrap();
+    registry.agent(AgentDraft::named("Assistant", "You help.").checked().unwrap()).unwrap();
     let never = |_, _| futures::FutureExt::boxed(std::future::pending());
     registry.tool(Arc::new(ScriptedTool::pending("test.never", EffectClass::Read, never))).unwrap();
     Engine::new(EngineParts {

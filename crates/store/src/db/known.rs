@@ -6,7 +6,9 @@
 //! committed. On PostgreSQL others write too: they say so when they commit, and because such
 //! a message may get lost, nothing is believed for longer than a moment.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -36,7 +38,39 @@ pub(crate) struct Stamp {
     at: Instant,
 }
 
-type Stamped<T> = (Stamp, T);
+/// What was read, each with the moment at which it was.
+struct Kept<K, V> {
+    /// At most so many; beyond it the memory is emptied.
+    most: usize,
+    known: Mutex<HashMap<K, (Stamp, V)>>,
+}
+
+impl<K: Hash + Eq, V: Clone> Kept<K, V> {
+    fn at_most(most: usize) -> Self {
+        Self { most, known: Mutex::default() }
+    }
+
+    /// What was read last, whenever that was.
+    fn get<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<(Stamp, V)>
+    where
+        K: Borrow<Q>,
+    {
+        self.lock().get(key).cloned()
+    }
+
+    fn keep(&self, key: K, then: Stamp, value: V) {
+        let mut known = self.lock();
+        // What is read again takes no other's place.
+        if known.len() >= self.most && !known.contains_key(&key) {
+            known.clear();
+        }
+        known.insert(key, (then, value));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<K, (Stamp, V)>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// A tenant's active prompts.
 type Prompts = Arc<Vec<Arc<Prompt>>>;
@@ -55,14 +89,14 @@ pub(crate) struct Known {
     /// For how long something holds of which no change is heard; `None` means for ever.
     holds_for: Option<Millis>,
     turn: AtomicU64,
-    holders: Mutex<HashMap<String, Stamped<KeyHolder>>>,
-    plans: Mutex<HashMap<TenantId, Stamped<Arc<Vec<Plan>>>>>,
-    rules: Mutex<HashMap<OfTenant, Stamped<Arc<UserRules>>>>,
-    settings: Mutex<HashMap<TenantId, Stamped<Arc<Vec<ToolSetting>>>>>,
-    agents: Mutex<HashMap<TenantId, Stamped<Arc<Vec<OwnAgent>>>>>,
-    prompts: Mutex<HashMap<TenantId, Stamped<Prompts>>>,
-    preferences: Mutex<HashMap<OfTenant, Stamped<Arc<Preferences>>>>,
-    pieces: Mutex<HashMap<TenantId, Stamped<Pieces>>>,
+    holders: Kept<String, KeyHolder>,
+    plans: Kept<TenantId, Arc<Vec<Plan>>>,
+    rules: Kept<OfTenant, Arc<UserRules>>,
+    settings: Kept<TenantId, Arc<Vec<ToolSetting>>>,
+    agents: Kept<TenantId, Arc<Vec<OwnAgent>>>,
+    prompts: Kept<TenantId, Prompts>,
+    preferences: Kept<OfTenant, Arc<Preferences>>,
+    pieces: Kept<TenantId, Pieces>,
 }
 
 impl Known {
@@ -70,14 +104,14 @@ impl Known {
         Self {
             holds_for,
             turn: AtomicU64::new(0),
-            holders: Mutex::default(),
-            plans: Mutex::default(),
-            rules: Mutex::default(),
-            settings: Mutex::default(),
-            agents: Mutex::default(),
-            prompts: Mutex::default(),
-            preferences: Mutex::default(),
-            pieces: Mutex::default(),
+            holders: Kept::at_most(KEPT),
+            plans: Kept::at_most(KEPT),
+            rules: Kept::at_most(KEPT),
+            settings: Kept::at_most(KEPT),
+            agents: Kept::at_most(KEPT),
+            prompts: Kept::at_most(KEPT),
+            preferences: Kept::at_most(KEPT),
+            pieces: Kept::at_most(KEPT_KNOWLEDGE),
         }
     }
 
@@ -105,77 +139,79 @@ impl Known {
         then.turn == now.turn && self.holds_for.is_none_or(fresh)
     }
 
+    /// What of a memory holds now.
+    fn held<K, V, Q>(&self, kept: &Kept<K, V>, key: &Q, now: Stamp) -> Option<V>
+    where
+        K: Hash + Eq + Borrow<Q>,
+        V: Clone,
+        Q: Hash + Eq + ?Sized,
+    {
+        kept.get(key).filter(|(then, _)| self.holds(*then, now)).map(|(_, value)| value)
+    }
+
     pub(crate) fn holder(&self, key_hash: &str, now: Stamp) -> Option<KeyHolder> {
-        let holders = lock(&self.holders);
-        holders.get(key_hash).filter(|(then, _)| self.holds(*then, now)).map(|(_, holder)| holder.clone())
+        self.held(&self.holders, key_hash, now)
     }
 
     pub(crate) fn keep_holder(&self, key_hash: &str, then: Stamp, holder: KeyHolder) {
-        keep(&mut lock(&self.holders), key_hash.to_owned(), (then, holder));
+        self.holders.keep(key_hash.to_owned(), then, holder);
     }
 
     pub(crate) fn plans(&self, tenant: TenantId, now: Stamp) -> Option<Arc<Vec<Plan>>> {
-        let plans = lock(&self.plans);
-        plans.get(&tenant).filter(|(then, _)| self.holds(*then, now)).map(|(_, plans)| Arc::clone(plans))
+        self.held(&self.plans, &tenant, now)
     }
 
     pub(crate) fn keep_plans(&self, tenant: TenantId, then: Stamp, plans: &Arc<Vec<Plan>>) {
-        keep(&mut lock(&self.plans), tenant, (then, Arc::clone(plans)));
+        self.plans.keep(tenant, then, Arc::clone(plans));
     }
 
     pub(crate) fn rules(&self, user: OfTenant, now: Stamp) -> Option<Arc<UserRules>> {
-        let rules = lock(&self.rules);
-        rules.get(&user).filter(|(then, _)| self.holds(*then, now)).map(|(_, rules)| Arc::clone(rules))
+        self.held(&self.rules, &user, now)
     }
 
     pub(crate) fn keep_rules(&self, user: OfTenant, then: Stamp, rules: &Arc<UserRules>) {
-        keep(&mut lock(&self.rules), user, (then, Arc::clone(rules)));
+        self.rules.keep(user, then, Arc::clone(rules));
     }
 
     pub(crate) fn settings(&self, tenant: TenantId, now: Stamp) -> Option<Arc<Vec<ToolSetting>>> {
-        let settings = lock(&self.settings);
-        settings.get(&tenant).filter(|(then, _)| self.holds(*then, now)).map(|(_, settings)| Arc::clone(settings))
+        self.held(&self.settings, &tenant, now)
     }
 
     pub(crate) fn keep_settings(&self, tenant: TenantId, then: Stamp, settings: &Arc<Vec<ToolSetting>>) {
-        keep(&mut lock(&self.settings), tenant, (then, Arc::clone(settings)));
+        self.settings.keep(tenant, then, Arc::clone(settings));
     }
 
     pub(crate) fn agents(&self, tenant: TenantId, now: Stamp) -> Option<Arc<Vec<OwnAgent>>> {
-        let agents = lock(&self.agents);
-        agents.get(&tenant).filter(|(then, _)| self.holds(*then, now)).map(|(_, agents)| Arc::clone(agents))
+        self.held(&self.agents, &tenant, now)
     }
 
     pub(crate) fn keep_agents(&self, tenant: TenantId, then: Stamp, agents: &Arc<Vec<OwnAgent>>) {
-        keep(&mut lock(&self.agents), tenant, (then, Arc::clone(agents)));
+        self.agents.keep(tenant, then, Arc::clone(agents));
     }
 
     pub(crate) fn prompts(&self, tenant: TenantId, now: Stamp) -> Option<Prompts> {
-        let prompts = lock(&self.prompts);
-        prompts.get(&tenant).filter(|(then, _)| self.holds(*then, now)).map(|(_, prompts)| Arc::clone(prompts))
+        self.held(&self.prompts, &tenant, now)
     }
 
     pub(crate) fn keep_prompts(&self, tenant: TenantId, then: Stamp, prompts: &Prompts) {
-        keep(&mut lock(&self.prompts), tenant, (then, Arc::clone(prompts)));
+        self.prompts.keep(tenant, then, Arc::clone(prompts));
     }
 
     pub(crate) fn preferences(&self, user: OfTenant, now: Stamp) -> Option<Arc<Preferences>> {
-        let preferences = lock(&self.preferences);
-        preferences.get(&user).filter(|(then, _)| self.holds(*then, now)).map(|(_, said)| Arc::clone(said))
+        self.held(&self.preferences, &user, now)
     }
 
     pub(crate) fn keep_preferences(&self, user: OfTenant, then: Stamp, said: &Arc<Preferences>) {
-        keep(&mut lock(&self.preferences), user, (then, Arc::clone(said)));
+        self.preferences.keep(user, then, Arc::clone(said));
     }
 
     pub(crate) fn pieces(&self, tenant: TenantId, now: Stamp) -> Option<Arc<Vec<PublishedPiece>>> {
-        let pieces = lock(&self.pieces);
-        pieces.get(&tenant).filter(|(then, _)| self.holds(*then, now)).map(|(_, (_, pieces))| Arc::clone(pieces))
+        self.held(&self.pieces, &tenant, now).map(|(_, pieces)| pieces)
     }
 
     /// What was read before, whether it holds or not.
     pub(crate) fn earlier_pieces(&self, tenant: TenantId) -> Option<Pieces> {
-        lock(&self.pieces).get(&tenant).map(|(_, pieces)| pieces.clone())
+        self.pieces.get(&tenant).map(|(_, pieces)| pieces)
     }
 
     pub(crate) fn keep_pieces(
@@ -185,28 +221,31 @@ impl Known {
         revision: Revision,
         found: &Arc<Vec<PublishedPiece>>,
     ) {
-        let mut pieces = lock(&self.pieces);
-        if pieces.len() >= KEPT_KNOWLEDGE {
-            pieces.clear();
-        }
-        pieces.insert(tenant, (then, (revision, Arc::clone(found))));
+        self.pieces.keep(tenant, then, (revision, Arc::clone(found)));
     }
-}
-
-fn keep<K: std::hash::Hash + Eq, V>(known: &mut HashMap<K, V>, key: K, value: V) {
-    if known.len() >= KEPT {
-        known.clear();
-    }
-    known.insert(key, value);
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
 mod tests {
+    use uuid::Uuid;
+
     use super::*;
+
+    #[test]
+    fn who_is_there_already_takes_no_others_place() {
+        let known = Known::new(None);
+        let stamp = known.stamp();
+        let tenants: Vec<TenantId> = (0..16).map(|n| TenantId::from_uuid(Uuid::from_u128(n))).collect();
+        let pieces = Arc::new(Vec::new());
+        // Twice, as if each were asked again after a change.
+        for tenant in tenants.iter().chain(&tenants) {
+            known.keep_pieces(*tenant, stamp, [0; 4], &pieces);
+        }
+        assert!(tenants.iter().all(|tenant| known.pieces(*tenant, stamp).is_some()));
+        let newcomer = TenantId::from_uuid(Uuid::from_u128(99));
+        known.keep_pieces(newcomer, stamp, [0; 4], &pieces);
+        assert!(known.pieces(newcomer, stamp).is_some() && known.pieces(tenants[0], stamp).is_none());
+    }
 
     #[tokio::test(start_paused = true)]
     async fn what_others_may_have_changed_holds_for_a_moment_only() {

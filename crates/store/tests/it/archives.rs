@@ -68,7 +68,7 @@ async fn govern(store: &dyn Store, scope: TenantScope, seed: u64, ids: &SeededId
     };
     let events = vec![work::event("agent.put"), work::event("prompt.draft")];
     let mut before = store.put_agent(scope, &agent, Some(&new), events).await.unwrap().unwrap();
-    for act in [PromptAct::Submit, PromptAct::Approve] {
+    for act in [PromptAct::Submit, PromptAct::approval_of(&before)] {
         let after = before.clone().after(act, user, true, work::NOW).unwrap();
         let change = PromptChange { before, after: after.clone(), retires: None };
         store.change_prompt(scope, &change, work::event("prompt.step")).await.unwrap();

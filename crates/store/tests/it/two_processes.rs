@@ -147,7 +147,8 @@ async fn what_one_process_says_of_agents_prompts_and_wishes_is_heard_by_the_othe
     let new = NewPrompt { id, agent: None, text, by: admin.id, at: work::NOW };
     let mut prompt = one.draft_prompt(home, &new, event("prompt.draft")).await.unwrap();
     let mut changes = Vec::new();
-    for act in [PromptAct::Submit, PromptAct::Approve, PromptAct::Activate] {
+    let (approve, activate) = (PromptAct::approval_of(&prompt), PromptAct::activation_of(&prompt));
+    for act in [PromptAct::Submit, approve, activate] {
         let after = prompt.clone().after(act, admin.id, true, work::NOW).unwrap();
         changes.push(PromptChange { before: prompt, after: after.clone(), retires: None });
         prompt = after;

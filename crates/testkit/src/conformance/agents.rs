@@ -7,6 +7,7 @@ use kybern_core::agent::{AgentDraft, OwnAgent};
 use kybern_core::error::ErrorCode;
 use kybern_core::id::{AgentId, PromptId};
 use kybern_core::prompt::{NewPrompt, PromptStatus};
+use kybern_core::time::Timestamp;
 
 use super::fixture::code;
 use super::{Harness, Home, World};
@@ -68,6 +69,20 @@ pub async fn a_version_follows_the_one_that_is_stored(h: Harness) {
     assert_eq!(head(&w, &home).await, before + 1);
 }
 
+pub async fn when_an_agent_was_made_stays_as_it_was_stored_first(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let first = agent(&w, "Writer");
+    put(&w, &home, &first).await.unwrap();
+    let later = Timestamp::from_millis(w.now().as_millis() + 5_000);
+    let gone = OwnAgent { draft: None, version: 2, created_at: later, updated_at: later, ..first.clone() };
+    let again = OwnAgent { version: 3, created_at: later, updated_at: later, ..first.clone() };
+    for next in [gone, again] {
+        put(&w, &home, &next).await.unwrap();
+        let stored = w.store().agents(home.scope).await.unwrap();
+        assert_eq!((stored[0].version, stored[0].created_at), (next.version, first.created_at));
+    }
+}
+
 pub async fn of_twenty_who_write_the_same_version_of_an_agent_one_does(h: Harness) {
     let (w, home) = World::new(h).await;
     let first = agent(&w, "Writer");
@@ -118,7 +133,11 @@ pub async fn agents_are_forgotten_together_or_not_at_all(h: Harness) {
     };
     let before = head(&w, &home).await;
     assert_eq!(code(forget(&[(one.id, 1), (two.id, 2)]).await), ErrorCode::Conflict);
-    assert_eq!(code(forget(&[(AgentId::from_uuid(w.id()), 1)]).await), ErrorCode::Conflict);
+    for version in [0, 1] {
+        let absent = (AgentId::from_uuid(w.id()), version);
+        assert_eq!(code(forget(&[(one.id, 1), absent]).await), ErrorCode::NotFound, "version {version}");
+    }
+    assert_eq!(code(forget(&[(one.id, 0)]).await), ErrorCode::Conflict);
     assert_eq!(w.store().agents(home.scope).await.unwrap().len(), 3);
     assert_eq!(head(&w, &home).await, before);
     forget(&[(one.id, 1), (two.id, 1)]).await.unwrap();
@@ -135,7 +154,7 @@ pub async fn what_a_tenant_says_about_agents_is_nothing_to_another(h: Harness) {
     assert!(w.store().agents(other.scope).await.unwrap().is_empty());
     let event = w.event("agent.delete");
     let refused = w.store().drop_agents(other.scope, &[(mine.id, 1)], w.now(), event).await;
-    assert_eq!(code(refused), ErrorCode::Conflict);
+    assert_eq!(code(refused), ErrorCode::NotFound);
     // The same id and key stand for another agent there: a bundled one's override has the same in every tenant.
     let theirs = OwnAgent { draft: None, ..mine.clone() };
     put(&w, &other, &theirs).await.unwrap();

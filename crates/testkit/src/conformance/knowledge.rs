@@ -5,7 +5,7 @@ use kybern_core::id::{JobId, KnowledgeId};
 use kybern_core::job::NewJob;
 use kybern_core::knowledge::{Indexed, IndexedPiece, KnowledgeAct, KnowledgeDocument, KnowledgeStatus};
 use kybern_core::model::Vector;
-use kybern_core::ports::KnowledgeFilter;
+use kybern_core::ports::{KnowledgeFilter, KnowledgeSize};
 use kybern_core::task::WorkerId;
 use serde_json::json;
 
@@ -87,6 +87,11 @@ pub async fn a_document_comes_with_its_job_and_is_found_when_it_is_published(h: 
     let ready = w.store().document(home.scope, new.id).await.unwrap().unwrap();
     assert_eq!((ready.status, ready.pieces, ready.model.as_deref()), (KnowledgeStatus::Ready, 2, Some("test/embed")));
     assert!(found(&w, &home).await.is_empty(), "it is a draft");
+    add(&w, &home, "Another").await;
+    let size = w.store().knowledge_size(home.scope).await.unwrap();
+    assert_eq!(size, KnowledgeSize { documents: 2, pieces: 2 });
+    let other = w.tenant("sizes").await;
+    assert_eq!(w.store().knowledge_size(other.scope).await.unwrap(), KnowledgeSize::default());
     act(&w, &home, new.id, KnowledgeAct::Publish).await;
     let told = |n, text: &str| ("Terms \"2026\"".to_owned(), n, text.to_owned());
     assert_eq!(found(&w, &home).await, [told(0, "first"), told(1, "second")]);

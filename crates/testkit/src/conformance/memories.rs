@@ -3,7 +3,9 @@
 use futures::future::join_all;
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::id::{MemoryId, RecordId, TaskId, UserId};
-use kybern_core::memory::{Memory, MemoryCategory, MemoryChange, MemoryStatus, NewMemory, Provenance, Subject, Trust};
+use kybern_core::memory::{
+    MAX_OF_SUBJECT, Memory, MemoryCategory, MemoryChange, MemoryStatus, NewMemory, Provenance, Subject, Trust,
+};
 use kybern_core::model::Vector;
 use kybern_core::ports::MemoryFilter;
 use kybern_core::record::Expect;
@@ -146,6 +148,23 @@ pub async fn pages_of_memories_visit_each_once_newest_first(h: Harness) {
         let expected: Vec<Memory> = places.iter().map(|n: &usize| made[*n].clone()).collect();
         assert_eq!(seen, expected, "{wanted:?}");
     }
+}
+
+pub async fn a_subject_has_so_many_memories_and_what_was_rejected_is_none_of_them(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let ada = Subject::User(home.user);
+    let all: Vec<Memory> = (0..MAX_OF_SUBJECT).map(|_| said(&w, ada, "Likes trains.", Trust::Model)).collect();
+    for some in all.chunks(200) {
+        let added = join_all(some.iter().map(|memory| add(&w, &home, memory, None))).await;
+        assert!(added.iter().all(Result::is_ok));
+    }
+    let more = said(&w, ada, "Likes ships.", Trust::User);
+    assert_eq!(code(add(&w, &home, &more, None).await), ErrorCode::Unprocessable);
+    let (before, after) = (&all[7], all[7].clone().judged(false, w.now()).unwrap());
+    w.store().change_memory(home.scope, (before, &after), None, w.event("memory.reject")).await.unwrap();
+    add(&w, &home, &more, None).await.unwrap();
+    let again = said(&w, ada, "Likes planes.", Trust::User);
+    assert_eq!(code(add(&w, &home, &again, None).await), ErrorCode::Unprocessable);
 }
 
 pub async fn another_tenant_neither_sees_nor_changes_a_memory(h: Harness) {

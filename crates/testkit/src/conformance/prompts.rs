@@ -38,7 +38,7 @@ async fn act(
 async fn approved(w: &World, home: &Home, agent: Option<&str>, text: &str) -> Prompt {
     let drafted = draft(w, home, agent, text).await;
     let review = act(w, home, &drafted, PromptAct::Submit, None).await.unwrap();
-    act(w, home, &review, PromptAct::Approve, None).await.unwrap()
+    act(w, home, &review, PromptAct::approval_of(&review), None).await.unwrap()
 }
 
 async fn active(w: &World, home: &Home) -> Vec<(Option<String>, u32)> {
@@ -57,8 +57,8 @@ pub async fn a_prompt_goes_its_way_and_every_step_is_audited(h: Harness) {
     let back = act(&w, &home, &review, PromptAct::Reject("too short".to_owned()), None).await.unwrap();
     assert_eq!(w.store().prompt(home.scope, first.id).await.unwrap().unwrap().note.as_deref(), Some("too short"));
     let review = act(&w, &home, &back, PromptAct::Submit, None).await.unwrap();
-    let good = act(&w, &home, &review, PromptAct::Approve, None).await.unwrap();
-    let used = act(&w, &home, &good, PromptAct::Activate, None).await.unwrap();
+    let good = act(&w, &home, &review, PromptAct::approval_of(&review), None).await.unwrap();
+    let used = act(&w, &home, &good, PromptAct::activation_of(&good), None).await.unwrap();
     assert_eq!(w.store().prompt(home.scope, first.id).await.unwrap(), Some(used.clone()));
     assert_eq!(*w.store().active_prompts(home.scope).await.unwrap(), [std::sync::Arc::new(used)]);
     let acts: Vec<String> =
@@ -101,18 +101,18 @@ pub async fn one_prompt_of_an_agent_is_active(h: Harness) {
     let (w, home) = World::new(h).await;
     let (one, two) = (approved(&w, &home, WRITER, "One.").await, approved(&w, &home, WRITER, "Two.").await);
     let all = approved(&w, &home, None, "All.").await;
-    let one = act(&w, &home, &one, PromptAct::Activate, None).await.unwrap();
-    act(&w, &home, &all, PromptAct::Activate, None).await.unwrap();
+    let one = act(&w, &home, &one, PromptAct::activation_of(&one), None).await.unwrap();
+    act(&w, &home, &all, PromptAct::activation_of(&all), None).await.unwrap();
     assert_eq!(active(&w, &home).await, [(None, 1), (Some("writer".to_owned()), 1)]);
     // Without making room, and with making another's.
-    let two_first = act(&w, &home, &two, PromptAct::Activate, None).await;
+    let two_first = act(&w, &home, &two, PromptAct::activation_of(&two), None).await;
     assert_eq!(code(two_first), ErrorCode::Conflict);
-    assert_eq!(code(act(&w, &home, &two, PromptAct::Activate, Some(&two)).await), ErrorCode::Conflict);
-    let two = act(&w, &home, &two, PromptAct::Activate, Some(&one)).await.unwrap();
+    assert_eq!(code(act(&w, &home, &two, PromptAct::activation_of(&two), Some(&two)).await), ErrorCode::Conflict);
+    let two = act(&w, &home, &two, PromptAct::activation_of(&two), Some(&one)).await.unwrap();
     assert_eq!(active(&w, &home).await, [(None, 1), (Some("writer".to_owned()), 2)]);
     let retired = w.store().prompt(home.scope, one.id).await.unwrap().unwrap();
     assert_eq!(retired.status, PromptStatus::Retired);
-    act(&w, &home, &retired, PromptAct::Activate, Some(&two)).await.unwrap();
+    act(&w, &home, &retired, PromptAct::activation_of(&retired), Some(&two)).await.unwrap();
     assert_eq!(active(&w, &home).await, [(None, 1), (Some("writer".to_owned()), 1)]);
 }
 
@@ -122,9 +122,9 @@ pub async fn of_ten_that_are_activated_at_once_one_is(h: Harness) {
     for n in 0..10 {
         ready.push(approved(&w, &home, WRITER, &format!("Text {n}.")).await);
     }
-    let tries = ready
-        .iter()
-        .map(async |one| act(&w, &home, one, PromptAct::Activate, None).await.map(drop).map_err(|error| error.code()));
+    let tries = ready.iter().map(async |one| {
+        act(&w, &home, one, PromptAct::activation_of(one), None).await.map(drop).map_err(|error| error.code())
+    });
     let answers = join_all(tries).await;
     assert!(answers.iter().all(|answer| matches!(answer, Ok(()) | Err(ErrorCode::Conflict))), "{answers:?}");
     let done = answers.iter().filter(|answer| answer.is_ok()).count();
@@ -168,12 +168,12 @@ pub async fn another_tenant_neither_sees_nor_changes_a_prompt(h: Harness) {
     assert_eq!(w.store().prompt(other.scope, mine.id).await.unwrap(), None);
     let listed = w.store().prompts(other.scope, &PromptFilter::default(), None, 10).await.unwrap();
     assert!(listed.items.is_empty());
-    assert_eq!(code(act(&w, &other, &mine, PromptAct::Activate, None).await), ErrorCode::Conflict);
-    act(&w, &home, &mine, PromptAct::Activate, None).await.unwrap();
+    assert_eq!(code(act(&w, &other, &mine, PromptAct::activation_of(&mine), None).await), ErrorCode::Conflict);
+    act(&w, &home, &mine, PromptAct::activation_of(&mine), None).await.unwrap();
     assert!(w.store().active_prompts(other.scope).await.unwrap().is_empty());
     let theirs = approved(&w, &other, WRITER, "Theirs.").await;
     assert_eq!(theirs.version, 1);
-    act(&w, &other, &theirs, PromptAct::Activate, None).await.unwrap();
+    act(&w, &other, &theirs, PromptAct::activation_of(&theirs), None).await.unwrap();
     let authors: Vec<UserId> = w.store().active_prompts(home.scope).await.unwrap()[0].authors.clone();
     assert_eq!(authors, [home.user]);
 }

@@ -16,6 +16,7 @@ macro_rules! conformance_suite {
             agents {
                 an_agent_is_read_back_as_it_was_written,
                 a_version_follows_the_one_that_is_stored,
+                when_an_agent_was_made_stays_as_it_was_stored_first,
                 of_twenty_who_write_the_same_version_of_an_agent_one_does,
                 a_prompt_is_begun_with_the_change_of_an_agent,
                 agents_are_forgotten_together_or_not_at_all,
@@ -168,6 +169,7 @@ macro_rules! conformance_suite {
                 a_memory_is_changed_as_it_was_read,
                 of_ten_who_judge_at_once_one_does,
                 pages_of_memories_visit_each_once_newest_first,
+                a_subject_has_so_many_memories_and_what_was_rejected_is_none_of_them,
                 another_tenant_neither_sees_nor_changes_a_memory,
             }
             model_policies {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use kybern_core::agent::OwnAgent;
 use kybern_core::audit::AuditEvent;
-use kybern_core::error::Result;
+use kybern_core::error::{Error, Result};
 use kybern_core::id::AgentId;
 use kybern_core::ports::AgentStore;
 use kybern_core::prompt::{NewPrompt, Prompt};
@@ -41,7 +41,8 @@ impl AgentStore for MemStore {
             if known.map_or(0, |known| known.version) + 1 != agent.version {
                 return Err(conflict(format!("somebody else has changed the agent {} meanwhile", agent.key)));
             }
-            state.agents.insert(place, agent.clone());
+            let created_at = known.map_or(agent.created_at, |known| known.created_at);
+            state.agents.insert(place, OwnAgent { created_at, ..agent.clone() });
             let begun = prompt.map(|new| state.begin_prompt(scope, new));
             for event in audit {
                 state.append_audit(scope.tenant(), agent.updated_at, event);
@@ -60,12 +61,12 @@ impl AgentStore for MemStore {
     ) -> Result<()> {
         self.run("drop_agents", |state| {
             let tenant = scope.tenant();
-            let stored = |(id, version): &(AgentId, u32)| {
+            for (id, version) in dropped {
                 let mut own = state.agents.iter().filter(|((of, _), _)| *of == tenant);
-                own.any(|(_, agent)| agent.id == *id && agent.version == *version)
-            };
-            if !dropped.iter().all(stored) {
-                return Err(conflict("somebody else has changed an agent meanwhile"));
+                let stored = own.find(|(_, agent)| agent.id == *id).ok_or_else(|| Error::not_found("agent", id))?;
+                if stored.1.version != *version {
+                    return Err(conflict("somebody else has changed an agent meanwhile"));
+                }
             }
             state.agents.retain(|(of, _), agent| *of != tenant || dropped.iter().all(|(id, _)| *id != agent.id));
             state.append_audit(tenant, at, audit);

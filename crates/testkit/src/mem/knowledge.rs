@@ -8,12 +8,13 @@ use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::KnowledgeId;
 use kybern_core::job::NewJob;
 use kybern_core::knowledge::{Indexed, KnowledgeDocument, KnowledgeStatus, MAX_DOCUMENTS, MAX_PIECES, PublishedPiece};
-use kybern_core::ports::{KnowledgeFilter, KnowledgeStore, Page};
+use kybern_core::ports::{KnowledgeFilter, KnowledgeSize, KnowledgeStore, Page};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 
 use super::MemStore;
 use super::state::conflict;
+use super::task::page;
 
 fn full(message: String) -> Error {
     Error::new(ErrorCode::Unprocessable, message)
@@ -42,6 +43,16 @@ impl KnowledgeStore for MemStore {
         .await
     }
 
+    async fn knowledge_size(&self, scope: TenantScope) -> Result<KnowledgeSize> {
+        self.run("knowledge_size", |state| {
+            let own = || state.documents.iter().filter(|((tenant, _), _)| *tenant == scope.tenant());
+            let pieces: usize = own().map(|(_, (_, pieces))| pieces.len()).sum();
+            let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+            Ok(KnowledgeSize { documents: number(own().count()), pieces: number(pieces) })
+        })
+        .await
+    }
+
     async fn document(&self, scope: TenantScope, id: KnowledgeId) -> Result<Option<KnowledgeDocument>> {
         self.run("document", |state| {
             Ok(state.documents.get(&(scope.tenant(), id)).map(|(document, _)| document.clone()))
@@ -62,14 +73,9 @@ impl KnowledgeStore for MemStore {
                     && filter.published.is_none_or(|published| document.published == published)
                     && after.is_none_or(|after| document.id < after)
             };
-            let limit = usize::try_from(limit).unwrap_or(usize::MAX);
             let own = state.documents.iter().filter(|((tenant, _), _)| *tenant == scope.tenant());
-            let own = own.rev().map(|(_, (document, _))| document).filter(wanted);
-            let mut items: Vec<KnowledgeDocument> = own.take(limit.saturating_add(1)).cloned().collect();
-            let more = items.len() > limit;
-            items.truncate(limit);
-            let next = items.last().filter(|_| more).map(|last| last.id.to_string());
-            Ok(Page { items, next })
+            let found = own.rev().map(|(_, (document, _))| document).filter(wanted).cloned();
+            Ok(page(found, limit, |document| document.id.to_string()))
         })
         .await
     }

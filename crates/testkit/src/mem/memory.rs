@@ -12,6 +12,7 @@ use kybern_core::time::Timestamp;
 
 use super::MemStore;
 use super::state::{State, conflict};
+use super::task::page;
 
 #[async_trait]
 impl MemoryStore for MemStore {
@@ -33,7 +34,8 @@ impl MemoryStore for MemStore {
                 }
                 Subject::User(_) | Subject::Entity(_) => {}
             }
-            let there = state.memories_in(scope).filter(|(known, _)| known.subject == memory.subject).count();
+            let counts = |known: &Memory| known.subject == memory.subject && known.status.counts();
+            let there = state.memories_in(scope).filter(|(known, _)| counts(known)).count();
             if there >= usize::try_from(MAX_OF_SUBJECT).unwrap_or(usize::MAX) {
                 let message = format!("a subject has at most {MAX_OF_SUBJECT} memories");
                 return Err(Error::new(ErrorCode::Unprocessable, message));
@@ -64,13 +66,8 @@ impl MemoryStore for MemStore {
                     && filter.status.is_none_or(|status| memory.status == status)
                     && after.is_none_or(|after| memory.id < after)
             };
-            let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-            let all = state.memories_in(scope).rev().map(|(memory, _)| memory).filter(wanted);
-            let mut items: Vec<Memory> = all.take(limit.saturating_add(1)).cloned().collect();
-            let more = items.len() > limit;
-            items.truncate(limit);
-            let next = items.last().filter(|_| more).map(|last| last.id.to_string());
-            Ok(Page { items, next })
+            let found = state.memories_in(scope).rev().map(|(memory, _)| memory).filter(wanted).cloned();
+            Ok(page(found, limit, |memory| memory.id.to_string()))
         })
         .await
     }

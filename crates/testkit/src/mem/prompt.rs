@@ -12,6 +12,7 @@ use kybern_core::tenant::TenantScope;
 
 use super::MemStore;
 use super::state::{State, conflict};
+use super::task::page;
 
 #[async_trait]
 impl PromptStore for MemStore {
@@ -46,13 +47,8 @@ impl PromptStore for MemStore {
                     && filter.status.is_none_or(|status| prompt.status == status)
                     && after.is_none_or(|after| prompt.id < after)
             };
-            let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-            let mut items: Vec<Prompt> =
-                state.prompts_of(scope).rev().filter(wanted).take(limit.saturating_add(1)).cloned().collect();
-            let more = items.len() > limit;
-            items.truncate(limit);
-            let next = items.last().filter(|_| more).map(|last| last.id.to_string());
-            Ok(Page { items, next })
+            let found = state.prompts_of(scope).rev().filter(wanted).cloned();
+            Ok(page(found, limit, |prompt| prompt.id.to_string()))
         })
         .await
     }

@@ -11,7 +11,7 @@ fn count(text: &str) -> Tokens {
 }
 
 fn section(kind: SectionKind, text: &str) -> Section {
-    Section { kind, text: text.to_owned(), tokens: count(text) }
+    Section::new(kind, text.to_owned(), count(text))
 }
 
 fn found(id: &str, origin: Origin, text: &str) -> Found {
@@ -172,7 +172,7 @@ fn what_does_not_fit_is_left_out_and_told() {
     material.sections.push(section(SectionKind::Profile, &"x".repeat(3_000)));
     material.knowledge.push(found("long", Origin::Document, &"x".repeat(100_000)));
     let composed = written(material);
-    assert_eq!(composed.left_out.sections, [SectionKind::Instructions, SectionKind::Profile]);
+    assert_eq!(composed.left_out.sections, [SectionKind::Profile]);
     assert_eq!((composed.left_out.memories, composed.left_out.knowledge), (0, 1));
     assert!(composed.messages.iter().all(|message| !message.joined_text().contains("xxxx")));
 }
@@ -185,12 +185,81 @@ fn neither_a_prompt_nor_a_question_is_cut() {
         error.to_string()
     };
     let mut long = bare();
-    long.sections = vec![section(SectionKind::Base, &"x".repeat(8_004))];
-    assert!(refused(long, 128_000).starts_with("the prompt of the agent takes about 2001 tokens, and 2000 are there"));
+    long.sections = vec![section(SectionKind::Base, &"x".repeat(248_000))];
+    let message = refused(long.clone(), 128_000);
+    assert!(message.starts_with("the prompt of the agent takes about 62038 tokens, and 62000 are there"), "{message}");
+    assert!(message.ends_with("or use a model with a larger window"), "{message}");
+    assert!(compose(long.clone(), &shares(200_000), &key(), &count).is_ok());
+    let step = Shares::of(Some(Tokens(200_000)), Tokens(4_000), Purpose::SubAgent);
+    let message = compose(long, &step, &key(), &count).unwrap_err().to_string();
+    assert!(message.ends_with("a step of a plan has no more, whatever the model's window"), "{message}");
     let mut long = bare();
     long.conversation[0].tokens = Tokens(127_000);
-    assert!(refused(long.clone(), 128_000).starts_with("the message takes about 127000 tokens"));
+    assert!(refused(long.clone(), 128_000).contains("takes about 127000 tokens"));
     assert!(compose(long, &shares(200_000), &key(), &count).is_ok());
+}
+
+#[test]
+fn a_prompt_of_the_most_characters_takes_its_room_from_the_conversation() {
+    let mut material = with(63);
+    material.sections[0] = section(SectionKind::Base, &"x".repeat(16_000));
+    material.sections.push(section(SectionKind::Time, "It is Monday."));
+    let composed = written(material);
+    assert_eq!(composed.left_out, LeftOut::default());
+    for says in ["xxxx", "Ask before you change anything.", "It is Monday.", "Be brief.", "Hello.", "A pallet"] {
+        assert!(composed.messages.iter().any(|message| message.joined_text().contains(says)), "{says}");
+    }
+}
+
+#[test]
+fn a_long_prompt_in_a_small_window_leaves_room_to_talk_and_makes_what_was_looked_up_shorter() {
+    for window in [2_000, 4_000, 8_000] {
+        let shares = shares(window);
+        let mut material = with(63);
+        let rules = count(TOOL_RULES.text).0 + count("Ask before you change anything.").0;
+        let longest = usize::try_from(shares.prompt_total().0 / 2 - rules).unwrap() * 4;
+        material.sections[0] = section(SectionKind::Base, &"x".repeat(longest));
+        let many = |origin| (0..40).map(move |n| found(&n.to_string(), origin, &"y".repeat(90)));
+        material.memories.extend(many(Origin::Memory));
+        material.knowledge.extend(many(Origin::Document));
+        material.conversation.last_mut().unwrap().tokens = Tokens(shares.conversation.0 / 4);
+        let composed = compose(material.clone(), &shares, &key(), &count).unwrap();
+        assert!(composed.left_out.knowledge > 0);
+        let total: u64 = composed.layers.iter().map(|layer| layer.tokens.0).sum();
+        assert!(total <= shares.prompt_total().0, "{total} of {shares:?}");
+        material.sections[0] = section(SectionKind::Base, &"x".repeat(longest + 4));
+        assert!(compose(material, &shares, &key(), &count).is_err());
+    }
+}
+
+#[test]
+fn closing_words_are_never_what_makes_the_last_question_fail() {
+    for tools in [false, true] {
+        let mut material = Material { tools, ..bare() };
+        let mut fits = |tokens: u64, tools: bool, closing| {
+            material.conversation[0].tokens = Tokens(tokens);
+            let material = Material { tools, closing, ..material.clone() };
+            compose(material, &shares(4_000), &key(), &count).is_ok()
+        };
+        let longest = (0..4_000).rev().find(|tokens| fits(*tokens, tools, None)).unwrap();
+        assert!(fits(longest, false, Some(TURN_CLOSING.text)), "{longest}");
+    }
+}
+
+#[test]
+fn of_long_preferences_as_much_is_told_as_there_is_room_for() {
+    let mut material = bare();
+    let wishes: Vec<String> = (0..10).map(|n| format!("{n}{}", "w".repeat(396))).collect();
+    material.sections.push(section(SectionKind::Style, "Tone: formal."));
+    material.sections.push(Section::list(SectionKind::Instructions, "Always wanted:", &wishes));
+    material.sections.push(Section::list(SectionKind::Profile, "Facts:", &["Works from Lisbon.".to_owned()]));
+    let composed = written(material);
+    assert_eq!((composed.left_out.items, composed.left_out.sections.as_slice()), (6, &[][..]));
+    let told = composed.messages.iter().find(|message| message.joined_text().contains("Tone")).unwrap().joined_text();
+    for says in ["Tone: formal.\nAlways wanted:\n- 0w", "\n- 3w", "\nFacts:\n- Works from Lisbon."] {
+        assert!(told.contains(says), "{says}: {told}");
+    }
+    assert!(!told.contains("\n- 4w"));
 }
 
 #[test]

@@ -107,6 +107,35 @@ fn tools_are_listed_and_shown() {
 }
 
 #[test]
+fn agents_are_listed_and_shown() {
+    let server = Server::start(|seen| {
+        let agent = json!({"id": "i", "key": "billing", "name": "Billing", "description": "Answers about invoices.",
+            "systemPrompt": "You bill.\nBriefly.", "provider": "default", "model": "cheapest", "bundled": false,
+            "version": 3, "maxTurns": 7, "maxToolCalls": 9, "timeoutMs": 5000, "toolKeys": ["calculator", "dates"],
+            "missingTools": ["mail.send"], "triggers": []});
+        let writer = json!({"key": "writer", "name": "Writer", "provider": "anthropic", "model": "opus",
+            "bundled": true});
+        Some(match seen.path.as_str() {
+            "/api/agents" => Answer::Json(200, json!({"items": [agent, writer], "nextCursor": "c"})),
+            "/api/agents/Billing" => Answer::Json(200, agent),
+            _other => return None,
+        })
+    });
+    let list = server.run(&["agent", "list"]);
+    assert!(list.out.contains("billing  Billing  tenant   cheapest"), "{}", list.out);
+    assert!(list.out.contains("writer   Writer   program  anthropic/opus"), "{}", list.out);
+    assert!(list.out.contains("kybern agent list --cursor c"), "{}", list.out);
+    let show = server.run(&["agent", "show", "Billing"]);
+    let expected = "agent billing Billing\n  id       i\n  about    Answers about invoices.\n  \
+        from     tenant, version 3\n  model    cheapest\n  a turn   at most 7 questions, 9 calls, 5000 ms\n  \
+        tools    calculator, dates\n  missing  mail.send\nis told\n  You bill.\n  Briefly.\n\
+        unless a prompt is active for it or for all agents\n";
+    assert_eq!(show.out, expected);
+    let json = server.run(&["agent", "show", "Billing", "--json"]);
+    assert!(json.out.starts_with("{\"id\":\"i\",\"key\":\"billing\""), "{}", json.out);
+}
+
+#[test]
 fn a_key_is_shown_once() {
     let id = "01920000-0000-7000-8000-000000000009";
     let server = Server::start(move |seen| {

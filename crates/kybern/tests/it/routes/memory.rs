@@ -10,6 +10,7 @@ use kybern_adapters::mail::parse::Mime;
 use kybern_adapters::models::offline::RulesModel;
 use kybern_adapters::models::quirks::ProviderKind;
 use kybern_adapters::models::{Provider, ProviderConfig};
+use kybern_core::agent::AgentDraft;
 use kybern_core::pack::Registry;
 use kybern_core::policy::EgressPolicy;
 use kybern_core::task::WorkerId;
@@ -56,7 +57,7 @@ fn engine(receiver: &Receiver, url: &str) -> Engine {
         wake_ups: store.clone(),
         job_wake_ups: store.clone(),
         store,
-        registry: Registry::default(),
+        registry: registry(),
         keys,
         clock: Arc::new(SystemClock),
         ids: Arc::new(UuidV7Ids),
@@ -87,4 +88,11 @@ fn fake(receiver: &Receiver, egress: &Arc<Egress>) -> ModelParts {
     let model = Arc::new(Provider::new(config, Arc::clone(egress)).unwrap());
     let provider = ProviderParts { model, models: Vec::new(), others: true, free: true };
     ModelParts { providers: vec![provider], settings: ModelSettings::default(), counter: None }
+}
+
+/// With an agent that comes with the program.
+fn registry() -> Registry {
+    let mut registry = Registry::default();
+    registry.agent(AgentDraft::named("Writer", "You write.").checked().unwrap()).unwrap();
+    registry
 }

@@ -177,14 +177,18 @@ pub(crate) fn all() -> Vec<Row> {
             ..act("PATCH", "/api/agents/{id}", "administer", AGENT, 200) },
         Row { input: Json(prompt, Refused), ..act("POST", "/api/prompts", "administer", &[], 201) },
         administered("/api/prompts", &[]),
+        Row { input: Json(|things, n| json!({"content": format!("the {n}th question"), "chatId": things.chat}), Refused),
+            ..act("POST", "/api/prompts/preview", "administer", &[], 200) },
         administered("/api/prompts/{id}", DRAFT),
         Row { input: Json(|_, n| json!({"text": format!("You answer for the {n}th.")}), Refused),
             ..act("PATCH", "/api/prompts/{id}", "administer", DRAFT, 200) },
         act("POST", "/api/prompts/{id}/submit", "administer", DRAFT, 200),
         Row { input: Json(|_, n| json!({"note": format!("the {n}th time")}), Refused),
             ..act("POST", "/api/prompts/{id}/reject", "administer", DRAFT, 200) },
-        act("POST", "/api/prompts/{id}/approve", "administer", REVIEWED, 200),
-        act("POST", "/api/prompts/{id}/activate", "administer", REVIEWED, 200),
+        Row { input: Json(read_prompt, Refused),
+            ..act("POST", "/api/prompts/{id}/approve", "administer", REVIEWED, 200) },
+        Row { input: Json(read_prompt, Refused),
+            ..act("POST", "/api/prompts/{id}/activate", "administer", REVIEWED, 200) },
         Row { input: Json(talk, Refused), ..act("POST", "/api/chats", "operate", &[], 201) },
         read("/api/chats", &[]),
         Row { input: Json(import, Faults::Lenient), ..act("POST", "/api/chats/import", "operate", &[], 201) },
@@ -200,12 +204,13 @@ pub(crate) fn all() -> Vec<Row> {
         act("POST", "/api/chats/{id}/reset", "operate", CHAT, 200),
         act("DELETE", "/api/chats/{id}", "operate", CHAT, 204),
         act("DELETE", "/api/agents/{id}", "administer", AGENT, 204),
+        act("POST", "/api/agents/{id}/reset", "administer", &[Shared("writer")], 200),
         act("POST", "/api/agents/resync", "administer", &[], 200),
         Row { input: Json(|_, n| json!({"content": format!("Likes the {n}th train.")}), Refused),
             ..act("POST", "/api/memories", "operate", &[], 201) },
         read("/api/memories", &[]),
         read("/api/memories/export", &[]),
-        Row { who: Key("operate"), ..read("/api/memories/{id}", MEMORY) },
+        read("/api/memories/{id}", MEMORY),
         Row { input: Json(|_, n| json!({"content": format!("Likes the {n}th ship.")}), Refused),
             ..act("PATCH", "/api/memories/{id}", "operate", MEMORY, 200) },
         act("POST", "/api/memories/{id}/accept", "operate", MEMORY, 200),
@@ -325,6 +330,10 @@ fn agent(_things: &Things, n: u32) -> Value {
 
 fn prompt(_things: &Things, n: u32) -> Value {
     json!({"text": format!("You answer for the {n}th.")})
+}
+
+fn read_prompt(things: &Things, _: u32) -> Value {
+    json!({"textHash": things.reviewed_hash})
 }
 
 fn user(_things: &Things, n: u32) -> Value {

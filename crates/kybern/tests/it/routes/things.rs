@@ -44,10 +44,12 @@ pub(crate) struct Things {
     /// A draft of a prompt for it, and one that waits for its review.
     pub(crate) draft: String,
     pub(crate) reviewed: String,
+    /// The hash of its text.
+    pub(crate) reviewed_hash: String,
     /// A chat, and what was said in it.
     pub(crate) chat: String,
     pub(crate) message: String,
-    /// Two things that are remembered of the record, if somebody accepts them.
+    /// What is remembered of its first admin and of the record, if somebody accepts it.
     pub(crate) memory: String,
     pub(crate) proposed: String,
     /// A document of its knowledge.
@@ -82,7 +84,8 @@ impl Things {
         let wishes = json!({"customInstructions": [mark], "profile": {"name": mark}});
         client.ok(&Ask { method: reqwest::Method::PUT, ..Ask::json("/api/preferences", &wishes) }).await;
         let draft = json!({"agent": agent, "text": mark});
-        let reviewed = text(&client.post("/api/prompts", &draft).await["id"]);
+        let reviewed = client.post("/api/prompts", &draft).await;
+        let (reviewed, reviewed_hash) = (text(&reviewed["id"]), text(&reviewed["textHash"]));
         client.post(&format!("/api/prompts/{reviewed}/submit"), &json!({})).await;
         let chat = text(&client.post("/api/chats", &json!({"agent": agent, "title": mark})).await["id"]);
         client.post(&format!("/api/chats/{chat}/messages"), &json!({"content": mark})).await;
@@ -91,11 +94,10 @@ impl Things {
         let ended = plans.ended(&client, mark, &record_key).await;
         let kind = format!("note.{mark}");
         let record = client.get(&format!("/api/records/{kind}")).await;
-        let memory = |n: u32| {
-            let subject = json!({"type": "entity", "id": record["items"][0]["id"]});
-            json!({"subject": subject, "content": format!("{mark} number {n}"), "pending": true})
-        };
-        let proposed = text(&client.post("/api/memories", &memory(1)).await["id"]);
+        let memory = json!({"content": format!("{mark} number 0"), "pending": true});
+        let subject = json!({"type": "entity", "id": record["items"][0]["id"]});
+        let proposed = json!({"subject": subject, "content": format!("{mark} number 1"), "pending": true});
+        let proposed = text(&client.post("/api/memories", &proposed).await["id"]);
         let document = json!({"title": mark, "filename": format!("{mark}.txt"), "dataBase64": "aGVsbG8="});
         let document = made(&client, "/api/knowledge", &document, 0).await;
         until("the document is indexed", || async {
@@ -125,10 +127,11 @@ impl Things {
             sealed,
             plan: plans.key("put"),
             draft: made(&client, "/api/prompts", &draft, 0).await,
-            memory: made(&client, "/api/memories", &memory(0), 0).await,
+            memory: made(&client, "/api/memories", &memory, 0).await,
             proposed,
             document,
             reviewed,
+            reviewed_hash,
             chat,
             message,
             agent,

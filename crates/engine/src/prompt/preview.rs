@@ -1,0 +1,180 @@
+//! What a message would be sent as: the prompt of a turn, written down and not sent.
+//!
+//! It is gathered and written by what gathers and writes for real turns, so it cannot say anything else. Nothing is
+//! stored, and no model is asked but the one that embeds the question.
+
+use std::sync::Arc;
+
+use kybern_core::actor::Actor;
+use kybern_core::agent::{Agent, Asked, TurnStart};
+use kybern_core::chat::MAX_CONTENT;
+use kybern_core::context::{LayerUse, LeftOut, SectionKind};
+use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::id::{ChatId, MessageId, PromptId, TaskId, UserId};
+use kybern_core::model::ModelMessage;
+use kybern_core::policy::Autonomy;
+use kybern_core::prompt;
+use kybern_core::tenant::TenantScope;
+
+use crate::Engine;
+use crate::agent::{InChat, Person, Question, Subject, functions, gather, route_name, section, written};
+use crate::models::{Caller, Route};
+use crate::tools::grant::{Grant, Origin};
+
+/// What is to be written down.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct PreviewRequest {
+    /// What would be said.
+    pub content: String,
+    /// The agent, by id, key or name; that of the chat, or the one that the words choose, when nobody says.
+    pub agent: Option<String>,
+    /// The chat in which it would be said; a new one when nobody says.
+    pub chat: Option<ChatId>,
+    /// The text of a prompt that is tried in place of what the agent is told.
+    pub text: Option<String>,
+}
+
+/// The first question of a turn, as it would be sent.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Preview {
+    /// The agent's key.
+    pub agent: String,
+    /// By what the model would be chosen.
+    pub route: String,
+    /// The governed prompt in it; `None` for the agent's own text, and for one that is tried.
+    pub prompt: Option<PromptId>,
+    /// What would be sent, in order.
+    pub messages: Vec<ModelMessage>,
+    /// What each layer takes, the strongest first.
+    pub layers: Vec<LayerUse>,
+    /// What found no place.
+    pub left_out: LeftOut,
+    /// The functions that the model would be given, by name.
+    pub tools: Vec<String>,
+}
+
+impl Engine {
+    /// What would be sent if the actor said that now.
+    ///
+    /// # Errors
+    /// `VALIDATION_ERROR` for an unknown agent and for a text that cannot be a prompt; `NOT_FOUND` for a chat that the
+    /// actor does not see; `PAYLOAD_TOO_LARGE`; `UNPROCESSABLE` when it would not fit into the model's window;
+    /// `BUDGET_EXCEEDED` when the question cannot be embedded any more.
+    pub async fn preview_prompt(&self, actor: &Actor, request: &PreviewRequest) -> Result<Preview> {
+        let (inner, scope) = (&self.inner, actor.scope());
+        if request.content.trim().is_empty() {
+            return Err(Error::invalid("/content", "say something"));
+        }
+        if request.content.len() > MAX_CONTENT {
+            let message = format!("a message has at most {MAX_CONTENT} bytes, this one has {}", request.content.len());
+            return Err(Error::new(ErrorCode::PayloadTooLarge, message));
+        }
+        let tried = request.text.as_deref().map(prompt::checked).transpose()?;
+        let agent = self.previewed_agent(actor, request).await?;
+        let now = inner.clock.now();
+        let [chat, before, task] = [(); 3].map(|()| inner.ids.next());
+        let subject = Subject {
+            text: request.content.replace('\0', ""),
+            shown: Vec::new(),
+            person: match actor.user() {
+                Some(user) => {
+                    inner.store.user(scope, user).await?.map(|user| Person { name: user.name, timezone: user.timezone })
+                }
+                None => None,
+            },
+            files: None,
+            strange: false,
+            agent: agent.draft.key.clone(),
+            prompt: agent.draft.system_prompt.clone(),
+            user: actor.user(),
+            autonomy: self.autonomy_of(scope, actor.user()).await?,
+            begun: now,
+            // A chat that nobody has begun has no messages.
+            chat: Some(InChat {
+                chat: request.chat.unwrap_or_else(|| ChatId::from_uuid(chat)),
+                before: MessageId::from_uuid(before),
+            }),
+        };
+        let mut gathered = gather(inner, &Caller::of(actor), &subject).await?;
+        if let Some(text) = tried {
+            gathered.prompt = None;
+            for base in gathered.sections.iter_mut().filter(|section| section.kind == SectionKind::Base) {
+                *base = section(SectionKind::Base, text.clone());
+            }
+        }
+        let start = start_of(self, &agent);
+        let route = Route::parse(&start.route);
+        let tools = functions::offered(self.registry(), &start.tools);
+        // Where no model can be chosen now, as where none is configured, it is written for a window that nobody knows.
+        let window = inner.models.window(scope, &route, !tools.is_empty()).await.unwrap_or_default();
+        let question = Question {
+            scope,
+            user: actor.user(),
+            task: TaskId::from_uuid(task),
+            tree: None,
+            asked: Asked { tools: !start.tools.is_empty(), cap: None },
+            start,
+            said: Vec::new(),
+            subject,
+            gathered: Arc::default(),
+            behind: 0,
+            live: None,
+        };
+        let composed = written(inner, &question, &gathered, window)?;
+        Ok(Preview {
+            agent: agent.draft.key,
+            route: question.start.route,
+            prompt: gathered.prompt,
+            messages: composed.messages,
+            layers: composed.layers,
+            left_out: composed.left_out,
+            tools: tools.into_iter().map(|tool| tool.name).collect(),
+        })
+    }
+
+    async fn previewed_agent(&self, actor: &Actor, request: &PreviewRequest) -> Result<Agent> {
+        let scope = actor.scope();
+        let of_chat = match request.chat {
+            Some(chat) => self.chat(actor, chat).await?.agent,
+            None => None,
+        };
+        let unknown = |error: Error| match error.code() {
+            ErrorCode::NotFound => Error::invalid("/agent", error.to_string()),
+            _ => error,
+        };
+        match (&request.agent, of_chat) {
+            (Some(name), _) => self.agent(scope, name).await.map_err(unknown),
+            (None, Some(key)) => self.agent(scope, &key).await,
+            (None, None) => {
+                let chosen = self.choose_agent(scope, &request.content).await?;
+                chosen.ok_or_else(|| Error::not_found("agent", "assistant"))
+            }
+        }
+    }
+
+    /// How far a user lets a model go alone.
+    async fn autonomy_of(&self, scope: TenantScope, user: Option<UserId>) -> Result<Option<Autonomy>> {
+        let rules = match user {
+            Some(user) => self.inner.store.user_rules(scope, user).await?,
+            None => None,
+        };
+        let grant = Grant { origin: Origin::Model, user, rules, settings: Arc::default() };
+        Ok(grant.policy().map(|policy| policy.autonomy))
+    }
+}
+
+/// What would hold for the turn.
+fn start_of(engine: &Engine, agent: &Agent) -> TurnStart {
+    TurnStart {
+        agent: agent.draft.key.clone(),
+        version: agent.version,
+        route: route_name(&agent.draft),
+        max_tokens: agent.draft.max_tokens,
+        temperature: agent.draft.temperature,
+        limits: agent.draft.limits,
+        tools: engine.agent_tools(agent).keys,
+        text: None,
+        after: Vec::new(),
+        tainted: false,
+    }
+}
