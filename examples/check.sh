@@ -45,6 +45,7 @@ expect 03-email "insurance.loss_run_request  by create_requests" ./03-email.sh
 expect 04-outside-calls "try 2 taken True" ./04-outside-calls.sh
 expect "05-workflow, forged first" "401" ./05-workflow.sh
 expect 06-untrusted "after the yes: completed" ./06-untrusted.sh
+expect 07-chat "retrieved" ./07-chat.sh
 for mode in early twice signed; do
     kill "$receiver" && wait "$receiver" 2>/dev/null || true
     receiver "$mode"

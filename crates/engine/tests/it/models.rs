@@ -99,7 +99,7 @@ fn an_answer_is_reserved_settled_counted_and_audited() {
         assert!(call.event.detail["durationMs"].is_u64());
         assert_eq!(call.event.request_id.as_deref(), Some(live.world.actor.request().to_string().as_str()));
         let key = live.engine.keys().digest_key(live.world.scope().tenant());
-        let asked = key.digest(&ask("one/small").request).unwrap();
+        let asked = key.digest_as_written(&ask("one/small").request).unwrap();
         assert_eq!(call.event.detail["inputHash"], asked, "the digest of what was asked, under the tenant's key");
         assert_eq!(call.event.subject, "model:one/small");
         assert_eq!(model.asked()[0].model, "small");
