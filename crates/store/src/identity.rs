@@ -299,7 +299,19 @@ impl<D: 'static> IdentityStore for SqlStore<D> {
     }
 
     async fn user(&self, scope: TenantScope, id: UserId) -> PortResult<Option<User>> {
-        Ok(self.read_few(scope, (scope, id), |tx, (scope, id)| Box::pin(user_by_id(tx, *scope, *id))).await?)
+        let known = &self.shared.known;
+        // Taken before reading, so what changes meanwhile does not fit it.
+        let stamp = known.stamp();
+        if let Some(user) = known.user((scope.tenant(), id), stamp) {
+            return Ok(Some(user));
+        }
+        let read = self.read_few(scope, (scope, id), |tx, (scope, id)| Box::pin(user_by_id(tx, *scope, *id)));
+        // Boxed, so that who finds them known does not carry the reading along.
+        let found = Box::pin(read).await?;
+        if let Some(user) = &found {
+            known.keep_user((scope.tenant(), id), stamp, user.clone());
+        }
+        Ok(found)
     }
 
     async fn set_roles(&self, scope: TenantScope, id: UserId, roles: &[Role], audit: AuditEvent) -> PortResult<()> {

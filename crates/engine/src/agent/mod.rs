@@ -22,7 +22,7 @@ pub(crate) use calls::interpret;
 pub(crate) use gather::{Gathered, InChat, Person, Subject, gather, section};
 pub(crate) use merge::MergedAgents;
 pub use tools::AgentTools;
-pub(crate) use transcript::{Round, transcript};
+pub(crate) use transcript::{Round, keep_short, transcript};
 
 /// The tool with which a model suggests to remember something: the only way, and nothing is remembered by it.
 pub(crate) const SUGGEST_MEMORY: &str = "suggest_memory";

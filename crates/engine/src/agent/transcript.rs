@@ -14,6 +14,11 @@ use crate::context::fence::fenced;
 /// Characters of a result that are shown: some 4,000 tokens, as much as a sub-agent's whole prompt.
 const MAX_SHOWN: usize = 16_000;
 
+/// Bytes of results that a conversation keeps of one turn, for the turns after it.
+const MAX_KEPT: usize = 64 * 1024;
+/// What stands for a result that is not kept.
+const NOT_KEPT: &str = "[not kept: call again if it is needed]";
+
 /// A reply, with the outcomes of its calls by their place; `None` for a call that is no step.
 pub(crate) struct Round<'a> {
     pub(crate) reply: &'a Replied,
@@ -44,6 +49,24 @@ pub(crate) fn transcript(registry: &Registry, rounds: &[Round<'_>]) -> Vec<Model
         messages.push(ModelMessage { role: Role::Tool, parts: answers.collect() });
     }
     messages
+}
+
+/// Makes what a turn leaves behind short enough to be read again in every turn after it: its oldest results go first.
+pub(crate) fn keep_short(messages: &mut [ModelMessage]) {
+    let parts = || messages.iter().flat_map(|message| &message.parts);
+    let bytes = |part: &Part| if let Part::ToolAnswer(answer) = part { answer.content.len() } else { 0 };
+    let mut all: usize = parts().map(bytes).sum();
+    for part in messages.iter_mut().flat_map(|message| &mut message.parts) {
+        if all <= MAX_KEPT {
+            return;
+        }
+        if let Part::ToolAnswer(answer) = part
+            && answer.content.len() > NOT_KEPT.len()
+        {
+            all -= answer.content.len() - NOT_KEPT.len();
+            NOT_KEPT.clone_into(&mut answer.content);
+        }
+    }
 }
 
 /// What a model is told of a step's end.
@@ -148,5 +171,24 @@ mod tests {
         let messages = transcript(&registry, &[Round { reply: &reply, outcomes: vec![Some(&long)] }]);
         let Part::ToolAnswer(answer) = &messages[1].parts[0] else { panic!("no answer") };
         assert!(answer.content.ends_with("[cut here: 20011 characters in all]"), "{}", answer.content.len());
+    }
+
+    #[test]
+    fn of_many_long_results_the_last_ones_are_kept() {
+        let answer = |n: usize| {
+            let (call_id, name) = (n.to_string(), "core__set".to_owned());
+            Part::ToolAnswer(ToolAnswer { call_id, name, content: "x".repeat(30_000), is_error: false })
+        };
+        let mut messages: Vec<ModelMessage> =
+            (0..5).map(|n| ModelMessage { role: Role::Tool, parts: vec![answer(n)] }).collect();
+        keep_short(&mut messages);
+        let kept: Vec<bool> = messages
+            .iter()
+            .map(|message| matches!(&message.parts[0], Part::ToolAnswer(answer) if answer.content.len() == 30_000))
+            .collect();
+        assert_eq!(kept, [false, false, false, true, true]);
+        let before = messages.clone();
+        keep_short(&mut messages);
+        assert_eq!(messages, before);
     }
 }

@@ -25,6 +25,7 @@ mod step_kinds;
 mod taint;
 mod tool_step;
 mod turn;
+mod turn_reply;
 mod turn_rounds;
 pub mod walk;
 mod walk_apply;

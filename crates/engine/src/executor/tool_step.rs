@@ -58,7 +58,7 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
         }
     }
     let own = node.spec.timeout.unwrap_or(prepared.spec().timeout);
-    let timeout = match super::turn::time_for(run, node, own) {
+    let timeout = match super::turn_reply::time_for(run, node, own) {
         Some(timeout) => timeout,
         // What may have happened already has to be found out.
         None if may_have_happened => own,

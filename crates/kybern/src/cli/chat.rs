@@ -46,7 +46,14 @@ pub(super) async fn run(args: ChatArgs, context: &mut Context) -> Result<Exit, F
         if screen.is_interactive() {
             screen.text(format!("{} ", screen.paint().bold("you>")));
         }
-        let Typed::Line(line) = read_line().await? else { break };
+        let line = match read_line().await? {
+            Typed::Line(line) => line,
+            Typed::End => break,
+            Typed::Interrupt => {
+                screen.line("");
+                break;
+            }
+        };
         if line.trim().is_empty() {
             break;
         }
@@ -179,7 +186,6 @@ impl Talk<'_> {
                 screen.line("");
                 screen.line(format!("decide: kybern approval approve {id}   or   kybern approval deny {id}"));
                 seen.exit = Some(Exit::Review);
-                seen.leaves = true;
                 return Ok(());
             }
         };

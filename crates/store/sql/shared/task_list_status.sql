@@ -5,5 +5,5 @@ SELECT id, tenant_id, channel, status, input, payload, created_by, user_id, inte
 FROM task
 WHERE tenant_id = $1 AND id < $2
     AND status = $3 AND status <> 'completed' AND (CAST($4 AS TEXT) IS NULL OR intent = $4) AND (CAST($5 AS TEXT) IS NULL OR channel = $5)
-    AND ($7 IS NULL OR channel <> 'chat' OR user_id IS NULL OR user_id = $7)
+    AND (channel <> 'chat' OR user_id IS NULL OR user_id = $7 OR $7 IS NULL)
 ORDER BY id DESC LIMIT $6

@@ -1,5 +1,6 @@
-//! What was read before and still holds: who holds which key, the plans of a tenant, what a user may let tools do, what
-//! a tenant says about tools, its agents, active prompts and published knowledge, and what a user wants to be answered like.
+//! What was read before and still holds: who holds which key, users, the plans of a tenant, what a user may let tools
+//! do, what a tenant says about tools, its agents, active prompts and published knowledge, and what a user wants to be
+//! answered like.
 //!
 //! Every submission asks for the first two, every call of a tool for the next two, and every turn of an agent for the
 //! others. The one process of a SQLite file sees every change of them, so it need not read them again before one is
@@ -14,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kybern_core::agent::OwnAgent;
 use kybern_core::id::{TenantId, UserId};
-use kybern_core::identity::KeyHolder;
+use kybern_core::identity::{KeyHolder, User};
 use kybern_core::knowledge::PublishedPiece;
 use kybern_core::plan::Plan;
 use kybern_core::ports::UserRules;
@@ -91,6 +92,7 @@ pub(crate) struct Known {
     turn: AtomicU64,
     holders: Kept<String, KeyHolder>,
     plans: Kept<TenantId, Arc<Vec<Plan>>>,
+    users: Kept<OfTenant, User>,
     rules: Kept<OfTenant, Arc<UserRules>>,
     settings: Kept<TenantId, Arc<Vec<ToolSetting>>>,
     agents: Kept<TenantId, Arc<Vec<OwnAgent>>>,
@@ -106,6 +108,7 @@ impl Known {
             turn: AtomicU64::new(0),
             holders: Kept::at_most(KEPT),
             plans: Kept::at_most(KEPT),
+            users: Kept::at_most(KEPT),
             rules: Kept::at_most(KEPT),
             settings: Kept::at_most(KEPT),
             agents: Kept::at_most(KEPT),
@@ -163,6 +166,14 @@ impl Known {
 
     pub(crate) fn keep_plans(&self, tenant: TenantId, then: Stamp, plans: &Arc<Vec<Plan>>) {
         self.plans.keep(tenant, then, Arc::clone(plans));
+    }
+
+    pub(crate) fn user(&self, user: OfTenant, now: Stamp) -> Option<User> {
+        self.held(&self.users, &user, now)
+    }
+
+    pub(crate) fn keep_user(&self, user: OfTenant, then: Stamp, found: User) {
+        self.users.keep(user, then, found);
     }
 
     pub(crate) fn rules(&self, user: OfTenant, now: Stamp) -> Option<Arc<UserRules>> {
