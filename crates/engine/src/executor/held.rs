@@ -27,14 +27,14 @@ impl Held {
         self.rows.is_empty()
     }
 
-    /// Whether whoever reads along would miss something: the end of a step, and not only that one was opened.
+    /// Whether whoever reads along would miss something.
     pub(super) fn tells(&self) -> bool {
-        self.rows.iter().any(|row| matches!(row.entry, JournalEntry::Finished(_)))
+        self.rows.iter().any(tells)
     }
 
     /// How many rows at the end tell a reader nothing.
     pub(super) fn untold(&self) -> usize {
-        self.rows.iter().rev().take_while(|row| !matches!(row.entry, JournalEntry::Finished(_))).count()
+        self.rows.iter().rev().take_while(|row| !tells(row)).count()
     }
 
     /// Everything, followed by these.
@@ -67,6 +67,17 @@ impl Run {
             return Ok(Flow::Continue);
         }
         Ok(self.commit_with(Vec::new(), Vec::new(), TaskChange::Keep, Usage::default()).await?)
+    }
+}
+
+/// Whether readers of a turn are told anything by a row ([`kybern_core::chat::events_of`]): not that a step was opened.
+fn tells(row: &JournalRow) -> bool {
+    match row.entry {
+        JournalEntry::Opened(_) | JournalEntry::Retrying { .. } | JournalEntry::Answered { .. } => false,
+        JournalEntry::Finished(_)
+        | JournalEntry::Waiting(_)
+        | JournalEntry::Recovered { .. }
+        | JournalEntry::Ended { .. } => true,
     }
 }
 

@@ -316,6 +316,26 @@ fn half_an_answer_to_what_strangers_wrote_is_no_trusted_word() {
 }
 
 #[test]
+fn what_a_model_is_being_told_is_not_taken_back() {
+    let waits = Scripted::Pieces(vec![vec![ModelEvent::Text("Well".to_owned())], Vec::new()], None);
+    let model = scripted(vec![waits]);
+    world(&model, &[]).run(async |live| {
+        let actor = &live.world.actor;
+        let chat = chat(&live).await;
+        let mut reader = live.engine.say_aloud(actor, chat, saying("My code is 4711.")).await.unwrap();
+        let (turn, task) = (reader.heard().turn, reader.heard().task);
+        while !names(&reader.next().await.unwrap()).contains(&"message.delta") {}
+        let refused = live.engine.redact_message(actor, chat, turn.message_id).await.unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::Conflict);
+        assert!(refused.to_string().contains(&task.to_string()), "{refused}");
+        live.engine.cancel(actor, task).await.unwrap();
+        all(reader).await;
+        let redacted = live.engine.redact_message(actor, chat, turn.message_id).await.unwrap();
+        assert!(redacted.content.is_empty());
+    });
+}
+
+#[test]
 fn nobody_says_anything_in_somebody_elses_chat() {
     let model = scripted(vec![says("Hello.")]);
     world(&model, &[]).run(async |live| {

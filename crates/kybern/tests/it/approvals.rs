@@ -66,13 +66,7 @@ struct Talk {
 impl Talk {
     async fn start(site: Site, mails: &'static [&'static str], time: u64) -> Self {
         let model = Model::wanting(mails);
-        let address = model.receiver.address();
-        let settings = format!(
-            "[limits]\napproval_ms = {time}\n[egress]\nallow = [\"{address}\"]\n\
-             [providers.fake]\nkind = \"openai\"\nformat = \"openai_chat\"\nbase_url = \"http://{address}/v1\"\n\
-             api_key = \"none\"\nmodels = [{{ name = \"small\", input_price = 1, output_price = 2 }}]\n"
-        );
-        site.file("kybern.toml", settings);
+        let site = site.asking(&model.receiver.address(), &format!("[limits]\napproval_ms = {time}\n"));
         let server = site.start();
         let client = server.client();
         client.post("/api/agents", &json!({"name": "clerk", "systemPrompt": "Send.", "tools": ["core.notify"]})).await;

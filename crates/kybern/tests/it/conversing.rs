@@ -67,14 +67,7 @@ impl World {
 
     /// A place whose one provider is this model.
     fn site(&self, site: Site) -> Site {
-        let address = self.receiver.address();
-        let settings = format!(
-            "[egress]\nallow = [\"{address}\"]\n\
-             [providers.fake]\nkind = \"openai\"\nformat = \"openai_chat\"\nbase_url = \"http://{address}/v1\"\n\
-             api_key = \"none\"\nmodels = [{{ name = \"small\", input_price = 1, output_price = 2 }}]\n"
-        );
-        site.file("kybern.toml", settings);
-        site
+        site.asking(&self.receiver.address(), "")
     }
 }
 

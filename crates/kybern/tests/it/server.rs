@@ -100,6 +100,17 @@ impl Site {
         path
     }
 
+    /// The same place, whose one provider is a model at that address; tools may reach it, too. `more` settings come first.
+    pub(crate) fn asking(self, address: &str, more: &str) -> Self {
+        let settings = format!(
+            "{more}[egress]\nallow = [\"{address}\"]\n\
+             [providers.fake]\nkind = \"openai\"\nformat = \"openai_chat\"\nbase_url = \"http://{address}/v1\"\n\
+             api_key = \"none\"\nmodels = [{{ name = \"small\", input_price = 1, output_price = 2 }}]\n"
+        );
+        self.file("kybern.toml", settings);
+        self
+    }
+
     /// The binary with this environment and nothing else of ours.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kybern"));
