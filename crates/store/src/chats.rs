@@ -412,8 +412,10 @@ impl<D: 'static> ChatStore for SqlStore<D> {
         limit: u32,
     ) -> PortResult<Vec<Message>> {
         let args = (scope, chat, until, limit);
-        let run = self
-            .read(scope, args, |tx, (scope, chat, until, limit)| Box::pin(before(tx, (*scope, *chat), *until, *limit)));
+        // A hundred messages at most, where they lie together.
+        let run = self.read_few(scope, args, |tx, (scope, chat, until, limit)| {
+            Box::pin(before(tx, (*scope, *chat), *until, *limit))
+        });
         Ok(run.await?)
     }
 

@@ -106,6 +106,7 @@ async fn add(tx: &mut Tx, writing: &Writing) -> Result<()> {
         memory.updated_at,
     ];
     tx.execute(&INSERT, row).await?;
+    tx.outdates_what_is_known();
     audit::append(tx, scope, memory.updated_at, audit).await
 }
 
@@ -214,8 +215,18 @@ impl<D: 'static> MemoryStore for SqlStore<D> {
     }
 
     async fn memories_of(&self, scope: TenantScope, subject: Subject) -> PortResult<Vec<(Memory, Option<Vector>)>> {
-        let args = (scope, subject);
-        Ok(self.read(scope, args, |tx, (scope, subject)| Box::pin(of_subject(tx, *scope, *subject))).await?)
+        let known = &self.shared.known;
+        let stamp = known.stamp();
+        if known.is_unremembered((scope.tenant(), subject), stamp) {
+            return Ok(Vec::new());
+        }
+        let read = self.read(scope, (scope, subject), |tx, (scope, subject)| Box::pin(of_subject(tx, *scope, *subject)));
+        // Boxed, so that who finds it known does not carry the reading along.
+        let found = Box::pin(read).await?;
+        if found.is_empty() {
+            known.keep_unremembered((scope.tenant(), subject), stamp);
+        }
+        Ok(found)
     }
 
     async fn change_memory(

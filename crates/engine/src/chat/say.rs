@@ -161,7 +161,7 @@ impl Engine {
             trace_id: request.trace_id,
             turn: Some(Box::new(NewTurn { turn, message })),
         };
-        let plan = self.inner.frozen.keep(Arc::new(plan_of(&agent)));
+        let plan = self.inner.frozen.of_turn(&agent.draft.key, || plan_of(&agent));
         Ok((incoming, plan))
     }
 

@@ -15,7 +15,7 @@ use kybern_core::task::{CommitRefused, Committed, Effect, StepError, TaskChange,
 use kybern_core::time::Millis;
 
 use super::node::{NodeState, Phase};
-use super::perform::{NotBegun, Returned, is_effectful, is_unseen, perform};
+use super::perform::{NotBegun, Returned, is_effectful, is_reply, is_unseen, perform};
 use super::phases;
 use super::run::Run;
 use super::step::{self, Begun, Call, Draft, Target, failure};
@@ -114,6 +114,18 @@ impl Run {
                 self.write_held().await?;
                 continue;
             }
+            if self.held.is_owed() {
+                // The questions come as far as the reservation that they wait for: it is written together with what led
+                // to them, and they are asked when both are.
+                let flow = match in_flight.next().now_or_never().flatten() {
+                    Some(returned) => self.take_in(returned, in_flight.len(), &mut effectful).await?,
+                    None => self.write_held().await?,
+                };
+                if flow == Flow::Done {
+                    return Ok(());
+                }
+                continue;
+            }
             let lost = self.active.lost.clone();
             let changed = Arc::clone(&self.active.changed);
             tokio::select! {
@@ -209,10 +221,9 @@ impl Run {
         effectful: &mut usize,
     ) -> Result<Made, Stop> {
         let unseen = is_unseen(&call);
-        // A question changes nothing outside: what led to it is written with its reply, unless somebody reads along.
+        // A question changes nothing outside: what led to it is written with its reply, or while it is on its way.
         let asks = matches!(call.target, Target::Question(_));
-        let may_wait = unseen || (asks && !(self.held.tells() && self.live_for_reading().is_some()));
-        if !may_wait && !self.held.is_empty() {
+        if !unseen && !asks && !self.held.is_empty() {
             // What led to the call comes first, and it may bring news: look again.
             return Ok(Made::Ended(self.write_held().await?));
         }
@@ -251,7 +262,7 @@ impl Run {
                 }
                 *effectful -= usize::from(is_effectful(&returned.call));
                 let now = self.now();
-                let may_wait = is_unseen(&returned.call);
+                let may_wait = is_unseen(&returned.call) || is_reply(&returned);
                 let mut draft = tool_step::conclude(self, returned, now);
                 draft.may_wait = may_wait;
                 self.settle(draft, in_flight).await

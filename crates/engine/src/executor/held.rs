@@ -3,7 +3,11 @@
 //! A step that touches nothing outside and ends at once (a value that is set, a condition, a container that opens)
 //! could be done again after a crash with nobody the wiser. So its row need not be on the disk before the next such
 //! step begins. It is on the disk, in its order and under the same fence, before the run waits for anything, calls
-//! anything outside, writes anything else, or tells anybody. What came from outside, or cost anything, never waits.
+//! anything outside, writes anything else, or tells anybody.
+//!
+//! A reply of a model waits for no longer than it takes to do what it asks for of this kind, and to end its turn or to
+//! get as far as the reservation for the next question: these are one commit, and nobody is asked before it is on the
+//! disk. Whatever else came from outside, or cost anything, does not wait at all.
 
 use kybern_core::money::Usage;
 use kybern_core::task::{JournalEntry, JournalRow, TaskChange};
@@ -20,6 +24,8 @@ const MAX_HELD: usize = 128 * 1024;
 pub(super) struct Held {
     rows: Vec<JournalRow>,
     size: usize,
+    /// What was used for them.
+    usage: Usage,
 }
 
 impl Held {
@@ -32,25 +38,31 @@ impl Held {
         self.rows.iter().any(tells)
     }
 
+    /// Whether they have to be on the disk before anybody outside is asked: a model was paid for them, or whoever reads
+    /// along is to see them.
+    pub(super) fn is_owed(&self) -> bool {
+        !self.usage.is_zero() || self.tells()
+    }
+
     /// How many rows at the end tell a reader nothing.
     pub(super) fn untold(&self) -> usize {
         self.rows.iter().rev().take_while(|row| !tells(row)).count()
     }
 
-    /// Everything, followed by these.
-    pub(super) fn take_with(&mut self, rows: Vec<JournalRow>) -> Vec<JournalRow> {
+    /// Everything, followed by these, and what all of it has used.
+    pub(super) fn take_with(&mut self, rows: Vec<JournalRow>, usage: Usage) -> (Vec<JournalRow>, Usage) {
         if self.is_empty() {
-            return rows;
+            return (rows, usage);
         }
-        let mut all = std::mem::take(self).rows;
+        let Self { rows: mut all, usage: before, .. } = std::mem::take(self);
         all.extend(rows);
-        all
+        (all, before.plus(usage))
     }
 }
 
 impl Run {
     /// Keeps rows for the next commit; gives them back when that would be too many, or too large.
-    pub(super) fn hold(&mut self, rows: Vec<JournalRow>) -> Result<(), Vec<JournalRow>> {
+    pub(super) fn hold(&mut self, rows: Vec<JournalRow>, usage: Usage) -> Result<(), Vec<JournalRow>> {
         let size = self.held.size + rows.iter().map(size_of).sum::<usize>();
         let most = self.inner.settings.steps_per_commit as usize;
         if self.held.rows.len() + rows.len() >= most || size > MAX_HELD {
@@ -58,6 +70,7 @@ impl Run {
         }
         self.held.rows.extend(rows);
         self.held.size = size;
+        self.held.usage = self.held.usage.plus(usage);
         Ok(())
     }
 

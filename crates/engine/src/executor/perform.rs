@@ -57,6 +57,11 @@ pub(super) fn is_unseen(call: &Call) -> bool {
     }
 }
 
+/// Whether a model has replied: what follows may be written together with it.
+pub(super) fn is_reply(returned: &Returned) -> bool {
+    matches!(returned.came, Some(Came::Reply(..)))
+}
+
 /// Whether a try must be recorded before it begins.
 pub(super) fn is_effectful(call: &Call) -> bool {
     match &call.target {

@@ -40,8 +40,8 @@ impl Run {
         }
         let change = self.what_follows(in_flight, now);
         let only_rows = matches!(change, TaskChange::Keep) && draft.effects.is_empty() && draft.audit.is_empty();
-        let rows = if draft.may_wait && only_rows && draft.usage.is_zero() {
-            match self.hold(rows) {
+        let rows = if draft.may_wait && only_rows {
+            match self.hold(rows, draft.usage) {
                 Ok(()) => return Ok(Flow::Continue),
                 Err(rows) => rows,
             }
@@ -295,7 +295,7 @@ impl Run {
         };
         let awaited = flow == Flow::Done && self.inner.watchers.is_awaited(self.task.id);
         let left = awaited.then(|| change.clone());
-        let rows = self.held.take_with(rows);
+        let (rows, usage) = self.held.take_with(rows, usage);
         let (mut effects, audit) = super::asking::questions(self, &rows, &change, effects, audit);
         if let (TaskChange::End(ending), Some(turn)) = (&change, self.turn()) {
             let used = self.task.usage.plus(usage);

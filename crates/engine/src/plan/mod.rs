@@ -30,6 +30,8 @@ pub struct FrozenPlans {
 enum Version {
     Stored(PlanId),
     Bundled(String, u32),
+    /// The plan of a turn, by the key of the agent that answers: nothing else is in it.
+    Turn(String),
 }
 
 impl Version {
@@ -55,12 +57,23 @@ impl FrozenPlans {
 
     /// The frozen copy of a plan.
     pub fn freeze(&self, plan: &Plan) -> Arc<FrozenPlan> {
-        let Some(version) = Version::of(plan) else { return self.keep(plan.freeze()) };
+        match Version::of(plan) {
+            Some(version) => self.copy(version, || plan.freeze()),
+            None => self.keep(plan.freeze()),
+        }
+    }
+
+    /// The plan of a turn that the agent of this key answers.
+    pub(crate) fn of_turn(&self, agent: &str, make: impl FnOnce() -> FrozenPlan) -> Arc<FrozenPlan> {
+        self.copy(Version::Turn(agent.to_owned()), make)
+    }
+
+    fn copy(&self, version: Version, make: impl FnOnce() -> FrozenPlan) -> Arc<FrozenPlan> {
         let known = self.copies.lock().unwrap_or_else(PoisonError::into_inner).get(&version).cloned();
         if let Some(frozen) = known {
             return frozen;
         }
-        let frozen = self.keep(plan.freeze());
+        let frozen = self.keep(make());
         let mut copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
         if copies.len() >= KEPT {
             copies.clear();

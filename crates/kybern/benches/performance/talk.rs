@@ -70,8 +70,8 @@ impl<'a> Place<'a> {
             [("plain", "plain", json!([])), ("five", tool, json!(["core.noop"])), ("late", late, json!([]))]
         {
             let prompt = "You help at Acme Freight.";
-            let limits = json!({"time": 900_000});
-            let agent = json!({"name": name, "systemPrompt": prompt, "provider": "mock", "model": model, "tools": tools, "limits": limits});
+            let time = 900_000;
+            let agent = json!({"name": name, "systemPrompt": prompt, "provider": "mock", "model": model, "tools": tools, "timeoutMs": time});
             client.post("/api/agents", &agent);
         }
         Self { bench, _model: model, floor, server }

@@ -1,6 +1,6 @@
 //! What was read before and still holds: who holds which key, users, the plans of a tenant, what a user may let tools
-//! do, what a tenant says about tools, its agents, active prompts and published knowledge, and what a user wants to be
-//! answered like.
+//! do, what a tenant says about tools, its agents, active prompts and published knowledge, what a user wants to be
+//! answered like, and of whom nothing is remembered.
 //!
 //! Every submission asks for the first two, every call of a tool for the next two, and every turn of an agent for the
 //! others. The one process of a SQLite file sees every change of them, so it need not read them again before one is
@@ -17,6 +17,7 @@ use kybern_core::agent::OwnAgent;
 use kybern_core::id::{TenantId, UserId};
 use kybern_core::identity::{KeyHolder, User};
 use kybern_core::knowledge::PublishedPiece;
+use kybern_core::memory::Subject;
 use kybern_core::plan::Plan;
 use kybern_core::ports::UserRules;
 use kybern_core::preference::Preferences;
@@ -99,6 +100,7 @@ pub(crate) struct Known {
     prompts: Kept<TenantId, Prompts>,
     preferences: Kept<OfTenant, Arc<Preferences>>,
     pieces: Kept<TenantId, Pieces>,
+    unremembered: Kept<(TenantId, Subject), ()>,
 }
 
 impl Known {
@@ -115,6 +117,7 @@ impl Known {
             prompts: Kept::at_most(KEPT),
             preferences: Kept::at_most(KEPT),
             pieces: Kept::at_most(KEPT_KNOWLEDGE),
+            unremembered: Kept::at_most(KEPT),
         }
     }
 
@@ -214,6 +217,15 @@ impl Known {
 
     pub(crate) fn keep_preferences(&self, user: OfTenant, then: Stamp, said: &Arc<Preferences>) {
         self.preferences.keep(user, then, Arc::clone(said));
+    }
+
+    /// Whether it is known that nothing is remembered of somebody.
+    pub(crate) fn is_unremembered(&self, subject: (TenantId, Subject), now: Stamp) -> bool {
+        self.held(&self.unremembered, &subject, now).is_some()
+    }
+
+    pub(crate) fn keep_unremembered(&self, subject: (TenantId, Subject), then: Stamp) {
+        self.unremembered.keep(subject, then, ());
     }
 
     pub(crate) fn pieces(&self, tenant: TenantId, now: Stamp) -> Option<Arc<Vec<PublishedPiece>>> {

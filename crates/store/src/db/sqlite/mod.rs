@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use futures::FutureExt as _;
+use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::{Semaphore, mpsc};
@@ -162,6 +163,8 @@ pub(crate) fn connect(path: &Path, use_: Use) -> Result<Connection> {
     };
     let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
+    // A plan holds whatever is bound: otherwise SQLite parses and plans a statement with a range anew for each run.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     conn.busy_timeout(std::time::Duration::from_secs(5))?;
     conn.execute_batch(match use_ {
         Use::Write => {
