@@ -18,6 +18,7 @@ use crate::agent::MergedAgents;
 use crate::budget::ledger::Ledger;
 use crate::events::{Lives, Watchers};
 use crate::executor::active::ActiveRuns;
+use crate::executor::early::Talks;
 use crate::identity::TenantNames;
 use crate::models::{ModelParts, ModelService};
 use crate::plan::FrozenPlans;
@@ -185,6 +186,7 @@ pub(crate) struct Inner {
     pub(crate) watchers: Watchers,
     pub(crate) lives: Lives,
     pub(crate) active: ActiveRuns,
+    pub(crate) talks: Talks,
     pub(crate) tenants: TenantNames,
     pub(crate) slots: Arc<tokio::sync::Semaphore>,
     pub(crate) stopping: CancellationToken,
@@ -262,6 +264,7 @@ impl Engine {
             watchers: Watchers::default(),
             lives: Lives::default(),
             active: ActiveRuns::default(),
+            talks: Talks::default(),
             tenants: TenantNames::default(),
             slots,
             stopping: CancellationToken::new(),

@@ -11,6 +11,8 @@ use tracing::Instrument as _;
 
 use crate::Engine;
 use crate::executor::Stop;
+use crate::executor::active::ActiveRun;
+use crate::executor::early::{Gate, Key, Talk};
 use crate::executor::run::Run;
 
 /// Tasks that are claimed at once.
@@ -87,25 +89,56 @@ impl Engine {
         has_documents: Option<bool>,
         slot: Option<tokio::sync::OwnedSemaphorePermit>,
     ) {
+        let active = ActiveRun::new(claimed.lease.clone());
+        self.inner.active.enter(&active);
+        self.run_in_background((claimed, active), has_documents, slot, None);
+    }
+
+    /// Begins with a turn that is on its way to the store. Nothing of it can be seen before the gate is opened, and
+    /// nobody reaches it before it is entered among the active ones.
+    pub(crate) fn begin_early(
+        &self,
+        claimed: Box<Claimed>,
+        slot: Option<tokio::sync::OwnedSemaphorePermit>,
+        talk: Talk,
+    ) -> (Key, ActiveRun) {
+        let active = ActiveRun::new(claimed.lease.clone());
+        let (key, gate) = Gate::new();
+        self.run_in_background((claimed, active.clone()), Some(false), slot, Some((gate, talk)));
+        (key, active)
+    }
+
+    fn run_in_background(
+        &self,
+        (claimed, active): (Box<Claimed>, ActiveRun),
+        has_documents: Option<bool>,
+        slot: Option<tokio::sync::OwnedSemaphorePermit>,
+        early: Option<(Gate, Talk)>,
+    ) {
         let (task, trace) = (claimed.lease.task(), claimed.task.trace_id.clone());
         let tenant = claimed.lease.scope().tenant();
         let span = tracing::info_span!("task.run", task.id = %task, tenant.id = %tenant, trace.id = %trace);
         // Boxed, because what is spawned is moved several times before it runs.
         self.spawn(|engine| {
             Box::pin(async move {
-                engine.run_to_rest(claimed, has_documents).instrument(span).await;
+                engine.run_to_rest((claimed, active), has_documents, early).instrument(span).await;
                 drop(slot);
             })
         });
     }
 
-    async fn run_to_rest(self, claimed: Box<Claimed>, has_documents: Option<bool>) {
+    async fn run_to_rest(
+        self,
+        (claimed, active): (Box<Claimed>, ActiveRun),
+        has_documents: Option<bool>,
+        early: Option<(Gate, Talk)>,
+    ) {
         let lease = claimed.lease.clone();
-        let active = self.inner.active.enter(lease.clone());
+        let gate = early.as_ref().map(|(gate, _)| gate.clone());
         let (id, tenant) = (lease.task(), lease.scope().tenant());
         let left = Leave { engine: self.clone(), lease: lease.clone() };
         let (recoveries, status) = (claimed.task.recoveries, claimed.task.status);
-        let outcome = match Box::pin(Run::load(&self.inner, active, *claimed, has_documents)).await {
+        let outcome = match Box::pin(Run::load(&self.inner, active, *claimed, has_documents, early)).await {
             Ok(run) => Box::pin(run.drive()).await,
             Err(error) => {
                 self.give_up_unreadable(&lease, recoveries, status, &error).await;
@@ -115,6 +148,8 @@ impl Engine {
         drop(left);
         match outcome {
             Ok(()) => {}
+            // It waits in the store, or was there before.
+            Err(_) if gate.is_some_and(|gate| gate.is_locked()) => {}
             Err(Stop::Fenced) => tracing::warn!(task.id = %id, tenant.id = %tenant, "lease lost, work discarded"),
             Err(Stop::Store(error)) => {
                 tracing::error!(task.id = %id, tenant.id = %tenant, %error, "run stopped, it goes on when its lease expires");

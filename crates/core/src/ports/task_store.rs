@@ -107,6 +107,9 @@ pub trait TaskStore: Send + Sync {
     /// When the store fails; then nothing was claimed.
     async fn claim_due(&self, worker: &WorkerId, limit: u32, lease: Millis, now: Timestamp) -> Result<Vec<Claimed>>;
 
+    /// Whether this process is the only one that writes to the database.
+    fn is_alone(&self) -> bool;
+
     /// Makes every leased task claimable at once: the one process of a SQLite file calls it at its start, because no
     /// other process can hold a lease. A PostgreSQL store does nothing here.
     ///

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::journal::StepError;
+use super::lease::{Claimed, Lease, WorkerId};
 use super::limits;
 use super::status::{Channel, TaskStatus};
 use super::wait::Wait;
@@ -141,13 +142,61 @@ impl NewTask {
     pub fn outlives(&self, earlier: Timestamp) -> bool {
         self.source.starts_with("api/") && earlier.plus(limits::KEY_LIFE) <= self.at
     }
+
+    /// The row that it makes in its tenant; claimed with its submission or not.
+    #[must_use]
+    pub fn row(&self, tenant: TenantId, claimed: bool) -> Task {
+        Task {
+            id: self.id,
+            tenant,
+            channel: self.channel,
+            status: if claimed && self.plan.is_some() { TaskStatus::Executing } else { TaskStatus::Pending },
+            input: self.input.clone(),
+            payload: self.payload.clone(),
+            created_by: self.created_by.clone(),
+            user: self.user,
+            intent: self.intent.as_ref().map(|(intent, _)| intent.clone()),
+            confidence: self.intent.as_ref().map(|(_, confidence)| *confidence),
+            plan: self.plan.as_ref().map(|plan| (plan.key.clone(), plan.version)),
+            plan_hash: self.plan.as_ref().map(|plan| plan.hash().clone()),
+            max_steps: self.max_steps,
+            confidence_threshold: self.confidence_threshold,
+            budget: self.budget,
+            usage: Usage::default(),
+            trace_id: self.trace_id.clone(),
+            parent: self.parent.clone(),
+            depth: self.depth,
+            waits: Vec::new(),
+            current_step: None,
+            delegated_workflow_id: None,
+            result: None,
+            error: None,
+            created_at: self.at,
+            started_at: claimed.then_some(self.at),
+            completed_at: None,
+            paused_at: None,
+            cancel_requested: false,
+            recoveries: 0,
+            signals: 0,
+            epoch: i64::from(claimed),
+            forked_from: self.forked_from.as_ref().map(|(task, _)| *task),
+        }
+    }
+
+    /// What a worker has of it that claims it with its submission.
+    #[must_use]
+    pub fn claimed_by(&self, tenant: TenantId, worker: &WorkerId) -> Claimed {
+        let task = self.row(tenant, true);
+        let lease = Lease::granted(tenant, task.id, task.epoch, worker.clone());
+        Claimed { lease, task, recovered_from: None, at: self.at }
+    }
 }
 
 /// How a submission ended.
 #[derive(Clone, Debug)]
 pub enum Submitted {
     /// It is a new task; claimed at once when the submitter asked for it.
-    New(Box<super::lease::Claimed>),
+    New(Box<Claimed>),
     /// It is a new task that waits for a worker.
     Queued(Box<Task>),
     /// The same key was submitted before; this is that task.

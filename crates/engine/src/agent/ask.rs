@@ -21,6 +21,7 @@ use super::gather::{Gathered, Subject, count, count_message, gather};
 use crate::budget::tree::tree_of;
 use crate::context::{Composed, Material, compose};
 use crate::events::Live;
+use crate::executor::early::Gate;
 use crate::models::prompt::{CORE, OFFLINE, TOOL_RULES, TURN_CLOSING};
 use crate::models::{Ask, Caller, Route, desk_failure};
 use crate::parts::Inner;
@@ -46,6 +47,8 @@ pub(crate) struct Question {
     pub(crate) behind: i64,
     /// Where pieces go while somebody reads along.
     pub(crate) live: Option<Arc<Live>>,
+    /// What has to be open before the model is asked.
+    pub(crate) gate: Option<Gate>,
 }
 
 /// What came of a question.
@@ -100,11 +103,9 @@ async fn asked(inner: &Arc<Inner>, question: &Question, timeout: Millis) -> Resu
         None => tree_of(inner.store.as_ref(), question.scope, question.task).await?,
     };
     let caller = Caller {
-        scope: question.scope,
-        user: question.user,
-        label: kybern_core::actor::Principal::Executor.label(),
-        request: None,
         tree: Some(tree),
+        gate: question.gate.clone(),
+        ..Caller::executor(question.scope, question.user)
     };
     let gathered = question.gathered.get_or_try_init(|| gather(inner, &caller, &question.subject)).await?;
     let models = &inner.models;

@@ -19,6 +19,14 @@ pub struct ActiveRun {
     pub lost: CancellationToken,
 }
 
+impl ActiveRun {
+    /// One that nobody can reach yet.
+    #[must_use]
+    pub fn new(lease: Lease) -> Self {
+        Self { lease, changed: Arc::default(), lost: CancellationToken::new() }
+    }
+}
+
 /// All of them.
 #[derive(Default)]
 pub struct ActiveRuns {
@@ -27,10 +35,8 @@ pub struct ActiveRuns {
 
 impl ActiveRuns {
     /// Enters a run.
-    pub fn enter(&self, lease: Lease) -> ActiveRun {
-        let run = ActiveRun { lease, changed: Arc::default(), lost: CancellationToken::new() };
+    pub fn enter(&self, run: &ActiveRun) {
         self.lock().insert(run.lease.task(), run.clone());
-        run
     }
 
     /// Leaves. A later run of the same task is left alone.

@@ -8,6 +8,7 @@ pub mod active;
 mod asking;
 mod confirm;
 mod drive;
+pub(crate) mod early;
 mod ending;
 mod held;
 pub mod inject;

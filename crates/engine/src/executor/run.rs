@@ -18,6 +18,7 @@ use serde_json::{Map, Value};
 use tokio::sync::OnceCell;
 
 use super::active::ActiveRun;
+use super::early::{Gate, Talk};
 use super::held::Held;
 use super::node::{Node, Phase};
 use super::phase_documents::decisions_in;
@@ -76,6 +77,10 @@ pub(crate) struct Run {
     turn: Option<TurnRef>,
     /// Where the pieces of its replies go.
     live: Option<Arc<Live>>,
+    /// What has to be open before anybody outside learns anything of the run.
+    pub(super) gate: Option<Gate>,
+    /// That its chat has a turn under way.
+    _talk: Option<Talk>,
 }
 
 impl Run {
@@ -88,6 +93,7 @@ impl Run {
         active: ActiveRun,
         claimed: Claimed,
         has_documents: Option<bool>,
+        early: Option<(Gate, Talk)>,
     ) -> Result<Box<Self>> {
         let Claimed { lease, task, recovered_from, at: claimed_at } = claimed;
         let scope = lease.scope();
@@ -96,6 +102,8 @@ impl Run {
             Some(hash) => Some(inner.frozen.get(inner.store.as_ref(), scope, hash).await?),
         };
         let turn = turn_of(&task);
+        let (gate, talk) = early.unzip();
+        let talk = talk.or_else(|| turn.map(|turn| inner.talks.enter(turn.chat_id)));
         let has_agents = plan.as_ref().is_some_and(|plan| plan.steps.iter().any(|step| asks_agents(step)));
         let reads_user = has_agents || plan.as_ref().is_none_or(|plan| plan.body().contains("user"));
         let needs_plans = plan.as_ref().is_none_or(|plan| plan.steps.iter().any(|step| starts_children(step)));
@@ -147,6 +155,8 @@ impl Run {
             agents,
             gathered: std::sync::Mutex::default(),
             live: turn.map(|_| inner.lives.of(task.id)),
+            gate,
+            _talk: talk,
             turn,
             lease,
             task,

@@ -271,6 +271,9 @@ impl Run {
         usage: Usage,
         audit: Vec<AuditEvent>,
     ) -> Result<Flow, CommitRefused> {
+        if !self.is_let_through().await {
+            return Err(CommitRefused::Fenced);
+        }
         let now = self.now();
         if let TaskChange::End(ending) = &change {
             let (entry, summary) = ending::entry(&self.walk, ending);
@@ -321,6 +324,16 @@ impl Run {
             self.inner.watchers.tell_followers(self.task.id);
         }
         Ok(flow)
+    }
+
+    /// Whether the run may write: one that was begun early only once its task is this worker's.
+    async fn is_let_through(&mut self) -> bool {
+        let Some(gate) = &self.gate else { return true };
+        let passed = gate.passed().await;
+        if passed {
+            self.gate = None;
+        }
+        passed
     }
 
     /// Tells those who wait that the task rests, and its submitter how it stands, so that nobody need look.

@@ -63,13 +63,7 @@ impl Engine {
         document: &KnowledgeDocument,
         text: &DocumentText,
     ) -> Result<Vec<IndexedPiece>> {
-        let caller = Caller {
-            scope: job.scope(),
-            user: document.created_by,
-            label: kybern_core::actor::Principal::Executor.label(),
-            request: None,
-            tree: None,
-        };
+        let caller = Caller::executor(job.scope(), document.created_by);
         let page = |page: &kybern_core::document::PageText| {
             let number = page.number;
             let of = pieces(&page.text).into_iter();

@@ -53,13 +53,7 @@ impl Engine {
     pub(crate) async fn note_suggestions(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
         let said = serde_json::from_value::<Suggestions>(job.payload.clone());
         let said = said.map_err(|error| JobFailure::permanent(format!("the job cannot be read: {error}")))?;
-        let caller = Caller {
-            scope: job.scope(),
-            user: Some(said.user),
-            label: kybern_core::actor::Principal::Executor.label(),
-            request: None,
-            tree: None,
-        };
+        let caller = Caller::executor(job.scope(), Some(said.user));
         let mut again = None;
         for memory in &said.memories {
             let provenance = Provenance {

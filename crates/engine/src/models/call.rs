@@ -1,6 +1,6 @@
 //! What is asked of the models, by whom, and what came of it.
 
-use kybern_core::actor::Actor;
+use kybern_core::actor::{Actor, Principal};
 use kybern_core::budget::Limits;
 use kybern_core::id::{TaskId, UserId};
 use kybern_core::model::{ModelFailure, ModelReply, ModelRequest, ModelTimeouts, TokenUsage};
@@ -8,6 +8,7 @@ use kybern_core::money::NanoUsd;
 use kybern_core::tenant::TenantScope;
 
 use super::route::Route;
+use crate::executor::early::Gate;
 
 /// For whom a model is asked.
 #[derive(Clone, Debug)]
@@ -22,6 +23,8 @@ pub struct Caller {
     pub request: Option<String>,
     /// The first task of the tree for which it happens, with what the task may spend.
     pub tree: Option<(TaskId, Option<Limits>)>,
+    /// What has to be open before anybody is asked, when that is not sure yet.
+    pub(crate) gate: Option<Gate>,
 }
 
 impl Caller {
@@ -34,7 +37,14 @@ impl Caller {
             label: actor.principal().label(),
             request: Some(actor.request().to_string()),
             tree: None,
+            gate: None,
         }
+    }
+
+    /// The executor, for a user or for nobody.
+    #[must_use]
+    pub fn executor(scope: TenantScope, user: Option<UserId>) -> Self {
+        Self { scope, user, label: Principal::Executor.label(), request: None, tree: None, gate: None }
     }
 }
 

@@ -3,7 +3,6 @@
 //! Tools ask here with a prompt of the server and get a text; what they hand over is fenced and stays data.
 
 use async_trait::async_trait;
-use kybern_core::actor::Principal;
 use kybern_core::budget::Limits;
 use kybern_core::error::{Error, ErrorCode, Result, Retry};
 use kybern_core::id::{TaskId, UserId};
@@ -64,13 +63,8 @@ impl Desk {
 
     async fn caller(&self) -> Result<&Caller> {
         let make = || async {
-            Ok(Caller {
-                scope: self.asker.scope,
-                user: self.asker.user,
-                label: Principal::Executor.label(),
-                request: None,
-                tree: self.tree().await?,
-            })
+            let tree = self.tree().await?;
+            Ok(Caller { tree, ..Caller::executor(self.asker.scope, self.asker.user) })
         };
         self.caller.get_or_try_init(make).await
     }

@@ -128,6 +128,12 @@ impl Run {
         // Whoever gives up while it is being written gives it back: the store keeps the order of a tenant's writes.
         self.held = Some(Held { id, estimate, model: candidate.key(), asked: false, refused: Vec::new() });
         let reserved = self.inner.ledger.reserve(self.caller.scope, new).await;
+        if let (Ok(()), Some(gate)) = (&reserved, &self.caller.gate)
+            && !gate.passed().await
+        {
+            let message = "the turn was not begun: it waits, or was there before";
+            return Err(Error::new(ErrorCode::Unavailable, message));
+        }
         reserved.map_err(|why| {
             let error = match why {
                 ReserveRefused::Short(short) => Error::from(*short),

@@ -119,6 +119,7 @@ impl Engine {
             gathered: Arc::default(),
             behind: 0,
             live: None,
+            gate: None,
         };
         let composed = written(inner, &question, &gathered, window)?;
         Ok(Preview {

@@ -1,6 +1,7 @@
 //! Submitting: over the API, by a channel, for a tool call. All end in one store call, which may claim at once.
 
 use std::sync::Arc;
+use std::task::Poll;
 
 use bytes::Bytes;
 use kybern_core::actor::Actor;
@@ -244,16 +245,42 @@ impl Engine {
         let works = inner.settings.work && !inner.stopping.is_cancelled();
         let slot = if works { Arc::clone(&inner.slots).try_acquire_owned().ok() } else { None };
         let claim = slot.as_ref().map(|_| (&inner.worker, inner.settings.lease));
-        Ok(match inner.store.submit(actor.scope(), task, claim).await? {
+        let chat = task.turn.as_ref().filter(|_| may_begin_early(&task)).map(|turn| turn.turn.chat_id);
+        let early = chat.filter(|_| slot.is_some() && inner.store.is_alone());
+        let early = early.map(|chat| (chat, Box::new(task.claimed_by(actor.tenant(), &inner.worker))));
+        let mut slot = slot;
+        let mut submitting = inner.store.submit(actor.scope(), task, claim);
+        let mut begun = None;
+        let submitted = match (early, futures::poll!(&mut submitting)) {
+            (_, Poll::Ready(submitted)) => submitted,
+            (None, Poll::Pending) => submitting.await,
+            (Some((chat, claimed)), Poll::Pending) => {
+                let talk = inner.talks.enter_alone(chat);
+                begun = talk.map(|talk| self.begin_early(claimed, slot.take(), talk));
+                submitting.await
+            }
+        };
+        Ok(match submitted? {
             Submitted::New(claimed) => {
                 let id = claimed.task.id;
-                self.run_claimed(claimed, has_documents, slot);
+                match begun {
+                    Some((key, active)) => {
+                        inner.active.enter(&active);
+                        key.open();
+                    }
+                    None => self.run_claimed(claimed, has_documents, slot),
+                }
                 Taken::Started(id)
             }
             Submitted::Queued(task) => Taken::Queued(task.id),
             Submitted::Duplicate { task, same_body } => Taken::Known { id: task.id, same_body },
         })
     }
+}
+
+/// Whether a turn can be gathered before it is stored: all that it is about comes along, and it is not there already.
+fn may_begin_early(task: &NewTask) -> bool {
+    task.dedupe_key.is_none() && task.attachments.is_empty()
 }
 
 /// Cleans everything that is kept as text; the files' own bytes are left as they are.

@@ -27,7 +27,7 @@ use kybern_core::task::{
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
 
-use crate::db::Sql;
+use crate::db::{Engine, Sql};
 use crate::store::SqlStore;
 pub(crate) use claim::scope_of_lease;
 pub(crate) use together::write_at_once;
@@ -60,6 +60,10 @@ impl<D: 'static> TaskStore for SqlStore<D> {
     async fn claim_due(&self, worker: &WorkerId, limit: u32, lease: Millis, now: Timestamp) -> Result<Vec<Claimed>> {
         let wanted = claim::Wanted { worker: worker.clone(), limit, lease, now };
         Ok(self.write_all(wanted, |tx, wanted| Box::pin(claim::claim_due(tx, wanted))).await?)
+    }
+
+    fn is_alone(&self) -> bool {
+        matches!(self.engine, Engine::Sqlite(_))
     }
 
     async fn take_over(&self, now: Timestamp) -> Result<u64> {

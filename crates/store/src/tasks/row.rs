@@ -3,9 +3,7 @@
 use kybern_core::id::{TaskId, TenantId, UserId};
 use kybern_core::money::{NanoUsd, Tokens, Usage};
 use kybern_core::plan::PlanHash;
-use kybern_core::task::{Channel, Committed, NewTask, Task, TaskStatus};
-use kybern_core::tenant::TenantScope;
-use kybern_core::time::Timestamp;
+use kybern_core::task::{Channel, Committed, Task, TaskStatus};
 
 use crate::db::{Row, count};
 use crate::error::Result;
@@ -72,43 +70,4 @@ pub(super) fn told(row: &mut Row) -> Result<Committed> {
 /// The same, packed into one number by the statements that append.
 pub(super) fn unpack(told: i64) -> Committed {
     Committed { signals: told >> 2, cancel_requested: told & 2 != 0, paused: told & 1 != 0 }
-}
-
-/// The row that a submission makes.
-pub(super) fn fresh(scope: TenantScope, new: &NewTask, claimed: bool, started_at: Option<Timestamp>) -> Task {
-    Task {
-        id: new.id,
-        tenant: scope.tenant(),
-        channel: new.channel,
-        status: if claimed && new.plan.is_some() { TaskStatus::Executing } else { TaskStatus::Pending },
-        input: new.input.clone(),
-        payload: new.payload.clone(),
-        created_by: new.created_by.clone(),
-        user: new.user,
-        intent: new.intent.as_ref().map(|(intent, _)| intent.clone()),
-        confidence: new.intent.as_ref().map(|(_, confidence)| *confidence),
-        plan: new.plan.as_ref().map(|plan| (plan.key.clone(), plan.version)),
-        plan_hash: new.plan.as_ref().map(|plan| plan.hash().clone()),
-        max_steps: new.max_steps,
-        confidence_threshold: new.confidence_threshold,
-        budget: new.budget,
-        usage: Usage::default(),
-        trace_id: new.trace_id.clone(),
-        parent: new.parent.clone(),
-        depth: new.depth,
-        waits: Vec::new(),
-        current_step: None,
-        delegated_workflow_id: None,
-        result: None,
-        error: None,
-        created_at: new.at,
-        started_at,
-        completed_at: None,
-        paused_at: None,
-        cancel_requested: false,
-        recoveries: 0,
-        signals: 0,
-        epoch: i64::from(claimed),
-        forked_from: new.forked_from.as_ref().map(|(task, _)| *task),
-    }
 }

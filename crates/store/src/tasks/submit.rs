@@ -2,13 +2,13 @@
 
 use kybern_core::id::TaskId;
 use kybern_core::plan::FrozenPlan;
-use kybern_core::task::{Claimed, Lease, NewTask, Submitted, Task, WorkerId};
+use kybern_core::task::{NewTask, Submitted, Task, WorkerId};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
 
 use super::commit::MAX_PLAIN;
 use super::journal::StepRow;
-use super::{read, row};
+use super::read;
 use crate::chats;
 use crate::db::{Arg, Tx, args, count, statements};
 use crate::error::{Result, StoreError};
@@ -104,7 +104,7 @@ impl Submission {
     }
 
     fn row(&self) -> Task {
-        row::fresh(self.scope, &self.new, self.claim.is_some(), self.claim.as_ref().map(|_| self.new.at))
+        self.new.row(self.scope.tenant(), self.claim.is_some())
     }
 }
 
@@ -131,15 +131,13 @@ pub(super) async fn submit(tx: &mut Tx, submission: &Submission) -> Result<Submi
 
 /// What the caller is told of a submission that has been stored.
 pub(super) fn stored(tx: &mut Tx, submission: &Submission) -> Submitted {
-    let task = submission.row();
     match &submission.claim {
         Some((worker, _)) => {
-            let lease = Lease::granted(task.tenant, task.id, task.epoch, worker.clone());
-            Submitted::New(Box::new(Claimed { lease, task, recovered_from: None, at: submission.new.at }))
+            Submitted::New(Box::new(submission.new.claimed_by(submission.scope.tenant(), worker)))
         }
         None => {
             tx.wake();
-            Submitted::Queued(Box::new(task))
+            Submitted::Queued(Box::new(submission.row()))
         }
     }
 }

@@ -29,6 +29,10 @@ impl TaskStore for MemStore {
         self.run("claim_due", |state| Ok(state.claim_due(worker, limit, lease, now))).await
     }
 
+    fn is_alone(&self) -> bool {
+        true
+    }
+
     async fn take_over(&self, now: Timestamp) -> Result<u64> {
         self.run("take_over", |state| {
             let leased = state.tasks.values_mut().filter(|row| row.lease_owner.is_some());
