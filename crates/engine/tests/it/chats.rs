@@ -24,7 +24,7 @@ use crate::world::World;
 
 const LONG: Option<Millis> = Some(Millis(60_000));
 
-fn saying(content: &str) -> SayRequest {
+pub fn saying(content: &str) -> SayRequest {
     SayRequest { content: content.to_owned(), ..SayRequest::default() }
 }
 
@@ -32,7 +32,7 @@ fn world(model: &Arc<ScriptedModel>, tools: &[&str]) -> World {
     World::with([]).asking(provider(model)).employing([helper(tools)])
 }
 
-async fn chat(live: &Live<'_>) -> ChatId {
+pub async fn chat(live: &Live<'_>) -> ChatId {
     live.engine.create_chat(&live.world.actor, Some("helper"), None).await.unwrap().id
 }
 
@@ -40,7 +40,7 @@ async fn say(live: &Live<'_>, chat: ChatId, content: &str) -> Turned {
     live.engine.say(&live.world.actor, chat, saying(content), LONG).await.unwrap()
 }
 
-async fn contents(live: &Live<'_>, chat: ChatId) -> Vec<(Speaker, String)> {
+pub async fn contents(live: &Live<'_>, chat: ChatId) -> Vec<(Speaker, String)> {
     let page = live.engine.messages(&live.world.actor, chat, None, 200).await.unwrap();
     page.items.into_iter().map(|message| (message.role, message.content)).collect()
 }

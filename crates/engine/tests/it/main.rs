@@ -13,6 +13,7 @@ mod decisions;
 mod delegation;
 mod documents;
 mod door;
+mod early;
 mod effects;
 mod fuzz;
 mod http;

@@ -47,7 +47,7 @@ impl Live<'_> {
         Caller::of(&self.world.actor)
     }
 
-    async fn limit(&self, limits: Limits) -> Budget {
+    pub async fn limit(&self, limits: Limits) -> Budget {
         let at = self.world.clock();
         let id = BudgetId::from_uuid(self.engine.ids().next());
         let (subject, period) = (BudgetSubject::Tenant, Period::Day);
@@ -76,7 +76,7 @@ impl Live<'_> {
     }
 }
 
-fn wide() -> Limits {
+pub fn wide() -> Limits {
     Limits { cost: Some(NanoUsd(1_000_000)), ..Limits::default() }
 }
 
