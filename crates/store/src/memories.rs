@@ -220,7 +220,8 @@ impl<D: 'static> MemoryStore for SqlStore<D> {
         if known.is_unremembered((scope.tenant(), subject), stamp) {
             return Ok(Vec::new());
         }
-        let read = self.read(scope, (scope, subject), |tx, (scope, subject)| Box::pin(of_subject(tx, *scope, *subject)));
+        let read =
+            self.read(scope, (scope, subject), |tx, (scope, subject)| Box::pin(of_subject(tx, *scope, *subject)));
         // Boxed, so that who finds it known does not carry the reading along.
         let found = Box::pin(read).await?;
         if found.is_empty() {

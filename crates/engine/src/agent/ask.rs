@@ -102,11 +102,8 @@ async fn asked(inner: &Arc<Inner>, question: &Question, timeout: Millis) -> Resu
         Some(known) => known,
         None => tree_of(inner.store.as_ref(), question.scope, question.task).await?,
     };
-    let caller = Caller {
-        tree: Some(tree),
-        gate: question.gate.clone(),
-        ..Caller::executor(question.scope, question.user)
-    };
+    let caller =
+        Caller { tree: Some(tree), gate: question.gate.clone(), ..Caller::executor(question.scope, question.user) };
     let gathered = question.gathered.get_or_try_init(|| gather(inner, &caller, &question.subject)).await?;
     let models = &inner.models;
     if models.providers().is_empty() {
@@ -126,8 +123,12 @@ async fn asked(inner: &Arc<Inner>, question: &Question, timeout: Millis) -> Resu
     };
     let timeouts = ModelTimeouts::within(models.settings().timeouts, timeout);
     let prompt = Some(format!("{},{}", CORE.mark(), TOOL_RULES.mark()));
-    let ask = Ask { route, request, timeouts, may_fall_back: true, prompt };
     let Composed { layers, left_out, tainted, .. } = composed;
+    // All that is asked is in the layers, each with its digest, beside what the agent has and how it is set.
+    let start = &question.start;
+    let asked = (&layers, &start.tools, question.asked.tools, start.max_tokens, start.temperature);
+    let digest = inner.keys.digest_key(question.scope.tenant()).digest_as_written(&asked);
+    let ask = Ask { route, request, timeouts, may_fall_back: true, prompt, digest };
     let frame = Frame { question, layers, left_out, prompt: gathered.prompt, tainted };
     match &question.live {
         Some(live) => streamed(inner, &frame, live, &caller, ask).await,

@@ -61,6 +61,8 @@ pub struct Ask {
     pub may_fall_back: bool,
     /// Which of the server's own prompts stands in it, for the audit.
     pub prompt: Option<String>,
+    /// A digest of all that is asked, under the tenant's key, where one is known; else one is made of the request.
+    pub digest: Option<String>,
 }
 
 /// One call that was made for a question.

@@ -77,7 +77,7 @@ impl Desk {
         let caller = self.caller().await?;
         let left = self.deadline.since(self.models.inner.clock.now());
         let timeouts = ModelTimeouts::within(self.models.settings().timeouts, left);
-        let ask = Ask { route, request, timeouts, may_fall_back: true, prompt: Some(prompt.mark()) };
+        let ask = Ask { route, request, timeouts, may_fall_back: true, prompt: Some(prompt.mark()), digest: None };
         self.models.complete(caller, ask).await
     }
 }

@@ -98,6 +98,11 @@ impl Run {
         self.input = self.inner.keys.digest_key(self.caller.scope.tenant()).digest_as_written(asked);
     }
 
+    /// Keeps the digest of what is asked that somebody has made already.
+    pub(crate) fn is_about(&mut self, digest: String) {
+        self.input = Some(digest);
+    }
+
     /// The time that is left.
     pub(crate) fn left(&self) -> Millis {
         self.deadline.since(self.inner.clock.now())

@@ -264,7 +264,10 @@ impl ModelService {
         let mut run = Run::new(inner, caller.clone(), SpendKind::Model, ask.timeouts.whole);
         run.about = about;
         run.prompt = ask.prompt.take();
-        run.hash(&ask.request);
+        match ask.digest.take() {
+            Some(digest) => run.is_about(digest),
+            None => run.hash(&ask.request),
+        }
         inner.again.earn();
         for candidate in candidates {
             candidate.spec.name.clone_into(&mut ask.request.model);

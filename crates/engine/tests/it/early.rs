@@ -22,7 +22,8 @@ const SLOW: Fault = Fault::Stall(Millis(50));
 
 impl Live<'_> {
     async fn is_reserved(&self, budget: &Budget) -> bool {
-        let standing = self.world.store.standing(self.world.scope(), budget, self.world.clock()).await.unwrap().unwrap();
+        let standing =
+            self.world.store.standing(self.world.scope(), budget, self.world.clock()).await.unwrap().unwrap();
         !standing.reserved.is_zero()
     }
 }

@@ -39,7 +39,14 @@ fn ask(route: &str) -> Ask {
         max_output_tokens: Some(100),
         ..ModelRequest::default()
     };
-    Ask { route: Route::parse(route), request, timeouts: ModelTimeouts::DEFAULT, may_fall_back: true, prompt: None }
+    Ask {
+        route: Route::parse(route),
+        request,
+        timeouts: ModelTimeouts::DEFAULT,
+        may_fall_back: true,
+        prompt: None,
+        digest: None,
+    }
 }
 
 impl Live<'_> {

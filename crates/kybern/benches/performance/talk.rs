@@ -21,8 +21,10 @@ use crate::Bench;
 use crate::kit::{self, Load, Process, Server, Site, Target, until};
 use crate::table::{at_least, at_most, line};
 
-/// Clients at a time, each in a conversation of its own.
+/// Clients at a time.
 const CLIENTS: usize = 32;
+/// Conversations that they go on with in turn, so that each is as long as most are.
+const CHATS: usize = 640;
 /// How often ours and the floor are measured in turn; the medians count.
 const ROUNDS: usize = 3;
 /// The last word of every answer: one that was cut is an error.
@@ -77,10 +79,10 @@ impl<'a> Place<'a> {
         Self { bench, _model: model, floor, server }
     }
 
-    /// A file with new conversations with that agent, one for each client.
+    /// A file with new conversations with that agent.
     fn chats(&self, agent: &str) -> String {
         let mut client = self.server.client();
-        let ids: Vec<String> = (0..CLIENTS)
+        let ids: Vec<String> = (0..CHATS)
             .map(|_| client.post("/api/chats", &json!({"agent": agent}))["id"].as_str().unwrap().to_owned())
             .collect();
         let path = self.bench.folder.join(format!("{agent}.ids"));
@@ -183,7 +185,10 @@ fn history(mut place: Place<'_>) -> Place<'_> {
     place.server = Site::new(&place.bench.folder, &format!("sqlite:{FILE}")).under(&key).start();
     let path = place.bench.folder.join("long.ids");
     std::fs::write(&path, id).unwrap();
-    let (long, short) = (path.to_str().unwrap().to_owned(), place.chats("plain"));
+    let (long, short) = (path.to_str().unwrap().to_owned(), place.bench.folder.join("short.ids"));
+    let new = place.server.client().post("/api/chats", &json!({"agent": "plain"}))["id"].as_str().unwrap().to_owned();
+    std::fs::write(&short, new).unwrap();
+    let short = short.to_str().unwrap().to_owned();
     // A new conversation is given as many messages as a window takes, so that both are shown as much.
     place.ours(&short, 1);
     let rounds: Vec<[Load; 2]> = (0..ROUNDS).map(|_| [place.ours(&short, 1), place.ours(&long, 1)]).collect();

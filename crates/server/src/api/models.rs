@@ -53,7 +53,8 @@ pub(crate) async fn chat(
     let mut request = body.request()?;
     request.traceparent = asked.traceparent();
     let models = state.engine.models();
-    let ask = Ask { route, request, timeouts: models.settings().timeouts, may_fall_back: true, prompt: None };
+    let ask =
+        Ask { route, request, timeouts: models.settings().timeouts, may_fall_back: true, prompt: None, digest: None };
     let (caller, created) = (ModelCaller::of(&actor), asked.at.as_millis().div_euclid(1_000));
     if streams {
         let permit = state.streams.clone().try_acquire_owned().map_err(|_| crowded())?;
