@@ -49,9 +49,12 @@ async fn workers_share(workers: usize) {
         assert!(round < MAX_ROUNDS, "only {} tasks were taken over", taken_over(&site));
         // The first is never disturbed, so that there is somebody to ask.
         let victim = 1 + random.index(workers - 1);
-        let moment = Duration::from_millis(5 + random.below(120));
+        let moment = Duration::from_millis(random.below(40));
         let work = join_all((round * TASKS..(round + 1) * TASKS).map(|n| order(&clients, n)));
         let sleeping = async {
+            // When the victim, which was handed its part of this round, is in the middle of it, however fast the
+            // machine is.
+            ledger.hears(|n| n >= round * TASKS && handed_to(n, workers) == victim).await;
             pause(moment).await;
             servers[victim].signal(Signal::SIGSTOP);
             pause(NAP).await;
@@ -86,7 +89,7 @@ async fn workers_share(workers: usize) {
 /// Submits a task to one of the workers and waits, at the first one, until it has completed. A worker that dies with
 /// the answer is as good as one that never answers.
 async fn order(clients: &[Client], n: u64) -> String {
-    let client = &clients[usize::try_from(n).unwrap() % clients.len()];
+    let client = &clients[handed_to(n, clients.len())];
     let body =
         json!({"input": "go", "planKey": "storm.keyed", "payload": {"n": n}, "idempotencyKey": format!("n-{n}")});
     let ask = Ask::json("/api/tasks", &body);
@@ -98,6 +101,11 @@ async fn order(clients: &[Client], n: u64) -> String {
     let task = clients[0].rest(&id).await;
     assert_eq!(task["status"], "completed", "{n}: {task}");
     id
+}
+
+/// The worker that an order is submitted to.
+fn handed_to(n: u64, workers: usize) -> usize {
+    usize::try_from(n).unwrap() % workers
 }
 
 /// The rows themselves: every step ended once, and never under an epoch that was over.

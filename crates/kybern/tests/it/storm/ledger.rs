@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::time::Duration;
 
 use kybern_core::time::Millis;
 use kybern_testkit::sink::{EffectSink, Received, Reply};
 use serde_json::Value;
 
-use crate::server::client::text;
+use crate::server::client::{pause, text};
 
 /// A sink whose log outlives everything that is killed.
 pub(super) struct Ledger {
@@ -41,14 +42,25 @@ impl Ledger {
         self.sink.url(path)
     }
 
+    /// Waits for a request about an order that is meant.
+    pub(super) async fn hears(&self, is_meant: impl Fn(u64) -> bool) {
+        // The last line may not be whole yet.
+        let orders = || -> Vec<u64> {
+            let lines = self.log();
+            let lines = lines.lines().filter_map(|line| serde_json::from_str(line).ok());
+            lines.map(|line: Value| order(&line)).collect()
+        };
+        while !orders().into_iter().any(&is_meant) {
+            pause(Duration::from_millis(2)).await;
+        }
+    }
+
     /// What the log on the disk holds, by the order's number in the body.
     pub(super) fn read(&self) -> BTreeMap<u64, Vec<Line>> {
-        let log = fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
         let mut lines: BTreeMap<u64, Vec<Line>> = BTreeMap::new();
-        for line in log.lines() {
+        for line in self.log().lines() {
             let line: Value = serde_json::from_str(line).unwrap();
-            let body: Value = serde_json::from_str(line["body"].as_str().unwrap()).unwrap();
-            lines.entry(body["n"].as_u64().unwrap()).or_default().push(Line {
+            lines.entry(order(&line)).or_default().push(Line {
                 key: text(&line["key"]),
                 took_effect: line["tookEffect"].as_bool().unwrap(),
                 body: text(&line["body"]),
@@ -56,6 +68,16 @@ impl Ledger {
         }
         lines
     }
+
+    fn log(&self) -> String {
+        fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
+    }
+}
+
+/// The number of the order that a line of the log is about.
+fn order(line: &Value) -> u64 {
+    let body: Value = serde_json::from_str(line["body"].as_str().unwrap()).unwrap();
+    body["n"].as_u64().unwrap()
 }
 
 /// Requests to `/once` take a moment, so that kills find them on their way.
