@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use async_trait::async_trait;
 use kybern_core::agent::TurnFinish;
 use kybern_core::audit::AuditEvent;
-use kybern_core::chat::{Chat, MAX_WAITING, Message, NewTurn, Speaker};
+use kybern_core::chat::{Attached, Chat, MAX_WAITING, Message, NewTurn, Speaker};
 use kybern_core::error::Result as PortResult;
 use kybern_core::id::{ChatId, MessageId, TaskId, UserId};
 use kybern_core::model::ModelMessage;
@@ -20,7 +20,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::audit;
-use crate::db::{Row, Tx, args, statements};
+use crate::db::{Row, Sql, Tx, args, statements};
 use crate::error::{Result, StoreError};
 use crate::store::SqlStore;
 
@@ -36,6 +36,7 @@ statements! {
     MESSAGES = shared "message_list";
     BEFORE = shared "message_before";
     REDACT = shared "message_redact";
+    ATTACH = shared "message_attach";
     COPY = shared "message_copy";
     CLEAR = shared "message_delete_all";
     TURN = shared "turn_insert";
@@ -62,6 +63,15 @@ struct Body<'a> {
     transcript: Cow<'a, [ModelMessage]>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     tainted: bool,
+}
+
+impl Body<'_> {
+    /// As that statement stores it.
+    fn written(&self, by: &Sql) -> Result<String> {
+        let failed =
+            |error: serde_json::Error| StoreError::Decode { row: by.name.to_owned(), problem: error.to_string() };
+        serde_json::to_string(self).map_err(failed)
+    }
 }
 
 #[expect(clippy::ptr_arg, reason = "serde hands over the field")]
@@ -117,8 +127,6 @@ async fn say(tx: &mut Tx, scope: TenantScope, message: &Message, task: Option<Ta
         transcript: Cow::Borrowed(&message.transcript),
         tainted: message.tainted,
     };
-    let body = serde_json::to_string(&body)
-        .map_err(|error| StoreError::Decode { row: SAY.name.to_owned(), problem: error.to_string() })?;
     let args = args![
         scope,
         message.chat_id.as_uuid(),
@@ -126,7 +134,7 @@ async fn say(tx: &mut Tx, scope: TenantScope, message: &Message, task: Option<Ta
         message.role.as_str(),
         message.content.as_str(),
         task.map(TaskId::as_uuid),
-        body,
+        body.written(&SAY)?,
         message.redacted_at,
         message.created_at,
     ];
@@ -183,6 +191,13 @@ pub(crate) async fn answer(
         tx.wake();
     }
     Ok(())
+}
+
+/// Keeps the files of a message, unless it was taken back.
+pub(crate) async fn attach(tx: &mut Tx, scope: TenantScope, attached: &Attached) -> Result<()> {
+    let body = Body { transcript: Cow::Borrowed(&attached.transcript), tainted: true, ..Body::default() };
+    let args = args![scope, attached.chat_id.as_uuid(), attached.message_id.as_uuid(), body.written(&ATTACH)?];
+    tx.execute(&ATTACH, args).await.map(|_| ())
 }
 
 async fn insert(tx: &mut Tx, scope: TenantScope, chat: &Chat) -> Result<()> {

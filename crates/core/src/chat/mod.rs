@@ -10,4 +10,4 @@ mod noun;
 pub use event::{
     EventId, Heard, TurnEvent, call_status, done_of, events_of, in_log, invocation_of, start, start_in_log,
 };
-pub use noun::{Chat, MAX_CONTENT, MAX_TITLE, MAX_WAITING, Message, NewTurn, Speaker, TURN_STEP, TurnRef};
+pub use noun::{Attached, Chat, MAX_CONTENT, MAX_TITLE, MAX_WAITING, Message, NewTurn, Speaker, TURN_STEP, TurnRef};

@@ -88,7 +88,8 @@ pub struct Message {
     /// What the turn used, of an answer.
     #[serde(skip_serializing_if = "Usage::is_zero")]
     pub usage: Usage,
-    /// The replies with calls, and their results, that came before the answer: what a model is shown of them later.
+    /// What models are shown beside it in later turns: before an answer the replies with calls, and their results;
+    /// behind what a user said the files that came with it.
     #[serde(skip)]
     pub transcript: Vec<ModelMessage>,
     /// Whether the turn had read what strangers wrote.
@@ -111,6 +112,17 @@ pub struct TurnRef {
     pub message_id: MessageId,
     /// What is answered.
     pub answer_id: MessageId,
+}
+
+/// The files that came with what the user said, as models are shown them in later turns.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Attached {
+    /// The chat.
+    pub chat_id: ChatId,
+    /// What the user said. Once it is taken back, so are its files.
+    pub message_id: MessageId,
+    /// What models are shown.
+    pub transcript: Vec<ModelMessage>,
 }
 
 /// A turn to be stored together with its task.

@@ -11,7 +11,7 @@ use super::status::TaskStatus;
 use super::wait::Wait;
 use crate::approval::{ApprovalStatus, NewApproval};
 use crate::audit::AuditEvent;
-use crate::chat::Message;
+use crate::chat::{Attached, Message};
 use crate::id::TaskId;
 use crate::job::NewJob;
 use crate::money::Usage;
@@ -48,6 +48,8 @@ pub enum Effect {
     /// A turn of a conversation is answered, and the next one that waits can be taken. Nothing happens when the chat is
     /// not there any more.
     Answer(Box<Message>),
+    /// The files of a message are kept for later turns of its conversation.
+    Attach(Box<Attached>),
     /// A person is asked.
     Ask(Box<NewApproval>),
     /// What was asked, and has not been answered, is not asked any more.

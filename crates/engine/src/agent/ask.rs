@@ -8,7 +8,8 @@ use kybern_core::context::{LayerUse, LeftOut, Shares, Spoken, WindowLimits};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{PromptId, TaskId, UserId};
 use kybern_core::model::{
-    Assembly, FinishReason, FunctionChoice, ModelEvent, ModelMessage, ModelReply, ModelRequest, ModelTimeouts, Part,
+    Abilities, Assembly, FinishReason, FunctionChoice, ModelEvent, ModelMessage, ModelReply, ModelRequest,
+    ModelTimeouts, Part,
 };
 use kybern_core::money::{NanoUsd, Tokens, Usage};
 use kybern_core::tenant::TenantScope;
@@ -111,7 +112,11 @@ async fn asked(inner: &Arc<Inner>, question: &Question, timeout: Millis) -> Resu
     }
     let route = Route::parse(&question.start.route);
     let functions = functions::offered(inner.catalog.registry(), &question.start.tools);
-    let window = models.window(question.scope, &route, !functions.is_empty()).await?;
+    // Pictures are shown in their own turn only.
+    let parts = gathered.conversation.last().map(|spoken| &spoken.message.parts);
+    let images = parts.is_some_and(|parts| parts.iter().any(|part| matches!(part, Part::Image(_))));
+    let needs = Abilities { functions: !functions.is_empty(), images, ..Abilities::default() };
+    let window = models.window(question.scope, &route, needs).await?;
     let composed = written(inner, question, gathered, window)?;
     let request = ModelRequest {
         messages: composed.messages,

@@ -10,11 +10,11 @@ use kybern_core::memory::Subject as Of;
 use kybern_core::model::{ModelMessage, Part, Role};
 use kybern_core::money::Tokens;
 use kybern_core::policy::Autonomy;
-use kybern_core::ports::Documents;
 use kybern_core::preference::Preferences;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 
+use super::attached::Files;
 use crate::Engine;
 use crate::context::fence::fenced;
 use crate::memory::Sought;
@@ -22,6 +22,7 @@ use crate::models::Caller;
 use crate::models::prompt::AUTONOMY;
 use crate::parts::Inner;
 use crate::prompt::in_use;
+use crate::tools::documents::TaskDocuments;
 
 /// Memories that are looked up for a turn; how many are shown depends on the window.
 const MEMORIES: usize = 40;
@@ -58,7 +59,7 @@ pub(crate) struct Subject {
     /// For whom.
     pub(crate) person: Option<Person>,
     /// The files that came with it.
-    pub(crate) files: Option<Arc<dyn Documents>>,
+    pub(crate) files: Option<Arc<TaskDocuments>>,
     /// Whether strangers wrote what is asked.
     pub(crate) strange: bool,
     /// The agent.
@@ -146,23 +147,15 @@ async fn in_conversation(inner: &Arc<Inner>, caller: &Caller, subject: &Subject,
     }
     sections.push(section(SectionKind::Conversation, facts));
     let mut conversation: Vec<Spoken> = before.iter().flat_map(spoken).collect();
-    let mut asked = subject.text.clone();
     let files = match &subject.files {
-        Some(files) => files.texts().await?,
-        None => Vec::new(),
+        Some(documents) => Some(Files::of(documents).await?).filter(|files| !files.is_empty()),
+        None => None,
     };
-    let tainted = !files.is_empty();
-    if tainted {
-        let documents: Vec<(&'static str, String)> = files
-            .iter()
-            .map(|(file, text)| {
-                let text = format!("attached file {}:\n{}", file.filename, text.full_text());
-                (Origin::Document.as_str(), text)
-            })
-            .collect();
-        asked = format!("{asked}\n\n{}", fenced(&documents));
-    }
-    let message = ModelMessage::text(Role::User, asked);
+    let tainted = files.is_some();
+    let message = match files {
+        Some(files) => files.behind(&subject.text),
+        None => ModelMessage::text(Role::User, subject.text.as_str()),
+    };
     let tokens = count_message(&message);
     conversation.push(Spoken { tokens, message, at: subject.begun, redacted: false, tainted });
     Ok(Gathered { purpose: Purpose::Turn, prompt, sections, memories, knowledge, conversation })
@@ -180,7 +173,8 @@ fn found(looked: Result<Vec<Found>>) -> Result<Vec<Found>> {
     }
 }
 
-/// A message of an earlier turn, as a model is shown it: what led to an answer stands before it.
+/// A message of an earlier turn, as a model is shown it: what led to an answer stands before it, and what came with a
+/// user's words behind them.
 fn spoken(message: &Message) -> Vec<Spoken> {
     let (at, redacted, tainted) = (message.created_at, message.redacted_at.is_some(), message.tainted);
     let one = |said: ModelMessage| Spoken { tokens: count_message(&said), message: said, at, redacted, tainted };
@@ -191,7 +185,8 @@ fn spoken(message: &Message) -> Vec<Spoken> {
     let mut spoken: Vec<Spoken> = message.transcript.iter().cloned().map(one).collect();
     // A turn that ended without a word leaves none.
     if redacted || !message.content.is_empty() {
-        spoken.push(one(ModelMessage::text(role, message.content.as_str())));
+        let place = if role == Role::User { 0 } else { spoken.len() };
+        spoken.insert(place, one(ModelMessage::text(role, message.content.as_str())));
     }
     spoken
 }

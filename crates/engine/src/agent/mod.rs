@@ -5,6 +5,7 @@
 //! a step of its own below it. Here is what a question needs from outside and what a reply means.
 
 mod ask;
+mod attached;
 mod calls;
 pub(crate) mod functions;
 mod gather;
@@ -18,6 +19,7 @@ use kybern_core::agent::{AgentDraft, DEFAULT};
 pub(crate) use kybern_core::memory::{MAX_SUGGESTION, MAX_SUGGESTIONS};
 
 pub(crate) use ask::{Came, Question, ask, written};
+pub(crate) use attached::Files;
 pub(crate) use calls::interpret;
 pub(crate) use gather::{Gathered, InChat, Person, Subject, gather, section};
 pub(crate) use merge::MergedAgents;

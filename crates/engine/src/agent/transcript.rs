@@ -6,7 +6,7 @@ use kybern_core::error::ErrorCode;
 use kybern_core::model::{ModelMessage, Part, Role, ToolAnswer};
 use kybern_core::pack::Registry;
 use kybern_core::task::{StepOutcome, StepStatus};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::functions::help;
 use crate::context::fence::fenced;
@@ -72,7 +72,7 @@ pub(crate) fn keep_short(messages: &mut [ModelMessage]) {
 /// What a model is told of a step's end.
 fn result(registry: &Registry, tool: Option<&str>, outcome: &StepOutcome) -> (String, bool) {
     let (text, is_error) = match (&outcome.status, &outcome.error) {
-        (StepStatus::Completed, _) => (shortened(&outcome.data), false),
+        (StepStatus::Completed, _) => (cut(outcome.data.to_string(), MAX_SHOWN), false),
         (StepStatus::Failed, Some(error)) => {
             let mut told = json!({"error": {"code": error.code, "message": error.message}}).to_string();
             let spec = tool.and_then(|tool| registry.find_tool(tool)).map(|tool| tool.spec());
@@ -88,13 +88,10 @@ fn result(registry: &Registry, tool: Option<&str>, outcome: &StepOutcome) -> (St
     (text, is_error)
 }
 
-fn shortened(data: &Value) -> String {
-    let whole = data.to_string();
-    if whole.chars().count() <= MAX_SHOWN {
-        return whole;
-    }
-    let shown: String = whole.chars().take(MAX_SHOWN).collect();
-    format!("{shown}\n[cut here: {} characters in all]", whole.chars().count())
+/// A text of at most so many characters, which says so when it was longer.
+pub(super) fn cut(whole: String, most: usize) -> String {
+    let Some((end, _)) = whole.char_indices().nth(most) else { return whole };
+    format!("{}\n[cut here: {} characters in all]", whole.get(..end).unwrap_or_default(), whole.chars().count())
 }
 
 #[cfg(test)]

@@ -15,20 +15,36 @@ use super::node::{Phase, PhaseState};
 use super::phases::{PhaseEnd, finished, waits};
 use super::run::Run;
 use super::step::wait_of;
-use crate::tools::documents::{Decision, TaskDocuments};
+use crate::tools::documents::{Decision, MAX_PICTURES, TaskDocuments, picture};
 
 pub(super) async fn read(run: &Run, known: &PhaseState, now: Timestamp) -> Result<PhaseEnd> {
-    let decisions = decisions_in(&Value::Object(known.corrections.clone()));
+    let mut decisions = decisions_in(&Value::Object(known.corrections.clone()));
     let documents = TaskDocuments { decisions: decisions.clone(), ..run.documents() };
     let attachments = run.inner.store.attachments(run.lease.scope(), run.task.id).await?;
     let (mut rows, mut faults) = (Vec::new(), Vec::new());
+    // Whether the model of the turn looks at pictures; found out when there is one.
+    let mut looks = None;
+    let mut pictures = 0;
     for attachment in attachments.iter().filter(|a| a.source == AttachmentSource::Attached) {
         if decisions.get(&attachment.n) == Some(&Decision::Ignore) {
             rows.push(json!({"n": attachment.n, "filename": attachment.filename, "status": "ignored"}));
             continue;
         }
         match documents.read(attachment).await? {
-            Err(fault) => faults.push((attachment.clone(), fault)),
+            Err(fault) => {
+                let may_be_shown = pictures < MAX_PICTURES && picture(&documents.bytes(attachment).await?).is_some();
+                let looks = match looks {
+                    None if may_be_shown => *looks.insert(run.looks_at_pictures().await?),
+                    known => known.unwrap_or_default(),
+                };
+                if may_be_shown && looks {
+                    pictures += 1;
+                    decisions.insert(attachment.n, Decision::Picture);
+                    rows.push(json!({"n": attachment.n, "filename": attachment.filename, "status": "picture"}));
+                } else {
+                    faults.push((attachment.clone(), fault));
+                }
+            }
             Ok(text) => {
                 let typed = decisions.contains_key(&attachment.n);
                 rows.push(row(attachment, &text, typed, analyse(run, &text).await?));
@@ -124,7 +140,7 @@ fn unreadable(faults: &[(Attachment, DocumentFault)], now: Timestamp) -> super::
     waits(Phase::Extraction, wait)
 }
 
-/// What persons decided about documents, as it is journaled and corrected: `{"documents"|"decisions": {"2": …}}`.
+/// What was decided about documents, as it is journaled and corrected: `{"documents"|"decisions": {"2": …}}`.
 pub(super) fn decisions_in(data: &Value) -> BTreeMap<u32, Decision> {
     let written = data.get("decisions").or_else(|| data.get("documents")).and_then(Value::as_object);
     written
@@ -132,10 +148,13 @@ pub(super) fn decisions_in(data: &Value) -> BTreeMap<u32, Decision> {
         .flatten()
         .filter_map(|(n, decision)| {
             let n = n.parse().ok()?;
-            match decision.get("text").and_then(Value::as_str) {
-                Some(text) => Some((n, Decision::Typed(text.to_owned()))),
-                None => Some((n, Decision::Ignore)),
-            }
+            let text = decision.get("text").and_then(Value::as_str);
+            let decided = match text {
+                Some(text) => Decision::Typed(text.to_owned()),
+                None if decision.get("picture").is_some() => Decision::Picture,
+                None => Decision::Ignore,
+            };
+            Some((n, decided))
         })
         .collect()
 }
@@ -147,6 +166,7 @@ fn written(decisions: &BTreeMap<u32, Decision>) -> Value {
             let decision = match decision {
                 Decision::Ignore => json!({"ignore": true}),
                 Decision::Typed(text) => json!({"text": text}),
+                Decision::Picture => json!({"picture": true}),
             };
             (n.to_string(), decision)
         })

@@ -7,6 +7,7 @@ use kybern_core::agent::Agent;
 use kybern_core::budget::Limits;
 use kybern_core::chat::TurnRef;
 use kybern_core::error::Result;
+use kybern_core::model::Abilities;
 use kybern_core::money::NanoUsd;
 use kybern_core::plan::{Plan, StepId, StepKind};
 use kybern_core::policy::Autonomy;
@@ -27,7 +28,7 @@ use super::walk::Walk;
 use crate::Engine;
 use crate::agent::{Gathered, InChat};
 use crate::events::Live;
-use crate::models::{Asker, Desk};
+use crate::models::{Asker, Desk, Route};
 use crate::parts::Inner;
 use crate::secret::TenantSecrets;
 use crate::tools::documents::TaskDocuments;
@@ -281,6 +282,22 @@ impl Run {
             task: self.task.id,
             decisions: outcome.map(|outcome| decisions_in(&outcome.data)).unwrap_or_default(),
         }
+    }
+
+    /// Whether it is the turn of a conversation whose model looks at pictures.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(super) async fn looks_at_pictures(&self) -> Result<bool> {
+        let asked = self.walk.in_plan_order().into_iter().find_map(|index| match &self.walk.node(index).spec.kind {
+            StepKind::Agent { agent, .. } => self.agent(agent),
+            _ => None,
+        });
+        let Some(agent) = asked.filter(|_| self.turn.is_some()) else { return Ok(false) };
+        let tools = crate::agent::tools::named(self.inner.catalog.registry(), &agent.draft).keys;
+        let needs = Abilities { images: true, functions: !tools.is_empty(), ..Abilities::default() };
+        let route = Route::parse(&crate::agent::route_name(&agent.draft));
+        self.inner.models.can(self.lease.scope(), &route, needs).await
     }
 
     /// The tenant's secrets.

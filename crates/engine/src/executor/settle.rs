@@ -305,6 +305,10 @@ impl Run {
             let said = super::turn::said(&self.walk, self.inner.catalog.registry());
             let answer = crate::chat::answer(&self.walk, (turn, self.task.id), (ending.status, used), said, now);
             effects.push(Effect::Answer(Box::new(answer)));
+            if self.has_documents {
+                let attached = super::turn::attached(self, turn).await;
+                effects.extend(attached.map(Box::new).map(Effect::Attach));
+            }
             let memories = super::turn::suggestions(&self.walk);
             if let (Some(user), false) = (self.task.user, memories.is_empty()) {
                 let said = Suggestions { task: self.task.id, user, turn, memories };

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use kybern_core::agent::{AskedCall, Called, Move, TurnFinish, TurnStart};
-use kybern_core::chat::TURN_STEP;
+use kybern_core::chat::{Attached, TURN_STEP, TurnRef};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::model::ModelMessage;
 use kybern_core::pack::Registry;
@@ -24,7 +24,7 @@ use super::taint::argument_is_tainted;
 use super::turn_reply::{Answer, replied_with};
 use super::turn_rounds::{Rounds, rounds};
 use super::walk::Walk;
-use crate::agent::{Came, Gathered, Question, Subject, keep_short, transcript};
+use crate::agent::{Came, Files, Gathered, Question, Subject, keep_short, transcript};
 
 /// In the metadata of a question that was not asked: how the turn ended instead.
 const FINISH: &str = "finish";
@@ -137,7 +137,7 @@ fn subject(run: &Run, agent: usize, start: &TurnStart, now: Timestamp) -> Result
         text: start.text.clone().unwrap_or_else(|| run.surroundings.input().to_string()),
         shown: shown.collect(),
         person: run.surroundings.person(),
-        files: run.has_documents.then(|| Arc::new(run.documents()) as _),
+        files: run.has_documents.then(|| Arc::new(run.documents())),
         agent: start.agent.clone(),
         user: run.task.user,
         strange: start.tainted,
@@ -297,6 +297,20 @@ pub(super) fn said(walk: &Walk, registry: &Registry) -> Vec<ModelMessage> {
     let mut said = transcript(registry, &known.with_calls());
     keep_short(&mut said);
     said
+}
+
+/// The files that came with what was said, as far as they are kept for later turns. A turn ends without them when they
+/// cannot be had.
+pub(super) async fn attached(run: &Run, turn: TurnRef) -> Option<Attached> {
+    let files = match Files::of(&run.documents()).await {
+        Ok(files) => files,
+        Err(error) => {
+            tracing::warn!(task.id = %run.task.id, %error, "the files of a message are not kept for later turns");
+            return None;
+        }
+    };
+    let transcript = vec![files.kept()];
+    (!files.is_empty()).then_some(Attached { chat_id: turn.chat_id, message_id: turn.message_id, transcript })
 }
 
 /// What the turn of a conversation would remember.

@@ -6,7 +6,8 @@ use futures::future::BoxFuture;
 use kybern_core::budget::{Amount, SpendKind};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::model::{
-    EmbedRequest, Embedded, ModelFailure, ModelKind, ModelReply, ModelRequest, ModelSpec, ModelTimeouts, TokenUsage,
+    Abilities, EmbedRequest, Embedded, ModelFailure, ModelKind, ModelReply, ModelRequest, ModelSpec, ModelTimeouts,
+    TokenUsage,
 };
 use kybern_core::money::Tokens;
 use kybern_core::ports::{Clock, IdSource, Keys, Random, Store, TokenCounter};
@@ -163,14 +164,29 @@ impl ModelService {
     /// # Errors
     /// `NOT_FOUND` for an unknown model; `UNPROCESSABLE` when no model can do it; `PERMISSION_DENIED` when the tenant
     /// allows none that could.
-    pub(crate) async fn window(&self, scope: TenantScope, by: &Route, functions: bool) -> Result<Option<u64>> {
+    pub(crate) async fn window(&self, scope: TenantScope, by: &Route, needs: Abilities) -> Result<Option<u64>> {
+        let found = self.able(scope, by, needs).await?.map_err(|why| refused(&why))?;
+        Ok(found.first().and_then(|candidate| candidate.spec.window))
+    }
+
+    /// Whether there is a model to ask that can do this.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(crate) async fn can(&self, scope: TenantScope, by: &Route, needs: Abilities) -> Result<bool> {
+        Ok(self.able(scope, by, needs).await?.is_ok())
+    }
+
+    async fn able(
+        &self,
+        scope: TenantScope,
+        by: &Route,
+        needs: Abilities,
+    ) -> Result<Result<Vec<Candidate>, route::Unroutable>> {
         let inner = &self.inner;
-        let needs = kybern_core::model::Abilities { functions, ..kybern_core::model::Abilities::default() };
         let wanted = route::Wanted { needs, tokens: 0, policy: inner.policy(scope).await? };
         let by = if *by == Route::Default { &inner.settings.default } else { by };
-        let found = route::candidates(&inner.registry, by, &wanted, &[], inner.clock.now());
-        let found = found.map_err(|why| refused(&why))?;
-        Ok(found.first().and_then(|candidate| candidate.spec.window))
+        Ok(route::candidates(&inner.registry, by, &wanted, &[], inner.clock.now()))
     }
 
     /// Asks for a whole reply.

@@ -11,7 +11,7 @@ use kybern_core::chat::MAX_CONTENT;
 use kybern_core::context::{LayerUse, LeftOut, SectionKind};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{ChatId, MessageId, PromptId, TaskId, UserId};
-use kybern_core::model::ModelMessage;
+use kybern_core::model::{Abilities, ModelMessage};
 use kybern_core::policy::Autonomy;
 use kybern_core::prompt;
 use kybern_core::tenant::TenantScope;
@@ -105,8 +105,9 @@ impl Engine {
         let start = start_of(self, &agent);
         let route = Route::parse(&start.route);
         let tools = functions::offered(self.registry(), &start.tools);
+        let needs = Abilities { functions: !tools.is_empty(), ..Abilities::default() };
         // Where no model can be chosen now, as where none is configured, it is written for a window that nobody knows.
-        let window = inner.models.window(scope, &route, !tools.is_empty()).await.unwrap_or_default();
+        let window = inner.models.window(scope, &route, needs).await.unwrap_or_default();
         let question = Question {
             scope,
             user: actor.user(),

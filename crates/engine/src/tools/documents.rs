@@ -4,11 +4,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, PageText};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::TaskId;
 use kybern_core::mail::ParsedMail;
+use kybern_core::model::Image;
 use kybern_core::ports::{DocumentReader, Documents, MailParser, Store};
 use kybern_core::task::{Attachment, AttachmentSource};
 use kybern_core::tenant::TenantScope;
@@ -16,13 +19,20 @@ use kybern_core::tenant::TenantScope;
 /// Texts that are kept in memory. A text follows from its bytes, so it is never stored.
 const KEPT: usize = 64;
 
-/// What a person decided about a document that could not be read.
+/// Bytes of a picture at most: 5 MB in base64, which is Anthropic's limit and the narrowest of the large providers.
+const MAX_PICTURE: usize = 3_750_000;
+/// Pictures that are shown with a message.
+pub const MAX_PICTURES: usize = 8;
+
+/// What was decided about a document that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// Leave it out.
     Ignore,
     /// This is what it says.
     Typed(String),
+    /// Nobody had to decide: the model that answers looks at it itself.
+    Picture,
 }
 
 /// The documents of one task.
@@ -63,7 +73,7 @@ impl TaskDocuments {
     pub async fn read(&self, attachment: &Attachment) -> Result<Read> {
         match self.decisions.get(&attachment.n) {
             Some(Decision::Typed(text)) => return Ok(Ok(Arc::new(typed(text)))),
-            Some(Decision::Ignore) | None => {}
+            Some(Decision::Ignore | Decision::Picture) | None => {}
         }
         let key = format!("{}/{}/{}", attachment.hash, attachment.content_type, attachment.filename);
         let kept = TEXTS.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
@@ -82,6 +92,42 @@ impl TaskDocuments {
         }
         Ok(read)
     }
+
+    /// The attachments at which the model looks itself, in order.
+    ///
+    /// # Errors
+    /// When their bytes cannot be had.
+    pub async fn pictures(&self) -> Result<Vec<(Attachment, Image)>> {
+        let mut pictures = Vec::new();
+        if !self.decisions.values().any(|decision| *decision == Decision::Picture) {
+            return Ok(pictures);
+        }
+        for attachment in self.store.attachments(self.scope, self.task).await? {
+            if self.decisions.get(&attachment.n) == Some(&Decision::Picture) {
+                let bytes = self.bytes(&attachment).await?;
+                if let Some(image) = picture(&bytes) {
+                    pictures.push((attachment, image));
+                }
+            }
+        }
+        Ok(pictures)
+    }
+}
+
+/// The bytes as a picture that models look at; `None` for anything else, whatever its name says, and for one that is
+/// too large.
+pub fn picture(bytes: &[u8]) -> Option<Image> {
+    let media_type = match bytes {
+        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => "image/png",
+        [0xff, 0xd8, 0xff, ..] => "image/jpeg",
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => "image/webp",
+        _ => return None,
+    };
+    (bytes.len() <= MAX_PICTURE).then(|| Image::Data {
+        media_type: media_type.to_owned(),
+        data: STANDARD.encode(bytes),
+        detail: None,
+    })
 }
 
 fn typed(text: &str) -> DocumentText {
@@ -98,8 +144,8 @@ impl Documents for TaskDocuments {
     async fn texts(&self) -> Result<Vec<(Attachment, Arc<DocumentText>)>> {
         let mut texts = Vec::new();
         for attachment in self.list().await? {
-            let ignored = self.decisions.get(&attachment.n) == Some(&Decision::Ignore);
-            if attachment.source != AttachmentSource::Attached || ignored {
+            let without = matches!(self.decisions.get(&attachment.n), Some(Decision::Ignore | Decision::Picture));
+            if attachment.source != AttachmentSource::Attached || without {
                 continue;
             }
             match self.read(&attachment).await? {

@@ -4,6 +4,7 @@
 
 mod agents;
 mod approvals;
+mod attached;
 mod calls;
 mod chats;
 mod children;

@@ -71,6 +71,7 @@ pub(super) async fn write(tx: &mut Tx, prepared: &Prepared) -> Result<()> {
             Effect::Reopen(child) => steer::reopen_child(tx, &prepared.lease, *child, commit.signals_seen, at).await?,
             Effect::Delegate(delegation) => delegate(tx, prepared, delegation).await?,
             Effect::Answer(answer) => chats::answer(tx, scope, task, answer, at).await?,
+            Effect::Attach(attached) => chats::attach(tx, scope, attached).await?,
             Effect::Ask(approval) => approvals::ask(tx, scope, task, approval, at).await?,
             Effect::Close { wait_seq, status } => {
                 approvals::close(tx, (scope, task), *wait_seq, *status, at).await?;

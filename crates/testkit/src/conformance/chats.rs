@@ -1,11 +1,11 @@
 //! Conversations: messages in order, one turn at a time, and what is taken back.
 
-use kybern_core::chat::{Chat, MAX_WAITING, Message, NewTurn, Speaker, TurnRef};
+use kybern_core::chat::{Attached, Chat, MAX_WAITING, Message, NewTurn, Speaker, TurnRef};
 use kybern_core::error::ErrorCode;
 use kybern_core::id::{ChatId, MessageId, TaskId, UserId};
 use kybern_core::model::{ModelMessage, Role};
 use kybern_core::ports::TaskFilter;
-use kybern_core::task::{Channel, Commit, Effect, Lease, NewTask, Submitted, TaskStatus, WorkerId};
+use kybern_core::task::{Channel, Commit, Effect, Lease, NewTask, Submitted, TaskChange, TaskStatus, WorkerId};
 use serde_json::{Value, json};
 
 use super::fixture::{LONG, code, end, plan};
@@ -110,6 +110,31 @@ pub async fn a_message_is_stored_with_its_task_and_the_answer_with_its_end(h: Ha
     assert_eq!((all[1].transcript.len(), all[1].tainted), (1, true));
     assert_eq!(all[1], w.store().message(home.scope, chat, all[1].id).await.unwrap().unwrap());
     assert!(w.store().open_turns(home.scope, chat).await.unwrap().is_empty());
+}
+
+pub async fn files_are_kept_with_their_message_until_it_is_taken_back(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let chat = w.chat(&home, None).await;
+    let (first, second) = (w.turn(chat, "read"), w.turn(chat, "again"));
+    for (task, redacted) in [(&first, false), (&second, true)] {
+        let lease = started(w.take_turn(&home, task.clone()).await);
+        let turn = task.turn.as_ref().unwrap().turn;
+        if redacted {
+            let event = w.event("message.redact");
+            assert!(w.store().redact_message(home.scope, chat, turn.message_id, w.now(), event).await.unwrap());
+        }
+        let transcript = vec![ModelMessage::text(Role::User, "a file")];
+        let attached = Attached { chat_id: chat, message_id: turn.message_id, transcript: transcript.clone() };
+        let effects = vec![Effect::Attach(Box::new(attached))];
+        w.commit(&lease, Commit { effects, ..w.changes(TaskChange::Keep) }).await;
+        let kept = w.store().message(home.scope, chat, turn.message_id).await.unwrap().unwrap();
+        if redacted {
+            assert_eq!((kept.content.as_str(), kept.transcript.len()), ("", 0), "nothing comes back");
+        } else {
+            assert_eq!((kept.content.as_str(), kept.tainted, &kept.transcript), ("read", true, &transcript));
+        }
+        w.answered(&lease, task, "done").await;
+    }
 }
 
 pub async fn a_chat_takes_one_turn_at_a_time_in_order(h: Harness) {

@@ -70,6 +70,7 @@ macro_rules! conformance_suite {
             }
             chats {
                 a_message_is_stored_with_its_task_and_the_answer_with_its_end,
+                files_are_kept_with_their_message_until_it_is_taken_back,
                 a_chat_takes_one_turn_at_a_time_in_order,
                 only_so_many_turns_wait,
                 a_turn_that_was_cancelled_while_it_waited_lets_the_next_one_begin,

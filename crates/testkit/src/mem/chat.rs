@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kybern_core::audit::AuditEvent;
-use kybern_core::chat::{Chat, MAX_WAITING, Message, NewTurn};
+use kybern_core::chat::{Attached, Chat, MAX_WAITING, Message, NewTurn};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{ChatId, MessageId, TaskId, TenantId, UserId};
 use kybern_core::money::Usage;
@@ -62,6 +62,14 @@ impl State {
             turn.waits = false;
             let next = *next;
             self.let_begin(next, at);
+        }
+    }
+
+    /// Keeps what came with a message that was not taken back.
+    pub(super) fn attach(&mut self, tenant: TenantId, attached: Attached) {
+        let known = self.messages.get_mut(&(tenant, attached.chat_id, attached.message_id));
+        if let Some(message) = known.filter(|message| message.redacted_at.is_none()) {
+            (message.transcript, message.tainted) = (attached.transcript, true);
         }
     }
 

@@ -65,6 +65,7 @@ impl State {
                     }
                 }
                 Effect::Answer(answer) => self.answer_turn((tenant, task), *answer, at),
+                Effect::Attach(attached) => self.attach(tenant, *attached),
                 Effect::Ask(approval) => self.ask((tenant, task), *approval, at),
                 Effect::Close { wait_seq, status } => self.close((tenant, task), wait_seq, status, at),
             }

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use crate::server::Site;
 use crate::server::client::{Ask, text};
 use crate::server::receiver::Receiver;
+use crate::server::{Server, Site};
 
 /// A provider that calls no tools.
 const WITHOUT_CALLS: &str = "perplexity";
@@ -51,26 +51,32 @@ fn world(asked: &Asked) -> Receiver {
     })
 }
 
+/// A provider whose model has these abilities, as an operator configures it.
+fn configured(name: &str, receiver: &Receiver, abilities: &str) -> String {
+    let (kind, format) = match name {
+        "openai_responses" => ("openai", "format = \"openai_responses\"\n"),
+        "openai" => ("openai", "format = \"openai_chat\"\n"),
+        kind => (kind, ""),
+    };
+    format!(
+        "[providers.{name}]\nkind = \"{kind}\"\n{format}base_url = \"{}\"\napi_key = \"none\"\n\
+         models = [{{ name = \"small\", {abilities}, input_price = 1000000000, output_price = 1000000000 }}]\n",
+        receiver.url(&format!("/{name}/v1"))
+    )
+}
+
+fn serving(settings: String) -> Server {
+    let site = Site::sqlite();
+    site.file("kybern.toml", settings);
+    site.start()
+}
+
 #[tokio::test]
 async fn every_providers_format_carries_a_turn() {
     let asked = Asked::default();
     let receiver = world(&asked);
-    let mut settings = String::new();
-    for name in providers() {
-        let (kind, format) = match name.as_str() {
-            "openai_responses" => ("openai", "format = \"openai_responses\"\n"),
-            "openai" => ("openai", "format = \"openai_chat\"\n"),
-            kind => (kind, ""),
-        };
-        settings.push_str(&format!(
-            "[providers.{name}]\nkind = \"{kind}\"\n{format}base_url = \"{}\"\napi_key = \"none\"\n\
-             models = [{{ name = \"small\", functions = true, input_price = 1000000000, output_price = 1000000000 }}]\n",
-            receiver.url(&format!("/{name}/v1"))
-        ));
-    }
-    let site = Site::sqlite();
-    site.file("kybern.toml", settings);
-    let server = site.start();
+    let settings: String = providers().iter().map(|name| configured(name, &receiver, "functions = true")).collect();
+    let server = serving(settings);
     let client = server.client();
     for name in providers() {
         let tools = if name == WITHOUT_CALLS { json!([]) } else { json!(["core.noop"]) };
@@ -102,5 +108,55 @@ async fn every_providers_format_carries_a_turn() {
         for question in questions.iter().skip(1).step_by(2).filter(|_| name != WITHOUT_CALLS) {
             assert!(question.contains("there is no tool") && question.contains("Look it up."), "{name}: {question}");
         }
+    }
+}
+
+/// One pixel, as PNG in base64.
+const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==";
+
+#[tokio::test]
+async fn a_picture_and_a_text_are_sent_as_each_format_has_them() {
+    let asked = Asked::default();
+    let receiver = world(&asked);
+    let formats: [(&str, fn(&Value) -> &Value, Value); 4] = [
+        (
+            "openai",
+            |body| &body["messages"].as_array().unwrap().last().unwrap()["content"][1],
+            json!({"type": "image_url", "image_url": {"url": format!("data:image/png;base64,{PIXEL}")}}),
+        ),
+        (
+            "openai_responses",
+            |body| &body["input"].as_array().unwrap().last().unwrap()["content"][1],
+            json!({"type": "input_image", "image_url": format!("data:image/png;base64,{PIXEL}")}),
+        ),
+        (
+            "anthropic",
+            |body| &body["messages"].as_array().unwrap().last().unwrap()["content"][1],
+            json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PIXEL}}),
+        ),
+        (
+            "google",
+            |body| &body["contents"].as_array().unwrap().last().unwrap()["parts"][1],
+            json!({"inlineData": {"mimeType": "image/png", "data": PIXEL}}),
+        ),
+    ];
+    let settings: String =
+        formats.iter().map(|(name, ..)| configured(name, &receiver, "functions = true, images = true")).collect();
+    let server = serving(settings);
+    let client = server.client();
+    for (name, place, expected) in &formats {
+        // No tools: the first answer of the world is calls, which end such a turn as what they are.
+        let agent = json!({"name": name, "systemPrompt": "Look.", "provider": name, "model": "small"});
+        client.post("/api/agents", &agent).await;
+        let chat = text(&client.post("/api/chats", &json!({"agent": name})).await["id"]);
+        let files = json!([
+            {"filename": "dot.png", "contentType": "image/png", "dataBase64": PIXEL},
+            {"filename": "note.txt", "contentType": "text/plain", "dataBase64": "QSB0cmFpbGVyLg=="},
+        ]);
+        let said = json!({"content": "What is this?", "attachments": files});
+        client.post(&format!("/api/chats/{chat}/messages"), &said).await;
+        let question: Value = serde_json::from_str(&asked.lock().unwrap()[*name][0]).unwrap();
+        assert_eq!(place(&question), expected, "{name}: {question}");
+        assert!(question.to_string().contains("attached file note.txt:\\nA trailer."), "{name}: {question}");
     }
 }

@@ -177,6 +177,7 @@ impl Walk {
             | Effect::Enqueue(_)
             | Effect::Delegate(_)
             | Effect::Answer(_)
+            | Effect::Attach(_)
             | Effect::Ask(_)
             | Effect::Close { .. }
             | Effect::Reopen(_) => None,
