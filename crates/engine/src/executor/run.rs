@@ -350,7 +350,7 @@ async fn agents_of(inner: &Inner, scope: TenantScope) -> Result<Arc<Vec<Agent>>>
 }
 
 fn asks_agents(step: &kybern_core::plan::StepSpec) -> bool {
-    matches!(step.kind, StepKind::Agent { .. }) || step.kind.inner().into_iter().flatten().any(|step| asks_agents(step))
+    matches!(step.kind, StepKind::Agent { .. }) || step.kind.inner().into_iter().flatten().any(asks_agents)
 }
 
 /// The turn that a task is. A fork of one is none: it writes into no conversation.
