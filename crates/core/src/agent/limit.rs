@@ -85,16 +85,21 @@ pub struct TurnLimits {
     pub cost: Option<NanoUsd>,
     /// How long it may take while nobody is waited for: 120 s when nobody says.
     pub time: Millis,
+    /// How far back in its conversation the model may see: 30 days when nobody says. What was said before that is not
+    /// shown to it.
+    pub history: Millis,
 }
 
 /// The most questions of any turn.
 const MOST_ITERATIONS: u32 = 50;
 /// The most calls of any turn.
 const MOST_CALLS: u32 = 200;
+/// 30 days: what was said in another month is seldom meant, and costs tokens in each turn.
+const HISTORY: Millis = Millis::from_secs(30 * 24 * 60 * 60);
 
 impl Default for TurnLimits {
     fn default() -> Self {
-        Self { iterations: 10, calls: 25, tokens: None, cost: None, time: Millis::from_secs(120) }
+        Self { iterations: 10, calls: 25, tokens: None, cost: None, time: Millis::from_secs(120), history: HISTORY }
     }
 }
 
@@ -113,6 +118,10 @@ impl TurnLimits {
         }
         if self.time == Millis(0) {
             return Err(Error::invalid("/time", "a turn takes at least a millisecond"));
+        }
+        if self.history == Millis(0) {
+            let message = "a conversation is seen at least a millisecond back: 1 shows nothing of what was said before";
+            return Err(Error::invalid("/history", message));
         }
         Ok(self)
     }
@@ -135,6 +144,14 @@ mod tests {
         ] {
             assert_eq!(limits.check().unwrap_err().details()[0].path, field);
         }
+        let blind = TurnLimits { history: Millis(0), ..TurnLimits::default() };
+        assert_eq!(blind.check().unwrap_err().details()[0].path, "/history");
+    }
+
+    #[test]
+    fn limits_that_were_written_down_before_there_was_one_more_have_its_default() {
+        let known: TurnLimits = serde_json::from_str(r#"{"iterations": 3, "calls": 4, "time": 5}"#).unwrap();
+        assert_eq!(known.history, Millis(2_592_000_000));
     }
 
     #[test]

@@ -77,6 +77,8 @@ pub struct LimitsChange {
     pub cost: Option<Option<NanoUsd>>,
     /// How long it may take.
     pub time: Option<Millis>,
+    /// How far back the model may see.
+    pub history: Option<Millis>,
 }
 
 impl LimitsChange {
@@ -89,6 +91,7 @@ impl LimitsChange {
             tokens: self.tokens.unwrap_or(known.tokens),
             cost: self.cost.unwrap_or(known.cost),
             time: self.time.unwrap_or(known.time),
+            history: self.history.unwrap_or(known.history),
         }
     }
 }
@@ -274,14 +277,19 @@ mod tests {
             name: Some("Scribe".to_owned()),
             emoji: Some(Some("✍️".to_owned())),
             system_prompt: Some("You obey.".to_owned()),
-            limits: LimitsChange { calls: Some(3), tokens: Some(Some(Tokens(9))), ..LimitsChange::default() },
+            limits: LimitsChange {
+                calls: Some(3),
+                tokens: Some(Some(Tokens(9))),
+                history: Some(Millis(5)),
+                ..LimitsChange::default()
+            },
             ..AgentChange::default()
         };
         let after = change.applied_to(known.clone());
         assert_eq!((after.name.as_str(), after.emoji.as_deref()), ("Scribe", Some("✍️")));
-        assert_eq!(after.limits, TurnLimits { calls: 3, tokens: Some(Tokens(9)), ..known.limits });
+        assert_eq!(after.limits, TurnLimits { calls: 3, tokens: Some(Tokens(9)), history: Millis(5), ..known.limits });
         let unlimited = LimitsChange { tokens: Some(None), ..LimitsChange::default() };
-        assert_eq!(unlimited.applied_to(after.limits), TurnLimits { calls: 3, ..known.limits });
+        assert_eq!(unlimited.applied_to(after.limits), TurnLimits { calls: 3, history: Millis(5), ..known.limits });
         assert_eq!(AgentDraft { name: known.name.clone(), emoji: None, limits: known.limits, ..after }, known);
     }
 }

@@ -169,7 +169,11 @@ pub(crate) fn written(
         knowledge: gathered.knowledge.clone(),
         conversation: gathered.conversation.clone(),
         turn: turn.collect(),
-        limits: WindowLimits { messages: WindowLimits::MESSAGES, tokens: shares.conversation, since: None },
+        limits: WindowLimits {
+            messages: WindowLimits::MESSAGES,
+            tokens: shares.conversation,
+            since: Some(question.subject.since),
+        },
         tools: question.asked.tools,
         closing: question.asked.cap.map(|_| TURN_CLOSING.text),
     };

@@ -72,6 +72,8 @@ pub(crate) struct Subject {
     pub(crate) autonomy: Option<Autonomy>,
     /// When the turn began.
     pub(crate) begun: Timestamp,
+    /// What was said before that is not shown.
+    pub(crate) since: Timestamp,
     /// The conversation in which it stands; `None` for a step of a plan.
     pub(crate) chat: Option<InChat>,
 }
@@ -141,7 +143,8 @@ async fn in_conversation(inner: &Arc<Inner>, caller: &Caller, subject: &Subject,
     if let Some(user) = subject.user {
         sections.extend(wishes(&*inner.store.preferences(scope, user).await?));
     }
-    let mut facts = format!("Messages before this one that you may be shown: {}.", before.len());
+    let seen = before.iter().filter(|message| message.created_at >= subject.since).count();
+    let mut facts = format!("Messages before this one that you may be shown: {seen}.");
     if let Some(person) = &subject.person {
         facts.push_str(&format!(" The user is called {}.", person.name));
     }

@@ -9,10 +9,11 @@ use kybern_core::chat::TurnRef;
 use kybern_core::error::Result;
 use kybern_core::model::Abilities;
 use kybern_core::money::NanoUsd;
-use kybern_core::plan::{Plan, StepId, StepKind};
+use kybern_core::plan::{FrozenPlan, Plan, StepId, StepKind};
 use kybern_core::policy::Autonomy;
 use kybern_core::ports::ToolContext;
 use kybern_core::task::{AttachmentSource, Attempt, AttemptKey, Channel, Claimed, Lease, Task, TaskStatus};
+use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
 use kybern_core::tool::Needs;
 use serde_json::{Map, Value};
@@ -125,12 +126,7 @@ impl Run {
                 attachments.iter().any(|attachment| attachment.source == AttachmentSource::Attached)
             }
         };
-        let agents = if has_agents {
-            let own = inner.store.agents(scope).await?;
-            inner.agents.of(task.tenant, &own, inner.catalog.registry())
-        } else {
-            Arc::default()
-        };
+        let agents = if has_agents { agents_of(inner, scope).await? } else { Arc::default() };
         let tenant_name = inner.tenants.name(inner.store.as_ref(), task.tenant).await?;
         let own_plans =
             if needs_plans { Engine { inner: Arc::clone(inner) }.own_plans(scope).await? } else { Arc::default() };
@@ -201,6 +197,17 @@ impl Run {
             prepared.rates.clear();
         }
         Ok(prepared)
+    }
+
+    /// Looks up the agents that a plan asks, where the run has not begun with it.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(super) async fn look_up_agents(&mut self, plan: &FrozenPlan) -> Result<()> {
+        if plan.steps.iter().any(|step| asks_agents(step)) {
+            self.agents = agents_of(&self.inner, self.lease.scope()).await?;
+        }
+        Ok(())
     }
 
     /// The agent that is named so, by its key before its name.
@@ -351,6 +358,12 @@ impl Run {
             models: needs.language_model.then(|| Arc::new(self.desk(timeout)) as _),
         }
     }
+}
+
+/// The tenant's agents as they are now.
+async fn agents_of(inner: &Inner, scope: TenantScope) -> Result<Arc<Vec<Agent>>> {
+    let own = inner.store.agents(scope).await?;
+    Ok(inner.agents.of(scope.tenant(), &own, inner.catalog.registry()))
 }
 
 fn asks_agents(step: &kybern_core::plan::StepSpec) -> bool {

@@ -176,6 +176,9 @@ impl Run {
 
     /// Journals a phase's end, or its question.
     pub(super) async fn settle_phase(&mut self, phase: Phase, end: PhaseEnd) -> Result<Flow, Stop> {
+        if let Some(plan) = &end.plan {
+            self.look_up_agents(plan).await?;
+        }
         let now = self.now();
         let rows = self.stamp(vec![end.row], now);
         for row in &rows {

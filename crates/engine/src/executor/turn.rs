@@ -133,6 +133,7 @@ fn subject(run: &Run, agent: usize, start: &TurnStart, now: Timestamp) -> Result
         let outcome = run.walk.node(run.walk.find(step)?).outcome()?;
         Some((step.as_str().to_owned(), outcome.data.to_string()))
     });
+    let begun = run.opened_at(agent).unwrap_or(now);
     Ok(Subject {
         text: start.text.clone().unwrap_or_else(|| run.surroundings.input().to_string()),
         shown: shown.collect(),
@@ -143,7 +144,8 @@ fn subject(run: &Run, agent: usize, start: &TurnStart, now: Timestamp) -> Result
         strange: start.tainted,
         prompt: known.draft.system_prompt.clone(),
         autonomy: run.autonomy(),
-        begun: run.opened_at(agent).unwrap_or(now),
+        begun,
+        since: begun.minus(start.limits.history),
         chat: run.in_chat(),
     })
 }

@@ -89,6 +89,7 @@ impl Engine {
             user: actor.user(),
             autonomy: self.autonomy_of(scope, actor.user()).await?,
             begun: now,
+            since: now.minus(agent.draft.limits.history),
             // A chat that nobody has begun has no messages.
             chat: Some(InChat {
                 chat: request.chat.unwrap_or_else(|| ChatId::from_uuid(chat)),

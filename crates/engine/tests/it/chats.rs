@@ -91,6 +91,28 @@ fn a_message_is_answered_and_both_are_kept() {
 }
 
 #[test]
+fn what_was_said_longer_ago_than_the_agent_looks_back_is_not_shown() {
+    let model = scripted(vec![says("Noted."), says("Seven.")]);
+    let mut forgetful = helper(&[]);
+    forgetful.limits.history = Millis(60_000);
+    World::with([]).asking(provider(&model)).employing([forgetful]).run(async |live| {
+        let chat = chat(&live).await;
+        say(&live, chat, "The gate code is 4711.").await;
+        pause(Millis(40_000)).await;
+        say(&live, chat, "How many boxes?").await;
+        pause(Millis(40_000)).await;
+        say(&live, chat, "Really?").await;
+        let shown = |n: usize| model.asked()[n].messages.iter().map(|one| one.joined_text()).collect::<String>();
+        assert!(shown(1).contains("4711") && shown(1).contains("that you may be shown: 2."), "{}", shown(1));
+        let last = shown(2);
+        assert!(!last.contains("4711") && last.contains("How many boxes?Seven.Really?"), "{last}");
+        assert!(last.contains("that you may be shown: 2."), "what is not shown is not promised: {last}");
+        let kept = contents(&live, chat).await;
+        assert_eq!(kept.len(), 6, "it is still there to be read: {kept:?}");
+    });
+}
+
+#[test]
 fn calls_of_an_earlier_turn_are_shown_with_their_results() {
     let model = scripted(vec![calls(&[("t__echo", json!({"box": 7}))]), says("Seven."), says("As I said.")]);
     world(&model, &["t.echo"]).run(async |live| {

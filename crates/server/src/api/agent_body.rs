@@ -72,6 +72,10 @@ pub(crate) struct NewAgentBody {
     #[serde(default, alias = "timeout_ms")]
     #[schema(minimum = 1)]
     timeout_ms: Option<u64>,
+    /// How far back in its conversation the model may see; 2,592,000,000, which is 30 days, when left out.
+    #[serde(default, alias = "history_ms")]
+    #[schema(minimum = 1)]
+    history_ms: Option<u64>,
     /// The tools it has, by key. Those that this server does not have are left out when it is asked.
     #[serde(default)]
     tools: Vec<String>,
@@ -139,6 +143,10 @@ pub(crate) struct ChangeAgentBody {
     #[serde(default, alias = "timeout_ms")]
     #[schema(minimum = 1)]
     timeout_ms: Option<u64>,
+    /// How far back in its conversation the model may see.
+    #[serde(default, alias = "history_ms")]
+    #[schema(minimum = 1)]
+    history_ms: Option<u64>,
     /// The tools it has, by key.
     #[serde(default)]
     tools: Option<Vec<String>>,
@@ -182,9 +190,9 @@ fn tokens(tokens: u64) -> ApiResult<Tokens> {
         .ok_or_else(|| Problem::invalid("/maxTurnTokens", "that is more than can be counted"))
 }
 
-fn time(ms: u64) -> ApiResult<Millis> {
+fn time(path: &str, ms: u64) -> ApiResult<Millis> {
     let counted = i64::try_from(ms).is_ok();
-    counted.then_some(Millis(ms)).ok_or_else(|| Problem::invalid("/timeoutMs", "that is longer than can be counted"))
+    counted.then_some(Millis(ms)).ok_or_else(|| Problem::invalid(path, "that is longer than can be counted"))
 }
 
 impl NewAgentBody {
@@ -204,12 +212,14 @@ impl NewAgentBody {
         texts.list("/triggers", Some(&self.triggers));
         texts.end()?;
         let plain = AgentDraft::named(&self.name, &self.system_prompt);
+        let span = |path, ms: Option<u64>| ms.map(|ms| time(path, ms)).transpose();
         let limits = TurnLimits {
             iterations: self.max_turns.unwrap_or(plain.limits.iterations),
             calls: self.max_tool_calls.unwrap_or(plain.limits.calls),
             tokens: self.max_turn_tokens.map(tokens).transpose()?,
             cost: self.max_cost_nanos.map(cost).transpose()?,
-            time: self.timeout_ms.map(time).transpose()?.unwrap_or(plain.limits.time),
+            time: span("/timeoutMs", self.timeout_ms)?.unwrap_or(plain.limits.time),
+            history: span("/historyMs", self.history_ms)?.unwrap_or(plain.limits.history),
         };
         Ok(AgentDraft {
             key: self.key.unwrap_or_default(),
@@ -245,12 +255,14 @@ impl ChangeAgentBody {
         texts.list("/toolGroups", self.tool_groups.as_ref());
         texts.list("/triggers", self.triggers.as_ref());
         texts.end()?;
+        let span = |path, ms: Option<u64>| ms.map(|ms| time(path, ms)).transpose();
         let limits = LimitsChange {
             iterations: self.max_turns,
             calls: self.max_tool_calls,
             tokens: self.max_turn_tokens.map(|said| said.map(tokens).transpose()).transpose()?,
             cost: self.max_cost_nanos.map(|said| said.map(cost).transpose()).transpose()?,
-            time: self.timeout_ms.map(time).transpose()?,
+            time: span("/timeoutMs", self.timeout_ms)?,
+            history: span("/historyMs", self.history_ms)?,
         };
         Ok(AgentChange {
             name: self.name,
@@ -272,6 +284,11 @@ impl ChangeAgentBody {
 
 /// The core's faults under the names of the API.
 pub(super) fn with_names(error: Error) -> Problem {
-    let names = [("/iterations", "/maxTurns"), ("/calls", "/maxToolCalls"), ("/time", "/timeoutMs")];
+    let names = [
+        ("/iterations", "/maxTurns"),
+        ("/calls", "/maxToolCalls"),
+        ("/time", "/timeoutMs"),
+        ("/history", "/historyMs"),
+    ];
     names.into_iter().fold(error, |error, (from, to)| error.moved(from, to)).into()
 }

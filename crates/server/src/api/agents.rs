@@ -22,7 +22,7 @@ use crate::state::AppState;
 fn describe(engine: &Engine, agent: &Agent, draft: Option<PromptId>) -> Value {
     let tools = engine.agent_tools(agent);
     let written = &agent.draft;
-    let TurnLimits { iterations, calls, tokens, cost, time } = written.limits;
+    let TurnLimits { iterations, calls, tokens, cost, time, history } = written.limits;
     let at = |time| (!agent.bundled).then_some(time);
     json!({
         "id": agent.id,
@@ -41,6 +41,7 @@ fn describe(engine: &Engine, agent: &Agent, draft: Option<PromptId>) -> Value {
         "maxTurnTokens": tokens,
         "maxCostNanos": cost,
         "timeoutMs": time,
+        "historyMs": history,
         "tools": written.tools,
         "toolGroups": written.tool_groups,
         "triggers": written.triggers,

@@ -43,6 +43,8 @@ pub struct AgentSchema {
     pub max_cost_nanos: Option<i64>,
     /// How long a turn may take while nobody is waited for.
     pub timeout_ms: u64,
+    /// How far back in its conversation the model may see.
+    pub history_ms: u64,
     /// The tools it names.
     pub tools: Vec<String>,
     /// The groups of tools it names.

@@ -249,12 +249,14 @@ async fn agents(walk: &mut Walk<'_>, fixture: &Fixture) {
     for name in ["billing", "BILLING", made["id"].as_str().unwrap()] {
         assert_eq!(walk.call(200, ("GET", "/api/agents/{id}"), &[name], &viewer, None).await, made);
     }
-    let change = json!({"name": "Invoices", "emoji": "🧾", "maxCostNanos": 5, "systemPrompt": "You bill twice."});
+    assert_eq!(made["historyMs"], json!(2_592_000_000_u64));
+    let change = json!({"name": "Invoices", "emoji": "🧾", "maxCostNanos": 5, "systemPrompt": "You bill twice.",
+        "historyMs": 60_000});
     let changed = walk.call(200, ("PATCH", "/api/agents/{id}"), &["billing"], &admin, Some(change)).await;
     assert_eq!((&changed["name"], &changed["systemPrompt"]), (&json!("Invoices"), &json!("You bill.")));
     assert_eq!(
-        (&changed["version"], &changed["maxTurns"], &changed["maxCostNanos"]),
-        (&json!(2), &json!(7), &json!(5))
+        (&changed["version"], &changed["maxTurns"], &changed["maxCostNanos"], &changed["historyMs"]),
+        (&json!(2), &json!(7), &json!(5), &json!(60_000))
     );
     let draft = changed["draftPromptId"].as_str().unwrap().to_owned();
     let draft = walk.call(200, ("GET", "/api/prompts/{id}"), &[&draft], &admin, None).await;
@@ -272,6 +274,8 @@ async fn agents(walk: &mut Walk<'_>, fixture: &Fixture) {
         (json!({"maxTurns": 51}), "/maxTurns"),
         (json!({"maxToolCalls": 201}), "/maxToolCalls"),
         (json!({"timeoutMs": 0}), "/timeoutMs"),
+        (json!({"historyMs": 0}), "/historyMs"),
+        (json!({"history_ms": u64::MAX}), "/historyMs"),
         (json!({"toolGroups": ["no_such_group"]}), "/toolGroups/0"),
         (json!({"systemPrompt": "  "}), "/systemPrompt"),
         (json!({"temperature": 3}), "/temperature"),

@@ -1,0 +1,117 @@
+//! Agents that steps of plans name: found whenever the plan is chosen, and missed by name when they are not there.
+
+use std::sync::Arc;
+
+use kybern_core::agent::AgentDraft;
+use kybern_core::error::ErrorCode;
+use kybern_core::task::{TaskStatus, WaitKind};
+use kybern_engine::task::SubmitRequest;
+use kybern_testkit::fakes::FixedIntent;
+use kybern_testkit::models::ScriptedModel;
+use serde_json::{Value, json};
+
+use crate::live::kinds;
+use crate::outside::CountedIntent;
+use crate::turns::{calls, provider, reading, says, scripted, sending};
+use crate::world::{World, plan};
+
+fn clerk() -> AgentDraft {
+    AgentDraft::named("Clerk", "You count for Acme Freight.")
+}
+
+fn ask(agent: &str) -> Value {
+    json!({"id": "help", "kind": "agent", "agent": agent, "task": "How many boxes?"})
+}
+
+fn approve() -> Value {
+    json!({"id": "approve", "kind": "input", "title": "Shall it?", "fields": {}})
+}
+
+fn world(model: &Arc<ScriptedModel>) -> World {
+    let intents = FixedIntent::new().when("please", "test.plan", 0.9);
+    let intents = CountedIntent { table: intents, ..CountedIntent::default() };
+    World::new().asking(provider(model)).knowing(intents)
+}
+
+#[test]
+fn an_agent_is_found_by_a_plan_that_is_chosen_in_the_same_run() {
+    for inside in [false, true] {
+        let model = scripted(vec![says("Seven boxes.")]);
+        let world = world(&model);
+        world.run(async |live| {
+            live.engine.create_agent(&world.actor, clerk()).await.unwrap();
+            let steps = if inside {
+                json!([{"id": "if", "kind": "condition", "if": "{{ task.intent == 'test.plan' }}",
+                    "then": [ask("clerk")]}])
+            } else {
+                json!([ask("clerk")])
+            };
+            live.put(plan(steps)).await;
+            let id = live.try_submit(SubmitRequest::text("please count")).await.unwrap().id;
+            let task = live.proven(id).await;
+            assert_eq!((task.status, task.selected_plan.as_deref()), (TaskStatus::Completed, Some("test.plan")));
+            assert_eq!(task.recoveries, 0);
+            let told: String = model.asked()[0].messages.iter().map(|message| message.joined_text()).collect();
+            assert!(told.contains("You count for Acme Freight."), "{told}");
+        });
+    }
+}
+
+#[test]
+fn an_agent_is_found_by_a_plan_that_a_person_names() {
+    let model = scripted(vec![says("Seven boxes.")]);
+    let world = world(&model);
+    world.run(async |live| {
+        live.engine.create_agent(&world.actor, clerk()).await.unwrap();
+        live.put(plan(json!([ask("clerk")]))).await;
+        let id = live.try_submit(SubmitRequest::text("who knows what")).await.unwrap().id;
+        let task = live.rest(id).await;
+        assert_eq!(kinds(&task), [WaitKind::Intent]);
+        live.review(id, None, json!({"intent": "test.plan"})).await.unwrap();
+        let task = live.proven(id).await;
+        assert_eq!((task.status, &task.state["content"]), (TaskStatus::Completed, &json!("Seven boxes.")));
+    });
+}
+
+#[test]
+fn an_agent_that_is_gone_when_its_step_begins_is_missed_by_its_name() {
+    let model = scripted(vec![says("Seven boxes.")]);
+    let world = world(&model);
+    world.run(async |live| {
+        live.engine.create_agent(&world.actor, clerk()).await.unwrap();
+        let id = live.begin(plan(json!([approve(), ask("clerk")])), Value::Null).await;
+        live.rest(id).await;
+        live.engine.delete_agent(&world.actor, "clerk").await.unwrap();
+        live.review(id, Some("approve"), json!({})).await.unwrap();
+        let task = live.proven(id).await;
+        assert_eq!(task.status, TaskStatus::Failed);
+        let error = live.outcome(id, "help").unwrap().error.unwrap();
+        assert_eq!(error.code, ErrorCode::NotFound);
+        assert!(error.message.contains("there is no agent \"clerk\", see GET /api/agents"), "{}", error.message);
+        assert!(model.asked().is_empty(), "nobody else answers in its place");
+    });
+}
+
+#[test]
+fn a_turn_whose_agent_is_deleted_while_it_waits_makes_the_call_and_then_misses_it_by_name() {
+    let send = calls(&[("t__send", json!({"to": "stranger@example.net"}))]);
+    let model = scripted(vec![calls(&[("t__read", json!({}))]), send, says("Done.")]);
+    let tool = sending();
+    let world = World::with([tool.clone(), reading()]).asking(provider(&model));
+    world.run(async |live| {
+        let tools = ["t.read", "t.send"].map(str::to_owned).to_vec();
+        live.engine.create_agent(&world.actor, AgentDraft { tools, ..clerk() }).await.unwrap();
+        let id = live.begin(plan(json!([ask("clerk")])), Value::Null).await;
+        let task = live.rest(id).await;
+        assert_eq!((kinds(&task), tool.count()), (vec![WaitKind::Confirmation], 0));
+        live.engine.delete_agent(&world.actor, "clerk").await.unwrap();
+        live.answer(id, None, Value::Null, None).await.unwrap();
+        let task = live.proven(id).await;
+        assert_eq!((task.status, tool.count()), (TaskStatus::Failed, 1), "what was answered with yes is done");
+        let error = live.outcome(id, "help").unwrap().error.unwrap();
+        assert_eq!(error.code, ErrorCode::NotFound);
+        let message = "the agent \"clerk\" was deleted before its turn had ended";
+        assert!(error.message.contains(message), "{}", error.message);
+        assert_eq!(model.asked().len(), 2, "nobody else is asked in its place");
+    });
+}
