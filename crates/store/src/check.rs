@@ -19,6 +19,7 @@ fn every_statement() -> impl Iterator<Item = &'static Sql> {
         blobs::STATEMENTS,
         budgets::STATEMENTS,
         chats::STATEMENTS,
+        chats::message::STATEMENTS,
         idempotency::STATEMENTS,
         identity::STATEMENTS,
         jobs::STATEMENTS,
