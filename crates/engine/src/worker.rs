@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use kybern_core::approval::ApprovalStatus;
 use kybern_core::error::{Error, ErrorCode};
+use kybern_core::id::ChatId;
 use kybern_core::ports::Heartbeat;
 use kybern_core::task::{Claimed, Commit, Effect, Ending, Lease, StepError, TaskChange, TaskStatus};
 use kybern_core::time::Millis;
@@ -12,7 +13,7 @@ use tracing::Instrument as _;
 use crate::Engine;
 use crate::executor::Stop;
 use crate::executor::active::ActiveRun;
-use crate::executor::early::{Gate, Key, Talk};
+use crate::executor::early::{Early, Gate, Key, Talk};
 use crate::executor::run::Run;
 
 /// Tasks that are claimed at once.
@@ -91,40 +92,43 @@ impl Engine {
     ) {
         let active = ActiveRun::new(claimed.lease.clone());
         self.inner.active.enter(&active);
-        self.run_in_background((claimed, active), has_documents, slot, None);
+        // Boxed, because what is spawned is moved several times before it runs.
+        let run = Box::pin(self.clone().in_its_span((claimed, active), has_documents, None));
+        self.spawn(|_| async move {
+            run.await;
+            drop(slot);
+        });
     }
 
-    /// Begins with a turn that is on its way to the store. Nothing of it can be seen before the gate is opened, and
-    /// nobody reaches it before it is entered among the active ones.
-    pub(crate) fn begin_early(
-        &self,
-        claimed: Box<Claimed>,
-        slot: Option<tokio::sync::OwnedSemaphorePermit>,
-        talk: Talk,
-    ) -> (Key, ActiveRun) {
+    /// Begins with a turn that will be stored. Nothing of it can be seen before the gate is opened, and nobody reaches
+    /// it before it is entered among the active ones. It goes on when it is polled, and ends when it is dropped.
+    pub(crate) fn begin_early(&self, claimed: Box<Claimed>, chat: ChatId, talk: Talk) -> Early {
         let active = ActiveRun::new(claimed.lease.clone());
         let (key, gate) = Gate::new();
-        self.run_in_background((claimed, active.clone()), Some(false), slot, Some((gate, talk)));
+        let run = Box::pin(self.clone().in_its_span((claimed, active.clone()), Some(false), Some((gate, talk))));
+        Early { run, active, key, chat }
+    }
+
+    /// Lets a turn that has begun early go on in the background, holding a slot.
+    pub(crate) fn go_on(&self, early: Early, slot: Option<tokio::sync::OwnedSemaphorePermit>) -> (Key, ActiveRun) {
+        let Early { run, active, key, .. } = early;
+        self.spawn(|_| async move {
+            run.await;
+            drop(slot);
+        });
         (key, active)
     }
 
-    fn run_in_background(
-        &self,
+    fn in_its_span(
+        self,
         (claimed, active): (Box<Claimed>, ActiveRun),
         has_documents: Option<bool>,
-        slot: Option<tokio::sync::OwnedSemaphorePermit>,
         early: Option<(Gate, Talk)>,
-    ) {
+    ) -> impl Future<Output = ()> + Send + 'static {
         let (task, trace) = (claimed.lease.task(), claimed.task.trace_id.clone());
         let tenant = claimed.lease.scope().tenant();
         let span = tracing::info_span!("task.run", task.id = %task, tenant.id = %tenant, trace.id = %trace);
-        // Boxed, because what is spawned is moved several times before it runs.
-        self.spawn(|engine| {
-            Box::pin(async move {
-                engine.run_to_rest((claimed, active), has_documents, early).instrument(span).await;
-                drop(slot);
-            })
-        });
+        self.run_to_rest((claimed, active), has_documents, early).instrument(span)
     }
 
     async fn run_to_rest(

@@ -1,19 +1,22 @@
 //! Turns that begin while they are being stored.
 //!
-//! What a turn is told can be gathered, and the budget for its first question held, while its message is on its way to
-//! the disk: then both are one commit. Nothing else happens before the store has said that the turn is this worker's:
+//! What a turn is told can be gathered, and the budget for its first question held, just before its message is on its way
+//! to the disk: then both are one commit. Nothing else happens before the store has said that the turn is this worker's:
 //! nobody is asked, nothing is journaled. When it says otherwise all of it is forgotten.
 //!
 //! A turn that is gathered early must not miss the answer before it. So it begins early only where this process is the
-//! only one that works on the database, and no other turn of its chat is under way in it; that is looked at once its
-//! message stands in the line of what is written, so an answer that is not there yet is either seen to be on its way, or
-//! makes the message wait.
+//! only one that works on the database, and no other turn of its chat is under way in it. It is looked at again once the
+//! message stands in the line of what is written: a turn that has come since may have been answered since, and then what
+//! was gathered is forgotten; one that comes later ends later than the message is taken, and makes it wait.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use futures::future::BoxFuture;
 use kybern_core::id::ChatId;
 use tokio::sync::watch;
+
+use super::active::ActiveRun;
 
 /// Whether what was begun early may go on.
 #[derive(Clone, Debug)]
@@ -50,13 +53,29 @@ impl Key {
     }
 }
 
-/// The chats of which turns are under way in this process, with how many.
+/// A turn that has begun, and whose message is not stored. Dropped, it was never there.
+pub(crate) struct Early {
+    pub(crate) run: BoxFuture<'static, ()>,
+    pub(crate) active: ActiveRun,
+    pub(crate) key: Key,
+    pub(crate) chat: ChatId,
+}
+
+/// The chats of which turns are under way in this process.
 #[derive(Default)]
 pub(crate) struct Talks {
     chats: Arc<Chats>,
 }
 
-type Chats = Mutex<HashMap<ChatId, usize>>;
+type Chats = Mutex<HashMap<ChatId, Turns>>;
+
+/// Turns of one chat.
+#[derive(Default)]
+struct Turns {
+    under_way: usize,
+    /// How many there were since there was none.
+    in_all: usize,
+}
 
 /// That a turn of a chat is under way, until this goes.
 pub(crate) struct Talk {
@@ -67,7 +86,10 @@ pub(crate) struct Talk {
 impl Talks {
     /// A turn begins.
     pub(crate) fn enter(&self, chat: ChatId) -> Talk {
-        *lock(&self.chats).entry(chat).or_default() += 1;
+        let mut chats = lock(&self.chats);
+        let turns = chats.entry(chat).or_default();
+        turns.under_way += 1;
+        turns.in_all += 1;
         Talk { chats: Arc::clone(&self.chats), chat }
     }
 
@@ -77,24 +99,29 @@ impl Talks {
         if chats.contains_key(&chat) {
             return None;
         }
-        chats.insert(chat, 1);
+        chats.insert(chat, Turns { under_way: 1, in_all: 1 });
         Some(Talk { chats: Arc::clone(&self.chats), chat })
+    }
+
+    /// Whether no other turn of the chat has come since one entered alone.
+    pub(crate) fn is_still_alone(&self, chat: ChatId) -> bool {
+        lock(&self.chats).get(&chat).is_some_and(|turns| turns.in_all == 1)
     }
 }
 
 impl Drop for Talk {
     fn drop(&mut self) {
         let mut chats = lock(&self.chats);
-        if let Some(count) = chats.get_mut(&self.chat) {
-            *count -= 1;
-            if *count == 0 {
+        if let Some(turns) = chats.get_mut(&self.chat) {
+            turns.under_way -= 1;
+            if turns.under_way == 0 {
                 chats.remove(&self.chat);
             }
         }
     }
 }
 
-fn lock(chats: &Chats) -> MutexGuard<'_, HashMap<ChatId, usize>> {
+fn lock(chats: &Chats) -> MutexGuard<'_, HashMap<ChatId, Turns>> {
     chats.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -124,7 +151,10 @@ mod tests {
         assert!(talks.enter_alone(chat).is_none());
         drop(second);
         let alone = talks.enter_alone(chat);
-        assert!(alone.is_some() && talks.enter_alone(chat).is_none());
+        assert!(alone.is_some() && talks.enter_alone(chat).is_none() && talks.is_still_alone(chat));
+        // One that has come and gone may have left an answer.
+        drop(talks.enter(chat));
+        assert!(!talks.is_still_alone(chat));
         drop(alone);
         assert!(lock(&talks.chats).is_empty());
     }

@@ -247,18 +247,25 @@ impl Engine {
         let claim = slot.as_ref().map(|_| (&inner.worker, inner.settings.lease));
         let chat = task.turn.as_ref().filter(|_| may_begin_early(&task)).map(|turn| turn.turn.chat_id);
         let early = chat.filter(|_| slot.is_some() && inner.store.is_alone());
-        let early = early.map(|chat| (chat, Box::new(task.claimed_by(actor.tenant(), &inner.worker))));
+        let mut early = early.and_then(|chat| Some((chat, inner.talks.enter_alone(chat)?))).map(|(chat, talk)| {
+            let claimed = Box::new(task.claimed_by(actor.tenant(), &inner.worker));
+            self.begin_early(claimed, chat, talk)
+        });
+        // It comes as far as what it holds of the budget, which stands in the line before the message: the store
+        // writes both at once.
+        if let Some(begun) = &mut early
+            && futures::poll!(&mut begun.run).is_ready()
+        {
+            early = None;
+        }
         let mut slot = slot;
         let mut submitting = inner.store.submit(actor.scope(), task, claim);
-        let mut begun = None;
-        let submitted = match (early, futures::poll!(&mut submitting)) {
-            (_, Poll::Ready(submitted)) => submitted,
-            (None, Poll::Pending) => submitting.await,
-            (Some((chat, claimed)), Poll::Pending) => {
-                let talk = inner.talks.enter_alone(chat);
-                begun = talk.map(|talk| self.begin_early(claimed, slot.take(), talk));
-                submitting.await
-            }
+        let polled = futures::poll!(&mut submitting);
+        let early = early.filter(|begun| inner.talks.is_still_alone(begun.chat));
+        let begun = early.map(|begun| self.go_on(begun, slot.take()));
+        let submitted = match polled {
+            Poll::Ready(submitted) => submitted,
+            Poll::Pending => submitting.await,
         };
         Ok(match submitted? {
             Submitted::New(claimed) => {
