@@ -153,6 +153,15 @@ pub enum StartError {
     /// Bundled plans do not fit the registered tools.
     #[error("{} bundled plan faults, first: {}", .0.len(), .0.first().map_or_else(String::new, ToString::to_string))]
     FaultyPlans(Vec<PlanFault>),
+    /// An agent that a pack brings is none.
+    #[error("the bundled agent {key:?} is refused")]
+    FaultyAgent {
+        /// Its key.
+        key: String,
+        /// What is wrong with it.
+        #[source]
+        fault: kybern_core::error::Error,
+    },
     /// A pack took a key of the engine.
     #[error(transparent)]
     Duplicate(#[from] kybern_core::pack::DuplicateKey),
@@ -206,7 +215,7 @@ impl Engine {
     /// Puts an engine together and checks the bundled plans. Nothing runs before [`Engine::start`].
     ///
     /// # Errors
-    /// When bundled plans are faulty (all faults are listed) or a pack took a key of the engine.
+    /// When bundled plans are faulty (all faults are listed), a bundled agent is, or a pack took a key of the engine.
     pub fn new(parts: EngineParts) -> Result<Self, StartError> {
         let mut registry = parts.registry;
         crate::tools::builtin::register(&mut registry)?;
@@ -227,6 +236,10 @@ impl Engine {
             counter: parts.models.counter,
             policies: crate::models::Policies::default(),
         });
+        for agent in registry.agents() {
+            let fault = agent.as_ref().clone().checked().and_then(|agent| registry.check_groups(&agent));
+            fault.map_err(|fault| StartError::FaultyAgent { key: agent.key.clone(), fault })?;
+        }
         let catalog = Catalog {
             registry,
             workflows: parts.settings.workflows.keys().cloned().collect(),

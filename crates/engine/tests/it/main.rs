@@ -5,6 +5,7 @@
 mod agent_steps;
 mod agents;
 mod approvals;
+mod built;
 mod calls;
 mod chats;
 mod children;
