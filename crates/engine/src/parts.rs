@@ -14,7 +14,7 @@ use kybern_core::time::Millis;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::agent::MergedAgents;
+use crate::agent::{MergedAgents, ToolSections};
 use crate::budget::ledger::Ledger;
 use crate::events::{Lives, Watchers};
 use crate::executor::active::ActiveRuns;
@@ -189,6 +189,7 @@ pub(crate) struct Inner {
     pub(crate) settings: Settings,
     pub(crate) catalog: Catalog,
     pub(crate) agents: MergedAgents,
+    pub(crate) tool_sections: ToolSections,
     pub(crate) tools: ToolService,
     pub(crate) models: ModelService,
     pub(crate) frozen: FrozenPlans,
@@ -271,6 +272,7 @@ impl Engine {
             settings: parts.settings,
             catalog,
             agents: MergedAgents::default(),
+            tool_sections: ToolSections::default(),
             tools,
             models,
             frozen: FrozenPlans::default(),
