@@ -6,7 +6,6 @@ use kybern_core::chat::{Message, Speaker};
 use kybern_core::context::{Found, Origin, Purpose, Section, SectionKind, Spoken, WindowLimits};
 use kybern_core::error::{ErrorCode, Result};
 use kybern_core::id::{ChatId, MessageId, PromptId, UserId};
-use kybern_core::memory::Subject as Of;
 use kybern_core::model::{ModelMessage, Part, Role};
 use kybern_core::money::Tokens;
 use kybern_core::pack::Registry;
@@ -49,6 +48,8 @@ pub(crate) fn count_message(message: &ModelMessage) -> Tokens {
 pub(crate) struct Person {
     pub(crate) name: String,
     pub(crate) timezone: String,
+    /// Whether they may see what is remembered of entities.
+    pub(crate) sees_entities: bool,
 }
 
 /// How far a user lets a model go alone, as the server decides.
@@ -162,7 +163,10 @@ async fn in_conversation(inner: &Arc<Inner>, caller: &Caller, subject: &Subject,
     // What is asked is embedded once for both.
     let sought = Sought::new(&subject.text);
     let memories = match subject.user {
-        Some(user) => found(engine.found_memories(caller, Of::User(user), &sought, MEMORIES).await)?,
+        Some(user) => {
+            let sees_entities = subject.person.as_ref().is_some_and(|person| person.sees_entities);
+            found(engine.memories_for_turn(caller, user, sees_entities, &sought, MEMORIES).await)?
+        }
         None => Vec::new(),
     };
     let knowledge = found(engine.found_knowledge(caller, &sought, PIECES).await)?;

@@ -17,6 +17,7 @@ mod documents;
 mod door;
 mod early;
 mod effects;
+mod entities;
 mod fuzz;
 mod http;
 mod inject;
