@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::agent::AgentDraft;
+use crate::error::{Detail, Error, ErrorCode, Result};
 use crate::model::ExtractionSchema;
 use crate::plan::Plan;
 use crate::ports::Tool;
@@ -140,6 +141,24 @@ impl Registry {
     /// Every group of tools by name, with the tools that it names.
     pub fn tool_groups(&self) -> impl Iterator<Item = (&str, &[String])> {
         self.groups.iter().map(|(group, tools)| (group.as_str(), tools.as_slice()))
+    }
+
+    /// Refuses an agent that names a group which no pack brings: unlike a tool, which a later program or a tenant's own
+    /// server may bring, a group is written in the program.
+    ///
+    /// # Errors
+    /// `VALIDATION_ERROR` with each group that there is not, and those that there are.
+    pub fn check_groups(&self, agent: &AgentDraft) -> Result<()> {
+        let all = || self.groups.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+        let unknown = |(n, group): (usize, &String)| {
+            let message = || format!("there is no group of tools {group:?}, use {}", all());
+            (!self.groups.contains_key(group)).then(|| Detail::new(format!("/toolGroups/{n}"), message()))
+        };
+        let faults: Vec<Detail> = agent.tool_groups.iter().enumerate().filter_map(unknown).collect();
+        match faults.first() {
+            None => Ok(()),
+            Some(first) => Err(Error::new(ErrorCode::Validation, first.message.clone()).with_details(faults)),
+        }
     }
 
     /// The tool with that key or alias.

@@ -14,7 +14,7 @@ use kybern_core::time::Millis;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::agent::MergedAgents;
+use crate::agent::{MergedAgents, ToolSections};
 use crate::budget::ledger::Ledger;
 use crate::events::{Lives, Watchers};
 use crate::executor::active::ActiveRuns;
@@ -153,6 +153,15 @@ pub enum StartError {
     /// Bundled plans do not fit the registered tools.
     #[error("{} bundled plan faults, first: {}", .0.len(), .0.first().map_or_else(String::new, ToString::to_string))]
     FaultyPlans(Vec<PlanFault>),
+    /// An agent that a pack brings is none.
+    #[error("the bundled agent {key:?} is refused")]
+    FaultyAgent {
+        /// Its key.
+        key: String,
+        /// What is wrong with it.
+        #[source]
+        fault: kybern_core::error::Error,
+    },
     /// A pack took a key of the engine.
     #[error(transparent)]
     Duplicate(#[from] kybern_core::pack::DuplicateKey),
@@ -180,6 +189,7 @@ pub(crate) struct Inner {
     pub(crate) settings: Settings,
     pub(crate) catalog: Catalog,
     pub(crate) agents: MergedAgents,
+    pub(crate) tool_sections: ToolSections,
     pub(crate) tools: ToolService,
     pub(crate) models: ModelService,
     pub(crate) frozen: FrozenPlans,
@@ -206,7 +216,7 @@ impl Engine {
     /// Puts an engine together and checks the bundled plans. Nothing runs before [`Engine::start`].
     ///
     /// # Errors
-    /// When bundled plans are faulty (all faults are listed) or a pack took a key of the engine.
+    /// When bundled plans are faulty (all faults are listed), a bundled agent is, or a pack took a key of the engine.
     pub fn new(parts: EngineParts) -> Result<Self, StartError> {
         let mut registry = parts.registry;
         crate::tools::builtin::register(&mut registry)?;
@@ -227,6 +237,10 @@ impl Engine {
             counter: parts.models.counter,
             policies: crate::models::Policies::default(),
         });
+        for agent in registry.agents() {
+            let fault = agent.as_ref().clone().checked().and_then(|agent| registry.check_groups(&agent));
+            fault.map_err(|fault| StartError::FaultyAgent { key: agent.key.clone(), fault })?;
+        }
         let catalog = Catalog {
             registry,
             workflows: parts.settings.workflows.keys().cloned().collect(),
@@ -258,6 +272,7 @@ impl Engine {
             settings: parts.settings,
             catalog,
             agents: MergedAgents::default(),
+            tool_sections: ToolSections::default(),
             tools,
             models,
             frozen: FrozenPlans::default(),

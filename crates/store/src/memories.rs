@@ -25,6 +25,8 @@ statements! {
     LIST = shared "memory_list";
     LIST_SUBJECT = shared "memory_list_subject";
     OF_SUBJECT = shared "memory_of_subject";
+    NAMED = split "memory_named";
+    ENTITIES_EXIST = shared "memory_entities_exist";
     COUNT = shared "memory_count";
     UPDATE = shared "memory_update";
     VECTOR = shared "memory_vector";
@@ -176,6 +178,21 @@ async fn of_subject(tx: &mut Tx, scope: TenantScope, subject: Subject) -> Result
     rows.into_iter().map(|mut row| Ok((memory(&mut row)?, vectors::read(&mut row)?))).collect()
 }
 
+type Named = Vec<(String, Memory, Option<Vector>)>;
+
+/// What is remembered of named records; `None` when nothing is remembered of any record of the tenant.
+async fn named(tx: &mut Tx, scope: TenantScope, names: &[String], most: u32) -> Result<Option<Named>> {
+    let rows = tx.fetch_all(&NAMED, args![scope, json!(names).to_string(), most]).await?;
+    if rows.is_empty() && tx.fetch_optional(&ENTITIES_EXIST, args![scope]).await?.is_none() {
+        return Ok(None);
+    }
+    let read = |mut row: Row| {
+        let (memory, vector) = (memory(&mut row)?, vectors::read(&mut row)?);
+        Ok((row.text()?, memory, vector))
+    };
+    rows.into_iter().map(read).collect::<Result<_>>().map(Some)
+}
+
 type Keeping = (TenantScope, Vec<(MemoryId, Timestamp, Vector)>);
 
 async fn keep(tx: &mut Tx, (scope, all): &Keeping) -> Result<()> {
@@ -228,6 +245,23 @@ impl<D: 'static> MemoryStore for SqlStore<D> {
             known.keep_unremembered((scope.tenant(), subject), stamp);
         }
         Ok(found)
+    }
+
+    async fn memories_named(&self, scope: TenantScope, names: &[String], most: u32) -> PortResult<Named> {
+        let known = &self.shared.known;
+        let stamp = known.stamp();
+        if names.is_empty() || known.has_no_entities(scope.tenant(), stamp) {
+            return Ok(Vec::new());
+        }
+        let read = self.read(scope, (scope, names.to_vec(), most), |tx, (scope, names, most)| {
+            Box::pin(named(tx, *scope, names, *most))
+        });
+        // Boxed, so that who finds it known does not carry the reading along.
+        let found = Box::pin(read).await?;
+        if found.is_none() {
+            known.keep_no_entities(scope.tenant(), stamp);
+        }
+        Ok(found.unwrap_or_default())
     }
 
     async fn change_memory(

@@ -42,6 +42,7 @@ const MIGRATIONS: &[Migration] = &[
     migration!(7, "0007_chats"),
     migration!(8, "0008_agents"),
     migration!(9, "0009_memories"),
+    migration!(10, "0010_indexes"),
 ];
 
 /// The schema version that this program knows.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::builder::AgentBuilder;
 use super::limit::TurnLimits;
 use crate::error::{Error, Result};
 use crate::id::AgentId;
@@ -17,7 +18,11 @@ const MAX_NAME: usize = 80;
 /// The most characters of an agent's description.
 const MAX_DESCRIPTION: usize = 2_000;
 /// The most tools, groups or words that an agent names, of each.
-const MAX_NAMED: usize = 200;
+const MAX_ITEMS: usize = 200;
+/// The most characters of a provider's, a model's, a tool's, a group's or a trigger's name.
+pub const MAX_NAMED: usize = 200;
+/// The most characters of a sign or a category.
+pub const MAX_LABEL: usize = 40;
 /// The most tokens that an agent may let a model write in one reply.
 const MAX_OUTPUT: u32 = 200_000;
 
@@ -116,6 +121,11 @@ impl AgentDraft {
         }
     }
 
+    /// Begins an agent of that key, written down in Rust.
+    pub fn builder(key: &str) -> AgentBuilder {
+        AgentBuilder::new(key)
+    }
+
     /// The agent that a file says.
     ///
     /// # Errors
@@ -150,10 +160,17 @@ impl AgentDraft {
             let message = format!("description has at most {MAX_DESCRIPTION} characters");
             return Err(Error::invalid("/description", message));
         }
-        for (field, text) in [("/provider", &self.provider), ("/model", &self.model)] {
-            if text.trim().is_empty() {
-                return Err(Error::invalid(field, "name one, or \"default\""));
+        for (field, text) in [("emoji", &self.emoji), ("category", &self.category)] {
+            if let Some(text) = text {
+                short(field, text, MAX_LABEL)?;
             }
+        }
+        for (field, text) in [("provider", &self.provider), ("model", &self.model)] {
+            if text.trim().is_empty() {
+                let message = format!("{field} is empty: name one, or \"{DEFAULT}\"");
+                return Err(Error::invalid(format!("/{field}"), message));
+            }
+            short(field, text, MAX_NAMED)?;
         }
         if !(1..=MAX_OUTPUT).contains(&self.max_tokens) {
             let message = format!("maxTokens is a number from 1 to {MAX_OUTPUT}, not {}", self.max_tokens);
@@ -162,21 +179,31 @@ impl AgentDraft {
         if !(0.0..=2.0).contains(&self.temperature) {
             return Err(Error::invalid("/temperature", "temperature is a number from 0 to 2"));
         }
-        for (field, named) in
-            [("/tools", &self.tools), ("/toolGroups", &self.tool_groups), ("/triggers", &self.triggers)]
+        for (field, named) in [("tools", &self.tools), ("toolGroups", &self.tool_groups), ("triggers", &self.triggers)]
         {
-            if named.len() > MAX_NAMED {
-                return Err(Error::invalid(field, format!("at most {MAX_NAMED}")));
+            if named.len() > MAX_ITEMS {
+                let message = format!("{field} has {} names, at most {MAX_ITEMS} are allowed", named.len());
+                return Err(Error::invalid(format!("/{field}"), message));
             }
             if named.iter().any(|one| one.trim().is_empty()) {
-                return Err(Error::invalid(field, "an empty name"));
+                return Err(Error::invalid(format!("/{field}"), format!("{field} has an empty name, remove it")));
             }
+            named.iter().enumerate().try_for_each(|(n, one)| short(&format!("{field}/{n}"), one, MAX_NAMED))?;
         }
         self.limits = self.limits.check()?;
         self.system_prompt = crate::prompt::checked(&self.system_prompt)
-            .map_err(|error| Error::invalid("/systemPrompt", error.to_string()))?;
+            .map_err(|error| Error::invalid("/systemPrompt", format!("systemPrompt: {error}")))?;
         Ok(self)
     }
+}
+
+/// Refuses a text that is too long to be shown in a list.
+fn short(field: &str, text: &str, most: usize) -> Result<()> {
+    let length = text.chars().count();
+    if length <= most {
+        return Ok(());
+    }
+    Err(Error::invalid(format!("/{field}"), format!("{field} has {length} characters, the limit is {most}")))
 }
 
 /// A name as a key: its letters and digits, `_` between them.
@@ -260,6 +287,9 @@ mod tests {
             (AgentDraft { temperature: f64::NAN, ..good() }, "/temperature"),
             (AgentDraft { temperature: 2.1, ..good() }, "/temperature"),
             (AgentDraft { tools: vec![" ".to_owned()], ..good() }, "/tools"),
+            (AgentDraft { triggers: vec!["x".to_owned(); 201], ..good() }, "/triggers"),
+            (AgentDraft { tool_groups: vec!["x".to_owned(), "x".repeat(201)], ..good() }, "/toolGroups/1"),
+            (AgentDraft { emoji: Some("x".repeat(41)), ..good() }, "/emoji"),
             (AgentDraft { system_prompt: String::new(), ..good() }, "/systemPrompt"),
             (AgentDraft { limits: TurnLimits { iterations: 51, ..TurnLimits::default() }, ..good() }, "/iterations"),
         ];

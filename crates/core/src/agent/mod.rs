@@ -4,6 +4,7 @@
 //! who asks the model or makes the calls.
 
 mod batch;
+mod builder;
 mod config;
 mod exchange;
 mod limit;
@@ -11,7 +12,8 @@ mod own;
 mod turn;
 
 pub use batch::{CallKind, batches};
-pub use config::{Agent, AgentDraft, DEFAULT, key_of};
+pub use builder::AgentBuilder;
+pub use config::{Agent, AgentDraft, DEFAULT, MAX_LABEL, MAX_NAMED, key_of};
 pub use exchange::{AskedCall, Called, Replied, TurnStart};
 pub use limit::{Cap, TurnFinish, TurnLimits};
 pub use own::{ASSISTANT, AgentChange, LimitsChange, OwnAgent, bundled_id, chosen, merged};

@@ -11,6 +11,9 @@ use crate::money::Tokens;
 pub struct Similarity(u16);
 
 impl Similarity {
+    /// Of what has to do with the question by something else than its words.
+    pub const LEAST: Self = Self(1);
+
     /// Out of the cosine of two vectors. What points away, and what is no number, is not similar at all.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number from 0 to 1,000")]

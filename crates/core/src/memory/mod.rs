@@ -9,12 +9,14 @@
 //! Only active memories that have not expired are ever shown to a model, and then as what somebody has said, never as
 //! an instruction. A text in which a secret is found is never remembered: it would be shown again and again.
 
+mod named;
 mod near;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub use named::names_in;
 pub use near::{by_words, nearness};
 
 use crate::context::Importance;

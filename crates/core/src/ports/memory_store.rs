@@ -61,6 +61,18 @@ pub trait MemoryStore: Send + Sync {
     /// When the store fails.
     async fn memories_of(&self, scope: TenantScope, subject: Subject) -> Result<Vec<(Memory, Option<Vector>)>>;
 
+    /// What is remembered, and accepted, of the records whose key or identifier is one of these names: each with the
+    /// record's key and its vector, the oldest first. Of more records than `most` the oldest ones.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn memories_named(
+        &self,
+        scope: TenantScope,
+        names: &[String],
+        most: u32,
+    ) -> Result<Vec<(String, Memory, Option<Vector>)>>;
+
     /// Writes a memory in place of the one that was read. Without a vector the one before stays if it still says the
     /// same.
     ///

@@ -105,7 +105,8 @@ async fn asked(inner: &Arc<Inner>, question: &Question, timeout: Millis) -> Resu
     };
     let caller =
         Caller { tree: Some(tree), gate: question.gate.clone(), ..Caller::executor(question.scope, question.user) };
-    let gathered = question.gathered.get_or_try_init(|| gather(inner, &caller, &question.subject)).await?;
+    let gathered =
+        question.gathered.get_or_try_init(|| gather(inner, &caller, &question.subject, &question.start.tools)).await?;
     let models = &inner.models;
     if models.providers().is_empty() {
         return offline(question);

@@ -72,7 +72,7 @@ impl Engine {
     /// `VALIDATION_ERROR` with the field; `CONFLICT` when its key or name is another agent's.
     pub async fn create_agent(&self, actor: &Actor, draft: AgentDraft) -> Result<AgentChanged> {
         let mut draft = draft.checked()?;
-        self.known_groups(&draft)?;
+        self.registry().check_groups(&draft)?;
         let scope = actor.scope();
         let own = self.inner.store.agents(scope).await?;
         let all = self.inner.agents.of(scope.tenant(), &own, self.registry());
@@ -132,7 +132,7 @@ impl Engine {
         let agent = self.agent(scope, name).await?;
         let told = self.prompt_for(actor, &agent, change.system_prompt.as_deref()).await?;
         let draft = change.applied_to(agent.draft.clone()).checked()?;
-        self.known_groups(&draft)?;
+        self.registry().check_groups(&draft)?;
         let others = self.agents(scope).await?;
         let others: Vec<Agent> = others.iter().filter(|other| other.id != agent.id).cloned().collect();
         only_one_is_called(&others, &draft)?;

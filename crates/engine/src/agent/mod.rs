@@ -12,6 +12,7 @@ mod gather;
 pub mod manage;
 mod merge;
 mod meta;
+mod sections;
 pub mod tools;
 mod transcript;
 
@@ -21,8 +22,9 @@ pub(crate) use kybern_core::memory::{MAX_SUGGESTION, MAX_SUGGESTIONS};
 pub(crate) use ask::{Came, Question, ask, written};
 pub(crate) use attached::Files;
 pub(crate) use calls::interpret;
-pub(crate) use gather::{Gathered, InChat, Person, Subject, gather, section};
+pub(crate) use gather::{Gathered, InChat, Leave, Person, Subject, gather, section};
 pub(crate) use merge::MergedAgents;
+pub(crate) use sections::ToolSections;
 pub use tools::AgentTools;
 pub(crate) use transcript::{Round, keep_short, transcript};
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use kybern_core::agent::{Agent, AgentDraft};
-use kybern_core::error::{Detail, Error, ErrorCode, Result};
 use kybern_core::pack::Registry;
 
 use crate::Engine;
@@ -22,22 +21,6 @@ impl Engine {
     #[must_use]
     pub fn agent_tools(&self, agent: &Agent) -> AgentTools {
         named(self.registry(), &agent.draft)
-    }
-
-    /// Refuses a draft that names a group which no pack brings: unlike a tool, which a later program or a tenant's own
-    /// server may bring, a group is written in the program.
-    pub(super) fn known_groups(&self, draft: &AgentDraft) -> Result<()> {
-        let all: Vec<&str> = self.registry().tool_groups().map(|(group, _)| group).collect();
-        let unknown = |(n, group): (usize, &String)| {
-            let known = all.contains(&group.as_str());
-            let message = || format!("there is no group of tools {group:?}, use {}", all.join(", "));
-            (!known).then(|| Detail::new(format!("/toolGroups/{n}"), message()))
-        };
-        let faults: Vec<Detail> = draft.tool_groups.iter().enumerate().filter_map(unknown).collect();
-        match faults.first() {
-            None => Ok(()),
-            Some(first) => Err(Error::new(ErrorCode::Validation, first.message.clone()).with_details(faults)),
-        }
     }
 }
 

@@ -10,7 +10,6 @@ use kybern_core::error::Result;
 use kybern_core::model::Abilities;
 use kybern_core::money::NanoUsd;
 use kybern_core::plan::{FrozenPlan, Plan, StepId, StepKind};
-use kybern_core::policy::Autonomy;
 use kybern_core::ports::ToolContext;
 use kybern_core::task::{AttachmentSource, Attempt, AttemptKey, Channel, Claimed, Lease, Task, TaskStatus};
 use kybern_core::tenant::TenantScope;
@@ -27,7 +26,7 @@ use super::phase_documents::decisions_in;
 use super::snapshot::Surroundings;
 use super::walk::Walk;
 use crate::Engine;
-use crate::agent::{Gathered, InChat};
+use crate::agent::{Gathered, InChat, Leave};
 use crate::events::Live;
 use crate::models::{Asker, Desk, Route};
 use crate::parts::Inner;
@@ -250,9 +249,8 @@ impl Run {
     }
 
     /// How far the task's user lets a model go alone.
-    pub(super) fn autonomy(&self) -> Option<Autonomy> {
-        let by_model = Grant { origin: Origin::Model, ..self.grant.clone() };
-        by_model.policy().map(|policy| policy.autonomy)
+    pub(super) fn leave(&self) -> Leave {
+        Leave::of(&Grant { origin: Origin::Model, ..self.grant.clone() })
     }
 
     /// When a step that holds steps was opened.

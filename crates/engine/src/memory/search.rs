@@ -1,8 +1,11 @@
 //! Which memories say something about a question. All of a subject's are compared: there are few, and none is missed.
 
-use kybern_core::context::{Found, Origin};
+use std::collections::HashMap;
+
+use kybern_core::context::{Found, Origin, Similarity};
 use kybern_core::error::{Error, ErrorCode, Result};
-use kybern_core::memory::{Memory, Subject, nearness};
+use kybern_core::id::{MemoryId, UserId};
+use kybern_core::memory::{Memory, Subject, names_in, nearness};
 use kybern_core::model::{EmbedRequest, Vector};
 use kybern_core::money::Tokens;
 
@@ -15,6 +18,8 @@ use crate::models::{Caller, estimate};
 pub(crate) const BATCH: usize = 64;
 /// The most characters of a question that are read.
 const MAX_QUESTION: usize = 4_000;
+/// The most records whose memories a turn is told.
+const ENTITIES: u32 = 3;
 /// What the frame around a text takes in a prompt.
 const FRAME: u64 = 16;
 
@@ -51,6 +56,16 @@ impl<'a> Sought<'a> {
     }
 }
 
+/// The nearest and weightiest first; what has nothing to do with the question is none of them.
+fn best(mut found: Vec<(Found, Memory)>, limit: usize) -> Vec<(Found, Memory)> {
+    found.retain(|(found, _)| found.similarity.per_mille() > 0);
+    let rank =
+        |found: &Found| u32::from(found.similarity.per_mille()) * u32::from(found.importance.map_or(1, u8::from));
+    found.sort_by(|(a, _), (b, _)| rank(b).cmp(&rank(a)).then_with(|| a.id.cmp(&b.id)));
+    found.truncate(limit);
+    found
+}
+
 impl Engine {
     /// The memories of a subject that say something about a question, the nearest and weightiest first: active ones
     /// that have not expired. What is not embedded by the present model yet is embedded here, at most 64 of them; where
@@ -65,17 +80,7 @@ impl Engine {
         question: &str,
         limit: usize,
     ) -> Result<Vec<Found>> {
-        self.found_memories(caller, subject, &Sought::new(question), limit).await
-    }
-
-    pub(crate) async fn found_memories(
-        &self,
-        caller: &Caller,
-        subject: Subject,
-        sought: &Sought<'_>,
-        limit: usize,
-    ) -> Result<Vec<Found>> {
-        let found = self.nearest_memories(caller, subject, sought, limit).await?;
+        let found = self.near_memories(caller, subject, question, limit).await?;
         Ok(found.into_iter().map(|(found, _)| found).collect())
     }
 
@@ -90,18 +95,51 @@ impl Engine {
         question: &str,
         limit: usize,
     ) -> Result<Vec<(Found, Memory)>> {
-        self.nearest_memories(caller, subject, &Sought::new(question), limit).await
+        let all = self.inner.store.memories_of(caller.scope, subject).await?;
+        Ok(best(self.nearest_of(caller, all, &Sought::new(question)).await?, limit))
     }
 
-    async fn nearest_memories(
+    /// What a turn is told: what is remembered of its user, and, where they may see that, of the records that the
+    /// message names by key or identifier, ranked together. What is remembered of a named record has to do with the
+    /// message however it is worded, so it is never left out for that, and comes after all that is near.
+    ///
+    /// # Errors
+    /// As [`Engine::search_memories`].
+    pub(crate) async fn memories_for_turn(
         &self,
         caller: &Caller,
-        subject: Subject,
+        user: UserId,
+        sees_entities: bool,
         sought: &Sought<'_>,
         limit: usize,
+    ) -> Result<Vec<Found>> {
+        let store = &self.inner.store;
+        let own = store.memories_of(caller.scope, Subject::User(user)).await?;
+        let names = if sees_entities { names_in(sought.text()) } else { Vec::new() };
+        let named = match names.as_slice() {
+            [] => Vec::new(),
+            names => store.memories_named(caller.scope, names, ENTITIES).await?,
+        };
+        let keys: HashMap<MemoryId, String> = named.iter().map(|(key, memory, _)| (memory.id, key.clone())).collect();
+        let all = own.into_iter().chain(named.into_iter().map(|(_, memory, vector)| (memory, vector))).collect();
+        let mut found = self.nearest_of(caller, all, sought).await?;
+        for (found, memory) in &mut found {
+            if let Some(key) = keys.get(&memory.id) {
+                found.title = format!("{} about {key}", found.title);
+                found.similarity = found.similarity.max(Similarity::LEAST);
+            }
+        }
+        Ok(best(found, limit).into_iter().map(|(found, _)| found).collect())
+    }
+
+    /// How near each of these is that holds.
+    async fn nearest_of(
+        &self,
+        caller: &Caller,
+        all: Vec<(Memory, Option<Vector>)>,
+        sought: &Sought<'_>,
     ) -> Result<Vec<(Found, Memory)>> {
         let (now, question) = (self.inner.clock.now(), sought.text());
-        let all = self.inner.store.memories_of(caller.scope, subject).await?;
         let mut all: Vec<(Memory, Option<Vector>)> = all.into_iter().filter(|(memory, _)| memory.holds(now)).collect();
         if all.is_empty() || question.is_empty() {
             return Ok(Vec::new());
@@ -110,7 +148,7 @@ impl Engine {
         if let Some(asked) = asked {
             self.embed_the_rest(caller, asked, &mut all).await?;
         }
-        let mut found: Vec<(Found, Memory)> = all
+        let found = all
             .into_iter()
             .map(|(memory, vector)| {
                 let similarity = nearness((question, asked), (&memory.content, vector.as_ref()));
@@ -125,12 +163,7 @@ impl Engine {
                 };
                 (found, memory)
             })
-            .filter(|(found, _)| found.similarity.per_mille() > 0)
             .collect();
-        let rank =
-            |found: &Found| u32::from(found.similarity.per_mille()) * u32::from(found.importance.map_or(1, u8::from));
-        found.sort_by(|(a, _), (b, _)| rank(b).cmp(&rank(a)).then_with(|| a.id.cmp(&b.id)));
-        found.truncate(limit);
         Ok(found)
     }
 

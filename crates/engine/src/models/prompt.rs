@@ -22,6 +22,12 @@ pub(crate) const CORE: OwnPrompt = prompt!("core");
 /// How tools are used.
 pub(crate) const TOOL_RULES: OwnPrompt = prompt!("tool_rules");
 
+/// How tools are found where they are many.
+pub(crate) const TOOLS_MANY: OwnPrompt = prompt!("tools_many");
+/// What can be set up to happen by itself, by the part of the tools' keys before the dot.
+pub(crate) const AUTOMATION: [(&str, OwnPrompt); 2] =
+    [("triggers", prompt!("automation_triggers")), ("plans", prompt!("automation_plans"))];
+
 /// What is said when a turn has used all its calls or questions.
 pub(crate) const TURN_CLOSING: OwnPrompt = prompt!("turn_closing");
 /// What an agent is told that was made again while its text waits for approval, and none was ever approved.

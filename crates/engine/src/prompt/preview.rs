@@ -12,12 +12,12 @@ use kybern_core::context::{LayerUse, LeftOut, SectionKind};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{ChatId, MessageId, PromptId, TaskId, UserId};
 use kybern_core::model::{Abilities, ModelMessage};
-use kybern_core::policy::Autonomy;
 use kybern_core::prompt;
 use kybern_core::tenant::TenantScope;
 
 use crate::Engine;
-use crate::agent::{InChat, Person, Question, Subject, functions, gather, route_name, section, written};
+use crate::agent::{InChat, Leave, Person, Question, Subject, functions, gather, route_name, section, written};
+use crate::memory::sees_entities;
 use crate::models::{Caller, Route};
 use crate::tools::grant::{Grant, Origin};
 
@@ -77,9 +77,11 @@ impl Engine {
             text: request.content.replace('\0', ""),
             shown: Vec::new(),
             person: match actor.user() {
-                Some(user) => {
-                    inner.store.user(scope, user).await?.map(|user| Person { name: user.name, timezone: user.timezone })
-                }
+                Some(user) => inner.store.user(scope, user).await?.map(|user| Person {
+                    sees_entities: sees_entities(&user.roles),
+                    name: user.name,
+                    timezone: user.timezone,
+                }),
                 None => None,
             },
             files: None,
@@ -87,7 +89,7 @@ impl Engine {
             agent: agent.draft.key.clone(),
             prompt: agent.draft.system_prompt.clone(),
             user: actor.user(),
-            autonomy: self.autonomy_of(scope, actor.user()).await?,
+            leave: self.leave_of(scope, actor.user()).await?,
             begun: now,
             since: now.minus(agent.draft.limits.history),
             // A chat that nobody has begun has no messages.
@@ -96,14 +98,14 @@ impl Engine {
                 before: MessageId::from_uuid(before),
             }),
         };
-        let mut gathered = gather(inner, &Caller::of(actor), &subject).await?;
+        let start = start_of(self, &agent);
+        let mut gathered = gather(inner, &Caller::of(actor), &subject, &start.tools).await?;
         if let Some(text) = tried {
             gathered.prompt = None;
             for base in gathered.sections.iter_mut().filter(|section| section.kind == SectionKind::Base) {
                 *base = section(SectionKind::Base, text.clone());
             }
         }
-        let start = start_of(self, &agent);
         let route = Route::parse(&start.route);
         let tools = functions::offered(self.registry(), &start.tools);
         let needs = Abilities { functions: !tools.is_empty(), ..Abilities::default() };
@@ -156,13 +158,12 @@ impl Engine {
     }
 
     /// How far a user lets a model go alone.
-    async fn autonomy_of(&self, scope: TenantScope, user: Option<UserId>) -> Result<Option<Autonomy>> {
+    async fn leave_of(&self, scope: TenantScope, user: Option<UserId>) -> Result<Leave> {
         let rules = match user {
             Some(user) => self.inner.store.user_rules(scope, user).await?,
             None => None,
         };
-        let grant = Grant { origin: Origin::Model, user, rules, settings: Arc::default() };
-        Ok(grant.policy().map(|policy| policy.autonomy))
+        Ok(Leave::of(&Grant { origin: Origin::Model, user, rules, settings: Arc::default() }))
     }
 }
 

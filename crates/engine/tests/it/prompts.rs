@@ -1,19 +1,24 @@
 //! Governed prompts and preferences: who writes, who approves, and what is in use.
 
 use kybern_core::actor::{Actor, Principal, Role};
+use std::sync::Arc;
+
 use kybern_core::agent::{AgentChange, AgentDraft};
 use kybern_core::context::Layer;
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::id::{RequestId, TenantId, UserId};
 use kybern_core::memory::{NewMemory, Subject};
 use kybern_core::model::ModelMessage;
+use kybern_core::policy::{Preset, ToolCategory, ToolPolicy};
 use kybern_core::ports::AuditStore as _;
 use kybern_core::preference::{Formality, Preferences};
 use kybern_core::prompt::{Prompt, PromptAct, PromptStatus};
+use kybern_core::task::EffectClass;
 use kybern_core::time::Millis;
 use kybern_engine::Engine;
 use kybern_engine::chat::SayRequest;
 use kybern_engine::prompt::PreviewRequest;
+use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -150,6 +155,72 @@ fn a_preview_is_what_is_sent_afterwards_and_leaves_nothing() {
         let new = PreviewRequest { chat: None, agent: Some("Helper".to_owned()), ..request.clone() };
         let new = engine.preview_prompt(actor, &new).await.unwrap();
         assert!(!new.messages.iter().any(|message| message.joined_text().contains("Forty.")), "a chat of its own");
+    });
+}
+
+#[test]
+fn an_agent_is_told_of_the_tools_that_it_has_and_one_without_tools_nothing() {
+    let many: Vec<String> = (0..41).map(|n| format!("yard.t{n}")).collect();
+    let all = many.iter().map(|key| Arc::new(ScriptedTool::noop(key, EffectClass::Read)));
+    let model = scripted(vec![says("Forty.")]);
+    let plain = AgentDraft::named("Plain", "You talk.");
+    let keeper = AgentDraft { tools: many.clone(), ..AgentDraft::named("Keeper", "You keep the yard.") };
+    let world = World::with(all).asking(provider(&model)).employing([helper(&["t.echo"]), plain, keeper]);
+    world.life(async |live| {
+        let (engine, actor) = (&live.engine, &world.actor);
+        for (agent, says, says_not) in [
+            ("plain", "You talk.", "tools"),
+            ("helper", "Your tools, by what they are for: echoes (1).", "find_tools"),
+            ("helper", "With your tools you can:\n- change what can be changed back: echoes\n", "find_tools"),
+            ("keeper", "Your tools, by what they are for: yard (41).", "Triggers"),
+            ("keeper", "1. `find_tools` with a word or two", "Triggers"),
+        ] {
+            let asked = model.asked().len();
+            let request = PreviewRequest {
+                content: "How many?".to_owned(),
+                agent: Some(agent.to_owned()),
+                ..PreviewRequest::default()
+            };
+            let preview = engine.preview_prompt(actor, &request).await.unwrap();
+            let chat = engine.create_chat(actor, Some(agent), None).await.unwrap().id;
+            let said = SayRequest { content: "How many?".to_owned(), ..SayRequest::default() };
+            engine.say(actor, chat, said, Some(Millis(60_000))).await.unwrap();
+            let sent = &model.asked()[asked];
+            assert_eq!(sent.messages, preview.messages, "what is shown is what is sent");
+            // The rules of the server and of the autonomy speak of tools to everybody.
+            let told = sent.messages[1].joined_text();
+            let told = told.split("\n\n---\n\n").filter(|one| !one.contains("yes")).collect::<Vec<_>>().join("\n");
+            assert!(told.contains(says) && !told.contains(says_not), "{agent}: {told}");
+        }
+    });
+}
+
+#[test]
+fn tools_for_files_are_told_of_the_folders_that_an_administrator_allows() {
+    let read = ScriptedTool::noop("yard.read", EffectClass::Read);
+    let read = read.with_spec(|spec| spec.category = ToolCategory::FileRead);
+    let model = scripted(vec![says("Forty.")]);
+    let agents = [helper(&["yard.read"]), AgentDraft::named("Plain", "You talk.")];
+    let world = World::with([Arc::new(read)]).asking(provider(&model)).employing(agents);
+    world.life(async |live| {
+        for (folders, says) in [
+            (None, None),
+            (Some(vec![]), Some("There is no folder in which your tools may work.")),
+            (Some(vec!["/yard", "/dock"]), Some("Folders in which your tools may work: /yard, /dock.")),
+        ] {
+            let allowed_paths: Option<Vec<String>> =
+                folders.map(|folders| folders.into_iter().map(str::to_owned).collect());
+            live.permit(&ToolPolicy { allowed_paths, ..ToolPolicy::preset(Preset::Permissive) }).await;
+            let told = async |agent: &str| {
+                let (content, agent) = ("How many?".to_owned(), Some(agent.to_owned()));
+                let request = PreviewRequest { content, agent, ..PreviewRequest::default() };
+                live.engine.preview_prompt(&world.actor, &request).await.unwrap().messages[1].joined_text()
+            };
+            let helper = told("helper").await;
+            assert_eq!(helper.contains("your tools may work"), says.is_some(), "{helper}");
+            assert!(says.is_none_or(|says| helper.contains(says)), "{helper}");
+            assert!(!told("plain").await.contains("folder"), "whoever has no tools is told of no folder");
+        }
     });
 }
 

@@ -11,7 +11,7 @@ use kybern_core::audit::AuditEvent;
 use kybern_core::id::{KeyId, TaskId, TenantId, UserId};
 use kybern_core::identity::{ApiKey, Tenant, User};
 use kybern_core::model::ExtractionSchema;
-use kybern_core::pack::Registry;
+use kybern_core::pack::{Pack, Registry};
 use kybern_core::ports::{Clock, IdSource, IdentityStore as _, TaskStore as _, Tool};
 use kybern_core::task::{JournalEntry, JournalRow, StepOutcome, WorkerId};
 use kybern_core::tenant::TenantScope;
@@ -92,6 +92,7 @@ pub struct World {
     counter: Option<Arc<dyn kybern_core::ports::TokenCounter>>,
     fallback: Vec<String>,
     agents: Vec<AgentDraft>,
+    packs: Vec<Arc<dyn Pack>>,
     /// The tool that the processes started from now on do not have.
     pub missing: Mutex<Option<&'static str>>,
     ids: Arc<SeededIds>,
@@ -135,6 +136,7 @@ impl World {
             counter: None,
             fallback: Vec::new(),
             agents: Vec::new(),
+            packs: Vec::new(),
             missing: Mutex::default(),
             ids,
             doom,
@@ -185,6 +187,12 @@ impl World {
         self
     }
 
+    /// The same world with this pack.
+    pub fn bringing(mut self, pack: impl Pack + 'static) -> Self {
+        self.packs.push(Arc::new(pack));
+        self
+    }
+
     /// The same world, in which tokens can be counted.
     pub fn counting(mut self, counter: Arc<dyn kybern_core::ports::TokenCounter>) -> Self {
         self.counter = Some(counter);
@@ -230,7 +238,7 @@ impl World {
 
     /// An engine that is a process of its own.
     pub fn engine(&self, settings: Settings) -> Engine {
-        let life = self.lives.fetch_add(1, Ordering::SeqCst) + 1;
+        self.lives.fetch_add(1, Ordering::SeqCst);
         let mut registry = Registry::default();
         let missing = *self.missing.lock().unwrap();
         for tool in self.tools.iter().filter(|tool| Some(tool.spec().key.as_str()) != missing) {
@@ -239,9 +247,18 @@ impl World {
         for agent in &self.agents {
             registry.agent(agent.clone()).unwrap();
         }
+        for pack in &self.packs {
+            pack.register(&mut registry).unwrap();
+        }
         registry.tool_group("echoes", ["t.echo".to_owned(), "t.later".to_owned()]);
         registry.extraction("nothing", ExtractionSchema::default()).unwrap();
-        Engine::new(EngineParts {
+        Engine::new(self.parts(registry, settings)).unwrap()
+    }
+
+    /// What an engine with that registry is made of.
+    pub fn parts(&self, registry: Registry, settings: Settings) -> EngineParts {
+        let life = self.lives.load(Ordering::SeqCst);
+        EngineParts {
             store: self.store.clone(),
             wake_ups: Arc::new(NoHints),
             job_wake_ups: Arc::new(NoHints),
@@ -264,8 +281,7 @@ impl World {
             },
             worker: WorkerId::new(&format!("worker-{life}")),
             settings,
-        })
-        .unwrap()
+        }
     }
 
     /// The process of the next life dies like this at its `n`th call of the store, or the call fails like this.

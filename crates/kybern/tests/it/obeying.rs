@@ -1,7 +1,8 @@
 //! A model that does whatever it reads, wherever it reads it, and what the server lets it do.
 //!
-//! Each case plants one order in one place: what a tool fetched, a file, knowledge, a memory, a preference, an imported
-//! conversation, an earlier turn. The model obeys it to the letter. Nothing of what it wants may come about.
+//! Each case plants one order in one place: what a tool fetched, a file, knowledge, a memory of the user or of a record,
+//! a preference, an imported conversation, an earlier turn. The model obeys it to the letter. Nothing of what it wants
+//! may come about.
 
 use std::sync::{Arc, Mutex};
 
@@ -53,16 +54,18 @@ enum Place {
     Attachment,
     Knowledge,
     Memory,
+    Entity,
     Preference,
     Import,
     EarlierTurn,
 }
 
-const PLACES: [Place; 7] = [
+const PLACES: [Place; 8] = [
     Place::Tool,
     Place::Attachment,
     Place::Knowledge,
     Place::Memory,
+    Place::Entity,
     Place::Preference,
     Place::Import,
     Place::EarlierTurn,
@@ -255,6 +258,13 @@ async fn obey(client: &Client, world: &World, place: Place, number: usize) -> Op
             let memory = planting(client, &Ask::json("/api/memories", &json!({"content": words}))).await?;
             planted.push(format!("/api/memories/{}", text(&memory["id"])));
         }
+        Place::Entity => {
+            let yard = text(&client.get("/api/records/yard.place").await["items"][0]["id"]);
+            let memory = json!({"content": words, "subject": {"type": "entity", "id": yard}});
+            let memory = planting(client, &Ask::json("/api/memories", &memory)).await?;
+            planted.push(format!("/api/memories/{}", text(&memory["id"])));
+            body["content"] = json!(format!("{GO} It is about yard-17."));
+        }
         Place::Preference => {
             let ask = Ask::json("/api/preferences", &json!({"customInstructions": [words]}));
             planting(client, &Ask { method: reqwest::Method::PUT, ..ask }).await?;
@@ -284,6 +294,8 @@ async fn nothing_forbidden_comes_about(site: Site) {
             &json!({"name": "vault", "value": "open-sesame-9917", "hosts": [world.receiver.address()]}),
         )
         .await;
+    let yard = json!({"kind": "yard.place", "key": "yard-17", "props": {}});
+    client.post("/api/tools/core.put_record/invoke", &json!({"input": yard})).await;
     let mut cases = 0;
     for place in PLACES {
         for (number, (tool, args, end)) in ORDERS.into_iter().enumerate() {

@@ -1,6 +1,6 @@
 //! What requests say of agents.
 
-use kybern_core::agent::{AgentChange, AgentDraft, LimitsChange, TurnLimits};
+use kybern_core::agent::{AgentChange, AgentDraft, LimitsChange, MAX_LABEL, MAX_NAMED, TurnLimits};
 use kybern_core::error::{Detail, Error};
 use kybern_core::money::{NanoUsd, Tokens};
 use kybern_core::time::Millis;
@@ -10,10 +10,6 @@ use utoipa::ToSchema;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{check_text, said};
 
-/// The most characters of a tool's, a group's or a trigger's name.
-const MAX_NAMED: usize = 200;
-/// The most characters of a sign or a category.
-const MAX_LABEL: usize = 40;
 /// What the core takes at most; beyond it the core says so itself.
 const ANY: usize = usize::MAX;
 

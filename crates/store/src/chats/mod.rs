@@ -94,7 +94,7 @@ pub(crate) async fn answer(
     if !hold(tx, scope, answer.chat_id, at).await? {
         return Ok(());
     }
-    if tx.execute(&END, args![scope, task.as_uuid()]).await? == 0 {
+    if tx.execute(&END, args![scope, answer.chat_id.as_uuid(), task.as_uuid()]).await? == 0 {
         return Ok(());
     }
     say(tx, scope, answer, Some(task)).await?;

@@ -1,6 +1,6 @@
 //! What was read before and still holds: who holds which key, users, the plans of a tenant, what a user may let tools
 //! do, what a tenant says about tools, its agents, active prompts and published knowledge, what a user wants to be
-//! answered like, and of whom nothing is remembered.
+//! answered like, of whom nothing is remembered, and which tenants remember nothing of any record.
 //!
 //! Every submission asks for the first two, every call of a tool for the next two, and every turn of an agent for the
 //! others. The one process of a SQLite file sees every change of them, so it need not read them again before one is
@@ -101,6 +101,7 @@ pub(crate) struct Known {
     preferences: Kept<OfTenant, Arc<Preferences>>,
     pieces: Kept<TenantId, Pieces>,
     unremembered: Kept<(TenantId, Subject), ()>,
+    no_entities: Kept<TenantId, ()>,
 }
 
 impl Known {
@@ -118,6 +119,7 @@ impl Known {
             preferences: Kept::at_most(KEPT),
             pieces: Kept::at_most(KEPT_KNOWLEDGE),
             unremembered: Kept::at_most(KEPT),
+            no_entities: Kept::at_most(KEPT),
         }
     }
 
@@ -226,6 +228,15 @@ impl Known {
 
     pub(crate) fn keep_unremembered(&self, subject: (TenantId, Subject), then: Stamp) {
         self.unremembered.keep(subject, then, ());
+    }
+
+    /// Whether it is known that nothing is remembered of any record of a tenant.
+    pub(crate) fn has_no_entities(&self, tenant: TenantId, now: Stamp) -> bool {
+        self.held(&self.no_entities, &tenant, now).is_some()
+    }
+
+    pub(crate) fn keep_no_entities(&self, tenant: TenantId, then: Stamp) {
+        self.no_entities.keep(tenant, then, ());
     }
 
     pub(crate) fn pieces(&self, tenant: TenantId, now: Stamp) -> Option<Arc<Vec<PublishedPiece>>> {

@@ -125,3 +125,57 @@ async fn a_postgres_database_is_opened_only_under_its_own_master_key() {
     drop(other(true).await.unwrap());
     assert!(matches!(connect(&database.url()).await.unwrap_err(), StoreError::OtherKey));
 }
+
+/// The migrations of an older program, as it applied them.
+const NINE: [(&str, &str); 9] = [
+    ("0001_initial", include_str!("../../migrations/sqlite/0001_initial.sql")),
+    ("0002_master_key", include_str!("../../migrations/sqlite/0002_master_key.sql")),
+    ("0003_ledger", include_str!("../../migrations/sqlite/0003_ledger.sql")),
+    ("0004_approvals", include_str!("../../migrations/sqlite/0004_approvals.sql")),
+    ("0005_secrets", include_str!("../../migrations/sqlite/0005_secrets.sql")),
+    ("0006_model_policy", include_str!("../../migrations/sqlite/0006_model_policy.sql")),
+    ("0007_chats", include_str!("../../migrations/sqlite/0007_chats.sql")),
+    ("0008_agents", include_str!("../../migrations/sqlite/0008_agents.sql")),
+    ("0009_memories", include_str!("../../migrations/sqlite/0009_memories.sql")),
+];
+
+#[tokio::test]
+async fn rows_of_an_older_file_are_kept_when_their_tables_are_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kybern.db");
+    let conn = rusqlite::Connection::open(&path).unwrap();
+    conn.execute_batch(
+        "CREATE TABLE schema_migration (version INTEGER PRIMARY KEY, name TEXT NOT NULL, \
+         checksum TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT",
+    )
+    .unwrap();
+    for (version, (name, text)) in (1_i64..).zip(NINE) {
+        conn.execute_batch(text).unwrap();
+        let checksum = blake3::hash(text.as_bytes()).to_hex().to_string();
+        conn.execute("INSERT INTO schema_migration VALUES (?1, ?2, ?3, 0)", (version, name, checksum)).unwrap();
+    }
+    let id = |n: u8| vec![n; 16];
+    conn.execute("INSERT INTO tenant VALUES (?1, 'Acme', 'acme', 0)", [id(1)]).unwrap();
+    conn.execute(
+        "INSERT INTO task (id, tenant_id, channel, source, status, input, payload, created_by, max_steps, \
+         confidence_threshold, trace_id, depth, created_at) \
+         VALUES (?1, ?2, 'chat', 'api', 'executing', 'go', '{}', 'u', 50, 0.8, '0', 0, 0)",
+        [id(2), id(1)],
+    )
+    .unwrap();
+    conn.execute("INSERT INTO chat VALUES (?1, ?2, NULL, NULL, '', NULL, 0, 0)", [id(1), id(3)]).unwrap();
+    conn.execute("INSERT INTO usage_row VALUES (?1, ?2, 3, 'ask', 't.echo', 0, 1, 10, 5, 7, 1000)", (id(1), id(2)))
+        .unwrap();
+    conn.execute("INSERT INTO turn VALUES (?1, ?2, ?3, ?4, 1)", (id(1), id(2), id(3), id(4))).unwrap();
+    drop(conn);
+    drop(open(&path).await.unwrap());
+    let conn = rusqlite::Connection::open(&path).unwrap();
+    let used = conn.query_row("SELECT task_id, seq, tool_key, cost_nanos, at FROM usage_row", [], |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+    });
+    assert_eq!(used.unwrap(), (id(2), 3_i64, "t.echo".to_owned(), 7_i64, 1_000_i64));
+    let turn = conn.query_row("SELECT task_id, chat_id, message_id, waits FROM turn", [], |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+    });
+    assert_eq!(turn.unwrap(), (id(2), id(3), id(4), 1_i64));
+}

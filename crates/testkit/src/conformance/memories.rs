@@ -8,7 +8,7 @@ use kybern_core::memory::{
 };
 use kybern_core::model::Vector;
 use kybern_core::ports::MemoryFilter;
-use kybern_core::record::Expect;
+use kybern_core::record::{Expect, Lookup, PutRecord};
 use kybern_core::task::Effect;
 use serde_json::json;
 
@@ -30,8 +30,13 @@ async fn add(w: &World, home: &Home, memory: &Memory, vector: Option<&Vector>) -
 
 /// A record of the tenant's.
 async fn entity(w: &World, home: &Home, key: &str) -> RecordId {
+    described(w, home, key, Vec::new()).await
+}
+
+/// A record that is found by these as well.
+async fn described(w: &World, home: &Home, key: &str, lookups: Vec<Lookup>) -> RecordId {
     let lease = w.leased_as(home, w.new_task(), "w", LONG).await.lease;
-    let put = w.put("test.thing", key, json!({"n": 1}), Expect::Absent);
+    let put = PutRecord { lookups, ..w.put("test.thing", key, json!({"n": 1}), Expect::Absent) };
     let commit = kybern_core::task::Commit { effects: vec![Effect::Put(Box::new(put.clone()))], ..w.blank() };
     w.commit(&lease, commit).await;
     put.id
@@ -74,6 +79,42 @@ pub async fn a_memory_is_of_somebody_or_something_that_is_there(h: Harness) {
         let refused = add(&w, &home, &said(&w, subject, "Likes trains.", Trust::User), None).await;
         assert_eq!(code(refused), ErrorCode::NotFound, "{subject}");
     }
+}
+
+pub async fn what_is_accepted_of_a_record_is_found_by_its_key_and_its_identifiers(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let other = w.tenant("second").await;
+    let found = async |home: &Home, names: &[&str], most: u32| {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let found = w.store().memories_named(home.scope, &names, most).await.unwrap();
+        found.into_iter().map(|(key, memory, vector)| (key, memory.content, vector.is_some())).collect::<Vec<_>>()
+    };
+    let one = |key: &str, content: &str, vector: bool| (key.to_owned(), content.to_owned(), vector);
+    // Before anything is remembered, so that what is known of that does not outlast it.
+    assert_eq!(found(&home, &["dot:1"], 3).await, []);
+    let first =
+        described(&w, &home, "dot:1", vec![Lookup::unique("DOT", "1001"), Lookup::shared("name", "acme-1")]).await;
+    let second = described(&w, &home, "dot:2", Vec::new()).await;
+    described(&w, &home, "dot:3", Vec::new()).await;
+    let theirs = described(&w, &other, "dot:1", vec![Lookup::unique("DOT", "1001")]).await;
+    let of = |record| Subject::Entity(record);
+    let pays = said(&w, of(first), "Pays late.", Trust::User);
+    add(&w, &home, &pays, Some(&vector(1.0))).await.unwrap();
+    add(&w, &home, &said(&w, of(first), "Perhaps moves.", Trust::Model), None).await.unwrap();
+    add(&w, &home, &said(&w, of(second), "Ships fish.", Trust::Tool), None).await.unwrap();
+    add(&w, &home, &said(&w, Subject::User(home.user), "Likes trains.", Trust::User), None).await.unwrap();
+    add(&w, &other, &said(&w, of(theirs), "Theirs.", Trust::User), None).await.unwrap();
+
+    let late = one("dot:1", "Pays late.", true);
+    for names in [&["dot:1"][..], &["1001"], &["1001", "dot:1", "dot:3", "dot:9"]] {
+        assert_eq!(found(&home, names, 3).await, std::slice::from_ref(&late), "{names:?}: what waits is not found");
+    }
+    assert_eq!(found(&home, &["acme-1", "DOT:1", "1", "Pays late."], 3).await, [], "a shared name names nobody");
+    let both = found(&home, &["dot:2", "dot:1", "dot:3"], 3).await;
+    assert_eq!(both, [late.clone(), one("dot:2", "Ships fish.", false)]);
+    assert_eq!(found(&home, &["dot:2", "dot:1", "dot:3"], 1).await, [late], "the oldest record");
+    assert_eq!(found(&other, &["dot:1", "dot:2"], 3).await, [one("dot:1", "Theirs.", false)]);
+    assert_eq!(found(&home, &[], 3).await, []);
 }
 
 pub async fn a_memory_is_changed_as_it_was_read(h: Harness) {

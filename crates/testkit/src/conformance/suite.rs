@@ -168,6 +168,7 @@ macro_rules! conformance_suite {
                 a_memory_is_read_back_as_it_was_said,
                 a_memory_is_of_somebody_or_something_that_is_there,
                 a_memory_is_changed_as_it_was_read,
+                what_is_accepted_of_a_record_is_found_by_its_key_and_its_identifiers,
                 of_ten_who_judge_at_once_one_does,
                 pages_of_memories_visit_each_once_newest_first,
                 a_subject_has_so_many_memories_and_what_was_rejected_is_none_of_them,

@@ -4,14 +4,14 @@ use async_trait::async_trait;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::MemoryId;
-use kybern_core::memory::{MAX_OF_SUBJECT, Memory, Subject};
+use kybern_core::memory::{MAX_OF_SUBJECT, Memory, MemoryStatus, Subject};
 use kybern_core::model::Vector;
 use kybern_core::ports::{MemoryFilter, MemoryStore, Page};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 
 use super::MemStore;
-use super::state::{State, conflict};
+use super::state::{RecordRow, State, conflict};
 use super::task::page;
 
 #[async_trait]
@@ -75,6 +75,34 @@ impl MemoryStore for MemStore {
     async fn memories_of(&self, scope: TenantScope, subject: Subject) -> Result<Vec<(Memory, Option<Vector>)>> {
         self.run("memories_of", |state| {
             Ok(state.memories_in(scope).filter(|(memory, _)| memory.subject == subject).cloned().collect())
+        })
+        .await
+    }
+
+    async fn memories_named(
+        &self,
+        scope: TenantScope,
+        names: &[String],
+        most: u32,
+    ) -> Result<Vec<(String, Memory, Option<Vector>)>> {
+        self.run("memories_named", |state| {
+            let is_named = |row: &RecordRow| {
+                let by_lookup = row.lookups.iter().any(|known| known.unique && names.contains(&known.value));
+                by_lookup || names.contains(&row.record.key)
+            };
+            let holds = |memory: &Memory, row: &RecordRow| {
+                memory.subject == Subject::Entity(row.record.id) && memory.status == MemoryStatus::Active
+            };
+            let own = state.records.iter().filter(|((tenant, ..), _)| *tenant == scope.tenant()).map(|(_, row)| row);
+            let remembered = |row: &&RecordRow| state.memories_in(scope).any(|(memory, _)| holds(memory, row));
+            let mut rows: Vec<&RecordRow> = own.filter(|row| is_named(row)).filter(remembered).collect();
+            rows.sort_by_key(|row| row.record.id);
+            rows.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+            let named = |(memory, vector): &(Memory, Option<Vector>)| {
+                let row = rows.iter().find(|row| holds(memory, row))?;
+                Some((row.record.key.clone(), memory.clone(), vector.clone()))
+            };
+            Ok(state.memories_in(scope).filter_map(named).collect())
         })
         .await
     }

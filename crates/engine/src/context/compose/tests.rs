@@ -60,6 +60,15 @@ fn written(material: Material) -> Composed {
     compose(material, &shares(128_000), &key(), &count).unwrap()
 }
 
+/// What the server says beside the prompt, in the order in which it stands.
+const BESIDE: [(SectionKind, &str); 5] = [
+    (SectionKind::Tools, "Your tools, by what they are for: records (2)."),
+    (SectionKind::Automation, "Triggers begin work by themselves."),
+    (SectionKind::Workspace, "Files came along."),
+    (SectionKind::Capabilities, "With your tools you can: look up."),
+    (SectionKind::Time, "It is Monday."),
+];
+
 /// What stands at which bit of a combination.
 fn with(combination: u32) -> Material {
     let mut material = bare();
@@ -81,12 +90,18 @@ fn with(combination: u32) -> Material {
     if has(5) {
         material.sections.push(section(SectionKind::Autonomy, "Ask before you change anything."));
     }
+    if has(6) {
+        // Out of order on purpose.
+        for (kind, text) in BESIDE.into_iter().rev() {
+            material.sections.push(section(kind, text));
+        }
+    }
     material
 }
 
 #[test]
 fn every_combination_of_layers_stands_in_the_order_of_their_strength() {
-    for combination in 0..64_u32 {
+    for combination in 0..128_u32 {
         let composed = written(with(combination));
         let layers: Vec<Layer> = composed.layers.iter().map(|layer| layer.layer).collect();
         let mut expected = vec![Layer::Core, Layer::Prompt];
@@ -112,6 +127,42 @@ fn every_combination_of_layers_stands_in_the_order_of_their_strength() {
         assert_eq!(last_system, 1 + usize::from(combination & 16 != 0), "{combination}");
         assert_eq!(composed.tainted, combination & 6 != 0, "{combination}");
         assert_eq!(composed.left_out, LeftOut::default());
+        let prompt = texts.get(1).unwrap();
+        let mut beside = vec!["You answer for Acme Freight."];
+        beside.extend(BESIDE.into_iter().filter(|_| combination & 64 != 0).map(|(_, text)| text));
+        let time = usize::from(combination & 64 != 0);
+        beside.splice(
+            beside.len() - time..beside.len() - time,
+            (combination & 32 != 0).then_some("Ask before you change anything."),
+        );
+        assert_eq!(*prompt, beside.join("\n\n---\n\n"), "{combination}");
+    }
+}
+
+#[test]
+fn what_the_server_says_beside_a_prompt_is_left_out_in_its_order_and_autonomy_stays() {
+    let order = [
+        SectionKind::Time,
+        SectionKind::Capabilities,
+        SectionKind::Workspace,
+        SectionKind::Automation,
+        SectionKind::Tools,
+    ];
+    for (tokens, gone) in [(10, 0), (400, 1), (500, 2), (700, 3), (1_000, 4), (3_000, 5)] {
+        let mut material = with(127);
+        for section in &mut material.sections {
+            if order.contains(&section.kind) {
+                section.tokens = Tokens(tokens);
+            }
+        }
+        let composed = compose(material, &shares(128_000), &key(), &count).unwrap();
+        let mut expected = order[..gone].to_vec();
+        expected.sort();
+        let mut left_out = composed.left_out.sections;
+        left_out.sort();
+        assert_eq!(left_out, expected, "{tokens}");
+        let prompt = composed.messages[1].joined_text();
+        assert_eq!(prompt.ends_with("Ask before you change anything."), gone > 0, "{prompt}");
     }
 }
 

@@ -1,0 +1,72 @@
+//! Kybern as a library: a pack that is written in Rust, with a tool and an agent that has it.
+
+use std::sync::Arc;
+
+use kybern_core::agent::{AgentBuilder, AgentDraft};
+use kybern_core::pack::{DuplicateKey, Pack, Registry};
+use kybern_core::task::EffectClass;
+use kybern_core::tool::ToolOutcome;
+use kybern_engine::{Engine, StartError};
+use kybern_testkit::tools::ScriptedTool;
+use serde_json::json;
+
+use crate::chats::saying;
+use crate::live::object;
+use crate::turns::{answers, calls, provider, says, scripted};
+use crate::world::World;
+
+/// A pack of a yard: how many pallets stand in it, and somebody to ask.
+struct Yard(fn(AgentBuilder) -> AgentBuilder);
+
+impl Pack for Yard {
+    fn name(&self) -> &'static str {
+        "yard"
+    }
+
+    fn register(&self, registry: &mut Registry) -> Result<(), DuplicateKey> {
+        let count = ScriptedTool::new("yard.count_pallets", EffectClass::Read, |_, args| {
+            assert_eq!(args["gate"], json!("north"));
+            Ok(ToolOutcome::new(object(json!({"pallets": 40})), "counted"))
+        });
+        registry.tool(Arc::new(count))?;
+        registry.tool_group("yard", ["yard.count_pallets".to_owned()]);
+        let keeper = AgentDraft::builder("yard_keeper")
+            .name("Yard keeper")
+            .prompt("You know what stands in the yard.")
+            .tool_group("yard")
+            .triggers(["pallets"])
+            .iterations(3)
+            .temperature(0.1);
+        registry.agent((self.0)(keeper).build().unwrap())
+    }
+}
+
+#[test]
+fn an_agent_of_a_pack_answers_with_the_tool_of_the_pack() {
+    let model = scripted(vec![calls(&[("yard__count_pallets", json!({"gate": "north"}))]), says("40 pallets.")]);
+    let world = World::new().asking(provider(&model)).bringing(Yard(|keeper| keeper));
+    world.run(async |live| {
+        let chat = live.engine.create_chat(&world.actor, None, None).await.unwrap().id;
+        let wait = Some(kybern_core::time::Millis(60_000));
+        let turned =
+            live.engine.say(&world.actor, chat, saying("How many pallets are at the north gate?"), wait).await.unwrap();
+        assert_eq!(turned.content, "40 pallets.");
+        assert_eq!(turned.tool_calls[0]["name"], json!("yard.count_pallets"));
+        let first = &model.asked()[0];
+        assert_eq!((first.functions.len(), first.temperature), (1, Some(0.1)));
+        assert!(first.messages.iter().any(|one| one.joined_text().contains("You know what stands in the yard.")));
+        assert!(answers(&model, 1)[0].content.contains("40"));
+        assert!(live.replay(turned.task_id).await.matches);
+    });
+}
+
+#[test]
+fn a_program_whose_agent_names_a_group_that_nobody_brings_does_not_start() {
+    let world = World::new();
+    let mut registry = Registry::default();
+    Yard(|keeper| keeper.tool_group("dock")).register(&mut registry).unwrap();
+    let refused = Engine::new(world.parts(registry, world.settings.clone())).err().unwrap();
+    let StartError::FaultyAgent { key, fault } = refused else { panic!("{refused}") };
+    assert_eq!((key.as_str(), fault.details()[0].path.as_str()), ("yard_keeper", "/toolGroups/1"));
+    assert!(fault.to_string().contains("there is no group of tools \"dock\", use yard"), "{fault}");
+}
