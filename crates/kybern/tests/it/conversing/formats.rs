@@ -118,33 +118,30 @@ const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGN
 async fn a_picture_and_a_text_are_sent_as_each_format_has_them() {
     let asked = Asked::default();
     let receiver = world(&asked);
-    let formats: [(&str, fn(&Value) -> &Value, Value); 4] = [
+    // Where the list of messages is, and in its last one the picture.
+    let formats = [
         (
             "openai",
-            |body| &body["messages"].as_array().unwrap().last().unwrap()["content"][1],
+            ("messages", "content"),
             json!({"type": "image_url", "image_url": {"url": format!("data:image/png;base64,{PIXEL}")}}),
         ),
         (
             "openai_responses",
-            |body| &body["input"].as_array().unwrap().last().unwrap()["content"][1],
+            ("input", "content"),
             json!({"type": "input_image", "image_url": format!("data:image/png;base64,{PIXEL}")}),
         ),
         (
             "anthropic",
-            |body| &body["messages"].as_array().unwrap().last().unwrap()["content"][1],
+            ("messages", "content"),
             json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PIXEL}}),
         ),
-        (
-            "google",
-            |body| &body["contents"].as_array().unwrap().last().unwrap()["parts"][1],
-            json!({"inlineData": {"mimeType": "image/png", "data": PIXEL}}),
-        ),
+        ("google", ("contents", "parts"), json!({"inlineData": {"mimeType": "image/png", "data": PIXEL}})),
     ];
     let settings: String =
         formats.iter().map(|(name, ..)| configured(name, &receiver, "functions = true, images = true")).collect();
     let server = serving(settings);
     let client = server.client();
-    for (name, place, expected) in &formats {
+    for (name, (list, parts), expected) in &formats {
         // No tools: the first answer of the world is calls, which end such a turn as what they are.
         let agent = json!({"name": name, "systemPrompt": "Look.", "provider": name, "model": "small"});
         client.post("/api/agents", &agent).await;
@@ -156,7 +153,8 @@ async fn a_picture_and_a_text_are_sent_as_each_format_has_them() {
         let said = json!({"content": "What is this?", "attachments": files});
         client.post(&format!("/api/chats/{chat}/messages"), &said).await;
         let question: Value = serde_json::from_str(&asked.lock().unwrap()[*name][0]).unwrap();
-        assert_eq!(place(&question), expected, "{name}: {question}");
+        let last = question[*list].as_array().unwrap().last().unwrap();
+        assert_eq!(&last[*parts][1], expected, "{name}: {question}");
         assert!(question.to_string().contains("attached file note.txt:\\nA trailer."), "{name}: {question}");
     }
 }
