@@ -19,7 +19,7 @@ use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{JsonBody, PathArgs};
 use crate::idempotency::{Attempt, IdempotencyKey, Made};
-use crate::openai::{self, ChatBody, EmbeddingBody, Wanted};
+use crate::openai::{self, ChatBody, EmbeddingBody, Said, Wanted};
 use crate::request::Asked;
 use crate::schema::model::{
     ChatCompletionSchema, EmbeddingListSchema, ModelEntrySchema, ModelListSchema, ModelPolicySchema,
@@ -78,16 +78,16 @@ async fn turn(attempt: Attempt<'_>, agent: String, body: ChatBody) -> ApiResult 
     let Attempt { state, actor, asked, .. } = attempt;
     let (streams, tells_usage, model) = (body.streams(), body.tells_usage(), body.model.clone());
     let created = asked.at.as_millis().div_euclid(1_000);
-    let (said, content) = body.turn()?;
+    let Said { before, content, pictures } = body.turn()?;
     let (trace_id, idempotency_key) = (asked.trace_id.clone(), attempt.key.clone());
     let (engine, speaker, title) = (state.engine.clone(), actor.clone(), model.clone());
     let imported = attempt.made(async move {
-        let chat = engine.import_chat(&speaker, Some(&agent), Some(&title), said).await?;
+        let chat = engine.import_chat(&speaker, Some(&agent), Some(&title), before).await?;
         Made::created("/api/chats", &chat.id, &chat)
     });
     let (made, _again) = imported.await?;
     let chat = made.read::<Known>()?.id;
-    let request = SayRequest { content, trace_id, idempotency_key, ..SayRequest::default() };
+    let request = SayRequest { content, attachments: pictures, trace_id, idempotency_key, ..SayRequest::default() };
     if streams {
         let permit = state.streams.clone().try_acquire_owned().map_err(|_| crowded())?;
         let following = state.engine.say_aloud(actor, chat, request).await?;

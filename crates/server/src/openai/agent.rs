@@ -8,16 +8,19 @@ use axum::Json;
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use bytes::{Bytes, BytesMut};
 use futures::stream;
 use kybern_core::agent::TurnFinish;
 use kybern_core::chat::{Speaker, TurnEvent};
 use kybern_core::error::{Error, ErrorCode};
-use kybern_core::model::{FinishReason, ModelEvent, ModelReply, Part, Role, TokenUsage};
+use kybern_core::model::{FinishReason, Image, ModelEvent, ModelReply, Part, Role, TokenUsage};
 use kybern_core::money::Usage;
 use kybern_core::task::TaskStatus;
 use kybern_engine::chat::{Following, Imported, Turned};
 use kybern_engine::models::Answered;
+use kybern_engine::task::AttachmentRequest;
 use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -26,33 +29,67 @@ use super::request::ChatBody;
 use crate::error::{ApiResult, Problem};
 use crate::state::AppState;
 
+/// Stands for the pictures of what was said before.
+const SHOWN_BEFORE: &str = "\n[pictures came with this, and are not shown again]";
 /// How often a silent stream shows that it is alive.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// What a client says to an agent.
+pub(crate) struct Said {
+    /// What was said before.
+    pub(crate) before: Vec<Imported>,
+    /// What is said now.
+    pub(crate) content: String,
+    /// The pictures that come with it.
+    pub(crate) pictures: Vec<AttachmentRequest>,
+}
 
 impl ChatBody {
     /// What was said before, and what is said now.
     ///
     /// # Errors
-    /// When the last message is not the user's, or tools are brought along: an agent has its own.
-    pub(crate) fn turn(self) -> ApiResult<(Vec<Imported>, String)> {
+    /// When the last message is not the user's, tools are brought along (an agent has its own), or a picture is named by
+    /// an address: what an agent is shown is kept with its turn.
+    pub(crate) fn turn(self) -> ApiResult<Said> {
         let mut request = self.request()?;
         if !request.functions.is_empty() {
             return Err(Problem::invalid("/tools", "an agent has tools of its own: leave tools out"));
         }
         let last = request.messages.pop().filter(|message| message.role == Role::User);
-        let now = last.ok_or_else(|| Problem::invalid("/messages", "the last message is the user's"))?.joined_text();
-        let said = request.messages.into_iter().filter_map(|message| {
-            let content = message.joined_text();
+        let now = last.ok_or_else(|| Problem::invalid("/messages", "the last message is the user's"))?;
+        let content = now.joined_text();
+        let images = now.parts.into_iter().filter_map(|part| match part {
+            Part::Image(image) => Some(image),
+            Part::Text { .. } | Part::Reasoning(_) | Part::ToolCall(_) | Part::ToolAnswer(_) => None,
+        });
+        let pictures = images.zip(1..).map(|(image, n)| picture(image, n)).collect::<ApiResult<_>>()?;
+        let before = request.messages.into_iter().filter_map(|message| {
+            let mut content = message.joined_text();
             let role = match message.role {
                 Role::Assistant => Speaker::Assistant,
                 // Whoever calls speaks for the user: their system message is a wish, and no rule of this server.
                 Role::System | Role::User => Speaker::User,
                 Role::Tool => return None,
             };
+            if message.parts.iter().any(|part| matches!(part, Part::Image(_))) {
+                content.push_str(SHOWN_BEFORE);
+            }
             (!content.trim().is_empty()).then_some(Imported { role, content })
         });
-        Ok((said.collect(), now))
+        Ok(Said { before: before.collect(), content, pictures })
     }
+}
+
+/// A picture as it is attached to a message.
+fn picture(image: Image, n: usize) -> ApiResult<AttachmentRequest> {
+    let Image::Data { media_type, data, .. } = image else {
+        let message = "an agent is shown a picture as a data URL, not by its address";
+        return Err(Problem::invalid("/messages", message));
+    };
+    let bytes =
+        STANDARD.decode(data).map_err(|_| Problem::invalid("/messages", "the data of a picture is no base64"))?;
+    let kind = media_type.strip_prefix("image/").unwrap_or_default().to_owned();
+    Ok(AttachmentRequest { filename: format!("picture-{n}.{kind}"), content_type: media_type, bytes: bytes.into() })
 }
 
 fn finish_of(finish: Option<TurnFinish>) -> FinishReason {

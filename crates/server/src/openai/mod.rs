@@ -12,7 +12,7 @@ mod reply;
 mod request;
 mod stream;
 
-pub(crate) use agent::{completed, turn_events};
+pub(crate) use agent::{Said, completed, turn_events};
 pub(crate) use embedding::{EmbeddingBody, Wanted};
 pub(crate) use reply::{completion, embedding_list, model_entry, model_list};
 pub(crate) use request::ChatBody;

@@ -212,6 +212,25 @@ async fn chats(walk: &mut Walk<'_>, fixture: &Fixture) {
     let reply = walk.app.send(asked).await.json();
     assert_eq!((&reply["object"], &reply["choices"][0]["finish_reason"]), (&json!("chat.completion"), &json!("stop")));
     let mut ask = ask;
+    let seen = |url: &str, later: &[&str]| {
+        let parts = json!([{"type": "text", "text": "What is it?"}, {"type": "image_url", "image_url": {"url": url}}]);
+        let mut messages = vec![json!({"role": "user", "content": parts})];
+        messages.extend(later.iter().map(|said| json!({"role": "user", "content": said})));
+        Ask::post("/v1/chat/completions").key(&operator).json(&json!({"model": ask["model"], "messages": messages}))
+    };
+    for url in ["https://pictures.example.com/1.png", "data:image/png;base64,*"] {
+        let refused = walk.app.send(seen(url, &[])).await;
+        assert_eq!(refused.refused(400, "VALIDATION_ERROR", "a picture that is not there"), ["/messages"]);
+    }
+    let pixel = "data:image/png;base64,iVBORw0KGgo=";
+    let reply = walk.app.send(seen(pixel, &[])).await.text();
+    assert!(reply.contains("attached picture picture-1.png: it is picture 1 of this message"), "{reply}");
+    let reply = walk.app.send(seen(pixel, &["And now?"])).await.json();
+    let chats = walk.call(200, ("GET", "/api/chats"), &[], &operator, None).await;
+    let last = chats["items"][0]["id"].as_str().unwrap();
+    let kept = walk.call(200, ("GET", "/api/chats/{id}/messages"), &[last], &operator, None).await;
+    let told = "What is it?\n[pictures came with this, and are not shown again]";
+    assert_eq!((&kept["items"][0]["content"], reply["object"].as_str()), (&json!(told), Some("chat.completion")));
     ask["stream"] = json!(true);
     let pieces = walk.app.send(Ask::post("/v1/chat/completions").key(&operator).json(&ask)).await.text();
     assert!(pieces.contains("chat.completion.chunk") && pieces.ends_with("data: [DONE]\n\n"), "{pieces}");
