@@ -318,7 +318,7 @@ impl Engine {
                 tracing::warn!("some runs did not stop");
             }
             for lease in &leases {
-                self.inner.active.leave(lease);
+                self.inner.active.forget(lease);
             }
             // A beat of no length: whoever still writes under the lease is fenced by the next claim.
             if let Err(error) = self.inner.store.heartbeat(&leases, Millis(0), self.inner.clock.now()).await {

@@ -138,9 +138,10 @@ impl Engine {
         early: Option<(Gate, Talk)>,
     ) {
         let lease = claimed.lease.clone();
-        let gate = early.as_ref().map(|(gate, _)| gate.clone());
         let (id, tenant) = (lease.task(), lease.scope().tenant());
-        let left = Leave { engine: self.clone(), lease: lease.clone() };
+        let left = Leave { engine: self.clone(), active: active.clone() };
+        // Gone before the run has left: who finds somebody at the gate knows that the run will leave.
+        let gate = early.as_ref().map(|(gate, _)| gate.clone());
         let (recoveries, status) = (claimed.task.recoveries, claimed.task.status);
         let outcome = match Box::pin(Run::load(&self.inner, active, *claimed, has_documents, early)).await {
             Ok(run) => Box::pin(run.drive()).await,
@@ -149,11 +150,12 @@ impl Engine {
                 Err(Stop::Store(error))
             }
         };
+        let was_locked_out = gate.is_some_and(|gate| gate.is_locked());
         drop(left);
         match outcome {
             Ok(()) => {}
-            // It waits in the store, or was there before.
-            Err(_) if gate.is_some_and(|gate| gate.is_locked()) => {}
+            // It waits in the store, or was refused.
+            Err(_) if was_locked_out => {}
             Err(Stop::Fenced) => tracing::warn!(task.id = %id, tenant.id = %tenant, "lease lost, work discarded"),
             Err(Stop::Store(error)) => {
                 tracing::error!(task.id = %id, tenant.id = %tenant, %error, "run stopped, it goes on when its lease expires");
@@ -239,12 +241,12 @@ impl Engine {
 /// Lets go of a run however it ends, a panic included: a lease that nobody lets go would be renewed for ever.
 struct Leave {
     engine: Engine,
-    lease: Lease,
+    active: ActiveRun,
 }
 
 impl Drop for Leave {
     fn drop(&mut self) {
-        self.engine.inner.active.leave(&self.lease);
-        self.engine.inner.watchers.tell(self.lease.task());
+        self.engine.inner.active.leave(&self.active);
+        self.engine.inner.watchers.tell(self.active.lease.task());
     }
 }

@@ -108,7 +108,7 @@ async fn add(tx: &mut Tx, writing: &Writing) -> Result<()> {
         memory.updated_at,
     ];
     tx.execute(&INSERT, row).await?;
-    tx.outdates_what_is_known();
+    tx.remembers();
     audit::append(tx, scope, memory.updated_at, audit).await
 }
 
@@ -233,7 +233,7 @@ impl<D: 'static> MemoryStore for SqlStore<D> {
 
     async fn memories_of(&self, scope: TenantScope, subject: Subject) -> PortResult<Vec<(Memory, Option<Vector>)>> {
         let known = &self.shared.known;
-        let stamp = known.stamp();
+        let stamp = known.stamp_of_memories();
         if known.is_unremembered((scope.tenant(), subject), stamp) {
             return Ok(Vec::new());
         }
@@ -249,7 +249,7 @@ impl<D: 'static> MemoryStore for SqlStore<D> {
 
     async fn memories_named(&self, scope: TenantScope, names: &[String], most: u32) -> PortResult<Named> {
         let known = &self.shared.known;
-        let stamp = known.stamp();
+        let stamp = known.stamp_of_memories();
         if names.is_empty() || known.has_no_entities(scope.tenant(), stamp) {
             return Ok(Vec::new());
         }

@@ -3,7 +3,7 @@
 //! The builder has no rules of its own. What it makes is checked as what `/api/agents` takes.
 
 use super::config::AgentDraft;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::money::{NanoUsd, Tokens};
 use crate::pack::Registry;
 use crate::time::Millis;
@@ -173,7 +173,7 @@ impl AgentBuilder {
     ///
     /// # Errors
     /// As [`AgentBuilder::build`], and for a group that no pack brings.
-    pub fn build_in(self, registry: &Registry) -> Result<AgentDraft, Error> {
+    pub fn build_in(self, registry: &Registry) -> Result<AgentDraft> {
         let draft = self.build()?;
         registry.check_groups(&draft)?;
         Ok(draft)

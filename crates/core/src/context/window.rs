@@ -17,6 +17,8 @@ pub struct Spoken {
     pub redacted: bool,
     /// Whether somebody else than the user, an operator or the server may have written some of it.
     pub tainted: bool,
+    /// Whether it only stands beside the message before it: the files that came with that. It is left out alone.
+    pub beside: bool,
 }
 
 /// How much of a conversation is shown.
@@ -41,6 +43,7 @@ impl WindowLimits {
 /// - That one is always there, however long it is: whoever asks has to refuse it when it does not fit.
 /// - Before it stands an unbroken part of what was said last. It begins with something that the user said, so that no
 ///   answer stands without its question.
+/// - What only stands beside a message, and is too long, is left out alone.
 /// - A reply with calls and their results come together or not at all; calls that never got all their results, because
 ///   a turn was broken off, are left out.
 /// - What was taken back is left out, a result with its call.
@@ -61,12 +64,17 @@ pub fn window(conversation: &[Spoken], limits: &WindowLimits) -> Vec<usize> {
         if spoken.iter().any(|spoken| spoken.redacted) || !is_whole(&spoken) {
             continue;
         }
+        let long = spoken.iter().map(|spoken| spoken.tokens.0).sum::<u64>();
+        let beside = spoken.iter().any(|spoken| spoken.beside);
+        if beside && tokens.saturating_add(long) > limits.tokens.0 {
+            continue;
+        }
         messages += unit.len();
-        tokens = tokens.saturating_add(spoken.iter().map(|spoken| spoken.tokens.0).sum());
+        tokens = tokens.saturating_add(long);
         if messages > limits.messages || tokens > limits.tokens.0 {
             break;
         }
-        let begins = spoken.first().is_some_and(|spoken| spoken.message.role == Role::User);
+        let begins = !beside && spoken.first().is_some_and(|spoken| spoken.message.role == Role::User);
         pending.extend(unit.into_iter().rev());
         if begins {
             shown.append(&mut pending);

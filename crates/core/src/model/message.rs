@@ -1,5 +1,7 @@
 //! What is said to a language model, and by whom.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 /// Who speaks.
@@ -35,8 +37,8 @@ pub enum Image {
     Data {
         /// For instance `image/png`.
         media_type: String,
-        /// Base64.
-        data: String,
+        /// Base64. Shared, because it is large and goes with every question of its turn.
+        data: Arc<str>,
         /// How closely to look; `None` leaves that to the provider.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         detail: Option<ImageDetail>,

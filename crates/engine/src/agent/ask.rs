@@ -48,7 +48,7 @@ pub(crate) struct Question {
     pub(crate) behind: i64,
     /// Where pieces go while somebody reads along.
     pub(crate) live: Option<Arc<Live>>,
-    /// What has to be open before the model is asked.
+    /// What has to be open before anybody is asked, or answers.
     pub(crate) gate: Option<Gate>,
 }
 
@@ -109,7 +109,7 @@ async fn asked(inner: &Arc<Inner>, question: &Question, timeout: Millis) -> Resu
         question.gathered.get_or_try_init(|| gather(inner, &caller, &question.subject, &question.start.tools)).await?;
     let models = &inner.models;
     if models.providers().is_empty() {
-        return offline(question);
+        return offline(question).await;
     }
     let route = Route::parse(&question.start.route);
     let functions = functions::offered(inner.catalog.registry(), &question.start.tools);
@@ -163,6 +163,7 @@ pub(crate) fn written(
         redacted: false,
         // What strangers wrote in it is known by the outcomes of its calls.
         tainted: false,
+        beside: false,
     });
     let material = Material {
         sections: gathered.sections.clone(),
@@ -243,11 +244,16 @@ fn used(input: u64, output: u64, cost: NanoUsd) -> Usage {
 }
 
 /// Where no model is configured a conversation is told so; nothing is pretended.
-fn offline(question: &Question) -> Result<Came> {
+async fn offline(question: &Question) -> Result<Came> {
     if !question.is_conversation() {
         let message = "agent steps need a language model, and none is configured: set OPENAI_API_KEY, \
                        ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY or OLLAMA_HOST, or a [providers.NAME]";
         return Err(Error::new(ErrorCode::Unprocessable, message));
+    }
+    if let Some(gate) = &question.gate
+        && !gate.passed().await
+    {
+        return Err(Error::new(ErrorCode::Unavailable, "nothing is answered: what led to it was not stored"));
     }
     let frame = Frame { question, layers: Vec::new(), left_out: LeftOut::default(), prompt: None, tainted: false };
     let text = OFFLINE.text.trim().to_owned();

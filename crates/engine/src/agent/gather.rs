@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kybern_core::actor::Right;
 use kybern_core::chat::{Message, Speaker};
 use kybern_core::context::{Found, Origin, Purpose, Section, SectionKind, Spoken, WindowLimits};
 use kybern_core::error::{ErrorCode, Result};
@@ -49,24 +50,25 @@ pub(crate) fn count_message(message: &ModelMessage) -> Tokens {
 pub(crate) struct Person {
     pub(crate) name: String,
     pub(crate) timezone: String,
-    /// Whether they may see what is remembered of entities.
-    pub(crate) sees_entities: bool,
 }
 
-/// How far a user lets a model go alone, as the server decides.
+/// How far a model may go for whom it answers, as the server decides.
 #[derive(Clone, Debug)]
 pub(crate) struct Leave {
     /// What happens without a yes; `None` where nobody has said.
     autonomy: Option<Autonomy>,
     /// The folders in which its tools may work; `None` for every one that they allow themselves.
     folders: Option<Vec<String>>,
+    /// Whether it may be told what is remembered of entities.
+    sees_entities: bool,
 }
 
 impl Leave {
     pub(crate) fn of(grant: &Grant) -> Self {
         let policy = grant.policy();
         let folders = policy.as_ref().and_then(|policy| policy.allowed_paths.clone());
-        Self { autonomy: policy.map(|policy| policy.autonomy), folders }
+        let sees_entities = grant.may(Right::Operate) || grant.may(Right::Administer);
+        Self { autonomy: policy.map(|policy| policy.autonomy), folders, sees_entities }
     }
 }
 
@@ -89,7 +91,7 @@ pub(crate) struct Subject {
     pub(crate) prompt: String,
     /// For whom.
     pub(crate) user: Option<UserId>,
-    /// How far its user lets it go alone.
+    /// How far it may go.
     pub(crate) leave: Leave,
     /// When the turn began.
     pub(crate) begun: Timestamp,
@@ -165,8 +167,7 @@ async fn in_conversation(inner: &Arc<Inner>, caller: &Caller, subject: &Subject,
     let sought = Sought::new(&subject.text);
     let memories = match subject.user {
         Some(user) => {
-            let sees_entities = subject.person.as_ref().is_some_and(|person| person.sees_entities);
-            found(engine.memories_for_turn(caller, user, sees_entities, &sought, MEMORIES).await)?
+            found(engine.memories_for_turn(caller, user, subject.leave.sees_entities, &sought, MEMORIES).await)?
         }
         None => Vec::new(),
     };
@@ -185,17 +186,17 @@ async fn in_conversation(inner: &Arc<Inner>, caller: &Caller, subject: &Subject,
     }
     sections.push(section(SectionKind::Conversation, facts));
     let mut conversation: Vec<Spoken> = before.iter().flat_map(spoken).collect();
-    let files = match &subject.files {
-        Some(documents) => Some(Files::of(documents).await?).filter(|files| !files.is_empty()),
-        None => None,
-    };
-    let tainted = files.is_some();
-    let message = match files {
-        Some(files) => files.behind(&subject.text),
-        None => ModelMessage::text(Role::User, subject.text.as_str()),
-    };
+    let mut message = ModelMessage::text(Role::User, subject.text.as_str());
+    let mut tainted = false;
+    if let Some(documents) = &subject.files {
+        let files = Files::of(documents).await?;
+        tainted = !files.is_empty();
+        if tainted {
+            message = files.behind(&subject.text, documents).await?;
+        }
+    }
     let tokens = count_message(&message);
-    conversation.push(Spoken { tokens, message, at: subject.begun, redacted: false, tainted });
+    conversation.push(Spoken { tokens, message, at: subject.begun, redacted: false, tainted, beside: false });
     Ok(Gathered { purpose: Purpose::Turn, prompt, sections, memories, knowledge, conversation })
 }
 
@@ -215,16 +216,20 @@ fn found(looked: Result<Vec<Found>>) -> Result<Vec<Found>> {
 /// user's words behind them.
 fn spoken(message: &Message) -> Vec<Spoken> {
     let (at, redacted, tainted) = (message.created_at, message.redacted_at.is_some(), message.tainted);
-    let one = |said: ModelMessage| Spoken { tokens: count_message(&said), message: said, at, redacted, tainted };
+    let one = |said: ModelMessage, beside: bool| {
+        let tokens = count_message(&said);
+        Spoken { tokens, message: said, at, redacted, tainted, beside }
+    };
     let role = match message.role {
         Speaker::User => Role::User,
         Speaker::Assistant => Role::Assistant,
     };
-    let mut spoken: Vec<Spoken> = message.transcript.iter().cloned().map(one).collect();
+    let beside = role == Role::User;
+    let mut spoken: Vec<Spoken> = message.transcript.iter().map(|said| one(said.clone(), beside)).collect();
     // A turn that ended without a word leaves none.
     if redacted || !message.content.is_empty() {
-        let place = if role == Role::User { 0 } else { spoken.len() };
-        spoken.insert(place, one(ModelMessage::text(role, message.content.as_str())));
+        let place = if beside { 0 } else { spoken.len() };
+        spoken.insert(place, one(ModelMessage::text(role, message.content.as_str()), false));
     }
     spoken
 }
@@ -280,7 +285,14 @@ async fn in_plan(inner: &Inner, scope: TenantScope, subject: &Subject) -> Result
         asked = format!("{asked}\n\n{}", fenced(&shown));
     }
     let message = ModelMessage { role: Role::User, parts: vec![Part::Text { text: asked }] };
-    let now = Spoken { tokens: count_message(&message), message, at: subject.begun, redacted: false, tainted: false };
+    let now = Spoken {
+        tokens: count_message(&message),
+        message,
+        at: subject.begun,
+        redacted: false,
+        tainted: false,
+        beside: false,
+    };
     Ok(Gathered {
         purpose: Purpose::SubAgent,
         prompt,

@@ -72,7 +72,7 @@ pub(crate) fn keep_short(messages: &mut [ModelMessage]) {
 /// What a model is told of a step's end.
 fn result(registry: &Registry, tool: Option<&str>, outcome: &StepOutcome) -> (String, bool) {
     let (text, is_error) = match (&outcome.status, &outcome.error) {
-        (StepStatus::Completed, _) => (cut(outcome.data.to_string(), MAX_SHOWN), false),
+        (StepStatus::Completed, _) => (shortened(outcome.data.to_string()), false),
         (StepStatus::Failed, Some(error)) => {
             let mut told = json!({"error": {"code": error.code, "message": error.message}}).to_string();
             let spec = tool.and_then(|tool| registry.find_tool(tool)).map(|tool| tool.spec());
@@ -88,9 +88,16 @@ fn result(registry: &Registry, tool: Option<&str>, outcome: &StepOutcome) -> (St
     (text, is_error)
 }
 
-/// A text of at most so many characters, which says so when it was longer.
-pub(super) fn cut(whole: String, most: usize) -> String {
-    let Some((end, _)) = whole.char_indices().nth(most) else { return whole };
+/// A result of at most so many characters.
+fn shortened(whole: String) -> String {
+    match whole.char_indices().nth(MAX_SHOWN) {
+        None => whole,
+        Some((end, _)) => cut(&whole, end),
+    }
+}
+
+/// The beginning of a text, with how long all of it is.
+pub(super) fn cut(whole: &str, end: usize) -> String {
     format!("{}\n[cut here: {} characters in all]", whole.get(..end).unwrap_or_default(), whole.chars().count())
 }
 

@@ -39,8 +39,17 @@ impl ActiveRuns {
         self.lock().insert(run.lease.task(), run.clone());
     }
 
-    /// Leaves. A later run of the same task is left alone.
-    pub fn leave(&self, lease: &Lease) {
+    /// Leaves. Another run of the same task is left alone.
+    pub fn leave(&self, run: &ActiveRun) {
+        let mut runs = self.lock();
+        let task = run.lease.task();
+        if runs.get(&task).is_some_and(|known| Arc::ptr_eq(&known.changed, &run.changed)) {
+            runs.remove(&task);
+        }
+    }
+
+    /// Forgets whoever holds a task under that lease.
+    pub fn forget(&self, lease: &Lease) {
         let mut runs = self.lock();
         if runs.get(&lease.task()).is_some_and(|run| run.lease.epoch() == lease.epoch()) {
             runs.remove(&lease.task());

@@ -48,8 +48,10 @@ impl Gate {
 }
 
 impl Key {
-    pub(crate) fn open(self) {
+    /// Opens it; answers whether anybody goes through, now or later.
+    pub(crate) fn open(self) -> bool {
         self.opened.send_replace(true);
+        self.opened.receiver_count() > 0
     }
 }
 
@@ -136,11 +138,13 @@ mod tests {
     async fn a_gate_lets_through_once_it_is_open_and_ends_those_who_wait_when_it_never_will_be() {
         let (key, gate) = Gate::new();
         assert_eq!(gate.passed().now_or_never(), None);
-        key.open();
-        assert!(gate.passed().await && gate.passed().await);
+        assert!(key.open() && gate.passed().await && gate.passed().await);
         let (key, gate) = Gate::new();
         drop(key);
         assert!(!gate.passed().await);
+        let (key, gate) = Gate::new();
+        drop(gate);
+        assert!(!key.open(), "nobody waits any more");
     }
 
     #[test]

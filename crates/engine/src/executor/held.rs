@@ -6,14 +6,16 @@
 //! anything outside, writes anything else, or tells anybody.
 //!
 //! A reply of a model waits for no longer than it takes to do what it asks for of this kind, and to end its turn or to
-//! get as far as the reservation for the next question: these are one commit, and nobody is asked before it is on the
-//! disk. Whatever else came from outside, or cost anything, does not wait at all.
+//! get as far as the reservation for the next question: on SQLite these are one commit, and nobody is asked before the
+//! reply is on the disk. Whatever else came from outside, or cost anything, does not wait at all.
 
 use kybern_core::money::Usage;
 use kybern_core::task::{JournalEntry, JournalRow, TaskChange};
 
 use super::drive::{Flow, Stop};
+use super::early::Gate;
 use super::run::Run;
+use crate::models::estimate;
 use crate::tools::service::size_of_value;
 
 /// Bytes of data that wait at most: one large row is no company.
@@ -71,7 +73,17 @@ impl Run {
         self.held.rows.extend(rows);
         self.held.size = size;
         self.held.usage = self.held.usage.plus(usage);
+        if self.held.is_owed() && self.on_disk.is_none() {
+            self.on_disk = Some(Gate::new());
+        }
         Ok(())
+    }
+
+    /// What has to be open before a question of this run is asked: its task is this worker's, and what is owed is on
+    /// the disk.
+    pub(super) fn gate(&self) -> Option<Gate> {
+        let owed = self.on_disk.as_ref().map(|(_, gate)| gate);
+        owed.or(self.gate.as_ref()).cloned()
     }
 
     /// Commits what is held.
@@ -97,7 +109,10 @@ fn tells(row: &JournalRow) -> bool {
 /// About how many bytes of data a row carries.
 fn size_of(row: &JournalRow) -> usize {
     match &row.entry {
-        JournalEntry::Finished(outcome) => size_of_value(&outcome.data),
+        JournalEntry::Finished(outcome) => {
+            let said = outcome.reply.iter().flat_map(|reply| &reply.parts).map(estimate::part).sum::<u64>();
+            size_of_value(&outcome.data).saturating_add(usize::try_from(said).unwrap_or(usize::MAX))
+        }
         other => serde_json::to_vec(other).map_or(0, |json| json.len()),
     }
 }

@@ -15,16 +15,16 @@ use super::node::{Phase, PhaseState};
 use super::phases::{PhaseEnd, finished, waits};
 use super::run::Run;
 use super::step::wait_of;
-use crate::tools::documents::{Decision, MAX_PICTURES, TaskDocuments, picture};
+use crate::tools::documents::{Decision, MAX_ALL_PICTURES, MAX_PICTURES, TaskDocuments, picture_type};
 
 pub(super) async fn read(run: &Run, known: &PhaseState, now: Timestamp) -> Result<PhaseEnd> {
-    let mut decisions = decisions_in(&Value::Object(known.corrections.clone()));
+    let mut decisions = corrected(&known.corrections);
     let documents = TaskDocuments { decisions: decisions.clone(), ..run.documents() };
     let attachments = run.inner.store.attachments(run.lease.scope(), run.task.id).await?;
     let (mut rows, mut faults) = (Vec::new(), Vec::new());
     // Whether the model of the turn looks at pictures; found out when there is one.
     let mut looks = None;
-    let mut pictures = 0;
+    let (mut pictures, mut shown) = (0, 0);
     for attachment in attachments.iter().filter(|a| a.source == AttachmentSource::Attached) {
         if decisions.get(&attachment.n) == Some(&Decision::Ignore) {
             rows.push(json!({"n": attachment.n, "filename": attachment.filename, "status": "ignored"}));
@@ -32,13 +32,17 @@ pub(super) async fn read(run: &Run, known: &PhaseState, now: Timestamp) -> Resul
         }
         match documents.read(attachment).await? {
             Err(fault) => {
-                let may_be_shown = pictures < MAX_PICTURES && picture(&documents.bytes(attachment).await?).is_some();
+                let bytes = documents.bytes(attachment).await?;
+                let may_be_shown = pictures < MAX_PICTURES
+                    && shown + bytes.len() <= MAX_ALL_PICTURES
+                    && picture_type(&bytes).is_some();
                 let looks = match looks {
                     None if may_be_shown => *looks.insert(run.looks_at_pictures().await?),
                     known => known.unwrap_or_default(),
                 };
                 if may_be_shown && looks {
                     pictures += 1;
+                    shown += bytes.len();
                     decisions.insert(attachment.n, Decision::Picture);
                     rows.push(json!({"n": attachment.n, "filename": attachment.filename, "status": "picture"}));
                 } else {
@@ -140,23 +144,31 @@ fn unreadable(faults: &[(Attachment, DocumentFault)], now: Timestamp) -> super::
     waits(Phase::Extraction, wait)
 }
 
-/// What was decided about documents, as it is journaled and corrected: `{"documents"|"decisions": {"2": …}}`.
-pub(super) fn decisions_in(data: &Value) -> BTreeMap<u32, Decision> {
-    let written = data.get("decisions").or_else(|| data.get("documents")).and_then(Value::as_object);
-    written
-        .into_iter()
-        .flatten()
-        .filter_map(|(n, decision)| {
-            let n = n.parse().ok()?;
-            let text = decision.get("text").and_then(Value::as_str);
-            let decided = match text {
-                Some(text) => Decision::Typed(text.to_owned()),
-                None if decision.get("picture").is_some() => Decision::Picture,
-                None => Decision::Ignore,
-            };
-            Some((n, decided))
-        })
-        .collect()
+/// What persons say of documents that could not be read: `{"documents": {"2": …}}`. Only the server says of one that it
+/// is a picture.
+fn corrected(corrections: &Map<String, Value>) -> BTreeMap<u32, Decision> {
+    let mut decisions = decisions_in(corrections.get("documents"));
+    decisions.retain(|_, decision| *decision != Decision::Picture);
+    decisions
+}
+
+/// What was decided about documents, as the outcome of the phase has it: `{"decisions": {"2": …}}`.
+pub(super) fn decided(outcome: &Value) -> BTreeMap<u32, Decision> {
+    decisions_in(outcome.get("decisions"))
+}
+
+fn decisions_in(written: Option<&Value>) -> BTreeMap<u32, Decision> {
+    let written = written.and_then(Value::as_object).into_iter().flatten();
+    let one = |(n, decision): (&String, &Value)| {
+        let text = decision.get("text").and_then(Value::as_str);
+        let decided = match text {
+            Some(text) => Decision::Typed(text.to_owned()),
+            None if decision.get("picture").is_some() => Decision::Picture,
+            None => Decision::Ignore,
+        };
+        Some((n.parse().ok()?, decided))
+    };
+    written.filter_map(one).collect()
 }
 
 fn written(decisions: &BTreeMap<u32, Decision>) -> Value {

@@ -19,10 +19,10 @@ use serde_json::{Map, Value};
 use tokio::sync::OnceCell;
 
 use super::active::ActiveRun;
-use super::early::{Gate, Talk};
+use super::early::{Gate, Key, Talk};
 use super::held::Held;
 use super::node::{Node, Phase};
-use super::phase_documents::decisions_in;
+use super::phase_documents::decided;
 use super::snapshot::Surroundings;
 use super::walk::Walk;
 use crate::Engine;
@@ -47,6 +47,8 @@ pub(crate) struct Run {
     pub(super) walk: Walk,
     /// What the walk has taken in and the store has not.
     pub(super) held: Held,
+    /// Opens when what is owed of it is on the disk.
+    pub(super) on_disk: Option<(Key, Gate)>,
     pub(super) surroundings: Surroundings,
     pub(super) own_plans: Arc<Vec<Plan>>,
     /// Attempts that began in an earlier life of the task.
@@ -135,6 +137,7 @@ impl Run {
             active,
             walk,
             held: Held::default(),
+            on_disk: None,
             own_plans,
             earlier_attempts,
             has_documents,
@@ -285,7 +288,7 @@ impl Run {
             parser: Arc::clone(&self.inner.mail_parser),
             scope: self.lease.scope(),
             task: self.task.id,
-            decisions: outcome.map(|outcome| decisions_in(&outcome.data)).unwrap_or_default(),
+            decisions: outcome.map(|outcome| decided(&outcome.data)).unwrap_or_default(),
         }
     }
 

@@ -321,6 +321,9 @@ impl Run {
         let signals_seen = self.walk.signals_seen();
         let commit = Commit { rows, effects, change, usage, audit, signals_seen, at: now };
         let committed = self.inner.store.commit(&self.lease, commit).await?;
+        if let Some((key, _)) = self.on_disk.take() {
+            key.open();
+        }
         self.row_status = status;
         self.task.status = status;
         self.task.usage = self.task.usage.plus(usage);

@@ -21,8 +21,6 @@ pub(super) struct Surroundings {
     about: About,
     names: OnceLock<Names>,
     user: Arc<Value>,
-    /// Whether the user may see what is remembered of entities.
-    sees_entities: bool,
 }
 
 /// What templates may know of the task.
@@ -64,7 +62,6 @@ impl Surroundings {
                 tenant_name: tenant_name.into(),
             },
             names: OnceLock::new(),
-            sees_entities: user.is_some_and(|user| crate::memory::sees_entities(&user.roles)),
             user: Arc::new(match user {
                 None => Value::Null,
                 Some(user) => {
@@ -78,7 +75,7 @@ impl Surroundings {
     pub(super) fn with_intent(&self, intent: Option<&str>, confidence: Option<f64>) -> Self {
         let intent = intent.map(str::to_owned);
         let about = About { intent, confidence, ..self.about.clone() };
-        Self { about, names: OnceLock::new(), user: Arc::clone(&self.user), sees_entities: self.sees_entities }
+        Self { about, names: OnceLock::new(), user: Arc::clone(&self.user) }
     }
 
     /// The task's input text.
@@ -94,7 +91,7 @@ impl Surroundings {
     /// Whose task it is, as far as a model is told.
     pub(super) fn person(&self) -> Option<Person> {
         let of = |name: &str| self.user.get(name).and_then(Value::as_str).map(str::to_owned);
-        Some(Person { name: of("name")?, timezone: of("timezone")?, sees_entities: self.sees_entities })
+        Some(Person { name: of("name")?, timezone: of("timezone")? })
     }
 
     /// The trace.

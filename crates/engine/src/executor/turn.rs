@@ -101,7 +101,7 @@ fn question(run: &Run, index: usize, now: Timestamp) -> Result<Begun> {
         gathered: run.gathered(agent),
         behind: run.told_until(),
         live: run.live_for_reading(),
-        gate: run.gate.clone(),
+        gate: run.gate(),
     };
     Ok(Begun::Call(Box::new(Call {
         index,

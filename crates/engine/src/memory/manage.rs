@@ -1,6 +1,6 @@
 //! Memories, as people and tools write them.
 
-use kybern_core::actor::{Actor, Right, Role};
+use kybern_core::actor::{Actor, Right};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::MemoryId;
 use kybern_core::memory::{MAX_OF_SUBJECT, Memory, MemoryChange, MemoryStatus, NewMemory, Subject, Trust};
@@ -19,11 +19,6 @@ fn may(actor: &Actor, subject: Subject) -> bool {
         Subject::Entity(_) => actor.may(Right::Operate),
     };
     own || actor.may(Right::Administer)
-}
-
-/// Whether a user of these roles may see what is remembered of entities.
-pub(crate) fn sees_entities(roles: &[Role]) -> bool {
-    roles.iter().any(|role| role.grants(Right::Operate) || role.grants(Right::Administer))
 }
 
 fn demand(actor: &Actor, subject: Subject) -> Result<()> {

@@ -4,7 +4,6 @@ mod manage;
 mod search;
 mod suggest;
 
-pub(crate) use manage::sees_entities;
 pub(crate) use search::{BATCH, Sought, tokens};
 pub(crate) use suggest::{SUGGEST_JOB, Suggestions};
 

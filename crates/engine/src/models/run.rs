@@ -136,7 +136,7 @@ impl Run {
         if let (Ok(()), Some(gate)) = (&reserved, &self.caller.gate)
             && !gate.passed().await
         {
-            let message = "the turn was not begun: it waits, or was there before";
+            let message = "the question is not asked: what led to it was not stored";
             return Err(Error::new(ErrorCode::Unavailable, message));
         }
         reserved.map_err(|why| {

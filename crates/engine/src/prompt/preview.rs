@@ -17,7 +17,6 @@ use kybern_core::tenant::TenantScope;
 
 use crate::Engine;
 use crate::agent::{InChat, Leave, Person, Question, Subject, functions, gather, route_name, section, written};
-use crate::memory::sees_entities;
 use crate::models::{Caller, Route};
 use crate::tools::grant::{Grant, Origin};
 
@@ -77,11 +76,10 @@ impl Engine {
             text: request.content.replace('\0', ""),
             shown: Vec::new(),
             person: match actor.user() {
-                Some(user) => inner.store.user(scope, user).await?.map(|user| Person {
-                    sees_entities: sees_entities(&user.roles),
-                    name: user.name,
-                    timezone: user.timezone,
-                }),
+                Some(user) => {
+                    let user = inner.store.user(scope, user).await?;
+                    user.map(|user| Person { name: user.name, timezone: user.timezone })
+                }
                 None => None,
             },
             files: None,

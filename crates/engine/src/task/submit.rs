@@ -246,7 +246,13 @@ impl Engine {
         let slot = if works { Arc::clone(&inner.slots).try_acquire_owned().ok() } else { None };
         let claim = slot.as_ref().map(|_| (&inner.worker, inner.settings.lease));
         let chat = task.turn.as_ref().filter(|_| may_begin_early(&task)).map(|turn| turn.turn.chat_id);
-        let early = chat.filter(|_| slot.is_some() && inner.store.is_alone());
+        let mut early = chat.filter(|_| slot.is_some() && inner.store.is_alone());
+        // Behind a turn that waits for a person it would only wait.
+        if let Some(chat) = early
+            && !inner.store.open_turns(actor.scope(), chat).await?.is_empty()
+        {
+            early = None;
+        }
         let mut early = early.and_then(|chat| Some((chat, inner.talks.enter_alone(chat)?))).map(|(chat, talk)| {
             let claimed = Box::new(task.claimed_by(actor.tenant(), &inner.worker));
             self.begin_early(claimed, chat, talk)
@@ -270,12 +276,18 @@ impl Engine {
         Ok(match submitted? {
             Submitted::New(claimed) => {
                 let id = claimed.task.id;
-                match begun {
-                    Some((key, active)) => {
-                        inner.active.enter(&active);
-                        key.open();
+                let goes_on = begun.is_some_and(|(key, active)| {
+                    inner.active.enter(&active);
+                    let goes_on = key.open();
+                    if !goes_on {
+                        inner.active.leave(&active);
                     }
-                    None => self.run_claimed(claimed, has_documents, slot),
+                    goes_on
+                });
+                if !goes_on {
+                    // One that began early and has failed meanwhile begins anew, in a place of its own.
+                    let slot = slot.or_else(|| Arc::clone(&inner.slots).try_acquire_owned().ok());
+                    self.run_claimed(claimed, has_documents, slot);
                 }
                 Taken::Started(id)
             }

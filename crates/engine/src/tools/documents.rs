@@ -22,7 +22,9 @@ const KEPT: usize = 64;
 /// Bytes of a picture at most: 5 MB in base64, which is Anthropic's limit and the narrowest of the large providers.
 const MAX_PICTURE: usize = 3_750_000;
 /// Pictures that are shown with a message.
-pub const MAX_PICTURES: usize = 8;
+pub(crate) const MAX_PICTURES: usize = 8;
+/// Bytes of all of them: 16 MB in base64, beside which a request has room at every large provider.
+pub(crate) const MAX_ALL_PICTURES: usize = 12_000_000;
 
 /// What was decided about a document that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,38 +98,42 @@ impl TaskDocuments {
     /// The attachments at which the model looks itself, in order.
     ///
     /// # Errors
-    /// When their bytes cannot be had.
-    pub async fn pictures(&self) -> Result<Vec<(Attachment, Image)>> {
-        let mut pictures = Vec::new();
+    /// When the store fails.
+    pub async fn pictures(&self) -> Result<Vec<Attachment>> {
         if !self.decisions.values().any(|decision| *decision == Decision::Picture) {
-            return Ok(pictures);
+            return Ok(Vec::new());
         }
-        for attachment in self.store.attachments(self.scope, self.task).await? {
-            if self.decisions.get(&attachment.n) == Some(&Decision::Picture) {
-                let bytes = self.bytes(&attachment).await?;
-                if let Some(image) = picture(&bytes) {
-                    pictures.push((attachment, image));
-                }
-            }
-        }
-        Ok(pictures)
+        let mut attachments = self.store.attachments(self.scope, self.task).await?;
+        attachments.retain(|attachment| self.decisions.get(&attachment.n) == Some(&Decision::Picture));
+        Ok(attachments)
+    }
+
+    /// A picture as a model is shown it; `None` when it is none after all.
+    ///
+    /// # Errors
+    /// When its bytes cannot be had.
+    pub async fn picture(&self, attachment: &Attachment) -> Result<Option<Image>> {
+        let bytes = self.bytes(attachment).await?;
+        Ok(picture_type(&bytes).map(|media_type| Image::Data {
+            media_type: media_type.to_owned(),
+            data: STANDARD.encode(&bytes).into(),
+            detail: None,
+        }))
     }
 }
 
-/// The bytes as a picture that models look at; `None` for anything else, whatever its name says, and for one that is
-/// too large.
-pub fn picture(bytes: &[u8]) -> Option<Image> {
-    let media_type = match bytes {
-        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => "image/png",
-        [0xff, 0xd8, 0xff, ..] => "image/jpeg",
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => "image/webp",
-        _ => return None,
-    };
-    (bytes.len() <= MAX_PICTURE).then(|| Image::Data {
-        media_type: media_type.to_owned(),
-        data: STANDARD.encode(bytes),
-        detail: None,
-    })
+/// What kind of picture the bytes are, of those that models look at; `None` for anything else, whatever its name says,
+/// and for one that is too large.
+pub(crate) fn picture_type(bytes: &[u8]) -> Option<&'static str> {
+    if bytes.len() > MAX_PICTURE {
+        return None;
+    }
+    match bytes {
+        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
+        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
+        _ => None,
+    }
 }
 
 fn typed(text: &str) -> DocumentText {

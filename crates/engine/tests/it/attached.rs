@@ -105,7 +105,7 @@ fn a_model_that_sees_is_shown_pictures_in_their_own_turn() {
         assert!(live.replay(first.task_id).await.matches);
         say(&live, chat, "Really?", vec![]).await;
         let asked = model.asked();
-        let dot = Image::Data { media_type: "image/png".to_owned(), data: IN_BASE64.to_owned(), detail: None };
+        let dot = Image::Data { media_type: "image/png".to_owned(), data: IN_BASE64.into(), detail: None };
         assert_eq!(images(&asked[0]), [dot.clone(), dot]);
         let own = words(&asked[0]);
         assert!(own.contains("attached picture again.png: it is picture 2 of this message"), "{own}");

@@ -268,7 +268,6 @@ fn a_model_that_fails_fails_the_step_and_is_asked_again_first() {
     });
 }
 
-/// A tool that reaches the outside, and notes what it was called with.
 /// A tool whose calls cannot be taken back.
 pub fn sending() -> Arc<ScriptedTool> {
     let tool = ScriptedTool::new("t.send", EffectClass::Keyed, |_, args| Ok(ToolOutcome::new(args.clone(), "sent")));

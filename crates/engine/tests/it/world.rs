@@ -37,8 +37,8 @@ pub struct Doom {
     struck: tokio::sync::Notify,
     /// The test itself looks: that is no call of the process.
     looking: AtomicBool,
-    /// The call that does not go well now, by its name, and how it goes.
-    ill: Mutex<Option<(&'static str, Fault)>>,
+    /// The calls that do not go well now, by their names, and how they go.
+    ill: Mutex<Vec<(&'static str, Fault)>>,
 }
 
 impl Doom {
@@ -46,10 +46,8 @@ impl Doom {
         if self.looking.load(Ordering::SeqCst) {
             return Fault::None;
         }
-        if let Some((ill, how)) = *self.ill.lock().unwrap()
-            && ill == call
-        {
-            return how;
+        if let Some((_, how)) = self.ill.lock().unwrap().iter().find(|(ill, _)| *ill == call) {
+            return *how;
         }
         self.calls.fetch_add(1, Ordering::SeqCst);
         if self.dead.load(Ordering::SeqCst) {
@@ -295,9 +293,9 @@ impl World {
         self.ails(call.map(|call| (call, Fault::Unavailable)));
     }
 
-    /// This call of the store goes like this until it is told that all go well again.
-    pub fn ails(&self, call: Option<(&'static str, Fault)>) {
-        *self.doom.ill.lock().unwrap() = call;
+    /// These calls of the store go like this until it is told otherwise.
+    pub fn ails(&self, calls: impl IntoIterator<Item = (&'static str, Fault)>) {
+        *self.doom.ill.lock().unwrap() = calls.into_iter().collect();
     }
 
     /// Looks at what is stored, unseen: such a call is not counted and does not fail. In-memory calls never yield, so

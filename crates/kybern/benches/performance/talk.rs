@@ -201,7 +201,7 @@ fn history(mut place: Place<'_>) -> Place<'_> {
 
 /// Writes a conversation with a long past into the database.
 fn remembered(folder: &Path) -> String {
-    let keys: Arc<dyn Keys> = Arc::new(MasterKey::load_or_create(&folder.join("kybern.key")).unwrap());
+    let keys: Arc<dyn Keys> = Arc::new(MasterKey::load_or_create(&folder.join(format!("{FILE}.key"))).unwrap());
     let (ids, now) = (UuidV7Ids, SystemClock.now());
     let chat = Chat {
         id: ChatId::from_uuid(ids.next()),

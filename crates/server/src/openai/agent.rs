@@ -87,7 +87,7 @@ fn picture(image: Image, n: usize) -> ApiResult<AttachmentRequest> {
         return Err(Problem::invalid("/messages", message));
     };
     let bytes =
-        STANDARD.decode(data).map_err(|_| Problem::invalid("/messages", "the data of a picture is no base64"))?;
+        STANDARD.decode(&*data).map_err(|_| Problem::invalid("/messages", "the data of a picture is no base64"))?;
     let kind = media_type.strip_prefix("image/").unwrap_or_default().to_owned();
     Ok(AttachmentRequest { filename: format!("picture-{n}.{kind}"), content_type: media_type, bytes: bytes.into() })
 }

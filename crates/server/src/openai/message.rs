@@ -199,7 +199,7 @@ fn image(url: &str, detail: Option<ImageDetail>) -> Result<Image, String> {
     if !media_type.starts_with("image/") {
         return Err(format!("{media_type:?} is no image"));
     }
-    Ok(Image::Data { media_type: media_type.to_owned(), data: data.to_owned(), detail })
+    Ok(Image::Data { media_type: media_type.to_owned(), data: data.into(), detail })
 }
 
 /// Writes the functions' names into the answers that lack them: some providers want them.

@@ -91,6 +91,8 @@ pub(crate) struct Known {
     /// For how long something holds of which no change is heard; `None` means for ever.
     holds_for: Option<Millis>,
     turn: AtomicU64,
+    /// The same for memories alone: many are added while nothing else changes.
+    memories: AtomicU64,
     holders: Kept<String, KeyHolder>,
     plans: Kept<TenantId, Arc<Vec<Plan>>>,
     users: Kept<OfTenant, User>,
@@ -109,6 +111,7 @@ impl Known {
         Self {
             holds_for,
             turn: AtomicU64::new(0),
+            memories: AtomicU64::new(0),
             holders: Kept::at_most(KEPT),
             plans: Kept::at_most(KEPT),
             users: Kept::at_most(KEPT),
@@ -134,6 +137,18 @@ impl Known {
     /// The stamp of this moment.
     pub(crate) fn stamp(&self) -> Stamp {
         Stamp { turn: self.turn.load(Ordering::Acquire), at: Instant::now() }
+    }
+
+    /// The stamp of this moment for what is known of memories.
+    pub(crate) fn stamp_of_memories(&self) -> Stamp {
+        // Each of the two only grows, so their sum is new after every change of one of them.
+        let turn = self.turn.load(Ordering::Acquire) + self.memories.load(Ordering::Acquire);
+        Stamp { turn, at: Instant::now() }
+    }
+
+    /// Something has been remembered of somebody.
+    pub(crate) fn remembered(&self) {
+        self.memories.fetch_add(1, Ordering::AcqRel);
     }
 
     /// A change of keys, users or plans has been committed, or one may have gone unheard.

@@ -44,6 +44,7 @@ pub(crate) struct Tx {
     wrote: bool,
     due: bool,
     outdates: bool,
+    remembers: bool,
     frozen: Vec<(TenantId, PlanHash)>,
 }
 
@@ -59,6 +60,7 @@ impl Tx {
             wrote: false,
             due: false,
             outdates: false,
+            remembers: false,
             frozen: Vec::new(),
         }
     }
@@ -164,6 +166,9 @@ impl Tx {
         if std::mem::take(&mut self.outdates) {
             self.shared.known.changed();
         }
+        if std::mem::take(&mut self.remembers) {
+            self.shared.known.remembered();
+        }
         self.shared.plans.remember(self.frozen.drain(..));
         Ok(())
     }
@@ -172,6 +177,7 @@ impl Tx {
     pub(crate) async fn roll_back(&mut self) -> Result<()> {
         self.due = false;
         self.outdates = false;
+        self.remembers = false;
         self.wrote = false;
         self.frozen.clear();
         match &mut self.conn {
@@ -194,6 +200,11 @@ impl Tx {
     /// What is known of keys, users and plans is outdated when this commits.
     pub(crate) fn outdates_what_is_known(&mut self) {
         self.outdates = true;
+    }
+
+    /// Something is remembered of somebody when this commits. Other processes find it a moment later.
+    pub(crate) fn remembers(&mut self) {
+        self.remembers = true;
     }
 
     /// A plan is stored when this commits.

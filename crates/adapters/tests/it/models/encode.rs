@@ -15,7 +15,7 @@ fn function(name: &str) -> FunctionSpec {
 }
 
 fn picture() -> Part {
-    Part::Image(Image::Data { media_type: "image/png".to_owned(), data: "iVBORw0KGgo=".to_owned(), detail: None })
+    Part::Image(Image::Data { media_type: "image/png".to_owned(), data: "iVBORw0KGgo=".into(), detail: None })
 }
 
 fn call(id: &str, name: &str, arguments: &str) -> Part {

@@ -9,7 +9,14 @@ const WIDE: WindowLimits = WindowLimits { messages: 100, tokens: Tokens(1_000_00
 
 fn spoken(at: i64, role: Role, parts: Vec<Part>) -> Spoken {
     let message = ModelMessage { role, parts };
-    Spoken { message, at: Timestamp::from_millis(at), tokens: Tokens(10), redacted: false, tainted: false }
+    Spoken {
+        message,
+        at: Timestamp::from_millis(at),
+        tokens: Tokens(10),
+        redacted: false,
+        tainted: false,
+        beside: false,
+    }
 }
 
 fn text() -> Vec<Part> {
@@ -49,6 +56,22 @@ fn conversation(signs: &str) -> Vec<Spoken> {
 
 fn shown(signs: &str, limits: &WindowLimits) -> Vec<usize> {
     window(&conversation(signs), limits)
+}
+
+#[test]
+fn files_that_are_too_long_are_left_out_alone() {
+    let file = |tokens: u64| Spoken { beside: true, tokens: Tokens(tokens), ..spoken(1, Role::User, text()) };
+    let around = |file: Spoken| {
+        let said = [Role::User, Role::Assistant].map(|role| spoken(1, role, text()));
+        let [user, answer] = said.clone();
+        vec![said[0].clone(), said[1].clone(), user, file, answer, spoken(2, Role::User, text())]
+    };
+    let limits = |tokens: u64| WindowLimits { messages: 100, tokens: Tokens(tokens), since: None };
+    assert_eq!(window(&around(file(10)), &limits(60)), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(window(&around(file(41)), &limits(60)), [0, 1, 2, 4, 5], "everything else fits");
+    // Files alone are no beginning.
+    assert_eq!(window(&around(file(10)), &limits(35)), [5]);
+    assert_eq!(window(&around(file(10)), &limits(40)), [2, 3, 4, 5]);
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn spoken(at: i64, role: Role, parts: Vec<Part>) -> Spoken {
     let message = ModelMessage { role, parts };
     // What tools answered is what strangers wrote.
     let tainted = message.parts.iter().any(|part| matches!(part, Part::ToolAnswer(_)));
-    Spoken { tokens: Tokens(20), message, at: Timestamp::from_millis(at), redacted: false, tainted }
+    Spoken { tokens: Tokens(20), message, at: Timestamp::from_millis(at), redacted: false, tainted, beside: false }
 }
 
 fn says(at: i64, role: Role, text: &str) -> Spoken {
