@@ -54,7 +54,7 @@ pub(crate) struct Person {
 
 /// How far a model may go for whom it answers, as the server decides.
 #[derive(Clone, Debug)]
-pub(crate) struct Leave {
+pub(crate) struct Latitude {
     /// What happens without a yes; `None` where nobody has said.
     autonomy: Option<Autonomy>,
     /// The folders in which its tools may work; `None` for every one that they allow themselves.
@@ -63,7 +63,7 @@ pub(crate) struct Leave {
     sees_entities: bool,
 }
 
-impl Leave {
+impl Latitude {
     pub(crate) fn of(grant: &Grant) -> Self {
         let policy = grant.policy();
         let folders = policy.as_ref().and_then(|policy| policy.allowed_paths.clone());
@@ -92,7 +92,7 @@ pub(crate) struct Subject {
     /// For whom.
     pub(crate) user: Option<UserId>,
     /// How far it may go.
-    pub(crate) leave: Leave,
+    pub(crate) latitude: Latitude,
     /// When the turn began.
     pub(crate) begun: Timestamp,
     /// What was said before that is not shown.
@@ -167,7 +167,7 @@ async fn in_conversation(inner: &Arc<Inner>, caller: &Caller, subject: &Subject,
     let sought = Sought::new(&subject.text);
     let memories = match subject.user {
         Some(user) => {
-            found(engine.memories_for_turn(caller, user, subject.leave.sees_entities, &sought, MEMORIES).await)?
+            found(engine.memories_for_turn(caller, user, subject.latitude.sees_entities, &sought, MEMORIES).await)?
         }
         None => Vec::new(),
     };
@@ -237,7 +237,7 @@ fn spoken(message: &Message) -> Vec<Spoken> {
 /// What the server says to every agent: who it is, how far it goes, and what time it is.
 fn about_server(subject: &Subject) -> Vec<Section> {
     let mut sections = vec![section(SectionKind::Base, subject.prompt.clone())];
-    if let Some(autonomy) = subject.leave.autonomy {
+    if let Some(autonomy) = subject.latitude.autonomy {
         let text = AUTONOMY.get(autonomy as usize).map(|prompt| prompt.text.trim().to_owned()).unwrap_or_default();
         sections.push(section(SectionKind::Autonomy, text));
     }
@@ -250,7 +250,7 @@ fn about_server(subject: &Subject) -> Vec<Section> {
 /// chose its name.
 fn workspace(registry: &Registry, subject: &Subject, tools: &[String]) -> Option<Section> {
     let mut lines = Vec::new();
-    if let Some(folders) = subject.leave.folders.as_ref().filter(|_| work_on_files(registry, tools)) {
+    if let Some(folders) = subject.latitude.folders.as_ref().filter(|_| work_on_files(registry, tools)) {
         lines.push(match folders.as_slice() {
             [] => "There is no folder in which your tools may work.".to_owned(),
             folders => format!("Folders in which your tools may work: {}.", folders.join(", ")),

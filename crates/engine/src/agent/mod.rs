@@ -22,7 +22,7 @@ pub(crate) use kybern_core::memory::{MAX_SUGGESTION, MAX_SUGGESTIONS};
 pub(crate) use ask::{Came, Question, ask, written};
 pub(crate) use attached::Files;
 pub(crate) use calls::interpret;
-pub(crate) use gather::{Gathered, InChat, Leave, Person, Subject, gather, section};
+pub(crate) use gather::{Gathered, InChat, Latitude, Person, Subject, gather, section};
 pub(crate) use merge::MergedAgents;
 pub(crate) use sections::ToolSections;
 pub use tools::AgentTools;

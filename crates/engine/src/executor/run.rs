@@ -26,7 +26,7 @@ use super::phase_documents::decided;
 use super::snapshot::Surroundings;
 use super::walk::Walk;
 use crate::Engine;
-use crate::agent::{Gathered, InChat, Leave};
+use crate::agent::{Gathered, InChat, Latitude};
 use crate::events::Live;
 use crate::models::{Asker, Desk, Route};
 use crate::parts::Inner;
@@ -252,8 +252,8 @@ impl Run {
     }
 
     /// How far the task's user lets a model go alone.
-    pub(super) fn leave(&self) -> Leave {
-        Leave::of(&Grant { origin: Origin::Model, ..self.grant.clone() })
+    pub(super) fn latitude(&self) -> Latitude {
+        Latitude::of(&Grant { origin: Origin::Model, ..self.grant.clone() })
     }
 
     /// When a step that holds steps was opened.

@@ -143,7 +143,7 @@ fn subject(run: &Run, agent: usize, start: &TurnStart, now: Timestamp) -> Result
         user: run.task.user,
         strange: start.tainted,
         prompt: known.draft.system_prompt.clone(),
-        leave: run.leave(),
+        latitude: run.latitude(),
         begun,
         since: begun.minus(start.limits.history),
         chat: run.in_chat(),

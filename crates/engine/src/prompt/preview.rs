@@ -16,7 +16,7 @@ use kybern_core::prompt;
 use kybern_core::tenant::TenantScope;
 
 use crate::Engine;
-use crate::agent::{InChat, Leave, Person, Question, Subject, functions, gather, route_name, section, written};
+use crate::agent::{InChat, Latitude, Person, Question, Subject, functions, gather, route_name, section, written};
 use crate::models::{Caller, Route};
 use crate::tools::grant::{Grant, Origin};
 
@@ -87,7 +87,7 @@ impl Engine {
             agent: agent.draft.key.clone(),
             prompt: agent.draft.system_prompt.clone(),
             user: actor.user(),
-            leave: self.leave_of(scope, actor.user()).await?,
+            latitude: self.latitude_of(scope, actor.user()).await?,
             begun: now,
             since: now.minus(agent.draft.limits.history),
             // A chat that nobody has begun has no messages.
@@ -156,12 +156,12 @@ impl Engine {
     }
 
     /// How far a user lets a model go alone.
-    async fn leave_of(&self, scope: TenantScope, user: Option<UserId>) -> Result<Leave> {
+    async fn latitude_of(&self, scope: TenantScope, user: Option<UserId>) -> Result<Latitude> {
         let rules = match user {
             Some(user) => self.inner.store.user_rules(scope, user).await?,
             None => None,
         };
-        Ok(Leave::of(&Grant { origin: Origin::Model, user, rules, settings: Arc::default() }))
+        Ok(Latitude::of(&Grant { origin: Origin::Model, user, rules, settings: Arc::default() }))
     }
 }
 

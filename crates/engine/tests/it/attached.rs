@@ -93,6 +93,22 @@ fn what_was_attached_is_known_in_later_turns_until_its_message_is_taken_back() {
 }
 
 #[test]
+fn short_files_leave_to_long_ones_what_they_do_not_need() {
+    let model = scripted(vec![says("Noted.")]);
+    World::with([]).asking(seeing(&model, true)).employing([helper(&[])]).run(async |live| {
+        let chat = chat(&live).await;
+        let [long, longer] = [11_000, 30_000].map(|length| "x".repeat(length - 1) + "y");
+        say(&live, chat, "Read these.", vec![note(&longer), note("A trailer."), note(&long)]).await;
+        say(&live, chat, "And?", vec![]).await;
+        let later = words(&model.asked()[1]);
+        assert!(later.contains("note.txt:\nA trailer.\n") && later.contains(&long), "the short ones are whole");
+        assert_eq!(later.matches("[cut here: 30024 characters in all]").count(), 1);
+        let kept = later.matches('x').count();
+        assert!((23_000..24_500).contains(&kept), "{kept}");
+    });
+}
+
+#[test]
 fn a_model_that_sees_is_shown_pictures_in_their_own_turn() {
     let tool = ScriptedTool::new("t.pay", EffectClass::Keyed, |_, _| unreachable!("nobody allowed it"));
     let tool = Arc::new(tool.with_spec(|spec| spec.risk = Risk::R2));
@@ -125,14 +141,19 @@ fn a_person_says_what_is_in_a_picture_that_the_model_cannot_see() {
     let model = scripted(vec![says("A trailer.")]);
     World::with([]).asking(seeing(&model, false)).employing([helper(&[])]).run(async |live| {
         let chat = chat(&live).await;
-        let asked = say(&live, chat, "What is this?", vec![pixel("dot.png")]).await;
+        let asked = say(&live, chat, "What is this?", vec![pixel("dot.png"), note("It stands in the yard.")]).await;
         assert_eq!((asked.status, model.count()), (TaskStatus::NeedsReview, 0));
-        let typed = json!({"documents": {"0": {"text": "A trailer with a flat tyre."}}});
+        // What is said of a file that nobody asked about is passed over.
+        let typed = json!({
+            "documents": {"0": {"text": "A trailer with a flat tyre."}},
+            "decisions": {"1": {"picture": true}},
+        });
         let waits = live.task(asked.task_id).await.waits;
         assert_eq!(waits[0].kind, WaitKind::Document);
         live.review(asked.task_id, None, typed).await.unwrap();
         assert_eq!(live.proven(asked.task_id).await.status, TaskStatus::Completed);
-        assert!(words(&model.asked()[0]).contains("A trailer with a flat tyre."));
+        let told = words(&model.asked()[0]);
+        assert!(told.contains("A trailer with a flat tyre.") && told.contains("It stands in the yard."), "{told}");
         say(&live, chat, "Really?", vec![]).await;
         assert!(words(&model.asked()[1]).contains("A trailer with a flat tyre."), "what was typed in is kept as well");
     });
