@@ -18,6 +18,7 @@ pub mod event;
 pub mod id;
 pub mod identity;
 pub mod job;
+pub mod json;
 pub mod knowledge;
 pub mod mail;
 pub mod memory;

@@ -7,6 +7,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use bytes::Bytes;
 use kybern_core::error::{Detail, Error, ErrorCode};
+use kybern_core::json::check_text_depth;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -76,7 +77,13 @@ pub(crate) fn json(raw: &[u8]) -> ApiResult<Value> {
     if raw.trim_ascii().is_empty() {
         return Err(Problem::invalid("", "the body is empty, send JSON"));
     }
+    within_depth(raw)?;
     serde_json::from_slice(raw).map_err(|error| malformed(&error))
+}
+
+/// Refuses JSON that is nested deeper than what is kept may be.
+pub(crate) fn within_depth(raw: &[u8]) -> ApiResult<()> {
+    check_text_depth(raw).map_err(|deep| deep.at("").into())
 }
 
 /// A JSON object of a known shape.
@@ -90,6 +97,7 @@ pub(crate) fn object<T: DeserializeOwned>(raw: &[u8]) -> ApiResult<T> {
             return Err(Problem::invalid("", "the body is not a JSON object"));
         }
     }
+    within_depth(raw)?;
     let mut reader = serde_json::Deserializer::from_slice(raw);
     let value = match serde_path_to_error::deserialize(&mut reader) {
         // The reader takes a number where a name is expected for broken JSON, and does not say where.
@@ -106,11 +114,7 @@ pub(crate) fn shaped<T: DeserializeOwned>(value: Value) -> ApiResult<T> {
 }
 
 fn malformed(error: &serde_json::Error) -> Problem {
-    let message = match error.to_string() {
-        text if text.starts_with("recursion limit") => "the body is nested deeper than 128 levels".to_owned(),
-        text => format!("the body is not JSON: {text}"),
-    };
-    Problem::invalid("", message)
+    Problem::invalid("", format!("the body is not JSON: {error}"))
 }
 
 /// Puts the words of the deserialiser into the words of the API, and finds the place.
@@ -374,9 +378,18 @@ mod tests {
         ] {
             assert!(fault(text).1.starts_with(message), "{text:?}: {}", fault(text).1);
         }
-        let deep = format!("{{\"input\":{}{}}}", "[".repeat(200), "]".repeat(200));
-        let error = serde_json::from_str::<Value>(&deep).unwrap_err();
-        assert_eq!(malformed(&error).0.to_string(), "the body is nested deeper than 128 levels");
+    }
+
+    #[test]
+    fn a_body_that_is_nested_too_deep_is_refused_with_its_place() {
+        let deep = |depth: usize| format!("{{\"input\":\"a\",\"files\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
+        for depth in [64, 127, 200, 100_000] {
+            let (path, message) = fault(&deep(depth));
+            assert!(path.starts_with("/files/0/0/0"), "{path}");
+            assert!(message.starts_with("lists and objects are nested deeper than 64 levels at /files/0"), "{message}");
+            assert!(json(deep(depth).as_bytes()).is_err());
+        }
+        assert!(json(deep(63).as_bytes()).is_ok());
     }
 
     #[test]

@@ -14,7 +14,7 @@ use kybern_core::tool::ToolSetting;
 use serde_json::json;
 
 use crate::audit;
-use crate::db::{Tx, args, statements};
+use crate::db::{Tx, args, json, statements};
 use crate::error::Result;
 use crate::identity::must_know;
 use crate::store::SqlStore;
@@ -32,7 +32,7 @@ async fn rules(tx: &mut Tx, scope: TenantScope, user: UserId) -> Result<Option<U
     let Some(mut row) = found else { return Ok(None) };
     let (roles, policy) = (row.json()?, row.opt_text()?);
     let unreadable = |error: serde_json::Error| row.fault(format!("a policy that cannot be read: {error}"));
-    let policy = policy.map(|text| serde_json::from_str(&text).map_err(unreadable)).transpose()?;
+    let policy = policy.map(|text| json::read(&text).map_err(unreadable)).transpose()?;
     Ok(Some(UserRules { roles, policy }))
 }
 

@@ -14,6 +14,7 @@ use super::step::{Call, Target};
 use crate::agent::Came;
 use crate::parts::Inner;
 use crate::tools::admit::{NotAdmitted, admit, settle};
+use crate::tools::service::limited;
 
 /// How a call ended.
 pub(super) struct Returned {
@@ -122,10 +123,11 @@ pub(super) async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) ->
         }
         Target::Handler(handler, kind, rendered) => {
             let run = handler.run(&call.context, kind, rendered.clone());
-            tokio::time::timeout(call.timeout.as_duration(), run).await.unwrap_or_else(|_elapsed| {
+            let came = tokio::time::timeout(call.timeout.as_duration(), run).await.unwrap_or_else(|_elapsed| {
                 let message = format!("the {} took longer than {}", kind.name(), call.timeout);
                 Err(ToolFailure::transient(message).code(ErrorCode::Timeout))
-            })
+            });
+            came.and_then(limited)
         }
     };
     let duration = inner.clock.now().since(began);

@@ -383,6 +383,7 @@ impl Run {
 
     /// Gives rows their places.
     fn stamp(&self, drafts: Vec<RowDraft>, now: Timestamp) -> Vec<JournalRow> {
+        let drafts = drafts.into_iter().map(|draft| super::step::readable(self, draft)).collect();
         let mut rows = stamp(&self.walk, drafts, now);
         for row in &mut rows {
             if let JournalEntry::Waiting(wait) = &mut row.entry

@@ -6,6 +6,7 @@ use kybern_core::actor::Actor;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Detail, Error, ErrorCode, Result};
 use kybern_core::id::{TaskId, TenantId};
+use kybern_core::json::{check_depth, check_members};
 use kybern_core::plan::StepId;
 use kybern_core::policy::webhook::{self, WebhookHeaders};
 use kybern_core::ports::{CallbackOutcome, ReviewRefused};
@@ -102,6 +103,7 @@ impl Engine {
     /// not fit the question.
     pub async fn review(&self, actor: &Actor, id: TaskId, mut request: ReviewRequest) -> Result<TaskView> {
         nul::clean_members(&mut request.corrections);
+        check_members(&request.corrections).map_err(|deep| deep.at("/corrections"))?;
         let task = self.row(actor.scope(), id).await?;
         let wait = find_wait(&task, request.step_id.as_deref())?;
         check_answer(&wait, &request)?;
@@ -168,6 +170,7 @@ impl Engine {
             return Err(Error::not_found("delegation", &request.workflow_id));
         }
         nul::clean_value(&mut request.data);
+        check_depth(&request.data).map_err(|deep| deep.at("/data"))?;
         if let Some(error) = &mut request.error {
             nul::clean(error);
         }

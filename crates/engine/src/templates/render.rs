@@ -1,12 +1,10 @@
 //! Values with templates in them, made into values.
 
+use kybern_core::json::{MAX_DEPTH, TooDeep, check_depth};
 use serde_json::{Map, Value};
 
 use super::context::Context;
 use super::expression::{ExpressionError, MAX_RESULT, Path, compile};
-
-/// How deep a value with templates may be nested.
-const MAX_DEPTH: usize = 64;
 
 /// Why a value cannot be rendered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -20,9 +18,12 @@ pub enum RenderError {
     /// A text holds statements, which are not templates here.
     #[error("{0:?} holds a statement, only {{{{ expressions }}}} are allowed")]
     Statement(String),
-    /// The value is nested too deep, or the text becomes too large.
+    /// The template is nested too deep, or the text becomes too large.
     #[error("the value is over a limit: {0}")]
     Limit(&'static str),
+    /// What is made is nested too deep.
+    #[error(transparent)]
+    TooDeep(#[from] TooDeep),
 }
 
 /// A piece of a text.
@@ -47,7 +48,9 @@ pub fn has_expression(value: &Value) -> bool {
 /// # Errors
 /// See [`RenderError`].
 pub fn render(value: &Value, context: &Context) -> Result<Value, RenderError> {
-    render_at(value, context, 0)
+    let rendered = render_at(value, context, 0)?;
+    check_depth(&rendered)?;
+    Ok(rendered)
 }
 
 fn render_at(value: &Value, context: &Context, depth: usize) -> Result<Value, RenderError> {

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use jsonschema::Validator;
 use kybern_core::error::{Detail, ErrorCode};
+use kybern_core::json::check_depth;
 use kybern_core::pack::Registry;
 use kybern_core::policy::CallFacts;
 use kybern_core::policy::place::host_of;
@@ -43,6 +44,9 @@ impl ToolService {
     }
 
     fn faults(&self, spec: &ToolSpec, args: &Value) -> Vec<Detail> {
+        if let Err(deep) = check_depth(args) {
+            return vec![deep.detail("")];
+        }
         match self.arguments.get(&spec.key) {
             Some(Ok(validator)) => schema::faults(validator, args),
             Some(Err(problem)) => vec![Detail::new("", problem.clone())],
@@ -149,9 +153,13 @@ fn texts_in(value: &Value) -> Vec<&str> {
     }
 }
 
-/// Refuses a result that is too large to keep. The effect of the call has happened; saying so is honest, keeping
-/// half of the result would not be.
-fn limited(outcome: ToolOutcome) -> Result<ToolOutcome, ToolFailure> {
+/// Refuses a result that is too large, or nested too deep, to keep. The effect of the call has happened; saying so is
+/// honest, keeping half of the result would not be.
+pub(crate) fn limited(outcome: ToolOutcome) -> Result<ToolOutcome, ToolFailure> {
+    if let Err((what, deep)) = outcome.check_depth() {
+        let message = format!("{what} cannot be kept: {deep}");
+        return Err(ToolFailure::permanent(message).code(ErrorCode::Unprocessable).used(outcome.usage));
+    }
     let size = approximate_size(&outcome.data);
     if size > limits::MAX_STEP_DATA {
         let message = format!("the result is {size} bytes, over the limit of {}", limits::MAX_STEP_DATA);

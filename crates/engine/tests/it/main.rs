@@ -14,6 +14,7 @@ mod control;
 mod crash;
 mod decisions;
 mod delegation;
+mod depth;
 mod documents;
 mod door;
 mod early;

@@ -8,6 +8,7 @@ use base64::engine::GeneralPurpose;
 use base64::engine::general_purpose::GeneralPurposeConfig;
 use bytes::Bytes;
 use kybern_core::error::Detail;
+use kybern_core::json::check_text_depth;
 use kybern_core::money::NanoUsd;
 use kybern_core::task::{Channel, limits};
 use kybern_engine::task::{AttachmentRequest, SubmitRequest};
@@ -266,6 +267,7 @@ fn field(name: &str, bytes: &[u8]) -> ApiResult<Value> {
         | "confidence_threshold"
         | "budgetNanos"
         | "budget_nanos" => {
+            check_text_depth(bytes).map_err(|deep| deep.at(&path))?;
             let value = serde_json::from_str(text);
             value.map_err(|error| Problem::invalid(path, format!("field {name:?} is not JSON: {error}")))
         }

@@ -5,6 +5,7 @@
 mod arg;
 mod batch;
 mod engine;
+pub(crate) mod json;
 mod known;
 pub(crate) mod postgres;
 mod row;

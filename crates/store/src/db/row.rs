@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use kybern_core::time::Timestamp;
 
+use super::json;
 use crate::error::{Result, StoreError};
 
 /// A row and the column that is read next.
@@ -160,18 +161,18 @@ impl Row {
     }
 
     /// A value kept as JSON.
-    pub(crate) fn json<T: DeserializeOwned>(&mut self) -> Result<T> {
+    pub(crate) fn json<T: DeserializeOwned + Send>(&mut self) -> Result<T> {
         let text = self.text()?;
-        serde_json::from_str(&text).map_err(|error| self.fault(format!("column {}: {error}", self.at - 1)))
+        json::read(&text).map_err(|error| self.fault(format!("column {}: {error}", self.at - 1)))
     }
 
     /// A value kept as JSON, or null.
-    pub(crate) fn opt_json<T: DeserializeOwned>(&mut self) -> Result<Option<T>> {
+    pub(crate) fn opt_json<T: DeserializeOwned + Send>(&mut self) -> Result<Option<T>> {
         match self.opt_text()? {
             None => Ok(None),
-            Some(text) => serde_json::from_str(&text)
-                .map(Some)
-                .map_err(|error| self.fault(format!("column {}: {error}", self.at - 1))),
+            Some(text) => {
+                json::read(&text).map(Some).map_err(|error| self.fault(format!("column {}: {error}", self.at - 1)))
+            }
         }
     }
 

@@ -8,7 +8,7 @@ use kybern_core::time::Timestamp;
 use uuid::Uuid;
 
 use super::row;
-use crate::db::{Arg, Tx, args, statements};
+use crate::db::{Arg, Tx, args, json, statements};
 use crate::error::{Result, StoreError};
 
 statements! {
@@ -99,7 +99,7 @@ pub(super) async fn list(
         .map(|mut row| {
             let seq = row.i64()?;
             let body = row.text()?;
-            serde_json::from_str(&body).map_err(|error| row.fault(format!("row {seq} of task {task}: {error}")))
+            json::read(&body).map_err(|error| row.fault(format!("row {seq} of task {task}: {error}")))
         })
         .collect()
 }

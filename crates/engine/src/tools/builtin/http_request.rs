@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use kybern_core::error::ErrorCode;
+use kybern_core::json::check_members;
 use kybern_core::policy::{PermissionLevel, ToolCategory};
 use kybern_core::ports::{HttpBody, HttpFailure, HttpRequest, HttpResponse, Tool, ToolContext};
 use kybern_core::task::EffectClass;
@@ -134,10 +135,14 @@ fn judge(method: &str, answer: HttpResponse, scrub: &Scrub) -> Result<ToolOutcom
         data.insert("status".to_owned(), json!(status));
         let headers: Map<String, Value> =
             answer.headers.into_iter().map(|(name, value)| (name, scrub.value(json!(value)))).collect();
-        match serde_json::from_slice::<Value>(&answer.body) {
-            Ok(body) => data.insert("json".to_owned(), scrub.value(body)),
-            Err(_) => data.insert("text".to_owned(), json!(clean(&answer.body, scrub))),
-        };
+        if let Ok(body) = serde_json::from_slice::<Value>(&answer.body) {
+            data.insert("json".to_owned(), scrub.value(body));
+        }
+        // JSON that is nested too deep to be kept stays the text that it is.
+        if !data.contains_key("json") || check_members(&data).is_err() {
+            data.remove("json");
+            data.insert("text".to_owned(), json!(clean(&answer.body, scrub)));
+        }
         data.insert("headers".to_owned(), Value::Object(headers));
         return Ok(ToolOutcome::new(data, format!("{method} answered {status}")));
     }

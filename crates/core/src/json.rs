@@ -1,0 +1,243 @@
+//! How deep JSON may be nested.
+//!
+//! Readers of JSON recurse, so each has a limit somewhere; what is written beyond it can never be read again. One limit
+//! holds for everything that is taken in, bound or journaled, far below what the store reads back: wrapped in the rows
+//! of the journal, a value of that depth is still readable.
+
+use serde_json::{Map, Value};
+
+use crate::error::{Detail, Error};
+
+/// How many lists and objects may stand in each other.
+pub const MAX_DEPTH: usize = 64;
+/// Bytes of the pointer that says where a value becomes too deep.
+const MAX_POINTER: usize = 200;
+
+/// A value that is nested too deep.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "lists and objects are nested deeper than {MAX_DEPTH} levels{place}: make it flatter, or pass the inner part as text"
+)]
+pub struct TooDeep {
+    pointer: String,
+    place: String,
+}
+
+impl TooDeep {
+    fn new(segments: impl Iterator<Item = String>) -> Self {
+        let mut pointer = String::new();
+        for segment in segments {
+            let segment = segment.replace('~', "~0").replace('/', "~1");
+            if pointer.len() + segment.len() >= MAX_POINTER {
+                break;
+            }
+            pointer.push('/');
+            pointer.push_str(&segment);
+        }
+        let place = if pointer.is_empty() { String::new() } else { format!(" at {pointer}") };
+        Self { pointer, place }
+    }
+
+    /// The fault, in an input that has the value at `base`.
+    #[must_use]
+    pub fn detail(&self, base: &str) -> Detail {
+        Detail::new(format!("{base}{}", self.pointer), self.to_string())
+    }
+
+    /// The `VALIDATION_ERROR` for an input that has the value at `base`.
+    #[must_use]
+    pub fn at(&self, base: &str) -> Error {
+        let Detail { path, message } = self.detail(base);
+        Error::invalid(path, message)
+    }
+}
+
+/// Refuses a value that is nested too deep.
+///
+/// # Errors
+/// [`TooDeep`], which names the place, or as much of the way to it as is worth reading.
+pub fn check_depth(value: &Value) -> Result<(), TooDeep> {
+    let mut way = Vec::new();
+    if is_deeper(value, MAX_DEPTH, &mut way) { Err(TooDeep::new(way.into_iter().rev())) } else { Ok(()) }
+}
+
+/// Refuses an object whose members are nested too deep.
+///
+/// # Errors
+/// As [`check_depth`].
+pub fn check_members(members: &Map<String, Value>) -> Result<(), TooDeep> {
+    let mut way = Vec::new();
+    if members_are_deeper(members, MAX_DEPTH, &mut way) { Err(TooDeep::new(way.into_iter().rev())) } else { Ok(()) }
+}
+
+/// Whether more than `left` containers stand in each other; `way` is then the way to the first that is too many, from
+/// its end. Recurses no deeper than `left`.
+fn is_deeper(value: &Value, left: usize, way: &mut Vec<String>) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+        Value::Array(_) if left == 0 => true,
+        Value::Array(items) => {
+            let found = items.iter().position(|item| is_deeper(item, left - 1, way));
+            way.extend(found.map(|place| place.to_string()));
+            found.is_some()
+        }
+        Value::Object(members) => members_are_deeper(members, left, way),
+    }
+}
+
+fn members_are_deeper(members: &Map<String, Value>, left: usize, way: &mut Vec<String>) -> bool {
+    if left == 0 {
+        return true;
+    }
+    let found = members.iter().find(|(_, member)| is_deeper(member, left - 1, way)).map(|(name, _)| name.clone());
+    let is_found = found.is_some();
+    way.extend(found);
+    is_found
+}
+
+/// A list or an object that is open where a text is being scanned.
+enum Open {
+    List { place: usize },
+    Object { name: String, expects_name: bool },
+}
+
+/// Refuses a JSON text that is nested too deep, before anything is made of it. What is no JSON is not its business.
+///
+/// # Errors
+/// As [`check_depth`].
+pub fn check_text_depth(text: &[u8]) -> Result<(), TooDeep> {
+    let mut open: Vec<Open> = Vec::new();
+    let mut at = 0;
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'{' | b'[' if open.len() == MAX_DEPTH => return Err(TooDeep::new(open.into_iter().map(segment))),
+            b'{' => open.push(Open::Object { name: String::new(), expects_name: true }),
+            b'[' => open.push(Open::List { place: 0 }),
+            b'}' | b']' => drop(open.pop()),
+            b',' => match open.last_mut() {
+                Some(Open::List { place }) => *place += 1,
+                Some(Open::Object { expects_name, .. }) => *expects_name = true,
+                None => {}
+            },
+            b'"' => {
+                let end = end_of_string(text, at + 1);
+                if let Some(Open::Object { name, expects_name }) = open.last_mut()
+                    && std::mem::take(expects_name)
+                {
+                    *name = String::from_utf8_lossy(&text[at + 1..end]).into_owned();
+                }
+                at = end;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    Ok(())
+}
+
+/// How deep a JSON text is nested. What is no JSON has some depth or other.
+#[must_use]
+pub fn depth_of_text(text: &[u8]) -> usize {
+    let (mut at, mut depth, mut deepest) = (0, 0_usize, 0);
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'{' | b'[' => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b'"' => at = end_of_string(text, at + 1),
+            _ => {}
+        }
+        at += 1;
+    }
+    deepest
+}
+
+/// Where the quote stands that closes a string, or the text ends.
+fn end_of_string(text: &[u8], from: usize) -> usize {
+    let mut at = from;
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'"' => return at,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    text.len()
+}
+
+fn segment(open: Open) -> String {
+    match open {
+        Open::List { place } => place.to_string(),
+        Open::Object { name, .. } => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn lists(depth: usize) -> Value {
+        (1..depth).fold(json!([]), |inner, _| json!([inner]))
+    }
+
+    #[test]
+    fn the_limit_is_taken_and_one_more_is_not() {
+        assert_eq!(check_depth(&lists(MAX_DEPTH)), Ok(()));
+        assert!(check_depth(&lists(MAX_DEPTH + 1)).is_err());
+        assert_eq!(check_text_depth(lists(MAX_DEPTH).to_string().as_bytes()), Ok(()));
+        assert!(check_text_depth(lists(MAX_DEPTH + 1).to_string().as_bytes()).is_err());
+        let members = |depth| json!({"a": lists(depth)}).as_object().cloned().unwrap();
+        assert_eq!(check_members(&members(MAX_DEPTH - 1)), Ok(()));
+        assert!(check_members(&members(MAX_DEPTH)).is_err());
+    }
+
+    #[test]
+    fn the_place_is_named_and_the_remedy() {
+        let value = json!({"a/b": [1, {"x": lists(MAX_DEPTH)}]});
+        let fault = check_depth(&value).unwrap_err().detail("/payload");
+        assert!(fault.path.starts_with("/payload/a~1b/1/x/0/0"), "{}", fault.path);
+        assert!(fault.message.contains("deeper than 64 levels at /a~1b/1/x/0"), "{}", fault.message);
+        assert!(fault.message.ends_with("or pass the inner part as text"), "{}", fault.message);
+        assert_eq!(check_text_depth(value.to_string().as_bytes()), check_depth(&value), "the same of a text");
+    }
+
+    #[test]
+    fn a_long_way_is_cut_at_a_segment() {
+        let deep = (0..MAX_DEPTH).fold(json!([]), |inner, n| json!({format!("{}{n}", "name".repeat(20)): inner}));
+        let path = check_depth(&deep).unwrap_err().detail("").path;
+        assert!(path.len() <= MAX_POINTER && !path.is_empty() && deep.pointer(&path).is_some(), "{path}");
+    }
+
+    #[test]
+    fn brackets_in_strings_do_not_count() {
+        let text = json!({"a": "[".repeat(500), "b\"[": "\\\"{{{"}).to_string();
+        assert_eq!(check_text_depth(text.as_bytes()), Ok(()));
+        assert_eq!(check_text_depth(b"]]]\"\\"), Ok(()), "what is no JSON is left to its reader");
+    }
+
+    fn any_json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![Just(Value::Null), any::<i32>().prop_map(Value::from), ".{0,6}".prop_map(Value::from)];
+        leaf.prop_recursive(80, 200, 3, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+                prop::collection::btree_map("[a\"/\\\\\\[{,:]{0,3}", inner, 0..3)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_is_as_deep_as_its_value(value in any_json(), wrapped in 0..MAX_DEPTH + 8) {
+            let value = (0..wrapped).fold(value, |inner, n| if n % 2 == 0 { json!([inner]) } else { json!({"k": inner}) });
+            let of_text = check_text_depth(value.to_string().as_bytes());
+            prop_assert_eq!(of_text.is_ok(), check_depth(&value).is_ok());
+            prop_assert_eq!(of_text.is_ok(), depth_of_text(value.to_string().as_bytes()) <= MAX_DEPTH);
+        }
+    }
+}
