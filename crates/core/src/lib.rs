@@ -33,6 +33,7 @@ pub mod preference;
 pub mod prompt;
 pub mod record;
 pub mod secret;
+pub mod slots;
 pub mod task;
 pub mod tenant;
 pub mod time;

@@ -23,6 +23,7 @@ pub mod preference;
 pub mod prompt;
 pub mod readiness;
 pub mod secret;
+mod slots;
 pub mod task;
 pub mod templates;
 pub mod tools;

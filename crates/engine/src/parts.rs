@@ -9,6 +9,7 @@ use kybern_core::ports::{
     Clock, DocumentReader, Extractor, HttpClient, IdSource, IntentModel, Keys, MailParser, MailSender, Random,
     StepHandler, Store, WakeUps,
 };
+use kybern_core::slots::TenantShare;
 use kybern_core::task::{WorkerId, limits};
 use kybern_core::time::Millis;
 use tokio_util::sync::CancellationToken;
@@ -24,6 +25,7 @@ use crate::models::{ModelParts, ModelService};
 use crate::plan::FrozenPlans;
 use crate::plan::catalog::{Catalog, JudgedPlans};
 use crate::plan::intents::KnownIntents;
+use crate::slots::Slots;
 use crate::tools::ToolService;
 
 /// An outside engine that can be named by `workflow` steps.
@@ -46,10 +48,13 @@ impl std::fmt::Debug for WorkflowEndpoint {
 /// What an operator may set.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Tasks that run at the same time in this process.
+    /// Tasks of one tenant that run at the same time in this process when no other tenant has work. There are more
+    /// slots than that, which is where other tenants find room.
     pub slots: usize,
-    /// Jobs that run at the same time in this process.
+    /// The same of jobs.
     pub job_slots: usize,
+    /// What one tenant alone can hold of all slots.
+    pub tenant_share: TenantShare,
     /// How long a lease holds without a heartbeat.
     pub lease: Millis,
     /// How often leases are renewed.
@@ -85,8 +90,9 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            slots: 64,
-            job_slots: 8,
+            slots: limits::SLOTS,
+            job_slots: limits::JOB_SLOTS,
+            tenant_share: TenantShare::default(),
             lease: limits::LEASE,
             heartbeat: limits::HEARTBEAT,
             poll: Millis::from_secs(1),
@@ -198,7 +204,8 @@ pub(crate) struct Inner {
     pub(crate) active: ActiveRuns,
     pub(crate) talks: Talks,
     pub(crate) tenants: TenantNames,
-    pub(crate) slots: Arc<tokio::sync::Semaphore>,
+    pub(crate) slots: Arc<Slots>,
+    pub(crate) job_slots: Arc<Slots>,
     pub(crate) stopping: CancellationToken,
     pub(crate) spawned: TaskTracker,
 }
@@ -253,7 +260,9 @@ impl Engine {
         if !faults.is_empty() {
             return Err(StartError::FaultyPlans(faults));
         }
-        let slots = Arc::new(tokio::sync::Semaphore::new(parts.settings.slots.max(1)));
+        let share = parts.settings.tenant_share;
+        let slots = Slots::new(parts.settings.slots, share);
+        let job_slots = Slots::new(parts.settings.job_slots, share);
         let inner = Inner {
             store: parts.store,
             wake_ups: parts.wake_ups,
@@ -282,6 +291,7 @@ impl Engine {
             talks: Talks::default(),
             tenants: TenantNames::default(),
             slots,
+            job_slots,
             stopping: CancellationToken::new(),
             spawned,
         };

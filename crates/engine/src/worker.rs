@@ -15,9 +15,8 @@ use crate::executor::Stop;
 use crate::executor::active::ActiveRun;
 use crate::executor::early::{Early, Gate, Key, Talk};
 use crate::executor::run::Run;
+use crate::slots::Slot;
 
-/// Tasks that are claimed at once.
-const BATCH: usize = 32;
 /// How often what other processes left reserved is looked for.
 const LEDGER_REST: Millis = Millis::from_secs(30);
 /// How long a worker rests after the store failed.
@@ -45,34 +44,28 @@ impl Engine {
         let inner = Arc::clone(&self.inner);
         let stopping = inner.stopping.clone();
         while !stopping.is_cancelled() {
-            let Ok(first) = Arc::clone(&inner.slots).acquire_owned().await else { return };
+            let Some(mut vacant) = inner.slots.vacant().await else { return };
             if stopping.is_cancelled() {
                 return;
             }
-            let mut slots = vec![first];
-            while slots.len() < BATCH
-                && let Ok(more) = Arc::clone(&inner.slots).try_acquire_owned()
-            {
-                slots.push(more);
-            }
-            let limit = u32::try_from(slots.len()).unwrap_or(1);
             let now = inner.clock.now();
-            match inner.store.claim_due(&inner.worker, limit, inner.settings.lease, now).await {
+            match inner.store.claim_due(&inner.worker, &vacant.offer(), inner.settings.lease, now).await {
                 Ok(claimed) if claimed.is_empty() => {
-                    drop(slots);
+                    drop(vacant);
                     tokio::select! {
                         () = stopping.cancelled() => return,
                         () = inner.wake_ups.wait(inner.settings.poll) => {}
+                        () = inner.slots.freed() => {}
                     }
                 }
                 Ok(claimed) => {
                     for task in claimed {
-                        let slot = slots.pop();
+                        let slot = vacant.give(task.task.tenant);
                         self.run_claimed(Box::new(task), None, slot);
                     }
                 }
                 Err(error) => {
-                    drop(slots);
+                    drop(vacant);
                     tracing::error!(%error, "cannot claim tasks");
                     tokio::select! {
                         () = stopping.cancelled() => return,
@@ -84,12 +77,7 @@ impl Engine {
     }
 
     /// Runs a claimed task in the background, holding a slot.
-    pub(crate) fn run_claimed(
-        &self,
-        claimed: Box<Claimed>,
-        has_documents: Option<bool>,
-        slot: Option<tokio::sync::OwnedSemaphorePermit>,
-    ) {
+    pub(crate) fn run_claimed(&self, claimed: Box<Claimed>, has_documents: Option<bool>, slot: Option<Slot>) {
         let active = ActiveRun::new(claimed.lease.clone());
         self.inner.active.enter(&active);
         // Boxed, because what is spawned is moved several times before it runs.
@@ -110,7 +98,7 @@ impl Engine {
     }
 
     /// Lets a turn that has begun early go on in the background, holding a slot.
-    pub(crate) fn go_on(&self, early: Early, slot: Option<tokio::sync::OwnedSemaphorePermit>) -> (Key, ActiveRun) {
+    pub(crate) fn go_on(&self, early: Early, slot: Option<Slot>) -> (Key, ActiveRun) {
         let Early { run, active, key, .. } = early;
         self.spawn(|_| async move {
             run.await;

@@ -16,6 +16,7 @@ use kybern_adapters::models::offline::RulesModel;
 use kybern_core::id::TenantId;
 use kybern_core::policy::EgressPolicy;
 use kybern_core::ports::{Clock, IdSource, Keys, MailSender, Store, WakeUps};
+use kybern_core::slots::TenantShare;
 use kybern_core::task::WorkerId;
 use kybern_engine::{Engine, EngineParts, Settings, WorkflowEndpoint};
 use kybern_server::InboundSource;
@@ -128,6 +129,7 @@ pub(crate) fn settings(config: &Config, public_url: &str) -> Settings {
     Settings {
         slots: count(config.worker.slots),
         job_slots: count(config.worker.job_slots),
+        tenant_share: TenantShare::percent(config.worker.tenant_share_percent).unwrap_or_default(),
         lease: config.worker.lease_ms,
         heartbeat: config.worker.heartbeat_ms,
         poll: config.worker.poll_ms,

@@ -5,6 +5,7 @@ use kybern_core::error::Result as PortResult;
 use kybern_core::id::{JobId, TenantId};
 use kybern_core::job::{ClaimedJob, JobEnd, JobStatus, NewJob};
 use kybern_core::ports::JobStore;
+use kybern_core::slots::Offer;
 use kybern_core::task::WorkerId;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
@@ -12,10 +13,12 @@ use kybern_core::time::{Millis, Timestamp};
 use crate::db::{Tx, args, count, statements};
 use crate::error::Result;
 use crate::store::SqlStore;
+use crate::tasks::allotted;
 
 statements! {
     INSERT = shared "job_insert";
     BY_DEDUPE = shared "job_by_dedupe";
+    WAITING = split "job_waiting";
     CLAIM = split "job_claim";
     RENEW = shared "job_renew";
     FINISH = shared "job_finish";
@@ -48,8 +51,18 @@ pub(crate) async fn insert(tx: &mut Tx, scope: TenantScope, job: &NewJob, at: Ti
     Ok(true)
 }
 
-async fn claim(tx: &mut Tx, worker: &WorkerId, limit: u32, lease: Millis, now: Timestamp) -> Result<Vec<ClaimedJob>> {
-    let rows = tx.write_rows(&CLAIM, args![now, limit, worker.as_str(), count(lease.0)]).await?;
+async fn claim(
+    tx: &mut Tx,
+    worker: &WorkerId,
+    offer: &Offer,
+    lease: Millis,
+    now: Timestamp,
+) -> Result<Vec<ClaimedJob>> {
+    let mut rows = Vec::new();
+    for (tenant, slots) in allotted(tx, &WAITING, offer, now).await? {
+        let args = args![now, slots, tenant.as_uuid(), worker.as_str(), count(lease.0)];
+        rows.extend(tx.write_rows(&CLAIM, args).await?);
+    }
     rows.into_iter()
         .map(|mut row| {
             Ok(ClaimedJob {
@@ -114,13 +127,13 @@ impl<D: 'static> JobStore for SqlStore<D> {
     async fn claim_jobs(
         &self,
         worker: &WorkerId,
-        limit: u32,
+        offer: &Offer,
         lease: Millis,
         now: Timestamp,
     ) -> PortResult<Vec<ClaimedJob>> {
-        let args = (worker.clone(), limit, lease, now);
+        let args = (worker.clone(), offer.clone(), lease, now);
         let run =
-            self.write_all(args, |tx, (worker, limit, lease, now)| Box::pin(claim(tx, worker, *limit, *lease, *now)));
+            self.write_all(args, |tx, (worker, offer, lease, now)| Box::pin(claim(tx, worker, offer, *lease, *now)));
         Ok(run.await?)
     }
 

@@ -43,6 +43,7 @@ const MIGRATIONS: &[Migration] = &[
     migration!(8, "0008_agents"),
     migration!(9, "0009_memories"),
     migration!(10, "0010_indexes"),
+    migration!(11, "0011_due_by_tenant"),
 ];
 
 /// The schema version that this program knows.

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 
 use crate::error::Result;
 use crate::job::{ClaimedJob, JobEnd, NewJob};
+use crate::slots::Offer;
 use crate::task::WorkerId;
 use crate::tenant::TenantScope;
 use crate::time::{Millis, Timestamp};
@@ -17,14 +18,19 @@ pub trait JobStore: Send + Sync {
     /// When the store fails.
     async fn enqueue(&self, scope: TenantScope, job: &NewJob, at: Timestamp) -> Result<bool>;
 
-    /// Claims up to `limit` due jobs of all tenants under a lease; each claim counts as a try. A job whose lease
+    /// Claims due jobs under a lease, shared out among tenants as tasks are; each claim counts as a try. A job whose lease
     /// expired in its last try is claimed as well, with more attempts than it has tries: it is not tried again then,
     /// but wound up by its holder.
     ///
     /// # Errors
     /// When the store fails.
-    async fn claim_jobs(&self, worker: &WorkerId, limit: u32, lease: Millis, now: Timestamp)
-    -> Result<Vec<ClaimedJob>>;
+    async fn claim_jobs(
+        &self,
+        worker: &WorkerId,
+        offer: &Offer,
+        lease: Millis,
+        now: Timestamp,
+    ) -> Result<Vec<ClaimedJob>>;
 
     /// Prolongs a job's lease from now on; `false` when it is somebody else's by now, or the job has ended.
     ///

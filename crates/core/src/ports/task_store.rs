@@ -8,6 +8,7 @@ use crate::id::{TaskId, TenantId, UserId};
 use crate::money::Usage;
 use crate::plan::{FrozenPlan, PlanHash, StepId};
 use crate::record::StoredLink;
+use crate::slots::Offer;
 use crate::task::{
     Attachment, Attempt, Channel, Claimed, Commit, CommitRefused, Committed, JournalRow, Lease, NewTask, Signal,
     Submitted, Task, TaskStatus, Wait, WorkerId,
@@ -99,13 +100,14 @@ pub trait TaskStore: Send + Sync {
     /// When the store cannot take it; then nothing was stored.
     async fn submit(&self, scope: TenantScope, task: NewTask, claim: Option<(&WorkerId, Millis)>) -> Result<Submitted>;
 
-    /// Claims up to `limit` tasks that are due or whose lease has expired, of all tenants, longest due first. Each
-    /// gets the next epoch and a lease of that length; a pending task whose plan is known is `executing` from then on.
-    /// Terminal and paused tasks are never claimed.
+    /// Claims tasks that are due or whose lease has expired: for each tenant as many as [`Offer::allot`] gives it, its
+    /// longest due first. Each gets the next epoch and a lease of that length; a pending task whose plan is known is
+    /// `executing` from then on. Terminal and paused tasks are never claimed. Fewer than were offered may come back
+    /// although more are due; none come back only when the offer holds for none, or others are claiming them.
     ///
     /// # Errors
     /// When the store fails; then nothing was claimed.
-    async fn claim_due(&self, worker: &WorkerId, limit: u32, lease: Millis, now: Timestamp) -> Result<Vec<Claimed>>;
+    async fn claim_due(&self, worker: &WorkerId, offer: &Offer, lease: Millis, now: Timestamp) -> Result<Vec<Claimed>>;
 
     /// Whether this process is the only one that writes to the database.
     fn is_alone(&self) -> bool;

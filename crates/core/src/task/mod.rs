@@ -37,6 +37,10 @@ pub mod limits {
     pub const MAX_RECOVERIES: u32 = 5;
     /// Rows of steps without any outside effect that one commit carries at most.
     pub const STEPS_PER_COMMIT: u32 = 32;
+    /// Tasks of one tenant that a process runs at once when no other tenant has work.
+    pub const SLOTS: usize = 64;
+    /// Jobs of one tenant that a process runs at once when no other tenant has work.
+    pub const JOB_SLOTS: usize = 12;
     /// How long a lease holds without a heartbeat.
     pub const LEASE: Millis = Millis(30_000);
     /// How often a lease is renewed.

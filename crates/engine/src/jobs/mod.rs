@@ -67,16 +67,17 @@ impl From<kybern_core::error::Error> for JobFailure {
 impl Engine {
     pub(crate) async fn job_loop(self) {
         let inner = Arc::clone(&self.inner);
-        let slots = Arc::new(tokio::sync::Semaphore::new(inner.settings.job_slots.max(1)));
         let stopping = inner.stopping.clone();
         while !stopping.is_cancelled() {
-            let Ok(slot) = Arc::clone(&slots).acquire_owned().await else { return };
-            let claimed = inner.store.claim_jobs(&inner.worker, 1, inner.settings.lease, inner.clock.now()).await;
-            match claimed {
+            let Some(mut vacant) = inner.job_slots.vacant().await else { return };
+            if stopping.is_cancelled() {
+                return;
+            }
+            let (offer, now) = (vacant.offer(), inner.clock.now());
+            match inner.store.claim_jobs(&inner.worker, &offer, inner.settings.lease, now).await {
                 Ok(jobs) if !jobs.is_empty() => {
-                    let mut slot = Some(slot);
                     for job in jobs {
-                        let (engine, slot) = (self.clone(), slot.take());
+                        let (engine, slot) = (self.clone(), vacant.give(job.tenant));
                         let work = async move {
                             engine.run_job(job).await;
                             drop(slot);
@@ -86,13 +87,14 @@ impl Engine {
                     }
                 }
                 claimed => {
-                    drop(slot);
+                    drop(vacant);
                     if let Err(error) = claimed {
                         tracing::error!(%error, "cannot claim jobs");
                     }
                     tokio::select! {
                         () = stopping.cancelled() => return,
                         () = inner.job_wake_ups.wait(inner.settings.poll) => {}
+                        () = inner.job_slots.freed() => {}
                     }
                 }
             }

@@ -245,7 +245,7 @@ impl Engine {
     pub(crate) async fn store_task(&self, actor: &Actor, task: NewTask, has_documents: Option<bool>) -> Result<Taken> {
         let inner = &self.inner;
         let works = inner.settings.work && !inner.stopping.is_cancelled();
-        let slot = if works { Arc::clone(&inner.slots).try_acquire_owned().ok() } else { None };
+        let slot = if works { inner.slots.take(actor.tenant()) } else { None };
         let claim = slot.as_ref().map(|_| (&inner.worker, inner.settings.lease));
         let chat = task.turn.as_ref().filter(|_| may_begin_early(&task)).map(|turn| turn.turn.chat_id);
         let mut early = chat.filter(|_| slot.is_some() && inner.store.is_alone());
@@ -288,7 +288,7 @@ impl Engine {
                 });
                 if !goes_on {
                     // One that began early and has failed meanwhile begins anew, in a place of its own.
-                    let slot = slot.or_else(|| Arc::clone(&inner.slots).try_acquire_owned().ok());
+                    let slot = slot.or_else(|| inner.slots.take(actor.tenant()));
                     self.run_claimed(claimed, has_documents, slot);
                 }
                 Taken::Started(id)

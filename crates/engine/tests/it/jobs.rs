@@ -5,6 +5,7 @@ use kybern_core::job::{ClaimedJob, JobEnd, JobStatus};
 use kybern_core::mail::SendFault;
 use kybern_core::outbox::{OutboxMessage, OutboxStatus};
 use kybern_core::ports::{Clock as _, JobStore as _, OutboxStore as _};
+use kybern_core::slots::Offer;
 use kybern_core::task::{TaskStatus, WorkerId};
 use kybern_core::time::Millis;
 use kybern_testkit::Fault;
@@ -50,7 +51,8 @@ fn spend(world: &World) -> ClaimedJob {
     loop {
         world.clock.stop(world.clock.now().plus(HOUR));
         let mortal = WorkerId::new("mortal");
-        let claim = world.store.claim_jobs(&mortal, 10, Millis(1), world.clock.now());
+        let offer = Offer::of(10);
+        let claim = world.store.claim_jobs(&mortal, &offer, Millis(1), world.clock.now());
         let job = block_on(world.look(claim)).unwrap().pop().unwrap();
         if job.attempt == job.max_attempts {
             world.clock.stop(world.clock.now().plus(HOUR));
@@ -218,7 +220,7 @@ fn a_handler_whose_lease_is_lost_is_dropped() {
         shows(&live, OutboxStatus::Sending).await;
         let (store, began) = (&live.world.store, live.now());
         store.take_over_jobs(began).await.unwrap();
-        let mut stolen = store.claim_jobs(&WorkerId::new("thief"), 1, HOUR, began).await.unwrap();
+        let mut stolen = store.claim_jobs(&WorkerId::new("thief"), &Offer::of(1), HOUR, began).await.unwrap();
         let retry = JobEnd::Retry { error: "stolen".to_owned(), due_at: began };
         assert!(store.finish_job(&stolen.remove(0), retry, began).await.unwrap());
         // The one slot is free only when the handler that hangs is gone.

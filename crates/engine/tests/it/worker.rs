@@ -3,18 +3,23 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use futures::FutureExt as _;
 use futures::executor::block_on;
+use kybern_core::actor::Actor;
 use kybern_core::approval::{ApprovalStatus, Word};
 use kybern_core::error::ErrorCode;
 use kybern_core::id::{TaskId, TenantId};
 use kybern_core::ports::{Clock as _, TaskStore as _};
+use kybern_core::slots::TenantShare;
 use kybern_core::task::{Channel, EffectClass, NewTask, Task, TaskStatus};
 use kybern_core::time::Millis;
 use kybern_core::tool::{Review, ToolOutcome};
+use kybern_engine::task::SubmitRequest;
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use crate::live::Live;
 use crate::world::{World, plan, step};
 
 /// A tool that panics for as long as it is told to.
@@ -234,5 +239,97 @@ fn a_step_whose_tool_no_worker_has_fails_in_the_end() {
         let error = task.error.unwrap();
         assert_eq!((task.status, error.code), (TaskStatus::Failed, ErrorCode::NotFound), "{}", error.message);
         assert_eq!(live.world.journal(id).iter().filter(|row| row.entry.kind() == "retrying").count(), 60);
+    });
+}
+
+/// An admin of another tenant, which has moved in.
+fn neighbour(world: &World, n: u128) -> Actor {
+    let tenant = TenantId::from_uuid(Uuid::from_u128(n));
+    world.settle_tenant(tenant, &format!("neighbour-{n}"));
+    kybern_testkit::actors::admin(tenant)
+}
+
+/// Puts a plan of one step and submits so many tasks with it.
+async fn submitted(live: &Live<'_>, actor: &Actor, tool: &str, count: usize) -> Vec<TaskId> {
+    live.engine.put_plan(actor, &json!({"key": "test.one", "steps": [step("a", tool, json!({}))]})).await.unwrap();
+    let mut ids = Vec::new();
+    for _ in 0..count {
+        let request = SubmitRequest { plan_key: Some("test.one".to_owned()), ..SubmitRequest::text("go") };
+        ids.push(live.engine.submit(actor, request, None).await.unwrap().id);
+    }
+    ids
+}
+
+async fn completed(live: &Live<'_>, actor: &Actor, task: TaskId) {
+    let read = async || stored(live.world, actor.tenant(), task).await;
+    live.find(async || (read().await.status == TaskStatus::Completed).then_some(())).await;
+}
+
+#[test]
+fn calls_that_hang_leave_slots_to_other_tenants() {
+    let hangs = Arc::new(ScriptedTool::pending("t.hang", EffectClass::Read, |_, _| std::future::pending().boxed()));
+    World::with([hangs.clone()]).set(|settings| settings.slots = 6).run(async |live| {
+        let (second, third) = (neighbour(live.world, 2), neighbour(live.world, 3));
+        let flood = live.world.actor.clone();
+        submitted(&live, &flood, "t.hang", 20).await;
+        live.find(async || (hangs.count() == 6).then_some(())).await;
+        submitted(&live, &second, "t.hang", 20).await;
+        live.find(async || (hangs.count() == 7).then_some(())).await;
+        let task = submitted(&live, &third, "core.noop", 1).await[0];
+        completed(&live, &third, task).await;
+        assert_eq!(hangs.count(), 7, "neither of them took the last slot");
+    });
+}
+
+#[test]
+fn a_task_waits_for_one_slot_and_not_for_the_backlog_of_another_tenant() {
+    let (turns, order) = (Arc::new(tokio::sync::Semaphore::new(0)), Arc::new(std::sync::Mutex::new(Vec::new())));
+    let (gate, seen) = (turns.clone(), order.clone());
+    let one = Arc::new(ScriptedTool::pending("t.one", EffectClass::Read, move |context, _| {
+        seen.lock().unwrap().push(context.scope.tenant());
+        let gate = gate.clone();
+        async move {
+            gate.acquire().await.unwrap().forget();
+            Ok(ToolOutcome::default())
+        }
+        .boxed()
+    }));
+    let share = TenantShare::ALL;
+    let narrow = |settings: &mut kybern_engine::Settings| (settings.slots, settings.tenant_share) = (1, share);
+    World::with([one.clone()]).set(|settings| narrow(settings)).run(async |live| {
+        let (flood, second) = (live.world.actor.clone(), neighbour(live.world, 2));
+        submitted(&live, &flood, "t.one", 30).await;
+        live.find(async || (one.count() == 1).then_some(())).await;
+        let task = submitted(&live, &second, "t.one", 1).await[0];
+        turns.add_permits(2);
+        completed(&live, &second, task).await;
+        let order = order.lock().unwrap().clone();
+        assert_eq!(order[..2], [flood.tenant(), second.tenant()]);
+    });
+}
+
+#[test]
+fn a_tenant_that_was_held_back_goes_on_as_soon_as_a_slot_of_its_own_is_free() {
+    let turns = Arc::new(tokio::sync::Semaphore::new(0));
+    let gate = turns.clone();
+    let one = Arc::new(ScriptedTool::pending("t.one", EffectClass::Read, move |_, _| {
+        let gate = gate.clone();
+        async move {
+            gate.acquire().await.unwrap().forget();
+            Ok(ToolOutcome::default())
+        }
+        .boxed()
+    }));
+    let patient = |settings: &mut kybern_engine::Settings| (settings.slots, settings.poll) = (3, Millis(600_000));
+    World::with([one.clone()]).set(patient).run(async |live| {
+        let flood = live.world.actor.clone();
+        let tasks = submitted(&live, &flood, "t.one", 6).await;
+        live.find(async || (one.count() == 3).then_some(())).await;
+        let began = live.now();
+        turns.add_permits(6);
+        for task in tasks {
+            completed(&live, &flood, task).await;
+        }
+        assert!(live.now().since(began) < Millis(600_000), "nobody waited for the next look");
     });
 }

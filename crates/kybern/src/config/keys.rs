@@ -15,6 +15,7 @@ pub(super) const KEYS: &[(&str, &str)] = &[
     ("database.max_connections", "a whole number from 1 to 1000"),
     ("worker.slots", "a whole number from 1 to 10000"),
     ("worker.job_slots", "a whole number from 1 to 10000"),
+    ("worker.tenant_share_percent", "a whole number from 1 to 100"),
     ("worker.lease_ms", "a whole number of milliseconds, such as 30000"),
     ("worker.heartbeat_ms", "a whole number of milliseconds, at most half of worker.lease_ms"),
     ("worker.poll_ms", "a whole number of milliseconds from 10 to 60000"),

@@ -1,5 +1,6 @@
 //! `[worker]`: how much is done at once, and how a crash is noticed.
 
+use kybern_core::slots::TenantShare;
 use kybern_core::task::limits;
 use kybern_core::time::Millis;
 use serde::{Deserialize, Serialize};
@@ -10,10 +11,12 @@ use super::error::{Fault, Faults};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct WorkerOptions {
-    /// Tasks that are walked at once.
+    /// Tasks of one tenant that are walked at once.
     pub(crate) slots: u32,
-    /// Background jobs that run at once.
+    /// Background jobs of one tenant that run at once.
     pub(crate) job_slots: u32,
+    /// What one tenant alone can hold of all slots, in percent.
+    pub(crate) tenant_share_percent: u32,
     /// How long a task is held without a sign of life, in milliseconds.
     pub(crate) lease_ms: Millis,
     /// How often a sign of life is given, in milliseconds. At most half of the lease.
@@ -30,7 +33,8 @@ impl Default for WorkerOptions {
     fn default() -> Self {
         Self {
             slots: 64,
-            job_slots: 4,
+            job_slots: 12,
+            tenant_share_percent: 75,
             lease_ms: limits::LEASE,
             heartbeat_ms: limits::HEARTBEAT,
             poll_ms: Millis(1000),
@@ -46,6 +50,10 @@ impl WorkerOptions {
             if !(1..=10_000).contains(&slots) {
                 faults.add(Fault::bad(key, &slots, "is not between 1 and 10000"));
             }
+        }
+        if TenantShare::percent(self.tenant_share_percent).is_none() {
+            let share = &self.tenant_share_percent;
+            faults.add(Fault::bad("worker.tenant_share_percent", share, "is not between 1 and 100"));
         }
         if self.lease_ms < Millis(100) {
             faults.add(Fault::bad("worker.lease_ms", &self.lease_ms.0, "is shorter than 100 ms"));

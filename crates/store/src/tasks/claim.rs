@@ -2,16 +2,18 @@
 
 use kybern_core::id::{TaskId, TenantId};
 use kybern_core::ports::Heartbeat;
+use kybern_core::slots::{Offer, Waiting};
 use kybern_core::task::{Claimed, Lease, Task, WorkerId};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
 use uuid::Uuid;
 
 use super::{read, row};
-use crate::db::{Access, Tx, args, count, statements};
+use crate::db::{Access, Sql, Tx, args, count, statements};
 use crate::error::Result;
 
 statements! {
+    WAITING = split "task_waiting";
     DUE = split "task_due";
     CLAIM = shared "task_claim";
     TAKE_OVER = shared "task_take_over";
@@ -29,25 +31,44 @@ pub(crate) fn scope_of_lease(tenant: TenantId) -> TenantScope {
 #[derive(Debug)]
 pub(super) struct Wanted {
     pub(super) worker: WorkerId,
-    pub(super) limit: u32,
+    pub(super) offer: Offer,
     pub(super) lease: Millis,
     pub(super) now: Timestamp,
 }
 
-/// Claims what is due, longest due first.
+/// Shares an offer out among the tenants with work that is due. `waiting` reads one row for each tenant with open work,
+/// however much work that is.
+pub(crate) async fn allotted(
+    tx: &mut Tx,
+    waiting: &'static Sql,
+    offer: &Offer,
+    now: Timestamp,
+) -> Result<Vec<(TenantId, u32)>> {
+    let rows = tx.fetch_all(waiting, args![now]).await?;
+    let waiting = rows.into_iter().map(|mut row| {
+        let (tenant, since) = (TenantId::from_uuid(row.uuid()?), row.time()?);
+        Ok(Waiting { tenant, since })
+    });
+    Ok(offer.allot(&waiting.collect::<Result<Vec<_>>>()?))
+}
+
+/// Claims what is due, shared out among the tenants; of each the longest due.
 pub(super) async fn claim_due(tx: &mut Tx, wanted: &Wanted) -> Result<Vec<Claimed>> {
     let (lease, now) = (count(wanted.lease.0), wanted.now);
-    let rows = if tx.is_postgres() {
-        tx.write_rows(&DUE, args![now, wanted.limit, wanted.worker.as_str(), lease]).await?
-    } else {
-        tx.fetch_all(&DUE, args![now, wanted.limit]).await?
-    };
-    let mut due = Vec::with_capacity(rows.len());
-    for mut found in rows {
-        let (tenant, id) = (TenantId::from_uuid(found.uuid()?), TaskId::from_uuid(found.uuid()?));
-        let owner = found.opt_text()?;
-        let (since, at) = (found.i64()?, found.time()?);
-        due.push(Due { since, at, scope: scope_of_lease(tenant), id, owner });
+    let mut due = Vec::new();
+    for (tenant, slots) in allotted(tx, &WAITING, &wanted.offer, now).await? {
+        let tenant = tenant.as_uuid();
+        let rows = if tx.is_postgres() {
+            tx.write_rows(&DUE, args![now, slots, tenant, wanted.worker.as_str(), lease]).await?
+        } else {
+            tx.fetch_all(&DUE, args![now, slots, tenant]).await?
+        };
+        for mut found in rows {
+            let (tenant, id) = (TenantId::from_uuid(found.uuid()?), TaskId::from_uuid(found.uuid()?));
+            let owner = found.opt_text()?;
+            let (since, at) = (found.i64()?, found.time()?);
+            due.push(Due { since, at, scope: scope_of_lease(tenant), id, owner });
+        }
     }
     due.sort_by_key(|found| (found.since, found.id));
     if !tx.is_postgres() {

@@ -20,6 +20,7 @@ use kybern_core::money::Usage;
 use kybern_core::plan::{FrozenPlan, PlanHash, StepId};
 use kybern_core::ports::{CallbackOutcome, Heartbeat, Page, ReviewRefused, TaskFilter, TaskStore};
 use kybern_core::record::StoredLink;
+use kybern_core::slots::Offer;
 use kybern_core::task::{
     Attachment, Attempt, Claimed, Commit, CommitRefused, Committed, JournalRow, Lease, NewTask, Signal, Submitted,
     Task, TaskStatus, Wait, WorkerId,
@@ -29,7 +30,7 @@ use kybern_core::time::{Millis, Timestamp};
 
 use crate::db::{Engine, Sql};
 use crate::store::SqlStore;
-pub(crate) use claim::scope_of_lease;
+pub(crate) use claim::{allotted, scope_of_lease};
 pub(crate) use together::write_at_once;
 
 /// Every statement about tasks.
@@ -57,8 +58,8 @@ impl<D: 'static> TaskStore for SqlStore<D> {
         Ok(self.write_about(scope, about, submission, |tx, new| Box::pin(submit::submit(tx, new))).await?)
     }
 
-    async fn claim_due(&self, worker: &WorkerId, limit: u32, lease: Millis, now: Timestamp) -> Result<Vec<Claimed>> {
-        let wanted = claim::Wanted { worker: worker.clone(), limit, lease, now };
+    async fn claim_due(&self, worker: &WorkerId, offer: &Offer, lease: Millis, now: Timestamp) -> Result<Vec<Claimed>> {
+        let wanted = claim::Wanted { worker: worker.clone(), offer: offer.clone(), lease, now };
         Ok(self.write_all(wanted, |tx, wanted| Box::pin(claim::claim_due(tx, wanted))).await?)
     }
 

@@ -1,13 +1,15 @@
 //! Claiming: what is due, once, oldest first, under a new epoch.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures::future::join_all;
-use kybern_core::id::TaskId;
+use kybern_core::id::{TaskId, TenantId};
+use kybern_core::slots::{Offer, TenantShare};
 use kybern_core::task::{NewTask, TaskStatus, WorkerId};
+use kybern_core::time::Millis;
 
 use super::fixture::{HOUR, LONG, SHORT};
-use super::{Harness, World};
+use super::{Harness, Home, World};
 
 pub async fn claim_takes_expired_and_due_only(h: Harness) {
     let (w, home) = World::new(h).await;
@@ -40,7 +42,7 @@ pub async fn longest_due_is_claimed_first(h: Harness) {
     let mut due = Vec::new();
     for back in [3, 1, 4, 2, 5] {
         let lease = w.leased(&home, "w").await;
-        let at = now.minus(kybern_core::time::Millis(back * 1000));
+        let at = now.minus(Millis(back * 1000));
         w.release(&lease, TaskStatus::Executing, Some(at), vec![]).await;
         due.push((at, lease.task()));
     }
@@ -75,7 +77,7 @@ pub async fn eight_workers_never_claim_the_same_task(h: Harness) {
         async move {
             let (me, mut mine) = (WorkerId::new(&format!("worker {n}")), Vec::new());
             loop {
-                let found = store.claim_due(&me, 4, LONG, now).await.unwrap();
+                let found = store.claim_due(&me, &Offer::of(4), LONG, now).await.unwrap();
                 if found.is_empty() {
                     return mine;
                 }
@@ -126,4 +128,67 @@ pub async fn a_task_of_the_future_waits_for_its_time(h: Harness) {
     let (w, home) = World::new(h).await;
     w.queued(&home, NewTask { at: w.now().plus(HOUR), ..w.new_task() }).await;
     assert!(w.due().await.is_empty());
+}
+
+/// Tasks of a tenant that have been due since so many seconds, the longest due first.
+async fn due_since(w: &World, home: &Home, seconds: impl IntoIterator<Item = u64>) -> Vec<TaskId> {
+    let mut due = Vec::new();
+    for back in seconds {
+        let task = NewTask { at: w.now().minus(Millis(back * 1000)), ..w.new_task() };
+        due.push((task.at, w.queued(home, task).await.id));
+    }
+    due.sort_unstable();
+    due.into_iter().map(|(_, id)| id).collect()
+}
+
+/// What is claimed of each tenant, in order.
+async fn shared(w: &World, offer: &Offer) -> BTreeMap<TenantId, Vec<TaskId>> {
+    let mut by_tenant: BTreeMap<TenantId, Vec<TaskId>> = BTreeMap::new();
+    for claimed in w.store().claim_due(&WorkerId::new("w"), offer, LONG, w.now()).await.unwrap() {
+        assert_eq!(claimed.lease.scope().tenant(), claimed.task.tenant);
+        by_tenant.entry(claimed.task.tenant).or_default().push(claimed.task.id);
+    }
+    by_tenant
+}
+
+pub async fn a_tenant_that_floods_is_not_in_front_of_the_others(h: Harness) {
+    let (w, flood) = World::new(h).await;
+    let (second, third) = (w.tenant("second").await, w.tenant("third").await);
+    let (a, b, c) = (flood.scope.tenant(), second.scope.tenant(), third.scope.tenant());
+    let flooding = due_since(&w, &flood, 100..130).await;
+    let waiting = due_since(&w, &second, [5, 50, 20]).await;
+    let last = due_since(&w, &third, [1]).await;
+    let first = shared(&w, &Offer::of(4)).await;
+    assert_eq!(first[&a], flooding[..2], "it has waited longest");
+    assert_eq!((&first[&b], &first[&c]), (&waiting[..1].to_vec(), &last));
+    let next = shared(&w, &Offer::of(4)).await;
+    assert_eq!((&next[&a], &next[&b]), (&flooding[2..4].to_vec(), &waiting[1..].to_vec()));
+    assert_eq!(shared(&w, &Offer::of(40)).await, BTreeMap::from([(a, flooding[4..].to_vec())]));
+}
+
+pub async fn who_holds_fewer_slots_comes_first(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let other = w.tenant("second").await;
+    let (a, b) = (home.scope.tenant(), other.scope.tenant());
+    let old = due_since(&w, &home, 100..110).await;
+    let new = due_since(&w, &other, 1..4).await;
+    let offer = |held: u32| Offer { held: BTreeMap::from([(a, held)]), ..Offer::of(2) };
+    assert_eq!(shared(&w, &offer(2)).await, BTreeMap::from([(b, new[..2].to_vec())]));
+    let one_each = shared(&w, &offer(0)).await;
+    assert_eq!((&one_each[&a][..], &one_each[&b][..]), (&old[..1], &new[2..]));
+}
+
+pub async fn a_tenant_gets_no_more_than_its_share(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let other = w.tenant("second").await;
+    let (a, b) = (home.scope.tenant(), other.scope.tenant());
+    due_since(&w, &home, 100..130).await;
+    let share = TenantShare::default();
+    let offer = |held: u32, free| Offer { share, held: BTreeMap::from([(a, held)]), ..Offer::of(free) };
+    let first = shared(&w, &offer(0, 16)).await;
+    assert_eq!(first.iter().map(|(tenant, tasks)| (*tenant, tasks.len())).collect::<Vec<_>>(), [(a, 12)]);
+    assert!(shared(&w, &offer(12, 4)).await.is_empty(), "the rest is for others");
+    let late = due_since(&w, &other, 1..9).await;
+    assert_eq!(shared(&w, &offer(12, 4)).await, BTreeMap::from([(b, late[..3].to_vec())]));
+    assert_eq!(shared(&w, &offer(0, 2)).await.len(), 2);
 }

@@ -4,6 +4,7 @@ use kybern_core::id::JobId;
 use kybern_core::job::NewJob;
 use kybern_core::money::{NanoUsd, Tokens, Usage};
 use kybern_core::record::Expect;
+use kybern_core::slots::Offer;
 use kybern_core::task::{Commit, CommitRefused, Effect, TaskChange, TaskStatus};
 use serde_json::json;
 
@@ -78,7 +79,7 @@ pub async fn a_refused_commit_writes_nothing(h: Harness) {
     assert!(w.store().journal(home.scope, lease.task(), 0, 10).await.unwrap().is_empty());
     assert_eq!(w.store().record(home.scope, "test.thing", "good").await.unwrap(), None);
     assert_eq!(w.store().task(home.scope, child_id).await.unwrap(), None);
-    assert!(w.store().claim_jobs(lease.worker(), 10, LONG, w.now()).await.unwrap().is_empty());
+    assert!(w.store().claim_jobs(lease.worker(), &Offer::of(10), LONG, w.now()).await.unwrap().is_empty());
     w.commit(&lease, Commit { rows: vec![w.row(1)], ..w.blank() }).await;
 }
 

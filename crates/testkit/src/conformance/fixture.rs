@@ -10,6 +10,7 @@ use kybern_core::identity::{ApiKey, Tenant, User};
 use kybern_core::plan::{FrozenPlan, StepId, StepSpec};
 use kybern_core::ports::{IdSource as _, Store};
 use kybern_core::record::{Expect, Merge, PutRecord};
+use kybern_core::slots::Offer;
 use kybern_core::task::{
     Channel, Claimed, Commit, CommitRefused, Committed, Effect, Ending, JournalEntry, JournalRow, Lease, NewTask,
     Signal, StepError, StepOutcome, Submitted, Task, TaskChange, TaskStatus, Wait, WaitKind, WorkerId,
@@ -173,7 +174,7 @@ impl World {
 
     pub(super) async fn claim(&self, worker: &str, limit: u32) -> Vec<Claimed> {
         let now = self.now();
-        self.store().claim_due(&WorkerId::new(worker), limit, LONG, now).await.expect("a claim is answered")
+        self.store().claim_due(&WorkerId::new(worker), &Offer::of(limit), LONG, now).await.expect("a claim is answered")
     }
 
     /// Claims that task, which is the only one that is due.

@@ -1,7 +1,10 @@
 //! Jobs: leased, retried, put to rest.
 
+use std::collections::BTreeMap;
+
 use kybern_core::id::JobId;
 use kybern_core::job::{ClaimedJob, JobEnd, NewJob};
+use kybern_core::slots::{Offer, TenantShare};
 use kybern_core::task::{Effect, WorkerId};
 use kybern_core::time::Millis;
 use serde_json::json;
@@ -25,7 +28,7 @@ async fn enqueue(w: &World, home: &Home, job: &NewJob) -> bool {
 }
 
 async fn claim(w: &World, lease: Millis) -> Vec<ClaimedJob> {
-    w.store().claim_jobs(&WorkerId::new("w"), 10, lease, w.now()).await.unwrap()
+    w.store().claim_jobs(&WorkerId::new("w"), &Offer::of(10), lease, w.now()).await.unwrap()
 }
 
 async fn claim_one(w: &World, lease: Millis) -> ClaimedJob {
@@ -138,6 +141,34 @@ pub async fn a_job_comes_with_the_commit_once(h: Harness) {
     assert_eq!(claim_one(&w, LONG).await.max_attempts, 1);
 }
 
+pub async fn jobs_are_shared_out_among_tenants(h: Harness) {
+    let (w, flood) = World::new(h).await;
+    let other = w.tenant("second").await;
+    let since = |back: u64| NewJob { due_at: w.now().minus(Millis(back * 1000)), ..job(&w, None, 3) };
+    for back in 100..130 {
+        enqueue(&w, &flood, &since(back)).await;
+    }
+    let late = [since(2), since(1)];
+    for job in &late {
+        enqueue(&w, &other, job).await;
+    }
+    let claim = async |offer: Offer| {
+        let claimed = w.store().claim_jobs(&WorkerId::new("w"), &offer, LONG, w.now()).await.unwrap();
+        let of_flood = claimed.iter().filter(|job| job.tenant == flood.scope.tenant()).count();
+        let others = claimed.iter().filter(|job| job.tenant != flood.scope.tenant()).map(|job| job.id);
+        (of_flood, others.collect::<Vec<_>>())
+    };
+    let holding = |held, limit, free| {
+        let held = BTreeMap::from([(flood.scope.tenant(), held)]);
+        Offer { free, share: TenantShare::default(), held, ..Offer::of(limit) }
+    };
+    assert_eq!(claim(holding(1, 1, 8)).await, (0, vec![late[0].id]));
+    assert_eq!(claim(holding(0, 2, 8)).await, (1, vec![late[1].id]));
+    assert_eq!(claim(holding(0, 16, 16)).await, (12, vec![]), "its share, and the rest is for others");
+    assert_eq!(claim(holding(12, 4, 4)).await, (0, vec![]));
+    assert_eq!(claim(Offer::of(40)).await, (17, vec![]));
+}
+
 pub async fn eight_workers_never_claim_the_same_job(h: Harness) {
     let (w, home) = World::new(h).await;
     for _ in 0..40 {
@@ -146,7 +177,7 @@ pub async fn eight_workers_never_claim_the_same_job(h: Harness) {
     let now = w.now();
     let claims = (0..8).map(|n| {
         let store = w.shared();
-        async move { store.claim_jobs(&WorkerId::new(&format!("w{n}")), 10, LONG, now).await.unwrap() }
+        async move { store.claim_jobs(&WorkerId::new(&format!("w{n}")), &Offer::of(10), LONG, now).await.unwrap() }
     });
     let mut ids: Vec<JobId> = futures::future::join_all(claims).await.into_iter().flatten().map(|job| job.id).collect();
     loop {

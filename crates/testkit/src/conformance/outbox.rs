@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use kybern_core::id::OutboxId;
 use kybern_core::outbox::{NewOutbox, OutboxChannel, OutboxStatus};
+use kybern_core::slots::Offer;
 use kybern_core::task::{Commit, Effect, Lease, WorkerId};
 use serde_json::json;
 
@@ -37,7 +38,7 @@ pub async fn outbox_row_and_its_job_come_with_the_commit(h: Harness) {
     let stored = w.store().outbox_message(home.scope, message.id).await.unwrap().unwrap();
     assert_eq!((&stored.message, stored.task_id, stored.status), (&message, Some(lease.task()), OutboxStatus::Pending));
     assert_eq!((stored.attempts, stored.error, stored.created_at, stored.sent_at), (0, None, at, None));
-    let jobs = w.store().claim_jobs(&WorkerId::new("w"), 10, LONG, w.now()).await.unwrap();
+    let jobs = w.store().claim_jobs(&WorkerId::new("w"), &Offer::of(10), LONG, w.now()).await.unwrap();
     let told: Vec<_> = jobs.iter().map(|job| (job.kind.as_str(), job.payload.clone(), job.scope())).collect();
     assert_eq!(told, [("outbox.send", json!({"outboxId": message.id}), home.scope)]);
 }

@@ -95,6 +95,9 @@ macro_rules! conformance_suite {
                 claim_takes_expired_and_due_only,
                 longest_due_is_claimed_first,
                 a_claim_is_no_larger_than_asked,
+                a_tenant_that_floods_is_not_in_front_of_the_others,
+                who_holds_fewer_slots_comes_first,
+                a_tenant_gets_no_more_than_its_share,
                 eight_workers_never_claim_the_same_task,
                 a_claim_keeps_the_status_and_raises_the_epoch,
                 the_first_claim_starts_a_task,
@@ -143,6 +146,7 @@ macro_rules! conformance_suite {
                 an_expired_lease_counts_as_a_try_and_after_the_last_one_the_job_is_wound_up,
                 a_lease_is_prolonged_by_its_holder_only,
                 a_job_comes_with_the_commit_once,
+                jobs_are_shared_out_among_tenants,
                 eight_workers_never_claim_the_same_job,
                 take_over_makes_leased_jobs_claimable,
             }

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use kybern_core::error::Result;
 use kybern_core::job::{ClaimedJob, JobEnd, JobStatus, NewJob};
 use kybern_core::ports::JobStore;
+use kybern_core::slots::Offer;
 use kybern_core::task::WorkerId;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
@@ -20,11 +21,11 @@ impl JobStore for MemStore {
     async fn claim_jobs(
         &self,
         _worker: &WorkerId,
-        limit: u32,
+        offer: &Offer,
         lease: Millis,
         now: Timestamp,
     ) -> Result<Vec<ClaimedJob>> {
-        self.run("claim_jobs", |state| Ok(state.claim_jobs(limit, lease, now))).await
+        self.run("claim_jobs", |state| Ok(state.claim_jobs(offer, lease, now))).await
     }
 
     async fn renew_job(&self, job: &ClaimedJob, lease: Millis, now: Timestamp) -> Result<bool> {
@@ -79,11 +80,12 @@ impl State {
         })
     }
 
-    fn claim_jobs(&mut self, limit: u32, lease: Millis, now: Timestamp) -> Vec<ClaimedJob> {
-        let due = |row: &JobRow| row.status == JobStatus::Pending && row.claimable_at <= now;
-        let mut found: Vec<&mut JobRow> = self.jobs.iter_mut().filter(|row| due(row)).collect();
-        found.sort_by_key(|row| (row.claimable_at, row.job.id));
-        found.into_iter().take(limit as usize).map(|row| row.claim(lease, now)).collect()
+    fn claim_jobs(&mut self, offer: &Offer, lease: Millis, now: Timestamp) -> Vec<ClaimedJob> {
+        let due = |row: &&JobRow| row.status == JobStatus::Pending && row.claimable_at <= now;
+        let due = self.jobs.iter().filter(due).map(|row| (row.claimable_at, row.job.id, row.tenant));
+        let found = super::shared_out(offer, due.collect());
+        let mut claim = |id| self.jobs.iter_mut().find(|row| row.job.id == id).map(|row| row.claim(lease, now));
+        found.into_iter().filter_map(|id| claim(id)).collect()
     }
 }
 

@@ -35,9 +35,10 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use kybern_core::error::{Error, ErrorCode};
-use kybern_core::id::TaskId;
+use kybern_core::id::{TaskId, TenantId};
 use kybern_core::job::JobStatus;
 use kybern_core::ports::{Clock, IdSource, Keys, WakeUps};
+use kybern_core::slots::{Offer, Waiting};
 use kybern_core::task::{Delegation, WorkerId};
 use kybern_core::time::{Millis, Timestamp};
 use tokio::sync::Notify;
@@ -192,4 +193,21 @@ impl WakeUps for MemStore {
         // Running out of time is an ordinary end of waiting.
         if tokio::time::timeout(at_most.as_duration(), self.hint.notified()).await.is_err() {}
     }
+}
+
+/// What is claimed of what is due: of each tenant as much as the offer gives it, the longest due first.
+fn shared_out<Id: Copy + Ord>(offer: &Offer, mut due: Vec<(Timestamp, Id, TenantId)>) -> Vec<Id> {
+    due.sort_unstable_by_key(|(since, id, _)| (*since, *id));
+    let mut waiting: Vec<Waiting> = Vec::new();
+    for (since, _, tenant) in &due {
+        if waiting.iter().all(|known| known.tenant != *tenant) {
+            waiting.push(Waiting { tenant: *tenant, since: *since });
+        }
+    }
+    let mut allotted = offer.allot(&waiting);
+    due.retain(|(_, _, tenant)| {
+        let slots = allotted.iter_mut().find(|(known, slots)| known == tenant && *slots > 0);
+        slots.map(|(_, slots)| *slots -= 1).is_some()
+    });
+    due.into_iter().map(|(_, id, _)| id).collect()
 }

@@ -9,6 +9,7 @@ use kybern_core::money::Usage;
 use kybern_core::plan::{FrozenPlan, PlanHash, StepId};
 use kybern_core::ports::{CallbackOutcome, Heartbeat, Page, ReviewRefused, TaskFilter, TaskStore};
 use kybern_core::record::StoredLink;
+use kybern_core::slots::Offer;
 use kybern_core::task::{
     Attachment, Attempt, Channel, Claimed, Commit, CommitRefused, Committed, JournalRow, Lease, NewTask, Signal,
     Submitted, Task, TaskStatus, Wait, WorkerId,
@@ -25,8 +26,8 @@ impl TaskStore for MemStore {
         self.run("submit", |state| state.submit(scope.tenant(), task, claim)).await
     }
 
-    async fn claim_due(&self, worker: &WorkerId, limit: u32, lease: Millis, now: Timestamp) -> Result<Vec<Claimed>> {
-        self.run("claim_due", |state| Ok(state.claim_due(worker, limit, lease, now))).await
+    async fn claim_due(&self, worker: &WorkerId, offer: &Offer, lease: Millis, now: Timestamp) -> Result<Vec<Claimed>> {
+        self.run("claim_due", |state| Ok(state.claim_due(worker, offer, lease, now))).await
     }
 
     fn is_alone(&self) -> bool {
@@ -249,12 +250,11 @@ impl State {
         self.tasks.insert(new.id, row_of(tenant, new));
     }
 
-    fn claim_due(&mut self, worker: &WorkerId, limit: u32, lease: Millis, now: Timestamp) -> Vec<Claimed> {
+    fn claim_due(&mut self, worker: &WorkerId, offer: &Offer, lease: Millis, now: Timestamp) -> Vec<Claimed> {
         let due = |row: &TaskRow| row.claimable_at.filter(|at| *at <= now && row.can_be_claimed());
-        let mut found: Vec<_> = self.tasks.iter().filter_map(|(id, row)| Some((due(row)?, *id))).collect();
-        found.sort_unstable();
-        found.truncate(limit as usize);
-        let claim = |(_, id)| self.tasks.get_mut(&id).map(|row| row.claim(worker, lease, now));
+        let due = self.tasks.iter().filter_map(|(id, row)| Some((due(row)?, *id, row.task.tenant)));
+        let found = super::shared_out(offer, due.collect());
+        let claim = |id| self.tasks.get_mut(&id).map(|row| row.claim(worker, lease, now));
         found.into_iter().filter_map(claim).collect()
     }
 

@@ -8,6 +8,7 @@ use kybern_core::outbox::{NewOutbox, OutboxChannel};
 use kybern_core::plan::StepId;
 use kybern_core::ports::{IdentityStore as _, Store, TaskStore as _};
 use kybern_core::record::{Expect, Lookup, Merge, PutRecord};
+use kybern_core::slots::Offer;
 use kybern_core::task::{
     Attempt, Commit, Delegation, Effect, EffectClass, Lease, NewChild, NewTask, Signal, TaskChange, TaskStatus,
     WorkerId,
@@ -122,8 +123,8 @@ impl Walk {
     /// Claims everything that is due, because which of two that are due equally long comes first is free.
     async fn claim(&mut self) -> Result<(), Parted> {
         let (worker, now) = (WorkerId::new("w"), self.world.now());
-        let mut store = self.world.store().claim_due(&worker, 200, LONG, now).await.unwrap();
-        let mut model = self.model.claim_due(&worker, 200, LONG, now).await.unwrap();
+        let mut store = self.world.store().claim_due(&worker, &Offer::of(200), LONG, now).await.unwrap();
+        let mut model = self.model.claim_due(&worker, &Offer::of(200), LONG, now).await.unwrap();
         store.sort_by_key(|claimed| claimed.task.id);
         model.sort_by_key(|claimed| claimed.task.id);
         let told = |found: &[kybern_core::task::Claimed]| found.iter().map(claimed).collect::<Vec<_>>().join("\n");
