@@ -97,6 +97,13 @@ pub enum JobEnd {
         /// When.
         due_at: Timestamp,
     },
+    /// Not tried: it has to wait for others. The try that its claim has counted is given back.
+    PutOff {
+        /// For whom.
+        error: String,
+        /// Until when.
+        due_at: Timestamp,
+    },
     /// Given up.
     Dead {
         /// What went wrong.

@@ -93,6 +93,12 @@ pub enum SendFault {
         /// Whether another try may help.
         retryable: bool,
     },
+    /// The server did not answer before the message was handed over: it was surely not sent, and another try may help.
+    #[error("not sent: {message}")]
+    Unreachable {
+        /// What happened.
+        message: String,
+    },
     /// The connection ended after the message was handed over: nobody knows.
     #[error("unknown whether it was sent: {message}")]
     Unknown {

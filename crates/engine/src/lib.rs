@@ -6,6 +6,7 @@
 pub mod agent;
 pub mod approval;
 mod audit;
+mod breaker;
 pub mod budget;
 pub mod chat;
 pub mod context;

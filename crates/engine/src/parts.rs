@@ -21,6 +21,7 @@ use crate::events::{Lives, Watchers};
 use crate::executor::active::ActiveRuns;
 use crate::executor::early::Talks;
 use crate::identity::TenantNames;
+use crate::jobs::Receivers;
 use crate::models::{ModelParts, ModelService};
 use crate::plan::FrozenPlans;
 use crate::plan::catalog::{Catalog, JudgedPlans};
@@ -206,6 +207,7 @@ pub(crate) struct Inner {
     pub(crate) tenants: TenantNames,
     pub(crate) slots: Arc<Slots>,
     pub(crate) job_slots: Arc<Slots>,
+    pub(crate) receivers: Arc<Receivers>,
     pub(crate) stopping: CancellationToken,
     pub(crate) spawned: TaskTracker,
 }
@@ -292,6 +294,7 @@ impl Engine {
             tenants: TenantNames::default(),
             slots,
             job_slots,
+            receivers: Arc::default(),
             stopping: CancellationToken::new(),
             spawned,
         };

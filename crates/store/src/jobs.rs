@@ -86,10 +86,13 @@ async fn renew(tx: &mut Tx, job: &ClaimedJob, lease: Millis, now: Timestamp) -> 
 async fn finish(tx: &mut Tx, job: &ClaimedJob, end: &JobEnd, now: Timestamp) -> Result<bool> {
     let (status, error, due, finished) = match end {
         JobEnd::Done => (JobStatus::Done, None, None, Some(now)),
-        JobEnd::Retry { error, due_at } => (JobStatus::Pending, Some(error.as_str()), Some(*due_at), None),
+        JobEnd::Retry { error, due_at } | JobEnd::PutOff { error, due_at } => {
+            (JobStatus::Pending, Some(error.as_str()), Some(*due_at), None)
+        }
         JobEnd::Dead { error } => (JobStatus::Dead, Some(error.as_str()), None, Some(now)),
     };
-    let args = args![job.scope(), job.id.as_uuid(), job.epoch, status.as_str(), error, due, finished];
+    let given_back = i64::from(matches!(end, JobEnd::PutOff { .. }));
+    let args = args![job.scope(), job.id.as_uuid(), job.epoch, status.as_str(), error, due, finished, given_back];
     let ended = tx.execute(&FINISH, args).await? > 0;
     if ended && due.is_some_and(|due| due <= now) {
         tx.wake();

@@ -223,12 +223,15 @@ enum Broken {
 impl Broken {
     /// The fault while the message is surely not sent.
     fn before(self) -> SendFault {
-        let retryable = match &self {
-            Self::TimedOut(_) => true,
+        let message = self.to_string();
+        match &self {
             // A name or password that the server refuses, or a feature it lacks, stays so until somebody acts.
-            Self::Failed(error) => !error.is_permanent() && !error.is_client(),
-        };
-        SendFault::NotSent { message: self.to_string(), retryable }
+            Self::Failed(error) if error.is_permanent() || error.is_client() => {
+                SendFault::NotSent { message, retryable: false }
+            }
+            Self::Failed(error) if error.is_transient() => SendFault::NotSent { message, retryable: true },
+            Self::Failed(_) | Self::TimedOut(_) => SendFault::Unreachable { message },
+        }
     }
 
     /// The fault after the dot: only a refusal is certain.

@@ -5,6 +5,7 @@
 //! its worker died, is claimed once more to be wound up, and again until that has succeeded.
 
 mod outbox;
+mod receiver;
 mod sign;
 mod wind_up;
 
@@ -13,11 +14,12 @@ use std::sync::Arc;
 use kybern_core::job::{ClaimedJob, JobEnd};
 use kybern_core::plan::RetryPolicy;
 use kybern_core::policy::redact;
-use kybern_core::time::Millis;
+use kybern_core::time::{Millis, Timestamp};
 
 use crate::Engine;
 use crate::knowledge::INDEX_JOB;
 use crate::memory::SUGGEST_JOB;
+pub(crate) use receiver::Receivers;
 
 /// How long one try may take: longer than a sender of mail may take to say what became of a message, so that a mail
 /// that surely was not sent is never taken for one that may have been.
@@ -41,15 +43,22 @@ pub(crate) struct JobFailure {
     pub(crate) message: String,
     /// Whether another try may help.
     pub(crate) retryable: bool,
+    /// It was not tried: it has to wait until then.
+    pub(crate) put_off: Option<Timestamp>,
 }
 
 impl JobFailure {
     pub(crate) fn permanent(message: impl Into<String>) -> Self {
-        Self { message: message.into(), retryable: false }
+        Self { message: message.into(), retryable: false, put_off: None }
     }
 
     pub(crate) fn transient(message: impl Into<String>) -> Self {
-        Self { message: message.into(), retryable: true }
+        Self { message: message.into(), retryable: true, put_off: None }
+    }
+
+    /// It has to wait for others; that is no try.
+    pub(crate) fn put_off(message: impl Into<String>, until: Timestamp) -> Self {
+        Self { message: message.into(), retryable: true, put_off: Some(until) }
     }
 }
 
@@ -130,6 +139,9 @@ impl Engine {
         };
         let (failure, tries) = match result {
             Ok(()) => return Some(JobEnd::Done),
+            Err(JobFailure { message, put_off: Some(due_at), .. }) => {
+                return Some(JobEnd::PutOff { error: kept(message), due_at });
+            }
             Err(failure) if failure.retryable && job.attempt < job.max_attempts => (failure, job.attempt),
             Err(failure) => {
                 // What somebody else is about to send is not ours to give up.

@@ -14,11 +14,14 @@ use kybern_core::task::Signal;
 use kybern_core::time::Millis;
 use serde_json::Value;
 
+use super::receiver::{Delivery, PutOff, Receiver};
 use super::{JobFailure, sign};
 use crate::Engine;
 
 /// How long a receiver may take to answer.
 const RECEIVER_TIMEOUT: Millis = Millis(20_000);
+/// How long a message waits for a receiver that does not answer.
+const MAX_WAIT: Millis = Millis(72 * 60 * 60 * 1000);
 /// Bytes of a receiver's answer that are read.
 const MAX_ANSWER: usize = 64 * 1024;
 
@@ -38,11 +41,35 @@ impl Engine {
         }
     }
 
+    /// A message's way to its receiver.
+    async fn delivery(
+        &self,
+        job: &ClaimedJob,
+        message: &OutboxMessage,
+        receiver: Receiver,
+    ) -> Result<Delivery, JobFailure> {
+        let now = self.inner.clock.now();
+        let PutOff { until, reason } = match self.inner.receivers.enter(receiver, now) {
+            Ok(delivery) => return Ok(delivery),
+            Err(put_off) => put_off,
+        };
+        let Some(reason) = reason else { return Err(JobFailure::put_off("waits for its receiver", until)) };
+        if now.since(message.created_at) > MAX_WAIT {
+            return Err(JobFailure::permanent(format!("given up after {MAX_WAIT}: {reason}")));
+        }
+        let told = message.error.as_deref().is_some_and(|error| error.starts_with("receiver "));
+        if message.status == OutboxStatus::Pending && !told {
+            self.shift(job, message, OutboxStatus::Pending, OutboxStatus::Pending, Some(&reason)).await?;
+        }
+        Err(JobFailure::put_off(reason, until))
+    }
+
     async fn send_mail(&self, job: &ClaimedJob, message: &OutboxMessage) -> Result<(), JobFailure> {
         let Some(sender) = &self.inner.mail_sender else {
             let reason = "no SMTP server is configured, see [smtp]";
             return self.shift(job, message, OutboxStatus::Pending, OutboxStatus::Kept, Some(reason)).await;
         };
+        let delivery = self.delivery(job, message, Receiver::Mail).await?;
         self.shift(job, message, OutboxStatus::Pending, OutboxStatus::Sending, None).await?;
         let text = |name: &str| message.message.body.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let mail = OutgoingMail {
@@ -51,29 +78,47 @@ impl Engine {
             body: text("body"),
             message_id: format!("{}@kybern.invalid", message.message.id),
         };
-        match sender.send(&mail).await {
-            Ok(()) => self.shift(job, message, OutboxStatus::Sending, OutboxStatus::Sent, None).await,
+        let sent = sender.send(&mail).await;
+        match &sent {
+            Ok(()) | Err(SendFault::NotSent { .. }) => delivery.answered(),
+            Err(SendFault::Unreachable { .. } | SendFault::Unknown { .. }) => delivery.silent(self.inner.clock.now()),
+        }
+        let (reason, retryable) = match sent {
+            Ok(()) => return self.shift(job, message, OutboxStatus::Sending, OutboxStatus::Sent, None).await,
             Err(SendFault::Unknown { message: reason }) => {
                 let to = OutboxStatus::Uncertain;
-                self.shift(job, message, OutboxStatus::Sending, to, Some(&reason)).await
+                return self.shift(job, message, OutboxStatus::Sending, to, Some(&reason)).await;
             }
-            Err(SendFault::NotSent { message: reason, retryable }) => {
-                let again = retryable && job.attempt < job.max_attempts;
-                let to = if again { OutboxStatus::Pending } else { OutboxStatus::Failed };
-                self.shift(job, message, OutboxStatus::Sending, to, Some(&reason)).await?;
-                Err(JobFailure { message: reason, retryable })
-            }
-        }
+            Err(SendFault::NotSent { message: reason, retryable }) => (reason, retryable),
+            Err(SendFault::Unreachable { message: reason }) => (reason, true),
+        };
+        let again = retryable && job.attempt < job.max_attempts;
+        let to = if again { OutboxStatus::Pending } else { OutboxStatus::Failed };
+        self.shift(job, message, OutboxStatus::Sending, to, Some(&reason)).await?;
+        Err(JobFailure { message: reason, retryable, put_off: None })
     }
 
     async fn post(&self, job: &ClaimedJob, message: &OutboxMessage) -> Result<(), JobFailure> {
+        let request = self.request(job, message);
+        let url = request.as_ref().map_or("", |request| &request.url);
+        let delivery = match Receiver::of_url(job.tenant, url) {
+            Some(receiver) => Some(self.delivery(job, message, receiver).await?),
+            None => None,
+        };
         if message.status == OutboxStatus::Pending {
             self.shift(job, message, OutboxStatus::Pending, OutboxStatus::Sending, None).await?;
         }
-        let result = match self.request(job, message) {
+        let result = match request {
             Ok(request) => self.inner.http.send(request).await,
             Err(reason) => Err(HttpFailure::Invalid(reason)),
         };
+        match (delivery, &result) {
+            (Some(delivery), Ok(_) | Err(HttpFailure::TooLarge(_))) => delivery.answered(),
+            (Some(delivery), Err(HttpFailure::Connect(_) | HttpFailure::NoAnswer(_))) => {
+                delivery.silent(self.inner.clock.now());
+            }
+            (_, Err(HttpFailure::Denied(_) | HttpFailure::Invalid(_))) | (None, _) => {}
+        }
         let (reason, retryable) = match result {
             Ok(answer) if answer.status < 300 => {
                 return self.shift(job, message, OutboxStatus::Sending, OutboxStatus::Sent, None).await;
@@ -91,7 +136,7 @@ impl Engine {
             self.dispatch_failed(job, message, &reason).await?;
         }
         self.shift(job, message, OutboxStatus::Sending, to, Some(&reason)).await?;
-        Err(JobFailure { message: reason, retryable })
+        Err(JobFailure { message: reason, retryable, put_off: None })
     }
 
     /// A delegation that never reached its engine will never be answered: the step is told so, instead of waiting for

@@ -5,7 +5,6 @@
 //! reply has been passed on, never beyond the process's budget of tries. Whoever asks gets the reply with what it cost, and
 //! which calls it took.
 
-mod breaker;
 mod call;
 mod decision;
 mod desk;

@@ -8,7 +8,7 @@ use kybern_core::model::{ModelFailure, ModelKind, ModelSpec};
 use kybern_core::ports::LanguageModel;
 use kybern_core::time::{Millis, Timestamp};
 
-use super::breaker::Breaker;
+use crate::breaker::Breaker;
 
 /// A provider as the configuration makes it.
 #[derive(Clone)]

@@ -1,9 +1,16 @@
 //! What leaves the house after a commit.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use kybern_core::id::TenantId;
 use kybern_core::mail::SendFault;
-use kybern_core::outbox::OutboxStatus;
-use kybern_core::ports::HttpFailure;
+use kybern_core::outbox::{OutboxMessage, OutboxStatus};
+use kybern_core::ports::{HttpFailure, HttpRequest};
+use kybern_core::time::Millis;
+use kybern_engine::task::SubmitRequest;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::live::Live;
 use crate::outside::{Wire, Wired, header};
@@ -71,5 +78,103 @@ fn a_webhook_is_signed_and_sent_again_with_its_key_until_it_arrives() {
         assert_eq!(live.world.wire.keys().into_values().collect::<Vec<_>>(), [3]);
         let signed = |request| header(request, "webhook-signature").is_some_and(|it| it.starts_with("v1,"));
         assert!(live.world.wire.requests().iter().all(signed));
+    });
+}
+
+/// So many webhooks to a receiver.
+fn webhooks(to: &str, count: usize) -> Value {
+    let one = |n: usize| {
+        let args = json!({"to": to, "subject": "s", "body": "b", "channel": "webhook"});
+        step(&format!("tell{n}"), "core.notify", args)
+    };
+    (0..count).map(one).collect()
+}
+
+#[test]
+fn a_receiver_that_does_not_answer_is_left_alone_and_its_messages_wait_without_a_try() {
+    let up = Arc::new(AtomicBool::new(false));
+    let answers = up.clone();
+    let wire = Wire::new(move |_, _| match answers.load(Ordering::SeqCst) {
+        true => Wired::Answer(200, json!({})),
+        false => Wired::Fail(HttpFailure::NoAnswer("timed out".to_owned())),
+    });
+    let narrow = |settings: &mut kybern_engine::Settings| settings.job_slots = 2;
+    World::new().on(wire).set(narrow).run(async |live| {
+        live.run(webhooks("https://dead.test/x", 20), json!({})).await;
+        let began = live.now();
+        let shown = "receiver https://dead.test is not answering: circuit breaker open, next try in 30 s";
+        let waiting = async || {
+            let told = |error: &Option<String>| error.as_deref().is_some_and(|error| error.starts_with(shown));
+            let count = live.outbox().await.iter().filter(|message| told(&message.error)).count();
+            (count > 10).then_some(())
+        };
+        live.find(waiting).await;
+        let tries = live.world.wire.requests().len();
+        assert!((5..=8).contains(&tries), "{tries}");
+        let tried_again = async || (live.world.wire.requests().len() > tries).then_some(());
+        live.find(tried_again).await;
+        assert!(live.now().since(began) >= Millis(29_000));
+        up.store(true, Ordering::SeqCst);
+        let open = |message: &OutboxMessage| matches!(message.status, OutboxStatus::Pending | OutboxStatus::Sending);
+        live.find(async || (!live.outbox().await.iter().any(open)).then_some(())).await;
+        let messages = live.outbox().await;
+        assert!(messages.iter().all(|message| message.status == OutboxStatus::Sent && message.error.is_none()));
+        assert!(live.now().since(began) < Millis(180_000));
+        let given_up: usize = live.world.store.jobs().iter().filter(|job| job.attempts > 4).count();
+        assert_eq!(given_up, 0, "whoever waited has used no try");
+    });
+}
+
+#[test]
+fn a_message_to_a_receiver_that_never_comes_back_fails_in_the_end() {
+    let wire = Wire::new(|_, _| Wired::Fail(HttpFailure::Connect("refused".to_owned())));
+    let mut world = World::new().on(wire).set(|settings| settings.poll = Millis(60_000));
+    world.tick = Millis(60_000);
+    world.run(async |live| {
+        live.run(webhooks("https://dead.test/x", 12), json!({})).await;
+        let open = |message: &OutboxMessage| matches!(message.status, OutboxStatus::Pending | OutboxStatus::Sending);
+        live.find(async || (!live.outbox().await.iter().any(open)).then_some(())).await;
+        assert!(live.outbox().await.iter().all(|message| message.status == OutboxStatus::Failed));
+    });
+}
+
+#[test]
+fn a_receiver_that_hangs_delays_no_other_tenant() {
+    let wire = Wire::new(|request, _| match request.url.contains("dead.test") {
+        true => Wired::Hang,
+        false => Wired::Answer(200, json!({})),
+    });
+    World::new().on(wire).set(|settings| settings.job_slots = 3).run(async |live| {
+        live.run(webhooks("https://dead.test/x", 24), json!({})).await;
+        live.find(async || (live.world.wire.requests().len() == 3).then_some(())).await;
+        let other = TenantId::from_uuid(Uuid::from_u128(2));
+        live.world.settle_tenant(other, "second");
+        let actor = kybern_testkit::actors::admin(other);
+        let plan = json!({"key": "test.tell", "steps": webhooks("https://good.test/x", 1)});
+        live.engine.put_plan(&actor, &plan).await.unwrap();
+        let request = SubmitRequest { plan_key: Some("test.tell".to_owned()), ..SubmitRequest::text("go") };
+        live.engine.submit(&actor, request, None).await.unwrap();
+        let good = |request: &HttpRequest| request.url.contains("good.test");
+        live.find(async || live.world.wire.requests().iter().any(good).then_some(())).await;
+        assert_eq!(live.world.wire.requests().len(), 4, "no slot was given back by the receiver that hangs");
+    });
+}
+
+#[test]
+fn a_mail_server_that_is_silent_is_left_alone() {
+    let world = World::new().set(|settings| settings.job_slots = 1);
+    for _ in 0..5 {
+        world.mail.fail_next(SendFault::Unreachable { message: "no reply".to_owned() });
+    }
+    world.run(async |live| {
+        let tell = |n: usize| {
+            step(&format!("m{n}"), "core.notify", json!({"to": "a@example.com", "subject": "s", "body": "b"}))
+        };
+        live.run((0..8).map(tell).collect(), json!({})).await;
+        let began = live.now();
+        let all = async || live.outbox().await.iter().all(|message| message.status == OutboxStatus::Sent).then_some(());
+        live.find(async || all().await).await;
+        assert!(live.now().since(began) >= Millis(30_000), "nobody tried it while it was left alone");
+        assert_eq!(live.world.mail.sent().len(), 8);
     });
 }

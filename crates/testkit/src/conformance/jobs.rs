@@ -80,6 +80,20 @@ pub async fn a_retry_comes_at_its_time(h: Harness) {
     assert!(claim(&w, LONG).await.is_empty());
 }
 
+pub async fn a_job_that_is_put_off_keeps_its_tries(h: Harness) {
+    let (w, home) = World::new(h).await;
+    enqueue(&w, &home, &job(&w, None, 2)).await;
+    let put_off = |due_at| JobEnd::PutOff { error: "its receiver is tried".to_owned(), due_at };
+    for _ in 0..3 {
+        let claimed = claim_one(&w, LONG).await;
+        assert_eq!(claimed.attempt, 1);
+        assert!(finish(&w, &claimed, put_off(w.now())).await);
+        assert!(!finish(&w, &claimed, put_off(w.now())).await, "its lease was given back");
+    }
+    assert!(finish(&w, &claim_one(&w, LONG).await, put_off(w.now().plus(HOUR))).await);
+    assert!(claim(&w, LONG).await.is_empty());
+}
+
 pub async fn a_dead_job_rests(h: Harness) {
     let (w, home) = World::new(h).await;
     enqueue(&w, &home, &job(&w, None, 5)).await;

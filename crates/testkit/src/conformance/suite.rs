@@ -142,6 +142,7 @@ macro_rules! conformance_suite {
                 a_job_is_claimed_when_it_is_due,
                 one_dedupe_key_is_one_job,
                 a_retry_comes_at_its_time,
+                a_job_that_is_put_off_keeps_its_tries,
                 a_dead_job_rests,
                 an_expired_lease_counts_as_a_try_and_after_the_last_one_the_job_is_wound_up,
                 a_lease_is_prolonged_by_its_holder_only,

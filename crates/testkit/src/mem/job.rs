@@ -47,6 +47,11 @@ impl JobStore for MemStore {
                     row.error = Some(error);
                     row.claimable_at = due_at;
                 }
+                JobEnd::PutOff { error, due_at } => {
+                    row.error = Some(error);
+                    row.claimable_at = due_at;
+                    row.attempts -= 1;
+                }
                 JobEnd::Dead { error } => {
                     row.error = Some(error);
                     row.status = JobStatus::Dead;

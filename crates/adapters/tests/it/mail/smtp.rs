@@ -43,6 +43,7 @@ async fn send(peer: &LinePeer) -> Result<(), SendFault> {
 fn not_sent(result: Result<(), SendFault>) -> bool {
     match result {
         Err(SendFault::NotSent { retryable, .. }) => retryable,
+        Err(SendFault::Unreachable { .. }) => true,
         other => panic!("expected NotSent, got {other:?}"),
     }
 }

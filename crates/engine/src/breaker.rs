@@ -1,4 +1,5 @@
-//! The circuit breaker of one provider: who fails again and again is left alone for a while.
+//! The circuit breaker of one provider of models, or of one receiver of messages: who fails again and again is left
+//! alone for a while.
 //!
 //! ```text
 //! closed ── 5 failures in a row ──► open ── 30 s ──► one probe at a time
@@ -14,7 +15,7 @@ const FAILURES: u32 = 5;
 /// How long it stays open. A probe that nobody told the end of counts as lost after the same time.
 const REST: Millis = Millis::from_secs(30);
 
-/// How a provider stands.
+/// How it stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Breaker {
     /// It is asked.
@@ -41,6 +42,14 @@ impl Breaker {
     /// Whether it would be asked now.
     pub(crate) fn is_open(self, now: Timestamp) -> bool {
         !self.ask(now).0
+    }
+
+    /// Until when it is left alone, or tried by one call; `None` when it is neither.
+    pub(crate) const fn open_until(self) -> Option<Timestamp> {
+        match self {
+            Self::Closed | Self::Failing(_) => None,
+            Self::Open(until) | Self::Probing(until) => Some(until),
+        }
     }
 
     /// After an answer.

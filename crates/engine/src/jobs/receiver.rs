@@ -1,0 +1,213 @@
+//! Receivers of messages: who does not answer is left alone, and its messages wait without a slot and without a try.
+//!
+//! A receiver has a circuit breaker ([`crate::breaker`]). After its first failure it gets one message at a time; while
+//! its breaker is open, none, and then one that tries it. Only silence counts: no connection, or no answer in time.
+//! The state is this process's own: after a restart a receiver that is away costs some tries again.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use kybern_core::id::TenantId;
+use kybern_core::time::{Millis, Timestamp};
+use url::Url;
+
+use crate::breaker::Breaker;
+
+/// Messages of one receiver that are put off come back one after the other, so that ten thousand of them do not come
+/// back at once, to be put off again.
+const SPACING: Millis = Millis(20);
+/// How long a message waits for the one that tries the receiver.
+const WHILE_TRIED: Millis = Millis(1_000);
+/// Receivers that are known at once. Beyond it those are forgotten that would be tried now anyway.
+const MAX_KNOWN: usize = 10_000;
+
+/// Where messages go.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Receiver {
+    /// A tenant's receiver of webhooks: scheme, host and port.
+    Http(TenantId, String),
+    /// The mail server: one for all tenants.
+    Mail,
+}
+
+impl Receiver {
+    /// The receiver behind a URL; `None` when it is none.
+    pub(crate) fn of_url(tenant: TenantId, url: &str) -> Option<Self> {
+        let origin = Url::parse(url).ok()?.origin();
+        origin.is_tuple().then(|| Self::Http(tenant, origin.ascii_serialization()))
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Self::Http(_, origin) => origin,
+            Self::Mail => "the mail server",
+        }
+    }
+}
+
+/// What is known of a receiver that has failed, or gets a message right now.
+#[derive(Default)]
+struct Standing {
+    breaker: Breaker,
+    in_flight: u32,
+    /// When the last message that was put off comes back.
+    line: Timestamp,
+}
+
+/// A message has to wait.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct PutOff {
+    /// Until then.
+    pub(crate) until: Timestamp,
+    /// Why, for people: when its receiver is left alone.
+    pub(crate) reason: Option<String>,
+}
+
+/// All receivers that are not simply well.
+#[derive(Default)]
+pub(crate) struct Receivers {
+    known: Mutex<HashMap<Receiver, Standing>>,
+}
+
+impl Receivers {
+    /// Whether a message may go to a receiver now.
+    ///
+    /// # Errors
+    /// Until when it has to wait.
+    pub(crate) fn enter(self: &Arc<Self>, receiver: Receiver, now: Timestamp) -> Result<Delivery, PutOff> {
+        let mut known = self.lock();
+        if known.len() >= MAX_KNOWN {
+            known.retain(|_, standing| standing.in_flight > 0 || standing.breaker.is_open(now));
+        }
+        let standing = known.entry(receiver.clone()).or_default();
+        let (may, next) = standing.breaker.ask(now);
+        if !may || (standing.breaker != Breaker::Closed && standing.in_flight > 0) {
+            let opens = standing.breaker.open_until().filter(|until| *until > now);
+            let from = opens.unwrap_or_else(|| now.plus(WHILE_TRIED));
+            standing.line = from.max(standing.line.plus(SPACING));
+            let until = standing.line;
+            drop(known);
+            let name = receiver.name();
+            let reason = opens.map(|at| {
+                let rest = at.since(now);
+                format!(
+                    "receiver {name} is not answering: circuit breaker open, next try in {} s",
+                    rest.0.div_ceil(1000)
+                )
+            });
+            return Err(PutOff { until, reason });
+        }
+        standing.breaker = next;
+        standing.in_flight += 1;
+        drop(known);
+        Ok(Delivery { receivers: Arc::clone(self), receiver: Some(receiver) })
+    }
+
+    fn leave(&self, receiver: &Receiver, judge: impl FnOnce(Breaker) -> Breaker) {
+        let mut known = self.lock();
+        let Some(standing) = known.get_mut(receiver) else { return };
+        standing.in_flight = standing.in_flight.saturating_sub(1);
+        let before = standing.breaker;
+        standing.breaker = judge(before);
+        let after = standing.breaker;
+        if after == Breaker::Closed && standing.in_flight == 0 {
+            known.remove(receiver);
+        }
+        drop(known);
+        let is_left = |breaker: Breaker| breaker.open_until().is_some();
+        if is_left(after) && !is_left(before) {
+            tracing::warn!(receiver = receiver.name(), "receiver is not answering, circuit breaker open");
+        } else if is_left(before) && !is_left(after) {
+            tracing::info!(receiver = receiver.name(), "receiver answers again, circuit breaker closed");
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Receiver, Standing>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A message on its way. Whoever drops it without a word has no answer, and cannot say that there was none.
+pub(crate) struct Delivery {
+    receivers: Arc<Receivers>,
+    receiver: Option<Receiver>,
+}
+
+impl Delivery {
+    /// The receiver answered, whatever it said.
+    pub(crate) fn answered(self) {
+        self.end(Breaker::succeeded);
+    }
+
+    /// It did not, at that moment.
+    pub(crate) fn silent(self, now: Timestamp) {
+        self.end(|breaker| breaker.failed(now));
+    }
+
+    fn end(mut self, judge: impl FnOnce(Breaker) -> Breaker) {
+        if let Some(receiver) = self.receiver.take() {
+            self.receivers.leave(&receiver, judge);
+        }
+    }
+}
+
+impl Drop for Delivery {
+    fn drop(&mut self) {
+        if let Some(receiver) = self.receiver.take() {
+            self.receivers.leave(&receiver, |breaker| breaker);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn at(ms: i64) -> Timestamp {
+        Timestamp::from_millis(ms)
+    }
+
+    fn hook(tenant: u128, url: &str) -> Receiver {
+        Receiver::of_url(TenantId::from_uuid(Uuid::from_u128(tenant)), url).unwrap()
+    }
+
+    #[test]
+    fn a_receiver_is_a_tenants_scheme_host_and_port() {
+        let one = hook(1, "https://hook.example.com/a?b");
+        assert_eq!(one, hook(1, "https://HOOK.example.com:443/c"));
+        for other in ["http://hook.example.com/a", "https://hook.example.com:8443/a", "https://hook2.example.com/a"] {
+            assert_ne!(one, hook(1, other));
+        }
+        assert_ne!(one, hook(2, "https://hook.example.com/a?b"));
+        assert_eq!(Receiver::of_url(TenantId::DEFAULT, "mailto:x"), None);
+    }
+
+    #[test]
+    fn who_fails_gets_one_message_at_a_time_then_none_and_then_one_that_tries_it() {
+        let receivers = Arc::new(Receivers::default());
+        let enter = |ms| receivers.enter(hook(1, "https://a.example.com"), at(ms));
+        let together: Vec<Delivery> = (0..8).map(|_| enter(0).unwrap()).collect();
+        let mut together = together.into_iter();
+        together.next().unwrap().silent(at(20_000));
+        let waits = enter(20_000).err().unwrap();
+        assert_eq!(waits, PutOff { until: at(21_000), reason: None }, "others are on their way");
+        together.by_ref().take(4).for_each(|delivery| delivery.silent(at(20_000)));
+        drop(together);
+        let waits = enter(20_000).err().unwrap();
+        assert_eq!(waits.until, at(50_000));
+        let reason = waits.reason.unwrap();
+        assert_eq!(reason, "receiver https://a.example.com is not answering: circuit breaker open, next try in 30 s");
+        assert_eq!(enter(20_001).err().unwrap().until, at(50_020), "one after the other");
+        assert!(receivers.enter(hook(2, "https://a.example.com"), at(20_002)).is_ok(), "another tenant's");
+        let probe = enter(50_000).unwrap();
+        assert!(enter(50_000).is_err(), "one at a time");
+        probe.silent(at(60_000));
+        assert!(enter(89_999).is_err());
+        enter(90_000).unwrap().answered();
+        let all: Vec<Delivery> = (0..8).map(|_| enter(90_000).unwrap()).collect();
+        all.into_iter().for_each(Delivery::answered);
+        assert_eq!(receivers.lock().len(), 0, "nothing is kept of who is well");
+    }
+}
