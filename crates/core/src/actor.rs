@@ -216,6 +216,13 @@ impl Actor {
         granted && scoped
     }
 
+    /// Whose conversations this actor sees, beside those that are nobody's; `None` stands for everybody's.
+    #[must_use]
+    pub fn sees_talks_of(&self) -> Option<UserId> {
+        let own = || self.user().unwrap_or(UserId::from_uuid(uuid::Uuid::nil()));
+        (!self.may(Right::Administer)).then(own)
+    }
+
     /// The same actor in another tenant. Needs [`crate::tenant::Sudo`], which is audited by whoever makes it.
     #[must_use]
     pub fn acting_in(&self, sudo: &crate::tenant::Sudo) -> Self {

@@ -1,5 +1,6 @@
 //! What is known of the server's own health, each part by name.
 
+use kybern_core::actor::Actor;
 use kybern_core::error::Result;
 use kybern_core::id::RecordId;
 use kybern_core::outbox::OutboxMessage;
@@ -125,16 +126,16 @@ impl Engine {
         record.ok_or_else(|| kybern_core::error::Error::not_found("record", id))
     }
 
-    /// A page of the outbox, newest first.
+    /// A page of the outbox, newest first: what the actor may see of it.
     ///
     /// # Errors
     /// When the store fails.
     pub async fn outbox(
         &self,
-        scope: TenantScope,
+        actor: &Actor,
         before: Option<kybern_core::id::OutboxId>,
         limit: u32,
     ) -> Result<Page<OutboxMessage>> {
-        self.inner.store.outbox(scope, before, limit).await
+        self.inner.store.outbox(actor.scope(), actor.sees_talks_of(), before, limit).await
     }
 }

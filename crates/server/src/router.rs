@@ -209,12 +209,7 @@ pub fn router(state: AppState) -> Router {
     for route in table() {
         let guard = from_fn_with_state((state.clone(), route.access), auth::guard);
         let pattern = route.pattern();
-        let handler = if route.path.starts_with("/api/tasks/{id}") {
-            route.handler.route_layer(from_fn_with_state(state.clone(), auth::task_guard))
-        } else {
-            route.handler
-        };
-        router = router.route(&pattern, handler.route_layer(guard));
+        router = router.route(&pattern, route.handler.route_layer(guard));
     }
     router
         .fallback(unknown_route)

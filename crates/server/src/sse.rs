@@ -13,11 +13,11 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures::stream;
+use kybern_core::actor::Actor;
 use kybern_core::chat::EventId;
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::event::LogEntry;
 use kybern_core::id::TaskId;
-use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
 use serde_json::{Value, json};
 use tokio::sync::OwnedSemaphorePermit;
@@ -34,14 +34,14 @@ const LOOK: Millis = Millis::from_secs(20);
 const START: EventId = EventId::at(-1);
 
 /// Streams a task's log from behind the entry with that number.
-pub(crate) fn stream(state: &AppState, scope: TenantScope, task: TaskId, after: EventId) -> ApiResult {
+pub(crate) fn stream(state: &AppState, actor: Actor, task: TaskId, after: EventId) -> ApiResult {
     let permit = state.streams.clone().try_acquire_owned();
     let permit = permit.map_err(|_| {
         let message = "too many event streams are open, ask again later or poll the log";
         Problem::from(Error::new(ErrorCode::RateLimited, message).retry_after(Millis::from_secs(10)))
     })?;
     let follow =
-        Follow { state: state.clone(), scope, task, after, ready: VecDeque::new(), ended: false, _permit: permit };
+        Follow { state: state.clone(), actor, task, after, ready: VecDeque::new(), ended: false, _permit: permit };
     let events = stream::unfold(Some(follow), next);
     let mut response = Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response();
     // A proxy that buffers would hold events back.
@@ -62,7 +62,7 @@ pub(crate) fn last_event_id(headers: &HeaderMap) -> ApiResult<EventId> {
 
 struct Follow {
     state: AppState,
-    scope: TenantScope,
+    actor: Actor,
     task: TaskId,
     after: EventId,
     ready: VecDeque<(EventId, Event)>,
@@ -83,7 +83,7 @@ async fn next(follow: Option<Follow>) -> Step {
             let done = event("done", &json!({})).id(follow.after.to_string());
             return Some((Ok(done), None));
         }
-        let look = follow.state.engine.follow(follow.scope, follow.task, follow.after, LOOK);
+        let look = follow.state.engine.follow(&follow.actor, follow.task, follow.after, LOOK);
         let looked = tokio::select! {
             biased;
             () = follow.state.shutdown.cancelled() => return None,

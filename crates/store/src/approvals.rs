@@ -112,11 +112,16 @@ async fn list(
 ) -> Result<Page<Approval>> {
     let limit = limit.clamp(1, 200);
     let from = after.map_or(Uuid::nil(), ApprovalId::as_uuid);
+    let talks_of = filter.talks_of.map(UserId::as_uuid);
     let rows = match (filter.task, filter.status) {
-        (Some(task), _) => tx.fetch_all(&LIST_TASK, args![scope, task.as_uuid(), MOST_OF_A_TASK]).await?,
-        (None, None) => tx.fetch_all(&LIST, args![scope, from, limit + 1]).await?,
-        (None, Some(ApprovalStatus::Pending)) => tx.fetch_all(&LIST_OPEN, args![scope, from, limit + 1]).await?,
-        (None, Some(status)) => tx.fetch_all(&LIST_STATUS, args![scope, from, limit + 1, status.as_str()]).await?,
+        (Some(task), _) => tx.fetch_all(&LIST_TASK, args![scope, task.as_uuid(), MOST_OF_A_TASK, talks_of]).await?,
+        (None, None) => tx.fetch_all(&LIST, args![scope, from, limit + 1, talks_of]).await?,
+        (None, Some(ApprovalStatus::Pending)) => {
+            tx.fetch_all(&LIST_OPEN, args![scope, from, limit + 1, talks_of]).await?
+        }
+        (None, Some(status)) => {
+            tx.fetch_all(&LIST_STATUS, args![scope, from, limit + 1, status.as_str(), talks_of]).await?
+        }
     };
     let mut items = rows.into_iter().map(|mut row| read(&mut row)).collect::<Result<Vec<_>>>()?;
     if filter.task.is_some() {

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kybern_core::error::Result as PortResult;
-use kybern_core::id::{OutboxId, TaskId};
+use kybern_core::id::{OutboxId, TaskId, UserId};
 use kybern_core::outbox::{NewOutbox, OutboxChannel, OutboxMessage, OutboxStatus};
 use kybern_core::ports::{OutboxStore, Page};
 use kybern_core::tenant::TenantScope;
@@ -68,10 +68,16 @@ async fn get(tx: &mut Tx, scope: TenantScope, id: OutboxId) -> Result<Option<Out
     found.map(|mut row| message(&mut row)).transpose()
 }
 
-async fn list(tx: &mut Tx, scope: TenantScope, before: Option<OutboxId>, limit: u32) -> Result<Page<OutboxMessage>> {
+async fn list(
+    tx: &mut Tx,
+    scope: TenantScope,
+    talks_of: Option<UserId>,
+    before: Option<OutboxId>,
+    limit: u32,
+) -> Result<Page<OutboxMessage>> {
     let limit = limit.clamp(1, 200);
     let before = before.map_or(Uuid::max(), OutboxId::as_uuid);
-    let rows = tx.fetch_all(&LIST, args![scope, before, limit + 1]).await?;
+    let rows = tx.fetch_all(&LIST, args![scope, before, limit + 1, talks_of.map(UserId::as_uuid)]).await?;
     let items = rows.into_iter().map(|mut row| message(&mut row)).collect::<Result<Vec<_>>>()?;
     Ok(crate::page::cut(items, limit, |found| found.message.id.to_string()))
 }
@@ -101,11 +107,14 @@ impl<D: 'static> OutboxStore for SqlStore<D> {
     async fn outbox(
         &self,
         scope: TenantScope,
+        talks_of: Option<UserId>,
         before: Option<OutboxId>,
         limit: u32,
     ) -> PortResult<Page<OutboxMessage>> {
-        let args = (scope, before, limit);
-        let run = self.read(scope, args, |tx, (scope, before, limit)| Box::pin(list(tx, *scope, *before, *limit)));
+        let args = (scope, talks_of, before, limit);
+        let run = self.read(scope, args, |tx, (scope, talks_of, before, limit)| {
+            Box::pin(list(tx, *scope, *talks_of, *before, *limit))
+        });
         Ok(run.await?)
     }
 

@@ -16,9 +16,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::actor::Actor;
 use crate::id::{ApprovalId, TaskId, UserId};
 use crate::plan::StepId;
-use crate::task::WaitKind;
+use crate::task::{Task, WaitKind};
 use crate::time::{Millis, Timestamp};
 
 /// How long a call waits for its yes when nobody says: seven days.
@@ -105,6 +106,14 @@ pub struct Approval {
     pub decision: Option<Decided>,
 }
 
+impl Approval {
+    /// Whether somebody may see the question, and answer it as far as their rights go. `task` is the one that asked.
+    #[must_use]
+    pub fn is_visible_to(&self, actor: &Actor, task: &Task) -> bool {
+        self.asked.kind.is_about_a_call() || task.is_visible_to(actor)
+    }
+}
+
 /// How a question was closed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Decided {
@@ -134,6 +143,8 @@ pub struct ApprovalFilter {
     pub status: Option<ApprovalStatus>,
     /// Of this task only.
     pub task: Option<TaskId>,
+    /// Of conversations only this user's, and what is asked about calls; of all conversations when `None`.
+    pub talks_of: Option<UserId>,
 }
 
 #[cfg(test)]

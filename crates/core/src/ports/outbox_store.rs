@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use super::task_store::Page;
 use crate::error::Result;
-use crate::id::OutboxId;
+use crate::id::{OutboxId, UserId};
 use crate::outbox::{OutboxMessage, OutboxStatus};
 use crate::tenant::TenantScope;
 use crate::time::Timestamp;
@@ -18,11 +18,18 @@ pub trait OutboxStore: Send + Sync {
     /// When the store fails.
     async fn outbox_message(&self, scope: TenantScope, id: OutboxId) -> Result<Option<OutboxMessage>>;
 
-    /// A page of messages, newest first, before the message with id `before`.
+    /// A page of messages, newest first, before the message with id `before`. Of conversations only what this user's
+    /// sent; all when `talks_of` is `None`.
     ///
     /// # Errors
     /// When the store fails.
-    async fn outbox(&self, scope: TenantScope, before: Option<OutboxId>, limit: u32) -> Result<Page<OutboxMessage>>;
+    async fn outbox(
+        &self,
+        scope: TenantScope,
+        talks_of: Option<UserId>,
+        before: Option<OutboxId>,
+        limit: u32,
+    ) -> Result<Page<OutboxMessage>>;
 
     /// Moves a message on, counting a try when it becomes `sending`; `false` when it is not in `from`.
     ///

@@ -10,6 +10,7 @@ use super::lease::{Claimed, Lease, WorkerId};
 use super::limits;
 use super::status::{Channel, TaskStatus};
 use super::wait::Wait;
+use crate::actor::Actor;
 use crate::chat::NewTurn;
 use crate::id::{TaskId, TenantId, UserId};
 use crate::money::{NanoUsd, Usage};
@@ -85,6 +86,21 @@ pub struct Task {
     pub epoch: i64,
     /// The task it was forked from.
     pub forked_from: Option<TaskId>,
+}
+
+impl Task {
+    /// Whether somebody may see it, and steer it as far as their rights go. A turn of a conversation is its user's and
+    /// the administrators'; every other task belongs to the whole tenant.
+    #[must_use]
+    pub fn is_visible_to(&self, actor: &Actor) -> bool {
+        actor.sees_talks_of().is_none_or(|user| !self.is_talk_of_another(user))
+    }
+
+    /// Whether it is a turn of a conversation that belongs to somebody else than this user.
+    #[must_use]
+    pub fn is_talk_of_another(&self, user: UserId) -> bool {
+        self.channel == Channel::Chat && self.user.is_some_and(|owner| owner != user)
+    }
 }
 
 /// A task to be submitted.

@@ -49,6 +49,23 @@ impl WaitKind {
         }
     }
 
+    /// Whether the question is about one call of a tool. Such a question is everybody's who answers questions, also when
+    /// the call belongs to somebody's conversation; the others of a conversation are its user's.
+    #[must_use]
+    pub const fn is_about_a_call(self) -> bool {
+        match self {
+            Self::Confirmation | Self::Ambiguous => true,
+            Self::Intent
+            | Self::Document
+            | Self::Plan
+            | Self::Input
+            | Self::Review
+            | Self::Timer
+            | Self::Child
+            | Self::Workflow => false,
+        }
+    }
+
     /// Every kind.
     pub const ALL: [Self; 10] = [
         Self::Intent,

@@ -5,7 +5,7 @@ use kybern_core::approval::{Approval, ApprovalFilter, ApprovalStatus, MAX_NOTE, 
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::ApprovalId;
 use kybern_core::ports::Page;
-use kybern_core::task::{Resolution, Wait, WaitKind};
+use kybern_core::task::{Resolution, Task, Wait, WaitKind};
 use kybern_core::tenant::TenantScope;
 use serde_json::{Map, Value};
 
@@ -34,21 +34,25 @@ pub struct ApprovalDecision {
 }
 
 impl Engine {
-    /// A page of the tenant's questions, the oldest first.
+    /// A page of the questions that the actor may see, the oldest first. The filter's `talks_of` is the actor's,
+    /// whatever it says.
     ///
     /// # Errors
     /// When the store fails.
     pub async fn approvals(
         &self,
-        scope: TenantScope,
+        actor: &Actor,
         filter: ApprovalFilter,
         after: Option<ApprovalId>,
         limit: u32,
     ) -> Result<Page<ApprovalView>> {
-        let page = self.inner.store.approvals(scope, filter, after, limit).await?;
+        let filter = ApprovalFilter { talks_of: actor.sees_talks_of(), ..filter };
+        let page = self.inner.store.approvals(actor.scope(), filter, after, limit).await?;
         let mut items = Vec::with_capacity(page.items.len());
         for approval in page.items {
-            items.push(self.with_wait(scope, approval).await?);
+            let is_open = approval.status == ApprovalStatus::Pending;
+            let task = if is_open { self.inner.store.task(actor.scope(), approval.task).await? } else { None };
+            items.push(with_wait(approval, task.as_ref()));
         }
         Ok(Page { items, next: page.next })
     }
@@ -57,18 +61,20 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND`.
-    pub async fn approval(&self, scope: TenantScope, id: ApprovalId) -> Result<ApprovalView> {
-        let approval = self.inner.store.approval(scope, id).await?;
-        self.with_wait(scope, approval.ok_or_else(|| Error::not_found("approval", id))?).await
+    pub async fn approval(&self, actor: &Actor, id: ApprovalId) -> Result<ApprovalView> {
+        self.approval_for(actor, id).await.map(|(view, _)| view)
     }
 
-    async fn with_wait(&self, scope: TenantScope, approval: Approval) -> Result<ApprovalView> {
-        if approval.status != ApprovalStatus::Pending {
-            return Ok(ApprovalView { approval, wait: None });
+    /// A question that the actor may see, with the task that asks. One of somebody else's conversation is not found,
+    /// unless it is about a call.
+    async fn approval_for(&self, actor: &Actor, id: ApprovalId) -> Result<(ApprovalView, Task)> {
+        let (store, scope, unknown) = (&self.inner.store, actor.scope(), || Error::not_found("approval", id));
+        let approval = store.approval(scope, id).await?.ok_or_else(unknown)?;
+        let task = store.task(scope, approval.task).await?.ok_or_else(unknown)?;
+        if !approval.is_visible_to(actor, &task) {
+            return Err(unknown());
         }
-        let task = self.inner.store.task(scope, approval.task).await?;
-        let wait = task.and_then(|task| task.waits.into_iter().find(|wait| wait.seq == approval.asked.wait_seq));
-        Ok(ApprovalView { approval, wait })
+        Ok((with_wait(approval, Some(&task)), task))
     }
 
     /// Answers a question, once. Arguments that a person puts in place of those that were asked about are checked like
@@ -78,8 +84,7 @@ impl Engine {
     /// `NOT_FOUND`; `CONFLICT` when it has been answered, withdrawn, or its time is over; `VALIDATION_ERROR` and
     /// `PERMISSION_DENIED` for arguments that may not be used.
     pub async fn decide(&self, actor: &Actor, id: ApprovalId, decision: ApprovalDecision) -> Result<ApprovalView> {
-        let scope = actor.scope();
-        let known = self.approval(scope, id).await?;
+        let (known, task) = self.approval_for(actor, id).await?;
         let closed = |what: &str| Error::new(ErrorCode::Conflict, format!("approval {id} {what}"));
         if known.approval.status != ApprovalStatus::Pending {
             return Err(closed(&format!("is {}", known.approval.status.as_str())));
@@ -100,25 +105,34 @@ impl Engine {
                 if wait.kind == WaitKind::Confirmation
                     && let Some(args) = &input
                 {
-                    self.recheck(actor, &known.approval, args).await?;
+                    self.recheck(actor.scope(), &task, &known.approval, args).await?;
                     request.replaces = true;
                 }
                 request.corrections = input.unwrap_or_default();
             }
         }
         request.approval = Some(id);
-        self.review(actor, known.approval.task, request)
-            .await
-            .map_err(|error| error.moved("/corrections", "/input"))?;
-        self.approval(scope, id).await
+        self.answer(actor, &task, request).await.map_err(|error| error.moved("/corrections", "/input"))?;
+        self.approval(actor, id).await
     }
 
     /// Whether a call with these arguments may be made for whoever the task works for.
-    async fn recheck(&self, actor: &Actor, approval: &Approval, args: &Map<String, Value>) -> Result<()> {
+    async fn recheck(
+        &self,
+        scope: TenantScope,
+        task: &Task,
+        approval: &Approval,
+        args: &Map<String, Value>,
+    ) -> Result<()> {
         let Some(tool) = &approval.asked.tool else { return Ok(()) };
-        let (store, scope) = (&self.inner.store, actor.scope());
-        let task = store.task(scope, approval.task).await?.ok_or_else(|| Error::not_found("task", approval.task))?;
-        let grant = Grant::of_task(store.as_ref(), scope, &task).await?;
+        let grant = Grant::of_task(self.inner.store.as_ref(), scope, task).await?;
         self.inner.tools.prepare(tool, args.clone(), &grant).map(|_| ()).map_err(|refusal| refusal.at("/input"))
     }
+}
+
+/// A question with what its task, while it waits, says about it.
+fn with_wait(approval: Approval, task: Option<&Task>) -> ApprovalView {
+    let open = task.filter(|_| approval.status == ApprovalStatus::Pending);
+    let wait = open.and_then(|task| task.waits.iter().find(|wait| wait.seq == approval.asked.wait_seq));
+    ApprovalView { wait: wait.cloned(), approval }
 }

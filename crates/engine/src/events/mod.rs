@@ -6,11 +6,11 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use kybern_core::actor::Actor;
 use kybern_core::chat::{EventId, Heard, TurnEvent, in_log, start_in_log};
-use kybern_core::error::{Error, Result};
+use kybern_core::error::Result;
 use kybern_core::event::{self, LogEntry};
 use kybern_core::id::TaskId;
-use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
 use tokio::sync::{Notify, oneshot};
 
@@ -171,15 +171,15 @@ impl Engine {
     ///
     /// # Cancel safety
     /// Dropping it loses nothing: ask again with the same `after`.
-    pub async fn follow(&self, scope: TenantScope, id: TaskId, after: EventId, at_most: Millis) -> Result<Followed> {
+    pub async fn follow(&self, actor: &Actor, id: TaskId, after: EventId, at_most: Millis) -> Result<Followed> {
         let watch = self.inner.watchers.watch(id);
         let began = self.inner.clock.now();
         loop {
             let news = watch.next();
             tokio::pin!(news);
             news.as_mut().enable();
-            let task = self.inner.store.task(scope, id).await?.ok_or_else(|| Error::not_found("task", id))?;
-            let rows = self.inner.store.journal(scope, id, event::row_before(after.row).max(0), PAGE).await?;
+            let task = self.task_for(actor, id).await?;
+            let rows = self.inner.store.journal(actor.scope(), id, event::row_before(after.row).max(0), PAGE).await?;
             let mut entries: Vec<LogEntry> = Vec::new();
             if after.row < 0 {
                 entries.push(event::created(&task));

@@ -19,7 +19,7 @@ const PAGE: u32 = 1_000;
 impl Engine {
     pub(super) async fn fork_of(&self, actor: &Actor, id: TaskId, from: Option<&str>) -> Result<NewTask> {
         let (scope, inner) = (actor.scope(), &self.inner);
-        let task = self.row(scope, id).await?;
+        let task = self.task_for(actor, id).await?;
         if !task.status.is_terminal() {
             let message = format!("the task is {}, only one that has ended can be forked", task.status);
             return Err(Error::new(ErrorCode::Conflict, message));

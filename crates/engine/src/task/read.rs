@@ -1,13 +1,14 @@
-//! Looking at tasks.
+//! Looking at tasks. Whoever sees or steers one by its id comes through [`Engine::task_for`], which says whether they
+//! may.
 
 use bytes::Bytes;
-use kybern_core::actor::{Actor, Right};
+use kybern_core::actor::Actor;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::event::{self, LogEntry};
 use kybern_core::id::TaskId;
 use kybern_core::ports::TaskFilter;
 use kybern_core::record::StoredLink;
-use kybern_core::task::{Attachment, Channel, Task, TaskStatus};
+use kybern_core::task::{Attachment, Task, TaskStatus};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
 use tokio::sync::oneshot;
@@ -26,41 +27,28 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND`.
-    pub async fn task(&self, scope: TenantScope, id: TaskId) -> Result<TaskView> {
-        let task = self.row(scope, id).await?;
-        let walk = self.walk_of(scope, &task).await?;
+    pub async fn task(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
+        let task = self.task_for(actor, id).await?;
+        let walk = self.walk_of(actor.scope(), &task).await?;
         Ok(TaskView::new(task, Some(&walk)))
-    }
-
-    /// Looks whether somebody may see a task: a turn of a conversation is its user's, and everybody's that nobody said.
-    ///
-    /// # Errors
-    /// `NOT_FOUND` when it is somebody else's.
-    pub async fn may_see_task(&self, actor: &Actor, id: TaskId) -> Result<()> {
-        let task = self.inner.store.task(actor.scope(), id).await?;
-        let strange = |task: &Task| task.channel == Channel::Chat && task.user.is_some() && task.user != actor.user();
-        if task.as_ref().is_some_and(strange) && !actor.may(Right::Administer) {
-            return Err(Error::not_found("task", id));
-        }
-        Ok(())
     }
 
     /// A task as soon as it ends, waits for a person, or `at_most` has passed.
     ///
     /// # Errors
     /// `NOT_FOUND`.
-    pub async fn wait_for(&self, scope: TenantScope, id: TaskId, at_most: Millis) -> Result<TaskView> {
+    pub async fn wait_for(&self, actor: &Actor, id: TaskId, at_most: Millis) -> Result<TaskView> {
         let watch = self.inner.watchers.watch(id);
         let began = self.inner.clock.now();
         loop {
             let news = watch.rest();
             tokio::pin!(news);
             news.as_mut().enable();
-            let task = self.row(scope, id).await?;
+            let task = self.task_for(actor, id).await?;
             let waited = self.inner.clock.now().since(began);
             let may_rest = task.status.is_terminal() || task.status == TaskStatus::NeedsReview;
             if may_rest || task.paused_at.is_some() || waited >= at_most {
-                let walk = self.walk_of(scope, &task).await?;
+                let walk = self.walk_of(actor.scope(), &task).await?;
                 if waited >= at_most || !has_news(&task, &walk) {
                     return Ok(TaskView::new(task, Some(&walk)));
                 }
@@ -75,7 +63,7 @@ impl Engine {
     /// first comes to rest, and nobody has to read it.
     pub(crate) async fn first_rest(
         &self,
-        scope: TenantScope,
+        actor: &Actor,
         id: TaskId,
         at_most: Millis,
         view: oneshot::Receiver<TaskView>,
@@ -85,7 +73,7 @@ impl Engine {
             Ok(Ok(view)) => Ok(view),
             _other => {
                 let waited = self.inner.clock.now().since(began);
-                self.wait_for(scope, id, Millis(at_most.0.saturating_sub(waited.0))).await
+                self.wait_for(actor, id, Millis(at_most.0.saturating_sub(waited.0))).await
             }
         }
     }
@@ -109,12 +97,14 @@ impl Engine {
         }
     }
 
-    /// A page of tasks, newest first, without state and plan.
+    /// A page of the tasks that the actor may see, newest first, without state and plan. The filter's `talks_of` is the
+    /// actor's, whatever it says.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn list_tasks(&self, scope: TenantScope, filter: &TaskFilter) -> Result<TaskList> {
-        let page = self.inner.store.tasks(scope, filter).await?;
+    pub async fn list_tasks(&self, actor: &Actor, filter: TaskFilter) -> Result<TaskList> {
+        let filter = TaskFilter { talks_of: actor.sees_talks_of(), ..filter };
+        let page = self.inner.store.tasks(actor.scope(), &filter).await?;
         let items = page.items.into_iter().map(|task| TaskView::new(task, None)).collect();
         Ok(TaskList { items, next_cursor: page.next })
     }
@@ -125,15 +115,15 @@ impl Engine {
     /// `NOT_FOUND`.
     pub async fn task_log(
         &self,
-        scope: TenantScope,
+        actor: &Actor,
         id: TaskId,
         after: i64,
         limit: u32,
     ) -> Result<(Vec<LogEntry>, Option<i64>)> {
-        let task = self.row(scope, id).await?;
+        let task = self.task_for(actor, id).await?;
         let limit = limit.clamp(1, 1_000);
         // A row stands for at least one entry, so this many rows are enough.
-        let rows = self.inner.store.journal(scope, id, event::row_before(after).max(0), limit + 1).await?;
+        let rows = self.inner.store.journal(actor.scope(), id, event::row_before(after).max(0), limit + 1).await?;
         let mut entries = Vec::new();
         if after < 0 {
             entries.push(event::created(&task));
@@ -150,34 +140,44 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND`.
-    pub async fn task_artifacts(&self, scope: TenantScope, id: TaskId) -> Result<Vec<StoredLink>> {
-        self.row(scope, id).await?;
-        self.inner.store.artifacts(scope, id).await
+    pub async fn task_artifacts(&self, actor: &Actor, id: TaskId) -> Result<Vec<StoredLink>> {
+        self.task_for(actor, id).await?;
+        self.inner.store.artifacts(actor.scope(), id).await
     }
 
     /// What came with a task.
     ///
     /// # Errors
     /// `NOT_FOUND`.
-    pub async fn task_attachments(&self, scope: TenantScope, id: TaskId) -> Result<Vec<Attachment>> {
-        self.row(scope, id).await?;
-        self.inner.store.attachments(scope, id).await
+    pub async fn task_attachments(&self, actor: &Actor, id: TaskId) -> Result<Vec<Attachment>> {
+        self.task_for(actor, id).await?;
+        self.inner.store.attachments(actor.scope(), id).await
     }
 
     /// The original of an attachment.
     ///
     /// # Errors
     /// `NOT_FOUND`.
-    pub async fn attachment(&self, scope: TenantScope, id: TaskId, n: u32) -> Result<(Attachment, Bytes)> {
-        let attachments = self.task_attachments(scope, id).await?;
+    pub async fn attachment(&self, actor: &Actor, id: TaskId, n: u32) -> Result<(Attachment, Bytes)> {
+        let attachments = self.task_attachments(actor, id).await?;
         let found = attachments.into_iter().find(|attachment| attachment.n == n);
         let attachment = found.ok_or_else(|| Error::not_found("attachment", n))?;
-        let bytes = self.inner.store.blob(scope, &attachment.hash).await?.ok_or_else(|| {
+        let bytes = self.inner.store.blob(actor.scope(), &attachment.hash).await?.ok_or_else(|| {
             Error::new(ErrorCode::Internal, format!("the bytes of attachment {n} are missing or damaged"))
         })?;
         Ok((attachment, bytes))
     }
 
+    /// The row of a task that the actor may see. Somebody else's conversation is not found, like another tenant's task.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`.
+    pub(crate) async fn task_for(&self, actor: &Actor, id: TaskId) -> Result<Task> {
+        let task = self.row(actor.scope(), id).await?;
+        if task.is_visible_to(actor) { Ok(task) } else { Err(Error::not_found("task", id)) }
+    }
+
+    /// A task's row, whoever asks: for what needs no caller.
     pub(crate) async fn row(&self, scope: TenantScope, id: TaskId) -> Result<Task> {
         self.inner.store.task(scope, id).await?.ok_or_else(|| Error::not_found("task", id))
     }

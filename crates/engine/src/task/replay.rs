@@ -7,7 +7,6 @@ use kybern_core::actor::Actor;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::TaskId;
 use kybern_core::task::TaskStatus;
-use kybern_core::tenant::TenantScope;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -42,8 +41,8 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND`; `CONFLICT` while it has not ended.
-    pub async fn replay(&self, scope: TenantScope, id: TaskId) -> Result<ReplayReport> {
-        let task = self.row(scope, id).await?;
+    pub async fn replay(&self, actor: &Actor, id: TaskId) -> Result<ReplayReport> {
+        let (task, scope) = (self.task_for(actor, id).await?, actor.scope());
         if !task.status.is_terminal() {
             let message = format!("the task is {}, only one that has ended can be replayed", task.status);
             return Err(Error::new(ErrorCode::Conflict, message));
@@ -86,6 +85,6 @@ impl Engine {
         let fork = self.fork_of(actor, id, from_step.as_deref()).await?;
         let new = fork.id;
         self.store_task(actor, fork, None).await?;
-        self.task(actor.scope(), new).await
+        self.task(actor, new).await
     }
 }

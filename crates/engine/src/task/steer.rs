@@ -47,6 +47,7 @@ impl Engine {
     /// # Errors
     /// `NOT_FOUND`; `CONFLICT` when it has ended.
     pub async fn cancel(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
+        self.task_for(actor, id).await?;
         let (now, audit) = (self.inner.clock.now(), audit(actor, "task.cancel", id, json!({})));
         self.inner.store.request_cancel(actor.scope(), id, now, audit).await?;
         self.told(actor, id).await
@@ -57,6 +58,7 @@ impl Engine {
     /// # Errors
     /// `NOT_FOUND`; `CONFLICT` when it has ended or is paused.
     pub async fn pause(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
+        self.task_for(actor, id).await?;
         let (now, audit) = (self.inner.clock.now(), audit(actor, "task.pause", id, json!({})));
         self.inner.store.set_paused(actor.scope(), id, true, now, audit).await?;
         self.told(actor, id).await
@@ -67,6 +69,7 @@ impl Engine {
     /// # Errors
     /// `NOT_FOUND`; `CONFLICT` when it is not paused.
     pub async fn resume(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
+        self.task_for(actor, id).await?;
         let (now, audit) = (self.inner.clock.now(), audit(actor, "task.resume", id, json!({})));
         self.inner.store.set_paused(actor.scope(), id, false, now, audit).await?;
         self.told(actor, id).await
@@ -77,7 +80,7 @@ impl Engine {
     /// # Errors
     /// `NOT_FOUND`; `CONFLICT` when it has not failed.
     pub async fn retry(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
-        if self.row(actor.scope(), id).await?.channel == Channel::Chat {
+        if self.task_for(actor, id).await?.channel == Channel::Chat {
             let message =
                 "a turn of a conversation is not tried again: its answer stands there; send the message again";
             return Err(Error::new(ErrorCode::Conflict, message));
@@ -101,11 +104,17 @@ impl Engine {
     /// # Errors
     /// `NOT_FOUND`; `CONFLICT` when it does not wait for a person (any more); `VALIDATION_ERROR` when the answer does
     /// not fit the question.
-    pub async fn review(&self, actor: &Actor, id: TaskId, mut request: ReviewRequest) -> Result<TaskView> {
+    pub async fn review(&self, actor: &Actor, id: TaskId, request: ReviewRequest) -> Result<TaskView> {
+        let task = self.task_for(actor, id).await?;
+        self.answer(actor, &task, request).await
+    }
+
+    /// The same for whoever may see the question, which is not always the whole task.
+    pub(crate) async fn answer(&self, actor: &Actor, task: &Task, mut request: ReviewRequest) -> Result<TaskView> {
         nul::clean_members(&mut request.corrections);
         check_members(&request.corrections).map_err(|deep| deep.at("/corrections"))?;
-        let task = self.row(actor.scope(), id).await?;
-        let wait = find_wait(&task, request.step_id.as_deref())?;
+        let id = task.id;
+        let wait = find_wait(task, request.step_id.as_deref())?;
         check_answer(&wait, &request)?;
         if let Some(until) = wait.until.filter(|until| *until <= self.inner.clock.now()) {
             let message = format!("the time to answer ended at {until}");
@@ -137,7 +146,7 @@ impl Engine {
         };
         let audit = audit(actor, action, id, detail);
         self.inner.store.answer(actor.scope(), id, &wait, signal, audit).await.map_err(|refused| match refused {
-            ReviewRefused::NotWaiting => not_waiting(&task),
+            ReviewRefused::NotWaiting => not_waiting(task),
             ReviewRefused::NotFound => Error::not_found("task", id),
             ReviewRefused::Store(error) => error,
         })?;

@@ -156,7 +156,7 @@ impl Engine {
         let rest = watch.as_ref().map(Watch::first_rest).zip(wait);
         let id = match self.store_incoming(actor, id, incoming, plan, caps).await? {
             Taken::Started(id) => match rest {
-                Some((view, wait)) => return self.first_rest(actor.scope(), id, wait, view).await,
+                Some((view, wait)) => return self.first_rest(actor, id, wait, view).await,
                 None => id,
             },
             Taken::Queued(id) | Taken::Known { id, same_body: true } => id,
@@ -166,8 +166,8 @@ impl Engine {
             }
         };
         match wait {
-            Some(wait) => self.wait_for(actor.scope(), id, wait).await,
-            None => self.task(actor.scope(), id).await,
+            Some(wait) => self.wait_for(actor, id, wait).await,
+            None => self.task(actor, id).await,
         }
     }
 

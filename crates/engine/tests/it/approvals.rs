@@ -25,8 +25,8 @@ impl Live<'_> {
     }
 
     pub(crate) async fn inbox(&self, status: Option<ApprovalStatus>) -> Vec<ApprovalView> {
-        let filter = ApprovalFilter { status, task: None };
-        self.engine.approvals(self.world.scope(), filter, None, 200).await.unwrap().items
+        let filter = ApprovalFilter { status, task: None, talks_of: None };
+        self.engine.approvals(&self.world.actor, filter, None, 200).await.unwrap().items
     }
 
     /// Calls the risky tool by hand and answers what is asked.
@@ -37,7 +37,7 @@ impl Live<'_> {
     }
 
     async fn how(&self, id: ApprovalId) -> ApprovalStatus {
-        self.engine.approval(self.world.scope(), id).await.unwrap().approval.status
+        self.engine.approval(&self.world.actor, id).await.unwrap().approval.status
     }
 }
 
@@ -159,7 +159,7 @@ fn a_question_outlives_the_process_and_what_was_taken_away_meanwhile_is_not_done
     world.run(async |live| {
         let done = live.decide(ids[0], Word::Approve(None), None).await.unwrap();
         assert_eq!(live.end(done.approval.task).await.status, TaskStatus::Completed);
-        let asked = live.engine.approval(world.scope(), ids[1]).await.unwrap().approval;
+        let asked = live.engine.approval(&world.actor, ids[1]).await.unwrap().approval;
         // The worker has not begun the second: the user loses the tool between the yes and the call.
         live.permit(&ToolPolicy::preset(Preset::ReadOnly)).await;
         live.decide(ids[1], Word::Approve(None), None).await.unwrap();

@@ -68,11 +68,11 @@ fn another_tenants_task_is_not_found() {
         let actor = kybern_testkit::actors::admin(stranger);
         let review = kybern_engine::task::ReviewRequest::default();
         let refused = [
-            live.engine.task(actor.scope(), id).await.err(),
+            live.engine.task(&actor, id).await.err(),
             live.engine.cancel(&actor, id).await.err(),
             live.engine.review(&actor, id, review).await.err(),
-            live.engine.replay(actor.scope(), id).await.err(),
-            live.engine.task_log(actor.scope(), id, -1, 10).await.err(),
+            live.engine.replay(&actor, id).await.err(),
+            live.engine.task_log(&actor, id, -1, 10).await.err(),
         ];
         for error in refused {
             assert_eq!(error.unwrap().code(), ErrorCode::NotFound);
@@ -105,7 +105,7 @@ fn a_tool_call_succeeds_fails_waits_or_is_refused() {
         let ask = object(json!({"title": "t", "fields": {}}));
         let call = engine.invoke_tool(actor, "core.ask", ask, None, LONG).await.unwrap();
         assert_eq!(call.status, "waiting");
-        let asked = engine.approval(actor.scope(), call.approval_id.unwrap()).await.unwrap();
+        let asked = engine.approval(actor, call.approval_id.unwrap()).await.unwrap();
         assert_eq!((asked.approval.task, asked.approval.asked.reason.as_str()), (call.invocation_id, "t"));
         let wrong = engine.invoke_tool(actor, "core.wait", object(json!({"ms": -1})), None, LONG).await.unwrap_err();
         assert_eq!((wrong.code(), wrong.details()[0].path.as_str()), (ErrorCode::Validation, "/input/ms"));

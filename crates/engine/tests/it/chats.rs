@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use kybern_core::actor::{Actor, Role as Actors};
 use kybern_core::agent::TurnFinish;
-use kybern_core::approval::Word;
+use kybern_core::approval::{ApprovalFilter, Word};
 use kybern_core::chat::{EventId, Speaker, TurnEvent};
 use kybern_core::error::ErrorCode;
 use kybern_core::id::ChatId;
@@ -15,7 +16,7 @@ use kybern_engine::approval::ApprovalDecision;
 use kybern_engine::chat::{Following, Imported, SayRequest, Turned};
 use kybern_testkit::models::{Scripted, ScriptedModel};
 use kybern_testkit::tools::ScriptedTool;
-use serde_json::json;
+use serde_json::{Map, json};
 
 use crate::live::Live;
 use crate::outside::pause;
@@ -367,6 +368,34 @@ fn nobody_says_anything_in_somebody_elses_chat() {
         assert!(live.engine.chat(&admin, chat).await.is_ok(), "an administrator sees it");
         let refused = live.engine.say(&admin, chat, saying("Hi"), LONG).await;
         assert_eq!(refused.unwrap_err().code(), ErrorCode::PermissionDenied);
+    });
+}
+
+#[test]
+fn a_call_of_a_conversation_is_decided_by_a_reviewer_who_sees_nothing_else_of_it() {
+    let read = ScriptedTool::new("t.read", EffectClass::Read, |_, _| Ok(ToolOutcome::new(Map::new(), "read")))
+        .with_spec(|spec| spec.untrusted_output = true);
+    let mail = json!({"to": "a@example.com", "subject": "s", "body": "b"});
+    let model = scripted(vec![calls(&[("t__read", json!({}))]), calls(&[("core__notify", mail)]), says("Sent.")]);
+    let agent = helper(&["t.read", "core.notify"]);
+    World::with([Arc::new(read)]).asking(provider(&model)).employing([agent]).run(async |live| {
+        let (engine, tenant) = (&live.engine, live.world.actor.tenant());
+        let somebody = |n: u128, role| {
+            let id = kybern_core::id::UserId::from_uuid(uuid::Uuid::from_u128(n));
+            kybern_testkit::actors::user(tenant, id, &[role])
+        };
+        let (reviewer, admin) = (somebody(9, Actors::Reviewer), somebody(10, Actors::Admin));
+        let chat = chat(&live).await;
+        let turned = say(&live, chat, "Read it and mail it.").await;
+        let approval = turned.approval_id.unwrap();
+        let inbox = engine.approvals(&reviewer, ApprovalFilter::default(), None, 10).await.unwrap().items;
+        assert_eq!(inbox.iter().map(|one| one.approval.asked.id).collect::<Vec<_>>(), [approval]);
+        let decision = ApprovalDecision { word: Word::Approve(None), note: None, resolution: None };
+        engine.decide(&reviewer, approval, decision).await.unwrap();
+        live.until(turned.task_id, |task| task.status.is_terminal()).await;
+        assert_eq!(engine.task(&reviewer, turned.task_id).await.unwrap_err().code(), ErrorCode::NotFound);
+        let sent = async |actor: &Actor| engine.outbox(actor, None, 10).await.unwrap().items.len();
+        assert_eq!((sent(&live.world.actor).await, sent(&admin).await, sent(&reviewer).await), (1, 1, 0));
     });
 }
 

@@ -88,7 +88,7 @@ async fn tell(live: &Live<'_>, story: &Story) -> TaskView {
         ..SubmitRequest::text("go")
     };
     let id = live.try_submit(request).await.unwrap().id;
-    let mut retried = story.retries && live.engine.task(live.world.scope(), id).await.is_err();
+    let mut retried = story.retries && live.engine.task(&live.world.actor, id).await.is_err();
     loop {
         let task = live.rest(id).await;
         if task.status.is_terminal() {
@@ -122,7 +122,7 @@ async fn tell(live: &Live<'_>, story: &Story) -> TaskView {
 async fn end_of(live: &Live<'_>, task: &TaskView) -> End {
     let (store, scope) = (&live.world.store, live.world.scope());
     let records = store.records(scope, "thing", None, 200).await.unwrap().items;
-    let sent = store.outbox(scope, None, 200).await.unwrap().items;
+    let sent = store.outbox(scope, None, None, 200).await.unwrap().items;
     let short = |key: &str| key.rsplit(':').take(2).collect::<Vec<_>>().join(":");
     let mut keys: Vec<String> = live
         .world

@@ -141,7 +141,7 @@ fn a_tampered_journal_is_found() {
 fn only_a_task_that_has_ended_is_replayed_and_forked() {
     World::new().run(async |live| {
         let id = live.begin(plan(json!([step("w", "core.wait", json!({"ms": 1_000}))])), json!({})).await;
-        let replay = live.engine.replay(live.world.scope(), id).await;
+        let replay = live.engine.replay(&live.world.actor, id).await;
         assert_eq!(replay.unwrap_err().code(), ErrorCode::Conflict);
         assert_eq!(live.engine.fork(&live.world.actor, id, None).await.unwrap_err().code(), ErrorCode::Conflict);
     });
@@ -273,10 +273,9 @@ fn the_log_tells_what_happened_in_order_by_names_and_never_by_values() {
 fn a_follower_resumes_after_any_entry_and_learns_of_the_end() {
     World::new().run(async |live| {
         let id = live.begin(plan(steps()), json!({"n": 2})).await;
-        let scope = live.world.scope();
         let (mut seen, mut after) = (Vec::new(), -1);
         loop {
-            let news = live.engine.follow(scope, id, EventId::at(after), Millis(60_000)).await.unwrap();
+            let news = live.engine.follow(&live.world.actor, id, EventId::at(after), Millis(60_000)).await.unwrap();
             after = news.entries.last().map_or(after, |entry| entry.seq);
             seen.extend(news.entries);
             if news.ended {
@@ -286,14 +285,14 @@ fn a_follower_resumes_after_any_entry_and_learns_of_the_end() {
         let log = live.log(id).await;
         assert_eq!(seen, log);
         for (n, entry) in log.iter().enumerate() {
-            let rest = live.engine.follow(scope, id, EventId::at(entry.seq), Millis(0)).await.unwrap();
+            let rest = live.engine.follow(&live.world.actor, id, EventId::at(entry.seq), Millis(0)).await.unwrap();
             assert_eq!(rest.entries, log[n + 1..], "after {}", entry.seq);
-            let (page, _) = live.engine.task_log(scope, id, entry.seq, 1_000).await.unwrap();
+            let (page, _) = live.engine.task_log(&live.world.actor, id, entry.seq, 1_000).await.unwrap();
             assert_eq!(page, log[n + 1..]);
         }
         let (mut paged, mut after) = (Vec::new(), -1);
         loop {
-            let (page, next) = live.engine.task_log(scope, id, after, 2).await.unwrap();
+            let (page, next) = live.engine.task_log(&live.world.actor, id, after, 2).await.unwrap();
             paged.extend(page);
             let Some(next) = next else { break };
             after = next;

@@ -65,7 +65,7 @@ impl<'w> Live<'w> {
     }
 
     pub async fn task(&self, id: TaskId) -> TaskView {
-        self.world.look(self.engine.task(self.world.scope(), id)).await.unwrap()
+        self.world.look(self.engine.task(&self.world.actor, id)).await.unwrap()
     }
 
     /// The task once it has ended or asks a person.
@@ -138,7 +138,7 @@ impl<'w> Live<'w> {
     }
 
     pub async fn replay(&self, id: TaskId) -> ReplayReport {
-        self.world.look(self.engine.replay(self.world.scope(), id)).await.unwrap()
+        self.world.look(self.engine.replay(&self.world.actor, id)).await.unwrap()
     }
 
     /// The task has ended, and its journal alone leads to the same end.
@@ -150,7 +150,7 @@ impl<'w> Live<'w> {
     }
 
     pub async fn log(&self, id: TaskId) -> Vec<LogEntry> {
-        self.world.look(self.engine.task_log(self.world.scope(), id, -1, 1_000)).await.unwrap().0
+        self.world.look(self.engine.task_log(&self.world.actor, id, -1, 1_000)).await.unwrap().0
     }
 
     pub async fn events(&self, id: TaskId) -> Vec<(EventType, Option<String>)> {
@@ -162,7 +162,7 @@ impl<'w> Live<'w> {
     }
 
     pub async fn outbox(&self) -> Vec<kybern_core::outbox::OutboxMessage> {
-        self.world.look(self.world.store.outbox(self.world.scope(), None, 200)).await.unwrap().items
+        self.world.look(self.world.store.outbox(self.world.scope(), None, None, 200)).await.unwrap().items
     }
 
     /// The outcome of a step, as it is journaled last.

@@ -265,13 +265,16 @@ fn what_still_runs_at_the_end_of_the_grace_time_is_resumed_by_another_worker_at_
 fn whoever_may_not_see_a_task_is_not_told_of_its_end_either() {
     let tool = lasting(EffectClass::Local, 500);
     World::with([tool]).run(async |live| {
-        let stranger = kybern_testkit::actors::scope(kybern_core::id::TenantId::from_uuid(uuid::Uuid::from_u128(77)));
+        let elsewhere = kybern_core::id::TenantId::from_uuid(uuid::Uuid::from_u128(77));
+        let admin = [kybern_core::actor::Role::Admin];
+        let stranger =
+            kybern_testkit::actors::user(elsewhere, kybern_core::id::UserId::from_uuid(uuid::Uuid::nil()), &admin);
         let id = live.begin(plan(json!([step("a", "t.lasting", json!({}))])), json!({"secret": "hush"})).await;
         let wait = Millis(2_000);
         let (own, foreign, again) = futures::join!(
-            live.engine.wait_for(live.world.scope(), id, wait),
-            live.engine.wait_for(stranger, id, wait),
-            live.engine.wait_for(live.world.scope(), id, wait),
+            live.engine.wait_for(&live.world.actor, id, wait),
+            live.engine.wait_for(&stranger, id, wait),
+            live.engine.wait_for(&live.world.actor, id, wait),
         );
         assert_eq!((own.unwrap().status, again.unwrap().status), (TaskStatus::Completed, TaskStatus::Completed));
         assert_eq!(foreign.unwrap_err().code(), kybern_core::error::ErrorCode::NotFound);

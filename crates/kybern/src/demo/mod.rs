@@ -98,7 +98,7 @@ async fn through(engine: &Engine, screen: &mut Screen) -> anyhow::Result<Vec<Don
         } else {
             follow(engine, &actor, received.task_id, screen).await?;
         }
-        let task = engine.wait_for(actor.scope(), received.task_id, PATIENCE).await?;
+        let task = engine.wait_for(&actor, received.task_id, PATIENCE).await?;
         screen.line(format!("  {}", verdict(&task, paint)));
         all.push(Done { sample, received, task });
     }
@@ -126,7 +126,7 @@ fn form(bytes: &[u8]) -> Vec<(String, String)> {
 async fn follow(engine: &Engine, actor: &Actor, id: TaskId, screen: &mut Screen) -> anyhow::Result<()> {
     let (mut after, paint) = (-1, screen.paint());
     loop {
-        let news = engine.follow(actor.scope(), id, EventId::at(after), Millis(500)).await?;
+        let news = engine.follow(actor, id, EventId::at(after), Millis(500)).await?;
         for entry in &news.entries {
             after = after.max(entry.seq);
             if let Some(line) = step_line(entry, paint) {
@@ -137,7 +137,7 @@ async fn follow(engine: &Engine, actor: &Actor, id: TaskId, screen: &mut Screen)
         if news.ended || waits {
             return Ok(());
         }
-        if news.entries.is_empty() && engine.wait_for(actor.scope(), id, Millis(1)).await?.rests() {
+        if news.entries.is_empty() && engine.wait_for(actor, id, Millis(1)).await?.rests() {
             return Ok(());
         }
     }

@@ -56,8 +56,8 @@ pub(crate) async fn list(
         }
         None => None,
     };
-    let filter = ApprovalFilter { status, task };
-    let page = state.engine.approvals(actor.scope(), filter, paging.after::<ApprovalId>()?, paging.limit).await?;
+    let filter = ApprovalFilter { status, task, talks_of: None };
+    let page = state.engine.approvals(&actor, filter, paging.after::<ApprovalId>()?, paging.limit).await?;
     let items: Vec<Value> = page.items.iter().map(describe).collect();
     Ok(Json(paging.answer(&items, page.next.as_deref())))
 }
@@ -72,7 +72,7 @@ pub(crate) async fn show(
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
-    let view = state.engine.approval(actor.scope(), path.parse("id")?).await?;
+    let view = state.engine.approval(&actor, path.parse("id")?).await?;
     Ok(Json(describe(&view)))
 }
 

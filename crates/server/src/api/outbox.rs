@@ -28,6 +28,6 @@ pub(crate) async fn list(
     query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?, "outbox")?;
-    let page = state.engine.outbox(actor.scope(), paging.after::<OutboxId>()?, paging.limit).await?;
+    let page = state.engine.outbox(&actor, paging.after::<OutboxId>()?, paging.limit).await?;
     Ok(Json(paging.answer(&page.items, page.next.as_deref())))
 }

@@ -26,7 +26,7 @@ pub(crate) async fn artifacts(
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
     let id: TaskId = path.parse("id")?;
-    let links = state.engine.task_artifacts(actor.scope(), id).await?;
+    let links = state.engine.task_artifacts(&actor, id).await?;
     Ok(Json(json!({"items": links, "nextCursor": null})))
 }
 
@@ -41,7 +41,7 @@ pub(crate) async fn attachments(
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
     let id: TaskId = path.parse("id")?;
-    let attachments = state.engine.task_attachments(actor.scope(), id).await?;
+    let attachments = state.engine.task_attachments(&actor, id).await?;
     Ok(Json(json!({"items": attachments, "nextCursor": null})))
 }
 
@@ -61,7 +61,7 @@ pub(crate) async fn attachment(
     path: PathArgs,
 ) -> ApiResult<Response> {
     let (id, n): (TaskId, u32) = (path.parse("id")?, path.parse("n")?);
-    let (attachment, bytes) = state.engine.attachment(actor.scope(), id, n).await?;
+    let (attachment, bytes) = state.engine.attachment(&actor, id, n).await?;
     let kind = HeaderValue::try_from(&attachment.content_type).ok();
     let kind = kind.unwrap_or(HeaderValue::from_static("application/octet-stream"));
     let name = HeaderValue::try_from(disposition(&attachment.filename)).ok();

@@ -129,7 +129,7 @@ pub(crate) async fn replay(
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
-    let report = state.engine.replay(actor.scope(), path.parse("id")?).await?;
+    let report = state.engine.replay(&actor, path.parse("id")?).await?;
     Ok(Json(shown(&report)?))
 }
 

@@ -4,7 +4,6 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
-use kybern_core::actor::Right;
 use kybern_core::id::TaskId;
 use kybern_core::ports::TaskFilter;
 use kybern_core::task::{Channel, TaskStatus, limits};
@@ -85,11 +84,11 @@ pub(crate) async fn list(
         status: named(&query, "status", TaskStatus::parse, &TaskStatus::ALL.map(TaskStatus::as_str))?,
         intent: query.get("intent").map(str::to_owned),
         channel: named(&query, "channel", Channel::parse, &Channel::ALL.map(Channel::as_str))?,
-        talks_of: actor.user().filter(|_| !actor.may(Right::Administer)),
+        talks_of: None,
         before: paging.after::<TaskId>()?,
         limit: paging.limit,
     };
-    let list = state.engine.list_tasks(actor.scope(), &filter).await?;
+    let list = state.engine.list_tasks(&actor, filter).await?;
     Ok(Json(paging.answer(&list.items, list.next_cursor.as_deref())))
 }
 
@@ -108,10 +107,10 @@ pub(crate) async fn show(
     query: QueryArgs,
 ) -> ApiResult<Json<TaskView>> {
     let (id, wait) = (path.parse("id")?, wait(&query.only(&["waitMs"])?)?);
-    let Some(wait) = wait else { return Ok(Json(state.engine.task(actor.scope(), id).await?)) };
+    let Some(wait) = wait else { return Ok(Json(state.engine.task(&actor, id).await?)) };
     let task = tokio::select! {
-        task = state.engine.wait_for(actor.scope(), id, wait) => task?,
-        () = state.shutdown.cancelled() => state.engine.task(actor.scope(), id).await?,
+        task = state.engine.wait_for(&actor, id, wait) => task?,
+        () = state.shutdown.cancelled() => state.engine.task(&actor, id).await?,
     };
     Ok(Json(task))
 }
@@ -136,7 +135,7 @@ pub(crate) async fn log(
     let id: TaskId = path.parse("id")?;
     let paging = Paging::read(&query.only(&["limit", "cursor"])?, "log")?;
     let after = paging.after::<i64>()?.unwrap_or(-1);
-    let (entries, next) = state.engine.task_log(actor.scope(), id, after, paging.limit).await?;
+    let (entries, next) = state.engine.task_log(&actor, id, after, paging.limit).await?;
     Ok(Json(paging.answer(&entries, next.map(|next| next.to_string()).as_deref())))
 }
 
@@ -160,8 +159,8 @@ pub(crate) async fn events(
 ) -> ApiResult<Response> {
     let (id, after) = (path.parse("id")?, sse::last_event_id(&headers)?);
     // A task that is not there is said before the stream begins.
-    state.engine.task(actor.scope(), id).await?;
-    sse::stream(&state, actor.scope(), id, after)
+    state.engine.task(&actor, id).await?;
+    sse::stream(&state, actor, id, after)
 }
 
 /// `waitMs`: how long a caller wants to wait.

@@ -16,6 +16,7 @@ mod limits;
 mod local;
 mod openapi;
 mod outside;
+mod private;
 mod reach;
 mod routes;
 mod schemas;

@@ -12,7 +12,7 @@ use crate::harness::{Answer, App, Ask, MAX_BODY, MAX_MAIL, PLATFORM, TenantKeys}
 
 const NOBODY: &str = "01980000-0000-7000-8000-00000000dead";
 
-fn routed() -> Vec<(Route, Case)> {
+pub(crate) fn routed() -> Vec<(Route, Case)> {
     let mut cases = cases::all();
     let routes = table();
     let known: BTreeSet<(&str, &str)> = routes.iter().map(|route| (route.method, route.path)).collect();
@@ -46,7 +46,7 @@ impl Case {
     }
 
     /// A request that is right in everything.
-    fn good(&self, path: &str) -> Ask {
+    pub(crate) fn good(&self, path: &str) -> Ask {
         match &self.input {
             Input::None => self.ask(path),
             Input::Json { good, .. } => self.ask(path).json(good),

@@ -140,7 +140,10 @@ async fn shows(store: &dyn Store, scope: TenantScope, id: TaskId, old: &dyn Stor
     let record = store.record(scope, "test.thing", "a").await.unwrap();
     assert_eq!(record, old.record(scope, "test.thing", "a").await.unwrap());
     assert_eq!(store.records_by_lookup(scope, "test.thing", "DOT", "1").await.unwrap().first(), record.as_ref());
-    assert_eq!(store.outbox(scope, None, 10).await.unwrap().items, old.outbox(scope, None, 10).await.unwrap().items);
+    assert_eq!(
+        store.outbox(scope, None, None, 10).await.unwrap().items,
+        old.outbox(scope, None, None, 10).await.unwrap().items
+    );
     let name = "crm_token".parse().unwrap();
     let secret = store.sealed_secret(scope, &name).await.unwrap();
     assert!(secret.is_some() && secret == old.sealed_secret(scope, &name).await.unwrap());

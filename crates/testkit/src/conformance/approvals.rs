@@ -9,7 +9,7 @@ use serde_json::{Map, json};
 use super::fixture::{end, release, review};
 use super::{Harness, Home, World};
 
-fn question(w: &World, wait: &Wait) -> NewApproval {
+pub(super) fn question(w: &World, wait: &Wait) -> NewApproval {
     NewApproval {
         id: ApprovalId::from_uuid(w.id()),
         step: wait.step_id.clone(),
@@ -35,7 +35,7 @@ async fn asking(w: &World, home: &Home, waits: &[Wait]) -> (Lease, Vec<NewApprov
 }
 
 async fn inbox(w: &World, home: &Home, status: Option<ApprovalStatus>) -> Vec<Approval> {
-    let filter = ApprovalFilter { status, task: None };
+    let filter = ApprovalFilter { status, task: None, talks_of: None };
     w.store().approvals(home.scope, filter, None, 200).await.unwrap().items
 }
 
@@ -98,7 +98,7 @@ pub async fn pages_of_the_inbox_visit_each_once_oldest_first(h: Harness) {
         }
     }
     assert_eq!(seen, asked.iter().map(|asked| asked.id).collect::<Vec<_>>());
-    let of_task = ApprovalFilter { status: Some(ApprovalStatus::Pending), task: Some(lease.task()) };
+    let of_task = ApprovalFilter { status: Some(ApprovalStatus::Pending), task: Some(lease.task()), talks_of: None };
     assert_eq!(w.store().approvals(home.scope, of_task, None, 200).await.unwrap().items.len(), 5);
 }
 

@@ -1,11 +1,14 @@
 //! Conversations: messages in order, one turn at a time, and what is taken back.
 
+use kybern_core::approval::{ApprovalFilter, ApprovalStatus, NewApproval};
 use kybern_core::chat::{Attached, Chat, MAX_WAITING, Message, NewTurn, Speaker, TurnRef};
 use kybern_core::error::ErrorCode;
 use kybern_core::id::{ChatId, MessageId, TaskId, UserId};
 use kybern_core::model::{ModelMessage, Role};
 use kybern_core::ports::TaskFilter;
-use kybern_core::task::{Channel, Commit, Effect, Lease, NewTask, Submitted, TaskChange, TaskStatus, WorkerId};
+use kybern_core::task::{
+    Channel, Commit, Effect, Lease, NewTask, Submitted, TaskChange, TaskStatus, WaitKind, WorkerId,
+};
 use serde_json::{Value, json};
 
 use super::fixture::{LONG, code, end, plan};
@@ -204,6 +207,60 @@ pub async fn turns_are_listed_for_their_user(h: Harness) {
     assert_eq!(seen(Some(stranger), None).await, [ids[2], ids[1]]);
     let running = seen(Some(stranger), Some(TaskStatus::Executing)).await;
     assert!(!running.contains(&ids[0]), "{running:?}");
+}
+
+pub async fn what_a_turn_asks_and_sends_is_listed_for_its_user(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let (mut asked, mut sent) = (Vec::new(), Vec::new());
+    // A turn of the user's, one of nobody's, and a task that is no turn.
+    for user in [Some(home.user), None] {
+        let chat = w.chat(&home, user).await;
+        let task = NewTask { user, ..w.turn(chat, "hello") };
+        asks_and_sends(&w, &started(w.take_turn(&home, task).await), &mut asked, &mut sent).await;
+    }
+    asks_and_sends(&w, &w.leased(&home, "w").await, &mut asked, &mut sent).await;
+    let stranger = UserId::from_uuid(w.id());
+    for (talks_of, hides) in [(None, false), (Some(home.user), false), (Some(stranger), true)] {
+        let seen = |ids: &[(uuid::Uuid, bool)]| -> Vec<uuid::Uuid> {
+            let private = |n: usize| n < ids.len() / 3;
+            let shown = ids.iter().enumerate().filter(|(n, (_, call))| !(hides && private(*n) && !call));
+            shown.map(|(_, (id, _))| *id).collect()
+        };
+        for status in [None, Some(ApprovalStatus::Pending)] {
+            let filter = ApprovalFilter { status, task: None, talks_of };
+            let page = w.store().approvals(home.scope, filter, None, 200).await.unwrap();
+            let found: Vec<uuid::Uuid> = page.items.iter().map(|one| one.asked.id.as_uuid()).collect();
+            assert_eq!(found, seen(&asked), "{talks_of:?} {status:?}");
+        }
+        let done = ApprovalFilter { status: Some(ApprovalStatus::Denied), task: None, talks_of };
+        assert!(w.store().approvals(home.scope, done, None, 200).await.unwrap().items.is_empty());
+        let messages = w.store().outbox(home.scope, talks_of, None, 200).await.unwrap().items;
+        let found: Vec<uuid::Uuid> = messages.iter().rev().map(|one| one.message.id.as_uuid()).collect();
+        assert_eq!(found, seen(&sent), "{talks_of:?}");
+        let first = messages.last().and_then(|message| message.task_id);
+        let of_task = ApprovalFilter { status: None, task: first, talks_of };
+        let found = w.store().approvals(home.scope, of_task, None, 200).await.unwrap().items.len();
+        assert_eq!(found, 3, "all three questions of a task that is nobody's or one's own");
+    }
+}
+
+/// A task asks for a form, whether a call may be made and whether another was, and sends a message.
+async fn asks_and_sends(
+    w: &World,
+    lease: &Lease,
+    asked: &mut Vec<(uuid::Uuid, bool)>,
+    sent: &mut Vec<(uuid::Uuid, bool)>,
+) {
+    let mut effects = Vec::new();
+    for (n, kind) in (1..).zip([WaitKind::Input, WaitKind::Confirmation, WaitKind::Ambiguous]) {
+        let question = NewApproval { kind, ..super::approvals::question(w, &w.wait("s", n)) };
+        asked.push((question.id.as_uuid(), kind.is_about_a_call()));
+        effects.push(Effect::Ask(Box::new(question)));
+    }
+    let message = super::outbox::message(w);
+    sent.push((message.id.as_uuid(), false));
+    effects.push(Effect::Send(Box::new(message)));
+    w.commit(lease, w.effects(effects)).await;
 }
 
 pub async fn of_two_messages_the_one_that_was_stored_first_is_answered_first(h: Harness) {

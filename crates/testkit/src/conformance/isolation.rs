@@ -114,7 +114,7 @@ async fn survey(w: &World, home: &Home, estate: &Estate) -> String {
             (store.attempts(scope, task).await.unwrap(), store.attachments(scope, task).await.unwrap()),
             (store.artifacts(scope, task).await.unwrap(), store.children(scope, task).await.unwrap()),
             (store.usage_of_tree(scope, task).await.unwrap(), store.records(scope, kind, None, 9).await.unwrap()),
-            (store.outbox(scope, None, 9).await.unwrap(), store.plans(scope).await.unwrap()),
+            (store.outbox(scope, None, None, 9).await.unwrap(), store.plans(scope).await.unwrap()),
             (store.users(scope).await.unwrap(), store.keys(scope).await.unwrap()),
             (store.webhooks(scope).await.unwrap(), store.audit_head(scope).await.unwrap()),
             (store.blob(scope, &estate.blob).await.unwrap(), w.harness.keys.callback_secret("wf-1")),
@@ -145,7 +145,7 @@ pub async fn another_tenant_reads_nothing(h: Harness) {
     assert!(store.records(scope, kind, None, 10).await.unwrap().items.is_empty());
     assert!(store.record_kinds(scope).await.unwrap().is_empty());
     assert_eq!(store.outbox_message(scope, estate.outbox).await.unwrap(), None);
-    assert!(store.outbox(scope, None, 10).await.unwrap().items.is_empty());
+    assert!(store.outbox(scope, None, None, 10).await.unwrap().items.is_empty());
     assert!(store.plans(scope).await.unwrap().is_empty());
     assert!(store.plan_versions(scope, "test.plan").await.unwrap().is_empty());
     assert_eq!(store.user(scope, home.user).await.unwrap(), None);

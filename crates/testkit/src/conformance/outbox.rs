@@ -11,7 +11,7 @@ use serde_json::json;
 use super::fixture::LONG;
 use super::{Harness, World};
 
-fn message(w: &World) -> NewOutbox {
+pub(super) fn message(w: &World) -> NewOutbox {
     let id = OutboxId::from_uuid(w.id());
     NewOutbox {
         id,
@@ -72,7 +72,7 @@ pub async fn pages_of_the_outbox_visit_each_once_newest_first(h: Harness) {
     }
     let (mut before, mut seen) = (None, Vec::new());
     loop {
-        let page = w.store().outbox(home.scope, before, 5).await.unwrap();
+        let page = w.store().outbox(home.scope, None, before, 5).await.unwrap();
         assert!(page.items.len() <= 5);
         seen.extend(page.items.iter().map(|stored| stored.message.id));
         let Some(next) = page.next else { break };

@@ -75,6 +75,7 @@ macro_rules! conformance_suite {
                 only_so_many_turns_wait,
                 a_turn_that_was_cancelled_while_it_waited_lets_the_next_one_begin,
                 turns_are_listed_for_their_user,
+                what_a_turn_asks_and_sends_is_listed_for_its_user,
                 of_two_messages_the_one_that_was_stored_first_is_answered_first,
                 the_last_messages_before_one_are_what_was_said,
                 what_is_taken_back_is_gone_and_was_there,

@@ -24,7 +24,7 @@ async fn subscribe(w: &World, home: &Home, name: &str, events: &[&str], active: 
 }
 
 async fn told(w: &World, home: &Home) -> Vec<OutboxMessage> {
-    let mut messages = w.store().outbox(home.scope, None, 200).await.unwrap().items;
+    let mut messages = w.store().outbox(home.scope, None, None, 200).await.unwrap().items;
     messages.sort_by(|a, b| a.message.target.cmp(&b.message.target));
     messages
 }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kybern_core::error::Result;
-use kybern_core::id::OutboxId;
+use kybern_core::id::{OutboxId, UserId};
 use kybern_core::outbox::{OutboxMessage, OutboxStatus};
 use kybern_core::ports::{OutboxStore, Page};
 use kybern_core::tenant::TenantScope;
@@ -17,10 +17,20 @@ impl OutboxStore for MemStore {
         self.run("outbox_message", |state| Ok(state.outbox.get(&(scope.tenant(), id)).cloned())).await
     }
 
-    async fn outbox(&self, scope: TenantScope, before: Option<OutboxId>, limit: u32) -> Result<Page<OutboxMessage>> {
+    async fn outbox(
+        &self,
+        scope: TenantScope,
+        talks_of: Option<UserId>,
+        before: Option<OutboxId>,
+        limit: u32,
+    ) -> Result<Page<OutboxMessage>> {
         self.run("outbox", |state| {
             let own = state.outbox.iter().rev().filter(|((tenant, _), _)| *tenant == scope.tenant());
             let found = own.filter(|((_, id), _)| before.is_none_or(|before| *id < before));
+            let strange = |message: &OutboxMessage| {
+                message.task_id.is_some_and(|task| state.is_talk_of_another(scope.tenant(), task, talks_of))
+            };
+            let found = found.filter(|(_, message)| !strange(message));
             Ok(page(found.map(|(_, message)| message.clone()), limit, |message| message.message.id.to_string()))
         })
         .await

@@ -4,15 +4,15 @@
 use async_trait::async_trait;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::Result;
-use kybern_core::id::{TaskId, TenantId};
+use kybern_core::id::{TaskId, TenantId, UserId};
 use kybern_core::money::Usage;
 use kybern_core::plan::{FrozenPlan, PlanHash, StepId};
 use kybern_core::ports::{CallbackOutcome, Heartbeat, Page, ReviewRefused, TaskFilter, TaskStore};
 use kybern_core::record::StoredLink;
 use kybern_core::slots::Offer;
 use kybern_core::task::{
-    Attachment, Attempt, Channel, Claimed, Commit, CommitRefused, Committed, JournalRow, Lease, NewTask, Signal,
-    Submitted, Task, TaskStatus, Wait, WorkerId,
+    Attachment, Attempt, Claimed, Commit, CommitRefused, Committed, JournalRow, Lease, NewTask, Signal, Submitted,
+    Task, TaskStatus, Wait, WorkerId,
 };
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
@@ -264,14 +264,17 @@ impl State {
                 && filter.status.is_none_or(|status| task.status == status)
                 && filter.intent.as_ref().is_none_or(|intent| task.intent.as_ref() == Some(intent))
                 && filter.channel.is_none_or(|channel| task.channel == channel)
-                && (filter.talks_of.is_none()
-                    || task.channel != Channel::Chat
-                    || task.user.is_none()
-                    || task.user == filter.talks_of)
+                && filter.talks_of.is_none_or(|user| !task.is_talk_of_another(user))
                 && filter.before.is_none_or(|before| task.id < before)
         };
         let found = self.tasks.values().rev().map(|row| &row.task).filter(wanted).cloned();
         page(found, filter.limit, |task| task.id.to_string())
+    }
+
+    /// Whether a task is a turn of somebody else's conversation, where only one user's are asked for.
+    pub(super) fn is_talk_of_another(&self, tenant: TenantId, task: TaskId, talks_of: Option<UserId>) -> bool {
+        let row = self.tasks.get(&task).filter(|row| row.task.tenant == tenant);
+        talks_of.zip(row).is_some_and(|(user, row)| row.task.is_talk_of_another(user))
     }
 
     fn children(&self, tenant: TenantId, parent: TaskId) -> Vec<TaskId> {

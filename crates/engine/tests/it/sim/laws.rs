@@ -25,13 +25,13 @@ pub fn faults(world: &SimWorld, case: &Case) -> Vec<String> {
     let mut all: BTreeMap<TaskId, Seen> = BTreeMap::new();
     for task in family(world) {
         let id = task.id;
-        let view = world.doom.look(engine.task(scope, id)).unwrap();
+        let view = world.doom.look(engine.task(&world.actor, id)).unwrap();
         let rows = world.doom.look(world.store.journal(scope, id, 0, 100_000)).unwrap();
-        let replay = world.doom.look(engine.replay(scope, id)).unwrap();
+        let replay = world.doom.look(engine.replay(&world.actor, id)).unwrap();
         if !replay.matches {
             faults.push(format!("task {id}: a replay differs: {:#?}", replay.differences));
         }
-        let filter = ApprovalFilter { status: None, task: Some(id) };
+        let filter = ApprovalFilter { status: None, task: Some(id), talks_of: None };
         let inbox = world.doom.look(world.store.approvals(scope, filter, None, 200)).unwrap().items;
         faults.extend(inbox_fits(&task, &inbox));
         all.insert(id, Seen::of(task, view, rows));

@@ -160,7 +160,7 @@ impl World {
         for _life in 0..3 {
             let ended = self.life(true, async |engine| {
                 loop {
-                    let task = engine.wait_for(self.actor.scope(), id, Millis::from_secs(30)).await.unwrap();
+                    let task = engine.wait_for(&self.actor, id, Millis::from_secs(30)).await.unwrap();
                     match task.status {
                         TaskStatus::NeedsReview => done(&engine, &self.actor, &task).await,
                         _ => break self.drained(&task).await,

@@ -39,7 +39,7 @@ impl Seen {
 
 /// All messages.
 pub(super) async fn outbox(world: &World) -> Vec<OutboxMessage> {
-    world.store.outbox(world.actor.scope(), None, MANY).await.unwrap().items
+    world.store.outbox(world.actor.scope(), None, None, MANY).await.unwrap().items
 }
 
 async fn look(world: &World, id: TaskId) -> Seen {

@@ -72,7 +72,7 @@ pub(super) async fn holdings(store: &dyn Store, scope: TenantScope, tasks: &[Tas
         let found = store.records_by_lookup(scope, "test.thing", "DOT", value).await.unwrap();
         lines.push(format!("DOT {value} {:?}", found.iter().map(|record| &record.key).collect::<Vec<_>>()));
     }
-    let messages = store.outbox(scope, None, 200).await.unwrap().items;
+    let messages = store.outbox(scope, None, None, 200).await.unwrap().items;
     lines.extend(messages.iter().map(|message| format!("{message:?}")));
     let audit = store.audit_events(scope, 0, 1000).await.unwrap();
     lines.extend(audit.iter().map(|link| format!("{} {} {}", link.seq, link.event.action, link.event.subject)));
