@@ -6,3 +6,4 @@ pub mod keys;
 pub mod mail;
 pub mod models;
 pub mod tools;
+mod workers;

@@ -208,6 +208,8 @@ pub(crate) struct Inner {
     pub(crate) slots: Arc<Slots>,
     pub(crate) job_slots: Arc<Slots>,
     pub(crate) receivers: Arc<Receivers>,
+    /// Held by a call of which a worker may have died.
+    pub(crate) suspect: tokio::sync::Mutex<()>,
     pub(crate) stopping: CancellationToken,
     pub(crate) spawned: TaskTracker,
 }
@@ -295,6 +297,7 @@ impl Engine {
             slots,
             job_slots,
             receivers: Arc::default(),
+            suspect: tokio::sync::Mutex::default(),
             stopping: CancellationToken::new(),
             spawned,
         };

@@ -38,6 +38,7 @@ pub struct Call {
 pub struct ScriptedTool {
     spec: ToolSpec,
     script: Script,
+    computes: bool,
     calls: Mutex<Vec<Call>>,
 }
 
@@ -62,7 +63,7 @@ impl ScriptedTool {
         F: Fn(ToolContext, Map<String, Value>) -> BoxFuture<'static, Answer> + Send + Sync + 'static,
     {
         let spec = ToolSpec { effect, ..ToolSpec::local(key, "follows a script", anything()) };
-        Self { spec, script: Box::new(answer), calls: Mutex::default() }
+        Self { spec, script: Box::new(answer), computes: false, calls: Mutex::default() }
     }
 
     /// A tool that succeeds with no data.
@@ -93,6 +94,13 @@ impl ScriptedTool {
         self
     }
 
+    /// The same tool, as one that could take the process down.
+    #[must_use]
+    pub fn that_computes(mut self) -> Self {
+        self.computes = true;
+        self
+    }
+
     /// Every call so far, in order.
     #[must_use]
     pub fn calls(&self) -> Vec<Call> {
@@ -110,6 +118,10 @@ impl ScriptedTool {
 impl Tool for ScriptedTool {
     fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    fn computes(&self, _args: &Map<String, Value>) -> bool {
+        self.computes
     }
 
     async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Answer {

@@ -4,11 +4,13 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use kybern_core::document::{DocumentFault, FaultKind};
 use tokio::sync::{Semaphore, oneshot};
+
+use crate::workers::{Stop, StopOnDrop};
 
 /// How long one document may take.
 const TIME_LIMIT: Duration = Duration::from_secs(20);
@@ -16,26 +18,6 @@ const TIME_LIMIT: Duration = Duration::from_secs(20);
 const STACK_BYTES: usize = 64 * 1024 * 1024;
 /// Workers that overran their time and did not end yet. At this number nothing new is started.
 const MAX_OVERRUN: usize = 8;
-
-/// Says that nobody waits for the result any more. Long loops of our own look at it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Stop(Arc<AtomicBool>);
-
-impl Stop {
-    /// Whether to give up.
-    pub(super) fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
-/// Sets the stop mark when the waiting future ends, whichever way it ends.
-struct StopOnDrop(Stop);
-
-impl Drop for StopOnDrop {
-    fn drop(&mut self) {
-        self.0.0.store(true, Ordering::Relaxed);
-    }
-}
 
 /// The slots in which documents are read.
 #[derive(Debug)]

@@ -71,9 +71,15 @@ fn call(tool: &str, args: &Value) -> Result<Map<String, Value>, String> {
     let faults: Vec<String> = validator.iter_errors(args).map(|fault| fault.to_string()).collect();
     assert!(faults.is_empty(), "{args}: {faults:?}");
     let (context, args) = (context(), args.as_object().unwrap().clone());
-    // The tools wait for nothing, so they are done when they are first asked.
-    let mut waiting = Context::from_waker(Waker::noop());
-    let Poll::Ready(outcome) = pin!(tool.call(&context, args)).poll(&mut waiting) else { panic!("it waits") };
+    let outcome = if tool.computes(&args) {
+        // It computes on a thread of its own, and the call waits for that.
+        tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(tool.call(&context, args))
+    } else {
+        // It waits for nothing, so it is done when it is first asked.
+        let mut waiting = Context::from_waker(Waker::noop());
+        let Poll::Ready(outcome) = pin!(tool.call(&context, args)).poll(&mut waiting) else { panic!("it waits") };
+        outcome
+    };
     match outcome {
         Ok(outcome) => {
             assert!(!outcome.summary.is_empty());

@@ -172,6 +172,13 @@ pub trait Tool: Send + Sync {
         self.spec().needs
     }
 
+    /// Whether a call with these arguments works through much that strangers can have made, so that it could take the
+    /// process down. Where a worker died before, such calls are made one at a time and recorded before they begin, and
+    /// the step of one that was under way when the next worker died fails.
+    fn computes(&self, args: &Map<String, Value>) -> bool {
+        self.needs_of(args).model
+    }
+
     /// Does it.
     ///
     /// # Errors

@@ -52,7 +52,7 @@ pub(super) fn is_unseen(call: &Call) -> bool {
         Target::Tool(prepared) => {
             let needs = prepared.needs();
             let reaches_out = needs.http || needs.model || needs.language_model || prepared.is_metered();
-            !prepared.effect.needs_attempt_row() && !reaches_out
+            !prepared.effect.needs_attempt_row() && !reaches_out && !call.is_suspect
         }
         Target::Handler(..) | Target::Question(_) => false,
     }
@@ -81,8 +81,10 @@ pub(super) async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) ->
         },
         Target::Handler(..) | Target::Question(_) => None,
     };
+    // Among those that may be what a worker died of, the next worker has to see which one it was.
+    let _alone = if call.is_suspect { Some(inner.suspect.lock().await) } else { None };
     let began: Timestamp = inner.clock.now();
-    if is_effectful(&call)
+    if (is_effectful(&call) || call.is_suspect)
         && let Target::Tool(prepared) = &call.target
         && let Some(step) = &call.context.step
     {
@@ -92,11 +94,14 @@ pub(super) async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) ->
             attempt: call.attempt,
             tool: prepared.spec().key.clone(),
             effect: prepared.effect,
-            args_hash: prepared.args_hash(),
+            // What has no effect outside may be called with other arguments the next time.
+            args_hash: if call.is_suspect { String::new() } else { prepared.args_hash() },
             at: began,
         };
         match inner.store.begin_attempt(&lease, &attempt).await {
-            Ok(committed) if committed.cancel_requested => return Err(NotBegun::Cancelled(call.index)),
+            Ok(committed) if committed.cancel_requested && !call.is_suspect => {
+                return Err(NotBegun::Cancelled(call.index));
+            }
             Ok(_) => {}
             Err(CommitRefused::Store(error)) if error.code() == ErrorCode::Conflict => {
                 let failure = ToolFailure::permanent(error.to_string()).code(ErrorCode::Conflict);

@@ -63,6 +63,8 @@ pub(crate) struct Run {
     pub(super) row_status: TaskStatus,
     /// The worker from which the task was taken over, until that has been journaled.
     pub(super) recovered_from: Option<String>,
+    /// Whether the worker before died, or let its lease expire.
+    pub(super) after_crash: bool,
     /// How many of the calls on their way are questions to a model.
     pub(super) asking: usize,
     /// Behind which row the last question was asked whose reply is not there.
@@ -148,6 +150,7 @@ impl Run {
             asking: 0,
             asked_behind: None,
             redone: HashMap::new(),
+            after_crash: recovered_from.is_some(),
             recovered_from: recovered_from.map(|worker| worker.as_str().to_owned()),
             claimed_at,
             grant: Grant::plan(),
@@ -268,10 +271,18 @@ impl Run {
 
     /// The attempt of a step that began in an earlier life and of which no row says how it ended.
     pub(super) fn open_attempt(&self, step: &StepId, generation: u32) -> Option<&Attempt> {
+        self.open_attempts(step, generation).find(|attempt| attempt.effect.needs_attempt_row())
+    }
+
+    /// Whether a call without any effect outside was recorded after a worker had died, and no row says how it ended.
+    pub(super) fn died_in(&self, step: &StepId, generation: u32) -> bool {
+        self.open_attempts(step, generation).any(|attempt| !attempt.effect.needs_attempt_row())
+    }
+
+    fn open_attempts(&self, step: &StepId, generation: u32) -> impl Iterator<Item = &Attempt> {
         let ended = self.walk.find(step).map_or(0, |index| self.walk.node(index).attempts);
-        self.earlier_attempts
-            .iter()
-            .find(|attempt| attempt.step == *step && attempt.generation == generation && attempt.attempt > ended)
+        let is_open = move |attempt: &&Attempt| attempt.generation == generation && attempt.attempt > ended;
+        self.earlier_attempts.iter().filter(is_open).filter(move |attempt| attempt.step == *step)
     }
 
     /// What is left of the budget for a child.

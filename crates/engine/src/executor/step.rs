@@ -91,6 +91,8 @@ pub(super) struct Call {
     pub(super) timeout: Millis,
     pub(super) tainted: bool,
     pub(super) possible_duplicate: bool,
+    /// Whether it may be what a worker died of: it is recorded before it begins, and made while no other such call is.
+    pub(super) is_suspect: bool,
     pub(super) args_hash: Option<String>,
 }
 

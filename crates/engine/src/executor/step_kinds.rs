@@ -66,6 +66,7 @@ fn handler(run: &Run, index: usize, kind: &StepKind, text: &Value, now: Timestam
         timeout,
         tainted: argument_is_tainted(run, index, text),
         possible_duplicate: false,
+        is_suspect: false,
         args_hash: None,
     }))
 }

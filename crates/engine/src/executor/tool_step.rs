@@ -43,6 +43,13 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
         Err(Refusal::Unknown(_)) if node.misses < MOST_MISSES => return Begun::Rows(put_off(node, tool, now)),
         Err(refusal) => return Begun::Rows(refused(run, index, tool, &refusal)),
     };
+    let is_suspect = run.after_crash && prepared.computes() && !prepared.effect.needs_attempt_row();
+    if is_suspect && run.died_in(&node.id, node.generation) {
+        let message = format!(
+            "not begun a third time: the server died twice while {tool} ran; give it less to work on, then retry the task"
+        );
+        return Begun::Rows(fail(run, index, failure(ErrorCode::Internal, message)));
+    }
     let tainted = written.values().any(|value| argument_is_tainted(run, index, value));
     if !is_approved && let Some(draft) = confirm::confirmation(run, index, &prepared, written, now) {
         return Begun::Rows(draft);
@@ -81,6 +88,7 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
         context,
         tainted: if is_approved { false } else { tainted },
         possible_duplicate: node.answer.possible_duplicate,
+        is_suspect,
         args_hash,
         target: Target::Tool(Box::new(prepared)),
     }))

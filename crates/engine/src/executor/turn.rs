@@ -111,6 +111,7 @@ fn question(run: &Run, index: usize, now: Timestamp) -> Result<Begun> {
         timeout: left,
         tainted: known.tainted(),
         possible_duplicate: false,
+        is_suspect: false,
         args_hash: None,
         target: Target::Question(Box::new(question)),
     })))

@@ -52,6 +52,12 @@ impl Prepared {
         self.tool.needs_of(&self.args)
     }
 
+    /// Whether it could take the process down.
+    #[must_use]
+    pub fn computes(&self) -> bool {
+        self.tool.computes(&self.args)
+    }
+
     /// The most that a call can cost that may take that long.
     #[must_use]
     pub fn most(&self, timeout: Millis) -> NanoUsd {

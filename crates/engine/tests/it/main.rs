@@ -43,6 +43,7 @@ mod sequence;
 mod sim;
 mod steering;
 mod strangers;
+mod suspects;
 mod together;
 mod turns;
 mod worker;

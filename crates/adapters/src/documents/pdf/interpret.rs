@@ -7,11 +7,11 @@ use std::rc::Rc;
 use kybern_core::document::{DocumentFault, FaultKind};
 use lopdf::{Dictionary, Document, Object, Stream};
 
-use super::super::worker::Stop;
 use super::font::Font;
 use super::geometry::{Drawing, Glyph, Matrix, Rect, turn};
 use super::tokens::{Operand, Tokens};
 use super::unpack::Unpacker;
+use crate::workers::Stop;
 
 /// How deep forms may lie in forms.
 const MAX_FORMS: usize = 12;

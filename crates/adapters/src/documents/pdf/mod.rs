@@ -26,7 +26,7 @@ use self::geometry::{Drawing, Matrix, Rect};
 use self::interpret::{Fonts, Interpreter};
 use self::unpack::Unpacker;
 use super::pages::Pages;
-use super::worker::Stop;
+use crate::workers::Stop;
 
 /// A page with a picture and fewer characters is a picture with a stamp on it.
 const STAMP: usize = 40;

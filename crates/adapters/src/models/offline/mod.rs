@@ -31,6 +31,8 @@ use kybern_core::error::Result;
 use kybern_core::model::{Classification, ClassifyInput, DocumentAnalysis, Extraction, ExtractionSchema, IntentSpec};
 use kybern_core::ports::model::{Extractor, IntentModel};
 
+use crate::workers::beside_the_runtime;
+
 pub use classify::{CALIBRATION, Evidence};
 
 /// The name by which answers say who gave them.
@@ -64,7 +66,8 @@ impl RulesModel {
 #[async_trait]
 impl IntentModel for RulesModel {
     async fn classify(&self, input: &ClassifyInput, intents: &[IntentSpec]) -> Result<Classification> {
-        Ok(classify::classify(input, intents))
+        let bytes = input.subject.len() + input.text.len();
+        Ok(beside_the_runtime(bytes, || classify::classify(input, intents)))
     }
 
     fn answers_at_once(&self) -> bool {
@@ -75,7 +78,7 @@ impl IntentModel for RulesModel {
 #[async_trait]
 impl Extractor for RulesModel {
     async fn analyse(&self, document: &DocumentText, schema: &ExtractionSchema) -> Result<DocumentAnalysis> {
-        Ok(analyse::analyse(document, schema))
+        Ok(beside_the_runtime(size_of(document), || analyse::analyse(document, schema)))
     }
 
     async fn extract(
@@ -85,6 +88,11 @@ impl Extractor for RulesModel {
         analysis: &DocumentAnalysis,
         schema: &ExtractionSchema,
     ) -> Result<Extraction> {
-        Ok(extract::extract(number, document, analysis, schema))
+        let extract = || extract::extract(number, document, analysis, schema);
+        Ok(beside_the_runtime(size_of(document), extract))
     }
+}
+
+fn size_of(document: &DocumentText) -> usize {
+    document.pages.iter().map(|page| page.text.len()).sum()
 }

@@ -15,20 +15,13 @@ const MAX_OUTPUT: u32 = 8_000;
 
 /// The tool.
 #[derive(Debug)]
-pub struct DeepReasoning {
+pub(super) struct DeepReasoning {
     spec: ToolSpec,
-}
-
-impl Default for DeepReasoning {
-    fn default() -> Self {
-        Self::new()
-    }
 }
 
 impl DeepReasoning {
     /// The tool with its spec.
-    #[must_use]
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         let schema = json!({
             "type": "object",
             "properties": {

@@ -1,8 +1,11 @@
 //! The local tools: arithmetic, dates, JSON and text, worked out in this process and the same on every machine.
 //!
 //! Some ask a language model, through the port that they are given, and say so. Apart from that none of them reaches
-//! the network or the disk, reads a clock of its own, or writes anything. Each bounds
-//! its work by counting it, so a call with hostile arguments ends as early on a slow machine as on a fast one.
+//! the network or the disk, reads a clock of its own, or writes anything.
+//!
+//! Each bounds its work by counting it, so a call with hostile arguments ends as early on a slow machine as on a fast
+//! one. A call that may still take more than a moment (`computes`) runs on a thread of `Workers`, where it can be
+//! stopped; any other runs where it is called.
 
 mod asked;
 mod calculator;
@@ -18,22 +21,33 @@ use kybern_core::pack::{DuplicateKey, Registry};
 use kybern_core::tool::ToolFailure;
 use serde_json::{Map, Value};
 
-pub use calculator::Calculator;
-pub use datetime::Datetime;
-pub use deep_reasoning::DeepReasoning;
-pub use json_parser::JsonParser;
-pub use text_transform::TextTransform;
+use crate::workers::Workers;
+
+use self::calculator::Calculator;
+use self::datetime::Datetime;
+use self::deep_reasoning::DeepReasoning;
+use self::json_parser::JsonParser;
+use self::text_transform::TextTransform;
 
 /// Registers them.
 ///
 /// # Errors
 /// When one of their keys is taken.
 pub fn register(registry: &mut Registry) -> Result<(), DuplicateKey> {
-    registry.tool(Arc::new(Calculator::new()))?;
+    let workers = Workers::new();
+    registry.tool(Arc::new(Calculator::new(workers.clone())))?;
     registry.tool(Arc::new(Datetime::new()))?;
     registry.tool(Arc::new(DeepReasoning::new()))?;
-    registry.tool(Arc::new(JsonParser::new()))?;
-    registry.tool(Arc::new(TextTransform::new()))
+    registry.tool(Arc::new(JsonParser::new(workers.clone())))?;
+    registry.tool(Arc::new(TextTransform::new(workers)))
+}
+
+/// Bytes of text in its arguments up to which a call ends in a moment, where its work grows in line with them.
+const SMALL: usize = 16 * 1024;
+
+/// Whether the texts of the arguments are more than [`SMALL`].
+fn is_large(args: &Map<String, Value>) -> bool {
+    args.values().filter_map(Value::as_str).map(str::len).sum::<usize>() > SMALL
 }
 
 /// A refusal of the arguments: the caller can put it right, and another try of the same does not help.

@@ -22,27 +22,24 @@ use kybern_core::ports::{Tool, ToolContext};
 use kybern_core::tool::{ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
-use super::{refuse, text};
+use super::{optional_text, refuse, text};
+use crate::workers::Workers;
 
 /// Letters of an expression.
 const MAX_LETTERS: usize = 1_000;
+/// Letters of an expression that is worked out where it is called.
+const MAX_SIMPLE: usize = 100;
 
 /// The tool.
 #[derive(Debug)]
-pub struct Calculator {
+pub(super) struct Calculator {
     spec: ToolSpec,
-}
-
-impl Default for Calculator {
-    fn default() -> Self {
-        Self::new()
-    }
+    workers: Workers,
 }
 
 impl Calculator {
     /// The tool with its spec.
-    #[must_use]
-    pub fn new() -> Self {
+    pub(super) fn new(workers: Workers) -> Self {
         let schema = json!({
             "type": "object",
             "properties": {
@@ -62,7 +59,7 @@ impl Calculator {
         let description = "Works out an arithmetic expression or converts units. Decimals and fractions are exact: \
                            0.1 + 0.2 is 0.3. The answer's exact says whether result is the exact value or rounded; \
                            a result that a JSON number cannot hold comes as a text with all its digits.";
-        Self { spec: ToolSpec::read("calculator", description, schema) }
+        Self { spec: ToolSpec::read("calculator", description, schema), workers }
     }
 }
 
@@ -72,12 +69,30 @@ impl Tool for Calculator {
         &self.spec
     }
 
-    async fn call(&self, _context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-        let expression = text(&args, "expression")?;
-        let mut data = calculate(expression)?;
-        data.shift_insert(0, "expression".to_owned(), json!(expression));
-        Ok(ToolOutcome::new(data, "worked out one expression"))
+    fn computes(&self, args: &Map<String, Value>) -> bool {
+        optional_text(args, "expression").is_some_and(|expression| !is_simple(expression))
     }
+
+    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+        if !self.computes(&args) {
+            return outcome(&args);
+        }
+        self.workers.run(context, move |_| outcome(&args)).await
+    }
+}
+
+/// Whether an expression is a few short numbers with signs between them. Powers, factorials and functions make large
+/// numbers out of small ones.
+fn is_simple(expression: &str) -> bool {
+    let plain = |letter: char| letter.is_ascii_digit() || " +-*/().%".contains(letter);
+    expression.len() <= MAX_SIMPLE && expression.chars().all(plain) && !expression.contains("**")
+}
+
+fn outcome(args: &Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+    let expression = text(args, "expression")?;
+    let mut data = calculate(expression)?;
+    data.shift_insert(0, "expression".to_owned(), json!(expression));
+    Ok(ToolOutcome::new(data, "worked out one expression"))
 }
 
 /// Everything but the expression itself.

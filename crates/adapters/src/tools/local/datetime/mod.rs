@@ -28,20 +28,13 @@ const DEFAULT_FORMAT: &str = "YYYY-MM-DD HH:mm:ss";
 
 /// The tool.
 #[derive(Debug)]
-pub struct Datetime {
+pub(super) struct Datetime {
     spec: ToolSpec,
-}
-
-impl Default for Datetime {
-    fn default() -> Self {
-        Self::new()
-    }
 }
 
 impl Datetime {
     /// The tool with its spec.
-    #[must_use]
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         let date = |what: &str| {
             json!({"type": ["string", "null"], "description": format!(
                 "{what}: ISO 8601 (2026-11-22 or 2026-11-22T14:30:00Z), RFC 2822, 22 Nov 2026, November 22, 2026 \
@@ -105,6 +98,12 @@ impl Tool for Datetime {
     }
 
     async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+        if super::is_large(&args) {
+            return Err(refuse(format!(
+                "the arguments have more than {} bytes: dates and formats are short",
+                super::SMALL
+            )));
+        }
         let call = Call { context, zone: Zone::of(optional_text(&args, "timezone"))?, args: &args };
         let operation = text(&args, "operation")?;
         let data = match operation {

@@ -8,6 +8,8 @@ mod find;
 mod schema;
 mod strict;
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use kybern_core::ports::{Tool, ToolContext, ToolPrompt};
 use kybern_core::time::Millis;
@@ -17,6 +19,7 @@ use serde_json::{Map, Value, json};
 pub(super) use self::schema::Checker;
 use self::strict::Parsed;
 use super::{asked, fields, refuse, text};
+use crate::workers::{Stop, Workers};
 
 /// Bytes of a text.
 const MAX_TEXT: usize = 1024 * 1024;
@@ -25,20 +28,14 @@ const MAX_REPAIRED: usize = 12 * 1024;
 
 /// The tool.
 #[derive(Debug)]
-pub struct JsonParser {
+pub(super) struct JsonParser {
     spec: ToolSpec,
-}
-
-impl Default for JsonParser {
-    fn default() -> Self {
-        Self::new()
-    }
+    workers: Workers,
 }
 
 impl JsonParser {
     /// The tool with its spec.
-    #[must_use]
-    pub fn new() -> Self {
+    pub(super) fn new(workers: Workers) -> Self {
         let schema = json!({
             "type": "object",
             "properties": {
@@ -71,6 +68,7 @@ impl JsonParser {
                 needs: Needs { language_model: true, ..Needs::default() },
                 ..ToolSpec::read("json_parser", description, schema)
             },
+            workers,
         }
     }
 }
@@ -85,33 +83,64 @@ impl Tool for JsonParser {
         Needs { language_model: wants_repair(args), ..self.spec.needs }
     }
 
+    fn computes(&self, args: &Map<String, Value>) -> bool {
+        super::is_large(args) || args.get("schema").is_some_and(Value::is_object)
+    }
+
     async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-        let text = text(&args, "text")?;
-        if text.len() > MAX_TEXT {
-            return Err(refuse(format!("the text has {} bytes, more than {MAX_TEXT}: give a part of it", text.len())));
-        }
-        let checker = match args.get("schema") {
-            None | Some(Value::Null) if wants_repair(&args) => {
-                return Err(refuse("repair needs a schema: give what the value has to fit"));
-            }
-            None | Some(Value::Null) => None,
-            Some(schema) => Some(Checker::new(schema)?),
+        let args = Arc::new(args);
+        let read = if self.computes(&args) {
+            let args = Arc::clone(&args);
+            self.workers.run(context, move |stop| read(&args, stop)).await?
+        } else {
+            read(&args, &Stop::default())?
         };
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let data = match strict::parse(text) {
-            Ok(parsed) => answer(parsed, "direct_parse", checker.as_ref(), None)?,
-            Err(problem) => {
-                let found = extract(text, checker.as_ref(), &problem)?;
-                match (args.get("schema"), &checker) {
-                    (Some(schema), Some(checker)) if wants_repair(&args) && found["success"] == false => {
-                        return repair(context, text, (schema, checker)).await;
-                    }
-                    _ => found,
-                }
-            }
+        let data = match (read, args.get("schema")) {
+            (Read::Broken(checker), Some(schema)) => return repair(context, whole(&args)?, (schema, &checker)).await,
+            (Read::Broken(_), None) => return Err(refuse("repair needs a schema: give what the value has to fit")),
+            (Read::Answer(data), _) => data,
         };
         let found = if data.contains_key("data") { "found JSON" } else { "found no JSON" };
         Ok(ToolOutcome::new(data, found))
+    }
+}
+
+/// What reading a text came to.
+enum Read {
+    /// The answer.
+    Answer(Map<String, Value>),
+    /// Nothing in it fits the schema, and a repair is asked for.
+    Broken(Box<Checker>),
+}
+
+/// The text without a byte order mark.
+fn whole(args: &Map<String, Value>) -> Result<&str, ToolFailure> {
+    let text = text(args, "text")?;
+    if text.len() > MAX_TEXT {
+        return Err(refuse(format!("the text has {} bytes, more than {MAX_TEXT}: give a part of it", text.len())));
+    }
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+/// Finds the JSON in the text, without asking anybody.
+fn read(args: &Map<String, Value>, stop: &Stop) -> Result<Read, ToolFailure> {
+    let text = whole(args)?;
+    let repairs = wants_repair(args);
+    let checker = match args.get("schema") {
+        None | Some(Value::Null) if repairs => {
+            return Err(refuse("repair needs a schema: give what the value has to fit"));
+        }
+        None | Some(Value::Null) => None,
+        Some(schema) => Some(Checker::new(schema)?),
+    };
+    let problem = match strict::parse(text) {
+        Ok(parsed) => return answer(parsed, "direct_parse", checker.as_ref(), None).map(Read::Answer),
+        Err(problem) => problem,
+    };
+    let found = extract(text, checker.as_ref(), &problem, stop)?;
+    match checker {
+        Some(checker) if repairs && found["success"] == false => Ok(Read::Broken(Box::new(checker))),
+        Some(_) | None => Ok(Read::Answer(found)),
     }
 }
 
@@ -133,15 +162,24 @@ async fn repair(context: &ToolContext, text: &str, schema: (&Value, &Checker)) -
 }
 
 /// What stands somewhere in the text, or why there is nothing.
-fn extract(text: &str, checker: Option<&Checker>, problem: &str) -> Result<Map<String, Value>, ToolFailure> {
+fn extract(
+    text: &str,
+    checker: Option<&Checker>,
+    problem: &str,
+    stop: &Stop,
+) -> Result<Map<String, Value>, ToolFailure> {
     let mut first = None;
     let search = find::search(text, |parsed| {
+        if stop.is_set() {
+            return true;
+        }
         let fits = checker.is_none_or(|checker| checker.fits(&parsed.value));
         if first.is_none() || fits {
             first = Some(parsed);
         }
         fits
     });
+    stop.check()?;
     if let Some(parsed) = first {
         return answer(parsed, "extraction", checker, search.warning());
     }

@@ -80,8 +80,10 @@ fn urls(text: &str) -> Result<Vec<Value>, ToolFailure> {
     Ok(once(pattern(&URLS)?.find_iter(text).filter_map(|found| {
         let mut url = found.as_str().trim_end_matches(['.', ',', ';', ':', '!', '?', '*', '|', ']', '}']);
         // A parenthesis belongs to the URL only when it was opened there.
-        while url.ends_with(')') && url.matches(')').count() > url.matches('(').count() {
+        let mut stray = url.matches(')').count().saturating_sub(url.matches('(').count());
+        while stray > 0 && url.ends_with(')') {
             url = url[..url.len() - 1].trim_end_matches(['.', ',', ';', ':', '!', '?']);
+            stray -= 1;
         }
         let parsed = Url::parse(url).ok()?;
         parsed.host_str().filter(|host| host.contains('.') || *host == "localhost" || host.starts_with('['))?;

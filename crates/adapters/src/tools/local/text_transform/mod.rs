@@ -24,6 +24,7 @@ use serde_json::{Map, Value, json};
 
 use self::options::Options;
 use super::{refuse, text};
+use crate::workers::{Stop, Workers};
 
 /// Bytes of a text.
 const MAX_TEXT: usize = 1024 * 1024;
@@ -65,20 +66,14 @@ const OPERATIONS: &[(&str, &[&str])] = &[
 
 /// The tool.
 #[derive(Debug)]
-pub struct TextTransform {
+pub(super) struct TextTransform {
     spec: ToolSpec,
-}
-
-impl Default for TextTransform {
-    fn default() -> Self {
-        Self::new()
-    }
+    workers: Workers,
 }
 
 impl TextTransform {
     /// The tool with its spec.
-    #[must_use]
-    pub fn new() -> Self {
+    pub(super) fn new(workers: Workers) -> Self {
         let operations: Vec<&str> = OPERATIONS.iter().map(|(name, _)| *name).collect();
         let schema = json!({
             "type": "object",
@@ -107,6 +102,7 @@ impl TextTransform {
                 needs: Needs { language_model: true, ..Needs::default() },
                 ..ToolSpec::read("text_transform", description, schema)
             },
+            workers,
         }
     }
 }
@@ -122,28 +118,58 @@ impl Tool for TextTransform {
         Needs { language_model: written::OPERATIONS.contains(&name), ..self.spec.needs }
     }
 
+    fn computes(&self, args: &Map<String, Value>) -> bool {
+        let option = |name: &str| args.get("options").and_then(|options| options.get(name));
+        super::is_large(args) || option("regex").is_some_and(|regex| regex == true)
+    }
+
     async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-        let text = text(&args, "text")?;
+        let Operation { name, text, options } = Operation::of(&args)?;
+        if written::OPERATIONS.contains(&name) {
+            return written::write(context.models()?, name, text, &options).await;
+        }
+        if self.computes(&args) {
+            self.workers.run(context, move |stop| Operation::of(&args)?.outcome(stop)).await
+        } else {
+            Operation { name, text, options }.outcome(&Stop::default())
+        }
+    }
+}
+
+/// What a call asks for.
+struct Operation<'a> {
+    name: &'static str,
+    text: &'a str,
+    options: Options<'a>,
+}
+
+impl<'a> Operation<'a> {
+    /// The operation, when there is one of that name and its options belong to it.
+    ///
+    /// # Errors
+    /// When there is none, the text is too long, or an option belongs to another operation.
+    fn of(args: &'a Map<String, Value>) -> Result<Self, ToolFailure> {
+        let text = text(args, "text")?;
         if text.len() > MAX_TEXT {
             return Err(refuse(format!("the text has {} bytes, more than {MAX_TEXT}: give a part of it", text.len())));
         }
-        let name = super::text(&args, "operation")?;
+        let name = super::text(args, "operation")?;
         let known = OPERATIONS.iter().find(|(known, _)| *known == name);
         let (name, allowed) = known.ok_or_else(|| {
             let names: Vec<&str> = OPERATIONS.iter().map(|(name, _)| *name).collect();
             refuse(format!("there is no operation {:?}: use {}", super::short(name), names.join(", ")))
         })?;
-        let options = Options::of(&args, name, allowed)?;
-        if written::OPERATIONS.contains(name) {
-            return written::write(context.models()?, name, text, &options).await;
-        }
-        let mut data = transform(text, name, &options)?;
-        data.shift_insert(0, "operation".to_owned(), json!(name));
-        Ok(ToolOutcome::new(data, format!("did {name}")))
+        Ok(Self { name, text, options: Options::of(args, name, allowed)? })
+    }
+
+    fn outcome(self, stop: &Stop) -> Result<ToolOutcome, ToolFailure> {
+        let mut data = transform(self.text, self.name, &self.options, stop)?;
+        data.shift_insert(0, "operation".to_owned(), json!(self.name));
+        Ok(ToolOutcome::new(data, format!("did {}", self.name)))
     }
 }
 
-fn transform(text: &str, name: &str, options: &Options<'_>) -> Result<Map<String, Value>, ToolFailure> {
+fn transform(text: &str, name: &str, options: &Options<'_>, stop: &Stop) -> Result<Map<String, Value>, ToolFailure> {
     let result = match name {
         "word_count" => return Ok(count::count(text)),
         "extract_entities" => return entities::extract(text, options),
@@ -162,7 +188,7 @@ fn transform(text: &str, name: &str, options: &Options<'_>) -> Result<Map<String
         "normalize_whitespace" => shape::normalize_whitespace(text),
         "reverse" => shape::reverse(text),
         "truncate" => shape::truncate(text, options)?,
-        "replace" => return replace::replace(text, options),
+        "replace" => return replace::replace(text, options, stop),
         "join_lines" => lines::join(text, options)?,
         "sort_lines" => lines::sort(text, options),
         "unique_lines" => lines::unique(text, options),

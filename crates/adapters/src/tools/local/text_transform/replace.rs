@@ -1,4 +1,9 @@
-//! Finding and replacing, with words or with a regular expression whose time is linear.
+//! Finding and replacing, with words or with a regular expression.
+//!
+//! One search takes time in line with the text. All of them together need not: what is looked for may be found at each
+//! letter only after a look at all that follow. So the work is looked at between two matches, whether it is to stop.
+
+use std::ops::Range;
 
 use kybern_core::tool::ToolFailure;
 use regex::{Regex, RegexBuilder};
@@ -7,9 +12,12 @@ use serde_json::{Map, Value, json};
 use super::super::{refuse, short};
 use super::options::Options;
 use super::{MAX_RESULT, answer, too_long};
+use crate::workers::Stop;
 
-/// Bytes of a compiled pattern. The time of a search is the text's length times this, at the worst.
+/// Bytes of a compiled pattern. The time of one search is the text's length times this, at the worst.
 const MAX_PATTERN: usize = 64 * 1024;
+/// Bytes of what a search remembers of a pattern's states.
+const MAX_STATES: usize = 1024 * 1024;
 /// How deep a pattern's groups may lie in one another.
 const MAX_NESTING: u32 = 50;
 
@@ -17,38 +25,54 @@ const MAX_NESTING: u32 = 50;
 ///
 /// # Errors
 /// When the pattern is none, or the result too long.
-pub(super) fn replace(text: &str, options: &Options<'_>) -> Result<Map<String, Value>, ToolFailure> {
+pub(super) fn replace(text: &str, options: &Options<'_>, stop: &Stop) -> Result<Map<String, Value>, ToolFailure> {
     let find = options.text("find").filter(|find| !find.is_empty());
     let find = find.ok_or_else(|| refuse("replace needs options.find: give what to look for"))?;
     let with = options.text("with").unwrap_or_default();
     let is_regex = options.flag("regex");
     let pattern = compile(&if is_regex { find.to_owned() } else { regex::escape(find) }, options.flag("ignoreCase"))?;
-    let mut result = String::new();
-    let (mut count, mut last) = (0_usize, 0);
-    for groups in pattern.captures_iter(text) {
-        let Some(whole) = groups.get(0) else { continue };
-        result.push_str(&text[last..whole.start()]);
-        if is_regex {
-            groups.expand(with, &mut result);
-        } else {
-            result.push_str(with);
+    let mut replaced = Replaced { text, result: String::new(), count: 0, last: 0 };
+    if is_regex && with.contains('$') {
+        for groups in pattern.captures_iter(text) {
+            stop.check()?;
+            let Some(whole) = groups.get(0) else { continue };
+            replaced.put(whole.range(), |result| groups.expand(with, result))?;
         }
-        last = whole.end();
-        count += 1;
-        if result.len() > MAX_RESULT {
-            return Err(too_long());
+    } else {
+        for found in pattern.find_iter(text) {
+            stop.check()?;
+            replaced.put(found.range(), |result| result.push_str(with))?;
         }
     }
-    result.push_str(&text[last..]);
-    let mut data = answer(result)?;
-    data.insert("replacements".to_owned(), json!(count));
+    replaced.result.push_str(&text[replaced.last..]);
+    let mut data = answer(replaced.result)?;
+    data.insert("replacements".to_owned(), json!(replaced.count));
     Ok(data)
+}
+
+/// A text up to the last match, with what stands in its place.
+struct Replaced<'a> {
+    text: &'a str,
+    result: String,
+    count: usize,
+    last: usize,
+}
+
+impl Replaced<'_> {
+    fn put(&mut self, found: Range<usize>, write: impl FnOnce(&mut String)) -> Result<(), ToolFailure> {
+        self.result.push_str(&self.text[self.last..found.start]);
+        write(&mut self.result);
+        self.last = found.end;
+        self.count += 1;
+        if self.result.len() > MAX_RESULT { Err(too_long()) } else { Ok(()) }
+    }
 }
 
 fn compile(pattern: &str, ignore_case: bool) -> Result<Regex, ToolFailure> {
     RegexBuilder::new(pattern)
         .case_insensitive(ignore_case)
         .size_limit(MAX_PATTERN)
+        .dfa_size_limit(MAX_STATES)
         .nest_limit(MAX_NESTING)
         .build()
         .map_err(|problem| match problem {

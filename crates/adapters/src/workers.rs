@@ -1,0 +1,227 @@
+//! Where the local tools compute: on a few threads of their own, never on those that answer requests.
+//!
+//! A thread cannot be killed, so whoever computes looks at its [`Stop`] in every loop that a caller's input can make
+//! long. A slot is held until the work has really ended, so there are never more threads than slots, and no tenant has
+//! all of them.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use kybern_core::error::ErrorCode;
+use kybern_core::id::TenantId;
+use kybern_core::ports::ToolContext;
+use kybern_core::tool::ToolFailure;
+use tokio::sync::oneshot;
+
+/// How long one call may wait and compute, whatever its own timeout says.
+const TIME_LIMIT: Duration = Duration::from_secs(10);
+/// The fewest slots: the operating system shares the cores among more threads than there are cores.
+const MIN_SLOTS: usize = 4;
+/// Calls of one tenant that wait for a slot. More are refused.
+const MAX_WAITING: usize = 64;
+/// Stack of a thread; it is only reserved, not used up.
+const STACK_BYTES: usize = 8 * 1024 * 1024;
+
+/// Says that nobody waits for the result any more. Long loops look at it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Whether to give up.
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Ends the work when nobody waits for it.
+    ///
+    /// # Errors
+    /// When to give up.
+    pub(crate) fn check(&self) -> Result<(), ToolFailure> {
+        if self.is_set() { Err(too_long(TIME_LIMIT)) } else { Ok(()) }
+    }
+}
+
+/// Sets the mark when the waiting future ends, whichever way it ends.
+pub(crate) struct StopOnDrop(pub(crate) Stop);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The slots in which calls compute. Clones share them.
+#[derive(Clone, Debug)]
+pub(crate) struct Workers {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    slots: usize,
+    /// The most slots that one tenant has.
+    share: usize,
+    limit: Duration,
+    queue: Mutex<Queue>,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    busy: BTreeMap<TenantId, usize>,
+    waiting: VecDeque<(TenantId, oneshot::Sender<Slot>)>,
+}
+
+impl Shared {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn has_room(&self, queue: &Queue, tenant: TenantId) -> bool {
+        queue.busy.values().sum::<usize>() < self.slots && queue.busy_of(tenant) < self.share
+    }
+
+    /// The next call that may begin: of the tenant with the fewest slots, the one that has waited longest.
+    fn next(&self, queue: &mut Queue) -> Option<(TenantId, oneshot::Sender<Slot>)> {
+        let may_begin = |(tenant, _): &&(TenantId, oneshot::Sender<Slot>)| self.has_room(queue, *tenant);
+        let fewest = queue.waiting.iter().filter(may_begin).map(|(tenant, _)| queue.busy_of(*tenant)).min()?;
+        let first = queue
+            .waiting
+            .iter()
+            .position(|(tenant, _)| queue.busy_of(*tenant) == fewest && self.has_room(queue, *tenant))?;
+        queue.waiting.remove(first)
+    }
+}
+
+impl Queue {
+    fn busy_of(&self, tenant: TenantId) -> usize {
+        self.busy.get(&tenant).copied().unwrap_or(0)
+    }
+}
+
+/// A place to compute. Whoever drops it lets the next one in.
+#[derive(Debug)]
+struct Slot {
+    shared: Arc<Shared>,
+    tenant: TenantId,
+}
+
+impl Slot {
+    fn take(shared: &Arc<Shared>, queue: &mut Queue, tenant: TenantId) -> Self {
+        *queue.busy.entry(tenant).or_default() += 1;
+        Self { shared: Arc::clone(shared), tenant }
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        let mut queue = self.shared.queue();
+        if let Some(busy) = queue.busy.get_mut(&self.tenant) {
+            *busy -= 1;
+            if *busy == 0 {
+                queue.busy.remove(&self.tenant);
+            }
+        }
+        let Some((tenant, granted)) = self.shared.next(&mut queue) else { return };
+        let slot = Self::take(&self.shared, &mut queue, tenant);
+        drop(queue);
+        // Whoever no longer waits drops it, and so lets in the next.
+        drop(granted.send(slot));
+    }
+}
+
+impl Workers {
+    /// Twice as many slots as cores.
+    pub(crate) fn new() -> Self {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        let slots = (2 * cores).max(MIN_SLOTS);
+        Self::with(slots, slots - slots / 4, TIME_LIMIT)
+    }
+
+    fn with(slots: usize, share: usize, limit: Duration) -> Self {
+        Self { shared: Arc::new(Shared { slots, share, limit, queue: Mutex::default() }) }
+    }
+
+    /// Runs `work` on a thread of its own, for the tenant of the call.
+    ///
+    /// # Errors
+    /// What `work` answers; `TIMEOUT` when it took too long; `RATE_LIMITED` when too many calls of the tenant wait;
+    /// `INTERNAL_ERROR` when it panicked.
+    ///
+    /// # Cancel safety
+    /// When the future is dropped the work is told to stop and its result is forgotten.
+    pub(crate) async fn run<T, F>(&self, context: &ToolContext, work: F) -> Result<T, ToolFailure>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Stop) -> Result<T, ToolFailure> + Send + 'static,
+    {
+        let limit = self.shared.limit.min(context.timeout.as_duration());
+        let all = self.wait_and_work(context.tenant(), work);
+        tokio::time::timeout(limit, all).await.unwrap_or_else(|_elapsed| Err(too_long(limit)))
+    }
+
+    async fn wait_and_work<T, F>(&self, tenant: TenantId, work: F) -> Result<T, ToolFailure>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Stop) -> Result<T, ToolFailure> + Send + 'static,
+    {
+        let slot = self.slot(tenant).await?;
+        let stop = Stop::default();
+        let _stop_on_drop = StopOnDrop(stop.clone());
+        let (answer, waiting) = oneshot::channel();
+        let thread = std::thread::Builder::new().name("kybern-tool".to_owned()).stack_size(STACK_BYTES);
+        let started = thread.spawn(move || {
+            let outcome = catch_unwind(AssertUnwindSafe(|| work(&stop))).unwrap_or_else(|_| Err(panicked()));
+            drop(slot);
+            drop(answer.send(outcome));
+        });
+        if started.is_err() {
+            return Err(ToolFailure::transient("no thread could be started").code(ErrorCode::Unavailable));
+        }
+        waiting.await.unwrap_or_else(|_| Err(panicked()))
+    }
+
+    async fn slot(&self, tenant: TenantId) -> Result<Slot, ToolFailure> {
+        let granted = {
+            let mut queue = self.shared.queue();
+            if self.shared.has_room(&queue, tenant) {
+                return Ok(Slot::take(&self.shared, &mut queue, tenant));
+            }
+            queue.waiting.retain(|(_, granted)| !granted.is_closed());
+            if queue.waiting.iter().filter(|(waits, _)| *waits == tenant).count() >= MAX_WAITING {
+                let message = format!("{MAX_WAITING} calls that compute wait already: call again when some have ended");
+                return Err(ToolFailure::transient(message).code(ErrorCode::RateLimited));
+            }
+            let (grant, granted) = oneshot::channel();
+            queue.waiting.push_back((tenant, grant));
+            granted
+        };
+        granted.await.map_err(|_| ToolFailure::transient("the server stops").code(ErrorCode::Unavailable))
+    }
+}
+
+/// Not tried again: it would take as long once more.
+fn too_long(limit: Duration) -> ToolFailure {
+    let seconds = limit.as_secs_f64();
+    let message = format!("the call computed for more than {seconds} s and was stopped: give it less to work on");
+    ToolFailure::permanent(message).code(ErrorCode::Timeout)
+}
+
+fn panicked() -> ToolFailure {
+    ToolFailure::permanent("the tool failed on these arguments, a fault of the server").code(ErrorCode::Internal)
+}
+
+/// Computes where it is called, after the runtime has moved everything else on this thread to another one. For our own
+/// linear work on large texts, which has no tenant at hand and needs no stopping.
+pub(crate) fn beside_the_runtime<T>(bytes: usize, compute: impl FnOnce() -> T) -> T {
+    /// Below this the move costs more than the work.
+    const LARGE: usize = 32 * 1024;
+    let moves = tokio::runtime::Handle::try_current()
+        .is_ok_and(|runtime| runtime.runtime_flavor() == tokio::runtime::RuntimeFlavor::MultiThread);
+    if bytes > LARGE && moves { tokio::task::block_in_place(compute) } else { compute() }
+}
+
+#[cfg(test)]
+mod tests;
