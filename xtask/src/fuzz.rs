@@ -23,6 +23,7 @@ const TARGETS: &[Target] = &[
     Target("templates", "kybern-engine", "fuzz::templates::templates"),
     Target("plans", "kybern-engine", "fuzz::plans::plans"),
     Target("mail", "kybern-adapters", "fuzz::mail::mail"),
+    Target("mail-floods", "kybern-adapters", "fuzz::mail::floods"),
     Target("text", "kybern-adapters", "fuzz::documents::text"),
     Target("csv", "kybern-adapters", "fuzz::documents::csv"),
     Target("html", "kybern-adapters", "fuzz::documents::html"),

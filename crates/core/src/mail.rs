@@ -9,6 +9,11 @@ use crate::time::Millis;
 /// message was handed over when time is up.
 pub const MAX_SEND: Millis = Millis(240_000);
 
+/// The recipients (`To` and `Cc`) of one message that comes in. Mail services take 500 to 2,000.
+pub const MAX_RECIPIENTS: usize = 2_000;
+/// The references of one message that are kept: the last ones.
+pub const MAX_REFERENCES: usize = 100;
+
 /// A mailbox with its display name.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct MailAddress {
@@ -25,8 +30,10 @@ pub struct ParsedMail {
     pub message_id: Option<String>,
     /// `In-Reply-To` without angle brackets.
     pub in_reply_to: Option<String>,
-    /// `References`, oldest first.
+    /// `References`, oldest first: at most the last [`MAX_REFERENCES`].
     pub references: Vec<String>,
+    /// How many older references were left out.
+    pub references_left_out: usize,
     /// `Date` as RFC 3339, when it can be read.
     pub date: Option<String>,
     /// The first sender.

@@ -49,7 +49,7 @@ impl Engine {
             let source = if file.inline { AttachmentSource::Inline } else { AttachmentSource::Attached };
             parts.push(part(file.filename, file.content_type, file.bytes, source));
         }
-        let payload = json!({
+        let mut payload = json!({
             "messageId": mail.message_id,
             "inReplyTo": mail.in_reply_to,
             "references": mail.references,
@@ -59,6 +59,9 @@ impl Engine {
             "subject": subject,
             "fromHtml": mail.from_html,
         });
+        if mail.references_left_out > 0 {
+            payload["referencesLeftOut"] = json!(mail.references_left_out);
+        }
         let incoming = Incoming {
             channel: Channel::Email,
             source: "email".to_owned(),

@@ -2,13 +2,17 @@
 //! (`slug@` the intake domain), otherwise to the tenant of the mailbox.
 //!
 //! The place in the mailbox is kept in memory only: after a restart every message is looked at again, and the
-//! intake's dedupe by `Message-ID` makes the second look harmless.
+//! intake's dedupe by `Message-ID` makes the second look harmless. What was refused is marked in the mailbox itself, and
+//! so is what was being taken in when a process died.
 
 use std::sync::Arc;
 
-use kybern_adapters::mail::imap::{Fetched, ImapConfig, ImapPosition, Mailbox};
+use bytes::Bytes;
+use kybern_adapters::mail::imap::{Fetched, ImapConfig, ImapPosition, Mailbox, Mark};
+use kybern_core::error::{ErrorCode, Result};
 use kybern_core::id::{RequestId, TenantId};
 use kybern_engine::Engine;
+use kybern_engine::intake::Received;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{Config, ImapOptions};
@@ -42,6 +46,9 @@ impl Poller {
                 Ok(messages) => {
                     let mut more = !messages.is_empty();
                     for (position, message) in messages {
+                        if stop.is_cancelled() {
+                            return;
+                        }
                         if !this.take_in(position, message).await {
                             more = false;
                             break;
@@ -63,39 +70,64 @@ impl Poller {
 
     /// Hands one message over; `false` when the server cannot take it now, so that it is fetched again.
     async fn take_in(&self, position: ImapPosition, message: Fetched) -> bool {
-        let raw = match message {
-            Fetched::Message(raw) => raw,
-            Fetched::TooLarge { bytes } => {
-                tracing::error!(uid = position.uid, bytes, "a message is over the limit and stays in the mailbox");
-                return true;
-            }
+        let (raw, begun) = match message {
+            Fetched::Message { raw, interrupted: false } => (raw, Mark::Begun),
+            Fetched::Message { raw, interrupted: true } => (raw, Mark::BegunAgain),
+            Fetched::TooLarge { bytes } => return self.refuse(position, &format!("it has {bytes} bytes")).await,
+            Fetched::Deadly => return self.refuse(position, "the server went down twice while it took it in").await,
         };
-        let request = RequestId::from_uuid(self.engine.ids().next());
-        let tenant = match self.engine.tenant_of_mail(&raw).await {
-            Ok(tenant) => tenant.unwrap_or(self.tenant),
-            Err(error) => {
-                tracing::warn!(%error, "a message cannot be taken in now");
-                return false;
-            }
-        };
-        let actor = self.engine.channel_actor(tenant, "imap", request);
-        match self.engine.receive_email(&actor, raw, None).await {
+        // Before anybody looks into it: what takes this process down must not take the next one down for ever.
+        if let Err(error) = self.mailbox.mark(position, begun).await {
+            tracing::warn!(%error, "a message could not be marked as begun, it is fetched again");
+            return false;
+        }
+        match self.hand_over(raw).await {
             Ok(received) => {
                 tracing::info!(task.id = %received.task_id, duplicate = received.duplicate, "message taken in");
+                self.mark(position, Mark::Taken).await;
+                true
             }
-            Err(error) if error.code() == kybern_core::error::ErrorCode::Unavailable => {
-                tracing::warn!(%error, "a message cannot be taken in now");
-                return false;
-            }
-            Err(error) => {
-                tracing::error!(uid = position.uid, %error, "a message cannot be taken in and stays in the mailbox");
-                return true;
-            }
+            Err(error) => match error.code() {
+                ErrorCode::Unavailable => {
+                    tracing::warn!(%error, "a message cannot be taken in now");
+                    self.mark(position, Mark::Later).await;
+                    false
+                }
+                ErrorCode::Validation | ErrorCode::PayloadTooLarge | ErrorCode::Unprocessable => {
+                    self.refuse(position, &error.to_string()).await
+                }
+                _ => {
+                    let uid = position.uid;
+                    tracing::error!(uid, %error, "a message cannot be taken in, it is tried again after a restart");
+                    self.mark(position, Mark::Later).await;
+                    true
+                }
+            },
         }
-        if let Err(error) = self.mailbox.mark_seen(position).await {
-            tracing::warn!(%error, "a message could not be marked as seen");
-        }
+    }
+
+    async fn hand_over(&self, raw: Bytes) -> Result<Received> {
+        let request = RequestId::from_uuid(self.engine.ids().next());
+        let tenant = self.engine.tenant_of_mail(&raw).await?.unwrap_or(self.tenant);
+        let actor = self.engine.channel_actor(tenant, "imap", request);
+        self.engine.receive_email(&actor, raw, None).await
+    }
+
+    /// Leaves a message in the mailbox for good, flagged for the people who look into it; those behind it come next.
+    async fn refuse(&self, position: ImapPosition, why: &str) -> bool {
+        tracing::error!(
+            uid = position.uid,
+            why,
+            "a message is refused and stays in the mailbox, flagged KybernRefused"
+        );
+        self.mark(position, Mark::Refused).await;
         true
+    }
+
+    async fn mark(&self, position: ImapPosition, mark: Mark) {
+        if let Err(error) = self.mailbox.mark(position, mark).await {
+            tracing::warn!(uid = position.uid, ?mark, %error, "a message could not be marked");
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 //! a message seen twice, which the caller finds by its `Message-ID`. Messages are fetched without marking them read.
 
 mod connection;
+mod mark;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 
 use self::connection::Connection;
+pub use self::mark::Mark;
 use super::tls::{self, MailConfigError, MailTls};
 use crate::http::tls::client_config;
 
@@ -70,12 +72,29 @@ pub struct ImapPosition {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Fetched {
     /// The raw message.
-    Message(Bytes),
+    Message {
+        /// Its bytes.
+        raw: Bytes,
+        /// Whether somebody died over it before: it was marked [`Mark::Begun`] and nothing else since.
+        interrupted: bool,
+    },
     /// It is larger than [`ImapConfig::max_message_bytes`] and was not fetched.
     TooLarge {
         /// Its size in bytes, as the server says.
         bytes: u64,
     },
+    /// Two processes died over it, so it was not fetched again: it was marked [`Mark::BegunAgain`] and nothing else
+    /// since.
+    Deadly,
+}
+
+/// What is known of a message before it is fetched.
+#[derive(Clone, Copy)]
+struct Known {
+    uid: u32,
+    bytes: u64,
+    begun: bool,
+    begun_again: bool,
 }
 
 /// Why the mailbox could not be read.
@@ -165,8 +184,8 @@ impl Mailbox {
     }
 
     /// The oldest messages after `after`, oldest first, or the oldest of all: at most [`MAX_BATCH`] of them and about
-    /// [`MAX_BATCH_BYTES`]. An empty answer means that there are no more now. When the folder was made anew since
-    /// `after`, it begins at the first message again.
+    /// [`MAX_BATCH_BYTES`]; those marked [`Mark::Refused`] are not among them. An empty answer means that there are no
+    /// more now. When the folder was made anew since `after`, it begins at the first message again.
     ///
     /// # Errors
     /// When the mailbox cannot be read; nothing was changed.
@@ -179,13 +198,15 @@ impl Mailbox {
         let after = after.filter(|position| position.uid_validity == uid_validity).map_or(0, |position| position.uid);
         let mut batch = Vec::new();
         let mut total = 0;
-        for (uid, bytes) in sizes_after(&mut connection, after).await? {
+        for Known { uid, bytes, begun, begun_again } in known_after(&mut connection, after).await? {
             let position = ImapPosition { uid_validity, uid };
             if bytes > self.config.max_message_bytes {
                 batch.push((position, Fetched::TooLarge { bytes }));
-            } else if let Some(message) = message(&mut connection, uid, bytes).await? {
+            } else if begun_again {
+                batch.push((position, Fetched::Deadly));
+            } else if let Some(raw) = message(&mut connection, uid, bytes).await? {
                 total += bytes;
-                batch.push((position, Fetched::Message(message)));
+                batch.push((position, Fetched::Message { raw, interrupted: begun }));
             }
             if total >= MAX_BATCH_BYTES {
                 break;
@@ -195,22 +216,22 @@ impl Mailbox {
         Ok(batch)
     }
 
-    /// Marks a message as read, for the people who look into the mailbox too.
+    /// Marks a message.
     ///
     /// # Errors
     /// When the server cannot be reached or refuses, or the folder was made anew. Doing it again is harmless.
-    pub async fn mark_seen(&self, position: ImapPosition) -> Result<(), ImapError> {
+    pub async fn mark(&self, position: ImapPosition, mark: Mark) -> Result<(), ImapError> {
         let mut slot = self.connection.lock().await;
         let (mut connection, found) = self.select(slot.take()).await?;
         let expected = position.uid_validity;
-        if found != expected {
+        let marked = match found == expected {
+            true => mark::store(&mut connection, position.uid, mark).await,
+            false => Err(ImapError::FolderChanged { expected, found }),
+        };
+        if !matches!(&marked, Err(error) if error.is_transient()) {
             *slot = Some(connection);
-            return Err(ImapError::FolderChanged { expected, found });
         }
-        let seen = format!("{} +FLAGS.SILENT (\\Seen)", position.uid);
-        connection.run("UID STORE", &seen, 0, |_| ()).await?;
-        *slot = Some(connection);
-        Ok(())
+        marked
     }
 
     /// Opens the folder, on the connection at hand or, if that is lost, on a new one; returns its validity.
@@ -228,12 +249,12 @@ impl Mailbox {
     }
 }
 
-/// The next messages and their sizes, in order.
-async fn sizes_after(connection: &mut Connection, after: u32) -> Result<Vec<(u32, u64)>, ImapError> {
+/// The next messages with their sizes and marks, in order.
+async fn known_after(connection: &mut Connection, after: u32) -> Result<Vec<Known>, ImapError> {
     let Some(first) = after.checked_add(1) else { return Ok(Vec::new()) };
     let mut uids = Vec::new();
     connection
-        .run("UID SEARCH", &format!("UID {first}:*"), 0, |response| {
+        .run("UID SEARCH", &format!("UNKEYWORD {} UID {first}:*", mark::REFUSED), 0, |response| {
             if let Response::MailboxData(MailboxDatum::Search(found)) = response {
                 // `N:*` names the last message even when its number is below N.
                 uids.extend(found.iter().filter(|uid| **uid >= first));
@@ -247,40 +268,47 @@ async fn sizes_after(connection: &mut Connection, after: u32) -> Result<Vec<(u32
         return Ok(Vec::new());
     }
     let set = uids.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
-    let mut sizes = Vec::new();
-    fetch(connection, &format!("{set} (UID RFC822.SIZE)"), 0, |uid, attribute| {
-        if let AttributeValue::Rfc822Size(bytes) = attribute
-            && uids.contains(&uid)
-        {
-            sizes.push((uid, u64::from(*bytes)));
+    let mut known: Vec<Known> = Vec::new();
+    fetch(connection, &format!("{set} (UID FLAGS RFC822.SIZE)"), 0, |uid, attributes| {
+        let bytes = attributes.iter().find_map(|attribute| match attribute {
+            AttributeValue::Rfc822Size(bytes) => Some(u64::from(*bytes)),
+            _ => None,
+        });
+        let has = |name: &str| {
+            attributes.iter().any(|attribute| {
+                matches!(attribute, AttributeValue::Flags(flags) if flags.iter().any(|flag| flag.eq_ignore_ascii_case(name)))
+            })
+        };
+        if let Some(bytes) = bytes.filter(|_| uids.contains(&uid)) {
+            known.push(Known { uid, bytes, begun: has(mark::BEGUN), begun_again: has(mark::BEGUN_AGAIN) });
         }
     })
     .await?;
-    sizes.sort_unstable();
-    sizes.dedup_by_key(|(uid, _)| *uid);
-    Ok(sizes)
+    known.sort_unstable_by_key(|known| known.uid);
+    known.dedup_by_key(|known| known.uid);
+    Ok(known)
 }
 
 /// One message, unless it was removed in the meantime. A server that sends more than it announced is cut off.
 async fn message(connection: &mut Connection, wanted: u32, bytes: u64) -> Result<Option<Bytes>, ImapError> {
     let mut message = None;
-    fetch(connection, &format!("{wanted} (UID BODY.PEEK[])"), bytes, |uid, attribute| {
-        if let AttributeValue::BodySection { section: None, data: Some(data), .. } = attribute
-            && uid == wanted
-        {
-            message = Some(Bytes::copy_from_slice(data));
+    fetch(connection, &format!("{wanted} (UID BODY.PEEK[])"), bytes, |uid, attributes| {
+        for attribute in attributes.iter().filter(|_| uid == wanted) {
+            if let AttributeValue::BodySection { section: None, data: Some(data), .. } = attribute {
+                message = Some(Bytes::copy_from_slice(data));
+            }
         }
     })
     .await?;
     Ok(message)
 }
 
-/// Fetches, and shows each attribute with the number of its message.
+/// Fetches, and shows the attributes of each message with its number.
 async fn fetch(
     connection: &mut Connection,
     arguments: &str,
     max_bytes: u64,
-    mut each: impl FnMut(u32, &AttributeValue<'_>),
+    mut each: impl FnMut(u32, &[AttributeValue<'_>]),
 ) -> Result<(), ImapError> {
     connection
         .run("UID FETCH", arguments, max_bytes, |response| {
@@ -290,7 +318,7 @@ async fn fetch(
                 _ => None,
             });
             if let Some(uid) = uid {
-                attributes.iter().for_each(|attribute| each(uid, attribute));
+                each(uid, attributes);
             }
         })
         .await

@@ -1,5 +1,6 @@
 //! Mail: taken apart, fetched and sent.
 
+mod bounds;
 pub mod imap;
 pub mod parse;
 mod parse_part;

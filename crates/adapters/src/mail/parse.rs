@@ -9,19 +9,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytes::Bytes;
 use kybern_core::document::limits;
-use kybern_core::mail::{MailAddress, MailFault, MailPart, ParsedMail};
+use kybern_core::mail::{MAX_RECIPIENTS, MAX_REFERENCES, MailAddress, MailFault, MailPart, ParsedMail};
 use kybern_core::ports::MailParser;
-use mail_parser::{Address, HeaderValue, Message, MessageParser, MessagePart, PartType};
+use mail_parser::{Address, HeaderName, HeaderValue, Message, MessageParser, MessagePart, PartType};
 
-use super::parse_part as part;
+use super::{bounds, parse_part as part};
 use crate::documents::html_to_text;
 
 /// How far into a message its first header must stand.
 const HEADER_WITHIN: usize = 8 * 1024;
-/// Nested messages that are looked for; the library nests them as deep as they claim to lie.
-const MAX_CLAIMED_NESTING: usize = 500;
-/// Lines that may be boundaries between parts.
-const MAX_BOUNDARY_LINES: usize = 50_000;
 /// Bytes of one message.
 const MAX_MESSAGE: usize = 100 * 1024 * 1024;
 /// Set before the text of a message that lies in another one.
@@ -69,31 +65,30 @@ fn check(raw: &[u8]) -> Result<(), MailFault> {
     if head.iter().take_while(|byte| **byte != b'\n').any(|byte| *byte == 0) {
         return Err(MailFault::Broken("it is binary".to_owned()));
     }
-    let nested = count(raw, b"message/rfc822") + count(raw, b"message/global") + count(raw, b"multipart/digest");
-    if nested > MAX_CLAIMED_NESTING {
-        return Err(MailFault::TooLarge(format!("it claims to enclose {nested} messages")));
-    }
-    let boundaries = raw.windows(3).filter(|window| *window == b"\n--").count();
-    if boundaries > MAX_BOUNDARY_LINES {
-        return Err(MailFault::TooLarge(format!("it has {boundaries} lines that look like the start of a part")));
-    }
-    Ok(())
-}
-
-fn count(raw: &[u8], needle: &[u8]) -> usize {
-    raw.windows(needle.len()).filter(|window| window.eq_ignore_ascii_case(needle)).count()
+    bounds::check(raw)
 }
 
 fn take_apart(raw: &[u8]) -> Result<ParsedMail, MailFault> {
-    let parser = MessageParser::default();
+    // Only what is read below: every other field is passed over.
+    let parser = MessageParser::new()
+        .with_mime_headers()
+        .with_message_ids()
+        .header_text(HeaderName::Subject)
+        .header_date(HeaderName::Date)
+        .header_address(HeaderName::From)
+        .header_address(HeaderName::To)
+        .header_address(HeaderName::Cc)
+        .default_header_ignore();
     let message = parser.parse(raw).ok_or_else(|| MailFault::Broken("it has no header".to_owned()))?;
+    let (references, references_left_out) = last_references(ids(message.references()));
     let mut mail = ParsedMail {
         message_id: message.message_id().and_then(clean_id),
         in_reply_to: ids(message.in_reply_to()).into_iter().next(),
-        references: ids(message.references()),
+        references,
+        references_left_out,
         date: date(&message),
         from: addresses(message.from()).into_iter().next().unwrap_or_default(),
-        to: addresses(message.to()).into_iter().chain(addresses(message.cc())).collect(),
+        to: recipients(&message)?,
         subject: subject(&message),
         ..ParsedMail::default()
     };
@@ -227,6 +222,16 @@ fn date(message: &Message<'_>) -> Option<String> {
     message.date().filter(|date| date.is_valid()).map(mail_parser::DateTime::to_rfc3339)
 }
 
+/// Everybody a message is addressed to. A list that is cut would hide for whom a message came.
+fn recipients(message: &Message<'_>) -> Result<Vec<MailAddress>, MailFault> {
+    let all: Vec<MailAddress> = addresses(message.to()).into_iter().chain(addresses(message.cc())).collect();
+    if all.len() > MAX_RECIPIENTS {
+        let message = format!("it is addressed to {} recipients, {MAX_RECIPIENTS} are allowed", all.len());
+        return Err(MailFault::TooLarge(message));
+    }
+    Ok(all)
+}
+
 fn addresses(found: Option<&Address<'_>>) -> Vec<MailAddress> {
     let Some(found) = found else { return Vec::new() };
     found
@@ -255,6 +260,13 @@ fn ids(found: &HeaderValue<'_>) -> Vec<String> {
         HeaderValue::TextList(ids) => ids.iter().filter_map(|id| clean_id(id)).collect(),
         _ => Vec::new(),
     }
+}
+
+/// The last references, and how many came before them: a thread is found by its newest messages.
+fn last_references(mut all: Vec<String>) -> (Vec<String>, usize) {
+    let left_out = all.len().saturating_sub(MAX_REFERENCES);
+    all.drain(..left_out);
+    (all, left_out)
 }
 
 fn clean_id(id: &str) -> Option<String> {
@@ -337,6 +349,18 @@ mod tests {
         assert!(matches!(Mime.parse(raw.as_bytes()), Err(MailFault::TooLarge(_))));
         let raw = "Content-Type: message/rfc822\n\n".repeat(100_000);
         assert!(matches!(Mime.parse(raw.as_bytes()), Err(MailFault::TooLarge(_))));
+    }
+
+    #[test]
+    fn recipients_over_the_limit_are_refused_and_old_references_left_out() {
+        let to = |count: usize| format!("To: {}\nSubject: x\n\ntext\n", "a@b.example, ".repeat(count));
+        assert_eq!(parse(&to(MAX_RECIPIENTS)).to.len(), MAX_RECIPIENTS);
+        let over = Mime.parse(to(MAX_RECIPIENTS + 1).as_bytes()).unwrap_err();
+        assert_eq!(over.to_string(), "over a limit: it is addressed to 2001 recipients, 2000 are allowed");
+        let ids: Vec<String> = (0..MAX_REFERENCES + 7).map(|n| format!("<{n}@b.example>")).collect();
+        let mail = parse(&format!("References: {}\n\ntext\n", ids.join("\n ")));
+        assert_eq!((mail.references.len(), mail.references_left_out), (MAX_REFERENCES, 7));
+        assert_eq!(mail.references.last().map(String::as_str), Some("106@b.example"));
     }
 
     #[test]

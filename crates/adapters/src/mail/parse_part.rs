@@ -9,6 +9,8 @@ use crate::documents::decode_lenient;
 
 /// The longest file name that is kept.
 const MAX_NAME: usize = 150;
+/// Pictures that the HTML of a message may show; the others count as files.
+const MAX_SHOWN: usize = 1_000;
 
 /// The decoded bytes of a part. Text is not re-encoded, so that a file stays what was sent.
 pub(super) fn bytes(message: &Message<'_>, part: &MessagePart<'_>) -> Vec<u8> {
@@ -97,6 +99,9 @@ pub(super) fn referenced(message: &Message<'_>) -> Vec<String> {
     for part in &message.parts {
         let PartType::Html(html) = &part.body else { continue };
         for piece in html.split("cid:").skip(1) {
+            if ids.len() == MAX_SHOWN {
+                return ids;
+            }
             let end = piece.find(['"', '\'', ')', '>', ' ', ';']).unwrap_or(piece.len());
             ids.push(piece[..end].replace("%40", "@"));
         }

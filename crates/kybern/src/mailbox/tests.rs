@@ -1,5 +1,6 @@
 //! The poller between a scripted IMAP server and a store that is away for a while.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -30,10 +31,14 @@ const MAX_MESSAGE: u64 = 1_000;
 /// What was said, and when.
 type Line = (Timestamp, String);
 
+/// The flags of messages, by number.
+type Flags = Arc<Mutex<BTreeMap<usize, BTreeSet<String>>>>;
+
 /// A mailbox with the messages 7, 8, … of these sizes; what is padded is the text.
 struct Post {
     address: SocketAddr,
     lines: Arc<Mutex<Vec<Line>>>,
+    flags: Flags,
 }
 
 impl Post {
@@ -41,15 +46,16 @@ impl Post {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let lines: Arc<Mutex<Vec<Line>>> = Arc::default();
-        let heard = Arc::clone(&lines);
+        let flags = Flags::default();
+        let (heard, kept) = (Arc::clone(&lines), Arc::clone(&flags));
         let messages: Vec<(usize, String)> =
             (7..).zip(sizes.iter().copied()).map(|(n, size)| (n, message(n, size))).collect();
         std::thread::spawn(move || {
             for stream in listener.incoming() {
-                serve(stream.unwrap(), &messages, &heard);
+                serve(stream.unwrap(), &messages, &heard, &kept);
             }
         });
-        Self { address, lines }
+        Self { address, lines, flags }
     }
 
     /// When what was said that contains this, and what.
@@ -59,7 +65,15 @@ impl Post {
 
     /// The messages that were marked as read, in order.
     fn seen(&self) -> Vec<String> {
-        self.heard("UID STORE").iter().map(|(_, line)| line.split(' ').nth(3).unwrap().to_owned()).collect()
+        self.heard("\\Seen").iter().map(|(_, line)| line.split(' ').nth(3).unwrap().to_owned()).collect()
+    }
+
+    fn flag(&self, n: usize, flag: &str) {
+        self.flags.lock().unwrap().entry(n).or_default().insert(flag.to_owned());
+    }
+
+    fn flags_of(&self, n: usize) -> Vec<String> {
+        self.flags.lock().unwrap().get(&n).into_iter().flatten().cloned().collect()
     }
 }
 
@@ -69,7 +83,7 @@ fn message(n: usize, size: usize) -> String {
     format!("{head}{text}\r\n")
 }
 
-fn serve(mut stream: TcpStream, messages: &[(usize, String)], heard: &Mutex<Vec<Line>>) {
+fn serve(mut stream: TcpStream, messages: &[(usize, String)], heard: &Mutex<Vec<Line>>, flags: &Flags) {
     let lines = BufReader::new(stream.try_clone().unwrap()).lines();
     stream.write_all(b"* OK ready\r\n").unwrap();
     for line in lines.map_while(Result::ok) {
@@ -78,14 +92,31 @@ fn serve(mut stream: TcpStream, messages: &[(usize, String)], heard: &Mutex<Vec<
         let numbers = |from: usize| messages.iter().filter(move |(n, _)| *n >= from);
         let untagged: String = match command.split(' ').collect::<Vec<_>>()[..] {
             ["SELECT", ..] => format!("* {} EXISTS\r\n* OK [UIDVALIDITY 5] ok\r\n", messages.len()),
-            ["UID", "SEARCH", "UID", range] => {
+            ["UID", "SEARCH", "UNKEYWORD", without, "UID", range] => {
                 let from = range.strip_suffix(":*").unwrap().parse().unwrap();
-                format!("* SEARCH{}\r\n", numbers(from).map(|(n, _)| format!(" {n}")).collect::<String>())
+                let has = |n: &usize| flags.lock().unwrap().get(n).is_some_and(|flags| flags.contains(without));
+                let found = numbers(from).filter(|(n, _)| !has(n)).map(|(n, _)| format!(" {n}"));
+                format!("* SEARCH{}\r\n", found.collect::<String>())
             }
-            ["UID", "FETCH", set, _, "RFC822.SIZE)"] => {
+            ["UID", "STORE", n, change, ..] => {
+                let mut flags = flags.lock().unwrap();
+                let kept = flags.entry(n.parse().unwrap()).or_default();
+                for flag in command.split_once('(').unwrap().1.trim_end_matches(')').split(' ') {
+                    match change.starts_with('+') {
+                        true => kept.insert(flag.to_owned()),
+                        false => kept.remove(flag),
+                    };
+                }
+                String::new()
+            }
+            ["UID", "FETCH", set, .., "RFC822.SIZE)"] => {
                 let wanted = |n: &usize| set.split(',').any(|one| *one == n.to_string());
-                let sizes = numbers(0).filter(|(n, _)| wanted(n));
-                sizes.map(|(n, raw)| format!("* 1 FETCH (UID {n} RFC822.SIZE {})\r\n", raw.len())).collect()
+                let flags = flags.lock().unwrap();
+                let line = |(n, raw): &(usize, String)| {
+                    let flags: Vec<&str> = flags.get(n).into_iter().flatten().map(String::as_str).collect();
+                    format!("* 1 FETCH (UID {n} FLAGS ({}) RFC822.SIZE {})\r\n", flags.join(" "), raw.len())
+                };
+                numbers(0).filter(|(n, _)| wanted(n)).map(line).collect()
             }
             ["UID", "FETCH", n, _, "BODY.PEEK[])"] => {
                 let (n, raw) = numbers(0).find(|(known, _)| known.to_string() == n).unwrap();
@@ -184,16 +215,50 @@ async fn while_the_store_is_away_a_message_is_neither_marked_nor_passed_over() {
         assert!(asked[FAILS + 1..].iter().all(|range| *range == "9:*"), "{call} {asked:?}");
         let pauses = polls[..=FAILS].windows(2).map(|pair| pair[1].0.since(pair[0].0));
         assert!(pauses.min().unwrap() >= POLL, "{call}");
-        let before_the_first_mark = post.heard("").into_iter().take_while(|(_, line)| !line.contains("UID STORE"));
+        let before_the_first_mark = post.heard("").into_iter().take_while(|(_, line)| !line.contains("\\Seen"));
         assert_eq!(before_the_first_mark.filter(|(_, line)| line.contains("UID SEARCH")).count(), FAILS + 1, "{call}");
     }
 }
 
 #[tokio::test]
-async fn a_message_that_can_never_be_taken_in_stays_unread_and_does_not_stop_the_next() {
+async fn a_message_that_can_never_be_taken_in_is_flagged_once_and_does_not_stop_the_next() {
     let post = Post::with(&[200, 2_000, 200]);
-    let (poller, store) = poller(&post, "none", 0, None);
-    poll_until(poller, || post.seen().len() >= 2).await;
+    let (first, store) = poller(&post, "none", 0, None);
+    poll_until(first, || post.seen().len() >= 2).await;
     assert_eq!(post.seen(), ["7", "9"]);
     assert_eq!(subjects(&store).await, ["Request 7", "Request 9"]);
+    assert_eq!(post.flags_of(8), ["KybernRefused", "\\Flagged"]);
+    // Another process looks at what it has taken in again, and not at what it has refused.
+    let asked_before = post.heard("RFC822.SIZE").len();
+    let (next, _store) = poller(&post, "none", 0, None);
+    poll_until(next, || post.seen().len() >= 4).await;
+    let asked = post.heard("RFC822.SIZE").split_off(asked_before);
+    assert!(asked.iter().all(|(_, line)| line.contains(" 7,9 ")), "{asked:?}");
+}
+
+#[tokio::test]
+async fn a_message_over_which_two_processes_died_is_refused_unopened() {
+    let post = Post::with(&[200, 200, 200]);
+    post.flag(7, "KybernBegun");
+    post.flag(8, "KybernBegun");
+    post.flag(8, "KybernBegunAgain");
+    let (poller, store) = poller(&post, "none", 0, None);
+    poll_until(poller, || post.seen().len() >= 2).await;
+    assert_eq!(subjects(&store).await, ["Request 7", "Request 9"]);
+    assert_eq!((post.flags_of(7), post.flags_of(9)), (vec!["\\Seen".to_owned()], vec!["\\Seen".to_owned()]));
+    assert_eq!(post.flags_of(8), ["KybernRefused", "\\Flagged"]);
+    assert!(post.heard("UID FETCH 8 (UID BODY").is_empty());
+    // Before it was handed over, the one that got its second try was marked as that.
+    assert!(
+        post.heard("STORE 7 +FLAGS.SILENT (KybernBegunAgain)")[0].0 < post.heard("STORE 7 +FLAGS.SILENT (\\Seen)")[0].0
+    );
+}
+
+#[tokio::test]
+async fn a_message_that_comes_at_a_bad_time_is_not_held_against_it() {
+    let post = Post::with(&[200]);
+    let (poller, _store) = poller(&post, "submit", 3, None);
+    poll_until(poller, || post.seen().len() == 1).await;
+    assert!(post.heard("KybernBegunAgain)").iter().all(|(_, line)| line.contains("-FLAGS")));
+    assert_eq!(post.heard("+FLAGS.SILENT (KybernBegun)").len(), 4);
 }

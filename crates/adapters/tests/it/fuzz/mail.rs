@@ -160,6 +160,77 @@ fn hostile() -> Vec<Vec<u8>> {
     .collect()
 }
 
+/// How long a flood is.
+const FLOOD: usize = if cfg!(debug_assertions) { 1024 * 1024 } else { 4 * 1024 * 1024 };
+/// What a flood may take, in megabytes: its message a few times, and not a structure for every few bytes of it.
+const FLOOD_MEGABYTES: u64 = if cfg!(debug_assertions) { 24 } else { 64 };
+
+/// Where a flood comes: before it, and after it.
+const CHANNELS: &[(&str, &str)] = &[
+    ("To: ", "\r\n\r\nx"),
+    ("References: ", "\r\n\r\nx"),
+    ("Subject: ", "\r\n\r\nx"),
+    ("X-Other: ", "\r\n\r\nx"),
+    ("Content-Type: text/plain; ", "\r\n\r\nx"),
+    ("Subject: x\r\n", "\r\n\r\nx"),
+    ("Content-Type: multipart/mixed; boundary=b\r\n\r\n", "\r\n--b--\r\n"),
+    ("Content-Type: multipart/digest; boundary=b\r\n\r\n", "\r\n--b--\r\n"),
+];
+
+const PIECES: &[&str] = &[
+    "a@b.example, ",
+    "a:",
+    ";",
+    "(",
+    "\"",
+    "<a@b> ",
+    "A:\n",
+    "=?aa?q?x",
+    "=?aa?b?x",
+    "a*0*=x;",
+    "a*1*=x'y;",
+    "\r\n ",
+    "--b\n\n",
+    "x --b\r\n\r\n",
+    "--b\nContent-Type: multipart/mixed; boundary=c\n\n",
+    "--b\nContent-Type: message/rfc822\n\n",
+    "Content-Type: multipart/mixed; boundary=b\n\n--b\n",
+];
+
+/// A message in which a piece comes as often as fits, as it is or encoded in another message. The first byte says
+/// where.
+fn flood(recipe: &[u8]) -> Option<Vec<u8>> {
+    use base64::Engine as _;
+    let (first, piece) = recipe.split_first().filter(|(_, piece)| !piece.is_empty())?;
+    let channel = usize::from(*first);
+    let (before, after) = CHANNELS[channel % CHANNELS.len()];
+    let flood = piece.repeat(FLOOD / piece.len());
+    let message = [before.as_bytes(), &flood, after.as_bytes()].concat();
+    if channel / CHANNELS.len() % 2 == 0 {
+        return Some(message);
+    }
+    let head = "Content-Type: message/rfc822\r\nContent-Transfer-Encoding: base64\r\n\r\n";
+    Some(format!("{head}{}", base64::engine::general_purpose::STANDARD.encode(message)).into_bytes())
+}
+
+/// Whatever comes millions of times, time and memory stay small: whoever plays it watches both.
+fn withstands(recipe: &[u8]) -> Result<(), String> {
+    match flood(recipe).map(|raw| Mime.parse(&raw)) {
+        Some(Err(fault)) if fault.to_string().contains("structure") => Err(format!("the parser panicked: {fault}")),
+        _ => Ok(()),
+    }
+}
+
+#[test]
+fn floods() {
+    let every = (0..CHANNELS.len() * 2).flat_map(|channel| {
+        PIECES.iter().map(move |piece| [&[u8::try_from(channel).unwrap()], piece.as_bytes()].concat())
+    });
+    let count = every.clone().count() as u64 / 2 + 10;
+    let target = Target::new("mail-floods", count, withstands).seeds(every).words(PIECES);
+    target.within_megabytes(FLOOD_MEGABYTES).play();
+}
+
 #[test]
 fn mail() {
     let samples = super::samples("mail").into_iter().map(|(_, bytes)| bytes);

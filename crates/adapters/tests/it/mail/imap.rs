@@ -1,6 +1,6 @@
 //! Against scripted IMAP servers: lost connections, folders made anew, and servers that lie.
 
-use kybern_adapters::mail::imap::{Fetched, ImapError, ImapPosition, Mailbox};
+use kybern_adapters::mail::imap::{Fetched, ImapError, ImapPosition, Mailbox, Mark};
 use kybern_adapters::mail::tls::{MailConfigError, MailTls};
 
 use super::{encrypted, imap_config, mailbox};
@@ -41,7 +41,7 @@ fn usual(command: &str, validity: u32) -> Untagged {
 
 fn only(batch: &[(ImapPosition, Fetched)]) {
     let position = ImapPosition { uid_validity: 5, uid: 7 };
-    assert_eq!(batch, [(position, Fetched::Message(RAW.into()))]);
+    assert_eq!(batch, [(position, Fetched::Message { raw: RAW.into(), interrupted: false })]);
 }
 
 #[tokio::test]
@@ -88,13 +88,13 @@ async fn a_connection_lost_in_the_middle_fails_this_poll_and_not_the_next() {
 
 #[tokio::test]
 async fn a_refusal_is_not_taken_for_an_empty_mailbox() {
-    for refused in ["UID SEARCH", "UID FETCH 7 (UID RFC822.SIZE)", "UID FETCH 7 (UID BODY.PEEK[])", "UID STORE"] {
+    for refused in ["UID SEARCH", "UID FETCH 7 (UID FLAGS RFC822.SIZE)", "UID FETCH 7 (UID BODY.PEEK[])", "UID STORE"] {
         for answer in ["TAG NO [SERVERBUG] sorry\r\n", "TAG BAD sorry\r\n"] {
             let peer = server(false, move |_, command| command.starts_with(refused).then(|| Reply::Say(answer.into())));
             let mailbox = mailbox(peer.address);
             let position = ImapPosition { uid_validity: 5, uid: 7 };
             let result = match refused {
-                "UID STORE" => mailbox.mark_seen(position).await,
+                "UID STORE" => mailbox.mark(position, Mark::Taken).await,
                 _ => mailbox.fetch_new(None).await.map(drop),
             };
             assert!(
@@ -110,9 +110,52 @@ async fn a_folder_made_anew_begins_at_its_first_message() {
     let peer = server(false, |_, _| None);
     let before = ImapPosition { uid_validity: 4, uid: 900 };
     only(&mailbox(peer.address).fetch_new(Some(before)).await.unwrap());
-    assert!(peer.lines().iter().any(|line| line.ends_with("UID SEARCH UID 1:*")), "{:?}", peer.lines());
-    let error = mailbox(peer.address).mark_seen(before).await.unwrap_err();
+    assert!(
+        peer.lines().iter().any(|line| line.ends_with("UID SEARCH UNKEYWORD KybernRefused UID 1:*")),
+        "{:?}",
+        peer.lines()
+    );
+    let error = mailbox(peer.address).mark(before, Mark::Taken).await.unwrap_err();
     assert_eq!(error, ImapError::FolderChanged { expected: 4, found: 5 });
+}
+
+#[tokio::test]
+async fn marks_say_what_became_of_a_message() {
+    let with = |flags: &'static str| {
+        server(false, move |_, command| {
+            let known = format!("* 1 FETCH (UID 7 FLAGS ({flags}) RFC822.SIZE {})\r\nTAG OK done\r\n", RAW.len());
+            command.contains("RFC822.SIZE").then_some(Reply::Say(known))
+        })
+    };
+    let fetched = |flags| async move { mailbox(with(flags).address).fetch_new(None).await.unwrap().remove(0).1 };
+    assert_eq!(fetched("\\Seen").await, Fetched::Message { raw: RAW.into(), interrupted: false });
+    assert_eq!(fetched("KybernBegun").await, Fetched::Message { raw: RAW.into(), interrupted: true });
+    assert_eq!(fetched("KybernBegun KybernBegunAgain").await, Fetched::Deadly);
+    let peer = server(false, |_, _| None);
+    let position = ImapPosition { uid_validity: 5, uid: 7 };
+    mailbox(peer.address).mark(position, Mark::Refused).await.unwrap();
+    let lines = peer.lines();
+    let stored: Vec<&str> =
+        lines.iter().filter_map(|line| line.split_once("STORE 7 ")).map(|(_, flags)| flags).collect();
+    assert_eq!(
+        stored,
+        ["+FLAGS.SILENT (\\Flagged KybernRefused)", "-FLAGS.SILENT (KybernBegun KybernBegunAgain)"],
+        "{lines:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_server_without_keywords_gets_the_flags_that_every_server_has() {
+    let peer =
+        server(false, |_, command| command.contains("Kybern").then(|| Reply::Say("TAG NO no keywords\r\n".into())));
+    let mailbox = mailbox(peer.address);
+    let position = ImapPosition { uid_validity: 5, uid: 7 };
+    for mark in [Mark::Begun, Mark::BegunAgain, Mark::Later, Mark::Taken, Mark::Refused] {
+        mailbox.mark(position, mark).await.unwrap();
+    }
+    let lines = peer.lines();
+    assert!(lines.iter().any(|line| line.ends_with("STORE 7 +FLAGS.SILENT (\\Seen)")), "{lines:?}");
+    assert!(lines.iter().any(|line| line.ends_with("STORE 7 +FLAGS.SILENT (\\Flagged)")), "{lines:?}");
 }
 
 #[tokio::test]
