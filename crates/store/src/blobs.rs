@@ -16,6 +16,7 @@ use kybern_core::tenant::TenantScope;
 
 use crate::db::{Tx, args, count, statements};
 use crate::error::{Result, StoreError};
+use crate::private;
 use crate::store::SqlStore;
 
 statements! {
@@ -43,11 +44,11 @@ pub(crate) fn write(folder: &Path, tenant: TenantId, hash: &str, bytes: &[u8]) -
     let Some(parent) = target.parent() else { return Err(StoreError::Closed) };
     let fault = || StoreError::io(format!("storing file {hash}"));
     let was_there = parent.is_dir();
-    std::fs::create_dir_all(parent).map_err(fault())?;
+    private::create_dir_all(parent).map_err(fault())?;
     // Two writers of the same bytes have two temporary files; the later rename replaces like with like.
     let own = std::thread::current().id();
     let part = parent.join(format!("{hash}.{}.{own:?}.part", std::process::id()));
-    let mut file = std::fs::File::create(&part).map_err(fault())?;
+    let mut file = private::create(&part).map_err(fault())?;
     let written = file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| std::fs::rename(&part, &target));
     if let Err(error) = written {
         // A leftover would only take space; the failure itself is what counts.

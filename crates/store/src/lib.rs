@@ -35,6 +35,7 @@ mod partitions;
 mod permissions;
 mod plans;
 mod preferences;
+mod private;
 mod prompts;
 mod rates;
 mod records;

@@ -15,7 +15,7 @@ use crate::db::{Access, Engine, Lane, Run, Shared, postgres};
 use crate::error::{Result, StoreError};
 use crate::migrate::{self, KeyProof};
 use crate::options::{PostgresOptions, SqliteOptions};
-use crate::partitions;
+use crate::{partitions, private};
 
 /// A store in a SQLite file.
 pub type SqliteStore = SqlStore<Sqlite>;
@@ -60,6 +60,7 @@ impl SqlStore<Sqlite> {
         let path = path.as_ref().to_owned();
         let opening = tokio::task::spawn_blocking(move || {
             let lock = FileLock::take(&path)?;
+            private::prepare(&path);
             migrate::sqlite(&path, &KeyProof::of(keys.as_ref(), options.adopt_key), clock.now())?;
             let shared = Shared::new(keys, clock, true);
             let file = File::open(&path, lock, &options, &shared)?;

@@ -3,7 +3,9 @@
 mod report;
 mod samples;
 
+use std::fs::DirBuilder;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -53,7 +55,11 @@ pub(crate) async fn run(options: DemoOptions) -> anyhow::Result<ExitCode> {
     let DemoOptions { keep, dir, mut screen } = options;
     let keep = keep || dir.is_some();
     let folder = dir.unwrap_or_else(|| std::env::temp_dir().join(format!("kybern-demo-{}", std::process::id())));
-    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&folder)
+        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let mut config = Config::default();
     config.database.url = DatabaseUrl::Sqlite(folder.join("demo.db"));
     let running = serve::start(config, SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), Purpose::Serve).await?;

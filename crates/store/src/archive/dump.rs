@@ -17,7 +17,7 @@ use super::{Entry, FORMAT, MANIFEST, Manifest};
 use crate::db::{Access, Row, Tx};
 use crate::error::{Result, StoreError};
 use crate::tasks::scope_of_lease;
-use crate::{blobs, migrate};
+use crate::{blobs, migrate, private};
 
 /// What is to be written.
 pub(super) struct Order {
@@ -101,7 +101,7 @@ pub(super) async fn dump(tx: &mut Tx, order: &Order) -> Result<Manifest> {
 async fn write(tx: &mut Tx, order: &Order, part: &Path) -> Result<Manifest> {
     tx.snapshot().await?;
     expect_present(tx).await?;
-    let file = File::create(part).map_err(StoreError::io(format!("creating {}", part.display())))?;
+    let file = private::create(part).map_err(StoreError::io(format!("creating {}", part.display())))?;
     let mut archive =
         Archive { zip: ZipWriter::new(BufWriter::new(file)), entries: Vec::new(), named: BTreeSet::new() };
     let tenants = if tx.is_postgres() { tenants(tx).await? } else { Vec::new() };

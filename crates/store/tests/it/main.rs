@@ -12,6 +12,7 @@ mod kill;
 mod ledgers;
 mod locks;
 mod migrations;
+mod modes;
 mod postgres_suite;
 mod postgres_tables;
 mod postgres_walls;

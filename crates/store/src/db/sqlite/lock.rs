@@ -1,6 +1,7 @@
 //! One process owns a SQLite file: a lock file beside it says which.
 
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use nix::fcntl::{Flock, FlockArg};
@@ -23,6 +24,7 @@ impl FileLock {
             .write(true)
             .create(true)
             .truncate(false)
+            .mode(0o600)
             .open(&path)
             .map_err(StoreError::io(format!("opening {}", path.display())))?;
         let mut holder = String::new();
