@@ -1,6 +1,7 @@
 //! What came back, or why nothing did.
 
 use std::error::Error;
+use std::io::ErrorKind;
 
 use bytes::BytesMut;
 use kybern_core::policy::EgressDenied;
@@ -46,14 +47,15 @@ pub(super) fn failure(error: reqwest::Error, url: &Url, hop: usize) -> HttpFailu
     if let Some(Closed { address }) = find(&error) {
         let host = url.host_str().unwrap_or_default().to_owned();
         let port = url.port_or_known_default().unwrap_or_default();
+        tracing::info!(server.address = %host, server.port = port, %address, "a closed address was refused");
         return HttpFailure::Denied(EgressDenied::Address { host, port, address: *address });
     }
     if error.is_builder() {
         return HttpFailure::Invalid(describe(error));
     }
     match (error.is_connect(), hop) {
-        (true, 0) => HttpFailure::Connect(describe(error)),
-        (true, _) => HttpFailure::NoAnswer(format!("cannot connect after a redirect: {}", describe(error))),
+        (true, 0) => HttpFailure::Connect(unconnected(error)),
+        (true, _) => HttpFailure::NoAnswer(format!("cannot connect after a redirect: {}", unconnected(error))),
         (false, _) => HttpFailure::NoAnswer(describe(error)),
     }
 }
@@ -64,6 +66,20 @@ fn find<T: Error + 'static>(error: &reqwest::Error) -> Option<&T> {
 
 fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
     std::iter::successors(error.source(), |cause: &&(dyn Error + 'static)| (*cause).source())
+}
+
+/// Why there is no connection. The system's own words, which may hold addresses and say how the network is laid out,
+/// are for the log.
+fn unconnected(error: reqwest::Error) -> String {
+    let kind = find::<std::io::Error>(&error).map(std::io::Error::kind);
+    let described = describe(error);
+    match kind.filter(|kind| *kind != ErrorKind::Other) {
+        Some(kind) => {
+            tracing::debug!(error = %described, "no connection");
+            kind.to_string()
+        }
+        None => described,
+    }
 }
 
 /// The causes in one line. The URL stays out: its query may hold a secret.

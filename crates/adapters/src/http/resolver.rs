@@ -31,7 +31,7 @@ impl Lookup for SystemLookup {
 
 /// Every address of a name is closed. It travels through the HTTP library's error and is found again in its chain.
 #[derive(Debug, thiserror::Error)]
-#[error("it leads to the closed address {address}")]
+#[error("it does not lead to a public address")]
 pub(super) struct Closed {
     /// The first of them.
     pub(super) address: IpAddr,

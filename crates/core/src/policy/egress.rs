@@ -44,13 +44,15 @@ pub enum EgressDenied {
     #[error("{0:?} is not among the hosts that this call may reach")]
     Host(String),
     /// The host is, or resolves to, an address that is closed.
-    #[error("{host}:{port} leads to the closed address {address}, open it with [egress] allow = [\"{host}:{port}\"]")]
+    #[error(
+        "{host}:{port} does not lead to a public address, an operator may open it with [egress] allow = [\"{host}:{port}\"]"
+    )]
     Address {
         /// The host as written.
         host: String,
         /// The port.
         port: u16,
-        /// The address that was refused.
+        /// The address that was refused. For the log: in a message it would map the inner network.
         address: IpAddr,
     },
 }
