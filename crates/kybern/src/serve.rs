@@ -7,7 +7,8 @@ use anyhow::Context as _;
 use kybern_adapters::keys::new_api_key;
 use kybern_core::time::Millis;
 use kybern_engine::Engine;
-use kybern_server::{AppState, Limits};
+use kybern_server::{AppState, Connections, Limits, TrustedProxies};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -18,6 +19,11 @@ use crate::{opening, telemetry, wiring};
 
 /// How often partitions are made ahead. They are made months ahead, so a few failures do no harm.
 const DAY: Millis = Millis::from_secs(24 * 60 * 60);
+
+/// Open files that are no connections of callers: the database, outside calls, whoever is turned away.
+const OTHER_FILES: usize = 256;
+/// Connections that are taken however few files there may be.
+const MIN_CONNECTIONS: usize = 64;
 
 /// What `serve` is started with.
 pub(crate) struct ServeOptions {
@@ -113,6 +119,9 @@ pub(crate) async fn start(config: Config, listen: SocketAddr, purpose: Purpose) 
         max_mail: bytes(config.server.max_mail_bytes),
         // The other half is for what follows their end.
         stream_grace: config.server.shutdown_grace_ms.as_duration() / 2,
+        wrong_keys: config.server.wrong_keys_per_minute,
+        proxies: proxies(&config)?,
+        public_metrics: config.server.public_metrics,
     };
     let local_key = match &purpose {
         Purpose::Verb { key, .. } => Some(key.expose()),
@@ -120,7 +129,7 @@ pub(crate) async fn start(config: Config, listen: SocketAddr, purpose: Purpose) 
     };
     let state = AppState::new(engine.clone(), limits, sources, stop.clone(), local_key);
     let router = kybern_server::router(state);
-    let serving = kybern_server::serve(listener, router, stop.clone());
+    let serving = kybern_server::serve(listener, router, connections(&config)?, stop.clone());
     let failed = stop.clone();
     spawn(&parts, async move {
         if let Err(error) = serving.await {
@@ -143,6 +152,36 @@ pub(crate) async fn start(config: Config, listen: SocketAddr, purpose: Purpose) 
     }
     let grace = config.server.shutdown_grace_ms;
     Ok(Running { address, engine, first_key, grace, stop, parts })
+}
+
+/// What connections may take: no more of them than there are open files, less those that everything else needs.
+fn connections(config: &Config) -> anyhow::Result<Connections> {
+    let server = &config.server;
+    let files = open_files().context("the limit of open files")?;
+    let room = usize::try_from(files).unwrap_or(usize::MAX).saturating_sub(OTHER_FILES).max(MIN_CONNECTIONS);
+    if room < server.max_connections {
+        tracing::warn!(open_files = files, connections = room, "fewer connections than server.max_connections fit");
+    }
+    Ok(Connections {
+        header_timeout: server.header_timeout_ms.as_duration(),
+        idle_timeout: server.idle_timeout_ms.as_duration(),
+        max: server.max_connections.min(room),
+        max_by_address: server.max_connections_per_address,
+        proxies: proxies(config)?,
+    })
+}
+
+fn proxies(config: &Config) -> anyhow::Result<TrustedProxies> {
+    TrustedProxies::new(&config.server.trusted_proxies).map_err(anyhow::Error::msg).context("server.trusted_proxies")
+}
+
+/// The limit of open files, raised as far as this process may.
+fn open_files() -> anyhow::Result<u64> {
+    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    if soft < hard && setrlimit(Resource::RLIMIT_NOFILE, hard, hard).is_ok() {
+        return Ok(hard);
+    }
+    Ok(soft)
 }
 
 fn spawn(parts: &TaskTracker, part: impl Future<Output = ()> + Send + 'static) {

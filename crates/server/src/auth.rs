@@ -14,6 +14,7 @@ use kybern_core::policy::webhook::{self, WebhookHeaders};
 use crate::error::{ApiResult, Problem};
 use crate::request::Asked;
 use crate::router::Access;
+use crate::standing::Standing;
 use crate::state::{AppState, InboundSource};
 
 const TENANT: HeaderName = HeaderName::from_static("x-tenant-id");
@@ -36,8 +37,13 @@ pub(crate) async fn guard(
     if let Err(problem) = demand(&actor, right) {
         return problem.into_response();
     }
+    let standing = Standing::of(&state, request.headers(), &actor);
     request.extensions_mut().insert(Caller(actor));
-    next.run(request).await
+    let Some(standing) = standing else { return next.run(request).await };
+    match standing.clone().keep(next.run(request)).await {
+        Ok(response) => standing.bound(&asked.path, response),
+        Err(problem) => problem.into_response(),
+    }
 }
 
 /// The authenticated caller of a guarded route.
@@ -52,9 +58,30 @@ impl FromRequestParts<AppState> for Caller {
     }
 }
 
-/// Authenticates the key of a request, and carries out a platform admin's crossing into another tenant.
+/// Authenticates the key of a request, and carries out a platform admin's crossing into another tenant. An address that
+/// sends many wrong keys is braked.
 pub(crate) async fn authenticate(state: &AppState, headers: &HeaderMap, asked: &Asked) -> ApiResult<Actor> {
     let bearer = bearer(headers)?;
+    let Some(peer) = asked.peer else { return prove(state, headers, bearer, asked).await };
+    let client = || state.limits.proxies.client(peer, headers);
+    if state.brake.is_on() {
+        state.brake.check(client(), bearer, asked.at)?;
+    }
+    let proven = prove(state, headers, bearer, asked).await;
+    match &proven {
+        Ok(_) if state.brake.is_on() => state.brake.right(client(), bearer, asked.at),
+        Err(problem) if problem.0.code() == ErrorCode::Unauthenticated => state.brake.wrong(client(), asked.at),
+        Ok(_) | Err(_) => {}
+    }
+    proven
+}
+
+/// Whether a request comes with a key that may read: what is open to everybody shows it more.
+pub(crate) async fn may_read(state: &AppState, headers: &HeaderMap, asked: &Asked) -> bool {
+    has_key(headers) && authenticate(state, headers, asked).await.is_ok_and(|actor| actor.may(Right::Read))
+}
+
+async fn prove(state: &AppState, headers: &HeaderMap, bearer: &str, asked: &Asked) -> ApiResult<Actor> {
     let actor = match tenant(headers)? {
         None if state.is_local(bearer) => state.engine.local_actor(asked.id).await?,
         None => state.engine.authenticate(bearer, asked.id, None).await?,
@@ -116,7 +143,7 @@ pub(crate) fn has_key(headers: &HeaderMap) -> bool {
     headers.contains_key(header::AUTHORIZATION)
 }
 
-fn bearer(headers: &HeaderMap) -> ApiResult<&str> {
+pub(crate) fn bearer(headers: &HeaderMap) -> ApiResult<&str> {
     let missing = || unauthenticated("send the header Authorization: Bearer <api key>");
     let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).ok_or_else(missing)?;
     let (scheme, key) = value.trim().split_once(' ').ok_or_else(missing)?;

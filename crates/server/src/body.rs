@@ -19,6 +19,8 @@ use crate::state::AppState;
 
 /// How long a body may stand still.
 const STALL: Duration = Duration::from_secs(30);
+/// What has to arrive of it in that time, or the rest: a byte now and then would hold a connection for ever.
+const PROGRESS: usize = 16 * 1024;
 /// How much of a refused body is still taken off the wire and thrown away. A connection that is closed while the
 /// caller still writes is reset, and the caller never reads why.
 const DRAIN_BYTES: usize = 64 * 1024 * 1024;
@@ -34,15 +36,33 @@ pub(crate) async fn read(request: Request, limit: usize) -> ApiResult<(Parts, By
     let mut stream = body.into_data_stream();
     let mut read = BytesMut::new();
     loop {
-        let next = tokio::time::timeout(STALL, stream.next()).await;
-        match next.map_err(|_| Problem::invalid("", "the body stopped arriving, send it again"))? {
-            Some(Ok(chunk)) if read.len() + chunk.len() > limit => return Err(too_large(limit)),
-            Some(Ok(chunk)) if read.is_empty() && stream.is_end_stream() => return Ok((parts, chunk)),
-            Some(Ok(chunk)) => read.extend_from_slice(&chunk),
-            Some(Err(_)) => return Err(Problem::invalid("", "the body broke off before its end, send it again")),
-            None => return Ok((parts, read.freeze())),
+        let wanted = read.len() + PROGRESS;
+        match tokio::time::timeout(STALL, read_on(&mut stream, &mut read, wanted, limit)).await {
+            Ok(Ok(Some(whole))) => return Ok((parts, whole)),
+            Ok(Ok(None)) => {}
+            Ok(Err(problem)) => return Err(problem),
+            Err(_) => return Err(Problem::invalid("", "the body stopped arriving, or came too slowly: send it again")),
         }
     }
+}
+
+/// Reads until `wanted` bytes are there; the whole body once it has ended.
+async fn read_on(
+    stream: &mut BodyDataStream,
+    read: &mut BytesMut,
+    wanted: usize,
+    limit: usize,
+) -> ApiResult<Option<Bytes>> {
+    while read.len() < wanted {
+        match stream.next().await {
+            Some(Ok(chunk)) if read.len() + chunk.len() > limit => return Err(too_large(limit)),
+            Some(Ok(chunk)) if read.is_empty() && stream.is_end_stream() => return Ok(Some(chunk)),
+            Some(Ok(chunk)) => read.extend_from_slice(&chunk),
+            Some(Err(_)) => return Err(Problem::invalid("", "the body broke off before its end, send it again")),
+            None => return Ok(Some(std::mem::take(read).freeze())),
+        }
+    }
+    Ok(None)
 }
 
 fn declared_length(headers: &HeaderMap) -> Option<u64> {
@@ -156,6 +176,21 @@ mod tests {
         let reading = tokio::time::timeout(STALL * 2, read(Request::new(still), 100)).await;
         let problem = reading.expect("it is not waited for without end").unwrap_err();
         assert_eq!((problem.0.code(), problem.0.to_string().contains("stopped")), (ErrorCode::Validation, true));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_drips_is_given_up_and_a_slow_one_is_not() {
+        let dripping = |bytes: usize| {
+            Body::from_stream(futures::stream::unfold((), move |()| async move {
+                // The time being up is what is waited for.
+                drop(tokio::time::timeout(STALL / 2, std::future::pending::<()>()).await);
+                Some((Ok::<_, axum::Error>(Bytes::from(vec![b'x'; bytes])), ()))
+            }))
+        };
+        let problem = read(Request::new(dripping(1)), 1024 * 1024).await.unwrap_err();
+        assert_eq!((problem.0.code(), problem.0.to_string().contains("too slowly")), (ErrorCode::Validation, true));
+        let slow = read(Request::new(dripping(PROGRESS)), 10 * PROGRESS).await.unwrap_err();
+        assert_eq!(slow.0.code(), ErrorCode::PayloadTooLarge, "it was read up to the limit");
     }
 
     /// What becomes of a body that nobody reads to its end.

@@ -1,13 +1,23 @@
 //! Is it alive, and can it work?
 
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use kybern_engine::readiness::{Check, Readiness};
 use serde_json::{Value, json};
 
+use crate::auth;
+use crate::request::Asked;
 use crate::schema::operation::{HealthSchema, ReadinessSchema};
 use crate::state::AppState;
+
+/// How long the database may take to say that it is there.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Alive
 ///
@@ -22,20 +32,36 @@ pub(crate) async fn alive(State(state): State<AppState>) -> Json<Value> {
 
 /// Ready
 ///
-/// Each part is named with what is wrong with it. 503 only when a part fails without which nothing works: the
-/// database and its migrations.
+/// Each part is named. 503 only when a part fails without which nothing works: the database and its migrations. What
+/// is known of each part is told to a key that may read. Looked at once a second, however often it is asked for.
 #[utoipa::path(get, path = "/readyz", operation_id = "show_readiness", tag = "operation", responses(
     (status = 200, description = "Everything that is required works", body = ReadinessSchema),
     (status = 503, description = "Something that is required does not work", body = ReadinessSchema),
 ))]
-pub(crate) async fn ready(State(state): State<AppState>) -> Response {
-    let (ready, checks) = checks(&state).await;
+pub(crate) async fn ready(State(state): State<AppState>, headers: HeaderMap, asked: Asked) -> Response {
+    let details = auth::may_read(&state, &headers, &asked).await;
+    let (ready, checks) = checks(&state, details).await;
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (status, Json(json!({"ready": ready, "checks": checks}))).into_response()
 }
 
 /// The checks on the wire, and whether all that are required hold.
-pub(crate) async fn checks(state: &AppState) -> (bool, Vec<Value>) {
-    let readiness = state.engine.readiness().await;
-    (readiness.is_ready(), readiness.checks.iter().map(|check| json!(check)).collect())
+pub(crate) async fn checks(state: &AppState, details: bool) -> (bool, Vec<Value>) {
+    let look = async { Ok(tokio::time::timeout(PATIENCE, state.engine.readiness()).await.unwrap_or_else(silent)) };
+    let readiness: Result<Arc<Readiness>, Infallible> = state.readiness.get(look).await;
+    let readiness = match readiness {
+        Ok(readiness) => readiness,
+        Err(never) => match never {},
+    };
+    let shown = |check: &Check| match details {
+        true => json!(check),
+        false => json!({"name": check.name, "ok": check.ok, "required": check.required}),
+    };
+    (readiness.is_ready(), readiness.checks.iter().map(shown).collect())
+}
+
+/// What is known when the database does not answer.
+fn silent(_: tokio::time::error::Elapsed) -> Readiness {
+    let message = format!("does not answer within {} s", PATIENCE.as_secs());
+    Readiness { checks: vec![Check { name: "database".to_owned(), ok: false, required: true, message }] }
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicI64;
 
 use axum::extract::State;
-use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use kybern_core::task::TaskStatus;
 use kybern_core::time::Millis;
@@ -16,12 +16,16 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 
+use crate::auth;
 use crate::error::{ApiResult, Problem};
 use crate::request::Asked;
 use crate::state::AppState;
 
 /// Seconds: from a cached read to the longest wait that a caller may ask for.
 const BUCKETS: [f64; 12] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0, 60.0];
+
+/// What everybody is told.
+const UP: &str = "# HELP kybern_up Whether the server answers.\n# TYPE kybern_up gauge\nkybern_up 1\n# EOF\n";
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Answer {
@@ -85,12 +89,15 @@ fn method_name(method: &Method) -> &'static str {
 /// Numbers for Prometheus
 ///
 /// Requests by route, method and status with their latency, tasks by status, the build. In the OpenMetrics text
-/// format. Needs no key: keep it behind your proxy.
+/// format. Without a key that may read only `kybern_up` is shown, unless `server.public_metrics` opens the rest.
 #[utoipa::path(get, path = "/metrics", operation_id = "show_metrics", tag = "operation", responses(
     (status = 200, description = "The numbers", body = String, content_type = "application/openmetrics-text"),
 ))]
-pub(crate) async fn show(State(state): State<AppState>) -> ApiResult {
-    let counts = state.engine.counts().await?;
+pub(crate) async fn show(State(state): State<AppState>, headers: HeaderMap, asked: Asked) -> ApiResult {
+    if !state.limits.public_metrics && !auth::may_read(&state, &headers, &asked).await {
+        return Ok(answer(UP.to_owned()));
+    }
+    let counts = state.counts.get(state.engine.counts()).await?;
     for status in TaskStatus::ALL {
         let count = counts.iter().find(|(counted, _)| *counted == status).map_or(0, |(_, count)| *count);
         state.metrics.tasks.get_or_create(&StatusLabel { status: status.as_str() }).set(count);
@@ -99,9 +106,12 @@ pub(crate) async fn show(State(state): State<AppState>) -> ApiResult {
     state.metrics.streams.set(i64::try_from(open).unwrap_or(i64::MAX));
     let mut text = String::new();
     encode(&mut text, &state.metrics.registry).map_err(|error| Problem::internal(error.to_string()))?;
+    Ok(answer(text))
+}
+
+fn answer(text: String) -> Response {
     let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
-    let response: Response = ([(header::CONTENT_TYPE, kind)], text).into_response();
-    Ok(response)
+    ([(header::CONTENT_TYPE, kind)], text).into_response()
 }
 
 #[cfg(test)]

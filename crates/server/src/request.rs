@@ -2,6 +2,7 @@
 //! security headers.
 
 use std::borrow::Cow;
+use std::net::IpAddr;
 use std::ops::Deref;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 
 use crate::body;
 use crate::error::{self, Problem};
+use crate::peer::Peer;
 use crate::state::AppState;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -51,6 +53,8 @@ pub(crate) struct Facts {
     pub(crate) path: String,
     /// The method.
     pub(crate) method: Method,
+    /// The address at the other end of its connection.
+    pub(crate) peer: Option<IpAddr>,
     /// When it came in.
     pub(crate) at: Timestamp,
 }
@@ -72,6 +76,7 @@ impl Asked {
             route: route.map_or("unmatched", MatchedPath::as_str).to_owned(),
             path: request.uri().path().to_owned(),
             method: request.method().clone(),
+            peer: request.extensions().get::<Peer>().map(|peer| peer.0),
             at: state.engine.clock().now(),
         }))
     }

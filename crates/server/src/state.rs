@@ -5,20 +5,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kybern_core::id::TenantId;
+use kybern_core::task::TaskStatus;
 use kybern_core::time::Timestamp;
 use kybern_engine::Engine;
+use kybern_engine::readiness::Readiness;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::brake::Brake;
+use crate::fresh::Fresh;
 use crate::metrics::Metrics;
+use crate::peer::TrustedProxies;
 
 /// Event streams that are open at the same time; one more is refused with `RATE_LIMITED`. One that hears nothing holds
 /// some tens of kilobytes, so all of them fit into a few hundred megabytes.
 pub const MAX_STREAMS: usize = 8_192;
 
-/// How large a body may be.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// What a request may cost, and what is shown to whom.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Limits {
     /// Bytes of any body but a mail's.
     pub max_body: usize,
@@ -26,13 +31,25 @@ pub struct Limits {
     pub max_mail: usize,
     /// How long a streamed reply may go on once the server shuts down.
     pub stream_grace: Duration,
+    /// Wrong API keys of one address in a minute, after which it is braked; 0 for no brake.
+    pub wrong_keys: u32,
+    /// Proxies whose word about the caller's address counts.
+    pub proxies: TrustedProxies,
+    /// Whether the metrics are shown without a key.
+    pub public_metrics: bool,
 }
 
 impl Default for Limits {
-    /// 10 MiB, 25 MiB for a mail, and 5 s for a streamed reply.
+    /// 10 MiB, 25 MiB for a mail, 5 s for a streamed reply, 60 wrong keys; metrics need a key.
     fn default() -> Self {
-        let stream_grace = Duration::from_secs(5);
-        Self { max_body: 10 * 1024 * 1024, max_mail: 25 * 1024 * 1024, stream_grace }
+        Self {
+            max_body: 10 * 1024 * 1024,
+            max_mail: 25 * 1024 * 1024,
+            stream_grace: Duration::from_secs(5),
+            wrong_keys: 60,
+            proxies: TrustedProxies::default(),
+            public_metrics: false,
+        }
     }
 }
 
@@ -82,6 +99,9 @@ pub struct Parts {
     /// The hash of the key under which the process that runs this server asks it; it stands in no database.
     local_key: Option<blake3::Hash>,
     pub(crate) metrics: Metrics,
+    pub(crate) brake: Brake,
+    pub(crate) readiness: Fresh<Readiness>,
+    pub(crate) counts: Fresh<Vec<(TaskStatus, i64)>>,
     pub(crate) streams: Arc<Semaphore>,
     pub(crate) background: TaskTracker,
 }
@@ -100,14 +120,17 @@ impl AppState {
         let started_at = engine.clock().now();
         Self(Arc::new(Parts {
             engine,
-            limits,
             sources,
             started_at,
             shutdown,
             local_key: local_key.map(|key| blake3::hash(key.as_bytes())),
             metrics: Metrics::new(),
+            brake: Brake::new(limits.wrong_keys),
+            readiness: Fresh::default(),
+            counts: Fresh::default(),
             streams: Arc::new(Semaphore::new(MAX_STREAMS)),
             background: TaskTracker::new(),
+            limits,
         }))
     }
 

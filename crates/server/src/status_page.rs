@@ -21,7 +21,7 @@ const STYLE: &str = include_str!("status_page.css");
     (status = 200, description = "The page", body = String, content_type = "text/html"),
 ))]
 pub(crate) async fn show(State(state): State<AppState>) -> Response {
-    let (ready, checks) = health::checks(&state).await;
+    let (ready, checks) = health::checks(&state, false).await;
     let rows: String = checks.iter().map(row).collect();
     let page = PAGE
         .replace("{style}", STYLE)

@@ -1,6 +1,6 @@
 //! Proving who somebody is. The one place of the engine where an [`Actor`] is made.
 
-use kybern_core::actor::{Actor, Principal, Role};
+use kybern_core::actor::{Actor, Principal, Right, Role};
 use kybern_core::audit::{self, AuditEvent};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{RequestId, TenantId, UserId};
@@ -36,6 +36,26 @@ impl Engine {
         match sudo {
             Some((tenant, reason)) if tenant != actor.tenant() => self.cross(&actor, tenant, reason).await,
             Some(_) | None => Ok(actor),
+        }
+    }
+
+    /// Whether a key is still good for what its holder could do with it. A store that cannot be asked takes nothing
+    /// away.
+    pub async fn still_holds(&self, bearer: &str, held: &[Right]) -> bool {
+        let inner = &self.inner;
+        match inner.store.key_holder(&inner.keys.api_key_hash(bearer)).await {
+            Ok(Some(holder)) => {
+                let valid = holder.expires_at.is_none_or(|end| end > inner.clock.now());
+                let principal = Principal::User { user: holder.user, key: Some(holder.key) };
+                let request = RequestId::from_uuid(inner.ids.next());
+                let actor = Actor::authenticated(holder.tenant, principal, holder.roles, holder.scopes, request);
+                valid && held.iter().all(|right| actor.may(*right))
+            }
+            Ok(None) => false,
+            Err(error) => {
+                tracing::debug!(%error, "whether a key still holds cannot be asked");
+                true
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use kybern_core::time::Millis;
+use kybern_server::TrustedProxies;
 use serde::{Deserialize, Serialize};
 
 use super::error::{Fault, Faults};
@@ -19,6 +20,20 @@ pub(crate) struct ServerOptions {
     pub(crate) max_body_bytes: u64,
     /// The largest message of the e-mail intake, in bytes.
     pub(crate) max_mail_bytes: u64,
+    /// How long the head of a request may take, in milliseconds.
+    pub(crate) header_timeout_ms: Millis,
+    /// How long a connection is kept between two requests, in milliseconds.
+    pub(crate) idle_timeout_ms: Millis,
+    /// The most connections; one more is answered with 503.
+    pub(crate) max_connections: usize,
+    /// The most connections of one address that is no trusted proxy.
+    pub(crate) max_connections_per_address: usize,
+    /// Addresses and networks of reverse proxies, whose `X-Forwarded-For` counts.
+    pub(crate) trusted_proxies: Vec<String>,
+    /// Wrong API keys of one address in a minute, after which it gets 429; 0 for no brake.
+    pub(crate) wrong_keys_per_minute: u32,
+    /// Whether `/metrics` is shown without a key.
+    pub(crate) public_metrics: bool,
     /// How long running steps may take to end at shutdown, in milliseconds.
     pub(crate) shutdown_grace_ms: Millis,
 }
@@ -30,6 +45,13 @@ impl Default for ServerOptions {
             public_url: None,
             max_body_bytes: 10 * 1024 * 1024,
             max_mail_bytes: 25 * 1024 * 1024,
+            header_timeout_ms: Millis(15_000),
+            idle_timeout_ms: Millis(75_000),
+            max_connections: 10_000,
+            max_connections_per_address: 1_000,
+            trusted_proxies: vec!["127.0.0.0/8".to_owned(), "::1".to_owned()],
+            wrong_keys_per_minute: 60,
+            public_metrics: false,
             shutdown_grace_ms: Millis(10_000),
         }
     }
@@ -61,6 +83,24 @@ impl ServerOptions {
             if !(1024..=1024 * 1024 * 1024).contains(&bytes) {
                 faults.add(Fault::bad(key, &bytes, "is not between 1024 bytes and 1 GiB"));
             }
+        }
+        for (key, span) in
+            [("server.header_timeout_ms", self.header_timeout_ms), ("server.idle_timeout_ms", self.idle_timeout_ms)]
+        {
+            if !(1_000..=3_600_000).contains(&span.0) {
+                faults.add(Fault::bad(key, &span.0, "is not between 1000 ms and one hour"));
+            }
+        }
+        for (key, most) in [
+            ("server.max_connections", self.max_connections),
+            ("server.max_connections_per_address", self.max_connections_per_address),
+        ] {
+            if !(1..=1_000_000).contains(&most) {
+                faults.add(Fault::bad(key, &most, "is not between 1 and 1000000"));
+            }
+        }
+        if let Err(wrong) = TrustedProxies::new(&self.trusted_proxies) {
+            faults.add(Fault::bad("server.trusted_proxies", &wrong, "is no address and no network such as 10.0.0.0/8"));
         }
     }
 }

@@ -67,6 +67,7 @@ pub struct CheckSchema {
     pub ok: bool,
     /// Whether nothing works without it.
     pub required: bool,
-    /// What it says.
-    pub message: String,
+    /// What it says, to a key that may read.
+    #[schema(nullable = false)]
+    pub message: Option<String>,
 }

@@ -775,6 +775,12 @@ async fn operation(walk: &mut Walk<'_>) {
     walk.call(200, ("GET", "/openapi.json"), &[], "", None).await;
     let answer = walk.app.send(Ask::get("/metrics")).await;
     walk.check(200, "GET", "/metrics", &answer);
+    assert_eq!(answer.text().lines().find(|line| !line.starts_with('#')), Some("kybern_up 1"), "{}", answer.text());
+    assert!(ready["checks"].as_array().unwrap().iter().all(|check| check.get("message").is_none()), "{ready}");
+    let ready = walk.call(200, ("GET", "/readyz"), &[], &admin, None).await;
+    assert!(ready["checks"].as_array().unwrap().iter().all(|check| check["message"].is_string()), "{ready}");
+    let answer = walk.app.send(Ask::get("/metrics").key(&admin)).await;
+    walk.check(200, "GET", "/metrics", &answer);
     let text = answer.text();
     for line in [
         "kybern_http_requests_total{method=\"GET\",route=\"/api/tasks/{id}\",status=\"200\"}",

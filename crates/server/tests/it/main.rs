@@ -5,6 +5,7 @@ mod addresses;
 mod answers;
 mod audit_and_sudo;
 mod cases;
+mod ending;
 mod envelopes;
 mod events;
 mod fixture;

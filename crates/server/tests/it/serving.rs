@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use kybern_server::Connections;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -16,7 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 async fn served(app: &App) -> (String, JoinHandle<std::io::Result<()>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
-    let server = tokio::spawn(kybern_server::serve(listener, app.router.clone(), app.shutdown.clone()));
+    let server =
+        tokio::spawn(kybern_server::serve(listener, app.router.clone(), Connections::default(), app.shutdown.clone()));
     (address, server)
 }
 

@@ -16,7 +16,7 @@ use kybern_core::policy::EgressPolicy;
 use kybern_core::task::WorkerId;
 use kybern_engine::models::{ModelParts, ModelSettings, ProviderParts};
 use kybern_engine::{Engine, EngineParts, Settings, WorkflowEndpoint};
-use kybern_server::{AppState, Limits};
+use kybern_server::{AppState, Connections, Limits};
 use kybern_testkit::{MemStore, TestKeys};
 use tokio_util::sync::CancellationToken;
 
@@ -39,7 +39,8 @@ pub(crate) fn start(receiver: &Receiver) -> String {
             let limits = Limits { max_body: MAX_BODY, max_mail: MAX_MAIL, ..Limits::default() };
             let stop = CancellationToken::new();
             let router = kybern_server::router(AppState::new(engine, limits, BTreeMap::new(), stop.clone(), None));
-            kybern_server::serve(tokio::net::TcpListener::from_std(listener).unwrap(), router, stop).await.unwrap();
+            let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+            kybern_server::serve(listener, router, Connections::default(), stop).await.unwrap();
         });
     });
     url
