@@ -47,7 +47,7 @@ async fn a_stream_ends_with_its_key() {
     let response = app.open(Ask::get(&format!("/api/tasks/{}/events", fixture.running)).key(&key)).await;
     assert_eq!(response.status(), 200);
     let revoked = app.send(Ask::new("DELETE", &format!("/api/keys/{id}")).key(&app.ours.admin)).await;
-    assert!(revoked.status.is_success(), "{}", revoked.text());
+    assert!(revoked.status < 300, "{}", revoked.text());
     let text = to_its_end(response).await;
     assert!(says_why(&text) && !text.contains("event: done"), "{text}");
 }
@@ -60,7 +60,7 @@ async fn a_stream_ends_when_its_user_loses_a_right() {
     let roles = async |roles: &[&str]| {
         let ask = Ask::new("PUT", &format!("/api/users/{user}/permissions")).key(&app.ours.admin);
         let changed = app.send(ask.json(&json!({"roles": roles}))).await;
-        assert!(changed.status.is_success(), "{}", changed.text());
+        assert!(changed.status < 300, "{}", changed.text());
     };
     roles(&["operator"]).await;
     let response = app.open(Ask::get(&format!("/api/tasks/{}/events", fixture.running)).key(&key)).await;
