@@ -19,7 +19,6 @@ use crate::agent::{MergedAgents, ToolSections};
 use crate::budget::ledger::Ledger;
 use crate::events::{Lives, Watchers};
 use crate::executor::active::ActiveRuns;
-use crate::executor::early::Talks;
 use crate::identity::TenantNames;
 use crate::jobs::Receivers;
 use crate::models::{ModelParts, ModelService};
@@ -203,7 +202,6 @@ pub(crate) struct Inner {
     pub(crate) watchers: Watchers,
     pub(crate) lives: Lives,
     pub(crate) active: ActiveRuns,
-    pub(crate) talks: Talks,
     pub(crate) tenants: TenantNames,
     pub(crate) slots: Arc<Slots>,
     pub(crate) job_slots: Arc<Slots>,
@@ -292,7 +290,6 @@ impl Engine {
             watchers: Watchers::default(),
             lives: Lives::default(),
             active: ActiveRuns::default(),
-            talks: Talks::default(),
             tenants: TenantNames::default(),
             slots,
             job_slots,

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use kybern_core::approval::ApprovalStatus;
 use kybern_core::error::{Error, ErrorCode};
-use kybern_core::id::ChatId;
 use kybern_core::ports::Heartbeat;
 use kybern_core::task::{Claimed, Commit, Effect, Ending, Lease, StepError, TaskChange, TaskStatus};
 use kybern_core::time::Millis;
@@ -13,8 +12,8 @@ use tracing::Instrument as _;
 use crate::Engine;
 use crate::executor::Stop;
 use crate::executor::active::ActiveRun;
-use crate::executor::early::{Early, Gate, Key, Talk};
-use crate::executor::run::Run;
+use crate::executor::patience::{Failure as _, until_available};
+use crate::executor::run::{Known, Run};
 use crate::slots::Slot;
 
 /// How often what other processes left reserved is looked for.
@@ -31,7 +30,7 @@ impl Engine {
     }
 
     /// Spawns something that ends when the engine stops.
-    fn spawn<F>(&self, body: impl FnOnce(Self) -> F)
+    pub(crate) fn spawn<F>(&self, body: impl FnOnce(Self) -> F)
     where
         F: Future<Output = ()> + Send + 'static,
     {
@@ -81,69 +80,42 @@ impl Engine {
         let active = ActiveRun::new(claimed.lease.clone());
         self.inner.active.enter(&active);
         // Boxed, because what is spawned is moved several times before it runs.
-        let run = Box::pin(self.clone().in_its_span((claimed, active), has_documents, None));
+        let run = Box::pin(self.clone().in_its_span((claimed, active), has_documents));
         self.spawn(|_| async move {
             run.await;
             drop(slot);
         });
-    }
-
-    /// Begins with a turn that will be stored. Nothing of it can be seen before the gate is opened, and nobody reaches
-    /// it before it is entered among the active ones. It goes on when it is polled, and ends when it is dropped.
-    pub(crate) fn begin_early(&self, claimed: Box<Claimed>, chat: ChatId, talk: Talk) -> Early {
-        let active = ActiveRun::new(claimed.lease.clone());
-        let (key, gate) = Gate::new();
-        let run = Box::pin(self.clone().in_its_span((claimed, active.clone()), Some(false), Some((gate, talk))));
-        Early { run, active, key, chat }
-    }
-
-    /// Lets a turn that has begun early go on in the background, holding a slot.
-    pub(crate) fn go_on(&self, early: Early, slot: Option<Slot>) -> (Key, ActiveRun) {
-        let Early { run, active, key, .. } = early;
-        self.spawn(|_| async move {
-            run.await;
-            drop(slot);
-        });
-        (key, active)
     }
 
     fn in_its_span(
         self,
         (claimed, active): (Box<Claimed>, ActiveRun),
         has_documents: Option<bool>,
-        early: Option<(Gate, Talk)>,
     ) -> impl Future<Output = ()> + Send + 'static {
         let (task, trace) = (claimed.lease.task(), claimed.task.trace_id.clone());
         let tenant = claimed.lease.scope().tenant();
         let span = tracing::info_span!("task.run", task.id = %task, tenant.id = %tenant, trace.id = %trace);
-        self.run_to_rest((claimed, active), has_documents, early).instrument(span)
+        self.run_to_rest((claimed, active), has_documents).instrument(span)
     }
 
-    async fn run_to_rest(
-        self,
-        (claimed, active): (Box<Claimed>, ActiveRun),
-        has_documents: Option<bool>,
-        early: Option<(Gate, Talk)>,
-    ) {
+    async fn run_to_rest(self, (claimed, active): (Box<Claimed>, ActiveRun), has_documents: Option<bool>) {
         let lease = claimed.lease.clone();
         let (id, tenant) = (lease.task(), lease.scope().tenant());
         let left = Leave { engine: self.clone(), active: active.clone() };
-        // Gone before the run has left: who finds somebody at the gate knows that the run will leave.
-        let gate = early.as_ref().map(|(gate, _)| gate.clone());
         let (recoveries, status) = (claimed.task.recoveries, claimed.task.status);
-        let outcome = match Box::pin(Run::load(&self.inner, active, *claimed, has_documents, early)).await {
-            Ok(run) => Box::pin(run.drive()).await,
-            Err(error) => {
+        let lost = active.lost.clone();
+        let known = Box::pin(until_available(|| Known::read(&self.inner, &claimed, has_documents)));
+        let outcome = match lost.run_until_cancelled(known).await {
+            Some(Ok(known)) => Box::pin(Run::new(&self.inner, active, *claimed, known).drive()).await,
+            Some(Err(error)) => {
                 self.give_up_unreadable(&lease, recoveries, status, &error).await;
                 Err(Stop::Store(error))
             }
+            None => Err(Stop::Fenced),
         };
-        let was_locked_out = gate.is_some_and(|gate| gate.is_locked());
         drop(left);
         match outcome {
             Ok(()) => {}
-            // It waits in the store, or was refused.
-            Err(_) if was_locked_out => {}
             Err(Stop::Fenced) => tracing::warn!(task.id = %id, tenant.id = %tenant, "lease lost, work discarded"),
             Err(Stop::Store(error)) => {
                 tracing::error!(task.id = %id, tenant.id = %tenant, %error, "run stopped, it goes on when its lease expires");
@@ -154,7 +126,7 @@ impl Engine {
     /// A task whose plan or journal this program cannot read is not tried for ever: after as many recoveries as any
     /// other it fails, and its journal stays for a program that can read it.
     async fn give_up_unreadable(&self, lease: &Lease, recoveries: u32, status: TaskStatus, error: &Error) {
-        if error.code() == ErrorCode::Unavailable || recoveries <= self.inner.settings.max_recoveries {
+        if error.is_unavailable() || recoveries <= self.inner.settings.max_recoveries {
             return;
         }
         let message = format!("given up while it was {status}, it cannot be loaded: {error}");
@@ -172,23 +144,24 @@ impl Engine {
         let task = self.inner.store.task(lease.scope(), lease.task()).await;
         effects.extend(task.ok().flatten().and_then(|task| crate::chat::no_answer(&task, at)).map(Effect::Answer));
         let commit = Commit { change, effects, at, ..Commit::default() };
-        if let Err(refused) = self.inner.store.commit(lease, commit).await {
+        if let Err(refused) = self.inner.store.commit(lease, commit.into()).await {
             tracing::error!(task.id = %lease.task(), %refused, "an unreadable task could not be given up");
         }
     }
 
     async fn heartbeat_loop(self) {
         let inner = Arc::clone(&self.inner);
+        let mut rest = inner.settings.heartbeat;
         loop {
-            let beat = tokio::time::timeout(inner.settings.heartbeat.as_duration(), inner.stopping.cancelled()).await;
+            let beat = tokio::time::timeout(rest.as_duration(), inner.stopping.cancelled()).await;
             let leases = inner.active.leases();
             // While the engine stops, leases are kept until the last run has given its own back.
             if beat.is_ok() && leases.is_empty() {
                 return;
             }
-            if !leases.is_empty() {
-                self.beat(&leases).await;
-            }
+            // Leases that could not be prolonged are prolonged as soon as the store can.
+            let is_held = leases.is_empty() || self.beat(&leases).await;
+            rest = if is_held { inner.settings.heartbeat } else { REST.min(inner.settings.heartbeat) };
             if beat.is_ok() {
                 let _ = tokio::time::timeout(REST.as_duration(), std::future::pending::<()>()).await;
             }
@@ -206,7 +179,8 @@ impl Engine {
         }
     }
 
-    async fn beat(&self, leases: &[kybern_core::task::Lease]) {
+    /// Prolongs leases; answers whether the store has done it.
+    async fn beat(&self, leases: &[Lease]) -> bool {
         let inner = &self.inner;
         match inner.store.heartbeat(leases, inner.settings.lease, inner.clock.now()).await {
             Ok(answers) => {
@@ -220,8 +194,12 @@ impl Engine {
                         Heartbeat::Held(_) => {}
                     }
                 }
+                true
             }
-            Err(error) => tracing::error!(%error, "heartbeat failed, leases may expire"),
+            Err(error) => {
+                tracing::error!(%error, "heartbeat failed, leases may expire");
+                false
+            }
         }
     }
 }

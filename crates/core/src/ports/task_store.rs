@@ -1,5 +1,7 @@
 //! Tasks, their journals, attempts, signals and delegations.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use crate::audit::AuditEvent;
@@ -109,9 +111,6 @@ pub trait TaskStore: Send + Sync {
     /// When the store fails; then nothing was claimed.
     async fn claim_due(&self, worker: &WorkerId, offer: &Offer, lease: Millis, now: Timestamp) -> Result<Vec<Claimed>>;
 
-    /// Whether this process is the only one that writes to the database.
-    fn is_alone(&self) -> bool;
-
     /// Makes every leased task claimable at once: the one process of a SQLite file calls it at its start, because no
     /// other process can hold a lease. A PostgreSQL store does nothing here.
     ///
@@ -129,8 +128,20 @@ pub trait TaskStore: Send + Sync {
     ///
     /// # Errors
     /// [`CommitRefused::Fenced`] when the epoch is old, [`CommitRefused::RecordChanged`] when a tool's belief no
-    /// longer holds; in each case nothing was written.
-    async fn commit(&self, lease: &Lease, commit: Commit) -> Result<Committed, CommitRefused>;
+    /// longer holds; in each case nothing was written. After `UNAVAILABLE` nobody knows whether it was written; ask
+    /// with [`TaskStore::commit_again`].
+    async fn commit(&self, lease: &Lease, commit: Arc<Commit>) -> Result<Committed, CommitRefused>;
+
+    /// Writes a commit whose first try ended with `UNAVAILABLE`, unless that try has written it: then it is answered as
+    /// written, and nothing is written twice. The holder repeats a commit before it writes anything else.
+    ///
+    /// A commit is recognised by its last row, or by the lease that it has given back. One with neither does the same
+    /// when it is written again, as long as it carries no usage, effects or audit events.
+    ///
+    /// # Errors
+    /// The same as of [`TaskStore::commit`]. A release without rows is also `Fenced` when it was written and somebody
+    /// has claimed the task since.
+    async fn commit_again(&self, lease: &Lease, commit: Arc<Commit>) -> Result<Committed, CommitRefused>;
 
     /// Records that an outside effect is about to begin, under the lease's fence. The same step, generation and
     /// attempt twice is allowed when the arguments are the same.

@@ -22,7 +22,7 @@ use super::gather::{Gathered, Subject, count, count_message, gather};
 use crate::budget::tree::tree_of;
 use crate::context::{Composed, Material, compose};
 use crate::events::Live;
-use crate::executor::early::Gate;
+use crate::executor::gate::Gate;
 use crate::models::prompt::{CORE, OFFLINE, TOOL_RULES, TURN_CLOSING};
 use crate::models::{Ask, Caller, Route, desk_failure};
 use crate::parts::Inner;

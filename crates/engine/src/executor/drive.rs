@@ -3,11 +3,9 @@
 //! The loop is: take in signals, begin what can begin, wait for the first end, commit it, look again. Dropping the
 //! run at any await is the same as a crash there: the next holder of the lease goes on from the journal.
 
-use std::pin::Pin;
 use std::sync::Arc;
 
-use futures::stream::FuturesUnordered;
-use futures::{FutureExt as _, StreamExt};
+use futures::FutureExt as _;
 use kybern_core::approval::ApprovalStatus;
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::ports::Heartbeat;
@@ -65,29 +63,23 @@ enum Made {
     Ended(Flow),
 }
 
-type InFlight = FuturesUnordered<Pin<Box<dyn Future<Output = Result<Returned, NotBegun>> + Send>>>;
-
 impl Run {
     /// Drives the task until it ends or its lease is given back.
     pub(crate) async fn drive(mut self: Box<Self>) -> Result<(), Stop> {
-        let mut in_flight: InFlight = FuturesUnordered::new();
-        let mut effectful = 0_usize;
         if Box::pin(self.give_up_poisoned()).await? == Flow::Done
             || Box::pin(self.take_up_open_effects()).await? == Flow::Done
         {
             return Ok(());
         }
         loop {
-            if self.signals > self.walk.signals_seen()
-                && Box::pin(self.take_signals(in_flight.len())).await? == Flow::Done
-            {
+            if self.signals > self.walk.signals_seen() && Box::pin(self.take_signals()).await? == Flow::Done {
                 return Ok(());
             }
             let holds = self.cancel || self.paused || self.inner.stopping.is_cancelled();
-            if self.cancel && effectful == 0 {
-                self.drop_calls(&mut in_flight);
+            if self.cancel && self.calls.effectful == 0 {
+                self.drop_calls();
             }
-            if in_flight.is_empty()
+            if self.calls.is_empty()
                 && !holds
                 && self.needs_phases()
                 && Box::pin(self.walk_phases()).await? == Flow::Done
@@ -95,13 +87,13 @@ impl Run {
                 return Ok(());
             }
             // A plan that came with the task waits until its documents have been read.
-            if !holds && self.walk.plan().is_some() && (!in_flight.is_empty() || self.next_phase().is_none()) {
-                let flow = self.begin_what_can(&mut in_flight, &mut effectful).await?;
+            if !holds && self.walk.plan().is_some() && (!self.calls.is_empty() || self.next_phase().is_none()) {
+                let flow = self.begin_what_can().await?;
                 if flow == Flow::Done {
                     return Ok(());
                 }
             }
-            if in_flight.is_empty() {
+            if self.calls.is_empty() {
                 if self.signals > self.walk.signals_seen() {
                     continue;
                 }
@@ -110,15 +102,15 @@ impl Run {
                 }
                 continue;
             }
-            if !self.held.is_empty() && self.asking < in_flight.len() {
+            if !self.held.is_empty() && self.asking < self.calls.len() {
                 self.write_held().await?;
                 continue;
             }
             if self.held.is_owed() {
                 // The questions come as far as the reservation that they wait for: it is written together with what led
                 // to them, and they are asked when both are.
-                let flow = match in_flight.next().now_or_never().flatten() {
-                    Some(returned) => self.take_in(returned, in_flight.len(), &mut effectful).await?,
+                let flow = match self.calls.next().now_or_never().flatten() {
+                    Some(returned) => self.take_in(returned).await?,
                     None => self.write_held().await?,
                 };
                 if flow == Flow::Done {
@@ -131,8 +123,8 @@ impl Run {
             tokio::select! {
                 biased;
                 () = lost.cancelled() => return Err(Stop::Fenced),
-                Some(returned) = in_flight.next() => {
-                    let flow = self.take_in(returned, in_flight.len(), &mut effectful).await?;
+                Some(returned) = self.calls.next() => {
+                    let flow = self.take_in(returned).await?;
                     if flow == Flow::Done {
                         return Ok(());
                     }
@@ -147,7 +139,7 @@ impl Run {
     async fn take_up_open_effects(&mut self) -> Result<Flow, Stop> {
         for index in self.walk.in_plan_order() {
             if let Some(draft) = tool_step::left_open(self, index, self.now())
-                && self.settle(draft, 0).await? == Flow::Done
+                && self.settle(draft).await? == Flow::Done
             {
                 return Ok(Flow::Done);
             }
@@ -156,7 +148,7 @@ impl Run {
     }
 
     /// Begins every step that can begin now.
-    async fn begin_what_can(&mut self, in_flight: &mut InFlight, effectful: &mut usize) -> Result<Flow, Stop> {
+    async fn begin_what_can(&mut self) -> Result<Flow, Stop> {
         loop {
             let now = self.now();
             let mut again = false;
@@ -169,14 +161,14 @@ impl Run {
             if actions.iter().any(|action| matches!(action, Action::Start(_))) {
                 Box::pin(self.look_at_rules()).await?;
             }
-            let alone = actions.len() == 1 && in_flight.is_empty();
+            let alone = actions.len() == 1 && self.calls.is_empty();
             for action in actions {
                 let mut draft = match action {
-                    Action::Start(_) if in_flight.len() >= limits::MAX_PARALLEL => break,
+                    Action::Start(_) if self.calls.len() >= limits::MAX_PARALLEL => break,
                     Action::Start(index) => match step::begin(self, index, now) {
                         Begun::Rows(draft) => draft,
                         Begun::Call(call) => {
-                            match self.make(call, alone, in_flight, effectful).await? {
+                            match self.make(call, alone).await? {
                                 Made::Begun => continue,
                                 Made::Ended(Flow::Done) => return Ok(Flow::Done),
                                 Made::Ended(Flow::Continue) => {}
@@ -189,7 +181,7 @@ impl Run {
                     Action::TimeUp(index) => self.time_up(index),
                 };
                 draft.may_wait = true;
-                if self.settle(draft, in_flight.len()).await? == Flow::Done {
+                if self.settle(draft).await? == Flow::Done {
                     return Ok(Flow::Done);
                 }
                 again = true;
@@ -213,13 +205,7 @@ impl Run {
 
     /// Makes a call. One that nobody outside can see and that ends at once is taken in at once, when nothing else could
     /// begin or runs beside it: steps that stand side by side all begin before any of them is taken in.
-    async fn make(
-        &mut self,
-        call: Box<Call>,
-        alone: bool,
-        in_flight: &mut InFlight,
-        effectful: &mut usize,
-    ) -> Result<Made, Stop> {
+    async fn make(&mut self, call: Box<Call>, alone: bool) -> Result<Made, Stop> {
         let unseen = is_unseen(&call);
         // A question changes nothing outside: what led to it is written with its reply, or while it is on its way.
         let asks = matches!(call.target, Target::Question(_));
@@ -228,7 +214,7 @@ impl Run {
             return Ok(Made::Ended(self.write_held().await?));
         }
         self.walk.mark_running(call.index);
-        *effectful += usize::from(is_effectful(&call));
+        self.calls.effectful += usize::from(is_effectful(&call));
         if let Target::Question(question) = &call.target {
             self.asking += 1;
             self.asked_behind = Some(question.behind);
@@ -238,44 +224,39 @@ impl Run {
             && alone
             && let Some(returned) = (&mut made).now_or_never()
         {
-            let flow = self.take_in(returned, in_flight.len(), effectful).await?;
+            let flow = self.take_in(returned).await?;
             if flow == Flow::Continue && self.active.changed.notified().now_or_never().is_some() {
                 Box::pin(self.refresh()).await?;
             }
             return Ok(Made::Ended(flow));
         }
-        in_flight.push(made);
+        self.calls.push(made);
         Ok(Made::Begun)
     }
 
-    async fn take_in(
-        &mut self,
-        returned: Result<Returned, NotBegun>,
-        in_flight: usize,
-        effectful: &mut usize,
-    ) -> Result<Flow, Stop> {
+    async fn take_in(&mut self, returned: Result<Returned, NotBegun>) -> Result<Flow, Stop> {
         match returned {
             Ok(returned) => {
                 if matches!(returned.call.target, Target::Question(_)) {
                     self.asking -= 1;
                     self.asked_behind = None;
                 }
-                *effectful -= usize::from(is_effectful(&returned.call));
+                self.calls.effectful -= usize::from(is_effectful(&returned.call));
                 let now = self.now();
                 let may_wait = is_unseen(&returned.call) || is_reply(&returned);
                 let mut draft = tool_step::conclude(self, returned, now);
                 draft.may_wait = may_wait;
-                self.settle(draft, in_flight).await
+                self.settle(draft).await
             }
             Err(NotBegun::Stop(stop)) => Err(stop),
             Err(NotBegun::Later(call, due, error)) => {
-                *effectful -= usize::from(is_effectful(&call));
+                self.calls.effectful -= usize::from(is_effectful(&call));
                 self.walk.unmark_running(call.index);
                 let draft = tool_step::later(self, &call, due, error);
-                self.settle(draft, in_flight).await
+                self.settle(draft).await
             }
             Err(NotBegun::Cancelled(index)) => {
-                *effectful -= 1;
+                self.calls.effectful -= 1;
                 self.walk.unmark_running(index);
                 self.cancel = true;
                 Ok(Flow::Continue)
@@ -284,11 +265,11 @@ impl Run {
     }
 
     /// Gives up calls that change nothing outside. Their steps have not begun, as far as the journal knows.
-    fn drop_calls(&mut self, in_flight: &mut InFlight) {
-        if in_flight.is_empty() {
+    fn drop_calls(&mut self) {
+        if self.calls.is_empty() {
             return;
         }
-        in_flight.clear();
+        self.calls.clear();
         self.asking = 0;
         for index in self.walk.in_plan_order() {
             self.walk.unmark_running(index);
@@ -384,7 +365,13 @@ impl Run {
     /// Asks the store what others want.
     async fn refresh(&mut self) -> Result<(), Stop> {
         let (lease, now) = (self.inner.settings.lease, self.now());
-        let answers = self.inner.store.heartbeat(std::slice::from_ref(&self.lease), lease, now).await?;
+        let held = [self.lease.clone()];
+        let answers = self
+            .ask(|inner| {
+                let held = held.clone();
+                async move { inner.store.heartbeat(&held, lease, now).await }
+            })
+            .await?;
         match answers.first() {
             Some(Heartbeat::Held(committed)) => {
                 self.note(*committed);

@@ -13,7 +13,7 @@ use kybern_core::money::Usage;
 use kybern_core::task::{JournalEntry, JournalRow, TaskChange};
 
 use super::drive::{Flow, Stop};
-use super::early::Gate;
+use super::gate::Gate;
 use super::run::Run;
 use crate::models::estimate;
 use crate::tools::service::size_of_value;
@@ -79,11 +79,9 @@ impl Run {
         Ok(())
     }
 
-    /// What has to be open before a question of this run is asked: its task is this worker's, and what is owed is on
-    /// the disk.
+    /// What has to be open before a question of this run is asked: what is owed is on the disk.
     pub(super) fn gate(&self) -> Option<Gate> {
-        let owed = self.on_disk.as_ref().map(|(_, gate)| gate);
-        owed.or(self.gate.as_ref()).cloned()
+        self.on_disk.as_ref().map(|(_, gate)| gate.clone())
     }
 
     /// Commits what is held.

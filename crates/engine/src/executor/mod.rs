@@ -6,13 +6,15 @@
 
 pub mod active;
 mod asking;
+mod calls;
 mod confirm;
 mod drive;
-pub(crate) mod early;
 mod ending;
+pub(crate) mod gate;
 mod held;
 pub mod inject;
 mod node;
+pub(crate) mod patience;
 mod perform;
 mod phase_documents;
 mod phases;

@@ -10,6 +10,7 @@ use kybern_core::tool::{ToolFailure, ToolOutcome};
 use tracing::Instrument as _;
 
 use super::drive::Stop;
+use super::patience::until_available;
 use super::step::{Call, Target};
 use crate::agent::Came;
 use crate::parts::Inner;
@@ -98,7 +99,7 @@ pub(super) async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) ->
             args_hash: if call.is_suspect { String::new() } else { prepared.args_hash() },
             at: began,
         };
-        match inner.store.begin_attempt(&lease, &attempt).await {
+        match until_available(|| inner.store.begin_attempt(&lease, &attempt)).await {
             Ok(committed) if committed.cancel_requested && !call.is_suspect => {
                 return Err(NotBegun::Cancelled(call.index));
             }

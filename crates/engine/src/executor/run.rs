@@ -7,6 +7,7 @@ use kybern_core::agent::Agent;
 use kybern_core::budget::Limits;
 use kybern_core::chat::TurnRef;
 use kybern_core::error::Result;
+use kybern_core::identity::User;
 use kybern_core::model::Abilities;
 use kybern_core::money::NanoUsd;
 use kybern_core::plan::{FrozenPlan, Plan, StepId, StepKind};
@@ -19,9 +20,12 @@ use serde_json::{Map, Value};
 use tokio::sync::OnceCell;
 
 use super::active::ActiveRun;
-use super::early::{Gate, Key, Talk};
+use super::calls::Calls;
+use super::drive::Stop;
+use super::gate::{Gate, Key};
 use super::held::Held;
 use super::node::{Node, Phase};
+use super::patience::Failure as _;
 use super::phase_documents::decided;
 use super::snapshot::Surroundings;
 use super::walk::Walk;
@@ -65,7 +69,9 @@ pub(crate) struct Run {
     pub(super) recovered_from: Option<String>,
     /// Whether the worker before died, or let its lease expire.
     pub(super) after_crash: bool,
-    /// How many of the calls on their way are questions to a model.
+    /// The calls on their way.
+    pub(super) calls: Calls,
+    /// How many of them are questions to a model.
     pub(super) asking: usize,
     /// Behind which row the last question was asked whose reply is not there.
     pub(super) asked_behind: Option<i64>,
@@ -82,40 +88,38 @@ pub(crate) struct Run {
     turn: Option<TurnRef>,
     /// Where the pieces of its replies go.
     live: Option<Arc<Live>>,
-    /// What has to be open before anybody outside learns anything of the run.
-    pub(super) gate: Option<Gate>,
-    /// That its chat has a turn under way.
-    _talk: Option<Talk>,
 }
 
-impl Run {
-    /// Loads what is known. A task that was never claimed before has no journal to read.
+/// What is read of a claimed task before it is walked.
+pub(crate) struct Known {
+    walk: Walk,
+    earlier_attempts: Vec<Attempt>,
+    user: Option<User>,
+    has_documents: bool,
+    agents: Arc<Vec<Agent>>,
+    tenant_name: String,
+    own_plans: Arc<Vec<Plan>>,
+}
+
+impl Known {
+    /// Reads it. A task that was never claimed before has no journal to read.
     ///
     /// # Errors
     /// When the store fails, or the plan or the journal cannot be read by this program.
-    pub(crate) async fn load(
-        inner: &Arc<Inner>,
-        active: ActiveRun,
-        claimed: Claimed,
-        has_documents: Option<bool>,
-        early: Option<(Gate, Talk)>,
-    ) -> Result<Box<Self>> {
-        let Claimed { lease, task, recovered_from, at: claimed_at } = claimed;
+    pub(crate) async fn read(inner: &Arc<Inner>, claimed: &Claimed, has_documents: Option<bool>) -> Result<Self> {
+        let Claimed { lease, task, .. } = claimed;
         let scope = lease.scope();
         let plan = match &task.plan_hash {
             None => None,
             Some(hash) => Some(inner.frozen.get(inner.store.as_ref(), scope, hash).await?),
         };
-        let turn = turn_of(&task);
-        let (gate, talk) = early.unzip();
-        let talk = talk.or_else(|| turn.map(|turn| inner.talks.enter(turn.chat_id)));
         let has_agents = plan.as_ref().is_some_and(|plan| plan.steps.iter().any(|step| asks_agents(step)));
         let reads_user = has_agents || plan.as_ref().is_none_or(|plan| plan.body().contains("user"));
         let needs_plans = plan.as_ref().is_none_or(|plan| plan.steps.iter().any(|step| starts_children(step)));
         let mut walk = Walk::new(plan);
         let mut earlier_attempts = Vec::new();
         if lease.epoch() > 1 || task.forked_from.is_some() {
-            load_journal(inner, &lease, &mut walk).await?;
+            load_journal(inner, lease, &mut walk).await?;
             earlier_attempts = inner.store.attempts(scope, task.id).await?;
         }
         let user = match task.user {
@@ -133,7 +137,17 @@ impl Run {
         let tenant_name = inner.tenants.name(inner.store.as_ref(), task.tenant).await?;
         let own_plans =
             if needs_plans { Engine { inner: Arc::clone(inner) }.own_plans(scope).await? } else { Arc::default() };
-        Ok(Box::new(Self {
+        Ok(Self { walk, earlier_attempts, user, has_documents, agents, tenant_name, own_plans })
+    }
+}
+
+impl Run {
+    /// A run of a claimed task, from what is known of it.
+    pub(crate) fn new(inner: &Arc<Inner>, active: ActiveRun, claimed: Claimed, known: Known) -> Box<Self> {
+        let Claimed { lease, task, recovered_from, at: claimed_at } = claimed;
+        let Known { walk, earlier_attempts, user, has_documents, agents, tenant_name, own_plans } = known;
+        let turn = turn_of(&task);
+        Box::new(Self {
             surroundings: Surroundings::new(&task, &tenant_name, user.as_ref()),
             inner: Arc::clone(inner),
             active,
@@ -147,6 +161,7 @@ impl Run {
             cancel: task.cancel_requested,
             paused: task.paused_at.is_some(),
             row_status: task.status,
+            calls: Calls::default(),
             asking: 0,
             asked_behind: None,
             redone: HashMap::new(),
@@ -157,12 +172,10 @@ impl Run {
             agents,
             gathered: std::sync::Mutex::default(),
             live: turn.map(|_| inner.lives.of(task.id)),
-            gate,
-            _talk: talk,
             turn,
             lease,
             task,
-        }))
+        })
     }
 
     /// The moment, and never before the claim: what was due by the clock of the database is due here, although the
@@ -176,8 +189,19 @@ impl Run {
     ///
     /// # Errors
     /// When the store fails.
-    pub(super) async fn look_at_rules(&mut self) -> Result<()> {
-        self.grant = Grant::of_task(self.inner.store.as_ref(), self.lease.scope(), &self.task).await?;
+    pub(super) async fn look_at_rules(&mut self) -> Result<(), Stop> {
+        let grant = Grant::of_task(self.inner.store.as_ref(), self.lease.scope(), &self.task).await;
+        self.grant = match grant {
+            Err(error) if error.is_unavailable() => {
+                let (scope, task) = (self.lease.scope(), self.task.clone());
+                self.ask(|inner| {
+                    let task = task.clone();
+                    async move { Grant::of_task(inner.store.as_ref(), scope, &task).await }
+                })
+                .await?
+            }
+            grant => grant?,
+        };
         Ok(())
     }
 
@@ -208,9 +232,10 @@ impl Run {
     ///
     /// # Errors
     /// When the store fails.
-    pub(super) async fn look_up_agents(&mut self, plan: &FrozenPlan) -> Result<()> {
+    pub(super) async fn look_up_agents(&mut self, plan: &FrozenPlan) -> Result<(), Stop> {
         if plan.steps.iter().any(|step| asks_agents(step)) {
-            self.agents = agents_of(&self.inner, self.lease.scope()).await?;
+            let scope = self.lease.scope();
+            self.agents = self.ask(|inner| async move { agents_of(&inner, scope).await }).await?;
         }
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! Committing what a step came to, together with what becomes of the task.
 
+use std::sync::Arc;
+
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::ErrorCode;
 use kybern_core::id::{ApprovalId, JobId};
@@ -25,7 +27,7 @@ const MAX_REDONE: u32 = 100;
 
 impl Run {
     /// Journals a draft, and with it the end of the task or the return of its lease when nothing else can be done.
-    pub(super) async fn settle(&mut self, draft: Draft, in_flight: usize) -> Result<Flow, Stop> {
+    pub(super) async fn settle(&mut self, draft: Draft) -> Result<Flow, Stop> {
         if !draft.usage.is_zero() && !draft.takes_along && self.write_held().await? == Flow::Done {
             // What was used is booked on the rows of its own commit.
             return Ok(Flow::Done);
@@ -38,7 +40,7 @@ impl Run {
         for row in &rows {
             self.walk.apply(row);
         }
-        let change = self.what_follows(in_flight, now);
+        let change = self.what_follows(now);
         let only_rows = matches!(change, TaskChange::Keep) && draft.effects.is_empty() && draft.audit.is_empty();
         let rows = if draft.may_wait && only_rows {
             match self.hold(rows, draft.usage) {
@@ -59,7 +61,7 @@ impl Run {
                     if *redone > MAX_REDONE {
                         let message = format!("record {kind} {key:?} changed under the step {MAX_REDONE} times");
                         let draft = super::step::fail(self, index, failure(ErrorCode::Conflict, message));
-                        return Box::pin(self.settle(draft, in_flight)).await;
+                        return Box::pin(self.settle(draft)).await;
                     }
                 }
                 Ok(Flow::Continue)
@@ -69,8 +71,8 @@ impl Run {
     }
 
     /// What becomes of the task's row once the walk stands as it does.
-    fn what_follows(&self, in_flight: usize, now: Timestamp) -> TaskChange {
-        let goes_on = in_flight > 0 || self.signals > self.walk.signals_seen();
+    fn what_follows(&self, now: Timestamp) -> TaskChange {
+        let goes_on = !self.calls.is_empty() || self.signals > self.walk.signals_seen();
         if goes_on || self.cancel || self.paused || self.next_phase().is_some() {
             return self.keep();
         }
@@ -134,19 +136,22 @@ impl Run {
     }
 
     /// What a cancelled task has started is cancelled with it. Done again after a crash, because the end follows.
-    async fn cancel_children(&self, now: Timestamp) -> Result<(), Stop> {
-        let (store, scope) = (&self.inner.store, self.lease.scope());
+    async fn cancel_children(&mut self, now: Timestamp) -> Result<(), Stop> {
+        let (id, scope) = (self.task.id, self.lease.scope());
         if self.walk.waiting_nodes().all(|(_, wait)| wait.kind != WaitKind::Child) {
             return Ok(());
         }
-        for child in store.children(scope, self.task.id).await? {
-            let detail = serde_json::json!({"parent": self.task.id});
-            let audit = AuditEvent::by_executor("task.cancel", format!("task:{child}"), detail);
-            match store.request_cancel(scope, child, now, audit).await {
-                Ok(_) => self.inner.active.poke(child),
-                Err(error) if error.code() == ErrorCode::Conflict => {}
-                Err(error) => return Err(error.into()),
-            }
+        for child in self.ask(|inner| async move { inner.store.children(scope, id).await }).await? {
+            self.ask(|inner| async move {
+                let detail = serde_json::json!({"parent": id});
+                let audit = AuditEvent::by_executor("task.cancel", format!("task:{child}"), detail);
+                match inner.store.request_cancel(scope, child, now, audit).await {
+                    Ok(_) => Ok(inner.active.poke(child)),
+                    Err(error) if error.code() == ErrorCode::Conflict => Ok(()),
+                    Err(error) => Err(error),
+                }
+            })
+            .await?;
         }
         Ok(())
     }
@@ -202,9 +207,10 @@ impl Run {
     }
 
     /// Takes in every signal that has been left.
-    pub(super) async fn take_signals(&mut self, in_flight: usize) -> Result<Flow, Stop> {
+    pub(super) async fn take_signals(&mut self) -> Result<Flow, Stop> {
         let seen = self.walk.signals_seen();
-        let found = self.inner.store.signals(self.lease.scope(), self.task.id, seen).await?;
+        let (scope, id) = (self.lease.scope(), self.task.id);
+        let found = self.ask(|inner| async move { inner.store.signals(scope, id, seen).await }).await?;
         if found.is_empty() {
             // The row counts more than there are: believe what can be read, or this would never end.
             self.signals = seen;
@@ -219,7 +225,7 @@ impl Run {
             };
             self.signals = self.signals.max(number);
             let draft = Draft { rows: drafts, usage, ..Draft::default() };
-            if self.settle(draft, in_flight).await? == Flow::Done {
+            if self.settle(draft).await? == Flow::Done {
                 return Ok(Flow::Done);
             }
         }
@@ -274,9 +280,6 @@ impl Run {
         usage: Usage,
         audit: Vec<AuditEvent>,
     ) -> Result<Flow, CommitRefused> {
-        if !self.is_let_through().await {
-            return Err(CommitRefused::Fenced);
-        }
         let now = self.now();
         if let TaskChange::End(ending) = &change {
             let (entry, summary) = ending::entry(&self.walk, ending);
@@ -320,7 +323,7 @@ impl Run {
         }
         let signals_seen = self.walk.signals_seen();
         let commit = Commit { rows, effects, change, usage, audit, signals_seen, at: now };
-        let committed = self.inner.store.commit(&self.lease, commit).await?;
+        let committed = self.write(Arc::new(commit)).await?;
         if let Some((key, _)) = self.on_disk.take() {
             key.open();
         }
@@ -334,16 +337,6 @@ impl Run {
             self.inner.watchers.tell_followers(self.task.id);
         }
         Ok(flow)
-    }
-
-    /// Whether the run may write: one that was begun early only once its task is this worker's.
-    async fn is_let_through(&mut self) -> bool {
-        let Some(gate) = &self.gate else { return true };
-        let passed = gate.passed().await;
-        if passed {
-            self.gate = None;
-        }
-        passed
     }
 
     /// Tells those who wait that the task rests, and its submitter how it stands, so that nobody need look.

@@ -17,6 +17,7 @@ use kybern_core::policy::redact;
 use kybern_core::time::{Millis, Timestamp};
 
 use crate::Engine;
+use crate::executor::patience::until_available;
 use crate::knowledge::INDEX_JOB;
 use crate::memory::SUGGEST_JOB;
 pub(crate) use receiver::Receivers;
@@ -122,8 +123,16 @@ impl Engine {
             tracing::warn!(job.id = %job.id, job.kind = %job.kind, "job lease lost, work discarded");
             return;
         };
-        match self.inner.store.finish_job(&job, end, self.inner.clock.now()).await {
+        // What the try came to is written as soon as the store is available; the fence says whose job it is by then.
+        let mut asked = 0;
+        let finished = until_available(|| {
+            asked += 1;
+            self.inner.store.finish_job(&job, end.clone(), self.inner.clock.now())
+        });
+        match finished.await {
             Ok(true) => {}
+            // An earlier try of the write may have ended it.
+            Ok(false) if asked > 1 => {}
             Ok(false) => tracing::warn!(job.id = %job.id, "job lease lost, work discarded"),
             Err(error) => tracing::error!(job.id = %job.id, %error, "cannot finish job, its lease will expire"),
         }

@@ -17,6 +17,7 @@ use serde_json::Value;
 use super::receiver::{Delivery, PutOff, Receiver};
 use super::{JobFailure, sign};
 use crate::Engine;
+use crate::executor::patience::until_available;
 
 /// How long a receiver may take to answer.
 const RECEIVER_TIMEOUT: Millis = Millis(20_000);
@@ -204,7 +205,9 @@ impl Engine {
         })
     }
 
-    /// Moves a message on; what went wrong is kept without secrets and personal data. When it is not there any more, the next try finds out where it is.
+    /// Moves a message on, as soon as the store is available: what became of a message that has left is not forgotten.
+    /// What went wrong is kept without secrets and personal data. When it is not there any more, the next try finds out
+    /// where it is.
     pub(super) async fn shift(
         &self,
         job: &ClaimedJob,
@@ -215,8 +218,23 @@ impl Engine {
     ) -> Result<(), JobFailure> {
         let (id, now) = (message.message.id, self.inner.clock.now());
         let error = error.map(redact_text);
-        let moved = self.inner.store.move_outbox(job.scope(), id, from, to, error.as_deref(), now).await?;
-        if moved { Ok(()) } else { Err(JobFailure::transient("somebody else moved the message")) }
+        let store = &self.inner.store;
+        let mut asked = 0;
+        let moved = until_available(|| {
+            asked += 1;
+            store.move_outbox(job.scope(), id, from, to, error.as_deref(), now)
+        });
+        if moved.await? {
+            return Ok(());
+        }
+        // Of several tries of the write an earlier one may have moved it.
+        if asked > 1
+            && let Some(known) = until_available(|| store.outbox_message(job.scope(), id)).await?
+            && known.status == to
+        {
+            return Ok(());
+        }
+        Err(JobFailure::transient("somebody else moved the message"))
     }
 }
 

@@ -8,7 +8,7 @@ use kybern_core::money::NanoUsd;
 use kybern_core::tenant::TenantScope;
 
 use super::route::Route;
-use crate::executor::early::Gate;
+use crate::executor::gate::Gate;
 
 /// For whom a model is asked.
 #[derive(Clone, Debug)]

@@ -36,7 +36,7 @@ impl Decisions {
     async fn still_held(&self, context: &ToolContext) -> Result<(), Error> {
         let Some(lease) = &context.lease else { return Ok(()) };
         let nothing = Commit { at: self.models.inner.clock.now(), ..Commit::default() };
-        match self.models.inner.store.commit(lease, nothing).await {
+        match self.models.inner.store.commit(lease, nothing.into()).await {
             Ok(_) => Ok(()),
             Err(CommitRefused::Store(error)) => Err(error),
             Err(refused @ (CommitRefused::Fenced | CommitRefused::RecordChanged { .. })) => {

@@ -1,7 +1,6 @@
 //! Submitting: over the API, by a channel, for a tool call. All end in one store call, which may claim at once.
 
 use std::sync::Arc;
-use std::task::Poll;
 
 use bytes::Bytes;
 use kybern_core::actor::Actor;
@@ -12,6 +11,7 @@ use kybern_core::json::check_depth;
 use kybern_core::money::NanoUsd;
 use kybern_core::plan::FrozenPlan;
 use kybern_core::task::{AttachmentSource, Channel, NewAttachment, NewTask, Submitted, limits};
+use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
 use serde_json::Value;
 
@@ -241,67 +241,35 @@ impl Engine {
         self.store_task(actor, task, Some(has_documents)).await
     }
 
-    /// Stores a task and starts it at once when this process works and has a free slot.
+    /// Stores a task and starts it at once when this process works and has a free slot. What the store has leased to
+    /// this process is run, also when whoever asked for it has left.
     pub(crate) async fn store_task(&self, actor: &Actor, task: NewTask, has_documents: Option<bool>) -> Result<Taken> {
+        let scope = actor.scope();
+        let (answer, answered) = tokio::sync::oneshot::channel();
+        self.spawn(move |engine| async move {
+            let taken = engine.store_and_start(scope, task, has_documents).await;
+            // Whoever asked may have left.
+            drop(answer.send(taken));
+        });
+        let gone = |_| Error::new(ErrorCode::Internal, "storing the task ended by a panic");
+        answered.await.map_err(gone)?
+    }
+
+    async fn store_and_start(&self, scope: TenantScope, task: NewTask, has_documents: Option<bool>) -> Result<Taken> {
         let inner = &self.inner;
         let works = inner.settings.work && !inner.stopping.is_cancelled();
-        let slot = if works { inner.slots.take(actor.tenant()) } else { None };
+        let slot = if works { inner.slots.take(scope.tenant()) } else { None };
         let claim = slot.as_ref().map(|_| (&inner.worker, inner.settings.lease));
-        let chat = task.turn.as_ref().filter(|_| may_begin_early(&task)).map(|turn| turn.turn.chat_id);
-        let mut early = chat.filter(|_| slot.is_some() && inner.store.is_alone());
-        // Behind a turn that waits for a person it would only wait.
-        if let Some(chat) = early
-            && !inner.store.open_turns(actor.scope(), chat).await?.is_empty()
-        {
-            early = None;
-        }
-        let mut early = early.and_then(|chat| Some((chat, inner.talks.enter_alone(chat)?))).map(|(chat, talk)| {
-            let claimed = Box::new(task.claimed_by(actor.tenant(), &inner.worker));
-            self.begin_early(claimed, chat, talk)
-        });
-        // It comes as far as what it holds of the budget, which stands in the line before the message: the store
-        // writes both at once.
-        if let Some(begun) = &mut early
-            && futures::poll!(&mut begun.run).is_ready()
-        {
-            early = None;
-        }
-        let mut slot = slot;
-        let mut submitting = inner.store.submit(actor.scope(), task, claim);
-        let polled = futures::poll!(&mut submitting);
-        let early = early.filter(|begun| inner.talks.is_still_alone(begun.chat));
-        let begun = early.map(|begun| self.go_on(begun, slot.take()));
-        let submitted = match polled {
-            Poll::Ready(submitted) => submitted,
-            Poll::Pending => submitting.await,
-        };
-        Ok(match submitted? {
+        Ok(match inner.store.submit(scope, task, claim).await? {
             Submitted::New(claimed) => {
                 let id = claimed.task.id;
-                let goes_on = begun.is_some_and(|(key, active)| {
-                    inner.active.enter(&active);
-                    let goes_on = key.open();
-                    if !goes_on {
-                        inner.active.leave(&active);
-                    }
-                    goes_on
-                });
-                if !goes_on {
-                    // One that began early and has failed meanwhile begins anew, in a place of its own.
-                    let slot = slot.or_else(|| inner.slots.take(actor.tenant()));
-                    self.run_claimed(claimed, has_documents, slot);
-                }
+                self.run_claimed(claimed, has_documents, slot);
                 Taken::Started(id)
             }
             Submitted::Queued(task) => Taken::Queued(task.id),
             Submitted::Duplicate { task, same_body } => Taken::Known { id: task.id, same_body },
         })
     }
-}
-
-/// Whether a turn can be gathered before it is stored: all that it is about comes along, and it is not there already.
-fn may_begin_early(task: &NewTask) -> bool {
-    task.dedupe_key.is_none() && task.attachments.is_empty()
 }
 
 /// Cleans everything that is kept as text; the files' own bytes are left as they are.

@@ -526,3 +526,18 @@ fn what_is_remembered_is_told_and_what_a_model_would_remember_waits_for_a_yes() 
         assert!(shown(3).contains("<data label=\"memory\"") && shown(3).contains("Ships to Ohio"), "{}", shown(3));
     });
 }
+
+#[test]
+fn a_message_that_comes_while_another_one_is_answered_is_told_the_answer() {
+    let model = scripted(vec![Scripted::After(Millis(100), Box::new(says("Seven."))), says("Eight.")]);
+    World::with([]).asking(provider(&model)).employing([helper(&[])]).run(async |live| {
+        let chat = chat(&live).await;
+        let actor = &live.world.actor;
+        let both = [0, 1].map(|n| live.engine.say(actor, chat, saying(&n.to_string()), LONG));
+        futures::future::join_all(both).await.into_iter().for_each(|turned| drop(turned.unwrap()));
+        let said: Vec<Speaker> = contents(&live, chat).await.into_iter().map(|(role, _)| role).collect();
+        assert_eq!(said, [Speaker::User, Speaker::Assistant, Speaker::User, Speaker::Assistant]);
+        let told = model.asked()[1].messages.iter().filter(|one| one.role == Role::Assistant).count();
+        assert_eq!((model.count(), told), (2, 1));
+    });
+}

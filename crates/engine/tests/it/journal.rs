@@ -68,7 +68,7 @@ async fn with_rows(live: &Live<'_>, rows: Vec<JournalRow>, ending: Ending) -> Re
     };
     let rows = (1..).zip(rows).map(|(seq, row)| JournalRow { seq, ..row }).collect();
     let change = TaskChange::End(Box::new(ending));
-    store.commit(&claimed.lease, Commit { rows, change, at: now, ..Commit::default() }).await.unwrap();
+    store.commit(&claimed.lease, Commit { rows, change, at: now, ..Commit::default() }.into()).await.unwrap();
     live.replay(claimed.task.id).await
 }
 

@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::live::Live;
+use crate::outside::pause;
 use crate::world::{World, plan, step};
 
 /// A tool that panics for as long as it is told to.
@@ -187,12 +188,13 @@ fn a_task_is_not_given_up_because_the_store_is_away_while_it_is_loaded() {
         live.rest(id).await;
         live.world.lacks(Some("attempts"));
         live.review(id, None, json!({})).await.unwrap();
-        let recovered = async || {
-            let task = stored(live.world, TenantId::DEFAULT, id).await;
-            (task.recoveries > 4 || task.status.is_terminal()).then_some(task)
-        };
-        let task = live.find(recovered).await;
+        // Ten leases long.
+        pause(Millis(300_000)).await;
+        let task = stored(live.world, TenantId::DEFAULT, id).await;
         assert_eq!((task.status.is_terminal(), task.error), (false, None));
+        live.world.lacks(None);
+        assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
+        assert_eq!(stored(live.world, TenantId::DEFAULT, id).await.recoveries, 0, "whoever had it went on");
     });
 }
 

@@ -52,7 +52,7 @@ pub(crate) async fn measure(store: &Arc<dyn Store>) -> Medians {
         let end = Ending { status: TaskStatus::Completed, result: json!({}), error: None, current_step: None };
         let rows = (1..=5).map(rate::row).collect();
         let commit = Commit { rows, change: TaskChange::End(Box::new(end)), at: Wall.now(), ..Commit::default() };
-        store.commit(&claimed[0].lease, commit).await.unwrap();
+        store.commit(&claimed[0].lease, commit.into()).await.unwrap();
         last = Some(task.id);
     }
     let list = async |status: Option<TaskStatus>| {

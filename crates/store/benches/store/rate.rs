@@ -84,7 +84,7 @@ async fn one(store: &dyn Store, worker: &WorkerId) {
             TaskChange::End(Box::new(Ending { status: TaskStatus::Completed, result, error: None, current_step: None }))
         };
         let commit = Commit { rows: vec![row(seq)], change, at: Wall.now(), ..Commit::default() };
-        store.commit(&claimed.lease, commit).await.unwrap();
+        store.commit(&claimed.lease, commit.into()).await.unwrap();
     }
 }
 

@@ -1,5 +1,7 @@
 //! One commit of a step: checked as a whole, then written as a whole, under the lease's fence.
 
+use std::sync::Arc;
+
 use kybern_core::money::Usage;
 use kybern_core::plan::FrozenPlan;
 use kybern_core::task::{Attempt, Commit, Committed, Ending, Lease, TaskChange, TaskStatus};
@@ -26,7 +28,7 @@ pub(super) const MAX_PLAIN: usize = 256 * 1024;
 #[derive(Debug)]
 pub(super) struct Prepared {
     pub(super) lease: Lease,
-    pub(super) commit: Commit,
+    pub(super) commit: Arc<Commit>,
     pub(super) rows: Vec<StepRow>,
     /// The task's result as JSON, when the commit ends it.
     pub(super) result: Option<String>,
@@ -34,9 +36,8 @@ pub(super) struct Prepared {
 
 impl Prepared {
     /// Prepares a commit.
-    pub(super) fn new(lease: &Lease, mut commit: Commit) -> Result<Self> {
+    pub(super) fn new(lease: &Lease, commit: Arc<Commit>) -> Result<Self> {
         let rows = commit.rows.iter().map(StepRow::prepare).collect::<Result<Vec<_>>>()?;
-        commit.rows = Vec::new();
         let result = match &commit.change {
             TaskChange::End(end) => Some(end.result.to_string()),
             TaskChange::Keep | TaskChange::Progress { .. } | TaskChange::Release { .. } => None,

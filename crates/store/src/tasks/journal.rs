@@ -16,6 +16,7 @@ statements! {
     INSERT = shared "step_insert";
     LIST = shared "step_list";
     LAST_SEQ = shared "step_last_seq";
+    BODY = shared "step_body";
 }
 
 /// A row as it is bound: its body is made into JSON by the caller, not by the writer.
@@ -110,4 +111,10 @@ pub(super) async fn last_seq(tx: &mut Tx, scope: TenantScope, task: TaskId) -> R
         Some(mut row) => row.i64(),
         None => Ok(0),
     }
+}
+
+/// The body of a row as it is stored.
+pub(super) async fn body(tx: &mut Tx, scope: TenantScope, task: TaskId, seq: i64) -> Result<Option<String>> {
+    let found = tx.fetch_optional(&BODY, args![task.as_uuid(), scope, seq]).await?;
+    found.map(|mut row| row.text()).transpose()
 }

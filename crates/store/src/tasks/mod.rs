@@ -6,11 +6,14 @@ mod effects;
 mod ending;
 mod journal;
 mod read;
+mod repeat;
 mod row;
 mod signals;
 mod steer;
 mod submit;
 mod together;
+
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use kybern_core::audit::AuditEvent;
@@ -28,19 +31,20 @@ use kybern_core::task::{
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
 
-use crate::db::{Engine, Sql};
+use crate::db::Sql;
 use crate::store::SqlStore;
 pub(crate) use claim::{allotted, scope_of_lease};
 pub(crate) use together::write_at_once;
 
 /// Every statement about tasks.
-pub(crate) static STATEMENTS: [&[&Sql]; 10] = [
+pub(crate) static STATEMENTS: [&[&Sql]; 11] = [
     claim::STATEMENTS,
     commit::STATEMENTS,
     effects::STATEMENTS,
     ending::STATEMENTS,
     journal::STATEMENTS,
     read::STATEMENTS,
+    repeat::STATEMENTS,
     signals::STATEMENTS,
     steer::STATEMENTS,
     submit::STATEMENTS,
@@ -63,10 +67,6 @@ impl<D: 'static> TaskStore for SqlStore<D> {
         Ok(self.write_all(wanted, |tx, wanted| Box::pin(claim::claim_due(tx, wanted))).await?)
     }
 
-    fn is_alone(&self) -> bool {
-        matches!(self.engine, Engine::Sqlite(_))
-    }
-
     async fn take_over(&self, now: Timestamp) -> Result<u64> {
         Ok(self.write_all(now, |tx, now| Box::pin(claim::take_over(tx, *now))).await?)
     }
@@ -81,13 +81,19 @@ impl<D: 'static> TaskStore for SqlStore<D> {
         Ok(run.await?)
     }
 
-    async fn commit(&self, lease: &Lease, commit: Commit) -> Result<Committed, CommitRefused> {
+    async fn commit(&self, lease: &Lease, commit: Arc<Commit>) -> Result<Committed, CommitRefused> {
         let prepared = commit::Prepared::new(lease, commit)?;
         let (scope, about) = (lease.scope(), lease.task().as_uuid());
         if prepared.is_plain() {
             return Ok(self.write_plain(scope, prepared, |tx, all| Box::pin(commit::commit(tx, all))).await?);
         }
         Ok(self.write_about(scope, about, prepared, |tx, all| Box::pin(commit::commit(tx, all))).await?)
+    }
+
+    async fn commit_again(&self, lease: &Lease, commit: Arc<Commit>) -> Result<Committed, CommitRefused> {
+        let prepared = commit::Prepared::new(lease, commit)?;
+        let (scope, about) = (lease.scope(), lease.task().as_uuid());
+        Ok(self.write_about(scope, about, prepared, |tx, all| Box::pin(repeat::commit_again(tx, all))).await?)
     }
 
     async fn begin_attempt(&self, lease: &Lease, attempt: &Attempt) -> Result<Committed, CommitRefused> {

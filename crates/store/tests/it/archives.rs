@@ -114,7 +114,7 @@ async fn fill(store: &dyn Store, scope: TenantScope, seed: u64) -> TaskId {
         audit: vec![work::event("test.done"), work::event("test.done")],
         ..work::rows(&[1, 2])
     };
-    store.commit(&claimed.lease, commit).await.unwrap();
+    store.commit(&claimed.lease, commit.into()).await.unwrap();
     let data_key = TestKeys::new().new_data_key("them").unwrap();
     let secret = Secret {
         name: "crm_token".parse().unwrap(),

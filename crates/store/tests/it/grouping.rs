@@ -24,7 +24,7 @@ async fn neighbours(store: Arc<dyn Store>) {
         async move {
             // The second row has the number of the first: the statement fails after one row was written.
             let commit = if n % 7 == 3 { work::rows(&[1, 1]) } else { work::rows(&[1, 2]) };
-            store.commit(lease, commit).await
+            store.commit(lease, commit.into()).await
         }
     }))
     .await;

@@ -49,7 +49,7 @@ async fn the_child_that_is_killed() {
                 let id = TaskId::from_uuid(ids.next());
                 let lease = work::leased(&*store, work::home(), work::task(id)).await.lease;
                 for seq in 1..=5 {
-                    store.commit(&lease, work::rows(&[seq])).await.unwrap();
+                    store.commit(&lease, work::rows(&[seq]).into()).await.unwrap();
                     let mut out = std::io::stdout().lock();
                     writeln!(out, "acknowledged {id} {seq}").unwrap();
                     out.flush().unwrap();

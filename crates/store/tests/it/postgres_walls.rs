@@ -30,7 +30,7 @@ async fn raw_sql_sees_one_tenant_and_none_without_a_tenant() {
     let other = TenantId::from_uuid(ids.next());
     for scope in [work::home(), actors::scope(other)] {
         let claimed = work::leased(&store, scope, work::task(TaskId::from_uuid(ids.next()))).await;
-        store.commit(&claimed.lease, work::rows(&[1])).await.unwrap();
+        store.commit(&claimed.lease, work::rows(&[1]).into()).await.unwrap();
         store.append_audit(scope, work::NOW, work::event("test.done")).await.unwrap();
         store.put_blob(scope, Bytes::from_static(b"bytes")).await.unwrap();
     }
@@ -80,7 +80,7 @@ async fn journal_and_audit_are_not_edited() {
     let database = Database::create(&server).await;
     let store = database.store(Arc::new(SimClock::new())).await;
     let lease = work::lease(&store, &work::ids(5)).await;
-    store.commit(&lease, work::rows(&[1])).await.unwrap();
+    store.commit(&lease, work::rows(&[1]).into()).await.unwrap();
     store.append_audit(work::home(), work::NOW, work::event("test.done")).await.unwrap();
     let mut conn = database.connect().await;
     let home = TenantId::DEFAULT.to_string();
@@ -111,7 +111,7 @@ async fn rows_of_the_journal_lie_in_the_month_of_their_task() {
     let ids = work::ids(6);
     let id = ids.next();
     let claimed = work::leased(&store, work::home(), work::task(TaskId::from_uuid(id))).await;
-    store.commit(&claimed.lease, work::rows(&[1])).await.unwrap();
+    store.commit(&claimed.lease, work::rows(&[1]).into()).await.unwrap();
     let mut conn = database.connect().await;
     let partition = "SELECT tableoid::regclass::text FROM step_row LIMIT 1";
     let place: String = sqlx::query_scalar(partition).fetch_one(&mut conn).await.unwrap();
@@ -143,7 +143,7 @@ async fn an_owner_without_special_rights_is_enough() {
     sqlx::raw_sql(AssertSqlSafe(made)).execute(&mut conn).await.unwrap();
     let store = database.store_as(&owner, "test", Arc::new(SimClock::new())).await;
     let lease = work::lease(&store, &work::ids(7)).await;
-    store.commit(&lease, work::rows(&[1])).await.unwrap();
+    store.commit(&lease, work::rows(&[1]).into()).await.unwrap();
     store.maintain(work::NOW).await.unwrap();
     assert_eq!(store.journal(work::home(), lease.task(), 0, 10).await.unwrap().len(), 1);
     // Row-level security is forced: owning the table opens nothing.

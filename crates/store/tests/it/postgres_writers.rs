@@ -39,8 +39,8 @@ async fn a_row_that_another_holds_is_left_alone_and_then_written_alone() {
     let mut other = database.connect().await;
     run(&mut other, format!("BEGIN; SELECT 1 FROM task WHERE id = '{}' FOR UPDATE", held.task())).await;
     // The runtime has one thread: both have queued up before the writer looks, so it sends them as one statement.
-    let mut waiting = pin!(store.commit(&held, work::rows(&[1])));
-    let passing = tokio::time::timeout(PATIENCE, store.commit(&free, work::rows(&[1])));
+    let mut waiting = pin!(store.commit(&held, work::rows(&[1]).into()));
+    let passing = tokio::time::timeout(PATIENCE, store.commit(&free, work::rows(&[1]).into()));
     tokio::select! {
         biased;
         done = &mut waiting => panic!("another holds the row, and yet: {done:?}"),
@@ -69,14 +69,14 @@ async fn a_statement_is_not_sent_again_when_its_connection_is_lost() {
         // From here on a statement that came again would be carried out.
         run(&mut holder, "ROLLBACK").await;
     };
-    let (written, ()) = join(store.commit(&lease, work::rows(&[1])), losing).await;
+    let (written, ()) = join(store.commit(&lease, work::rows(&[1]).into()), losing).await;
     // Whether the first was written the store cannot know, so it says that it failed and leaves the rest to the caller.
     assert!(
         matches!(&written, Err(CommitRefused::Store(error)) if error.code() == ErrorCode::Unavailable),
         "{written:?}"
     );
     assert_eq!(rows_of(&store, &lease).await, [0_i64; 0]);
-    store.commit(&lease, work::rows(&[2])).await.unwrap();
+    store.commit(&lease, work::rows(&[2]).into()).await.unwrap();
     assert_eq!(rows_of(&store, &lease).await, [2]);
 }
 
@@ -98,7 +98,7 @@ async fn what_died_while_it_was_idle_costs_no_write_and_no_read() {
     let lease = work::lease(&store, &work::ids(22)).await;
     let mut other = database.connect().await;
     for seq in 1..=3 {
-        store.commit(&lease, work::rows(&[seq])).await.unwrap();
+        store.commit(&lease, work::rows(&[seq]).into()).await.unwrap();
         // Several reads at once leave several connections idle in the pool; the write gives them time to get there.
         join_all((0..4).map(|_| rows_of(&store, &lease))).await;
         store.append_audit(work::home(), work::NOW, work::event("test.done")).await.unwrap();

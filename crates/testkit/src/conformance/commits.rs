@@ -38,7 +38,7 @@ pub async fn a_place_in_the_journal_is_taken_once(h: Harness) {
     w.commit(&lease, Commit { rows: vec![first.clone()], ..w.blank() }).await;
     let put = w.put("test.thing", "a", json!({"n": 1}), Expect::Any);
     let again = Commit { rows: vec![w.row(1)], ..w.effects(vec![Effect::Put(Box::new(put))]) };
-    assert!(w.store().commit(&lease, again).await.is_err());
+    assert!(w.store().commit(&lease, again.into()).await.is_err());
     assert_eq!(w.store().journal(home.scope, lease.task(), 0, 10).await.unwrap(), [first]);
     assert_eq!(w.store().record(home.scope, "test.thing", "a").await.unwrap(), None);
 }
@@ -72,7 +72,7 @@ pub async fn a_refused_commit_writes_nothing(h: Harness) {
         audit: vec![w.event("x.y")],
         ..w.blank()
     };
-    let refused = w.store().commit(&lease, commit).await.unwrap_err();
+    let refused = w.store().commit(&lease, commit.into()).await.unwrap_err();
     assert!(matches!(refused, CommitRefused::RecordChanged { ref key, .. } if key == "bad"), "{refused}");
 
     assert_eq!((w.task(&home, lease.task()).await, w.store().audit_head(home.scope).await.unwrap()), before);
@@ -153,7 +153,7 @@ pub async fn parallel_commits_of_many_tasks_all_hold(h: Harness) {
     for seq in 1..=5 {
         let commits = leases.iter().map(|lease| {
             let (store, commit) = (w.shared(), Commit { rows: vec![w.row(seq)], ..w.blank() });
-            async move { store.commit(lease, commit).await.map(|_| ()) }
+            async move { store.commit(lease, commit.into()).await.map(|_| ()) }
         });
         for answer in futures::future::join_all(commits).await {
             answer.unwrap();

@@ -202,7 +202,7 @@ impl World {
     }
 
     pub(super) async fn commit(&self, lease: &Lease, commit: Commit) -> Committed {
-        self.store().commit(lease, commit).await.expect("the commit is taken")
+        self.store().commit(lease, commit.into()).await.expect("the commit is taken")
     }
 
     /// A commit of nothing, to be filled in.

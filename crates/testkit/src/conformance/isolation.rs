@@ -192,7 +192,7 @@ pub async fn a_lease_forged_for_another_tenant_is_refused(h: Harness) {
     let real = w.leased(&home, "w").await;
     let forged = Lease::granted(other.scope.tenant(), real.task(), real.epoch(), real.worker().clone());
     let commit = Commit { rows: vec![w.row(1)], ..w.blank() };
-    assert!(is_fenced(&w.store().commit(&forged, commit).await));
+    assert!(is_fenced(&w.store().commit(&forged, commit.into()).await));
     assert!(is_fenced(&w.store().begin_attempt(&forged, &attempt(&w)).await));
     assert_eq!(w.store().heartbeat(&[forged], LONG, w.now()).await.unwrap(), [Heartbeat::Lost]);
     assert!(w.store().journal(home.scope, real.task(), 0, 10).await.unwrap().is_empty());

@@ -19,7 +19,7 @@ pub async fn stale_epoch_is_refused(h: Harness) {
     let put = w.put("test.thing", "a", json!({"n": 1}), Expect::Any);
     let commit =
         Commit { rows: vec![w.row(1)], audit: vec![w.event("x.y")], ..w.effects(vec![Effect::Put(Box::new(put))]) };
-    assert!(is_fenced(&w.store().commit(&stale, commit).await));
+    assert!(is_fenced(&w.store().commit(&stale, commit.into()).await));
     let attempt = Attempt {
         step: StepId::trusted("send"),
         generation: 0,
@@ -30,7 +30,7 @@ pub async fn stale_epoch_is_refused(h: Harness) {
         at: w.now(),
     };
     assert!(is_fenced(&w.store().begin_attempt(&stale, &attempt).await));
-    assert!(is_fenced(&w.store().commit(&stale, w.changes(super::fixture::end(TaskStatus::Failed))).await));
+    assert!(is_fenced(&w.store().commit(&stale, w.changes(super::fixture::end(TaskStatus::Failed)).into()).await));
 
     assert_eq!(w.task(&home, stale.task()).await, before);
     assert!(w.store().journal(home.scope, stale.task(), 0, 10).await.unwrap().is_empty());
@@ -55,7 +55,7 @@ pub async fn a_lease_given_back_is_gone(h: Harness) {
     let ended = w.leased(&home, "w").await;
     w.end(&ended, TaskStatus::Completed).await;
     for lease in [released, ended] {
-        assert!(is_fenced(&w.store().commit(&lease, Commit { rows: vec![w.row(1)], ..w.blank() }).await));
+        assert!(is_fenced(&w.store().commit(&lease, Commit { rows: vec![w.row(1)], ..w.blank() }.into()).await));
         let beat = w.store().heartbeat(std::slice::from_ref(&lease), LONG, w.now()).await.unwrap();
         assert_eq!(beat, [Heartbeat::Lost]);
         assert!(w.store().journal(home.scope, lease.task(), 0, 10).await.unwrap().is_empty());
@@ -135,5 +135,5 @@ pub async fn take_over_makes_leased_claimable(h: Harness) {
     assert_eq!(taken, 1);
     let claimed = w.claim_only("after the restart", lease.task()).await;
     assert_eq!(claimed.recovered_from, Some(WorkerId::new("before the restart")));
-    assert!(is_fenced(&w.store().commit(&lease, w.blank()).await));
+    assert!(is_fenced(&w.store().commit(&lease, w.blank().into()).await));
 }

@@ -40,6 +40,7 @@ pub mod prompts;
 pub mod rates;
 pub mod records;
 pub mod releases;
+pub mod repeats;
 pub mod reviews;
 pub mod secrets;
 pub mod steering;

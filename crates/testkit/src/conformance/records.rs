@@ -14,7 +14,7 @@ use super::{Harness, Home, World};
 const KIND: &str = "test.thing";
 
 async fn put(w: &World, lease: &Lease, put: PutRecord) -> Result<(), CommitRefused> {
-    w.store().commit(lease, w.effects(vec![Effect::Put(Box::new(put))])).await.map(|_| ())
+    w.store().commit(lease, w.effects(vec![Effect::Put(Box::new(put))]).into()).await.map(|_| ())
 }
 
 async fn read(w: &World, home: &Home, key: &str) -> Option<Record> {
@@ -76,7 +76,7 @@ pub async fn of_twenty_who_expect_nothing_one_writes(h: Harness) {
         let lease = w.leased(&home, "w").await;
         let commit = w.effects(vec![Effect::Put(Box::new(w.put(KIND, "a", json!({"n": n}), Expect::Absent)))]);
         let store = w.shared();
-        commits.push(async move { store.commit(&lease, commit).await });
+        commits.push(async move { store.commit(&lease, commit.into()).await });
     }
     let answers = join_all(commits).await;
     assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 1);
@@ -108,7 +108,7 @@ pub async fn two_new_records_of_one_commit_may_not_share_a_unique_lookup(h: Harn
         let lookups = vec![Lookup::unique("DOT", "1")];
         Effect::Put(Box::new(PutRecord { lookups, ..w.put(KIND, key, json!({}), Expect::Absent) }))
     };
-    let refused = w.store().commit(&lease, w.effects(vec![with("a"), with("b")])).await;
+    let refused = w.store().commit(&lease, w.effects(vec![with("a"), with("b")]).into()).await;
     assert!(matches!(refused, Err(CommitRefused::RecordChanged { .. })));
     assert_eq!((read(&w, &home, "a").await, read(&w, &home, "b").await), (None, None));
 }

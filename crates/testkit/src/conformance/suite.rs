@@ -240,6 +240,14 @@ macro_rules! conformance_suite {
                 release_after_a_cancel_is_due_at_once,
                 a_release_writes_what_the_task_waits_for,
             }
+            repeats {
+                a_commit_that_was_written_is_answered_and_written_no_second_time,
+                a_commit_that_was_not_written_is_written_by_its_repeat,
+                a_repeat_is_known_after_others_have_gone_on,
+                a_repeat_of_what_was_not_written_is_fenced_when_somebody_else_holds_the_task,
+                a_lease_given_back_without_rows_is_known_as_given_back,
+                a_repeat_is_refused_like_the_commit_that_it_repeats,
+            }
             reviews {
                 a_wait_is_answered_once_of_fifty,
                 an_answer_binds_to_its_wait,

@@ -24,6 +24,15 @@ impl State {
         Ok(self.row(lease.scope(), id).map(super::state::TaskRow::committed).unwrap_or_default())
     }
 
+    /// What the first try of a commit was told, when it was written: its last row is there, or its lease given back.
+    pub(super) fn written(&self, lease: &Lease, commit: &Commit) -> Option<Committed> {
+        let row = self.row(lease.scope(), lease.task())?;
+        let gives_back = matches!(commit.change, TaskChange::Release { .. } | TaskChange::End(_));
+        let is_given_back = row.task.epoch == lease.epoch() && row.lease_owner.is_none();
+        let is_there = commit.rows.last().is_some_and(|last| row.journal.contains(last));
+        ((gives_back && is_given_back) || is_there).then(|| row.committed())
+    }
+
     /// The fence, the order of the journal, and a change that its own type cannot rule out.
     fn check_rows(&mut self, lease: &Lease, commit: &Commit) -> Result<(), CommitRefused> {
         let row = self.held(lease)?;

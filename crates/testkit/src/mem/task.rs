@@ -1,6 +1,8 @@
 //! Tasks: submission, claims, leases and reading. What others do to a task is in `signal` and `steering`, what its
 //! holder writes in `commit`.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::Result;
@@ -30,10 +32,6 @@ impl TaskStore for MemStore {
         self.run("claim_due", |state| Ok(state.claim_due(worker, offer, lease, now))).await
     }
 
-    fn is_alone(&self) -> bool {
-        true
-    }
-
     async fn take_over(&self, now: Timestamp) -> Result<u64> {
         self.run("take_over", |state| {
             let leased = state.tasks.values_mut().filter(|row| row.lease_owner.is_some());
@@ -56,8 +54,16 @@ impl TaskStore for MemStore {
         .await
     }
 
-    async fn commit(&self, lease: &Lease, commit: Commit) -> Result<Committed, CommitRefused> {
-        self.run("commit", |state| state.commit(lease, commit)).await
+    async fn commit(&self, lease: &Lease, commit: Arc<Commit>) -> Result<Committed, CommitRefused> {
+        self.run("commit", |state| state.commit(lease, Arc::unwrap_or_clone(commit))).await
+    }
+
+    async fn commit_again(&self, lease: &Lease, commit: Arc<Commit>) -> Result<Committed, CommitRefused> {
+        self.run("commit", |state| match state.written(lease, &commit) {
+            Some(told) => Ok(told),
+            None => state.commit(lease, Arc::unwrap_or_clone(commit)),
+        })
+        .await
     }
 
     async fn begin_attempt(&self, lease: &Lease, attempt: &Attempt) -> Result<Committed, CommitRefused> {

@@ -1,6 +1,7 @@
 //! One walk: every call goes to both stores.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use kybern_core::id::{OutboxId, TaskId};
 use kybern_core::money::{NanoUsd, Usage};
@@ -183,9 +184,14 @@ impl Walk {
             | Effect::Close { .. }
             | Effect::Reopen(_) => None,
         });
-        let store = self.world.store().commit(lease, commit.clone()).await;
-        let model = self.model.commit(lease, commit).await;
+        let commit = Arc::new(commit);
+        let store = self.world.store().commit(lease, Arc::clone(&commit)).await;
+        let model = self.model.commit(lease, Arc::clone(&commit)).await;
         same(&committed(&store), &committed(&model))?;
+        // Whoever has not heard the answer asks again: nothing is written twice, and what was refused stays refused.
+        let store = self.world.store().commit_again(lease, Arc::clone(&commit)).await;
+        let again = self.model.commit_again(lease, commit).await;
+        same(&committed(&store), &committed(&again))?;
         self.tasks.extend(child.filter(|_| model.is_ok()));
         Ok(())
     }

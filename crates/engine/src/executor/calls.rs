@@ -1,0 +1,82 @@
+//! The calls that a run has on their way.
+
+use std::collections::VecDeque;
+use std::pin::{Pin, pin};
+use std::sync::{Mutex, PoisonError};
+
+use futures::StreamExt as _;
+use futures::stream::FuturesUnordered;
+
+use super::perform::{NotBegun, Returned};
+
+/// How a call ended, or why it did not begin.
+type End = Result<Returned, NotBegun>;
+
+/// The calls of a run. They go on while they are waited for, and while the run waits for a store that is unavailable;
+/// dropped, they are given up.
+#[derive(Default)]
+pub(super) struct Calls {
+    /// How many of them change something outside.
+    pub(super) effectful: usize,
+    count: usize,
+    /// In a lock that is never taken, because a run that is lent out has to be shareable.
+    inside: Mutex<Inside>,
+}
+
+#[derive(Default)]
+struct Inside {
+    on_their_way: FuturesUnordered<Pin<Box<dyn Future<Output = End> + Send>>>,
+    /// Ended while the run waited for something else.
+    ended: VecDeque<End>,
+}
+
+impl Calls {
+    pub(super) fn len(&self) -> usize {
+        self.count
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    pub(super) fn push(&mut self, call: Pin<Box<dyn Future<Output = End> + Send>>) {
+        self.count += 1;
+        self.inside().on_their_way.push(call);
+    }
+
+    /// Gives all of them up.
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The next end; `None` when there is no call.
+    ///
+    /// # Cancel safety
+    /// No end is lost.
+    pub(super) async fn next(&mut self) -> Option<End> {
+        let inside = self.inside();
+        let end = match inside.ended.pop_front() {
+            Some(end) => Some(end),
+            None => inside.on_their_way.next().await,
+        };
+        self.count -= usize::from(end.is_some());
+        end
+    }
+
+    /// Waits for something else, while the calls go on.
+    pub(super) async fn beside<T>(&mut self, wait: impl Future<Output = T>) -> T {
+        let mut wait = pin!(wait);
+        let Inside { on_their_way, ended } = self.inside();
+        loop {
+            tokio::select! {
+                biased;
+                came = &mut wait => return came,
+                Some(end) = on_their_way.next() => ended.push_back(end),
+            }
+        }
+    }
+
+    fn inside(&mut self) -> &mut Inside {
+        self.inside.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,1 @@
+SELECT body FROM step_row WHERE task_id = $1 AND tenant_id = $2 AND seq = $3
