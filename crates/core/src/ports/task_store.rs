@@ -168,7 +168,9 @@ pub trait TaskStore: Send + Sync {
     /// When the store fails. Another tenant's task is `None`.
     async fn task(&self, scope: TenantScope, id: TaskId) -> Result<Option<Task>>;
 
-    /// A page of tasks, newest first.
+    /// A page of tasks, newest first, as a list shows them: without payload and result, which are not even read, with at
+    /// most [`limits::LISTED_INPUT`](crate::task::limits::LISTED_INPUT) characters of input, and without waits that are
+    /// longer than [`limits::LISTED_WAITS`](crate::task::limits::LISTED_WAITS).
     ///
     /// # Errors
     /// When the store fails.

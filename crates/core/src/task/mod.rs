@@ -31,6 +31,10 @@ pub mod limits {
     pub const MAX_MAX_STEPS: u32 = 10_000;
     /// Below this confidence a person is asked, when the task names no threshold.
     pub const DEFAULT_CONFIDENCE_THRESHOLD: f64 = 0.8;
+    /// Characters of a task's input that a list shows.
+    pub const LISTED_INPUT: usize = 2_000;
+    /// Characters of what a task waits for, as JSON, that a list shows; what is longer is left out.
+    pub const LISTED_WAITS: usize = 16_384;
     /// How deep children may lie.
     pub const MAX_DEPTH: u32 = 5;
     /// How many times a task may be recovered without getting any further, before it is given up.

@@ -127,7 +127,7 @@ impl TaskView {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskList {
-    /// The tasks, newest first. Their `state` and `frozenPlan` are empty: ask for the single task.
+    /// The tasks, newest first: summaries without payload, result, state and plan.
     pub items: Vec<TaskView>,
     /// Where the next page begins.
     pub next_cursor: Option<String>,

@@ -194,9 +194,15 @@ async fn poll_until(poller: Poller, so: impl Fn() -> bool) {
 /// What the tasks say, oldest first.
 async fn subjects(store: &MemStore) -> Vec<String> {
     let all = TaskFilter { limit: 100, ..TaskFilter::default() };
-    let mut tasks = store.tasks(kybern_testkit::actors::scope(TenantId::DEFAULT), &all).await.unwrap().items;
+    let scope = kybern_testkit::actors::scope(TenantId::DEFAULT);
+    let mut tasks = store.tasks(scope, &all).await.unwrap().items;
     tasks.sort_by_key(|task| task.id);
-    tasks.iter().map(|task| task.payload["subject"].as_str().unwrap().to_owned()).collect()
+    let mut subjects = Vec::new();
+    for task in tasks {
+        let task = store.task(scope, task.id).await.unwrap().unwrap();
+        subjects.push(task.payload["subject"].as_str().unwrap().to_owned());
+    }
+    subjects
 }
 
 #[tokio::test]

@@ -62,7 +62,8 @@ pub(crate) async fn submit(
 
 /// List tasks
 ///
-/// Newest first. `state` and `frozenPlan` are empty here: ask for the single task.
+/// Newest first. An item is a summary: `input` is cut after 2,000 characters; `payload`, `result`, `state` and
+/// `frozenPlan` are empty, and so are `waits` that are long. Ask for the single task.
 #[utoipa::path(get, path = "/api/tasks", operation_id = "list_tasks",
     tag = "tasks",
     params(

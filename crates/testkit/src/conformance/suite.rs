@@ -292,6 +292,7 @@ macro_rules! conformance_suite {
             }
             tasks {
                 pages_of_tasks_visit_each_once_newest_first,
+                a_list_carries_what_fits_into_a_line,
                 a_page_that_is_just_full_is_the_last,
                 filters_hold_together,
                 tasks_are_counted_by_status_over_all_tenants,

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use kybern_core::id::TaskId;
 use kybern_core::ports::TaskFilter;
-use kybern_core::task::{Channel, NewTask, TaskChange, TaskStatus};
+use kybern_core::task::{Channel, NewTask, TaskChange, TaskStatus, limits};
+use serde_json::{Value, json};
 
 use super::{Harness, Home, World};
 
@@ -34,6 +35,20 @@ pub async fn pages_of_tasks_visit_each_once_newest_first(h: Harness) {
     }
     all.reverse();
     assert_eq!(seen, all);
+}
+
+pub async fn a_list_carries_what_fits_into_a_line(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let input = "é".repeat(limits::LISTED_INPUT + 500);
+    let payload = json!({"much": "x".repeat(1024 * 1024)});
+    let task = w.queued(&home, NewTask { input: input.clone(), payload: payload.clone(), ..w.new_task() }).await;
+    for filter in [everything(), TaskFilter { status: Some(TaskStatus::Pending), ..everything() }] {
+        let listed = w.store().tasks(home.scope, &filter).await.unwrap().items.remove(0);
+        assert_eq!((listed.id, &listed.payload, &listed.result), (task.id, &Value::Null, &None));
+        assert_eq!(listed.input, "é".repeat(limits::LISTED_INPUT));
+    }
+    let whole = w.task(&home, task.id).await;
+    assert_eq!((whole.input, whole.payload), (input, payload));
 }
 
 pub async fn a_page_that_is_just_full_is_the_last(h: Harness) {

@@ -14,10 +14,11 @@ use kybern_core::record::StoredLink;
 use kybern_core::slots::Offer;
 use kybern_core::task::{
     Attachment, Attempt, Claimed, Commit, CommitRefused, Committed, JournalRow, Lease, NewTask, Signal, Submitted,
-    Task, TaskStatus, Wait, WorkerId,
+    Task, TaskStatus, Wait, WorkerId, limits,
 };
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
+use serde_json::Value;
 
 use super::MemStore;
 use super::state::{State, TaskRow, conflict};
@@ -273,7 +274,7 @@ impl State {
                 && filter.talks_of.is_none_or(|user| !task.is_talk_of_another(user))
                 && filter.before.is_none_or(|before| task.id < before)
         };
-        let found = self.tasks.values().rev().map(|row| &row.task).filter(wanted).cloned();
+        let found = self.tasks.values().rev().map(|row| &row.task).filter(wanted).map(listed);
         page(found, filter.limit, |task| task.id.to_string())
     }
 
@@ -313,6 +314,18 @@ impl TaskRow {
 }
 
 /// One page of what was found, with the cursor of its last item when there is more.
+/// A task as a list shows it: a hundred payloads would be a gigabyte.
+fn listed(task: &Task) -> Task {
+    let waits = serde_json::to_string(&task.waits).unwrap_or_default();
+    Task {
+        input: task.input.chars().take(limits::LISTED_INPUT).collect(),
+        payload: Value::Null,
+        result: None,
+        waits: if waits.chars().count() <= limits::LISTED_WAITS { task.waits.clone() } else { Vec::new() },
+        ..task.clone()
+    }
+}
+
 pub(super) fn page<T>(mut found: impl Iterator<Item = T>, limit: u32, cursor: impl Fn(&T) -> String) -> Page<T> {
     let items: Vec<T> = found.by_ref().take(limit.clamp(1, 200) as usize).collect();
     let next = found.next().and(items.last()).map(cursor);
