@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::Result;
+use crate::id::TenantId;
 use crate::policy::redact;
 use crate::ports::AuditStore;
 use crate::tenant::TenantScope;
@@ -129,6 +130,75 @@ impl AuditKey {
         hasher.update(canonical.as_bytes());
         hasher.finalize().to_hex().to_string()
     }
+}
+
+/// What a chain ended with at some moment, signed: kept somewhere else it proves later that nothing up to there was
+/// changed, also to whoever can write the database and its head.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditHead {
+    /// Whose chain it is.
+    pub tenant_id: TenantId,
+    /// The number of its last event; 0 when there was none.
+    pub seq: i64,
+    /// The hash of that event.
+    pub hash: String,
+    /// When it was signed.
+    pub at: Timestamp,
+    /// Keyed BLAKE3 over all of this, in hex, under a key that is derived from the master key.
+    pub signature: String,
+}
+
+impl AuditKey {
+    /// Signs what a tenant's chain ends with.
+    #[must_use]
+    pub fn sign_head(&self, tenant_id: TenantId, (seq, hash): (i64, String), at: Timestamp) -> AuditHead {
+        let signature = self.head_signature(tenant_id, seq, &hash, at).to_hex().to_string();
+        AuditHead { tenant_id, seq, hash, at, signature }
+    }
+
+    /// Whether this key has signed that head. Comparing takes as long wherever they differ.
+    #[must_use]
+    pub fn has_signed(&self, head: &AuditHead) -> bool {
+        let own = self.head_signature(head.tenant_id, head.seq, &head.hash, head.at);
+        blake3::Hash::from_hex(&head.signature).is_ok_and(|given| given == own)
+    }
+
+    fn head_signature(&self, tenant: TenantId, seq: i64, hash: &str, at: Timestamp) -> blake3::Hash {
+        let mut hasher = blake3::Hasher::new_keyed(&self.0);
+        // Not what an event's hash begins with, which is hex.
+        hasher.update(b"signed head of an audit chain, v1:");
+        hasher.update(tenant.as_uuid().as_bytes());
+        hasher.update(&seq.to_be_bytes());
+        hasher.update(&at.as_millis().to_be_bytes());
+        hasher.update(hash.as_bytes());
+        hasher.finalize()
+    }
+}
+
+/// Holds a chain against a head that was signed earlier: what has been changed up to there since.
+///
+/// # Errors
+/// When the store fails.
+pub async fn hold_against<S: AuditStore + ?Sized>(
+    store: &S,
+    scope: TenantScope,
+    key: AuditKey,
+    head: &AuditHead,
+) -> Result<Option<ChainFault>> {
+    let fault = |problem: &str| Some(ChainFault { seq: head.seq, problem: problem.to_owned() });
+    if head.tenant_id != scope.tenant() || !key.has_signed(head) {
+        return Ok(fault("the head was not signed for this tenant under this master key"));
+    }
+    if head.seq == 0 {
+        return Ok(None);
+    }
+    let event = store.audit_events(scope, head.seq - 1, 1).await?.into_iter().find(|event| event.seq == head.seq);
+    Ok(match event {
+        Some(event) if event.hash == head.hash => None,
+        Some(_) => fault("is not the event that the signed head names: the chain was made anew since"),
+        None => fault("the event that the signed head names is not there: the chain was cut since"),
+    })
 }
 
 /// An event's RFC 8785 form. Serialising strings, maps and a JSON value cannot fail; an empty form would still break the
@@ -284,6 +354,25 @@ mod tests {
             "token": "[redacted:token]"});
         assert_eq!(link.event.detail, left);
         assert_eq!(verify(key, std::slice::from_ref(&link), &link), 0);
+    }
+
+    #[test]
+    fn a_head_is_signed_for_one_tenant_and_place() {
+        let (key, links) = chain(3);
+        let tenant = TenantId::DEFAULT;
+        let head = key.sign_head(tenant, (3, links[2].hash.clone()), Timestamp::from_millis(5));
+        assert!(key.has_signed(&head));
+        let other = TenantId::from_uuid(uuid::Uuid::from_u128(7));
+        for forged in [
+            AuditHead { tenant_id: other, ..head.clone() },
+            AuditHead { seq: 2, ..head.clone() },
+            AuditHead { hash: links[1].hash.clone(), ..head.clone() },
+            AuditHead { at: Timestamp::from_millis(6), ..head.clone() },
+            AuditHead { signature: String::new(), ..head.clone() },
+        ] {
+            assert!(!key.has_signed(&forged), "{forged:?}");
+        }
+        assert!(!AuditKey::new([9; 32]).has_signed(&head));
     }
 
     #[test]

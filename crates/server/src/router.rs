@@ -193,6 +193,7 @@ pub fn table() -> Vec<Route> {
         get("/api/admin/tenants", Needs(Platform), tenants::list),
         // The audit
         get("/api/audit", Needs(Administer), audit::list),
+        get("/api/audit/head", Needs(Administer), audit::head),
         get("/api/audit/verify", Needs(Administer), audit::verify),
         // Operation
         get("/healthz", Open, health::alive),

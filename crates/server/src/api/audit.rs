@@ -2,14 +2,16 @@
 
 use axum::Json;
 use axum::extract::State;
-use serde_json::Value;
+use kybern_core::actor::Actor;
+use kybern_core::audit::AuditHead;
+use serde_json::{Value, json};
 
 use super::shown;
 use crate::auth::Caller;
-use crate::error::ApiResult;
+use crate::error::{ApiResult, Problem};
 use crate::extract::QueryArgs;
 use crate::page::Paging;
-use crate::schema::audit::{AuditPage, AuditReportSchema};
+use crate::schema::audit::{AuditHeadSchema, AuditPage, AuditReportSchema};
 use crate::state::AppState;
 
 /// List audit events
@@ -40,10 +42,53 @@ pub(crate) async fn list(
 
 /// Verify the audit
 ///
-/// Walks the tenant's whole chain and says what was edited, removed, reordered or cut.
+/// Walks the tenant's whole chain and says what was edited, removed, reordered or cut. With the four values of a head
+/// that was signed earlier it also says whether the chain still goes through it.
 #[utoipa::path(get, path = "/api/audit/verify", operation_id = "verify_audit",
     tag = "audit",
+    params(
+        ("seq" = Option<i64>, Query, minimum = 0, description = "Of the signed head"),
+        ("hash" = Option<String>, Query, description = "Of the signed head"),
+        ("at" = Option<String>, Query, format = "date-time", description = "Of the signed head"),
+        ("signature" = Option<String>, Query, description = "Of the signed head"),
+    ),
     responses((status = 200, description = "What was found", body = AuditReportSchema)))]
-pub(crate) async fn verify(State(state): State<AppState>, Caller(actor): Caller) -> ApiResult<Json<Value>> {
-    Ok(Json(shown(&state.engine.verify_audit(actor.scope()).await?)?))
+pub(crate) async fn verify(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
+    let query = query.only(&["seq", "hash", "at", "signature"])?;
+    let report = match signed(&query, &actor)? {
+        Some(head) => state.engine.verify_audit_against(actor.scope(), &head).await?,
+        None => state.engine.verify_audit(actor.scope()).await?,
+    };
+    Ok(Json(shown(&report)?))
+}
+
+/// Sign the head of the audit
+///
+/// What the tenant's chain ends with now, signed under a key that is derived from the master key. Keep it where nobody
+/// who can write the database can write: held against it later, `verify` finds what was changed up to there, even by
+/// somebody who made the whole chain anew.
+#[utoipa::path(get, path = "/api/audit/head", operation_id = "sign_audit_head",
+    tag = "audit",
+    responses((status = 200, description = "The signed head", body = AuditHeadSchema)))]
+pub(crate) async fn head(State(state): State<AppState>, Caller(actor): Caller) -> ApiResult<Json<Value>> {
+    Ok(Json(shown(&state.engine.audit_head(actor.scope()).await?)?))
+}
+
+/// The head that the caller kept, of its own tenant.
+fn signed(query: &QueryArgs, actor: &Actor) -> ApiResult<Option<AuditHead>> {
+    let given = ["seq", "hash", "at", "signature"].map(|name| query.get(name));
+    let [Some(seq), Some(hash), Some(at), Some(signature)] = given else {
+        if given.iter().any(Option::is_some) {
+            return Err(Problem::invalid("/", "a signed head has seq, hash, at and signature: send all four, or none"));
+        }
+        return Ok(None);
+    };
+    let kept = json!({"tenantId": actor.tenant(), "seq": seq.parse::<i64>().unwrap_or(-1), "hash": hash, "at": at,
+        "signature": signature});
+    let unreadable = |error: serde_json::Error| Problem::invalid("/at", format!("the signed head: {error}"));
+    serde_json::from_value(kept).map(Some).map_err(unreadable)
 }

@@ -41,6 +41,24 @@ pub struct AuditPage {
     pub next_cursor: Option<String>,
 }
 
+/// What a chain ends with, signed.
+#[derive(ToSchema)]
+#[schema(as = AuditHead, rename_all = "camelCase")]
+pub struct AuditHeadSchema {
+    /// Whose chain it is.
+    #[schema(format = "uuid")]
+    pub tenant_id: String,
+    /// The number of its last event; 0 when there is none.
+    pub seq: i64,
+    /// The hash of that event.
+    pub hash: String,
+    /// When it was signed.
+    #[schema(format = "date-time")]
+    pub at: String,
+    /// Keyed BLAKE3 over all of this, in hex.
+    pub signature: String,
+}
+
 /// What a verification found.
 #[derive(ToSchema)]
 #[schema(as = AuditReport, rename_all = "camelCase")]

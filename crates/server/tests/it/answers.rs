@@ -769,6 +769,17 @@ async fn operation(walk: &mut Walk<'_>) {
     assert_eq!(page["items"][0]["seq"], 1);
     let report = walk.call(200, ("GET", "/api/audit/verify"), &[], &admin, None).await;
     assert_eq!(report["valid"], true, "{report}");
+    let head = walk.call(200, ("GET", "/api/audit/head"), &[], &admin, None).await;
+    let text = |name: &str| head[name].as_str().unwrap().to_owned();
+    let held = async |seq: i64, hash: &str| {
+        let path = format!("/api/audit/verify?seq={seq}&hash={hash}&at={}&signature={}", text("at"), text("signature"));
+        walk.app.send(Ask::get(&path).key(&admin)).await.json()
+    };
+    let seq = head["seq"].as_i64().unwrap();
+    assert_eq!(held(seq, &text("hash")).await["valid"], true);
+    assert_eq!(held(seq - 1, &text("hash")).await["valid"], false, "nobody signed that");
+    let half = walk.app.send(Ask::get("/api/audit/verify?seq=1").key(&admin)).await;
+    half.refused(400, "VALIDATION_ERROR", "half a head");
     walk.call(200, ("GET", "/healthz"), &[], "", None).await;
     let ready = walk.call(200, ("GET", "/readyz"), &[], "", None).await;
     assert_eq!(ready["ready"], true);

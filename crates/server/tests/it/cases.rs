@@ -367,6 +367,7 @@ pub(crate) fn all() -> Vec<Case> {
         case("POST", "/api/admin/tenants", Fixed, strict(json!({"name": "New"}), ("/name", json!(5)), &["name"])),
         case("GET", "/api/admin/tenants", Fixed, None),
         case("GET", "/api/audit", Fixed, None),
+        case("GET", "/api/audit/head", Fixed, None),
         case("GET", "/api/audit/verify", Fixed, None),
         case("GET", "/healthz", Fixed, None),
         case("GET", "/readyz", Fixed, None),

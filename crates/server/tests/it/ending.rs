@@ -28,7 +28,7 @@ async fn viewer(app: &App) -> (String, String, String) {
 async fn to_its_end(response: axum::response::Response) -> String {
     let mut body = response.into_body().into_data_stream();
     let mut text = String::new();
-    while let Some(chunk) = tokio::time::timeout(PATIENCE, body.next()).await.expect("the stream ends") {
+    while let Some(chunk) = tokio::time::timeout(PATIENCE, body.next()).await.unwrap() {
         text.push_str(&String::from_utf8_lossy(&chunk.unwrap()));
     }
     text

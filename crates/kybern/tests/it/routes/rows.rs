@@ -272,6 +272,7 @@ pub(crate) fn all() -> Vec<Row> {
             ..act("POST", "/api/admin/tenants", "platform", &[], 201) },
         Row { who: Key("platform"), ..read("/api/admin/tenants", &[]) },
         administered("/api/audit", &[]),
+        administered("/api/audit/head", &[]),
         administered("/api/audit/verify", &[]),
         open("/healthz"),
         open("/readyz"),
