@@ -32,6 +32,7 @@ pub mod ports;
 pub mod preference;
 pub mod prompt;
 pub mod record;
+pub mod retention;
 pub mod secret;
 pub mod slots;
 pub mod task;

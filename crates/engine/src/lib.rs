@@ -23,6 +23,7 @@ pub mod plan;
 pub mod preference;
 pub mod prompt;
 pub mod readiness;
+pub mod retention;
 pub mod secret;
 mod slots;
 pub mod task;

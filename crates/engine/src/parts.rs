@@ -25,6 +25,7 @@ use crate::models::{ModelParts, ModelService};
 use crate::plan::FrozenPlans;
 use crate::plan::catalog::{Catalog, JudgedPlans};
 use crate::plan::intents::KnownIntents;
+use crate::retention::Retention;
 use crate::slots::Slots;
 use crate::tools::ToolService;
 
@@ -83,6 +84,8 @@ pub struct Settings {
     pub approval_time: Millis,
     /// Whether authors may approve prompts of their own: where an administrator is alone.
     pub self_approval: bool,
+    /// How long what is over is kept.
+    pub retention: Retention,
     /// Whether this process works on tasks at all; `false` for one that only answers requests.
     pub work: bool,
 }
@@ -107,6 +110,7 @@ impl Default for Settings {
             delegation_deadline: limits::DELEGATION_DEADLINE,
             approval_time: kybern_core::approval::TIME_TO_ANSWER,
             self_approval: false,
+            retention: Retention::default(),
             work: true,
         }
     }

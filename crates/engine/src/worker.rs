@@ -14,6 +14,7 @@ use crate::executor::Stop;
 use crate::executor::active::ActiveRun;
 use crate::executor::patience::{Failure as _, until_available};
 use crate::executor::run::{Known, Run};
+use crate::retention::Retention;
 use crate::slots::Slot;
 
 /// How often what other processes left reserved is looked for.
@@ -27,6 +28,9 @@ impl Engine {
         self.spawn(Self::heartbeat_loop);
         self.spawn(Self::job_loop);
         self.spawn(Self::ledger_loop);
+        if self.inner.settings.retention != Retention::default() {
+            self.spawn(Self::retention_loop);
+        }
     }
 
     /// Spawns something that ends when the engine stops.

@@ -155,6 +155,7 @@ pub(crate) fn settings(config: &Config, public_url: &str) -> Settings {
         delegation_deadline: config.limits.delegation_deadline_ms,
         approval_time: config.limits.approval_ms,
         self_approval: config.governance.self_approval,
+        retention: config.retention.settings(),
         work: true,
     }
 }

@@ -7,7 +7,8 @@ use crate::error::{Result, StoreError};
 use crate::store::SqlStore;
 use crate::{
     agents, approvals, audit, blobs, budgets, chats, idempotency, identity, jobs, knowledge, memories, model_policies,
-    outbox, permissions, plans, preferences, prompts, rates, records, reservations, secrets, standings, tasks,
+    outbox, permissions, plans, preferences, prompts, rates, records, reservations, retention, secrets, standings,
+    tasks,
 };
 
 /// Every statement of this crate.
@@ -34,6 +35,7 @@ fn every_statement() -> impl Iterator<Item = &'static Sql> {
         rates::STATEMENTS,
         records::STATEMENTS,
         reservations::STATEMENTS,
+        retention::STATEMENTS,
         secrets::STATEMENTS,
         standings::STATEMENTS,
     ];

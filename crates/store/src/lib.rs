@@ -40,6 +40,7 @@ mod prompts;
 mod rates;
 mod records;
 mod reservations;
+mod retention;
 mod secrets;
 mod standings;
 mod store;

@@ -26,6 +26,7 @@ pub mod plan_store;
 pub mod preference_store;
 pub mod prompt_store;
 pub mod record_store;
+pub mod retention_store;
 pub mod secret_store;
 pub mod secrets;
 pub mod step_handler;
@@ -58,6 +59,7 @@ pub use plan_store::PlanStore;
 pub use preference_store::PreferenceStore;
 pub use prompt_store::PromptStore;
 pub use record_store::RecordStore;
+pub use retention_store::RetentionStore;
 pub use secret_store::{SecretReader, SecretStore};
 pub use secrets::{DataKey, Keys};
 pub use step_handler::StepHandler;
@@ -87,6 +89,7 @@ pub trait Store:
     + PreferenceStore
     + MemoryStore
     + KnowledgeStore
+    + RetentionStore
 {
 }
 
@@ -111,5 +114,6 @@ impl<T> Store for T where
         + PreferenceStore
         + MemoryStore
         + KnowledgeStore
+        + RetentionStore
 {
 }

@@ -8,6 +8,7 @@ use kybern_core::ports::{Clock as _, JobStore as _, OutboxStore as _};
 use kybern_core::slots::Offer;
 use kybern_core::task::{TaskStatus, WorkerId};
 use kybern_core::time::Millis;
+use kybern_engine::retention::Retention;
 use kybern_testkit::Fault;
 use serde_json::{Value, json};
 
@@ -228,4 +229,25 @@ fn a_handler_whose_lease_is_lost_is_dropped() {
         assert!(live.now().since(began) <= Millis(20_000), "{}", live.now().since(began));
         live.find(async || (live.world.store.jobs()[0].status == JobStatus::Done).then_some(())).await;
     });
+}
+
+#[test]
+fn what_is_over_is_removed_when_it_is_old() {
+    const DAY: Millis = Millis(24 * 3_600_000);
+    let keeps = |settings: &mut kybern_engine::Settings| {
+        settings.retention = Retention { jobs: Some(Millis(7 * DAY.0)), ..Retention::default() };
+    };
+    let world = World::new().set(keeps);
+    let looked = async |live: Live<'_>| {
+        live.run(webhook(), json!({})).await;
+        let jobs = || live.world.store.jobs();
+        live.find(async || jobs().iter().all(|job| job.status == JobStatus::Done).then_some(jobs().len())).await
+    };
+    assert_eq!(world.run(looked), 1);
+    world.clock.stop(world.clock.now().plus(DAY));
+    assert_eq!(world.run(looked), 2, "it is younger");
+    world.clock.stop(world.clock.now().plus(Millis(6 * DAY.0 + 1000)));
+    assert_eq!(world.run(looked), 2, "the first one is gone");
+    let kept = block_on(world.look(world.store.outbox(world.scope(), None, None, 10))).unwrap().items.len();
+    assert_eq!(kept, 3, "of messages nothing was said");
 }

@@ -70,6 +70,9 @@ pub(super) const KEYS: &[(&str, &str)] = &[
     ("limits.delegation_deadline_ms", "a whole number of milliseconds, such as 86400000"),
     ("limits.approval_ms", "a whole number of milliseconds, such as 604800000"),
     ("model.confidence_threshold", "a number from 0 to 1, such as 0.8"),
+    ("retention.jobs_days", "a whole number of days, at least 7, or 0 for ever"),
+    ("retention.messages_days", "a whole number of days, at least 7, or 0 for ever"),
+    ("retention.holds", "a list of tenants' names, such as [\"default\"]"),
     ("governance.self_approval", "true or false"),
     ("security.master_key_file", "a file's path, such as \"kybern.key\""),
 ];

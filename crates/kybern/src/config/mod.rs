@@ -17,6 +17,7 @@ mod limits;
 mod model;
 mod models;
 mod providers;
+mod retention;
 mod secret;
 mod security;
 mod server;
@@ -45,6 +46,7 @@ pub(crate) use limits::LimitOptions;
 pub(crate) use model::ModelOptions;
 pub(crate) use models::ModelsOptions;
 pub(crate) use providers::{ModelOption, ProviderOptions};
+pub(crate) use retention::RetentionOptions;
 pub(crate) use secret::Secret;
 pub(crate) use security::SecurityOptions;
 pub(crate) use server::ServerOptions;
@@ -94,6 +96,8 @@ pub(crate) struct Config {
     pub(crate) model: ModelOptions,
     /// Who approves what agents are told.
     pub(crate) governance: GovernanceOptions,
+    /// How long what is over is kept.
+    pub(crate) retention: RetentionOptions,
     /// Keys of this server.
     pub(crate) security: SecurityOptions,
 }
@@ -165,6 +169,7 @@ impl Config {
         self.telemetry.check(faults);
         self.limits.check(faults);
         self.model.check(faults);
+        self.retention.check(faults);
         self.security.check(env, faults);
     }
 }

@@ -41,6 +41,7 @@ pub mod rates;
 pub mod records;
 pub mod releases;
 pub mod repeats;
+pub mod retention;
 pub mod reviews;
 pub mod secrets;
 pub mod steering;

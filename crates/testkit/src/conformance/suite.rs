@@ -248,6 +248,12 @@ macro_rules! conformance_suite {
                 a_lease_given_back_without_rows_is_known_as_given_back,
                 a_repeat_is_refused_like_the_commit_that_it_repeats,
             }
+            retention {
+                ended_jobs_are_removed_and_open_ones_stay,
+                messages_with_an_end_are_removed_and_open_ones_stay,
+                what_is_on_hold_is_never_removed,
+                a_large_removal_is_many_small_ones,
+            }
             reviews {
                 a_wait_is_answered_once_of_fifty,
                 an_answer_binds_to_its_wait,

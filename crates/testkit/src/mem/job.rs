@@ -37,12 +37,15 @@ impl JobStore for MemStore {
         .await
     }
 
-    async fn finish_job(&self, job: &ClaimedJob, end: JobEnd, _now: Timestamp) -> Result<bool> {
+    async fn finish_job(&self, job: &ClaimedJob, end: JobEnd, now: Timestamp) -> Result<bool> {
         self.run("finish_job", |state| {
             let Some(row) = state.held_job(job) else { return Ok(false) };
             row.leased = false;
             match end {
-                JobEnd::Done => row.status = JobStatus::Done,
+                JobEnd::Done => {
+                    row.status = JobStatus::Done;
+                    row.finished_at = Some(now);
+                }
                 JobEnd::Retry { error, due_at } => {
                     row.error = Some(error);
                     row.claimable_at = due_at;
@@ -55,6 +58,7 @@ impl JobStore for MemStore {
                 JobEnd::Dead { error } => {
                     row.error = Some(error);
                     row.status = JobStatus::Dead;
+                    row.finished_at = Some(now);
                 }
             }
             Ok(true)

@@ -24,6 +24,7 @@ mod plan;
 mod preference;
 mod prompt;
 mod record;
+mod retention;
 mod secret;
 mod signal;
 mod state;

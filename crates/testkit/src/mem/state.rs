@@ -127,6 +127,7 @@ pub(super) struct JobRow {
     pub(super) epoch: i64,
     pub(super) leased: bool,
     pub(super) claimable_at: Timestamp,
+    pub(super) finished_at: Option<Timestamp>,
     pub(super) error: Option<String>,
 }
 
@@ -269,6 +270,7 @@ impl State {
                 epoch: 0,
                 leased: false,
                 claimable_at,
+                finished_at: None,
                 error: None,
             });
         }

@@ -1,0 +1,4 @@
+DELETE FROM job WHERE tenant_id = $1 AND id IN (
+    SELECT id FROM job WHERE tenant_id = $1 AND id < $2 AND status <> 'pending' AND finished_at < $3
+    ORDER BY id LIMIT $4
+)

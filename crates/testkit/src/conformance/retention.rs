@@ -1,0 +1,140 @@
+//! Retention: what is over and old is removed, and nothing else.
+
+use kybern_core::error::ErrorCode;
+use kybern_core::id::{JobId, OutboxId};
+use kybern_core::job::{JobEnd, NewJob};
+use kybern_core::outbox::{NewOutbox, OutboxChannel, OutboxStatus};
+use kybern_core::retention::{Kept, Purge, Purged};
+use kybern_core::slots::Offer;
+use kybern_core::task::{Effect, WorkerId};
+use kybern_core::time::Millis;
+use serde_json::{Value, json};
+
+use super::fixture::{HOUR, LONG};
+use super::{Harness, Home, World};
+
+/// A removal of all that is over by now.
+fn all(w: &World, kept: Kept) -> Purge {
+    Purge { kept, before: w.now().plus(HOUR), holds: Vec::new() }
+}
+
+async fn purge(w: &World, purge: &Purge) -> Vec<Purged> {
+    w.store().purge(purge, w.now()).await.unwrap()
+}
+
+async fn enqueue(w: &World, home: &Home, key: &str) {
+    let job = NewJob {
+        id: JobId::from_uuid(w.id()),
+        kind: "test.job".to_owned(),
+        payload: Value::Null,
+        dedupe_key: Some(key.to_owned()),
+        max_attempts: 3,
+        due_at: w.now(),
+    };
+    assert!(w.store().enqueue(home.scope, &job, w.now()).await.unwrap());
+}
+
+/// Ends every job that is due in this way.
+async fn end_jobs(w: &World, end: JobEnd) -> usize {
+    let jobs = w.store().claim_jobs(&WorkerId::new("w"), &Offer::of(1000), LONG, w.now()).await.unwrap();
+    for job in &jobs {
+        assert!(w.store().finish_job(job, end.clone(), w.now()).await.unwrap());
+    }
+    jobs.len()
+}
+
+/// What the tenant's audit says of removals.
+async fn audited(w: &World, home: &Home) -> Vec<Value> {
+    let events = w.store().audit_events(home.scope, 0, 200).await.unwrap();
+    let purges = events.into_iter().filter(|link| link.event.action == "retention.purge");
+    purges.map(|link| json!([link.event.detail["kind"], link.event.detail["count"]])).collect()
+}
+
+pub async fn ended_jobs_are_removed_and_open_ones_stay(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let other = w.tenant("second").await;
+    enqueue(&w, &home, "done").await;
+    enqueue(&w, &other, "done").await;
+    assert_eq!(end_jobs(&w, JobEnd::Done).await, 2);
+    enqueue(&w, &home, "dead").await;
+    assert_eq!(end_jobs(&w, JobEnd::Dead { error: "no".to_owned() }).await, 1);
+    enqueue(&w, &home, "later").await;
+    assert_eq!(end_jobs(&w, JobEnd::Retry { error: "busy".to_owned(), due_at: w.now() }).await, 1);
+    let long_ago = Purge { before: w.now().minus(HOUR), ..all(&w, Kept::Jobs) };
+    assert_eq!(purge(&w, &long_ago).await, [], "nothing is that old");
+    let mut purged = purge(&w, &all(&w, Kept::Jobs)).await;
+    purged.sort_by_key(|purged| purged.count);
+    let counts: Vec<_> = purged.iter().map(|purged| (purged.tenant, purged.count)).collect();
+    assert_eq!(counts, [(other.scope.tenant(), 1), (home.scope.tenant(), 2)]);
+    assert_eq!(purge(&w, &all(&w, Kept::Jobs)).await, []);
+    assert_eq!(w.store().dead_jobs().await.unwrap(), 0);
+    assert_eq!(audited(&w, &home).await, [json!(["jobs", 2])]);
+    assert_eq!(audited(&w, &other).await, [json!(["jobs", 1])]);
+    assert_eq!(end_jobs(&w, JobEnd::Done).await, 1, "what was open is there");
+    enqueue(&w, &home, "done").await;
+}
+
+pub async fn messages_with_an_end_are_removed_and_open_ones_stay(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let lease = w.leased(&home, "w").await;
+    let ends = [
+        None,
+        Some(OutboxStatus::Sent),
+        Some(OutboxStatus::Failed),
+        Some(OutboxStatus::Uncertain),
+        Some(OutboxStatus::Sending),
+        Some(OutboxStatus::Kept),
+    ];
+    for end in ends {
+        let id = OutboxId::from_uuid(w.id());
+        let message = NewOutbox {
+            id,
+            channel: OutboxChannel::Email,
+            target: "someone@example.com".to_owned(),
+            key: id.to_string(),
+            body: json!({}),
+        };
+        w.commit(&lease, w.effects(vec![Effect::Send(Box::new(message))])).await;
+        if let Some(end) = end {
+            let pending = OutboxStatus::Pending;
+            assert!(w.store().move_outbox(home.scope, id, pending, end, None, w.now()).await.unwrap());
+        }
+    }
+    let long_ago = Purge { before: w.now().minus(HOUR), ..all(&w, Kept::Messages) };
+    assert_eq!(purge(&w, &long_ago).await, []);
+    let removed = Purged { tenant: home.scope.tenant(), count: 4 };
+    assert_eq!(purge(&w, &all(&w, Kept::Messages)).await, [removed]);
+    let left = w.store().outbox(home.scope, None, None, 50).await.unwrap().items;
+    let mut left: Vec<_> = left.iter().map(|message| message.status.as_str()).collect();
+    left.sort_unstable();
+    assert_eq!(left, ["pending", "sending"]);
+    assert_eq!(audited(&w, &home).await, [json!(["messages", 4])]);
+}
+
+pub async fn what_is_on_hold_is_never_removed(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let other = w.tenant("second").await;
+    enqueue(&w, &home, "a").await;
+    enqueue(&w, &other, "a").await;
+    assert_eq!(end_jobs(&w, JobEnd::Done).await, 2);
+    let holding = |names: [&str; 2]| Purge { holds: names.map(str::to_owned).to_vec(), ..all(&w, Kept::Jobs) };
+    let misspelt = w.store().purge(&holding(["Tenant first", "secnd"]), w.now()).await;
+    assert_eq!(misspelt.unwrap_err().code(), ErrorCode::NotFound, "a hold on nobody removes nothing");
+    assert_eq!(purge(&w, &holding(["Tenant first", "second"])).await, []);
+    let hold = Purge { holds: vec!["second".to_owned()], ..all(&w, Kept::Jobs) };
+    assert_eq!(purge(&w, &hold).await, [Purged { tenant: home.scope.tenant(), count: 1 }]);
+    assert_eq!(purge(&w, &all(&w, Kept::Jobs)).await, [Purged { tenant: other.scope.tenant(), count: 1 }]);
+}
+
+pub async fn a_large_removal_is_many_small_ones(h: Harness) {
+    let (w, home) = World::new(h).await;
+    for n in 0..250 {
+        enqueue(&w, &home, &n.to_string()).await;
+    }
+    while end_jobs(&w, JobEnd::Done).await > 0 {}
+    assert_eq!(purge(&w, &all(&w, Kept::Jobs)).await, [Purged { tenant: home.scope.tenant(), count: 250 }]);
+    let counts: i64 = audited(&w, &home).await.iter().map(|told| told[1].as_i64().unwrap()).sum();
+    assert_eq!(counts, 250);
+    let again = async || w.store().purge(&all(&w, Kept::Jobs), w.now().plus(Millis(1))).await.unwrap();
+    assert_eq!(again().await, []);
+}
