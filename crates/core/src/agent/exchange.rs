@@ -3,10 +3,13 @@
 //! Together with the outcomes of the calls that a reply asked for, this is all that a turn is: where it stands, what the
 //! model is told next and what readers of its stream see follows from it.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::limit::{Cap, TurnLimits};
 use super::turn::Reply;
+use crate::chat::{LinkFilter, without_links};
 use crate::context::{LayerUse, LeftOut};
 use crate::id::PromptId;
 use crate::model::{FinishReason, ModelMessage, Part, Role};
@@ -83,6 +86,32 @@ pub struct AskedCall {
     pub became: Called,
 }
 
+/// Which links and pictures of a reply are shown.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Links {
+    /// All: the model was told nothing that strangers wrote.
+    #[default]
+    All,
+    /// These addresses only, of those that the reply has: the user or the operator wrote them.
+    Only(BTreeSet<String>),
+}
+
+impl Links {
+    fn is_all(&self) -> bool {
+        *self == Self::All
+    }
+
+    /// The same, without the addresses that the reply does not have.
+    #[must_use]
+    pub fn in_text(&self, reply: &Replied) -> Self {
+        match self {
+            Self::All => Self::All,
+            Self::Only(kept) => Self::Only(without_links(&reply.text(), kept).1),
+        }
+    }
+}
+
 /// A reply of the model, with what it was told and what becomes of its calls.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -114,6 +143,9 @@ pub struct Replied {
     /// How many bytes each piece of its text had when it streamed. Empty when it did not: then it is one piece.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pieces: Vec<u32>,
+    /// Which of its links are shown. The parts have all of them, as the model wrote them.
+    #[serde(default, skip_serializing_if = "Links::is_all")]
+    pub links: Links,
 }
 
 impl Replied {
@@ -125,6 +157,25 @@ impl Replied {
             Part::Image(_) | Part::Reasoning(_) | Part::ToolCall(_) | Part::ToolAnswer(_) => None,
         });
         texts.collect()
+    }
+
+    /// Its text as people see it.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        match &self.links {
+            Links::All => self.text(),
+            Links::Only(kept) => without_links(&self.text(), kept).0,
+        }
+    }
+
+    /// The pieces in which people see it, each in its place; some are empty where what comes next decides.
+    #[must_use]
+    pub fn shown_pieces(&self) -> Vec<String> {
+        let Links::Only(kept) = &self.links else { return self.pieces() };
+        let mut filter = LinkFilter::new(kept.clone());
+        let mut shown: Vec<String> = self.pieces().iter().map(|piece| filter.push(piece)).collect();
+        shown.push(filter.end());
+        shown
     }
 
     /// The pieces in which its text streamed; one when it did not stream, none when there is no text.
@@ -148,7 +199,7 @@ impl Replied {
     #[must_use]
     pub fn as_reply(&self, usage: Usage) -> Reply {
         let kind = |call: &AskedCall| if call.reads { CallKind::Reads } else { CallKind::Acts };
-        Reply { text: self.text(), calls: self.calls.iter().map(kind).collect(), finish: self.finish, usage }
+        Reply { text: self.shown(), calls: self.calls.iter().map(kind).collect(), finish: self.finish, usage }
     }
 
     /// The message that it is in the conversation: text and calls. Reasoning stays where the provider wants it back.
@@ -177,6 +228,7 @@ mod tests {
             left_out: LeftOut::default(),
             behind: 0,
             pieces: pieces.to_vec(),
+            links: Links::All,
         }
     }
 
@@ -190,6 +242,22 @@ mod tests {
         let told = serde_json::to_value(&reply).unwrap();
         assert_eq!(told["leftOut"], serde_json::json!({"items": 2}));
         assert_eq!(serde_json::from_value::<Replied>(told).unwrap(), reply);
+    }
+
+    #[test]
+    fn links_are_shown_as_they_were_while_it_streamed_and_journaled_as_they_were_written() {
+        let text = "![x](https://evil.example/?q=1) https://docs.example.com.";
+        let mut reply = replied(text, &[3, 12, 20]);
+        assert_eq!((reply.shown(), reply.shown_pieces().concat()), (text.to_owned(), text.to_owned()));
+        let kept = ["https://docs.example.com".to_owned(), "https://other.example.com".to_owned()];
+        reply.links = Links::Only(kept.into()).in_text(&reply);
+        assert_eq!(reply.links, Links::Only(BTreeSet::from(["https://docs.example.com".to_owned()])));
+        let shown = "![x] (picture removed: `evil.example/…`) https://docs.example.com.";
+        assert_eq!((reply.shown().as_str(), reply.shown_pieces().len()), (shown, 5));
+        assert_eq!((reply.shown_pieces().concat().as_str(), reply.text().as_str()), (shown, text));
+        assert_eq!(reply.as_reply(Usage::default()).text, shown);
+        let read: Replied = serde_json::from_value(serde_json::to_value(&reply).unwrap()).unwrap();
+        assert_eq!(read, reply);
     }
 
     #[test]

@@ -14,7 +14,7 @@ mod turn;
 pub use batch::{CallKind, batches};
 pub use builder::AgentBuilder;
 pub use config::{Agent, AgentDraft, DEFAULT, MAX_LABEL, MAX_NAMED, key_of};
-pub use exchange::{AskedCall, Called, Replied, TurnStart};
+pub use exchange::{AskedCall, Called, Links, Replied, TurnStart};
 pub use limit::{Cap, TurnFinish, TurnLimits};
 pub use own::{ASSISTANT, AgentChange, LimitsChange, OwnAgent, bundled_id, chosen, merged};
 pub use turn::{Asked, Move, Reply, SHORTEST, Turn, Unmade};

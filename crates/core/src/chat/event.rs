@@ -160,7 +160,8 @@ pub fn events_of(heard: &Heard, row: &JournalRow) -> Vec<TurnEvent> {
 
 fn replied(heard: &Heard, row: &JournalRow, outcome: &StepOutcome, events: &mut Vec<TurnEvent>) {
     let Some(reply) = &outcome.reply else { return };
-    for (n, piece) in (1_u32..).zip(reply.pieces()) {
+    // A piece of which nothing can be shown yet has its place all the same.
+    for (n, piece) in (1_u32..).zip(reply.shown_pieces()).filter(|(_, piece)| !piece.is_empty()) {
         events.push(TurnEvent::delta(reply.behind, n, &piece));
     }
     for (n, call) in (1_u32..).zip(&reply.calls) {

@@ -1,10 +1,12 @@
 //! One question of a turn: the prompt is written, the model is asked, its pieces are passed on, and what came is told.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kybern_core::agent::{Asked, Replied, TurnStart};
+use kybern_core::agent::{Asked, Links, Replied, TurnStart};
 use kybern_core::budget::Limits;
-use kybern_core::context::{LayerUse, LeftOut, Shares, Spoken, WindowLimits};
+use kybern_core::chat::{LinkFilter, links_in};
+use kybern_core::context::{LayerUse, LeftOut, SectionKind, Shares, Spoken, WindowLimits};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{PromptId, TaskId, UserId};
 use kybern_core::model::{
@@ -46,6 +48,8 @@ pub(crate) struct Question {
     pub(crate) gathered: Arc<OnceCell<Gathered>>,
     /// The last row of the journal.
     pub(crate) behind: i64,
+    /// Whether the turn has read what strangers wrote.
+    pub(crate) tainted: bool,
     /// Where pieces go while somebody reads along.
     pub(crate) live: Option<Arc<Live>>,
     /// What has to be open before anybody is asked, or answers.
@@ -67,11 +71,26 @@ struct Frame<'a> {
     left_out: LeftOut,
     prompt: Option<PromptId>,
     tainted: bool,
+    /// Which links of the reply are shown.
+    links: Links,
+}
+
+/// Which links of a reply are shown: where strangers' words were read, those that the agent's prompt has, or what the
+/// user says.
+fn links(question: &Question, gathered: &Gathered, tainted: bool) -> Links {
+    if !tainted && !question.tainted {
+        return Links::All;
+    }
+    let subject = &question.subject;
+    let mut kept = if subject.strange { BTreeSet::new() } else { links_in(&subject.text) };
+    let base = gathered.sections.iter().filter(|section| section.kind == SectionKind::Base);
+    kept.extend(base.flat_map(|section| links_in(&section.text)));
+    Links::Only(kept)
 }
 
 impl Frame<'_> {
     fn replied(&self, model: String, parts: Vec<Part>, finish: Option<FinishReason>, pieces: Vec<u32>) -> Box<Replied> {
-        Box::new(Replied {
+        let mut replied = Replied {
             model,
             parts,
             finish,
@@ -83,7 +102,10 @@ impl Frame<'_> {
             left_out: self.left_out.clone(),
             behind: self.question.behind,
             pieces,
-        })
+            links: Links::All,
+        };
+        replied.links = self.links.in_text(&replied);
+        Box::new(replied)
     }
 }
 
@@ -135,7 +157,8 @@ async fn asked(inner: &Arc<Inner>, question: &Question, timeout: Millis) -> Resu
     let asked = (&layers, &start.tools, question.asked.tools, start.max_tokens, start.temperature);
     let digest = inner.keys.digest_key(question.scope.tenant()).digest_as_written(&asked);
     let ask = Ask { route, request, timeouts, may_fall_back: true, prompt, digest };
-    let frame = Frame { question, layers, left_out, prompt: gathered.prompt, tainted };
+    let links = links(question, gathered, tainted);
+    let frame = Frame { question, layers, left_out, prompt: gathered.prompt, tainted, links };
     match &question.live {
         Some(live) => streamed(inner, &frame, live, &caller, ask).await,
         None => {
@@ -185,6 +208,10 @@ pub(crate) fn written(
 /// Asks for a reply in pieces, and passes each on as it comes.
 async fn streamed(inner: &Inner, frame: &Frame<'_>, live: &Live, caller: &Caller, ask: Ask) -> Result<Came> {
     live.begin(frame.question.behind);
+    let mut filter = match &frame.links {
+        Links::All => None,
+        Links::Only(kept) => Some(LinkFilter::new(kept.clone())),
+    };
     let mut streaming = inner.models.stream(caller, ask).await?;
     let (mut assembly, mut pieces) = (Assembly::default(), Vec::new());
     loop {
@@ -199,7 +226,10 @@ async fn streamed(inner: &Inner, frame: &Frame<'_>, live: &Live, caller: &Caller
                     assembly.add(event);
                 }
                 if !piece.is_empty() {
-                    live.add(&piece);
+                    match &mut filter {
+                        None => live.add(&piece),
+                        Some(filter) => live.add(&filter.push(&piece)),
+                    }
                     pieces.push(u32::try_from(piece.len()).unwrap_or(u32::MAX));
                 }
             }
@@ -209,6 +239,9 @@ async fn streamed(inner: &Inner, frame: &Frame<'_>, live: &Live, caller: &Caller
                 return Ok(broken(frame, &error, (&streaming.model(), usage), &assembly, pieces));
             }
         }
+    }
+    if let Some(filter) = &mut filter {
+        live.add(&filter.end());
     }
     let (model, cost) = (streaming.model(), streaming.cost());
     let usage = streaming.usage().unwrap_or_default();
@@ -255,7 +288,8 @@ async fn offline(question: &Question) -> Result<Came> {
     {
         return Err(Error::new(ErrorCode::Unavailable, "nothing is answered: what led to it was not stored"));
     }
-    let frame = Frame { question, layers: Vec::new(), left_out: LeftOut::default(), prompt: None, tainted: false };
+    let (layers, left_out, links) = (Vec::new(), LeftOut::default(), Links::All);
+    let frame = Frame { question, layers, left_out, prompt: None, tainted: false, links };
     let text = OFFLINE.text.trim().to_owned();
     if let Some(live) = &question.live {
         live.begin(question.behind);

@@ -132,6 +132,7 @@ mod tests {
             left_out: kybern_core::context::LeftOut::default(),
             behind: 0,
             pieces: Vec::new(),
+            links: kybern_core::agent::Links::All,
         }
     }
 

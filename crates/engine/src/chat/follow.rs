@@ -161,7 +161,7 @@ impl Following {
         }
         // A reply that is journaled was read there, as it was written.
         if !ended && written.behind >= row {
-            for (n, piece) in (1_u32..).zip(&written.pieces) {
+            for (n, piece) in (1_u32..).zip(&written.pieces).filter(|(_, piece)| !piece.is_empty()) {
                 add(TurnEvent::delta(written.behind, n, piece));
             }
         }

@@ -100,6 +100,7 @@ fn question(run: &Run, index: usize, now: Timestamp) -> Result<Begun> {
         subject: subject(run, agent, known.start, now)?,
         gathered: run.gathered(agent),
         behind: run.told_until(),
+        tainted: known.tainted(),
         live: run.live_for_reading(),
         gate: run.gate(),
     };
@@ -209,7 +210,7 @@ pub(super) fn end_of(walk: &Walk, agent: usize, cut: bool) -> Option<Ended> {
         (false, None) if is_timeout => TurnFinish::Timeout,
         (false, None) => TurnFinish::Error,
     };
-    let partial = last.and_then(|round| round.reply).filter(|_| error.is_some()).map(|reply| reply.text());
+    let partial = last.and_then(|round| round.reply).filter(|_| error.is_some()).map(|reply| reply.shown());
     let text = partial.filter(|text| !text.is_empty()).unwrap_or_else(|| turn.text().to_owned());
     let error = match finish {
         TurnFinish::Timeout => Some(error.unwrap_or_else(|| {

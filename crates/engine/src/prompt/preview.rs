@@ -120,6 +120,7 @@ impl Engine {
             subject,
             gathered: Arc::default(),
             behind: 0,
+            tainted: false,
             live: None,
             gate: None,
         };

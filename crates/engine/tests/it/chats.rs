@@ -47,7 +47,7 @@ pub async fn contents(live: &Live<'_>, chat: ChatId) -> Vec<(Speaker, String)> {
 }
 
 /// Everything from here to the end.
-async fn all(mut reader: Following) -> Vec<TurnEvent> {
+pub async fn all(mut reader: Following) -> Vec<TurnEvent> {
     let mut events = Vec::new();
     loop {
         let next = reader.next().await.unwrap();
@@ -62,7 +62,7 @@ fn names(events: &[TurnEvent]) -> Vec<&'static str> {
     events.iter().map(|event| event.name).collect()
 }
 
-fn text(events: &[TurnEvent]) -> String {
+pub fn text(events: &[TurnEvent]) -> String {
     let deltas = events.iter().filter(|event| event.name == "message.delta");
     deltas.map(|event| event.data["content"].as_str().unwrap()).collect()
 }

@@ -27,6 +27,7 @@ mod intake;
 mod jobs;
 mod journal;
 mod knowledge;
+mod links;
 mod live;
 mod memories;
 mod models;

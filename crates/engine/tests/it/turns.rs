@@ -70,7 +70,7 @@ pub fn answers(model: &ScriptedModel, n: usize) -> Vec<ToolAnswer> {
         .collect()
 }
 
-fn ask() -> Value {
+pub fn ask() -> Value {
     json!([
         {"id": "help", "kind": "agent", "agent": "helper", "task": "How many boxes has {{ task.payload.what }}?"},
         step("use", "core.set", json!({"said": "{{ state.content }}"})),

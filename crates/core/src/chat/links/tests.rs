@@ -1,0 +1,162 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn shown(text: &str) -> String {
+    without_links(text, &BTreeSet::new()).0
+}
+
+#[test]
+fn nothing_is_loaded_and_nothing_can_be_clicked() {
+    for (reply, expected) in [
+        ("a ![x](https://evil.example/p?q=secret) b", "a ![x] (picture removed: `evil.example/…`) b"),
+        ("[more](https://evil.example/a)", "[more] (`evil.example/…`)"),
+        ("[more](//evil.example/a)", "[more] (`evil.example/…`)"),
+        ("[more](<https://evil.example/a b>)", "[more] (`evil.example/…`)"),
+        ("![x][r]\n\n[r]: https://evil.example/p", "![x][r]\n\n[r] : `evil.example/…`"),
+        ("![r]\n[r]:\nhttps:evil.example", "![r]\n[r] :\nhttps:evil.example"),
+        ("See https://evil.example/p?q=1.", "See `evil.example/…`."),
+        ("See HTTPS://api.example.com@evil.test/", "See `evil.test/…`"),
+        ("www.evil.example/x, and", "`www.evil.example/…`, and"),
+        ("<https://evil.example/x>", "&lt;`evil.example/…`>"),
+        ("<img src=\"https://evil.example/x\">", "&lt;img src=\"`evil.example/…`\">"),
+        ("<img src=//evil.example/x>", "&lt;img src=//evil.example/x>"),
+        ("<div style=\"background:url(//evil.example)\">", "&lt;div style=\"background:url(//evil.example)\">"),
+        ("<style>@import '//evil.example'</style>", "&lt;style>@import '//evil.example'&lt;/style>"),
+        ("<!--[if x]><img src=x>", "&lt;!--[if x]>&lt;img src=x>"),
+        ("[x](data:text/html,1)", "[x] (`data/…`)"),
+        ("[x](https&colon;&sol;&sol;evil.example)", "[x] (`httpscolonsolsolevil.example/…`)"),
+        ("![x](\\\\evil.example\\p)", "![x] (picture removed: `/…`)"),
+        ("![x](https://evil.example/\n)", "![x] (`evil.example/…`\n)"),
+        ("![x](https://evil.example/", "![x] (`evil.example/…`"),
+        ("ws://evil.example", "ws: //evil.example"),
+        ("(https:evil.example) behind a bracket", " (https:evil.example) behind a bracket"),
+        ("ends with <", "ends with &lt;"),
+    ] {
+        assert_eq!(shown(reply), expected, "{reply}");
+    }
+}
+
+#[test]
+fn what_is_no_link_stays_as_it_is() {
+    for reply in [
+        "Vec<String>, a < b, 3 <= 4, <br>, </b> and vec![1, 2]",
+        "`x[0](y)` and [name](page.html) and [part](#part)",
+        "at 10:30: yes; who, how, what? hhttp",
+        "Größe: 7 €",
+        "",
+    ] {
+        assert_eq!(shown(reply), reply);
+    }
+}
+
+#[test]
+fn addresses_that_a_trusted_text_has_stay() {
+    let kept = links_in("Look at https://docs.example.com/a?b=1. Or (www.example.com), or <HTTP://x.example/>!");
+    let expected = ["HTTP://x.example/", "https://docs.example.com/a?b=1", "www.example.com"].map(str::to_owned);
+    assert_eq!(kept, BTreeSet::from(expected));
+    let reply = "[it](https://docs.example.com/a?b=1) https://docs.example.com/a?b=1, www.example.com ";
+    let (text, stayed) = without_links(reply, &kept);
+    assert_eq!((text.as_str(), stayed.len()), (reply, 2));
+    let other = "[it](https://docs.example.com/a?b=2) https://docs.example.com/a?b=1&c=2 www.example.com.evil.test";
+    let (text, stayed) = without_links(other, &kept);
+    assert_eq!(text, "[it] (`docs.example.com/…`) `docs.example.com/…` `www.example.com.evil.test/…`");
+    assert_eq!(stayed, BTreeSet::new());
+}
+
+#[test]
+fn an_address_without_an_end_is_not_held_back() {
+    let mut filter = LinkFilter::default();
+    let mut text = filter.push("https://evil.example/");
+    for _ in 0..100 {
+        text.push_str(&filter.push(&"a".repeat(100)));
+        assert!(filter.held.len() <= MAX_URL + 100, "{}", filter.held.len());
+    }
+    text.push_str(&filter.push(" end"));
+    assert_eq!(text, "`evil.example/…` end");
+}
+
+/// What replies are made of that are meant to get through.
+fn reply() -> impl Strategy<Value = String> {
+    let parts = [
+        "![",
+        "[",
+        "]",
+        "](",
+        ")",
+        "]:",
+        "(",
+        "<",
+        ">",
+        "<img ",
+        "<b>",
+        "</",
+        "!",
+        "https://",
+        "http://",
+        "HTTPS://",
+        "//",
+        "www.",
+        "ftp://",
+        ":",
+        "/",
+        "evil.example",
+        "ok.example",
+        " ",
+        "\n",
+        "a",
+        "hh",
+        "é",
+        "data:",
+        "&sol;",
+        "\\",
+        "`",
+        "https://ok.example",
+        ".",
+        "style",
+        "\"",
+        "=",
+    ];
+    let long = Just("x".repeat(700));
+    let part = prop_oneof![12 => prop::sample::select(parts.to_vec()).prop_map(str::to_owned), 1 => long];
+    prop::collection::vec(part, 0..24).prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn however_a_reply_is_cut_it_is_shown_alike(text in reply(), cuts in prop::collection::vec(0_usize..3_000, 0..12)) {
+        let kept = BTreeSet::from(["https://ok.example".to_owned()]);
+        let (whole, stayed) = without_links(&text, &kept);
+        let mut filter = LinkFilter::new(kept);
+        let mut cuts: Vec<usize> = cuts.into_iter().filter(|cut| text.is_char_boundary(*cut)).collect();
+        cuts.sort_unstable();
+        let (mut pieces, mut from) = (String::new(), 0);
+        for cut in cuts {
+            pieces.push_str(&filter.push(&text[from..cut]));
+            from = cut;
+        }
+        pieces.push_str(&filter.push(&text[from..]));
+        pieces.push_str(&filter.end());
+        prop_assert_eq!(&pieces, &whole);
+        // What stayed is all that a later look needs.
+        prop_assert_eq!(without_links(&text, &stayed).0, whole);
+    }
+
+    #[test]
+    fn no_reply_gets_an_address_through(text in reply()) {
+        let text = shown(&text);
+        prop_assert!(!text.contains("://"), "{}", text);
+        prop_assert!(!text.contains("]:"), "{}", text);
+        for (at, _) in text.match_indices("](") {
+            let target = text[at + 2..].split(')').next().unwrap_or_default();
+            prop_assert!(is_local(target), "{}", text);
+        }
+        for (at, _) in text.match_indices('<') {
+            let inside = text[at + 1..].split('>').next().unwrap_or_default().trim_start_matches('/');
+            let is_tag = inside.starts_with(|letter: char| letter.is_ascii_alphabetic() || "!?".contains(letter));
+            prop_assert!(!is_tag || inside.chars().all(|letter| letter.is_ascii_alphanumeric()), "{}", text);
+        }
+    }
+}
