@@ -19,6 +19,7 @@ pub mod id;
 pub mod identity;
 pub mod job;
 pub mod json;
+pub mod json_schema;
 pub mod knowledge;
 pub mod mail;
 pub mod memory;

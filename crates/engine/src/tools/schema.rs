@@ -1,49 +1,62 @@
-//! JSON Schemas of arguments, forms and corrections: compiled once, checked with paths, never fetched.
+//! JSON Schemas of arguments, forms and corrections: bounded, checked with paths, never fetched.
 
-use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
-
-use jsonschema::Validator;
+use jsonschema::{PatternOptions, Validator};
 use kybern_core::error::Detail;
+use kybern_core::json_schema;
 use serde_json::{Value, json};
 
-/// Schemas that are kept compiled.
-const KEPT: usize = 2_048;
 /// Faults that are listed of one value.
 const MAX_FAULTS: usize = 20;
+/// The work of a check up to which its faults are listed one by one: each choice that fails keeps all of its own.
+const MAX_LISTED_WORK: u64 = 20_000;
 
-type Cache = HashMap<String, Arc<Validator>>;
-static CACHE: LazyLock<Mutex<Cache>> = LazyLock::new(Mutex::default);
-
-/// Compiles a schema, or finds it compiled. Remote references are never followed.
+/// Compiles a schema that is not ours, within [`json_schema`]'s limits. Nothing of it is kept: it belongs to whoever
+/// checks with it.
 ///
 /// # Errors
 /// A sentence that says what is wrong with the schema.
-pub fn compile(schema: &Value) -> Result<Arc<Validator>, String> {
-    let key = schema.to_string();
-    if let Some(found) = CACHE.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
-        return Ok(Arc::clone(found));
-    }
-    let validator = jsonschema::options()
-        .with_draft(jsonschema::Draft::Draft202012)
-        .should_validate_formats(true)
-        .build(schema)
-        .map_err(|error| format!("not a usable JSON Schema: {error}"))?;
-    let validator = Arc::new(validator);
-    let mut cache = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
-    if cache.len() >= KEPT {
-        cache.clear();
-    }
-    cache.insert(key, Arc::clone(&validator));
-    Ok(validator)
+pub fn compile(schema: &Value) -> Result<Validator, String> {
+    json_schema::check(schema).map_err(|fault| fault.to_string())?;
+    compile_own(schema)
 }
 
-/// The faults of a value, by JSON pointer.
+/// Compiles a schema of the program: of a tool that is registered. Remote references are never followed, and patterns
+/// are matched in linear time.
+///
+/// # Errors
+/// A sentence that says what is wrong with the schema.
+pub(super) fn compile_own(schema: &Value) -> Result<Validator, String> {
+    let patterns = PatternOptions::regex()
+        .size_limit(json_schema::MAX_PATTERN_BYTES)
+        .dfa_size_limit(json_schema::MAX_PATTERN_BYTES);
+    let built = jsonschema::options()
+        .with_draft(jsonschema::Draft::Draft202012)
+        .should_validate_formats(true)
+        .with_pattern_options(patterns)
+        .build(schema);
+    built.map_err(|error| {
+        let problem: String = error.to_string().chars().take(300).collect();
+        format!("not a usable JSON Schema: {problem}")
+    })
+}
+
+/// The faults of a value under a schema that is not ours, by JSON pointer. Where finding them would take too much, the
+/// value as a whole is at fault.
 #[must_use]
 pub fn check(schema: &Value, value: &Value) -> Vec<Detail> {
-    match compile(schema) {
-        Err(problem) => vec![Detail::new("", problem)],
-        Ok(validator) => faults(&validator, value),
+    let validator = match compile(schema) {
+        Err(problem) => return vec![Detail::new("", problem)],
+        Ok(validator) => validator,
+    };
+    match json_schema::work(schema, value) {
+        Some(work) if work <= MAX_LISTED_WORK => faults(&validator, value),
+        Some(_) if validator.is_valid(value) => Vec::new(),
+        Some(_) => vec![Detail::new("", "it does not fit the schema, which has too many ways to list where")],
+        None => {
+            let most = json_schema::MAX_WORK;
+            let message = format!("checking it takes more than {most} steps: simplify the schema, or give less");
+            vec![Detail::new("", message)]
+        }
     }
 }
 
@@ -115,6 +128,23 @@ mod tests {
         assert!(compile(&json!({"type": 5})).is_err());
         assert!(compile(&json!({"$ref": "https://example.com/schema.json"})).is_err());
         assert_eq!(check(&json!({"type": 5}), &json!({})).len(), 1);
+    }
+
+    #[test]
+    fn a_schema_that_explodes_is_refused_and_so_is_a_check_that_would() {
+        let wide = "(\\w{0,300}x){0,20}";
+        assert!(compile(&json!({"pattern": wide})).unwrap_err().contains("not a usable JSON Schema"));
+        assert!(compile(&json!({"pattern": "(a)\\1"})).is_err(), "no linear engine takes it");
+        let twice = json!({"anyOf": [{"items": {"$ref": "#"}}, {"items": {"$ref": "#"}}, false]});
+        let lists = |depth: usize| (0..depth).fold(json!([]), |inner, _| json!([inner]));
+        assert!(check(&twice, &lists(3)).is_empty());
+        assert!(check(&twice, &lists(40))[0].message.contains("takes more than 1000000 steps"));
+        let never =
+            json!({"anyOf": [{"items": {"$ref": "#"}, "maxItems": 0}, {"items": {"$ref": "#"}, "maxItems": 0}]});
+        let many = json!({"type": "array", "items": {"type": "string"}});
+        let value = Value::Array(vec![json!(1); 30_000]);
+        assert_eq!(check(&many, &value).len(), 1, "the whole, not each");
+        assert!(!check(&never, &lists(2)).is_empty());
     }
 
     #[test]

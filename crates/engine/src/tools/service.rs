@@ -31,14 +31,14 @@ pub struct ToolService {
     registry: Arc<Registry>,
     /// What the arguments of each tool have to be, by its key: compiled once. A schema that is none is the fault of
     /// each call.
-    arguments: HashMap<String, Result<Arc<Validator>, String>>,
+    arguments: HashMap<String, Result<Validator, String>>,
 }
 
 impl ToolService {
     /// A door to these tools.
     #[must_use]
     pub fn new(registry: Arc<Registry>) -> Self {
-        let compiled = |spec: &ToolSpec| schema::compile(&schema::closed(&spec.input_schema));
+        let compiled = |spec: &ToolSpec| schema::compile_own(&schema::closed(&spec.input_schema));
         let arguments = registry.tools().map(|tool| (tool.spec().key.clone(), compiled(tool.spec()))).collect();
         Self { registry, arguments }
     }

@@ -1,11 +1,13 @@
 //! `core.ask`: asks a person to fill in a form; the answer is the step's data.
 
 use async_trait::async_trait;
+use kybern_core::error::ErrorCode;
 use kybern_core::ports::{Tool, ToolContext};
 use kybern_core::tool::{Review, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::text;
+use crate::tools::schema;
 
 pub(super) struct Ask {
     spec: ToolSpec,
@@ -32,11 +34,13 @@ impl Tool for Ask {
 
     async fn call(&self, _context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
         let title = text(&args, "title")?;
-        let fields = args.get("fields").cloned().unwrap_or_default();
+        let form = schema::form(args.get("fields").unwrap_or(&Value::Null));
+        // Nobody could answer it.
+        schema::compile(&form).map_err(|problem| ToolFailure::permanent(problem).code(ErrorCode::Validation))?;
         Ok(ToolOutcome::ask(Review {
             reason: title.to_owned(),
             title: Some(title.to_owned()),
-            schema: crate::tools::schema::form(&fields),
+            schema: form,
             details: Value::Null,
             answer_is_result: true,
         }))

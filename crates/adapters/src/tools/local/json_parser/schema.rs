@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use jsonschema::{Draft, PatternOptions, Validator};
+use kybern_core::json_schema::{self, MAX_PATTERN_BYTES};
 use kybern_core::tool::ToolFailure;
 use serde_json::Value;
 
@@ -16,8 +17,6 @@ const MAX_DEPTH: usize = 64;
 const MAX_NODES: u64 = 10_000;
 /// Nodes of the schema times nodes of the value.
 const MAX_CHECKS: u64 = 20_000_000;
-/// Bytes of a compiled pattern.
-const MAX_PATTERN: usize = 1024 * 1024;
 /// Faults that are listed.
 const MAX_FAULTS: usize = 20;
 /// Letters of a fault's sentence.
@@ -40,11 +39,14 @@ impl Checker {
         if length > MAX_SCHEMA {
             return Err(refuse(format!("the schema has {length} bytes, more than {MAX_SCHEMA}: make it smaller")));
         }
+        json_schema::check(schema).map_err(|fault| refuse(fault.to_string()))?;
         let nodes = Expanded { root: schema, known: HashMap::new() }.nodes(schema, 0)?;
         let validator = jsonschema::options()
             .with_draft(Draft::Draft202012)
             .should_validate_formats(true)
-            .with_pattern_options(PatternOptions::regex().size_limit(MAX_PATTERN).dfa_size_limit(MAX_PATTERN))
+            .with_pattern_options(
+                PatternOptions::regex().size_limit(MAX_PATTERN_BYTES).dfa_size_limit(MAX_PATTERN_BYTES),
+            )
             .build(schema)
             .map_err(|problem| refuse(format!("the schema is no usable JSON Schema: {}", cut(&problem.to_string()))))?;
         Ok(Self { validator, nodes })
