@@ -79,6 +79,9 @@ pub struct ChainedEvent {
     pub prev_hash: String,
     /// The keyed hash over this event and `prev_hash`, in hex.
     pub hash: String,
+    /// What of the row this program cannot read, and why; it is left empty here. `None` for every sound row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unreadable: Option<String>,
 }
 
 /// The hash before the first event.
@@ -110,7 +113,7 @@ impl AuditKey {
     pub fn chain(&self, seq: i64, at: Timestamp, event: AuditEvent, prev_hash: &str) -> ChainedEvent {
         let event = event.redacted();
         let hash = self.hash(seq, at, &canonical(&event), prev_hash);
-        ChainedEvent { seq, at, event, prev_hash: prev_hash.to_owned(), hash }
+        ChainedEvent { seq, at, event, prev_hash: prev_hash.to_owned(), hash, unreadable: None }
     }
 
     /// The same for a store that keeps text: the event's canonical JSON as it is to be stored, and its hash.

@@ -29,6 +29,7 @@ pub enum EventType {
     TaskCompleted,
     TaskFailed,
     TaskCancelled,
+    Unreadable,
 }
 
 /// One entry of the log.
@@ -56,6 +57,9 @@ pub struct LogEntry {
     /// Counts, keys, durations.
     pub metadata: Map<String, Value>,
 }
+
+/// What the log says in the place of what cannot be read.
+const UNREADABLE: &str = "what stands here cannot be read by this program; `kybern doctor` says what to do";
 
 /// How many places in the log one row of the journal takes.
 pub const PLACES: i64 = 8;
@@ -161,6 +165,9 @@ pub fn expand(row: &JournalRow) -> Vec<LogEntry> {
             if !skipped.is_empty() {
                 entry.metadata.insert("neverRan".to_owned(), json!(skipped));
             }
+        }
+        JournalEntry::Unreadable { problem } => {
+            log.add(EventType::Unreadable, UNREADABLE.to_owned()).error = Some(problem.clone());
         }
     }
     log.entries.into_iter().map(LogEntry::redacted).collect()
@@ -283,6 +290,9 @@ impl Expansion<'_> {
                 let entry = self.add(EventType::HumanReview, "a person asked to try again".to_owned());
                 entry.metadata.insert("reviewedBy".to_owned(), json!(by));
                 entry.metadata.insert("resolution".to_owned(), json!("retry"));
+            }
+            Signal::Unreadable { problem } => {
+                self.add(EventType::Unreadable, UNREADABLE.to_owned()).error = Some(problem.clone());
             }
         }
     }

@@ -75,6 +75,8 @@ pub struct ClaimedJob {
     pub max_attempts: u32,
     /// The lease's fence.
     pub epoch: i64,
+    /// What of the row this program cannot read, and why; it is left empty here. `None` for every sound row.
+    pub unreadable: Option<String>,
 }
 
 impl ClaimedJob {

@@ -115,4 +115,7 @@ pub struct OutboxMessage {
     pub created_at: Timestamp,
     /// When the receiver took it.
     pub sent_at: Option<Timestamp>,
+    /// What of the row this program cannot read, and why; it is left empty here. `None` for every sound row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unreadable: Option<String>,
 }

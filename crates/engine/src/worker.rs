@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kybern_core::approval::ApprovalStatus;
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::ports::Heartbeat;
-use kybern_core::task::{Claimed, Commit, Effect, Ending, Lease, StepError, TaskChange, TaskStatus};
+use kybern_core::task::{Claimed, Commit, Effect, Ending, Lease, StepError, Task, TaskChange, TaskStatus};
 use kybern_core::time::Millis;
 use tracing::Instrument as _;
 
@@ -106,13 +106,13 @@ impl Engine {
         let lease = claimed.lease.clone();
         let (id, tenant) = (lease.task(), lease.scope().tenant());
         let left = Leave { engine: self.clone(), active: active.clone() };
-        let (recoveries, status) = (claimed.task.recoveries, claimed.task.status);
+        let found = Found::of(&claimed.task);
         let lost = active.lost.clone();
         let known = Box::pin(until_available(|| Known::read(&self.inner, &claimed, has_documents)));
         let outcome = match lost.run_until_cancelled(known).await {
             Some(Ok(known)) => Box::pin(Run::new(&self.inner, active, *claimed, known).drive()).await,
             Some(Err(error)) => {
-                self.give_up_unreadable(&lease, recoveries, status, &error).await;
+                self.give_up_unreadable(&lease, &found, &error).await;
                 Err(Stop::Store(error))
             }
             None => Err(Stop::Fenced),
@@ -127,18 +127,20 @@ impl Engine {
         }
     }
 
-    /// A task whose plan or journal this program cannot read is not tried for ever: after as many recoveries as any
-    /// other it fails, and its journal stays for a program that can read it.
-    async fn give_up_unreadable(&self, lease: &Lease, recoveries: u32, status: TaskStatus, error: &Error) {
-        if error.is_unavailable() || recoveries <= self.inner.settings.max_recoveries {
+    /// A task whose row, plan or journal this program cannot read is not tried for ever: after as many recoveries as
+    /// any other it fails, and its journal stays for a program that can read it. Who wants it cancelled waits for
+    /// nothing.
+    async fn give_up_unreadable(&self, lease: &Lease, found: &Found, error: &Error) {
+        let Found { recoveries, status, cancel } = *found;
+        if error.is_unavailable() || !(cancel || recoveries > self.inner.settings.max_recoveries) {
             return;
         }
         let message = format!("given up while it was {status}, it cannot be loaded: {error}");
         let error = StepError { code: ErrorCode::Internal, message, retryable: false };
         let ending = Ending {
-            status: TaskStatus::Failed,
+            status: if cancel { TaskStatus::Cancelled } else { TaskStatus::Failed },
             result: serde_json::json!({"partial": true}),
-            error: Some(error),
+            error: (!cancel).then_some(error),
             current_step: None,
         };
         let change = TaskChange::End(Box::new(ending));
@@ -205,6 +207,19 @@ impl Engine {
                 false
             }
         }
+    }
+}
+
+/// How a task was found that may turn out not to be readable.
+struct Found {
+    recoveries: u32,
+    status: TaskStatus,
+    cancel: bool,
+}
+
+impl Found {
+    fn of(task: &Task) -> Self {
+        Self { recoveries: task.recoveries, status: task.status, cancel: task.cancel_requested }
     }
 }
 

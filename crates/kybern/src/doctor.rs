@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use kybern_core::model::{ModelFailure, ModelFailureKind};
+use kybern_core::ports::Store;
 use serde::Serialize;
 
 use crate::client::Client;
@@ -13,6 +14,9 @@ use crate::config::{Config, ConfigError, Secret};
 use crate::opening::{self, OpenError};
 use crate::output::{Cell, MAX_COLUMN, Screen, Table, clean, count};
 use crate::{models, packs, wiring};
+
+/// Rows that are named one by one.
+const MOST_ROWS: usize = 50;
 
 /// What is looked at.
 pub(crate) struct DoctorOptions {
@@ -99,7 +103,7 @@ pub(crate) async fn run(options: DoctorOptions) -> anyhow::Result<ExitCode> {
             let url = url.unwrap_or_else(|| config.server.local_url());
             let running = server(&url, api_key, &mut findings).await;
             findings.push(master_key(config));
-            findings.push(database(config, running).await);
+            findings.extend(database(config, running).await);
             if !running {
                 findings.push(listen(config));
             }
@@ -177,17 +181,17 @@ fn master_key(config: &Config) -> Finding {
     }
 }
 
-async fn database(config: &Config, running: bool) -> Finding {
+async fn database(config: &Config, running: bool) -> Vec<Finding> {
     if let DatabaseUrl::Sqlite(path) = &config.database.url
         && !path.exists()
     {
-        return new_file(path);
+        return vec![new_file(path)];
     }
     // The first start makes the schema and the key; looking makes neither.
     if config.security.master_key.is_none() && !wiring::key_file(config).exists() {
-        return first_start(config).await;
+        return vec![first_start(config).await];
     }
-    match wiring::open_store(config).await.map_err(|error| opening::explain(&config.database.url, error)) {
+    let found = match wiring::open_store(config).await.map_err(|error| opening::explain(&config.database.url, error)) {
         Ok(opened) => {
             let counts = opened.store.count_by_status().await.unwrap_or_default();
             let tasks: i64 = counts.iter().map(|(_, n)| n).sum();
@@ -199,7 +203,7 @@ async fn database(config: &Config, running: bool) -> Finding {
                 count(&dead.to_string(), "dead job")
             );
             let state = if dead > 0 { State::Warning } else { State::Ok };
-            finding("database", state, message, "")
+            return vec![finding("database", state, message, ""), rows(opened.store.as_ref()).await];
         }
         // Perhaps it is that server's: then it is well, and asking it is better than asking the file.
         Err(error) if running && format!("{error:#}").contains("process") => {
@@ -209,6 +213,27 @@ async fn database(config: &Config, running: bool) -> Finding {
             let remedy = error.downcast_ref::<OpenError>().and_then(OpenError::remedy).map(str::to_owned);
             let remedy = remedy.unwrap_or_else(|| "stop the process that has it, or correct [database] url".to_owned());
             finding("database", State::Broken, format!("{error:#}"), remedy)
+        }
+    };
+    vec![found]
+}
+
+/// Whether every row can be read.
+async fn rows(store: &dyn Store) -> Finding {
+    const PART: &str = "rows";
+    match store.unreadable(MOST_ROWS).await {
+        Ok(found) if found.is_empty() => finding(PART, State::Ok, "every row can be read", ""),
+        Ok(found) => {
+            let shown = count(&found.len().to_string(), "row");
+            let more = if found.len() == MOST_ROWS { " or more" } else { "" };
+            let remedy = "cancel such a task, deny such a question; bring back from a backup what is needed; what a newer \
+                          program wrote is read by that program";
+            let message = format!("{shown}{more} cannot be read; each harms itself only");
+            let details = found.iter().map(|row| format!("{} {}: {}", row.table, row.id, row.problem)).collect();
+            Finding { details, ..finding(PART, State::Warning, message, remedy) }
+        }
+        Err(error) => {
+            finding(PART, State::Broken, format!("they cannot be looked at: {error}"), "look at the database")
         }
     }
 }

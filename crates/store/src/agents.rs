@@ -27,15 +27,15 @@ statements! {
     DELETE = shared "agent_delete";
 }
 
+/// Reads an agent. One that cannot be read is taken away, and so is the bundled one of its key: nobody knows any more
+/// what it may not do.
 fn agent(mut row: Row) -> Result<OwnAgent> {
-    Ok(OwnAgent {
-        id: AgentId::from_uuid(row.uuid()?),
-        key: row.text()?,
-        draft: row.opt_json()?,
-        version: row.u32()?,
-        created_at: row.time()?,
-        updated_at: row.time()?,
-    })
+    let (id, key) = (AgentId::from_uuid(row.uuid()?), row.text()?);
+    let draft = row.opt_json().unwrap_or_else(|error| {
+        tracing::error!(agent.id = %id, %error, "an agent cannot be read, and is not there");
+        None
+    });
+    Ok(OwnAgent { id, key, draft, version: row.u32()?, created_at: row.time()?, updated_at: row.time()? })
 }
 
 async fn list(tx: &mut Tx, scope: TenantScope) -> Result<Vec<OwnAgent>> {

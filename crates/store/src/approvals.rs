@@ -88,14 +88,15 @@ fn read(row: &mut Row) -> Result<Approval> {
     let (id, task) = (ApprovalId::from_uuid(row.uuid()?), TaskId::from_uuid(row.uuid()?));
     let (step, wait_seq, kind, tool) = (StepId::trusted(&row.text()?), row.i64()?, row.text()?, row.opt_text()?);
     let user = row.opt_uuid()?.map(UserId::from_uuid);
-    let (reason, input, input_hash) = (row.text()?, row.json()?, row.opt_text()?);
+    let mut unreadable = None;
+    let (reason, input, input_hash) = (row.text()?, row.json_or_default(&mut unreadable), row.opt_text()?);
     let (status, created_at, expires_at) = (row.text()?, row.time()?, row.opt_time()?);
     let (at, by, note, edited) = (row.opt_time()?, row.opt_text()?, row.opt_text()?, row.flag()?);
     let kind = WaitKind::parse(&kind).ok_or_else(|| row.fault(format!("{kind:?} is nothing that a step waits for")))?;
     let status = ApprovalStatus::parse(&status).ok_or_else(|| row.fault(format!("{status:?} is no status")))?;
     let decision = at.zip(by).map(|(at, by)| Decided { by, note, edited, at });
     let asked = NewApproval { id, step, wait_seq, kind, tool, user, reason, input, input_hash, expires_at };
-    Ok(Approval { asked, task, status, created_at, decision })
+    Ok(Approval { asked, task, status, created_at, decision, unreadable })
 }
 
 async fn get(tx: &mut Tx, scope: TenantScope, id: ApprovalId) -> Result<Option<Approval>> {

@@ -6,6 +6,7 @@ use kybern_core::error::Result as PortResult;
 use kybern_core::ports::AuditStore;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
+use serde_json::Value;
 
 use crate::db::{Tx, args, statements};
 use crate::error::{Result, StoreError};
@@ -67,8 +68,11 @@ async fn list(tx: &mut Tx, scope: TenantScope, after: i64, limit: u32) -> Result
     let rows = tx.fetch_all(&LIST, args![scope, after, limit]).await?;
     rows.into_iter()
         .map(|mut row| {
-            let (seq, at, event) = (row.i64()?, row.time()?, row.json()?);
-            Ok(ChainedEvent { seq, at, event, prev_hash: row.text()?, hash: row.text()? })
+            let (seq, at, event) = (row.i64()?, row.time()?, row.json());
+            let unreadable = event.as_ref().err().map(ToString::to_string);
+            // The chain does not hold with this one in its place, and it should not: its verification names it.
+            let event = event.unwrap_or_else(|_| AuditEvent::by_executor("unreadable", "unreadable", Value::Null));
+            Ok(ChainedEvent { seq, at, event, prev_hash: row.text()?, hash: row.text()?, unreadable })
         })
         .collect()
 }

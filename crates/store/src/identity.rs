@@ -11,11 +11,11 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use serde_json::json;
 
-use crate::audit;
 use crate::db::{Access, Row, Tx, args, statements};
 use crate::error::{Result, StoreError};
 use crate::store::SqlStore;
 use crate::tasks::scope_of_lease;
+use crate::{audit, page};
 
 statements! {
     TENANT_INSERT = shared "tenant_insert";
@@ -213,17 +213,15 @@ async fn create_webhook(tx: &mut Tx, act: &Act<OutboundWebhook>) -> Result<()> {
 /// The tenant's completion webhooks, oldest first.
 pub(crate) async fn webhooks(tx: &mut Tx, scope: TenantScope) -> Result<Vec<OutboundWebhook>> {
     let rows = tx.fetch_all(&WEBHOOK_LIST, args![scope]).await?;
-    rows.into_iter()
-        .map(|mut row| {
-            Ok(OutboundWebhook {
-                id: WebhookId::from_uuid(row.uuid()?),
-                url: row.text()?,
-                events: row.json()?,
-                active: row.flag()?,
-                created_at: row.time()?,
-            })
+    Ok(page::readable(rows, |mut row| {
+        Ok(OutboundWebhook {
+            id: WebhookId::from_uuid(row.uuid()?),
+            url: row.text()?,
+            events: row.json()?,
+            active: row.flag()?,
+            created_at: row.time()?,
         })
-        .collect()
+    }))
 }
 
 async fn delete_webhook(tx: &mut Tx, act: &Act<WebhookId>) -> Result<()> {
@@ -248,11 +246,11 @@ async fn tenant_by_slug(tx: &mut Tx, slug: &str) -> Result<Option<Tenant>> {
 }
 
 async fn users(tx: &mut Tx, scope: TenantScope) -> Result<Vec<User>> {
-    tx.fetch_all(&USER_LIST, args![scope]).await?.iter_mut().map(user).collect()
+    Ok(page::readable(tx.fetch_all(&USER_LIST, args![scope]).await?, |mut row| user(&mut row)))
 }
 
 async fn keys(tx: &mut Tx, scope: TenantScope) -> Result<Vec<ApiKey>> {
-    tx.fetch_all(&KEY_LIST, args![scope]).await?.iter_mut().map(key).collect()
+    Ok(page::readable(tx.fetch_all(&KEY_LIST, args![scope]).await?, |mut row| key(&mut row)))
 }
 
 impl<D> SqlStore<D> {

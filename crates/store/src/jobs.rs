@@ -65,15 +65,19 @@ async fn claim(
     }
     rows.into_iter()
         .map(|mut row| {
-            Ok(ClaimedJob {
+            let mut unreadable = None;
+            let mut job = ClaimedJob {
                 tenant: TenantId::from_uuid(row.uuid()?),
                 id: JobId::from_uuid(row.uuid()?),
                 kind: row.text()?,
-                payload: row.json()?,
+                payload: row.json_or_default(&mut unreadable),
                 attempt: row.u32()?,
                 max_attempts: row.u32()?,
                 epoch: row.i64()?,
-            })
+                unreadable: None,
+            };
+            job.unreadable = unreadable;
+            Ok(job)
         })
         .collect()
 }

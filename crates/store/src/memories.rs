@@ -169,13 +169,12 @@ async fn list(tx: &mut Tx, listing: &Listing) -> Result<Page<Memory>> {
             tx.fetch_all(&LIST, args![*scope, before, kind, status, limit + 1]).await?
         }
     };
-    let found: Vec<Memory> = rows.into_iter().map(|mut row| memory(&mut row)).collect::<Result<_>>()?;
-    Ok(page::cut(found, limit, |memory| memory.id.to_string()))
+    Ok(page::cut_readable(rows, limit, |mut row| memory(&mut row), |memory| memory.id.to_string()))
 }
 
 async fn of_subject(tx: &mut Tx, scope: TenantScope, subject: Subject) -> Result<Vec<(Memory, Option<Vector>)>> {
     let rows = tx.fetch_all(&OF_SUBJECT, args![scope, subject.kind(), subject.id()]).await?;
-    rows.into_iter().map(|mut row| Ok((memory(&mut row)?, vectors::read(&mut row)?))).collect()
+    Ok(page::readable(rows, |mut row| Ok((memory(&mut row)?, vectors::read(&mut row)?))))
 }
 
 type Named = Vec<(String, Memory, Option<Vector>)>;
@@ -190,7 +189,7 @@ async fn named(tx: &mut Tx, scope: TenantScope, names: &[String], most: u32) -> 
         let (memory, vector) = (memory(&mut row)?, vectors::read(&mut row)?);
         Ok((row.text()?, memory, vector))
     };
-    rows.into_iter().map(read).collect::<Result<_>>().map(Some)
+    Ok(Some(page::readable(rows, read)))
 }
 
 type Keeping = (TenantScope, Vec<(MemoryId, Timestamp, Vector)>);

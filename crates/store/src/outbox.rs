@@ -44,13 +44,15 @@ pub(crate) async fn insert(
     tx.execute(&INSERT, args).await.map(|_| ())
 }
 
+/// Reads a message. What cannot be read is left empty and told: it is listed, and never sent.
 fn message(row: &mut Row) -> Result<OutboxMessage> {
+    let mut unreadable = None;
     let message = NewOutbox {
         id: OutboxId::from_uuid(row.uuid()?),
         channel: row.named(OutboxChannel::parse)?,
         target: row.text()?,
         key: row.text()?,
-        body: row.json()?,
+        body: row.json_or_default(&mut unreadable),
     };
     Ok(OutboxMessage {
         message,
@@ -60,6 +62,7 @@ fn message(row: &mut Row) -> Result<OutboxMessage> {
         error: row.opt_text()?,
         created_at: row.time()?,
         sent_at: row.opt_time()?,
+        unreadable,
     })
 }
 

@@ -7,7 +7,7 @@ use kybern_core::audit::AuditEvent;
 use kybern_core::error::Result as PortResult;
 use kybern_core::id::{PlanId, TenantId};
 use kybern_core::plan::parse::{self, PlanDraft};
-use kybern_core::plan::{Plan, PlanOrigin};
+use kybern_core::plan::{Plan, PlanFault, PlanOrigin};
 use kybern_core::ports::PlanStore;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
@@ -97,10 +97,14 @@ async fn put(tx: &mut Tx, putting: &Putting) -> Result<Plan> {
 fn read(row: &mut Row) -> Result<(TenantScope, Plan)> {
     let scope = scope_of_lease(TenantId::from_uuid(row.uuid()?));
     let (id, key, version, active) = (PlanId::from_uuid(row.uuid()?), row.text()?, row.u32()?, row.flag()?);
-    let (body, at): (Value, Timestamp) = (row.json()?, row.time()?);
-    let stored = match parse::plan(&body) {
-        Ok(draft) => plan(id, draft, version, active, at),
-        Err(faults) => {
+    let (body, at) = (row.json::<Value>(), row.time()?);
+    let parsed = match &body {
+        Ok(body) => parse::plan(body),
+        Err(error) => Err(vec![PlanFault::new("", None, error.to_string())]),
+    };
+    let stored = match (parsed, body.unwrap_or_default()) {
+        (Ok(draft), _) => plan(id, draft, version, active, at),
+        (Err(faults), body) => {
             let text = |name: &str| body.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
             let draft = PlanDraft {
                 intent_key: text("intentKey"),

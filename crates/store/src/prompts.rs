@@ -89,8 +89,7 @@ async fn list(tx: &mut Tx, listing: &Listing) -> Result<Page<Prompt>> {
     let status = filter.status.map_or("", PromptStatus::as_str);
     let before = after.map_or(Uuid::max(), PromptId::as_uuid);
     let rows = tx.fetch_all(&LIST, args![*scope, before, agent, status, *limit + 1]).await?;
-    let found: Vec<Prompt> = rows.into_iter().map(prompt).collect::<Result<_>>()?;
-    Ok(page::cut(found, *limit, |prompt| prompt.id.to_string()))
+    Ok(page::cut_readable(rows, *limit, prompt, |prompt| prompt.id.to_string()))
 }
 
 async fn active(tx: &mut Tx, scope: TenantScope) -> Result<Vec<Arc<Prompt>>> {

@@ -29,16 +29,26 @@ statements! {
     LOOKUP_INSERT = shared "lookup_insert";
 }
 
-fn record(row: &mut Row) -> Result<Record> {
-    Ok(Record {
+/// Reads a record to be shown. What cannot be read is left empty and told.
+fn shown(row: &mut Row) -> Result<Record> {
+    let mut unreadable = None;
+    let mut record = Record {
         id: RecordId::from_uuid(row.uuid()?),
         kind: row.text()?,
         key: row.text()?,
-        props: row.json()?,
+        props: row.json_or_default(&mut unreadable),
         version: row.i64()?,
         created_at: row.time()?,
         updated_at: row.time()?,
-    })
+        unreadable: None,
+    };
+    record.unreadable = unreadable;
+    Ok(record)
+}
+
+/// Reads a record to be decided by or written over: all of it.
+fn record(row: &mut Row) -> Result<Record> {
+    shown(row)?.whole().map_err(|error| row.fault(error.to_string()))
 }
 
 async fn by_key(tx: &mut Tx, sql: &'static Sql, scope: TenantScope, kind: &str, key: &str) -> Result<Option<Record>> {
@@ -139,7 +149,7 @@ async fn lookup_values(tx: &mut Tx, of: &Values) -> Result<Vec<(RecordId, String
 
 pub(crate) async fn by_id(tx: &mut Tx, scope: TenantScope, id: RecordId) -> Result<Option<Record>> {
     let found = tx.fetch_optional(&BY_ID, args![scope, id.as_uuid()]).await?;
-    found.map(|mut row| record(&mut row)).transpose()
+    found.map(|mut row| shown(&mut row)).transpose()
 }
 
 async fn list(
@@ -154,7 +164,7 @@ async fn list(
         Some(after) => tx.fetch_all(&LIST, args![scope, kind, after.as_uuid(), limit + 1]).await?,
         None => tx.fetch_all(&LIST_FIRST, args![scope, kind, limit + 1]).await?,
     };
-    let items = rows.into_iter().map(|mut row| record(&mut row)).collect::<Result<Vec<Record>>>()?;
+    let items = rows.into_iter().map(|mut row| shown(&mut row)).collect::<Result<Vec<Record>>>()?;
     Ok(crate::page::cut(items, limit, |record| record.id.to_string()))
 }
 

@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::db::{Row, Tx, args, statements};
 use crate::error::{Result, StoreError};
 use crate::store::SqlStore;
-use crate::{audit, reservations};
+use crate::{audit, page, reservations};
 
 statements! {
     LIST = shared "secret_list";
@@ -48,7 +48,7 @@ fn bytes(row: &mut Row) -> Result<Vec<u8>> {
 
 async fn list(tx: &mut Tx, scope: TenantScope) -> Result<Vec<Secret>> {
     let rows = tx.fetch_all(&LIST, args![scope]).await?;
-    let mut found: Vec<Secret> = rows.into_iter().map(|mut row| secret(&mut row)).collect::<Result<_>>()?;
+    let mut found: Vec<Secret> = page::readable(rows, |mut row| secret(&mut row));
     // Databases do not agree on the order of names.
     found.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(found)

@@ -104,6 +104,8 @@ pub struct Approval {
     pub created_at: Timestamp,
     /// What was decided, when it was.
     pub decision: Option<Decided>,
+    /// What of the row this program cannot read, and why; it is left empty here. `None` for every sound row.
+    pub unreadable: Option<String>,
 }
 
 impl Approval {

@@ -153,7 +153,8 @@ pub fn events_of(heard: &Heard, row: &JournalRow) -> Vec<TurnEvent> {
         JournalEntry::Waiting(_)
         | JournalEntry::Retrying { .. }
         | JournalEntry::Opened(_)
-        | JournalEntry::Answered { .. } => {}
+        | JournalEntry::Answered { .. }
+        | JournalEntry::Unreadable { .. } => {}
     }
     events
 }

@@ -44,6 +44,17 @@ pub struct TaskFilter {
     pub limit: u32,
 }
 
+/// A row that this program cannot read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnreadableRow {
+    /// Its table.
+    pub table: &'static str,
+    /// Its id, and its number among its like where it has one.
+    pub id: String,
+    /// The column, and what is wrong with it.
+    pub problem: String,
+}
+
 /// What became of a lease at a heartbeat.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Heartbeat {
@@ -110,6 +121,13 @@ pub trait TaskStore: Send + Sync {
     /// # Errors
     /// When the store fails; then nothing was claimed.
     async fn claim_due(&self, worker: &WorkerId, offer: &Offer, lease: Millis, now: Timestamp) -> Result<Vec<Claimed>>;
+
+    /// The first `most` rows, of all tenants and tables, that this program cannot read. It reads everything: for the
+    /// doctor.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn unreadable(&self, most: usize) -> Result<Vec<UnreadableRow>>;
 
     /// Makes every leased task claimable at once: the one process of a SQLite file calls it at its start, because no
     /// other process can hold a lease. A PostgreSQL store does nothing here.

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 pub use merge::{Merge, Merged, merge};
 
+use crate::error::{Error, ErrorCode, Result};
 use crate::id::RecordId;
 use crate::time::Timestamp;
 
@@ -40,6 +41,25 @@ pub struct Record {
     pub created_at: Timestamp,
     /// When it last changed.
     pub updated_at: Timestamp,
+    /// What of the row this program cannot read, and why; it is left empty here. `None` for every sound row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unreadable: Option<String>,
+}
+
+impl Record {
+    /// The record, where all of it is needed: to decide by it, or to write over it.
+    ///
+    /// # Errors
+    /// `UNPROCESSABLE` when this program cannot read it.
+    pub fn whole(self) -> Result<Self> {
+        match &self.unreadable {
+            None => Ok(self),
+            Some(problem) => {
+                let message = format!("record {} cannot be read: {problem}; `kybern doctor` says what to do", self.id);
+                Err(Error::new(ErrorCode::Unprocessable, message))
+            }
+        }
+    }
 }
 
 /// A value under which a record can be found, beside its key: an identifier, a normalised name.

@@ -12,6 +12,7 @@ use super::status::{Channel, TaskStatus};
 use super::wait::Wait;
 use crate::actor::Actor;
 use crate::chat::NewTurn;
+use crate::error::{Error, ErrorCode, Result};
 use crate::id::{TaskId, TenantId, UserId};
 use crate::money::{NanoUsd, Usage};
 use crate::plan::{FrozenPlan, PlanHash};
@@ -86,6 +87,8 @@ pub struct Task {
     pub epoch: i64,
     /// The task it was forked from.
     pub forked_from: Option<TaskId>,
+    /// What of the row this program cannot read, and why; it is left empty here. `None` for every sound row.
+    pub unreadable: Option<String>,
 }
 
 impl Task {
@@ -100,6 +103,25 @@ impl Task {
     #[must_use]
     pub fn is_talk_of_another(&self, user: UserId) -> bool {
         self.channel == Channel::Chat && self.user.is_some_and(|owner| owner != user)
+    }
+
+    /// The task, where all of its row is needed.
+    ///
+    /// # Errors
+    /// `UNPROCESSABLE` when this program cannot read it.
+    pub fn whole(self) -> Result<Self> {
+        self.must_be_whole()?;
+        Ok(self)
+    }
+
+    /// Looks whether all of its row is there.
+    ///
+    /// # Errors
+    /// As [`Task::whole`].
+    pub fn must_be_whole(&self) -> Result<()> {
+        let Some(problem) = &self.unreadable else { return Ok(()) };
+        let message = format!("task {} cannot be read: {problem}; `kybern doctor` says what to do", self.id);
+        Err(Error::new(ErrorCode::Unprocessable, message))
     }
 }
 
@@ -196,6 +218,7 @@ impl NewTask {
             signals: 0,
             epoch: i64::from(claimed),
             forked_from: self.forked_from.as_ref().map(|(task, _)| *task),
+            unreadable: None,
         }
     }
 

@@ -249,6 +249,12 @@ pub enum JournalEntry {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         skipped: Vec<String>,
     },
+    /// The row is there and this program cannot read it. A store says so in its place; it is never written.
+    #[serde(skip)]
+    Unreadable {
+        /// Why.
+        problem: String,
+    },
 }
 
 impl JournalEntry {
@@ -263,6 +269,7 @@ impl JournalEntry {
             Self::Answered { .. } => "answered",
             Self::Recovered { .. } => "recovered",
             Self::Ended { .. } => "ended",
+            Self::Unreadable { .. } => "unreadable",
         }
     }
 
@@ -276,7 +283,8 @@ impl JournalEntry {
             | Self::Opened(_)
             | Self::Waiting(_)
             | Self::Answered { .. }
-            | Self::Recovered { .. } => None,
+            | Self::Recovered { .. }
+            | Self::Unreadable { .. } => None,
         }
     }
 }

@@ -80,6 +80,11 @@ pub enum Signal {
         /// Who.
         by: String,
     },
+    /// It is there and this program cannot read it. A store says so in its place; it is never left.
+    Unreadable {
+        /// Why.
+        problem: String,
+    },
 }
 
 /// What a signal is, without its content.
@@ -90,6 +95,7 @@ pub enum SignalKind {
     Callback,
     ChildEnded,
     Retry,
+    Unreadable,
 }
 
 impl Signal {
@@ -101,6 +107,7 @@ impl Signal {
             Self::Callback { .. } => SignalKind::Callback,
             Self::ChildEnded { .. } => SignalKind::ChildEnded,
             Self::Retry { .. } => SignalKind::Retry,
+            Self::Unreadable { .. } => SignalKind::Unreadable,
         }
     }
 }

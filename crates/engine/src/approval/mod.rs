@@ -101,6 +101,9 @@ impl Engine {
         };
         match decision.word {
             Word::Deny => request.resolution = Some(Resolution::Fail),
+            Word::Approve(_) if known.approval.unreadable.is_some() => {
+                return Err(closed("cannot be read, so nobody knows what a yes would allow: deny it"));
+            }
             Word::Approve(input) => {
                 if wait.kind == WaitKind::Confirmation
                     && let Some(args) = &input

@@ -96,7 +96,10 @@ impl Run {
 /// Whether readers of a turn are told anything by a row ([`kybern_core::chat::events_of`]): not that a step was opened.
 fn tells(row: &JournalRow) -> bool {
     match row.entry {
-        JournalEntry::Opened(_) | JournalEntry::Retrying { .. } | JournalEntry::Answered { .. } => false,
+        JournalEntry::Opened(_)
+        | JournalEntry::Retrying { .. }
+        | JournalEntry::Answered { .. }
+        | JournalEntry::Unreadable { .. } => false,
         JournalEntry::Finished(_)
         | JournalEntry::Waiting(_)
         | JournalEntry::Recovered { .. }

@@ -114,6 +114,9 @@ impl Rewalk {
     }
 
     fn check(&mut self, row: &JournalRow) {
+        if let JournalEntry::Unreadable { problem } = &row.entry {
+            return self.differ(row, format!("it cannot be read: {problem}"));
+        }
         let Some(step) = &row.step else { return };
         let Some(index) = self.walk.find(step) else {
             return self.differ(row, "the plan, as far as it is known, has no such step");
@@ -136,7 +139,10 @@ impl Rewalk {
                 self.check_order(row, index);
                 self.begun.insert((index, row.generation));
             }
-            JournalEntry::Answered { .. } | JournalEntry::Recovered { .. } | JournalEntry::Ended { .. } => {}
+            JournalEntry::Answered { .. }
+            | JournalEntry::Recovered { .. }
+            | JournalEntry::Ended { .. }
+            | JournalEntry::Unreadable { .. } => {}
         }
     }
 

@@ -6,13 +6,15 @@ use std::sync::{Arc, PoisonError};
 use kybern_core::agent::Agent;
 use kybern_core::budget::Limits;
 use kybern_core::chat::TurnRef;
-use kybern_core::error::Result;
+use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::identity::User;
 use kybern_core::model::Abilities;
 use kybern_core::money::NanoUsd;
 use kybern_core::plan::{FrozenPlan, Plan, StepId, StepKind};
 use kybern_core::ports::ToolContext;
-use kybern_core::task::{AttachmentSource, Attempt, AttemptKey, Channel, Claimed, Lease, Task, TaskStatus};
+use kybern_core::task::{
+    AttachmentSource, Attempt, AttemptKey, Channel, Claimed, JournalEntry, Lease, Task, TaskStatus,
+};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
 use kybern_core::tool::Needs;
@@ -108,6 +110,7 @@ impl Known {
     /// When the store fails, or the plan or the journal cannot be read by this program.
     pub(crate) async fn read(inner: &Arc<Inner>, claimed: &Claimed, has_documents: Option<bool>) -> Result<Self> {
         let Claimed { lease, task, .. } = claimed;
+        task.must_be_whole()?;
         let scope = lease.scope();
         let plan = match &task.plan_hash {
             None => None,
@@ -421,6 +424,10 @@ async fn load_journal(inner: &Inner, lease: &Lease, walk: &mut Walk) -> Result<(
     loop {
         let rows = inner.store.journal(lease.scope(), lease.task(), walk.last_seq(), JOURNAL_PAGE).await?;
         for row in &rows {
+            if let JournalEntry::Unreadable { problem } = &row.entry {
+                let message = format!("row {} of its journal cannot be read: {problem}", row.seq);
+                return Err(Error::new(ErrorCode::Internal, message));
+            }
             walk.apply(row);
         }
         if rows.len() < usize::try_from(JOURNAL_PAGE).unwrap_or(usize::MAX) {

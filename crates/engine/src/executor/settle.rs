@@ -221,8 +221,13 @@ impl Run {
             let usage = match &signal {
                 // A child that was tried again tells all that it has used; some of it was told before.
                 Signal::ChildEnded { child, usage, .. } => usage.minus(self.walk.used_by_child(*child)),
-                Signal::Review { .. } | Signal::Callback { .. } | Signal::Retry { .. } => Usage::default(),
+                Signal::Review { .. } | Signal::Callback { .. } | Signal::Retry { .. } | Signal::Unreadable { .. } => {
+                    Usage::default()
+                }
             };
+            if let Signal::Unreadable { problem } = &signal {
+                return self.give_up_signal(number, problem, drafts).await;
+            }
             self.signals = self.signals.max(number);
             let draft = Draft { rows: drafts, usage, ..Draft::default() };
             if self.settle(draft).await? == Flow::Done {
@@ -230,6 +235,19 @@ impl Run {
             }
         }
         Ok(Flow::Continue)
+    }
+
+    /// Takes in a signal that cannot be read, and ends the task for it: nobody knows what it should have done.
+    async fn give_up_signal(&mut self, number: i64, problem: &str, drafts: Vec<RowDraft>) -> Result<Flow, Stop> {
+        let rows = self.stamp(drafts, self.now());
+        for row in &rows {
+            self.walk.apply(row);
+        }
+        self.signals = self.signals.max(number);
+        let message =
+            format!("what was answered cannot be read (signal {number}): {problem}; answer it anew after a retry");
+        let ending = ending::failed(&self.walk, failure(ErrorCode::Internal, message), None);
+        Ok(self.commit_with(rows, Vec::new(), TaskChange::End(Box::new(ending)), Usage::default()).await?)
     }
 
     /// Journals that the task was taken over, and gives it up when that has happened too often without progress.

@@ -50,7 +50,7 @@ pub(super) fn rows(run: &Run, number: i64, signal: &Signal) -> Vec<RowDraft> {
                 rows.push(ended(run, index, end, true));
             }
         }
-        Signal::Retry { .. } => {}
+        Signal::Retry { .. } | Signal::Unreadable { .. } => {}
     }
     rows
 }
@@ -60,7 +60,7 @@ fn answered(number: i64, signal: &Signal) -> RowDraft {
         Signal::Review { step, .. } | Signal::Callback { step, .. } | Signal::ChildEnded { step, .. } => {
             Some(step.clone())
         }
-        Signal::Retry { .. } => None,
+        Signal::Retry { .. } | Signal::Unreadable { .. } => None,
     };
     RowDraft {
         step,
@@ -136,7 +136,8 @@ pub(super) fn called_back(run: &Run, index: usize, signal: &Signal) -> RowDraft 
         Signal::Callback { error: None, .. }
         | Signal::Review { .. }
         | Signal::ChildEnded { .. }
-        | Signal::Retry { .. } => Err("the workflow failed without a reason".to_owned()),
+        | Signal::Retry { .. }
+        | Signal::Unreadable { .. } => Err("the workflow failed without a reason".to_owned()),
     };
     ended(run, index, end.map_err(|message| failure(ErrorCode::Workflow, message)), true)
 }

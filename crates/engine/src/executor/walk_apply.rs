@@ -37,7 +37,7 @@ impl Walk {
             }
             (JournalEntry::Answered { number, signal }, _) => self.take_signal(*number, signal),
             (JournalEntry::Recovered { recoveries, .. }, _) => self.recoveries_noted = *recoveries,
-            (JournalEntry::Ended { .. }, _) => {}
+            (JournalEntry::Ended { .. } | JournalEntry::Unreadable { .. }, _) => {}
             (entry, None) => self.apply_to_step(row, entry),
             (JournalEntry::Retrying { .. } | JournalEntry::Opened(_), Some(_)) => {}
         }
@@ -83,7 +83,10 @@ impl Walk {
                 self.nodes[index].state = NodeState::Waiting(wait.clone());
                 self.note_progress();
             }
-            JournalEntry::Answered { .. } | JournalEntry::Recovered { .. } | JournalEntry::Ended { .. } => {}
+            JournalEntry::Answered { .. }
+            | JournalEntry::Recovered { .. }
+            | JournalEntry::Ended { .. }
+            | JournalEntry::Unreadable { .. } => {}
         }
     }
 
@@ -167,6 +170,8 @@ impl Walk {
                 }
             }
             Signal::Retry { .. } => self.retry_failed(),
+            // It has been taken in, and the task has failed for it.
+            Signal::Unreadable { .. } => {}
             Signal::Callback { step, workflow_id, .. } => {
                 let node = self.find(step).map(|index| self.node(index));
                 if node.is_none_or(|node| !matches!(node.state, NodeState::Waiting(_) | NodeState::Done(_))) {
@@ -237,7 +242,10 @@ fn schedules(entry: &JournalEntry) -> bool {
     match entry {
         JournalEntry::Finished(outcome) => outcome.status != StepStatus::Skipped && !outcome.metadata.contains_key(CAP),
         JournalEntry::Opened(_) | JournalEntry::Waiting(_) | JournalEntry::Retrying { .. } => true,
-        JournalEntry::Answered { .. } | JournalEntry::Recovered { .. } | JournalEntry::Ended { .. } => false,
+        JournalEntry::Answered { .. }
+        | JournalEntry::Recovered { .. }
+        | JournalEntry::Ended { .. }
+        | JournalEntry::Unreadable { .. } => false,
     }
 }
 

@@ -140,6 +140,11 @@ impl Engine {
 
     /// How the try ended; `None` when the lease was lost before the job could be wound up.
     async fn try_job(&self, job: &ClaimedJob) -> Option<JobEnd> {
+        if let Some(problem) = &job.unreadable {
+            let error = kept(format!("the job cannot be read: {problem}"));
+            tracing::error!(job.id = %job.id, job.kind = %job.kind, %error, "job is dead");
+            return Some(JobEnd::Dead { error });
+        }
         let result = if job.attempt > job.max_attempts {
             Err(JobFailure::permanent(CUT_OFF))
         } else {

@@ -31,6 +31,9 @@ impl Engine {
         let id = outbox_id(job).ok_or_else(|| JobFailure::permanent("the job names no outbox message"))?;
         let message = self.inner.store.outbox_message(job.scope(), id).await?;
         let message = message.ok_or_else(|| JobFailure::permanent("the outbox message is gone"))?;
+        if let Some(problem) = &message.unreadable {
+            return Err(JobFailure::permanent(format!("the outbox message cannot be read: {problem}")));
+        }
         match (message.status, message.message.channel) {
             (OutboxStatus::Pending, OutboxChannel::Email) => self.send_mail(job, &message).await,
             (OutboxStatus::Sending, OutboxChannel::Email) => {

@@ -19,7 +19,7 @@ const PAGE: u32 = 1_000;
 impl Engine {
     pub(super) async fn fork_of(&self, actor: &Actor, id: TaskId, from: Option<&str>) -> Result<NewTask> {
         let (scope, inner) = (actor.scope(), &self.inner);
-        let task = self.task_for(actor, id).await?;
+        let task = self.task_for(actor, id).await?.whole()?;
         if !task.status.is_terminal() {
             let message = format!("the task is {}, only one that has ended can be forked", task.status);
             return Err(Error::new(ErrorCode::Conflict, message));
@@ -124,7 +124,10 @@ fn before(rows: &[JournalRow], step: &str) -> Option<Vec<JournalRow>> {
             JournalEntry::Opened(_) => true,
             JournalEntry::Waiting(wait) => wait.kind.is_person() && has_ended(row),
             JournalEntry::Answered { signal, .. } => signal.kind() == SignalKind::Review && has_ended(row),
-            JournalEntry::Retrying { .. } | JournalEntry::Recovered { .. } | JournalEntry::Ended { .. } => false,
+            JournalEntry::Retrying { .. }
+            | JournalEntry::Recovered { .. }
+            | JournalEntry::Ended { .. }
+            | JournalEntry::Unreadable { .. } => false,
         };
         let seq = kept.last().map_or(0, |last| last.seq) + i64::from(keep);
         places.insert(row.seq, seq);
@@ -163,7 +166,8 @@ fn taken_over(row: &JournalRow, seq: i64, places: &BTreeMap<i64, i64>) -> Journa
         JournalEntry::Opened(_)
         | JournalEntry::Retrying { .. }
         | JournalEntry::Recovered { .. }
-        | JournalEntry::Ended { .. } => {}
+        | JournalEntry::Ended { .. }
+        | JournalEntry::Unreadable { .. } => {}
     }
     row
 }

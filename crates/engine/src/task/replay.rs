@@ -42,7 +42,7 @@ impl Engine {
     /// # Errors
     /// `NOT_FOUND`; `CONFLICT` while it has not ended.
     pub async fn replay(&self, actor: &Actor, id: TaskId) -> Result<ReplayReport> {
-        let (task, scope) = (self.task_for(actor, id).await?, actor.scope());
+        let (task, scope) = (self.task_for(actor, id).await?.whole()?, actor.scope());
         if !task.status.is_terminal() {
             let message = format!("the task is {}, only one that has ended can be replayed", task.status);
             return Err(Error::new(ErrorCode::Conflict, message));

@@ -57,6 +57,9 @@ pub struct TaskView {
     pub paused_at: Option<Timestamp>,
     pub cancel_requested: bool,
     pub recoveries: u32,
+    /// What of the row this program cannot read, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unreadable: Option<String>,
     /// How the turn of a conversation ended, however its task did.
     #[serde(skip)]
     pub end_of_turn: Option<Value>,
@@ -112,6 +115,7 @@ impl TaskView {
             paused_at: task.paused_at,
             cancel_requested: task.cancel_requested,
             recoveries: task.recoveries,
+            unreadable: task.unreadable,
             end_of_turn,
         }
     }

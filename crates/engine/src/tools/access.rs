@@ -20,7 +20,7 @@ impl RecordStore for Records {
     }
 
     async fn record_by_id(&self, scope: TenantScope, id: RecordId) -> Result<Option<Record>> {
-        self.0.record_by_id(scope, id).await
+        self.0.record_by_id(scope, id).await?.map(Record::whole).transpose()
     }
 
     async fn records_by_lookup(&self, scope: TenantScope, kind: &str, name: &str, value: &str) -> Result<Vec<Record>> {

@@ -48,5 +48,6 @@ mod strangers;
 mod suspects;
 mod together;
 mod turns;
+mod unreadable;
 mod worker;
 mod world;

@@ -165,7 +165,8 @@ fn step_line(entry: &LogEntry, paint: Paint) -> Option<String> {
         | EventType::ZombieReset
         | EventType::TaskCompleted
         | EventType::TaskFailed
-        | EventType::TaskCancelled => return None,
+        | EventType::TaskCancelled
+        | EventType::Unreadable => return None,
     };
     let step = entry.step_id.as_deref().unwrap_or_default().trim_start_matches('_');
     Some(format!("  {mark} {step:<18} {}", paint.dim(&entry.summary)))

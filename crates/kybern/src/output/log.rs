@@ -139,6 +139,7 @@ fn task_sign(event: &str, paint: Paint) -> String {
         "task_failed" => paint.bad("✗"),
         "task_cancelled" => paint.dim("-"),
         "zombie_reset" => paint.wait("!"),
+        "unreadable" => paint.bad("!"),
         _other => paint.dim("·"),
     }
 }

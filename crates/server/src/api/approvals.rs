@@ -80,7 +80,7 @@ fn describe(view: &ApprovalView) -> Value {
     let (approval, asked, wait) = (&view.approval, &view.approval.asked, view.wait.as_ref());
     let detail = |name: &str| wait.and_then(|wait| wait.details.get(name)).cloned().unwrap_or(Value::Null);
     let decision = approval.decision.as_ref();
-    json!({
+    let mut described = json!({
         "id": asked.id,
         "kind": asked.kind.as_str(),
         "status": approval.status,
@@ -102,7 +102,11 @@ fn describe(view: &ApprovalView) -> Value {
         "decidedBy": decision.map(|decision| decision.by.as_str()),
         "note": decision.and_then(|decision| decision.note.as_deref()),
         "edited": decision.is_some_and(|decision| decision.edited),
-    })
+    });
+    if let (Some(problem), Value::Object(members)) = (&approval.unreadable, &mut described) {
+        members.insert("unreadable".to_owned(), json!(problem));
+    }
+    described
 }
 
 /// A decision.

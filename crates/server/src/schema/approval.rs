@@ -66,6 +66,9 @@ pub struct ApprovalSchema {
     pub note: Option<String>,
     /// Whether they put other arguments in place.
     pub edited: bool,
+    /// What of it this program cannot read, and why; it is empty here. Only there when something is wrong: see `kybern
+    /// doctor`.
+    pub unreadable: Option<String>,
 }
 
 /// A page of approvals.

@@ -28,6 +28,9 @@ pub struct AuditSchema {
     pub prev_hash: String,
     /// The keyed hash over this event and the one before it.
     pub hash: String,
+    /// What of it this program cannot read, and why; it is empty here. Only there when something is wrong: see `kybern
+    /// doctor`.
+    pub unreadable: Option<String>,
 }
 
 /// A page of events.

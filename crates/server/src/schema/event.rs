@@ -54,6 +54,7 @@ pub enum EventTypeSchema {
     TaskCompleted,
     TaskFailed,
     TaskCancelled,
+    Unreadable,
 }
 
 /// A page of a task's log.

@@ -24,6 +24,9 @@ pub struct RecordSchema {
     /// When it last changed.
     #[schema(format = "date-time")]
     pub updated_at: String,
+    /// What of it this program cannot read, and why; it is empty here. Only there when something is wrong: see `kybern
+    /// doctor`.
+    pub unreadable: Option<String>,
 }
 
 /// A page of records.
@@ -90,6 +93,9 @@ pub struct OutboxSchema {
     /// When the receiver took it.
     #[schema(format = "date-time", required)]
     pub sent_at: Option<String>,
+    /// What of it this program cannot read, and why; it is empty here. Only there when something is wrong: see `kybern
+    /// doctor`.
+    pub unreadable: Option<String>,
 }
 
 /// A page of messages.

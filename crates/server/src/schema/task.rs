@@ -135,6 +135,9 @@ pub struct TaskSchema {
     pub cancel_requested: bool,
     /// How often it was taken over from a worker that went away.
     pub recoveries: u32,
+    /// What of it this program cannot read, and why; it is empty here. Only there when something is wrong: see `kybern
+    /// doctor`.
+    pub unreadable: Option<String>,
 }
 
 /// For what a task waits.

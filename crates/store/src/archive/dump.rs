@@ -157,7 +157,7 @@ async fn expect_present(tx: &mut Tx) -> Result<()> {
 }
 
 /// Every tenant of which there is something: PostgreSQL shows one at a time.
-async fn tenants(tx: &mut Tx) -> Result<Vec<TenantId>> {
+pub(super) async fn tenants(tx: &mut Tx) -> Result<Vec<TenantId>> {
     tx.enter(Access::Everyone).await?;
     let mut found = Vec::new();
     let text = "SELECT id FROM tenant UNION SELECT tenant_id FROM task UNION SELECT tenant_id FROM job \
@@ -195,7 +195,7 @@ async fn dump_table(tx: &mut Tx, archive: &mut Archive, table: &Table, tenants: 
 }
 
 /// A row as the cells of a JSON array.
-fn line(table: &Table, mut row: Row) -> Result<Vec<Value>> {
+pub(super) fn line(table: &Table, mut row: Row) -> Result<Vec<Value>> {
     let cells = table.columns.iter().map(|(_, kind)| {
         Ok(match kind {
             Kind::U => json!(row.opt_uuid()?),

@@ -8,6 +8,7 @@ mod agent_tables;
 mod dump;
 mod load;
 mod tables;
+pub(crate) mod unreadable;
 
 use std::path::Path;
 use std::sync::Arc;

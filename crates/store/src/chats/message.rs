@@ -67,7 +67,12 @@ fn message(row: &mut Row) -> Result<Message> {
     let (id, chat_id) = (MessageId::from_uuid(row.uuid()?), ChatId::from_uuid(row.uuid()?));
     let (role, content) = (row.named(Speaker::parse)?, row.text()?);
     let task_id = row.opt_uuid()?.map(TaskId::from_uuid);
-    let Body { tool_calls, finish_reason, usage, transcript, tainted } = row.json()?;
+    let body = row.json().unwrap_or_else(|error| {
+        tracing::error!(message.id = %id, %error, "a message is read without what came with it");
+        // Nobody knows any more what it had read.
+        Body { tainted: true, ..Body::default() }
+    });
+    let Body { tool_calls, finish_reason, usage, transcript, tainted } = body;
     let (redacted_at, created_at) = (row.opt_time()?, row.time()?);
     Ok(Message {
         id,

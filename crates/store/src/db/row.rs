@@ -176,6 +176,43 @@ impl Row {
         }
     }
 
+    /// A value kept as JSON; the default when it cannot be read, which `unreadable` then tells.
+    pub(crate) fn json_or_default<T: DeserializeOwned + Default + Send>(
+        &mut self,
+        unreadable: &mut Option<String>,
+    ) -> T {
+        let read = self.json();
+        read.unwrap_or_else(|error| Self::left_out(unreadable, &error))
+    }
+
+    /// The same for one that may be null.
+    pub(crate) fn opt_json_or_none<T: DeserializeOwned + Send>(
+        &mut self,
+        unreadable: &mut Option<String>,
+    ) -> Option<T> {
+        let read = self.opt_json();
+        read.unwrap_or_else(|error| Self::left_out(unreadable, &error))
+    }
+
+    /// A name that `parse` knows, or one in its place that does no harm.
+    pub(crate) fn named_or<T>(
+        &mut self,
+        parse: impl FnOnce(&str) -> Option<T>,
+        harmless: T,
+        unreadable: &mut Option<String>,
+    ) -> T {
+        let read = self.named(parse);
+        read.unwrap_or_else(|error| {
+            Self::left_out::<()>(unreadable, &error);
+            harmless
+        })
+    }
+
+    fn left_out<T: Default>(unreadable: &mut Option<String>, error: &StoreError) -> T {
+        unreadable.get_or_insert_with(|| error.to_string());
+        T::default()
+    }
+
     /// A name that `parse` knows.
     pub(crate) fn named<T>(&mut self, parse: impl FnOnce(&str) -> Option<T>) -> Result<T> {
         let name = self.text()?;

@@ -4,7 +4,7 @@ use kybern_core::id::TaskId;
 use kybern_core::money::Usage;
 use kybern_core::task::{Committed, JournalEntry, JournalRow, Lease};
 use kybern_core::tenant::TenantScope;
-use kybern_core::time::Timestamp;
+use kybern_core::time::{Millis, Timestamp};
 use uuid::Uuid;
 
 use super::row;
@@ -98,11 +98,25 @@ pub(super) async fn list(
     let rows = tx.fetch_all(&LIST, args![task.as_uuid(), scope, after, limit]).await?;
     rows.into_iter()
         .map(|mut row| {
-            let seq = row.i64()?;
-            let body = row.text()?;
-            json::read(&body).map_err(|error| row.fault(format!("row {seq} of task {task}: {error}")))
+            let (seq, body, at) = (row.i64()?, row.text()?, row.time()?);
+            Ok(json::read(&body).unwrap_or_else(|error| unreadable(seq, at, error.to_string())))
         })
         .collect()
+}
+
+/// What stands in the place of a row that cannot be read.
+fn unreadable(seq: i64, at: Timestamp, problem: String) -> JournalRow {
+    JournalRow {
+        seq,
+        step: None,
+        tool: None,
+        attempt: 0,
+        generation: 0,
+        at,
+        duration: Millis(0),
+        summary: String::new(),
+        entry: JournalEntry::Unreadable { problem },
+    }
 }
 
 /// The number of the last row; 0 when there is none.

@@ -21,7 +21,7 @@ use kybern_core::error::Result;
 use kybern_core::id::{TaskId, TenantId};
 use kybern_core::money::Usage;
 use kybern_core::plan::{FrozenPlan, PlanHash, StepId};
-use kybern_core::ports::{CallbackOutcome, Heartbeat, Page, ReviewRefused, TaskFilter, TaskStore};
+use kybern_core::ports::{CallbackOutcome, Heartbeat, Page, ReviewRefused, TaskFilter, TaskStore, UnreadableRow};
 use kybern_core::record::StoredLink;
 use kybern_core::slots::Offer;
 use kybern_core::task::{
@@ -31,6 +31,7 @@ use kybern_core::task::{
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
 
+use crate::archive;
 use crate::db::Sql;
 use crate::store::SqlStore;
 pub(crate) use claim::{allotted, scope_of_lease};
@@ -65,6 +66,10 @@ impl<D: 'static> TaskStore for SqlStore<D> {
     async fn claim_due(&self, worker: &WorkerId, offer: &Offer, lease: Millis, now: Timestamp) -> Result<Vec<Claimed>> {
         let wanted = claim::Wanted { worker: worker.clone(), offer: offer.clone(), lease, now };
         Ok(self.write_all(wanted, |tx, wanted| Box::pin(claim::claim_due(tx, wanted))).await?)
+    }
+
+    async fn unreadable(&self, most: usize) -> Result<Vec<UnreadableRow>> {
+        Ok(self.read_all(most, |tx, most| Box::pin(archive::unreadable::find(tx, *most))).await?)
     }
 
     async fn take_over(&self, now: Timestamp) -> Result<u64> {

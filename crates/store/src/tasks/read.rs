@@ -132,7 +132,13 @@ fn effect_class(name: &str) -> Option<EffectClass> {
 /// Signals above a number.
 pub(super) async fn signals(tx: &mut Tx, scope: TenantScope, id: TaskId, after: i64) -> Result<Vec<(i64, Signal)>> {
     let rows = tx.fetch_all(&SIGNALS, args![scope, id.as_uuid(), after.max(0)]).await?;
-    rows.into_iter().map(|mut row| Ok((row.i64()?, row.json()?))).collect()
+    rows.into_iter()
+        .map(|mut row| {
+            let number = row.i64()?;
+            let signal = row.json().unwrap_or_else(|error| Signal::Unreadable { problem: error.to_string() });
+            Ok((number, signal))
+        })
+        .collect()
 }
 
 /// A frozen plan.

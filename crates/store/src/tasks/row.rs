@@ -9,14 +9,17 @@ use crate::db::{Row, count};
 use crate::error::Result;
 
 /// Reads a row whose columns are those of `task_get.sql`.
+///
+/// What cannot be read is left empty and told: the task is still listed, claimed and cancelled, and nothing of it runs.
 pub(super) fn task(row: &mut Row) -> Result<Task> {
-    Ok(Task {
+    let mut unreadable = None;
+    let mut task = Task {
         id: TaskId::from_uuid(row.uuid()?),
         tenant: TenantId::from_uuid(row.uuid()?),
-        channel: row.named(Channel::parse)?,
+        channel: row.named_or(Channel::parse, Channel::Webhook, &mut unreadable),
         status: row.named(TaskStatus::parse)?,
         input: row.text()?,
-        payload: row.json()?,
+        payload: row.json_or_default(&mut unreadable),
         created_by: row.text()?,
         user: row.opt_uuid()?.map(UserId::from_uuid),
         intent: row.opt_text()?,
@@ -30,11 +33,11 @@ pub(super) fn task(row: &mut Row) -> Result<Task> {
         trace_id: row.text()?,
         parent: row.opt_uuid()?.map(TaskId::from_uuid).zip(row.opt_text()?),
         depth: row.u32()?,
-        waits: row.json()?,
+        waits: row.json_or_default(&mut unreadable),
         current_step: row.opt_text()?,
         delegated_workflow_id: row.opt_text()?,
-        result: row.opt_json()?,
-        error: row.opt_json()?,
+        result: row.opt_json_or_none(&mut unreadable),
+        error: row.opt_json_or_none(&mut unreadable),
         created_at: row.time()?,
         started_at: row.opt_time()?,
         completed_at: row.opt_time()?,
@@ -44,7 +47,10 @@ pub(super) fn task(row: &mut Row) -> Result<Task> {
         signals: row.i64()?,
         epoch: row.i64()?,
         forked_from: row.opt_uuid()?.map(TaskId::from_uuid),
-    })
+        unreadable: None,
+    };
+    task.unreadable = unreadable;
+    Ok(task)
 }
 
 fn plan(row: &mut Row) -> Result<Option<(String, u32)>> {

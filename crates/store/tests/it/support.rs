@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use futures::FutureExt as _;
 use kybern_core::ports::Clock;
 use kybern_store::{PostgresOptions, PostgresStore, SqliteOptions, SqliteStore};
-use kybern_testkit::conformance::Harness;
+use kybern_testkit::conformance::{Harness, Spoilt};
 use kybern_testkit::{SimClock, TestKeys};
 use sqlx::{Connection as _, PgConnection};
 
@@ -21,7 +22,17 @@ pub async fn sqlite(clock: Arc<dyn Clock>) -> (SqliteStore, tempfile::TempDir) {
 pub async fn sqlite_harness() -> Harness {
     let clock = Arc::new(SimClock::new());
     let (store, folder) = sqlite(clock.clone()).await;
-    Harness::new(Arc::new(store), clock, Arc::new(TestKeys::new())).keeping(folder)
+    let path = folder.path().join("kybern.db");
+    let spoil = move |spoilt: Spoilt| {
+        let conn = rusqlite::Connection::open(&path).unwrap();
+        conn.busy_timeout(std::time::Duration::from_secs(10)).unwrap();
+        // Whoever has the file has the triggers too.
+        conn.execute_batch("DROP TRIGGER IF EXISTS audit_event_keeps").unwrap();
+        let changed = conn.execute(&spoilt.statement(|id| format!("x'{}'", id.simple())), []).unwrap();
+        assert_eq!(changed, 1, "{spoilt:?}");
+        std::future::ready(()).boxed()
+    };
+    Harness::new(Arc::new(store), clock, Arc::new(TestKeys::new()), spoil).keeping(folder)
 }
 
 /// The server that tests may use; `None` when there is none, which is a failure in CI.
@@ -120,6 +131,17 @@ pub async fn postgres_harness(server: &str) -> Harness {
     let database = Database::create(server).await;
     let clock = Arc::new(SimClock::new());
     let keys = Arc::new(TestKeys::new());
-    let harness = Harness::new(Arc::new(database.store(clock.clone()).await), clock, keys);
+    let url = database.url();
+    let spoil = move |spoilt: Spoilt| {
+        let url = url.clone();
+        let spoiling = async move {
+            let mut conn = PgConnection::connect(&url).await.unwrap();
+            let statement = spoilt.statement(|id| format!("'{id}'"));
+            let text = format!("SET session_replication_role = replica; {statement}");
+            sqlx::raw_sql(sqlx::AssertSqlSafe(text)).execute(&mut conn).await.unwrap();
+        };
+        spoiling.boxed()
+    };
+    let harness = Harness::new(Arc::new(database.store(clock.clone()).await), clock, keys, spoil);
     harness.on_database_clock().keeping(database)
 }

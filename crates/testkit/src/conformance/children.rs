@@ -123,7 +123,7 @@ pub async fn a_failed_child_is_reopened_by_its_parents_commit(h: Harness) {
         .into_iter()
         .filter_map(|(_, signal)| match signal {
             Signal::ChildEnded { status, .. } => Some(status),
-            Signal::Review { .. } | Signal::Callback { .. } | Signal::Retry { .. } => None,
+            Signal::Review { .. } | Signal::Callback { .. } | Signal::Retry { .. } | Signal::Unreadable { .. } => None,
         })
         .collect();
     assert_eq!(ends, [TaskStatus::Failed, TaskStatus::Completed, TaskStatus::Completed]);

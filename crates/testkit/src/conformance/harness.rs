@@ -3,9 +3,12 @@
 use std::any::Any;
 use std::sync::Arc;
 
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use kybern_core::ports::{Clock, Keys, Store};
 use kybern_core::time::{Millis, Timestamp};
 
+use super::Spoilt;
 use crate::{MemStore, SimClock, TestKeys};
 
 /// How long a thing that must happen may take before the test gives up.
@@ -21,8 +24,12 @@ pub struct Harness {
     pub keys: Arc<dyn Keys>,
     /// Whether leases follow the database's own clock, and several processes may share the store.
     pub db_clock: bool,
+    spoil: Spoil,
     guard: Option<Box<dyn Any + Send + Sync>>,
 }
+
+/// How a row is made one that cannot be read.
+type Spoil = Box<dyn Fn(Spoilt) -> BoxFuture<'static, ()> + Send + Sync>;
 
 impl std::fmt::Debug for Harness {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -31,17 +38,33 @@ impl std::fmt::Debug for Harness {
 }
 
 impl Harness {
-    /// A store whose leases follow the clock it was given.
+    /// A store whose leases follow the clock it was given, and in which `spoil` breaks a row.
     #[must_use]
-    pub fn new(store: Arc<dyn Store>, clock: Arc<SimClock>, keys: Arc<dyn Keys>) -> Self {
-        Self { store, clock, keys, db_clock: false, guard: None }
+    pub fn new(
+        store: Arc<dyn Store>,
+        clock: Arc<SimClock>,
+        keys: Arc<dyn Keys>,
+        spoil: impl Fn(Spoilt) -> BoxFuture<'static, ()> + Send + Sync + 'static,
+    ) -> Self {
+        Self { store, clock, keys, db_clock: false, spoil: Box::new(spoil), guard: None }
     }
 
     /// The in-memory store.
     #[must_use]
     pub fn in_memory() -> Self {
         let clock = Arc::new(SimClock::new());
-        Self::new(Arc::new(MemStore::simple(clock.clone())), clock, Arc::new(TestKeys::new()))
+        let store = Arc::new(MemStore::simple(clock.clone()));
+        let spoiling = Arc::clone(&store);
+        let spoil = move |spoilt| {
+            spoiling.spoil(spoilt);
+            std::future::ready(()).boxed()
+        };
+        Self::new(store, clock, Arc::new(TestKeys::new()), spoil)
+    }
+
+    /// Makes a row one that cannot be read.
+    pub async fn spoil(&self, spoilt: Spoilt) {
+        (self.spoil)(spoilt).await;
     }
 
     /// The same store, whose leases follow the database's clock.

@@ -44,11 +44,14 @@ pub mod repeats;
 pub mod retention;
 pub mod reviews;
 pub mod secrets;
+mod spoilt;
 pub mod steering;
 pub mod submissions;
 mod suite;
 pub mod tasks;
+pub mod unreadable;
 pub mod webhooks;
 
 pub use fixture::{Home, World};
 pub use harness::Harness;
+pub use spoilt::Spoilt;

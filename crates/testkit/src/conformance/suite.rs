@@ -303,6 +303,17 @@ macro_rules! conformance_suite {
                 filters_hold_together,
                 tasks_are_counted_by_status_over_all_tenants,
             }
+            unreadable {
+                a_task_that_cannot_be_read_keeps_none_from_being_claimed,
+                a_task_that_cannot_be_read_is_listed_cancelled_and_ended,
+                a_row_of_the_journal_that_cannot_be_read_stands_in_its_place,
+                a_signal_that_cannot_be_read_stands_in_its_place,
+                a_question_that_cannot_be_read_is_listed_among_the_others,
+                a_job_that_cannot_be_read_keeps_none_from_being_claimed,
+                messages_records_and_audit_events_that_cannot_be_read_are_listed_among_the_others,
+                what_cannot_be_read_is_not_written_over,
+                rows_that_cannot_be_read_are_found,
+            }
             webhooks {
                 an_end_is_told_to_who_subscribed,
                 an_error_is_told_without_what_is_secret,

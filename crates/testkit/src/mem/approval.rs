@@ -14,8 +14,14 @@ use super::state::State;
 
 impl State {
     pub(super) fn ask(&mut self, (tenant, task): (TenantId, TaskId), asked: NewApproval, at: Timestamp) {
-        let approval =
-            Approval { task, status: ApprovalStatus::Pending, created_at: at, decision: None, asked: asked.clone() };
+        let approval = Approval {
+            task,
+            status: ApprovalStatus::Pending,
+            created_at: at,
+            unreadable: None,
+            decision: None,
+            asked: asked.clone(),
+        };
         self.approvals.insert((tenant, asked.id), approval);
     }
 

@@ -33,6 +33,8 @@ impl State {
                 let owner = self.unique.get(&place).map_or(&put.key, |key| key);
                 *owner == put.key && *claimed.entry(place).or_insert(&put.key) == &put.key
             });
+            // Merged with nothing, what it held would be lost.
+            known.map(|row| row.record.clone().whole()).transpose()?;
             if !holds || !free {
                 return Err(changed());
             }
@@ -94,8 +96,16 @@ impl State {
             }
         } else {
             let props = merge(&Map::new(), &props, how).props;
-            let record =
-                Record { id, kind: kind.clone(), key: key.clone(), props, version: 1, created_at: at, updated_at: at };
+            let record = Record {
+                id,
+                kind: kind.clone(),
+                key: key.clone(),
+                props,
+                version: 1,
+                created_at: at,
+                updated_at: at,
+                unreadable: None,
+            };
             self.record_keys.insert((tenant, id), (kind.clone(), key.clone()));
             self.records.insert(place.clone(), RecordRow { record, lookups: Vec::new() });
         }
@@ -125,6 +135,7 @@ impl State {
             error: None,
             created_at: at,
             sent_at: None,
+            unreadable: None,
         };
         self.outbox.insert((tenant, id), row);
         let job = NewJob {

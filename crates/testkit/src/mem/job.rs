@@ -112,6 +112,7 @@ impl JobRow {
             attempt: self.attempts,
             max_attempts: self.job.max_attempts,
             epoch: self.epoch,
+            unreadable: self.unreadable.clone(),
         }
     }
 }

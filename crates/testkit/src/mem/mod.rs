@@ -27,6 +27,7 @@ mod record;
 mod retention;
 mod secret;
 mod signal;
+mod spoil;
 mod state;
 mod steering;
 mod task;
@@ -140,6 +141,10 @@ impl MemStore {
 
     fn look<T>(&self, look: impl FnOnce(&State) -> T) -> T {
         look(&self.state.lock().expect("no call of the store panics"))
+    }
+
+    fn look_mut<T>(&self, look: impl FnOnce(&mut State) -> T) -> T {
+        look(&mut self.state.lock().expect("no call of the store panics"))
     }
 
     /// One call: one transaction, ended as the hook says.

@@ -21,7 +21,9 @@ const MOST_VALUES: usize = 1_000;
 impl RecordStore for MemStore {
     async fn record(&self, scope: TenantScope, kind: &str, key: &str) -> Result<Option<Record>> {
         let place = (scope.tenant(), kind.to_owned(), key.to_owned());
-        self.run("record", |state| Ok(state.records.get(&place).map(|row| row.record.clone()))).await
+        let run =
+            self.run("record", |state| state.records.get(&place).map(|row| row.record.clone().whole()).transpose());
+        run.await
     }
 
     async fn record_by_id(&self, scope: TenantScope, id: RecordId) -> Result<Option<Record>> {
@@ -36,7 +38,7 @@ impl RecordStore for MemStore {
     async fn records_by_lookup(&self, scope: TenantScope, kind: &str, name: &str, value: &str) -> Result<Vec<Record>> {
         self.run("records_by_lookup", |state| {
             let has = |row: &RecordRow| row.lookups.iter().any(|known| known.name == name && known.value == value);
-            Ok(state.of_kind(scope, kind, has).into_iter().take(MOST).collect())
+            state.of_kind(scope, kind, has).into_iter().take(MOST).map(Record::whole).collect()
         })
         .await
     }

@@ -129,6 +129,7 @@ pub(super) struct JobRow {
     pub(super) claimable_at: Timestamp,
     pub(super) finished_at: Option<Timestamp>,
     pub(super) error: Option<String>,
+    pub(super) unreadable: Option<String>,
 }
 
 /// An idempotency key.
@@ -272,6 +273,7 @@ impl State {
                 claimable_at,
                 finished_at: None,
                 error: None,
+                unreadable: None,
             });
         }
         !taken

@@ -9,7 +9,7 @@ use kybern_core::error::Result;
 use kybern_core::id::{TaskId, TenantId, UserId};
 use kybern_core::money::Usage;
 use kybern_core::plan::{FrozenPlan, PlanHash, StepId};
-use kybern_core::ports::{CallbackOutcome, Heartbeat, Page, ReviewRefused, TaskFilter, TaskStore};
+use kybern_core::ports::{CallbackOutcome, Heartbeat, Page, ReviewRefused, TaskFilter, TaskStore, UnreadableRow};
 use kybern_core::record::StoredLink;
 use kybern_core::slots::Offer;
 use kybern_core::task::{
@@ -27,6 +27,10 @@ use super::state::{State, TaskRow, conflict};
 impl TaskStore for MemStore {
     async fn submit(&self, scope: TenantScope, task: NewTask, claim: Option<(&WorkerId, Millis)>) -> Result<Submitted> {
         self.run("submit", |state| state.submit(scope.tenant(), task, claim)).await
+    }
+
+    async fn unreadable(&self, most: usize) -> Result<Vec<UnreadableRow>> {
+        self.run("unreadable", |state| Ok(state.unreadable().into_iter().take(most).collect())).await
     }
 
     async fn claim_due(&self, worker: &WorkerId, offer: &Offer, lease: Millis, now: Timestamp) -> Result<Vec<Claimed>> {
@@ -367,6 +371,7 @@ fn row_of(tenant: TenantId, new: NewTask) -> TaskRow {
         delegated_workflow_id: None,
         result: None,
         error: None,
+        unreadable: None,
         created_at: new.at,
         started_at: None,
         completed_at: None,

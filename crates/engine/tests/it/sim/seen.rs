@@ -127,6 +127,7 @@ impl Seen {
                 }
             }
             Signal::Retry { .. } => self.begin_again(),
+            Signal::Unreadable { .. } => {}
             Signal::Callback { .. } | Signal::ChildEnded { .. } => {}
         }
     }

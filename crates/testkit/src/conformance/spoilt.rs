@@ -1,0 +1,49 @@
+//! Rows that no program can read: planted by the tests, past every check.
+
+use kybern_core::id::{ApprovalId, JobId, OutboxId, RecordId, TaskId, TenantId};
+use uuid::Uuid;
+
+/// A row whose JSON is broken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Spoilt {
+    /// A task's payload.
+    Task(TaskId),
+    /// A row of a task's journal, by its number.
+    Journal(TaskId, i64),
+    /// A signal, by its number.
+    Signal(TaskId, i64),
+    /// What a question asks about.
+    Approval(ApprovalId),
+    /// A job's payload.
+    Job(JobId),
+    /// A message's body.
+    Outbox(OutboxId),
+    /// A record's props.
+    Record(RecordId),
+    /// An audit event, by its number.
+    Audit(TenantId, i64),
+}
+
+impl Spoilt {
+    /// The statement that breaks it; `id` writes an id as the database does.
+    #[must_use]
+    pub fn statement(self, id: impl Fn(Uuid) -> String) -> String {
+        let (table, column, place) = match self {
+            Self::Task(task) => ("task", "payload", format!("id = {}", id(task.as_uuid()))),
+            Self::Journal(task, seq) => {
+                ("step_row", "body", format!("task_id = {} AND seq = {seq}", id(task.as_uuid())))
+            }
+            Self::Signal(task, number) => {
+                ("signal", "body", format!("task_id = {} AND number = {number}", id(task.as_uuid())))
+            }
+            Self::Approval(asked) => ("approval", "input", format!("id = {}", id(asked.as_uuid()))),
+            Self::Job(job) => ("job", "payload", format!("id = {}", id(job.as_uuid()))),
+            Self::Outbox(message) => ("outbox", "body", format!("id = {}", id(message.as_uuid()))),
+            Self::Record(record) => ("record", "props", format!("id = {}", id(record.as_uuid()))),
+            Self::Audit(tenant, seq) => {
+                ("audit_event", "body", format!("tenant_id = {} AND seq = {seq}", id(tenant.as_uuid())))
+            }
+        };
+        format!("UPDATE {table} SET {column} = '{{\"broken\": ' WHERE {place}")
+    }
+}
