@@ -6,7 +6,7 @@ use uuid::Uuid;
 /// A row whose JSON is broken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Spoilt {
-    /// A task's payload.
+    /// A task's payload, and what it waits for.
     Task(TaskId),
     /// A row of a task's journal, by its number.
     Journal(TaskId, i64),
@@ -28,22 +28,23 @@ impl Spoilt {
     /// The statement that breaks it; `id` writes an id as the database does.
     #[must_use]
     pub fn statement(self, id: impl Fn(Uuid) -> String) -> String {
-        let (table, column, place) = match self {
-            Self::Task(task) => ("task", "payload", format!("id = {}", id(task.as_uuid()))),
+        let (table, columns, place) = match self {
+            Self::Task(task) => ("task", &["payload", "waits"][..], format!("id = {}", id(task.as_uuid()))),
             Self::Journal(task, seq) => {
-                ("step_row", "body", format!("task_id = {} AND seq = {seq}", id(task.as_uuid())))
+                ("step_row", &["body"][..], format!("task_id = {} AND seq = {seq}", id(task.as_uuid())))
             }
             Self::Signal(task, number) => {
-                ("signal", "body", format!("task_id = {} AND number = {number}", id(task.as_uuid())))
+                ("signal", &["body"][..], format!("task_id = {} AND number = {number}", id(task.as_uuid())))
             }
-            Self::Approval(asked) => ("approval", "input", format!("id = {}", id(asked.as_uuid()))),
-            Self::Job(job) => ("job", "payload", format!("id = {}", id(job.as_uuid()))),
-            Self::Outbox(message) => ("outbox", "body", format!("id = {}", id(message.as_uuid()))),
-            Self::Record(record) => ("record", "props", format!("id = {}", id(record.as_uuid()))),
+            Self::Approval(asked) => ("approval", &["input"][..], format!("id = {}", id(asked.as_uuid()))),
+            Self::Job(job) => ("job", &["payload"][..], format!("id = {}", id(job.as_uuid()))),
+            Self::Outbox(message) => ("outbox", &["body"][..], format!("id = {}", id(message.as_uuid()))),
+            Self::Record(record) => ("record", &["props"][..], format!("id = {}", id(record.as_uuid()))),
             Self::Audit(tenant, seq) => {
-                ("audit_event", "body", format!("tenant_id = {} AND seq = {seq}", id(tenant.as_uuid())))
+                ("audit_event", &["body"][..], format!("tenant_id = {} AND seq = {seq}", id(tenant.as_uuid())))
             }
         };
-        format!("UPDATE {table} SET {column} = '{{\"broken\": ' WHERE {place}")
+        let broken: Vec<String> = columns.iter().map(|column| format!("{column} = '{{\"broken\": '")).collect();
+        format!("UPDATE {table} SET {} WHERE {place}", broken.join(", "))
     }
 }

@@ -50,6 +50,7 @@ impl State {
             Spoilt::Task(id) => {
                 let task = &mut self.tasks.get_mut(&id)?.task;
                 (task.payload, task.unreadable) = (Value::Null, problem());
+                task.waits.clear();
             }
             Spoilt::Journal(id, seq) => {
                 let row = self.tasks.get_mut(&id)?.journal.iter_mut().find(|row| row.seq == seq)?;
