@@ -112,7 +112,7 @@ pub fn expand(row: &JournalRow) -> Vec<LogEntry> {
     let mut log = Expansion { row, entries: Vec::with_capacity(2) };
     match &row.entry {
         JournalEntry::Finished(outcome) => log.finished(outcome),
-        JournalEntry::Retrying { error, due } => {
+        JournalEntry::Retrying { error, due, .. } => {
             log.started();
             let entry = log.add(EventType::StepFailed, row.summary.clone());
             entry.error = Some(error.message.clone());

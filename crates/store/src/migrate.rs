@@ -44,6 +44,7 @@ const MIGRATIONS: &[Migration] = &[
     migration!(9, "0009_memories"),
     migration!(10, "0010_indexes"),
     migration!(11, "0011_due_by_tenant"),
+    migration!(12, "0012_rendered_args"),
 ];
 
 /// The schema version that this program knows.

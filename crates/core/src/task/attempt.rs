@@ -1,8 +1,10 @@
 //! Attempts: an outside effect is recorded as started before it is sent.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::journal::EffectClass;
 use crate::id::{TaskId, TenantId};
@@ -34,6 +36,20 @@ impl fmt::Display for AttemptKey {
     }
 }
 
+/// What every try of one generation of a step is called with, as it was rendered for the first one. Templates read a
+/// state that steps beside this one change, so rendering them again could give other arguments for the same call.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RenderedArgs {
+    /// The arguments that contain templates, rendered. The others are as the plan says. Secrets are still references.
+    pub args: Map<String, Value>,
+    /// The last journal row that the templates could read.
+    pub saw: i64,
+    /// The names of those arguments whose values come from untrusted sources.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tainted: Vec<String>,
+}
+
 /// One started try of an outside effect.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -50,6 +66,10 @@ pub struct Attempt {
     pub effect: EffectClass,
     /// BLAKE3 of the arguments' canonical form. The same key with other arguments is a conflict.
     pub args_hash: String,
+    /// What it was called with, unless the plan or an earlier journal row says so: kept so that another try after a
+    /// crash sends the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rendered: Option<Arc<RenderedArgs>>,
     /// When it started.
     pub at: Timestamp,
 }

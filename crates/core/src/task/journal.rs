@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::attempt::RenderedArgs;
 use super::signal::Signal;
 use super::status::TaskStatus;
 use super::wait::Wait;
@@ -219,6 +220,9 @@ pub enum JournalEntry {
         error: StepError,
         /// When the next try is due.
         due: Timestamp,
+        /// What every try of this generation is called with, unless the plan or an earlier row says so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rendered: Option<Arc<RenderedArgs>>,
     },
     /// A step that holds steps was opened.
     Opened(Opening),

@@ -12,7 +12,7 @@ pub mod signal;
 pub mod status;
 pub mod wait;
 
-pub use attempt::{Attempt, AttemptKey};
+pub use attempt::{Attempt, AttemptKey, RenderedArgs};
 pub use commit::{Commit, CommitRefused, Committed, Delegation, Effect, Ending, NewChild, TaskChange};
 pub use input::{Attachment, AttachmentSource, NewAttachment, NewTask, Submitted, Task};
 pub use journal::{EffectClass, JournalEntry, JournalRow, Opening, StepError, StepOutcome, StepStatus};

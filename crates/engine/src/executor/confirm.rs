@@ -7,12 +7,11 @@
 use kybern_core::task::WaitKind;
 use kybern_core::time::Timestamp;
 use kybern_core::tool::Risk;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::node::Node;
 use super::run::Run;
 use super::step::{Draft, wait_of, wait_row};
-use super::taint::argument_is_tainted;
 use crate::tools::{Asks, Prepared, hash_args, schema};
 
 /// The most characters of a value in a reason.
@@ -29,17 +28,12 @@ pub(super) fn confirmation(
     run: &Run,
     index: usize,
     prepared: &Prepared,
-    written: &Map<String, Value>,
+    tainted: &[String],
     now: Timestamp,
 ) -> Option<Draft> {
     let node = run.walk.node(index);
     let spec = prepared.spec();
-    let risky: Vec<&str> = spec
-        .destinations
-        .iter()
-        .filter(|name| written.get(*name).is_some_and(|value| argument_is_tainted(run, index, value)))
-        .map(String::as_str)
-        .collect();
+    let risky: Vec<&str> = spec.destinations.iter().filter(|name| tainted.contains(name)).map(String::as_str).collect();
     let reason = match (risky.first(), prepared.asks) {
         (Some(first), _) => {
             let value = prepared.args.get(*first).map(Value::to_string).unwrap_or_default();
@@ -60,7 +54,10 @@ pub(super) fn confirmation(
     };
     let mut wait = wait_of(&node.id, WaitKind::Confirmation, reason, now);
     wait.title = Some(format!("May {} be called like this?", spec.key));
-    wait.schema = schema::partial(&schema::closed(&spec.input_schema));
+    // A call of which a try has begun is made with the arguments of that try, or not at all.
+    let has_begun = node.attempts > 0 || node.is_open();
+    let changes = if has_begun { json!({"type": "object", "properties": {}}) } else { spec.input_schema.clone() };
+    wait.schema = schema::partial(&schema::closed(&changes));
     wait.until = Some(now.plus(run.inner.settings.approval_time));
     wait.details = json!({
         "tool": spec.key,

@@ -120,6 +120,7 @@ impl Run {
             }
             let lost = self.active.lost.clone();
             let changed = Arc::clone(&self.active.changed);
+            let due = self.until_due();
             tokio::select! {
                 biased;
                 () = lost.cancelled() => return Err(Stop::Fenced),
@@ -130,15 +131,17 @@ impl Run {
                     }
                 }
                 () = changed.notified() => Box::pin(self.refresh()).await?,
+                // What came before the time was up counts: it is looked for first.
+                () = due => Box::pin(self.refresh()).await?,
             }
         }
     }
 
-    /// A call that was open when the process died is taken up before anything else is looked at: a failure elsewhere, a
-    /// condition that has changed or a cancel must not hide it.
+    /// A call that was open when the process died, and of which only a person can say what came of it, is asked about
+    /// before anything else is looked at.
     async fn take_up_open_effects(&mut self) -> Result<Flow, Stop> {
         for index in self.walk.in_plan_order() {
-            if let Some(draft) = tool_step::left_open(self, index, self.now())
+            if let Some(draft) = tool_step::left_open(self, index, tool_step::DIED, self.now())
                 && self.settle(draft).await? == Flow::Done
             {
                 return Ok(Flow::Done);
@@ -152,12 +155,7 @@ impl Run {
         loop {
             let now = self.now();
             let mut again = false;
-            let mut actions = self.walk.actions(now);
-            if !self.earlier_attempts.is_empty() {
-                // What had begun when a process died begins first, before something beside it could stop its list or
-                // take its place under the cap.
-                actions.sort_by_key(|action| !self.was_begun(action));
-            }
+            let actions = self.walk.actions(now);
             if actions.iter().any(|action| matches!(action, Action::Start(_))) {
                 Box::pin(self.look_at_rules()).await?;
             }
@@ -194,13 +192,6 @@ impl Run {
                 return Ok(Flow::Continue);
             }
         }
-    }
-
-    /// Whether the action begins a step whose call was open when an earlier process died.
-    fn was_begun(&self, action: &Action) -> bool {
-        let Action::Start(index) = action else { return false };
-        let node = self.walk.node(*index);
-        self.open_attempt(&node.id, node.generation).is_some()
     }
 
     /// Makes a call. One that nobody outside can see and that ends at once is taken in at once, when nothing else could
@@ -260,6 +251,24 @@ impl Run {
                 self.walk.unmark_running(index);
                 self.cancel = true;
                 Ok(Flow::Continue)
+            }
+        }
+    }
+
+    /// Waits until the clock changes something that has not changed yet: a wait, a back-off or a deadline ends. Asks the
+    /// clock again and again, because it may be set meanwhile.
+    fn until_due(&self) -> impl Future<Output = ()> + Send + use<> {
+        let (clock, at_most) = (Arc::clone(&self.inner.clock), self.inner.settings.poll);
+        let due = self.walk.next_due_after(self.now());
+        async move {
+            let Some(due) = due else { return std::future::pending().await };
+            loop {
+                let left = due.since(clock.now());
+                if left == Millis(0) {
+                    return;
+                }
+                let pause = left.min(at_most).as_duration();
+                let _ = tokio::time::timeout(pause, std::future::pending::<()>()).await;
             }
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kybern_core::id::TaskId;
 use kybern_core::plan::{StepId, StepSpec};
-use kybern_core::task::{Opening, StepOutcome, TaskStatus, Wait};
+use kybern_core::task::{Opening, RenderedArgs, StepOutcome, TaskStatus, Wait};
 use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Map, Value};
 
@@ -77,6 +77,10 @@ pub struct Node {
     pub generation: u32,
     /// Tries so far in this generation.
     pub attempts: u32,
+    /// The try of this generation that was begun last outside, as far as attempts tell.
+    pub begun: u32,
+    /// What its tries are called with, once a row of this generation has said so.
+    pub rendered: Option<Arc<RenderedArgs>>,
     /// How often it was put off without a try that ended: the worker did not have its tool, or died.
     pub misses: u32,
     /// Whether it has been scheduled, as far as the journal knows: it counts towards the task's cap from then on.
@@ -112,7 +116,16 @@ impl Node {
     pub fn next_generation(&mut self) {
         self.generation += 1;
         self.attempts = 0;
+        self.begun = 0;
+        self.rendered = None;
         self.misses = 0;
+    }
+
+    /// Whether a call of it was begun of which no row says how it ended. It may have had its effect, so it goes on
+    /// whatever has stopped what stands around it since.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.begun > self.attempts
     }
 
     /// Its outcome, once it has ended.

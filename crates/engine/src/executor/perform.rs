@@ -22,6 +22,8 @@ pub(super) struct Returned {
     pub(super) call: Box<Call>,
     /// Whether the door let the call through.
     pub(super) admitted: bool,
+    /// The attempt that was recorded before it.
+    pub(super) attempt: Option<Box<Attempt>>,
     pub(super) result: Result<ToolOutcome, ToolFailure>,
     /// What came of a question; the result says nothing of it.
     pub(super) came: Option<Came>,
@@ -33,7 +35,7 @@ pub(super) struct Returned {
 impl Returned {
     /// A call that was not made.
     fn unmade(call: Box<Call>, admitted: bool, failure: ToolFailure) -> Self {
-        Self { call, admitted, result: Err(failure), came: None, duration: Millis(0), cost: NanoUsd(0) }
+        Self { call, admitted, attempt: None, result: Err(failure), came: None, duration: Millis(0), cost: NanoUsd(0) }
     }
 }
 
@@ -85,6 +87,7 @@ pub(super) async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) ->
     // Among those that may be what a worker died of, the next worker has to see which one it was.
     let _alone = if call.is_suspect { Some(inner.suspect.lock().await) } else { None };
     let began: Timestamp = inner.clock.now();
+    let mut begun = None;
     if (is_effectful(&call) || call.is_suspect)
         && let Target::Tool(prepared) = &call.target
         && let Some(step) = &call.context.step
@@ -98,6 +101,7 @@ pub(super) async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) ->
             // What has no effect outside may be called with other arguments the next time.
             args_hash: if call.is_suspect { String::new() } else { prepared.args_hash() },
             at: began,
+            rendered: if call.is_suspect { None } else { call.rendered.clone() },
         };
         match until_available(|| inner.store.begin_attempt(&lease, &attempt)).await {
             Ok(committed) if committed.cancel_requested && !call.is_suspect => {
@@ -110,6 +114,7 @@ pub(super) async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) ->
             }
             Err(refused) => return Err(NotBegun::Stop(refused.into())),
         }
+        begun = (!call.is_suspect).then(|| Box::new(attempt));
     }
     if let Some(held) = &mut held {
         held.on_its_way();
@@ -141,7 +146,7 @@ pub(super) async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) ->
         (Target::Tool(prepared), Some(held)) => settle(&inner, &held, prepared, &call.context, &result, duration),
         (Target::Tool(_) | Target::Handler(..) | Target::Question(_), _) => NanoUsd(0),
     };
-    Ok(Returned { call, admitted: true, result, came, duration, cost })
+    Ok(Returned { call, admitted: true, attempt: begun, result, came, duration, cost })
 }
 
 /// The generation is the last part of the key.

@@ -13,7 +13,7 @@ use kybern_core::money::NanoUsd;
 use kybern_core::plan::{FrozenPlan, Plan, StepId, StepKind};
 use kybern_core::ports::ToolContext;
 use kybern_core::task::{
-    AttachmentSource, Attempt, AttemptKey, Channel, Claimed, JournalEntry, Lease, Task, TaskStatus,
+    AttachmentSource, Attempt, AttemptKey, Channel, Claimed, JournalEntry, Lease, RenderedArgs, Task, TaskStatus,
 };
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
@@ -57,7 +57,7 @@ pub(crate) struct Run {
     pub(super) on_disk: Option<(Key, Gate)>,
     pub(super) surroundings: Surroundings,
     pub(super) own_plans: Arc<Vec<Plan>>,
-    /// Attempts that began in an earlier life of the task.
+    /// Attempts that began in an earlier life of the task, or in this one before a record had changed under the call.
     pub(super) earlier_attempts: Vec<Attempt>,
     /// Whether documents came with the task.
     pub(super) has_documents: bool,
@@ -124,6 +124,9 @@ impl Known {
         if lease.epoch() > 1 || task.forked_from.is_some() {
             load_journal(inner, lease, &mut walk).await?;
             earlier_attempts = inner.store.attempts(scope, task.id).await?;
+            for attempt in &earlier_attempts {
+                walk.take_up(attempt);
+            }
         }
         let user = match task.user {
             Some(user) if reads_user => inner.store.user(scope, user).await?,
@@ -311,6 +314,13 @@ impl Run {
         let ended = self.walk.find(step).map_or(0, |index| self.walk.node(index).attempts);
         let is_open = move |attempt: &&Attempt| attempt.generation == generation && attempt.attempt > ended;
         self.earlier_attempts.iter().filter(is_open).filter(move |attempt| attempt.step == *step)
+    }
+
+    /// What an earlier try of a step's generation was called with, as far as it was made of templates.
+    pub(super) fn rendered(&self, node: &Node) -> Option<Arc<RenderedArgs>> {
+        let begun = |attempt: &&Attempt| attempt.step == node.id && attempt.generation == node.generation;
+        let of_attempt = || self.earlier_attempts.iter().filter(begun).find_map(|attempt| attempt.rendered.clone());
+        node.rendered.clone().or_else(of_attempt)
     }
 
     /// What is left of the budget for a child.

@@ -63,6 +63,15 @@ impl Run {
                         let draft = super::step::fail(self, index, failure(ErrorCode::Conflict, message));
                         return Box::pin(self.settle(draft)).await;
                     }
+                    if let Some(attempt) = draft.attempt {
+                        // It was called, and nothing says what came of it: as after a crash.
+                        self.walk.take_up(&attempt);
+                        self.earlier_attempts.push(*attempt);
+                        let why = "a record that it writes changed during the call";
+                        if let Some(draft) = super::tool_step::left_open(self, index, why, now) {
+                            return Box::pin(self.settle(draft)).await;
+                        }
+                    }
                 }
                 Ok(Flow::Continue)
             }

@@ -11,7 +11,9 @@ use kybern_core::json::check_depth;
 use kybern_core::money::Usage;
 use kybern_core::plan::{RetryPolicy, StepId, StepKind};
 use kybern_core::ports::ToolContext;
-use kybern_core::task::{Effect, JournalEntry, StepError, StepOutcome, StepStatus, Wait, WaitKind};
+use kybern_core::task::{
+    Attempt, Effect, JournalEntry, RenderedArgs, StepError, StepOutcome, StepStatus, Wait, WaitKind,
+};
 use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Map, Value};
 
@@ -58,6 +60,8 @@ pub(super) struct Draft {
     pub(super) audit: Vec<AuditEvent>,
     /// The node to begin anew when a record has changed under it.
     pub(super) redo: Option<usize>,
+    /// The attempt whose end it is.
+    pub(super) attempt: Option<Box<Attempt>>,
     /// Whether rows that wait may be written together with it although it has used something.
     pub(super) takes_along: bool,
     /// Whether nothing outside was asked for it, so that its rows may wait for the next commit.
@@ -83,7 +87,7 @@ pub(super) enum Target {
 /// A call to make.
 pub(super) struct Call {
     pub(super) index: usize,
-    /// The last row of the journal when it was decided to make it.
+    /// The last row of the journal when its arguments were rendered.
     pub(super) saw: i64,
     pub(super) attempt: u32,
     pub(super) target: Target,
@@ -94,6 +98,8 @@ pub(super) struct Call {
     /// Whether it may be what a worker died of: it is recorded before it begins, and made while no other such call is.
     pub(super) is_suspect: bool,
     pub(super) args_hash: Option<String>,
+    /// What its first row, or its attempt, keeps of its arguments for other tries.
+    pub(super) rendered: Option<Arc<RenderedArgs>>,
 }
 
 /// How a step begins.
@@ -110,7 +116,7 @@ pub(super) fn begin(run: &Run, index: usize, now: Timestamp) -> Begun {
     let holds = condition_holds(run, index);
     let cap = usize::try_from(run.task.max_steps).unwrap_or(usize::MAX);
     // A step that is skipped is not scheduled, and one that begins again has its place.
-    if holds != Ok(false) && !node.scheduled && run.walk.scheduled() >= cap {
+    if holds != Ok(false) && !node.scheduled && !node.is_open() && run.walk.scheduled() >= cap {
         let message = format!(
             "Max execution steps exceeded ({}): the plan, its loops and injected steps together may schedule no more",
             run.task.max_steps
@@ -133,8 +139,9 @@ pub(super) fn begin(run: &Run, index: usize, now: Timestamp) -> Begun {
 /// Whether a step's condition holds. It is asked before the first try only; a later try has been let in already.
 pub(super) fn condition_holds(run: &Run, index: usize) -> Result<bool, RenderError> {
     let node = run.walk.node(index);
+    let has_begun = node.attempts > 0 || node.is_open();
     match &node.spec.condition {
-        Some(condition) if node.attempts == 0 && node.state == NodeState::Pending => {
+        Some(condition) if node.state == NodeState::Pending && !has_begun => {
             templates::truth(condition, &run.surroundings.context(&run.walk, Some(index)))
         }
         Some(_) | None => Ok(true),

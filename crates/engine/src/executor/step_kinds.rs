@@ -11,6 +11,7 @@ use kybern_core::task::{
 use kybern_core::time::Timestamp;
 use serde_json::{Map, Value, json};
 
+use super::arguments;
 use super::run::Run;
 use super::step::{
     Begun, Call, Draft, RowDraft, Target, fail, failure, render_object, render_value, unrenderable, wait_of, wait_row,
@@ -50,24 +51,28 @@ fn handler(run: &Run, index: usize, kind: &StepKind, text: &Value, now: Timestam
         let message = format!("{} steps are not available on this server", kind.name());
         return Begun::Rows(fail(run, index, failure(ErrorCode::Unprocessable, message)));
     };
-    let rendered = match render_value(run, index, text) {
-        Ok(rendered) => rendered,
+    let written = Map::from_iter([("prompt".to_owned(), text.clone())]);
+    let mut args = match arguments::of(run, index, &written) {
+        Ok(args) => args,
         Err(error) => return Begun::Rows(fail(run, index, unrenderable("text", &error))),
     };
     let node = run.walk.node(index);
+    let keep = args.to_keep(node, &written, &args.values);
+    let rendered = args.values.remove("prompt").unwrap_or_default();
     let timeout = node.spec.timeout.unwrap_or(run.inner.settings.step_timeout);
     let needs = kybern_core::tool::Needs::default();
     Begun::Call(Box::new(Call {
         index,
-        saw: run.walk.last_seq(),
+        saw: args.saw,
         attempt: node.attempts + 1,
         context: run.tool_context(index, &needs, timeout, false, now),
         target: Target::Handler(std::sync::Arc::clone(handler), Box::new(kind.clone()), rendered),
         timeout,
-        tainted: argument_is_tainted(run, index, text),
+        tainted: !args.tainted.is_empty(),
         possible_duplicate: false,
         is_suspect: false,
         args_hash: None,
+        rendered: keep,
     }))
 }
 

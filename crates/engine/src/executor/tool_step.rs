@@ -13,12 +13,10 @@ use super::node::{Node, NodeState};
 use super::perform::Returned;
 use super::run::Run;
 use super::step::{
-    Begun, Call, Draft, RowDraft, Target, fail, failed_row, failure, render_object, retry_policy, unrenderable,
-    wait_of, wait_row,
+    Begun, Call, Draft, RowDraft, Target, fail, failed_row, failure, retry_policy, unrenderable, wait_of, wait_row,
 };
-use super::taint::argument_is_tainted;
 use super::walk_apply::RAN;
-use super::{confirm, inject, step_kinds};
+use super::{arguments, confirm, inject, step_kinds};
 use crate::tools::{OnlyHosts, Refusal};
 
 /// How long a step is left to other workers when this one does not have its tool, and how often: five minutes in all,
@@ -29,16 +27,18 @@ const MOST_MISSES: u32 = 60;
 /// second in all.
 const SPREAD: u64 = 2;
 
+/// Why nobody knows how a call ended.
+pub(super) const DIED: &str = "the process died during the call";
+
 /// Begins a tool step.
 pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, Value>, now: Timestamp) -> Begun {
     let node = run.walk.node(index);
-    let approved = node.answer.approved_args.clone();
-    let is_approved = approved.is_some();
-    let args = match approved.map_or_else(|| render_object(run, index, written), Ok) {
+    let is_approved = node.answer.approved_args.is_some();
+    let mut args = match arguments::of(run, index, written) {
         Ok(args) => args,
         Err(error) => return Begun::Rows(fail(run, index, unrenderable("arguments", &error))),
     };
-    let prepared = match run.prepare(node, tool, args) {
+    let prepared = match run.prepare(node, tool, std::mem::take(&mut args.values)) {
         Ok(prepared) => prepared,
         Err(Refusal::Unknown(_)) if node.misses < MOST_MISSES => return Begun::Rows(put_off(node, tool, now)),
         Err(refusal) => return Begun::Rows(refused(run, index, tool, &refusal)),
@@ -50,8 +50,7 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
         );
         return Begun::Rows(fail(run, index, failure(ErrorCode::Internal, message)));
     }
-    let tainted = written.values().any(|value| argument_is_tainted(run, index, value));
-    if !is_approved && let Some(draft) = confirm::confirmation(run, index, &prepared, written, now) {
+    if !is_approved && let Some(draft) = confirm::confirmation(run, index, &prepared, &args.tainted, now) {
         return Begun::Rows(draft);
     }
     let attempt = node.attempts + 1;
@@ -61,7 +60,7 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
     if let Some(open) = run.open_attempt(&node.id, node.generation) {
         may_have_happened = true;
         if open.effect == EffectClass::Unkeyed {
-            return Begun::Rows(ambiguous(run, index, "the process died during the call", now));
+            return Begun::Rows(ambiguous(run, index, DIED, now));
         }
     }
     let own = node.spec.timeout.unwrap_or(prepared.spec().timeout);
@@ -80,13 +79,17 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
     }
     let records_hash = prepared.effect.needs_attempt_row() || written.values().any(crate::templates::has_expression);
     let args_hash = records_hash.then(|| prepared.args_hash());
+    // A local call happens once, in the commit of its step; any other may be seen outside at every try.
+    let is_local = prepared.effect == EffectClass::Local;
+    let rendered = if is_local { None } else { args.to_keep(node, written, &prepared.args) };
     Begun::Call(Box::new(Call {
         index,
-        saw: run.walk.last_seq(),
+        saw: args.saw,
         attempt,
         timeout,
         context,
-        tainted: if is_approved { false } else { tainted },
+        tainted: !args.tainted.is_empty(),
+        rendered,
         possible_duplicate: node.answer.possible_duplicate,
         is_suspect,
         args_hash,
@@ -113,7 +116,7 @@ pub(super) fn later(run: &Run, call: &Call, due: Timestamp, error: StepError) ->
     let node = run.walk.node(call.index);
     // Those who wait for the same place do not all come back at the same moment.
     let spread = Millis(u64::from(run.task.id.as_uuid().as_bytes()[15]) * SPREAD);
-    let entry = JournalEntry::Retrying { error, due: due.plus(spread) };
+    let entry = JournalEntry::Retrying { error, due: due.plus(spread), rendered: call.rendered.clone() };
     Draft::row(RowDraft::of(node, node.attempts, "waits for a place under a rate limit", entry))
 }
 
@@ -121,7 +124,8 @@ pub(super) fn later(run: &Run, call: &Call, due: Timestamp, error: StepError) ->
 fn put_off(node: &Node, tool: &str, now: Timestamp) -> Draft {
     let error = failure(ErrorCode::NotFound, format!("this worker does not have the tool {tool}"));
     let summary = format!("left to a worker that has {tool}");
-    let entry = JournalEntry::Retrying { error: StepError { retryable: true, ..error }, due: now.plus(MISS) };
+    let error = StepError { retryable: true, ..error };
+    let entry = JournalEntry::Retrying { error, due: now.plus(MISS), rendered: None };
     Draft::row(RowDraft::of(node, node.attempts, summary, entry))
 }
 
@@ -137,22 +141,14 @@ pub(super) fn ambiguous(run: &Run, index: usize, what: &str, now: Timestamp) -> 
     Draft::row(wait_row(node, wait))
 }
 
-/// What is journaled of a call that was open when the process died, because it could be hidden otherwise: of one that
-/// cannot be made again a person is asked; any other is made again although a failure beside it, or a condition that
-/// has changed, would keep it from beginning.
-pub(super) fn left_open(run: &Run, index: usize, now: Timestamp) -> Option<Draft> {
-    const WHY: &str = "the process died during the call";
+/// The question about a call that is open, because the process died during it or a record has changed under it, and
+/// that cannot be made again. A cancel, or a failure beside it, must not hide it.
+pub(super) fn left_open(run: &Run, index: usize, why: &str, now: Timestamp) -> Option<Draft> {
     let node = run.walk.node(index);
     let open = run.open_attempt(&node.id, node.generation)?;
-    let is_hidden = run.walk.is_interrupted(index) || node.spec.condition.is_some();
     match &node.state {
         NodeState::Pending | NodeState::Backoff(_) if open.effect == EffectClass::Unkeyed => {
-            Some(ambiguous(run, index, WHY, now))
-        }
-        NodeState::Pending if is_hidden => {
-            let error = StepError { retryable: true, ..failure(ErrorCode::Unavailable, WHY) };
-            let entry = JournalEntry::Retrying { error, due: now };
-            Some(Draft::row(RowDraft::of(node, node.attempts, WHY, entry)))
+            Some(ambiguous(run, index, why, now))
         }
         NodeState::Pending
         | NodeState::Running
@@ -165,7 +161,7 @@ pub(super) fn left_open(run: &Run, index: usize, now: Timestamp) -> Option<Draft
 
 /// What the end of a call becomes.
 pub(super) fn conclude(run: &Run, returned: Returned, now: Timestamp) -> Draft {
-    let Returned { call, admitted, result, came, duration, cost } = returned;
+    let Returned { call, admitted, attempt, result, came, duration, cost } = returned;
     if let Some(came) = came {
         return super::turn::conclude(run, &call, came, duration, now);
     }
@@ -183,6 +179,7 @@ pub(super) fn conclude(run: &Run, returned: Returned, now: Timestamp) -> Draft {
         }
     }
     draft.redo = Some(call.index);
+    draft.attempt = attempt;
     match (&call.target, denied) {
         (Target::Tool(prepared), Some(code @ ErrorCode::BudgetExceeded)) => {
             draft.audit.push(denial(run, call.index, &prepared.spec().key, code));
@@ -303,7 +300,7 @@ fn failed(run: &Run, call: &Call, error: ToolFailure, now: Timestamp) -> Draft {
     if error.retryable && call.attempt < policy.max_attempts {
         let due = now.plus(policy.delay(call.attempt, run.inner.random.unit()));
         let summary = format!("try {} of {} failed", call.attempt, policy.max_attempts);
-        let entry = JournalEntry::Retrying { error: error.into(), due };
+        let entry = JournalEntry::Retrying { error: error.into(), due, rendered: call.rendered.clone() };
         return Draft { usage, ..Draft::row(RowDraft::of(node, call.attempt, summary, entry)) };
     }
     let mut row = failed_row(run, node, call.attempt, StepError::from(error));

@@ -114,6 +114,7 @@ fn question(run: &Run, index: usize, now: Timestamp) -> Result<Begun> {
         possible_duplicate: false,
         is_suspect: false,
         args_hash: None,
+        rendered: None,
         target: Target::Question(Box::new(question)),
     })))
 }
@@ -166,7 +167,7 @@ pub(super) fn conclude(run: &Run, call: &Call, came: Came, duration: Millis, now
             if error.retryable && partial.is_none() && call.attempt < policy.max_attempts {
                 let due = now.plus(policy.delay(call.attempt, run.inner.random.unit()));
                 let summary = format!("try {} of {} failed", call.attempt, policy.max_attempts);
-                let entry = JournalEntry::Retrying { error: error.into(), due };
+                let entry = JournalEntry::Retrying { error: error.into(), due, rendered: None };
                 Draft { usage, ..Draft::row(RowDraft::of(node, call.attempt, summary, entry)) }
             } else {
                 let mut row = failed_row(run, node, call.attempt, StepError::from(error));

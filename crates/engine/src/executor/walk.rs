@@ -12,7 +12,7 @@ use std::sync::Arc;
 use kybern_core::id::TaskId;
 use kybern_core::money::Usage;
 use kybern_core::plan::{FrozenPlan, StepId, StepKind, When};
-use kybern_core::task::{Signal, StepStatus, Wait, WaitKind};
+use kybern_core::task::{Attempt, Signal, StepStatus, Wait, WaitKind};
 use kybern_core::time::Timestamp;
 use serde_json::{Map, Value};
 
@@ -136,7 +136,8 @@ impl Walk {
     #[must_use]
     pub fn scheduled(&self) -> usize {
         // What a turn asks and calls has limits of its own.
-        let counts = |node: &&Node| node.turn.is_none() && (node.scheduled || node.state == NodeState::Running);
+        let begun = |node: &Node| node.scheduled || node.is_open() || node.state == NodeState::Running;
+        let counts = |node: &&Node| node.turn.is_none() && begun(node);
         self.nodes.iter().filter(counts).count()
     }
 
@@ -218,15 +219,16 @@ impl Walk {
     }
 
     /// Whether a pending node may start: all it depends on has settled, and its list (and every list around it) has
-    /// not been stopped unless it runs always.
+    /// not been stopped unless it runs always. One whose call is open has started already.
     #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes only grow")]
     fn may_start(&self, index: usize) -> bool {
         let node = &self.nodes[index];
-        !node.replaced
-            && node.state == NodeState::Pending
-            && (node.spec.when == When::Always || !self.is_stopped(node.list))
-            && node.deps.iter().all(|dep| self.settled(*dep))
-            && self.settled_before(index)
+        let may_begin = || {
+            (node.spec.when == When::Always || !self.is_stopped(node.list))
+                && node.deps.iter().all(|dep| self.settled(*dep))
+                && self.settled_before(index)
+        };
+        !node.replaced && node.state == NodeState::Pending && (node.is_open() || may_begin())
     }
 
     /// Whether this list, or one around it, has been stopped by a failure.
@@ -256,7 +258,10 @@ impl Walk {
         let node = &self.nodes[index];
         match &node.state {
             NodeState::Done(_) => node.injected.is_none_or(|list| self.list_rests(list)),
-            NodeState::Pending => node.replaced || (node.spec.when == When::Success && self.is_stopped(node.list)),
+            NodeState::Pending => {
+                let never_begins = node.spec.when == When::Success && self.is_stopped(node.list);
+                node.replaced || (never_begins && !node.is_open())
+            }
             NodeState::Running | NodeState::Opened | NodeState::Waiting(_) | NodeState::Backoff(_) => false,
         }
     }
@@ -322,14 +327,21 @@ impl Walk {
     /// The next moment at which the clock changes something.
     #[must_use]
     pub fn next_due(&self) -> Option<Timestamp> {
-        self.nodes
-            .iter()
-            .filter_map(|node| match &node.state {
-                NodeState::Backoff(due) => Some(*due),
-                NodeState::Waiting(wait) => wait.until,
-                NodeState::Pending | NodeState::Running | NodeState::Opened | NodeState::Done(_) => None,
-            })
-            .min()
+        self.dues().min()
+    }
+
+    /// The same, of those that are not due yet.
+    #[must_use]
+    pub fn next_due_after(&self, now: Timestamp) -> Option<Timestamp> {
+        self.dues().filter(|due| *due > now).min()
+    }
+
+    fn dues(&self) -> impl Iterator<Item = Timestamp> {
+        self.nodes.iter().filter_map(|node| match &node.state {
+            NodeState::Backoff(due) => Some(*due),
+            NodeState::Waiting(wait) => wait.until,
+            NodeState::Pending | NodeState::Running | NodeState::Opened | NodeState::Done(_) => None,
+        })
     }
 
     /// How many nodes are known that will be, or have been, scheduled: for the check of an injection.
@@ -340,6 +352,17 @@ impl Walk {
             .filter(|node| node.turn.is_none())
             .filter(|node| !node.replaced && node.outcome().is_none_or(|outcome| outcome.status != StepStatus::Skipped))
             .count()
+    }
+
+    /// Takes up an attempt of which the rows may not say how it ended. One without an effect outside is not looked for.
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes only grow")]
+    pub fn take_up(&mut self, attempt: &Attempt) {
+        let Some(index) = self.find(&attempt.step) else { return };
+        let node = &mut self.nodes[index];
+        if node.generation == attempt.generation && attempt.effect.needs_attempt_row() {
+            node.begun = node.begun.max(attempt.attempt);
+            node.replaced &= !node.is_open();
+        }
     }
 
     /// Marks a node as being executed.

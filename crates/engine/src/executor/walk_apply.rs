@@ -67,7 +67,10 @@ impl Walk {
                 }
                 self.finish(index, Arc::new((**outcome).clone()));
             }
-            JournalEntry::Retrying { due, .. } => {
+            JournalEntry::Retrying { due, rendered, .. } => {
+                if let Some(rendered) = rendered {
+                    self.nodes[index].rendered = Some(Arc::clone(rendered));
+                }
                 // Put off without a try that ended: the worker did not have the tool, or died.
                 self.nodes[index].misses += u32::from(row.attempt <= known_attempts);
                 self.nodes[index].state = NodeState::Backoff(*due);
@@ -142,7 +145,7 @@ impl Walk {
             let ran = |id: &str| ran.is_some_and(|ran| ran.iter().any(|known| known == id));
             for index in self.lists[0].nodes.clone() {
                 let node = &mut self.nodes[index];
-                if node.state == NodeState::Pending && !ran(node.id.as_str()) {
+                if node.state == NodeState::Pending && !node.is_open() && !ran(node.id.as_str()) {
                     node.replaced = true;
                 }
             }

@@ -185,6 +185,8 @@ impl Walk {
                 injected: None,
                 generation: 0,
                 attempts: 0,
+                begun: 0,
+                rendered: None,
                 misses: 0,
                 scheduled: false,
                 opening: None,

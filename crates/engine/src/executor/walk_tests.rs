@@ -139,7 +139,7 @@ fn a_back_off_is_over_when_its_time_has_come() {
     for (due, next) in [(1_000, vec!["start a"]), (1_001, vec![])] {
         let mut told = Told::of(&json!([tool("a")]));
         let due = Timestamp::from_millis(due);
-        told.row(Some("a"), JournalEntry::Retrying { error: error.clone(), due });
+        told.row(Some("a"), JournalEntry::Retrying { error: error.clone(), due, rendered: None });
         assert_eq!((told.next(), told.walk.next_due()), (next.into_iter().map(str::to_owned).collect(), Some(due)));
     }
 }

@@ -7,7 +7,7 @@ use kybern_core::task::{StepOutcome, StepStatus};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::node::NodeState;
+use super::node::{Node, NodeState};
 use super::walk::Walk;
 
 /// The plan as it is walked.
@@ -51,15 +51,16 @@ impl Walk {
     pub fn never_ran(&self) -> Vec<String> {
         self.in_plan_order()
             .into_iter()
-            .filter(|index| matches!(self.node(*index).state, NodeState::Pending))
+            .filter(|index| matches!(self.node(*index).state, NodeState::Pending) && !self.node(*index).is_open())
             .map(|index| self.node(index).id.as_str().to_owned())
             .collect()
     }
 
-    /// Ids of the steps that are being executed, but for one of them.
+    /// Ids of the steps that are being executed, or whose call is open, but for one of them.
     #[must_use]
     pub fn running(&self, but: usize) -> Vec<&StepId> {
-        let running = |index: &usize| *index != but && self.node(*index).state == NodeState::Running;
+        let begun = |node: &Node| node.state == NodeState::Running || node.is_open();
+        let running = |index: &usize| *index != but && begun(self.node(*index));
         self.in_plan_order().into_iter().filter(running).map(|index| &self.node(index).id).collect()
     }
 

@@ -47,6 +47,7 @@ mod steering;
 mod strangers;
 mod suspects;
 mod together;
+mod tries;
 mod turns;
 mod unreadable;
 mod worker;

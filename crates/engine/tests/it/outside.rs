@@ -36,6 +36,11 @@ impl LifeClock {
         *self.origin.lock().unwrap() = Some(Instant::now());
     }
 
+    /// Somebody sets it forward.
+    pub fn shift(&self, by: Millis) {
+        self.base.fetch_add(i64::try_from(by.0).unwrap(), Ordering::SeqCst);
+    }
+
     /// A life has ended, at that moment.
     pub fn stop(&self, at: Timestamp) {
         *self.origin.lock().unwrap() = None;

@@ -170,6 +170,7 @@ const TABLES: &[Table] = &[
             ("args_hash", T),
             ("epoch", I),
             ("at", I),
+            ("rendered", T),
         ],
     },
     Table {

@@ -6,6 +6,8 @@ use kybern_core::money::Usage;
 use kybern_core::plan::FrozenPlan;
 use kybern_core::task::{Attempt, Commit, Committed, Ending, Lease, TaskChange, TaskStatus};
 
+use serde_json::json;
+
 use super::journal::StepRow;
 use super::{effects, ending, row, submit};
 use crate::audit;
@@ -203,6 +205,7 @@ pub(super) async fn begin_attempt(tx: &mut Tx, lease: &Lease, attempt: &Attempt)
             return Ok(told);
         }
     }
+    let rendered = attempt.rendered.as_ref().map(|rendered| json!(rendered).to_string());
     let args = args![
         scope,
         task,
@@ -214,6 +217,7 @@ pub(super) async fn begin_attempt(tx: &mut Tx, lease: &Lease, attempt: &Attempt)
         attempt.args_hash.as_str(),
         lease.epoch(),
         attempt.at,
+        rendered.as_deref(),
     ];
     tx.execute(&ATTEMPT_INSERT, args).await?;
     Ok(told)

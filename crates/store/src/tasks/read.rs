@@ -1,5 +1,7 @@
 //! Tasks and what belongs to them, to read.
 
+use std::sync::Arc;
+
 use kybern_core::id::{RecordId, TaskId, TenantId, UserId};
 use kybern_core::money::Usage;
 use kybern_core::plan::{FrozenPlan, PlanHash, StepId};
@@ -119,6 +121,7 @@ pub(super) async fn attempts(tx: &mut Tx, scope: TenantScope, id: TaskId) -> Res
                 effect: row.named(effect_class)?,
                 args_hash: row.text()?,
                 at: row.time()?,
+                rendered: row.opt_json()?.map(Arc::new),
             })
         })
         .collect()

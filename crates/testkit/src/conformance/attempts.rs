@@ -1,8 +1,11 @@
 //! Attempts: an outside effect is recorded before it begins.
 
+use std::sync::Arc;
+
 use kybern_core::error::ErrorCode;
 use kybern_core::plan::StepId;
-use kybern_core::task::{Attempt, CommitRefused, EffectClass};
+use kybern_core::task::{Attempt, CommitRefused, EffectClass, RenderedArgs};
+use serde_json::{Value, json};
 
 use super::{Harness, World};
 
@@ -15,6 +18,7 @@ fn attempt(w: &World, generation: u32, attempt: u32, args_hash: &str) -> Attempt
         effect: EffectClass::Unkeyed,
         args_hash: args_hash.to_owned(),
         at: w.now(),
+        rendered: None,
     }
 }
 
@@ -27,6 +31,19 @@ pub async fn an_attempt_is_recorded_once(h: Harness) {
     let second = attempt(&w, 0, 2, "a");
     w.store().begin_attempt(&lease, &second).await.unwrap();
     assert_eq!(w.store().attempts(home.scope, lease.task()).await.unwrap(), [first, second]);
+}
+
+pub async fn an_attempt_keeps_what_it_was_called_with(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let lease = w.leased(&home, "w").await;
+    let Value::Object(args) = json!({"to": "a\u{0}b", "lines": [{"n": 1.5}, null]}) else { return };
+    let rendered = Arc::new(RenderedArgs { args, saw: 7, tainted: vec!["to".to_owned()] });
+    let first = Attempt { rendered: Some(rendered), ..attempt(&w, 0, 1, "a") };
+    w.store().begin_attempt(&lease, &first).await.unwrap();
+    // The first try of a generation says it for all.
+    let again = Attempt { rendered: None, ..first.clone() };
+    w.store().begin_attempt(&lease, &again).await.unwrap();
+    assert_eq!(w.store().attempts(home.scope, lease.task()).await.unwrap(), [first]);
 }
 
 pub async fn other_arguments_under_the_same_key_are_a_conflict(h: Harness) {

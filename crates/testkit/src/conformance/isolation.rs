@@ -99,6 +99,7 @@ fn attempt(w: &World) -> Attempt {
         effect: EffectClass::Keyed,
         args_hash: "h".to_owned(),
         at: w.now(),
+        rendered: None,
     }
 }
 

@@ -28,6 +28,7 @@ pub async fn stale_epoch_is_refused(h: Harness) {
         effect: EffectClass::Keyed,
         args_hash: "h".to_owned(),
         at: w.now(),
+        rendered: None,
     };
     assert!(is_fenced(&w.store().begin_attempt(&stale, &attempt).await));
     assert!(is_fenced(&w.store().commit(&stale, w.changes(super::fixture::end(TaskStatus::Failed)).into()).await));

@@ -30,6 +30,7 @@ macro_rules! conformance_suite {
             }
             attempts {
                 an_attempt_is_recorded_once,
+                an_attempt_keeps_what_it_was_called_with,
                 other_arguments_under_the_same_key_are_a_conflict,
                 an_attempt_tells_what_a_commit_tells,
             }

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use kybern_core::plan::{PatchMode, PlanPatch, StepId, StepSpec};
+use kybern_core::ports::Keys as _;
 use kybern_core::task::{EffectClass, Resolution, TaskStatus, WaitKind};
 use kybern_core::time::Millis;
 use kybern_core::tool::{Review, ToolFailure, ToolOutcome};
-use kybern_engine::task::SubmitRequest;
+use kybern_engine::task::{CallbackProof, CallbackRequest, SubmitRequest};
+use kybern_testkit::TestKeys;
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Map, Value, json};
 
@@ -199,5 +201,36 @@ fn a_patch_replaces_what_has_not_begun_wherever_it_stands_and_leaves_what_has_ru
             live.engine.retry(&live.world.actor, id).await.unwrap();
             assert_eq!(live.proven(id).await.completed_step_ids, at_last);
         }
+    });
+}
+
+#[test]
+fn a_call_that_a_crash_left_open_is_made_again_before_a_failure_beside_it_closes_what_they_stand_in() {
+    let charge = Arc::new(ScriptedTool::pending("t.charge", EffectClass::Keyed, |context, _| {
+        Box::pin(async move {
+            pause(Millis(if context.may_have_happened { 1 } else { 600_000 })).await;
+            Ok(ToolOutcome::default())
+        })
+    }));
+    let world = World::with([charge.clone()]);
+    let mut charging = step("charge", "t.charge", json!({}));
+    charging["timeoutMs"] = json!(3_600_000);
+    let hand = json!({"id": "hand", "kind": "workflow", "workflow": "flow"});
+    let id = world.run(async |live| {
+        let both = json!({"id": "both", "kind": "parallel", "branches": [[charging], [hand]]});
+        let id = live.begin(plan(json!([both])), json!({})).await;
+        live.until(id, |_| charge.count() == 1 && !live.world.store.delegations(id).is_empty()).await;
+        // The process dies before it learns that the workflow has failed.
+        let workflow_id = live.world.store.delegations(id)[0].workflow_id.clone();
+        let proof = CallbackProof::Secret(TestKeys::new().callback_secret(&workflow_id));
+        let (data, error, body_hash) = (Value::Null, Some("it rained".to_owned()), "no".to_owned());
+        let answer = CallbackRequest { workflow_id, success: false, error, data, body_hash };
+        live.engine.callback(id, &proof, answer).await.unwrap();
+        id
+    });
+    world.run(async |live| {
+        let task = live.proven(id).await;
+        assert_eq!((task.status, task.completed_step_ids), (TaskStatus::Failed, vec!["both__charge".to_owned()]));
+        assert_eq!(charge.count(), 2);
     });
 }

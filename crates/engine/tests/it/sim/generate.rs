@@ -185,8 +185,10 @@ impl Maker<'_> {
             }
         };
         let pause = || if self.dice.percent(50) { 0 } else { self.dice.from(1, 120) };
-        let reads = place.calm && self.dice.percent(50);
-        Act { var: self.var(), script, before: pause(), after: pause(), reads }
+        // Longer than many waits beside it, and shorter than the shortest lease.
+        let before = if self.dice.percent(8) { self.dice.from(450, 600) } else { pause() };
+        let reads = !place.proposed && self.dice.percent(50);
+        Act { var: self.var(), script, before, after: pause(), reads }
     }
 
     fn reply(&self) -> Reply {

@@ -6,7 +6,8 @@ use kybern_core::approval::{Approval, ApprovalFilter, ApprovalStatus};
 use kybern_core::id::TaskId;
 use kybern_core::ports::CallbackOutcome::{Accepted, Kept, Late};
 use kybern_core::ports::{ApprovalStore as _, RecordStore as _, TaskStore as _};
-use kybern_core::task::{JournalEntry, JournalRow, Signal, StepStatus, Task, TaskStatus, limits};
+use kybern_core::task::{JournalEntry, JournalRow, Signal, StepStatus, Task, TaskStatus, WaitKind, limits};
+use kybern_core::time::{Millis, Timestamp};
 use serde_json::Value;
 
 use super::Case;
@@ -16,6 +17,9 @@ use super::program::{Class, Kind, Program, Step};
 use super::seen::{Seen, number_of};
 use super::story::family;
 use super::world::SimWorld;
+
+/// How much later than its time a wait may end: workers look for what is due every 150 ms.
+const LATE: Millis = Millis(300);
 
 /// Everything that is wrong with how a case was played.
 pub fn faults(world: &SimWorld, case: &Case) -> Vec<String> {
@@ -46,6 +50,9 @@ pub fn faults(world: &SimWorld, case: &Case) -> Vec<String> {
     }
     for seen in all.values() {
         faults.extend(journal(seen, &all));
+        if case.schedule.is_punctual() && !seen.retried {
+            faults.extend(late(seen));
+        }
     }
     let root = &all[&world.did().root.unwrap()];
     let cap = case.program.max_steps.unwrap_or(limits::DEFAULT_MAX_STEPS);
@@ -179,6 +186,26 @@ fn journal(seen: &Seen, all: &BTreeMap<TaskId, Seen>) -> Vec<String> {
             if heard != told && !seen.is_cancelled() {
                 say(format!("step {step} heard {heard} times of the end of its child, which ended {told} times"));
             }
+        }
+    }
+    faults
+}
+
+/// Waits for the clock that ended later than they should, whatever ran beside them.
+fn late(seen: &Seen) -> Vec<String> {
+    let mut due: BTreeMap<&str, Timestamp> = BTreeMap::new();
+    let mut faults = Vec::new();
+    for row in &seen.rows {
+        let Some(step) = row.step.as_ref().map(|step| step.as_str()) else { continue };
+        match &row.entry {
+            JournalEntry::Waiting(wait) if wait.kind == WaitKind::Timer => due.extend(wait.until.map(|at| (step, at))),
+            JournalEntry::Finished(_) => {
+                if let Some(due) = due.remove(step).filter(|due| row.at.since(*due) > LATE) {
+                    let by = row.at.since(due);
+                    faults.push(format!("task {} step {step}: it ended {by} after its time", seen.task.id));
+                }
+            }
+            _ => {}
         }
     }
     faults

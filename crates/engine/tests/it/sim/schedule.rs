@@ -72,6 +72,13 @@ impl Schedule {
         }
     }
 
+    /// Whether nothing keeps a process from doing at once what is due.
+    pub fn is_punctual(&self) -> bool {
+        let calm = |life: &Life| life.faults.is_empty() && life.slow.is_none() && life.clock.is_none();
+        let disturbed = self.second.is_some() || self.sleepy || self.pause.is_some() || self.cancel.is_some();
+        self.lives.iter().all(calm) && !disturbed
+    }
+
     /// Everything that could be left out, one at a time, for the search of a smaller schedule.
     pub fn smaller(&self) -> Vec<Self> {
         let mut found = Vec::new();

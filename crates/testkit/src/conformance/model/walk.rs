@@ -11,8 +11,8 @@ use kybern_core::ports::{IdentityStore as _, Store, TaskStore as _};
 use kybern_core::record::{Expect, Lookup, Merge, PutRecord};
 use kybern_core::slots::Offer;
 use kybern_core::task::{
-    Attempt, Commit, Delegation, Effect, EffectClass, Lease, NewChild, NewTask, Signal, TaskChange, TaskStatus,
-    WorkerId,
+    Attempt, Commit, Delegation, Effect, EffectClass, Lease, NewChild, NewTask, RenderedArgs, Signal, TaskChange,
+    TaskStatus, WorkerId,
 };
 use serde_json::json;
 
@@ -262,6 +262,10 @@ impl Walk {
             effect: EffectClass::Keyed,
             args_hash: format!("args {args}"),
             at: self.world.now(),
+            rendered: (attempt == 1).then(|| {
+                let rendered = serde_json::Map::from_iter([("n".to_owned(), args.into())]);
+                std::sync::Arc::new(RenderedArgs { args: rendered, saw: 0, tainted: Vec::new() })
+            }),
         };
         let store = self.world.store().begin_attempt(lease, &attempt).await;
         let model = self.model.begin_attempt(lease, &attempt).await;

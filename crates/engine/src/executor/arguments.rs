@@ -1,0 +1,74 @@
+//! The arguments of a call: rendered for the first try of a generation, and the same for all its tries.
+//!
+//! Every try carries the same key, so the receiver takes all of them for one call. Templates read a state that steps
+//! beside this one may change between two tries; so the rendered arguments are kept with the attempt, or with the row
+//! that puts the step off, and are restored from there. What the plan, or a person's yes, says literally is not kept
+//! again.
+
+use std::sync::Arc;
+
+use kybern_core::task::RenderedArgs;
+use serde_json::{Map, Value};
+
+use super::node::Node;
+use super::run::Run;
+use super::step::render_object;
+use super::taint::argument_is_tainted;
+use crate::templates::{self, RenderError};
+
+/// The arguments of a call, and where they come from.
+pub(super) struct Arguments {
+    pub(super) values: Map<String, Value>,
+    /// The last row that templates could read when they were rendered.
+    pub(super) saw: i64,
+    /// The names of those that come from untrusted sources.
+    pub(super) tainted: Vec<String>,
+    /// As they were kept by an earlier try.
+    restored: Option<Arc<RenderedArgs>>,
+}
+
+impl Arguments {
+    /// What the next row or attempt has to keep of them, so that another try is called with the same.
+    pub(super) fn to_keep(
+        &self,
+        node: &Node,
+        written: &Map<String, Value>,
+        rendered: &Map<String, Value>,
+    ) -> Option<Arc<RenderedArgs>> {
+        if node.rendered.is_some() || node.literal_args || node.answer.approved_args.is_some() {
+            return None;
+        }
+        if let Some(restored) = &self.restored {
+            return Some(Arc::clone(restored));
+        }
+        // What a condition read is told by the row that it saw.
+        if node.spec.condition.is_none() && !written.values().any(templates::has_expression) {
+            return None;
+        }
+        let made = written.iter().filter(|(_, value)| templates::has_expression(value));
+        let args = made.filter_map(|(name, _)| Some((name.clone(), rendered.get(name)?.clone()))).collect();
+        Some(Arc::new(RenderedArgs { args, saw: self.saw, tainted: self.tainted.clone() }))
+    }
+}
+
+/// The arguments of a step's next try: as a person approved them, as an earlier try had them, or rendered now.
+///
+/// # Errors
+/// When a template cannot be rendered.
+pub(super) fn of(run: &Run, index: usize, written: &Map<String, Value>) -> Result<Arguments, RenderError> {
+    let node = run.walk.node(index);
+    let saw = run.walk.last_seq();
+    if let Some(approved) = &node.answer.approved_args {
+        return Ok(Arguments { values: approved.clone(), saw, tainted: Vec::new(), restored: None });
+    }
+    if let Some(known) = run.rendered(node) {
+        let value = |(name, value): (&String, &Value)| (name.clone(), known.args.get(name).unwrap_or(value).clone());
+        let values = written.iter().map(value).collect();
+        let (saw, tainted) = (known.saw, known.tainted.clone());
+        return Ok(Arguments { values, saw, tainted, restored: Some(known) });
+    }
+    let values = render_object(run, index, written)?;
+    let is_tainted = |(_, value): &(&String, &Value)| argument_is_tainted(run, index, value);
+    let tainted = written.iter().filter(is_tainted).map(|(name, _)| name.clone()).collect();
+    Ok(Arguments { values, saw, tainted, restored: None })
+}
