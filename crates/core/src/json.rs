@@ -1,4 +1,4 @@
-//! How deep JSON may be nested.
+//! What JSON can be stored and read again.
 //!
 //! Readers of JSON recurse, so each has a limit somewhere; what is written beyond it can never be read again. One limit
 //! holds for everything that is taken in, bound or journaled, far below what the store reads back: wrapped in the rows
@@ -13,18 +13,39 @@ pub const MAX_DEPTH: usize = 64;
 /// Bytes of the pointer that says where a value becomes too deep.
 const MAX_POINTER: usize = 200;
 
-/// A value that is nested too deep.
+/// The member by which the library of our rows marks a text that is JSON already. An object that has it is written like
+/// any other and cannot be read again.
+const RESERVED: &str = "$serde_json::private::RawValue";
+
+/// A value that could be written and not read again.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error(
-    "lists and objects are nested deeper than {MAX_DEPTH} levels{place}: make it flatter, or pass the inner part as text"
-)]
-pub struct TooDeep {
+#[error("{fault}{place}: {}", .fault.remedy())]
+pub struct Unstorable {
+    fault: Fault,
     pointer: String,
     place: String,
 }
 
-impl TooDeep {
-    fn new(segments: impl Iterator<Item = String>) -> Self {
+/// Why a value is not stored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+enum Fault {
+    #[error("lists and objects are nested deeper than {MAX_DEPTH} levels")]
+    Depth,
+    #[error("the member name {RESERVED:?} is reserved")]
+    Name,
+}
+
+impl Fault {
+    const fn remedy(self) -> &'static str {
+        match self {
+            Self::Depth => "make it flatter, or pass the inner part as text",
+            Self::Name => "use another name",
+        }
+    }
+}
+
+impl Unstorable {
+    fn new(fault: Fault, segments: impl Iterator<Item = String>) -> Self {
         let mut pointer = String::new();
         for segment in segments {
             let segment = segment.replace('~', "~0").replace('/', "~1");
@@ -35,7 +56,7 @@ impl TooDeep {
             pointer.push_str(&segment);
         }
         let place = if pointer.is_empty() { String::new() } else { format!(" at {pointer}") };
-        Self { pointer, place }
+        Self { fault, pointer, place }
     }
 
     /// The fault, in an input that has the value at `base`.
@@ -52,47 +73,49 @@ impl TooDeep {
     }
 }
 
-/// Refuses a value that is nested too deep.
+/// Refuses a value that could not be read again: one that is nested too deep, or has a member of a reserved name.
 ///
 /// # Errors
-/// [`TooDeep`], which names the place, or as much of the way to it as is worth reading.
-pub fn check_depth(value: &Value) -> Result<(), TooDeep> {
+/// [`Unstorable`], which names the place, or as much of the way to it as is worth reading.
+pub fn check_value(value: &Value) -> Result<(), Unstorable> {
     let mut way = Vec::new();
-    if is_deeper(value, MAX_DEPTH, &mut way) { Err(TooDeep::new(way.into_iter().rev())) } else { Ok(()) }
+    find_fault(value, MAX_DEPTH, &mut way).map_or(Ok(()), |fault| Err(Unstorable::new(fault, way.into_iter().rev())))
 }
 
-/// Refuses an object whose members are nested too deep.
+/// Refuses an object that could not be read again.
 ///
 /// # Errors
-/// As [`check_depth`].
-pub fn check_members(members: &Map<String, Value>) -> Result<(), TooDeep> {
+/// As [`check_value`].
+pub fn check_members(members: &Map<String, Value>) -> Result<(), Unstorable> {
     let mut way = Vec::new();
-    if members_are_deeper(members, MAX_DEPTH, &mut way) { Err(TooDeep::new(way.into_iter().rev())) } else { Ok(()) }
+    find_fault_of_members(members, MAX_DEPTH, &mut way)
+        .map_or(Ok(()), |fault| Err(Unstorable::new(fault, way.into_iter().rev())))
 }
 
-/// Whether more than `left` containers stand in each other; `way` is then the way to the first that is too many, from
-/// its end. Recurses no deeper than `left`.
-fn is_deeper(value: &Value, left: usize, way: &mut Vec<String>) -> bool {
+/// The first fault of a value of which no more than `left` containers may stand in each other; `way` is then the way to
+/// it, from its end. Recurses no deeper than `left`.
+fn find_fault(value: &Value, left: usize, way: &mut Vec<String>) -> Option<Fault> {
     match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
-        Value::Array(_) if left == 0 => true,
-        Value::Array(items) => {
-            let found = items.iter().position(|item| is_deeper(item, left - 1, way));
-            way.extend(found.map(|place| place.to_string()));
-            found.is_some()
-        }
-        Value::Object(members) => members_are_deeper(members, left, way),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+        Value::Array(_) if left == 0 => Some(Fault::Depth),
+        Value::Array(items) => items.iter().enumerate().find_map(|(place, item)| {
+            let fault = find_fault(item, left - 1, way)?;
+            way.push(place.to_string());
+            Some(fault)
+        }),
+        Value::Object(members) => find_fault_of_members(members, left, way),
     }
 }
 
-fn members_are_deeper(members: &Map<String, Value>, left: usize, way: &mut Vec<String>) -> bool {
+fn find_fault_of_members(members: &Map<String, Value>, left: usize, way: &mut Vec<String>) -> Option<Fault> {
     if left == 0 {
-        return true;
+        return Some(Fault::Depth);
     }
-    let found = members.iter().find(|(_, member)| is_deeper(member, left - 1, way)).map(|(name, _)| name.clone());
-    let is_found = found.is_some();
-    way.extend(found);
-    is_found
+    members.iter().find_map(|(name, member)| {
+        let fault = if name == RESERVED { Some(Fault::Name) } else { find_fault(member, left - 1, way) }?;
+        way.push(name.clone());
+        Some(fault)
+    })
 }
 
 /// A list or an object that is open where a text is being scanned.
@@ -104,13 +127,15 @@ enum Open {
 /// Refuses a JSON text that is nested too deep, before anything is made of it. What is no JSON is not its business.
 ///
 /// # Errors
-/// As [`check_depth`].
-pub fn check_text_depth(text: &[u8]) -> Result<(), TooDeep> {
+/// As [`check_value`].
+pub fn check_text_depth(text: &[u8]) -> Result<(), Unstorable> {
     let mut open: Vec<Open> = Vec::new();
     let mut at = 0;
     while let Some(byte) = text.get(at) {
         match byte {
-            b'{' | b'[' if open.len() == MAX_DEPTH => return Err(TooDeep::new(open.into_iter().map(segment))),
+            b'{' | b'[' if open.len() == MAX_DEPTH => {
+                return Err(Unstorable::new(Fault::Depth, open.into_iter().map(segment)));
+            }
             b'{' => open.push(Open::Object { name: String::new(), expects_name: true }),
             b'[' => open.push(Open::List { place: 0 }),
             b'}' | b']' => drop(open.pop()),
@@ -187,8 +212,8 @@ mod tests {
 
     #[test]
     fn the_limit_is_taken_and_one_more_is_not() {
-        assert_eq!(check_depth(&lists(MAX_DEPTH)), Ok(()));
-        assert!(check_depth(&lists(MAX_DEPTH + 1)).is_err());
+        assert_eq!(check_value(&lists(MAX_DEPTH)), Ok(()));
+        assert!(check_value(&lists(MAX_DEPTH + 1)).is_err());
         assert_eq!(check_text_depth(lists(MAX_DEPTH).to_string().as_bytes()), Ok(()));
         assert!(check_text_depth(lists(MAX_DEPTH + 1).to_string().as_bytes()).is_err());
         let members = |depth| json!({"a": lists(depth)}).as_object().cloned().unwrap();
@@ -199,17 +224,26 @@ mod tests {
     #[test]
     fn the_place_is_named_and_the_remedy() {
         let value = json!({"a/b": [1, {"x": lists(MAX_DEPTH)}]});
-        let fault = check_depth(&value).unwrap_err().detail("/payload");
+        let fault = check_value(&value).unwrap_err().detail("/payload");
         assert!(fault.path.starts_with("/payload/a~1b/1/x/0/0"), "{}", fault.path);
         assert!(fault.message.contains("deeper than 64 levels at /a~1b/1/x/0"), "{}", fault.message);
         assert!(fault.message.ends_with("or pass the inner part as text"), "{}", fault.message);
-        assert_eq!(check_text_depth(value.to_string().as_bytes()), check_depth(&value), "the same of a text");
+        assert_eq!(check_text_depth(value.to_string().as_bytes()), check_value(&value), "the same of a text");
+    }
+
+    #[test]
+    fn a_name_that_makes_an_object_unreadable_is_refused() {
+        let planted = Value::Object([(RESERVED.to_owned(), json!("boom"))].into_iter().collect());
+        assert!(serde_json::from_str::<Value>(&planted.to_string()).is_err(), "it is written and cannot be read");
+        let fault = check_value(&json!({"a": [planted]})).unwrap_err().detail("/payload");
+        assert_eq!(fault.path, format!("/payload/a/0/{RESERVED}"));
+        assert!(fault.message.contains("is reserved at /a/0/") && fault.message.ends_with("use another name"));
     }
 
     #[test]
     fn a_long_way_is_cut_at_a_segment() {
         let deep = (0..MAX_DEPTH).fold(json!([]), |inner, n| json!({format!("{}{n}", "name".repeat(20)): inner}));
-        let path = check_depth(&deep).unwrap_err().detail("").path;
+        let path = check_value(&deep).unwrap_err().detail("").path;
         assert!(path.len() <= MAX_POINTER && !path.is_empty() && deep.pointer(&path).is_some(), "{path}");
     }
 
@@ -236,7 +270,7 @@ mod tests {
         fn a_text_is_as_deep_as_its_value(value in any_json(), wrapped in 0..MAX_DEPTH + 8) {
             let value = (0..wrapped).fold(value, |inner, n| if n % 2 == 0 { json!([inner]) } else { json!({"k": inner}) });
             let of_text = check_text_depth(value.to_string().as_bytes());
-            prop_assert_eq!(of_text.is_ok(), check_depth(&value).is_ok());
+            prop_assert_eq!(of_text.is_ok(), check_value(&value).is_ok());
             prop_assert_eq!(of_text.is_ok(), depth_of_text(value.to_string().as_bytes()) <= MAX_DEPTH);
         }
     }

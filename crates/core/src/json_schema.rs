@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::json::{self, TooDeep};
+use crate::json::{self, Unstorable};
 
 /// Bytes of a schema as it is written.
 pub const MAX_BYTES: usize = 64 * 1024;
@@ -34,7 +34,7 @@ pub enum SchemaFault {
     TooLarge(usize),
     /// It is nested too deep.
     #[error("the schema cannot be taken: {0}")]
-    TooDeep(#[from] TooDeep),
+    Unstorable(#[from] Unstorable),
     /// It explodes.
     #[error("the schema has more than {MAX_PARTS} parts once its references are followed: simplify it")]
     TooManyParts,
@@ -57,7 +57,7 @@ pub enum SchemaFault {
 /// # Errors
 /// [`SchemaFault`], with the remedy.
 pub fn check(schema: &Value) -> Result<(), SchemaFault> {
-    json::check_depth(schema)?;
+    json::check_value(schema)?;
     let bytes = schema.to_string().len();
     if bytes > MAX_BYTES {
         return Err(SchemaFault::TooLarge(bytes));

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::job::NewJob;
-use crate::json::{self, TooDeep};
+use crate::json::{self, Unstorable};
 use crate::money::Usage;
 use crate::outbox::NewOutbox;
 use crate::plan::PlanPatch;
@@ -79,12 +79,12 @@ impl ToolOutcome {
         Self { data, summary: summary.into(), ..Self::default() }
     }
 
-    /// Refuses an outcome of which a part is nested too deep to be kept, and names the part.
+    /// Refuses an outcome of which a part could not be read again, and names the part.
     ///
     /// # Errors
-    /// As [`json::check_depth`].
-    pub fn check_depth(&self) -> Result<(), (&'static str, TooDeep)> {
-        let named = |what: &'static str| move |deep: TooDeep| (what, deep);
+    /// As [`json::check_value`].
+    pub fn check_value(&self) -> Result<(), (&'static str, Unstorable)> {
+        let named = |what: &'static str| move |deep: Unstorable| (what, deep);
         json::check_members(&self.data).map_err(named("the result"))?;
         for change in &self.records {
             json::check_members(&change.put.props).map_err(named("a record"))?;
@@ -93,17 +93,17 @@ impl ToolOutcome {
             json::check_members(&link.metadata).map_err(named("a link"))?;
         }
         for message in &self.outbox {
-            json::check_depth(&message.body).map_err(named("a message"))?;
+            json::check_value(&message.body).map_err(named("a message"))?;
         }
         for job in &self.jobs {
-            json::check_depth(&job.payload).map_err(named("a job"))?;
+            json::check_value(&job.payload).map_err(named("a job"))?;
         }
         for step in &self.new_steps {
-            json::check_depth(step).map_err(named("a new step"))?;
+            json::check_value(step).map_err(named("a new step"))?;
         }
         if let Some(review) = &self.review {
-            json::check_depth(&review.schema).map_err(named("the question's schema"))?;
-            json::check_depth(&review.details).map_err(named("the question"))?;
+            json::check_value(&review.schema).map_err(named("the question's schema"))?;
+            json::check_value(&review.details).map_err(named("the question"))?;
         }
         if let Some(delegate) = &self.delegate {
             json::check_members(&delegate.1).map_err(named("the arguments of the workflow"))?;

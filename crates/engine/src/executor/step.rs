@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::ErrorCode;
-use kybern_core::json::check_depth;
+use kybern_core::json::check_value;
 use kybern_core::money::Usage;
 use kybern_core::plan::{RetryPolicy, StepId, StepKind};
 use kybern_core::ports::ToolContext;
@@ -166,7 +166,7 @@ pub(super) fn failed_row(run: &Run, node: &Node, attempt: u32, error: StepError)
 /// The row as it can be kept: a step whose data is nested too deep has failed, whatever the data came from.
 pub(super) fn readable(run: &Run, mut row: RowDraft) -> RowDraft {
     let JournalEntry::Finished(outcome) = &mut row.entry else { return row };
-    let Err(deep) = check_depth(&outcome.data) else { return row };
+    let Err(deep) = check_value(&outcome.data) else { return row };
     let error = failure(ErrorCode::Unprocessable, format!("the step's data cannot be kept: {deep}"));
     let node = row.step.as_ref().and_then(|step| run.walk.find(step)).map(|index| run.walk.node(index));
     outcome.status = StepStatus::Failed;

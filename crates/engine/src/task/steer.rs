@@ -6,7 +6,7 @@ use kybern_core::actor::Actor;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Detail, Error, ErrorCode, Result};
 use kybern_core::id::{TaskId, TenantId};
-use kybern_core::json::{check_depth, check_members};
+use kybern_core::json::{check_members, check_value};
 use kybern_core::plan::StepId;
 use kybern_core::policy::webhook::{self, WebhookHeaders};
 use kybern_core::ports::{CallbackOutcome, ReviewRefused};
@@ -179,7 +179,7 @@ impl Engine {
             return Err(Error::not_found("delegation", &request.workflow_id));
         }
         nul::clean_value(&mut request.data);
-        check_depth(&request.data).map_err(|deep| deep.at("/data"))?;
+        check_value(&request.data).map_err(|deep| deep.at("/data"))?;
         if let Some(error) = &mut request.error {
             nul::clean(error);
         }

@@ -7,7 +7,7 @@ use kybern_core::actor::Actor;
 use kybern_core::chat::NewTurn;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::TaskId;
-use kybern_core::json::check_depth;
+use kybern_core::json::check_value;
 use kybern_core::money::NanoUsd;
 use kybern_core::plan::FrozenPlan;
 use kybern_core::task::{AttachmentSource, Channel, NewAttachment, NewTask, Submitted, limits};
@@ -193,7 +193,7 @@ impl Engine {
         let mut incoming = incoming;
         without_nul(&mut incoming);
         crate::intake::within_limits(&incoming.parts)?;
-        check_depth(&incoming.payload).map_err(|deep| deep.at("/payload"))?;
+        check_value(&incoming.payload).map_err(|deep| deep.at("/payload"))?;
         if incoming.input.len() > limits::MAX_INPUT {
             let message = format!("the input is over the limit of {} bytes", limits::MAX_INPUT);
             return Err(Error::new(ErrorCode::PayloadTooLarge, message));

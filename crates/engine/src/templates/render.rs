@@ -1,6 +1,6 @@
 //! Values with templates in them, made into values.
 
-use kybern_core::json::{MAX_DEPTH, TooDeep, check_depth};
+use kybern_core::json::{MAX_DEPTH, Unstorable, check_value};
 use serde_json::{Map, Value};
 
 use super::context::Context;
@@ -23,7 +23,7 @@ pub enum RenderError {
     Limit(&'static str),
     /// What is made is nested too deep.
     #[error(transparent)]
-    TooDeep(#[from] TooDeep),
+    Unstorable(#[from] Unstorable),
 }
 
 /// A piece of a text.
@@ -49,7 +49,7 @@ pub fn has_expression(value: &Value) -> bool {
 /// See [`RenderError`].
 pub fn render(value: &Value, context: &Context) -> Result<Value, RenderError> {
     let rendered = render_at(value, context, 0)?;
-    check_depth(&rendered)?;
+    check_value(&rendered)?;
     Ok(rendered)
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use jsonschema::Validator;
 use kybern_core::error::{Detail, ErrorCode};
-use kybern_core::json::check_depth;
+use kybern_core::json::check_value;
 use kybern_core::pack::Registry;
 use kybern_core::policy::CallFacts;
 use kybern_core::policy::place::host_of;
@@ -44,7 +44,7 @@ impl ToolService {
     }
 
     fn faults(&self, spec: &ToolSpec, args: &Value) -> Vec<Detail> {
-        if let Err(deep) = check_depth(args) {
+        if let Err(deep) = check_value(args) {
             return vec![deep.detail("")];
         }
         match self.arguments.get(&spec.key) {
@@ -156,7 +156,7 @@ fn texts_in(value: &Value) -> Vec<&str> {
 /// Refuses a result that is too large, or nested too deep, to keep. The effect of the call has happened; saying so is
 /// honest, keeping half of the result would not be.
 pub(crate) fn limited(outcome: ToolOutcome) -> Result<ToolOutcome, ToolFailure> {
-    if let Err((what, deep)) = outcome.check_depth() {
+    if let Err((what, deep)) = outcome.check_value() {
         let message = format!("{what} cannot be kept: {deep}");
         return Err(ToolFailure::permanent(message).code(ErrorCode::Unprocessable).used(outcome.usage));
     }

@@ -29,7 +29,10 @@ impl Records {
             (None, Expect::Absent | Expect::Any) => {
                 let (at, version) = (Timestamp::from_millis(0), 1);
                 let PutRecord { id, kind, key, props, lookups, .. } = put;
-                all.push((Record { id, kind, key, props, version, created_at: at, updated_at: at }, lookups));
+                all.push((
+                    Record { id, kind, key, props, version, created_at: at, updated_at: at, unreadable: None },
+                    lookups,
+                ));
             }
             (Some((record, lookups)), expect) => {
                 assert!(
