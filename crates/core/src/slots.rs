@@ -8,6 +8,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
+use uuid::Uuid;
+
 use crate::id::TenantId;
 use crate::time::Timestamp;
 
@@ -69,6 +71,9 @@ pub struct Offer {
     pub held: BTreeMap<TenantId, u32>,
     /// When tenants got their last slot, as a number that grows; none for those that never got one, or long ago.
     pub served: BTreeMap<TenantId, u64>,
+    /// What runs in this process: nothing of it is taken, although its lease may be over. A process that slept, or whose
+    /// clock was set, does not take its own work from itself; it goes on and prolongs its leases.
+    pub running: Vec<Uuid>,
 }
 
 /// A tenant with work that is due.
@@ -84,7 +89,14 @@ impl Offer {
     /// An offer of so many slots, where nobody holds any and nobody is held back.
     #[must_use]
     pub const fn of(limit: u32) -> Self {
-        Self { limit, free: limit, share: TenantShare::ALL, held: BTreeMap::new(), served: BTreeMap::new() }
+        Self {
+            limit,
+            free: limit,
+            share: TenantShare::ALL,
+            held: BTreeMap::new(),
+            served: BTreeMap::new(),
+            running: Vec::new(),
+        }
     }
 
     /// How many slots each waiting tenant gets, the first to be served first. Each slot goes to the tenant that holds
@@ -212,7 +224,7 @@ mod tests {
             let count = u32::try_from(held.len()).unwrap();
             let map = (0..count).map(tenant).zip(held.iter().copied()).collect();
             let line: Vec<Waiting> = (0..count).map(|n| waiting(n, since[n as usize])).collect();
-            let offer = Offer { limit, free, share, held: map, served: BTreeMap::new() };
+            let offer = Offer { limit, free, share, held: map, ..Offer::of(0) };
             let found = offer.allot(&line);
 
             let given: u32 = found.iter().map(|(_, slots)| slots).sum();

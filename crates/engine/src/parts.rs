@@ -322,7 +322,8 @@ impl Engine {
     }
 
     /// Stops: no new work; a run whose step ends within `grace` gives its lease back. What is still running then is
-    /// dropped as by a crash, and its lease ends at once, so that another worker resumes it without waiting.
+    /// dropped, and its lease given back, so that another worker resumes it without waiting: a call that was open is taken
+    /// up by its class, as after a crash, but a stop is none and is not counted as one.
     pub async fn drain(&self, grace: Millis) {
         self.inner.stopping.cancel();
         self.inner.spawned.close();
@@ -337,8 +338,8 @@ impl Engine {
             for lease in &leases {
                 self.inner.active.forget(lease);
             }
-            // A beat of no length: whoever still writes under the lease is fenced by the next claim.
-            if let Err(error) = self.inner.store.heartbeat(&leases, Millis(0), self.inner.clock.now()).await {
+            // Whoever still writes under such a lease is fenced from now on.
+            if let Err(error) = self.inner.store.give_back(&leases, self.inner.clock.now()).await {
                 tracing::warn!(%error, "leases could not be given back and will expire");
             }
         }

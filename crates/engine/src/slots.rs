@@ -123,7 +123,7 @@ pub(crate) struct Vacant {
 }
 
 impl Vacant {
-    /// What a claim may take.
+    /// What a claim may take, but for what runs here.
     pub(crate) fn offer(&self) -> Offer {
         let holders = self.slots.lock();
         Offer {
@@ -132,6 +132,7 @@ impl Vacant {
             share: self.slots.share,
             held: holders.held.clone(),
             served: holders.served.clone(),
+            running: Vec::new(),
         }
     }
 

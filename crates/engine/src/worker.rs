@@ -5,6 +5,7 @@ use std::sync::Arc;
 use kybern_core::approval::ApprovalStatus;
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::ports::Heartbeat;
+use kybern_core::slots::Offer;
 use kybern_core::task::{Claimed, Commit, Effect, Ending, Lease, StepError, Task, TaskChange, TaskStatus};
 use kybern_core::time::Millis;
 use tracing::Instrument as _;
@@ -52,7 +53,8 @@ impl Engine {
                 return;
             }
             let now = inner.clock.now();
-            match inner.store.claim_due(&inner.worker, &vacant.offer(), inner.settings.lease, now).await {
+            let offer = Offer { running: inner.active.tasks(), ..vacant.offer() };
+            match inner.store.claim_due(&inner.worker, &offer, inner.settings.lease, now).await {
                 Ok(claimed) if claimed.is_empty() => {
                     drop(vacant);
                     tokio::select! {

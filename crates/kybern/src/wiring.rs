@@ -18,6 +18,7 @@ use kybern_core::policy::EgressPolicy;
 use kybern_core::ports::{Clock, IdSource, Keys, MailSender, Store, WakeUps};
 use kybern_core::slots::TenantShare;
 use kybern_core::task::WorkerId;
+use kybern_core::time::Millis;
 use kybern_engine::{Engine, EngineParts, Settings, WorkflowEndpoint};
 use kybern_server::InboundSource;
 use kybern_store::{PostgresOptions, PostgresStore, SqliteOptions, SqliteStore};
@@ -114,7 +115,14 @@ async fn open_with(config: &Config, keys: Arc<MasterKey>, adopt_key: bool) -> an
             Opened { store: Arc::new(store), wake_ups, partitioned: None, keys }
         }
         DatabaseUrl::Postgres(url) => {
-            let options = PostgresOptions { connections: connections.max(6), adopt_key, ..PostgresOptions::default() };
+            // What takes longer could still be written by its holder, and be noticed too late.
+            let statement_timeout = config.database.statement_timeout_ms.min(Millis(config.worker.lease_ms.0 / 3));
+            let options = PostgresOptions {
+                connections: connections.max(6),
+                statement_timeout: statement_timeout.as_duration(),
+                adopt_key,
+                ..PostgresOptions::default()
+            };
             let store = PostgresStore::connect(url.expose(), options, dyn_keys, clock).await?;
             let wake_ups = [store.wake_ups(), store.wake_ups()];
             let store = Arc::new(store);

@@ -161,27 +161,28 @@ impl Attempt<'_> {
             route: format!("{} {}", asked.method, asked.route),
             key: key.unwrap_or_default(),
         };
-        match slot.take(&fingerprint(asked, &said)).await? {
-            Idempotent::Fresh => {}
-            Idempotent::InProgress => {
-                let message = "a request with this Idempotency-Key is in progress, ask again in a moment";
-                let error = Error::new(ErrorCode::Conflict, message).retry_after(Millis::from_secs(1));
-                return Err(error.into());
-            }
-            Idempotent::OtherBody => {
-                let message = "this Idempotency-Key was used with another body, use a new key for another request";
-                return Err(Error::new(ErrorCode::Conflict, message).into());
-            }
-            Idempotent::Answered(_, sealed) => return slot.replay(&sealed).map(|made| (made, true)),
-        }
+        let fingerprint = fingerprint(asked, &said);
+        // From the taking of the key on, so that a caller who leaves meanwhile leaves no key that nobody answers.
         let finish = async move {
+            match slot.take(&fingerprint).await? {
+                Idempotent::Fresh => {}
+                Idempotent::InProgress => {
+                    let message = "a request with this Idempotency-Key is in progress, ask again in a moment";
+                    let error = Error::new(ErrorCode::Conflict, message).retry_after(Millis::from_secs(1));
+                    return Err(error.into());
+                }
+                Idempotent::OtherBody => {
+                    let message = "this Idempotency-Key was used with another body, use a new key for another request";
+                    return Err(Error::new(ErrorCode::Conflict, message).into());
+                }
+                Idempotent::Answered(_, sealed) => return slot.replay(&sealed).map(|made| (made, true)),
+            }
             let made = work.await;
             slot.answer(made.as_ref().ok()).await;
-            made
+            made.map(|made| (made, false))
         };
         let made = state.background.spawn(finish.in_current_span()).await;
-        let made = made.map_err(|error| Problem::internal(format!("the work of a request panicked: {error}")))?;
-        made.map(|made| (made, false))
+        made.map_err(|error| Problem::internal(format!("the work of a request panicked: {error}")))?
     }
 }
 

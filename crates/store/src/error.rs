@@ -66,6 +66,9 @@ pub enum StoreError {
     /// PostgreSQL failed.
     #[error("the database could not do this")]
     Postgres(#[source] sqlx::Error),
+    /// PostgreSQL has not answered. Whether it has done what it was asked nobody knows.
+    #[error("the database has not answered within {0:?}; it may have done this all the same")]
+    Silent(std::time::Duration),
     /// The batch in which this ran could not be committed.
     #[error(transparent)]
     Batch(std::sync::Arc<StoreError>),
@@ -136,7 +139,9 @@ impl StoreError {
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::InUse { .. } | Self::QueueFull | Self::Closed | Self::Io { .. } => ErrorCode::Unavailable,
+            Self::InUse { .. } | Self::QueueFull | Self::Closed | Self::Silent(_) | Self::Io { .. } => {
+                ErrorCode::Unavailable
+            }
             Self::Sqlite(error) => sqlite_code(error),
             Self::Postgres(error) => postgres_code(error),
             Self::Batch(error) => error.code(),
@@ -166,6 +171,7 @@ impl StoreError {
     /// Whether the connection to the database is gone.
     pub(crate) fn lost_the_connection(&self) -> bool {
         match self {
+            Self::Silent(_) => true,
             Self::Postgres(error) => match sqlstate(error) {
                 Some(state) => state.starts_with("57P") || state.starts_with("08"),
                 None => !matches!(error, sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_)),

@@ -10,10 +10,10 @@ use kybern_core::task::WorkerId;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
 
-use crate::db::{Tx, args, count, statements};
+use crate::db::{Arg, Tx, args, count, statements};
 use crate::error::Result;
 use crate::store::SqlStore;
-use crate::tasks::allotted;
+use crate::tasks::{allotted, named};
 
 statements! {
     INSERT = shared "job_insert";
@@ -60,7 +60,11 @@ async fn claim(
 ) -> Result<Vec<ClaimedJob>> {
     let mut rows = Vec::new();
     for (tenant, slots) in allotted(tx, &WAITING, offer, now).await? {
-        let args = args![now, slots, tenant.as_uuid(), worker.as_str(), count(lease.0)];
+        let running = match tx.is_postgres() {
+            true => Arg::Uuids(offer.running.iter().copied().map(Some).collect()),
+            false => named(&offer.running).into(),
+        };
+        let args = args![now, slots, tenant.as_uuid(), worker.as_str(), count(lease.0), running];
         rows.extend(tx.write_rows(&CLAIM, args).await?);
     }
     rows.into_iter()

@@ -36,6 +36,9 @@ pub struct PostgresOptions {
     pub batch: usize,
     /// How long to wait for a connection.
     pub acquire_timeout: Duration,
+    /// How long the server may take for a statement. It gives the statement up then; one that says nothing for a third
+    /// longer has gone silent, and the connection is left. To be well below the lease.
+    pub statement_timeout: Duration,
     /// Take the given master key for the database's own, although it was made under another: API keys, sealed values
     /// and the audit chain up to now no longer hold.
     pub adopt_key: bool,
@@ -43,7 +46,14 @@ pub struct PostgresOptions {
 
 impl Default for PostgresOptions {
     fn default() -> Self {
-        let acquire_timeout = Duration::from_secs(5);
-        Self { connections: 12, writers: 2, queue: 5_000, batch: 128, acquire_timeout, adopt_key: false }
+        Self {
+            connections: 12,
+            writers: 2,
+            queue: 5_000,
+            batch: 128,
+            acquire_timeout: Duration::from_secs(5),
+            statement_timeout: Duration::from_secs(6),
+            adopt_key: false,
+        }
     }
 }

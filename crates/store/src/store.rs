@@ -62,7 +62,7 @@ impl SqlStore<Sqlite> {
             let lock = FileLock::take(&path)?;
             private::prepare(&path);
             migrate::sqlite(&path, &KeyProof::of(keys.as_ref(), options.adopt_key), clock.now())?;
-            let shared = Shared::new(keys, clock, true);
+            let shared = Shared::new(keys, clock, None);
             let file = File::open(&path, lock, &options, &shared)?;
             Ok(Self { engine: Engine::Sqlite(file), shared, database: PhantomData })
         });
@@ -88,7 +88,7 @@ impl SqlStore<Postgres> {
         migrate::postgres(&mut owner, &proof, clock.now()).await?;
         partitions::ensure(&mut owner, clock.now()).await?;
         sqlx::Connection::close(owner).await?;
-        let shared = Shared::new(keys, clock, false);
+        let shared = Shared::new(keys, clock, Some(options.statement_timeout));
         let server = postgres::Server::open(connect, &options, &shared).await?;
         Ok(Self { engine: Engine::Postgres(Box::new(server)), shared, database: PhantomData })
     }
@@ -116,10 +116,14 @@ impl<D> SqlStore<D> {
         match &self.engine {
             Engine::Sqlite(_) => Ok(()),
             Engine::Postgres(server) => {
-                let mut owner = postgres::connect_as_owner(server.options()).await?;
-                partitions::ensure(&mut owner, now).await?;
-                sqlx::Connection::close(owner).await?;
-                Ok(())
+                let kept = async {
+                    let mut owner = postgres::connect_as_owner(server.options()).await?;
+                    partitions::ensure(&mut owner, now).await?;
+                    sqlx::Connection::close(owner).await?;
+                    Ok(())
+                };
+                let most = crate::db::LONGEST;
+                tokio::time::timeout(most, kept).await.unwrap_or(Err(StoreError::Silent(most)))
             }
         }
     }

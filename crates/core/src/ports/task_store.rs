@@ -142,6 +142,13 @@ pub trait TaskStore: Send + Sync {
     /// When the store fails; then nobody knows, and the leases may expire.
     async fn heartbeat(&self, leases: &[Lease], lease: Millis, now: Timestamp) -> Result<Vec<Heartbeat>>;
 
+    /// Gives back leases whose holder stops before its work is done. The tasks are due at once, and whoever claims them
+    /// recovers them from nobody: a stop is no death. A lease that is not held any more is passed over.
+    ///
+    /// # Errors
+    /// When the store fails; then the leases expire.
+    async fn give_back(&self, leases: &[Lease], now: Timestamp) -> Result<()>;
+
     /// Writes one commit under the lease's fence, all or nothing.
     ///
     /// # Errors
@@ -153,7 +160,7 @@ pub trait TaskStore: Send + Sync {
     /// Writes a commit whose first try ended with `UNAVAILABLE`, unless that try has written it: then it is answered as
     /// written, and nothing is written twice. The holder repeats a commit before it writes anything else.
     ///
-    /// A commit is recognised by its last row, or by the lease that it has given back. One with neither does the same
+    /// A commit is recognised by its last row; one without rows by the lease that it has given back. One with neither does the same
     /// when it is written again, as long as it carries no usage, effects or audit events.
     ///
     /// # Errors

@@ -7,6 +7,7 @@ use kybern_core::id::TaskId;
 use kybern_core::task::Lease;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
 /// How others reach a run.
 #[derive(Clone, Debug)]
@@ -67,6 +68,12 @@ impl ActiveRuns {
     #[must_use]
     pub fn leases(&self) -> Vec<Lease> {
         self.lock().values().map(|run| run.lease.clone()).collect()
+    }
+
+    /// Every task that is held.
+    #[must_use]
+    pub fn tasks(&self) -> Vec<Uuid> {
+        self.lock().keys().map(|task| task.as_uuid()).collect()
     }
 
     /// How many tasks are held.

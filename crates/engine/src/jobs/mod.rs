@@ -9,12 +9,15 @@ mod receiver;
 mod sign;
 mod wind_up;
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use kybern_core::job::{ClaimedJob, JobEnd};
 use kybern_core::plan::RetryPolicy;
 use kybern_core::policy::redact;
+use kybern_core::slots::Offer;
 use kybern_core::time::{Millis, Timestamp};
+use uuid::Uuid;
 
 use crate::Engine;
 use crate::executor::patience::until_available;
@@ -74,23 +77,51 @@ impl From<kybern_core::error::Error> for JobFailure {
     }
 }
 
+type RunningJobs = Arc<Mutex<BTreeSet<Uuid>>>;
+
+/// That a job runs in this process, until this goes.
+struct Running {
+    jobs: RunningJobs,
+    job: Uuid,
+}
+
+impl Running {
+    fn enter(jobs: &RunningJobs, job: Uuid) -> Self {
+        jobs.lock().unwrap_or_else(PoisonError::into_inner).insert(job);
+        Self { jobs: Arc::clone(jobs), job }
+    }
+
+    fn all(jobs: &RunningJobs) -> Vec<Uuid> {
+        jobs.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.job);
+    }
+}
+
 impl Engine {
     pub(crate) async fn job_loop(self) {
         let inner = Arc::clone(&self.inner);
         let stopping = inner.stopping.clone();
+        let running = Arc::new(Mutex::new(BTreeSet::new()));
         while !stopping.is_cancelled() {
             let Some(mut vacant) = inner.job_slots.vacant().await else { return };
             if stopping.is_cancelled() {
                 return;
             }
-            let (offer, now) = (vacant.offer(), inner.clock.now());
+            let offer = Offer { running: Running::all(&running), ..vacant.offer() };
+            let now = inner.clock.now();
             match inner.store.claim_jobs(&inner.worker, &offer, inner.settings.lease, now).await {
                 Ok(jobs) if !jobs.is_empty() => {
                     for job in jobs {
                         let (engine, slot) = (self.clone(), vacant.give(job.tenant));
+                        let mine = Running::enter(&running, job.id.as_uuid());
                         let work = async move {
                             engine.run_job(job).await;
-                            drop(slot);
+                            drop((mine, slot));
                         };
                         #[expect(clippy::disallowed_methods, reason = "tracked by the engine")]
                         tokio::spawn(inner.spawned.track_future(work));

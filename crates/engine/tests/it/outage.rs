@@ -178,3 +178,44 @@ fn mail_that_was_sent_is_noted_as_sent_once_the_store_is_back() {
         });
     }
 }
+
+#[test]
+fn a_process_takes_nothing_from_itself_when_its_leases_are_over() {
+    let tools = [
+        taking("t.keyed", EffectClass::Keyed, Millis(90_000)),
+        taking("t.unkeyed", EffectClass::Unkeyed, Millis(90_000)),
+    ];
+    World::with(tools.clone()).run(async |live| {
+        let slow = |key: &str| {
+            let mut slow = step("a", key, json!({}));
+            slow["timeoutMs"] = json!(600_000);
+            plan(json!([slow]))
+        };
+        let (keyed, unkeyed) = (slow("t.keyed"), slow("t.unkeyed"));
+        let first = live.begin(keyed, json!({})).await;
+        let mut other = unkeyed;
+        other["key"] = json!("p.other");
+        let second = live.begin(other, json!({})).await;
+        live.find(async || tools.iter().all(|tool| tool.count() == 1).then_some(())).await;
+        // No sign of life gets through for two leases, while the worker looks for work again and again.
+        live.outage(&["heartbeat"], Fault::Unavailable, Millis(60_000)).await;
+        for id in [first, second] {
+            live.came_through(id).await;
+        }
+        assert_eq!(tools.map(|tool| tool.count()), [1, 1]);
+    });
+}
+
+#[test]
+fn a_job_is_not_taken_from_itself_when_its_lease_is_over() {
+    World::new().run(async |live| {
+        live.world.mail.take(Millis(90_000));
+        let args = json!({"to": "a@example.com", "subject": "s", "body": "b"});
+        live.begin(plan(json!([step("tell", "core.notify", args)])), json!({})).await;
+        live.find(async || (live.world.store.jobs().first()?.attempts == 1).then_some(())).await;
+        live.outage(&["renew_job"], Fault::Unavailable, Millis(60_000)).await;
+        let sent = async || (live.outbox().await.first()?.status == OutboxStatus::Sent).then_some(());
+        live.find(sent).await;
+        assert_eq!((live.world.store.jobs()[0].attempts, live.world.mail.sent().len()), (1, 1));
+    });
+}

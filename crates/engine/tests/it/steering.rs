@@ -257,7 +257,7 @@ fn what_still_runs_at_the_end_of_the_grace_time_is_resumed_by_another_worker_at_
         live.engine.drain(Millis(1)).await;
         let stopped = live.now();
         let task = live.proven(id).await;
-        assert_eq!((task.status, task.recoveries, tool.count()), (TaskStatus::Completed, 1, 2));
+        assert_eq!((task.status, task.recoveries, tool.count()), (TaskStatus::Completed, 0, 2));
         assert!(task.completed_at.unwrap().since(stopped) < Millis(5_000), "nobody waited for a lease");
     });
 }
@@ -302,4 +302,41 @@ fn the_submitter_is_told_what_the_store_says() {
             assert_eq!(json!(told), json!(live.task(told.id).await));
         }
     });
+}
+
+#[test]
+fn clean_stops_during_a_call_are_no_deaths() {
+    for effect in [EffectClass::Keyed, EffectClass::Unkeyed] {
+        let tool = Arc::new(ScriptedTool::pending("t.hangs", effect, |_, _| std::future::pending().boxed()));
+        let world = World::with([tool.clone()]);
+        let id = world.run(async |live| {
+            let mut hangs = step("a", "t.hangs", json!({}));
+            hangs["timeoutMs"] = json!(600_000);
+            let id = live.begin(plan(json!([hangs])), json!({})).await;
+            live.until(id, |_| tool.count() == 1).await;
+            live.engine.drain(Millis(50)).await;
+            id
+        });
+        assert_eq!(world.store.holder(id), None, "nobody holds what was given back");
+        if effect == EffectClass::Unkeyed {
+            // The call was open: only a person knows what became of it.
+            world.run(async |live| assert_eq!(live.rest(id).await.status, TaskStatus::NeedsReview));
+            assert_eq!(tool.count(), 1);
+            continue;
+        }
+        for calls in 2..=10 {
+            world.run(async |live| {
+                live.until(id, |_| tool.count() == calls).await;
+                live.engine.drain(Millis(50)).await;
+            });
+        }
+        let recovered = world.journal(id).iter().any(|row| matches!(row.entry, JournalEntry::Recovered { .. }));
+        assert!(!recovered);
+        world.run(async |live| {
+            let task = live.until(id, |_| tool.count() == 11).await;
+            assert_eq!((task.status, task.recoveries), (TaskStatus::Executing, 0));
+            let keys: std::collections::BTreeSet<String> = tool.calls().into_iter().map(|call| call.key).collect();
+            assert_eq!(keys.len(), 1, "the receiver drops the repeats");
+        });
+    }
 }

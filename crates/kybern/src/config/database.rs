@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use kybern_core::time::Millis;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::error::{Fault, Faults};
@@ -17,11 +18,17 @@ pub(crate) struct DatabaseOptions {
     pub(crate) url: DatabaseUrl,
     /// Connections held at most: readers on SQLite (which has one writer besides), all on PostgreSQL.
     pub(crate) max_connections: u32,
+    /// How long PostgreSQL may take for a statement; never more than a third of a lease.
+    pub(crate) statement_timeout_ms: Millis,
 }
 
 impl Default for DatabaseOptions {
     fn default() -> Self {
-        Self { url: DatabaseUrl::Sqlite(PathBuf::from("kybern.db")), max_connections: 16 }
+        Self {
+            url: DatabaseUrl::Sqlite(PathBuf::from("kybern.db")),
+            max_connections: 16,
+            statement_timeout_ms: Millis(6_000),
+        }
     }
 }
 
@@ -29,6 +36,10 @@ impl DatabaseOptions {
     pub(super) fn check(&self, faults: &mut Faults) {
         if !(1..=1000).contains(&self.max_connections) {
             faults.add(Fault::bad("database.max_connections", &self.max_connections, "is not between 1 and 1000"));
+        }
+        if !(100..=600_000).contains(&self.statement_timeout_ms.0) {
+            let why = "is not between 100 and 600000";
+            faults.add(Fault::bad("database.statement_timeout_ms", &self.statement_timeout_ms.0, why));
         }
     }
 }

@@ -13,6 +13,7 @@ pub(super) const KEYS: &[(&str, &str)] = &[
     ("server.shutdown_grace_ms", "a whole number of milliseconds, such as 10000"),
     ("database.url", "\"sqlite:PATH\" or \"postgres://USER@HOST/NAME\""),
     ("database.max_connections", "a whole number from 1 to 1000"),
+    ("database.statement_timeout_ms", "a whole number of milliseconds from 100 to 600000"),
     ("worker.slots", "a whole number from 1 to 10000"),
     ("worker.job_slots", "a whole number from 1 to 10000"),
     ("worker.tenant_share_percent", "a whole number from 1 to 100"),

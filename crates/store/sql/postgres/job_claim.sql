@@ -2,6 +2,7 @@
 WITH due AS (
     SELECT tenant_id, id FROM job
     WHERE tenant_id = $3 AND claimable_at IS NOT NULL AND claimable_at <= kybern_now($1)
+        AND id <> ALL ($6::uuid[])
     ORDER BY claimable_at, id LIMIT $2
     FOR UPDATE SKIP LOCKED
 )

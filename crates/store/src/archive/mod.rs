@@ -121,7 +121,7 @@ impl SqlStore<Sqlite> {
         };
         let writing = tokio::task::spawn_blocking(move || {
             let conn = sqlite::connect(&path, sqlite::Use::Look)?;
-            let mut tx = Tx::new(Conn::Sqlite(conn), Shared::new(keys, clock, true));
+            let mut tx = Tx::new(Conn::Sqlite(conn), Shared::new(keys, clock, None));
             dump::dump(&mut tx, &order).now_or_never().unwrap_or(Err(StoreError::Closed))
         });
         writing.await.unwrap_or(Err(StoreError::Closed))

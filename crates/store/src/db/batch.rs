@@ -90,7 +90,7 @@ impl<A: Send + Sync + 'static, T: Send + 'static> Pending for Unit<A, T> {
         };
         let went = match &answer {
             Ok(_) => Went::Well,
-            Err(StoreError::Sqlite(_) | StoreError::Postgres(_)) => {
+            Err(StoreError::Sqlite(_) | StoreError::Postgres(_) | StoreError::Silent(_)) => {
                 let error = answer.as_ref().err();
                 Went::Badly { again: error.is_some_and(StoreError::lost_a_race) }
             }

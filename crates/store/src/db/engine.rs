@@ -11,6 +11,7 @@ use kybern_core::time::Millis;
 
 use super::batch::{Run, Unit};
 use super::known::Known;
+use super::patience::Patience;
 use super::postgres::Server;
 use super::sqlite::File;
 use super::{Access, Pending};
@@ -31,14 +32,21 @@ pub(crate) struct Shared {
     pub(crate) plans: StoredPlans,
     pub(crate) known: Known,
     pub(crate) commits: AtomicU64,
+    /// With a server that does not answer.
+    pub(crate) patience: Patience,
 }
 
 impl Shared {
-    /// `alone` says that no other process writes to the database.
-    pub(crate) fn new(keys: Arc<dyn Keys>, clock: Arc<dyn Clock>, alone: bool) -> Arc<Self> {
-        let known = Known::new((!alone).then_some(UNHEARD));
+    /// `statement_timeout` is that of a server to which other processes write too; a SQLite file is this one's alone.
+    pub(crate) fn new(
+        keys: Arc<dyn Keys>,
+        clock: Arc<dyn Clock>,
+        statement_timeout: Option<std::time::Duration>,
+    ) -> Arc<Self> {
+        let known = Known::new(statement_timeout.is_some().then_some(UNHEARD));
+        let patience = Patience::new(statement_timeout.unwrap_or(super::LONGEST));
         let (wake, plans, commits) = (Wake::default(), StoredPlans::default(), AtomicU64::new(0));
-        Arc::new(Self { keys, clock, wake, plans, known, commits })
+        Arc::new(Self { keys, clock, wake, plans, known, commits, patience })
     }
 }
 

@@ -13,6 +13,7 @@ use sqlx::postgres::PgArguments;
 use sqlx::{Arguments, AssertSqlSafe, Postgres};
 
 use super::arg::kept;
+use super::patience::Span;
 use super::{Arg, Row, Shared, Sql};
 use crate::error::{Result, StoreError};
 
@@ -46,6 +47,10 @@ pub(crate) struct Tx {
     outdates: bool,
     remembers: bool,
     frozen: Vec<(TenantId, PlanHash)>,
+    /// The server has not answered: nothing is asked any more.
+    silent: bool,
+    /// Whether its statements may take long.
+    unhurried: bool,
 }
 
 impl Tx {
@@ -62,6 +67,8 @@ impl Tx {
             outdates: false,
             remembers: false,
             frozen: Vec::new(),
+            silent: false,
+            unhurried: false,
         }
     }
 
@@ -91,7 +98,11 @@ impl Tx {
             Conn::Sqlite(conn) if conn.is_autocommit() => conn.execute_batch("BEGIN DEFERRED")?,
             Conn::Sqlite(_) => {}
             Conn::Postgres(conn) => {
-                sqlx::raw_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ").execute(&mut **conn).await?;
+                let asked =
+                    sqlx::raw_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; SET LOCAL statement_timeout = 0");
+                let asked = asked.execute(&mut **conn);
+                self.shared.patience.answered(&mut self.silent, Span::Short, asked).await?;
+                self.unhurried = true;
             }
         }
         Ok(())
@@ -104,7 +115,8 @@ impl Tx {
             Conn::Sqlite(conn) => conn.prepare_cached(sqlite)?.execute([]).map(|_| ())?,
             Conn::Postgres(conn) => {
                 let text = format!("{postgres}; {}", setting(access));
-                sqlx::raw_sql(AssertSqlSafe(text)).execute(&mut **conn).await?;
+                let asked = sqlx::raw_sql(AssertSqlSafe(text)).execute(&mut **conn);
+                self.shared.patience.answered(&mut self.silent, Span::Short, asked).await?;
             }
         }
         self.access = Some(access);
@@ -115,7 +127,10 @@ impl Tx {
     pub(crate) async fn is_alive(&mut self) -> bool {
         match &mut self.conn {
             Conn::Sqlite(_) => true,
-            Conn::Postgres(conn) => sqlx::raw_sql("SELECT 1").execute(&mut **conn).await.is_ok(),
+            Conn::Postgres(conn) => {
+                let asked = sqlx::raw_sql("SELECT 1").execute(&mut **conn);
+                self.shared.patience.answered(&mut self.silent, Span::Short, asked).await.is_ok()
+            }
         }
     }
 
@@ -128,7 +143,8 @@ impl Tx {
             self.stayed = true;
             self.stays_with = None;
             let text = format!("SET kybern.tenant_id = '{}'", scope.tenant());
-            sqlx::raw_sql(AssertSqlSafe(text)).execute(&mut **conn).await?;
+            let asked = sqlx::raw_sql(AssertSqlSafe(text)).execute(&mut **conn);
+            self.shared.patience.answered(&mut self.silent, Span::Short, asked).await?;
             self.stays_with = Some(scope);
         }
         Ok(())
@@ -139,7 +155,8 @@ impl Tx {
         if self.access != Some(access)
             && let Conn::Postgres(conn) = &mut self.conn
         {
-            sqlx::raw_sql(AssertSqlSafe(setting(access))).execute(&mut **conn).await?;
+            let asked = sqlx::raw_sql(AssertSqlSafe(setting(access))).execute(&mut **conn);
+            self.shared.patience.answered(&mut self.silent, Span::Short, asked).await?;
         }
         self.access = Some(access);
         Ok(())
@@ -156,10 +173,12 @@ impl Tx {
                     (false, true) => "NOTIFY kybern_known; COMMIT",
                     (true, true) => "NOTIFY kybern_due; NOTIFY kybern_known; COMMIT",
                 };
-                sqlx::raw_sql(text).execute(&mut **conn).await?;
+                let asked = sqlx::raw_sql(text).execute(&mut **conn);
+                self.shared.patience.answered(&mut self.silent, Span::Statement, asked).await?;
             }
         }
         self.open = false;
+        self.unhurried = false;
         if std::mem::take(&mut self.due) {
             self.shared.wake.fire();
         }
@@ -185,10 +204,12 @@ impl Tx {
             Conn::Sqlite(conn) if conn.is_autocommit() => {}
             Conn::Sqlite(conn) => conn.execute_batch("ROLLBACK")?,
             Conn::Postgres(conn) => {
-                sqlx::raw_sql("ROLLBACK").execute(&mut **conn).await?;
+                let asked = sqlx::raw_sql("ROLLBACK").execute(&mut **conn);
+                self.shared.patience.answered(&mut self.silent, Span::Short, asked).await?;
             }
         }
         self.open = false;
+        self.unhurried = false;
         Ok(())
     }
 
@@ -219,6 +240,7 @@ impl Tx {
 
     /// Runs a statement that writes, and tells how many rows it touched.
     pub(crate) async fn execute(&mut self, sql: &'static Sql, args: &[Arg<'_>]) -> Result<u64> {
+        let span = self.span();
         let touched = match &mut self.conn {
             Conn::Sqlite(conn) => {
                 let mut statement = conn.prepare_cached(sql.sqlite)?;
@@ -226,7 +248,8 @@ impl Tx {
                 u64::try_from(statement.raw_execute()?).unwrap_or(0)
             }
             Conn::Postgres(conn) => {
-                sqlx::query_with(sql.postgres, arguments(args)?).execute(&mut **conn).await?.rows_affected()
+                let asked = sqlx::query_with(sql.postgres, arguments(args)?).execute(&mut **conn);
+                self.shared.patience.answered(&mut self.silent, span, asked).await?.rows_affected()
             }
         };
         self.wrote |= touched > 0;
@@ -254,6 +277,7 @@ impl Tx {
 
     /// All rows of a query.
     pub(crate) async fn fetch_all(&mut self, sql: &'static Sql, args: &[Arg<'_>]) -> Result<Vec<Row>> {
+        let span = self.span();
         match &mut self.conn {
             Conn::Sqlite(conn) => {
                 let mut statement = conn.prepare_cached(sql.sqlite)?;
@@ -268,8 +292,8 @@ impl Tx {
                 Ok(found)
             }
             Conn::Postgres(conn) => {
-                let query = sqlx::query_with(sql.postgres, arguments(args)?);
-                let rows = query.fetch_all(&mut **conn).await?;
+                let asked = sqlx::query_with(sql.postgres, arguments(args)?).fetch_all(&mut **conn);
+                let rows = self.shared.patience.answered(&mut self.silent, span, asked).await?;
                 Ok(rows.into_iter().map(|row| Row::postgres(sql.name, row)).collect())
             }
         }
@@ -284,8 +308,8 @@ impl Tx {
                 u64::try_from(statement.raw_execute()?).unwrap_or(0)
             }
             Conn::Postgres(conn) => {
-                let query = sqlx::query_with(AssertSqlSafe(text.to_owned()), arguments(args)?);
-                query.execute(&mut **conn).await?.rows_affected()
+                let asked = sqlx::query_with(AssertSqlSafe(text.to_owned()), arguments(args)?).execute(&mut **conn);
+                self.shared.patience.answered(&mut self.silent, Span::Long, asked).await?.rows_affected()
             }
         };
         self.wrote |= touched > 0;
@@ -313,12 +337,18 @@ impl Tx {
             Conn::Postgres(conn) => {
                 let query = sqlx::query_with(AssertSqlSafe(text.to_owned()), arguments(args)?);
                 let mut rows = query.fetch(&mut **conn);
-                while let Some(row) = rows.try_next().await? {
+                let (patience, silent) = (&self.shared.patience, &mut self.silent);
+                while let Some(row) = patience.answered(silent, Span::Long, rows.try_next()).await? {
                     take(Row::postgres("archive", row))?;
                 }
             }
         }
         Ok(())
+    }
+
+    /// How long a statement may take.
+    fn span(&self) -> Span {
+        if self.unhurried { Span::Long } else { Span::Statement }
     }
 
     /// Lets a broken connection go instead of handing it to the next user.
@@ -336,7 +366,7 @@ impl Drop for Tx {
     fn drop(&mut self) {
         // A unit that was dropped half-way must not hand its open transaction to the next user of the connection, nor
         // the tenant that it has stayed with.
-        if (self.open || self.stayed)
+        if (self.open || self.stayed || self.silent)
             && let Conn::Postgres(conn) = &mut self.conn
         {
             conn.close_on_drop();

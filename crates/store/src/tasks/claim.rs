@@ -9,7 +9,7 @@ use kybern_core::time::{Millis, Timestamp};
 use uuid::Uuid;
 
 use super::{read, row};
-use crate::db::{Access, Sql, Tx, args, count, statements};
+use crate::db::{Access, Arg, Sql, Tx, args, count, statements};
 use crate::error::Result;
 
 statements! {
@@ -20,6 +20,7 @@ statements! {
     TAKE_OVER_PAUSED = shared "task_take_over_paused";
     HEARTBEAT = split "task_heartbeat";
     HELD = shared "task_held";
+    GIVE_BACK = shared "task_give_back";
 }
 
 /// The scope of a tenant whose row has just been leased.
@@ -59,9 +60,10 @@ pub(super) async fn claim_due(tx: &mut Tx, wanted: &Wanted) -> Result<Vec<Claime
     for (tenant, slots) in allotted(tx, &WAITING, &wanted.offer, now).await? {
         let tenant = tenant.as_uuid();
         let rows = if tx.is_postgres() {
-            tx.write_rows(&DUE, args![now, slots, tenant, wanted.worker.as_str(), lease]).await?
+            let running = Arg::Uuids(wanted.offer.running.iter().copied().map(Some).collect());
+            tx.write_rows(&DUE, args![now, slots, tenant, wanted.worker.as_str(), lease, running]).await?
         } else {
-            tx.fetch_all(&DUE, args![now, slots, tenant]).await?
+            tx.fetch_all(&DUE, args![now, slots, tenant, named(&wanted.offer.running)]).await?
         };
         for mut found in rows {
             let (tenant, id) = (TenantId::from_uuid(found.uuid()?), TaskId::from_uuid(found.uuid()?));
@@ -83,6 +85,12 @@ pub(super) async fn claim_due(tx: &mut Tx, wanted: &Wanted) -> Result<Vec<Claime
         Some(Claimed { lease, task, recovered_from: owner.as_deref().map(WorkerId::new), at })
     });
     Ok(claimed.collect())
+}
+
+/// What runs, as text in which SQLite looks a row's id up.
+pub(crate) fn named(running: &[Uuid]) -> String {
+    let names: Vec<String> = running.iter().map(|id| format!("{:X}", id.simple())).collect();
+    names.join(",")
 }
 
 /// A task that has just been found due.
@@ -123,6 +131,17 @@ pub(super) async fn take_over(tx: &mut Tx, now: Timestamp) -> Result<u64> {
         tx.wake();
     }
     Ok(taken)
+}
+
+/// Gives leases back before their work is done.
+pub(super) async fn give_back(tx: &mut Tx, leases: &[Lease], now: Timestamp) -> Result<()> {
+    for lease in leases {
+        let args = args![lease.scope(), lease.task().as_uuid(), lease.epoch(), now];
+        if tx.execute(&GIVE_BACK, args).await? > 0 {
+            tx.wake();
+        }
+    }
+    Ok(())
 }
 
 /// Prolongs leases.

@@ -34,7 +34,7 @@ use kybern_core::time::{Millis, Timestamp};
 use crate::archive;
 use crate::db::Sql;
 use crate::store::SqlStore;
-pub(crate) use claim::{allotted, scope_of_lease};
+pub(crate) use claim::{allotted, named, scope_of_lease};
 pub(crate) use together::write_at_once;
 
 /// Every statement about tasks.
@@ -84,6 +84,11 @@ impl<D: 'static> TaskStore for SqlStore<D> {
         let run =
             self.write_all(args, |tx, (leases, length, now)| Box::pin(claim::heartbeat(tx, leases, *length, *now)));
         Ok(run.await?)
+    }
+
+    async fn give_back(&self, leases: &[Lease], now: Timestamp) -> Result<()> {
+        let args = (leases.to_vec(), now);
+        Ok(self.write_all(args, |tx, (leases, now)| Box::pin(claim::give_back(tx, leases, *now))).await?)
     }
 
     async fn commit(&self, lease: &Lease, commit: Arc<Commit>) -> Result<Committed, CommitRefused> {

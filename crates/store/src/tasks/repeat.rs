@@ -27,11 +27,8 @@ async fn written(tx: &mut Tx, prepared: &Prepared) -> Result<Option<Committed>> 
         TaskChange::Release { .. } | TaskChange::End(_) => true,
         TaskChange::Keep | TaskChange::Progress { .. } => false,
     };
-    // Only the holder of an epoch gives its lease back.
-    if gives_back && is_given_back {
-        return Ok(Some(told));
-    }
-    let Some(last) = prepared.rows.last() else { return Ok(None) };
+    // Without rows: only the holder of an epoch gives its lease back.
+    let Some(last) = prepared.rows.last() else { return Ok((gives_back && is_given_back).then_some(told)) };
     let (scope, task) = (prepared.lease.scope(), prepared.lease.task());
     // A later holder has other rows at this place, if any: it begins with what it has found.
     let found = journal::body(tx, scope, task, last.seq).await?;

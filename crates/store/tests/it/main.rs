@@ -7,12 +7,14 @@
 )]
 
 mod archives;
+mod file_lock;
 mod grouping;
 mod kill;
 mod ledgers;
 mod locks;
 mod migrations;
 mod modes;
+mod postgres_silence;
 mod postgres_suite;
 mod postgres_tables;
 mod postgres_walls;

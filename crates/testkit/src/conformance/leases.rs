@@ -3,6 +3,7 @@
 use kybern_core::plan::StepId;
 use kybern_core::ports::Heartbeat;
 use kybern_core::record::Expect;
+use kybern_core::slots::Offer;
 use kybern_core::task::{Attempt, Commit, Effect, EffectClass, TaskStatus, WorkerId};
 use kybern_core::time::Millis;
 use serde_json::json;
@@ -77,6 +78,40 @@ pub async fn a_task_given_back_is_no_recovery(h: Harness) {
     w.release(&lease, TaskStatus::Executing, Some(w.now()), vec![]).await;
     let claimed = w.claim_only("second", lease.task()).await;
     assert_eq!((claimed.recovered_from, claimed.task.recoveries), (None, 0));
+}
+
+pub async fn a_lease_given_back_by_a_stop_is_due_at_once_and_no_recovery(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let (stopped, other) = (w.leased(&home, "stops").await, w.leased(&home, "goes on").await);
+    let gone = w.leased(&home, "stops").await;
+    w.end(&gone, TaskStatus::Completed).await;
+    w.store().give_back(&[stopped.clone(), gone.clone()], w.now()).await.unwrap();
+    assert!(is_fenced(&w.store().commit(&stopped, w.blank().into()).await), "it writes no more");
+    let again =
+        std::sync::Arc::new(Commit { rows: vec![w.row(1)], ..w.changes(super::fixture::end(TaskStatus::Failed)) });
+    assert!(is_fenced(&w.store().commit_again(&stopped, again).await), "nor is it told that it has");
+    let claimed = w.claim_only("next", stopped.task()).await;
+    assert_eq!((claimed.recovered_from, claimed.task.recoveries, claimed.lease.epoch()), (None, 0, 2));
+    assert_eq!(w.task(&home, gone.task()).await.status, TaskStatus::Completed);
+    w.commit(&other, w.blank()).await;
+}
+
+pub async fn what_runs_is_not_taken_although_its_lease_is_over(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let running = w.leased_as(&home, w.new_task(), "sleepy", SHORT).await.lease;
+    let orphan = w.leased_as(&home, w.new_task(), "sleepy", SHORT).await.lease;
+    let offer = Offer { running: vec![w.id(), running.task().as_uuid()], ..Offer::of(10) };
+    let look = async || {
+        let found = w.store().claim_due(&WorkerId::new("sleepy"), &offer, LONG, w.now()).await.unwrap();
+        let found: Vec<_> = found.iter().map(|claimed| claimed.task.id).collect();
+        assert!(!found.contains(&running.task()));
+        found.contains(&orphan.task()).then_some(())
+    };
+    w.harness.after(Millis(SHORT.0 + 1), look).await;
+    // It goes on and prolongs its lease, which is over and untaken.
+    let beats = w.store().heartbeat(std::slice::from_ref(&running), LONG, w.now()).await.unwrap();
+    assert!(matches!(beats[..], [Heartbeat::Held(_)]));
+    w.end(&running, TaskStatus::Completed).await;
 }
 
 pub async fn heartbeat_tells_held_and_lost(h: Harness) {

@@ -166,6 +166,8 @@ macro_rules! conformance_suite {
                 a_lease_given_back_is_gone,
                 an_expired_lease_counts_as_a_recovery,
                 a_task_given_back_is_no_recovery,
+                a_lease_given_back_by_a_stop_is_due_at_once_and_no_recovery,
+                what_runs_is_not_taken_although_its_lease_is_over,
                 heartbeat_tells_held_and_lost,
                 a_heartbeat_prolongs_the_lease,
                 heartbeat_and_commit_tell_of_cancel_pause_and_signals,

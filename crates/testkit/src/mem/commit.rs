@@ -29,8 +29,11 @@ impl State {
         let row = self.row(lease.scope(), lease.task())?;
         let gives_back = matches!(commit.change, TaskChange::Release { .. } | TaskChange::End(_));
         let is_given_back = row.task.epoch == lease.epoch() && row.lease_owner.is_none();
-        let is_there = commit.rows.last().is_some_and(|last| row.journal.contains(last));
-        ((gives_back && is_given_back) || is_there).then(|| row.committed())
+        let is_written = match commit.rows.last() {
+            Some(last) => row.journal.contains(last),
+            None => gives_back && is_given_back,
+        };
+        is_written.then(|| row.committed())
     }
 
     /// The fence, the order of the journal, and a change that its own type cannot rule out.

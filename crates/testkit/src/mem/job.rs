@@ -90,7 +90,8 @@ impl State {
     }
 
     fn claim_jobs(&mut self, offer: &Offer, lease: Millis, now: Timestamp) -> Vec<ClaimedJob> {
-        let due = |row: &&JobRow| row.status == JobStatus::Pending && row.claimable_at <= now;
+        let runs = |row: &JobRow| offer.running.contains(&row.job.id.as_uuid());
+        let due = |row: &&JobRow| row.status == JobStatus::Pending && row.claimable_at <= now && !runs(row);
         let due = self.jobs.iter().filter(due).map(|row| (row.claimable_at, row.job.id, row.tenant));
         let found = super::shared_out(offer, due.collect());
         let mut claim = |id| self.jobs.iter_mut().find(|row| row.job.id == id).map(|row| row.claim(lease, now));

@@ -59,6 +59,18 @@ impl TaskStore for MemStore {
         .await
     }
 
+    async fn give_back(&self, leases: &[Lease], now: Timestamp) -> Result<()> {
+        self.run("give_back", |state| {
+            for lease in leases {
+                if let Ok(row) = state.held(lease) {
+                    (row.lease_owner, row.claimable_at) = (None, Some(now));
+                }
+            }
+            Ok(())
+        })
+        .await
+    }
+
     async fn commit(&self, lease: &Lease, commit: Arc<Commit>) -> Result<Committed, CommitRefused> {
         self.run("commit", |state| state.commit(lease, Arc::unwrap_or_clone(commit))).await
     }
@@ -262,7 +274,8 @@ impl State {
     }
 
     fn claim_due(&mut self, worker: &WorkerId, offer: &Offer, lease: Millis, now: Timestamp) -> Vec<Claimed> {
-        let due = |row: &TaskRow| row.claimable_at.filter(|at| *at <= now && row.can_be_claimed());
+        let runs = |row: &TaskRow| offer.running.contains(&row.task.id.as_uuid());
+        let due = |row: &TaskRow| row.claimable_at.filter(|at| *at <= now && row.can_be_claimed() && !runs(row));
         let due = self.tasks.iter().filter_map(|(id, row)| Some((due(row)?, *id, row.task.tenant)));
         let found = super::shared_out(offer, due.collect());
         let claim = |id| self.tasks.get_mut(&id).map(|row| row.claim(worker, lease, now));

@@ -1,14 +1,17 @@
 //! A PostgreSQL server: a pool that runs as a narrow role, writers that group commits, and a listener.
 
+use std::convert::Infallible;
 use std::str::FromStr as _;
 use std::sync::Arc;
+use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgListener, PgNotification, PgPoolOptions};
-use sqlx::{Connection as _, PgConnection, PgPool};
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection, PgPool};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::batch::{Pending, Run, run_batch, run_plain};
+use super::patience::Span;
 use super::{Access, Conn, Lane, Shared, Tx};
 use crate::error::{Result, StoreError};
 use crate::options::PostgresOptions;
@@ -48,21 +51,8 @@ impl Server {
     ) -> Result<Self> {
         let writers = options.writers.max(1) + 1;
         let least = u32::try_from(writers).unwrap_or(u32::MAX).saturating_add(3);
-        let pool = PgPoolOptions::new()
+        let pool = pool_options(options.acquire_timeout, shared)
             .max_connections(options.connections.max(least))
-            .acquire_timeout(options.acquire_timeout)
-            .test_before_acquire(false)
-            .after_connect(|conn, _| {
-                Box::pin(async move {
-                    // From here on nothing runs with the rights of the role in the URL. Every statement goes by an
-                    // index; a planner that has not seen a table grow yet would read the whole of it each time. A
-                    // process that is stopped in the middle of a transaction does not keep its rows from the others.
-                    let settings = "SET ROLE kybern_app; SET enable_seqscan = off; SET enable_hashjoin = off; \
-                                    SET enable_mergejoin = off; SET jit = off; SET plan_cache_mode = force_generic_plan; \
-                                    SET idle_in_transaction_session_timeout = 10000";
-                    sqlx::raw_sql(settings).execute(&mut *conn).await.map(|_| ())
-                })
-            })
             .connect_with(connect.clone())
             .await?;
         let lanes = (0..writers)
@@ -73,7 +63,7 @@ impl Server {
                 queue
             })
             .collect();
-        let listener = start(listen(pool.clone(), Arc::clone(shared)));
+        let listener = start(listen(pool.clone(), connect.clone(), options.acquire_timeout, Arc::clone(shared)));
         Ok(Self { pool, options: connect, lanes, listener, shared: Arc::clone(shared) })
     }
 
@@ -127,6 +117,43 @@ fn start(work: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
     tokio::spawn(work)
 }
 
+/// How connections are made, and which are used.
+fn pool_options(acquire_timeout: Duration, shared: &Arc<Shared>) -> PgPoolOptions {
+    let (made, used) = (Arc::clone(shared), Arc::clone(shared));
+    PgPoolOptions::new()
+        .acquire_timeout(acquire_timeout)
+        .test_before_acquire(false)
+        .after_connect(move |conn, _| {
+            let limit = made.patience.statement();
+            Box::pin(async move {
+                // From here on nothing runs with the rights of the role in the URL. Every statement goes by an index; a
+                // planner that has not seen a table grow yet would read the whole of it each time. A process that is
+                // stopped in the middle of a transaction does not keep its rows from the others.
+                let settings = format!(
+                    "SET ROLE kybern_app; SET enable_seqscan = off; SET enable_hashjoin = off; \
+                     SET enable_mergejoin = off; SET jit = off; SET plan_cache_mode = force_generic_plan; \
+                     SET idle_in_transaction_session_timeout = 10000; SET statement_timeout = {}",
+                    limit.as_millis()
+                );
+                sqlx::raw_sql(AssertSqlSafe(settings)).execute(&mut *conn).await?;
+                // The server lets go of a process that has gone silent as well. Not every server can be told so.
+                let tcp = format!(
+                    "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3; \
+                     SET tcp_user_timeout = {}",
+                    2 * limit.as_millis()
+                );
+                if let Err(error) = sqlx::raw_sql(AssertSqlSafe(tcp)).execute(&mut *conn).await {
+                    tracing::debug!(%error, "the server takes no keepalive settings");
+                }
+                Ok(())
+            })
+        })
+        .before_acquire(move |_, idle| {
+            let is_trusted = used.patience.trusts(idle.age);
+            Box::pin(async move { Ok(is_trusted) })
+        })
+}
+
 /// A connection that answers. Those that lie idle in the pool may have died with a restart of the server, and each that
 /// has is let go.
 async fn living(pool: &PgPool, shared: &Arc<Shared>) -> Result<Tx> {
@@ -149,7 +176,7 @@ enum Writes {
 }
 
 /// A connection that has done nothing for longer may have died meanwhile: it is asked before it gets anything.
-const IDLE: tokio::time::Duration = tokio::time::Duration::from_secs(1);
+const IDLE: Duration = Duration::from_secs(1);
 
 /// A writer: takes what has queued up, commits it together, answers each.
 async fn write(
@@ -212,11 +239,11 @@ fn leading(batch: &mut Vec<Box<dyn Pending>>) -> Vec<Box<dyn Pending>> {
 }
 
 /// Passes on what other processes say is due.
-async fn listen(pool: PgPool, shared: Arc<Shared>) {
-    let pause = tokio::time::Duration::from_secs(1);
+async fn listen(pool: PgPool, connect: PgConnectOptions, acquire_timeout: Duration, shared: Arc<Shared>) {
+    let pause = Duration::from_secs(1);
     loop {
-        match hear(&pool, &shared).await {
-            Ok(()) => return,
+        match hear(&connect, acquire_timeout, &shared).await {
+            Ok(never) => match never {},
             Err(error) => {
                 tracing::warn!(%error, "wake-ups are not heard for the moment; workers poll");
                 // No test depends on the length of this pause, and simulated time has no PostgreSQL.
@@ -229,12 +256,23 @@ async fn listen(pool: PgPool, shared: Arc<Shared>) {
     }
 }
 
-async fn hear(pool: &PgPool, shared: &Shared) -> sqlx::Result<()> {
-    let mut listener = PgListener::connect_with(pool).await?;
+/// How long nothing may be heard before the server is asked whether it is there.
+const QUIET: Duration = Duration::from_secs(10);
+
+/// Hears on a connection of its own: one that has gone silent takes no place from the others.
+async fn hear(connect: &PgConnectOptions, acquire_timeout: Duration, shared: &Arc<Shared>) -> Result<Infallible> {
+    let own = pool_options(acquire_timeout, shared).max_connections(1).connect_lazy_with(connect.clone());
+    let mut listener = PgListener::connect_with(&own).await?;
     listener.listen_all([DUE, KNOWN]).await?;
     shared.known.changed();
+    let mut silent = false;
     loop {
-        let heard = listener.try_recv().await?;
+        let Ok(heard) = tokio::time::timeout(QUIET, listener.try_recv()).await else {
+            let asked = sqlx::raw_sql("SELECT 1").execute(&mut listener);
+            shared.patience.answered(&mut silent, Span::Short, asked).await?;
+            continue;
+        };
+        let heard = heard?;
         let channel = heard.as_ref().map(PgNotification::channel);
         // A reconnect may have missed hints, so it counts as each.
         if channel != Some(DUE) {

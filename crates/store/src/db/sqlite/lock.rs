@@ -1,5 +1,8 @@
-//! One process owns a SQLite file: a lock file beside it says which.
+//! One process owns a SQLite file. The lock is on the file itself, so that it holds under every name the file has: a
+//! link, a mount, a lock file that was removed. A lock file beside it says which process has it, and keeps out programs
+//! from before the lock was on the file.
 
+use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
@@ -10,40 +13,48 @@ use crate::error::{Result, StoreError};
 
 /// The lock; given back when it is dropped, also by the death of the process.
 pub(crate) struct FileLock {
-    _held: Flock<std::fs::File>,
+    // Closed first, and only when SQLite has closed the file: with it go all locks of this process on the file.
+    _database: Flock<File>,
+    _note: Flock<File>,
 }
 
 impl FileLock {
-    /// Takes the lock of a database file.
+    /// Takes the lock of a database file, and creates it when it is missing.
     pub(crate) fn take(database: &Path) -> Result<Self> {
+        // Whatever link it is reached by, the lock file stands beside the file itself.
+        let database = std::fs::canonicalize(database).unwrap_or_else(|_missing| database.to_owned());
         let mut name = database.as_os_str().to_owned();
         name.push(".lock");
         let path = PathBuf::from(name);
-        let mut file = std::fs::OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .open(&path)
-            .map_err(StoreError::io(format!("opening {}", path.display())))?;
+        let mut note = open(&path)?;
         let mut holder = String::new();
         // Only for the message; an unreadable lock file is still a lock.
-        if file.read_to_string(&mut holder).is_err() || holder.trim().is_empty() {
+        if note.read_to_string(&mut holder).is_err() || holder.trim().is_empty() {
             holder = "unknown".to_owned();
         }
-        let mut held = match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
-            Ok(held) => held,
-            Err((_, nix::errno::Errno::EWOULDBLOCK)) => {
-                return Err(StoreError::InUse { path: database.to_owned(), holder: holder.trim().to_owned() });
-            }
-            Err((_, errno)) => return Err(StoreError::io(format!("locking {}", path.display()))(errno.into())),
-        };
-        let noted = held
+        let in_use = || StoreError::InUse { path: database.clone(), holder: holder.trim().to_owned() };
+        let mut note = lock(note, &path)?.ok_or_else(in_use)?;
+        let held = lock(open(&database)?, &database)?.ok_or_else(in_use)?;
+        let noted = note
             .set_len(0)
-            .and_then(|()| held.seek(SeekFrom::Start(0)))
-            .and_then(|_| writeln!(held, "{}", std::process::id()));
+            .and_then(|()| note.seek(SeekFrom::Start(0)))
+            .and_then(|_| writeln!(note, "{}", std::process::id()));
         noted.map_err(StoreError::io(format!("writing {}", path.display())))?;
-        Ok(Self { _held: held })
+        Ok(Self { _database: held, _note: note })
+    }
+}
+
+fn open(path: &Path) -> Result<File> {
+    let mut options = std::fs::OpenOptions::new();
+    let options = options.read(true).write(true).create(true).truncate(false).mode(0o600);
+    options.open(path).map_err(StoreError::io(format!("opening {}", path.display())))
+}
+
+/// Locks a file; `None` when another has it. SQLite's own locks are of another kind, and neither sees the other.
+fn lock(file: File, path: &Path) -> Result<Option<Flock<File>>> {
+    match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+        Ok(held) => Ok(Some(held)),
+        Err((_, nix::errno::Errno::EWOULDBLOCK)) => Ok(None),
+        Err((_, errno)) => Err(StoreError::io(format!("locking {}", path.display()))(errno.into())),
     }
 }
