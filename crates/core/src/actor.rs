@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::{KeyId, RequestId, TenantId, UserId};
 use crate::tenant::TenantScope;
+use crate::time::Timestamp;
 
 /// A named set of rights. Roles only ever add rights.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -87,6 +88,16 @@ impl Right {
     /// Every right.
     pub const ALL: [Self; 5] = [Self::Read, Self::Operate, Self::Review, Self::Administer, Self::Platform];
 
+    const fn bit(self) -> u8 {
+        match self {
+            Self::Read => 1,
+            Self::Operate => 2,
+            Self::Review => 4,
+            Self::Administer => 8,
+            Self::Platform => 16,
+        }
+    }
+
     /// The right's name on the wire; also a key's scope.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -97,6 +108,40 @@ impl Right {
             Self::Administer => "administer",
             Self::Platform => "platform",
         }
+    }
+}
+
+/// A set of rights: what somebody could do at one moment, roles and scopes taken together. A task keeps its maker's.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Rights(u8);
+
+impl Rights {
+    /// What an operator may. A task of which nobody wrote down what its maker could do has no more.
+    pub const OPERATOR: Self = Self(Right::Read.bit() | Right::Operate.bit());
+
+    /// Whether the right is among them.
+    #[must_use]
+    pub const fn may(self, right: Right) -> bool {
+        self.0 & right.bit() != 0
+    }
+
+    /// As a number, for the database: one bit for each right, in the order of [`Right::ALL`].
+    #[must_use]
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// The rights of such a number. Bits that stand for nothing are dropped.
+    #[must_use]
+    pub fn from_bits(bits: i64) -> Self {
+        let has = |right: &Right| bits & i64::from(right.bit()) != 0;
+        Right::ALL.into_iter().filter(has).collect()
+    }
+}
+
+impl FromIterator<Right> for Rights {
+    fn from_iter<T: IntoIterator<Item = Right>>(rights: T) -> Self {
+        Self(rights.into_iter().fold(0, |bits, right| bits | right.bit()))
     }
 }
 
@@ -147,6 +192,7 @@ pub struct Actor {
     roles: Vec<Role>,
     scopes: Vec<String>,
     request: RequestId,
+    ends_at: Option<Timestamp>,
 }
 
 impl Actor {
@@ -160,7 +206,28 @@ impl Actor {
         scopes: Vec<String>,
         request: RequestId,
     ) -> Self {
-        Self { tenant, principal, roles, scopes, request }
+        Self { tenant, principal, roles, scopes, request, ends_at: None }
+    }
+
+    /// The same actor, whose key ends at that moment.
+    #[must_use]
+    pub fn ending(self, ends_at: Option<Timestamp>) -> Self {
+        Self { ends_at, ..self }
+    }
+
+    /// When their key ends; a key that is made with it ends no later.
+    #[must_use]
+    pub fn ends_at(&self) -> Option<Timestamp> {
+        self.ends_at
+    }
+
+    /// The key they use.
+    #[must_use]
+    pub fn key(&self) -> Option<KeyId> {
+        match &self.principal {
+            Principal::User { key, .. } => *key,
+            Principal::Channel { .. } | Principal::Workflow { .. } | Principal::Executor => None,
+        }
     }
 
     /// The tenant in which this actor acts.
@@ -216,6 +283,12 @@ impl Actor {
         granted && scoped
     }
 
+    /// Everything that this actor may.
+    #[must_use]
+    pub fn rights(&self) -> Rights {
+        Right::ALL.into_iter().filter(|right| self.may(*right)).collect()
+    }
+
     /// Whose conversations this actor sees, beside those that are nobody's; `None` stands for everybody's.
     #[must_use]
     pub fn sees_talks_of(&self) -> Option<UserId> {
@@ -260,6 +333,18 @@ mod tests {
         assert_eq!(Role::limited(&[Viewer, Admin], &[Operator]), [Viewer]);
         assert_eq!(Role::limited(&[Reviewer, PlatformAdmin], &[Operator, Reviewer]), [Reviewer]);
         assert!(Role::limited(&[Admin], &[Operator, Reviewer]).is_empty());
+    }
+
+    #[test]
+    fn rights_are_what_roles_and_scopes_leave_together() {
+        assert_eq!(actor(vec![Role::Operator], vec![]).rights(), Rights::OPERATOR);
+        assert_eq!(actor(vec![Role::Admin], vec!["read", "operate"]).rights(), Rights::OPERATOR);
+        for role in Role::ALL {
+            let all = actor(vec![role], vec!["*"]);
+            assert_eq!(Rights::from_bits(i64::from(all.rights().bits())), all.rights());
+            assert!(Right::ALL.into_iter().all(|right| all.rights().may(right) == all.may(right)));
+        }
+        assert_eq!(Rights::from_bits(-1), actor(vec![Role::PlatformAdmin], vec![]).rights());
     }
 
     #[test]

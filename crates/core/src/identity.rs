@@ -60,6 +60,8 @@ pub struct ApiKey {
     pub revoked_at: Option<Timestamp>,
     /// When it was created.
     pub created_at: Timestamp,
+    /// The key it was made with. When that one is revoked, it does not work any more either.
+    pub made_by_key_id: Option<KeyId>,
 }
 
 /// What a key proves: whose it is and what that user may do. Read in one query by the key's hash.

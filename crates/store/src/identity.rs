@@ -144,6 +144,7 @@ async fn insert_key(tx: &mut Tx, scope: TenantScope, key: &ApiKey, key_hash: &st
         key.revoked_at,
         key.created_at,
         key_hash,
+        key.made_by_key_id.map(KeyId::as_uuid),
     ];
     tx.execute(&KEY_INSERT, args).await.map(|_| ())
 }
@@ -168,6 +169,7 @@ fn key(row: &mut Row) -> Result<ApiKey> {
         expires_at: row.opt_time()?,
         revoked_at: row.opt_time()?,
         created_at: row.time()?,
+        made_by_key_id: row.opt_uuid()?.map(KeyId::from_uuid),
     })
 }
 

@@ -45,6 +45,7 @@ const MIGRATIONS: &[Migration] = &[
     migration!(10, "0010_indexes"),
     migration!(11, "0011_due_by_tenant"),
     migration!(12, "0012_rendered_args"),
+    migration!(13, "0013_rights"),
 ];
 
 /// The schema version that this program knows.

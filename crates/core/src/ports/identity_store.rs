@@ -85,13 +85,15 @@ pub trait IdentityStore: Send + Sync {
     /// When the store fails.
     async fn keys(&self, scope: TenantScope) -> Result<Vec<ApiKey>>;
 
-    /// Revokes a key at once. Revoking it again changes nothing.
+    /// Revokes a key at once, and every key that was made with it, with those and so on. Revoking it again changes
+    /// nothing.
     ///
     /// # Errors
     /// `NOT_FOUND`.
     async fn revoke_key(&self, scope: TenantScope, id: KeyId, at: Timestamp, audit: AuditEvent) -> Result<()>;
 
-    /// Who holds the key with that hash; `None` when there is none or it is revoked. Expiry is the caller's to judge.
+    /// Who holds the key with that hash; `None` when there is none, or when it is revoked, or a key in the line of those
+    /// that made it. Expiry is the caller's to judge.
     ///
     /// # Errors
     /// When the store fails.

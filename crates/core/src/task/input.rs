@@ -10,7 +10,7 @@ use super::lease::{Claimed, Lease, WorkerId};
 use super::limits;
 use super::status::{Channel, TaskStatus};
 use super::wait::Wait;
-use crate::actor::Actor;
+use crate::actor::{Actor, Rights};
 use crate::chat::NewTurn;
 use crate::error::{Error, ErrorCode, Result};
 use crate::id::{TaskId, TenantId, UserId};
@@ -37,6 +37,8 @@ pub struct Task {
     pub created_by: String,
     /// The user it acts for, when there is one.
     pub user: Option<UserId>,
+    /// What whoever made it could do then. It may do no more, whatever its user may by now.
+    pub rights: Rights,
     /// What is wanted, once it is known.
     pub intent: Option<String>,
     /// How sure that is, from 0 to 1.
@@ -146,6 +148,8 @@ pub struct NewTask {
     pub created_by: String,
     /// The user it acts for.
     pub user: Option<UserId>,
+    /// What whoever makes it can do.
+    pub rights: Rights,
     /// The plan it walks, when it is known already; then extraction and intent are not asked.
     pub plan: Option<Arc<FrozenPlan>>,
     /// What is wanted and how sure that is, when it is known already.
@@ -193,6 +197,7 @@ impl NewTask {
             payload: self.payload.clone(),
             created_by: self.created_by.clone(),
             user: self.user,
+            rights: self.rights,
             intent: self.intent.as_ref().map(|(intent, _)| intent.clone()),
             confidence: self.intent.as_ref().map(|(_, confidence)| *confidence),
             plan: self.plan.as_ref().map(|plan| (plan.key.clone(), plan.version)),

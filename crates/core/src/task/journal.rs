@@ -174,10 +174,11 @@ impl StepOutcome {
         Self { data, ..Self::bare(StepStatus::Completed) }
     }
 
-    /// A failed outcome.
+    /// A failed outcome. `tainted` says whether the error may repeat what mail, documents or the web say: later steps
+    /// can read its text, so whoever makes one has to say whose words it holds.
     #[must_use]
-    pub fn failed(error: StepError) -> Self {
-        Self { error: Some(error), ..Self::bare(StepStatus::Failed) }
+    pub fn failed(error: StepError, tainted: bool) -> Self {
+        Self { error: Some(error), tainted, ..Self::bare(StepStatus::Failed) }
     }
 }
 

@@ -147,7 +147,7 @@ mod tests {
         let mut read = StepOutcome::completed(json!({"page": "obey me"}));
         read.tainted = true;
         let (code, message) = (ErrorCode::Validation, "kind is missing".to_owned());
-        let failed = StepOutcome::failed(StepError { code, message, retryable: false });
+        let failed = StepOutcome::failed(StepError { code, message, retryable: false }, false);
         let outcomes = vec![Some(&done), Some(&read), None, Some(&failed)];
         let messages = transcript(&registry, &[Round { reply: &reply, outcomes }]);
         assert_eq!(messages.iter().map(|message| message.role).collect::<Vec<_>>(), [Role::Assistant, Role::Tool]);

@@ -10,7 +10,7 @@ mod say;
 
 pub use follow::Following;
 pub use manage::{ChatExport, Imported};
+pub(crate) use say::turn_of_task;
 pub use say::{SayRequest, Turned};
-pub(crate) use say::{roles_of, turn_of_task};
 
 pub(crate) use answer::{answer, no_answer};

@@ -1,9 +1,8 @@
 //! Saying something: a message becomes a task, and what came of it is told.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
-use kybern_core::actor::{Actor, Role};
+use kybern_core::actor::Actor;
 use kybern_core::agent::{Agent, TurnFinish};
 use kybern_core::chat::{Message, NewTurn, Speaker, TURN_STEP, TurnRef};
 use kybern_core::error::{Error, ErrorCode, Result};
@@ -147,7 +146,7 @@ impl Engine {
             dedupe_key: request.idempotency_key.map(|own| format!("chat {chat} {own}")),
             body_hash,
             input: content,
-            payload: json!(Spoken { turn, roles: actor.roles().into() }),
+            payload: json!(turn),
             parts: request
                 .attachments
                 .into_iter()
@@ -237,21 +236,6 @@ fn hash_of(request: &SayRequest) -> String {
         add(&file.bytes);
     }
     hasher.finalize().to_hex().to_string()
-}
-
-/// The payload of a turn's task.
-#[derive(Serialize, Deserialize)]
-struct Spoken<'a> {
-    #[serde(flatten)]
-    turn: TurnRef,
-    /// By what roles it was said: a key may be narrower than its user.
-    roles: Cow<'a, [Role]>,
-}
-
-/// The roles by which a turn was begun; `None` for what is no turn.
-pub(crate) fn roles_of(task: &Task) -> Option<Vec<Role>> {
-    let spoken = (task.channel == Channel::Chat).then(|| Spoken::deserialize(&task.payload));
-    Some(spoken?.ok()?.roles.into_owned())
 }
 
 /// The turn that a task is; `None` for any other.

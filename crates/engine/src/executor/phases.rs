@@ -207,7 +207,7 @@ fn choose(run: &Run, known: &PhaseState, now: Timestamp) -> PhaseEnd {
 /// A phase that a person let fail.
 pub(super) fn refused(phase: Phase) -> RowDraft {
     let error = failure(ErrorCode::Unprocessable, "a person decided that the task shall not go on");
-    row_of(phase, "refused by a person", JournalEntry::Finished(Box::new(StepOutcome::failed(error))))
+    row_of(phase, "refused by a person", JournalEntry::Finished(Box::new(StepOutcome::failed(error, false))))
 }
 
 /// Corrections that are no phase's own names enter the state, as the specifications have it.

@@ -60,7 +60,9 @@ impl Run {
                     *redone += 1;
                     if *redone > MAX_REDONE {
                         let message = format!("record {kind} {key:?} changed under the step {MAX_REDONE} times");
-                        let draft = super::step::fail(self, index, failure(ErrorCode::Conflict, message));
+                        // A record's key may be a stranger's word.
+                        let strange = super::taint::anything_is_tainted(&self.walk, index, self.task.channel);
+                        let draft = super::step::fail(self, index, failure(ErrorCode::Conflict, message), strange);
                         return Box::pin(self.settle(draft)).await;
                     }
                     if let Some(attempt) = draft.attempt {

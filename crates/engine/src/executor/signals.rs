@@ -142,11 +142,11 @@ pub(super) fn called_back(run: &Run, index: usize, signal: &Signal) -> RowDraft 
     ended(run, index, end.map_err(|message| failure(ErrorCode::Workflow, message)), true)
 }
 
-/// A waiting step's end.
+/// A waiting step's end. `tainted` says whether its data, or the words of its failure, may be a stranger's.
 pub(super) fn ended(run: &Run, index: usize, end: Result<Value, StepError>, tainted: bool) -> RowDraft {
     let node = run.walk.node(index);
     match end {
-        Err(error) => failed_row(run, node, node.attempts.max(1), error),
+        Err(error) => failed_row(run, node, node.attempts.max(1), error, tainted),
         Ok(data) => {
             let mut outcome = StepOutcome::completed(data);
             outcome.tainted = tainted;

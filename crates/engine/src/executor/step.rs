@@ -19,6 +19,7 @@ use serde_json::{Map, Value};
 
 use super::node::{Node, NodeState};
 use super::run::Run;
+use super::taint::anything_is_tainted;
 use super::walk_apply::CAP;
 use crate::templates::{self, RenderError};
 use crate::tools::Prepared;
@@ -121,7 +122,7 @@ pub(super) fn begin(run: &Run, index: usize, now: Timestamp) -> Begun {
             "Max execution steps exceeded ({}): the plan, its loops and injected steps together may schedule no more",
             run.task.max_steps
         );
-        let mut outcome = StepOutcome::failed(failure(ErrorCode::Unprocessable, message));
+        let mut outcome = StepOutcome::failed(failure(ErrorCode::Unprocessable, message), false);
         outcome.metadata.insert(CAP.to_owned(), run.task.max_steps.into());
         let entry = JournalEntry::Finished(Box::new(outcome));
         return Begun::Rows(Draft::row(RowDraft::of(node, 0, "the task may schedule no more steps", entry)));
@@ -132,7 +133,7 @@ pub(super) fn begin(run: &Run, index: usize, now: Timestamp) -> Begun {
             let entry = JournalEntry::Finished(Box::new(StepOutcome::bare(StepStatus::Skipped)));
             Begun::Rows(Draft::row(RowDraft::of(node, 0, "its condition is false", entry)))
         }
-        Err(error) => Begun::Rows(fail(run, index, unrenderable("condition", &error))),
+        Err(error) => Begun::Rows(unrendered(run, index, "condition", &error)),
     }
 }
 
@@ -148,17 +149,18 @@ pub(super) fn condition_holds(run: &Run, index: usize) -> Result<bool, RenderErr
     }
 }
 
-/// A step that has failed for good, before or without a call.
-pub(super) fn fail(run: &Run, index: usize, error: StepError) -> Draft {
+/// A step that has failed for good, before or without a call. `tainted` says whether the error may repeat what
+/// strangers wrote.
+pub(super) fn fail(run: &Run, index: usize, error: StepError, tainted: bool) -> Draft {
     let node = run.walk.node(index);
-    Draft::row(failed_row(run, node, node.attempts.max(1), error))
+    Draft::row(failed_row(run, node, node.attempts.max(1), error, tainted))
 }
 
-/// The row of a step that has failed for good.
-pub(super) fn failed_row(run: &Run, node: &Node, attempt: u32, error: StepError) -> RowDraft {
+/// The row of a step that has failed for good. `tainted` says whether the error may repeat what strangers wrote.
+pub(super) fn failed_row(run: &Run, node: &Node, attempt: u32, error: StepError, tainted: bool) -> RowDraft {
     let tolerated = !stops(run, node);
     let summary = if tolerated { "failed; the task goes on" } else { "failed" };
-    let mut outcome = StepOutcome::failed(error);
+    let mut outcome = StepOutcome::failed(error, tainted);
     outcome.tolerated = tolerated;
     RowDraft::of(node, attempt, summary, JournalEntry::Finished(Box::new(outcome)))
 }
@@ -222,8 +224,10 @@ pub(super) fn failure(code: ErrorCode, message: impl Into<String>) -> StepError 
     StepError { code, message: message.into(), retryable: false }
 }
 
-pub(super) fn unrenderable(what: &str, error: &RenderError) -> StepError {
-    failure(ErrorCode::Unprocessable, format!("the step's {what} cannot be made: {error}"))
+/// A step whose templates cannot be filled in. The error may quote any value that they read.
+pub(super) fn unrendered(run: &Run, index: usize, what: &str, error: &RenderError) -> Draft {
+    let error = failure(ErrorCode::Unprocessable, format!("the step's {what} cannot be made: {error}"));
+    fail(run, index, error, anything_is_tainted(&run.walk, index, run.task.channel))
 }
 
 /// A rendered object.

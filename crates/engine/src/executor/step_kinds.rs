@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use super::arguments;
 use super::run::Run;
 use super::step::{
-    Begun, Call, Draft, RowDraft, Target, fail, failure, render_object, render_value, unrenderable, wait_of, wait_row,
+    Begun, Call, Draft, RowDraft, Target, fail, failure, render_object, render_value, unrendered, wait_of, wait_row,
 };
 use super::taint::argument_is_tainted;
 use crate::templates;
@@ -31,7 +31,7 @@ pub(super) fn begin(run: &Run, index: usize, now: Timestamp) -> Begun {
         StepKind::Condition { test, .. } => {
             Begun::Rows(match templates::truth(test, &run.surroundings.context(&run.walk, Some(index))) {
                 Ok(taken) => opened(run, index, Opening::Branch { taken }),
-                Err(error) => fail(run, index, unrenderable("if", &error)),
+                Err(error) => unrendered(run, index, "if", &error),
             })
         }
         StepKind::Parallel { .. } => Begun::Rows(opened(run, index, Opening::Branches)),
@@ -49,12 +49,12 @@ fn opened(run: &Run, index: usize, opening: Opening) -> Draft {
 fn handler(run: &Run, index: usize, kind: &StepKind, text: &Value, now: Timestamp) -> Begun {
     let Some(handler) = run.inner.catalog.handler(kind) else {
         let message = format!("{} steps are not available on this server", kind.name());
-        return Begun::Rows(fail(run, index, failure(ErrorCode::Unprocessable, message)));
+        return Begun::Rows(fail(run, index, failure(ErrorCode::Unprocessable, message), false));
     };
     let written = Map::from_iter([("prompt".to_owned(), text.clone())]);
     let mut args = match arguments::of(run, index, &written) {
         Ok(args) => args,
-        Err(error) => return Begun::Rows(fail(run, index, unrenderable("text", &error))),
+        Err(error) => return Begun::Rows(unrendered(run, index, "text", &error)),
     };
     let node = run.walk.node(index);
     let keep = args.to_keep(node, &written, &args.values);
@@ -81,7 +81,7 @@ fn input(run: &Run, index: usize, title: &Value, fields: &Value, now: Timestamp)
     let title = match render_value(run, index, title) {
         Ok(Value::String(title)) => title,
         Ok(other) => other.to_string(),
-        Err(error) => return fail(run, index, unrenderable("title", &error)),
+        Err(error) => return unrendered(run, index, "title", &error),
     };
     let mut wait = wait_of(&node.id, WaitKind::Input, title.clone(), now);
     wait.title = Some(title);
@@ -96,15 +96,15 @@ fn repeat(run: &Run, index: usize, source: &LoopSource, max_iterations: u32) -> 
         LoopSource::Over(items) => {
             let rendered = match render_value(run, index, items) {
                 Ok(rendered) => rendered,
-                Err(error) => return fail(run, index, unrenderable("over", &error)),
+                Err(error) => return unrendered(run, index, "over", &error),
             };
             let Value::Array(list) = rendered else {
                 let message = "over must be a list".to_owned();
-                return fail(run, index, failure(ErrorCode::Unprocessable, message));
+                return fail(run, index, failure(ErrorCode::Unprocessable, message), false);
             };
             if list.len() > usize::try_from(max_iterations).unwrap_or(usize::MAX) {
                 let message = format!("over has {} items, more than maxIterations {max_iterations}", list.len());
-                return fail(run, index, failure(ErrorCode::Unprocessable, message));
+                return fail(run, index, failure(ErrorCode::Unprocessable, message), false);
             }
             let tainted = argument_is_tainted(run, index, items);
             opened(run, index, Opening::Items { items: list, tainted })
@@ -117,11 +117,11 @@ pub(super) fn next_round(run: &Run, index: usize, test: &str, max_iterations: u3
     let node = run.walk.node(index);
     let n = u32::try_from(node.lists.len()).unwrap_or(u32::MAX);
     match templates::truth(test, &run.surroundings.context(&run.walk, Some(index))) {
-        Err(error) => fail(run, index, unrenderable("while", &error)),
+        Err(error) => unrendered(run, index, "while", &error),
         Ok(false) => super::tool_step::container_done(run, index),
         Ok(true) if n >= max_iterations => {
             let message = format!("the loop did not end within maxIterations {max_iterations}");
-            fail(run, index, failure(ErrorCode::Unprocessable, message))
+            fail(run, index, failure(ErrorCode::Unprocessable, message), false)
         }
         Ok(true) => opened(run, index, Opening::Round { n }),
     }
@@ -130,7 +130,7 @@ pub(super) fn next_round(run: &Run, index: usize, test: &str, max_iterations: u3
 fn delegate(run: &Run, index: usize, workflow: &str, args: &Map<String, Value>, now: Timestamp) -> Draft {
     match render_object(run, index, args) {
         Ok(args) => delegation(run, index, workflow, args, now),
-        Err(error) => fail(run, index, unrenderable("args", &error)),
+        Err(error) => unrendered(run, index, "args", &error),
     }
 }
 
@@ -139,7 +139,7 @@ pub(super) fn delegation(run: &Run, index: usize, workflow: &str, args: Map<Stri
     let node = run.walk.node(index);
     let Some(endpoint) = run.inner.settings.workflows.get(workflow) else {
         let message = format!("workflow {workflow:?} is not configured, add [workflows.{workflow}] url");
-        return fail(run, index, failure(ErrorCode::Workflow, message));
+        return fail(run, index, failure(ErrorCode::Workflow, message), false);
     };
     let workflow_id = AttemptKey::mint(run.task.tenant, run.task.id, &node.id, node.generation).to_string();
     let patience = node.spec.timeout.or(endpoint.deadline).unwrap_or(run.inner.settings.delegation_deadline);
@@ -185,19 +185,19 @@ fn child(run: &Run, index: usize, target: &TaskTarget, written: &Value, now: Tim
     }
     let TaskTarget::Plan(key) = target else {
         let message = "capabilities cannot be used: there is no marketplace on this server".to_owned();
-        return fail(run, index, failure(ErrorCode::Unprocessable, message));
+        return fail(run, index, failure(ErrorCode::Unprocessable, message), false);
     };
     if run.task.depth >= limits::MAX_DEPTH {
         let message = format!("children may lie {} deep, this one would lie deeper", limits::MAX_DEPTH);
-        return fail(run, index, failure(ErrorCode::Unprocessable, message));
+        return fail(run, index, failure(ErrorCode::Unprocessable, message), false);
     }
     let Some(plan) = run.inner.catalog.find(&run.own_plans, key).filter(|plan| plan.quarantine.is_empty()) else {
         let message = format!("there is no usable plan {key:?} for the child");
-        return fail(run, index, failure(ErrorCode::Unprocessable, message));
+        return fail(run, index, failure(ErrorCode::Unprocessable, message), false);
     };
     let input = match render_value(run, index, written) {
         Ok(input) => input,
-        Err(error) => return fail(run, index, unrenderable("input", &error)),
+        Err(error) => return unrendered(run, index, "input", &error),
     };
     let (text, payload) = match input {
         Value::String(text) => (text, Value::Null),
@@ -224,6 +224,7 @@ fn child(run: &Run, index: usize, target: &TaskTarget, written: &Value, now: Tim
         payload,
         created_by: run.task.created_by.clone(),
         user: run.task.user,
+        rights: run.task.rights,
         plan: Some(run.inner.frozen.freeze(plan)),
         intent: None,
         attachments: Vec::new(),

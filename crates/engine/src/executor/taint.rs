@@ -11,6 +11,15 @@ pub(super) fn is_tainted(walk: &Walk, index: usize, channel: Channel, paths: &[P
     paths.iter().any(|path| path_is_tainted(walk, index, channel, path))
 }
 
+/// Whether anything that a step can read may come from untrusted sources.
+pub(super) fn anything_is_tainted(walk: &Walk, index: usize, channel: Channel) -> bool {
+    channel.is_untrusted()
+        || walk.tainted().values().any(|tainted| *tainted)
+        || walk.outcomes().any(|(_, outcome)| outcome.tainted)
+        || walk.node(index).round.as_ref().is_some_and(|round| round.tainted)
+        || walk.node(index).tainted_args
+}
+
 fn path_is_tainted(walk: &Walk, index: usize, channel: Channel, path: &Path) -> bool {
     let part = |n: usize| path.get(n).map(String::as_str);
     match part(0) {
@@ -38,12 +47,7 @@ fn path_is_tainted(walk: &Walk, index: usize, channel: Channel, path: &Path) -> 
         Some("item") => walk.node(index).round.as_ref().is_some_and(|round| round.tainted),
         Some("tenant" | "user" | "index") => false,
         // `context` by itself, or a name that does not exist: as bad as the worst of them.
-        Some(_) | None => {
-            channel.is_untrusted()
-                || walk.tainted().values().any(|tainted| *tainted)
-                || walk.outcomes().any(|(_, outcome)| outcome.tainted)
-                || walk.node(index).round.as_ref().is_some_and(|round| round.tainted)
-        }
+        Some(_) | None => anything_is_tainted(walk, index, channel),
     }
 }
 

@@ -13,7 +13,7 @@ use super::node::{Node, NodeState};
 use super::perform::Returned;
 use super::run::Run;
 use super::step::{
-    Begun, Call, Draft, RowDraft, Target, fail, failed_row, failure, retry_policy, unrenderable, wait_of, wait_row,
+    Begun, Call, Draft, RowDraft, Target, fail, failed_row, failure, retry_policy, unrendered, wait_of, wait_row,
 };
 use super::walk_apply::RAN;
 use super::{arguments, confirm, inject, step_kinds};
@@ -36,19 +36,19 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
     let is_approved = node.answer.approved_args.is_some();
     let mut args = match arguments::of(run, index, written) {
         Ok(args) => args,
-        Err(error) => return Begun::Rows(fail(run, index, unrenderable("arguments", &error))),
+        Err(error) => return Begun::Rows(unrendered(run, index, "arguments", &error)),
     };
     let prepared = match run.prepare(node, tool, std::mem::take(&mut args.values)) {
         Ok(prepared) => prepared,
         Err(Refusal::Unknown(_)) if node.misses < MOST_MISSES => return Begun::Rows(put_off(node, tool, now)),
-        Err(refusal) => return Begun::Rows(refused(run, index, tool, &refusal)),
+        Err(refusal) => return Begun::Rows(refused(run, index, tool, &refusal, !args.tainted.is_empty())),
     };
     let is_suspect = run.after_crash && prepared.computes() && !prepared.effect.needs_attempt_row();
     if is_suspect && run.died_in(&node.id, node.generation) {
         let message = format!(
             "not begun a third time: the server died twice while {tool} ran; give it less to work on, then retry the task"
         );
-        return Begun::Rows(fail(run, index, failure(ErrorCode::Internal, message)));
+        return Begun::Rows(fail(run, index, failure(ErrorCode::Internal, message), false));
     }
     if !is_approved && let Some(draft) = confirm::confirmation(run, index, &prepared, &args.tainted, now) {
         return Begun::Rows(draft);
@@ -70,7 +70,7 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
         None if may_have_happened => own,
         None => {
             let message = "not made: its turn has no time left for it";
-            return Begun::Rows(fail(run, index, failure(ErrorCode::Timeout, message)));
+            return Begun::Rows(fail(run, index, failure(ErrorCode::Timeout, message), false));
         }
     };
     let mut context = run.tool_context(index, &prepared.needs(), timeout, may_have_happened, now);
@@ -97,9 +97,10 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
     }))
 }
 
-/// A step whose call may not be made. That somebody wanted what they may not is in the audit.
-fn refused(run: &Run, index: usize, tool: &str, refusal: &Refusal) -> Draft {
-    let mut draft = fail(run, index, failure(refusal.code(), refusal.to_string()));
+/// A step whose call may not be made. That somebody wanted what they may not is in the audit. The refusal may quote an
+/// argument.
+fn refused(run: &Run, index: usize, tool: &str, refusal: &Refusal, tainted: bool) -> Draft {
+    let mut draft = fail(run, index, failure(refusal.code(), refusal.to_string()), tainted);
     if refusal.is_denial() {
         draft.audit.push(denial(run, index, tool, refusal.code()));
     }
@@ -234,16 +235,17 @@ fn succeeded(run: &Run, call: &Call, outcome: ToolOutcome, now: Timestamp) -> Dr
         wait.until = Some(until.0);
         return Draft::row(wait_row(node, wait));
     }
-    let proposal = match inject::proposal(&outcome, node, &run.walk, run.task.max_steps, &run.inner.catalog) {
-        Ok(proposal) => proposal,
-        Err(error) => return Draft::row(failed_row(run, node, call.attempt, error)),
-    };
     let (untrusted, trusted) = match &call.target {
         Target::Tool(prepared) => (prepared.spec().untrusted_output, prepared.spec().trusted_output),
         Target::Handler(..) | Target::Question(_) => (true, false),
     };
+    let tainted = untrusted || (!trusted && (call.tainted || outcome.tainted));
+    let proposal = match inject::proposal(&outcome, node, &run.walk, run.task.max_steps, &run.inner.catalog) {
+        Ok(proposal) => proposal,
+        Err(error) => return Draft::row(failed_row(run, node, call.attempt, error, tainted)),
+    };
     let mut finished = StepOutcome::completed(Value::Object(outcome.data));
-    finished.tainted = untrusted || (!trusted && (call.tainted || outcome.tainted));
+    finished.tainted = tainted;
     finished.effect = effect_of(call);
     finished.possible_duplicate = call.possible_duplicate;
     finished.injected = proposal.injected;
@@ -303,7 +305,12 @@ fn failed(run: &Run, call: &Call, error: ToolFailure, now: Timestamp) -> Draft {
         let entry = JournalEntry::Retrying { error: error.into(), due, rendered: call.rendered.clone() };
         return Draft { usage, ..Draft::row(RowDraft::of(node, call.attempt, summary, entry)) };
     }
-    let mut row = failed_row(run, node, call.attempt, StepError::from(error));
+    // What a failure says may be the words of whoever was called, or of the arguments.
+    let foreign = match &call.target {
+        Target::Tool(prepared) => prepared.spec().untrusted_output,
+        Target::Handler(..) | Target::Question(_) => true,
+    };
+    let mut row = failed_row(run, node, call.attempt, StepError::from(error), foreign || call.tainted);
     if let JournalEntry::Finished(outcome) = &mut row.entry {
         if call.saw < run.walk.last_seq() {
             outcome.metadata.insert("sawRow".to_owned(), json!(call.saw));
@@ -311,9 +318,6 @@ fn failed(run: &Run, call: &Call, error: ToolFailure, now: Timestamp) -> Draft {
         outcome.effect = Some(effect);
         outcome.usage = usage;
         outcome.possible_duplicate = call.possible_duplicate;
-        // What a failure says may be the receiver's own words.
-        let foreign = matches!(&call.target, Target::Tool(prepared) if prepared.spec().untrusted_output);
-        outcome.tainted = foreign || call.tainted;
     }
     Draft { usage, ..Draft::row(row) }
 }
@@ -342,7 +346,8 @@ pub(super) fn container_done(run: &Run, index: usize) -> Draft {
         let error = inner.outcome().and_then(|outcome| outcome.error.clone());
         let message = error.as_ref().map_or("it failed", |error| error.message.as_str());
         let code = error.as_ref().map_or(ErrorCode::Internal, |error| error.code);
-        return fail(run, index, failure(code, format!("step {} inside it failed: {message}", inner.id)));
+        let error = failure(code, format!("step {} inside it failed: {message}", inner.id));
+        return fail(run, index, error, inner.outcome().is_none_or(|outcome| outcome.tainted));
     }
     if run.walk.is_interrupted(index) {
         let entry = JournalEntry::Finished(Box::new(StepOutcome::bare(StepStatus::Skipped)));

@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use super::node::Node;
 use super::run::Run;
 use super::step::{
-    Begun, Call, Draft, RowDraft, Target, fail, failed_row, failure, render_value, retry_policy, unrenderable,
+    Begun, Call, Draft, RowDraft, Target, fail, failed_row, failure, render_value, retry_policy, unrendered,
 };
 use super::taint::argument_is_tainted;
 use super::turn_reply::{Answer, replied_with};
@@ -34,7 +34,7 @@ pub(super) fn begin(run: &Run, index: usize, agent: &str, written: &Value) -> Be
     let node = run.walk.node(index);
     let Some(found) = run.agent(agent) else {
         let message = format!("there is no agent {agent:?}, see GET /api/agents");
-        return Begun::Rows(fail(run, index, failure(ErrorCode::NotFound, message)));
+        return Begun::Rows(fail(run, index, failure(ErrorCode::NotFound, message), false));
     };
     // The input of a task is in the task; anything else is made of templates, and stays as it was.
     let text = match written.as_str() {
@@ -42,7 +42,7 @@ pub(super) fn begin(run: &Run, index: usize, agent: &str, written: &Value) -> Be
         _ => match render_value(run, index, written) {
             Ok(Value::String(text)) => Some(text),
             Ok(other) => Some(other.to_string()),
-            Err(error) => return Begun::Rows(fail(run, index, unrenderable("task", &error))),
+            Err(error) => return Begun::Rows(unrendered(run, index, "task", &error)),
         },
     };
     let before = |index: &usize| {
@@ -72,7 +72,7 @@ pub(super) fn begin(run: &Run, index: usize, agent: &str, written: &Value) -> Be
 pub(super) fn begin_question(run: &Run, index: usize, now: Timestamp) -> Begun {
     match question(run, index, now) {
         Ok(begun) => begun,
-        Err(error) => Begun::Rows(fail(run, index, failure(error.code(), error.to_string()))),
+        Err(error) => Begun::Rows(fail(run, index, failure(error.code(), error.to_string()), false)),
     }
 }
 
@@ -170,10 +170,10 @@ pub(super) fn conclude(run: &Run, call: &Call, came: Came, duration: Millis, now
                 let entry = JournalEntry::Retrying { error: error.into(), due, rendered: None };
                 Draft { usage, ..Draft::row(RowDraft::of(node, call.attempt, summary, entry)) }
             } else {
-                let mut row = failed_row(run, node, call.attempt, StepError::from(error));
+                let strange = call.tainted || tainted;
+                let mut row = failed_row(run, node, call.attempt, StepError::from(error), strange);
                 if let JournalEntry::Finished(outcome) = &mut row.entry {
                     outcome.reply = partial.map(|partial| Arc::new(*partial));
-                    outcome.tainted = call.tainted || tainted;
                     outcome.usage = usage;
                 }
                 Draft { usage, ..Draft::row(row) }
@@ -273,15 +273,14 @@ fn status_of(call: &AskedCall, outcome: Option<&StepOutcome>) -> &'static str {
 pub(super) fn done(run: &Run, index: usize) -> Draft {
     let node = run.walk.node(index);
     let Some(ended) = end_of(&run.walk, index, false) else {
-        return fail(run, index, failure(ErrorCode::Internal, "the turn cannot be read from its journal"));
+        return fail(run, index, failure(ErrorCode::Internal, "the turn cannot be read from its journal"), false);
     };
     let summary = format!("the turn has ended: {}", ended.finish.as_str());
     let row = match ended.error {
         Some(error) => {
-            let mut row = failed_row(run, node, node.attempts.max(1), error);
+            let mut row = failed_row(run, node, node.attempts.max(1), error, ended.tainted);
             if let JournalEntry::Finished(outcome) = &mut row.entry {
                 outcome.data = Value::Object(ended.data);
-                outcome.tainted = ended.tainted;
             }
             RowDraft { summary, ..row }
         }

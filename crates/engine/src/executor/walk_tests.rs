@@ -51,7 +51,7 @@ impl Told {
 
     fn fails(&mut self, step: &str, tolerated: bool) -> &mut Self {
         let error = StepError { code: ErrorCode::Tool, message: "no".to_owned(), retryable: false };
-        let outcome = StepOutcome { tolerated, ..StepOutcome::failed(error) };
+        let outcome = StepOutcome { tolerated, ..StepOutcome::failed(error, false) };
         self.row(Some(step), JournalEntry::Finished(Box::new(outcome)))
     }
 

@@ -32,7 +32,8 @@ impl Engine {
             .filter(valid)
             .ok_or_else(|| Error::new(ErrorCode::Unauthenticated, "the API key is unknown, revoked or expired"))?;
         let principal = Principal::User { user: holder.user, key: Some(holder.key) };
-        let actor = Actor::authenticated(holder.tenant, principal, holder.roles, holder.scopes, request);
+        let actor = Actor::authenticated(holder.tenant, principal, holder.roles, holder.scopes, request)
+            .ending(holder.expires_at);
         match sudo {
             Some((tenant, reason)) if tenant != actor.tenant() => self.cross(&actor, tenant, reason).await,
             Some(_) | None => Ok(actor),

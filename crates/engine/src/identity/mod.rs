@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use kybern_core::actor::{Actor, Principal, Right, Role};
 use kybern_core::audit::{self, AuditEvent};
-use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::error::{Detail, Error, ErrorCode, Result};
 use kybern_core::id::{KeyId, TenantId, UserId, WebhookId};
 use kybern_core::identity::{ApiKey, OutboundWebhook, Tenant, User};
 use kybern_core::ports::Store;
@@ -83,6 +83,7 @@ impl Engine {
             expires_at: None,
             revoked_at: None,
             created_at: now,
+            made_by_key_id: None,
         }
     }
 
@@ -173,7 +174,8 @@ impl Engine {
         self.inner.store.set_roles(actor.scope(), id, &roles, event).await
     }
 
-    /// Creates a key and returns it, once.
+    /// Creates a key and returns it, once. It is no wider than the key it is made with, ends no later, and stops
+    /// working with it.
     ///
     /// # Errors
     /// `VALIDATION_ERROR`; `NOT_FOUND` for an unknown user; `PERMISSION_DENIED` for a role beyond the caller's.
@@ -199,8 +201,16 @@ impl Engine {
         let mut record = self.key_record(user, &one_line("/name", &new.name, 200)?, &key, self.inner.clock.now());
         record.roles = new.roles;
         record.scopes = new.scopes;
-        record.expires_at = new.expires_at;
-        let detail = json!({"user": user, "roles": record.roles, "scopes": record.scopes});
+        // A key never outlives the one it is made with.
+        record.expires_at = [new.expires_at, actor.ends_at()].into_iter().flatten().min();
+        record.made_by_key_id = actor.key();
+        let detail = json!({
+            "user": user,
+            "roles": record.roles,
+            "scopes": record.scopes,
+            "expiresAt": record.expires_at,
+            "madeByKeyId": record.made_by_key_id,
+        });
         let event = AuditEvent::by(actor, "key.create", format!("key:{}", record.id), detail);
         let hash = self.inner.keys.api_key_hash(&key);
         self.inner.store.create_key(actor.scope(), &record, &hash, event).await?;
@@ -225,16 +235,30 @@ impl Engine {
         self.inner.store.keys(scope).await
     }
 
-    /// Revokes a key at once.
+    /// Revokes a key at once, with the keys that were made with it. `cascade` false refuses when there are such;
+    /// when nothing is said, only a caller whose own key would fall with it is refused.
     ///
     /// # Errors
-    /// `NOT_FOUND`.
-    pub async fn revoke_key(&self, actor: &Actor, id: KeyId) -> Result<()> {
+    /// `NOT_FOUND`; `CONFLICT` with the keys that would fall with it.
+    pub async fn revoke_key(&self, actor: &Actor, id: KeyId, cascade: Option<bool>) -> Result<()> {
         let keys = self.inner.store.keys(actor.scope()).await?;
         if let Some(key) = keys.iter().find(|key| key.id == id) {
             self.within_reach(actor, key.user_id).await?;
         }
-        let event = AuditEvent::by(actor, "key.revoke", format!("key:{id}"), json!({}));
+        let made = made_with(&keys, id, self.inner.clock.now());
+        let own = made.iter().any(|key| Some(key.id) == actor.key());
+        if cascade == Some(false) && !made.is_empty() || cascade.is_none() && own {
+            let whose = if own { "your own key among them, " } else { "" };
+            let message = format!(
+                "{} more keys were made with this one, {whose}and stop working with it: revoke it with cascade=true, \
+                 or make new ones with another key first",
+                made.len()
+            );
+            let told = made.iter().map(|key| Detail::new(format!("/{}", key.id), format!("key {:?}", key.name)));
+            return Err(Error::new(ErrorCode::Conflict, message).with_details(told.collect()));
+        }
+        let made: Vec<KeyId> = made.iter().map(|key| key.id).collect();
+        let event = AuditEvent::by(actor, "key.revoke", format!("key:{id}"), json!({"with": made}));
         self.inner.store.revoke_key(actor.scope(), id, self.inner.clock.now(), event).await
     }
 
@@ -283,6 +307,22 @@ impl Engine {
         let event = AuditEvent::by(actor, "webhook.delete", format!("webhook:{id}"), json!({}));
         self.inner.store.delete_webhook(actor.scope(), id, event).await
     }
+}
+
+/// The keys that work now and were made with that one, with those, and so on.
+fn made_with(keys: &[ApiKey], id: KeyId, now: Timestamp) -> Vec<&ApiKey> {
+    let (mut found, mut line): (Vec<&ApiKey>, Vec<KeyId>) = (Vec::new(), vec![id]);
+    while let Some(maker) = line.pop() {
+        // Who made whom never changes, and nobody is made before their maker, so this comes to an end.
+        let made = keys.iter().filter(|key| key.made_by_key_id == Some(maker));
+        for key in made {
+            line.push(key.id);
+            if key.revoked_at.is_none() && key.expires_at.is_none_or(|end| end > now) {
+                found.push(key);
+            }
+        }
+    }
+    found
 }
 
 fn require(actor: &Actor, right: Right) -> Result<()> {

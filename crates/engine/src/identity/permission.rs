@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use kybern_core::actor::{Actor, Role};
+use kybern_core::actor::{Actor, Right, Role};
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Detail, Error, ErrorCode, Result};
 use kybern_core::id::UserId;
@@ -36,8 +36,15 @@ impl Engine {
         let rules = self.inner.store.user_rules(scope, user).await?;
         let rules = rules.ok_or_else(|| Error::not_found("user", user))?;
         let UserRules { roles, policy } = (*rules).clone();
-        let grant =
-            Grant { origin: Origin::Direct, user: Some(user), rules: Some(rules), settings: std::sync::Arc::default() };
+        // With a key that nothing narrows.
+        let rights = Right::ALL.into_iter().collect();
+        let grant = Grant {
+            origin: Origin::Direct,
+            user: Some(user),
+            rules: Some(rules),
+            rights,
+            settings: std::sync::Arc::default(),
+        };
         let holds = grant.policy().map(std::borrow::Cow::into_owned);
         let holds = holds.ok_or_else(|| Error::new(ErrorCode::Internal, "a call by hand without a policy"))?;
         Ok(PermissionsView { user, roles, own: policy.is_some(), policy: holds })

@@ -162,7 +162,8 @@ impl Engine {
             Some(user) => self.inner.store.user_rules(scope, user).await?,
             None => None,
         };
-        Ok(Latitude::of(&Grant { origin: Origin::Model, user, rules, settings: Arc::default() }))
+        let rights = kybern_core::actor::Right::ALL.into_iter().collect();
+        Ok(Latitude::of(&Grant { origin: Origin::Model, user, rules, rights, settings: Arc::default() }))
     }
 }
 

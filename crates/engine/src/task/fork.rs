@@ -46,6 +46,8 @@ impl Engine {
             payload: task.payload,
             created_by: actor.principal().label(),
             user: actor.user().or(task.user),
+            // Who forks decides to do it again: with their own rights, whoever made the first one.
+            rights: actor.rights(),
             plan,
             // A plan that was found out is kept, and with it what it was found out for.
             intent: task.intent.zip(task.confidence),

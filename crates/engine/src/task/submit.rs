@@ -225,6 +225,7 @@ impl Engine {
             payload: incoming.payload,
             created_by: actor.principal().label(),
             user: actor.user(),
+            rights: actor.rights(),
             plan,
             intent: None,
             attachments,

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use kybern_core::actor::{Actor, Right, Role};
+use kybern_core::actor::{Actor, Right, Rights};
 use kybern_core::budget::RateRule;
 use kybern_core::error::Result;
 use kybern_core::id::UserId;
@@ -19,7 +19,6 @@ use kybern_core::time::Millis;
 use kybern_core::tool::ToolSetting;
 
 use super::invoke::is_call;
-use crate::chat::roles_of;
 
 /// Who chose the call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,8 +38,10 @@ pub struct Grant {
     pub origin: Origin,
     /// For whom.
     pub user: Option<UserId>,
-    /// Their roles, and what was said about them.
+    /// Their roles now, and what was said about them.
     pub rules: Option<Arc<UserRules>>,
+    /// What the key by which it was asked for could do: a key that is narrower than its user stays so.
+    pub rights: Rights,
     /// What the tenant says about tools, by key.
     pub settings: Arc<Vec<ToolSetting>>,
 }
@@ -51,12 +52,18 @@ pub(crate) fn is_by_hand(task: &Task) -> bool {
 }
 
 impl Grant {
-    /// What a call that a user makes by hand is held against. A key that is narrower than its user stays so.
+    /// What a call that a user makes by hand is held against.
     #[must_use]
     pub fn direct(actor: &Actor, rules: Option<Arc<UserRules>>, settings: Arc<Vec<ToolSetting>>) -> Self {
         let policy = rules.and_then(|rules| rules.policy.clone());
         let rules = UserRules { roles: actor.roles().to_vec(), policy };
-        Self { origin: Origin::Direct, user: actor.user(), rules: Some(Arc::new(rules)), settings }
+        Self {
+            origin: Origin::Direct,
+            user: actor.user(),
+            rules: Some(Arc::new(rules)),
+            rights: actor.rights(),
+            settings,
+        }
     }
 
     /// What the calls of a task are held against now.
@@ -68,23 +75,18 @@ impl Grant {
             Some(user) => store.user_rules(scope, user).await?,
             None => None,
         };
-        let rules = match (rules, roles_of(task)) {
-            // A turn goes as far as the key by which it was begun, and no further than its user now.
-            (Some(rules), Some(own)) if own != rules.roles => {
-                let roles = Role::limited(&own, &rules.roles);
-                Some(Arc::new(UserRules { roles, policy: rules.policy.clone() }))
-            }
-            (rules, _) => rules,
-        };
         // A platform admin who acts here is no user of this tenant: the door has judged the call by who they are.
-        let origin = if is_by_hand(task) && rules.is_some() { Origin::Direct } else { Origin::Plan };
-        Ok(Self { origin, user: task.user, rules, settings: store.tool_settings(scope).await? })
+        // With a key that is narrowed to less than an admin's rights they are held to those.
+        let judged = rules.is_none() && task.rights.may(Right::Administer);
+        let origin = if is_by_hand(task) && task.user.is_some() && !judged { Origin::Direct } else { Origin::Plan };
+        let settings = store.tool_settings(scope).await?;
+        Ok(Self { origin, user: task.user, rules, rights: task.rights, settings })
     }
 
     /// What a plan is held against for which nobody is known.
     #[must_use]
     pub fn plan() -> Self {
-        Self { origin: Origin::Plan, user: None, rules: None, settings: Arc::default() }
+        Self { origin: Origin::Plan, user: None, rules: None, rights: Rights::OPERATOR, settings: Arc::default() }
     }
 
     /// Whether a call with that right may be made. Whoever calls by hand needs it themselves. A message from a channel may do what operators may, because a person
@@ -92,12 +94,9 @@ impl Grant {
     #[must_use]
     pub fn may(&self, right: Right) -> bool {
         match right {
-            Right::Read | Right::Operate if self.stands_for_user() => {
-                let roles = self.rules.as_ref().map(|rules| rules.roles.as_slice()).unwrap_or_default();
-                roles.iter().any(|role| role.grants(right))
-            }
+            Right::Read | Right::Operate if self.stands_for_user() => self.holds(right),
             Right::Read | Right::Operate => true,
-            Right::Review | Right::Administer => self.user.is_some() && self.is_admin(),
+            Right::Review | Right::Administer => self.user.is_some() && self.rules.is_some() && self.is_admin(),
             Right::Platform => false,
         }
     }
@@ -112,9 +111,15 @@ impl Grant {
         }
     }
 
+    /// Whether the key had the right when it was used, and the user has it now. Of a platform admin who acts in another
+    /// tenant only the first is known.
+    fn holds(&self, right: Right) -> bool {
+        let now = |rules: &Arc<UserRules>| rules.roles.iter().any(|role| role.grants(right));
+        self.rights.may(right) && self.rules.as_ref().is_none_or(now)
+    }
+
     fn is_admin(&self) -> bool {
-        let admin = |role: &Role| matches!(role, Role::Admin | Role::PlatformAdmin);
-        self.rules.as_ref().is_some_and(|rules| rules.roles.iter().any(admin))
+        self.holds(Right::Administer)
     }
 
     /// The policy that the call is held against; `None` when the plan's author stands for it.
@@ -160,11 +165,25 @@ impl Grant {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kybern_core::actor::Role;
     use uuid::Uuid;
 
     fn grant(origin: Origin, roles: Vec<Role>, policy: Option<ToolPolicy>) -> Grant {
         let user = Some(UserId::from_uuid(Uuid::nil()));
-        Grant { origin, user, rules: Some(Arc::new(UserRules { roles, policy })), settings: Arc::default() }
+        let rights = Right::ALL.into_iter().collect();
+        Grant { origin, user, rules: Some(Arc::new(UserRules { roles, policy })), rights, settings: Arc::default() }
+    }
+
+    #[test]
+    fn a_narrowed_key_gives_no_more_than_its_rights_whatever_its_user_may() {
+        let narrowed = |origin| Grant { rights: Rights::OPERATOR, ..grant(origin, vec![Role::Admin], None) };
+        let read_only = ToolPolicy::preset(Preset::ReadOnly);
+        for origin in [Origin::Direct, Origin::Model] {
+            assert_eq!(narrowed(origin).policy().map(Cow::into_owned), Some(read_only.clone()));
+        }
+        assert!(!narrowed(Origin::Plan).may(Right::Administer) && narrowed(Origin::Plan).may(Right::Operate));
+        let reads = Grant { rights: [Right::Operate].into_iter().collect(), ..narrowed(Origin::Direct) };
+        assert!(reads.may(Right::Operate) && !reads.may(Right::Read), "a scope narrows tools too");
     }
 
     #[test]

@@ -208,7 +208,8 @@ mod tests {
     fn by_hand(policy: Option<ToolPolicy>, settings: Vec<ToolSetting>) -> Grant {
         let user = Some(kybern_core::id::UserId::from_uuid(uuid::Uuid::nil()));
         let rules = Some(Arc::new(UserRules { roles: vec![Role::Operator], policy }));
-        Grant { origin: Origin::Direct, user, rules, settings: Arc::new(settings) }
+        let rights = kybern_core::actor::Rights::OPERATOR;
+        Grant { origin: Origin::Direct, user, rules, rights, settings: Arc::new(settings) }
     }
 
     fn get() -> Map<String, Value> {

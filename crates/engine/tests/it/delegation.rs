@@ -45,6 +45,12 @@ async fn call_back(live: &Live<'_>, task: TaskId, request: CallbackRequest) -> R
     live.engine.callback(task, &CallbackProof::Secret(secret), request).await.map_err(|error| error.code())
 }
 
+/// The engine that was asked says that it failed, in these words.
+pub async fn fails(live: &Live<'_>, task: TaskId, words: &str) {
+    let request = CallbackRequest { error: Some(words.to_owned()), ..answer(task, false, Value::Null) };
+    call_back(live, task, request).await.unwrap();
+}
+
 #[test]
 fn a_delegation_is_committed_then_dispatched_with_its_key_and_its_own_secret() {
     World::new().run(async |live| {

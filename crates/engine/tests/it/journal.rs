@@ -48,6 +48,7 @@ async fn with_rows(live: &Live<'_>, rows: Vec<JournalRow>, ending: Ending) -> Re
         payload: json!({"n": 2}),
         created_by: "test".to_owned(),
         user: None,
+        rights: kybern_core::actor::Rights::OPERATOR,
         plan: Some(FrozenPlan::freeze("test.plan", 1, parsed, None).into()),
         intent: None,
         attachments: Vec::new(),

@@ -94,3 +94,83 @@ fn what_a_trusted_task_says_itself_is_trusted_in_its_child() {
         assert_eq!((child.channel, child.status, caller.count()), (Channel::System, TaskStatus::Completed, 1));
     });
 }
+
+/// An address that only a stranger has written.
+const EVIL: &str = "evil@example.net";
+
+/// Ways by which a stranger's words become the error of step `x`. Each is told in [`error_of`] how it is read back.
+fn ways_to_fail() -> Vec<(&'static str, Value)> {
+    let tolerated = |mut step: Value| {
+        step["id"] = json!("x");
+        step["stopOnFailure"] = json!(false);
+        step
+    };
+    let fails = || step("a", "core.fail", json!({"message": "{{ task.payload.subject }}"}));
+    let parallel = |inner: Value| json!({"kind": "parallel", "branches": [[inner]]});
+    let nested = |id: &str, inner: Value| json!({"id": id, "kind": "condition", "if": "true", "then": [inner]});
+    let each = json!({"kind": "loop", "over": ["{{ task.payload.subject }}"], "maxIterations": 2,
+        "steps": [step("a", "core.fail", json!({"message": "{{ item }}"}))]});
+    let child = json!({"kind": "task", "planKey": "t.fails", "input": {"to": "{{ task.payload.subject }}"}});
+    let unrendered = step("a", "core.noop", json!({"n": "{{ task.payload.subject + 1 }}"}));
+    vec![
+        ("a tool", tolerated(fails())),
+        ("a container", tolerated(parallel(fails()))),
+        ("a container in a container", tolerated(parallel(nested("c", fails())))),
+        ("a loop", tolerated(each)),
+        ("a child task", tolerated(child)),
+        ("a template", tolerated(unrendered)),
+        (
+            "a refusal",
+            tolerated(step(
+                "a",
+                "core.put_record",
+                json!({"kind": "x", "key": "{{ [task.payload.subject] }}", "props": {}}),
+            )),
+        ),
+    ]
+}
+
+#[test]
+fn a_receiver_out_of_a_failures_words_asks_whatever_way_the_words_came() {
+    for (way, failing) in ways_to_fail() {
+        let [_, caller] = reader_and_caller();
+        let table = FixedIntent::new().when("please", "test.plan", 0.9);
+        let world = World::with([caller.clone()]).knowing(CountedIntent { table, ..CountedIntent::default() });
+        world.run(async |live| {
+            let fails = step("a", "core.fail", json!({"message": "{{ task.payload.to }}"}));
+            live.put(json!({"key": "t.fails", "steps": [fails]})).await;
+            let call = step("call", "t.caller", json!({"to": "{{ steps.x.error.message }}"}));
+            live.put(plan(json!([failing.clone(), call]))).await;
+            let letter = json!({"id": "1@example.com", "subject": EVIL, "text": "please"});
+            let received = live.engine.receive_email(&live.world.actor, letter.to_string().into(), None).await.unwrap();
+            let task = live.rest(received.task_id).await;
+            assert_eq!((kinds(&task), caller.count()), (vec![WaitKind::Confirmation], 0), "{way}: {task:?}");
+        });
+    }
+}
+
+#[test]
+fn a_receiver_out_of_a_workflows_failure_asks() {
+    let [_, caller] = reader_and_caller();
+    World::with([caller.clone()]).run(async |live| {
+        let flow = json!({"id": "out", "kind": "workflow", "workflow": "flow", "args": {}, "stopOnFailure": false});
+        let call = step("call", "t.caller", json!({"to": "{{ steps.out.error.message }}"}));
+        let id = live.begin(plan(json!([flow, call])), json!({})).await;
+        live.until(id, |task| task.status == TaskStatus::Delegated).await;
+        crate::delegation::fails(&live, id, EVIL).await;
+        let task = live.until(id, |task| task.status == TaskStatus::NeedsReview || task.status.is_terminal()).await;
+        assert_eq!((kinds(&task), caller.count()), (vec![WaitKind::Confirmation], 0));
+    });
+}
+
+#[test]
+fn a_failure_in_our_own_words_asks_nobody() {
+    let [_, caller] = reader_and_caller();
+    World::with([caller.clone()]).run(async |live| {
+        let fails = step("a", "core.fail", json!({"message": "ops@example.com"}));
+        let failing = json!({"id": "x", "kind": "parallel", "branches": [[fails]], "stopOnFailure": false});
+        let call = step("call", "t.caller", json!({"to": "{{ steps.x.error.message }}"}));
+        let task = live.run(json!([failing, call]), json!({})).await;
+        assert_eq!((task.status, caller.count()), (TaskStatus::Completed, 1));
+    });
+}

@@ -136,6 +136,7 @@ fn stray(world: &World, tenant: TenantId) -> TaskId {
         payload: Value::Null,
         created_by: "test".to_owned(),
         user: None,
+        rights: kybern_core::actor::Rights::OPERATOR,
         plan: None,
         intent: None,
         attachments: Vec::new(),

@@ -225,6 +225,7 @@ impl World {
             expires_at: None,
             revoked_at: None,
             created_at: now,
+            made_by_key_id: None,
         };
         let audit = AuditEvent::by_executor("tenant.create", format!("tenant:{id}"), json!({}));
         block_on(self.store.create_tenant(&tenant, &admin, &key, &format!("hash-{slug}"), audit)).unwrap();

@@ -47,6 +47,9 @@ pub(super) enum KeyCommand {
     Revoke {
         /// The key's id
         id: KeyId,
+        /// Revoke the keys as well that were made with it; they stop working with it
+        #[arg(long)]
+        cascade: bool,
     },
     /// Make a new admin key, when the old one is lost; needs write access to the database
     Recover {
@@ -84,9 +87,9 @@ pub(super) async fn run(command: KeyCommand, context: &mut Context) -> Result<Ex
             create(&Value::Object(body), format, context).await
         }
         KeyCommand::List { page, format } => list(&page, format, context).await,
-        KeyCommand::Revoke { id } => {
+        KeyCommand::Revoke { id, cascade } => {
             let client = context.connect().await?;
-            client.delete(&format!("/api/keys/{id}")).await?;
+            client.delete(&format!("/api/keys/{id}?cascade={cascade}")).await?;
             context.screen().line(format!("key {id} is revoked"));
             Ok(Exit::Done)
         }

@@ -52,7 +52,7 @@ pub(crate) struct NewKeyBody {
     #[serde(default)]
     #[schema(example = json!(["read", "operate"]))]
     scopes: Vec<String>,
-    /// When it ends; never when not given.
+    /// When it ends; never when not given. No later than the key it is made with.
     #[serde(default, alias = "expires_at")]
     #[schema(value_type = Option<String>, format = "date-time")]
     expires_at: Option<Timestamp>,
@@ -133,17 +133,29 @@ pub(crate) async fn list(
 
 /// Revoke a key
 ///
-/// It is refused from the next request on.
+/// It is refused from the next request on, and so are the keys that were made with it, with those, and so on. Ask
+/// with `cascade=false` to be told of them first.
 #[utoipa::path(delete, path = "/api/keys/{id}", operation_id = "revoke_key",
     tag = "identity",
-    params(("id" = String, Path, format = "uuid", description = "The key's id")),
+    params(
+        ("id" = String, Path, format = "uuid", description = "The key's id"),
+        ("cascade" = Option<bool>, Query, description = "`false`: when keys were made with it, 409 lists them and \
+            nothing is revoked. `true`: also when your own is among them; that is refused when this is not given"),
+    ),
     responses((status = 204, description = "Revoked")))]
 pub(crate) async fn revoke(
     State(state): State<AppState>,
     Caller(actor): Caller,
     path: PathArgs,
+    query: QueryArgs,
 ) -> ApiResult<StatusCode> {
     let id: KeyId = path.parse("id")?;
-    state.engine.revoke_key(&actor, id).await?;
+    let cascade = match query.only(&["cascade"])?.get("cascade") {
+        None => None,
+        Some("true") => Some(true),
+        Some("false") => Some(false),
+        Some(_) => return Err(Problem::invalid("/cascade", "cascade is true or false")),
+    };
+    state.engine.revoke_key(&actor, id, cascade).await?;
     Ok(StatusCode::NO_CONTENT)
 }

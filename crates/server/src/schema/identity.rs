@@ -76,6 +76,9 @@ pub struct KeySchema {
     /// When it was created.
     #[schema(format = "date-time")]
     pub created_at: String,
+    /// The key it was made with: it stops working with that one.
+    #[schema(format = "uuid", required)]
+    pub made_by_key_id: Option<String>,
 }
 
 /// A new key, with the key itself.
@@ -108,6 +111,9 @@ pub struct NewKeySchema {
     /// When it was created.
     #[schema(format = "date-time")]
     pub created_at: String,
+    /// The key it was made with: it stops working with that one.
+    #[schema(format = "uuid", required)]
+    pub made_by_key_id: Option<String>,
 }
 
 /// A page of keys.

@@ -139,3 +139,92 @@ async fn a_key_for_everything_makes_every_key_that_its_user_may_have() {
     let key = made_key(&app, &maker, json!({"name": "k", "scopes": ["platform"]})).await.1;
     app.send(Ask::get("/api/admin/tenants").key(&key)).await.refused(403, "PERMISSION_DENIED", "platform");
 }
+
+async fn works(app: &App, key: &str) -> bool {
+    let answer = app.send(Ask::get("/api/users").key(key)).await;
+    assert!([200, 401].contains(&answer.status), "{}", answer.text());
+    answer.status == 200
+}
+
+#[tokio::test]
+async fn a_key_that_was_made_with_a_key_falls_with_it() {
+    let app = App::start().await;
+    let admin = &app.ours.admin;
+    let (id, parent) = made_key(&app, admin, json!({"name": "parent"})).await;
+    let (child_id, child) = made_key(&app, &parent, json!({"name": "child"})).await;
+    let (_, grandchild) = made_key(&app, &child, json!({"name": "grandchild"})).await;
+    let (_, other) = made_key(&app, admin, json!({"name": "other"})).await;
+    let keys = app.send(Ask::get("/api/keys?limit=200").key(admin)).await.json();
+    let of = |id: &str| keys["items"].as_array().unwrap().iter().find(|key| key["id"] == id).unwrap().clone();
+    assert_eq!((&of(&child_id)["madeByKeyId"], of(&id)["madeByKeyId"].is_string()), (&json!(id), true));
+
+    let revoke =
+        async |by: &str, query: &str| app.send(Ask::new("DELETE", &format!("/api/keys/{id}{query}")).key(by)).await;
+    let told = revoke(admin, "?cascade=false").await;
+    assert_eq!(told.refused(409, "CONFLICT", "with children").len(), 2);
+    assert!(told.text().contains("grandchild"), "{}", told.text());
+    revoke(&grandchild, "").await.refused(409, "CONFLICT", "the caller's own key would fall");
+    revoke(admin, "?cascade=perhaps").await.refused(400, "VALIDATION_ERROR", "no boolean");
+    assert!(works(&app, &child).await && works(&app, &grandchild).await, "nothing was revoked yet");
+
+    assert_eq!(revoke(admin, "").await.status, 204);
+    for (key, lives) in [(&parent, false), (&child, false), (&grandchild, false), (&other, true), (admin, true)] {
+        assert_eq!(works(&app, key).await, lives);
+    }
+    let keys = app.send(Ask::get("/api/keys?limit=200").key(admin)).await.json();
+    let revoked = keys["items"].as_array().unwrap().iter().filter(|key| key["revokedAt"].is_string()).count();
+    assert_eq!(revoked, 3, "{keys}");
+}
+
+#[tokio::test]
+async fn a_key_that_was_made_in_another_tenant_falls_with_its_maker() {
+    let app = App::start().await;
+    let (id, crossing) = made_key(&app, PLATFORM, json!({"name": "crossing"})).await;
+    let users = app.send(Ask::get("/api/users").key(&app.theirs.admin)).await.json();
+    let ask = Ask::post("/api/keys").key(&crossing).json(&json!({"name": "there", "userId": users["items"][0]["id"]}));
+    let there = app.send(ask.header("x-tenant-id", &app.their_id.to_string()).header("x-sudo-reason", "case 1")).await;
+    let there = there.json()["key"].as_str().unwrap().to_owned();
+    assert!(works(&app, &there).await);
+    assert_eq!(app.send(Ask::new("DELETE", &format!("/api/keys/{id}")).key(PLATFORM)).await.status, 204);
+    assert!(!works(&app, &there).await && works(&app, &app.theirs.admin).await);
+}
+
+#[tokio::test]
+async fn a_key_ends_no_later_than_the_key_it_is_made_with() {
+    let app = App::start().await;
+    let now = app.engine.clock().now();
+    let (soon, later) = (now.plus(kybern_core::time::Millis(60_000)), now.plus(kybern_core::time::Millis(600_000)));
+    let short = made_key(&app, &app.ours.admin, json!({"name": "short", "expiresAt": soon})).await.1;
+    for wish in [json!({"name": "k"}), json!({"name": "k", "expiresAt": later})] {
+        let made = make_key(&app, &short, wish).await.json();
+        assert_eq!(made["expiresAt"], json!(soon));
+        let below = make_key(&app, made["key"].as_str().unwrap(), json!({"name": "below"})).await.json();
+        assert_eq!(below["expiresAt"], json!(soon));
+    }
+}
+
+#[tokio::test]
+async fn what_a_narrowed_key_starts_stays_as_narrow_as_the_key() {
+    let app = App::start().await;
+    let admin = &app.ours.admin;
+    let roles = made_key(&app, admin, json!({"name": "roles", "roles": ["operator"]})).await.1;
+    let scopes = made_key(&app, admin, json!({"name": "scopes", "scopes": ["read", "operate"]})).await.1;
+    let risk = Ask::new("PATCH", "/api/tools/core.get_record").key(admin).json(&json!({"risk": "R3"}));
+    assert_eq!(app.send(risk).await.status, 200);
+    let calls = [
+        ("core.get_record", json!({"kind": "x", "key": "y"})),
+        ("core.put_record", json!({"kind": "x", "key": "y", "props": {"a": 1}})),
+        ("core.notify", json!({"to": "a@example.com", "subject": "x", "body": "y"})),
+    ];
+    for (tool, input) in &calls {
+        let call = async |key: &str| {
+            let ask = Ask::post(&format!("/api/tools/{tool}/invoke")).key(key).json(&json!({"input": input}));
+            let answer = app.send(ask).await;
+            if answer.status == 200 { answer.json()["status"].clone() } else { json!(answer.status) }
+        };
+        let operator = call(&app.ours.operator).await;
+        assert_eq!(call(admin).await, "success", "{tool}");
+        assert_ne!(operator, "success", "{tool}");
+        assert_eq!((call(&roles).await, call(&scopes).await), (operator.clone(), operator), "{tool}");
+    }
+}

@@ -161,6 +161,7 @@ async fn tenant(store: &dyn Store) {
         expires_at: None,
         revoked_at: None,
         created_at: now,
+        made_by_key_id: None,
     };
     let event = AuditEvent::by_executor("tenant.create", "tenant:bench", serde_json::json!({}));
     store.create_tenant(&tenant, &admin, &key, "no key has this hash", event).await.unwrap();

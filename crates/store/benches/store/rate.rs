@@ -37,6 +37,7 @@ pub(crate) fn new_task() -> NewTask {
         payload: json!({}),
         created_by: "user:1".to_owned(),
         user: None,
+        rights: kybern_core::actor::Rights::OPERATOR,
         plan: None,
         intent: None,
         attachments: vec![],

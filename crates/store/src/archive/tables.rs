@@ -88,6 +88,7 @@ const TABLES: &[Table] = &[
             ("revoked_at", I),
             ("created_at", I),
             ("key_hash", T),
+            ("made_by_key_id", U),
         ],
     },
     Table {
@@ -140,6 +141,7 @@ const TABLES: &[Table] = &[
             ("lease_epoch", I),
             ("claimable_at", I),
             ("forked_from", U),
+            ("rights", I),
         ],
     },
     Table {

@@ -1,5 +1,6 @@
 //! A task's row, from and to the database.
 
+use kybern_core::actor::Rights;
 use kybern_core::id::{TaskId, TenantId, UserId};
 use kybern_core::money::{NanoUsd, Tokens, Usage};
 use kybern_core::plan::PlanHash;
@@ -47,6 +48,8 @@ pub(super) fn task(row: &mut Row) -> Result<Task> {
         signals: row.i64()?,
         epoch: row.i64()?,
         forked_from: row.opt_uuid()?.map(TaskId::from_uuid),
+        // Of a task of an earlier version nobody knows what its maker could do.
+        rights: row.opt_i64()?.map_or(Rights::OPERATOR, Rights::from_bits),
         unreadable: None,
     };
     task.unreadable = unreadable;

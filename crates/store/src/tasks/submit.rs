@@ -68,7 +68,7 @@ impl Submission {
     }
 
     /// The task's row as it is bound.
-    pub(super) fn args(&self) -> [Arg<'_>; 28] {
+    pub(super) fn args(&self) -> [Arg<'_>; 29] {
         let (scope, new, claim) = (self.scope, &self.new, self.claim.as_ref());
         let plan = new.plan.as_ref();
         [
@@ -100,6 +100,7 @@ impl Submission {
             new.forked_from.as_ref().map(|(task, _)| task.as_uuid()).into(),
             new.intent.as_ref().map(|(intent, _)| intent.as_str()).into(),
             new.intent.as_ref().map(|(_, confidence)| *confidence).into(),
+            i64::from(new.rights.bits()).into(),
         ]
     }
 

@@ -48,6 +48,7 @@ async fn be_there(store: &dyn Store, scope: TenantScope, seed: u64) {
         expires_at: None,
         revoked_at: None,
         created_at: work::NOW,
+        made_by_key_id: None,
     };
     let made = work::event(kybern_core::audit::TENANT_CREATED);
     store.create_tenant(&tenant, &admin, &key, &format!("hash {seed}"), made).await.unwrap();

@@ -19,7 +19,10 @@ const WORKER_READS: &[(&str, &[&str])] = &[
     ("reservation", &["tenant_id", "id", "owner", "expires_at"]),
     ("tenant", &["id", "name", "slug", "created_at"]),
     ("app_user", &["tenant_id", "id", "roles"]),
-    ("api_key", &["tenant_id", "id", "user_id", "roles", "scopes", "expires_at", "revoked_at", "key_hash"]),
+    (
+        "api_key",
+        &["tenant_id", "id", "user_id", "roles", "scopes", "expires_at", "revoked_at", "key_hash", "made_by_key_id"],
+    ),
     (
         "task",
         &[

@@ -51,6 +51,7 @@ pub async fn tenant(store: &dyn Store, ids: &SeededIds) -> (User, ApiKey) {
         expires_at: None,
         revoked_at: None,
         created_at: work::NOW,
+        made_by_key_id: None,
     };
     store.create_tenant(&tenant, &admin, &key, HASH, event("tenant.create")).await.unwrap();
     (admin, key)

@@ -36,6 +36,7 @@ pub fn task(id: TaskId) -> NewTask {
         payload: json!({"n": 1}),
         created_by: "user:1".to_owned(),
         user: None,
+        rights: kybern_core::actor::Rights::OPERATOR,
         plan: None,
         intent: None,
         attachments: vec![],

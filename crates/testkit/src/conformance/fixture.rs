@@ -117,6 +117,7 @@ impl World {
             expires_at: None,
             revoked_at: None,
             created_at: self.now(),
+            made_by_key_id: None,
         }
     }
 
@@ -136,6 +137,7 @@ impl World {
             payload: json!({"a": [1, true, null]}),
             created_by: "user:test".to_owned(),
             user: None,
+            rights: kybern_core::actor::Rights::OPERATOR,
             plan: None,
             intent: None,
             attachments: Vec::new(),

@@ -97,6 +97,39 @@ pub async fn a_key_is_revoked_at_once(h: Harness) {
     assert!(w.store().key_holder(&home.key_hash).await.unwrap().is_some());
 }
 
+pub async fn a_key_falls_with_every_key_that_it_was_made_with(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let other = w.tenant("second").await;
+    let root = w.store().keys(home.scope).await.unwrap()[0].id;
+    let make = async |home: &Home, by: KeyId, hash: &str| {
+        let key = kybern_core::identity::ApiKey { made_by_key_id: Some(by), ..w.key(home.user, &[]) };
+        w.store().create_key(home.scope, &key, hash, w.event("key.create")).await.unwrap();
+        key.id
+    };
+    let first = make(&home, root, "first").await;
+    let second = make(&home, first, "second").await;
+    // A platform admin makes one in another tenant, and an admin there another one with it.
+    let abroad = make(&other, second, "abroad").await;
+    make(&other, abroad, "below").await;
+    let lives = async |hash: &str| w.store().key_holder(hash).await.unwrap().is_some();
+    for hash in ["first", "second", "abroad", "below"] {
+        assert!(lives(hash).await, "{hash}");
+    }
+    let at = w.now();
+    w.store().revoke_key(home.scope, first, at, w.event("key.revoke")).await.unwrap();
+    for hash in ["first", "second", "abroad", "below"] {
+        assert!(!lives(hash).await, "{hash}");
+    }
+    assert!(lives(&home.key_hash).await && lives(&other.key_hash).await);
+    // What is made afterwards with a key that has fallen never works.
+    make(&home, second, "late").await;
+    assert!(!lives("late").await);
+    let stored = w.store().keys(home.scope).await.unwrap();
+    let of = |id: KeyId| stored.iter().find(|key| key.id == id).unwrap();
+    assert_eq!((of(second).revoked_at, of(second).made_by_key_id), (Some(at), Some(first)));
+    assert_eq!(of(root).revoked_at, None);
+}
+
 pub async fn a_key_belongs_to_a_user_and_its_hash_is_taken_once(h: Harness) {
     let (w, home) = World::new(h).await;
     let create =

@@ -1,6 +1,7 @@
 //! Submitting tasks: once per key, whole, with what comes along.
 
 use futures::future::join_all;
+use kybern_core::actor::Right;
 use kybern_core::id::TaskId;
 use kybern_core::money::NanoUsd;
 use kybern_core::task::{
@@ -30,6 +31,7 @@ pub async fn a_task_is_read_back_as_it_was_given(h: Harness) {
         input: "grüße 🚚\nzwei".to_owned(),
         payload: json!({"b": 1, "a": {"deep": [null, 0.5, "x"]}}),
         user: Some(home.user),
+        rights: [Right::Read, Right::Administer].into_iter().collect(),
         max_steps: 7,
         confidence_threshold: 0.65,
         budget: Some(NanoUsd(123_456_789)),
@@ -45,6 +47,7 @@ pub async fn a_task_is_read_back_as_it_was_given(h: Harness) {
     );
     assert_eq!((&read.input, &read.payload, &read.created_by), (&new.input, &new.payload, &new.created_by));
     assert_eq!((read.user, read.max_steps, read.budget, read.depth), (new.user, 7, new.budget, 2));
+    assert_eq!((read.rights, read.rights.may(Right::Operate)), (new.rights, false));
     assert!((read.confidence_threshold - 0.65).abs() < 1e-12);
     assert_eq!((read.created_at, &read.trace_id), (new.at, &new.trace_id));
     assert_eq!((read.epoch, read.signals, read.recoveries), (0, 0, 0));

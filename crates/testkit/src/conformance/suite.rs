@@ -131,6 +131,7 @@ macro_rules! conformance_suite {
                 an_address_is_taken_once_in_a_tenant,
                 roles_are_replaced,
                 a_key_is_revoked_at_once,
+                a_key_falls_with_every_key_that_it_was_made_with,
                 a_key_belongs_to_a_user_and_its_hash_is_taken_once,
                 a_key_never_grants_more_than_its_user_has,
             }

@@ -107,9 +107,22 @@ impl IdentityStore for MemStore {
 
     async fn revoke_key(&self, scope: TenantScope, id: KeyId, at: Timestamp, audit: AuditEvent) -> Result<()> {
         self.run("revoke_key", |state| {
-            let (key, _) = state.api_keys.get_mut(&(scope.tenant(), id)).ok_or_else(|| Error::not_found("key", id))?;
-            if key.revoked_at.is_none() {
-                key.revoked_at = Some(at);
+            if !state.api_keys.contains_key(&(scope.tenant(), id)) {
+                return Err(Error::not_found("key", id));
+            }
+            let (mut line, mut changed) = (vec![id], false);
+            while let Some(id) = line.pop() {
+                let own = state.api_keys.iter_mut().filter(|((tenant, _), _)| *tenant == scope.tenant());
+                for (_, (key, _)) in own {
+                    if key.made_by_key_id == Some(id) {
+                        line.push(key.id);
+                    }
+                    if key.id == id && key.revoked_at.is_none() {
+                        (key.revoked_at, changed) = (Some(at), true);
+                    }
+                }
+            }
+            if changed {
                 state.append_audit(scope.tenant(), at, audit);
             }
             Ok(())
@@ -119,7 +132,7 @@ impl IdentityStore for MemStore {
 
     async fn key_holder(&self, key_hash: &str) -> Result<Option<KeyHolder>> {
         self.run("key_holder", |state| {
-            let found = state.api_keys.iter().find(|(_, (key, hash))| hash == key_hash && key.revoked_at.is_none());
+            let found = state.api_keys.iter().find(|(_, (key, hash))| hash == key_hash && !state.is_revoked(key));
             let Some(((tenant, _), (key, _))) = found else { return Ok(None) };
             let Some(user) = state.users.get(&(*tenant, key.user_id)) else { return Ok(None) };
             Ok(Some(KeyHolder {
@@ -164,6 +177,12 @@ impl IdentityStore for MemStore {
 impl State {
     fn users_of(&self, scope: TenantScope) -> impl Iterator<Item = &User> {
         self.users.iter().filter(move |((tenant, _), _)| *tenant == scope.tenant()).map(|(_, user)| user)
+    }
+
+    /// Whether a key is revoked, or one in the line of those that made it.
+    fn is_revoked(&self, key: &ApiKey) -> bool {
+        let maker = |id| self.api_keys.values().map(|(key, _)| key).find(|key| key.id == id);
+        key.revoked_at.is_some() || key.made_by_key_id.and_then(maker).is_some_and(|maker| self.is_revoked(maker))
     }
 
     fn free_hash(&self, key_hash: &str) -> Result<()> {

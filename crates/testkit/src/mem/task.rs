@@ -368,6 +368,7 @@ fn row_of(tenant: TenantId, new: NewTask) -> TaskRow {
         payload: new.payload,
         created_by: new.created_by,
         user: new.user,
+        rights: new.rights,
         intent: new.intent.as_ref().map(|(intent, _)| intent.clone()),
         confidence: new.intent.as_ref().map(|(_, confidence)| *confidence),
         plan: new.plan.as_ref().map(|plan| (plan.key.clone(), plan.version)),

@@ -126,6 +126,7 @@ impl SimWorld {
             expires_at: None,
             revoked_at: None,
             created_at: now,
+            made_by_key_id: None,
         };
         let audit = AuditEvent::by_executor("tenant.create", format!("tenant:{id}"), json!({}));
         self.doom.look(self.store.create_tenant(&tenant, &admin, &key, "hash", audit)).unwrap();
