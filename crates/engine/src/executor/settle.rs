@@ -157,7 +157,10 @@ impl Run {
                 let detail = serde_json::json!({"parent": id});
                 let audit = AuditEvent::by_executor("task.cancel", format!("task:{child}"), detail);
                 match inner.store.request_cancel(scope, child, now, audit).await {
-                    Ok(_) => Ok(inner.active.poke(child)),
+                    Ok(_) => {
+                        inner.active.poke(child);
+                        Ok(())
+                    }
                     Err(error) if error.code() == ErrorCode::Conflict => Ok(()),
                     Err(error) => Err(error),
                 }

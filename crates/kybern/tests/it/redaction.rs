@@ -234,7 +234,7 @@ async fn a_proxy_in_the_environment_sees_nothing() {
 /// Basic credentials are what a header carries; the text of them is not repeated either.
 #[tokio::test]
 async fn a_wrong_key_is_not_repeated() {
-    let site = Site::sqlite().with("KYBERN_TELEMETRY__LOG", "debug");
+    let site = Site::sqlite().with("KYBERN_TELEMETRY__LOG", "debug").with("KYBERN_SERVER__WRONG_KEYS_PER_MINUTE", "0");
     let server = site.start();
     let wrong = planted(60);
     let mut read = Read(Vec::new());

@@ -28,7 +28,7 @@ pub async fn sqlite_harness() -> Harness {
         conn.busy_timeout(std::time::Duration::from_secs(10)).unwrap();
         // Whoever has the file has the triggers too.
         conn.execute_batch("DROP TRIGGER IF EXISTS audit_event_keeps").unwrap();
-        let changed = conn.execute(&spoilt.statement(|id| format!("x'{}'", id.simple())), []).unwrap();
+        let changed = conn.execute(&spoiling(spoilt.parts(|id| format!("x'{}'", id.simple()))), []).unwrap();
         assert_eq!(changed, 1, "{spoilt:?}");
         std::future::ready(()).boxed()
     };
@@ -136,7 +136,7 @@ pub async fn postgres_harness(server: &str) -> Harness {
         let url = url.clone();
         let spoiling = async move {
             let mut conn = PgConnection::connect(&url).await.unwrap();
-            let statement = spoilt.statement(|id| format!("'{id}'"));
+            let statement = spoiling(spoilt.parts(|id| format!("'{id}'")));
             let text = format!("SET session_replication_role = replica; {statement}");
             sqlx::raw_sql(sqlx::AssertSqlSafe(text)).execute(&mut conn).await.unwrap();
         };
@@ -144,4 +144,9 @@ pub async fn postgres_harness(server: &str) -> Harness {
     };
     let harness = Harness::new(Arc::new(database.store(clock.clone()).await), clock, keys, spoil);
     harness.on_database_clock().keeping(database)
+}
+
+/// The statement that spoils a row.
+fn spoiling((table, broken, place): (&str, String, String)) -> String {
+    format!("UPDATE {table} SET {broken} WHERE {place}")
 }

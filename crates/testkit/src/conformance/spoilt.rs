@@ -25,9 +25,9 @@ pub enum Spoilt {
 }
 
 impl Spoilt {
-    /// The statement that breaks it; `id` writes an id as the database does.
+    /// The table, the assignments and the condition of the statement that spoils it.
     #[must_use]
-    pub fn statement(self, id: impl Fn(Uuid) -> String) -> String {
+    pub fn parts(self, id: impl Fn(Uuid) -> String) -> (&'static str, String, String) {
         let (table, columns, place) = match self {
             Self::Task(task) => ("task", &["payload", "waits"][..], format!("id = {}", id(task.as_uuid()))),
             Self::Journal(task, seq) => {
@@ -45,6 +45,6 @@ impl Spoilt {
             }
         };
         let broken: Vec<String> = columns.iter().map(|column| format!("{column} = '{{\"broken\": '")).collect();
-        format!("UPDATE {table} SET {} WHERE {place}", broken.join(", "))
+        (table, broken.join(", "), place)
     }
 }

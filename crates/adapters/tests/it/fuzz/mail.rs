@@ -206,7 +206,7 @@ fn flood(recipe: &[u8]) -> Option<Vec<u8>> {
     let (before, after) = CHANNELS[channel % CHANNELS.len()];
     let flood = piece.repeat(FLOOD / piece.len());
     let message = [before.as_bytes(), &flood, after.as_bytes()].concat();
-    if channel / CHANNELS.len() % 2 == 0 {
+    if (channel / CHANNELS.len()).is_multiple_of(2) {
         return Some(message);
     }
     let head = "Content-Type: message/rfc822\r\nContent-Transfer-Encoding: base64\r\n\r\n";

@@ -201,7 +201,7 @@ fn schemas_have_limits() {
         (with_schema("1", json!({"$defs": doubling, "$ref": "#/$defs/a0"})), "simplify it"),
         (with_schema("1", json!({"$dynamicRef": "#node"})), "$dynamicRef"),
         (with_schema("1", json!({"$id": "https://example.com/a"})), "$id"),
-        (with_schema("1", deep), "64 deep"),
+        (with_schema("1", deep), "deeper than 64 levels"),
         (with_schema("1", json!({"enum": wide})), "more than 65536"),
         (with_schema("1", json!({"enum": many})), "more than 10000 parts"),
         (with_schema("1", json!({"pattern": "(?=a)b"})), "no usable JSON Schema"),

@@ -56,7 +56,7 @@ pub(super) fn loops() -> Vec<Attack> {
     let noop = json!([{"id": "n", "tool": "core.noop", "args": {}}]);
     let inside = |id: &str, inner: Value| json!([{"id": id, "kind": "loop", "over": "{{ task.payload.list }}", "maxIterations": 10_000, "steps": inner}]);
     let deep = (0..7).fold(noop.clone(), |inner, n| inside(&format!("l{n}"), inner));
-    let deeper = (0..40).fold(noop.clone(), |inner, n| inside(&format!("l{n}"), inner));
+    let deeper = (0..25).fold(noop.clone(), |inner, n| inside(&format!("l{n}"), inner));
     let branches: Vec<Value> =
         (0..400).map(|n| json!([{"id": format!("b{n}"), "tool": "core.noop", "args": {}}])).collect();
     vec![

@@ -36,7 +36,7 @@ pub(crate) fn start(receiver: &Receiver) -> String {
         runtime.block_on(async move {
             engine.bootstrap(Some(KEY), String::new).await.unwrap();
             engine.start().await.unwrap();
-            let limits = Limits { max_body: MAX_BODY, max_mail: MAX_MAIL, ..Limits::default() };
+            let limits = Limits { max_body: MAX_BODY, max_mail: MAX_MAIL, wrong_keys: 0, ..Limits::default() };
             let stop = CancellationToken::new();
             let router = kybern_server::router(AppState::new(engine, limits, BTreeMap::new(), stop.clone(), None));
             let listener = tokio::net::TcpListener::from_std(listener).unwrap();
