@@ -27,6 +27,10 @@ const MOST_MISSES: u32 = 60;
 /// second in all.
 const SPREAD: u64 = 2;
 
+/// How often in a row a server may die while a call computes before the call is taken for the cause. A server that is
+/// killed twice by its operator must not fail a harmless step.
+const MOST_DEATHS: u32 = 3;
+
 /// Why nobody knows how a call ended.
 pub(super) const DIED: &str = "the process died during the call";
 
@@ -44,9 +48,11 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
         Err(refusal) => return Begun::Rows(refused(run, index, tool, &refusal, !args.tainted.is_empty())),
     };
     let is_suspect = run.after_crash && prepared.computes() && !prepared.effect.needs_attempt_row();
-    if is_suspect && run.died_in(&node.id, node.generation) {
+    let deaths = run.walk.recoveries_without_progress(run.task.recoveries);
+    if is_suspect && deaths >= MOST_DEATHS && run.died_in(&node.id, node.generation) {
         let message = format!(
-            "not begun a third time: the server died twice while {tool} ran; give it less to work on, then retry the task"
+            "not begun again: the server died {deaths} times in a row while {tool} ran; give it less to work on, then \
+             retry the task"
         );
         return Begun::Rows(fail(run, index, failure(ErrorCode::Internal, message), false));
     }

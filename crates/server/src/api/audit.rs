@@ -80,14 +80,15 @@ pub(crate) async fn head(State(state): State<AppState>, Caller(actor): Caller) -
 
 /// The head that the caller kept, of its own tenant.
 fn signed(query: &QueryArgs, actor: &Actor) -> ApiResult<Option<AuditHead>> {
-    let given = ["seq", "hash", "at", "signature"].map(|name| query.get(name));
-    let [Some(seq), Some(hash), Some(at), Some(signature)] = given else {
-        if given.iter().any(Option::is_some) {
+    let seq = query.number("seq", 0..=i64::MAX.unsigned_abs())?;
+    let given = ["hash", "at", "signature"].map(|name| query.get(name));
+    let (Some(seq), [Some(hash), Some(at), Some(signature)]) = (seq, given) else {
+        if seq.is_some() || given.iter().any(Option::is_some) {
             return Err(Problem::invalid("/", "a signed head has seq, hash, at and signature: send all four, or none"));
         }
         return Ok(None);
     };
-    let kept = json!({"tenantId": actor.tenant(), "seq": seq.parse::<i64>().unwrap_or(-1), "hash": hash, "at": at,
+    let kept = json!({"tenantId": actor.tenant(), "seq": seq, "hash": hash, "at": at,
         "signature": signature});
     let unreadable = |error: serde_json::Error| Problem::invalid("/at", format!("the signed head: {error}"));
     serde_json::from_value(kept).map(Some).map_err(unreadable)

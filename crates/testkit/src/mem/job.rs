@@ -94,7 +94,7 @@ impl State {
         let due = |row: &&JobRow| row.status == JobStatus::Pending && row.claimable_at <= now && !runs(row);
         let due = self.jobs.iter().filter(due).map(|row| (row.claimable_at, row.job.id, row.tenant));
         let found = super::shared_out(offer, due.collect());
-        let mut claim = |id| self.jobs.iter_mut().find(|row| row.job.id == id).map(|row| row.claim(lease, now));
+        let claim = |id| self.jobs.iter_mut().find(|row| row.job.id == id).map(|row| row.claim(lease, now));
         found.into_iter().filter_map(claim).collect()
     }
 }

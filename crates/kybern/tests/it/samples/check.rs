@@ -22,7 +22,10 @@ pub(crate) async fn all(client: &Client, samples: &[Sample], tasks: &Tasks) {
         }
         look.status();
         look.wait();
-        look.findings().await;
+        // Of a task that failed there is nothing to look at.
+        if look.task["status"] == look.expected["status"] {
+            look.findings().await;
+        }
         if look.task["status"] == "completed" {
             client.replays(&tasks[&sample.file]).await;
         }
@@ -103,6 +106,9 @@ impl Look<'_> {
     fn status(&mut self) {
         for (name, key) in [("status", "status"), ("channel", "channel")] {
             self.same(name, &self.task[key].clone(), &self.expected[key].clone());
+        }
+        if self.task["status"] == "failed" {
+            self.faults.push(format!("{}: failed: {}", self.file, text(&self.task["errorMessage"])));
         }
         self.same("intent", &self.task["detectedIntent"].clone(), &self.expected["intent"].clone());
         if self.expected["waitKind"] == "intent" {
