@@ -79,10 +79,11 @@ impl State {
                 }
             }
             TaskChange::Release { status, due, waits, current_step, workflow_id } => {
+                let now = self.moment(at);
                 let row = self.held(lease)?;
                 let called = row.task.signals > signals_seen || row.task.cancel_requested;
                 row.lease_owner = None;
-                row.claimable_at = if called { Some(at) } else { due };
+                row.claimable_at = if called { Some(now) } else { due };
                 row.task.status = status;
                 row.task.waits = waits;
                 row.task.current_step = current_step;
@@ -122,6 +123,7 @@ impl State {
     /// A parent learns of its child's end in the commit that ends it.
     pub(super) fn tell_parent(&mut self, child: &Task, at: Timestamp) {
         let Some((parent, step)) = &child.parent else { return };
+        let now = self.moment(at);
         let Some(row) = self.tasks.get_mut(parent).filter(|row| row.task.tenant == child.tenant) else { return };
         // A parent that has failed may be tried again, and finds it then.
         if row.task.status.is_terminal() && row.task.status != TaskStatus::Failed {
@@ -136,7 +138,7 @@ impl State {
             usage: child.usage,
         };
         row.push_signal(None, None, signal);
-        row.make_due(at);
+        row.make_due(now);
     }
 }
 

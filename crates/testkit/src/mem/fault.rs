@@ -29,6 +29,13 @@ pub enum Fault {
     Unavailable,
     /// `UNAVAILABLE`, although it happened: the connection broke on the way back.
     AnswerLost,
+    /// The connection falls silent, and the caller gives up after so long: `UNAVAILABLE`, and nothing happened.
+    Silent(Millis),
+    /// The same, although it happened before the connection fell silent.
+    SilentAfter(Millis),
+    /// `UNAVAILABLE`, and so much later a commit is written all the same: it lay in a queue on the way. Another call
+    /// never happens.
+    Belated(Millis),
 }
 
 /// Decides about each call.

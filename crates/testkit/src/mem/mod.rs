@@ -41,7 +41,7 @@ use kybern_core::id::{TaskId, TenantId};
 use kybern_core::job::JobStatus;
 use kybern_core::ports::{Clock, IdSource, Keys, WakeUps};
 use kybern_core::slots::{Offer, Waiting};
-use kybern_core::task::{Delegation, WorkerId};
+use kybern_core::task::{Commit, Delegation, Lease, WorkerId};
 use kybern_core::time::{Millis, Timestamp};
 use tokio::sync::Notify;
 
@@ -57,6 +57,8 @@ pub struct MemStore {
     hook: Option<FaultHook>,
     calls: AtomicU64,
     hint: Notify,
+    /// Commits that are still on their way, with the moment at which they arrive.
+    belated: Mutex<Vec<(Timestamp, Lease, Arc<Commit>)>>,
 }
 
 impl std::fmt::Debug for MemStore {
@@ -85,7 +87,8 @@ impl MemStore {
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>, ids: Arc<dyn IdSource>, keys: Arc<dyn Keys>) -> Self {
         let state = Mutex::new(State::new(ids, keys));
-        Self { state, clock, hook: None, calls: AtomicU64::new(0), hint: Notify::new() }
+        let (calls, hint, belated) = (AtomicU64::new(0), Notify::new(), Mutex::default());
+        Self { state, clock, hook: None, calls, hint, belated }
     }
 
     /// An empty store over that clock, with ids of its own and the tests' keys.
@@ -99,6 +102,14 @@ impl MemStore {
     #[must_use]
     pub fn with_faults(mut self, hook: FaultHook) -> Self {
         self.hook = Some(hook);
+        self
+    }
+
+    /// The same store, which decides about leases by its own clock, as PostgreSQL does, whatever the moment is that a
+    /// process believes in. Nobody knows then that a process is gone before its leases are over: none is taken over.
+    #[must_use]
+    pub fn keeping_time(self) -> Self {
+        self.look_mut(|state| state.keeps_time = true);
         self
     }
 
@@ -153,33 +164,81 @@ impl MemStore {
         call: &'static str,
         work: impl FnOnce(&mut State) -> Result<T, E> + Send,
     ) -> Result<T, E> {
+        let fault = self.strike(call);
+        self.end_as(fault, call, work).await
+    }
+
+    /// How the next call ends.
+    fn strike(&self, call: &'static str) -> Fault {
         let n = self.calls.fetch_add(1, Ordering::SeqCst) + 1;
-        let fault = self.hook.as_ref().map_or(Fault::None, |hook| hook(FaultPoint { call, n }));
+        self.hook.as_ref().map_or(Fault::None, |hook| hook(FaultPoint { call, n }))
+    }
+
+    async fn end_as<T, E: From<Error>>(
+        &self,
+        fault: Fault,
+        call: &'static str,
+        work: impl FnOnce(&mut State) -> Result<T, E> + Send,
+    ) -> Result<T, E> {
         match fault {
-            Fault::None | Fault::CrashAfter | Fault::AnswerLost => {}
+            Fault::None | Fault::CrashAfter | Fault::AnswerLost | Fault::SilentAfter(_) => {}
             Fault::Yield => tokio::task::yield_now().await,
             Fault::Stall(span) => stall(span).await,
             Fault::CrashBefore => std::future::pending().await,
-            Fault::Unavailable => return Err(unavailable(call).into()),
+            Fault::Silent(limit) => {
+                stall(limit).await;
+                return Err(unavailable(call).into());
+            }
+            Fault::Unavailable | Fault::Belated(_) => return Err(unavailable(call).into()),
         }
         let answer = self.write(work);
         match fault {
-            Fault::None | Fault::Yield | Fault::Stall(_) | Fault::CrashBefore | Fault::Unavailable => answer,
             Fault::AnswerLost => Err(unavailable(call).into()),
+            Fault::SilentAfter(limit) => {
+                drop(answer);
+                stall(limit).await;
+                Err(unavailable(call).into())
+            }
             Fault::CrashAfter => {
                 drop(answer);
                 std::future::pending().await
             }
+            _ => answer,
         }
     }
 
     fn write<T, E>(&self, work: impl FnOnce(&mut State) -> Result<T, E>) -> Result<T, E> {
         let mut state = self.state.lock().expect("no call of the store panics");
         state.now = self.clock.now();
+        for (lease, commit) in self.arrived(state.now) {
+            // It is refused when its lease or its rows are somebody's by now, and nobody is there to hear it.
+            drop(state.commit(&lease, Arc::unwrap_or_clone(commit)));
+        }
         let answer = work(&mut state);
         drop(state);
         self.hint.notify_waiters();
         answer
+    }
+}
+
+impl MemStore {
+    /// Sends a commit on a long way.
+    fn sends_late(&self, by: Millis, lease: &Lease, commit: &Arc<Commit>) {
+        let arrives = self.clock.now().plus(by);
+        self.on_their_way().push((arrives, lease.clone(), Arc::clone(commit)));
+    }
+
+    /// The commits that have arrived by now.
+    fn arrived(&self, now: Timestamp) -> Vec<(Lease, Arc<Commit>)> {
+        let mut belated = self.on_their_way();
+        let (arrived, left) = std::mem::take(&mut *belated).into_iter().partition(|(arrives, _, _)| *arrives <= now);
+        *belated = left;
+        let arrived: Vec<_> = arrived;
+        arrived.into_iter().map(|(_, lease, commit)| (lease, commit)).collect()
+    }
+
+    fn on_their_way(&self) -> std::sync::MutexGuard<'_, Vec<(Timestamp, Lease, Arc<Commit>)>> {
+        self.belated.lock().expect("no call of the store panics")
     }
 }
 

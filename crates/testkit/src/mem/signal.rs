@@ -48,7 +48,7 @@ impl State {
         let Signal::Callback { workflow_id, .. } = &signal else {
             return Err(Error::invalid("/signal", "a callback leaves a callback signal"));
         };
-        let workflow_id = workflow_id.clone();
+        let (workflow_id, now) = (workflow_id.clone(), self.moment(at));
         let row = self.known(scope, id)?;
         let dedupe_key = format!("callback:{workflow_id}");
         if let Some(first) = row.signal_with(&dedupe_key) {
@@ -67,7 +67,7 @@ impl State {
         }
         let delegated = row.delegations.iter().any(|known| known.workflow_id == workflow_id);
         row.push_signal(Some(dedupe_key), Some(body_hash.to_owned()), signal);
-        row.make_due(at);
+        row.make_due(now);
         Ok(match (row.task.status.is_terminal(), delegated) {
             (true, _) => CallbackOutcome::Late,
             (false, true) => CallbackOutcome::Accepted,

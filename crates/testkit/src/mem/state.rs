@@ -41,6 +41,8 @@ use super::chat::OpenTurn;
 /// Everything.
 pub(super) struct State {
     pub(super) now: Timestamp,
+    /// Whether leases go by `now`, and not by the moment that whoever calls believes in.
+    pub(super) keeps_time: bool,
     pub(super) ids: Arc<dyn IdSource>,
     pub(super) keys: Arc<dyn Keys>,
     pub(super) tenants: BTreeMap<TenantId, Tenant>,
@@ -183,6 +185,7 @@ impl State {
     pub(super) fn new(ids: Arc<dyn IdSource>, keys: Arc<dyn Keys>) -> Self {
         Self {
             now: Timestamp::default(),
+            keeps_time: false,
             ids,
             keys,
             tenants: BTreeMap::new(),
@@ -221,6 +224,11 @@ impl State {
             memories: BTreeMap::new(),
             documents: BTreeMap::new(),
         }
+    }
+
+    /// The moment by which leases go, where a process believes in that one.
+    pub(super) fn moment(&self, believed: Timestamp) -> Timestamp {
+        if self.keeps_time { self.now } else { believed }
     }
 
     /// The row of a task of this tenant.

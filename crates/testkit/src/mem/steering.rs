@@ -18,10 +18,11 @@ impl State {
         at: Timestamp,
         audit: AuditEvent,
     ) -> Result<Task> {
+        let now = self.moment(at);
         let row = self.running(scope, id)?;
         row.task.cancel_requested = true;
         row.task.paused_at = None;
-        row.make_due(at);
+        row.make_due(now);
         let task = row.task.clone();
         self.append_audit(scope.tenant(), at, audit);
         Ok(task)
@@ -54,6 +55,7 @@ impl State {
         at: Timestamp,
         audit: AuditEvent,
     ) -> Result<Task> {
+        let now = self.moment(at);
         let row = self.known(scope, id)?;
         if row.task.status != TaskStatus::Failed {
             return Err(conflict(format!("task {id} is {}, only a failed task can be tried again", row.task.status)));
@@ -64,7 +66,7 @@ impl State {
         row.task.result = None;
         row.task.error = None;
         row.push_signal(None, None, signal);
-        row.make_due(at);
+        row.make_due(now);
         let task = row.task.clone();
         self.append_audit(scope.tenant(), at, audit);
         Ok(task)

@@ -21,6 +21,7 @@ use kybern_core::time::{Millis, Timestamp};
 use serde_json::Value;
 
 use super::MemStore;
+use super::fault::Fault;
 use super::state::{State, TaskRow, conflict};
 
 #[async_trait]
@@ -39,6 +40,9 @@ impl TaskStore for MemStore {
 
     async fn take_over(&self, now: Timestamp) -> Result<u64> {
         self.run("take_over", |state| {
+            if state.keeps_time {
+                return Ok(0);
+            }
             let leased = state.tasks.values_mut().filter(|row| row.lease_owner.is_some());
             Ok(leased.map(|row| row.claimable_at = Some(now)).count() as u64)
         })
@@ -47,6 +51,7 @@ impl TaskStore for MemStore {
 
     async fn heartbeat(&self, leases: &[Lease], lease: Millis, now: Timestamp) -> Result<Vec<Heartbeat>> {
         self.run("heartbeat", |state| {
+            let now = state.moment(now);
             let beat = |held: &Lease| match state.held(held) {
                 Ok(row) => {
                     row.claimable_at = Some(now.plus(lease));
@@ -61,6 +66,7 @@ impl TaskStore for MemStore {
 
     async fn give_back(&self, leases: &[Lease], now: Timestamp) -> Result<()> {
         self.run("give_back", |state| {
+            let now = state.moment(now);
             for lease in leases {
                 if let Ok(row) = state.held(lease) {
                     (row.lease_owner, row.claimable_at) = (None, Some(now));
@@ -72,13 +78,13 @@ impl TaskStore for MemStore {
     }
 
     async fn commit(&self, lease: &Lease, commit: Arc<Commit>) -> Result<Committed, CommitRefused> {
-        self.run("commit", |state| state.commit(lease, Arc::unwrap_or_clone(commit))).await
+        self.run_commit(lease, &commit, |state| state.commit(lease, commit.as_ref().clone())).await
     }
 
     async fn commit_again(&self, lease: &Lease, commit: Arc<Commit>) -> Result<Committed, CommitRefused> {
-        self.run("commit", |state| match state.written(lease, &commit) {
+        self.run_commit(lease, &commit, |state| match state.written(lease, &commit) {
             Some(told) => Ok(told),
-            None => state.commit(lease, Arc::unwrap_or_clone(commit)),
+            None => state.commit(lease, commit.as_ref().clone()),
         })
         .await
     }
@@ -215,6 +221,20 @@ impl TaskStore for MemStore {
 }
 
 impl MemStore {
+    /// A call that commits, which may also be late.
+    async fn run_commit(
+        &self,
+        lease: &Lease,
+        commit: &Arc<Commit>,
+        work: impl FnOnce(&mut State) -> Result<Committed, CommitRefused> + Send,
+    ) -> Result<Committed, CommitRefused> {
+        let fault = self.strike("commit");
+        if let Fault::Belated(by) = fault {
+            self.sends_late(by, lease, commit);
+        }
+        self.end_as(fault, "commit", work).await
+    }
+
     /// Reads one task; nothing when it is another tenant's.
     async fn read<T: Default>(
         &self,
@@ -242,7 +262,7 @@ impl State {
         if self.tasks.contains_key(&new.id) {
             return Err(conflict(format!("there is a task {} already", new.id)));
         }
-        let (id, at) = (new.id, new.at);
+        let (id, at, now) = (new.id, new.at, self.moment(new.at));
         let turn = new.turn.clone();
         let waits = turn.as_ref().map(|turn| self.must_wait(tenant, turn)).transpose()?;
         self.insert_task(tenant, new);
@@ -252,7 +272,9 @@ impl State {
         let claim = claim.filter(|_| waits != Some(true));
         let Some(row) = self.tasks.get_mut(&id) else { return Err(conflict("a task was not inserted")) };
         let Some((worker, lease)) = claim else { return Ok(Submitted::Queued(Box::new(row.task.clone()))) };
-        Ok(Submitted::New(Box::new(row.claim(worker, lease, at))))
+        let claimed = row.claim(worker, lease, at);
+        row.claimable_at = Some(now.plus(lease));
+        Ok(Submitted::New(Box::new(claimed)))
     }
 
     /// Inserts a task that waits for a worker; nothing when its dedupe key or its id is taken.
@@ -274,6 +296,7 @@ impl State {
     }
 
     fn claim_due(&mut self, worker: &WorkerId, offer: &Offer, lease: Millis, now: Timestamp) -> Vec<Claimed> {
+        let now = self.moment(now);
         let runs = |row: &TaskRow| offer.running.contains(&row.task.id.as_uuid());
         let due = |row: &TaskRow| row.claimable_at.filter(|at| *at <= now && row.can_be_claimed() && !runs(row));
         let due = self.tasks.iter().filter_map(|(id, row)| Some((due(row)?, *id, row.task.tenant)));

@@ -1,15 +1,17 @@
 //! When and how calls fail and processes die, and a clock that can be wrong.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use futures::FutureExt as _;
 use kybern_core::ports::Clock;
 use kybern_core::time::{Millis, Timestamp};
 use kybern_testkit::Fault;
+use tokio::time::Instant;
 
-use super::schedule::Life;
+use super::dice::Dice;
+use super::schedule::{Life, Outage};
 use crate::outside::LifeClock;
 
 /// The faults of a life. Its points are the calls of the store and the moments inside of outside calls, in order.
@@ -18,6 +20,10 @@ pub struct Doom {
     faults: Mutex<BTreeMap<u64, Fault>>,
     points: AtomicU64,
     slow: Mutex<Option<(&'static str, u64, Millis)>>,
+    outages: Mutex<Vec<Outage>>,
+    began: Mutex<Option<Instant>>,
+    /// Where callers leave, calls often let others go first.
+    yields: Mutex<Option<Dice>>,
     dead: AtomicBool,
     looking: AtomicBool,
     pub struck: tokio::sync::Notify,
@@ -28,8 +34,20 @@ impl Doom {
     pub fn begin(&self, life: &Life) {
         self.faults.lock().unwrap().clone_from(&life.faults);
         *self.slow.lock().unwrap() = life.slow;
+        self.outages.lock().unwrap().clone_from(&life.outages);
+        *self.began.lock().unwrap() = None;
         self.points.store(0, Ordering::SeqCst);
         self.dead.store(false, Ordering::SeqCst);
+    }
+
+    /// Its time runs from now.
+    pub fn run(&self) {
+        *self.began.lock().unwrap() = Some(Instant::now());
+    }
+
+    /// From now on calls often let others go first.
+    pub fn hesitate(&self, dice: Dice) {
+        *self.yields.lock().unwrap() = Some(dice);
     }
 
     /// What happens at the next point, a call of the store or a moment.
@@ -47,11 +65,24 @@ impl Doom {
         {
             return Fault::Stall(asleep);
         }
+        let fault = if fault == Fault::None && call != "moment" { self.weather() } else { fault };
         if matches!(fault, Fault::CrashBefore | Fault::CrashAfter) {
             self.dead.store(true, Ordering::SeqCst);
             self.struck.notify_one();
         }
         fault
+    }
+
+    /// What befalls every call now.
+    fn weather(&self) -> Fault {
+        let age = self.began.lock().unwrap().map_or(0, |began| u64::try_from(began.elapsed().as_millis()).unwrap());
+        let outages = self.outages.lock().unwrap();
+        let now = outages.iter().find(|outage| (outage.from..outage.from + outage.span.0).contains(&age));
+        if let Some(outage) = now {
+            return outage.how;
+        }
+        let yields = self.yields.lock().unwrap().as_ref().is_some_and(|dice| dice.percent(30));
+        if yields { Fault::Yield } else { Fault::None }
     }
 
     fn asleep(&self, call: &str) -> Option<Millis> {
@@ -83,13 +114,13 @@ impl Doom {
 
 /// A clock that runs with the simulated time of each life, and may be wrong.
 pub struct WrongClock {
-    pub life: LifeClock,
+    pub life: Arc<LifeClock>,
     by: AtomicI64,
 }
 
 impl WrongClock {
     pub fn new() -> Self {
-        Self { life: LifeClock::new(), by: AtomicI64::new(0) }
+        Self { life: Arc::new(LifeClock::new()), by: AtomicI64::new(0) }
     }
 
     /// Moves it.
@@ -101,5 +132,17 @@ impl WrongClock {
 impl Clock for WrongClock {
     fn now(&self) -> Timestamp {
         Timestamp::from_millis(self.life.now().as_millis() + self.by.load(Ordering::SeqCst))
+    }
+}
+
+/// The clock of one process: the wrong one, and wrong by so much more.
+pub struct OwnClock {
+    pub of: Arc<WrongClock>,
+    pub by: i64,
+}
+
+impl Clock for OwnClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.of.now().as_millis() + self.by)
     }
 }

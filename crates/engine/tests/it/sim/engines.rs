@@ -14,7 +14,7 @@ use super::dice::Dice;
 use super::ledger::CalledBack;
 use super::program::{Kind, Reply, Step};
 use super::seen::number_of;
-use super::story::{Scene, TICK};
+use super::story::{Scene, TICK, too_deep};
 use crate::outside::pause;
 
 /// Answers every delegation as its step says.
@@ -132,10 +132,17 @@ async fn call_back(scene: &Scene<'_>, task: TaskId, id: &str, success: bool) {
     let proof = CallbackProof::Secret(TestKeys::new().callback_secret(id));
     // The process may die before the engine hears what became of it.
     scene.world.ledger.called_back(id, CalledBack { success, outcome: None });
-    let answer = scene.engine.callback(task, &proof, request).await;
+    if scene.case.schedule.rude {
+        let rude = CallbackRequest { data: too_deep(), ..request.clone() };
+        if let Ok(outcome) = scene.engine.callback(task, &proof, rude).await {
+            scene.world.ledger.accuse(format!("a callback of {id} that is nested too deep was {outcome:?}"));
+        }
+    }
+    let answer = scene.or_leaves(scene.engine.callback(task, &proof, request)).await;
     let outcome: Option<CallbackOutcome> = match answer {
-        Ok(outcome) => Some(outcome),
-        Err(error) => match error.code() {
+        None => None,
+        Some(Ok(outcome)) => Some(outcome),
+        Some(Err(error)) => match error.code() {
             kybern_core::error::ErrorCode::Unavailable => None,
             // A step that is not there yet is not known yet.
             kybern_core::error::ErrorCode::NotFound => return,

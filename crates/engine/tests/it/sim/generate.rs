@@ -1,7 +1,7 @@
 //! Random programs.
 
 use super::dice::Dice;
-use super::program::{Act, Class, Kind, Program, Reply, Script, Step, Test};
+use super::program::{Act, Bulk, Class, Kind, Program, Reply, Script, Step, Test};
 
 /// Where a step stands, which decides what it may be.
 #[derive(Clone, Copy)]
@@ -20,6 +20,8 @@ struct Place {
 
 struct Maker<'d> {
     dice: &'d Dice,
+    /// Decides how large and deep results are.
+    bulk: &'d Dice,
     next: u32,
     /// Steps that may still be made.
     left: u32,
@@ -27,10 +29,10 @@ struct Maker<'d> {
 }
 
 /// The program of a seed.
-pub fn program(dice: &Dice) -> Program {
+pub fn program(dice: &Dice, bulk: &Dice) -> Program {
     let capped = dice.percent(6);
     let left = u32::try_from(dice.from(2, 11)).unwrap();
-    let mut maker = Maker { dice, next: 0, left, patched: false };
+    let mut maker = Maker { dice, bulk, next: 0, left, patched: false };
     let mut made = maker.program(0);
     made.max_steps = capped.then(|| u32::try_from(dice.from(1, 8)).unwrap());
     made
@@ -160,7 +162,8 @@ impl Maker<'_> {
                     Class::Unkeyed,
                     Class::Unkeyed,
                 ];
-                Kind::Call(self.dice.one(&classes), self.act(place))
+                let class = self.dice.one(&classes);
+                Kind::Call(class, Act { bulk: self.bulk(), ..self.act(place) })
             }
         }
     }
@@ -188,7 +191,16 @@ impl Maker<'_> {
         // Longer than many waits beside it, and shorter than the shortest lease.
         let before = if self.dice.percent(8) { self.dice.from(450, 600) } else { pause() };
         let reads = !place.proposed && self.dice.percent(50);
-        Act { var: self.var(), script, before, after: pause(), reads }
+        Act { var: self.var(), script, before, after: pause(), reads, bulk: Bulk::None }
+    }
+
+    fn bulk(&self) -> Bulk {
+        match self.bulk.below(100) {
+            0..3 => Bulk::Huge(usize::try_from(self.bulk.from(100, 300)).unwrap()),
+            // A result is an object around it, and what holds steps collects their results in objects and lists.
+            3..9 => Bulk::Deep(usize::try_from(self.bulk.from(56, 66)).unwrap()),
+            _ => Bulk::None,
+        }
     }
 
     fn reply(&self) -> Reply {

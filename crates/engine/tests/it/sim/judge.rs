@@ -4,12 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kybern_core::id::TaskId;
-use kybern_core::task::{Resolution, StepStatus, TaskStatus};
+use kybern_core::task::{JournalEntry, Resolution, StepStatus, TaskStatus};
 use serde_json::{Map, Value};
 
+use super::laws::find;
 use super::ledger::Ledger;
 use super::program::{Kind, Program, Step, Test};
-use super::seen::{End, Seen, SeenStep};
+use super::seen::{End, Seen, SeenStep, number_of};
 
 /// Whether what stands around a step lets it begin.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -106,6 +107,7 @@ impl<'a> Judge<'a> {
             self.fault(&id, "it ran, and never should have");
         }
         self.within_cap();
+        self.used += self.spent_in_vain(program);
         let mut state = Map::new();
         let mut last = Value::Null;
         for entry in std::mem::take(&mut self.entries) {
@@ -312,6 +314,17 @@ impl<'a> Judge<'a> {
             self.fault(id, format!("its condition is {expected:?}, yet it is {:?}", end.outcome.status));
         }
         went_in
+    }
+
+    /// The tokens of calls whose result could not be kept: each was made, however often a person had it tried again.
+    fn spent_in_vain(&self, program: &Program) -> u64 {
+        let spent = self.seen.rows.iter().filter_map(|row| {
+            let JournalEntry::Finished(end) = &row.entry else { return None };
+            end.error.as_ref().filter(|error| error.message.contains("cannot be kept"))?;
+            let n = number_of(row.step.as_ref()?.as_str());
+            matches!(find(program, n)?.kind, Kind::Call(..)).then_some(u64::from(n))
+        });
+        spent.sum()
     }
 
     pub(super) fn knows(&self, var: u8) -> bool {

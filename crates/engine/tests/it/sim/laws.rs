@@ -65,7 +65,18 @@ pub fn faults(world: &SimWorld, case: &Case) -> Vec<String> {
     }
     effects(world, case, &all, &mut faults);
     answers(world, &all, &mut faults);
+    if case.schedule.never_dies() {
+        faults.extend(recovered(&all));
+    }
+    faults.extend(super::crowd::faults(world, case));
     faults
+}
+
+/// What was recovered although no process had died: a stop is no death, and nobody takes work from himself.
+fn recovered(all: &BTreeMap<TaskId, Seen>) -> Vec<String> {
+    let tells = |row: &JournalRow| matches!(row.entry, JournalEntry::Recovered { .. });
+    let dead = all.values().filter(|seen| seen.task.recoveries > 0 || seen.rows.iter().any(tells));
+    dead.map(|seen| format!("task {} was recovered, and no process has died", seen.task.id)).collect()
 }
 
 /// Every question of a task stands in the inbox once, and nothing is asked any more of which the task knows nothing.
@@ -100,6 +111,7 @@ pub fn told(world: &SimWorld) -> String {
                 JournalEntry::Answered { signal, .. } => serde_json::json!(signal).to_string(),
                 other => format!("{other:?}"),
             };
+            let what: String = what.chars().take(400).collect();
             let at = row.at.as_millis() % 10_000_000;
             text.push_str(&format!(
                 "  {} at {at} {step} gen {} try {}: {what}\n",

@@ -1,12 +1,13 @@
 //! What a step that holds no steps may come to.
 
 use kybern_core::error::ErrorCode;
+use kybern_core::json::MAX_DEPTH;
 use kybern_core::ports::CallbackOutcome;
 use kybern_core::task::{Resolution, StepStatus, TaskStatus};
 use serde_json::{Value, json};
 
 use super::judge::{Came, Judge};
-use super::program::{Act, Class, Kind, Program, Script, Step};
+use super::program::{Act, Bulk, Class, Kind, Program, Script, Step};
 use super::seen::{End, SeenStep};
 
 /// The legal ends of a step.
@@ -81,7 +82,16 @@ impl Judge<'_> {
     }
 
     fn call(&mut self, step: &Step, class: Class, act: Act, seen: &SeenStep, end: &End) -> Legal {
-        let success = || Legal::completes(json!({format!("v{}", act.var): step.n})).uses(u64::from(step.n));
+        let success = || {
+            let mut data = json!({format!("v{}", act.var): step.n});
+            if act.bulk != Bulk::None {
+                data[format!("x{}", step.n)] = act.bulk.value();
+            }
+            if depth(&data) > MAX_DEPTH {
+                return Legal::fails();
+            }
+            Legal::completes(data).uses(u64::from(step.n))
+        };
         let answer = seen.answer.as_ref().filter(|_| class == Class::Unkeyed);
         match answer {
             Some((Some(Resolution::Done), corrections)) => return Legal::completes(json!(corrections)),
@@ -128,7 +138,7 @@ impl Judge<'_> {
                 Some(ErrorCode::Timeout) => late && !kept,
                 _ => refused || may(false),
             },
-            used: 0,
+            ..Legal::default()
         }
     }
 
@@ -156,6 +166,15 @@ impl Judge<'_> {
             }
             _ => Legal::fails(),
         }
+    }
+}
+
+/// How many lists and objects stand in each other.
+pub(super) fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Value::Object(members) => 1 + members.values().map(depth).max().unwrap_or(0),
+        _ => 0,
     }
 }
 

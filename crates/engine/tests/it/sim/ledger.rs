@@ -1,7 +1,7 @@
 //! What reached the outside, as the outside knows it. It survives every process, and looks at the store at the moment
 //! of each call: what must have been written before is written, or it is noted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use kybern_core::ports::{CallbackOutcome, TaskStore as _, ToolContext};
@@ -43,6 +43,9 @@ struct Books {
     reviews: Vec<Reviewed>,
     callbacks: BTreeMap<String, Vec<CalledBack>>,
     faults: Vec<String>,
+    /// The keys of the calls that are on their way, and of those that have come back in the life that runs.
+    running: BTreeSet<String>,
+    returned: BTreeSet<String>,
 }
 
 /// All of it.
@@ -50,11 +53,55 @@ pub struct Ledger {
     books: Mutex<Books>,
     store: Arc<MemStore>,
     pub doom: Arc<Doom>,
+    /// Whether there is one process at a time.
+    alone: bool,
+}
+
+/// A call on its way.
+pub struct OnItsWay<'l> {
+    ledger: &'l Ledger,
+    key: String,
+}
+
+impl OnItsWay<'_> {
+    /// It comes back with a success.
+    pub fn returns(&self) {
+        self.ledger.books.lock().unwrap().returned.insert(self.key.clone());
+    }
+}
+
+impl Drop for OnItsWay<'_> {
+    fn drop(&mut self) {
+        self.ledger.books.lock().unwrap().running.remove(&self.key);
+    }
 }
 
 impl Ledger {
-    pub fn new(store: Arc<MemStore>, doom: Arc<Doom>) -> Self {
-        Self { books: Mutex::default(), store, doom }
+    pub fn new(store: Arc<MemStore>, doom: Arc<Doom>, alone: bool) -> Self {
+        Self { books: Mutex::default(), store, doom, alone }
+    }
+
+    /// A life begins: what the last one had on its way is gone.
+    pub fn begin(&self) {
+        let mut books = self.books.lock().unwrap();
+        books.running.clear();
+        books.returned.clear();
+    }
+
+    /// A call goes out. A process that is alone makes none beside itself, and none again that has come back.
+    pub fn goes_out(&self, class: Class, context: &ToolContext) -> OnItsWay<'_> {
+        let key = context.key.clone();
+        let mut books = self.books.lock().unwrap();
+        let outside = !matches!(class, Class::Read | Class::Local);
+        if self.alone && outside && (books.running.contains(&key) || books.returned.contains(&key)) {
+            let how = if books.running.contains(&key) { "was still on its way" } else { "had come back" };
+            books
+                .faults
+                .push(format!("{key} was called again, try {}, by the process whose call {how}", context.attempt));
+        }
+        books.running.insert(key.clone());
+        drop(books);
+        OnItsWay { ledger: self, key }
     }
 
     /// Notes that a law was broken.

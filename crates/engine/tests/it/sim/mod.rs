@@ -2,6 +2,7 @@
 //! come of them. A seed is a whole run and repeats itself; `cargo xtask sim --seed N` runs one.
 
 mod cap;
+mod crowd;
 mod dice;
 mod doom;
 mod engines;
@@ -46,7 +47,10 @@ pub struct Case {
 
 impl Case {
     fn of(seed: u64) -> Self {
-        Self { seed, program: generate::program(&Dice::of(seed, 1)), schedule: Schedule::of(&Dice::of(seed, 2)) }
+        let program = generate::program(&Dice::of(seed, 1), &Dice::of(seed, 3));
+        let mut schedule = Schedule::of(&Dice::of(seed, 2));
+        schedule.widen(&Dice::of(seed, 4));
+        Self { seed, program, schedule }
     }
 
     fn with(&self, change: impl FnOnce(&mut Self)) -> Self {

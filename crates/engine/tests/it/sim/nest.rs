@@ -1,9 +1,11 @@
 //! What a step that holds steps may come to.
 
+use kybern_core::json::MAX_DEPTH;
 use kybern_core::task::StepStatus;
 use serde_json::{Value, json};
 
 use super::judge::{Around, Came, Judge};
+use super::leaf::depth;
 use super::program::{COUNTER, Kind, Step, Test};
 use super::seen::{End, SeenStep};
 
@@ -17,23 +19,25 @@ impl Judge<'_> {
         };
         let lists = self.inside(id, step, seen, inner);
         let stopped = lists.iter().any(|list| list.stops);
-        let legal = match status {
-            StepStatus::Completed => !stopped,
-            StepStatus::Failed => stopped,
-            StepStatus::Skipped => !stopped && around != Around::Calm,
-        };
-        if !legal {
-            self.fault(id, format!("it is {status:?}; stopped inside: {stopped}, around: {around:?}"));
-        }
-        if status != StepStatus::Completed {
-            return Came::default();
-        }
         let lasts: Vec<Value> = lists.into_iter().map(|list| list.data.unwrap_or_default()).collect();
         let data = match &step.kind {
             Kind::Condition { .. } => json!({"taken": seen.branch, "result": lasts.first()}),
             Kind::Parallel(_) => json!({"branches": lasts}),
             _ => json!({"iterations": lasts.len(), "results": lasts}),
         };
+        let too_deep = !stopped && depth(&data) > MAX_DEPTH;
+        let legal = match status {
+            StepStatus::Completed => !stopped && !too_deep,
+            StepStatus::Failed => stopped || too_deep,
+            StepStatus::Skipped => !stopped && around != Around::Calm,
+        };
+        if !legal {
+            let what = format!("stopped inside: {stopped}, too deep: {too_deep}, around: {around:?}");
+            self.fault(id, format!("it is {status:?}; {what}"));
+        }
+        if status != StepStatus::Completed {
+            return Came::default();
+        }
         if data != end.outcome.data {
             self.fault(id, format!("its data is {}, and should be {data}", end.outcome.data));
         }

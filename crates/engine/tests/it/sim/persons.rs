@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::dice::Dice;
 use super::ledger::Reviewed;
 use super::seen::number_of;
-use super::story::{Scene, TICK};
+use super::story::{Scene, TICK, too_deep};
 use crate::outside::pause;
 
 /// Answers every question after a while.
@@ -77,10 +77,18 @@ async fn give(scene: &Scene<'_>, task: &Task, wait: &Wait, name: &str, value: u6
     let said = Reviewed { wait: name.to_owned(), corrections, resolution, taken: None };
     // The process may die before anybody hears what became of it.
     scene.world.ledger.reviewed(said.clone());
-    let answer = scene.engine.review(&scene.world.actor, task.id, request).await;
+    if scene.case.schedule.rude {
+        let corrections = Map::from_iter([("deep".to_owned(), too_deep())]);
+        let rude = ReviewRequest { corrections, ..request.clone() };
+        if scene.engine.review(&scene.world.actor, task.id, rude).await.is_ok() {
+            scene.world.ledger.accuse(format!("an answer to {name} that is nested too deep was taken"));
+        }
+    }
+    let answer = scene.or_leaves(scene.engine.review(&scene.world.actor, task.id, request)).await;
     let taken = match answer {
-        Ok(_) => Some(true),
-        Err(error) => match error.code() {
+        None => None,
+        Some(Ok(_)) => Some(true),
+        Some(Err(error)) => match error.code() {
             ErrorCode::Unavailable => None,
             ErrorCode::Conflict => Some(false),
             code => {

@@ -1,6 +1,7 @@
 //! A program: a plan in the simulator's own words, from which the plan's JSON is written and by which its end is
 //! judged.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 /// The step that counts a loop's rounds has the loop's number and this.
@@ -65,6 +66,26 @@ pub enum Script {
     },
 }
 
+/// What else a call's result carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Bulk {
+    None,
+    /// A text of so many thousand bytes.
+    Huge(usize),
+    /// So many lists in each other.
+    Deep(usize),
+}
+
+impl Bulk {
+    pub fn value(self) -> Value {
+        match self {
+            Self::None => Value::Null,
+            Self::Huge(thousands) => json!("x".repeat(thousands * 1_000)),
+            Self::Deep(depth) => super::story::nested(depth),
+        }
+    }
+}
+
 /// A call's script with how long it takes before and after its effect.
 #[derive(Clone, Copy, Debug)]
 pub struct Act {
@@ -74,6 +95,7 @@ pub struct Act {
     pub after: u64,
     /// Whether an argument is made of the state.
     pub reads: bool,
+    pub bulk: Bulk,
 }
 
 /// How an outside engine answers a delegation.
@@ -333,6 +355,9 @@ impl Act {
         args.insert("script".to_owned(), json!(self.script.text()));
         args.insert("before".to_owned(), json!(self.before));
         args.insert("after".to_owned(), json!(self.after));
+        if self.bulk != Bulk::None {
+            args.insert("bulk".to_owned(), json!(self.bulk));
+        }
         if self.reads && !literal {
             args.insert("saw".to_owned(), json!(format!("{{{{ state.v{} | default(0) }}}}", self.var)));
         }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use kybern_core::time::Millis;
 use kybern_testkit::Fault;
 
+use super::crowd::Crowd;
 use super::dice::Dice;
 
 /// Everything that disturbs one run. An empty one is a quiet day.
@@ -31,6 +32,25 @@ pub struct Schedule {
     pub steps_per_commit: u32,
     /// What persons say when nobody knows whether an effect happened, and how long they think.
     pub mood: u64,
+    /// Where the store has a clock of its own: by how much each process's clock differs from it, in milliseconds.
+    pub clocks: Option<[i64; 2]>,
+    /// Whoever asks the engine for something may leave before the answer; the chance of it.
+    pub leaves: Option<u64>,
+    /// Whoever hands values in tries it first with one that is nested too deep.
+    pub rude: bool,
+    /// How deep the submitted payload is nested.
+    pub payload: usize,
+    /// Other tenants beside it.
+    pub crowd: Option<Crowd>,
+}
+
+/// The store is away for a while: every call ends like this.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Outage {
+    /// By the age of the life.
+    pub from: u64,
+    pub span: Millis,
+    pub how: Fault,
 }
 
 /// One life of the process.
@@ -43,6 +63,26 @@ pub struct Life {
     pub slow: Option<(&'static str, u64, Millis)>,
     /// By how many milliseconds the clock is wrong after this life, and from which moment of this life on already.
     pub clock: Option<(u64, i64)>,
+    pub outages: Vec<Outage>,
+    /// It is told to stop at that moment, and has so long for it.
+    pub stop: Option<(u64, Millis)>,
+}
+
+impl Life {
+    fn is_calm(&self) -> bool {
+        self.is_fair() && self.clock.is_none() && self.stop.is_none()
+    }
+
+    /// Whether a claim may be lost on its way back: then nobody knows of it before its lease is over.
+    fn loses_answers(&self) -> bool {
+        let lost = |how: &Fault| matches!(how, Fault::AnswerLost | Fault::SilentAfter(_));
+        self.faults.values().any(lost) || self.outages.iter().any(|outage| lost(&outage.how))
+    }
+
+    /// Whether every call of its store goes as it should.
+    fn is_fair(&self) -> bool {
+        self.faults.is_empty() && self.slow.is_none() && self.outages.is_empty()
+    }
 }
 
 impl Schedule {
@@ -69,14 +109,59 @@ impl Schedule {
             eager: dice.percent(40),
             mood: dice.below(1 << 32),
             steps_per_commit: dice.one(&[1, 2, 32, 32]),
+            ..Self::default()
+        }
+    }
+
+    /// What only the wider world knows.
+    pub fn widen(&mut self, dice: &Dice) {
+        let quiet = self.lives.is_empty();
+        self.payload = usize::try_from(dice.one(&[1, 1, 1, 63, 64])).unwrap();
+        self.rude = dice.percent(10);
+        self.crowd = dice.percent(if quiet { 60 } else { 10 }).then(|| Crowd::of(dice));
+        if quiet {
+            return;
+        }
+        self.leaves = dice.percent(20).then(|| dice.below(1 << 32));
+        if dice.percent(25) {
+            self.clocks = Some([0, 0].map(|_| i64::try_from(dice.below(40_000)).unwrap() - 20_000));
+        }
+        for life in &mut self.lives {
+            let outages = dice.one(&[0, 0, 0, 0, 1, 1, 2]);
+            life.outages = (0..outages).map(|_| one_outage(dice)).collect();
+        }
+        // A process that is alone is stopped now and then, and started again.
+        if self.second.is_none() && dice.percent(25) {
+            let gentle = dice.percent(60);
+            for life in &mut self.lives {
+                let stop = (dice.from(50, 3_000), Millis(dice.one(&[0, 50, 1_000])));
+                if gentle {
+                    *life = Life { stop: Some(stop), clock: life.clock, ..Life::default() };
+                } else if dice.percent(50) {
+                    life.stop = Some(stop);
+                }
+            }
         }
     }
 
     /// Whether nothing keeps a process from doing at once what is due.
     pub fn is_punctual(&self) -> bool {
-        let calm = |life: &Life| life.faults.is_empty() && life.slow.is_none() && life.clock.is_none();
+        self.is_calm() && self.crowd.is_none()
+    }
+
+    /// The same, other tenants aside.
+    pub fn is_calm(&self) -> bool {
         let disturbed = self.second.is_some() || self.sleepy || self.pause.is_some() || self.cancel.is_some();
-        self.lives.iter().all(calm) && !disturbed
+        self.lives.iter().all(Life::is_calm) && !disturbed && self.leaves.is_none() && self.clocks.is_none()
+    }
+
+    /// Whether there is one process at a time, and none ever dies: each is stopped while its store answers.
+    pub fn never_dies(&self) -> bool {
+        let dies = |life: &Life| {
+            let dies = life.faults.values().any(|fault| matches!(fault, Fault::CrashBefore | Fault::CrashAfter));
+            dies || life.loses_answers() || (life.stop.is_some() && !life.is_fair())
+        };
+        self.second.is_none() && !self.lives.iter().any(dies)
     }
 
     /// Everything that could be left out, one at a time, for the search of a smaller schedule.
@@ -101,10 +186,31 @@ impl Schedule {
         with(&|less| less.retry = false);
         with(&|less| less.eager = false);
         with(&|less| less.steps_per_commit = 1);
+        with(&|less| less.clocks = None);
+        with(&|less| less.leaves = None);
+        with(&|less| less.rude = false);
+        with(&|less| less.payload = 1);
+        with(&|less| less.crowd = None);
+        with(&|less| {
+            if let Some(crowd) = &mut less.crowd {
+                crowd.spoils = None;
+            }
+        });
+        with(&|less| {
+            if let Some(crowd) = &mut less.crowd {
+                crowd.small.truncate(1);
+            }
+        });
         for at in 0..self.lives.len() {
             with(&|less| drop(less.lives.remove(at)));
             with(&|less| less.lives[at].clock = None);
             with(&|less| less.lives[at].slow = None);
+            with(&|less| less.lives[at].stop = None);
+            for outage in 0..self.lives[at].outages.len() {
+                with(&|less| {
+                    less.lives[at].outages.remove(outage);
+                });
+            }
             for point in self.lives[at].faults.keys() {
                 with(&|less| less.lives[at].faults.retain(|known, _| known != point));
             }
@@ -136,5 +242,18 @@ fn one_life(dice: &Dice, dies: bool) -> Life {
         let asleep = if dice.percent(75) { dice.from(900, 1_400) } else { 7_000 };
         (dice.one(&["begin_attempt", "begin_attempt", "commit"]), dice.from(1, 4), Millis(asleep))
     });
-    Life { faults, slow, clock }
+    Life { faults, slow, clock, ..Life::default() }
+}
+
+/// Away for seconds, or for longer than a lease.
+fn one_outage(dice: &Dice) -> Outage {
+    let limit = Millis(1_500);
+    let how = match dice.below(10) {
+        0..3 => Fault::Unavailable,
+        3..5 => Fault::AnswerLost,
+        5..7 => Fault::Silent(limit),
+        7..9 => Fault::SilentAfter(limit),
+        _ => Fault::Belated(Millis(dice.from(10, 4_000))),
+    };
+    Outage { from: dice.below(3_000), span: Millis(dice.one(&[100, 700, 2_500, 9_000])), how }
 }

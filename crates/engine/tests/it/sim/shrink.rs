@@ -1,7 +1,7 @@
 //! The search for a smaller case that still fails.
 
 use super::Case;
-use super::program::{Kind, Script, Step, Test};
+use super::program::{Bulk, Kind, Script, Step, Test};
 
 /// How many cases are tried.
 const MOST: usize = 1_500;
@@ -91,6 +91,11 @@ fn one(step: &Step) -> Vec<Step> {
     with(&|less| {
         if let Kind::Call(_, act) | Kind::Decision(act) = &mut less.kind {
             (act.before, act.after, act.reads) = (0, 0, false);
+        }
+    });
+    with(&|less| {
+        if let Kind::Call(_, act) = &mut less.kind {
+            act.bulk = Bulk::None;
         }
     });
     if let Kind::Parallel(branches) = &step.kind {

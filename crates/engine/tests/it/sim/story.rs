@@ -1,19 +1,21 @@
 //! One life: the process starts, and persons and outside engines do what the schedule says until all has ended.
 
-use kybern_core::error::ErrorCode;
+use kybern_core::error::{Error, ErrorCode};
 use kybern_core::id::TaskId;
 use kybern_core::job::JobStatus;
+use kybern_core::json::MAX_DEPTH;
 use kybern_core::ports::TaskStore as _;
 use kybern_core::task::{Task, TaskStatus};
 use kybern_core::time::Millis;
 use kybern_engine::Engine;
 use kybern_engine::task::SubmitRequest;
-use serde_json::json;
+use serde_json::{Value, json};
+use std::task::Poll;
 use tokio::time::Instant;
 
 use super::Case;
 use super::world::{SimWorld, Told};
-use super::{engines, persons};
+use super::{crowd, engines, persons};
 use crate::outside::pause;
 
 /// How often everybody looks.
@@ -35,7 +37,23 @@ impl Scene<'_> {
         u64::try_from(self.began.elapsed().as_millis()).unwrap()
     }
 
-    async fn until(&self, moment: u64) {
+    /// Waits for an answer, unless whoever asks leaves before it comes: then `None`, and what was asked for may have
+    /// been done or not.
+    pub async fn or_leaves<T>(&self, asked: impl Future<Output = T>) -> Option<T> {
+        let mut left = self.world.patience();
+        let mut asked = std::pin::pin!(asked);
+        std::future::poll_fn(|context| match (asked.as_mut().poll(context), &mut left) {
+            (Poll::Ready(answer), _) => Poll::Ready(Some(answer)),
+            (Poll::Pending, Some(0)) => Poll::Ready(None),
+            (Poll::Pending, left) => {
+                *left = left.map(|left| left - 1);
+                Poll::Pending
+            }
+        })
+        .await
+    }
+
+    pub async fn until(&self, moment: u64) {
         pause(Millis(moment.saturating_sub(self.age()))).await;
     }
 
@@ -62,8 +80,10 @@ pub fn family(world: &SimWorld) -> Vec<Task> {
 pub async fn tell(world: &SimWorld, case: &Case, life: usize) -> Told {
     let engine = world.engine();
     if !world.did().planted {
-        for plan in case.program.plans() {
-            if let Err(error) = world.doom.look(engine.put_plan(&world.actor, &plan)) {
+        let own = case.program.plans().into_iter().map(|plan| (world.actor.clone(), plan));
+        let others = case.schedule.crowd.iter().flat_map(crowd::plans);
+        for (actor, plan) in own.chain(others) {
+            if let Err(error) = world.doom.look(engine.put_plan(&actor, &plan)) {
                 return Told::Stuck(format!("a plan is refused: {error} {:?}\n{plan:#}", error.details()));
             }
         }
@@ -85,11 +105,13 @@ pub async fn tell(world: &SimWorld, case: &Case, life: usize) -> Told {
             persons::answer(&scene),
             engines::answer(&scene),
             again(&scene),
+            crowd::act(&scene),
         )
     };
     tokio::select! {
         biased;
         _ = everybody => Told::Stuck("everybody went home".to_owned()),
+        () = stops(&scene, life) => Told::Died,
         told = watch(&scene) => told,
     }
 }
@@ -100,7 +122,8 @@ async fn watch(scene: &Scene<'_>) -> Told {
         let family = scene.family();
         let ended = !family.is_empty() && family.iter().all(|task| task.status.is_terminal());
         let jobs = || scene.world.store.jobs().iter().any(|job| job.status == JobStatus::Pending);
-        if ended && !retry_is_due(scene) && !jobs() && engines::are_done(scene) {
+        let others = || crowd::is_done(scene.world, &scene.case.schedule);
+        if ended && !retry_is_due(scene) && !jobs() && engines::are_done(scene) && others() {
             return Told::Ended;
         }
         if scene.age() > PATIENCE {
@@ -113,18 +136,37 @@ async fn watch(scene: &Scene<'_>) -> Told {
 fn request(scene: &Scene<'_>) -> SubmitRequest {
     SubmitRequest {
         plan_key: Some(scene.case.program.key()),
-        payload: json!({"any": true}),
+        payload: json!({"any": nested(scene.case.schedule.payload - 1)}),
         max_steps: scene.case.program.max_steps,
         idempotency_key: Some("once".to_owned()),
         ..SubmitRequest::text("go")
     }
 }
 
+/// Lists in each other, so many.
+pub fn nested(depth: usize) -> Value {
+    (0..depth).fold(json!(true), |inner, _| json!([inner]))
+}
+
+/// More than is taken anywhere.
+pub fn too_deep() -> Value {
+    nested(MAX_DEPTH + 1)
+}
+
 /// Submits until it is known which task that is.
 async fn submit(scene: &Scene<'_>) {
     let world = scene.world;
+    if scene.case.schedule.rude {
+        let request = SubmitRequest { payload: too_deep(), idempotency_key: None, ..request(scene) };
+        if let Ok(task) = scene.engine.submit(&world.actor, request, None).await {
+            world.ledger.accuse(format!("a payload that is nested too deep was taken by {}", task.id));
+        }
+    }
     loop {
-        let once = || scene.engine.submit(&world.actor, request(scene), None);
+        let once = || async {
+            let answer = scene.or_leaves(scene.engine.submit(&world.actor, request(scene), None)).await;
+            answer.unwrap_or_else(|| Err(Error::new(ErrorCode::Unavailable, "nobody waited for the answer")))
+        };
         let answers = if scene.case.schedule.twice {
             let (one, other) = tokio::join!(once(), once());
             vec![one, other]
@@ -190,8 +232,8 @@ async fn cancels(scene: &Scene<'_>) {
     let Some(root) = world.did().root else { return };
     world.note(|did| did.cancel_wanted = true);
     loop {
-        let answer = scene.engine.cancel(&world.actor, root).await;
-        if !matches!(&answer, Err(error) if error.code() == ErrorCode::Unavailable) {
+        let answer = scene.or_leaves(scene.engine.cancel(&world.actor, root)).await;
+        if answer.is_some_and(|answer| !matches!(answer, Err(error) if error.code() == ErrorCode::Unavailable)) {
             world.note(|did| did.cancelled = true);
             return;
         }
@@ -233,10 +275,22 @@ async fn retries(scene: &Scene<'_>) {
             continue;
         }
         let Some(root) = world.did().root else { continue };
-        match scene.engine.retry(&world.actor, root).await {
-            Err(error) if error.code() == ErrorCode::Unavailable => {}
-            Ok(_) | Err(_) => world.note(|did| did.retried = true),
+        match scene.or_leaves(scene.engine.retry(&world.actor, root)).await {
+            None => {}
+            Some(Err(error)) if error.code() == ErrorCode::Unavailable => {}
+            Some(Ok(_) | Err(_)) => world.note(|did| did.retried = true),
         }
+    }
+}
+
+/// The process is told to stop, and stops.
+async fn stops(scene: &Scene<'_>, life: usize) {
+    match scene.case.schedule.lives.get(life).and_then(|life| life.stop) {
+        Some((from, grace)) => {
+            scene.until(from).await;
+            scene.engine.drain(grace).await;
+        }
+        None => std::future::pending().await,
     }
 }
 

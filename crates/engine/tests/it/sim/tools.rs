@@ -16,7 +16,7 @@ use kybern_testkit::tools::{Answer, ScriptedTool};
 use serde_json::{Map, Value, json};
 
 use super::ledger::{Ledger, generation};
-use super::program::Class;
+use super::program::{Bulk, Class};
 use crate::live::object;
 use crate::outside::pause;
 
@@ -53,6 +53,13 @@ pub fn all(ledger: &Arc<Ledger>) -> Vec<Arc<dyn Tool>> {
         .boxed()
     });
     tools.push(Arc::new(share.with_spec(|spec| spec.needs.records = true)));
+    tools.push(Arc::new(ScriptedTool::pending("s.hang", EffectClass::Read, |_, args| {
+        async move {
+            pause(Millis(args["ms"].as_u64().unwrap())).await;
+            Ok(ToolOutcome::new(Map::new(), "hung"))
+        }
+        .boxed()
+    })));
     tools.push(Arc::new(ScriptedTool::new("s.review", EffectClass::Read, review)));
     tools.push(Arc::new(ScriptedTool::new("s.grow", EffectClass::Read, grow)));
     tools.push(Arc::new(ScriptedTool::new("s.delegate", EffectClass::Read, |_, args| {
@@ -84,6 +91,7 @@ fn done(args: &Map<String, Value>, name: &str) -> ToolOutcome {
 
 async fn act(ledger: &Ledger, class: Class, context: ToolContext, args: Map<String, Value>) -> Answer {
     ledger.arrives(class, &context, &args);
+    let on_its_way = ledger.goes_out(class, &context);
     ledger.doom.moment().await;
     pause(Millis(args["before"].as_u64().unwrap())).await;
     let script = text(&args, "script");
@@ -109,6 +117,10 @@ async fn act(ledger: &Ledger, class: Class, context: ToolContext, args: Map<Stri
         let props = json!({"n": args["n"], "attempt": context.attempt});
         outcome.records.push(put(&context, "own", &context.key, |_| props).await?);
     }
+    if let Some(bulk) = args.get("bulk").and_then(|bulk| serde_json::from_value::<Bulk>(bulk.clone()).ok()) {
+        outcome.data.insert(format!("x{}", args["n"]), bulk.value());
+    }
+    on_its_way.returns();
     Ok(outcome)
 }
 

@@ -1,5 +1,6 @@
 //! What outlives the simulated processes, and the processes' lives.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -16,11 +17,15 @@ use kybern_testkit::{MemStore, SeededIds, SeededRandom, TestKeys};
 use serde_json::json;
 use uuid::Uuid;
 
-use super::doom::{Doom, WrongClock};
+use super::dice::Dice;
+use super::doom::{Doom, OwnClock, WrongClock};
 use super::ledger::Ledger;
 use super::schedule::{Life, Schedule};
-use super::tools;
+use super::{crowd, tools};
 use crate::outside::{BusyReader, CountedIntent, Letters, NoHints, NothingFound, Wire, Wired};
+
+/// After so many questions everybody waits for the answer.
+const MOST_LEAVE: u64 = 120;
 
 /// What persons have done so far, whatever process they told it to.
 #[derive(Clone, Default, Debug)]
@@ -34,6 +39,10 @@ pub struct Did {
     pub paused: bool,
     pub resumed: bool,
     pub retried: bool,
+    /// The tasks of the other tenants.
+    pub small: BTreeMap<u32, TaskId>,
+    pub hostile: BTreeMap<u32, TaskId>,
+    pub spoilt: Option<TaskId>,
 }
 
 /// How a life ended.
@@ -57,6 +66,10 @@ pub struct SimWorld {
     ids: Arc<SeededIds>,
     settings: Settings,
     engines: AtomicU64,
+    /// By how much the clock of each process is wrong.
+    clocks: [i64; 2],
+    leaves: Option<u64>,
+    left: AtomicU64,
 }
 
 impl SimWorld {
@@ -65,9 +78,15 @@ impl SimWorld {
         let ids = Arc::new(SeededIds::new(seed, clock.clone()));
         let doom = Arc::new(Doom::default());
         let strike = doom.clone();
-        let store = MemStore::new(clock.clone(), ids.clone(), Arc::new(TestKeys::new()))
-            .with_faults(Box::new(move |point| strike.strike(point.call)));
-        let store = Arc::new(store);
+        let keys = Arc::new(TestKeys::new());
+        let store = match schedule.clocks {
+            Some(_) => MemStore::new(clock.life.clone(), ids.clone(), keys).keeping_time(),
+            None => MemStore::new(clock.clone(), ids.clone(), keys),
+        };
+        let store = Arc::new(store.with_faults(Box::new(move |point| strike.strike(point.call))));
+        if let Some(leaves) = schedule.leaves {
+            doom.hesitate(Dice::of(leaves, 1));
+        }
         let endpoint = |name: &str| {
             let url = format!("http://{name}.test/start");
             (name.to_owned(), WorkflowEndpoint { url, secret: None, deadline: None })
@@ -79,6 +98,7 @@ impl SimWorld {
             max_recoveries: 10_000,
             steps_per_commit: schedule.steps_per_commit,
             workflows: [endpoint("open"), endpoint("closed")].into(),
+            slots: if schedule.crowd.is_some() { crowd::SLOTS } else { Settings::default().slots },
             ..Settings::default()
         };
         let wire = Wire::new(|request, n| match (request.url.contains("closed"), n % 4) {
@@ -86,7 +106,7 @@ impl SimWorld {
             (false, 3) => Wired::Answer(503, json!({})),
             (false, _) => Wired::Answer(202, json!({})),
         });
-        let ledger = Arc::new(Ledger::new(store.clone(), doom.clone()));
+        let ledger = Arc::new(Ledger::new(store.clone(), doom.clone(), schedule.second.is_none()));
         let actor = kybern_testkit::actors::admin(TenantId::DEFAULT);
         let world = Self {
             store,
@@ -99,19 +119,32 @@ impl SimWorld {
             ids,
             settings,
             engines: AtomicU64::new(0),
+            clocks: schedule.clocks.unwrap_or_default(),
+            leaves: schedule.leaves,
+            left: AtomicU64::new(0),
         };
-        world.settle();
+        world.settle(TenantId::DEFAULT, "home");
+        if schedule.crowd.is_some() {
+            world.settle(crowd::hostile().scope().tenant(), "flood");
+            world.settle(crowd::bystander().scope().tenant(), "small");
+        }
         world
     }
 
-    fn settle(&self) {
+    /// How often the next one who asks for something looks for the answer before they leave; `None` when they stay.
+    pub fn patience(&self) -> Option<u32> {
+        let n = self.left.fetch_add(1, Ordering::SeqCst) + 2;
+        let dice = Dice::of(self.leaves?, n);
+        (n < MOST_LEAVE && dice.percent(50)).then(|| u32::try_from(dice.below(6)).unwrap())
+    }
+
+    fn settle(&self, id: TenantId, slug: &str) {
         let (user, now) = (UserId::from_uuid(Uuid::nil()), self.clock.now());
-        let (id, slug) = (TenantId::DEFAULT, "home".to_owned());
-        let tenant = Tenant { id, name: "Home".to_owned(), slug, created_at: now };
+        let tenant = Tenant { id, name: slug.to_owned(), slug: slug.to_owned(), created_at: now };
         let admin = User {
             id: user,
             name: "An Admin".to_owned(),
-            email: "admin@home.example".to_owned(),
+            email: format!("admin@{slug}.example"),
             roles: vec![Role::Admin],
             timezone: "UTC".to_owned(),
             created_at: now,
@@ -129,7 +162,7 @@ impl SimWorld {
             made_by_key_id: None,
         };
         let audit = AuditEvent::by_executor("tenant.create", format!("tenant:{id}"), json!({}));
-        self.doom.look(self.store.create_tenant(&tenant, &admin, &key, "hash", audit)).unwrap();
+        self.doom.look(self.store.create_tenant(&tenant, &admin, &key, &format!("hash-{slug}"), audit)).unwrap();
     }
 
     /// An engine that is a worker of its own.
@@ -146,7 +179,7 @@ impl SimWorld {
             job_wake_ups: Arc::new(NoHints),
             registry,
             keys: Arc::new(TestKeys::new()),
-            clock: self.clock.clone(),
+            clock: Arc::new(OwnClock { of: self.clock.clone(), by: self.clocks[(number % 2) as usize] }),
             ids: self.ids.clone(),
             random: Arc::new(SeededRandom::new(number)),
             http: self.wire.clone(),
@@ -168,8 +201,10 @@ impl SimWorld {
     pub fn life<'w>(&'w self, life: &Life, story: impl AsyncFnOnce(&'w Self) -> Told) -> Told {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         self.doom.begin(life);
+        self.ledger.begin();
         let told = runtime.block_on(async {
             self.clock.life.run();
+            self.doom.run();
             let told = tokio::select! {
                 biased;
                 () = self.doom.struck.notified() => Told::Died,
