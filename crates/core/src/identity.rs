@@ -1,5 +1,7 @@
 //! Tenants, users and keys. A key is shown once; only its keyed hash is stored.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::{Deserialize, Serialize};
 
 use crate::actor::Role;
@@ -36,6 +38,9 @@ pub struct User {
     pub timezone: String,
     /// When they were created.
     pub created_at: Timestamp,
+    /// Who created them; perhaps a platform admin, who is no user of this tenant. `None` for the first of a server, and
+    /// for those of earlier versions.
+    pub made_by_user_id: Option<UserId>,
 }
 
 /// An API key as it is stored and shown: never the key itself.
@@ -62,6 +67,47 @@ pub struct ApiKey {
     pub created_at: Timestamp,
     /// The key it was made with. When that one is revoked, it does not work any more either.
     pub made_by_key_id: Option<KeyId>,
+    /// Who made it, and so has seen it.
+    pub made_by_user_id: Option<UserId>,
+}
+
+/// Who made whose accounts and keys. Whoever makes an account or a key for somebody can act as them, so where two
+/// persons are asked for, they count as one.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Makers(BTreeMap<UserId, BTreeSet<UserId>>);
+
+impl Makers {
+    /// The makers of all users of a tenant. Keys count that were revoked as well: they were good once.
+    #[must_use]
+    pub fn of(users: &[User], keys: &[ApiKey]) -> Self {
+        let owner = |id: KeyId| keys.iter().find(|key| key.id == id).map(|key| key.user_id);
+        let of_users = users.iter().filter_map(|user| Some((user.id, user.made_by_user_id?)));
+        let of_keys = keys.iter().filter_map(|key| {
+            // Keys of earlier versions name only the key that they were made with.
+            Some((key.user_id, key.made_by_user_id.or_else(|| key.made_by_key_id.and_then(owner))?))
+        });
+        let mut makers: BTreeMap<UserId, BTreeSet<UserId>> = BTreeMap::new();
+        for (made, maker) in of_users.chain(of_keys).filter(|(made, maker)| made != maker) {
+            makers.entry(made).or_default().insert(maker);
+        }
+        Self(makers)
+    }
+
+    /// Whether two users count as one person: they are the same, or one of them made the other, or made who made them,
+    /// and so on.
+    #[must_use]
+    pub fn are_one(&self, one: UserId, other: UserId) -> bool {
+        one == other || self.has_made(one, other) || self.has_made(other, one)
+    }
+
+    fn has_made(&self, maker: UserId, made: UserId) -> bool {
+        let (mut known, mut open) = (BTreeSet::from([made]), vec![made]);
+        while let Some(user) = open.pop() {
+            let makers = self.0.get(&user).into_iter().flatten();
+            open.extend(makers.copied().filter(|maker| known.insert(*maker)));
+        }
+        known.contains(&maker)
+    }
 }
 
 /// What a key proves: whose it is and what that user may do. Read in one query by the key's hash.
@@ -95,4 +141,72 @@ pub struct OutboundWebhook {
     pub active: bool,
     /// When it was created.
     pub created_at: Timestamp,
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn id(n: u8) -> UserId {
+        UserId::from_uuid(Uuid::from_u128(u128::from(n)))
+    }
+
+    fn user(n: u8, made_by: Option<u8>) -> User {
+        User {
+            id: id(n),
+            name: n.to_string(),
+            email: format!("{n}@example.com"),
+            roles: vec![Role::Admin],
+            timezone: "UTC".to_owned(),
+            created_at: Timestamp::from_millis(1),
+            made_by_user_id: made_by.map(id),
+        }
+    }
+
+    fn key(n: u8, user: u8, made_by: Option<u8>, with: Option<u8>) -> ApiKey {
+        let key_id = |n: u8| KeyId::from_uuid(Uuid::from_u128(u128::from(n)));
+        ApiKey {
+            id: key_id(n),
+            user_id: id(user),
+            name: String::new(),
+            prefix: String::new(),
+            roles: Vec::new(),
+            scopes: Vec::new(),
+            expires_at: None,
+            revoked_at: Some(Timestamp::from_millis(2)),
+            created_at: Timestamp::from_millis(1),
+            made_by_key_id: with.map(key_id),
+            made_by_user_id: made_by.map(id),
+        }
+    }
+
+    #[test]
+    fn who_made_an_account_or_a_key_counts_as_its_holder_in_both_directions() {
+        // 1 made the account of 2, and 2 a key for 3; 4 made a key for 5, in an earlier version. 6 is by itself.
+        let users = [user(1, None), user(2, Some(1)), user(3, None), user(4, None), user(5, None), user(6, None)];
+        let keys =
+            [key(10, 3, Some(2), None), key(11, 4, None, None), key(12, 5, None, Some(11)), key(13, 6, Some(6), None)];
+        let makers = Makers::of(&users, &keys);
+        let one = [(1, 2), (2, 3), (1, 3), (4, 5)];
+        for (a, b) in (1..=6).flat_map(|a| (1..=6).map(move |b| (a, b))) {
+            let expected = a == b || one.contains(&(a, b)) || one.contains(&(b, a));
+            assert_eq!(makers.are_one(id(a), id(b)), expected, "{a} {b}");
+        }
+        let both = Makers::of(&[user(1, None), user(2, Some(1)), user(3, Some(1))], &[]);
+        assert!(!both.are_one(id(2), id(3)), "two that a third made are two");
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_mutual_and_ends(made in prop::collection::vec((0_u8..6, 0_u8..6), 0..20), a in 0_u8..6, b in 0_u8..6) {
+            let keys: Vec<ApiKey> = made.iter().zip(0..).map(|((user, by), n)| key(n, *user, Some(*by), None)).collect();
+            let makers = Makers::of(&[], &keys);
+            prop_assert_eq!(makers.are_one(id(a), id(b)), makers.are_one(id(b), id(a)));
+            prop_assert!(makers.are_one(id(a), id(a)));
+            prop_assert!(made.iter().all(|(user, by)| makers.are_one(id(*user), id(*by))));
+        }
+    }
 }

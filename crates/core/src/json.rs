@@ -3,6 +3,11 @@
 //! Readers of JSON recurse, so each has a limit somewhere; what is written beyond it can never be read again. One limit
 //! holds for everything that is taken in, bound or journaled, far below what the store reads back: wrapped in the rows
 //! of the journal, a value of that depth is still readable.
+//!
+//! What is read takes more memory than its text: a value takes some tens of bytes and an object some hundreds, whatever
+//! they take in the text. So the values of a text are counted before it is read.
+
+use std::ops::Range;
 
 use serde_json::{Map, Value};
 
@@ -10,6 +15,9 @@ use crate::error::{Detail, Error};
 
 /// How many lists and objects may stand in each other.
 pub const MAX_DEPTH: usize = 64;
+/// How many values a text may hold, counting lists and objects and everything in them. Ten megabytes of `{"":0}` hold
+/// 3.4 million and take 700 MB once they are read; as many as this take 80 MB at worst.
+pub const MAX_VALUES: usize = 200_000;
 /// Bytes of the pointer that says where a value becomes too deep.
 const MAX_POINTER: usize = 200;
 
@@ -17,7 +25,27 @@ const MAX_POINTER: usize = 200;
 /// any other and cannot be read again.
 const RESERVED: &str = "$serde_json::private::RawValue";
 
-/// A value that could be written and not read again.
+/// Why a text is not read.
+#[derive(Debug, thiserror::Error)]
+pub enum Unreadable {
+    /// It is nested too deep, or holds too many values.
+    #[error(transparent)]
+    TooMuch(#[from] Unstorable),
+    /// It is no JSON.
+    #[error(transparent)]
+    Syntax(#[from] serde_json::Error),
+}
+
+/// Reads JSON that somebody else has written: the one way by which texts from outside become values.
+///
+/// # Errors
+/// [`Unreadable`]; what is too much is refused before anything is made of it.
+pub fn read(text: &[u8]) -> Result<Value, Unreadable> {
+    check_text(text)?;
+    Ok(serde_json::from_slice(text)?)
+}
+
+/// A value that could be written and not read again, or a text that is not worth reading.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{fault}{place}: {}", .fault.remedy())]
 pub struct Unstorable {
@@ -33,6 +61,8 @@ enum Fault {
     Depth,
     #[error("the member name {RESERVED:?} is reserved")]
     Name,
+    #[error("there are more than {MAX_VALUES} values")]
+    Count,
 }
 
 impl Fault {
@@ -40,6 +70,7 @@ impl Fault {
         match self {
             Self::Depth => "make it flatter, or pass the inner part as text",
             Self::Name => "use another name",
+            Self::Count => "send it in several parts, or as a file",
         }
     }
 }
@@ -121,23 +152,33 @@ fn find_fault_of_members(members: &Map<String, Value>, left: usize, way: &mut Ve
 /// A list or an object that is open where a text is being scanned.
 enum Open {
     List { place: usize },
-    Object { name: String, expects_name: bool },
+    Object { name: Range<usize>, expects_name: bool },
 }
 
-/// Refuses a JSON text that is nested too deep, before anything is made of it. What is no JSON is not its business.
+/// Refuses a JSON text that is nested too deep or holds too many values, before anything is made of it. What is no JSON
+/// is not its business.
 ///
 /// # Errors
 /// As [`check_value`].
-pub fn check_text_depth(text: &[u8]) -> Result<(), Unstorable> {
+pub fn check_text(text: &[u8]) -> Result<(), Unstorable> {
     let mut open: Vec<Open> = Vec::new();
-    let mut at = 0;
+    let (mut at, mut values) = (0, 0);
     while let Some(byte) = text.get(at) {
+        if values > MAX_VALUES {
+            return Err(Unstorable::new(Fault::Count, way(text, open)));
+        }
         match byte {
             b'{' | b'[' if open.len() == MAX_DEPTH => {
-                return Err(Unstorable::new(Fault::Depth, open.into_iter().map(segment)));
+                return Err(Unstorable::new(Fault::Depth, way(text, open)));
             }
-            b'{' => open.push(Open::Object { name: String::new(), expects_name: true }),
-            b'[' => open.push(Open::List { place: 0 }),
+            b'{' => {
+                values += 1;
+                open.push(Open::Object { name: 0..0, expects_name: true });
+            }
+            b'[' => {
+                values += 1;
+                open.push(Open::List { place: 0 });
+            }
             b'}' | b']' => drop(open.pop()),
             b',' => match open.last_mut() {
                 Some(Open::List { place }) => *place += 1,
@@ -146,14 +187,21 @@ pub fn check_text_depth(text: &[u8]) -> Result<(), Unstorable> {
             },
             b'"' => {
                 let end = end_of_string(text, at + 1);
-                if let Some(Open::Object { name, expects_name }) = open.last_mut()
-                    && std::mem::take(expects_name)
-                {
-                    *name = String::from_utf8_lossy(&text[at + 1..end]).into_owned();
+                match open.last_mut() {
+                    Some(Open::Object { name, expects_name }) if *expects_name => {
+                        (*name, *expects_name) = (at + 1..end, false);
+                    }
+                    Some(_) | None => values += 1,
                 }
                 at = end;
             }
-            _ => {}
+            b':' => {}
+            space if space.is_ascii_whitespace() => {}
+            _ => {
+                values += 1;
+                at = end_of_literal(text, at);
+                continue;
+            }
         }
         at += 1;
     }
@@ -179,6 +227,12 @@ pub fn depth_of_text(text: &[u8]) -> usize {
     deepest
 }
 
+/// Where a number or a word ends.
+fn end_of_literal(text: &[u8], from: usize) -> usize {
+    let ends = |byte: &u8| matches!(byte, b',' | b':' | b'{' | b'}' | b'[' | b']' | b'"') || byte.is_ascii_whitespace();
+    text[from..].iter().position(ends).map_or(text.len(), |length| from + length)
+}
+
 /// Where the quote stands that closes a string, or the text ends.
 fn end_of_string(text: &[u8], from: usize) -> usize {
     let mut at = from;
@@ -192,11 +246,11 @@ fn end_of_string(text: &[u8], from: usize) -> usize {
     text.len()
 }
 
-fn segment(open: Open) -> String {
-    match open {
+fn way(text: &[u8], open: Vec<Open>) -> impl Iterator<Item = String> {
+    open.into_iter().map(|open| match open {
         Open::List { place } => place.to_string(),
-        Open::Object { name, .. } => name,
-    }
+        Open::Object { name, .. } => String::from_utf8_lossy(&text[name]).into_owned(),
+    })
 }
 
 #[cfg(test)]
@@ -214,8 +268,8 @@ mod tests {
     fn the_limit_is_taken_and_one_more_is_not() {
         assert_eq!(check_value(&lists(MAX_DEPTH)), Ok(()));
         assert!(check_value(&lists(MAX_DEPTH + 1)).is_err());
-        assert_eq!(check_text_depth(lists(MAX_DEPTH).to_string().as_bytes()), Ok(()));
-        assert!(check_text_depth(lists(MAX_DEPTH + 1).to_string().as_bytes()).is_err());
+        assert_eq!(check_text(lists(MAX_DEPTH).to_string().as_bytes()), Ok(()));
+        assert!(check_text(lists(MAX_DEPTH + 1).to_string().as_bytes()).is_err());
         let members = |depth| json!({"a": lists(depth)}).as_object().cloned().unwrap();
         assert_eq!(check_members(&members(MAX_DEPTH - 1)), Ok(()));
         assert!(check_members(&members(MAX_DEPTH)).is_err());
@@ -228,7 +282,7 @@ mod tests {
         assert!(fault.path.starts_with("/payload/a~1b/1/x/0/0"), "{}", fault.path);
         assert!(fault.message.contains("deeper than 64 levels at /a~1b/1/x/0"), "{}", fault.message);
         assert!(fault.message.ends_with("or pass the inner part as text"), "{}", fault.message);
-        assert_eq!(check_text_depth(value.to_string().as_bytes()), check_value(&value), "the same of a text");
+        assert_eq!(check_text(value.to_string().as_bytes()), check_value(&value), "the same of a text");
     }
 
     #[test]
@@ -250,8 +304,33 @@ mod tests {
     #[test]
     fn brackets_in_strings_do_not_count() {
         let text = json!({"a": "[".repeat(500), "b\"[": "\\\"{{{"}).to_string();
-        assert_eq!(check_text_depth(text.as_bytes()), Ok(()));
-        assert_eq!(check_text_depth(b"]]]\"\\"), Ok(()), "what is no JSON is left to its reader");
+        assert_eq!(check_text(text.as_bytes()), Ok(()));
+        assert_eq!(check_text(b"]]]\"\\"), Ok(()), "what is no JSON is left to its reader");
+    }
+
+    fn values(value: &Value) -> usize {
+        1 + match value {
+            Value::Array(items) => items.iter().map(values).sum(),
+            Value::Object(members) => members.values().map(values).sum(),
+            _ => 0,
+        }
+    }
+
+    #[test]
+    fn as_many_values_as_are_allowed_are_read_and_one_more_is_not() {
+        let list = |one: &str, times: usize| format!("[{}]", vec![one; times].join(", "));
+        for (one, count) in
+            [("0", 1), ("{\"\":0}", 2), ("\"a,[\"", 1), ("[]", 1), ("{ }", 1), ("-1.5e3", 1), ("[{}, null]", 3)]
+        {
+            let fits = (MAX_VALUES - 1) / count;
+            assert_eq!(values(&read(list(one, fits).as_bytes()).unwrap()), 1 + fits * count, "{one}");
+            let many = list(one, fits + 1);
+            let Err(Unreadable::TooMuch(fault)) = read(many.as_bytes()) else { panic!("{one} is read") };
+            assert!(fault.to_string().starts_with("there are more than 200000 values"), "{fault}");
+        }
+        let fault =
+            check_text(format!("{{\"rows\": {}", list("1", MAX_VALUES)).as_bytes()).unwrap_err().detail("/payload");
+        assert_eq!(fault.path, format!("/payload/rows/{}", MAX_VALUES - 2), "the place where it became too many");
     }
 
     fn any_json() -> impl Strategy<Value = Value> {
@@ -269,7 +348,7 @@ mod tests {
         #[test]
         fn a_text_is_as_deep_as_its_value(value in any_json(), wrapped in 0..MAX_DEPTH + 8) {
             let value = (0..wrapped).fold(value, |inner, n| if n % 2 == 0 { json!([inner]) } else { json!({"k": inner}) });
-            let of_text = check_text_depth(value.to_string().as_bytes());
+            let of_text = check_text(value.to_string().as_bytes());
             prop_assert_eq!(of_text.is_ok(), check_value(&value).is_ok());
             prop_assert_eq!(of_text.is_ok(), depth_of_text(value.to_string().as_bytes()) <= MAX_DEPTH);
         }

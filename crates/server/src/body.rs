@@ -1,5 +1,7 @@
 //! Reading bodies: never more than the limit, and never leaving a caller with a broken connection instead of an
-//! answer.
+//! answer. What is held of all bodies together has a limit too: [`budget`].
+
+mod budget;
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -14,6 +16,9 @@ use futures::{Stream, StreamExt};
 use kybern_core::error::{Error, ErrorCode};
 use tokio_util::task::TaskTracker;
 
+pub(crate) use self::budget::{Budget, Holder};
+
+use self::budget::Booking;
 use crate::error::{ApiResult, Problem};
 use crate::state::AppState;
 
@@ -27,42 +32,76 @@ const DRAIN_BYTES: usize = 64 * 1024 * 1024;
 /// For how long.
 const DRAIN_TIME: Duration = Duration::from_secs(10);
 
-/// Reads a body of at most `limit` bytes.
-pub(crate) async fn read(request: Request, limit: usize) -> ApiResult<(Parts, Bytes)> {
+/// Reads a body of at most `limit` bytes. It counts against the budget of all bodies until its last copy is dropped.
+///
+/// # Errors
+/// `PAYLOAD_TOO_LARGE`; `UNAVAILABLE` when too much is held of other bodies; `VALIDATION_ERROR` for one that breaks off.
+pub(crate) async fn read(state: &AppState, request: Request, limit: usize) -> ApiResult<(Parts, Bytes)> {
+    let booking = state.bodies.open(Holder::of(state, &request));
+    read_booked(booking, request, limit).await
+}
+
+async fn read_booked(booking: Booking, request: Request, limit: usize) -> ApiResult<(Parts, Bytes)> {
     let (parts, body) = request.into_parts();
-    if declared_length(&parts.headers).is_some_and(|length| length > limit as u64) {
+    let declared = declared_length(&parts.headers);
+    if declared.is_some_and(|length| length > limit as u64) {
         return Err(too_large(limit));
     }
-    let mut stream = body.into_data_stream();
-    let mut read = BytesMut::new();
+    let declared = declared.and_then(|length| usize::try_from(length).ok());
+    let mut arriving = Arriving { stream: body.into_data_stream(), read: BytesMut::new(), booking, declared, limit };
     loop {
-        let wanted = read.len() + PROGRESS;
-        match tokio::time::timeout(STALL, read_on(&mut stream, &mut read, wanted, limit)).await {
-            Ok(Ok(Some(whole))) => return Ok((parts, whole)),
-            Ok(Ok(None)) => {}
+        match tokio::time::timeout(STALL, arriving.read_on()).await {
+            Ok(Ok(true)) => return Ok((parts, arriving.whole())),
+            Ok(Ok(false)) => {}
             Ok(Err(problem)) => return Err(problem),
             Err(_) => return Err(Problem::invalid("", "the body stopped arriving, or came too slowly: send it again")),
         }
     }
 }
 
-/// Reads until `wanted` bytes are there; the whole body once it has ended.
-async fn read_on(
-    stream: &mut BodyDataStream,
-    read: &mut BytesMut,
-    wanted: usize,
+/// A body on its way.
+struct Arriving {
+    stream: BodyDataStream,
+    read: BytesMut,
+    booking: Booking,
+    declared: Option<usize>,
     limit: usize,
-) -> ApiResult<Option<Bytes>> {
-    while read.len() < wanted {
-        match stream.next().await {
-            Some(Ok(chunk)) if read.len() + chunk.len() > limit => return Err(too_large(limit)),
-            Some(Ok(chunk)) if read.is_empty() && stream.is_end_stream() => return Ok(Some(chunk)),
-            Some(Ok(chunk)) => read.extend_from_slice(&chunk),
-            Some(Err(_)) => return Err(Problem::invalid("", "the body broke off before its end, send it again")),
-            None => return Ok(Some(std::mem::take(read).freeze())),
+}
+
+impl Arriving {
+    /// Reads on by [`PROGRESS`] bytes; whether that was the whole body.
+    async fn read_on(&mut self) -> ApiResult<bool> {
+        let wanted = self.read.len() + PROGRESS;
+        while self.read.len() < wanted {
+            match self.stream.next().await {
+                Some(Ok(chunk)) if self.read.len() + chunk.len() > self.limit => return Err(too_large(self.limit)),
+                Some(Ok(chunk)) => {
+                    self.booking.add(chunk.len())?;
+                    // Room that is asked for and not written to takes no memory; growing bit by bit would take twice.
+                    let rest = self.declared.unwrap_or(0).saturating_sub(self.read.len());
+                    self.read.reserve(rest.max(chunk.len()));
+                    self.read.extend_from_slice(&chunk);
+                }
+                Some(Err(_)) => return Err(Problem::invalid("", "the body broke off before its end, send it again")),
+                None => return Ok(true),
+            }
         }
+        Ok(false)
     }
-    Ok(None)
+
+    /// The bytes, which keep their booking for as long as anybody has them.
+    fn whole(self) -> Bytes {
+        if self.read.is_empty() { Bytes::new() } else { Bytes::from_owner(Booked(self.read, self.booking)) }
+    }
+}
+
+/// Bytes with what is booked for them.
+struct Booked(BytesMut, #[expect(dead_code, reason = "it is given back when it is dropped")] Booking);
+
+impl AsRef<[u8]> for Booked {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
 }
 
 fn declared_length(headers: &HeaderMap) -> Option<u64> {
@@ -138,6 +177,10 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
+    async fn read_all(request: Request, limit: usize) -> ApiResult<(Parts, Bytes)> {
+        read_booked(Budget::new(64 * 1024 * 1024).open(Holder::Address(None)), request, limit).await
+    }
+
     fn counted(chunks: usize, seen: &Arc<AtomicUsize>) -> Body {
         let seen = Arc::clone(seen);
         Body::from_stream(futures::stream::iter(0..chunks).map(move |_| {
@@ -150,7 +193,7 @@ mod tests {
     async fn a_declared_length_over_the_limit_is_refused_before_anything_is_read() {
         let seen = Arc::default();
         let request = Request::builder().header(header::CONTENT_LENGTH, 101).body(counted(20, &seen)).unwrap();
-        assert_eq!(read(request, 100).await.unwrap_err().0.code(), ErrorCode::PayloadTooLarge);
+        assert_eq!(read_all(request, 100).await.unwrap_err().0.code(), ErrorCode::PayloadTooLarge);
         assert_eq!(seen.load(Ordering::SeqCst), 0);
     }
 
@@ -158,22 +201,40 @@ mod tests {
     async fn an_undeclared_length_is_refused_at_the_limit() {
         let seen = Arc::default();
         let request = Request::new(counted(1000, &seen));
-        assert_eq!(read(request, 100).await.unwrap_err().0.code(), ErrorCode::PayloadTooLarge);
+        assert_eq!(read_all(request, 100).await.unwrap_err().0.code(), ErrorCode::PayloadTooLarge);
         assert!(seen.load(Ordering::SeqCst) <= 12);
     }
 
     #[tokio::test]
     async fn a_body_of_exactly_the_limit_is_read_whole() {
-        let (_, bytes) = read(Request::new(counted(10, &Arc::default())), 100).await.unwrap();
+        let (_, bytes) = read_all(Request::new(counted(10, &Arc::default())), 100).await.unwrap();
         assert_eq!(bytes.len(), 100);
-        let (_, bytes) = read(Request::new(Body::from("abc")), 3).await.unwrap();
+        let (_, bytes) = read_all(Request::new(Body::from("abc")), 3).await.unwrap();
         assert_eq!(bytes, "abc");
+    }
+
+    #[tokio::test]
+    async fn a_body_is_booked_as_it_arrives_and_for_as_long_as_anybody_has_it() {
+        // 16,000 bytes for callers who have proven nothing, of which one address may take half.
+        let budget = Budget::new(64_000);
+        let read = async |chunks| {
+            let request = Request::new(counted(chunks, &Arc::default()));
+            read_booked(budget.open(Holder::Address(None)), request, 64_000).await
+        };
+        let (_, bytes) = read(800).await.unwrap();
+        let copy = bytes.slice(10..20);
+        assert_eq!(read(1).await.unwrap_err().0.code(), ErrorCode::Unavailable);
+        drop(bytes);
+        assert_eq!(read(1).await.unwrap_err().0.code(), ErrorCode::Unavailable, "a part of it is still held");
+        drop(copy);
+        assert_eq!(read(801).await.unwrap_err().0.code(), ErrorCode::Unavailable, "what was read of it is given back");
+        assert_eq!(read(800).await.unwrap().1.len(), 8_000);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_body_that_stands_still_is_given_up() {
         let still = Body::from_stream(futures::stream::pending::<Result<Bytes, axum::Error>>());
-        let reading = tokio::time::timeout(STALL * 2, read(Request::new(still), 100)).await;
+        let reading = tokio::time::timeout(STALL * 2, read_all(Request::new(still), 100)).await;
         let problem = reading.expect("it is not waited for without end").unwrap_err();
         assert_eq!((problem.0.code(), problem.0.to_string().contains("stopped")), (ErrorCode::Validation, true));
     }
@@ -187,9 +248,9 @@ mod tests {
                 Some((Ok::<_, axum::Error>(Bytes::from(vec![b'x'; bytes])), ()))
             }))
         };
-        let problem = read(Request::new(dripping(1)), 1024 * 1024).await.unwrap_err();
+        let problem = read_all(Request::new(dripping(1)), 1024 * 1024).await.unwrap_err();
         assert_eq!((problem.0.code(), problem.0.to_string().contains("too slowly")), (ErrorCode::Validation, true));
-        let slow = read(Request::new(dripping(PROGRESS)), 10 * PROGRESS).await.unwrap_err();
+        let slow = read_all(Request::new(dripping(PROGRESS)), 10 * PROGRESS).await.unwrap_err();
         assert_eq!(slow.0.code(), ErrorCode::PayloadTooLarge, "it was read up to the limit");
     }
 

@@ -7,7 +7,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use bytes::Bytes;
 use kybern_core::error::{Detail, Error, ErrorCode};
-use kybern_core::json::check_text_depth;
+use kybern_core::json::{self as bounded, Unreadable, check_text as check_json};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -29,7 +29,7 @@ impl<T: DeserializeOwned> FromRequest<AppState> for JsonBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &AppState) -> Result<Self, Problem> {
-        let (parts, raw) = body::read(request, state.limits.max_body).await?;
+        let (parts, raw) = body::read(state, request, state.limits.max_body).await?;
         expect_json(&parts.headers)?;
         Ok(Self { value: object(&raw)?, raw })
     }
@@ -47,7 +47,7 @@ impl<T: DeserializeOwned + Default> FromRequest<AppState> for OptionalBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &AppState) -> Result<Self, Problem> {
-        let (parts, raw) = body::read(request, state.limits.max_body).await?;
+        let (parts, raw) = body::read(state, request, state.limits.max_body).await?;
         if raw.trim_ascii().is_empty() {
             return Ok(Self { value: T::default(), raw });
         }
@@ -77,13 +77,10 @@ pub(crate) fn json(raw: &[u8]) -> ApiResult<Value> {
     if raw.trim_ascii().is_empty() {
         return Err(Problem::invalid("", "the body is empty, send JSON"));
     }
-    within_depth(raw)?;
-    serde_json::from_slice(raw).map_err(|error| malformed(&error))
-}
-
-/// Refuses JSON that is nested deeper than what is kept may be.
-pub(crate) fn within_depth(raw: &[u8]) -> ApiResult<()> {
-    check_text_depth(raw).map_err(|deep| deep.at("").into())
+    bounded::read(raw).map_err(|unreadable| match unreadable {
+        Unreadable::TooMuch(fault) => fault.at("").into(),
+        Unreadable::Syntax(error) => malformed(&error),
+    })
 }
 
 /// A JSON object of a known shape.
@@ -97,7 +94,7 @@ pub(crate) fn object<T: DeserializeOwned>(raw: &[u8]) -> ApiResult<T> {
             return Err(Problem::invalid("", "the body is not a JSON object"));
         }
     }
-    within_depth(raw)?;
+    check_json(raw).map_err(|fault| fault.at(""))?;
     let mut reader = serde_json::Deserializer::from_slice(raw);
     let value = match serde_path_to_error::deserialize(&mut reader) {
         // The reader takes a number where a name is expected for broken JSON, and does not say where.

@@ -22,6 +22,7 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use kybern_core::actor::Actor;
 use kybern_core::error::{Error, ErrorCode};
+use kybern_core::json as bounded;
 use kybern_core::ports::Idempotent;
 use kybern_core::task::limits;
 use kybern_core::tenant::TenantScope;
@@ -241,7 +242,7 @@ pub(crate) fn replayed(mut response: Response) -> Response {
 
 /// What a request asks, as a hash: the path, and the body without regard to spaces and the order of names.
 fn fingerprint(asked: &Asked, raw: &[u8]) -> String {
-    let canonical = serde_json::from_slice::<Value>(raw).ok();
+    let canonical = bounded::read(raw).ok();
     let canonical = canonical.and_then(|value| serde_json_canonicalizer::to_vec(&value).ok());
     let mut hasher = blake3::Hasher::new();
     hasher.update(asked.path.as_bytes());

@@ -13,6 +13,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::body::Budget;
 use crate::brake::Brake;
 use crate::fresh::Fresh;
 use crate::metrics::Metrics;
@@ -29,6 +30,10 @@ pub struct Limits {
     pub max_body: usize,
     /// Bytes of a mail.
     pub max_mail: usize,
+    /// Bytes of a body that is read before its sender has proven anything.
+    pub max_unproven: usize,
+    /// Bytes of all bodies that are being read or worked on.
+    pub max_bodies: usize,
     /// How long a streamed reply may go on once the server shuts down.
     pub stream_grace: Duration,
     /// Wrong API keys of one address in a minute, after which it is braked; 0 for no brake.
@@ -40,16 +45,25 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 10 MiB, 25 MiB for a mail, 5 s for a streamed reply, 60 wrong keys; metrics need a key.
+    /// 10 MiB, 25 MiB for a mail, 1 MiB for strangers, 256 MiB in all, 5 s for a streamed reply, 60 wrong keys; metrics need a key.
     fn default() -> Self {
         Self {
             max_body: 10 * 1024 * 1024,
             max_mail: 25 * 1024 * 1024,
+            max_unproven: 1024 * 1024,
+            max_bodies: 256 * 1024 * 1024,
             stream_grace: Duration::from_secs(5),
             wrong_keys: 60,
             proxies: TrustedProxies::default(),
             public_metrics: false,
         }
+    }
+}
+
+impl Limits {
+    /// Bytes of a body whose sender proves something by it alone.
+    pub(crate) fn max_unproven_body(&self) -> usize {
+        self.max_unproven.min(self.max_body)
     }
 }
 
@@ -100,6 +114,7 @@ pub struct Parts {
     local_key: Option<blake3::Hash>,
     pub(crate) metrics: Metrics,
     pub(crate) brake: Brake,
+    pub(crate) bodies: Budget,
     pub(crate) readiness: Fresh<Readiness>,
     pub(crate) counts: Fresh<Vec<(TaskStatus, i64)>>,
     pub(crate) streams: Arc<Semaphore>,
@@ -126,6 +141,7 @@ impl AppState {
             local_key: local_key.map(|key| blake3::hash(key.as_bytes())),
             metrics: Metrics::new(),
             brake: Brake::new(limits.wrong_keys),
+            bodies: Budget::new(limits.max_bodies),
             readiness: Fresh::default(),
             counts: Fresh::default(),
             streams: Arc::new(Semaphore::new(MAX_STREAMS)),

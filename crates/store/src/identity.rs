@@ -86,6 +86,7 @@ async fn insert_user(tx: &mut Tx, scope: TenantScope, user: &User) -> Result<()>
         json!(user.roles).to_string(),
         user.timezone.as_str(),
         user.created_at,
+        user.made_by_user_id.map(UserId::as_uuid),
     ];
     tx.execute(&USER_INSERT, args).await.map(|_| ())
 }
@@ -108,6 +109,7 @@ fn user(row: &mut Row) -> Result<User> {
         roles: row.json()?,
         timezone: row.text()?,
         created_at: row.time()?,
+        made_by_user_id: row.opt_uuid()?.map(UserId::from_uuid),
     })
 }
 
@@ -145,6 +147,7 @@ async fn insert_key(tx: &mut Tx, scope: TenantScope, key: &ApiKey, key_hash: &st
         key.created_at,
         key_hash,
         key.made_by_key_id.map(KeyId::as_uuid),
+        key.made_by_user_id.map(UserId::as_uuid),
     ];
     tx.execute(&KEY_INSERT, args).await.map(|_| ())
 }
@@ -170,6 +173,7 @@ fn key(row: &mut Row) -> Result<ApiKey> {
         revoked_at: row.opt_time()?,
         created_at: row.time()?,
         made_by_key_id: row.opt_uuid()?.map(KeyId::from_uuid),
+        made_by_user_id: row.opt_uuid()?.map(UserId::from_uuid),
     })
 }
 

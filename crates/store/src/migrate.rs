@@ -46,6 +46,7 @@ const MIGRATIONS: &[Migration] = &[
     migration!(11, "0011_due_by_tenant"),
     migration!(12, "0012_rendered_args"),
     migration!(13, "0013_rights"),
+    migration!(14, "0014_made_by"),
 ];
 
 /// The schema version that this program knows.

@@ -67,11 +67,11 @@ pub struct ToolContext {
     pub lease: Option<Lease>,
     /// By which way the task came in.
     pub channel: Channel,
-    /// The task's input text.
+    /// The task's input text; empty unless the spec asks for the task.
     pub input: Arc<str>,
-    /// The task's payload.
+    /// The task's payload; null unless the spec asks for the task.
     pub payload: Arc<Value>,
-    /// The task's state as it stands.
+    /// The task's state as it stands; empty unless the spec asks for the task.
     pub state: Arc<Map<String, Value>>,
     /// The trace.
     pub trace_id: Arc<str>,

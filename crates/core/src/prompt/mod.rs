@@ -5,7 +5,7 @@
 //! | `draft` | edit | `draft` | whoever may administer |
 //! | `draft` | submit | `review` | whoever may administer |
 //! | `review` | reject, with a note | `draft` | whoever may administer |
-//! | `review` | approve | `approved` | somebody else than its authors; one of them where the operator allows that |
+//! | `review` | approve | `approved` | somebody who counts as none of its [authors](Makers); anybody where the operator allows that |
 //! | `approved` | activate | `active`, and the one before it `retired` | whoever may administer |
 //! | `retired` | activate | `active` again | whoever may administer |
 //!
@@ -21,6 +21,7 @@ pub use draft::{NewPrompt, OfAgent, PromptChange, PromptFilter};
 use crate::approval::MAX_NOTE;
 use crate::error::{Error, ErrorCode, Result};
 use crate::id::{PromptId, UserId};
+use crate::identity::Makers;
 use crate::time::Timestamp;
 
 /// The most characters of a prompt, after the specification of the composer. Whether one fits its share of a model's
@@ -176,13 +177,14 @@ impl Prompt {
         Err(Error::new(ErrorCode::Conflict, message))
     }
 
-    /// The prompt after an act by `by`. Authors approve their own where `self_approval` says so.
+    /// The prompt after an act by `by`. With `makers` it needs a second person to approve it: somebody who counts as
+    /// none of its authors.
     ///
     /// # Errors
     /// `CONFLICT` for an act that its status does not allow, and for an approval or an activation of another text than
     /// it has; `PERMISSION_DENIED` for an author who would approve; `VALIDATION_ERROR` for a text or a note that cannot
     /// be one.
-    pub fn after(self, act: PromptAct, by: UserId, self_approval: bool, at: Timestamp) -> Result<Self> {
+    pub fn after(self, act: PromptAct, by: UserId, makers: Option<&Makers>, at: Timestamp) -> Result<Self> {
         use PromptStatus::{Active, Approved, Draft, Retired, Review};
         let wrong = |status: PromptStatus| {
             let message = format!("a prompt that is {} cannot be {}", status.as_str(), act.verb());
@@ -207,9 +209,10 @@ impl Prompt {
                 let note = Some(note.to_owned());
                 Ok(updated(Self { note, ..self }, Draft))
             }
-            (Review, PromptAct::Approve(_)) if self.authors.contains(&by) && !self_approval => {
-                let message = "nobody approves a prompt of their own: ask another administrator, or set \
-                               [governance] self_approval = true";
+            (Review, PromptAct::Approve(_)) if makers.is_some_and(|makers| self.is_own_of(by, makers)) => {
+                let message = "nobody approves a prompt of their own, of somebody whose account or key they made, or of \
+                               somebody who made theirs: ask another administrator, or set [governance] \
+                               self_approval = true";
                 Err(Error::new(ErrorCode::PermissionDenied, message))
             }
             (Review, PromptAct::Approve(read)) => {
@@ -222,6 +225,12 @@ impl Prompt {
             }
             (status @ (Draft | Review | Approved | Active | Retired), _) => wrong(status),
         }
+    }
+
+    /// Whether that user counts as one of its authors.
+    #[must_use]
+    pub fn is_own_of(&self, user: UserId, makers: &Makers) -> bool {
+        self.authors.iter().any(|author| makers.are_one(*author, user))
     }
 
     /// The prompt when another one of its agent has become active.
@@ -279,7 +288,7 @@ mod tests {
         ];
         for (status, after) in table {
             for (act, expected) in acts().into_iter().zip(after) {
-                let done = prompt(status).after(act.clone(), user(2), false, AT);
+                let done = prompt(status).after(act.clone(), user(2), Some(&Makers::default()), AT);
                 assert_eq!(done.as_ref().ok().map(|prompt| prompt.status), expected, "{status:?} {act:?}");
                 match done {
                     Ok(prompt) => assert_eq!(prompt.updated_at, AT),
@@ -293,7 +302,9 @@ mod tests {
     #[test]
     fn nobody_approves_their_own_unless_the_operator_allows_it() {
         let review = prompt(PromptStatus::Review);
-        let approve = |by, allowed| review.clone().after(approve(&review), user(by), allowed, AT);
+        let makers = Makers::default();
+        let approve =
+            |by, allowed: bool| review.clone().after(approve(&review), user(by), (!allowed).then_some(&makers), AT);
         assert_eq!(approve(1, false).unwrap_err().code(), ErrorCode::PermissionDenied);
         assert_eq!(approve(2, false).unwrap().approved_by, Some(user(2)));
         assert_eq!(approve(1, true).unwrap().approved_by, Some(user(1)));
@@ -301,41 +312,48 @@ mod tests {
 
     #[test]
     fn nobody_who_has_written_at_it_can_approve_it_afterwards() {
-        let edited = prompt(PromptStatus::Draft).after(acts()[0].clone(), user(2), false, AT).unwrap();
-        let edited = edited.after(acts()[0].clone(), user(2), false, AT).unwrap();
+        let edited =
+            prompt(PromptStatus::Draft).after(acts()[0].clone(), user(2), Some(&Makers::default()), AT).unwrap();
+        let edited = edited.after(acts()[0].clone(), user(2), Some(&Makers::default()), AT).unwrap();
         assert_eq!((edited.authors.as_slice(), edited.text.as_str()), (&[user(1), user(2)][..], "You are brief."));
-        let review = edited.after(PromptAct::Submit, user(1), false, AT).unwrap();
+        let review = edited.after(PromptAct::Submit, user(1), Some(&Makers::default()), AT).unwrap();
         for author in [1, 2] {
-            assert!(review.clone().after(approve(&review), user(author), false, AT).is_err());
+            assert!(review.clone().after(approve(&review), user(author), Some(&Makers::default()), AT).is_err());
         }
-        assert!(review.clone().after(approve(&review), user(3), false, AT).is_ok());
+        assert!(review.clone().after(approve(&review), user(3), Some(&Makers::default()), AT).is_ok());
     }
 
     #[test]
     fn an_approval_and_an_activation_hold_for_the_text_that_was_read() {
         let read = prompt(PromptStatus::Review);
         let edited = Prompt { text: "You are brief.".to_owned(), ..read.clone() };
-        let refused = edited.clone().after(approve(&read), user(2), false, AT).unwrap_err();
+        let refused = edited.clone().after(approve(&read), user(2), Some(&Makers::default()), AT).unwrap_err();
         assert_eq!(refused.code(), ErrorCode::Conflict);
         assert!(refused.to_string().contains("read it again"), "{refused}");
-        let good = edited.clone().after(approve(&edited), user(2), false, AT).unwrap();
+        let good = edited.clone().after(approve(&edited), user(2), Some(&Makers::default()), AT).unwrap();
         for read in [String::new(), read.text_hash(), good.text_hash().to_uppercase()] {
-            assert!(good.clone().after(PromptAct::Activate(read), user(2), false, AT).is_err());
+            assert!(good.clone().after(PromptAct::Activate(read), user(2), Some(&Makers::default()), AT).is_err());
         }
-        assert!(good.clone().after(PromptAct::activation_of(&good), user(2), false, AT).is_ok());
+        assert!(good.clone().after(PromptAct::activation_of(&good), user(2), Some(&Makers::default()), AT).is_ok());
     }
 
     #[test]
     fn a_rejection_says_why_and_an_approval_forgets_it() {
-        let reject =
-            |note: &str| prompt(PromptStatus::Review).after(PromptAct::Reject(note.to_owned()), user(2), false, AT);
+        let reject = |note: &str| {
+            prompt(PromptStatus::Review).after(
+                PromptAct::Reject(note.to_owned()),
+                user(2),
+                Some(&Makers::default()),
+                AT,
+            )
+        };
         for note in ["", "  ", &"x".repeat(MAX_NOTE + 1)] {
             assert_eq!(reject(note).unwrap_err().details()[0].path, "/note");
         }
         let draft = reject(" too long ").unwrap();
         assert_eq!(draft.note.as_deref(), Some("too long"));
-        let again = draft.after(PromptAct::Submit, user(1), false, AT).unwrap();
-        assert_eq!(again.clone().after(approve(&again), user(2), false, AT).unwrap().note, None);
+        let again = draft.after(PromptAct::Submit, user(1), Some(&Makers::default()), AT).unwrap();
+        assert_eq!(again.clone().after(approve(&again), user(2), Some(&Makers::default()), AT).unwrap().note, None);
     }
 
     #[test]
@@ -345,6 +363,6 @@ mod tests {
             assert_eq!(checked(&bad).unwrap_err().details()[0].path, "/text");
         }
         let long = PromptAct::Edit("x".repeat(MAX_PROMPT + 1));
-        assert!(prompt(PromptStatus::Draft).after(long, user(1), false, AT).is_err());
+        assert!(prompt(PromptStatus::Draft).after(long, user(1), Some(&Makers::default()), AT).is_err());
     }
 }

@@ -57,6 +57,8 @@ pub mod limits {
     pub const MAX_PARALLEL: usize = 16;
     /// Bytes of a task's input text.
     pub const MAX_INPUT: usize = 4 * 1024 * 1024;
+    /// Bytes of a task's payload as JSON.
+    pub const MAX_PAYLOAD: usize = 4 * 1024 * 1024;
     /// Bytes of one step's data as JSON.
     pub const MAX_STEP_DATA: usize = 4 * 1024 * 1024;
     /// How long a caller's idempotency key lives.

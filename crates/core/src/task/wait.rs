@@ -139,4 +139,8 @@ pub struct Wait {
     /// The child task or the workflow's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
+    /// Of a call that is to be confirmed: the names of the arguments that come from untrusted sources. A yes makes the
+    /// call, and its result stays as untrusted as they are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tainted_args: Vec<String>,
 }

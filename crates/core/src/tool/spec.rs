@@ -40,6 +40,8 @@ pub struct Reach {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Needs {
+    /// The task's state, input and payload. What is made of them is as untrusted as the worst of them.
+    pub task: bool,
     /// HTTP through the egress policy.
     pub http: bool,
     /// The task's documents as text.

@@ -4,6 +4,7 @@
 //! so that the model can do better; nothing of it is tried.
 
 use kybern_core::agent::{AskedCall, Called, Turn, TurnFinish, TurnStart};
+use kybern_core::json as bounded;
 use kybern_core::model::{Part, ToolCall};
 use kybern_core::pack::Registry;
 use kybern_core::plan::{StepId, StepSpec};
@@ -75,7 +76,7 @@ fn understand(
         Value::Object(args) => Ok(args),
         _ => Err("they are JSON, but no object".to_owned()),
     };
-    let args = serde_json::from_str::<Value>(written).map_err(|error| error.to_string()).and_then(object);
+    let args = bounded::read(written.as_bytes()).map_err(|error| error.to_string()).and_then(object);
     let key = tool_of(&start.tools, &call.name).filter(|_| !many);
     let spec_of = |key: &str| registry.find_tool(key).map(|tool| tool.spec());
     let args = match args {

@@ -64,9 +64,9 @@ impl Engine {
         Ok(chosen(&self.agents(scope).await?, message).cloned())
     }
 
-    /// Adds an agent. What it is told is its own text from the start, because whoever may add it administers; but where
-    /// there was something to be told under that key already, a text goes the way of every change of it: it becomes a
-    /// draft, and the agent is told what holds without it.
+    /// Adds an agent. Its text goes the way of every change of one: it becomes a draft, and until somebody else approves
+    /// it the agent is told what holds without it. Where administrators approve their own, the text of an agent under a
+    /// new key holds at once.
     ///
     /// # Errors
     /// `VALIDATION_ERROR` with the field; `CONFLICT` when its key or name is another agent's.
@@ -104,7 +104,8 @@ impl Engine {
     }
 
     /// What an agent of that key is told without anybody's approval: the text of the bundled one, else what was in
-    /// use for it last. `None` for a key under which nobody was told anything by a governed prompt.
+    /// use for it last, else that nothing is approved yet. `None` for a new key where administrators approve their own:
+    /// what they write is approved by them.
     async fn told_before(&self, scope: TenantScope, key: &str) -> Result<Option<String>> {
         if let Some(bundled) = self.registry().find_agent(key) {
             return Ok(Some(bundled.system_prompt.clone()));
@@ -118,7 +119,8 @@ impl Engine {
         }
         let any = PromptFilter { agent: of, status: None };
         let any = store.prompts(scope, &any, None, 1).await?.items.pop();
-        Ok(any.map(|_| UNAPPROVED.text.trim().to_owned()))
+        let needs_approval = any.is_some() || !self.inner.settings.self_approval;
+        Ok(needs_approval.then(|| UNAPPROVED.text.trim().to_owned()))
     }
 
     /// Changes an agent. What it shall be told becomes a draft, which somebody else approves; until then it is told

@@ -6,12 +6,9 @@ use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::ApprovalId;
 use kybern_core::ports::Page;
 use kybern_core::task::{Resolution, Task, Wait, WaitKind};
-use kybern_core::tenant::TenantScope;
-use serde_json::{Map, Value};
 
 use crate::Engine;
 use crate::task::request::ReviewRequest;
-use crate::tools::Grant;
 
 /// A question with what its task says about it.
 #[derive(Clone, PartialEq, Debug)]
@@ -78,7 +75,7 @@ impl Engine {
     }
 
     /// Answers a question, once. Arguments that a person puts in place of those that were asked about are checked like
-    /// any: they have to fit the tool, and whoever the task works for must be allowed that call.
+    /// any: they have to fit the tool, and both the person and whoever the task works for must be allowed that call.
     ///
     /// # Errors
     /// `NOT_FOUND`; `CONFLICT` when it has been answered, withdrawn, or its time is over; `VALIDATION_ERROR` and
@@ -105,31 +102,13 @@ impl Engine {
                 return Err(closed("cannot be read, so nobody knows what a yes would allow: deny it"));
             }
             Word::Approve(input) => {
-                if wait.kind == WaitKind::Confirmation
-                    && let Some(args) = &input
-                {
-                    self.recheck(actor.scope(), &task, &known.approval, args).await?;
-                    request.replaces = true;
-                }
+                request.replaces = wait.kind == WaitKind::Confirmation && input.is_some();
                 request.corrections = input.unwrap_or_default();
             }
         }
         request.approval = Some(id);
         self.answer(actor, &task, request).await.map_err(|error| error.moved("/corrections", "/input"))?;
         self.approval(actor, id).await
-    }
-
-    /// Whether a call with these arguments may be made for whoever the task works for.
-    async fn recheck(
-        &self,
-        scope: TenantScope,
-        task: &Task,
-        approval: &Approval,
-        args: &Map<String, Value>,
-    ) -> Result<()> {
-        let Some(tool) = &approval.asked.tool else { return Ok(()) };
-        let grant = Grant::of_task(self.inner.store.as_ref(), scope, task).await?;
-        self.inner.tools.prepare(tool, args.clone(), &grant).map(|_| ()).map_err(|refusal| refusal.at("/input"))
     }
 }
 

@@ -58,8 +58,15 @@ impl Arguments {
 pub(super) fn of(run: &Run, index: usize, written: &Map<String, Value>) -> Result<Arguments, RenderError> {
     let node = run.walk.node(index);
     let saw = run.walk.last_seq();
+    let tainted_now = || {
+        let is_tainted = |(_, value): &(&String, &Value)| argument_is_tainted(run, index, value);
+        written.iter().filter(is_tainted).map(|(name, _)| name.clone()).collect::<Vec<_>>()
+    };
     if let Some(approved) = &node.answer.approved_args {
-        return Ok(Arguments { values: approved.clone(), saw, tainted: Vec::new(), restored: None });
+        // A yes says that the call may be made, not that what it brings back is true.
+        let mut tainted = approved.tainted.clone();
+        tainted.extend(tainted_now().into_iter().filter(|name| !approved.tainted.contains(name)));
+        return Ok(Arguments { values: approved.values.clone(), saw, tainted, restored: None });
     }
     if let Some(known) = run.rendered(node) {
         let value = |(name, value): (&String, &Value)| (name.clone(), known.args.get(name).unwrap_or(value).clone());
@@ -68,7 +75,5 @@ pub(super) fn of(run: &Run, index: usize, written: &Map<String, Value>) -> Resul
         return Ok(Arguments { values, saw, tainted, restored: Some(known) });
     }
     let values = render_object(run, index, written)?;
-    let is_tainted = |(_, value): &(&String, &Value)| argument_is_tainted(run, index, value);
-    let tainted = written.iter().filter(is_tainted).map(|(name, _)| name.clone()).collect();
-    Ok(Arguments { values, saw, tainted, restored: None })
+    Ok(Arguments { values, saw, tainted: tainted_now(), restored: None })
 }

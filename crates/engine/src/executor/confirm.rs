@@ -67,5 +67,6 @@ pub(super) fn confirmation(
         "risk": prepared.reach.risk,
         "effect": prepared.effect,
     });
+    wait.tainted_args = tainted.to_vec();
     Some(Draft::row(wait_row(node, wait)))
 }

@@ -39,10 +39,19 @@ pub struct Round {
 /// What a person's answer left for the next try of a step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
-    /// Arguments that a person approved, exactly; they are used as they are.
-    pub approved_args: Option<Map<String, Value>>,
+    /// Arguments that a person approved.
+    pub approved_args: Option<Approved>,
     /// Whether a person let an ambiguous effect be tried again.
     pub possible_duplicate: bool,
+}
+
+/// The arguments of a call to which a person said yes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Approved {
+    /// What they are, exactly; they are used as they are.
+    pub values: Map<String, Value>,
+    /// The names of those that came from untrusted sources when the person was asked.
+    pub tainted: Vec<String>,
 }
 
 /// A child task as its parent's step knows it.

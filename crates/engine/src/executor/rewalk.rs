@@ -183,7 +183,7 @@ impl Rewalk {
         let recorded = outcome.metadata.get("argsHash").and_then(Value::as_str);
         if let (StepKind::Tool { args, .. }, Some(recorded)) = (&node.spec.kind, recorded) {
             let rendered = match (&node.answer.approved_args, node.literal_args) {
-                (Some(approved), _) => Ok(approved.clone()),
+                (Some(approved), _) => Ok(approved.values.clone()),
                 (None, true) => Ok(args.clone()),
                 (None, false) => args
                     .iter()

@@ -217,6 +217,7 @@ pub(super) fn wait_of(id: &StepId, kind: WaitKind, reason: impl Into<String>, no
         approval_id: None,
         answer_ends: false,
         reference: None,
+        tainted_args: Vec::new(),
     }
 }
 

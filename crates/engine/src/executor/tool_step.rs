@@ -15,6 +15,7 @@ use super::run::Run;
 use super::step::{
     Begun, Call, Draft, RowDraft, Target, fail, failed_row, failure, retry_policy, unrendered, wait_of, wait_row,
 };
+use super::taint::anything_is_tainted;
 use super::walk_apply::RAN;
 use super::{arguments, confirm, inject, step_kinds};
 use crate::tools::{OnlyHosts, Refusal};
@@ -79,6 +80,7 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
             return Begun::Rows(fail(run, index, failure(ErrorCode::Timeout, message), false));
         }
     };
+    let reads_tainted = prepared.needs().task && anything_is_tainted(&run.walk, index, run.task.channel);
     let mut context = run.tool_context(index, &prepared.needs(), timeout, may_have_happened, now);
     if let (Some(http), Some(hosts)) = (&context.http, &prepared.hosts) {
         context.http = Some(OnlyHosts::over(http, hosts));
@@ -94,7 +96,7 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
         attempt,
         timeout,
         context,
-        tainted: !args.tainted.is_empty(),
+        tainted: !args.tainted.is_empty() || reads_tainted,
         rendered,
         possible_duplicate: node.answer.possible_duplicate,
         is_suspect,

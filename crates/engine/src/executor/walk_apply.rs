@@ -10,7 +10,7 @@ use kybern_core::task::{
 use kybern_core::time::Millis;
 use serde_json::{Map, Value};
 
-use super::node::{Child, NodeState, Phase};
+use super::node::{Approved, Child, NodeState, Phase};
 use super::walk::Walk;
 use super::walk_state::merge_deep;
 
@@ -214,7 +214,7 @@ impl Walk {
                 let shown = || wait.details.get("args").and_then(Value::as_object).cloned().unwrap_or_default();
                 let mut args = if replaces { Map::new() } else { shown() };
                 args.extend(corrections.clone());
-                node.answer.approved_args = Some(args);
+                node.answer.approved_args = Some(Approved { values: args, tainted: wait.tainted_args.clone() });
             }
             WaitKind::Ambiguous if resolution == Some(Resolution::Retry) => {
                 node.answer.possible_duplicate = true;

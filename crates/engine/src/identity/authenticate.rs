@@ -115,6 +115,7 @@ impl Engine {
             roles: vec![Role::Admin, Role::PlatformAdmin],
             timezone: "UTC".to_owned(),
             created_at: now,
+            made_by_user_id: None,
         };
         let record = self.key_record(admin.id, "first admin key", key, now);
         let event =

@@ -84,6 +84,7 @@ impl Engine {
             revoked_at: None,
             created_at: now,
             made_by_key_id: None,
+            made_by_user_id: None,
         }
     }
 
@@ -115,9 +116,11 @@ impl Engine {
             roles: vec![Role::Admin],
             timezone: "UTC".to_owned(),
             created_at: now,
+            made_by_user_id: actor.user(),
         };
         let key = self.fresh_key();
-        let record = self.key_record(admin.id, "first admin key", &key, now);
+        let mut record = self.key_record(admin.id, "first admin key", &key, now);
+        record.made_by_user_id = actor.user();
         let event = AuditEvent::by(actor, audit::TENANT_CREATED, format!("tenant:{}", tenant.id), json!({}));
         inner.store.create_tenant(&tenant, &admin, &record, &inner.keys.api_key_hash(&key), event).await?;
         Ok((tenant, key))
@@ -149,6 +152,7 @@ impl Engine {
             roles: new.roles,
             timezone: if new.timezone.is_empty() { "UTC".to_owned() } else { new.timezone },
             created_at: self.inner.clock.now(),
+            made_by_user_id: actor.user(),
         };
         let event = AuditEvent::by(actor, "user.create", format!("user:{}", user.id), json!({"roles": user.roles}));
         self.inner.store.create_user(actor.scope(), &user, event).await?;
@@ -204,12 +208,14 @@ impl Engine {
         // A key never outlives the one it is made with.
         record.expires_at = [new.expires_at, actor.ends_at()].into_iter().flatten().min();
         record.made_by_key_id = actor.key();
+        record.made_by_user_id = actor.user();
         let detail = json!({
             "user": user,
             "roles": record.roles,
             "scopes": record.scopes,
             "expiresAt": record.expires_at,
             "madeByKeyId": record.made_by_key_id,
+            "madeByUserId": record.made_by_user_id,
         });
         let event = AuditEvent::by(actor, "key.create", format!("key:{}", record.id), detail);
         let hash = self.inner.keys.api_key_hash(&key);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use kybern_core::error::{Detail, Error, ErrorCode};
+use kybern_core::json::{self as bounded, Unreadable};
 use kybern_core::model::{FinishReason, ModelMessage, ModelRequest, OutputSchema, Role};
 use kybern_core::money::Usage;
 use kybern_core::plan::StepKind;
@@ -67,10 +68,13 @@ impl Decisions {
 /// The object in a reply, held against the schema.
 fn judge(answered: &Answered, schema: &Value) -> Result<Map<String, Value>, Vec<Detail>> {
     let text = answered.reply.text();
-    let object = match serde_json::from_str::<Value>(unfenced(&text)) {
+    let object = match bounded::read(unfenced(&text).as_bytes()) {
         Ok(Value::Object(object)) => object,
         Ok(_) => return Err(vec![Detail::new("", "the answer is JSON, but no object")]),
-        Err(error) => return Err(vec![Detail::new("", format!("the answer is not JSON: {error}"))]),
+        Err(Unreadable::TooMuch(fault)) => return Err(vec![fault.detail("")]),
+        Err(Unreadable::Syntax(error)) => {
+            return Err(vec![Detail::new("", format!("the answer is not JSON: {error}"))]);
+        }
     };
     let value = Value::Object(object);
     let faults = schema::check(schema, &value);

@@ -8,6 +8,7 @@ use kybern_core::actor::Actor;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{PromptId, UserId};
+use kybern_core::identity::Makers;
 use kybern_core::ports::Page;
 use kybern_core::prompt::{self, NewPrompt, Prompt, PromptAct, PromptChange, PromptFilter, PromptStatus};
 use kybern_core::tenant::TenantScope;
@@ -108,13 +109,19 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND`; `CONFLICT` for an act that its status does not allow, for an approval or an activation of a text that
-    /// has changed since it was read, and when somebody else acts at the same time; `PERMISSION_DENIED` for an author who would approve; `VALIDATION_ERROR` for a text or a note that cannot be one.
+    /// has changed since it was read, and when somebody else acts at the same time; `PERMISSION_DENIED` for somebody who counts as an author and would approve; `VALIDATION_ERROR` for a text or a note that cannot be one.
     pub async fn act_on_prompt(&self, actor: &Actor, id: PromptId, act: PromptAct) -> Result<Prompt> {
         let (scope, by) = (actor.scope(), author(actor)?);
         let before = self.prompt(scope, id).await?;
         let action = act.action();
-        let own = before.authors.contains(&by);
-        let after = before.clone().after(act, by, self.inner.settings.self_approval, self.inner.clock.now())?;
+        // Who made whom is asked for where it matters only.
+        let makers = match &act {
+            PromptAct::Approve(_) => Makers::of(&self.users(scope).await?, &self.keys_of(scope).await?),
+            PromptAct::Edit(_) | PromptAct::Submit | PromptAct::Reject(_) | PromptAct::Activate(_) => Makers::default(),
+        };
+        let own = before.is_own_of(by, &makers);
+        let asked = (!self.inner.settings.self_approval).then_some(&makers);
+        let after = before.clone().after(act, by, asked, self.inner.clock.now())?;
         // The text itself is not in the audit, but which one it was.
         let mut detail = json!({"agent": after.agent, "version": after.version, "textHash": after.text_hash()});
         let retires = match after.status {

@@ -18,7 +18,7 @@ use super::nul;
 use super::request::{CallbackRequest, ReviewRequest};
 use super::view::TaskView;
 use crate::Engine;
-use crate::tools::{hash_args, schema};
+use crate::tools::{Grant, hash_args, schema};
 
 /// How long an answer waits for what it caused to be taken in.
 const TAKEN_IN: Millis = Millis(1_000);
@@ -116,6 +116,9 @@ impl Engine {
         let id = task.id;
         let wait = find_wait(task, request.step_id.as_deref())?;
         check_answer(&wait, &request)?;
+        if let Some(args) = args_put_in_place(&wait, &request) {
+            self.may_call(actor, task, &wait, args).await?;
+        }
         if let Some(until) = wait.until.filter(|until| *until <= self.inner.clock.now()) {
             let message = format!("the time to answer ended at {until}");
             return Err(Error::new(ErrorCode::Conflict, message));
@@ -151,6 +154,22 @@ impl Engine {
             ReviewRefused::Store(error) => error,
         })?;
         self.told(actor, id).await
+    }
+
+    /// Whether a person may put these arguments in place of those that they were asked about: a yes lets somebody
+    /// else's call pass, another call is the person's own. So whoever the task works for and the person must both be
+    /// allowed it.
+    async fn may_call(&self, actor: &Actor, task: &Task, wait: &Wait, args: Map<String, Value>) -> Result<()> {
+        let Some(tool) = wait.details.get("tool").and_then(Value::as_str) else { return Ok(()) };
+        let (tools, store) = (&self.inner.tools, self.inner.store.as_ref());
+        let tasks = Grant::of_task(store, actor.scope(), task).await?;
+        tools.prepare(tool, args.clone(), &tasks).map_err(|refusal| refusal.at("/corrections"))?;
+        let own = self.grant_of(actor).await?;
+        tools.prepare(tool, args, &own).map(|_| ()).map_err(|refusal| {
+            let why =
+                "to put other arguments in place you must be allowed the call yourself; say yes or no to it as it is";
+            Error::new(refusal.code(), format!("{refusal}: {why}"))
+        })
     }
 
     /// Takes in an outside engine's answer to a delegation. It proves itself by the delegation's own secret.
@@ -196,6 +215,17 @@ impl Engine {
         Ok(outcome)
     }
 
+    /// The tenant of a delegation, for whoever has its secret: what can be said before a callback has been read.
+    ///
+    /// # Errors
+    /// `UNAUTHENTICATED`.
+    pub fn delegation_tenant(&self, id: TaskId, workflow_id: &str, secret: &str) -> Result<TenantId> {
+        let wrong = || Error::new(ErrorCode::Unauthenticated, "the callback's secret is wrong");
+        let (tenant, _) = named(workflow_id, id).ok_or_else(wrong)?;
+        let proof = CallbackProof::Secret(secret.to_owned());
+        if self.proves(&proof, &self.inner.keys.callback_secret(workflow_id)) { Ok(tenant) } else { Err(wrong()) }
+    }
+
     fn proves(&self, proof: &CallbackProof, secret: &str) -> bool {
         match proof {
             CallbackProof::Secret(given) => {
@@ -230,16 +260,21 @@ fn named(workflow_id: &str, id: TaskId) -> Option<(TenantId, StepId)> {
 /// The hash of the arguments that the answer is about: those that were shown, or those that were put in their place.
 fn decided_args(wait: &Wait, request: &ReviewRequest) -> Option<Value> {
     let shown = wait.details.get("argsHash")?;
-    let edited = request.replaces || !request.corrections.is_empty();
-    if !edited || request.resolution == Some(Resolution::Fail) {
-        return Some(shown.clone());
+    Some(args_put_in_place(wait, request).map_or_else(|| shown.clone(), |args| hash_args(&args).into()))
+}
+
+/// The arguments with which a call is to be made, where they are not those that the person was asked about.
+fn args_put_in_place(wait: &Wait, request: &ReviewRequest) -> Option<Map<String, Value>> {
+    let is_edited = request.replaces || !request.corrections.is_empty();
+    if wait.kind != WaitKind::Confirmation || !is_edited || request.resolution == Some(Resolution::Fail) {
+        return None;
     }
     let mut args = match wait.details.get("args").and_then(Value::as_object) {
         Some(args) if !request.replaces => args.clone(),
         Some(_) | None => Map::new(),
     };
     args.extend(request.corrections.clone());
-    Some(hash_args(&args).into())
+    Some(args)
 }
 
 fn audit(actor: &Actor, action: &str, id: TaskId, detail: Value) -> AuditEvent {

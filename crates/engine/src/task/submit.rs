@@ -20,6 +20,7 @@ use super::request::SubmitRequest;
 use super::view::TaskView;
 use crate::Engine;
 use crate::events::Watch;
+use crate::tools::service::size_of_value;
 
 /// A file on its way in.
 #[derive(Clone, Debug)]
@@ -196,6 +197,14 @@ impl Engine {
         check_value(&incoming.payload).map_err(|deep| deep.at("/payload"))?;
         if incoming.input.len() > limits::MAX_INPUT {
             let message = format!("the input is over the limit of {} bytes", limits::MAX_INPUT);
+            return Err(Error::new(ErrorCode::PayloadTooLarge, message));
+        }
+        let size = size_of_value(&incoming.payload);
+        if size > limits::MAX_PAYLOAD {
+            let message = format!(
+                "the payload is {size} bytes of JSON, over the limit of {}: send large content as an attachment",
+                limits::MAX_PAYLOAD
+            );
             return Err(Error::new(ErrorCode::PayloadTooLarge, message));
         }
         let (inner, scope) = (&self.inner, actor.scope());

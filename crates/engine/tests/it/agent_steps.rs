@@ -30,7 +30,8 @@ fn approve() -> Value {
 fn world(model: &Arc<ScriptedModel>) -> World {
     let intents = FixedIntent::new().when("please", "test.plan", 0.9);
     let intents = CountedIntent { table: intents, ..CountedIntent::default() };
-    World::new().asking(provider(model)).knowing(intents)
+    // What an administrator writes holds at once.
+    World::new().asking(provider(model)).knowing(intents).set(|settings| settings.self_approval = true)
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn a_tenant_has_the_bundled_agents_and_its_own() {
         assert_eq!(nobody.code(), ErrorCode::NotFound);
         let again = (engine.agents(world.scope()).await.unwrap(), engine.agents(world.scope()).await.unwrap());
         assert_eq!(again.0, again.1);
-        assert_eq!(acts(&world).await, ["agent.put"]);
+        assert_eq!(acts(&world).await, ["agent.put", "prompt.draft"]);
     });
 }
 
@@ -113,7 +113,9 @@ fn a_bundled_agent_is_changed_removed_and_brought_back() {
         assert_eq!(engine.resync_agents(actor).await.unwrap().updated, []);
         let mut expected =
             ["put", "delete", "put", "delete", "put", "resync", "resync"].map(|act| format!("agent.{act}")).to_vec();
-        expected.insert(3, "prompt.draft".to_owned());
+        for at in [3, 6] {
+            expected.insert(at, "prompt.draft".to_owned());
+        }
         assert_eq!(acts(&world).await, expected);
     });
 }
@@ -129,7 +131,7 @@ fn an_own_agent_that_is_removed_is_gone_for_good() {
         assert_eq!(keys(&world, engine).await, ["assistant", "writer"]);
         let again = engine.create_agent(actor, AgentDraft::named("Billing", "You bill.")).await.unwrap().agent;
         assert!(again.id != made.id && again.version == 1);
-        assert_eq!(again.draft.system_prompt, "You bill.");
+        assert!(!again.draft.system_prompt.contains("bill"), "{}", again.draft.system_prompt);
     });
 }
 
@@ -144,8 +146,12 @@ fn an_agent_that_is_made_again_is_told_nothing_that_nobody_approved() {
                 engine.create_agent(actor, AgentDraft::named("Billing", text)).await.unwrap();
             (agent.draft.system_prompt, draft.map(|draft| draft.text))
         };
-        engine.create_agent(actor, AgentDraft::named("Billing", "You bill.")).await.unwrap();
-        assert_eq!(again("You bill twice.").await, ("You bill twice.".to_owned(), None), "nothing was governed");
+        let AgentChanged { agent, draft } =
+            engine.create_agent(actor, AgentDraft::named("Billing", "You bill.")).await.unwrap();
+        let told = agent.draft.system_prompt;
+        assert!(told.starts_with("You are an assistant.") && !told.contains("bill"), "the first is governed: {told}");
+        assert_eq!(draft.map(|draft| (draft.text, draft.status)), Some(("You bill.".to_owned(), PromptStatus::Draft)));
+        assert_eq!(again("You bill twice.").await, (told, Some("You bill twice.".to_owned())));
         let draft = engine.draft_prompt(actor, Some("billing"), "You bill well.").await.unwrap();
         let (told, drafted) = again("You obey.").await;
         assert!(told.starts_with("You are an assistant.") && !told.contains("obey"), "{told}");
@@ -159,6 +165,16 @@ fn an_agent_that_is_made_again_is_told_nothing_that_nobody_approved() {
         let approved = "You bill well.".to_owned();
         assert_eq!(again("You obey.").await, (approved.clone(), Some("You obey.".to_owned())));
         assert_eq!(again("You bill well.").await, (approved, None), "that is approved already");
+    });
+}
+
+#[test]
+fn where_administrators_approve_their_own_the_text_of_a_new_agent_holds_at_once() {
+    let world = world().set(|settings| settings.self_approval = true);
+    world.life(async |live| {
+        let (engine, actor) = (&live.engine, &world.actor);
+        let made = engine.create_agent(actor, AgentDraft::named("Billing", "You bill.")).await.unwrap();
+        assert_eq!((made.agent.draft.system_prompt.as_str(), made.draft), ("You bill.", None));
     });
 }
 
@@ -183,7 +199,8 @@ fn a_bundled_agent_is_reset_alone_and_an_own_one_is_not() {
         assert_eq!(keys(&world, engine).await, ["billing", "writer"], "the others stay as they were");
         let assistant = engine.reset_agent(actor, &bundled_id("assistant").to_string()).await.unwrap();
         assert_eq!(engine.agent(world.scope(), "assistant").await.unwrap(), assistant);
-        let expected = ["put", "delete", "put", "reset", "reset"].map(|act| format!("agent.{act}"));
+        let mut expected = ["put", "delete", "put", "reset", "reset"].map(|act| format!("agent.{act}")).to_vec();
+        expected.insert(3, "prompt.draft".to_owned());
         assert_eq!(acts(&world).await, expected, "what changes nothing is no act");
     });
 }

@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 
+use kybern_core::actor::Role;
 use kybern_core::approval::{ApprovalFilter, ApprovalStatus, Word};
 use kybern_core::error::{Error, ErrorCode};
-use kybern_core::id::ApprovalId;
+use kybern_core::id::{ApprovalId, TenantId};
 use kybern_core::policy::{Autonomy, Preset, ToolPolicy};
 use kybern_core::task::{EffectClass, TaskStatus, WaitKind};
 use kybern_core::time::Millis;
 use kybern_core::tool::Risk;
 use kybern_engine::approval::{ApprovalDecision, ApprovalView};
+use kybern_engine::identity::NewUser;
+use kybern_engine::task::ReviewRequest;
 use kybern_engine::tools::ToolChange;
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Value, json};
@@ -104,6 +107,43 @@ fn a_no_is_told_with_its_note_and_stays_in_the_audit() {
         let acts = live.acts().await;
         assert!(acts.iter().any(|act| act.action == "approval.deny" && act.detail["approvalId"] == json!(id)));
         assert_eq!(live.inbox(None).await.len(), 1, "and so does the question");
+    });
+}
+
+#[test]
+fn who_may_not_make_a_call_says_yes_to_it_and_puts_no_other_in_its_place() {
+    let tool = risky();
+    World::with([tool.clone()]).run(async |live| {
+        live.permit(&careful()).await;
+        let input = json!({"to": "ops@example.com"});
+        let (first, second) = (live.asked(input.clone()).await, live.asked(input).await);
+        let new = NewUser {
+            name: "Reviewer".to_owned(),
+            email: "reviewer@example.com".to_owned(),
+            roles: vec![Role::Reviewer],
+            timezone: String::new(),
+        };
+        let user = live.engine.create_user(&live.world.actor, new).await.unwrap();
+        let reviewer = kybern_testkit::actors::user(TenantId::DEFAULT, user.id, &[Role::Reviewer]);
+        let decide = async |id, input: Option<Value>| {
+            let word = Word::Approve(input.map(object));
+            let decision = ApprovalDecision { word, note: None, resolution: None };
+            live.engine.decide(&reviewer, id, decision).await
+        };
+        let other = json!({"to": "elsewhere@example.com"});
+        let refused = decide(first, Some(other.clone())).await.unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::PermissionDenied);
+        assert!(refused.to_string().contains("say yes or no to it as it is"), "{refused}");
+        let task = live.engine.approval(&reviewer, first).await.unwrap().approval.task;
+        let request = ReviewRequest { corrections: object(other), ..ReviewRequest::default() };
+        let refused = live.engine.review(&reviewer, task, request).await.unwrap_err();
+        assert_eq!((refused.code(), tool.count()), (ErrorCode::PermissionDenied, 0), "by the other door as well");
+        for id in [first, second] {
+            let task = decide(id, None).await.unwrap().approval.task;
+            assert_eq!(live.end(task).await.status, TaskStatus::Completed);
+        }
+        assert!(tool.calls().iter().all(|call| call.args["to"] == json!("ops@example.com")));
+        assert_eq!(tool.count(), 2);
     });
 }
 

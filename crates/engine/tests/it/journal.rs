@@ -183,6 +183,7 @@ fn a_fork_keeps_what_persons_answered_and_what_was_wanted() {
             answer_is_result: false,
         }))
     });
+    let careful = careful.with_spec(|spec| spec.needs.task = true);
     let table = FixedIntent::new().when("please", "test.plan", 0.9);
     let world = World::with([Arc::new(careful)]).knowing(CountedIntent { table, ..CountedIntent::default() });
     world.run(async |live| {

@@ -17,6 +17,7 @@ use kybern_core::task::EffectClass;
 use kybern_core::time::Millis;
 use kybern_engine::Engine;
 use kybern_engine::chat::SayRequest;
+use kybern_engine::identity::{NewKey, NewUser};
 use kybern_engine::prompt::PreviewRequest;
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Value, json};
@@ -91,6 +92,58 @@ fn nobody_approves_their_own_unless_the_operator_allows_it_and_the_audit_says_so
                 assert_eq!(approved.unwrap_err().code(), ErrorCode::PermissionDenied);
                 assert_eq!(last_act(&world).await.0, "prompt.submit", "what is refused is no act");
             }
+        });
+    }
+}
+
+#[test]
+fn who_made_an_account_or_a_key_is_no_second_person() {
+    for allowed in [false, true] {
+        let world = world().set(|settings| settings.self_approval = allowed);
+        world.life(async |live| {
+            let (engine, author) = (&live.engine, &world.actor);
+            let admin_made_by = async |maker: &Actor, name: &str| {
+                let email = format!("{name}@example.com");
+                let new =
+                    NewUser { name: name.to_owned(), email, roles: vec![Role::Admin], timezone: "UTC".to_owned() };
+                let user = engine.create_user(maker, new).await.unwrap();
+                assert_eq!(user.made_by_user_id, maker.user());
+                kybern_testkit::actors::user(TenantId::DEFAULT, user.id, &[Role::Admin])
+            };
+            let outside = reviewer();
+            let made = admin_made_by(author, "made").await;
+            let below = admin_made_by(&made, "below").await;
+            let keyed = admin_made_by(&outside, "keyed").await;
+            let key = |user: &Actor| NewKey {
+                name: "a key".to_owned(),
+                user_id: user.user(),
+                roles: Vec::new(),
+                scopes: Vec::new(),
+                expires_at: None,
+            };
+            let (record, _) = engine.create_key(&below, key(&keyed)).await.unwrap();
+            assert_eq!(record.made_by_user_id, below.user());
+            engine.revoke_key(&below, record.id, None).await.unwrap();
+            let free = admin_made_by(&outside, "free").await;
+            let approve = async |author: &Actor, approver: &Actor| {
+                let draft = engine.draft_prompt(author, None, "You help.").await.unwrap();
+                engine.act_on_prompt(author, draft.id, PromptAct::Submit).await.unwrap();
+                let act = PromptAct::approval_of(&draft);
+                engine.act_on_prompt(approver, draft.id, act).await.map_err(|error| error.code())
+            };
+            for (one, other) in [(author, &made), (author, &below), (&made, &below), (author, &keyed)] {
+                for (author, approver) in [(one, other), (other, one)] {
+                    let done = approve(author, approver).await;
+                    if allowed {
+                        assert!(done.is_ok());
+                        assert_eq!(last_act(&world).await.1["selfApproval"], json!(true), "the audit says so");
+                    } else {
+                        assert_eq!(done.unwrap_err(), ErrorCode::PermissionDenied);
+                    }
+                }
+            }
+            assert!(approve(author, &free).await.is_ok() && approve(&free, &below).await.is_ok());
+            assert_eq!(last_act(&world).await.1["selfApproval"], json!(false));
         });
     }
 }

@@ -95,6 +95,64 @@ fn what_a_trusted_task_says_itself_is_trusted_in_its_child() {
     });
 }
 
+#[test]
+fn what_an_approved_call_brings_back_is_as_untrusted_as_its_arguments() {
+    let [reader, _] = reader_and_caller();
+    let caller = ScriptedTool::echo("t.caller").with_spec(|spec| {
+        spec.effect = EffectClass::Keyed;
+        spec.destinations = vec!["to".to_owned()];
+    });
+    let caller = Arc::new(caller);
+    World::with([reader, caller.clone()]).run(async |live| {
+        let steps = json!([
+            step("read", "t.reader", json!({})),
+            step("first", "t.caller", json!({"to": "{{ steps.read.result.to }}"})),
+            // What the state says is overwritten by somebody who is trusted; what was approved is not.
+            step("second", "t.caller", json!({"to": "{{ steps.first.result.to }}"})),
+        ]);
+        let id = live.begin(plan(steps), json!({})).await;
+        live.rest(id).await;
+        assert_eq!(wait(&live.task(id).await).tainted_args, ["to"]);
+        live.review(id, None, json!({})).await.unwrap();
+        let again = live.rest(id).await;
+        assert_eq!((kinds(&again), caller.count()), (vec![WaitKind::Confirmation], 1));
+        assert_eq!(wait(&again).step_id.as_str(), "second");
+        assert!(live.world.outcome(id, "first").tainted);
+        live.review(id, None, json!({})).await.unwrap();
+        assert_eq!((live.proven(id).await.status, caller.count()), (TaskStatus::Completed, 2));
+    });
+}
+
+#[test]
+fn what_a_tool_reads_of_its_task_taints_what_it_says_and_others_are_shown_nothing_of_it() {
+    let says_state = |key: &str, task: bool| {
+        let tool = ScriptedTool::new(key, EffectClass::Local, |context, _| {
+            let shown = !context.state.is_empty() || !context.input.is_empty() || !context.payload.is_null();
+            let to = context.state.get("to").cloned().unwrap_or_else(|| json!("nobody@example.com"));
+            Ok(ToolOutcome::new(object(json!({"found": to, "shown": shown})), ""))
+        });
+        Arc::new(tool.with_spec(|spec| spec.needs.task = task))
+    };
+    for asks in [true, false] {
+        let [reader, caller] = reader_and_caller();
+        World::with([reader, caller.clone(), says_state("t.state", asks)]).run(async |live| {
+            let steps = json!([
+                step("read", "t.reader", json!({})),
+                step("state", "t.state", json!({})),
+                step("call", "t.caller", json!({"to": "{{ steps.state.result.found }}"})),
+            ]);
+            let id = live.begin(plan(steps), json!({"a": 1})).await;
+            let task = live.rest(id).await;
+            let outcome = live.world.outcome(id, "state");
+            assert_eq!((outcome.tainted, &outcome.data["shown"]), (asks, &json!(asks)));
+            match asks {
+                true => assert_eq!((kinds(&task), caller.count()), (vec![WaitKind::Confirmation], 0)),
+                false => assert_eq!((task.status, caller.count()), (TaskStatus::Completed, 1)),
+            }
+        });
+    }
+}
+
 /// An address that only a stranger has written.
 const EVIL: &str = "evil@example.net";
 

@@ -10,6 +10,8 @@ pub(super) const KEYS: &[(&str, &str)] = &[
     ("server.public_url", "a URL, such as \"https://kybern.example.com\""),
     ("server.max_body_bytes", "a whole number of bytes, such as 10485760"),
     ("server.max_mail_bytes", "a whole number of bytes, such as 26214400"),
+    ("server.max_unproven_body_bytes", "a whole number of bytes, such as 1048576"),
+    ("server.max_bodies_bytes", "a whole number of bytes, such as 268435456"),
     ("server.shutdown_grace_ms", "a whole number of milliseconds, such as 10000"),
     ("database.url", "\"sqlite:PATH\" or \"postgres://USER@HOST/NAME\""),
     ("database.max_connections", "a whole number from 1 to 1000"),

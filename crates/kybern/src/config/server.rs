@@ -20,6 +20,10 @@ pub(crate) struct ServerOptions {
     pub(crate) max_body_bytes: u64,
     /// The largest message of the e-mail intake, in bytes.
     pub(crate) max_mail_bytes: u64,
+    /// The largest body that is read before its sender has proven anything, in bytes.
+    pub(crate) max_unproven_body_bytes: u64,
+    /// The most bytes of bodies that are read or worked on at the same time.
+    pub(crate) max_bodies_bytes: u64,
     /// How long the head of a request may take, in milliseconds.
     pub(crate) header_timeout_ms: Millis,
     /// How long a connection is kept between two requests, in milliseconds.
@@ -45,6 +49,8 @@ impl Default for ServerOptions {
             public_url: None,
             max_body_bytes: 10 * 1024 * 1024,
             max_mail_bytes: 25 * 1024 * 1024,
+            max_unproven_body_bytes: 1024 * 1024,
+            max_bodies_bytes: 256 * 1024 * 1024,
             header_timeout_ms: Millis(15_000),
             idle_timeout_ms: Millis(75_000),
             max_connections: 10_000,
@@ -77,12 +83,22 @@ impl ServerOptions {
         {
             faults.add(Fault::bad("server.public_url", url, "is not an http or https URL"));
         }
-        for (key, bytes) in
-            [("server.max_body_bytes", self.max_body_bytes), ("server.max_mail_bytes", self.max_mail_bytes)]
-        {
+        for (key, bytes) in [
+            ("server.max_body_bytes", self.max_body_bytes),
+            ("server.max_mail_bytes", self.max_mail_bytes),
+            ("server.max_unproven_body_bytes", self.max_unproven_body_bytes),
+        ] {
             if !(1024..=1024 * 1024 * 1024).contains(&bytes) {
                 faults.add(Fault::bad(key, &bytes, "is not between 1024 bytes and 1 GiB"));
             }
+        }
+        // One caller gets half of its pool, and the pools are three quarters and one quarter.
+        let largest = self.max_body_bytes.max(self.max_mail_bytes);
+        let least = largest.saturating_mul(3).max(self.max_unproven_body_bytes.saturating_mul(8));
+        if self.max_bodies_bytes < least {
+            let why = "is less than three times the largest body or mail, or eight times max_unproven_body_bytes, so that \
+                       none would fit";
+            faults.add(Fault::bad("server.max_bodies_bytes", &self.max_bodies_bytes, why));
         }
         for (key, span) in
             [("server.header_timeout_ms", self.header_timeout_ms), ("server.idle_timeout_ms", self.idle_timeout_ms)]

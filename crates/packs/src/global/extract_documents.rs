@@ -41,7 +41,7 @@ impl ExtractDocuments {
                 domain: "core".to_owned(),
                 untrusted_output: true,
                 timeout: Millis::from_secs(120),
-                needs: Needs { documents: true, model: true, ..Needs::default() },
+                needs: Needs { task: true, documents: true, model: true, ..Needs::default() },
                 ..ToolSpec::read("extract_documents", description, input)
             },
         }

@@ -33,7 +33,7 @@ impl NormalizeEmailInput {
                 aliases: vec!["core.normalize_email".to_owned()],
                 domain: "core".to_owned(),
                 untrusted_output: true,
-                needs: Needs { documents: true, ..Needs::default() },
+                needs: Needs { task: true, documents: true, ..Needs::default() },
                 ..ToolSpec::read("normalize_email_input", description, schema)
             },
         }

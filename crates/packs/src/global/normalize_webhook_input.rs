@@ -3,6 +3,7 @@
 //! Labelled answers come first, then what the extraction model finds in the text, then what a sentence says.
 
 use async_trait::async_trait;
+use kybern_core::json as bounded;
 use kybern_core::mail::ParsedMail;
 use kybern_core::ports::{Tool, ToolContext};
 use kybern_core::task::Channel;
@@ -42,7 +43,7 @@ impl NormalizeWebhookInput {
                 aliases: vec!["core.normalize_webhook".to_owned()],
                 domain: "core".to_owned(),
                 untrusted_output: true,
-                needs: Needs { documents: true, model: true, ..Needs::default() },
+                needs: Needs { task: true, documents: true, model: true, ..Needs::default() },
                 ..ToolSpec::read("normalize_webhook_input", description, schema)
             },
         }
@@ -176,7 +177,7 @@ fn payload_of(context: &ToolContext) -> Value {
     if spoken {
         return (*context.payload).clone();
     }
-    serde_json::from_str(&context.input).ok().filter(Value::is_object).unwrap_or(Value::Null)
+    bounded::read(context.input.as_bytes()).ok().filter(Value::is_object).unwrap_or(Value::Null)
 }
 
 /// The input, unless it is JSON: then it has been read as the payload, or repeats it.

@@ -51,7 +51,7 @@ impl NotifyAgent {
                 domain: "core".to_owned(),
                 stop_on_failure: false,
                 destinations: vec!["agent_email".to_owned()],
-                needs: Needs { users: true, ..Needs::default() },
+                needs: Needs { task: true, users: true, ..Needs::default() },
                 ..ToolSpec::local("notify_agent", description, schema)
             },
         }

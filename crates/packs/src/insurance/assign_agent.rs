@@ -45,7 +45,7 @@ impl AssignAgent {
         Self {
             spec: ToolSpec {
                 trusted_output: true,
-                needs: Needs { records: true, users: true, ..Needs::default() },
+                needs: Needs { task: true, records: true, users: true, ..Needs::default() },
                 ..ToolSpec::local("insurance.assign_agent", description, schema)
             },
         }

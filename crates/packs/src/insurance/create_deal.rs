@@ -52,7 +52,7 @@ impl CreateDeal {
                            policies.";
         Self {
             spec: ToolSpec {
-                needs: Needs { records: true, ..Needs::default() },
+                needs: Needs { task: true, records: true, ..Needs::default() },
                 ..ToolSpec::local("insurance.create_deal", description, schema)
             },
         }

@@ -42,7 +42,7 @@ impl CreateLossRunRequests {
         let description = "Creates one loss-run request for each insurer of a deal's policies, or adds to its draft.";
         Self {
             spec: ToolSpec {
-                needs: Needs { records: true, ..Needs::default() },
+                needs: Needs { task: true, records: true, ..Needs::default() },
                 ..ToolSpec::local("insurance.create_loss_run_requests", description, schema)
             },
         }

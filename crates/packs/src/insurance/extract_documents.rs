@@ -48,7 +48,7 @@ impl ExtractDocuments {
             spec: ToolSpec {
                 untrusted_output: true,
                 timeout: Millis::from_secs(120),
-                needs: Needs { documents: true, model: true, ..Needs::default() },
+                needs: Needs { task: true, documents: true, model: true, ..Needs::default() },
                 ..ToolSpec::read("insurance.extract_documents", description, input)
             },
         }

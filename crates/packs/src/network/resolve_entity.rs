@@ -53,7 +53,7 @@ impl ResolveEntity {
         Self {
             spec: ToolSpec {
                 aliases: vec!["resolve_entity".to_owned()],
-                needs: Needs { records: true, ..Needs::default() },
+                needs: Needs { task: true, records: true, ..Needs::default() },
                 // It reads the state and records past its arguments, and both may hold what a stranger wrote.
                 untrusted_output: true,
                 ..ToolSpec::local("network.resolve_entity", description, schema)

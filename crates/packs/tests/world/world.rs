@@ -120,6 +120,7 @@ impl World {
             roles: roles.to_vec(),
             timezone: "UTC".to_owned(),
             created_at: Timestamp::from_millis(0),
+            made_by_user_id: None,
         });
     }
 

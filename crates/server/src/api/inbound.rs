@@ -16,7 +16,7 @@ use crate::extract::{self, PathArgs, check_text};
 use crate::idempotency::KEY_HEADER;
 use crate::request::Asked;
 use crate::schema::inbound::{ReceivedSchema, SmsForm};
-use crate::state::AppState;
+use crate::state::{AppState, InboundSource};
 
 /// Parts of an SMS form.
 const MAX_FIELDS: usize = 200;
@@ -34,7 +34,7 @@ pub(crate) async fn email(
     asked: Asked,
     request: Request,
 ) -> ApiResult<(StatusCode, Json<Value>)> {
-    let (parts, raw) = body::read(request, state.limits.max_mail).await?;
+    let (parts, raw) = body::read(&state, request, state.limits.max_mail).await?;
     let declared = extract::content_type(&parts.headers).unwrap_or_default();
     if !matches!(declared.as_str(), "" | "message/rfc822" | "message/global" | "application/octet-stream") {
         let message = format!("the body is declared as {declared:?}, send the message as message/rfc822");
@@ -59,7 +59,7 @@ pub(crate) async fn sms(
     asked: Asked,
     request: Request,
 ) -> ApiResult<(StatusCode, Json<Value>)> {
-    let (parts, raw) = body::read(request, state.limits.max_body).await?;
+    let (parts, raw) = body::read(&state, request, state.limits.max_body).await?;
     let declared = extract::content_type(&parts.headers).unwrap_or_default();
     if !matches!(declared.as_str(), "" | "application/x-www-form-urlencoded") {
         let message = format!("the body is declared as {declared:?}, send application/x-www-form-urlencoded");
@@ -93,7 +93,8 @@ fn sms_faults(form: &[(String, String)]) -> Vec<Detail> {
 /// Take in a webhook
 ///
 /// With an API key, or signed by a source that the operator has configured (Standard Webhooks headers). The header
-/// `webhook-id`, `Idempotency-Key` or `X-Delivery-Id` is the dedupe key.
+/// `webhook-id`, `Idempotency-Key` or `X-Delivery-Id` is the dedupe key. Without a key the body may have 1 MiB
+/// (`server.max_unproven_body_bytes`).
 #[utoipa::path(post, path = "/api/inbound/webhook/{source}", operation_id = "take_in_webhook",
     tag = "inbound",
     params(
@@ -110,7 +111,7 @@ pub(crate) async fn webhook(
     State(state): State<AppState>,
     asked: Asked,
     path: PathArgs,
-    request: Request,
+    mut request: Request,
 ) -> ApiResult<(StatusCode, Json<Value>)> {
     let source = path.text("source")?.to_owned();
     let headers = request.headers().clone();
@@ -122,17 +123,39 @@ pub(crate) async fn webhook(
         }
         false => None,
     };
-    if let Some(actor) = &by_key {
-        auth::demand(actor, Right::Operate)?;
-    }
     check_source(&source)?;
     let delivery = delivery_id(&headers)?;
-    let (_, raw) = body::read(request, state.limits.max_body).await?;
+    let limit = match &by_key {
+        Some(actor) => {
+            auth::demand(actor, Right::Operate)?;
+            request.extensions_mut().insert(Caller(actor.clone()));
+            state.limits.max_body
+        }
+        // A signature is proven by the body alone. What cannot hold is refused before it is read.
+        None => {
+            may_hold(&state, &source, &headers)?;
+            state.limits.max_unproven_body()
+        }
+    };
+    let (_, raw) = body::read(&state, request, limit).await?;
     let actor = signed_or(&state, &source, &headers, &raw, by_key, &asked)?;
     extract::expect_json(&headers)?;
     let body = extract::json(&raw)?;
     let taken = state.engine.receive_webhook(&actor, &source, delivery, body, &raw, asked.trace_id.clone()).await?;
     Ok(received(&taken))
+}
+
+/// Refuses a signed delivery whose signature cannot hold, whatever its body is.
+fn may_hold(state: &AppState, source: &str, headers: &HeaderMap) -> ApiResult<()> {
+    auth::signature(headers)?;
+    match state.sources.get(source) {
+        Some(InboundSource { secret: Some(_), .. }) => Ok(()),
+        Some(_) | None => Err(no_source()),
+    }
+}
+
+fn no_source() -> Problem {
+    unauthenticated("no such signed source is configured, send an API key")
 }
 
 /// Who delivers: whoever's key it is, or the source itself when its signature holds. A signature of a configured
@@ -155,7 +178,7 @@ fn signed_or(
             return Ok(auth::source_actor(state, source, configured, asked));
         }
     }
-    by_key.ok_or_else(|| unauthenticated("no such signed source is configured, send an API key"))
+    by_key.ok_or_else(no_source)
 }
 
 fn check_source(source: &str) -> ApiResult<()> {

@@ -61,7 +61,7 @@ pub(crate) struct NewKnowledgeForm {
 
 /// Reads an upload, and what it says as one text.
 async fn read(state: &AppState, request: Request) -> ApiResult<(NewDocument, Bytes)> {
-    let (parts, raw) = body::read(request, state.limits.max_body).await?;
+    let (parts, raw) = body::read(state, request, state.limits.max_body).await?;
     let mut faults = Vec::new();
     let (title, file, said) = if extract::content_type(&parts.headers).as_deref() == Some("multipart/form-data") {
         let (fields, files) = form(parts, raw).await?;

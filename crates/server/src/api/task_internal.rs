@@ -5,7 +5,7 @@ use axum::extract::{Request, State};
 use axum::http::HeaderMap;
 use bytes::Bytes;
 use kybern_core::error::{Error, ErrorCode};
-use kybern_core::id::TaskId;
+use kybern_core::id::{TaskId, TenantId};
 use kybern_core::ports::CallbackOutcome;
 use kybern_engine::task::{CallbackProof, CallbackRequest, TaskView};
 use serde::Deserialize;
@@ -14,6 +14,7 @@ use utoipa::ToSchema;
 
 use super::task_steer::ReviewBody;
 use crate::auth::{self, Caller, unauthenticated};
+use crate::body::Holder;
 use crate::error::ApiResult;
 use crate::extract::{self, JsonBody, PathArgs, check_text};
 use crate::schema::task::{CallbackSchema, TaskSchema};
@@ -60,12 +61,16 @@ pub(crate) struct CallbackBody {
 ///
 /// Proven by the delegation's own secret in `X-Callback-Secret`, or by a Standard Webhooks signature made with it. The
 /// same callback again is 200 and changes nothing; another body is 409; one that comes before the delegation is
-/// committed is kept and applied (202); one after the end is recorded and changes nothing (200).
+/// committed is kept and applied (202); one after the end is recorded and changes nothing (200). A body of more than
+/// 1 MiB (`server.max_unproven_body_bytes`) needs `X-Workflow-Id` beside the secret, which is then checked before it is
+/// read.
 #[utoipa::path(post, path = "/api/internal/brain/callback/{id}", operation_id = "end_delegated_step",
     tag = "workflows",
     params(
         ("id" = String, Path, format = "uuid", description = "The task"),
         ("X-Callback-Secret" = Option<String>, Header, description = "The delegation's secret"),
+        ("X-Workflow-Id" = Option<String>, Header,
+            description = "With the secret: the delegation, so that the body may be larger than 1 MiB"),
         ("webhook-id" = Option<String>, Header, description = "With a signature: the message's id"),
         ("webhook-timestamp" = Option<String>, Header, description = "With a signature: seconds since 1970"),
         ("webhook-signature" = Option<String>, Header, description = "The signature, `v1,BASE64`"),
@@ -78,14 +83,22 @@ pub(crate) struct CallbackBody {
 pub(crate) async fn callback(
     State(state): State<AppState>,
     path: PathArgs,
-    request: Request,
+    mut request: Request,
 ) -> ApiResult<(axum::http::StatusCode, Json<Value>)> {
     let id: TaskId = path.parse("id")?;
     let has_proof = request.headers().contains_key("x-callback-secret") || auth::is_signed(request.headers());
     if !has_proof {
         return Err(unauthenticated("send the delegation's secret as X-Callback-Secret, or sign the body with it"));
     }
-    let (parts, raw) = body::read(request, state.limits.max_body).await?;
+    // Whoever proves itself before its body is read may send as much as anybody; the others first send little.
+    let limit = match known_beforehand(&state, id, request.headers())? {
+        Some(tenant) => {
+            request.extensions_mut().insert(Holder::Tenant(tenant));
+            state.limits.max_body
+        }
+        None => state.limits.max_unproven_body(),
+    };
+    let (parts, raw) = body::read(&state, request, limit).await?;
     extract::expect_json(&parts.headers)?;
     let proof = proof(&parts.headers, &raw)?;
     let callback = checked(extract::object(&raw)?, &raw)?;
@@ -101,6 +114,16 @@ pub(crate) async fn callback(
     };
     let status = axum::http::StatusCode::from_u16(status).unwrap_or(axum::http::StatusCode::OK);
     Ok((status, Json(json!({"taskId": id, "outcome": outcome}))))
+}
+
+/// The tenant of the delegation that `X-Workflow-Id` names and `X-Callback-Secret` proves.
+///
+/// # Errors
+/// `UNAUTHENTICATED` when the secret is not that delegation's.
+fn known_beforehand(state: &AppState, id: TaskId, headers: &HeaderMap) -> ApiResult<Option<TenantId>> {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    let (Some(workflow), Some(secret)) = (text("x-workflow-id"), text("x-callback-secret")) else { return Ok(None) };
+    Ok(Some(state.engine.delegation_tenant(id, workflow, secret)?))
 }
 
 fn proof(headers: &HeaderMap, raw: &Bytes) -> ApiResult<CallbackProof> {

@@ -8,7 +8,7 @@ use base64::engine::GeneralPurpose;
 use base64::engine::general_purpose::GeneralPurposeConfig;
 use bytes::Bytes;
 use kybern_core::error::Detail;
-use kybern_core::json::check_text_depth;
+use kybern_core::json::check_text as check_json;
 use kybern_core::money::NanoUsd;
 use kybern_core::task::{Channel, limits};
 use kybern_engine::task::{AttachmentRequest, SubmitRequest};
@@ -101,7 +101,7 @@ pub(crate) struct SubmitForm {
 
 /// Reads a submission, and what it says as one text.
 pub(super) async fn read(state: &AppState, request: Request) -> ApiResult<(SubmitRequest, Bytes)> {
-    let (parts, raw) = body::read(request, state.limits.max_body).await?;
+    let (parts, raw) = body::read(state, request, state.limits.max_body).await?;
     if extract::content_type(&parts.headers).as_deref() == Some("multipart/form-data") {
         let (fields, files) = form(parts, raw).await?;
         let mut whole = serde_json::to_vec(&fields).unwrap_or_default();
@@ -267,7 +267,7 @@ fn field(name: &str, bytes: &[u8]) -> ApiResult<Value> {
         | "confidence_threshold"
         | "budgetNanos"
         | "budget_nanos" => {
-            check_text_depth(bytes).map_err(|deep| deep.at(&path))?;
+            check_json(bytes).map_err(|fault| fault.at(&path))?;
             let value = serde_json::from_str(text);
             value.map_err(|error| Problem::invalid(path, format!("field {name:?} is not JSON: {error}")))
         }

@@ -36,6 +36,9 @@ pub struct UserSchema {
     /// When they were created.
     #[schema(format = "date-time")]
     pub created_at: String,
+    /// Who made the account. Where two persons are asked for, both count as one.
+    #[schema(format = "uuid", required)]
+    pub made_by_user_id: Option<String>,
 }
 
 /// A page of users.
@@ -79,6 +82,9 @@ pub struct KeySchema {
     /// The key it was made with: it stops working with that one.
     #[schema(format = "uuid", required)]
     pub made_by_key_id: Option<String>,
+    /// Who made it.
+    #[schema(format = "uuid", required)]
+    pub made_by_user_id: Option<String>,
 }
 
 /// A new key, with the key itself.
@@ -114,6 +120,9 @@ pub struct NewKeySchema {
     /// The key it was made with: it stops working with that one.
     #[schema(format = "uuid", required)]
     pub made_by_key_id: Option<String>,
+    /// Who made it.
+    #[schema(format = "uuid", required)]
+    pub made_by_user_id: Option<String>,
 }
 
 /// A page of keys.

@@ -27,6 +27,8 @@ use crate::peer::Peer;
 
 /// What of a request is held at most before it is read: a larger head is refused.
 const MAX_BUFFER: usize = 64 * 1024;
+/// The same over HTTP/2, of all requests of a connection.
+const MAX_WINDOW: u32 = 128 * 1024;
 /// Requests at the same time on one connection over HTTP/2.
 const MAX_STREAMS: u32 = 128;
 /// How often an HTTP/2 connection is asked whether it is still there, and how long it may take to say so.
@@ -58,6 +60,8 @@ impl Edge {
         let mut http = Builder::new(TokioExecutor::new());
         http.http1().max_buf_size(MAX_BUFFER);
         http.http2().timer(TokioTimer::new()).max_concurrent_streams(MAX_STREAMS).keep_alive_interval(PING);
+        // What a caller may send before anybody reads it.
+        http.http2().initial_connection_window_size(MAX_WINDOW).initial_stream_window_size(MAX_WINDOW);
         Self {
             places: Places::new(connections.max, connections.max_by_address, connections.proxies.clone()),
             told: Arc::new(Semaphore::new(MAX_TOLD)),

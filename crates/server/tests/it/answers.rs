@@ -266,13 +266,21 @@ async fn agents(walk: &mut Walk<'_>, fixture: &Fixture) {
     let keys: Vec<&str> = page["items"].as_array().unwrap().iter().map(|one| one["key"].as_str().unwrap()).collect();
     assert_eq!(keys, ["assistant", "billing", fixture.agent.as_str()]);
     for name in ["billing", "BILLING", made["id"].as_str().unwrap()] {
-        assert_eq!(walk.call(200, ("GET", "/api/agents/{id}"), &[name], &viewer, None).await, made);
+        let mut shown = walk.call(200, ("GET", "/api/agents/{id}"), &[name], &viewer, None).await;
+        assert_eq!(shown["draftPromptId"], Value::Null, "only what made a draft tells its id");
+        shown["draftPromptId"] = made["draftPromptId"].clone();
+        assert_eq!(shown, made);
     }
     assert_eq!(made["historyMs"], json!(2_592_000_000_u64));
+    let told = made["systemPrompt"].clone();
+    assert!(told.as_str().unwrap().contains("waiting for approval"), "{told}");
+    let draft = made["draftPromptId"].as_str().unwrap();
+    let draft = walk.call(200, ("GET", "/api/prompts/{id}"), &[draft], &admin, None).await;
+    assert_eq!(draft["text"], json!("You bill."), "the first text is governed like any other");
     let change = json!({"name": "Invoices", "emoji": "🧾", "maxCostNanos": 5, "systemPrompt": "You bill twice.",
         "historyMs": 60_000});
     let changed = walk.call(200, ("PATCH", "/api/agents/{id}"), &["billing"], &admin, Some(change)).await;
-    assert_eq!((&changed["name"], &changed["systemPrompt"]), (&json!("Invoices"), &json!("You bill.")));
+    assert_eq!((&changed["name"], &changed["systemPrompt"]), (&json!("Invoices"), &told));
     assert_eq!(
         (&changed["version"], &changed["maxTurns"], &changed["maxCostNanos"], &changed["historyMs"]),
         (&json!(2), &json!(7), &json!(5), &json!(60_000))
@@ -283,7 +291,7 @@ async fn agents(walk: &mut Walk<'_>, fixture: &Fixture) {
         (&draft["agent"], &draft["text"], &draft["status"]),
         (&json!("billing"), &json!("You bill twice."), &json!("draft"))
     );
-    let change = json!({"systemPrompt": "You bill.", "emoji": null, "maxCostNanos": null});
+    let change = json!({"systemPrompt": told, "emoji": null, "maxCostNanos": null});
     let changed = walk.call(200, ("PATCH", "/api/agents/{id}"), &["billing"], &admin, Some(change)).await;
     assert_eq!(
         (&changed["draftPromptId"], &changed["emoji"], &changed["maxCostNanos"]),
@@ -322,7 +330,12 @@ async fn agents(walk: &mut Walk<'_>, fixture: &Fixture) {
 
 async fn prompts(walk: &mut Walk<'_>, fixture: &Fixture) {
     let (admin, id) = (walk.app.ours.admin.clone(), fixture.prompt.as_str());
-    let other = PLATFORM.to_owned();
+    // Whoever made the author's account and key counts as the author; somebody else whom they made does not.
+    let maker = PLATFORM.to_owned();
+    let second = json!({"name": "Second", "email": "second@example.com", "roles": ["admin"]});
+    let second = walk.app.send(Ask::post("/api/users").key(&maker).json(&second)).await.json();
+    let key = Ask::post("/api/keys").key(&maker).json(&json!({"name": "second", "userId": second["id"]}));
+    let other = walk.app.send(key).await.json()["key"].as_str().unwrap().to_owned();
     let for_all = Some(json!({"text": "  You answer for Acme Freight. "}));
     let made = walk.call(201, ("POST", "/api/prompts"), &[], &admin, for_all).await;
     assert_eq!(
@@ -338,7 +351,8 @@ async fn prompts(walk: &mut Walk<'_>, fixture: &Fixture) {
         page["items"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(of("agent=*").await, [made["id"].as_str().unwrap()]);
-    assert_eq!(of(&format!("agent={}&status=draft", fixture.agent)).await, [id]);
+    let drafts = of(&format!("agent={}&status=draft", fixture.agent)).await;
+    assert_eq!((drafts.len(), drafts[0].as_str()), (2, id), "behind it the agent's first text");
     assert!(of("status=active").await.is_empty());
     let tried = json!({"content": "Hello.", "agent": fixture.agent, "text": "You greet."});
     let preview = walk.call(200, ("POST", "/api/prompts/preview"), &[], &admin, Some(tried)).await;
@@ -359,6 +373,8 @@ async fn prompts(walk: &mut Walk<'_>, fixture: &Fixture) {
     let read = json!({"textHash": edited["textHash"]});
     let own = walk.app.send(Ask::post(&format!("/api/prompts/{id}/approve")).key(&admin).json(&read)).await;
     own.refused(403, "PERMISSION_DENIED", "an author who approves");
+    let made_it = walk.app.send(Ask::post(&format!("/api/prompts/{id}/approve")).key(&maker).json(&read)).await;
+    made_it.refused(403, "PERMISSION_DENIED", "who made the author");
     let early = walk.app.send(Ask::post(&format!("/api/prompts/{id}/activate")).key(&admin).json(&read)).await;
     early.refused(409, "CONFLICT", "a prompt that was not approved");
     let stale = json!({"textHash": made["textHash"]});
@@ -570,7 +586,13 @@ async fn approvals(walk: &mut Walk<'_>, fixture: &Fixture) {
             "PERMISSION_DENIED",
             "a decision without the right",
         );
-        let decided = walk.call(200, ("POST", "/api/approvals/{id}"), &[&id], &reviewer, Some(decision.clone())).await;
+        // Other arguments are another call, which a reviewer may not make.
+        let decides = if status == "denied" { &reviewer } else { &admin };
+        if decides == &admin {
+            let edited = walk.app.send(Ask::post(&path).key(&reviewer).json(&decision)).await;
+            edited.refused(403, "PERMISSION_DENIED", "arguments of somebody who may not call the tool");
+        }
+        let decided = walk.call(200, ("POST", "/api/approvals/{id}"), &[&id], decides, Some(decision.clone())).await;
         assert_eq!((&decided["status"], &decided["note"]), (&json!(status), &decision["note"]));
         let again = walk.app.send(Ask::post(&path).key(&reviewer).json(&decision)).await;
         again.refused(409, "CONFLICT", "a second answer");

@@ -73,6 +73,15 @@ impl App {
 
     /// The same, with an outside world and workflows in it.
     pub(crate) async fn start_with(http: Arc<dyn HttpClient>, workflows: BTreeMap<String, WorkflowEndpoint>) -> Self {
+        Self::limited(http, workflows, Limits { max_body: MAX_BODY, max_mail: MAX_MAIL, ..Limits::default() }).await
+    }
+
+    /// The same, with other limits.
+    pub(crate) async fn limited(
+        http: Arc<dyn HttpClient>,
+        workflows: BTreeMap<String, WorkflowEndpoint>,
+        limits: Limits,
+    ) -> Self {
         let clock = Arc::new(RunningClock::new());
         let engine = engine(&clock, http, workflows);
         engine.start().await.unwrap();
@@ -85,7 +94,6 @@ impl App {
             ("forms".to_owned(), InboundSource { secret: Some(SOURCE_SECRET.to_owned()), tenant: TenantId::DEFAULT }),
             ("open".to_owned(), InboundSource { secret: None, tenant: TenantId::DEFAULT }),
         ]);
-        let limits = Limits { max_body: MAX_BODY, max_mail: MAX_MAIL, ..Limits::default() };
         let state = AppState::new(engine.clone(), limits, sources, shutdown.clone(), None);
         let ours = tenant_keys(&engine, PLATFORM).await;
         let theirs = tenant_keys(&engine, &other_admin).await;

@@ -4,6 +4,7 @@
 mod addresses;
 mod answers;
 mod audit_and_sudo;
+mod bodies;
 mod cases;
 mod ending;
 mod envelopes;

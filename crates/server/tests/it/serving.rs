@@ -11,10 +11,10 @@ use tokio::task::JoinHandle;
 use crate::fixture::Fixture;
 use crate::harness::{App, MAX_BODY};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 #[expect(clippy::disallowed_methods, reason = "a server has to run beside its test")]
-async fn served(app: &App) -> (String, JoinHandle<std::io::Result<()>>) {
+pub(crate) async fn served(app: &App) -> (String, JoinHandle<std::io::Result<()>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let server =
@@ -23,7 +23,7 @@ async fn served(app: &App) -> (String, JoinHandle<std::io::Result<()>>) {
 }
 
 /// Reads until the answer's body has ended.
-async fn answer(stream: &mut TcpStream) -> String {
+pub(crate) async fn answer(stream: &mut TcpStream) -> String {
     let mut text = String::new();
     let mut buffer = [0; 4096];
     let whole = |text: &str| {

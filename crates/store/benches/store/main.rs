@@ -150,6 +150,7 @@ async fn tenant(store: &dyn Store) {
         roles: vec![Role::Admin],
         timezone: "UTC".to_owned(),
         created_at: now,
+        made_by_user_id: None,
     };
     let key = ApiKey {
         id: KeyId::from_uuid(uuid::Uuid::now_v7()),
@@ -162,6 +163,7 @@ async fn tenant(store: &dyn Store) {
         revoked_at: None,
         created_at: now,
         made_by_key_id: None,
+        made_by_user_id: None,
     };
     let event = AuditEvent::by_executor("tenant.create", "tenant:bench", serde_json::json!({}));
     store.create_tenant(&tenant, &admin, &key, "no key has this hash", event).await.unwrap();

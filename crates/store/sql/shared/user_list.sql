@@ -1,1 +1,1 @@
-SELECT id, name, email, roles, timezone, created_at FROM app_user WHERE tenant_id = $1 ORDER BY created_at, id
+SELECT id, name, email, roles, timezone, created_at, made_by_user_id FROM app_user WHERE tenant_id = $1 ORDER BY created_at, id

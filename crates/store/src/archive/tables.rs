@@ -72,6 +72,7 @@ const TABLES: &[Table] = &[
             ("roles", T),
             ("timezone", T),
             ("created_at", I),
+            ("made_by_user_id", U),
         ],
     },
     Table {
@@ -89,6 +90,7 @@ const TABLES: &[Table] = &[
             ("created_at", I),
             ("key_hash", T),
             ("made_by_key_id", U),
+            ("made_by_user_id", U),
         ],
     },
     Table {

@@ -37,6 +37,7 @@ async fn be_there(store: &dyn Store, scope: TenantScope, seed: u64) {
         roles: Vec::new(),
         timezone: "UTC".to_owned(),
         created_at: work::NOW,
+        made_by_user_id: None,
     };
     let key = ApiKey {
         id: KeyId::from_uuid(ids.next()),
@@ -49,6 +50,7 @@ async fn be_there(store: &dyn Store, scope: TenantScope, seed: u64) {
         revoked_at: None,
         created_at: work::NOW,
         made_by_key_id: None,
+        made_by_user_id: None,
     };
     let made = work::event(kybern_core::audit::TENANT_CREATED);
     store.create_tenant(&tenant, &admin, &key, &format!("hash {seed}"), made).await.unwrap();
@@ -70,7 +72,7 @@ async fn govern(store: &dyn Store, scope: TenantScope, seed: u64, ids: &SeededId
     let events = vec![work::event("agent.put"), work::event("prompt.draft")];
     let mut before = store.put_agent(scope, &agent, Some(&new), events).await.unwrap().unwrap();
     for act in [PromptAct::Submit, PromptAct::approval_of(&before)] {
-        let after = before.clone().after(act, user, true, work::NOW).unwrap();
+        let after = before.clone().after(act, user, None, work::NOW).unwrap();
         let change = PromptChange { before, after: after.clone(), retires: None };
         store.change_prompt(scope, &change, work::event("prompt.step")).await.unwrap();
         before = after;

@@ -40,6 +40,7 @@ pub async fn tenant(store: &dyn Store, ids: &SeededIds) -> (User, ApiKey) {
         roles: vec![Role::Admin],
         timezone: "UTC".to_owned(),
         created_at: work::NOW,
+        made_by_user_id: None,
     };
     let key = ApiKey {
         id: KeyId::from_uuid(ids.next()),
@@ -52,6 +53,7 @@ pub async fn tenant(store: &dyn Store, ids: &SeededIds) -> (User, ApiKey) {
         revoked_at: None,
         created_at: work::NOW,
         made_by_key_id: None,
+        made_by_user_id: None,
     };
     store.create_tenant(&tenant, &admin, &key, HASH, event("tenant.create")).await.unwrap();
     (admin, key)
@@ -150,7 +152,7 @@ async fn what_one_process_says_of_agents_prompts_and_wishes_is_heard_by_the_othe
     let mut changes = Vec::new();
     let (approve, activate) = (PromptAct::approval_of(&prompt), PromptAct::activation_of(&prompt));
     for act in [PromptAct::Submit, approve, activate] {
-        let after = prompt.clone().after(act, admin.id, true, work::NOW).unwrap();
+        let after = prompt.clone().after(act, admin.id, None, work::NOW).unwrap();
         changes.push(PromptChange { before: prompt, after: after.clone(), retires: None });
         prompt = after;
     }

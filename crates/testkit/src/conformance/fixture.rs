@@ -103,6 +103,7 @@ impl World {
             roles: roles.to_vec(),
             timezone: "UTC".to_owned(),
             created_at: self.now(),
+            made_by_user_id: None,
         }
     }
 
@@ -118,6 +119,7 @@ impl World {
             revoked_at: None,
             created_at: self.now(),
             made_by_key_id: None,
+            made_by_user_id: None,
         }
     }
 
@@ -257,6 +259,7 @@ impl World {
             until: None,
             approval_id: None,
             answer_ends: false,
+            tainted_args: Vec::new(),
             reference: None,
         }
     }

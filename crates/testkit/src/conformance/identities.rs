@@ -130,6 +130,20 @@ pub async fn a_key_falls_with_every_key_that_it_was_made_with(h: Harness) {
     assert_eq!(of(root).revoked_at, None);
 }
 
+pub async fn who_made_a_user_or_a_key_is_kept(h: Harness) {
+    let (w, home) = World::new(h).await;
+    // A platform admin is a user of another tenant.
+    let maker = Some(UserId::from_uuid(w.id()));
+    let made = User { made_by_user_id: maker, ..w.user(UserId::from_uuid(w.id()), "made@example.com", &[Role::Admin]) };
+    w.store().create_user(home.scope, &made, w.event("user.create")).await.unwrap();
+    assert_eq!(w.store().user(home.scope, made.id).await.unwrap(), Some(made.clone()));
+    let key = kybern_core::identity::ApiKey { made_by_user_id: Some(home.user), ..w.key(made.id, &[]) };
+    w.store().create_key(home.scope, &key, "made", w.event("key.create")).await.unwrap();
+    let (users, keys) = (w.store().users(home.scope).await.unwrap(), w.store().keys(home.scope).await.unwrap());
+    assert!(users.contains(&made) && keys.contains(&key));
+    assert!(users.iter().any(|user| user.id == home.user && user.made_by_user_id.is_none()));
+}
+
 pub async fn a_key_belongs_to_a_user_and_its_hash_is_taken_once(h: Harness) {
     let (w, home) = World::new(h).await;
     let create =

@@ -30,7 +30,7 @@ async fn act(
     retires: Option<&Prompt>,
 ) -> Result<Prompt, Error> {
     let event = w.event(act.action());
-    let after = before.clone().after(act, home.user, true, w.now())?;
+    let after = before.clone().after(act, home.user, None, w.now())?;
     let change = PromptChange { before: before.clone(), after: after.clone(), retires: retires.cloned() };
     w.store().change_prompt(home.scope, &change, event).await.map(|()| after)
 }

@@ -132,6 +132,7 @@ macro_rules! conformance_suite {
                 roles_are_replaced,
                 a_key_is_revoked_at_once,
                 a_key_falls_with_every_key_that_it_was_made_with,
+                who_made_a_user_or_a_key_is_kept,
                 a_key_belongs_to_a_user_and_its_hash_is_taken_once,
                 a_key_never_grants_more_than_its_user_has,
             }

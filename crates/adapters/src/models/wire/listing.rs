@@ -4,7 +4,7 @@ use kybern_core::model::{ModelFailure, ModelFailureKind};
 use serde::Deserialize;
 
 use super::lenient::Text;
-use super::{WireFormat, anthropic, garbage};
+use super::{WireFormat, anthropic, bounded, garbage};
 
 #[derive(Deserialize)]
 #[serde(untagged)]
@@ -45,6 +45,7 @@ pub fn headers(format: WireFormat) -> Vec<(&'static str, &'static str)> {
 /// # Errors
 /// `Garbage` when the body is no such list.
 pub fn decode(body: &[u8]) -> Result<Vec<String>, ModelFailure> {
+    bounded(body)?;
     let answer: Answer<'_> = serde_json::from_slice(body).map_err(|error| garbage("the list", &error))?;
     let (Answer::Data { data: entries } | Answer::Models { models: entries } | Answer::Bare(entries)) = answer;
     let names = entries.iter().map(|entry| entry.id.some().unwrap_or(&entry.name));

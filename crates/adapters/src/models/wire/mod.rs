@@ -23,6 +23,7 @@ mod parts;
 pub mod sse;
 
 use bytes::Bytes;
+use kybern_core::json::{Unstorable, check_text};
 use kybern_core::model::{
     FunctionSpec, ModelEvent, ModelFailure, ModelFailureKind, ModelReply, ModelRequest, TokenUsage,
 };
@@ -113,6 +114,7 @@ impl WireFormat {
     /// # Errors
     /// What the body reports, or `Garbage` when it is not of this format.
     pub fn decode(self, body: &[u8]) -> Result<ModelReply, ModelFailure> {
+        bounded(body)?;
         match self {
             Self::OpenaiChat => openai_chat::decode(body),
             Self::OpenaiResponses => openai_responses::decode(body),
@@ -136,6 +138,12 @@ impl WireFormat {
 /// Something that this provider cannot do.
 fn unsupported(message: impl Into<String>) -> ModelFailure {
     ModelFailure::new(ModelFailureKind::Unsupported, message)
+}
+
+/// Refuses an answer that holds more than is worth reading, before it is read.
+fn bounded(body: &[u8]) -> Result<(), ModelFailure> {
+    let too_much = |fault: Unstorable| ModelFailure::new(ModelFailureKind::TooLarge, format!("in the answer, {fault}"));
+    check_text(body).map_err(too_much)
 }
 
 /// An answer that is not of this format. The reader's error names a place, not the content.

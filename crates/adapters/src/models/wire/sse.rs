@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use kybern_core::json::MAX_VALUES;
 use kybern_core::model::{ModelFailure, ModelFailureKind};
 use memchr::memchr2;
 
@@ -127,11 +128,18 @@ impl SseParser {
 
     fn dispatch(&mut self, sink: &mut Sink<'_>) -> Result<(), ModelFailure> {
         let data = std::mem::take(&mut self.data);
-        let given = match &data {
-            Data::None => Ok(()),
-            Data::Line(range) => sink(&self.event, self.buffer.get(range.clone()).unwrap_or_default()),
-            Data::Lines(lines) => sink(&self.event, lines),
+        let data = match &data {
+            Data::None => None,
+            Data::Line(range) => Some(self.buffer.get(range.clone()).unwrap_or_default()),
+            Data::Lines(lines) => Some(lines.as_slice()),
         };
+        let given = data.map_or(Ok(()), |data| {
+            // A shorter one cannot hold too much.
+            if data.len() > MAX_VALUES {
+                super::bounded(data)?;
+            }
+            sink(&self.event, data)
+        });
         self.event.clear();
         given
     }

@@ -3,6 +3,7 @@
 //! Which model answers, what it may cost and who pays is not known here: [`kybern_core::ports::ModelDesk`] does.
 
 use kybern_core::error::ErrorCode;
+use kybern_core::json::{self as bounded, Unreadable};
 use kybern_core::money::Usage;
 use kybern_core::ports::{ModelDesk, ModelQuestion, ToolPrompt};
 use kybern_core::tool::ToolFailure;
@@ -50,8 +51,9 @@ pub(super) async fn json(
     loop {
         let answered = desk.ask(&question).await?;
         usage = usage.plus(answered.usage);
-        let faults = match serde_json::from_str::<Value>(unfenced(&answered.text)) {
-            Err(problem) => format!("- it is not JSON: {problem}"),
+        let faults = match bounded::read(unfenced(&answered.text).as_bytes()) {
+            Err(Unreadable::TooMuch(fault)) => format!("- {fault}"),
+            Err(Unreadable::Syntax(problem)) => format!("- it is not JSON: {problem}"),
             Ok(value) => {
                 let faults = checker.faults(&value)?;
                 if faults.is_empty() {

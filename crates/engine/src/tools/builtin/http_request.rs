@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kybern_core::error::ErrorCode;
-use kybern_core::json::check_members;
+use kybern_core::json::{self as bounded, check_members};
 use kybern_core::policy::{PermissionLevel, ToolCategory};
 use kybern_core::ports::{HttpBody, HttpFailure, HttpRequest, HttpResponse, Tool, ToolContext};
 use kybern_core::task::EffectClass;
@@ -135,10 +135,10 @@ fn judge(method: &str, answer: HttpResponse, scrub: &Scrub) -> Result<ToolOutcom
         data.insert("status".to_owned(), json!(status));
         let headers: Map<String, Value> =
             answer.headers.into_iter().map(|(name, value)| (name, scrub.value(json!(value)))).collect();
-        if let Ok(body) = serde_json::from_slice::<Value>(&answer.body) {
+        if let Ok(body) = bounded::read(&answer.body) {
             data.insert("json".to_owned(), scrub.value(body));
         }
-        // JSON that is nested too deep to be kept stays the text that it is.
+        // JSON that is nested too deep to be kept, or holds too much, stays the text that it is.
         if !data.contains_key("json") || check_members(&data).is_err() {
             data.remove("json");
             data.insert("text".to_owned(), json!(clean(&answer.body, scrub)));

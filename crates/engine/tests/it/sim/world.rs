@@ -148,6 +148,7 @@ impl SimWorld {
             roles: vec![Role::Admin],
             timezone: "UTC".to_owned(),
             created_at: now,
+            made_by_user_id: None,
         };
         let key = ApiKey {
             id: KeyId::from_uuid(self.ids.next()),
@@ -160,6 +161,7 @@ impl SimWorld {
             revoked_at: None,
             created_at: now,
             made_by_key_id: None,
+            made_by_user_id: None,
         };
         let audit = AuditEvent::by_executor("tenant.create", format!("tenant:{id}"), json!({}));
         self.doom.look(self.store.create_tenant(&tenant, &admin, &key, &format!("hash-{slug}"), audit)).unwrap();

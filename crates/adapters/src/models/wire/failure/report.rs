@@ -1,5 +1,6 @@
 //! The shapes in which providers report errors.
 
+use kybern_core::json as bounded;
 use kybern_core::time::Millis;
 use serde_json::Value;
 
@@ -22,7 +23,7 @@ impl Report {
     /// Reads an error body. What is not JSON is the message itself, unless it is a page.
     #[must_use]
     pub fn parse(body: &[u8]) -> Self {
-        match serde_json::from_slice::<Value>(body) {
+        match bounded::read(body) {
             Ok(value) => Self::of(&value),
             Err(_) => Self { message: plain(body), ..Self::default() },
         }

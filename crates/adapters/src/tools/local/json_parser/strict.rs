@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use kybern_core::json::check_text;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
@@ -18,11 +19,12 @@ pub(super) struct Parsed {
     pub(super) problems: Vec<(String, String)>,
 }
 
-/// Reads a text that is JSON from its beginning to its end. Its depth has the parser's own limit of 128.
+/// Reads a text that is JSON from its beginning to its end.
 ///
 /// # Errors
 /// What is wrong with it, and where.
 pub(super) fn parse(text: &str) -> Result<Parsed, String> {
+    check_text(text.as_bytes()).map_err(|fault| fault.to_string())?;
     let mut problems = Vec::new();
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let mut path = String::new();
