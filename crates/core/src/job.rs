@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::id::{JobId, TenantId};
+use crate::id::JobId;
 use crate::tenant::TenantScope;
 use crate::time::Timestamp;
 
@@ -61,7 +61,7 @@ pub struct NewJob {
 #[derive(Clone, PartialEq, Debug)]
 pub struct ClaimedJob {
     /// Whose.
-    pub tenant: TenantId,
+    pub scope: TenantScope,
     /// Its id.
     pub id: JobId,
     /// Which handler.
@@ -82,8 +82,8 @@ pub struct ClaimedJob {
 impl ClaimedJob {
     /// The scope of the job's tenant.
     #[must_use]
-    pub fn scope(&self) -> TenantScope {
-        TenantScope::of(self.tenant)
+    pub const fn scope(&self) -> TenantScope {
+        self.scope
     }
 }
 

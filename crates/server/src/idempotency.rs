@@ -28,7 +28,6 @@ use kybern_core::task::limits;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use tracing::Instrument;
 

@@ -175,9 +175,7 @@ impl<D: 'static> LedgerStore for SqlStore<D> {
     }
 
     async fn settle_at_estimate(&self, lost: &LostReservation, at: Timestamp) -> PortResult<bool> {
-        Ok(self
-            .write(lost.scope(), (*lost, at), |tx, args| Box::pin(reservations::settle_at_estimate(tx, args)))
-            .await?)
+        Ok(self.write(lost.scope, (*lost, at), |tx, args| Box::pin(reservations::settle_at_estimate(tx, args))).await?)
     }
 
     async fn standing(&self, scope: TenantScope, budget: &Budget, at: Timestamp) -> PortResult<Option<Standing>> {

@@ -11,10 +11,10 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use serde_json::json;
 
+use crate::db::scope_of_row;
 use crate::db::{Access, Row, Tx, args, statements};
 use crate::error::{Result, StoreError};
 use crate::store::SqlStore;
-use crate::tasks::scope_of_lease;
 use crate::{audit, page};
 
 statements! {
@@ -275,7 +275,7 @@ impl<D: 'static> IdentityStore for SqlStore<D> {
         key_hash: &str,
         audit: AuditEvent,
     ) -> PortResult<()> {
-        let scope = scope_of_lease(tenant.id);
+        let scope = scope_of_row(tenant.id);
         let what = (tenant.clone(), admin.clone(), key.clone(), key_hash.to_owned());
         let act = self.act(scope, what, audit);
         Ok(self.write(scope, act, |tx, act| Box::pin(create_tenant(tx, act))).await?)

@@ -10,7 +10,7 @@ use kybern_core::task::WorkerId;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
 
-use crate::db::{Arg, Tx, args, count, statements};
+use crate::db::{Arg, Tx, args, count, scope_of_row, statements};
 use crate::error::Result;
 use crate::store::SqlStore;
 use crate::tasks::{allotted, named};
@@ -71,7 +71,7 @@ async fn claim(
         .map(|mut row| {
             let mut unreadable = None;
             let mut job = ClaimedJob {
-                tenant: TenantId::from_uuid(row.uuid()?),
+                scope: scope_of_row(TenantId::from_uuid(row.uuid()?)),
                 id: JobId::from_uuid(row.uuid()?),
                 kind: row.text()?,
                 payload: row.json_or_default(&mut unreadable),

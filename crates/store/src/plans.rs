@@ -14,10 +14,10 @@ use kybern_core::time::Timestamp;
 use serde_json::{Value, json};
 
 use crate::audit;
+use crate::db::scope_of_row;
 use crate::db::{Row, Tx, args, statements};
 use crate::error::{Result, StoreError};
 use crate::store::SqlStore;
-use crate::tasks::scope_of_lease;
 
 statements! {
     LAST_VERSION = shared "plan_last_version";
@@ -95,7 +95,7 @@ async fn put(tx: &mut Tx, putting: &Putting) -> Result<Plan> {
 /// Reads a row. A body that this program cannot read is a plan that is quarantined with its faults, not an error:
 /// one bad plan must not stop the others.
 fn read(row: &mut Row) -> Result<(TenantScope, Plan)> {
-    let scope = scope_of_lease(TenantId::from_uuid(row.uuid()?));
+    let scope = scope_of_row(TenantId::from_uuid(row.uuid()?));
     let (id, key, version, active) = (PlanId::from_uuid(row.uuid()?), row.text()?, row.u32()?, row.flag()?);
     let (body, at) = (row.json::<Value>(), row.time()?);
     let parsed = match &body {

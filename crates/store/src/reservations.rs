@@ -23,7 +23,7 @@ use serde_json::json;
 
 use crate::audit;
 use crate::budgets::{amount, amounts, budgets};
-use crate::db::{Row, Tx, args, count, statements};
+use crate::db::{Row, Tx, args, count, scope_of_row, statements};
 use crate::error::Result;
 
 statements! {
@@ -211,7 +211,7 @@ pub(crate) async fn settle_and_reserve(
 }
 
 pub(crate) async fn settle_at_estimate(tx: &mut Tx, (lost, at): &(LostReservation, Timestamp)) -> Result<bool> {
-    let scope = lost.scope();
+    let scope = lost.scope;
     hold(tx, scope, &[]).await?;
     let Some(taken) = take(tx, scope, lost.id).await? else { return Ok(false) };
     let tokens = TokenUsage { estimated: true, ..TokenUsage::default() };
@@ -229,8 +229,8 @@ pub(crate) async fn lost(
     let alone = !tx.is_postgres();
     let rows = tx.fetch_all(&LOST, args![*now, owner.as_str(), alone, *limit]).await?;
     let lost = |mut row: Row| {
-        let tenant = TenantId::from_uuid(row.uuid()?);
-        Ok(LostReservation { tenant, id: ReservationId::from_uuid(row.uuid()?) })
+        let scope = scope_of_row(TenantId::from_uuid(row.uuid()?));
+        Ok(LostReservation { scope, id: ReservationId::from_uuid(row.uuid()?) })
     };
     rows.into_iter().map(lost).collect()
 }

@@ -11,10 +11,10 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::audit;
+use crate::db::scope_of_row;
 use crate::db::{Tx, args, statements};
 use crate::error::Result;
 use crate::store::SqlStore;
-use crate::tasks::scope_of_lease;
 
 statements! {
     JOBS = shared "retention_jobs";
@@ -54,7 +54,7 @@ impl<D: 'static> RetentionStore for SqlStore<D> {
         }
         let mut purged = Vec::new();
         for tenant in tenants.into_iter().filter(|tenant| !what.holds(&tenant.name, &tenant.slug)) {
-            let scope = scope_of_lease(tenant.id);
+            let scope = scope_of_row(tenant.id);
             let mut count = 0;
             loop {
                 let args = (scope, what.clone(), at);

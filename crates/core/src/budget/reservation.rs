@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{Amount, Budget, BudgetSubject, Limits, Period, UsageLine, Window};
 use crate::audit::AuditEvent;
-use crate::id::{ReservationId, TaskId, TenantId, UserId};
+use crate::id::{ReservationId, TaskId, UserId};
 use crate::model::TokenUsage;
 use crate::task::WorkerId;
 use crate::tenant::TenantScope;
@@ -228,17 +228,9 @@ impl Reservation {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LostReservation {
     /// Whose it is.
-    pub tenant: TenantId,
+    pub scope: TenantScope,
     /// Its id.
     pub id: ReservationId,
-}
-
-impl LostReservation {
-    /// The scope of its tenant.
-    #[must_use]
-    pub const fn scope(&self) -> TenantScope {
-        TenantScope::of(self.tenant)
-    }
 }
 
 impl fmt::Display for Payer {

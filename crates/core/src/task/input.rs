@@ -16,6 +16,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::id::{TaskId, TenantId, UserId};
 use crate::money::{NanoUsd, Usage};
 use crate::plan::{FrozenPlan, PlanHash};
+use crate::tenant::TenantScope;
 use crate::time::Timestamp;
 
 /// A task's row.
@@ -229,9 +230,9 @@ impl NewTask {
 
     /// What a worker has of it that claims it with its submission.
     #[must_use]
-    pub fn claimed_by(&self, tenant: TenantId, worker: &WorkerId) -> Claimed {
-        let task = self.row(tenant, true);
-        let lease = Lease::granted(tenant, task.id, task.epoch, worker.clone());
+    pub fn claimed_by(&self, scope: TenantScope, worker: &WorkerId) -> Claimed {
+        let task = self.row(scope.tenant(), true);
+        let lease = Lease::granted(scope, task.id, task.epoch, worker.clone());
         Claimed { lease, task, recovered_from: None, at: self.at }
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::input::Task;
-use crate::id::{TaskId, TenantId};
+use crate::id::TaskId;
 use crate::tenant::TenantScope;
 use crate::time::Timestamp;
 
@@ -36,23 +36,23 @@ impl fmt::Display for WorkerId {
 /// with an old one is refused, so a worker that slept past its lease can finish its computation but cannot write.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lease {
-    tenant: TenantId,
+    scope: TenantScope,
     task: TaskId,
     epoch: i64,
     worker: WorkerId,
 }
 
 impl Lease {
-    /// A lease that the store has just granted.
+    /// A lease that the store has just granted on a task of that tenant.
     #[must_use]
-    pub fn granted(tenant: TenantId, task: TaskId, epoch: i64, worker: WorkerId) -> Self {
-        Self { tenant, task, epoch, worker }
+    pub fn granted(scope: TenantScope, task: TaskId, epoch: i64, worker: WorkerId) -> Self {
+        Self { scope, task, epoch, worker }
     }
 
     /// The scope of the task's tenant.
     #[must_use]
     pub fn scope(&self) -> TenantScope {
-        TenantScope::of(self.tenant)
+        self.scope
     }
 
     /// The task.

@@ -15,7 +15,7 @@ impl Inner {
             let more = lost.len() >= BATCH as usize;
             let mut settled = 0;
             for reservation in lost {
-                let (id, tenant) = (reservation.id, reservation.tenant);
+                let (id, tenant) = (reservation.id, reservation.scope.tenant());
                 match self.store.settle_at_estimate(&reservation, self.clock.now()).await {
                     Ok(false) => {}
                     Ok(true) => {

@@ -117,7 +117,7 @@ impl Engine {
             match inner.store.claim_jobs(&inner.worker, &offer, inner.settings.lease, now).await {
                 Ok(jobs) if !jobs.is_empty() => {
                     for job in jobs {
-                        let (engine, slot) = (self.clone(), vacant.give(job.tenant));
+                        let (engine, slot) = (self.clone(), vacant.give(job.scope().tenant()));
                         let mine = Running::enter(&running, job.id.as_uuid());
                         let work = async move {
                             engine.run_job(job).await;

@@ -105,7 +105,7 @@ impl Engine {
     async fn post(&self, job: &ClaimedJob, message: &OutboxMessage) -> Result<(), JobFailure> {
         let request = self.request(job, message);
         let url = request.as_ref().map_or("", |request| &request.url);
-        let delivery = match Receiver::of_url(job.tenant, url) {
+        let delivery = match Receiver::of_url(job.scope().tenant(), url) {
             Some(receiver) => Some(self.delivery(job, message, receiver).await?),
             None => None,
         };
@@ -174,7 +174,7 @@ impl Engine {
         let new = &message.message;
         let mut body = new.body.clone();
         let mut headers = vec![("Idempotency-Key".to_owned(), new.key.clone())];
-        let mut secret = inner.keys.webhook_secret(job.tenant, "outbound");
+        let mut secret = inner.keys.webhook_secret(job.scope().tenant(), "outbound");
         let (url, trusted_endpoint) = match new.channel {
             OutboxChannel::Workflow => {
                 let endpoint = inner.settings.workflows.get(&new.target);

@@ -39,7 +39,7 @@ fn median(mut times: Vec<Duration>) -> Duration {
 /// Claims, lists and reads logs.
 pub(crate) async fn measure(store: &Arc<dyn Store>) -> Medians {
     let worker = WorkerId::new("bench");
-    let scope = rate::scope(&worker);
+    let scope = rate::scope();
     let mut claims = Vec::with_capacity(CLAIMS);
     let mut last = None;
     for _ in 0..CLAIMS {

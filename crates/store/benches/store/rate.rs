@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use kybern_core::id::{TaskId, TenantId};
 use kybern_core::ports::{Clock, Store};
 use kybern_core::task::{
-    Channel, Commit, Ending, JournalEntry, JournalRow, Lease, NewTask, StepOutcome, Submitted, TaskChange, TaskStatus,
+    Channel, Commit, Ending, JournalEntry, JournalRow, NewTask, StepOutcome, Submitted, TaskChange, TaskStatus,
     WorkerId,
 };
 use kybern_core::tenant::TenantScope;
@@ -69,12 +69,12 @@ pub(crate) fn row(seq: i64) -> JournalRow {
 }
 
 /// The scope of the first tenant.
-pub(crate) fn scope(worker: &WorkerId) -> TenantScope {
-    Lease::granted(TenantId::DEFAULT, new_task().id, 0, worker.clone()).scope()
+pub(crate) fn scope() -> TenantScope {
+    kybern_testkit::actors::scope(TenantId::DEFAULT)
 }
 
 async fn one(store: &dyn Store, worker: &WorkerId) {
-    let scope = scope(worker);
+    let scope = scope();
     let claim = Some((worker, Millis(30_000)));
     let Submitted::New(claimed) = store.submit(scope, new_task(), claim).await.unwrap() else { return };
     for seq in 1..=5 {

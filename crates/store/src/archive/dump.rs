@@ -14,9 +14,9 @@ use zip::write::SimpleFileOptions;
 
 use super::tables::{Kind, Table, every_table};
 use super::{Entry, FORMAT, MANIFEST, Manifest};
+use crate::db::scope_of_row;
 use crate::db::{Access, Row, Tx};
 use crate::error::{Result, StoreError};
-use crate::tasks::scope_of_lease;
 use crate::{blobs, migrate, private};
 
 /// What is to be written.
@@ -184,7 +184,7 @@ async fn dump_table(tx: &mut Tx, archive: &mut Archive, table: &Table, tenants: 
     };
     if tx.is_postgres() {
         for tenant in tenants {
-            tx.enter(Access::Tenant(scope_of_lease(*tenant))).await?;
+            tx.enter(Access::Tenant(scope_of_row(*tenant))).await?;
             tx.each_row(&table.select(true), &[tenant.as_uuid().into()], &mut take).await?;
         }
     } else {
@@ -247,7 +247,7 @@ fn names(folder: &Path) -> Result<Vec<String>> {
 
 async fn dump_blobs(tx: &mut Tx, archive: &mut Archive, tenants: &[TenantId]) -> Result<()> {
     for tenant in tenants {
-        let scope = scope_of_lease(*tenant);
+        let scope = scope_of_row(*tenant);
         tx.enter(Access::Tenant(scope)).await?;
         for hash in blobs::hashes(tx, scope).await? {
             if let Some(bytes) = blobs::get(tx, scope, &hash).await? {

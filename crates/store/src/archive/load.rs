@@ -11,9 +11,9 @@ use zip::ZipArchive;
 
 use super::tables::{Kind, Table, every_table};
 use super::{Entry, FORMAT, MANIFEST, Manifest, broken};
+use crate::db::scope_of_row;
 use crate::db::{Access, Arg, Tx};
 use crate::error::{Result, StoreError};
-use crate::tasks::scope_of_lease;
 use crate::{blobs, migrate};
 
 /// Rows that are inserted by one statement.
@@ -142,7 +142,7 @@ async fn load_table(tx: &mut Tx, archive: &mut Archive, table: &Table, entry: &E
 
 async fn flush(tx: &mut Tx, chunk: &mut Chunk<'_>) -> Result<()> {
     let Some(tenant) = chunk.tenant.filter(|_| !chunk.rows.is_empty()) else { return Ok(()) };
-    tx.enter(Access::Tenant(scope_of_lease(tenant))).await?;
+    tx.enter(Access::Tenant(scope_of_row(tenant))).await?;
     let names: Vec<&str> = chunk.columns.iter().map(|(name, _)| *name).collect();
     let text = chunk.table.insert(&names, chunk.rows.len());
     let cells = chunk.rows.iter().flat_map(|row| row.iter().zip(&chunk.columns));
@@ -180,7 +180,7 @@ async fn load_file(tx: &mut Tx, archive: &mut Archive, entry: &Entry, folder: Op
     match folder {
         Some(folder) => blobs::write(folder, tenant, hash, &bytes),
         None => {
-            let scope = scope_of_lease(tenant);
+            let scope = scope_of_row(tenant);
             tx.enter(Access::Tenant(scope)).await?;
             blobs::insert(tx, scope, hash, &bytes).await
         }

@@ -10,9 +10,9 @@ use serde_json::{Map, Value};
 
 use super::dump::{line, tenants};
 use super::tables::{Kind, Table, every_table};
+use crate::db::scope_of_row;
 use crate::db::{Access, Row, Tx, json};
 use crate::error::Result;
-use crate::tasks::scope_of_lease;
 
 /// Whether a text is what its column keeps.
 type Reads = fn(&str) -> Result<(), String>;
@@ -61,7 +61,7 @@ pub(crate) async fn find(tx: &mut Tx, most: usize) -> Result<Vec<UnreadableRow>>
         };
         if tx.is_postgres() {
             for tenant in &tenants {
-                tx.enter(Access::Tenant(scope_of_lease(*tenant))).await?;
+                tx.enter(Access::Tenant(scope_of_row(*tenant))).await?;
                 tx.each_row(&table.select(true), &[tenant.as_uuid().into()], &mut look).await?;
             }
         } else {

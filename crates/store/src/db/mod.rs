@@ -13,6 +13,7 @@ mod row;
 pub(crate) mod sql;
 pub(crate) mod sqlite;
 mod tx;
+mod witness;
 
 pub(crate) use arg::{Arg, args, columns, count};
 pub(crate) use batch::{Pending, Run};
@@ -22,3 +23,4 @@ pub(crate) use patience::LONGEST;
 pub(crate) use row::Row;
 pub(crate) use sql::{Sql, sql_text, statements};
 pub(crate) use tx::{Access, Conn, Tx};
+pub(crate) use witness::scope_of_row;

@@ -9,7 +9,7 @@ use kybern_core::time::{Millis, Timestamp};
 use uuid::Uuid;
 
 use super::{read, row};
-use crate::db::{Access, Arg, Sql, Tx, args, count, statements};
+use crate::db::{Access, Arg, Sql, Tx, args, count, scope_of_row, statements};
 use crate::error::Result;
 
 statements! {
@@ -21,11 +21,6 @@ statements! {
     HEARTBEAT = split "task_heartbeat";
     HELD = shared "task_held";
     GIVE_BACK = shared "task_give_back";
-}
-
-/// The scope of a tenant whose row has just been leased.
-pub(crate) fn scope_of_lease(tenant: TenantId) -> TenantScope {
-    Lease::granted(tenant, TaskId::from_uuid(Uuid::nil()), 0, WorkerId::new("store")).scope()
 }
 
 /// A claim, as it is asked for.
@@ -69,7 +64,7 @@ pub(super) async fn claim_due(tx: &mut Tx, wanted: &Wanted) -> Result<Vec<Claime
             let (tenant, id) = (TenantId::from_uuid(found.uuid()?), TaskId::from_uuid(found.uuid()?));
             let owner = found.opt_text()?;
             let (since, at) = (found.i64()?, found.time()?);
-            due.push(Due { since, at, scope: scope_of_lease(tenant), id, owner });
+            due.push(Due { since, at, scope: scope_of_row(tenant), id, owner });
         }
     }
     due.sort_by_key(|found| (found.since, found.id));
@@ -81,7 +76,7 @@ pub(super) async fn claim_due(tx: &mut Tx, wanted: &Wanted) -> Result<Vec<Claime
     let mut tasks = rows_of(tx, &due).await?;
     let claimed = due.into_iter().filter_map(|Due { id, owner, at, .. }| {
         let task = tasks.remove(&id)?;
-        let lease = Lease::granted(task.tenant, task.id, task.epoch, wanted.worker.clone());
+        let lease = Lease::granted(scope_of_row(task.tenant), task.id, task.epoch, wanted.worker.clone());
         Some(Claimed { lease, task, recovered_from: owner.as_deref().map(WorkerId::new), at })
     });
     Ok(claimed.collect())

@@ -34,7 +34,7 @@ use kybern_core::time::{Millis, Timestamp};
 use crate::archive;
 use crate::db::Sql;
 use crate::store::SqlStore;
-pub(crate) use claim::{allotted, named, scope_of_lease};
+pub(crate) use claim::{allotted, named};
 pub(crate) use together::write_at_once;
 
 /// Every statement about tasks.

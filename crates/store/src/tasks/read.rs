@@ -11,8 +11,8 @@ use kybern_core::task::{Attachment, AttachmentSource, Attempt, EffectClass, Sign
 use kybern_core::tenant::TenantScope;
 use uuid::Uuid;
 
-use super::claim::scope_of_lease;
 use super::row;
+use crate::db::scope_of_row;
 use crate::db::{Arg, Tx, args, statements};
 use crate::error::{Result, StoreError};
 
@@ -105,7 +105,7 @@ pub(super) async fn count_by_status(tx: &mut Tx) -> Result<Vec<(TaskStatus, i64)
 /// The scope of a tenant's task.
 pub(super) async fn scope_of(tx: &mut Tx, tenant: TenantId, id: TaskId) -> Result<Option<TenantScope>> {
     let found = tx.fetch_optional(&SCOPE, args![tenant.as_uuid(), id.as_uuid()]).await?;
-    found.map(|mut row| Ok(scope_of_lease(TenantId::from_uuid(row.uuid()?)))).transpose()
+    found.map(|mut row| Ok(scope_of_row(TenantId::from_uuid(row.uuid()?)))).transpose()
 }
 
 /// Attempts, oldest first.

@@ -133,7 +133,7 @@ pub(super) async fn submit(tx: &mut Tx, submission: &Submission) -> Result<Submi
 /// What the caller is told of a submission that has been stored.
 pub(super) fn stored(tx: &mut Tx, submission: &Submission) -> Submitted {
     match &submission.claim {
-        Some((worker, _)) => Submitted::New(Box::new(submission.new.claimed_by(submission.scope.tenant(), worker))),
+        Some((worker, _)) => Submitted::New(Box::new(submission.new.claimed_by(submission.scope, worker))),
         None => {
             tx.wake();
             Submitted::Queued(Box::new(submission.row()))

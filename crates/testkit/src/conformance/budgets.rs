@@ -305,7 +305,7 @@ pub async fn what_its_owner_left_behind_is_settled_at_its_estimate(h: Harness) {
             found.into_iter().find(|found| found.id == lost.id)
         })
         .await;
-    assert_eq!((found.tenant, found.id), (home.scope.tenant(), lost.id));
+    assert_eq!((found.scope, found.id), (home.scope, lost.id));
     let before = w.audited(&home).await;
     assert!(w.store().settle_at_estimate(&found, w.now()).await.unwrap());
     assert!(!w.store().settle_at_estimate(&found, w.now()).await.unwrap());

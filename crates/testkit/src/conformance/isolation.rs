@@ -191,7 +191,7 @@ pub async fn a_lease_forged_for_another_tenant_is_refused(h: Harness) {
     let (w, home) = World::new(h).await;
     let other = w.tenant("second").await;
     let real = w.leased(&home, "w").await;
-    let forged = Lease::granted(other.scope.tenant(), real.task(), real.epoch(), real.worker().clone());
+    let forged = Lease::granted(other.scope, real.task(), real.epoch(), real.worker().clone());
     let commit = Commit { rows: vec![w.row(1)], ..w.blank() };
     assert!(is_fenced(&w.store().commit(&forged, commit.into()).await));
     assert!(is_fenced(&w.store().begin_attempt(&forged, &attempt(&w)).await));

@@ -138,7 +138,7 @@ pub async fn a_lease_is_prolonged_by_its_holder_only(h: Harness) {
     let second = w.harness.after(Millis(SHORT.0 + 1), async || claim(&w, LONG).await.pop()).await;
     assert_eq!((second.id, second.attempt), (first.id, 2));
     assert!(!renew(&first, LONG).await, "its lease is somebody else's");
-    let elsewhere = ClaimedJob { tenant: w.tenant("second").await.scope.tenant(), ..second.clone() };
+    let elsewhere = ClaimedJob { scope: w.tenant("second").await.scope, ..second.clone() };
     assert!(!renew(&elsewhere, LONG).await);
     let retry = JobEnd::Retry { error: "busy".to_owned(), due_at: w.now() };
     assert!(finish(&w, &second, retry).await);
@@ -168,8 +168,8 @@ pub async fn jobs_are_shared_out_among_tenants(h: Harness) {
     }
     let claim = async |offer: Offer| {
         let claimed = w.store().claim_jobs(&WorkerId::new("w"), &offer, LONG, w.now()).await.unwrap();
-        let of_flood = claimed.iter().filter(|job| job.tenant == flood.scope.tenant()).count();
-        let others = claimed.iter().filter(|job| job.tenant != flood.scope.tenant()).map(|job| job.id);
+        let of_flood = claimed.iter().filter(|job| job.scope().tenant() == flood.scope.tenant()).count();
+        let others = claimed.iter().filter(|job| job.scope().tenant() != flood.scope.tenant()).map(|job| job.id);
         (of_flood, others.collect::<Vec<_>>())
     };
     let holding = |held, limit, free| {

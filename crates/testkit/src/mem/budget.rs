@@ -155,7 +155,9 @@ impl LedgerStore for MemStore {
         self.run("lost_reservations", |state| {
             let mut lost: Vec<_> = state.open.iter().filter(|(_, row)| row.expires_at <= now).collect();
             lost.sort_by_key(|(_, row)| row.expires_at);
-            let lost = lost.into_iter().map(|((tenant, id), _)| LostReservation { tenant: *tenant, id: *id });
+            let lost = lost
+                .into_iter()
+                .map(|((tenant, id), _)| LostReservation { scope: crate::actors::scope(*tenant), id: *id });
             Ok(lost.take(limit as usize).collect())
         })
         .await
@@ -163,11 +165,11 @@ impl LedgerStore for MemStore {
 
     async fn settle_at_estimate(&self, lost: &LostReservation, at: Timestamp) -> Result<bool> {
         self.run("settle_at_estimate", |state| {
-            let Some(taken) = state.take_open(lost.scope(), lost.id) else { return Ok(false) };
+            let Some(taken) = state.take_open(lost.scope, lost.id) else { return Ok(false) };
             let tokens = TokenUsage { estimated: true, ..TokenUsage::default() };
             let line = taken.line(&taken.estimate, tokens, true);
-            state.count(lost.scope(), &taken, line, taken.estimate);
-            state.append_audit(lost.tenant, at, taken.lost_event());
+            state.count(lost.scope, &taken, line, taken.estimate);
+            state.append_audit(lost.scope.tenant(), at, taken.lost_event());
             Ok(true)
         })
         .await

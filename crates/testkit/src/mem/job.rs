@@ -88,7 +88,7 @@ impl State {
     /// The row of a job whose lease is still that one.
     fn held_job(&mut self, job: &ClaimedJob) -> Option<&mut JobRow> {
         self.jobs.iter_mut().find(|row| {
-            let same = row.job.id == job.id && row.tenant == job.tenant;
+            let same = row.job.id == job.id && row.tenant == job.scope.tenant();
             same && row.leased && row.epoch == job.epoch && row.status == JobStatus::Pending
         })
     }
@@ -111,7 +111,7 @@ impl JobRow {
         self.attempts += 1;
         self.epoch += 1;
         ClaimedJob {
-            tenant: self.tenant,
+            scope: crate::actors::scope(self.tenant),
             id: self.job.id,
             kind: self.job.kind.clone(),
             payload: self.job.payload.clone(),

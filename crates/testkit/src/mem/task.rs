@@ -348,7 +348,8 @@ impl TaskRow {
         if self.task.status == TaskStatus::Pending && self.task.plan_hash.is_some() {
             self.task.status = TaskStatus::Executing;
         }
-        let lease = Lease::granted(self.task.tenant, self.task.id, self.task.epoch, worker.clone());
+        let lease =
+            Lease::granted(crate::actors::scope(self.task.tenant), self.task.id, self.task.epoch, worker.clone());
         Claimed { lease, task: self.task.clone(), recovered_from, at: now }
     }
 }

@@ -68,7 +68,8 @@ fn configured(name: &str, receiver: &Receiver, abilities: &str) -> String {
 fn serving(settings: String) -> Server {
     let site = Site::sqlite();
     site.file("kybern.toml", settings);
-    site.start()
+    // What the administrator writes of an agent holds at once.
+    site.with("KYBERN_GOVERNANCE__SELF_APPROVAL", "true").start()
 }
 
 #[tokio::test]
