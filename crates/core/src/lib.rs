@@ -9,6 +9,7 @@ pub mod agent;
 pub mod approval;
 pub mod audit;
 pub mod budget;
+pub mod cache;
 pub mod chat;
 pub mod context;
 pub mod digest;

@@ -1,8 +1,8 @@
 //! One expression: compiled once, kept, evaluated often.
 
-use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
+use kybern_core::cache::ByteCache;
 use kybern_core::plan::limits::MAX_EXPRESSION;
 use minijinja::{Environment, Expression, UndefinedBehavior};
 use serde_json::Value;
@@ -12,8 +12,12 @@ use super::filters;
 
 /// Steps of the interpreter that one evaluation may take.
 const FUEL: u64 = 50_000;
-/// Expressions that are kept compiled.
-const KEPT: usize = 8_192;
+/// Bytes of expressions that are kept compiled, over all tenants.
+const KEPT: usize = 32 * 1024 * 1024;
+/// What a compiled expression takes beside what grows with its length, about.
+const COMPILED: usize = 1_024;
+/// What each byte of it takes compiled, at most about: an instruction of its own.
+const PER_BYTE: usize = 64;
 /// Bytes of an evaluation's result as JSON.
 pub(super) const MAX_RESULT: usize = 4 * 1024 * 1024;
 /// Operators that join texts or lists, of which each can at most add its operands' sizes.
@@ -89,8 +93,8 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     environment
 });
 
-type Cache = HashMap<String, Arc<Compiled>>;
-static CACHE: LazyLock<Mutex<Cache>> = LazyLock::new(Mutex::default);
+type Cache = ByteCache<String, Arc<Compiled>>;
+static CACHE: LazyLock<Mutex<Cache>> = LazyLock::new(|| Mutex::new(Cache::new(KEPT)));
 
 /// Compiles an expression (without its braces), or finds it compiled.
 ///
@@ -98,14 +102,11 @@ static CACHE: LazyLock<Mutex<Cache>> = LazyLock::new(Mutex::default);
 /// When it is no expression, or over a limit.
 pub fn compile(source: &str) -> Result<Arc<Compiled>, ExpressionError> {
     if let Some(found) = CACHE.lock().unwrap_or_else(PoisonError::into_inner).get(source) {
-        return Ok(Arc::clone(found));
+        return Ok(found);
     }
     let compiled = Arc::new(Compiled::new(source)?);
     let mut cache = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
-    if cache.len() >= KEPT {
-        cache.clear();
-    }
-    cache.insert(source.to_owned(), Arc::clone(&compiled));
+    cache.keep(source.to_owned(), Arc::clone(&compiled), COMPILED + PER_BYTE * source.len());
     Ok(compiled)
 }
 
@@ -385,11 +386,13 @@ mod tests {
     }
 
     #[test]
-    fn no_more_expressions_are_kept_than_may_be() {
-        for n in 0..=KEPT {
-            compile(&n.to_string()).unwrap();
-            assert!(CACHE.lock().unwrap().len() <= KEPT);
+    fn no_more_bytes_of_expressions_are_kept_than_may_be() {
+        let long = "x".repeat(1_900);
+        for n in 0..400 {
+            compile(&format!("'{long}{n}'")).unwrap();
+            assert!(CACHE.lock().unwrap().bytes() <= KEPT);
         }
+        assert!(CACHE.lock().unwrap().bytes() > KEPT / 4, "they are kept");
     }
 
     #[test]

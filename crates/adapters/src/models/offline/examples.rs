@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
+use kybern_core::cache::ByteCache;
 use kybern_core::model::{ClassifyInput, IntentSpec};
 
 use super::analyse::clip;
@@ -22,10 +23,12 @@ const STOP: &str = "a an and are as at be been but by can could did do does for 
     what when which who will with would you your dear good morning day best regards all also am any just let know more new now one only out \
     up re fw fwd";
 
-/// Sets of intents whose examples are kept ready; there is one a tenant, and most tenants have the same.
-const KEPT: usize = 64;
+/// Bytes of examples that are kept ready. There is one set of intents a tenant, and most tenants have the same.
+const KEPT: usize = 64 * 1024 * 1024;
+/// What a term takes beside its letters, about.
+const BESIDE: usize = 64;
 
-static READY: LazyLock<Mutex<HashMap<blake3::Hash, Arc<Index>>>> = LazyLock::new(Mutex::default);
+static READY: LazyLock<Mutex<ByteCache<blake3::Hash, Arc<Index>>>> = LazyLock::new(|| Mutex::new(ByteCache::new(KEPT)));
 static STOPPED: LazyLock<HashSet<String>> = LazyLock::new(|| STOP.split_whitespace().map(stem).collect());
 
 /// Terms with what each is worth, and the length of it all.
@@ -69,14 +72,11 @@ impl Index {
         }
         let name = hasher.finalize();
         if let Some(ready) = lock(&READY).get(&name) {
-            return Arc::clone(ready);
+            return ready;
         }
         let index = Arc::new(Self::new(intents));
         let mut ready = lock(&READY);
-        if ready.len() >= KEPT {
-            ready.clear();
-        }
-        ready.insert(name, Arc::clone(&index));
+        ready.keep(name, Arc::clone(&index), index.bytes());
         index
     }
 
@@ -98,6 +98,11 @@ impl Index {
         let of_intent = |examples: &Vec<Vec<String>>| examples.iter().map(|terms| index.vector(terms)).collect();
         index.examples = examples.iter().map(of_intent).collect();
         index
+    }
+
+    fn bytes(&self) -> usize {
+        let of = |terms: &HashMap<String, f64>| terms.keys().map(|term| term.len() + BESIDE).sum::<usize>() + BESIDE;
+        of(&self.frequency) + self.examples.iter().flatten().map(|vector| of(&vector.worth)).sum::<usize>()
     }
 
     fn weight(&self, term: &str) -> f64 {

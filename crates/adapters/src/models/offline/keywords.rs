@@ -7,6 +7,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
+use kybern_core::cache::ByteCache;
 use kybern_core::model::ClassifyInput;
 
 use super::analyse::clip;
@@ -21,8 +22,10 @@ const IN_TEXT: f64 = 1.0;
 const IN_DOCUMENTS: f64 = 0.3;
 /// Stands where a comma, a full stop or the like parts a text.
 const BREAK: &str = "\n";
-/// Phrases whose stems are kept.
-const KEPT: usize = 20_000;
+/// Bytes of phrases whose stems are kept, over all tenants.
+const KEPT: usize = 16 * 1024 * 1024;
+/// What a phrase and each of its stems take beside their letters, about.
+const BESIDE: usize = 64;
 /// Other words that may stand between two of a phrase.
 const MAX_GAP: usize = 1;
 
@@ -125,16 +128,15 @@ impl Message {
 
 /// The stems of a keyword's phrase. Keywords come again with every message.
 fn stems_of(phrase: &str) -> Arc<[String]> {
-    static KNOWN: LazyLock<Mutex<HashMap<String, Arc<[String]>>>> = LazyLock::new(Mutex::default);
+    static KNOWN: LazyLock<Mutex<ByteCache<String, Arc<[String]>>>> =
+        LazyLock::new(|| Mutex::new(ByteCache::new(KEPT)));
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(stems) = known.get(phrase) {
-        return Arc::clone(stems);
+        return stems;
     }
     let stems: Arc<[String]> = words(phrase, 0).iter().map(|word| stem(&word.text)).collect();
-    if known.len() >= KEPT {
-        known.clear();
-    }
-    known.insert(phrase.to_owned(), Arc::clone(&stems));
+    let bytes = phrase.len() + BESIDE + stems.iter().map(|stem| stem.len() + BESIDE).sum::<usize>();
+    known.keep(phrase.to_owned(), Arc::clone(&stems), bytes);
     stems
 }
 

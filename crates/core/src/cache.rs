@@ -1,0 +1,80 @@
+//! A cache that is bounded in bytes.
+
+use std::borrow::Borrow;
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// Values by key, of which those that nobody has asked for lately go first. It holds two generations: what is asked for
+/// moves to the younger one, and when that is full the older one is dropped. So it is never empty after it was full, and
+/// one tenant's flood does not drop what another one uses meanwhile.
+#[derive(Debug)]
+pub struct ByteCache<K, V> {
+    young: HashMap<K, (V, usize)>,
+    old: HashMap<K, (V, usize)>,
+    young_bytes: usize,
+    /// Bytes of one generation.
+    most: usize,
+}
+
+impl<K: Eq + Hash, V: Clone> ByteCache<K, V> {
+    /// An empty cache that keeps at most that many bytes, by what its user says of each value.
+    #[must_use]
+    pub fn new(bytes: usize) -> Self {
+        Self { young: HashMap::new(), old: HashMap::new(), young_bytes: 0, most: bytes / 2 }
+    }
+
+    /// The value of a key.
+    pub fn get<Q: Eq + Hash + ?Sized>(&mut self, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+    {
+        if let Some((value, _)) = self.young.get(key) {
+            return Some(value.clone());
+        }
+        let (key, (value, bytes)) = self.old.remove_entry(key)?;
+        self.keep(key, value.clone(), bytes);
+        Some(value)
+    }
+
+    /// Keeps a value of about that many bytes. One that is larger than half of the cache is not kept.
+    pub fn keep(&mut self, key: K, value: V, bytes: usize) {
+        if bytes > self.most {
+            return;
+        }
+        if self.young_bytes + bytes > self.most {
+            self.old = std::mem::take(&mut self.young);
+            self.young_bytes = 0;
+        }
+        self.young_bytes += bytes;
+        if let Some((_, before)) = self.young.insert(key, (value, bytes)) {
+            self.young_bytes -= before;
+        }
+    }
+
+    /// How many bytes it keeps.
+    pub fn bytes(&self) -> usize {
+        self.young.values().chain(self.old.values()).map(|(_, bytes)| bytes).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_holds_no_more_than_its_bytes_and_keeps_what_is_asked_for() {
+        let mut cache = ByteCache::new(1_000);
+        cache.keep(0, 7, 10);
+        for n in 1..500 {
+            cache.keep(n, n, 1 + n % 90);
+            assert_eq!(cache.get(&0), Some(7), "{n}");
+            assert!(cache.bytes() <= 1_000, "{n}: {}", cache.bytes());
+            assert_eq!(cache.young_bytes, cache.young.values().map(|(_, bytes)| bytes).sum::<usize>());
+        }
+        assert_eq!((cache.get(&1), cache.get(&499)), (None, Some(499)));
+        cache.keep(600, 1, 501);
+        assert_eq!((cache.get(&600), cache.get(&0)), (None, Some(7)), "what is too large displaces nothing");
+        cache.keep(0, 8, 20);
+        assert_eq!(cache.get(&0), Some(8));
+    }
+}
