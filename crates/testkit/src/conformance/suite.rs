@@ -65,6 +65,7 @@ macro_rules! conformance_suite {
                 another_body_is_a_conflict_and_audited,
                 an_early_callback_is_kept,
                 a_late_callback_changes_nothing,
+                a_late_callback_is_there_when_a_failed_task_is_tried_again,
                 fifty_parallel_callbacks_are_one,
                 two_delegations_of_a_task_are_told_apart,
                 a_callback_for_an_unknown_task_is_not_found,
