@@ -21,6 +21,7 @@ struct Target(&'static str, &'static str, &'static str);
 const TARGETS: &[Target] = &[
     Target("signatures", "kybern-engine", "fuzz::signatures::signatures"),
     Target("templates", "kybern-engine", "fuzz::templates::templates"),
+    Target("schemas", "kybern-engine", "fuzz::schemas::schemas"),
     Target("plans", "kybern-engine", "fuzz::plans::plans"),
     Target("mail", "kybern-adapters", "fuzz::mail::mail"),
     Target("mail-floods", "kybern-adapters", "fuzz::mail::floods"),
@@ -31,6 +32,7 @@ const TARGETS: &[Target] = &[
     Target("xlsx", "kybern-adapters", "fuzz::office::xlsx"),
     Target("pdf", "kybern-adapters", "fuzz::paper::pdf"),
     Target("callbacks", "kybern-server", "fuzz::callbacks"),
+    Target("doors", "kybern-server", "fuzz::doors::doors_of_json"),
 ];
 
 /// What is to be played.

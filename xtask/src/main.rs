@@ -10,6 +10,7 @@ mod perf;
 mod root;
 mod services;
 mod sim;
+mod soak;
 mod test;
 mod tidy;
 
@@ -48,6 +49,12 @@ const COMMANDS: &[Command] = &[
         usage: sim::USAGE,
         about: "random programs under random faults, judged; a failure names its seed and is made smaller",
         run: sim::run,
+    },
+    Command {
+        name: "soak",
+        usage: soak::USAGE,
+        about: "an hour of mails, webhooks, tasks and chats for a real server, whose memory must stay flat",
+        run: soak::run,
     },
     Command {
         name: "tidy",

@@ -11,7 +11,6 @@ pub mod audit;
 pub mod budget;
 pub mod cache;
 pub mod chat;
-pub mod command;
 pub mod context;
 pub mod digest;
 pub mod document;

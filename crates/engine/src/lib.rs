@@ -9,7 +9,6 @@ mod audit;
 mod breaker;
 pub mod budget;
 pub mod chat;
-mod command;
 pub mod context;
 pub mod events;
 pub mod executor;

@@ -16,7 +16,6 @@ use tokio_util::task::TaskTracker;
 use crate::body::Budget;
 use crate::brake::Brake;
 use crate::fresh::Fresh;
-use crate::idempotency::Commands;
 use crate::metrics::Metrics;
 use crate::peer::TrustedProxies;
 
@@ -119,7 +118,6 @@ pub struct Parts {
     pub(crate) readiness: Fresh<Readiness>,
     pub(crate) counts: Fresh<Vec<(TaskStatus, i64)>>,
     pub(crate) streams: Arc<Semaphore>,
-    pub(crate) commands: Commands,
     pub(crate) background: TaskTracker,
 }
 
@@ -147,7 +145,6 @@ impl AppState {
             readiness: Fresh::default(),
             counts: Fresh::default(),
             streams: Arc::new(Semaphore::new(MAX_STREAMS)),
-            commands: Commands::default(),
             background: TaskTracker::new(),
             limits,
         }))

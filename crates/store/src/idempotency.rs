@@ -1,13 +1,10 @@
 //! Answers that are given again.
 
 use async_trait::async_trait;
-use kybern_core::command::Command;
 use kybern_core::error::Result as PortResult;
 use kybern_core::ports::{IdempotencyStore, Idempotent};
-use kybern_core::task::limits;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
-use uuid::Uuid;
 
 use crate::db::{Tx, args, statements};
 use crate::error::Result;
@@ -17,9 +14,7 @@ statements! {
     GET = split "idempotency_get";
     TAKE = shared "idempotency_take";
     ANSWER = shared "idempotency_answer";
-    TAKE_AGAIN = shared "idempotency_take_again";
     FREE = shared "idempotency_free";
-    REMOVE = shared "idempotency_remove";
     PRUNE = shared "idempotency_prune";
 }
 
@@ -41,40 +36,35 @@ impl Key {
 struct Taking {
     key: Key,
     body_hash: String,
-    seed: Option<Uuid>,
+    stale: Millis,
     now: Timestamp,
 }
 
 async fn take(tx: &mut Tx, taking: &Taking) -> Result<Idempotent> {
-    let Taking { key: Key { scope, principal, route, key }, body_hash, seed, now } = taking;
+    let Taking { key: Key { scope, principal, route, key }, body_hash, stale, now } = taking;
     let name = args![*scope, principal.as_str(), route.as_str(), key.as_str()];
     if let Some(mut row) = tx.fetch_optional(&GET, name).await? {
         let (hash, status, body) = (row.text()?, row.opt_i64()?, row.opt_text()?);
-        let (expires_at, known_seed) = (row.opt_time()?, row.opt_uuid()?);
-        let lives = expires_at.is_some_and(|end| end > *now);
+        let (taken_at, expires_at) = (row.time()?, row.opt_time()?);
         let answered = status.and_then(|status| u16::try_from(status).ok()).zip(body);
-        match (answered, known_seed) {
-            _ if !lives => {}
-            _ if hash != *body_hash => return Ok(Idempotent::OtherBody),
-            (Some((status, body)), _) => return Ok(Idempotent::Answered(status, body)),
-            (None, Some(_)) if seed.is_none() => return Ok(Idempotent::Unanswered),
-            (None, Some(seed)) => {
-                tx.execute(&TAKE_AGAIN, name).await?;
-                return Ok(Idempotent::Taken(Command::new(seed, true)));
-            }
-            // Left behind by a version that minted no seed.
-            (None, None) => {}
+        let over = match &answered {
+            Some(_) => expires_at.is_some_and(|end| end <= *now),
+            None => taken_at.plus(*stale) <= *now,
+        };
+        let known = match answered {
+            _ if over => None,
+            _ if hash != *body_hash => Some(Idempotent::OtherBody),
+            Some((status, body)) => Some(Idempotent::Answered(status, body)),
+            None => Some(Idempotent::InProgress),
+        };
+        if let Some(known) = known {
+            return Ok(known);
         }
-        if seed.is_some() {
-            tx.execute(&REMOVE, name).await?;
-        }
+        tx.execute(&FREE, name).await?;
     }
-    let Some(seed) = seed else { return Ok(Idempotent::Unanswered) };
-    let expires_at = now.plus(limits::KEY_LIFE);
-    let args =
-        args![*scope, principal.as_str(), route.as_str(), key.as_str(), body_hash.as_str(), *now, expires_at, *seed];
+    let args = args![*scope, principal.as_str(), route.as_str(), key.as_str(), body_hash.as_str(), *now];
     tx.execute(&TAKE, args).await?;
-    Ok(Idempotent::Taken(Command::new(*seed, false)))
+    Ok(Idempotent::Fresh)
 }
 
 struct Answering {
@@ -109,11 +99,11 @@ impl<D: 'static> IdempotencyStore for SqlStore<D> {
         scope: TenantScope,
         principal_route_key: (&str, &str, &str),
         body_hash: &str,
-        seed: Option<Uuid>,
+        stale: Millis,
         now: Timestamp,
     ) -> PortResult<Idempotent> {
         let key = Key::new(scope, principal_route_key);
-        let taking = Taking { key, body_hash: body_hash.to_owned(), seed, now };
+        let taking = Taking { key, body_hash: body_hash.to_owned(), stale, now };
         Ok(self.write(scope, taking, |tx, taking| Box::pin(take(tx, taking))).await?)
     }
 

@@ -1,9 +1,7 @@
 //! Answers that are given again: `Idempotency-Key` at the edge.
 
 use async_trait::async_trait;
-use uuid::Uuid;
 
-use crate::command::Command;
 use crate::error::Result;
 use crate::tenant::TenantScope;
 use crate::time::{Millis, Timestamp};
@@ -11,11 +9,10 @@ use crate::time::{Millis, Timestamp};
 /// What is known of a key.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Idempotent {
-    /// It has no answer yet: this caller carries the command out. A repeated one was begun before, by whoever died or is
-    /// still at it in another process, and goes on under the seed that was minted then.
-    Taken(Command),
-    /// It has no answer, and was only looked at.
-    Unanswered,
+    /// Nothing: it is this caller's now, go on.
+    Fresh,
+    /// Somebody is at it.
+    InProgress,
     /// It was answered: this status and this body.
     Answered(u16, String),
     /// It was used with another body.
@@ -25,8 +22,8 @@ pub enum Idempotent {
 /// Where answers are kept.
 #[async_trait]
 pub trait IdempotencyStore: Send + Sync {
-    /// Takes a key for this principal and route, or says what is known of it. The seed is the command's when the key
-    /// is new; without one the key is only looked at. A key that was taken lives for [`crate::task::limits::KEY_LIFE`], with or without an answer.
+    /// Takes a key for this principal and route, or says what is known of it. A key that was taken and not answered
+    /// within `stale` is taken anew, so that a crash does not block it.
     ///
     /// # Errors
     /// When the store fails.
@@ -35,12 +32,11 @@ pub trait IdempotencyStore: Send + Sync {
         scope: TenantScope,
         principal_route_key: (&str, &str, &str),
         body_hash: &str,
-        seed: Option<Uuid>,
+        stale: Millis,
         now: Timestamp,
     ) -> Result<Idempotent>;
 
-    /// Keeps the answer for `keep`; with `None` gives the key free, so that it can be used for another request. It stays
-    /// when it has an answer, or was taken more than once: another try may have made something.
+    /// Keeps the answer for `keep`; with `None` gives the key free, so that the same operation may be tried again.
     ///
     /// # Errors
     /// When the store fails.

@@ -19,7 +19,6 @@ use serde_json::json;
 pub use permission::PermissionsView;
 
 use crate::Engine;
-use crate::command::once;
 
 /// Characters that an API key must have.
 const MIN_KEY: usize = 32;
@@ -73,9 +72,9 @@ pub struct NewKey {
 }
 
 impl Engine {
-    fn key_record(&self, id: KeyId, user: UserId, name: &str, key: &str, now: Timestamp) -> ApiKey {
+    fn key_record(&self, user: UserId, name: &str, key: &str, now: Timestamp) -> ApiKey {
         ApiKey {
-            id,
+            id: KeyId::from_uuid(self.inner.ids.next()),
             user_id: user,
             name: name.to_owned(),
             prefix: key.chars().take(8).collect(),
@@ -89,12 +88,11 @@ impl Engine {
         }
     }
 
-    /// An API key: `kyb_` and 64 hex digits. A fresh one, or the one that the caller's command makes at every try.
-    fn key_to_make(&self, actor: &Actor) -> String {
-        // Ids hold less than 256 random bits; the keyed hash over them and the master key makes the key unguessable,
-        // because the master key is.
-        let fresh = || format!("{}{}", self.inner.ids.next(), self.inner.ids.next());
-        let seed = actor.command().map_or_else(fresh, |command| format!("command:{}", command.seed()));
+    /// A fresh API key: `kyb_` and 64 hex digits.
+    fn fresh_key(&self) -> String {
+        // Two v7 ids hold less than 256 random bits; the keyed hash over them and the master key makes the key
+        // unguessable, because the master key is.
+        let seed = format!("{}{}", self.inner.ids.next(), self.inner.ids.next());
         format!("kyb_{}", self.inner.keys.callback_secret(&format!("api-key:{seed}")))
     }
 
@@ -110,9 +108,9 @@ impl Engine {
             return Err(Error::invalid("/name", "name must hold at least one letter or digit"));
         }
         let (inner, now) = (&self.inner, self.inner.clock.now());
-        let tenant = Tenant { id: TenantId::from_uuid(self.id_for(actor, "tenant")), name, slug, created_at: now };
+        let tenant = Tenant { id: TenantId::from_uuid(inner.ids.next()), name, slug, created_at: now };
         let admin = User {
-            id: UserId::from_uuid(self.id_for(actor, "user")),
+            id: UserId::from_uuid(inner.ids.next()),
             name: "Administrator".to_owned(),
             email: "admin@localhost".to_owned(),
             roles: vec![Role::Admin],
@@ -120,16 +118,12 @@ impl Engine {
             created_at: now,
             made_by_user_id: actor.user(),
         };
-        let (key, key_id) = (self.key_to_make(actor), KeyId::from_uuid(self.id_for(actor, "key")));
-        let mut record = self.key_record(key_id, admin.id, "first admin key", &key, now);
+        let key = self.fresh_key();
+        let mut record = self.key_record(admin.id, "first admin key", &key, now);
         record.made_by_user_id = actor.user();
         let event = AuditEvent::by(actor, audit::TENANT_CREATED, format!("tenant:{}", tenant.id), json!({}));
-        let hash = inner.keys.api_key_hash(&key);
-        let make = async {
-            inner.store.create_tenant(&tenant, &admin, &record, &hash, event).await?;
-            Ok(tenant.clone())
-        };
-        Ok((once(actor, || inner.store.tenant(tenant.id), make).await?, key))
+        inner.store.create_tenant(&tenant, &admin, &record, &inner.keys.api_key_hash(&key), event).await?;
+        Ok((tenant, key))
     }
 
     /// Every tenant.
@@ -152,7 +146,7 @@ impl Engine {
         }
         grantable(actor, &new.roles)?;
         let user = User {
-            id: UserId::from_uuid(self.id_for(actor, "user")),
+            id: UserId::from_uuid(self.inner.ids.next()),
             name: one_line("/name", &new.name, 200)?,
             email,
             roles: new.roles,
@@ -161,11 +155,8 @@ impl Engine {
             made_by_user_id: actor.user(),
         };
         let event = AuditEvent::by(actor, "user.create", format!("user:{}", user.id), json!({"roles": user.roles}));
-        let make = async {
-            self.inner.store.create_user(actor.scope(), &user, event).await?;
-            Ok(user.clone())
-        };
-        once(actor, || self.inner.store.user(actor.scope(), user.id), make).await
+        self.inner.store.create_user(actor.scope(), &user, event).await?;
+        Ok(user)
     }
 
     /// The tenant's users.
@@ -210,8 +201,8 @@ impl Engine {
             let message = format!("a key may be no wider than its maker's: {}", actor.scopes().join(", "));
             return Err(Error::new(ErrorCode::PermissionDenied, message));
         }
-        let (key, id) = (self.key_to_make(actor), KeyId::from_uuid(self.id_for(actor, "key")));
-        let mut record = self.key_record(id, user, &one_line("/name", &new.name, 200)?, &key, self.inner.clock.now());
+        let key = self.fresh_key();
+        let mut record = self.key_record(user, &one_line("/name", &new.name, 200)?, &key, self.inner.clock.now());
         record.roles = new.roles;
         record.scopes = new.scopes;
         // A key never outlives the one it is made with.
@@ -228,15 +219,8 @@ impl Engine {
         });
         let event = AuditEvent::by(actor, "key.create", format!("key:{}", record.id), detail);
         let hash = self.inner.keys.api_key_hash(&key);
-        let find = || async {
-            let keys = self.inner.store.keys(actor.scope()).await?;
-            Ok(keys.into_iter().find(|known| known.id == id))
-        };
-        let make = async {
-            self.inner.store.create_key(actor.scope(), &record, &hash, event).await?;
-            Ok(record.clone())
-        };
-        Ok((once(actor, find, make).await?, key))
+        self.inner.store.create_key(actor.scope(), &record, &hash, event).await?;
+        Ok((record, key))
     }
 
     /// Nobody changes what a platform admin may do, or takes their place, but a platform admin.
@@ -302,22 +286,15 @@ impl Engine {
             return Err(Error::invalid("/events", message));
         }
         let webhook = OutboundWebhook {
-            id: WebhookId::from_uuid(self.id_for(actor, "webhook")),
+            id: WebhookId::from_uuid(self.inner.ids.next()),
             url: url.to_owned(),
             events,
             active: true,
             created_at: self.inner.clock.now(),
         };
         let event = AuditEvent::by(actor, "webhook.create", format!("webhook:{}", webhook.id), json!({}));
-        let find = || async {
-            let webhooks = self.inner.store.webhooks(actor.scope()).await?;
-            Ok(webhooks.into_iter().find(|known| known.id == webhook.id))
-        };
-        let make = async {
-            self.inner.store.create_webhook(actor.scope(), &webhook, event).await?;
-            Ok(webhook.clone())
-        };
-        Ok((once(actor, find, make).await?, self.inner.keys.webhook_secret(actor.tenant(), "outbound")))
+        self.inner.store.create_webhook(actor.scope(), &webhook, event).await?;
+        Ok((webhook, self.inner.keys.webhook_secret(actor.tenant(), "outbound")))
     }
 
     /// The tenant's completion webhooks.

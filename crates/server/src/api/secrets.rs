@@ -89,9 +89,9 @@ pub(crate) async fn set(
 ) -> ApiResult {
     let new = body.value.check()?;
     let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: said(&state, &new) };
-    let engine = state.engine.clone();
+    let (engine, actor) = (state.engine.clone(), actor.clone());
     attempt
-        .once(move |actor| async move {
+        .once(async move {
             let secret = engine.set_secret(&actor, new).await?;
             Made::created("/api/secrets", &secret.name, &secret)
         })

@@ -1,5 +1,7 @@
-//! A fuzz target of what outside engines send back: whatever the body is, it is taken once and only with a proof, or
+//! Fuzz targets of what comes in over HTTP. The routes that read JSON are in `doors`; here is what outside engines send back: whatever the body is, it is taken once and only with a proof, or
 //! refused with a code, and the task goes on. `cargo xtask fuzz` plays it a million times.
+
+mod doors;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

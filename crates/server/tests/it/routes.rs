@@ -28,7 +28,7 @@ pub(crate) fn routed() -> Vec<(Route, Case)> {
 
 impl Case {
     /// The path with its varying parts filled in.
-    fn path(&self, fixture: &Fixture) -> String {
+    pub(crate) fn path(&self, fixture: &Fixture) -> String {
         self.path_of(&match &self.place {
             Place::Fixed => String::new(),
             Place::Id(of) | Place::Name(of) => of(fixture),
@@ -60,7 +60,7 @@ impl Case {
 }
 
 /// A request with a proof that suffices.
-fn allowed(ask: Ask, access: Access, keys: &TenantKeys) -> Ask {
+pub(crate) fn allowed(ask: Ask, access: Access, keys: &TenantKeys) -> Ask {
     match access {
         Access::Open => ask,
         Access::Callback => ask.header("x-callback-secret", "guessed"),

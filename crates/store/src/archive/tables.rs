@@ -309,8 +309,6 @@ const TABLES: &[Table] = &[
             ("body", T),
             ("taken_at", I),
             ("expires_at", I),
-            ("seed", U),
-            ("tries", I),
         ],
     },
     Table {

@@ -19,6 +19,8 @@ pub enum Fault {
     None,
     /// As it should, after everybody else had a turn: calls that race are taken in another order.
     Yield,
+    /// As it should, but the answer comes after everybody else had a turn: whoever asked may leave before it.
+    YieldAfter,
     /// As it should, but so much later: the network, or the caller's whole process, stood still meanwhile.
     Stall(Millis),
     /// The caller's process dies before the call takes effect: the call never returns. Drop its future.

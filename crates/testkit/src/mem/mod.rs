@@ -181,7 +181,7 @@ impl MemStore {
         work: impl FnOnce(&mut State) -> Result<T, E> + Send,
     ) -> Result<T, E> {
         match fault {
-            Fault::None | Fault::CrashAfter | Fault::AnswerLost | Fault::SilentAfter(_) => {}
+            Fault::None | Fault::YieldAfter | Fault::CrashAfter | Fault::AnswerLost | Fault::SilentAfter(_) => {}
             Fault::Yield => tokio::task::yield_now().await,
             Fault::Stall(span) => stall(span).await,
             Fault::CrashBefore => std::future::pending().await,
@@ -193,6 +193,10 @@ impl MemStore {
         }
         let answer = self.write(work);
         match fault {
+            Fault::YieldAfter => {
+                tokio::task::yield_now().await;
+                answer
+            }
             Fault::AnswerLost => Err(unavailable(call).into()),
             Fault::SilentAfter(limit) => {
                 drop(answer);

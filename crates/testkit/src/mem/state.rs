@@ -137,10 +137,8 @@ pub(super) struct JobRow {
 /// An idempotency key.
 pub(super) struct AnswerRow {
     pub(super) body_hash: String,
-    pub(super) seed: Uuid,
-    pub(super) tries: u32,
-    pub(super) expires_at: Timestamp,
-    pub(super) answer: Option<(u16, String)>,
+    pub(super) taken_at: Timestamp,
+    pub(super) answer: Option<(u16, String, Timestamp)>,
 }
 
 impl JobRow {

@@ -14,6 +14,7 @@ use uuid::Uuid;
 
 use super::Case;
 use super::dice::Dice;
+use super::laws::nobody_dies;
 use super::schedule::Schedule;
 use super::story::{Scene, TICK};
 use super::world::SimWorld;
@@ -165,7 +166,7 @@ pub fn faults(world: &SimWorld, case: &Case) -> Vec<String> {
         if case.schedule.is_calm() && (began > LATE || took > Millis(SMALL.0 + 2 * LATE.0)) {
             say(format!("it began after {began} and ended after {took}, because others were in its way"));
         }
-        if case.schedule.never_dies() && task.recoveries > 0 {
+        if nobody_dies(world, case) && task.recoveries > 0 {
             say(format!("it was recovered {} times, and no process has died", task.recoveries));
         }
     }
@@ -174,7 +175,7 @@ pub fn faults(world: &SimWorld, case: &Case) -> Vec<String> {
         if is_spoilt && task.status == TaskStatus::Completed && task.unreadable.is_some() && task.started_at.is_none() {
             faults.push(format!("task {} cannot be read, and was completed", task.id));
         }
-        if !is_spoilt && case.schedule.never_dies() && task.recoveries > 0 {
+        if !is_spoilt && nobody_dies(world, case) && task.recoveries > 0 {
             faults.push(format!("task {} of the flood was recovered, and no process has died", task.id));
         }
     }

@@ -14,6 +14,9 @@ use super::dice::Dice;
 use super::schedule::{Life, Outage};
 use crate::outside::LifeClock;
 
+/// More calls of the store than any life makes whose process rests when it has nothing to do.
+const RESTLESS: u64 = 300_000;
+
 /// The faults of a life. Its points are the calls of the store and the moments inside of outside calls, in order.
 #[derive(Default)]
 pub struct Doom {
@@ -26,6 +29,8 @@ pub struct Doom {
     yields: Mutex<Option<Dice>>,
     dead: AtomicBool,
     looking: AtomicBool,
+    restless: AtomicBool,
+    lost_claim: AtomicBool,
     pub struck: tokio::sync::Notify,
 }
 
@@ -59,6 +64,10 @@ impl Doom {
             return Fault::CrashBefore;
         }
         let point = self.points.fetch_add(1, Ordering::SeqCst) + 1;
+        if point == RESTLESS {
+            self.restless.store(true, Ordering::SeqCst);
+            self.die();
+        }
         let fault = self.faults.lock().unwrap().get(&point).copied().unwrap_or_default();
         if fault == Fault::None
             && let Some(asleep) = self.asleep(call)
@@ -66,11 +75,29 @@ impl Doom {
             return Fault::Stall(asleep);
         }
         let fault = if fault == Fault::None && call != "moment" { self.weather() } else { fault };
-        if matches!(fault, Fault::CrashBefore | Fault::CrashAfter) {
-            self.dead.store(true, Ordering::SeqCst);
-            self.struck.notify_one();
+        match fault {
+            Fault::CrashBefore | Fault::CrashAfter => self.die(),
+            Fault::AnswerLost | Fault::SilentAfter(_) if matches!(call, "claim_due" | "submit") => {
+                self.lost_claim.store(true, Ordering::SeqCst);
+            }
+            _ => {}
         }
         fault
+    }
+
+    fn die(&self) {
+        self.dead.store(true, Ordering::SeqCst);
+        self.struck.notify_one();
+    }
+
+    /// Whether a process did the same again and again, and never rested.
+    pub fn is_restless(&self) -> bool {
+        self.restless.load(Ordering::SeqCst)
+    }
+
+    /// Whether the answer to a claim was lost: nobody knows of such a claim before its lease is over.
+    pub fn lost_claim(&self) -> bool {
+        self.lost_claim.load(Ordering::SeqCst)
     }
 
     /// What befalls every call now.
@@ -81,8 +108,11 @@ impl Doom {
         if let Some(outage) = now {
             return outage.how;
         }
-        let yields = self.yields.lock().unwrap().as_ref().is_some_and(|dice| dice.percent(30));
-        if yields { Fault::Yield } else { Fault::None }
+        match self.yields.lock().unwrap().as_ref().map_or(100, |dice| dice.below(100)) {
+            0..15 => Fault::Yield,
+            15..35 => Fault::YieldAfter,
+            _ => Fault::None,
+        }
     }
 
     fn asleep(&self, call: &str) -> Option<Millis> {

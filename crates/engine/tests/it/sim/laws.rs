@@ -65,11 +65,16 @@ pub fn faults(world: &SimWorld, case: &Case) -> Vec<String> {
     }
     effects(world, case, &all, &mut faults);
     answers(world, &all, &mut faults);
-    if case.schedule.never_dies() {
+    if nobody_dies(world, case) {
         faults.extend(recovered(&all));
     }
     faults.extend(super::crowd::faults(world, case));
     faults
+}
+
+/// Whether nothing may have been recovered.
+pub fn nobody_dies(world: &SimWorld, case: &Case) -> bool {
+    case.schedule.never_dies() && !world.doom.lost_claim()
 }
 
 /// What was recovered although no process had died: a stop is no death, and nobody takes work from himself.
@@ -177,9 +182,8 @@ fn journal(seen: &Seen, all: &BTreeMap<TaskId, Seen>) -> Vec<String> {
             JournalEntry::Finished(_) => {
                 let step = row.step.clone().unwrap().as_str().to_owned();
                 let holds = seen.steps[&step].is_open;
-                // What holds steps, waits for a child, or is answered late, ends once more after a person's retry.
-                let was_handed_over = seen.steps[&step].waits.iter().any(|wait| wait.kind == WaitKind::Workflow);
-                let again = seen.retried && (holds || was_handed_over || seen.children.contains_key(&step));
+                // What holds steps, or waits for a child, ends once more after a person's retry.
+                let again = seen.retried && (holds || seen.children.contains_key(&step));
                 if !ended.insert((step.clone(), row.generation)) && !again {
                     say(format!("step {step} ended twice"));
                 }

@@ -73,12 +73,6 @@ impl Life {
         self.is_fair() && self.clock.is_none() && self.stop.is_none()
     }
 
-    /// Whether a claim may be lost on its way back: then nobody knows of it before its lease is over.
-    fn loses_answers(&self) -> bool {
-        let lost = |how: &Fault| matches!(how, Fault::AnswerLost | Fault::SilentAfter(_));
-        self.faults.values().any(lost) || self.outages.iter().any(|outage| lost(&outage.how))
-    }
-
     /// Whether every call of its store goes as it should.
     fn is_fair(&self) -> bool {
         self.faults.is_empty() && self.slow.is_none() && self.outages.is_empty()
@@ -159,7 +153,7 @@ impl Schedule {
     pub fn never_dies(&self) -> bool {
         let dies = |life: &Life| {
             let dies = life.faults.values().any(|fault| matches!(fault, Fault::CrashBefore | Fault::CrashAfter));
-            dies || life.loses_answers() || (life.stop.is_some() && !life.is_fair())
+            dies || (life.stop.is_some() && !life.is_fair())
         };
         self.second.is_none() && !self.lives.iter().any(dies)
     }

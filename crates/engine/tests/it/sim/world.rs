@@ -216,6 +216,9 @@ impl SimWorld {
             told
         });
         drop(runtime);
+        if self.doom.is_restless() {
+            return Told::Stuck("a process never rested".to_owned());
+        }
         told
     }
 

@@ -1,0 +1,136 @@
+//! The server under test: a process of its own on a folder of its own.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use super::http::{self, Request};
+use crate::clock::Stopwatch;
+
+/// The key of its admin. It is good for this server alone, which is gone in the end.
+const KEY: &str = "kyb_soak_admin_key_0123456789abcdef0123456789abcdef";
+/// How long it may take to start.
+const START: Duration = Duration::from_secs(60);
+/// How often it is looked at.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// A running server; it ends with this value, and its folder goes with it.
+#[derive(Debug)]
+pub(super) struct Server {
+    process: Child,
+    port: u16,
+    folder: PathBuf,
+}
+
+impl Server {
+    /// Starts it and waits until it is ready.
+    pub(super) fn start(program: &Path) -> Result<Self> {
+        let folder = std::env::temp_dir().join(format!("kybern-soak-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let log = std::fs::File::create(folder.join("server.log"))?;
+        let mut command = Command::new(std::fs::canonicalize(program).with_context(|| {
+            format!("there is no program {}; build it, or name another with --bin", program.display())
+        })?);
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("KYBERN_")) {
+            command.env_remove(name);
+        }
+        let database = format!("sqlite:{}", folder.join("kybern.db").display());
+        command.args(["serve", "--listen", &format!("127.0.0.1:{port}"), "--database", &database]);
+        command.env("KYBERN_ADMIN_KEY", KEY).current_dir(&folder).stdin(Stdio::null());
+        let process = command.stdout(log.try_clone()?).stderr(log).spawn().context("the server cannot be started")?;
+        let mut server = Self { process, port, folder };
+        server.become_ready()?;
+        Ok(server)
+    }
+
+    fn become_ready(&mut self) -> Result<()> {
+        let watch = Stopwatch::start();
+        while watch.elapsed() < START {
+            if let Some(status) = self.process.try_wait()? {
+                let log = std::fs::read_to_string(self.folder.join("server.log")).unwrap_or_default();
+                bail!("the server ended with {status}:\n{log}");
+            }
+            if self.get("/readyz").is_ok_and(|(status, _)| status == 200) {
+                return Ok(());
+            }
+            std::thread::sleep(LOOK);
+        }
+        bail!("the server was not ready within {} s", START.as_secs())
+    }
+
+    /// A request without a body.
+    pub(super) fn get(&self, path: &str) -> Result<(u16, String)> {
+        self.send("GET", path, "application/json", "", "")
+    }
+
+    /// JSON that is taken.
+    pub(super) fn post(&self, path: &str, body: &str) -> Result<String> {
+        self.take("POST", path, "application/json", "", body)
+    }
+
+    /// A request that has to succeed.
+    pub(super) fn take(
+        &self,
+        method: &str,
+        path: &str,
+        content_type: &str,
+        headers: &str,
+        body: &str,
+    ) -> Result<String> {
+        let (status, answer) = self.send(method, path, content_type, headers, body)?;
+        if !(200..300).contains(&status) {
+            bail!("{method} {path} answered {status}: {answer}");
+        }
+        Ok(answer)
+    }
+
+    fn send(&self, method: &str, path: &str, content_type: &str, headers: &str, body: &str) -> Result<(u16, String)> {
+        http::send(self.port, Request { method, path, key: KEY, content_type, headers, body })
+    }
+
+    /// The resident memory in bytes that is its own: pages of the program's file come in as they are used.
+    pub(super) fn memory(&self) -> Result<u64> {
+        let text = std::fs::read_to_string(self.proc().join("status")).context("the server is gone")?;
+        resident(&text).context("the kernel does not tell what it holds")
+    }
+
+    /// How many files and connections it has open.
+    pub(super) fn handles(&self) -> Result<u64> {
+        let handles = std::fs::read_dir(self.proc().join("fd")).context("the server is gone")?;
+        Ok(handles.count() as u64)
+    }
+
+    fn proc(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/{}", self.process.id()))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It is of no use any more, however it ended.
+        drop(self.process.kill());
+        drop(self.process.wait());
+        drop(std::fs::remove_dir_all(&self.folder));
+    }
+}
+
+/// The bytes of the line `RssAnon:  1234 kB`.
+fn resident(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
+    line.split_whitespace().next()?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn resident_memory_is_read_in_bytes() {
+        assert_eq!(resident("VmRSS:\t  90 kB\nRssAnon:\t   25 kB\nRssFile:\t   65 kB\n"), Some(25 * 1024));
+        assert_eq!(resident("Name:\tkybern\n"), None);
+    }
+}
