@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::command::Command;
 use crate::id::{KeyId, RequestId, TenantId, UserId};
 use crate::tenant::TenantScope;
 use crate::time::Timestamp;
@@ -193,6 +194,7 @@ pub struct Actor {
     scopes: Vec<String>,
     request: RequestId,
     ends_at: Option<Timestamp>,
+    command: Option<Command>,
 }
 
 impl Actor {
@@ -206,13 +208,25 @@ impl Actor {
         scopes: Vec<String>,
         request: RequestId,
     ) -> Self {
-        Self { tenant, principal, roles, scopes, request, ends_at: None }
+        Self { tenant, principal, roles, scopes, request, ends_at: None, command: None }
     }
 
     /// The same actor, whose key ends at that moment.
     #[must_use]
     pub fn ending(self, ends_at: Option<Timestamp>) -> Self {
         Self { ends_at, ..self }
+    }
+
+    /// The same actor, carrying out a command that was given under an idempotency key.
+    #[must_use]
+    pub fn commanding(self, command: Command) -> Self {
+        Self { command: Some(command), ..self }
+    }
+
+    /// The command that they carry out, when it was given under an idempotency key.
+    #[must_use]
+    pub fn command(&self) -> Option<Command> {
+        self.command
     }
 
     /// When their key ends; a key that is made with it ends no later.

@@ -11,6 +11,7 @@ pub mod audit;
 pub mod budget;
 pub mod cache;
 pub mod chat;
+pub mod command;
 pub mod context;
 pub mod digest;
 pub mod document;

@@ -9,6 +9,7 @@ mod audit;
 mod breaker;
 pub mod budget;
 pub mod chat;
+mod command;
 pub mod context;
 pub mod events;
 pub mod executor;

@@ -3,15 +3,19 @@
 //! | the key is | the answer |
 //! |---|---|
 //! | new | the work is done; a success is kept for 24 hours |
-//! | in use | 409 with `Retry-After` |
+//! | at work in this process | 409 with `Retry-After` |
+//! | taken, and not answered | the work is done again as the same command, which finds what was made already |
 //! | answered, same body | the first answer again, with `Idempotency-Replayed: true` |
-//! | answered, other body | 409 |
+//! | used with another body | 409 |
 //!
-//! A failure gives the key free, because it created nothing: the same request is then judged anew. Answers are kept
-//! sealed, because some of them carry a key that is shown once.
+//! So a repeat after a crash is answered at once, and one thing exists. A failure that surely wrote nothing gives the key
+//! free: the same key then serves another request. After any other, the next try goes on as the same command. After 24
+//! hours a key is as good as new. Answers are kept sealed, because some of them carry a key that is shown once.
 
+use std::collections::HashSet;
 use std::fmt::Display;
 use std::future::Future;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -22,6 +26,7 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use kybern_core::actor::Actor;
 use kybern_core::error::{Error, ErrorCode};
+use kybern_core::id::TenantId;
 use kybern_core::json as bounded;
 use kybern_core::ports::Idempotent;
 use kybern_core::task::limits;
@@ -38,8 +43,6 @@ use crate::state::AppState;
 /// The header of the key.
 pub(crate) const KEY_HEADER: HeaderName = HeaderName::from_static("idempotency-key");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
-/// After how long a key without an answer counts as left behind by a crash; longer than the longest `waitMs`.
-const STALE: Millis = Millis::from_secs(120);
 /// Characters of a key.
 const MAX_KEY: usize = 255;
 
@@ -123,12 +126,17 @@ impl Made {
 }
 
 impl Attempt<'_> {
-    /// Does the work, unless the same has been done before.
+    /// Does the work, unless the same has been done before. It is done by the actor who is handed to it, of whom the
+    /// engine knows which command this is.
     ///
     /// # Cancel safety
     /// With a key the work goes on when this is dropped, so that a caller who lost the connection and asks again gets
     /// the answer.
-    pub(crate) async fn once(self, work: impl Future<Output = ApiResult<Made>> + Send + 'static) -> ApiResult {
+    pub(crate) async fn once<W, F>(self, work: W) -> ApiResult
+    where
+        W: FnOnce(Actor) -> F + Send + 'static,
+        F: Future<Output = ApiResult<Made>> + Send,
+    {
         let (made, again) = self.made(work).await?;
         let response = made.into_response();
         Ok(if again { replayed(response) } else { response })
@@ -138,47 +146,47 @@ impl Attempt<'_> {
     ///
     /// # Cancel safety
     /// As above.
-    pub(crate) async fn made(
-        self,
-        work: impl Future<Output = ApiResult<Made>> + Send + 'static,
-    ) -> ApiResult<(Made, bool)> {
+    pub(crate) async fn made<W, F>(self, work: W) -> ApiResult<(Made, bool)>
+    where
+        W: FnOnce(Actor) -> F + Send + 'static,
+        F: Future<Output = ApiResult<Made>> + Send,
+    {
         match self.key {
-            None => work.await.map(|made| (made, false)),
+            None => work(self.actor.clone()).await.map(|made| (made, false)),
             // Boxed, so that who has no key does not carry it along.
             Some(_) => Box::pin(self.made_for_its_key(work)).await,
         }
     }
 
-    async fn made_for_its_key(
-        self,
-        work: impl Future<Output = ApiResult<Made>> + Send + 'static,
-    ) -> ApiResult<(Made, bool)> {
+    async fn made_for_its_key<W, F>(self, work: W) -> ApiResult<(Made, bool)>
+    where
+        W: FnOnce(Actor) -> F + Send + 'static,
+        F: Future<Output = ApiResult<Made>> + Send,
+    {
         let Self { state, actor, asked, key, said } = self;
-        let slot = Slot {
-            state: state.clone(),
-            scope: actor.scope(),
-            principal: actor.principal().label(),
-            route: format!("{} {}", asked.method, asked.route),
-            key: key.unwrap_or_default(),
-        };
+        let (principal, route) = (actor.principal().label(), format!("{} {}", asked.method, asked.route));
+        let place = Place { tenant: actor.tenant(), principal, route, key: key.unwrap_or_default() };
         let fingerprint = fingerprint(asked, &said);
+        let slot = Slot { state: state.clone(), scope: actor.scope(), place: place.clone() };
+        let actor = actor.clone();
         // From the taking of the key on, so that a caller who leaves meanwhile leaves no key that nobody answers.
         let finish = async move {
-            match slot.take(&fingerprint).await? {
-                Idempotent::Fresh => {}
-                Idempotent::InProgress => {
-                    let message = "a request with this Idempotency-Key is in progress, ask again in a moment";
-                    let error = Error::new(ErrorCode::Conflict, message).retry_after(Millis::from_secs(1));
-                    return Err(error.into());
-                }
-                Idempotent::OtherBody => {
-                    let message = "this Idempotency-Key was used with another body, use a new key for another request";
-                    return Err(Error::new(ErrorCode::Conflict, message).into());
-                }
+            // Whoever is not the only one at work only looks whether there is an answer.
+            let at_work = slot.state.commands.begin(place);
+            let command = match slot.take(&fingerprint, at_work.is_some()).await? {
+                Idempotent::Taken(command) => command,
+                Idempotent::Unanswered => return Err(in_progress()),
+                Idempotent::OtherBody => return Err(other_body()),
                 Idempotent::Answered(_, sealed) => return slot.replay(&sealed).map(|made| (made, true)),
+            };
+            let made = work(actor.commanding(command)).await;
+            match &made {
+                Ok(made) => slot.answer(Some(made)).await,
+                Err(problem) if wrote_nothing(problem.0.code()) => slot.answer(None).await,
+                // The next try goes on as the same command.
+                Err(_) => {}
             }
-            let made = work.await;
-            slot.answer(made.as_ref().ok()).await;
+            drop(at_work);
             made.map(|made| (made, false))
         };
         let made = state.background.spawn(finish.in_current_span()).await;
@@ -186,27 +194,95 @@ impl Attempt<'_> {
     }
 }
 
-/// A key in its place.
-struct Slot {
-    state: AppState,
-    scope: TenantScope,
+/// Whether a failure says for certain that nothing was written.
+fn wrote_nothing(code: ErrorCode) -> bool {
+    match code {
+        ErrorCode::Validation
+        | ErrorCode::Unauthenticated
+        | ErrorCode::PermissionDenied
+        | ErrorCode::NotFound
+        | ErrorCode::Conflict
+        | ErrorCode::PayloadTooLarge
+        | ErrorCode::Unprocessable
+        | ErrorCode::RateLimited
+        | ErrorCode::BudgetExceeded => true,
+        ErrorCode::Timeout
+        | ErrorCode::Model
+        | ErrorCode::Tool
+        | ErrorCode::Workflow
+        | ErrorCode::Unavailable
+        | ErrorCode::Internal => false,
+    }
+}
+
+fn in_progress() -> Problem {
+    let message = "a request with this Idempotency-Key is in progress, ask again in a moment";
+    Error::new(ErrorCode::Conflict, message).retry_after(Millis::from_secs(1)).into()
+}
+
+fn other_body() -> Problem {
+    let message = "this Idempotency-Key was used with another body, use a new key for another request";
+    Error::new(ErrorCode::Conflict, message).into()
+}
+
+/// Whose key it is, and for what.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Place {
+    tenant: TenantId,
     principal: String,
     route: String,
     key: String,
 }
 
+/// The commands that this process carries out. Those of another process are no matter: whatever two tries make has the
+/// same id.
+#[derive(Debug, Default)]
+pub(crate) struct Commands(Arc<Mutex<HashSet<Place>>>);
+
+impl Commands {
+    fn at_work(&self) -> MutexGuard<'_, HashSet<Place>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn begin(&self, place: Place) -> Option<AtWork> {
+        let is_new = self.at_work().insert(place.clone());
+        is_new.then(|| AtWork { commands: Self(Arc::clone(&self.0)), place })
+    }
+}
+
+/// A command that is being carried out, until this is dropped.
+struct AtWork {
+    commands: Commands,
+    place: Place,
+}
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        self.commands.at_work().remove(&self.place);
+    }
+}
+
+/// A key in its place.
+struct Slot {
+    state: AppState,
+    scope: TenantScope,
+    place: Place,
+}
+
 impl Slot {
     fn place(&self) -> (&str, &str, &str) {
-        (&self.principal, &self.route, &self.key)
+        (&self.place.principal, &self.place.route, &self.place.key)
     }
 
     fn purpose(&self) -> String {
-        format!("idempotency/{}/{}/{}/{}", self.scope.tenant(), self.principal, self.route, self.key)
+        let Place { tenant, principal, route, key } = &self.place;
+        format!("idempotency/{tenant}/{principal}/{route}/{key}")
     }
 
-    async fn take(&self, fingerprint: &str) -> ApiResult<Idempotent> {
-        let now = self.state.engine.clock().now();
-        Ok(self.state.engine.store().take_key(self.scope, self.place(), fingerprint, STALE, now).await?)
+    async fn take(&self, fingerprint: &str, may_begin: bool) -> ApiResult<Idempotent> {
+        let engine = &self.state.engine;
+        let (seed, now) = (may_begin.then(|| engine.ids().next()), engine.clock().now());
+        Ok(engine.store().take_key(self.scope, self.place(), fingerprint, seed, now).await?)
     }
 
     async fn answer(&self, made: Option<&Made>) {

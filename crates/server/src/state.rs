@@ -16,6 +16,7 @@ use tokio_util::task::TaskTracker;
 use crate::body::Budget;
 use crate::brake::Brake;
 use crate::fresh::Fresh;
+use crate::idempotency::Commands;
 use crate::metrics::Metrics;
 use crate::peer::TrustedProxies;
 
@@ -118,6 +119,7 @@ pub struct Parts {
     pub(crate) readiness: Fresh<Readiness>,
     pub(crate) counts: Fresh<Vec<(TaskStatus, i64)>>,
     pub(crate) streams: Arc<Semaphore>,
+    pub(crate) commands: Commands,
     pub(crate) background: TaskTracker,
 }
 
@@ -145,6 +147,7 @@ impl AppState {
             readiness: Fresh::default(),
             counts: Fresh::default(),
             streams: Arc::new(Semaphore::new(MAX_STREAMS)),
+            commands: Commands::default(),
             background: TaskTracker::new(),
             limits,
         }))

@@ -1,10 +1,13 @@
 //! Answers that are given again.
 
 use async_trait::async_trait;
+use kybern_core::command::Command;
 use kybern_core::error::Result as PortResult;
 use kybern_core::ports::{IdempotencyStore, Idempotent};
+use kybern_core::task::limits;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
+use uuid::Uuid;
 
 use crate::db::{Tx, args, statements};
 use crate::error::Result;
@@ -14,7 +17,9 @@ statements! {
     GET = split "idempotency_get";
     TAKE = shared "idempotency_take";
     ANSWER = shared "idempotency_answer";
+    TAKE_AGAIN = shared "idempotency_take_again";
     FREE = shared "idempotency_free";
+    REMOVE = shared "idempotency_remove";
     PRUNE = shared "idempotency_prune";
 }
 
@@ -36,35 +41,40 @@ impl Key {
 struct Taking {
     key: Key,
     body_hash: String,
-    stale: Millis,
+    seed: Option<Uuid>,
     now: Timestamp,
 }
 
 async fn take(tx: &mut Tx, taking: &Taking) -> Result<Idempotent> {
-    let Taking { key: Key { scope, principal, route, key }, body_hash, stale, now } = taking;
+    let Taking { key: Key { scope, principal, route, key }, body_hash, seed, now } = taking;
     let name = args![*scope, principal.as_str(), route.as_str(), key.as_str()];
     if let Some(mut row) = tx.fetch_optional(&GET, name).await? {
         let (hash, status, body) = (row.text()?, row.opt_i64()?, row.opt_text()?);
-        let (taken_at, expires_at) = (row.time()?, row.opt_time()?);
+        let (expires_at, known_seed) = (row.opt_time()?, row.opt_uuid()?);
+        let lives = expires_at.is_some_and(|end| end > *now);
         let answered = status.and_then(|status| u16::try_from(status).ok()).zip(body);
-        let over = match &answered {
-            Some(_) => expires_at.is_some_and(|end| end <= *now),
-            None => taken_at.plus(*stale) <= *now,
-        };
-        let known = match answered {
-            _ if over => None,
-            _ if hash != *body_hash => Some(Idempotent::OtherBody),
-            Some((status, body)) => Some(Idempotent::Answered(status, body)),
-            None => Some(Idempotent::InProgress),
-        };
-        if let Some(known) = known {
-            return Ok(known);
+        match (answered, known_seed) {
+            _ if !lives => {}
+            _ if hash != *body_hash => return Ok(Idempotent::OtherBody),
+            (Some((status, body)), _) => return Ok(Idempotent::Answered(status, body)),
+            (None, Some(_)) if seed.is_none() => return Ok(Idempotent::Unanswered),
+            (None, Some(seed)) => {
+                tx.execute(&TAKE_AGAIN, name).await?;
+                return Ok(Idempotent::Taken(Command::new(seed, true)));
+            }
+            // Left behind by a version that minted no seed.
+            (None, None) => {}
         }
-        tx.execute(&FREE, name).await?;
+        if seed.is_some() {
+            tx.execute(&REMOVE, name).await?;
+        }
     }
-    let args = args![*scope, principal.as_str(), route.as_str(), key.as_str(), body_hash.as_str(), *now];
+    let Some(seed) = seed else { return Ok(Idempotent::Unanswered) };
+    let expires_at = now.plus(limits::KEY_LIFE);
+    let args =
+        args![*scope, principal.as_str(), route.as_str(), key.as_str(), body_hash.as_str(), *now, expires_at, *seed];
     tx.execute(&TAKE, args).await?;
-    Ok(Idempotent::Fresh)
+    Ok(Idempotent::Taken(Command::new(*seed, false)))
 }
 
 struct Answering {
@@ -99,11 +109,11 @@ impl<D: 'static> IdempotencyStore for SqlStore<D> {
         scope: TenantScope,
         principal_route_key: (&str, &str, &str),
         body_hash: &str,
-        stale: Millis,
+        seed: Option<Uuid>,
         now: Timestamp,
     ) -> PortResult<Idempotent> {
         let key = Key::new(scope, principal_route_key);
-        let taking = Taking { key, body_hash: body_hash.to_owned(), stale, now };
+        let taking = Taking { key, body_hash: body_hash.to_owned(), seed, now };
         Ok(self.write(scope, taking, |tx, taking| Box::pin(take(tx, taking))).await?)
     }
 

@@ -47,6 +47,7 @@ const MIGRATIONS: &[Migration] = &[
     migration!(12, "0012_rendered_args"),
     migration!(13, "0013_rights"),
     migration!(14, "0014_made_by"),
+    migration!(15, "0015_idempotency_seed"),
 ];
 
 /// The schema version that this program knows.

@@ -1,7 +1,9 @@
 //! Answers that are given again: `Idempotency-Key` at the edge.
 
 use async_trait::async_trait;
+use uuid::Uuid;
 
+use crate::command::Command;
 use crate::error::Result;
 use crate::tenant::TenantScope;
 use crate::time::{Millis, Timestamp};
@@ -9,10 +11,11 @@ use crate::time::{Millis, Timestamp};
 /// What is known of a key.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Idempotent {
-    /// Nothing: it is this caller's now, go on.
-    Fresh,
-    /// Somebody is at it.
-    InProgress,
+    /// It has no answer yet: this caller carries the command out. A repeated one was begun before, by whoever died or is
+    /// still at it in another process, and goes on under the seed that was minted then.
+    Taken(Command),
+    /// It has no answer, and was only looked at.
+    Unanswered,
     /// It was answered: this status and this body.
     Answered(u16, String),
     /// It was used with another body.
@@ -22,8 +25,8 @@ pub enum Idempotent {
 /// Where answers are kept.
 #[async_trait]
 pub trait IdempotencyStore: Send + Sync {
-    /// Takes a key for this principal and route, or says what is known of it. A key that was taken and not answered
-    /// within `stale` is taken anew, so that a crash does not block it.
+    /// Takes a key for this principal and route, or says what is known of it. The seed is the command's when the key
+    /// is new; without one the key is only looked at. A key that was taken lives for [`crate::task::limits::KEY_LIFE`], with or without an answer.
     ///
     /// # Errors
     /// When the store fails.
@@ -32,11 +35,12 @@ pub trait IdempotencyStore: Send + Sync {
         scope: TenantScope,
         principal_route_key: (&str, &str, &str),
         body_hash: &str,
-        stale: Millis,
+        seed: Option<Uuid>,
         now: Timestamp,
     ) -> Result<Idempotent>;
 
-    /// Keeps the answer for `keep`; with `None` gives the key free, so that the same operation may be tried again.
+    /// Keeps the answer for `keep`; with `None` gives the key free, so that it can be used for another request. It stays
+    /// when it has an answer, or was taken more than once: another try may have made something.
     ///
     /// # Errors
     /// When the store fails.

@@ -6,12 +6,13 @@ use kybern_core::actor::Actor;
 use kybern_core::agent::{Agent, AgentChange, AgentDraft, OwnAgent, chosen};
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, ErrorCode, Result};
-use kybern_core::id::AgentId;
+use kybern_core::id::{AgentId, PromptId};
 use kybern_core::prompt::{self, NewPrompt, OfAgent, Prompt, PromptFilter, PromptStatus};
 use kybern_core::tenant::TenantScope;
 use serde_json::{Value, json};
 
 use crate::Engine;
+use crate::command::once;
 use crate::models::prompt::UNAPPROVED;
 
 /// What a change has done.
@@ -71,7 +72,30 @@ impl Engine {
     /// # Errors
     /// `VALIDATION_ERROR` with the field; `CONFLICT` when its key or name is another agent's.
     pub async fn create_agent(&self, actor: &Actor, draft: AgentDraft) -> Result<AgentChanged> {
-        let mut draft = draft.checked()?;
+        let draft = draft.checked()?;
+        once(actor, || self.created_agent(actor, &draft), self.add_agent(actor, draft.clone())).await
+    }
+
+    /// The agent that an earlier try of the actor's command has added. Its text may have become a draft.
+    async fn created_agent(&self, actor: &Actor, draft: &AgentDraft) -> Result<Option<AgentChanged>> {
+        let (scope, store) = (actor.scope(), &self.inner.store);
+        let Some(command) = actor.command() else { return Ok(None) };
+        let says = |known: &AgentDraft| {
+            let told = AgentDraft { system_prompt: draft.system_prompt.clone(), ..known.clone() };
+            told == *draft
+        };
+        // A bundled agent that came back has kept its id.
+        let is_made = |row: &&OwnAgent| {
+            let made = row.id.as_uuid() == command.id_of("agent") || command.is_repeated();
+            made && row.key == draft.key && row.draft.as_ref().is_some_and(says)
+        };
+        let own = store.agents(scope).await?;
+        let Some(known) = own.iter().find(is_made) else { return Ok(None) };
+        let begun = store.prompt(scope, PromptId::from_uuid(command.id_of("prompt"))).await?;
+        Ok(Some(AgentChanged { agent: self.agent(scope, &known.id.to_string()).await?, draft: begun }))
+    }
+
+    async fn add_agent(&self, actor: &Actor, mut draft: AgentDraft) -> Result<AgentChanged> {
         self.registry().check_groups(&draft)?;
         let scope = actor.scope();
         let own = self.inner.store.agents(scope).await?;
@@ -84,7 +108,7 @@ impl Engine {
         let at = self.inner.clock.now();
         // A bundled agent that was taken away comes back under its id, with another draft.
         let known = own.iter().find(|row| row.key == draft.key);
-        let id = known.map_or_else(|| AgentId::from_uuid(self.inner.ids.next()), |known| known.id);
+        let id = known.map_or_else(|| AgentId::from_uuid(self.id_for(actor, "agent")), |known| known.id);
         let mut told = None;
         if let Some(text) = self.told_before(scope, &draft.key).await? {
             let wanted = std::mem::replace(&mut draft.system_prompt, text);

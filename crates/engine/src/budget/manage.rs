@@ -14,6 +14,7 @@ use kybern_core::time::Timestamp;
 use serde_json::json;
 
 use crate::Engine;
+use crate::command::once;
 
 /// A budget with how it stands now.
 #[derive(Clone, Copy, Debug)]
@@ -84,9 +85,16 @@ impl Engine {
         limits: Limits,
     ) -> Result<BudgetView> {
         let at = self.inner.clock.now();
-        let id = BudgetId::from_uuid(self.inner.ids.next());
+        let id = BudgetId::from_uuid(self.id_for(actor, "budget"));
         let budget = Budget { id, subject, period, limits, created_at: at, updated_at: at };
-        self.put_budget(actor, budget, "budget.create").await
+        let find = || async {
+            let known = self.inner.store.budgets(actor.scope()).await?.into_iter().find(|known| known.id == id);
+            match known {
+                None => Ok(None),
+                Some(known) => self.budget_view(actor.scope(), known).await.map(Some),
+            }
+        };
+        once(actor, find, self.put_budget(actor, budget, "budget.create")).await
     }
 
     /// Gives a budget new limits.

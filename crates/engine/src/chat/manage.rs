@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::Engine;
+use crate::command::once;
 
 /// The most messages that one import brings.
 const MAX_IMPORTED: usize = 10_000;
@@ -46,8 +47,16 @@ impl Engine {
     pub async fn create_chat(&self, actor: &Actor, agent: Option<&str>, title: Option<&str>) -> Result<Chat> {
         let chat = self.new_chat(actor, agent, title).await?;
         let audit = self.about_chat(actor, "chat.create", chat.id, json!({"agent": chat.agent}));
-        self.inner.store.put_chat(actor.scope(), &chat, &[], audit).await?;
-        Ok(chat)
+        self.make_chat(actor, &chat, self.inner.store.put_chat(actor.scope(), &chat, &[], audit)).await
+    }
+
+    /// The chat, once it has been made.
+    async fn make_chat(&self, actor: &Actor, chat: &Chat, made: impl Future<Output = Result<()>>) -> Result<Chat> {
+        let make = async {
+            made.await?;
+            Ok(chat.clone())
+        };
+        once(actor, || self.inner.store.chat(actor.scope(), chat.id), make).await
     }
 
     async fn new_chat(&self, actor: &Actor, agent: Option<&str>, title: Option<&str>) -> Result<Chat> {
@@ -61,7 +70,7 @@ impl Engine {
         }
         let now = self.inner.clock.now();
         Ok(Chat {
-            id: ChatId::from_uuid(self.inner.ids.next()),
+            id: ChatId::from_uuid(self.id_for(actor, "chat")),
             user_id: actor.user(),
             agent,
             title: title.to_owned(),
@@ -157,7 +166,7 @@ impl Engine {
         let from = self.chat(actor, id).await?;
         let now = self.inner.clock.now();
         let fork = Chat {
-            id: ChatId::from_uuid(self.inner.ids.next()),
+            id: ChatId::from_uuid(self.id_for(actor, "chat")),
             user_id: actor.user(),
             forked_from: Some(id),
             created_at: now,
@@ -165,8 +174,7 @@ impl Engine {
             ..from
         };
         let audit = self.about_chat(actor, "chat.fork", fork.id, json!({"from": id, "until": until}));
-        self.inner.store.fork_chat(actor.scope(), id, until, &fork, audit).await?;
-        Ok(fork)
+        self.make_chat(actor, &fork, self.inner.store.fork_chat(actor.scope(), id, until, &fork, audit)).await
     }
 
     /// A chat with all its messages.
@@ -221,8 +229,7 @@ impl Engine {
             });
         }
         let audit = self.about_chat(actor, "chat.import", chat.id, json!({"messages": imported.len()}));
-        self.inner.store.put_chat(actor.scope(), &chat, &imported, audit).await?;
-        Ok(chat)
+        self.make_chat(actor, &chat, self.inner.store.put_chat(actor.scope(), &chat, &imported, audit)).await
     }
 
     /// Takes a message back: its words are gone and no model is shown it again. The journal of its turn keeps what a

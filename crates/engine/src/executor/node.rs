@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kybern_core::id::TaskId;
 use kybern_core::plan::{StepId, StepSpec};
-use kybern_core::task::{Opening, RenderedArgs, StepOutcome, TaskStatus, Wait};
+use kybern_core::task::{Opening, RenderedArgs, Signal, StepOutcome, TaskStatus, Wait};
 use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Map, Value};
 
@@ -102,6 +102,10 @@ pub struct Node {
     pub asked: Option<i64>,
     /// The child that it last waited for.
     pub child: Option<Child>,
+    /// The workflow that it last waited for.
+    pub delegated: Option<String>,
+    /// That workflow's answer, when it came after its step had failed without it.
+    pub late_answer: Option<Box<Signal>>,
     /// What persons put right here; enters the state before the step's own data.
     pub corrections: Map<String, Value>,
     /// Whether its arguments are data from untrusted sources (injected by a tainted step).
@@ -126,6 +130,8 @@ impl Node {
         self.generation += 1;
         self.attempts = 0;
         self.begun = 0;
+        self.delegated = None;
+        self.late_answer = None;
         self.rendered = None;
         self.misses = 0;
     }

@@ -50,7 +50,11 @@ pub(super) fn rows(run: &Run, number: i64, signal: &Signal) -> Vec<RowDraft> {
                 rows.push(ended(run, index, end, true));
             }
         }
-        Signal::Retry { .. } | Signal::Unreadable { .. } => {}
+        Signal::Retry { .. } => {
+            let answers = run.walk.late_answers();
+            rows.extend(answers.into_iter().map(|(index, answer)| called_back(run, index, answer)));
+        }
+        Signal::Unreadable { .. } => {}
     }
     rows
 }

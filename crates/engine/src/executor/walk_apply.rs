@@ -7,7 +7,7 @@ use kybern_core::plan::{PatchMode, PlanPatch};
 use kybern_core::task::{
     JournalEntry, JournalRow, Resolution, Signal, StepOutcome, StepStatus, TaskStatus, Wait, WaitKind,
 };
-use kybern_core::time::Millis;
+use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Map, Value};
 
 use super::node::{Approved, Child, NodeState, Phase};
@@ -35,7 +35,7 @@ impl Walk {
             (JournalEntry::Waiting(wait), Some(phase)) => {
                 self.phases.entry(phase.step_id()).or_default().wait = Some(wait.clone());
             }
-            (JournalEntry::Answered { number, signal }, _) => self.take_signal(*number, signal),
+            (JournalEntry::Answered { number, signal }, _) => self.take_signal(row.at, *number, signal),
             (JournalEntry::Recovered { recoveries, .. }, _) => self.recoveries_noted = *recoveries,
             (JournalEntry::Ended { .. } | JournalEntry::Unreadable { .. }, _) => {}
             (entry, None) => self.apply_to_step(row, entry),
@@ -82,6 +82,7 @@ impl Walk {
             }
             JournalEntry::Waiting(wait) => {
                 self.nodes[index].child = child_of(wait);
+                self.nodes[index].delegated = wait.reference.clone().filter(|_| wait.kind == WaitKind::Workflow);
                 self.nodes[index].asked = wait.kind.is_person().then_some(wait.seq);
                 self.nodes[index].state = NodeState::Waiting(wait.clone());
                 self.note_progress();
@@ -153,7 +154,7 @@ impl Walk {
         self.extend_list(0, &patch.steps, None, (by.tainted, true), |_| None);
     }
 
-    fn take_signal(&mut self, number: i64, signal: &Signal) {
+    fn take_signal(&mut self, at: Timestamp, number: i64, signal: &Signal) {
         self.signals_seen = self.signals_seen.max(number);
         self.note_progress();
         match signal {
@@ -172,13 +173,16 @@ impl Walk {
                     self.answer(index, &wait, (corrections, *replaces), *resolution);
                 }
             }
-            Signal::Retry { .. } => self.retry_failed(),
+            Signal::Retry { .. } => self.retry_failed(at),
             // It has been taken in, and the task has failed for it.
             Signal::Unreadable { .. } => {}
-            Signal::Callback { step, workflow_id, .. } => {
-                let node = self.find(step).map(|index| self.node(index));
-                if node.is_none_or(|node| !matches!(node.state, NodeState::Waiting(_) | NodeState::Done(_))) {
-                    self.early_callbacks.insert(workflow_id.clone(), signal.clone());
+            Signal::Callback { step, workflow_id, success, .. } => {
+                let index = self.find(step);
+                let state = index.map(|index| &self.node(index).state);
+                match (index, state) {
+                    (Some(_), Some(NodeState::Waiting(_))) => {}
+                    (Some(index), Some(NodeState::Done(_))) => self.answered_late(index, workflow_id, *success, signal),
+                    _ => drop(self.early_callbacks.insert(workflow_id.clone(), signal.clone())),
                 }
             }
             // The row that ends the step follows in the same commit.
@@ -188,6 +192,16 @@ impl Walk {
                     self.child_ended(index, *child, *status);
                 }
             }
+        }
+    }
+
+    /// A workflow succeeded after its step had failed without it: that counts once the task is tried again.
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes only grow")]
+    fn answered_late(&mut self, index: usize, workflow_id: &str, success: bool, signal: &Signal) {
+        let node = &mut self.nodes[index];
+        let has_failed = node.outcome().is_some_and(|outcome| outcome.status == StepStatus::Failed);
+        if success && has_failed && node.delegated.as_deref() == Some(workflow_id) {
+            node.late_answer.get_or_insert_with(|| Box::new(signal.clone()));
         }
     }
 

@@ -193,6 +193,8 @@ impl Walk {
                 answer: super::node::Answer::default(),
                 asked: None,
                 child: None,
+                delegated: None,
+                late_answer: None,
                 corrections: Map::new(),
                 tainted_args,
                 literal_args,

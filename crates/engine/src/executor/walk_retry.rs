@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use kybern_core::task::{StepStatus, TaskStatus, WaitKind};
+use kybern_core::task::{Signal, StepStatus, TaskStatus, WaitKind};
+use kybern_core::time::Timestamp;
 
 use super::node::NodeState;
 use super::walk::{Walk, is_container};
@@ -65,10 +66,19 @@ impl Walk {
         false
     }
 
+    /// The answers of workflows that came after their steps had failed, and that end these steps when the task is tried
+    /// again: what has answered is not asked a second time.
+    pub(super) fn late_answers(&self) -> Vec<(usize, &Signal)> {
+        let counts = |index: &usize| self.goes_on_at_retry(*index) && !self.is_shut(*index);
+        let nodes = (0..self.nodes.len()).filter(|index| self.node(*index).late_answer.is_some()).filter(counts);
+        nodes.filter_map(|index| Some((index, self.node(index).late_answer.as_deref()?))).collect()
+    }
+
     /// A person wants a failed task tried again: what failed begins anew under its next generation, what was never
-    /// reached can be reached again.
+    /// reached can be reached again. A workflow that is still under way goes on being waited for; one whose time is up
+    /// is begun anew.
     #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes only grow")]
-    pub(super) fn retry_failed(&mut self) {
+    pub(super) fn retry_failed(&mut self, at: Timestamp) {
         self.tried_again = true;
         let shut: Vec<bool> = (0..self.nodes.len()).map(|index| self.is_shut(index)).collect();
         for list in self.lists.iter_mut().filter(|list| list.nodes.iter().all(|index| !shut[*index])) {
@@ -79,7 +89,10 @@ impl Walk {
         {
             let keeps_child = self.keeps_child(index);
             let node = &mut self.nodes[index];
-            if keeps_child {
+            if node.late_answer.is_some() {
+                // The row that its answer ends it with follows in the same commit.
+                node.state = NodeState::Pending;
+            } else if keeps_child {
                 // Its child goes on when its turn comes: what stands before it may begin anew.
                 node.state = NodeState::Pending;
             } else if is_container(&node.spec.kind) && node.opening.is_some() {
@@ -94,6 +107,11 @@ impl Walk {
         // The questions of a task that has ended are withdrawn, also those that it was given up with: it asks again.
         for node in &mut self.nodes {
             let NodeState::Waiting(wait) = &node.state else { continue };
+            if wait.kind == WaitKind::Workflow && wait.until.is_some_and(|until| until <= at) {
+                node.state = NodeState::Pending;
+                node.next_generation();
+                continue;
+            }
             if !wait.kind.is_person() {
                 continue;
             }

@@ -3,7 +3,7 @@
 use kybern_core::actor::{Actor, Principal, Right, Role};
 use kybern_core::audit::{self, AuditEvent};
 use kybern_core::error::{Error, ErrorCode, Result};
-use kybern_core::id::{RequestId, TenantId, UserId};
+use kybern_core::id::{KeyId, RequestId, TenantId, UserId};
 use kybern_core::identity::{KeyHolder, Tenant, User};
 use kybern_core::tenant::{Sudo, SudoError};
 use serde_json::json;
@@ -117,7 +117,7 @@ impl Engine {
             created_at: now,
             made_by_user_id: None,
         };
-        let record = self.key_record(admin.id, "first admin key", key, now);
+        let record = self.key_record(KeyId::from_uuid(inner.ids.next()), admin.id, "first admin key", key, now);
         let event =
             AuditEvent::by_executor(audit::TENANT_CREATED, format!("tenant:{}", tenant.id), json!({"first": true}));
         inner.store.create_tenant(&tenant, &admin, &record, &inner.keys.api_key_hash(key), event).await
@@ -138,7 +138,13 @@ impl Engine {
         let users = inner.store.users(actor.scope()).await?;
         let admin = users.iter().find(|user| user.roles.contains(&Role::PlatformAdmin));
         let admin = admin.ok_or_else(|| Error::new(ErrorCode::Internal, "there is no platform admin"))?;
-        let record = self.key_record(admin.id, "recovered admin key", key, inner.clock.now());
+        let record = self.key_record(
+            KeyId::from_uuid(inner.ids.next()),
+            admin.id,
+            "recovered admin key",
+            key,
+            inner.clock.now(),
+        );
         let event = AuditEvent::by(&actor, "key.recover", format!("key:{}", record.id), json!({"user": admin.id}));
         inner.store.create_key(actor.scope(), &record, &hash, event).await
     }

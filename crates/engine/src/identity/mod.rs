@@ -19,6 +19,7 @@ use serde_json::json;
 pub use permission::PermissionsView;
 
 use crate::Engine;
+use crate::command::once;
 
 /// Characters that an API key must have.
 const MIN_KEY: usize = 32;
@@ -72,9 +73,9 @@ pub struct NewKey {
 }
 
 impl Engine {
-    fn key_record(&self, user: UserId, name: &str, key: &str, now: Timestamp) -> ApiKey {
+    fn key_record(&self, id: KeyId, user: UserId, name: &str, key: &str, now: Timestamp) -> ApiKey {
         ApiKey {
-            id: KeyId::from_uuid(self.inner.ids.next()),
+            id,
             user_id: user,
             name: name.to_owned(),
             prefix: key.chars().take(8).collect(),
@@ -88,11 +89,12 @@ impl Engine {
         }
     }
 
-    /// A fresh API key: `kyb_` and 64 hex digits.
-    fn fresh_key(&self) -> String {
-        // Two v7 ids hold less than 256 random bits; the keyed hash over them and the master key makes the key
-        // unguessable, because the master key is.
-        let seed = format!("{}{}", self.inner.ids.next(), self.inner.ids.next());
+    /// An API key: `kyb_` and 64 hex digits. A fresh one, or the one that the caller's command makes at every try.
+    fn key_to_make(&self, actor: &Actor) -> String {
+        // Ids hold less than 256 random bits; the keyed hash over them and the master key makes the key unguessable,
+        // because the master key is.
+        let fresh = || format!("{}{}", self.inner.ids.next(), self.inner.ids.next());
+        let seed = actor.command().map_or_else(fresh, |command| format!("command:{}", command.seed()));
         format!("kyb_{}", self.inner.keys.callback_secret(&format!("api-key:{seed}")))
     }
 
@@ -108,9 +110,9 @@ impl Engine {
             return Err(Error::invalid("/name", "name must hold at least one letter or digit"));
         }
         let (inner, now) = (&self.inner, self.inner.clock.now());
-        let tenant = Tenant { id: TenantId::from_uuid(inner.ids.next()), name, slug, created_at: now };
+        let tenant = Tenant { id: TenantId::from_uuid(self.id_for(actor, "tenant")), name, slug, created_at: now };
         let admin = User {
-            id: UserId::from_uuid(inner.ids.next()),
+            id: UserId::from_uuid(self.id_for(actor, "user")),
             name: "Administrator".to_owned(),
             email: "admin@localhost".to_owned(),
             roles: vec![Role::Admin],
@@ -118,12 +120,16 @@ impl Engine {
             created_at: now,
             made_by_user_id: actor.user(),
         };
-        let key = self.fresh_key();
-        let mut record = self.key_record(admin.id, "first admin key", &key, now);
+        let (key, key_id) = (self.key_to_make(actor), KeyId::from_uuid(self.id_for(actor, "key")));
+        let mut record = self.key_record(key_id, admin.id, "first admin key", &key, now);
         record.made_by_user_id = actor.user();
         let event = AuditEvent::by(actor, audit::TENANT_CREATED, format!("tenant:{}", tenant.id), json!({}));
-        inner.store.create_tenant(&tenant, &admin, &record, &inner.keys.api_key_hash(&key), event).await?;
-        Ok((tenant, key))
+        let hash = inner.keys.api_key_hash(&key);
+        let make = async {
+            inner.store.create_tenant(&tenant, &admin, &record, &hash, event).await?;
+            Ok(tenant.clone())
+        };
+        Ok((once(actor, || inner.store.tenant(tenant.id), make).await?, key))
     }
 
     /// Every tenant.
@@ -146,7 +152,7 @@ impl Engine {
         }
         grantable(actor, &new.roles)?;
         let user = User {
-            id: UserId::from_uuid(self.inner.ids.next()),
+            id: UserId::from_uuid(self.id_for(actor, "user")),
             name: one_line("/name", &new.name, 200)?,
             email,
             roles: new.roles,
@@ -155,8 +161,11 @@ impl Engine {
             made_by_user_id: actor.user(),
         };
         let event = AuditEvent::by(actor, "user.create", format!("user:{}", user.id), json!({"roles": user.roles}));
-        self.inner.store.create_user(actor.scope(), &user, event).await?;
-        Ok(user)
+        let make = async {
+            self.inner.store.create_user(actor.scope(), &user, event).await?;
+            Ok(user.clone())
+        };
+        once(actor, || self.inner.store.user(actor.scope(), user.id), make).await
     }
 
     /// The tenant's users.
@@ -201,8 +210,8 @@ impl Engine {
             let message = format!("a key may be no wider than its maker's: {}", actor.scopes().join(", "));
             return Err(Error::new(ErrorCode::PermissionDenied, message));
         }
-        let key = self.fresh_key();
-        let mut record = self.key_record(user, &one_line("/name", &new.name, 200)?, &key, self.inner.clock.now());
+        let (key, id) = (self.key_to_make(actor), KeyId::from_uuid(self.id_for(actor, "key")));
+        let mut record = self.key_record(id, user, &one_line("/name", &new.name, 200)?, &key, self.inner.clock.now());
         record.roles = new.roles;
         record.scopes = new.scopes;
         // A key never outlives the one it is made with.
@@ -219,8 +228,15 @@ impl Engine {
         });
         let event = AuditEvent::by(actor, "key.create", format!("key:{}", record.id), detail);
         let hash = self.inner.keys.api_key_hash(&key);
-        self.inner.store.create_key(actor.scope(), &record, &hash, event).await?;
-        Ok((record, key))
+        let find = || async {
+            let keys = self.inner.store.keys(actor.scope()).await?;
+            Ok(keys.into_iter().find(|known| known.id == id))
+        };
+        let make = async {
+            self.inner.store.create_key(actor.scope(), &record, &hash, event).await?;
+            Ok(record.clone())
+        };
+        Ok((once(actor, find, make).await?, key))
     }
 
     /// Nobody changes what a platform admin may do, or takes their place, but a platform admin.
@@ -286,15 +302,22 @@ impl Engine {
             return Err(Error::invalid("/events", message));
         }
         let webhook = OutboundWebhook {
-            id: WebhookId::from_uuid(self.inner.ids.next()),
+            id: WebhookId::from_uuid(self.id_for(actor, "webhook")),
             url: url.to_owned(),
             events,
             active: true,
             created_at: self.inner.clock.now(),
         };
         let event = AuditEvent::by(actor, "webhook.create", format!("webhook:{}", webhook.id), json!({}));
-        self.inner.store.create_webhook(actor.scope(), &webhook, event).await?;
-        Ok((webhook, self.inner.keys.webhook_secret(actor.tenant(), "outbound")))
+        let find = || async {
+            let webhooks = self.inner.store.webhooks(actor.scope()).await?;
+            Ok(webhooks.into_iter().find(|known| known.id == webhook.id))
+        };
+        let make = async {
+            self.inner.store.create_webhook(actor.scope(), &webhook, event).await?;
+            Ok(webhook.clone())
+        };
+        Ok((once(actor, find, make).await?, self.inner.keys.webhook_secret(actor.tenant(), "outbound")))
     }
 
     /// The tenant's completion webhooks.

@@ -14,6 +14,7 @@ use serde_json::json;
 
 use super::index::{JOB, TRIES};
 use crate::Engine;
+use crate::command::once;
 
 /// A file that is to become a document.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,6 +46,18 @@ impl Engine {
             let message = format!("a document has at most {MAX_BYTES} bytes");
             return Err(Error::new(ErrorCode::PayloadTooLarge, message));
         }
+        let id = KnowledgeId::from_uuid(self.id_for(actor, "knowledge"));
+        let make = self.store_document(actor, id, title, new);
+        once(actor, || self.inner.store.document(actor.scope(), id), make).await
+    }
+
+    async fn store_document(
+        &self,
+        actor: &Actor,
+        id: KnowledgeId,
+        title: String,
+        new: NewDocument,
+    ) -> Result<KnowledgeDocument> {
         let inner = &self.inner;
         // Looked at before the bytes are kept, and again when the document is written down.
         if inner.store.knowledge_size(actor.scope()).await?.documents >= MAX_DOCUMENTS {
@@ -55,7 +68,7 @@ impl Engine {
         let hash = inner.store.put_blob(actor.scope(), new.bytes).await?;
         let at = inner.clock.now();
         let document = KnowledgeDocument {
-            id: KnowledgeId::from_uuid(inner.ids.next()),
+            id,
             title,
             filename: new.filename,
             content_type: new.content_type,

@@ -9,6 +9,7 @@ use kybern_core::ports::{MemoryFilter, Page};
 
 use super::event;
 use crate::Engine;
+use crate::command::once;
 use crate::models::Caller;
 
 /// Whether an actor may see and change what is remembered of a subject: users what is remembered of them, operators
@@ -40,7 +41,9 @@ impl Engine {
     /// `UNPROCESSABLE` when the subject has as many as it may.
     pub async fn remember(&self, actor: &Actor, new: NewMemory) -> Result<Memory> {
         demand(actor, new.subject)?;
-        self.add_memory(&Caller::of(actor), new, Trust::User, "memory.add").await
+        let (caller, id) = (Caller::of(actor), MemoryId::from_uuid(self.id_for(actor, "memory")));
+        let make = self.add_memory(&caller, id, new, (Trust::User, "memory.add"));
+        once(actor, || self.inner.store.memory(actor.scope(), id), make).await
     }
 
     /// Remembers what a tool has read. It holds from the next turn on.
@@ -48,7 +51,8 @@ impl Engine {
     /// # Errors
     /// The same, but for rights: whoever calls it has asked for them.
     pub async fn remember_for_tool(&self, caller: &Caller, new: NewMemory) -> Result<Memory> {
-        self.add_memory(caller, new, Trust::Tool, "memory.add").await
+        let id = MemoryId::from_uuid(self.inner.ids.next());
+        self.add_memory(caller, id, new, (Trust::Tool, "memory.add")).await
     }
 
     /// Notes what a model would remember: it is shown to nobody until a person has accepted it. What is remembered in
@@ -69,12 +73,19 @@ impl Engine {
             let message = format!("a subject has at most {MAX_OF_SUBJECT} memories: remove some that do not matter");
             return Err(Error::new(ErrorCode::Unprocessable, message));
         }
-        self.add_memory(caller, new, Trust::Model, "memory.suggest").await
+        let id = MemoryId::from_uuid(self.inner.ids.next());
+        self.add_memory(caller, id, new, (Trust::Model, "memory.suggest")).await
     }
 
-    async fn add_memory(&self, caller: &Caller, new: NewMemory, trust: Trust, action: &str) -> Result<Memory> {
+    async fn add_memory(
+        &self,
+        caller: &Caller,
+        id: MemoryId,
+        new: NewMemory,
+        (trust, action): (Trust, &str),
+    ) -> Result<Memory> {
         let inner = &self.inner;
-        let memory = Memory::of(new, MemoryId::from_uuid(inner.ids.next()), trust, inner.clock.now())?;
+        let memory = Memory::of(new, id, trust, inner.clock.now())?;
         let vector = self.vector_to_keep(caller, &memory.content).await;
         let event = event(caller, action, &memory);
         inner.store.add_memory(caller.scope, &memory, vector.as_ref(), event).await?;

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::check;
 use crate::Engine;
+use crate::command::once;
 
 impl Engine {
     /// Stores the next version of a plan.
@@ -29,8 +30,12 @@ impl Engine {
         })?;
         let inner = &self.inner;
         let audit = AuditEvent::by(actor, "plan.put", format!("plan:{}", draft.key), json!({"key": draft.key}));
-        let id = PlanId::from_uuid(inner.ids.next());
-        let stored = inner.store.put_plan(actor.scope(), id, draft, inner.clock.now(), audit).await?;
+        let (id, key, scope) = (PlanId::from_uuid(self.id_for(actor, "plan")), draft.key.clone(), actor.scope());
+        let find = || async {
+            let versions = inner.store.plan_versions(scope, &key).await?;
+            Ok(versions.into_iter().find(|known| known.id == Some(id)))
+        };
+        let stored = once(actor, find, inner.store.put_plan(scope, id, draft, inner.clock.now(), audit)).await?;
         inner.catalog.judge(actor.tenant(), &stored, &agents);
         Ok(stored)
     }

@@ -17,6 +17,7 @@ use serde_json::json;
 pub use preview::{Preview, PreviewRequest};
 
 use crate::Engine;
+use crate::command::once;
 
 /// The audit of a prompt that is begun.
 pub(crate) fn begun(actor: &Actor, new: &NewPrompt) -> AuditEvent {
@@ -91,12 +92,12 @@ impl Engine {
             }
         };
         let new = self.new_prompt(actor, agent, text)?;
-        self.begin_prompt(actor, &new).await
+        once(actor, || self.inner.store.prompt(actor.scope(), new.id), self.begin_prompt(actor, &new)).await
     }
 
     /// A prompt as it is begun by the actor.
     pub(crate) fn new_prompt(&self, actor: &Actor, agent: Option<String>, text: String) -> Result<NewPrompt> {
-        let (id, at) = (PromptId::from_uuid(self.inner.ids.next()), self.inner.clock.now());
+        let (id, at) = (PromptId::from_uuid(self.id_for(actor, "prompt")), self.inner.clock.now());
         Ok(NewPrompt { id, agent, text, by: author(actor)?, at })
     }
 

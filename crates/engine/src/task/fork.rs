@@ -36,7 +36,7 @@ impl Engine {
         };
         let attachments = inner.store.attachments(scope, id).await?;
         Ok(NewTask {
-            id: TaskId::from_uuid(inner.ids.next()),
+            id: TaskId::from_uuid(self.id_for(actor, "task")),
             // A stranger's words stay a stranger's.
             channel: task.channel,
             source: format!("fork/{id}"),

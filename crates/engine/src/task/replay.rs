@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::Engine;
+use crate::command::once;
 use crate::executor::rewalk::Rewalk;
 
 /// Rows that are read at once.
@@ -84,7 +85,9 @@ impl Engine {
     ) -> Result<crate::task::view::TaskView> {
         let fork = self.fork_of(actor, id, from_step.as_deref()).await?;
         let new = fork.id;
-        self.store_task(actor, fork, None).await?;
+        let find = || async { Ok(self.inner.store.task(actor.scope(), new).await?.map(|_| ())) };
+        let make = async { self.store_task(actor, fork, None).await.map(|_| ()) };
+        once(actor, find, make).await?;
         self.task(actor, new).await
     }
 }

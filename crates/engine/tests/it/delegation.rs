@@ -1,16 +1,22 @@
 //! Steps in the hands of outside engines.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use futures::FutureExt as _;
 use kybern_core::error::ErrorCode;
 use kybern_core::id::TaskId;
 use kybern_core::ports::{CallbackOutcome, Keys as _};
-use kybern_core::task::TaskStatus;
+use kybern_core::task::{EffectClass, JournalEntry, JournalRow, TaskStatus};
 use kybern_core::time::Millis;
+use kybern_core::tool::ToolOutcome;
 use kybern_engine::task::{CallbackProof, CallbackRequest, TaskView};
 use kybern_testkit::TestKeys;
+use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Value, json};
 
 use crate::live::Live;
-use crate::outside::{Wire, Wired, body, header};
+use crate::outside::{Wire, Wired, body, header, pause};
 use crate::world::{World, plan, step};
 
 fn delegating() -> Value {
@@ -194,5 +200,118 @@ fn a_dispatch_that_does_not_come_through_is_sent_again_with_the_same_key() {
         live.find(async || (live.world.wire.requests().len() == 3).then_some(())).await;
         assert_eq!(live.world.wire.keys().into_values().collect::<Vec<_>>(), [3]);
         assert_eq!(live.task(task.id).await.status, TaskStatus::Delegated);
+    });
+}
+
+/// A task whose workflow did not answer in time.
+async fn overdue(live: &Live<'_>) -> TaskId {
+    let mut steps = delegating();
+    steps[0]["timeoutMs"] = json!(60_000);
+    let id = live.begin(plan(steps), json!({"n": 1})).await;
+    assert_eq!(live.end(id).await.status, TaskStatus::Failed);
+    assert_eq!(live.outcome(id, "out").unwrap().error.unwrap().code, ErrorCode::Timeout);
+    id
+}
+
+#[test]
+fn an_answer_that_came_after_the_deadline_counts_once_the_task_is_tried_again() {
+    World::new().run(async |live| {
+        let id = overdue(&live).await;
+        let late = answer(id, true, json!({"answer": "late"}));
+        assert_eq!(call_back(&live, id, late).await, Ok(CallbackOutcome::Late));
+        assert_eq!(live.task(id).await.status, TaskStatus::Failed);
+        live.engine.retry(&live.world.actor, id).await.unwrap();
+        let task = live.proven(id).await;
+        assert_eq!((task.status, task.result), (TaskStatus::Completed, Some(json!({"got": "late"}))));
+        assert_eq!(live.world.wire.requests().len(), 1, "what has answered is not asked again");
+    });
+}
+
+#[test]
+fn a_workflow_that_has_not_answered_or_has_failed_is_begun_anew_when_the_task_is_tried_again() {
+    for failed in [true, false] {
+        World::new().run(async |live| {
+            let id = overdue(&live).await;
+            if failed {
+                assert_eq!(call_back(&live, id, answer(id, false, Value::Null)).await, Ok(CallbackOutcome::Late));
+            }
+            live.engine.retry(&live.world.actor, id).await.unwrap();
+            live.until(id, |_| live.world.wire.requests().len() == 2).await;
+            let mut again = answer(id, true, json!({"answer": 2}));
+            again.workflow_id = again.workflow_id.replace(":out:0", ":out:1");
+            assert_eq!(call_back(&live, id, again).await, Ok(CallbackOutcome::Accepted));
+            let task = live.proven(id).await;
+            assert_eq!((task.status, task.result), (TaskStatus::Completed, Some(json!({"got": 2}))));
+            let keys: Vec<_> = live.world.wire.requests().iter().map(|sent| header(sent, "Idempotency-Key")).collect();
+            assert_eq!(keys, [Some(id_of(id)), Some(id_of(id).replace(":out:0", ":out:1"))]);
+        });
+    }
+}
+
+/// A task that was given up beside a workflow under way, because worker after worker died in a call.
+fn given_up(world: &World, patience: u64) -> TaskId {
+    let mut steps = delegating();
+    steps[0]["timeoutMs"] = json!(patience);
+    let hang = json!({"id": "hang", "tool": "t.hang", "timeoutMs": 3_600_000});
+    let both = json!([{"id": "both", "kind": "parallel", "branches": [[steps[0]], [hang]]}]);
+    let id = world.run(async |live| {
+        let id = live.begin(plan(both), json!({"n": 1})).await;
+        live.until(id, |_| !live.world.wire.requests().is_empty()).await;
+        id
+    });
+    for life in 1..=10 {
+        let over = world.run(async |live| {
+            let is_recovery = |row: &JournalRow| matches!(row.entry, JournalEntry::Recovered { .. });
+            let recoveries = || world.journal(id).iter().filter(|row| is_recovery(row)).count();
+            let task = live.until(id, |task| task.status.is_terminal() || recoveries() >= life).await;
+            task.status.is_terminal()
+        });
+        if over {
+            return id;
+        }
+    }
+    panic!("it was not given up")
+}
+
+/// Hangs until a person has had it tried again.
+fn hanging(may_end: &Arc<AtomicBool>) -> Arc<ScriptedTool> {
+    let may_end = may_end.clone();
+    Arc::new(ScriptedTool::pending("t.hang", EffectClass::Keyed, move |_, _| {
+        let hangs = !may_end.load(Ordering::SeqCst);
+        async move { if hangs { std::future::pending().await } else { Ok(ToolOutcome::default()) } }.boxed()
+    }))
+}
+
+#[test]
+fn a_workflow_that_answers_while_its_task_is_given_up_is_heard_once_the_task_is_tried_again() {
+    let may_end = Arc::new(AtomicBool::new(false));
+    let world = World::with([hanging(&may_end)]).set(|settings| settings.max_recoveries = 1);
+    let id = given_up(&world, 3_600_000);
+    may_end.store(true, Ordering::SeqCst);
+    world.run(async |live| {
+        let mut heard = answer(id, true, json!({"answer": 1}));
+        heard.workflow_id = heard.workflow_id.replace(":out:", ":both__out:");
+        assert_eq!(call_back(&live, id, heard).await, Ok(CallbackOutcome::Late));
+        live.engine.retry(&live.world.actor, id).await.unwrap();
+        let task = live.proven(id).await;
+        assert_eq!((task.status, &task.state["answer"]), (TaskStatus::Completed, &json!(1)));
+        assert_eq!(live.world.wire.requests().len(), 1);
+    });
+}
+
+#[test]
+fn a_workflow_whose_time_was_up_while_its_task_was_given_up_is_begun_anew() {
+    let may_end = Arc::new(AtomicBool::new(false));
+    let world = World::with([hanging(&may_end)]).set(|settings| settings.max_recoveries = 1);
+    let id = given_up(&world, 3_600_000);
+    may_end.store(true, Ordering::SeqCst);
+    world.run(async |live| {
+        pause(Millis(3_700_000)).await;
+        live.engine.retry(&live.world.actor, id).await.unwrap();
+        live.until(id, |_| live.world.wire.requests().len() == 2).await;
+        let mut again = answer(id, true, json!({"answer": 2}));
+        again.workflow_id = again.workflow_id.replace(":out:0", ":both__out:1");
+        assert_eq!(call_back(&live, id, again).await, Ok(CallbackOutcome::Accepted));
+        assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
     });
 }

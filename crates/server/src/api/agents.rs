@@ -73,9 +73,9 @@ pub(crate) async fn create(
 ) -> ApiResult {
     let draft = body.value.draft()?;
     let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
-    let (engine, actor) = (state.engine.clone(), actor.clone());
+    let engine = state.engine.clone();
     attempt
-        .once(async move {
+        .once(move |actor| async move {
             let AgentChanged { agent, draft } = engine.create_agent(&actor, draft).await.map_err(with_names)?;
             Made::created("/api/agents", &agent.id, &describe(&engine, &agent, draft.map(|draft| draft.id)))
         })

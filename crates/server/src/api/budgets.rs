@@ -178,9 +178,9 @@ pub(crate) async fn create(
     }
     let (Some(of), Some(period)) = (of, period) else { return Err(Problem::internal("a fault was lost")) };
     let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
-    let (engine, actor) = (state.engine.clone(), actor.clone());
+    let engine = state.engine.clone();
     attempt
-        .once(async move {
+        .once(move |actor| async move {
             let view = engine.create_budget(&actor, of, period, limits).await?;
             Made::created("/api/budgets", &view.budget.id, &describe(&view))
         })

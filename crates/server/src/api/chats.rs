@@ -60,9 +60,9 @@ pub(crate) async fn create(
 ) -> ApiResult {
     body.value.checked()?;
     let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
-    let (engine, actor, new) = (state.engine.clone(), actor.clone(), body.value);
+    let (engine, new) = (state.engine.clone(), body.value);
     attempt
-        .once(async move {
+        .once(move |actor| async move {
             let chat = engine.create_chat(&actor, new.agent.as_deref(), new.title.as_deref()).await?;
             Made::created("/api/chats", &chat.id, &chat)
         })
@@ -170,9 +170,9 @@ pub(crate) async fn fork(
 ) -> ApiResult {
     let (id, until) = (path.parse("id")?, body.value.message_id);
     let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
-    let (engine, actor) = (state.engine.clone(), actor.clone());
+    let engine = state.engine.clone();
     attempt
-        .once(async move {
+        .once(move |actor| async move {
             let chat = engine.fork_chat(&actor, id, until).await?;
             Made::created("/api/chats", &chat.id, &chat)
         })
@@ -238,7 +238,7 @@ pub(crate) async fn import(
     body: JsonBody<ImportBody>,
 ) -> ApiResult {
     let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
-    let (engine, actor, new) = (state.engine.clone(), actor.clone(), body.value);
+    let (engine, new) = (state.engine.clone(), body.value);
     NewChatBody { agent: new.agent.clone(), title: new.title.clone() }.checked()?;
     let faults = (0..).zip(&new.messages);
     let faults: Vec<Detail> = faults
@@ -250,7 +250,7 @@ pub(crate) async fn import(
     let said = new.messages.into_iter().filter(|message| !message.content.trim().is_empty());
     let said = said.map(|message| Imported { role: message.role, content: message.content }).collect();
     attempt
-        .once(async move {
+        .once(move |actor| async move {
             let chat = engine.import_chat(&actor, new.agent.as_deref(), new.title.as_deref(), said).await?;
             Made::created("/api/chats", &chat.id, &chat)
         })

@@ -102,9 +102,9 @@ pub(crate) async fn create(
 ) -> ApiResult {
     let (new, said) = (body.value.checked(state.engine.clock().now())?, body.raw);
     let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said };
-    let (engine, actor) = (state.engine.clone(), actor.clone());
+    let engine = state.engine.clone();
     attempt
-        .once(async move {
+        .once(move |actor| async move {
             let (stored, secret) = engine.create_key(&actor, new).await?;
             let mut shown = shown(&stored)?;
             shown["key"] = Value::String(secret);

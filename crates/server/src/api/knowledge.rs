@@ -110,9 +110,9 @@ pub(crate) async fn create(
 ) -> ApiResult {
     let (new, said) = read(&state, request).await?;
     let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said };
-    let (engine, actor) = (state.engine.clone(), actor.clone());
+    let engine = state.engine.clone();
     attempt
-        .once(async move {
+        .once(move |actor| async move {
             let document = engine.add_document(&actor, new).await?;
             Made::accepted("/api/knowledge", &document.id, &document)
         })

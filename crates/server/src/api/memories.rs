@@ -140,9 +140,9 @@ pub(crate) async fn create(
     let provenance = Provenance::default();
     let new = NewMemory { subject, content, category, importance, provenance, expires_at, pending };
     let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
-    let (engine, actor) = (state.engine.clone(), actor.clone());
+    let engine = state.engine.clone();
     attempt
-        .once(async move {
+        .once(move |actor| async move {
             let memory = engine.remember(&actor, new).await?;
             Made::created("/api/memories", &memory.id, &memory)
         })

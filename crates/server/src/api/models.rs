@@ -80,8 +80,8 @@ async fn turn(attempt: Attempt<'_>, agent: String, body: ChatBody) -> ApiResult 
     let created = asked.at.as_millis().div_euclid(1_000);
     let Said { before, content, pictures } = body.turn()?;
     let (trace_id, idempotency_key) = (asked.trace_id.clone(), attempt.key.clone());
-    let (engine, speaker, title) = (state.engine.clone(), actor.clone(), model.clone());
-    let imported = attempt.made(async move {
+    let (engine, title) = (state.engine.clone(), model.clone());
+    let imported = attempt.made(move |speaker| async move {
         let chat = engine.import_chat(&speaker, Some(&agent), Some(&title), before).await?;
         Made::created("/api/chats", &chat.id, &chat)
     });

@@ -32,9 +32,9 @@ pub(crate) async fn put(
     body: JsonBody<Map<String, Value>>,
 ) -> ApiResult {
     let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
-    let (engine, actor, plan) = (state.engine.clone(), actor.clone(), Value::Object(body.value));
+    let (engine, plan) = (state.engine.clone(), Value::Object(body.value));
     attempt
-        .once(async move {
+        .once(move |actor| async move {
             let plan = engine.put_plan(&actor, &plan).await?;
             Made::created("/api/plans", &plan.key, &plan.to_json())
         })

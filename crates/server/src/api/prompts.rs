@@ -61,9 +61,9 @@ pub(crate) async fn create(
     plain("/agent", agent.as_deref().unwrap_or_default(), 300)?;
     plain("/text", &text, usize::MAX)?;
     let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
-    let (engine, actor) = (state.engine.clone(), actor.clone());
+    let engine = state.engine.clone();
     attempt
-        .once(async move {
+        .once(move |actor| async move {
             let prompt = engine.draft_prompt(&actor, agent.as_deref(), &text).await?;
             Made::created("/api/prompts", &prompt.id, &described(&prompt)?)
         })

@@ -89,9 +89,9 @@ pub(crate) async fn set(
 ) -> ApiResult {
     let new = body.value.check()?;
     let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: said(&state, &new) };
-    let (engine, actor) = (state.engine.clone(), actor.clone());
+    let engine = state.engine.clone();
     attempt
-        .once(async move {
+        .once(move |actor| async move {
             let secret = engine.set_secret(&actor, new).await?;
             Made::created("/api/secrets", &secret.name, &secret)
         })

@@ -107,9 +107,9 @@ pub(crate) async fn fork(
     let from = body.value.from_step;
     plain("/fromStep", from.as_deref().unwrap_or_default(), 300)?;
     let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
-    let (engine, actor) = (state.engine.clone(), actor.clone());
+    let engine = state.engine.clone();
     attempt
-        .once(async move {
+        .once(move |actor| async move {
             let task = engine.fork(&actor, id, from).await?;
             Made::accepted("/api/tasks", &task.id, &task)
         })

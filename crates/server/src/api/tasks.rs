@@ -50,13 +50,15 @@ pub(crate) async fn submit(
     // Should the process die between the work and the kept answer, the engine still knows the key.
     task.idempotency_key = task.idempotency_key.or_else(|| key.clone());
     let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said };
-    let (engine, actor) = (state.engine.clone(), actor.clone());
+    let engine = state.engine.clone();
     attempt
         // Boxed, because what a request carries along is moved several times before it runs.
-        .once(Box::pin(async move {
-            let task = engine.submit(&actor, task, wait).await?;
-            Made::accepted("/api/tasks", &task.id, &task)
-        }))
+        .once(move |actor| {
+            Box::pin(async move {
+                let task = engine.submit(&actor, task, wait).await?;
+                Made::accepted("/api/tasks", &task.id, &task)
+            })
+        })
         .await
 }
 

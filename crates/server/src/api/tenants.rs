@@ -49,9 +49,9 @@ pub(crate) async fn create(
         return Err(problem);
     }
     let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
-    let (engine, actor, name) = (state.engine.clone(), actor.clone(), body.value.name);
+    let (engine, name) = (state.engine.clone(), body.value.name);
     attempt
-        .once(async move {
+        .once(move |actor| async move {
             let (tenant, admin_key) = engine.create_tenant(&actor, &name).await?;
             let mut shown = shown(&tenant)?;
             shown["adminKey"] = Value::String(admin_key);

@@ -163,9 +163,9 @@ pub(crate) async fn invoke(
     // Should the process die between the call and the kept answer, the engine still knows the key.
     let known = key.clone();
     let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
-    let (engine, actor, input) = (state.engine.clone(), actor.clone(), body.value.input);
+    let (engine, input) = (state.engine.clone(), body.value.input);
     attempt
-        .once(async move {
+        .once(move |actor| async move {
             let view = engine.invoke_tool(&actor, &name, input, known.as_deref(), at_most).await?;
             Made::done(&view)
         })

@@ -86,9 +86,9 @@ pub(crate) async fn create(
 ) -> ApiResult {
     let (user, said) = (body.value.checked()?, body.raw);
     let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said };
-    let (engine, actor) = (state.engine.clone(), actor.clone());
+    let engine = state.engine.clone();
     attempt
-        .once(async move {
+        .once(move |actor| async move {
             let user = engine.create_user(&actor, user).await?;
             Made::created("/api/users", &user.id, &user)
         })

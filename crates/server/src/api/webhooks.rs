@@ -73,9 +73,9 @@ pub(crate) async fn create(
         return Err(problem);
     }
     let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
-    let (engine, actor, new) = (state.engine.clone(), actor.clone(), body.value);
+    let (engine, new) = (state.engine.clone(), body.value);
     attempt
-        .once(async move {
+        .once(move |actor| async move {
             let (webhook, secret) = engine.create_webhook(&actor, &new.url, new.events).await?;
             let mut shown = shown(&webhook)?;
             shown["secret"] = Value::String(secret);

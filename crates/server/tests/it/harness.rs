@@ -1,7 +1,7 @@
 //! An application under test, and requests to it.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use axum::body::Body;
@@ -22,7 +22,7 @@ use kybern_server::{AppState, InboundSource, Limits};
 use kybern_testkit::fakes::{FixedIntent, RecordingMailSender, TextReader};
 use kybern_testkit::models::{Scripted, ScriptedModel};
 use kybern_testkit::tools::ScriptedTool;
-use kybern_testkit::{MemStore, SeededIds, SeededRandom, TestKeys};
+use kybern_testkit::{Fault, FaultPoint, MemStore, SeededIds, SeededRandom, TestKeys};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
@@ -52,6 +52,9 @@ pub(crate) struct TenantKeys {
     pub(crate) narrow: String,
 }
 
+/// A call of the store, and how it goes.
+type Ill = Arc<Mutex<Option<(&'static str, Fault)>>>;
+
 /// The application.
 pub(crate) struct App {
     pub(crate) router: Router,
@@ -63,6 +66,8 @@ pub(crate) struct App {
     /// The keys of another tenant.
     pub(crate) theirs: TenantKeys,
     pub(crate) their_id: TenantId,
+    /// The call of the store that goes wrong, and how.
+    ill: Ill,
 }
 
 impl App {
@@ -83,7 +88,8 @@ impl App {
         limits: Limits,
     ) -> Self {
         let clock = Arc::new(RunningClock::new());
-        let engine = engine(&clock, http, workflows);
+        let ill = Ill::default();
+        let engine = engine(&clock, http, workflows, ill.clone());
         engine.start().await.unwrap();
         engine.bootstrap(Some(PLATFORM), String::new).await.unwrap();
         let request = RequestId::from_uuid(Uuid::nil());
@@ -98,13 +104,23 @@ impl App {
         let ours = tenant_keys(&engine, PLATFORM).await;
         let theirs = tenant_keys(&engine, &other_admin).await;
         let router = kybern_server::router(state);
-        Self { router, engine, clock, shutdown, ours, theirs, their_id: other.id }
+        Self { router, engine, clock, shutdown, ours, theirs, their_id: other.id, ill }
     }
 
     /// Sends a request and reads the whole answer.
     pub(crate) async fn send(&self, ask: Ask) -> Answer {
         let response = self.router.clone().oneshot(ask.0).await.unwrap();
         Answer::read(response).await
+    }
+
+    /// From now on no answer of an idempotent request is kept, as if the process died before that; or each is again.
+    pub(crate) fn lose_answers(&self, lose: bool) {
+        self.fail(lose.then_some(("answer_key", Fault::Unavailable)));
+    }
+
+    /// From now on that call of the store goes so.
+    pub(crate) fn fail(&self, how: Option<(&'static str, Fault)>) {
+        *self.ill.lock().unwrap() = how;
     }
 
     /// Sends a request and leaves the answer's body unread.
@@ -124,10 +140,16 @@ fn engine(
     clock: &Arc<RunningClock>,
     http: Arc<dyn HttpClient>,
     workflows: BTreeMap<String, WorkflowEndpoint>,
+    ill: Ill,
 ) -> Engine {
     let keys = Arc::new(TestKeys::new());
     let ids = Arc::new(SeededIds::new(7, clock.clone()));
-    let store = Arc::new(MemStore::new(clock.clone(), Arc::new(SeededIds::new(8, clock.clone())), keys.clone()));
+    let fault = move |point: FaultPoint| match *ill.lock().unwrap() {
+        Some((call, how)) if call == point.call => how,
+        Some(_) | None => Fault::None,
+    };
+    let store = MemStore::new(clock.clone(), Arc::new(SeededIds::new(8, clock.clone())), keys.clone());
+    let store = Arc::new(store.with_faults(Box::new(fault)));
     let mut registry = Registry::default();
     registry.tool(Arc::new(ScriptedTool::echo("test.echo"))).unwrap();
     registry.agent(AgentDraft::named("Assistant", "You help.").checked().unwrap()).unwrap();

@@ -1,6 +1,7 @@
 //! `Idempotency-Key` on every route that creates.
 
 use kybern_core::time::Millis;
+use kybern_testkit::Fault;
 use serde_json::{Value, json};
 
 use crate::fixture::{Fixture, put_plan};
@@ -149,6 +150,119 @@ async fn a_key_is_free_again_after_a_day() {
     assert_ne!(app.submit(key, in_body).await["id"], other["id"]);
 }
 
+/// Every route that creates: who asks, what, and where that is listed.
+fn creating(app: &App, ended: &str, chat: &str) -> Vec<(String, String, Value, String)> {
+    let (operator, admin) = (&app.ours.operator, &app.ours.admin);
+    let file =
+        json!({"title": "Guide", "filename": "guide.txt", "contentType": "text/plain", "dataBase64": "aGVsbG8="});
+    let said = json!([{"role": "user", "content": "hello"}]);
+    let new_memory = json!({"content": "prefers short answers"});
+    let routes: [(&str, &str, Value, &str); 16] = [
+        (operator, "/api/tasks", json!({"input": "hi"}), "/api/tasks"),
+        (operator, &format!("/api/tasks/{ended}/fork"), json!({"fromStep": "put"}), "/api/tasks"),
+        (operator, "/api/tools/core.set/invoke", json!({"input": {"a": 1}}), "/api/tasks"),
+        (admin, "/api/plans", put_plan("case.lost"), "/api/plans/case.lost/versions"),
+        (admin, "/api/agents", json!({"name": "Lost", "systemPrompt": "You help."}), "/api/agents"),
+        (admin, "/api/prompts", json!({"text": "You are brief."}), "/api/prompts"),
+        (admin, "/api/users", json!({"name": "Bo", "email": "bo@example.com"}), "/api/users"),
+        (admin, "/api/keys", json!({"name": "k"}), "/api/keys"),
+        (admin, "/api/webhooks/outbound", json!({"url": "https://example.com/h"}), "/api/webhooks/outbound"),
+        (admin, "/api/budgets", json!({"subject": {"type": "each_user"}, "period": "day", "calls": 9}), "/api/budgets"),
+        (admin, "/api/memories", new_memory, "/api/memories"),
+        (admin, "/api/knowledge", file, "/api/knowledge"),
+        (operator, "/api/chats", json!({}), "/api/chats"),
+        (operator, &format!("/api/chats/{chat}/fork"), json!({}), "/api/chats"),
+        (operator, "/api/chats/import", json!({"messages": said}), "/api/chats"),
+        (PLATFORM, "/api/admin/tenants", json!({"name": "Third"}), "/api/admin/tenants"),
+    ];
+    routes.into_iter().map(|(who, path, body, list)| (who.to_owned(), path.to_owned(), body, list.to_owned())).collect()
+}
+
+#[tokio::test]
+async fn a_repeat_after_a_lost_answer_learns_at_once_what_was_made_and_makes_nothing() {
+    let app = App::start().await;
+    let fixture = Fixture::of(&app, &app.ours).await;
+    let chat = post(&app, &app.ours.operator, "/api/chats", &json!({}), "a chat").await.json();
+    let listed = async |who: &str, list: &str| {
+        let page = app.send(Ask::get(&format!("{list}?limit=200")).key(who)).await.json();
+        page["items"].as_array().map(Vec::len).unwrap_or_default()
+    };
+    for (who, path, body, list) in creating(&app, &fixture.ended, chat["id"].as_str().unwrap()) {
+        let about = format!("{path} {body}");
+        let before = listed(&who, &list).await;
+        app.lose_answers(true);
+        let first = post(&app, &who, &path, &body, "lost").await;
+        assert!((200..300).contains(&first.status), "{about}: {}", first.text());
+        let made = listed(&who, &list).await;
+        assert_eq!(made, before + 1, "{about}");
+        let second = post(&app, &who, &path, &body, "lost").await;
+        app.lose_answers(false);
+        let third = post(&app, &who, &path, &body, "lost").await;
+        let kept = post(&app, &who, &path, &body, "lost").await;
+        for answer in [&second, &third, &kept] {
+            assert_eq!(answer.status, first.status, "{about}: {}", answer.text());
+            for name in ["id", "taskId", "key", "secret", "adminKey", "version", "createdAt"] {
+                assert_eq!(answer.json()[name], first.json()[name], "{about}: {name}");
+            }
+        }
+        assert_eq!(kept.header("idempotency-replayed"), "true", "{about}");
+        assert_eq!(listed(&who, &list).await, made, "{about}");
+    }
+}
+
+#[tokio::test]
+async fn a_secret_whose_answer_was_lost_is_written_once() {
+    let app = App::start().await;
+    let secret = |value: &str| json!({"name": "mail", "value": value, "hosts": ["api.example.com"]});
+    app.lose_answers(true);
+    for value in ["example-value-1", "example-value-1"] {
+        let answer = post(&app, &app.ours.admin, "/api/secrets", &secret(value), "lost").await;
+        assert_eq!((answer.status, &answer.json()["version"]), (201, &json!(1)), "{}", answer.text());
+    }
+    post(&app, &app.ours.admin, "/api/secrets", &secret("example-value-2"), "lost").await.refused(
+        409,
+        "CONFLICT",
+        "another value",
+    );
+}
+
+#[tokio::test]
+async fn a_message_whose_answer_was_lost_is_said_once() {
+    let app = App::start().await;
+    let operator = &app.ours.operator;
+    let chat = post(&app, operator, "/api/chats", &json!({}), "a chat").await.json();
+    let path = format!("/api/chats/{}/messages", chat["id"].as_str().unwrap());
+    let first = post(&app, operator, &path, &json!({"content": "hello"}), "lost").await;
+    let second = post(&app, operator, &path, &json!({"content": "hello"}), "lost").await;
+    assert_eq!((first.status, first.json()), (200, second.json()), "{}", second.text());
+    // The same by way of a client of OpenAI's.
+    let body = json!({"model": "agent:assistant", "messages": [{"role": "user", "content": "hello"}]});
+    app.lose_answers(true);
+    let chats = async || app.send(Ask::get("/api/chats?limit=200").key(operator)).await.json();
+    let first = post(&app, operator, "/v1/chat/completions", &body, "lost").await;
+    let after = chats().await;
+    let second = post(&app, operator, "/v1/chat/completions", &body, "lost").await;
+    assert_eq!((first.status, &first.json()["choices"]), (200, &second.json()["choices"]), "{}", second.text());
+    assert_eq!(chats().await, after);
+}
+
+#[tokio::test]
+async fn a_failure_that_may_have_written_keeps_its_key() {
+    let app = App::start().await;
+    let (admin, body) = (&app.ours.admin, json!({"name": "k"}));
+    app.fail(Some(("create_key", Fault::AnswerLost)));
+    post(&app, admin, "/api/keys", &body, "k").await.refused(503, "UNAVAILABLE", "the answer is lost");
+    app.fail(None);
+    let keys = async || app.send(Ask::get("/api/keys?limit=200").key(admin)).await.json();
+    let made = keys().await;
+    post(&app, admin, "/api/keys", &json!({"name": "other"}), "k").await.refused(409, "CONFLICT", "another body");
+    let answer = post(&app, admin, "/api/keys", &body, "k").await;
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    assert_eq!(keys().await, made, "it was made already");
+    let new = answer.json()["key"].as_str().unwrap().to_owned();
+    assert_eq!(app.send(Ask::get("/api/tasks").key(&new)).await.status, 200, "it is the key that was made");
+}
+
 #[tokio::test]
 async fn a_malformed_key_is_refused() {
     let app = App::start().await;
@@ -168,7 +282,7 @@ async fn a_kept_answer_cannot_be_read_in_the_store() {
     let (principal, hash) = (caller.principal().label(), "another body");
     let place = (principal.as_str(), "POST /api/keys", "sealed");
     let now = app.engine.clock().now();
-    let known = app.engine.store().take_key(caller.scope(), place, hash, Millis(1), now).await.unwrap();
+    let known = app.engine.store().take_key(caller.scope(), place, hash, None, now).await.unwrap();
     assert_eq!(known, kybern_core::ports::Idempotent::OtherBody, "the key is where it is looked for");
     let text = format!("{known:?}");
     assert!(!text.contains(made["key"].as_str().unwrap()));

@@ -1,1 +1,2 @@
-DELETE FROM idempotency WHERE tenant_id = $1 AND principal = $2 AND route = $3 AND key = $4
+DELETE FROM idempotency
+WHERE tenant_id = $1 AND principal = $2 AND route = $3 AND key = $4 AND status IS NULL AND tries = 1

@@ -1,3 +1,3 @@
 -- differs because PostgreSQL has to lock the row before it is judged
-SELECT body_hash, status, body, taken_at, expires_at FROM idempotency
+SELECT body_hash, status, body, expires_at, seed FROM idempotency
 WHERE tenant_id = $1 AND principal = $2 AND route = $3 AND key = $4

@@ -309,6 +309,8 @@ const TABLES: &[Table] = &[
             ("body", T),
             ("taken_at", I),
             ("expires_at", I),
+            ("seed", U),
+            ("tries", I),
         ],
     },
     Table {

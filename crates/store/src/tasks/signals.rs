@@ -157,7 +157,9 @@ pub(super) async fn callback(tx: &mut Tx, callback: &Callback) -> Result<Callbac
         Delegated::Open => CallbackOutcome::Accepted,
         Delegated::NotYet => CallbackOutcome::Kept,
     };
-    if outcome == CallbackOutcome::Late {
+    // A failed task may be tried again, and what came late may still count then.
+    let over = stand.status.is_terminal() && stand.status != TaskStatus::Failed;
+    if over {
         let lowest = tx.fetch_optional(&LOWEST, args![*scope, id.as_uuid()]).await?;
         let number = lowest.map_or(Ok(0), |mut row| row.i64())? - 1;
         insert(tx, *scope, *id, number, &left, *at).await?;

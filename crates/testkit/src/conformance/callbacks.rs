@@ -100,6 +100,21 @@ pub async fn a_late_callback_changes_nothing(h: Harness) {
     assert!(w.due().await.is_empty());
 }
 
+pub async fn a_late_callback_is_there_when_a_failed_task_is_tried_again(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let lease = w.leased(&home, "w").await;
+    let (workflow, workflow_id, deadline) = ("chase".to_owned(), "wf-1".to_owned(), w.now().plus(HOUR));
+    let delegation = Delegation { step: step(), workflow, workflow_id, deadline };
+    w.commit(&lease, w.effects(vec![Effect::Delegate(Box::new(delegation))])).await;
+    w.end(&lease, TaskStatus::Failed).await;
+    assert_eq!(call(&w, &home, &lease, "a").await, CallbackOutcome::Late);
+    assert!(w.due().await.is_empty());
+    let retry = Signal::Retry { by: "user:1".to_owned() };
+    w.store().reopen(home.scope, lease.task(), retry.clone(), w.now(), w.event("task.retry")).await.unwrap();
+    let found = w.store().signals(home.scope, lease.task(), 0).await.unwrap();
+    assert_eq!(found, [(1, callback("wf-1")), (2, retry)]);
+}
+
 pub async fn fifty_parallel_callbacks_are_one(h: Harness) {
     let (w, home) = World::new(h).await;
     let lease = w.leased(&home, "w").await;

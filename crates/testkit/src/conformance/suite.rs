@@ -65,6 +65,7 @@ macro_rules! conformance_suite {
                 another_body_is_a_conflict_and_audited,
                 an_early_callback_is_kept,
                 a_late_callback_changes_nothing,
+                a_late_callback_is_there_when_a_failed_task_is_tried_again,
                 fifty_parallel_callbacks_are_one,
                 two_delegations_of_a_task_are_told_apart,
                 a_callback_for_an_unknown_task_is_not_found,
@@ -116,13 +117,15 @@ macro_rules! conformance_suite {
                 parallel_commits_of_many_tasks_all_hold,
             }
             idempotency {
-                a_key_is_fresh_then_taken_then_answered,
+                a_key_is_taken_then_answered,
+                a_key_without_an_answer_keeps_its_seed_for_whoever_takes_it_again,
+                a_key_that_is_looked_at_is_not_taken,
                 a_key_with_another_body_is_told,
-                a_key_given_free_is_fresh_again,
-                a_key_that_was_never_answered_is_taken_anew,
+                a_key_given_free_is_new_again,
+                a_key_that_was_taken_again_or_answered_is_not_given_free,
                 an_answer_is_forgotten_after_its_life,
                 principals_routes_and_tenants_do_not_share_keys,
-                of_a_hundred_at_once_one_is_fresh,
+                of_a_hundred_at_once_one_is_the_first_and_all_have_its_seed,
             }
             identities {
                 a_tenant_comes_with_its_user_and_key,

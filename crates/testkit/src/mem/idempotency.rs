@@ -1,10 +1,13 @@
 //! Answers that are given again.
 
 use async_trait::async_trait;
+use kybern_core::command::Command;
 use kybern_core::error::Result;
 use kybern_core::ports::{IdempotencyStore, Idempotent};
+use kybern_core::task::limits;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
+use uuid::Uuid;
 
 use super::MemStore;
 use super::state::AnswerRow;
@@ -16,27 +19,27 @@ impl IdempotencyStore for MemStore {
         scope: TenantScope,
         (principal, route, key): (&str, &str, &str),
         body_hash: &str,
-        stale: Millis,
+        seed: Option<Uuid>,
         now: Timestamp,
     ) -> Result<Idempotent> {
         let place = (scope.tenant(), principal.to_owned(), route.to_owned(), key.to_owned());
         self.run("take_key", |state| {
-            let fresh = AnswerRow { body_hash: body_hash.to_owned(), taken_at: now, answer: None };
-            let known = state.answers.get(&place).filter(|row| match &row.answer {
-                Some((_, _, until)) => *until > now,
-                None => true,
-            });
-            let answer = match known {
-                None => Idempotent::Fresh,
-                Some(row) if row.body_hash != body_hash => Idempotent::OtherBody,
-                Some(AnswerRow { answer: Some((status, body, _)), .. }) => Idempotent::Answered(*status, body.clone()),
-                Some(row) if now.since(row.taken_at) >= stale => Idempotent::Fresh,
-                Some(_) => Idempotent::InProgress,
-            };
-            if answer == Idempotent::Fresh {
-                state.answers.insert(place, fresh);
+            if let Some(row) = state.answers.get_mut(&place).filter(|row| row.expires_at > now) {
+                return Ok(match &row.answer {
+                    _ if row.body_hash != body_hash => Idempotent::OtherBody,
+                    Some((status, body)) => Idempotent::Answered(*status, body.clone()),
+                    None if seed.is_none() => Idempotent::Unanswered,
+                    None => {
+                        row.tries += 1;
+                        Idempotent::Taken(Command::new(row.seed, true))
+                    }
+                });
             }
-            Ok(answer)
+            let Some(seed) = seed else { return Ok(Idempotent::Unanswered) };
+            let expires_at = now.plus(limits::KEY_LIFE);
+            let row = AnswerRow { body_hash: body_hash.to_owned(), seed, tries: 1, expires_at, answer: None };
+            state.answers.insert(place, row);
+            Ok(Idempotent::Taken(Command::new(seed, false)))
         })
         .await
     }
@@ -52,11 +55,14 @@ impl IdempotencyStore for MemStore {
         let place = (scope.tenant(), principal.to_owned(), route.to_owned(), key.to_owned());
         self.run("answer_key", |state| {
             match (answer, state.answers.get_mut(&place)) {
-                (Some((status, body)), Some(row)) => row.answer = Some((status, body.to_owned(), now.plus(keep))),
-                (None, Some(_)) => {
+                (Some((status, body)), Some(row)) => {
+                    row.answer = Some((status, body.to_owned()));
+                    row.expires_at = now.plus(keep);
+                }
+                (None, Some(row)) if row.answer.is_none() && row.tries == 1 => {
                     state.answers.remove(&place);
                 }
-                (_, None) => {}
+                (None, Some(_)) | (_, None) => {}
             }
             Ok(())
         })

@@ -137,8 +137,10 @@ pub(super) struct JobRow {
 /// An idempotency key.
 pub(super) struct AnswerRow {
     pub(super) body_hash: String,
-    pub(super) taken_at: Timestamp,
-    pub(super) answer: Option<(u16, String, Timestamp)>,
+    pub(super) seed: Uuid,
+    pub(super) tries: u32,
+    pub(super) expires_at: Timestamp,
+    pub(super) answer: Option<(u16, String)>,
 }
 
 impl JobRow {

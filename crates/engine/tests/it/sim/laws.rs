@@ -182,8 +182,9 @@ fn journal(seen: &Seen, all: &BTreeMap<TaskId, Seen>) -> Vec<String> {
             JournalEntry::Finished(_) => {
                 let step = row.step.clone().unwrap().as_str().to_owned();
                 let holds = seen.steps[&step].is_open;
-                // What holds steps, or waits for a child, ends once more after a person's retry.
-                let again = seen.retried && (holds || seen.children.contains_key(&step));
+                // What holds steps, waits for a child, or is answered late, ends once more after a person's retry.
+                let was_handed_over = seen.steps[&step].waits.iter().any(|wait| wait.kind == WaitKind::Workflow);
+                let again = seen.retried && (holds || was_handed_over || seen.children.contains_key(&step));
                 if !ended.insert((step.clone(), row.generation)) && !again {
                     say(format!("step {step} ended twice"));
                 }

@@ -77,3 +77,35 @@ async fn a_key_whose_life_is_over_can_be_used_again() {
     assert_eq!((new.len(), tally(&answers)), (1, [(201, 1), (409, 9)].into()), "{answers:?}");
     assert_ne!(new[0]["id"], first["id"]);
 }
+
+/// What a process leaves behind that dies between its work and the answer, another one finds at once.
+#[tokio::test]
+async fn a_repeat_after_a_crash_finds_what_was_made_on_postgres() {
+    let Some(crew) = Crew::postgres() else { return };
+    crew.plan("race.noop", json!([{"id": "a", "tool": "core.noop"}])).await;
+    let first = crew.client(0).ok(&ask("same", "task")).await;
+    let ended = crew.client(0).rest(&text(&first["id"])).await;
+    let fork = format!("/api/tasks/{}/fork", text(&ended["id"]));
+    let asks = [
+        ask("same", "task"),
+        Ask::json(&fork, &json!({})).header("idempotency-key", "fork"),
+        Ask::json("/api/users", &json!({"name": "Ann", "email": "ann@agency.example", "roles": ["viewer"]}))
+            .header("idempotency-key", "user"),
+        Ask::json("/api/keys", &json!({"name": "k"})).header("idempotency-key", "key"),
+        Ask::json("/api/plans", &json!({"key": "race.twice", "steps": [{"id": "a", "tool": "core.noop"}]}))
+            .header("idempotency-key", "plan"),
+    ];
+    for asked in &asks {
+        let made = crew.client(0).ok(asked).await;
+        crew.site.rows("UPDATE idempotency SET status = NULL, body = NULL");
+        let answers = crew.at_once((0..10).map(|_| asked.clone())).await;
+        let again: Vec<&Value> = answers.iter().filter(|(status, _)| *status < 300).map(|(_, made)| made).collect();
+        assert!(!again.is_empty() && answers.iter().all(|(status, _)| *status < 300 || *status == 409), "{answers:?}");
+        for name in ["id", "key", "version"] {
+            assert!(again.iter().all(|one| one[name] == made[name]), "{made} then {answers:?}");
+        }
+    }
+    let client = crew.client(1);
+    assert_eq!(client.list("/api/tasks").await.len(), 2, "the task and its fork");
+    assert_eq!(client.list("/api/plans/race.twice/versions").await.len(), 1);
+}

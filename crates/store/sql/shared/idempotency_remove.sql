@@ -1,0 +1,1 @@
+DELETE FROM idempotency WHERE tenant_id = $1 AND principal = $2 AND route = $3 AND key = $4

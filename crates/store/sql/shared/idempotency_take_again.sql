@@ -1,0 +1,1 @@
+UPDATE idempotency SET tries = tries + 1 WHERE tenant_id = $1 AND principal = $2 AND route = $3 AND key = $4
