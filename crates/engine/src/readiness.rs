@@ -41,6 +41,19 @@ impl Readiness {
     }
 }
 
+/// What a process holds of single tasks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Held {
+    /// Tasks that are run.
+    pub runs: usize,
+    /// Tasks that somebody waits for or follows.
+    pub watched: usize,
+    /// Replies that are being written or read along.
+    pub replies: usize,
+    /// Slots that tasks and jobs hold.
+    pub slots: u32,
+}
+
 impl Engine {
     /// Looks at every part.
     pub async fn readiness(&self) -> Readiness {
@@ -93,6 +106,17 @@ impl Engine {
     #[must_use]
     pub fn running(&self) -> usize {
         self.inner.active.count()
+    }
+
+    /// What this process holds in memory of single tasks right now. When nothing runs and nobody waits, it is nothing.
+    #[must_use]
+    pub fn held(&self) -> Held {
+        Held {
+            runs: self.inner.active.count(),
+            watched: self.inner.watchers.count(),
+            replies: self.inner.lives.count(),
+            slots: self.inner.slots.held() + self.inner.job_slots.held(),
+        }
     }
 
     /// A page of a kind's records.

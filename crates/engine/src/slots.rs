@@ -95,6 +95,11 @@ impl Slots {
         self.freed.notified().await;
     }
 
+    /// How many slots tenants hold.
+    pub(crate) fn held(&self) -> u32 {
+        self.lock().held.values().sum()
+    }
+
     /// What no tenant holds; what is set aside is among it.
     fn unheld(&self, holders: &Holders) -> u32 {
         self.total.saturating_sub(holders.held.values().sum())

@@ -64,6 +64,12 @@ pub struct Lives {
 }
 
 impl Lives {
+    /// How many replies somebody holds.
+    pub(crate) fn count(&self) -> usize {
+        let by_task = self.by_task.lock().unwrap_or_else(PoisonError::into_inner);
+        by_task.values().filter(|live| live.strong_count() > 0).count()
+    }
+
     /// The reply of a task. All who hold it share it.
     pub fn of(&self, task: TaskId) -> Arc<Live> {
         let mut by_task = self.by_task.lock().unwrap_or_else(PoisonError::into_inner);

@@ -87,6 +87,11 @@ impl Watchers {
         self.tell(task);
     }
 
+    /// How many tasks somebody waits for.
+    pub(crate) fn count(&self) -> usize {
+        self.lock().len()
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<TaskId, (usize, Arc<Interest>)>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }

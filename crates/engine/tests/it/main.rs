@@ -21,6 +21,7 @@ mod door;
 mod effects;
 mod entities;
 mod fuzz;
+mod held;
 mod http;
 mod inject;
 mod intake;
