@@ -1,4 +1,5 @@
-//! Where the local tools compute: on a few threads of their own, never on those that answer requests.
+//! Where local tools compute and documents are read: on a few threads of their own, never on those that answer
+//! requests. The libraries below recurse, panic and loop on hostile input; none of that may reach the server.
 //!
 //! A thread cannot be killed, so whoever computes looks at its [`Stop`] in every loop that a caller's input can make
 //! long. A slot is held until the work has really ended, so there are never more threads than slots, and no tenant has
@@ -10,20 +11,66 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use kybern_core::document::{DocumentFault, FaultKind};
 use kybern_core::error::ErrorCode;
 use kybern_core::id::TenantId;
-use kybern_core::ports::ToolContext;
 use kybern_core::tool::ToolFailure;
 use tokio::sync::oneshot;
 
-/// How long one call may wait and compute, whatever its own timeout says.
-const TIME_LIMIT: Duration = Duration::from_secs(10);
 /// The fewest slots: the operating system shares the cores among more threads than there are cores.
 const MIN_SLOTS: usize = 4;
 /// Calls of one tenant that wait for a slot. More are refused.
 const MAX_WAITING: usize = 64;
-/// Stack of a thread; it is only reserved, not used up.
-const STACK_BYTES: usize = 8 * 1024 * 1024;
+/// How long a call waits for a slot.
+const MAX_WAIT: Duration = Duration::from_secs(60);
+
+/// Why work has no result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum WorkerFault {
+    /// There was no slot for it: it was never begun.
+    Busy,
+    /// It took longer than this, or nobody waits for it any more.
+    TooLong(Duration),
+    /// It panicked.
+    Panicked,
+}
+
+impl From<WorkerFault> for ToolFailure {
+    fn from(fault: WorkerFault) -> Self {
+        match fault {
+            WorkerFault::Busy => {
+                let message = "too many calls of this organisation compute already: call again when some have ended";
+                Self::transient(message).code(ErrorCode::RateLimited)
+            }
+            // Not tried again: it would take as long once more.
+            WorkerFault::TooLong(limit) => {
+                let seconds = limit.as_secs_f64();
+                let message =
+                    format!("the call computed for more than {seconds} s and was stopped: give it less to work on");
+                Self::permanent(message).code(ErrorCode::Timeout)
+            }
+            WorkerFault::Panicked => {
+                let message = "the tool failed on these arguments, a fault of the server";
+                Self::permanent(message).code(ErrorCode::Internal)
+            }
+        }
+    }
+}
+
+impl From<WorkerFault> for DocumentFault {
+    fn from(fault: WorkerFault) -> Self {
+        match fault {
+            WorkerFault::Busy => {
+                Self::new(FaultKind::Busy, "too many documents of this organisation are being read already")
+            }
+            WorkerFault::TooLong(limit) => {
+                let seconds = limit.as_secs_f64();
+                Self::new(FaultKind::TooLarge, format!("reading it took longer than {seconds} seconds"))
+            }
+            WorkerFault::Panicked => Self::new(FaultKind::Broken, "it is damaged in a way that stopped the reader"),
+        }
+    }
+}
 
 /// Says that nobody waits for the result any more. Long loops look at it.
 #[derive(Clone, Debug, Default)]
@@ -39,13 +86,14 @@ impl Stop {
     ///
     /// # Errors
     /// When to give up.
-    pub(crate) fn check(&self) -> Result<(), ToolFailure> {
-        if self.is_set() { Err(too_long(TIME_LIMIT)) } else { Ok(()) }
+    pub(crate) fn check(&self) -> Result<(), WorkerFault> {
+        // Nobody reads what is said to one that nobody waits for.
+        if self.is_set() { Err(WorkerFault::TooLong(Duration::ZERO)) } else { Ok(()) }
     }
 }
 
 /// Sets the mark when the waiting future ends, whichever way it ends.
-pub(crate) struct StopOnDrop(pub(crate) Stop);
+struct StopOnDrop(Stop);
 
 impl Drop for StopOnDrop {
     fn drop(&mut self) {
@@ -53,7 +101,7 @@ impl Drop for StopOnDrop {
     }
 }
 
-/// The slots in which calls compute. Clones share them.
+/// The slots in which work is done. Clones share them.
 #[derive(Clone, Debug)]
 pub(crate) struct Workers {
     shared: Arc<Shared>,
@@ -64,7 +112,7 @@ struct Shared {
     slots: usize,
     /// The most slots that one tenant has.
     share: usize,
-    limit: Duration,
+    stack_bytes: usize,
     queue: Mutex<Queue>,
 }
 
@@ -133,57 +181,51 @@ impl Drop for Slot {
 }
 
 impl Workers {
-    /// Twice as many slots as cores.
-    pub(crate) fn new() -> Self {
+    /// Twice as many slots as cores. The stack of a thread is only reserved, not used up.
+    pub(crate) fn new(stack_bytes: usize) -> Self {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let slots = (2 * cores).max(MIN_SLOTS);
-        Self::with(slots, slots - slots / 4, TIME_LIMIT)
+        Self::with(slots, slots - slots / 4, stack_bytes)
     }
 
-    fn with(slots: usize, share: usize, limit: Duration) -> Self {
-        Self { shared: Arc::new(Shared { slots, share, limit, queue: Mutex::default() }) }
+    fn with(slots: usize, share: usize, stack_bytes: usize) -> Self {
+        Self { shared: Arc::new(Shared { slots, share, stack_bytes, queue: Mutex::default() }) }
     }
 
-    /// Runs `work` on a thread of its own, for the tenant of the call.
+    /// Runs `work` for a tenant, on a thread of its own and for at most `limit` from when it begins.
     ///
     /// # Errors
-    /// What `work` answers; `TIMEOUT` when it took too long; `RATE_LIMITED` when too many calls of the tenant wait;
-    /// `INTERNAL_ERROR` when it panicked.
+    /// When it was not begun, took too long or panicked.
     ///
     /// # Cancel safety
     /// When the future is dropped the work is told to stop and its result is forgotten.
-    pub(crate) async fn run<T, F>(&self, context: &ToolContext, work: F) -> Result<T, ToolFailure>
+    pub(crate) async fn run<T, F>(&self, tenant: TenantId, limit: Duration, work: F) -> Result<T, WorkerFault>
     where
         T: Send + 'static,
-        F: FnOnce(&Stop) -> Result<T, ToolFailure> + Send + 'static,
+        F: FnOnce(&Stop) -> T + Send + 'static,
     {
-        let limit = self.shared.limit.min(context.timeout.as_duration());
-        let all = self.wait_and_work(context.tenant(), work);
-        tokio::time::timeout(limit, all).await.unwrap_or_else(|_elapsed| Err(too_long(limit)))
-    }
-
-    async fn wait_and_work<T, F>(&self, tenant: TenantId, work: F) -> Result<T, ToolFailure>
-    where
-        T: Send + 'static,
-        F: FnOnce(&Stop) -> Result<T, ToolFailure> + Send + 'static,
-    {
-        let slot = self.slot(tenant).await?;
+        let waiting = tokio::time::timeout(MAX_WAIT, self.slot(tenant));
+        let slot = waiting.await.unwrap_or(Err(WorkerFault::Busy))?;
         let stop = Stop::default();
         let _stop_on_drop = StopOnDrop(stop.clone());
-        let (answer, waiting) = oneshot::channel();
-        let thread = std::thread::Builder::new().name("kybern-tool".to_owned()).stack_size(STACK_BYTES);
+        let (answer, answered) = oneshot::channel();
+        let thread = std::thread::Builder::new().name("kybern-worker".to_owned()).stack_size(self.shared.stack_bytes);
         let started = thread.spawn(move || {
-            let outcome = catch_unwind(AssertUnwindSafe(|| work(&stop))).unwrap_or_else(|_| Err(panicked()));
+            let result = catch_unwind(AssertUnwindSafe(|| work(&stop)));
             drop(slot);
-            drop(answer.send(outcome));
+            drop(answer.send(result));
         });
         if started.is_err() {
-            return Err(ToolFailure::transient("no thread could be started").code(ErrorCode::Unavailable));
+            return Err(WorkerFault::Busy);
         }
-        waiting.await.unwrap_or_else(|_| Err(panicked()))
+        match tokio::time::timeout(limit, answered).await {
+            Ok(Ok(Ok(result))) => Ok(result),
+            Ok(_) => Err(WorkerFault::Panicked),
+            Err(_) => Err(WorkerFault::TooLong(limit)),
+        }
     }
 
-    async fn slot(&self, tenant: TenantId) -> Result<Slot, ToolFailure> {
+    async fn slot(&self, tenant: TenantId) -> Result<Slot, WorkerFault> {
         let granted = {
             let mut queue = self.shared.queue();
             if self.shared.has_room(&queue, tenant) {
@@ -191,26 +233,14 @@ impl Workers {
             }
             queue.waiting.retain(|(_, granted)| !granted.is_closed());
             if queue.waiting.iter().filter(|(waits, _)| *waits == tenant).count() >= MAX_WAITING {
-                let message = format!("{MAX_WAITING} calls that compute wait already: call again when some have ended");
-                return Err(ToolFailure::transient(message).code(ErrorCode::RateLimited));
+                return Err(WorkerFault::Busy);
             }
             let (grant, granted) = oneshot::channel();
             queue.waiting.push_back((tenant, grant));
             granted
         };
-        granted.await.map_err(|_| ToolFailure::transient("the server stops").code(ErrorCode::Unavailable))
+        granted.await.map_err(|_| WorkerFault::Busy)
     }
-}
-
-/// Not tried again: it would take as long once more.
-fn too_long(limit: Duration) -> ToolFailure {
-    let seconds = limit.as_secs_f64();
-    let message = format!("the call computed for more than {seconds} s and was stopped: give it less to work on");
-    ToolFailure::permanent(message).code(ErrorCode::Timeout)
-}
-
-fn panicked() -> ToolFailure {
-    ToolFailure::permanent("the tool failed on these arguments, a fault of the server").code(ErrorCode::Internal)
 }
 
 /// Computes where it is called, after the runtime has moved everything else on this thread to another one. For our own

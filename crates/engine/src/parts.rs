@@ -28,6 +28,7 @@ use crate::plan::intents::KnownIntents;
 use crate::retention::Retention;
 use crate::slots::Slots;
 use crate::tools::ToolService;
+use crate::tools::documents::DocumentTexts;
 
 /// An outside engine that can be named by `workflow` steps.
 #[derive(Clone, PartialEq, Eq)]
@@ -193,6 +194,7 @@ pub(crate) struct Inner {
     pub(crate) mail_parser: Arc<dyn MailParser>,
     pub(crate) mail_sender: Option<Arc<dyn MailSender>>,
     pub(crate) documents: Arc<dyn DocumentReader>,
+    pub(crate) texts: DocumentTexts,
     pub(crate) intents: Arc<dyn IntentModel>,
     pub(crate) extractor: Arc<dyn Extractor>,
     pub(crate) worker: WorkerId,
@@ -281,6 +283,7 @@ impl Engine {
             mail_parser: parts.mail_parser,
             mail_sender: parts.mail_sender,
             documents: parts.documents,
+            texts: DocumentTexts::default(),
             intents: parts.intents,
             extractor: parts.extractor,
             worker: parts.worker,

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, FaultKind, PageText};
 use kybern_core::error::Result;
+use kybern_core::id::TenantId;
 use kybern_core::mail::{OutgoingMail, ParsedMail, SendFault};
 use kybern_core::model::{Classification, ClassifyInput, IntentSpec};
 use kybern_core::ports::{DocumentReader, Documents, IntentModel, MailSender};
@@ -75,7 +76,13 @@ pub struct TextReader;
 
 #[async_trait]
 impl DocumentReader for TextReader {
-    async fn read(&self, filename: &str, _content_type: &str, bytes: Bytes) -> Result<DocumentText, DocumentFault> {
+    async fn read(
+        &self,
+        _tenant: TenantId,
+        filename: &str,
+        _content_type: &str,
+        bytes: Bytes,
+    ) -> Result<DocumentText, DocumentFault> {
         let fault = |kind, message: &str| Err(DocumentFault::new(kind, message));
         match filename.rsplit_once('.').map_or("", |(_, ending)| ending) {
             "scan" => return fault(FaultKind::Scan, "no text layer"),
@@ -149,7 +156,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_text_is_read_page_by_page_and_faults_are_typed() {
-        let read = |name: &'static str, bytes: &'static [u8]| TextReader.read(name, "", Bytes::from_static(bytes));
+        let read = |name: &'static str, bytes: &'static [u8]| {
+            TextReader.read(TenantId::DEFAULT, name, "", Bytes::from_static(bytes))
+        };
         assert_eq!(read("a.txt", b"one\x0ctwo").await.unwrap().pages.len(), 2);
         assert_eq!(read("a.txt", b" \n").await.unwrap_err().kind, FaultKind::Empty);
         assert_eq!(read("a.txt", b"\xff").await.unwrap_err().kind, FaultKind::Broken);

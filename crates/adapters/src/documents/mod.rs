@@ -5,8 +5,8 @@
 //!
 //! Invariants: no input panics, recurses without bound, or unpacks without bound; a text that is returned is never
 //! blank; a fault is a sentence for people. Limits come from [`kybern_core::document::limits`] and are checked while
-//! unpacking, not after. The work runs on a thread of its own (`worker`), so a slow or hostile document costs
-//! nobody else.
+//! unpacking, not after. The work runs on a thread of its own (`crate::workers`), so a slow or hostile document
+//! costs nobody else.
 //!
 //! This module does not know what the text is about, who sent it, or where it is kept.
 
@@ -18,23 +18,30 @@ mod pages;
 mod pdf;
 mod sniff;
 mod text;
-mod worker;
 mod xlsx;
+
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use kybern_core::document::{DocumentFault, DocumentText, FaultKind, limits};
+use kybern_core::id::TenantId;
 use kybern_core::ports::DocumentReader;
 
 use self::sniff::Found;
-use self::worker::Workers;
+use crate::workers::Workers;
 
 pub(crate) use self::html::to_text as html_to_text;
 pub(crate) use self::text::decode_lenient;
 
+/// How long one document may take.
+const TIME_LIMIT: Duration = Duration::from_secs(20);
+/// Deep, for what the libraries below do with deep documents.
+const STACK_BYTES: usize = 64 * 1024 * 1024;
+
 /// Reads PDF, DOCX, XLSX, CSV, HTML and plain text.
 ///
-/// At most as many documents are read at the same time as there are cores.
+/// A few documents are read at the same time, and no tenant has all places.
 #[derive(Debug)]
 pub struct Reader {
     workers: Workers,
@@ -44,7 +51,7 @@ impl Reader {
     /// A reader with its own worker slots.
     #[must_use]
     pub fn new() -> Self {
-        Self { workers: Workers::new() }
+        Self { workers: Workers::new(STACK_BYTES) }
     }
 }
 
@@ -56,7 +63,13 @@ impl Default for Reader {
 
 #[async_trait]
 impl DocumentReader for Reader {
-    async fn read(&self, filename: &str, content_type: &str, bytes: Bytes) -> Result<DocumentText, DocumentFault> {
+    async fn read(
+        &self,
+        tenant: TenantId,
+        filename: &str,
+        content_type: &str,
+        bytes: Bytes,
+    ) -> Result<DocumentText, DocumentFault> {
         if bytes.is_empty() {
             return Err(DocumentFault::new(FaultKind::Empty, "it has no content at all"));
         }
@@ -66,7 +79,7 @@ impl DocumentReader for Reader {
         }
         let found = sniff::sniff(filename, content_type, &bytes)?;
         self.workers
-            .run(move |stop| match found {
+            .run(tenant, TIME_LIMIT, move |stop| match found {
                 Found::Pdf => pdf::read(&bytes, stop),
                 Found::Docx => docx::read(&bytes),
                 Found::Xlsx => xlsx::read(&bytes),
@@ -74,7 +87,7 @@ impl DocumentReader for Reader {
                 Found::Html => html::read(&bytes),
                 Found::Text => text::read(&bytes),
             })
-            .await
+            .await?
     }
 }
 
@@ -84,14 +97,18 @@ mod tests {
 
     #[tokio::test]
     async fn no_bytes_are_an_empty_document() {
-        let fault = Reader::new().read("a.pdf", "application/pdf", Bytes::new()).await.unwrap_err();
+        let fault = Reader::new()
+            .read(TenantId::from_uuid(uuid::Uuid::nil()), "a.pdf", "application/pdf", Bytes::new())
+            .await
+            .unwrap_err();
         assert_eq!(fault.kind, FaultKind::Empty);
     }
 
     #[tokio::test]
     async fn a_document_over_the_limit_is_too_large() {
         let bytes = Bytes::from(vec![b' '; limits::MAX_BYTES + 1]);
-        let fault = Reader::new().read("a.txt", "text/plain", bytes).await.unwrap_err();
+        let fault =
+            Reader::new().read(TenantId::from_uuid(uuid::Uuid::nil()), "a.txt", "text/plain", bytes).await.unwrap_err();
         assert_eq!(fault.kind, FaultKind::TooLarge);
     }
 }

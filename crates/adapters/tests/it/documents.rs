@@ -6,8 +6,12 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use kybern_adapters::documents::Reader;
 use kybern_core::document::{DocumentFault, DocumentText, FaultKind};
+use kybern_core::id::TenantId;
 use kybern_core::ports::DocumentReader;
 use serde_json::Value;
+
+/// Whose documents they are.
+pub(crate) const TENANT: TenantId = TenantId::from_uuid(uuid::Uuid::nil());
 
 /// No document of this size may take longer, in a debug build on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -23,7 +27,7 @@ pub(crate) fn json(path: &str) -> Value {
 #[expect(clippy::disallowed_methods, reason = "this test measures")]
 async fn read(name: &str, content_type: &str, bytes: &[u8]) -> Result<DocumentText, DocumentFault> {
     let started = Instant::now();
-    let outcome = Reader::new().read(name, content_type, Bytes::copy_from_slice(bytes)).await;
+    let outcome = Reader::new().read(TENANT, name, content_type, Bytes::copy_from_slice(bytes)).await;
     assert!(started.elapsed() < PATIENCE, "{name} took {:?}", started.elapsed());
     if let Ok(document) = &outcome {
         assert!(document.pages.iter().any(|page| !page.text.trim().is_empty()), "{name} is silently empty");

@@ -7,7 +7,7 @@ use kybern_core::mail::ParsedMail;
 use kybern_core::ports::{DocumentReader, MailParser};
 use serde_json::Value;
 
-use super::documents::{json, samples};
+use super::documents::{TENANT, json, samples};
 
 /// All sample mails by name.
 pub(crate) fn mails() -> Vec<(String, ParsedMail)> {
@@ -91,7 +91,7 @@ async fn what_must_be_found_is_in_the_text() {
         let mut text = format!("{}\n{}", mail.subject, mail.text);
         for part in mail.parts.into_iter().filter(|part| !part.inline) {
             let unreadable = sample["waitNames"].as_array().into_iter().flatten().any(|name| *name == *part.filename);
-            match reader.read(&part.filename, &part.content_type, Bytes::clone(&part.bytes)).await {
+            match reader.read(TENANT, &part.filename, &part.content_type, Bytes::clone(&part.bytes)).await {
                 Ok(_) if unreadable => panic!("{file}: {} must not be readable", part.filename),
                 Ok(document) => text.push_str(&document.full_text()),
                 Err(_) if unreadable => {}

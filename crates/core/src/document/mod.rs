@@ -98,6 +98,18 @@ impl DocumentText {
         let texts: Vec<&str> = self.pages.iter().map(|page| page.text.as_str()).collect();
         texts.join("\n\n")
     }
+
+    /// About how many bytes it takes in memory.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        let of_page = |page: &PageText| {
+            size_of::<PageText>()
+                + page.label.capacity()
+                + page.text.capacity()
+                + page.lines.capacity() * size_of::<LineBox>()
+        };
+        self.pages.iter().map(of_page).sum()
+    }
 }
 
 /// Why a document could not be read.

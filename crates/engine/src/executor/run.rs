@@ -335,6 +335,7 @@ impl Run {
             store: Arc::clone(&self.inner.store),
             reader: Arc::clone(&self.inner.documents),
             parser: Arc::clone(&self.inner.mail_parser),
+            texts: self.inner.texts.clone(),
             scope: self.lease.scope(),
             task: self.task.id,
             decisions: outcome.map(|outcome| decided(&outcome.data)).unwrap_or_default(),

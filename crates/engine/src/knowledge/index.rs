@@ -54,7 +54,7 @@ impl Engine {
         let bytes: Option<Bytes> = self.inner.store.blob(job.scope(), &document.hash).await?;
         let missing = || JobFailure::permanent("the bytes of the document are missing or damaged");
         let bytes = bytes.ok_or_else(missing)?;
-        Ok(self.inner.documents.read(&document.filename, &document.content_type, bytes).await)
+        Ok(self.inner.documents.read(job.scope().tenant(), &document.filename, &document.content_type, bytes).await)
     }
 
     async fn embedded_pieces(

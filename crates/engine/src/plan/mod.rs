@@ -5,24 +5,31 @@ pub mod check;
 pub(crate) mod intents;
 pub mod manage;
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use kybern_core::cache::ByteCache;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::PlanId;
 use kybern_core::plan::{FrozenPlan, Plan, PlanHash, PlanOrigin};
 use kybern_core::ports::Store;
 use kybern_core::tenant::TenantScope;
 
-/// Frozen plans that are kept in memory.
-const KEPT: usize = 1_024;
+/// Bytes of frozen plans that are kept in memory: thousands of usual ones, a dozen of the largest.
+const KEPT: usize = 64 * 1024 * 1024;
+/// A plan in memory is so many times as large as its JSON: the text, its steps once more, and what they were read into.
+const WEIGHT: usize = 8;
 
 /// Frozen plans by hash. They are immutable, so they are read once.
-#[derive(Default)]
 pub struct FrozenPlans {
-    plans: Mutex<HashMap<PlanHash, Arc<FrozenPlan>>>,
+    plans: Mutex<ByteCache<PlanHash, Arc<FrozenPlan>>>,
     /// The frozen copies of stored and of bundled plans, whose versions are immutable too.
-    copies: Mutex<HashMap<Version, Arc<FrozenPlan>>>,
+    copies: Mutex<ByteCache<Version, Arc<FrozenPlan>>>,
+}
+
+impl Default for FrozenPlans {
+    fn default() -> Self {
+        Self { plans: Mutex::new(ByteCache::new(KEPT)), copies: Mutex::new(ByteCache::new(KEPT)) }
+    }
 }
 
 /// One version of a plan.
@@ -44,15 +51,20 @@ impl Version {
     }
 }
 
+fn weight(plan: &FrozenPlan) -> usize {
+    WEIGHT * plan.body().len()
+}
+
 impl FrozenPlans {
     /// Keeps a plan.
     pub fn keep(&self, plan: impl Into<Arc<FrozenPlan>>) -> Arc<FrozenPlan> {
         let plan = plan.into();
         let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
-        if plans.len() >= KEPT {
-            plans.clear();
+        if let Some(kept) = plans.get(plan.hash()) {
+            return kept;
         }
-        Arc::clone(plans.entry(plan.hash().clone()).or_insert(plan))
+        plans.keep(plan.hash().clone(), Arc::clone(&plan), weight(&plan));
+        plan
     }
 
     /// The frozen copy of a plan.
@@ -69,16 +81,13 @@ impl FrozenPlans {
     }
 
     fn copy(&self, version: Version, make: impl FnOnce() -> FrozenPlan) -> Arc<FrozenPlan> {
-        let known = self.copies.lock().unwrap_or_else(PoisonError::into_inner).get(&version).cloned();
+        let known = self.copies.lock().unwrap_or_else(PoisonError::into_inner).get(&version);
         if let Some(frozen) = known {
             return frozen;
         }
         let frozen = self.keep(make());
         let mut copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
-        if copies.len() >= KEPT {
-            copies.clear();
-        }
-        copies.insert(version, Arc::clone(&frozen));
+        copies.keep(version, Arc::clone(&frozen), weight(&frozen));
         frozen
     }
 
@@ -87,7 +96,7 @@ impl FrozenPlans {
     /// # Errors
     /// When the store fails or does not have it.
     pub async fn get(&self, store: &dyn Store, scope: TenantScope, hash: &PlanHash) -> Result<Arc<FrozenPlan>> {
-        let kept = self.plans.lock().unwrap_or_else(PoisonError::into_inner).get(hash).cloned();
+        let kept = self.plans.lock().unwrap_or_else(PoisonError::into_inner).get(hash);
         if let Some(plan) = kept {
             return Ok(plan);
         }

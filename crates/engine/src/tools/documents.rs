@@ -1,23 +1,25 @@
 //! A task's documents as tools see them.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
+use kybern_core::cache::ByteCache;
 use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, PageText};
 use kybern_core::error::{Error, ErrorCode, Result};
-use kybern_core::id::TaskId;
+use kybern_core::id::{TaskId, TenantId};
 use kybern_core::mail::ParsedMail;
 use kybern_core::model::Image;
 use kybern_core::ports::{DocumentReader, Documents, MailParser, Store};
 use kybern_core::task::{Attachment, AttachmentSource};
 use kybern_core::tenant::TenantScope;
 
-/// Texts that are kept in memory. A text follows from its bytes, so it is never stored.
-const KEPT: usize = 64;
+/// Bytes of texts that are kept in memory: a few hundred usual documents. A text follows from its bytes, so it is never
+/// stored.
+const KEPT: usize = 32 * 1024 * 1024;
 
 /// Bytes of a picture at most: 5 MB in base64, which is Anthropic's limit and the narrowest of the large providers.
 const MAX_PICTURE: usize = 3_750_000;
@@ -45,6 +47,8 @@ pub struct TaskDocuments {
     pub reader: Arc<dyn DocumentReader>,
     /// What takes mail apart.
     pub parser: Arc<dyn MailParser>,
+    /// What was read lately.
+    pub texts: DocumentTexts,
     /// Whose they are.
     pub scope: TenantScope,
     /// The task.
@@ -54,7 +58,16 @@ pub struct TaskDocuments {
 }
 
 type Read = Result<Arc<DocumentText>, DocumentFault>;
-static TEXTS: LazyLock<Mutex<HashMap<String, Read>>> = LazyLock::new(Mutex::default);
+
+/// Texts that were read lately, by tenant and by all that the reader is told of a document.
+#[derive(Clone)]
+pub struct DocumentTexts(Arc<Mutex<ByteCache<(TenantId, String), Arc<DocumentText>>>>);
+
+impl Default for DocumentTexts {
+    fn default() -> Self {
+        Self(Arc::new(Mutex::new(ByteCache::new(KEPT))))
+    }
+}
 
 impl TaskDocuments {
     /// The bytes of an attachment.
@@ -77,20 +90,18 @@ impl TaskDocuments {
             Some(Decision::Typed(text)) => return Ok(Ok(Arc::new(typed(text)))),
             Some(Decision::Ignore | Decision::Picture) | None => {}
         }
-        let key = format!("{}/{}/{}", attachment.hash, attachment.content_type, attachment.filename);
-        let kept = TEXTS.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
-        if let Some(read) = kept {
-            return Ok(read);
+        let tenant = self.scope.tenant();
+        let key = (tenant, format!("{}/{}/{}", attachment.hash, attachment.content_type, attachment.filename));
+        let kept = self.texts.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key);
+        if let Some(text) = kept {
+            return Ok(Ok(text));
         }
         let bytes = self.bytes(attachment).await?;
-        let read = self.reader.read(&attachment.filename, &attachment.content_type, bytes).await.map(Arc::new);
-        let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
-        if texts.len() >= KEPT {
-            texts.clear();
-        }
+        let read = self.reader.read(tenant, &attachment.filename, &attachment.content_type, bytes).await.map(Arc::new);
         // A fault may be the moment's (too much work at once), so it is never taken for a fact about the bytes.
-        if read.is_ok() {
-            texts.insert(key, read.clone());
+        if let Ok(text) = &read {
+            let weight = key.1.len() + text.heap_bytes();
+            self.texts.0.lock().unwrap_or_else(PoisonError::into_inner).keep(key, Arc::clone(text), weight);
         }
         Ok(read)
     }

@@ -15,8 +15,9 @@ use serde_json::{Value, json};
 use crate::live::{Live, object};
 use crate::world::{World, plan, step};
 
-/// So many texts make the kept ones go.
-const MANY: usize = 64;
+/// So many texts of this many bytes make the kept ones go.
+const MANY: usize = 3;
+const LARGE: usize = 12 * 1024 * 1024;
 
 fn file(name: &str, text: &str) -> AttachmentRequest {
     AttachmentRequest {
@@ -54,7 +55,7 @@ async fn about_to_read(live: &Live<'_>) -> TaskId {
     live.rest(id).await;
     let others = json!({"key": "test.others", "steps": [step("a", "core.noop", json!({}))]});
     let key = live.put(others).await;
-    let files = (0..MANY).map(|n| file(&format!("{n}.txt"), "another")).collect();
+    let files = (0..MANY).map(|n| file(&format!("{n}.txt"), &n.to_string().repeat(LARGE))).collect();
     let request = SubmitRequest { plan_key: Some(key), attachments: files, ..SubmitRequest::text("go") };
     live.end(live.try_submit(request).await.unwrap().id).await;
     id

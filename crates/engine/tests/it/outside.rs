@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use kybern_core::document::{DocumentFault, DocumentText, FaultKind};
 use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::id::TenantId;
 use kybern_core::mail::{MailFault, MailPart, ParsedMail};
 use kybern_core::model::{Classification, ClassifyInput, DocumentAnalysis, Extraction, ExtractionSchema, IntentSpec};
 use kybern_core::ports::{
@@ -225,11 +226,17 @@ pub struct BusyReader {
 
 #[async_trait]
 impl DocumentReader for BusyReader {
-    async fn read(&self, filename: &str, content_type: &str, bytes: Bytes) -> Result<DocumentText, DocumentFault> {
+    async fn read(
+        &self,
+        tenant: TenantId,
+        filename: &str,
+        content_type: &str,
+        bytes: Bytes,
+    ) -> Result<DocumentText, DocumentFault> {
         self.asked.fetch_add(1, Ordering::SeqCst);
         if self.busy.load(Ordering::SeqCst) {
             return Err(DocumentFault::new(FaultKind::Busy, "too much work at once"));
         }
-        TextReader.read(filename, content_type, bytes).await
+        TextReader.read(tenant, filename, content_type, bytes).await
     }
 }

@@ -8,6 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use kybern_adapters::documents::Reader;
+use kybern_core::id::TenantId;
 use kybern_core::ports::DocumentReader as _;
 
 use crate::kit::Site;
@@ -36,7 +37,8 @@ pub(crate) fn measure(bench: &Bench) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let reader = Reader::new();
     let median = median(|_| {
-        let reading = reader.read("policy.pdf", "application/pdf", file.clone().into());
+        let reading =
+            reader.read(TenantId::from_uuid(uuid::Uuid::nil()), "policy.pdf", "application/pdf", file.clone().into());
         let text = runtime.block_on(reading).unwrap();
         assert!(text.pages.len() == PAGES && text.pages[PAGES - 1].lines.len() >= LINES, "it is read whole");
     });

@@ -15,9 +15,11 @@ mod json_parser;
 mod text_transform;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use kybern_core::error::ErrorCode;
 use kybern_core::pack::{DuplicateKey, Registry};
+use kybern_core::ports::ToolContext;
 use kybern_core::tool::ToolFailure;
 use serde_json::{Map, Value};
 
@@ -34,12 +36,22 @@ use self::text_transform::TextTransform;
 /// # Errors
 /// When one of their keys is taken.
 pub fn register(registry: &mut Registry) -> Result<(), DuplicateKey> {
-    let workers = Workers::new();
+    let workers = Workers::new(STACK_BYTES);
     registry.tool(Arc::new(Calculator::new(workers.clone())))?;
     registry.tool(Arc::new(Datetime::new()))?;
     registry.tool(Arc::new(DeepReasoning::new()))?;
     registry.tool(Arc::new(JsonParser::new(workers.clone())))?;
     registry.tool(Arc::new(TextTransform::new(workers)))
+}
+
+/// How long one call may compute, whatever its own timeout says.
+const TIME_LIMIT: Duration = Duration::from_secs(10);
+/// Stack of a thread that computes.
+const STACK_BYTES: usize = 8 * 1024 * 1024;
+
+/// How long that call may compute.
+fn time_limit(context: &ToolContext) -> Duration {
+    TIME_LIMIT.min(context.timeout.as_duration())
 }
 
 /// Bytes of text in its arguments up to which a call ends in a moment, where its work grows in line with them.

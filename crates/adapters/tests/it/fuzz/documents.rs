@@ -9,6 +9,8 @@ use kybern_core::ports::DocumentReader;
 use kybern_testkit::fuzz::Target;
 use tokio::runtime::Runtime;
 
+use crate::documents::TENANT;
+
 static RUNTIME: LazyLock<Runtime> =
     LazyLock::new(|| tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap());
 static READER: LazyLock<Reader> = LazyLock::new(Reader::new);
@@ -16,7 +18,7 @@ static READER: LazyLock<Reader> = LazyLock::new(Reader::new);
 /// A check of every promise for documents of that name.
 pub(super) fn check(name: &'static str) -> impl Fn(&[u8]) -> Result<(), String> + Send + Sync {
     move |input| {
-        let read = || RUNTIME.block_on(READER.read(name, "", Bytes::copy_from_slice(input)));
+        let read = || RUNTIME.block_on(READER.read(TENANT, name, "", Bytes::copy_from_slice(input)));
         let outcome = read();
         // Reading twice costs twice, so only some are.
         if blake3::hash(input).as_bytes()[0] < 16 && read() != outcome {

@@ -217,10 +217,14 @@ fn schemas_have_limits() {
 #[test]
 fn depth_has_a_limit_on_both_sides() {
     let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
-    assert_eq!(call("json_parser", &of(&nested(127))).unwrap()["method"], json!("direct_parse"));
-    let deep = call("json_parser", &of(&format!("{{\"a\": {}}}", nested(200)))).unwrap();
-    assert_eq!(deep["method"], json!("extraction"));
-    assert!(deep["problems"][0]["message"].as_str().unwrap().contains("deep in one another"));
+    assert_eq!(call("json_parser", &of(&nested(63))).unwrap()["method"], json!("direct_parse"));
+    for deep in [nested(64), nested(65), nested(127), format!("{{\"a\": {}}}", nested(200))] {
+        let found = call("json_parser", &of(&deep)).unwrap();
+        assert_eq!(found["method"], json!("extraction"), "{deep}");
+        let message = found["problems"][0]["message"].as_str().unwrap();
+        assert!(message.contains("more than 63 deep in one another"), "{message}");
+        kybern_core::json::check_members(&found).unwrap();
+    }
 }
 
 proptest! {

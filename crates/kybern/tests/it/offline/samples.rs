@@ -8,11 +8,15 @@ use kybern_adapters::documents::Reader;
 use kybern_adapters::mail::parse::Mime;
 use kybern_adapters::models::offline::RulesModel;
 use kybern_core::document::{DocumentFormat, DocumentText, PageText};
+use kybern_core::id::TenantId;
 use kybern_core::model::{ClassifyInput, Extraction, ExtractionSchema};
 use kybern_core::ports::{DocumentReader, Extractor, MailParser};
 use serde_json::Value;
 
 use super::{THRESHOLD, classify, registry, samples, text};
+
+/// Whose documents they are.
+const TENANT: TenantId = TenantId::from_uuid(uuid::Uuid::nil());
 
 /// A sample with everything that was read in it.
 struct Sample {
@@ -42,7 +46,7 @@ async fn read(expected: &Value) -> Sample {
         input.subject = mail.subject;
         input.text = mail.text;
         for part in mail.parts.into_iter().filter(|part| !part.inline) {
-            documents.extend(Reader::new().read(&part.filename, &part.content_type, part.bytes).await.ok());
+            documents.extend(Reader::new().read(TENANT, &part.filename, &part.content_type, part.bytes).await.ok());
         }
     } else if file.extension().is_some_and(|ending| ending == "json") {
         input.text = String::from_utf8(bytes).unwrap();

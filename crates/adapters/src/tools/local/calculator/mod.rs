@@ -77,7 +77,7 @@ impl Tool for Calculator {
         if !self.computes(&args) {
             return outcome(&args);
         }
-        self.workers.run(context, move |_| outcome(&args)).await
+        self.workers.run(context.tenant(), super::time_limit(context), move |_| outcome(&args)).await?
     }
 }
 

@@ -1,9 +1,7 @@
 //! Finds JSON inside other text by following brackets and strings, never by a pattern.
 
-use super::strict::{self, Parsed, past_string};
+use super::strict::{self, MAX_DEPTH, Parsed, past_string};
 
-/// How deep brackets may lie in one another.
-const MAX_DEPTH: usize = 128;
 /// Bytes that are looked at in all, so that a text full of open brackets ends the search, not the server.
 const MAX_LOOKED_AT: usize = 16 * 1024 * 1024;
 

@@ -91,7 +91,7 @@ impl Tool for JsonParser {
         let args = Arc::new(args);
         let read = if self.computes(&args) {
             let args = Arc::clone(&args);
-            self.workers.run(context, move |stop| read(&args, stop)).await?
+            self.workers.run(context.tenant(), super::time_limit(context), move |stop| read(&args, stop)).await??
         } else {
             read(&args, &Stop::default())?
         };

@@ -2,10 +2,12 @@
 
 use std::fmt;
 
-use kybern_core::json::check_text;
+use kybern_core::json;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
+/// How deep brackets may lie in one another: one less than in any value, since the answer holds this one.
+pub(super) const MAX_DEPTH: usize = json::MAX_DEPTH - 1;
 /// Problems that are listed of one text.
 const MAX_PROBLEMS: usize = 20;
 /// Digits that every machine number keeps.
@@ -24,7 +26,10 @@ pub(super) struct Parsed {
 /// # Errors
 /// What is wrong with it, and where.
 pub(super) fn parse(text: &str) -> Result<Parsed, String> {
-    check_text(text.as_bytes()).map_err(|fault| fault.to_string())?;
+    json::check_text(text.as_bytes()).map_err(|fault| fault.to_string())?;
+    if json::depth_of_text(text.as_bytes()) > MAX_DEPTH {
+        return Err(format!("lists and objects are nested deeper than {MAX_DEPTH} levels"));
+    }
     let mut problems = Vec::new();
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let mut path = String::new();

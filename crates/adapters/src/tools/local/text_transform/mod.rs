@@ -129,7 +129,8 @@ impl Tool for TextTransform {
             return written::write(context.models()?, name, text, &options).await;
         }
         if self.computes(&args) {
-            self.workers.run(context, move |stop| Operation::of(&args)?.outcome(stop)).await
+            let work = move |stop: &Stop| Operation::of(&args)?.outcome(stop);
+            self.workers.run(context.tenant(), super::time_limit(context), work).await?
         } else {
             Operation { name, text, options }.outcome(&Stop::default())
         }
