@@ -25,13 +25,14 @@ impl Judge<'_> {
     pub(super) fn within_cap(&mut self) {
         let what =
             format!("{} steps scheduled, {} refused, the cap is {}", self.scheduled, self.refused.len(), self.cap);
-        // What ran when a process died leaves no row, and may not come to its turn again. A retry puts back what failed.
+        // What ran when a process died or stopped leaves no row, and may not come to its turn again. A retry puts back what failed.
         let is_lost = |row: i64| {
             self.seen.rows.iter().any(|later| later.seq > row && matches!(later.entry, JournalEntry::Recovered { .. }))
         };
         let early = self.scheduled < self.cap
             && !self.seen.is_cancelled()
             && !self.seen.retried
+            && !self.ledger.stops
             && self.refused.iter().any(|row| !is_lost(*row));
         if self.scheduled > self.cap || early {
             self.fault("-", what);

@@ -31,6 +31,7 @@ pub struct Doom {
     looking: AtomicBool,
     restless: AtomicBool,
     lost_claim: AtomicBool,
+    lost_job: AtomicBool,
     pub struck: tokio::sync::Notify,
 }
 
@@ -80,6 +81,9 @@ impl Doom {
             Fault::AnswerLost | Fault::SilentAfter(_) if matches!(call, "claim_due" | "submit") => {
                 self.lost_claim.store(true, Ordering::SeqCst);
             }
+            Fault::AnswerLost | Fault::SilentAfter(_) if call == "claim_jobs" => {
+                self.lost_job.store(true, Ordering::SeqCst);
+            }
             _ => {}
         }
         fault
@@ -93,6 +97,11 @@ impl Doom {
     /// Whether a process did the same again and again, and never rested.
     pub fn is_restless(&self) -> bool {
         self.restless.load(Ordering::SeqCst)
+    }
+
+    /// Whether the answer to a claim of jobs was lost: each takes a try of its job.
+    pub fn lost_job(&self) -> bool {
+        self.lost_job.load(Ordering::SeqCst)
     }
 
     /// Whether the answer to a claim was lost: nobody knows of such a claim before its lease is over.

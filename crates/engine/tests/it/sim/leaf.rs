@@ -130,13 +130,16 @@ impl Judge<'_> {
             Kind::Delegate(super::program::Reply::Refused) | Kind::Workflow(super::program::Reply::Refused)
         );
         let code = end.outcome.error.as_ref().map(|error| error.code);
+        let cut_off =
+            end.outcome.error.as_ref().is_some_and(|error| error.message.contains("the last try was cut off"));
+        let unsent = cut_off && self.ledger.doom.lost_job();
         // What came before the step waited is there when it does.
         let kept = callbacks.iter().any(|callback| callback.outcome == Some(CallbackOutcome::Kept));
         Legal {
             completed: may(true).then(|| json!({format!("w{}", step.n): 1})),
             fails: match code {
                 Some(ErrorCode::Timeout) => late && !kept,
-                _ => refused || may(false),
+                _ => refused || unsent || may(false),
             },
             ..Legal::default()
         }

@@ -55,6 +55,8 @@ pub struct Ledger {
     pub doom: Arc<Doom>,
     /// Whether there is one process at a time.
     alone: bool,
+    /// Whether processes are stopped.
+    pub stops: bool,
 }
 
 /// A call on its way.
@@ -77,8 +79,8 @@ impl Drop for OnItsWay<'_> {
 }
 
 impl Ledger {
-    pub fn new(store: Arc<MemStore>, doom: Arc<Doom>, alone: bool) -> Self {
-        Self { books: Mutex::default(), store, doom, alone }
+    pub fn new(store: Arc<MemStore>, doom: Arc<Doom>, alone: bool, stops: bool) -> Self {
+        Self { books: Mutex::default(), store, doom, alone, stops }
     }
 
     /// A life begins: what the last one had on its way is gone.

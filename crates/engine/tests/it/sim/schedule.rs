@@ -149,6 +149,11 @@ impl Schedule {
         self.lives.iter().all(Life::is_calm) && !disturbed && self.leaves.is_none() && self.clocks.is_none()
     }
 
+    /// Whether a process is told to stop.
+    pub fn stops(&self) -> bool {
+        self.drain.is_some() || self.lives.iter().any(|life| life.stop.is_some())
+    }
+
     /// Whether there is one process at a time, and none ever dies: each is stopped while its store answers.
     pub fn never_dies(&self) -> bool {
         let dies = |life: &Life| {

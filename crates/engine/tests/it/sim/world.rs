@@ -106,7 +106,7 @@ impl SimWorld {
             (false, 3) => Wired::Answer(503, json!({})),
             (false, _) => Wired::Answer(202, json!({})),
         });
-        let ledger = Arc::new(Ledger::new(store.clone(), doom.clone(), schedule.second.is_none()));
+        let ledger = Arc::new(Ledger::new(store.clone(), doom.clone(), schedule.second.is_none(), schedule.stops()));
         let actor = kybern_testkit::actors::admin(TenantId::DEFAULT);
         let world = Self {
             store,
