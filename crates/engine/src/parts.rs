@@ -394,6 +394,12 @@ impl Engine {
         &self.inner.models
     }
 
+    /// The way to the outside, through the egress policy.
+    #[must_use]
+    pub fn http(&self) -> &Arc<dyn HttpClient> {
+        &self.inner.http
+    }
+
     /// Where ids come from.
     #[must_use]
     pub fn ids(&self) -> &Arc<dyn IdSource> {

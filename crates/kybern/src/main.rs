@@ -6,6 +6,7 @@ mod client;
 mod config;
 mod demo;
 mod doctor;
+mod heads;
 mod local;
 mod mailbox;
 mod models;

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::config::{Config, Secret};
+use crate::heads::Heads;
 use crate::mailbox::Poller;
 use crate::{opening, telemetry, wiring};
 
@@ -112,6 +113,10 @@ pub(crate) async fn start(config: Config, listen: SocketAddr, purpose: Purpose) 
     let sources = wiring::sources(&config, engine.store().as_ref()).await?;
     engine.start().await?;
     let poller = Poller::of(&config, &engine).await.context("[imap]")?;
+    let heads = match purpose.works() {
+        true => Heads::of(&config.audit, &engine).await?,
+        false => None,
+    };
     let (stop, parts) = (CancellationToken::new(), TaskTracker::new());
     let bytes = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     let limits = Limits {
@@ -148,6 +153,9 @@ pub(crate) async fn start(config: Config, listen: SocketAddr, purpose: Purpose) 
                 }
             }
         });
+    }
+    if let Some(heads) = heads {
+        spawn(&parts, heads.run(stop.clone()));
     }
     if let Some(poller) = poller {
         spawn(&parts, poller.run(stop.clone()));

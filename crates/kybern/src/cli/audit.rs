@@ -1,19 +1,24 @@
 //! `kybern audit`: whether the trail is whole.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Context, Exit, Format, input};
+use crate::client::{Client, Reply};
 use crate::output::{Failure, Table, count, field};
+
+/// Events of one page.
+const PAGE: u32 = 200;
 
 /// `kybern audit …`
 #[derive(Subcommand, Debug)]
 pub(super) enum AuditCommand {
     /// Check the whole chain of the audit trail
     Verify {
-        /// Hold it against a head that `kybern audit head --json` has written
+        /// Hold it against a head that `kybern audit head --json` has written, or against all of [audit] head_file
         #[arg(long, value_name = "FILE")]
         head: Option<PathBuf>,
         #[command(flatten)]
@@ -31,9 +36,18 @@ pub(super) async fn run(command: AuditCommand, context: &mut Context) -> Result<
         AuditCommand::Verify { head, format } => (head, format),
         AuditCommand::Head { format } => return sign(format, context).await,
     };
-    let query = head.map(|path| kept(&path)).transpose()?.unwrap_or_default();
     let client = context.connect_to_read().await?;
-    let reply = client.get("/api/audit/verify", &query).await?;
+    let kept = match head {
+        Some(path) => kept(&client, &path).await?,
+        None => Vec::new(),
+    };
+    let query = kept.last().map(named).unwrap_or_default();
+    let mut reply = client.get("/api/audit/verify", &query).await?;
+    let earlier = kept.split_last().map_or(&[][..], |(_, earlier)| earlier);
+    let departed = departed(&client, earlier).await?;
+    if !departed.is_empty() {
+        report(&mut reply, departed);
+    }
     let valid = reply.value.get("valid") == Some(&Value::Bool(true));
     let exit = if valid { Exit::Done } else { Exit::Failed };
     if format.json {
@@ -56,11 +70,67 @@ pub(super) async fn run(command: AuditCommand, context: &mut Context) -> Result<
     Ok(exit)
 }
 
+/// The heads of this tenant that a file holds, in the order in which they were signed: one as `kybern audit head` writes
+/// it, or one on each line as `[audit] head_file` does.
+async fn kept(client: &Client, path: &Path) -> Result<Vec<Value>, Failure> {
+    let problem = |problem: String| Failure::Content { path: path.display().to_string(), problem };
+    let bytes = input::bytes(path)?;
+    if let Ok(head) = serde_json::from_slice::<Value>(&bytes) {
+        return Ok(vec![head]);
+    }
+    let own = client.get("/api/audit/head", &[]).await?;
+    let tenant = own.value.get("tenantId").cloned().unwrap_or_default();
+    let mut heads = Vec::new();
+    for (n, line) in bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty()) {
+        let head: Value =
+            serde_json::from_slice(line).map_err(|error| problem(format!("line {} is not JSON: {error}", n + 1)))?;
+        if head.get("tenantId") == Some(&tenant) {
+            heads.push(head);
+        }
+    }
+    if heads.is_empty() {
+        return Err(problem("holds no head of this organisation's audit trail".to_owned()));
+    }
+    Ok(heads)
+}
+
 /// The four values of a signed head, as the verification asks for them.
-fn kept(path: &Path) -> Result<Vec<(&'static str, Option<String>)>, Failure> {
-    let head = input::json_file(path)?;
+fn named(head: &Value) -> Vec<(&'static str, Option<String>)> {
     let text = |name: &str| head.get(name).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
-    Ok(["seq", "hash", "at", "signature"].map(|name| (name, text(name))).into())
+    ["seq", "hash", "at", "signature"].map(|name| (name, text(name))).into()
+}
+
+/// The numbers of those heads through which the trail no longer goes. The last head of a file does not prove the others:
+/// a trail that was made anew between two of them has a good last one.
+async fn departed(client: &Client, heads: &[Value]) -> Result<Vec<i64>, Failure> {
+    let of = |value: &Value| (value["seq"].as_i64().unwrap_or_default(), value["hash"].as_str().map(str::to_owned));
+    let mut missing: BTreeSet<(i64, Option<String>)> = heads.iter().map(of).filter(|(seq, _)| *seq > 0).collect();
+    let mut cursor = None;
+    while !missing.is_empty() {
+        let query = [("limit", Some(PAGE.to_string())), ("cursor", cursor.clone())];
+        let page = client.get("/api/audit", &query).await?.value;
+        for event in page["items"].as_array().into_iter().flatten() {
+            missing.remove(&of(event));
+        }
+        match page["nextCursor"].as_str() {
+            Some(next) => cursor = Some(next.to_owned()),
+            None => break,
+        }
+    }
+    Ok(missing.into_iter().map(|(seq, _)| seq).collect())
+}
+
+/// Adds to the server's report that the trail no longer goes through these heads.
+fn report(reply: &mut Reply, departed: Vec<i64>) {
+    let problem = "is not the event that a signed head names: the trail was made anew since";
+    if let Some(report) = reply.value.as_object_mut() {
+        report.insert("valid".to_owned(), json!(false));
+        let faults = report.entry("faults").or_insert_with(|| json!([]));
+        if let Some(faults) = faults.as_array_mut() {
+            faults.extend(departed.into_iter().map(|seq| json!({"seq": seq, "problem": problem})));
+        }
+    }
+    reply.text = reply.value.to_string();
 }
 
 async fn sign(format: Format, context: &mut Context) -> Result<Exit, Failure> {

@@ -76,6 +76,9 @@ pub(super) const KEYS: &[(&str, &str)] = &[
     ("retention.jobs_days", "a whole number of days, at least 7, or 0 for ever"),
     ("retention.messages_days", "a whole number of days, at least 7, or 0 for ever"),
     ("retention.holds", "a list of tenants' names, such as [\"default\"]"),
+    ("audit.head_file", "a file's path, such as \"/var/lib/heads/kybern.jsonl\""),
+    ("audit.head_webhook", "a URL, such as \"https://audit.example.com/heads\""),
+    ("audit.head_every_ms", "a whole number of milliseconds from 1000 to 86400000"),
     ("governance.self_approval", "true or false"),
     ("security.master_key_file", "a file's path, such as \"kybern.key\""),
 ];

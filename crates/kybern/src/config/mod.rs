@@ -4,6 +4,7 @@
 //! that cannot be used stops the start, with the key, the value and the remedy. Only this module and the command line
 //! read the environment; everything below gets an options struct.
 
+mod audit;
 pub(crate) mod database;
 mod egress;
 mod environment;
@@ -35,6 +36,7 @@ use figment::providers::{Format, Toml};
 use figment::value::{Dict, Value};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use audit::AuditOptions;
 pub(crate) use database::DatabaseOptions;
 pub(crate) use egress::EgressOptions;
 pub(crate) use environment::Environment;
@@ -96,6 +98,8 @@ pub(crate) struct Config {
     pub(crate) model: ModelOptions,
     /// Who approves what agents are told.
     pub(crate) governance: GovernanceOptions,
+    /// Where the heads of the audit chains are kept.
+    pub(crate) audit: AuditOptions,
     /// How long what is over is kept.
     pub(crate) retention: RetentionOptions,
     /// Keys of this server.
@@ -169,6 +173,7 @@ impl Config {
         self.telemetry.check(faults);
         self.limits.check(faults);
         self.model.check(faults);
+        self.audit.check(faults);
         self.retention.check(faults);
         self.security.check(env, faults);
     }

@@ -2,10 +2,13 @@
 //! past the triggers. The server says so over HTTP, and the command line with it. Every single way is tried in the
 //! store's own tests.
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use kybern_core::id::TenantId;
 use serde_json::{Value, json};
 
-use crate::server::client::text;
+use crate::server::client::{text, until};
+use crate::server::receiver::Receiver;
 use crate::server::{Client, KEY, Server, Site};
 
 /// What is done, in SQL that both databases take, and what is said of it. `{A}` is the tenant.
@@ -97,4 +100,87 @@ async fn what_is_done_to_the_audit_beneath_a_running_server_is_found_on_sqlite()
 async fn what_is_done_to_the_audit_beneath_a_running_server_is_found_on_postgres() {
     let Some(site) = Site::postgres() else { return };
     every_way_is_found(site, "ALTER TABLE audit_event DISABLE TRIGGER USER").await;
+}
+
+/// The heads that were posted, by the tenants' ids.
+fn posted(receiver: &Receiver, tenant: &str) -> Vec<Value> {
+    let heads =
+        receiver.seen().into_iter().flat_map(|seen| seen.json()["heads"].as_array().cloned().unwrap_or_default());
+    heads.filter(|head| head["tenantId"] == tenant).collect()
+}
+
+/// Waits until the file holds the tenant's chain as it is now.
+async fn until_kept(file: &std::path::Path, client: &Client) -> Value {
+    let head = client.get("/api/audit/head").await;
+    let line = format!("\"seq\":{},\"hash\":\"{}\"", head["seq"], text(&head["hash"]));
+    until("the head in the file", || async {
+        std::fs::read_to_string(file).is_ok_and(|kept| kept.contains(&line)).then_some(())
+    })
+    .await;
+    head
+}
+
+async fn heads_are_kept_elsewhere(site: Site, off: &str) {
+    // The receiver is down at first: what it has not taken comes again.
+    let receiver = Receiver::answering(|_, n| (n < 2).then(|| (503, json!({}))));
+    let file = site.folder().join("heads.jsonl");
+    let url = receiver.url("/heads");
+    let site = site
+        .with("KYBERN_AUDIT__HEAD_FILE", &file.display().to_string())
+        .with("KYBERN_AUDIT__HEAD_WEBHOOK", &url)
+        .with("KYBERN_AUDIT__HEAD_EVERY_MS", "1000");
+    let server = site.start();
+    let client = server.client();
+    let neighbour: Value = client.post("/api/admin/tenants", &json!({"name": "Neighbour"})).await;
+    let next_door = client.with_key(&text(&neighbour["adminKey"]));
+    hire(&client, "first").await;
+    let first = until_kept(&file, &client).await;
+    hire(&client, "second").await;
+    hire(&client, "third").await;
+    let last = until_kept(&file, &client).await;
+    let theirs = until_kept(&file, &next_door).await;
+    for head in [&last, &theirs] {
+        let tenant = text(&head["tenantId"]);
+        until("the head at the receiver", || async {
+            posted(&receiver, &tenant).last().is_some_and(|posted| posted["hash"] == head["hash"]).then_some(())
+        })
+        .await;
+    }
+    let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let verified = || {
+        let mut verify = site.command(&["audit", "verify", "--head", &file.display().to_string()]);
+        let output = verify.env("KYBERN_URL", server.url()).env("KYBERN_API_KEY", KEY).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, said) = verified();
+    assert!(code == Some(0) && said.contains("is whole"), "{said}");
+
+    // Somebody who may write anything takes the newest events back, and then more is done: the chain is whole by itself.
+    site.beneath(off);
+    let (ours, seq) = (site.id(&TenantId::DEFAULT.to_string()), &first["seq"]);
+    site.beneath(&format!(
+        "DELETE FROM audit_event WHERE tenant_id = {ours} AND seq > {seq}; UPDATE audit_head SET seq = {seq}, hash = \
+         '{}' WHERE tenant_id = {ours}",
+        text(&first["hash"])
+    ));
+    hire(&client, "other").await;
+    hire(&client, "another").await;
+    hire(&client, "latest").await;
+    client.audit_is_whole().await;
+    until_kept(&file, &client).await;
+    let (code, said) = verified();
+    assert!(code == Some(1) && said.contains("made anew") && said.contains(&last["seq"].to_string()), "{said}");
+    next_door.audit_is_whole().await;
+}
+
+#[tokio::test]
+async fn heads_that_are_kept_elsewhere_show_a_trail_that_was_made_anew_on_sqlite() {
+    heads_are_kept_elsewhere(Site::sqlite(), "DROP TRIGGER audit_event_keeps; DROP TRIGGER audit_event_stays").await;
+}
+
+#[tokio::test]
+async fn heads_that_are_kept_elsewhere_show_a_trail_that_was_made_anew_on_postgres() {
+    let Some(site) = Site::postgres() else { return };
+    heads_are_kept_elsewhere(site, "ALTER TABLE audit_event DISABLE TRIGGER USER").await;
 }
