@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use crate::db::{Row, Tx, args, statements};
 use crate::error::Result;
+use crate::page;
 use crate::store::SqlStore;
 
 /// The kind of the job that sends a message.
@@ -78,11 +79,10 @@ async fn list(
     before: Option<OutboxId>,
     limit: u32,
 ) -> Result<Page<OutboxMessage>> {
-    let limit = limit.clamp(1, 200);
-    let before = before.map_or(Uuid::max(), OutboxId::as_uuid);
-    let rows = tx.fetch_all(&LIST, args![scope, before, limit + 1, talks_of.map(UserId::as_uuid)]).await?;
-    let items = rows.into_iter().map(|mut row| message(&mut row)).collect::<Result<Vec<_>>>()?;
-    Ok(crate::page::cut(items, limit, |found| found.message.id.to_string()))
+    let begin = before.map_or(Uuid::max(), OutboxId::as_uuid);
+    let talks_of = talks_of.map(UserId::as_uuid);
+    let args = |before: Uuid, most: u32| [scope.into(), before.into(), most.into(), talks_of.into()];
+    page::of_large(tx, (&LIST, args), begin, limit, message).await
 }
 
 /// A message on its way from one status to the next.

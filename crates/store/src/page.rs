@@ -1,9 +1,13 @@
 //! Pages of lists: one row more than asked for is read, so that the end is known.
 
-use kybern_core::ports::Page;
+use kybern_core::ports::{MAX_PAGE_BYTES, Page};
+use uuid::Uuid;
 
-use crate::db::Row;
+use crate::db::{Arg, Row, Sql, Tx};
 use crate::error::Result;
+
+/// Rows that are read at once of a list whose rows may be large.
+const CHUNK: usize = 16;
 
 /// What rows hold, without those that cannot be read: one bad row costs nobody the others. The log has it, and
 /// `kybern doctor` names it.
@@ -36,4 +40,43 @@ pub(crate) fn cut_readable<T>(
     let items = readable(rows, decode);
     let next = if more { items.last().map(cursor) } else { None };
     Page { items, next }
+}
+
+/// A page of rows that may be large: it ends at `limit`, or with [`MAX_PAGE_BYTES`]. The statement reads rows behind an
+/// id, which is their first column; `args` fills in that id and how many rows at most. A row that cannot be read is left
+/// out.
+pub(crate) async fn of_large<'a, T, const N: usize>(
+    tx: &mut Tx,
+    (list, args): (&'static Sql, impl Fn(Uuid, u32) -> [Arg<'a>; N] + Send),
+    begin: Uuid,
+    limit: u32,
+    mut decode: impl FnMut(&mut Row) -> Result<T> + Send,
+) -> Result<Page<T>>
+where
+    T: Send,
+{
+    let limit = usize::try_from(limit.clamp(1, 200)).unwrap_or(1);
+    let (mut items, mut seen, mut bytes, mut last) = (Vec::new(), 0, 0_usize, begin);
+    loop {
+        // One more than is wanted tells whether there is a next page.
+        let most = CHUNK.min(limit - seen + 1);
+        let args = args(last, u32::try_from(most).unwrap_or(1));
+        let rows = tx.fetch_all(list, &args).await?;
+        let ends = rows.len() < most;
+        for mut row in rows {
+            bytes = bytes.saturating_add(row.bytes());
+            if seen == limit || (seen > 0 && bytes > MAX_PAGE_BYTES) {
+                return Ok(Page { items, next: Some(last.to_string()) });
+            }
+            last = row.first_id()?;
+            seen += 1;
+            match decode(&mut row) {
+                Ok(item) => items.push(item),
+                Err(error) => tracing::error!(%error, "a row is left out of a list"),
+            }
+        }
+        if ends {
+            return Ok(Page { items, next: None });
+        }
+    }
 }

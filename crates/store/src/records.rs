@@ -8,9 +8,11 @@ use kybern_core::record::{Expect, PutRecord, Record, merge};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use serde_json::{Map, json};
+use uuid::Uuid;
 
 use crate::db::{Row, Sql, Tx, args, statements};
 use crate::error::{Result, StoreError};
+use crate::page;
 use crate::store::SqlStore;
 
 statements! {
@@ -20,7 +22,6 @@ statements! {
     INSERT = shared "record_insert";
     UPDATE = shared "record_update";
     LIST = shared "record_list";
-    LIST_FIRST = shared "record_list_first";
     KINDS = shared "record_kinds";
     BY_LOOKUP = shared "record_by_lookup";
     LOOKUP_VALUES = shared "lookup_values";
@@ -159,13 +160,9 @@ async fn list(
     after: Option<RecordId>,
     limit: u32,
 ) -> Result<Page<Record>> {
-    let limit = limit.clamp(1, 200);
-    let rows = match after {
-        Some(after) => tx.fetch_all(&LIST, args![scope, kind, after.as_uuid(), limit + 1]).await?,
-        None => tx.fetch_all(&LIST_FIRST, args![scope, kind, limit + 1]).await?,
-    };
-    let items = rows.into_iter().map(|mut row| shown(&mut row)).collect::<Result<Vec<Record>>>()?;
-    Ok(crate::page::cut(items, limit, |record| record.id.to_string()))
+    let begin = after.map_or(Uuid::nil(), RecordId::as_uuid);
+    let args = |after: Uuid, most: u32| [scope.into(), kind.into(), after.into(), most.into()];
+    page::of_large(tx, (&LIST, args), begin, limit, shown).await
 }
 
 async fn kinds(tx: &mut Tx, scope: TenantScope) -> Result<Vec<(String, i64)>> {

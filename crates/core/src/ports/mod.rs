@@ -63,7 +63,9 @@ pub use retention_store::RetentionStore;
 pub use secret_store::{SecretReader, SecretStore};
 pub use secrets::{DataKey, Keys};
 pub use step_handler::StepHandler;
-pub use task_store::{CallbackOutcome, Heartbeat, Page, ReviewRefused, TaskFilter, TaskStore, UnreadableRow, WakeUps};
+pub use task_store::{
+    CallbackOutcome, Heartbeat, MAX_PAGE_BYTES, Page, ReviewRefused, TaskFilter, TaskStore, UnreadableRow, WakeUps,
+};
 pub use token_counter::{NoText, TokenCounter};
 pub use tool::{Documents, Tool, ToolContext, UserDirectory};
 

@@ -27,6 +27,10 @@ pub struct Page<T> {
     pub next: Option<String>,
 }
 
+/// Bytes of what is stored, beyond which a page of records, of messages or of the outbox ends before its limit: each of
+/// them may be large, and whoever may list them shall not fill the memory of the server.
+pub const MAX_PAGE_BYTES: usize = 4 * 1024 * 1024;
+
 /// Which tasks to list, newest first.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TaskFilter {

@@ -61,7 +61,9 @@ type Read = Result<Arc<DocumentText>, DocumentFault>;
 
 /// Texts that were read lately, by tenant and by all that the reader is told of a document.
 #[derive(Clone)]
-pub struct DocumentTexts(Arc<Mutex<ByteCache<(TenantId, String), Arc<DocumentText>>>>);
+pub struct DocumentTexts(Arc<Mutex<Texts>>);
+
+type Texts = ByteCache<(TenantId, String), Arc<DocumentText>>;
 
 impl Default for DocumentTexts {
     fn default() -> Self {

@@ -18,6 +18,7 @@ use uuid::Uuid;
 use crate::audit;
 use crate::db::{Row, Sql, Tx, args, statements};
 use crate::error::{Result, StoreError};
+use crate::page;
 
 statements! {
     SAY = shared "message_insert";
@@ -131,10 +132,9 @@ pub(super) async fn after(
     after: Option<MessageId>,
     limit: u32,
 ) -> Result<Page<Message>> {
-    let (limit, from) = (limit.clamp(1, 200), after.map_or(Uuid::nil(), MessageId::as_uuid));
-    let rows = tx.fetch_all(&MESSAGES, args![scope, chat.as_uuid(), from, limit + 1]).await?;
-    let items = rows.into_iter().map(|mut row| message(&mut row)).collect::<Result<Vec<_>>>()?;
-    Ok(crate::page::cut(items, limit, |message| message.id.to_string()))
+    let begin = after.map_or(Uuid::nil(), MessageId::as_uuid);
+    let args = |after: Uuid, most: u32| [scope.into(), chat.as_uuid().into(), after.into(), most.into()];
+    page::of_large(tx, (&MESSAGES, args), begin, limit, message).await
 }
 
 pub(super) async fn before(

@@ -32,6 +32,32 @@ impl Row {
         Self { cells: Cells::Postgres(Box::new(row)), at: 0, statement }
     }
 
+    /// About how many bytes it holds.
+    pub(crate) fn bytes(&self) -> usize {
+        match &self.cells {
+            Cells::Sqlite(cells) => cells
+                .iter()
+                .map(|cell| match cell {
+                    SqliteValue::Text(text) => text.len(),
+                    SqliteValue::Blob(bytes) => bytes.len(),
+                    SqliteValue::Null | SqliteValue::Integer(_) | SqliteValue::Real(_) => size_of::<SqliteValue>(),
+                })
+                .sum(),
+            Cells::Postgres(row) => {
+                let of = |at| row.try_get_raw(at).ok().and_then(|cell| cell.as_bytes().ok().map(<[u8]>::len));
+                (0..row.len()).filter_map(of).sum()
+            }
+        }
+    }
+
+    /// The id in its first column, whichever column is read next.
+    pub(crate) fn first_id(&mut self) -> Result<Uuid> {
+        let at = std::mem::take(&mut self.at);
+        let id = self.uuid();
+        self.at = at;
+        id
+    }
+
     /// A fault of the present row.
     pub(crate) fn fault(&self, problem: impl Into<String>) -> StoreError {
         StoreError::Decode { row: self.statement.to_owned(), problem: problem.into() }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use futures::future::join_all;
 use kybern_core::id::RecordId;
 use kybern_core::plan::StepId;
+use kybern_core::ports::MAX_PAGE_BYTES;
 use kybern_core::record::{ArtifactLink, ArtifactRole, Expect, Lookup, Merge, PutRecord, Record};
 use kybern_core::task::{Commit, CommitRefused, Effect, Lease};
 use serde_json::{Map, Value, json};
@@ -214,4 +215,27 @@ pub async fn pages_of_records_visit_each_once(h: Harness) {
     assert_eq!(seen.into_iter().collect::<BTreeSet<_>>(), all);
     let kinds: BTreeSet<_> = w.store().record_kinds(home.scope).await.unwrap().into_iter().collect();
     assert_eq!(kinds, BTreeSet::from([(KIND.to_owned(), 23), ("test.other".to_owned(), 1)]));
+}
+
+pub async fn a_page_of_large_records_ends_before_its_limit(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let lease = w.leased(&home, "w").await;
+    let large = "x".repeat(200_000);
+    let mut all = BTreeSet::new();
+    for n in 0..45 {
+        let put = w.put(KIND, &format!("key {n}"), json!({"large": large}), Expect::Absent);
+        all.insert(put.id);
+        w.commit(&lease, w.effects(vec![Effect::Put(Box::new(put))])).await;
+    }
+    let (mut after, mut pages) = (None, Vec::new());
+    loop {
+        let page = w.store().records(home.scope, KIND, after, 200).await.unwrap();
+        pages.push(page.items.iter().map(|record| record.id).collect::<Vec<_>>());
+        let Some(next) = page.next else { break };
+        after = Some(next.parse().unwrap());
+    }
+    assert!(pages.iter().all(|page| !page.is_empty() && page.len() * large.len() <= MAX_PAGE_BYTES), "{pages:?}");
+    assert_eq!(pages.len(), 3, "a page is not left half empty: {pages:?}");
+    assert_eq!(pages.iter().flatten().count(), 45);
+    assert_eq!(pages.into_iter().flatten().collect::<BTreeSet<_>>(), all);
 }

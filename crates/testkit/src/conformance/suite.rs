@@ -240,6 +240,7 @@ macro_rules! conformance_suite {
                 the_version_grows_only_when_something_changed,
                 links_name_the_record_that_exists,
                 pages_of_records_visit_each_once,
+                a_page_of_large_records_ends_before_its_limit,
             }
             releases {
                 release_without_due_waits_for_a_signal,

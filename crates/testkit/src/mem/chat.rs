@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::MemStore;
 use super::state::State;
-use super::task::page;
+use super::task::{page, page_of_large};
 
 /// A turn that has not ended.
 pub(super) struct OpenTurn {
@@ -203,7 +203,7 @@ impl ChatStore for MemStore {
     ) -> Result<Page<Message>> {
         self.run("messages", |state| {
             let wanted = state.messages_of(scope, chat).filter(|one| after.is_none_or(|after| one.id > after));
-            Ok(page(wanted.cloned(), limit, |message| message.id.to_string()))
+            Ok(page_of_large(wanted.cloned(), limit, |message| message.id.to_string()))
         })
         .await
     }

@@ -9,7 +9,7 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 
 use super::MemStore;
-use super::task::page;
+use super::task::page_of_large;
 
 #[async_trait]
 impl OutboxStore for MemStore {
@@ -31,7 +31,9 @@ impl OutboxStore for MemStore {
                 message.task_id.is_some_and(|task| state.is_talk_of_another(scope.tenant(), task, talks_of))
             };
             let found = found.filter(|(_, message)| !strange(message));
-            Ok(page(found.map(|(_, message)| message.clone()), limit, |message| message.message.id.to_string()))
+            Ok(page_of_large(found.map(|(_, message)| message.clone()), limit, |message| {
+                message.message.id.to_string()
+            }))
         })
         .await
     }

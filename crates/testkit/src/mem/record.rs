@@ -9,7 +9,7 @@ use kybern_core::tenant::TenantScope;
 
 use super::MemStore;
 use super::state::{RecordRow, State};
-use super::task::page;
+use super::task::page_of_large;
 
 /// The most records that one lookup answers.
 const MOST: usize = 50;
@@ -76,7 +76,7 @@ impl RecordStore for MemStore {
     ) -> Result<Page<Record>> {
         self.run("records", |state| {
             let found = state.of_kind(scope, kind, |row| after.is_none_or(|after| row.record.id > after));
-            Ok(page(found.into_iter(), limit, |record| record.id.to_string()))
+            Ok(page_of_large(found.into_iter(), limit, |record| record.id.to_string()))
         })
         .await
     }

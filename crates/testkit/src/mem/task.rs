@@ -9,7 +9,9 @@ use kybern_core::error::Result;
 use kybern_core::id::{TaskId, TenantId, UserId};
 use kybern_core::money::Usage;
 use kybern_core::plan::{FrozenPlan, PlanHash, StepId};
-use kybern_core::ports::{CallbackOutcome, Heartbeat, Page, ReviewRefused, TaskFilter, TaskStore, UnreadableRow};
+use kybern_core::ports::{
+    CallbackOutcome, Heartbeat, MAX_PAGE_BYTES, Page, ReviewRefused, TaskFilter, TaskStore, UnreadableRow,
+};
 use kybern_core::record::StoredLink;
 use kybern_core::slots::Offer;
 use kybern_core::task::{
@@ -18,6 +20,7 @@ use kybern_core::task::{
 };
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::MemStore;
@@ -371,6 +374,24 @@ pub(super) fn page<T>(mut found: impl Iterator<Item = T>, limit: u32, cursor: im
     let items: Vec<T> = found.by_ref().take(limit.clamp(1, 200) as usize).collect();
     let next = found.next().and(items.last()).map(cursor);
     Page { items, next }
+}
+
+/// The same of rows that may be large: it ends with so many bytes too.
+pub(super) fn page_of_large<T: Serialize>(
+    found: impl Iterator<Item = T>,
+    limit: u32,
+    cursor: impl Fn(&T) -> String,
+) -> Page<T> {
+    let (mut items, mut bytes) = (Vec::new(), 0);
+    for item in found {
+        bytes += serde_json::to_vec(&item).map_or(0, |text| text.len());
+        if items.len() == limit.clamp(1, 200) as usize || (!items.is_empty() && bytes > MAX_PAGE_BYTES) {
+            let next = items.last().map(cursor);
+            return Page { items, next };
+        }
+        items.push(item);
+    }
+    Page { items, next: None }
 }
 
 fn row_of(tenant: TenantId, new: NewTask) -> TaskRow {

@@ -1,2 +1,0 @@
-SELECT id, kind, key, props, version, created_at, updated_at FROM record
-WHERE tenant_id = $1 AND kind = $2 ORDER BY id LIMIT $3
