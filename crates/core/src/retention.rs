@@ -1,35 +1,61 @@
 //! Retention: what is over is kept for a time, and then removed.
 
+use std::collections::{BTreeMap, VecDeque};
+
 use serde::{Deserialize, Serialize};
 
-use crate::id::TenantId;
+use crate::budget::Period;
+use crate::error::{Error, Result};
+use crate::id::{TaskId, TenantId};
+use crate::ports::RetentionStore;
+use crate::tenant::TenantScope;
 use crate::time::Timestamp;
 
 /// What is removed once it is over and old.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kept {
-    /// Jobs that are done or dead.
-    Jobs,
+    /// Original bytes that nothing names any more.
+    Files,
+    /// Conversations in which nothing was said for so long, with their messages.
+    Chats,
+    /// Trees of tasks that have ended, with everything that belongs to them alone. Records stay.
+    Tasks,
     /// Messages of the outbox that have their end: sent, kept, failed, uncertain.
     Messages,
+    /// Jobs that are done or dead.
+    Jobs,
+    /// Answers to idempotency keys that have expired, and keys that never got an answer.
+    IdempotencyKeys,
 }
 
 impl Kept {
-    /// Every kind.
-    pub const ALL: [Self; 2] = [Self::Jobs, Self::Messages];
+    /// Every kind, in the order in which they are looked through. A file goes a round after what named it, so that a
+    /// backup that is being written finds it; a conversation goes before its tasks, which it keeps.
+    pub const ALL: [Self; 6] =
+        [Self::Files, Self::Chats, Self::Tasks, Self::Messages, Self::Jobs, Self::IdempotencyKeys];
 
     /// Its name on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::Jobs => "jobs",
+            Self::Files => "files",
+            Self::Chats => "chats",
+            Self::Tasks => "tasks",
             Self::Messages => "messages",
+            Self::Jobs => "jobs",
+            Self::IdempotencyKeys => "idempotency_keys",
         }
+    }
+
+    /// The kind of that name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kept| kept.as_str() == name)
     }
 }
 
-/// A removal, of all tenants.
+/// A removal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Purge {
     /// What is removed.
@@ -38,6 +64,8 @@ pub struct Purge {
     pub before: Timestamp,
     /// The tenants, by name or slug, of which nothing is removed.
     pub holds: Vec<String>,
+    /// Whether it is only counted, and stays.
+    pub dry_run: bool,
 }
 
 impl Purge {
@@ -46,6 +74,32 @@ impl Purge {
     pub fn holds(&self, name: &str, slug: &str) -> bool {
         self.holds.iter().any(|held| held == name || held == slug)
     }
+
+    /// The beginning of the month at `at`: what was billed since then stays, because its bill is not written yet.
+    #[must_use]
+    pub fn billed_since(at: Timestamp) -> Timestamp {
+        Timestamp::from_millis(Period::Month.window(at).first.saturating_mul(24 * 60 * 60 * 1000))
+    }
+}
+
+/// A tenant as retention sees it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KeptTenant {
+    /// The right to remove what is its.
+    pub scope: TenantScope,
+    /// Its name.
+    pub name: String,
+    /// Its slug.
+    pub slug: String,
+}
+
+/// What one transaction of a removal did.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct PurgeStep {
+    /// How much was removed, or would be.
+    pub count: u64,
+    /// Where the next transaction goes on; `None` when nothing is left to look at.
+    pub next: Option<String>,
 }
 
 /// What was removed of a tenant.
@@ -55,4 +109,85 @@ pub struct Purged {
     pub tenant: TenantId,
     /// How much.
     pub count: u64,
+}
+
+/// Why nothing of a task's tree may be removed, however old it becomes.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskHold {
+    /// The task that was put on hold.
+    pub task_id: TaskId,
+    /// Why, in the words of whoever did it.
+    pub reason: String,
+    /// Who did it ([`crate::actor::Principal::label`]).
+    pub held_by: String,
+    /// When.
+    pub held_at: Timestamp,
+}
+
+/// One removal, walked through tenant by tenant: each gets one small transaction, then the next one has its turn, so
+/// that no tenant waits for another one's history.
+#[derive(Debug)]
+pub struct Round {
+    purge: Purge,
+    at: Timestamp,
+    waiting: VecDeque<(TenantScope, Option<String>)>,
+    counts: BTreeMap<TenantId, u64>,
+}
+
+impl Round {
+    /// A round of every tenant that is not on hold.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` when a hold names no tenant: a misspelt hold costs space, not evidence.
+    pub async fn begin<S: RetentionStore + ?Sized>(store: &S, purge: Purge, at: Timestamp) -> Result<Self> {
+        let tenants = store.kept_tenants().await?;
+        for held in &purge.holds {
+            if !tenants.iter().any(|tenant| tenant.name == *held || tenant.slug == *held) {
+                return Err(Error::not_found("tenant", held));
+            }
+        }
+        let free = tenants.into_iter().filter(|tenant| !purge.holds(&tenant.name, &tenant.slug));
+        let waiting = free.map(|tenant| (tenant.scope, None)).collect();
+        Ok(Self { purge, at, waiting, counts: BTreeMap::new() })
+    }
+
+    /// Does one transaction and answers what it removed; `None` when there was none left to do. A tenant whose transaction failed is left out of
+    /// the rest of the round, the others go on.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn step<S: RetentionStore + ?Sized>(&mut self, store: &S) -> Result<Option<u64>> {
+        let Some((scope, after)) = self.waiting.pop_front() else { return Ok(None) };
+        let step = store.purge(scope, &self.purge, after.as_deref(), self.at).await?;
+        *self.counts.entry(scope.tenant()).or_default() += step.count;
+        if step.next.is_some() {
+            self.waiting.push_back((scope, step.next));
+        }
+        Ok(Some(step.count))
+    }
+
+    /// Of whom how much was removed; tenants of whom nothing was are left out.
+    #[must_use]
+    pub fn purged(self) -> Vec<Purged> {
+        let counts = self.counts.into_iter().filter(|(_, count)| *count > 0);
+        counts.map(|(tenant, count)| Purged { tenant, count }).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_month_of_the_bill_begins_on_its_first_day() {
+        let at = Timestamp::from_millis(1_790_000_000_123);
+        assert_eq!(Purge::billed_since(at).to_string(), "2026-09-01T00:00:00.000Z");
+    }
+
+    #[test]
+    fn every_kind_is_found_by_its_name() {
+        assert!(Kept::ALL.into_iter().all(|kept| Kept::parse(kept.as_str()) == Some(kept)));
+        assert_eq!(Kept::parse("records"), None);
+    }
 }

@@ -13,10 +13,12 @@ use kybern_core::error::Result as PortResult;
 use kybern_core::id::TenantId;
 use kybern_core::ports::BlobStore;
 use kybern_core::tenant::TenantScope;
+use kybern_core::time::Timestamp;
 
 use crate::db::{Tx, args, count, statements};
 use crate::error::{Result, StoreError};
 use crate::private;
+use crate::retention::touch_or_place;
 use crate::store::SqlStore;
 
 statements! {
@@ -35,21 +37,23 @@ pub(crate) fn path(folder: &Path, tenant: TenantId, hash: &str) -> PathBuf {
     folder.join(tenant.to_string()).join(hash.get(..2).unwrap_or_default()).join(hash)
 }
 
-/// Writes bytes to a file: complete and on the disk under its name, or not there at all.
-pub(crate) fn write(folder: &Path, tenant: TenantId, hash: &str, bytes: &[u8]) -> Result<()> {
+/// Writes bytes to a file: complete and on the disk under its name, or not there at all. A file that is there already
+/// is stored once more: it counts as new from `at`.
+pub(crate) fn write(folder: &Path, tenant: TenantId, hash: &str, bytes: &[u8], at: Timestamp) -> Result<()> {
     let target = path(folder, tenant, hash);
-    if read(folder, tenant, hash)?.is_some() {
+    let fault = || StoreError::io(format!("storing file {hash}"));
+    if read(folder, tenant, hash)?.is_some() && touch_or_place(None, &target, at).map_err(fault())? {
         return Ok(());
     }
     let Some(parent) = target.parent() else { return Err(StoreError::Closed) };
-    let fault = || StoreError::io(format!("storing file {hash}"));
     let was_there = parent.is_dir();
     private::create_dir_all(parent).map_err(fault())?;
     // Two writers of the same bytes have two temporary files; the later rename replaces like with like.
     let own = std::thread::current().id();
     let part = parent.join(format!("{hash}.{}.{own:?}.part", std::process::id()));
     let mut file = private::create(&part).map_err(fault())?;
-    let written = file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| std::fs::rename(&part, &target));
+    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+    let written = written.and_then(|()| touch_or_place(Some(&part), &target, at).map(|_| ()));
     if let Err(error) = written {
         // A leftover would only take space; the failure itself is what counts.
         drop(std::fs::remove_file(&part));
@@ -104,10 +108,11 @@ fn verified(hash: &str, bytes: Vec<u8>) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Stores bytes as a row.
+/// Stores bytes as a row, or says that they are stored once more.
 pub(crate) async fn insert(tx: &mut Tx, scope: TenantScope, hash: &str, bytes: &[u8]) -> Result<()> {
     let size = count(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
-    tx.execute(&INSERT, args![scope, hash, size, bytes]).await.map(|_| ())
+    let now = tx.shared().clock.now();
+    tx.execute(&INSERT, args![scope, hash, size, bytes, now]).await.map(|_| ())
 }
 
 /// Reads bytes from a row.
@@ -123,7 +128,7 @@ pub(crate) async fn hashes(tx: &mut Tx, scope: TenantScope) -> Result<Vec<String
     tx.fetch_all(&HASHES, args![scope]).await?.into_iter().map(|mut row| row.text()).collect()
 }
 
-async fn on_disk<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+pub(crate) async fn on_disk<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     tokio::task::spawn_blocking(work).await.unwrap_or(Err(StoreError::Closed))
 }
 
@@ -133,8 +138,8 @@ impl<D: 'static> BlobStore for SqlStore<D> {
         let hash = blake3::hash(&bytes).to_hex().to_string();
         match self.folder() {
             Some(folder) => {
-                let name = hash.clone();
-                on_disk(move || write(&folder, scope.tenant(), &name, &bytes)).await?;
+                let (name, now) = (hash.clone(), self.shared.clock.now());
+                on_disk(move || write(&folder, scope.tenant(), &name, &bytes, now)).await?;
             }
             None => {
                 let args = (scope, hash.clone(), bytes);

@@ -35,11 +35,10 @@ fn every_statement() -> impl Iterator<Item = &'static Sql> {
         rates::STATEMENTS,
         records::STATEMENTS,
         reservations::STATEMENTS,
-        retention::STATEMENTS,
         secrets::STATEMENTS,
         standings::STATEMENTS,
     ];
-    nouns.into_iter().chain(tasks::STATEMENTS).flatten().copied()
+    nouns.into_iter().chain(tasks::STATEMENTS).chain(retention::NOUNS).flatten().copied()
 }
 
 async fn prepare_all(tx: &mut Tx) -> Result<usize> {

@@ -48,6 +48,7 @@ const MIGRATIONS: &[Migration] = &[
     migration!(13, "0013_rights"),
     migration!(14, "0014_made_by"),
     migration!(15, "0015_idempotency_seed"),
+    migration!(16, "0016_retention"),
 ];
 
 /// The schema version that this program knows.

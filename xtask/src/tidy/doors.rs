@@ -65,7 +65,7 @@ const ROWS: &[(&str, &str)] = &[
     ("crates/store/src/reservations.rs", "finds what workers that died have left"),
     ("crates/store/src/plans.rs", "reads the plans of all tenants at the start"),
     ("crates/store/src/identity.rs", "writes a new tenant's first rows"),
-    ("crates/store/src/retention.rs", "goes through all tenants"),
+    ("crates/store/src/retention/mod.rs", "goes through all tenants"),
     ("crates/store/src/archive/", "backs up, restores and examines all tenants"),
 ];
 
@@ -128,7 +128,7 @@ mod tests {
             ("TenantScope(tenant)", "crates/core/src/tenant.rs"),
             ("StoreWitness::of_a_store().scope(tenant)", "crates/store/src/db/witness.rs"),
             ("StoreWitness(())", "crates/core/src/tenant.rs"),
-            ("scope_of_row(tenant)", "crates/store/src/retention.rs"),
+            ("scope_of_row(tenant)", "crates/store/src/retention/mod.rs"),
             ("Sudo { tenant, reason }", "crates/core/src/tenant.rs"),
         ];
         let bad = [

@@ -178,7 +178,7 @@ async fn load_file(tx: &mut Tx, archive: &mut Archive, entry: &Entry, folder: Op
         return Err(broken(format!("{} does not match its name", entry.name)));
     }
     match folder {
-        Some(folder) => blobs::write(folder, tenant, hash, &bytes),
+        Some(folder) => blobs::write(folder, tenant, hash, &bytes, tx.shared().clock.now()),
         None => {
             let scope = scope_of_row(tenant);
             tx.enter(Access::Tenant(scope)).await?;

@@ -100,7 +100,8 @@ impl<D: 'static> SqlStore<D> {
 impl SqlStore<Sqlite> {
     /// Writes everything that a file holds into one archive, all of one moment, while the process that has the file
     /// goes on working. Nothing is locked, written or migrated: a reader of a SQLite file in WAL mode sees the moment
-    /// of its first look, and originals lie in the folder before a row names them and are never removed.
+    /// of its first look, and originals lie in the folder before a row names them and stay there until the round of
+    /// retention after the one that removed the row.
     ///
     /// # Errors
     /// When the archive exists or cannot be written, when another version of this program wrote the database, or when

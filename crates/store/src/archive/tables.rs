@@ -147,6 +147,10 @@ const TABLES: &[Table] = &[
         ],
     },
     Table {
+        name: "task_hold",
+        columns: &[("tenant_id", U), ("task_id", U), ("reason", T), ("held_by", T), ("held_at", I)],
+    },
+    Table {
         name: "step_row",
         columns: &[
             ("task_id", U),

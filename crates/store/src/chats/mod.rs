@@ -189,12 +189,18 @@ async fn stop_turns(tx: &mut Tx, scope: TenantScope, id: ChatId, at: Timestamp) 
     Ok(true)
 }
 
+/// Removes a chat that is held, with everything in it.
+pub(crate) async fn remove(tx: &mut Tx, scope: TenantScope, id: ChatId) -> Result<()> {
+    for sql in [&FORGET, &CLEAR, &DELETE] {
+        tx.execute(sql, args![scope, id.as_uuid()]).await?;
+    }
+    Ok(())
+}
+
 async fn delete(tx: &mut Tx, (scope, id, at, event): &About) -> Result<bool> {
     let there = stop_turns(tx, *scope, *id, *at).await?;
     if there {
-        for sql in [&FORGET, &CLEAR, &DELETE] {
-            tx.execute(sql, args![*scope, id.as_uuid()]).await?;
-        }
+        remove(tx, *scope, *id).await?;
         audit::append(tx, *scope, *at, event).await?;
     }
     Ok(there)

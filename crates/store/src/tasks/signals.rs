@@ -45,6 +45,11 @@ pub(super) async fn expect(tx: &mut Tx, scope: TenantScope, id: TaskId) -> Resul
     stand(tx, scope, id).await?.ok_or_else(|| StoreError::not_found("task", id))
 }
 
+/// Locks a task's row.
+pub(crate) async fn must_exist(tx: &mut Tx, scope: TenantScope, id: TaskId) -> Result<()> {
+    expect(tx, scope, id).await.map(drop)
+}
+
 /// A signal with the key under which it is left at most once.
 pub(super) struct Left<'a> {
     pub(super) dedupe: String,

@@ -19,6 +19,7 @@ mod postgres_suite;
 mod postgres_tables;
 mod postgres_walls;
 mod postgres_writers;
+mod purge_kill;
 mod spending;
 mod sqlite_suite;
 mod statements;

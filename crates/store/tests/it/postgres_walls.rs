@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use kybern_core::id::{TaskId, TenantId};
-use kybern_core::ports::{AuditStore as _, BlobStore as _, IdSource as _, TaskStore as _};
+use kybern_core::ports::{AuditStore as _, BlobStore as _, IdSource as _, RetentionStore as _, TaskStore as _};
+use kybern_core::retention::{Kept, Purge};
 use kybern_core::time::Timestamp;
 use kybern_testkit::{SimClock, actors};
 use sqlx::{AssertSqlSafe, PgConnection};
@@ -101,6 +102,55 @@ async fn journal_and_audit_are_not_edited() {
     }
 }
 
+/// Whole trees that have ended are what the role that works can take out of a journal, and nothing else.
+#[tokio::test]
+async fn only_what_is_over_leaves_the_journal() {
+    let Some(server) = support::server() else { return };
+    let database = Database::create(&server).await;
+    let store = database.store(Arc::new(SimClock::new())).await;
+    let ids = work::ids(8);
+    let (open, over) = (work::lease(&store, &ids).await, work::lease(&store, &ids).await);
+    for lease in [&open, &over] {
+        store.commit(lease, work::rows(&[1]).into()).await.unwrap();
+    }
+    store.commit(&over, work::ended().into()).await.unwrap();
+    let mut conn = database.connect().await;
+    let home = TenantId::DEFAULT.to_string();
+    let remove = |id: TaskId| format!("SELECT kybern_remove_tree('{id}')");
+    let (open, over) = (remove(open.task()), remove(over.task()));
+    assert_eq!(count(&mut conn, "kybern_app", &home, &open).await.unwrap(), 0);
+    assert_eq!(count(&mut conn, "kybern_app", &Uuid::nil().to_string(), &over).await.unwrap(), 0, "another tenant's");
+    assert_eq!(count(&mut conn, "kybern_app", "", &over).await.unwrap(), 0, "nobody's");
+    // Rolled back by the helper each time.
+    assert_eq!(count(&mut conn, "kybern_app", &home, &over).await.unwrap(), 1);
+    let files = "SELECT kybern_remove_files(0, 10)";
+    for text in [over.as_str(), files] {
+        let refused = count(&mut conn, "kybern_worker", &home, text).await.unwrap_err().to_string();
+        assert!(refused.contains("permission denied"), "{text}: {refused}");
+    }
+    for text in [
+        "WITH x AS (DELETE FROM attempt RETURNING 1) SELECT count(*) FROM x",
+        "WITH x AS (DELETE FROM signal RETURNING 1) SELECT count(*) FROM x",
+        "WITH x AS (DELETE FROM usage_row RETURNING 1) SELECT count(*) FROM x",
+        "WITH x AS (DELETE FROM blob RETURNING 1) SELECT count(*) FROM x",
+        "WITH x AS (UPDATE blob SET bytes = '' RETURNING 1) SELECT count(*) FROM x",
+        "WITH x AS (UPDATE task_hold SET reason = '' RETURNING 1) SELECT count(*) FROM x",
+    ] {
+        let refused = count(&mut conn, "kybern_app", &home, text).await.unwrap_err().to_string();
+        assert!(refused.contains("permission denied"), "{text}: {refused}");
+    }
+    // A table of the same name that somebody brings along is not looked at.
+    let begin = format!("BEGIN; SET LOCAL ROLE kybern_app; SET LOCAL kybern.tenant_id = '{home}'");
+    for text in [begin.as_str(), "CREATE TEMP TABLE task (id UUID, tenant_id UUID, parent_id UUID, status TEXT)"] {
+        sqlx::raw_sql(AssertSqlSafe(text.to_owned())).execute(&mut conn).await.unwrap();
+    }
+    let id = open.split('\'').nth(1).unwrap();
+    let decoy = format!("INSERT INTO pg_temp.task VALUES ('{id}', '{home}', NULL, 'completed')");
+    sqlx::raw_sql(AssertSqlSafe(decoy)).execute(&mut conn).await.unwrap();
+    let removed: i64 = sqlx::query_scalar(AssertSqlSafe(open)).fetch_one(&mut conn).await.unwrap();
+    assert_eq!(removed, 0);
+}
+
 #[tokio::test]
 async fn rows_of_the_journal_lie_in_the_month_of_their_task() {
     let Some(server) = support::server() else { return };
@@ -146,6 +196,16 @@ async fn an_owner_without_special_rights_is_enough() {
     store.commit(&lease, work::rows(&[1]).into()).await.unwrap();
     store.maintain(work::NOW).await.unwrap();
     assert_eq!(store.journal(work::home(), lease.task(), 0, 10).await.unwrap().len(), 1);
+    // What it removes, it removes with the owner's rights, and those are enough.
+    let over = work::lease(&store, &work::ids(9)).await;
+    store.commit(&over, work::rows(&[1]).into()).await.unwrap();
+    store.commit(&over, work::ended().into()).await.unwrap();
+    store.put_blob(work::home(), Bytes::from_static(b"of nobody")).await.unwrap();
+    for kept in [Kept::Tasks, Kept::Files] {
+        let purge = Purge { kept, before: Timestamp::from_millis(i64::MAX >> 16), holds: Vec::new(), dry_run: false };
+        assert_eq!(store.purge(work::home(), &purge, None, work::NOW).await.unwrap().count, 1, "{kept:?}");
+    }
+    assert!(store.journal(work::home(), over.task(), 0, 10).await.unwrap().is_empty());
     // Row-level security is forced: owning the table opens nothing.
     let mut as_owner = database.connect_as(&owner, "test").await;
     let seen: i64 = sqlx::query_scalar("SELECT count(*) FROM step_row").fetch_one(&mut as_owner).await.unwrap();

@@ -4,7 +4,8 @@ use kybern_core::audit::AuditEvent;
 use kybern_core::id::{TaskId, TenantId};
 use kybern_core::ports::{IdSource as _, Store};
 use kybern_core::task::{
-    Channel, Claimed, Commit, JournalEntry, JournalRow, Lease, NewTask, StepOutcome, Submitted, WorkerId,
+    Channel, Claimed, Commit, Ending, JournalEntry, JournalRow, Lease, NewTask, StepOutcome, Submitted, TaskChange,
+    TaskStatus, WorkerId,
 };
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
@@ -70,6 +71,12 @@ pub fn row(seq: i64) -> JournalRow {
 /// A commit of rows only.
 pub fn rows(seqs: &[i64]) -> Commit {
     Commit { rows: seqs.iter().map(|seq| row(*seq)).collect(), at: NOW, ..Commit::default() }
+}
+
+/// A commit that ends its task.
+pub fn ended() -> Commit {
+    let ending = Ending { status: TaskStatus::Completed, result: json!({}), error: None, current_step: None };
+    Commit { change: TaskChange::End(Box::new(ending)), at: NOW, ..Commit::default() }
 }
 
 /// Submits a task under a lease.

@@ -15,7 +15,7 @@ use super::fixture::{LONG, code, end, plan};
 use super::{Harness, Home, World};
 
 impl World {
-    async fn chat(&self, home: &Home, user: Option<UserId>) -> ChatId {
+    pub(super) async fn chat(&self, home: &Home, user: Option<UserId>) -> ChatId {
         let id = ChatId::from_uuid(self.id());
         let chat = self.new_chat(id, user);
         self.store().put_chat(home.scope, &chat, &[], self.event("chat.create")).await.unwrap();
@@ -45,7 +45,7 @@ impl World {
     }
 
     /// A task that is the next turn of a chat.
-    fn turn(&self, chat: ChatId, content: &str) -> NewTask {
+    pub(super) fn turn(&self, chat: ChatId, content: &str) -> NewTask {
         let message = self.says(chat, Speaker::User, content);
         let answer_id = MessageId::from_uuid(self.id());
         let turn = TurnRef { chat_id: chat, message_id: message.id, answer_id };
@@ -55,13 +55,13 @@ impl World {
         NewTask { channel: Channel::Chat, turn: Some(Box::new(new)), payload, plan, ..self.new_task() }
     }
 
-    async fn take_turn(&self, home: &Home, task: NewTask) -> Submitted {
+    pub(super) async fn take_turn(&self, home: &Home, task: NewTask) -> Submitted {
         let worker = WorkerId::new("w");
         self.store().submit(home.scope, task, Some((&worker, LONG))).await.unwrap()
     }
 
     /// Ends a turn with its answer.
-    async fn answered(&self, lease: &Lease, task: &NewTask, content: &str) {
+    pub(super) async fn answered(&self, lease: &Lease, task: &NewTask, content: &str) {
         let turn = task.turn.as_ref().unwrap().turn;
         let said = self.says(turn.chat_id, Speaker::Assistant, content);
         let answer = Message {
@@ -76,13 +76,13 @@ impl World {
         self.commit(lease, Commit { effects, ..self.changes(end(TaskStatus::Completed)) }).await;
     }
 
-    async fn contents(&self, home: &Home, chat: ChatId) -> Vec<String> {
+    pub(super) async fn contents(&self, home: &Home, chat: ChatId) -> Vec<String> {
         let all = self.store().messages(home.scope, chat, None, 200).await.unwrap().items;
         all.into_iter().map(|message| message.content).collect()
     }
 }
 
-fn started(submitted: Submitted) -> Lease {
+pub(super) fn started(submitted: Submitted) -> Lease {
     match submitted {
         Submitted::New(claimed) => claimed.lease,
         other => panic!("expected a turn that is taken, found {other:?}"),

@@ -8,7 +8,7 @@ use super::fixture::end;
 use super::{Harness, Home, World};
 
 /// A child of that parent, spawned by a commit.
-async fn spawn(w: &World, parent: &Lease) -> TaskId {
+pub(super) async fn spawn(w: &World, parent: &Lease) -> TaskId {
     let task = NewTask { parent: Some((parent.task(), "start".to_owned())), depth: 1, ..w.new_task() };
     let id = task.id;
     w.commit(parent, w.effects(vec![Effect::Spawn(Box::new(NewChild { task }))])).await;

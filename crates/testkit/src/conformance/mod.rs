@@ -42,6 +42,7 @@ pub mod records;
 pub mod releases;
 pub mod repeats;
 pub mod retention;
+pub mod retention_tasks;
 pub mod reviews;
 pub mod secrets;
 mod spoilt;

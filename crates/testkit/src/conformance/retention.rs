@@ -1,25 +1,34 @@
 //! Retention: what is over and old is removed, and nothing else.
 
-use kybern_core::error::ErrorCode;
+use bytes::Bytes;
+use kybern_core::error::{ErrorCode, Result};
 use kybern_core::id::{JobId, OutboxId};
 use kybern_core::job::{JobEnd, NewJob};
 use kybern_core::outbox::{NewOutbox, OutboxChannel, OutboxStatus};
-use kybern_core::retention::{Kept, Purge, Purged};
+use kybern_core::ports::Idempotent;
+use kybern_core::retention::{Kept, Purge, Purged, Round};
 use kybern_core::slots::Offer;
-use kybern_core::task::{Effect, WorkerId};
-use kybern_core::time::Millis;
+use kybern_core::task::{Effect, TaskStatus, WorkerId, limits};
+use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Value, json};
 
 use super::fixture::{HOUR, LONG};
 use super::{Harness, Home, World};
 
 /// A removal of all that is over by now.
-fn all(w: &World, kept: Kept) -> Purge {
-    Purge { kept, before: w.now().plus(HOUR), holds: Vec::new() }
+pub(super) fn all(w: &World, kept: Kept) -> Purge {
+    Purge { kept, before: w.now().plus(HOUR), holds: Vec::new(), dry_run: false }
 }
 
-async fn purge(w: &World, purge: &Purge) -> Vec<Purged> {
-    w.store().purge(purge, w.now()).await.unwrap()
+pub(super) async fn purge(w: &World, purge: &Purge) -> Vec<Purged> {
+    tried(w, purge, w.now()).await.unwrap()
+}
+
+/// The same at a moment of its own.
+pub(super) async fn tried(w: &World, purge: &Purge, at: Timestamp) -> Result<Vec<Purged>> {
+    let mut round = Round::begin(w.store(), purge.clone(), at).await?;
+    while round.step(w.store()).await?.is_some() {}
+    Ok(round.purged())
 }
 
 async fn enqueue(w: &World, home: &Home, key: &str) {
@@ -44,7 +53,7 @@ async fn end_jobs(w: &World, end: JobEnd) -> usize {
 }
 
 /// What the tenant's audit says of removals.
-async fn audited(w: &World, home: &Home) -> Vec<Value> {
+pub(super) async fn audited(w: &World, home: &Home) -> Vec<Value> {
     let events = w.store().audit_events(home.scope, 0, 200).await.unwrap();
     let purges = events.into_iter().filter(|link| link.event.action == "retention.purge");
     purges.map(|link| json!([link.event.detail["kind"], link.event.detail["count"]])).collect()
@@ -118,7 +127,7 @@ pub async fn what_is_on_hold_is_never_removed(h: Harness) {
     enqueue(&w, &other, "a").await;
     assert_eq!(end_jobs(&w, JobEnd::Done).await, 2);
     let holding = |names: [&str; 2]| Purge { holds: names.map(str::to_owned).to_vec(), ..all(&w, Kept::Jobs) };
-    let misspelt = w.store().purge(&holding(["Tenant first", "secnd"]), w.now()).await;
+    let misspelt = tried(&w, &holding(["Tenant first", "secnd"]), w.now()).await;
     assert_eq!(misspelt.unwrap_err().code(), ErrorCode::NotFound, "a hold on nobody removes nothing");
     assert_eq!(purge(&w, &holding(["Tenant first", "second"])).await, []);
     let hold = Purge { holds: vec!["second".to_owned()], ..all(&w, Kept::Jobs) };
@@ -135,6 +144,50 @@ pub async fn a_large_removal_is_many_small_ones(h: Harness) {
     assert_eq!(purge(&w, &all(&w, Kept::Jobs)).await, [Purged { tenant: home.scope.tenant(), count: 250 }]);
     let counts: i64 = audited(&w, &home).await.iter().map(|told| told[1].as_i64().unwrap()).sum();
     assert_eq!(counts, 250);
-    let again = async || w.store().purge(&all(&w, Kept::Jobs), w.now().plus(Millis(1))).await.unwrap();
+    let again = async || tried(&w, &all(&w, Kept::Jobs), w.now().plus(Millis(1))).await.unwrap();
     assert_eq!(again().await, []);
+}
+
+pub async fn expired_idempotency_keys_are_removed_and_live_ones_stay(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let name = |key: &'static str| ("user:1", "POST /api/tasks", key);
+    for key in ["answered", "live"] {
+        w.store().take_key(home.scope, name(key), "body", Some(w.id()), w.now()).await.unwrap();
+    }
+    // Whoever answers takes the expired ones away, so the one that ends soon comes last.
+    for (key, keep) in [("live", Millis(3 * HOUR.0)), ("answered", Millis(1))] {
+        w.store().answer_key(home.scope, name(key), Some((200, "{}")), keep, w.now()).await.unwrap();
+    }
+    let long_before = w.now().minus(Millis(limits::KEY_LIFE.0 + 1));
+    w.store().take_key(home.scope, name("never"), "body", Some(w.id()), long_before).await.unwrap();
+    let keys = all(&w, Kept::IdempotencyKeys);
+    let long_ago = Purge { before: w.now().minus(HOUR), ..keys.clone() };
+    assert_eq!(purge(&w, &long_ago).await, []);
+    assert_eq!(purge(&w, &keys).await, [Purged { tenant: home.scope.tenant(), count: 2 }]);
+    assert_eq!(audited(&w, &home).await, [json!(["idempotency_keys", 2])]);
+    let known = w.store().take_key(home.scope, name("live"), "body", Some(w.id()), w.now()).await.unwrap();
+    assert_eq!(known, Idempotent::Answered(200, "{}".to_owned()));
+}
+
+pub async fn a_dry_run_counts_and_removes_nothing(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let lease = w.leased(&home, "w").await;
+    w.end(&lease, TaskStatus::Completed).await;
+    w.leased(&home, "w").await;
+    enqueue(&w, &home, "a").await;
+    assert_eq!(end_jobs(&w, JobEnd::Done).await, 1);
+    w.store().put_blob(home.scope, Bytes::from_static(b"a file of nobody")).await.unwrap();
+    let long_before = w.now().minus(Millis(limits::KEY_LIFE.0 + 1));
+    w.store().take_key(home.scope, ("user:1", "POST /", "k"), "body", Some(w.id()), long_before).await.unwrap();
+    let chat = w.chat(&home, None).await;
+    for kept in [Kept::Tasks, Kept::Jobs, Kept::Files, Kept::IdempotencyKeys, Kept::Chats] {
+        let counting = Purge { dry_run: true, ..all(&w, kept) };
+        for _ in 0..2 {
+            let counted = purge(&w, &counting).await;
+            assert_eq!(counted, [Purged { tenant: home.scope.tenant(), count: 1 }], "{kept:?}");
+        }
+    }
+    assert!(w.store().chat(home.scope, chat).await.unwrap().is_some());
+    assert!(w.store().task(home.scope, lease.task()).await.unwrap().is_some());
+    assert_eq!(audited(&w, &home).await, Vec::<Value>::new());
 }

@@ -262,6 +262,21 @@ macro_rules! conformance_suite {
                 messages_with_an_end_are_removed_and_open_ones_stay,
                 what_is_on_hold_is_never_removed,
                 a_large_removal_is_many_small_ones,
+                expired_idempotency_keys_are_removed_and_live_ones_stay,
+                a_dry_run_counts_and_removes_nothing,
+            }
+            retention_tasks {
+                a_finished_tree_goes_whole_with_all_that_is_its_own,
+                a_tree_that_is_not_over_stays_whole,
+                what_was_billed_this_month_stays_until_the_next,
+                a_task_on_hold_keeps_its_tree_until_it_is_released,
+                a_message_on_its_way_keeps_its_tree,
+                a_conversation_keeps_its_turns_and_goes_before_them,
+                a_conversation_with_an_open_turn_or_a_hold_stays,
+                a_removal_goes_on_behind_what_it_may_not_touch,
+                a_task_is_tried_again_or_removed_and_nothing_between,
+                files_go_when_nothing_names_them_any_more,
+                a_file_that_is_stored_again_counts_as_new,
             }
             reviews {
                 a_wait_is_answered_once_of_fifty,

@@ -13,7 +13,8 @@ impl BlobStore for MemStore {
     async fn put_blob(&self, scope: TenantScope, bytes: Bytes) -> Result<String> {
         let hash = blake3::hash(&bytes).to_hex().to_string();
         self.run("put_blob", |state| {
-            state.blobs.insert((scope.tenant(), hash.clone()), bytes);
+            let now = state.now;
+            state.blobs.insert((scope.tenant(), hash.clone()), (bytes, now));
             Ok(hash)
         })
         .await
@@ -21,6 +22,6 @@ impl BlobStore for MemStore {
 
     async fn blob(&self, scope: TenantScope, hash: &str) -> Result<Option<Bytes>> {
         let place = (scope.tenant(), hash.to_owned());
-        self.run("blob", |state| Ok(state.blobs.get(&place).cloned())).await
+        self.run("blob", |state| Ok(state.blobs.get(&place).map(|(bytes, _)| bytes.clone()))).await
     }
 }

@@ -26,6 +26,7 @@ use kybern_core::ports::{IdSource, Keys};
 use kybern_core::preference::Preferences;
 use kybern_core::prompt::Prompt;
 use kybern_core::record::{Lookup, Record, StoredLink};
+use kybern_core::retention::TaskHold;
 use kybern_core::secret::{Secret, SecretName};
 use kybern_core::task::{
     Attachment, Attempt, CommitRefused, Committed, Delegation, JournalRow, Lease, Signal, Task, WorkerId,
@@ -60,7 +61,9 @@ pub(super) struct State {
     pub(super) jobs: Vec<JobRow>,
     pub(super) answers: BTreeMap<(TenantId, String, String, String), AnswerRow>,
     pub(super) audit: BTreeMap<TenantId, Vec<ChainedEvent>>,
-    pub(super) blobs: BTreeMap<(TenantId, String), Bytes>,
+    /// With the moment at which they were stored last.
+    pub(super) blobs: BTreeMap<(TenantId, String), (Bytes, Timestamp)>,
+    pub(super) task_holds: BTreeMap<(TenantId, TaskId), TaskHold>,
     pub(super) budgets: BTreeMap<(TenantId, BudgetId), Budget>,
     pub(super) accounts: BTreeMap<(TenantId, String, i64), Amount>,
     pub(super) open: BTreeMap<(TenantId, ReservationId), OpenRow>,
@@ -206,6 +209,7 @@ impl State {
             answers: BTreeMap::new(),
             audit: BTreeMap::new(),
             blobs: BTreeMap::new(),
+            task_holds: BTreeMap::new(),
             budgets: BTreeMap::new(),
             accounts: BTreeMap::new(),
             open: BTreeMap::new(),

@@ -1,0 +1,2 @@
+SELECT 1 WHERE EXISTS (SELECT 1 FROM attachment WHERE attachment.tenant_id = $1 AND attachment.hash = $2)
+    OR EXISTS (SELECT 1 FROM knowledge WHERE knowledge.tenant_id = $1 AND knowledge.hash = $2)

@@ -1,0 +1,1 @@
+DELETE FROM task WHERE tenant_id = $1 AND id = $2

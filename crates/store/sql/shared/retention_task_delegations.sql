@@ -1,0 +1,1 @@
+DELETE FROM delegation WHERE tenant_id = $1 AND task_id = $2

@@ -1,0 +1,1 @@
+DELETE FROM step_row WHERE tenant_id = $1 AND task_id = $2

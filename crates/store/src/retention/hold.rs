@@ -1,0 +1,51 @@
+//! Holds on tasks.
+
+use kybern_core::audit::AuditEvent;
+use kybern_core::id::TaskId;
+use kybern_core::retention::TaskHold;
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::Timestamp;
+
+use crate::audit;
+use crate::db::{Tx, args, statements};
+use crate::error::{Result, StoreError};
+use crate::tasks::must_exist;
+
+statements! {
+    INSERT = shared "hold_insert";
+    DELETE = shared "hold_delete";
+    GET = shared "hold_get";
+}
+
+/// Puts a task on hold. Its row is locked first: a removal either comes before, and then there is no task, or sees the
+/// hold.
+pub(super) async fn hold(tx: &mut Tx, scope: TenantScope, held: &TaskHold, event: &AuditEvent) -> Result<()> {
+    must_exist(tx, scope, held.task_id).await?;
+    let args = args![scope, held.task_id.as_uuid(), held.reason.as_str(), held.held_by.as_str(), held.held_at];
+    if tx.execute(&INSERT, args).await? == 0 {
+        return Err(StoreError::Conflict("the task is on hold already".to_owned()));
+    }
+    audit::append(tx, scope, held.held_at, event).await
+}
+
+pub(super) async fn release(
+    tx: &mut Tx,
+    scope: TenantScope,
+    id: TaskId,
+    at: Timestamp,
+    event: &AuditEvent,
+) -> Result<()> {
+    must_exist(tx, scope, id).await?;
+    if tx.execute(&DELETE, args![scope, id.as_uuid()]).await? == 0 {
+        return Err(StoreError::Conflict("the task is not on hold".to_owned()));
+    }
+    audit::append(tx, scope, at, event).await
+}
+
+pub(super) async fn get(tx: &mut Tx, scope: TenantScope, id: TaskId) -> Result<Option<TaskHold>> {
+    let found = tx.fetch_optional(&GET, args![scope, id.as_uuid()]).await?;
+    let hold = |mut row: crate::db::Row| {
+        Ok(TaskHold { task_id: id, reason: row.text()?, held_by: row.text()?, held_at: row.time()? })
+    };
+    found.map(hold).transpose()
+}
