@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::id::{TaskId, TenantId};
 use crate::ports::RetentionStore;
 use crate::tenant::TenantScope;
-use crate::time::Timestamp;
+use crate::time::{Millis, Timestamp};
 
 /// What is removed once it is over and old.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -54,6 +54,13 @@ impl Kept {
         Self::ALL.into_iter().find(|kept| kept.as_str() == name)
     }
 }
+
+/// The youngest that may be removed: what is younger may be needed to drop a repeated delivery.
+pub const SHORTEST: Millis = Millis(7 * 24 * 60 * 60 * 1000);
+/// The oldest that can be asked for: a hundred years.
+pub const LONGEST: Millis = Millis(36_500 * 24 * 60 * 60 * 1000);
+/// Characters of the reason of a hold.
+pub const MAX_REASON: usize = 2_000;
 
 /// A removal.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -152,8 +159,21 @@ impl Round {
         Ok(Self { purge, at, waiting, counts: BTreeMap::new() })
     }
 
-    /// Does one transaction and answers what it removed; `None` when there was none left to do. A tenant whose transaction failed is left out of
-    /// the rest of the round, the others go on.
+    /// The same of one tenant only.
+    #[must_use]
+    pub fn of(mut self, tenant: TenantId) -> Self {
+        self.waiting.retain(|(scope, _)| scope.tenant() == tenant);
+        self
+    }
+
+    /// Whether nothing is left to look at: of a round that has just begun, whether everything is on hold.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Does one transaction and answers what it removed; `None` when there was none left to do. A tenant whose
+    /// transaction failed is left out of the rest of the round, the others go on.
     ///
     /// # Errors
     /// When the store fails.

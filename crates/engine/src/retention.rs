@@ -2,11 +2,16 @@
 
 use std::sync::Arc;
 
-use kybern_core::error::Result;
-use kybern_core::retention::{Kept, Purge, Purged, Round};
+use kybern_core::actor::Actor;
+use kybern_core::audit::AuditEvent;
+use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::id::TaskId;
+use kybern_core::retention::{Kept, LONGEST, MAX_REASON, Purge, Purged, Round, SHORTEST, TaskHold};
 use kybern_core::time::Millis;
+use serde_json::json;
 
 use crate::Engine;
+use crate::task::TaskView;
 
 /// How often is looked for what has become old.
 const ROUND: Millis = Millis::from_secs(60 * 60);
@@ -91,6 +96,84 @@ impl Engine {
                 Err(error) => tracing::error!(%error, kind = kept.as_str(), "old rows of a tenant were not removed"),
             }
         }
+    }
+}
+
+impl Engine {
+    /// Removes what is over and older than `age` of the caller's tenant, now, and answers how much of each kind. Whoever
+    /// stops waiting for it stops it after the transaction that runs.
+    ///
+    /// # Errors
+    /// `VALIDATION_ERROR` when `age` is not between [`SHORTEST`] and [`LONGEST`]; `CONFLICT` when everything of the tenant is on hold, or a hold
+    /// names no tenant.
+    pub async fn purge(&self, actor: &Actor, kinds: &[Kept], age: Millis, dry_run: bool) -> Result<Vec<(Kept, u64)>> {
+        if !(SHORTEST..=LONGEST).contains(&age) {
+            let problem = "must be between 7 and 36500: what is younger may be needed to drop a repeat";
+            return Err(Error::invalid("/olderThanDays", problem));
+        }
+        let (inner, tenant) = (&self.inner, actor.scope().tenant());
+        let now = inner.clock.now();
+        let before = now.minus(age);
+        if !dry_run {
+            let names: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
+            let detail = json!({"kinds": names, "before": before});
+            let event = AuditEvent::by(actor, "retention.ask", format!("tenant:{tenant}"), detail);
+            inner.store.append_audit(actor.scope(), now, event).await?;
+        }
+        let mut removed = Vec::new();
+        for kept in Kept::ALL.into_iter().filter(|kept| kinds.contains(kept)) {
+            let purge = Purge { kept, before, holds: inner.settings.retention.holds.clone(), dry_run };
+            let held = |problem: String| Error::new(ErrorCode::Conflict, format!("nothing is removed: {problem}"));
+            let round = Round::begin(&*inner.store, purge, now).await;
+            let mut round = round
+                .map_err(|error| match error.code() {
+                    ErrorCode::NotFound => held(format!("[retention] holds names no tenant: {error}")),
+                    _ => error,
+                })?
+                .of(tenant);
+            if round.is_over() {
+                return Err(held("everything of this organisation is on hold, see [retention] holds".to_owned()));
+            }
+            let mut count = 0;
+            while let Some(some) = round.step(&*inner.store).await? {
+                count += some;
+            }
+            removed.push((kept, count));
+        }
+        Ok(removed)
+    }
+
+    /// Puts a task on hold: nothing of its tree is removed until it is released.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`; `VALIDATION_ERROR` without a reason; `CONFLICT` when it is on hold already.
+    pub async fn hold_task(&self, actor: &Actor, id: TaskId, reason: &str) -> Result<TaskView> {
+        self.task_for(actor, id).await?;
+        let reason = reason.trim();
+        if reason.is_empty() || reason.chars().count() > MAX_REASON {
+            let problem = format!("say why it is kept, in up to {MAX_REASON} characters");
+            return Err(Error::invalid("/reason", problem));
+        }
+        let hold = TaskHold {
+            task_id: id,
+            reason: reason.to_owned(),
+            held_by: actor.principal().label(),
+            held_at: self.inner.clock.now(),
+        };
+        let event = AuditEvent::by(actor, "task.hold", format!("task:{id}"), json!({"reason": reason}));
+        self.inner.store.hold_task(actor.scope(), &hold, event).await?;
+        self.task(actor, id).await
+    }
+
+    /// Releases a task from its hold.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`; `CONFLICT` when it is not on hold.
+    pub async fn release_task(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
+        self.task_for(actor, id).await?;
+        let event = AuditEvent::by(actor, "task.release", format!("task:{id}"), json!({}));
+        self.inner.store.release_task(actor.scope(), id, self.inner.clock.now(), event).await?;
+        self.task(actor, id).await
     }
 }
 

@@ -15,8 +15,8 @@ use utoipa::openapi::{ContentBuilder, PathItem, Ref, RefOr};
 
 use crate::api::{
     agents, approvals, audit, budgets, chats, inbound, keys, knowledge, memories, messages, models, outbox,
-    permissions, plans, preferences, prompts, records, secrets, task_files, task_internal, task_steer, tasks, tenants,
-    tools, usage, users, webhooks,
+    permissions, plans, preferences, prompts, records, retention, secrets, task_files, task_internal, task_steer,
+    tasks, tenants, tools, usage, users, webhooks,
 };
 use crate::error::status_of;
 use crate::router::{Access, Route, table};
@@ -81,7 +81,7 @@ const CREATING: [&str; 18] = [
         tasks::submit, tasks::list, tasks::show, tasks::log, tasks::events,
         task_files::artifacts, task_files::attachments, task_files::attachment,
         task_steer::cancel, task_steer::pause, task_steer::resume, task_steer::retry, task_steer::fork,
-        task_steer::replay, task_steer::review,
+        task_steer::replay, task_steer::review, retention::hold, retention::release, retention::purge,
         task_internal::review, task_internal::callback,
         inbound::email, inbound::sms, inbound::webhook,
         plans::put, plans::list, plans::check, plans::show, plans::versions, plans::change,

@@ -11,8 +11,8 @@ use kybern_core::error::{Error, ErrorCode};
 
 use crate::api::{
     agents, approvals, audit, budgets, chats, inbound, keys, knowledge, memories, messages, models, outbox,
-    permissions, plans, preferences, prompts, records, secrets, task_files, task_internal, task_steer, tasks, tenants,
-    tools, usage, users, webhooks,
+    permissions, plans, preferences, prompts, records, retention, secrets, task_files, task_internal, task_steer,
+    tasks, tenants, tools, usage, users, webhooks,
 };
 use crate::error::Problem;
 use crate::state::AppState;
@@ -80,6 +80,8 @@ pub fn table() -> Vec<Route> {
         post("/api/tasks/{id}/retry", Needs(Operate), task_steer::retry),
         post("/api/tasks/{id}/fork", Needs(Operate), task_steer::fork),
         post("/api/tasks/{id}/replay", Needs(Operate), task_steer::replay),
+        post("/api/tasks/{id}/hold", Needs(Administer), retention::hold),
+        post("/api/tasks/{id}/release", Needs(Administer), retention::release),
         post("/api/tasks/{id}/review", Needs(Review), task_steer::review),
         post("/api/internal/brain/review/{id}", Needs(Review), task_internal::review),
         post("/api/internal/brain/callback/{id}", Callback, task_internal::callback),
@@ -197,6 +199,7 @@ pub fn table() -> Vec<Route> {
         get("/api/audit/verify", Needs(Administer), audit::verify),
         // Operation
         get("/healthz", Open, health::alive),
+        post("/api/purge", Needs(Administer), retention::purge),
         get("/readyz", Open, health::ready),
         get("/metrics", Open, metrics::show),
         get("/openapi.json", Open, openapi::show),

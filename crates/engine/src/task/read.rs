@@ -30,7 +30,8 @@ impl Engine {
     pub async fn task(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
         let task = self.task_for(actor, id).await?;
         let walk = self.walk_of(actor.scope(), &task).await?;
-        Ok(TaskView::new(task, Some(&walk)))
+        let hold = self.inner.store.task_hold(actor.scope(), id).await?;
+        Ok(TaskView { hold, ..TaskView::new(task, Some(&walk)) })
     }
 
     /// A task as soon as it ends, waits for a person, or `at_most` has passed.

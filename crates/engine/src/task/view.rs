@@ -6,6 +6,7 @@ use kybern_core::chat::TURN_STEP;
 use kybern_core::id::{TaskId, UserId};
 use kybern_core::money::{NanoUsd, Usage};
 use kybern_core::plan::StepId;
+use kybern_core::retention::TaskHold;
 use kybern_core::task::{Channel, StepError, Task, TaskStatus, Wait};
 use kybern_core::time::Timestamp;
 use serde::Serialize;
@@ -60,6 +61,9 @@ pub struct TaskView {
     /// What of the row this program cannot read, and why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unreadable: Option<String>,
+    /// Why the task is kept, however old it becomes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hold: Option<TaskHold>,
     /// How the turn of a conversation ended, however its task did.
     #[serde(skip)]
     pub end_of_turn: Option<Value>,
@@ -116,6 +120,7 @@ impl TaskView {
             cancel_requested: task.cancel_requested,
             recoveries: task.recoveries,
             unreadable: task.unreadable,
+            hold: None,
             end_of_turn,
         }
     }

@@ -1,10 +1,12 @@
 //! Jobs whose worker dies, hangs, or loses its lease.
 
 use futures::executor::block_on;
+use kybern_core::error::ErrorCode;
 use kybern_core::job::{ClaimedJob, JobEnd, JobStatus};
 use kybern_core::mail::SendFault;
 use kybern_core::outbox::{OutboxMessage, OutboxStatus};
 use kybern_core::ports::{Clock as _, JobStore as _, OutboxStore as _};
+use kybern_core::retention::Kept;
 use kybern_core::slots::Offer;
 use kybern_core::task::{TaskStatus, WorkerId};
 use kybern_core::time::Millis;
@@ -250,4 +252,42 @@ fn what_is_over_is_removed_when_it_is_old() {
     assert_eq!(world.run(looked), 2, "the first one is gone");
     let kept = block_on(world.look(world.store.outbox(world.scope(), None, None, 10))).unwrap().items.len();
     assert_eq!(kept, 3, "of messages nothing was said");
+}
+
+#[test]
+fn an_admin_removes_what_is_old_and_nothing_that_is_on_hold() {
+    const DAY: Millis = Millis(24 * 3_600_000);
+    let tasks = |days: u64| (vec![Kept::Tasks], Millis(days * DAY.0));
+    let world = World::new();
+    let noop = || json!([step("a", "core.noop", json!({}))]);
+    let (old, kept) =
+        world.run(async |live| (live.run(noop(), json!({})).await.id, live.run(noop(), json!({})).await.id));
+    world.clock.stop(world.clock.now().plus(Millis(40 * DAY.0)));
+    world.run(async |live| {
+        let young = live.run(noop(), json!({})).await.id;
+        let purge = async |(kinds, age): (Vec<Kept>, Millis), dry_run| {
+            live.engine.purge(&live.world.actor, &kinds, age, dry_run).await
+        };
+        let held = live.engine.hold_task(&live.world.actor, kept, " a claim ").await.unwrap().hold.unwrap();
+        assert_eq!((held.reason.as_str(), held.held_at), ("a claim", live.now()));
+        assert_eq!(purge(tasks(30), true).await.unwrap(), [(Kept::Tasks, 1)]);
+        assert_eq!(live.task(old).await.id, old, "it was only counted");
+        assert_eq!(purge(tasks(41), false).await.unwrap(), [(Kept::Tasks, 0)]);
+        assert_eq!(purge(tasks(30), false).await.unwrap(), [(Kept::Tasks, 1)]);
+        let look = live.engine.task(&live.world.actor, old).await;
+        assert_eq!(look.unwrap_err().code(), ErrorCode::NotFound);
+        for id in [kept, young] {
+            live.proven(id).await;
+        }
+        for age in [6, 36_501] {
+            assert_eq!(purge(tasks(age), false).await.unwrap_err().code(), ErrorCode::Validation);
+        }
+        live.engine.release_task(&live.world.actor, kept).await.unwrap();
+        assert_eq!(purge(tasks(30), false).await.unwrap(), [(Kept::Tasks, 1)]);
+        let events = live.engine.audit_events(live.world.scope(), 0, 100).await.unwrap();
+        let actions: Vec<&str> = events.iter().map(|event| event.event.action.as_str()).collect();
+        assert!(
+            ["task.hold", "task.release", "retention.ask", "retention.purge"].iter().all(|act| actions.contains(act))
+        );
+    });
 }

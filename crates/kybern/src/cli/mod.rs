@@ -16,6 +16,7 @@ mod key;
 mod list;
 mod model;
 mod plan;
+mod purge;
 mod secret;
 mod task;
 mod tool;
@@ -96,6 +97,8 @@ enum Command {
     /// Check the audit trail
     #[command(subcommand)]
     Audit(audit::AuditCommand),
+    /// Remove what is over and old, now
+    Purge(purge::PurgeArgs),
     /// Write everything into one file, also while the server runs
     Backup(admin::BackupArgs),
     /// Make a database out of a backup
@@ -155,6 +158,7 @@ async fn run(command: Command, context: &mut Context) -> Result<ExitCode, Failur
         Command::Usage(args) => budget::usage(args, context).await,
         Command::Secret(command) => secret::run(command, context).await,
         Command::Key(command) => key::run(command, context).await,
+        Command::Purge(args) => purge::run(args, context).await,
         Command::Audit(command) => audit::run(command, context).await,
     };
     context.close().await;

@@ -59,6 +59,7 @@ fn head(task: &Value, paint: Paint) -> String {
     if task.get("cancelRequested") == Some(&Value::Bool(true)) && !is_terminal(&status) {
         add("cancel", "asked for".to_owned());
     }
+    add("kept", task.pointer("/hold/reason").map(|reason| short(reason, 200)).unwrap_or_default());
     add("parent", field(task, "parentTaskId"));
     add("engine", field(task, "delegatedWorkflowId"));
     add("cost", cost(task));

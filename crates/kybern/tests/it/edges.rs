@@ -7,6 +7,7 @@ mod events;
 mod machine;
 mod mail;
 mod process;
+mod purge;
 mod tampering;
 mod verbs;
 

@@ -18,6 +18,7 @@ pub(crate) mod plans;
 pub(crate) mod preferences;
 pub(crate) mod prompts;
 pub(crate) mod records;
+pub(crate) mod retention;
 pub(crate) mod secrets;
 pub(crate) mod task_files;
 pub(crate) mod task_internal;

@@ -18,6 +18,7 @@ pub mod plan;
 pub mod preference;
 pub mod prompt;
 pub mod record;
+pub mod retention;
 pub mod secret;
 pub mod task;
 pub mod tool;

@@ -3,6 +3,8 @@
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use super::retention::TaskHoldSchema;
+
 /// Where a task stands.
 #[derive(ToSchema)]
 #[schema(as = TaskStatus, rename_all = "snake_case")]
@@ -138,6 +140,8 @@ pub struct TaskSchema {
     /// What of it this program cannot read, and why; it is empty here. Only there when something is wrong: see `kybern
     /// doctor`.
     pub unreadable: Option<String>,
+    /// Why it is kept, however old it becomes. Only there when it is on hold, where one task is shown.
+    pub hold: Option<TaskHoldSchema>,
 }
 
 /// For what a task waits.

@@ -123,6 +123,15 @@ async fn steering(walk: &mut Walk<'_>, fixture: &Fixture) {
     walk.call(200, ("POST", "/api/tasks/{id}/retry"), &[&fixture.failed], &keys.operator, None).await;
     let report = walk.call(200, ("POST", "/api/tasks/{id}/replay"), &[&fixture.ended], &keys.operator, None).await;
     assert_eq!(report["matches"], true, "{report}");
+    let why = Some(json!({"reason": "a claim"}));
+    let task = walk.call(200, ("POST", "/api/tasks/{id}/hold"), &[&fixture.ended], &keys.admin, why).await;
+    assert_eq!(task["hold"]["reason"], "a claim");
+    let task = walk.call(200, ("POST", "/api/tasks/{id}/release"), &[&fixture.ended], &keys.admin, None).await;
+    assert!(task.get("hold").is_none(), "{task}");
+    let old = Some(json!({"olderThanDays": 7}));
+    let purged = walk.call(200, ("POST", "/api/purge"), &[], &keys.admin, old).await;
+    let counts: u64 = purged["items"].as_array().unwrap().iter().map(|item| item["count"].as_u64().unwrap()).sum();
+    assert_eq!((purged["items"].as_array().unwrap().len(), counts), (6, 0), "nothing here is that old: {purged}");
     let fork = walk.call(202, ("POST", "/api/tasks/{id}/fork"), &[&fixture.ended], &keys.operator, None).await;
     assert_eq!(fork["forkedFromTaskId"], fixture.ended.as_str());
     let answer = json!({"corrections": {"answer": "Pinewood"}});

@@ -115,6 +115,19 @@ pub(crate) fn all() -> Vec<Case> {
         case("POST", "/api/tasks/{id}/retry", Id(|fixture| fixture.failed.clone()), None),
         case("POST", "/api/tasks/{id}/fork", task(), strict(json!({}), ("/fromStep", json!(5)), &[])),
         case("POST", "/api/tasks/{id}/replay", task(), None),
+        case(
+            "POST",
+            "/api/tasks/{id}/hold",
+            task(),
+            strict(json!({"reason": "a claim"}), ("/reason", json!(5)), &["reason"]),
+        ),
+        case("POST", "/api/tasks/{id}/release", waiting(), None),
+        case(
+            "POST",
+            "/api/purge",
+            Fixed,
+            strict(json!({"olderThanDays": 30, "dryRun": true}), ("/olderThanDays", json!("many")), &["olderThanDays"]),
+        ),
         case("POST", "/api/tasks/{id}/review", waiting(), review()),
         case("POST", "/api/internal/brain/review/{id}", waiting(), review()),
         case(

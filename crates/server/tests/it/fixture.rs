@@ -11,7 +11,7 @@ pub(crate) struct Fixture {
     pub(crate) ended: String,
     /// A task that has failed.
     pub(crate) failed: String,
-    /// A task that waits for a person.
+    /// A task that waits for a person, and is on hold.
     pub(crate) waiting: String,
     /// A task that is worked on and never ends by itself.
     pub(crate) running: String,
@@ -98,6 +98,9 @@ impl Fixture {
             .send(Ask::post("/api/tasks").key(&keys.operator).json(&json!({"input": "x", "planKey": "fixture.never"})));
         let waiting = task(json!({"input": "x", "planKey": "fixture.ask"})).await;
         let inbox = app.send(Ask::get("/api/approvals").key(&keys.viewer)).await.json();
+        let hold =
+            Ask::post(&format!("/api/tasks/{waiting}/hold")).key(&keys.admin).json(&json!({"reason": "a claim"}));
+        made(&app.send(hold).await, 200);
         Self {
             ended,
             failed: task(json!({"input": "x", "planKey": "fixture.fail"})).await,

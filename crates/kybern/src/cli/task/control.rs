@@ -23,6 +23,22 @@ pub(super) async fn steer(id: TaskId, verb: &'static str, context: &mut Context)
     Ok(Exit::Done)
 }
 
+/// Puts a task on hold.
+pub(super) async fn hold(id: TaskId, reason: &str, context: &mut Context) -> Result<Exit, Failure> {
+    let client = context.connect().await?;
+    client.post(&format!("/api/tasks/{id}/hold"), Body::Json(&json!({ "reason": reason })), None).await?;
+    context.screen().line(format!("task {id} is kept; end that with: kybern task release {id}"));
+    Ok(Exit::Done)
+}
+
+/// Releases a task from its hold.
+pub(super) async fn release(id: TaskId, context: &mut Context) -> Result<Exit, Failure> {
+    let client = context.connect().await?;
+    client.post(&format!("/api/tasks/{id}/release"), Body::Empty, None).await?;
+    context.screen().line(format!("task {id} is no longer kept: it goes when it is old, see [retention]"));
+    Ok(Exit::Done)
+}
+
 /// Replays, and says whether the journal arrives at the same end.
 pub(super) async fn replay(id: TaskId, format: Format, context: &mut Context) -> Result<Exit, Failure> {
     let client = context.connect_to_read().await?;

@@ -80,6 +80,19 @@ pub(super) enum TaskCommand {
         /// The task
         id: TaskId,
     },
+    /// Keep a task, with all tasks of its tree, however old it becomes
+    Hold {
+        /// The task
+        id: TaskId,
+        /// Why
+        #[arg(long)]
+        reason: String,
+    },
+    /// Release a task from its hold
+    Release {
+        /// The task
+        id: TaskId,
+    },
     /// Answer what a task waits for
     Review(ReviewArgs),
     /// Walk a finished task from its journal, with no model and no effect, and compare
@@ -170,6 +183,8 @@ pub(super) async fn run(command: TaskCommand, context: &mut Context) -> Result<E
         TaskCommand::Pause { id } => control::steer(id, "pause", context).await,
         TaskCommand::Resume { id } => control::steer(id, "resume", context).await,
         TaskCommand::Retry { id } => control::steer(id, "retry", context).await,
+        TaskCommand::Hold { id, reason } => control::hold(id, &reason, context).await,
+        TaskCommand::Release { id } => control::release(id, context).await,
         TaskCommand::Review(args) => review::run(args, context).await,
         TaskCommand::Replay { id, format } => control::replay(id, format, context).await,
         TaskCommand::Fork { id, from, format } => control::fork(id, &from, format, context).await,

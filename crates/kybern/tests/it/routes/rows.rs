@@ -146,6 +146,9 @@ pub(crate) fn all() -> Vec<Row> {
         act("POST", "/api/tasks/{id}/retry", "operate", &[Id(|things| &things.failed)], 200),
         Row { input: Json(fork, Refused), ..act("POST", "/api/tasks/{id}/fork", "operate", TASK, 202) },
         act("POST", "/api/tasks/{id}/replay", "operate", TASK, 200),
+        Row { input: Json(hold, Refused), ..act("POST", "/api/tasks/{id}/hold", "administer", TASK, 200) },
+        act("POST", "/api/tasks/{id}/release", "administer", TASK, 200),
+        Row { input: Json(purge, Refused), ..act("POST", "/api/purge", "administer", &[], 200) },
         Row { input: Json(review, Refused),
             ..act("POST", "/api/tasks/{id}/review", "review", &[Id(|things| &things.waiting)], 200) },
         Row { input: Json(review, Refused),
@@ -293,6 +296,14 @@ fn talk(things: &Things, n: u32) -> Value {
 
 fn import(_things: &Things, n: u32) -> Value {
     json!({"title": format!("the {n}th"), "messages": [{"role": "user", "content": format!("question {n}")}]})
+}
+
+fn hold(_: &Things, _: u32) -> Value {
+    json!({"reason": "a claim is before the court"})
+}
+
+fn purge(_: &Things, _: u32) -> Value {
+    json!({"olderThanDays": 400, "kinds": ["tasks", "files"]})
 }
 
 fn fork(_things: &Things, n: u32) -> Value {

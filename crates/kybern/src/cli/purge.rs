@@ -1,0 +1,62 @@
+//! `kybern purge`: removes what is over and old, now.
+
+use clap::Args;
+use kybern_core::retention::Kept;
+use serde_json::json;
+
+use super::list::items;
+use super::{Context, Exit, Format};
+use crate::client::Body;
+use crate::output::{Failure, Table, field};
+
+/// `kybern purge`
+#[derive(Args, Debug)]
+pub(super) struct PurgeArgs {
+    /// Only what was over before so many days, such as 400d; at least 7d
+    #[arg(long, value_name = "DAYS", value_parser = days)]
+    older_than: u32,
+    /// Only this kind: files, chats, tasks, messages, jobs or idempotency_keys; several times for several
+    #[arg(long, value_name = "KIND", value_parser = kind)]
+    kind: Vec<Kept>,
+    /// Only count it
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    format: Format,
+}
+
+fn days(text: &str) -> Result<u32, String> {
+    let number = text.strip_suffix('d').unwrap_or(text).parse::<u32>();
+    number.ok().filter(|days| *days >= 7).ok_or_else(|| "is no number of days from 7 on, such as 400d".to_owned())
+}
+
+fn kind(text: &str) -> Result<Kept, String> {
+    Kept::parse(text).ok_or_else(|| format!("is no kind, take one of {}", Kept::ALL.map(Kept::as_str).join(", ")))
+}
+
+pub(super) async fn run(args: PurgeArgs, context: &mut Context) -> Result<Exit, Failure> {
+    let client = context.connect().await?;
+    let mut body = json!({"olderThanDays": args.older_than, "dryRun": args.dry_run});
+    if !args.kind.is_empty() {
+        let kinds: Vec<&str> = args.kind.iter().map(|kind| kind.as_str()).collect();
+        body["kinds"] = json!(kinds);
+    }
+    let reply = client.post("/api/purge", Body::Json(&body), None).await?;
+    if args.format.json {
+        context.raw(&reply);
+        return Ok(Exit::Done);
+    }
+    let what = if args.dry_run { "WOULD GO" } else { "REMOVED" };
+    let mut table = Table::new(&["KIND", what]);
+    for item in items(&reply.value) {
+        table.row([field(item, "kind").into(), field(item, "count").into()]);
+    }
+    let paint = context.screen().paint();
+    context.screen().line(table.render(paint));
+    if items(&reply.value).iter().all(|item| item["count"] == 0) {
+        context
+            .screen()
+            .line(format!("nothing is over for {} days, or it is kept: see docs/retention.md", args.older_than));
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,79 @@
+//! What an admin keeps and what they remove, with the command line and a real server.
+
+use serde_json::json;
+
+use super::{plan, submit};
+use crate::server::client::Ask;
+use crate::server::{KEY, Server, Site};
+
+/// Runs a verb against the server: exit code, output, errors.
+fn run(site: &Site, server: &Server, args: &[&str]) -> (Option<i32>, String, String) {
+    let mut command = site.command(args);
+    let output = command.env("KYBERN_URL", server.url()).env("KYBERN_API_KEY", KEY).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+async fn a_task_is_put_on_hold_and_released_and_what_is_young_stays(site: Site) {
+    let server = site.start();
+    let client = server.client();
+    plan(&client, "old", json!([{"id": "a", "tool": "core.noop"}])).await;
+    let kept = submit(&client, "old").await;
+    client.rest(&kept).await;
+    let (code, out, err) = run(&site, &server, &["task", "hold", &kept, "--reason", "a claim is before the court"]);
+    assert!(code == Some(0) && out.contains(&format!("kybern task release {kept}")), "{out}{err}");
+    let (_, out, _) = run(&site, &server, &["task", "show", &kept]);
+    assert!(out.contains("a claim is before the court"), "{out}");
+    let (code, _, err) = run(&site, &server, &["task", "hold", &kept, "--reason", "again"]);
+    assert!(code == Some(1) && err.contains("on hold already"), "{err}");
+
+    // What is young stays, and what is removed when it is old is tried where there is a clock to set.
+    let purge = |more: &[&str]| {
+        let args = [&["purge", "--older-than", "7d", "--kind", "tasks"], more].concat();
+        let (code, out, err) = run(&site, &server, &args);
+        assert_eq!(code, Some(0), "{out}{err}");
+        out.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert!(purge(&["--dry-run"]).starts_with("KIND WOULD GO tasks 0 nothing is over for 7 days"));
+    assert!(purge(&[]).starts_with("KIND REMOVED tasks 0 nothing is over"));
+    client.replays(&kept).await;
+    let (code, out, err) = run(&site, &server, &["task", "release", &kept]);
+    assert!(code == Some(0) && out.contains("no longer kept"), "{out}{err}");
+    let (code, _, err) = run(&site, &server, &["task", "release", &kept]);
+    assert!(code == Some(1) && err.contains("not on hold"), "{err}");
+
+    let audit = client.list("/api/audit").await;
+    for act in ["task.hold", "task.release", "retention.ask"] {
+        assert!(audit.iter().any(|event| event.to_string().contains(act)), "{act} is in the audit: {audit:?}");
+    }
+    client.audit_is_whole().await;
+    let (code, _, err) = run(&site, &server, &["purge", "--older-than", "6d"]);
+    assert!(code == Some(2) && err.contains("from 7 on"), "{err}");
+    let (status, answer) = client.send(&Ask::json("/api/purge", &json!({"olderThanDays": 6, "kinds": ["taks"]}))).await;
+    assert!(status.as_u16() == 400 && answer.to_string().contains("/kinds/0"), "{answer}");
+    let (status, answer) = client.send(&Ask::json("/api/purge", &json!({"olderThanDays": 6}))).await;
+    assert!(status.as_u16() == 400 && answer.to_string().contains("/olderThanDays"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_task_is_put_on_hold_and_released_and_what_is_young_stays_on_sqlite() {
+    a_task_is_put_on_hold_and_released_and_what_is_young_stays(Site::sqlite()).await;
+}
+
+#[tokio::test]
+async fn a_task_is_put_on_hold_and_released_and_what_is_young_stays_on_postgres() {
+    let Some(site) = Site::postgres() else { return };
+    a_task_is_put_on_hold_and_released_and_what_is_young_stays(site).await;
+}
+
+#[tokio::test]
+async fn while_a_tenant_is_on_hold_nothing_of_it_is_removed() {
+    let site = Site::sqlite().with("KYBERN_RETENTION__HOLDS", "[\"default\"]");
+    let server = site.start();
+    let (code, _, err) = run(&site, &server, &["purge", "--older-than", "30d"]);
+    assert!(code == Some(1) && err.contains("on hold"), "{err}");
+    let site = Site::sqlite().with("KYBERN_RETENTION__HOLDS", "[\"defualt\"]");
+    let server = site.start();
+    let (code, _, err) = run(&site, &server, &["purge", "--older-than", "30d"]);
+    assert!(code == Some(1) && err.contains("names no tenant") && err.contains("defualt"), "{err}");
+}

@@ -1,0 +1,116 @@
+//! What is kept however old it becomes, and what is removed now.
+
+use axum::Json;
+use axum::extract::State;
+use kybern_core::error::Detail;
+use kybern_core::retention::{Kept, MAX_REASON};
+use kybern_core::time::Millis;
+use kybern_engine::task::TaskView;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use crate::auth::Caller;
+use crate::error::{ApiResult, Problem};
+use crate::extract::{JsonBody, PathArgs, plain};
+use crate::schema::retention::PurgedSchema;
+use crate::schema::task::TaskSchema;
+use crate::state::AppState;
+
+/// A day, in milliseconds.
+const DAY: u64 = 24 * 60 * 60 * 1000;
+
+/// Why a task is kept.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
+#[schema(as = HoldTask)]
+pub(crate) struct HoldBody {
+    /// In up to 2,000 characters.
+    #[schema(example = "claim 4711 is before the court")]
+    reason: String,
+}
+
+/// Keep a task
+///
+/// Nothing of its tree is removed, however old it becomes, until it is released.
+#[utoipa::path(post, path = "/api/tasks/{id}/hold", operation_id = "hold_task",
+    tag = "tasks",
+    params(("id" = String, Path, format = "uuid", description = "The task")),
+    request_body = HoldBody,
+    responses((status = 200, description = "The task", body = TaskSchema)))]
+pub(crate) async fn hold(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+    body: JsonBody<HoldBody>,
+) -> ApiResult<Json<TaskView>> {
+    let id = path.parse("id")?;
+    plain("/reason", &body.value.reason, MAX_REASON)?;
+    Ok(Json(state.engine.hold_task(&actor, id, &body.value.reason).await?))
+}
+
+/// Release a task from its hold
+#[utoipa::path(post, path = "/api/tasks/{id}/release", operation_id = "release_task",
+    tag = "tasks",
+    params(("id" = String, Path, format = "uuid", description = "The task")),
+    responses((status = 200, description = "The task", body = TaskSchema)))]
+pub(crate) async fn release(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<Json<TaskView>> {
+    Ok(Json(state.engine.release_task(&actor, path.parse("id")?).await?))
+}
+
+/// What is to be removed.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
+#[schema(as = Purge)]
+pub(crate) struct PurgeBody {
+    /// Only what was over before so many days.
+    #[schema(minimum = 7, maximum = 36500, example = 400)]
+    older_than_days: u32,
+    /// Only these kinds: `files`, `chats`, `tasks`, `messages`, `jobs`, `idempotency_keys`. All when not given.
+    #[schema(example = json!(["tasks"]))]
+    kinds: Option<Vec<String>>,
+    /// Only count it.
+    #[serde(default)]
+    dry_run: bool,
+}
+
+/// Remove what is over and old
+///
+/// Of the caller's tenant, without waiting for the times of `[retention]`. What is open, on hold, shown by a
+/// conversation or billed this month stays.
+#[utoipa::path(post, path = "/api/purge", operation_id = "purge",
+    tag = "operation",
+    request_body = PurgeBody,
+    responses((status = 200, description = "What was removed", body = PurgedSchema)))]
+pub(crate) async fn purge(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    body: JsonBody<PurgeBody>,
+) -> ApiResult<Json<Value>> {
+    let PurgeBody { older_than_days, kinds, dry_run } = body.value;
+    let kinds = match kinds {
+        None => Kept::ALL.to_vec(),
+        Some(names) => of_names(&names)?,
+    };
+    let age = Millis(u64::from(older_than_days) * DAY);
+    let removed = state.engine.purge(&actor, &kinds, age, dry_run).await?;
+    let items: Vec<Value> =
+        removed.into_iter().map(|(kept, count)| json!({"kind": kept.as_str(), "count": count})).collect();
+    Ok(Json(json!({"dryRun": dry_run, "items": items})))
+}
+
+fn of_names(names: &[String]) -> ApiResult<Vec<Kept>> {
+    let known = Kept::ALL.map(Kept::as_str).join(", ");
+    let (mut kinds, mut faults) = (Vec::new(), Vec::new());
+    for (n, name) in names.iter().enumerate() {
+        match Kept::parse(name) {
+            Some(kind) => kinds.push(kind),
+            None => faults.push(Detail::new(format!("/kinds/{n}"), format!("is no kind, take one of {known}"))),
+        }
+    }
+    Problem::invalid_all(faults).map_or(Ok(kinds), Err)
+}
