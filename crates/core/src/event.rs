@@ -139,6 +139,12 @@ pub fn expand(row: &JournalRow) -> Vec<LogEntry> {
             };
             let entry = log.add(event, wait.reason.clone());
             entry.metadata.insert("waitsFor".to_owned(), json!(wait.kind));
+            if let Some(title) = &wait.title {
+                entry.metadata.insert("title".to_owned(), json!(title));
+            }
+            if let Some(approval) = &wait.approval_id {
+                entry.metadata.insert("approvalId".to_owned(), json!(approval));
+            }
             if let Some(reference) = &wait.reference {
                 entry.metadata.insert("reference".to_owned(), json!(reference));
             }
@@ -266,8 +272,10 @@ impl Expansion<'_> {
 
     fn answered(&mut self, signal: &Signal) {
         match signal {
-            Signal::Review { corrections, resolution, by, .. } => {
+            Signal::Review { wait_seq, corrections, resolution, by, .. } => {
                 let entry = self.add(EventType::HumanReview, "a person answered".to_owned());
+                // A wait is the first entry of its row.
+                entry.metadata.insert("answersSeq".to_owned(), json!(wait_seq * PLACES));
                 let names: Vec<&String> = corrections.keys().collect();
                 entry.metadata.insert("correctionsApplied".to_owned(), json!(names));
                 entry.metadata.insert("reviewedBy".to_owned(), json!(by));

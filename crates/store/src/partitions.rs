@@ -79,6 +79,33 @@ pub(crate) async fn ensure(owner: &mut PgConnection, now: Timestamp) -> Result<(
     Ok(())
 }
 
+/// Drops the partitions of past months that hold nothing any more: their tasks were removed, and the rows with them. The
+/// month before this one stays, since its tasks may still be worked on; a row that comes late lies in the default one.
+///
+/// A partition holds nothing when it takes no space: a count would be that of whoever counts, and row-level security
+/// hides rows from the owner. Space is given back by PostgreSQL's vacuum, so a partition may stay a day longer.
+pub(crate) async fn drop_empty(owner: &mut PgConnection, now: Timestamp) -> Result<()> {
+    let oldest_kept = Month(Month::of(now).0 - 1).name();
+    let empty = "SELECT child.relname::text FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid
+        WHERE inhparent = 'step_row'::regclass AND child.relname ~ '^step_row_[0-9]{4}_[0-9]{2}$'
+            AND child.relname < $1 AND pg_relation_size(child.oid) = 0 ORDER BY 1";
+    let names: Vec<String> = sqlx::query_scalar(empty).bind(&oldest_kept).fetch_all(&mut *owner).await?;
+    for name in names {
+        // Whoever writes to the journal waits meanwhile, so it is not waited for long. What was empty is looked at again
+        // when nobody can write.
+        let text = format!(
+            "BEGIN; SET LOCAL lock_timeout = '1s'; SELECT pg_advisory_xact_lock({SCHEMA_LOCK}); \
+             LOCK TABLE step_row IN ACCESS EXCLUSIVE MODE; \
+             DO $$ BEGIN IF pg_relation_size('{name}') = 0 THEN DROP TABLE {name}; END IF; END $$; COMMIT"
+        );
+        if let Err(error) = sqlx::raw_sql(AssertSqlSafe(text)).execute(&mut *owner).await {
+            sqlx::raw_sql("ROLLBACK").execute(&mut *owner).await?;
+            tracing::warn!(%error, partition = name, "an empty partition was not dropped, tried again tomorrow");
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -119,6 +119,7 @@ impl<D> SqlStore<D> {
                 let kept = async {
                     let mut owner = postgres::connect_as_owner(server.options()).await?;
                     partitions::ensure(&mut owner, now).await?;
+                    partitions::drop_empty(&mut owner, now).await?;
                     sqlx::Connection::close(owner).await?;
                     Ok(())
                 };

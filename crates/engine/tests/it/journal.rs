@@ -267,6 +267,7 @@ fn the_log_tells_what_happened_in_order_by_names_and_never_by_values() {
         let log = live.log(id).await;
         assert!(log.is_sorted_by(|a, b| a.seq < b.seq));
         assert_eq!(log[2].data_keys, ["secret"]);
+        assert_eq!((&log[6].metadata["title"], &log[7].metadata["answersSeq"]), (&json!("t"), &json!(log[6].seq)));
         assert!(!json!(log).to_string().contains("hush"));
     });
 }
