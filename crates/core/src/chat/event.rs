@@ -14,7 +14,7 @@ use crate::event;
 use crate::id::{InvocationId, TaskId};
 use crate::plan::StepId;
 use crate::policy::redact;
-use crate::task::{JournalEntry, JournalRow, StepOutcome, StepStatus, TaskStatus};
+use crate::task::{JournalEntry, JournalRow, Signal, StepOutcome, StepStatus, TaskStatus};
 
 /// The place of an event: the row that it comes from, or after which it was written, and its place there.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -138,6 +138,11 @@ pub fn events_of(heard: &Heard, row: &JournalRow) -> Vec<TurnEvent> {
                 "kind": wait.kind,
             });
             events.push(TurnEvent::new(row.seq, 0, "approval.required", data));
+        }
+        // What was said before begins anew.
+        JournalEntry::Answered { signal, .. } if matches!(**signal, Signal::Retry { .. }) => {
+            let data = json!({"messageId": heard.turn.answer_id});
+            events.push(TurnEvent::new(row.seq, 0, "message.reset", data));
         }
         JournalEntry::Recovered { .. } => {
             let data = json!({"messageId": heard.turn.answer_id});

@@ -144,7 +144,7 @@ impl Following {
         if self.after.is_none() {
             add(start(&self.heard));
         }
-        let mut row = self.row;
+        let (mut row, mut end) = (self.row, Vec::new());
         // One look at the reply, before the journal is read: a piece of the next one would stand before rows that were
         // committed while the journal was read, and these would never be told.
         let written = self.live.written();
@@ -153,12 +153,19 @@ impl Following {
         while more {
             let rows = self.engine.inner.store.journal(self.scope, self.heard.task, row, PAGE).await?;
             for one in &rows {
-                events_of(&self.heard, one).into_iter().for_each(&mut add);
-                ended |= matches!(one.entry, kybern_core::task::JournalEntry::Ended { .. });
+                // An end behind which something follows was none: the turn was tried again.
+                end.clear();
+                let told = events_of(&self.heard, one);
+                ended = matches!(one.entry, kybern_core::task::JournalEntry::Ended { .. });
+                match ended {
+                    true => end = told,
+                    false => told.into_iter().for_each(&mut add),
+                }
                 row = one.seq;
             }
             more = rows.len() >= usize::try_from(PAGE).unwrap_or(usize::MAX);
         }
+        end.into_iter().for_each(&mut add);
         // A reply that is journaled was read there, as it was written.
         if !ended && written.behind >= row {
             for (n, piece) in (1_u32..).zip(&written.pieces).filter(|(_, piece)| !piece.is_empty()) {

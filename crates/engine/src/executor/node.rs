@@ -116,6 +116,8 @@ pub struct Node {
     pub round: Option<Arc<Round>>,
     /// Whether it was replaced by a patch before it began.
     pub replaced: bool,
+    /// Of an agent: what its turn had taken when a person wanted it tried again. It counts towards its time no more.
+    pub spent: Millis,
     /// The agent in whose turn it stands: its model chose it, or asks in it.
     pub turn: Option<usize>,
     /// When it was opened, if it holds steps.

@@ -15,6 +15,7 @@ use crate::agent::{MAX_SUGGESTIONS, Round};
 /// A turn's rounds: the question of each, with its reply and the outcomes of the calls by their place.
 pub(super) struct Rounds<'a> {
     pub(super) start: &'a TurnStart,
+    spent: Millis,
     pub(super) rounds: Vec<Asked<'a>>,
 }
 
@@ -40,7 +41,11 @@ pub(super) fn rounds(walk: &Walk, agent: usize) -> Option<Rounds<'_>> {
         let calls = reply.map(|reply| reply.calls.iter().map(node_of).collect()).unwrap_or_default();
         Asked { question, reply, usage: outcome.map(|outcome| outcome.usage).unwrap_or_default(), calls }
     };
-    Some(Rounds { start, rounds: walk.questions(agent).into_iter().map(asked).collect() })
+    Some(Rounds {
+        start,
+        spent: walk.node(agent).spent,
+        rounds: walk.questions(agent).into_iter().map(asked).collect(),
+    })
 }
 
 impl Rounds<'_> {
@@ -77,8 +82,13 @@ impl Rounds<'_> {
 
     /// What is left of its time.
     pub(super) fn left(&self) -> Millis {
-        let took: u64 = self.rounds.iter().map(Asked::took).sum();
+        let took = self.took().0.saturating_sub(self.spent.0);
         Millis(self.start.limits.time.0.saturating_sub(took))
+    }
+
+    /// What its questions and calls have taken.
+    pub(super) fn took(&self) -> Millis {
+        Millis(self.rounds.iter().map(Asked::took).sum())
     }
 
     /// Whether anything that it has read may come from strangers, besides what is remembered and was said before.

@@ -195,6 +195,7 @@ impl Walk {
                 child: None,
                 delegated: None,
                 late_answer: None,
+                spent: Millis(0),
                 corrections: Map::new(),
                 tainted_args,
                 literal_args,

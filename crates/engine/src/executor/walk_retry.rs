@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
-use kybern_core::task::{Signal, StepStatus, TaskStatus, WaitKind};
+use kybern_core::task::{Signal, StepOutcome, StepStatus, TaskStatus, WaitKind};
 use kybern_core::time::Timestamp;
 
 use super::node::NodeState;
+use super::turn_rounds::rounds;
 use super::walk::{Walk, is_container};
 
 impl Walk {
@@ -21,8 +22,16 @@ impl Walk {
         let node = self.node(index);
         node.outcome().is_some_and(|outcome| match outcome.status {
             StepStatus::Failed => !outcome.tolerated,
-            StepStatus::Skipped => node.opening.is_some(),
+            StepStatus::Skipped => node.opening.is_some() || self.was_not_asked(index),
             StepStatus::Completed => false,
+        })
+    }
+
+    /// Whether it is the question that a turn came to no more, because it had failed by then: its time was up.
+    fn was_not_asked(&self, index: usize) -> bool {
+        self.node(index).turn.is_some_and(|agent| {
+            let failed = |outcome: &StepOutcome| outcome.status == StepStatus::Failed && !outcome.tolerated;
+            self.questions(agent).last() == Some(&index) && self.node(agent).outcome().is_some_and(|one| failed(one))
         })
     }
 
@@ -121,6 +130,14 @@ impl Walk {
                 node.answer = super::node::Answer::default();
             }
             node.state = NodeState::Pending;
+        }
+        // A turn that goes on has the whole of its time before it.
+        for index in 0..self.nodes.len() {
+            if self.nodes[index].state == NodeState::Opened
+                && let Some(took) = rounds(self, index).map(|rounds| rounds.took())
+            {
+                self.nodes[index].spent = took;
+            }
         }
         for phase in self.phases.values_mut() {
             phase.wait = None;

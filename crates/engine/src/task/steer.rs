@@ -78,12 +78,12 @@ impl Engine {
     /// Tries a failed task again: what failed begins anew under its next generation, what succeeded stays.
     ///
     /// # Errors
-    /// `NOT_FOUND`; `CONFLICT` when it has not failed.
+    /// `NOT_FOUND`; `PERMISSION_DENIED` for a turn of somebody else's conversation; `CONFLICT` when it has not failed, or is the turn of a conversation in which something was said since.
     pub async fn retry(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
-        if self.task_for(actor, id).await?.channel == Channel::Chat {
-            let message =
-                "a turn of a conversation is not tried again: its answer stands there; send the message again";
-            return Err(Error::new(ErrorCode::Conflict, message));
+        let task = self.task_for(actor, id).await?;
+        if task.channel == Channel::Chat && task.user.is_some() && task.user != actor.user() {
+            let message = "only its user tries a turn of a conversation again";
+            return Err(Error::new(ErrorCode::PermissionDenied, message));
         }
         let signal = Signal::Retry { by: actor.principal().label() };
         let (now, audit) = (self.inner.clock.now(), audit(actor, "task.retry", id, json!({})));

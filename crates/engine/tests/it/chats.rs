@@ -1,13 +1,14 @@
 //! Conversations: what is said, what is answered, and what readers of a turn see.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use kybern_core::actor::{Actor, Role as Actors};
+use kybern_core::actor::{Actor, Principal, Role as Actors};
 use kybern_core::agent::TurnFinish;
 use kybern_core::approval::{ApprovalFilter, Word};
 use kybern_core::chat::{EventId, Speaker, TurnEvent};
 use kybern_core::error::ErrorCode;
-use kybern_core::id::ChatId;
+use kybern_core::id::{ChatId, RequestId};
 use kybern_core::model::{ModelEvent, ModelFailure, ModelFailureKind, ModelRequest, Role};
 use kybern_core::task::{EffectClass, TaskStatus};
 use kybern_core::time::Millis;
@@ -17,6 +18,7 @@ use kybern_engine::chat::{Following, Imported, SayRequest, Turned};
 use kybern_testkit::models::{Scripted, ScriptedModel};
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Map, json};
+use uuid::Uuid;
 
 use crate::live::Live;
 use crate::outside::pause;
@@ -88,6 +90,49 @@ fn a_message_is_answered_and_both_are_kept() {
         let words: Vec<&str> = said.iter().rev().take(3).rev().map(|(_, text)| text.as_str()).collect();
         assert_eq!(words, ["Hi!", "Hello.", "How many?"], "what was said before is shown, the question once");
         assert!(live.replay(first.task_id).await.matches);
+    });
+}
+
+#[test]
+fn a_turn_that_failed_is_tried_again_and_has_one_answer() {
+    let broken = Arc::new(AtomicBool::new(true));
+    let is_broken = Arc::clone(&broken);
+    let model = Arc::new(ScriptedModel::new("one", move |_, _| match is_broken.load(Ordering::SeqCst) {
+        true => Scripted::fail(ModelFailureKind::Provider),
+        false => says("Hello."),
+    }));
+    world(&model, &[]).run(async |live| {
+        let chat = chat(&live).await;
+        let first = say(&live, chat, "Hi!").await;
+        assert_eq!((first.status, first.finish_reason), (TaskStatus::Failed, Some(TurnFinish::Error)));
+        let admin = Actor::authenticated(
+            live.world.scope().tenant(),
+            Principal::Channel { name: "somebody else".to_owned() },
+            vec![Actors::Admin],
+            Vec::new(),
+            RequestId::from_uuid(Uuid::from_u128(1)),
+        );
+        let refused = live.engine.retry(&admin, first.task_id).await.unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::PermissionDenied);
+        broken.store(false, Ordering::SeqCst);
+        // As long as the provider's breaker is open nobody is asked.
+        pause(Millis(60_000)).await;
+        live.engine.retry(&live.world.actor, first.task_id).await.unwrap();
+        live.end(first.task_id).await;
+        let kept = contents(&live, chat).await;
+        assert_eq!(kept, [(Speaker::User, "Hi!".to_owned()), (Speaker::Assistant, "Hello.".to_owned())]);
+        let page = live.engine.messages(&live.world.actor, chat, None, 200).await.unwrap();
+        assert_eq!(page.items[1].id, first.message_id, "the answer that was announced");
+        assert!(live.replay(first.task_id).await.matches);
+        // Whoever reads it along now is told of the end that counts, and of no other.
+        let heard = live.engine.follow_turn(&live.world.actor, chat, Some(first.message_id), None).await.unwrap();
+        let told = all(heard).await;
+        assert_eq!((text(&told).as_str(), names(&told).last()), ("Hello.", Some(&"done")), "{told:?}");
+        let count = |name: &str| names(&told).into_iter().filter(|told| *told == name).count();
+        assert_eq!((count("done"), count("error"), count("message.reset")), (1, 0, 1), "{told:?}");
+        // What has an answer is not answered a second time.
+        let refused = live.engine.retry(&live.world.actor, first.task_id).await.unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::Conflict);
     });
 }
 

@@ -1,6 +1,7 @@
 //! `agent` steps: a model that works with tools, and what its journal makes of every way it can go.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use kybern_core::agent::{AgentDraft, TurnLimits};
 use kybern_core::error::ErrorCode;
@@ -239,6 +240,29 @@ fn a_turn_without_money_or_time_ends_and_says_so() {
         assert_eq!((task.status, model.count()), (TaskStatus::Failed, 1));
         assert_eq!(task.error.unwrap().code, ErrorCode::Timeout);
         assert_eq!(live.world.outcome(id, "help").data["finishReason"], json!("timeout"));
+    });
+}
+
+#[test]
+fn a_turn_that_ran_out_of_time_is_tried_again_in_new_time() {
+    let waits = Arc::new(AtomicBool::new(true));
+    let slow = Arc::clone(&waits);
+    let model = Arc::new(ScriptedModel::new("one", move |_, _| match slow.load(Ordering::SeqCst) {
+        true => Scripted::After(Millis(119_000), Box::new(calls(&[("t__echo", json!({"text": "again"}))]))),
+        false => Scripted::After(Millis(100_000), Box::new(says("Done."))),
+    }));
+    world(&model, helper(&["t.echo"])).run(async |live| {
+        let id = live.begin(plan(ask()), json!({"what": "x"})).await;
+        for tries in 1..3 {
+            let task = live.proven(id).await;
+            assert_eq!((task.status, model.count()), (TaskStatus::Failed, tries));
+            assert_eq!(task.error.unwrap().code, ErrorCode::Timeout);
+            waits.store(tries == 1, Ordering::SeqCst);
+            live.engine.retry(&live.world.actor, id).await.unwrap();
+        }
+        let task = live.proven(id).await;
+        assert_eq!((task.status, &task.state["content"]), (TaskStatus::Completed, &json!("Done.")));
+        assert_eq!(model.count(), 3, "what was answered is not asked again");
     });
 }
 

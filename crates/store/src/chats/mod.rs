@@ -6,7 +6,7 @@ pub(crate) mod message;
 
 use async_trait::async_trait;
 use kybern_core::audit::AuditEvent;
-use kybern_core::chat::{Chat, MAX_WAITING, Message, NewTurn};
+use kybern_core::chat::{Chat, MAX_WAITING, Message, NewTurn, TurnRef};
 use kybern_core::error::Result as PortResult;
 use kybern_core::id::{ChatId, MessageId, TaskId, UserId};
 use kybern_core::ports::{ChatStore, Page};
@@ -35,6 +35,8 @@ statements! {
     OPEN = shared "turn_open";
     END = shared "turn_end";
     NEXT = shared "turn_next";
+    LAST = shared "message_last";
+    UNSAY = shared "message_delete";
     FORGET = shared "turn_delete_all";
     HOLD_BACK = shared "task_hold_back";
     LET_BEGIN = shared "task_let_begin";
@@ -81,6 +83,33 @@ pub(crate) async fn begin(tx: &mut Tx, scope: TenantScope, task: TaskId, new: &N
         tx.execute(&HOLD_BACK, args![scope, task.as_uuid()]).await?;
     }
     Ok(())
+}
+
+/// Lets a turn that failed be taken once more, in its old place: its answer goes, and the next end of its task leaves
+/// another one under the same id. Only the last turn of a chat: what was said since was said after the answer.
+pub(crate) async fn take_again(
+    tx: &mut Tx,
+    scope: TenantScope,
+    task: TaskId,
+    turn: &TurnRef,
+    at: Timestamp,
+) -> Result<()> {
+    let chat = turn.chat_id.as_uuid();
+    let said = match hold(tx, scope, turn.chat_id, at).await? {
+        true => one(tx, scope, turn.chat_id, turn.message_id).await?,
+        false => None,
+    };
+    if said.is_none_or(|said| said.redacted_at.is_some()) {
+        let message = "what it answers is no longer in its conversation: say it again";
+        return Err(StoreError::Conflict(message.to_owned()));
+    }
+    let last = tx.fetch_optional(&LAST, args![scope, chat]).await?;
+    if last.map(|mut row| row.uuid()).transpose()? != Some(turn.answer_id.as_uuid()) {
+        let message = "something else was said in its conversation since: say it again";
+        return Err(StoreError::Conflict(message.to_owned()));
+    }
+    tx.execute(&UNSAY, args![scope, chat, turn.answer_id.as_uuid()]).await?;
+    tx.execute(&TURN, args![scope, task.as_uuid(), chat, turn.message_id.as_uuid(), false]).await.map(|_| ())
 }
 
 /// Stores an answer with the end of its task, and lets the next turn begin.

@@ -6,8 +6,9 @@ use kybern_core::error::ErrorCode;
 use kybern_core::id::{ChatId, MessageId, TaskId, UserId};
 use kybern_core::model::{ModelMessage, Role};
 use kybern_core::ports::TaskFilter;
+use kybern_core::slots::Offer;
 use kybern_core::task::{
-    Channel, Commit, Effect, Lease, NewTask, Submitted, TaskChange, TaskStatus, WaitKind, WorkerId,
+    Channel, Commit, Effect, Lease, NewTask, Signal, Submitted, TaskChange, TaskStatus, WaitKind, WorkerId,
 };
 use serde_json::{Value, json};
 
@@ -113,6 +114,41 @@ pub async fn a_message_is_stored_with_its_task_and_the_answer_with_its_end(h: Ha
     assert_eq!((all[1].transcript.len(), all[1].tainted), (1, true));
     assert_eq!(all[1], w.store().message(home.scope, chat, all[1].id).await.unwrap().unwrap());
     assert!(w.store().open_turns(home.scope, chat).await.unwrap().is_empty());
+}
+
+pub async fn a_turn_that_failed_is_taken_again_in_its_place_as_long_as_nothing_else_was_said(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let chat = w.chat(&home, None).await;
+    let task = w.turn(chat, "hello");
+    let lease = started(w.take_turn(&home, task.clone()).await);
+    let id = lease.task();
+    let answer = |content: &str| {
+        let turn = task.turn.as_ref().unwrap().turn;
+        let said = Message { id: turn.answer_id, ..w.says(chat, Speaker::Assistant, content) };
+        vec![Effect::Answer(Box::new(said))]
+    };
+    w.commit(&lease, Commit { effects: answer("it broke"), ..w.changes(end(TaskStatus::Failed)) }).await;
+    assert_eq!(w.contents(&home, chat).await, ["hello", "it broke"]);
+    let retry = async || {
+        let signal = Signal::Retry { by: "user:1".to_owned() };
+        w.store().reopen(home.scope, id, signal, w.now(), w.event("task.retry")).await
+    };
+    retry().await.unwrap();
+    assert_eq!(w.contents(&home, chat).await, ["hello"], "its answer goes");
+    assert_eq!(w.store().open_turns(home.scope, chat).await.unwrap(), [id]);
+    // What is said meanwhile comes after it.
+    let second = w.turn(chat, "are you there?");
+    let waiting = waits(w.take_turn(&home, second.clone()).await);
+    let claimed = w.store().claim_due(&WorkerId::new("w"), &Offer::of(10), LONG, w.now()).await.unwrap();
+    assert_eq!(claimed.iter().map(|claimed| claimed.lease.task()).collect::<Vec<_>>(), [id]);
+    let failed = Commit { effects: answer("it broke again"), ..w.changes(end(TaskStatus::Failed)) };
+    w.commit(&claimed[0].lease, failed).await;
+    assert_eq!(w.contents(&home, chat).await, ["hello", "it broke again", "are you there?"]);
+    assert_eq!(w.store().open_turns(home.scope, chat).await.unwrap(), [waiting]);
+    let refused = retry().await.unwrap_err();
+    assert_eq!(refused.code(), ErrorCode::Conflict, "{refused}");
+    assert_eq!(w.store().task(home.scope, id).await.unwrap().unwrap().status, TaskStatus::Failed);
+    assert_eq!(w.contents(&home, chat).await.len(), 3, "nothing goes when nothing is tried again");
 }
 
 pub async fn files_are_kept_with_their_message_until_it_is_taken_back(h: Harness) {

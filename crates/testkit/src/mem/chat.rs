@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kybern_core::audit::AuditEvent;
-use kybern_core::chat::{Attached, Chat, MAX_WAITING, Message, NewTurn};
+use kybern_core::chat::{Attached, Chat, MAX_WAITING, Message, NewTurn, TurnRef};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{ChatId, MessageId, TaskId, TenantId, UserId};
 use kybern_core::money::Usage;
@@ -12,7 +12,7 @@ use kybern_core::time::Timestamp;
 use serde_json::Value;
 
 use super::MemStore;
-use super::state::State;
+use super::state::{State, conflict};
 use super::task::{page, page_of_large};
 
 /// A turn that has not ended.
@@ -63,6 +63,30 @@ impl State {
             let next = *next;
             self.let_begin(next, at);
         }
+    }
+
+    /// Lets a turn that failed be taken once more: its answer goes.
+    pub(super) fn take_again(
+        &mut self,
+        (tenant, task): (TenantId, TaskId),
+        turn: TurnRef,
+        at: Timestamp,
+    ) -> Result<()> {
+        let chat = turn.chat_id;
+        let said = self.messages.get(&(tenant, chat, turn.message_id));
+        let known = self.chats.get_mut(&(tenant, chat)).filter(|_| said.is_some_and(|said| said.redacted_at.is_none()));
+        let Some(known) = known else {
+            return Err(conflict("what it answers is no longer in its conversation: say it again".to_owned()));
+        };
+        let of_chat = |place: &&(TenantId, ChatId, MessageId)| place.0 == tenant && place.1 == chat;
+        let last = self.messages.keys().filter(of_chat).map(|(_, _, id)| *id).max();
+        if last != Some(turn.answer_id) {
+            return Err(conflict("something else was said in its conversation since: say it again".to_owned()));
+        }
+        known.updated_at = at;
+        self.messages.remove(&(tenant, chat, turn.answer_id));
+        self.turns.insert((tenant, task), OpenTurn { chat, message: turn.message_id, waits: false });
+        Ok(())
     }
 
     /// Keeps what came with a message that was not taken back.
