@@ -4,7 +4,7 @@
 //! written in the next round: a later head proves all that an earlier one does.
 
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -16,7 +16,7 @@ use kybern_core::time::Millis;
 use kybern_engine::Engine;
 use serde_json::json;
 use tokio::fs::{File, OpenOptions};
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, AsyncWriteExt as _};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::AuditOptions;
@@ -133,6 +133,19 @@ async fn open(path: &Path) -> std::io::Result<File> {
     OpenOptions::new().append(true).create(true).mode(0o600).open(path).await
 }
 
+/// Whether what is added to a file begins on a line of its own. What cannot be read back, such as a pipe, is taken to.
+async fn ends_with_a_line(path: &Path) -> std::io::Result<bool> {
+    if !tokio::fs::metadata(path).await?.is_file() {
+        return Ok(true);
+    }
+    let Ok(mut file) = File::open(path).await else { return Ok(true) };
+    if file.seek(SeekFrom::End(0)).await? == 0 {
+        return Ok(true);
+    }
+    file.seek(SeekFrom::End(-1)).await?;
+    Ok(file.read_u8().await? == b'\n')
+}
+
 async fn append(path: &Path, heads: &[&AuditHead]) -> anyhow::Result<()> {
     let mut lines = String::new();
     for head in heads {
@@ -141,6 +154,10 @@ async fn append(path: &Path, heads: &[&AuditHead]) -> anyhow::Result<()> {
     }
     let written = async {
         let mut file = open(path).await?;
+        // A full disk or a crash may have left half a line.
+        if !ends_with_a_line(path).await? {
+            lines.insert(0, '\n');
+        }
         file.write_all(lines.as_bytes()).await?;
         file.sync_data().await.or_else(|error| match error.kind() {
             // A pipe, for one, has nothing to sync.

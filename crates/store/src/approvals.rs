@@ -5,7 +5,7 @@ use kybern_core::approval::{Approval, ApprovalFilter, ApprovalStatus, Decided, N
 use kybern_core::error::Result as PortResult;
 use kybern_core::id::{ApprovalId, TaskId, UserId};
 use kybern_core::plan::StepId;
-use kybern_core::ports::{ApprovalStore, Page};
+use kybern_core::ports::{ApprovalStore, MAX_PAGE_BYTES, Page};
 use kybern_core::task::{Resolution, Signal, WaitKind};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use crate::db::{Row, Tx, args, statements};
 use crate::error::Result;
+use crate::page;
 use crate::store::SqlStore;
 
 statements! {
@@ -26,8 +27,8 @@ statements! {
     LIST_TASK = shared "approval_list_task";
 }
 
-/// A task has no more questions than it schedules steps; more than this is never read at once.
-const MOST_OF_A_TASK: u32 = 10_000;
+/// Bytes of a page: what a question shows stands in it, in its task and in the answer.
+const MAX_BYTES: usize = MAX_PAGE_BYTES / 4;
 
 /// Opens a question.
 pub(crate) async fn ask(tx: &mut Tx, scope: TenantScope, task: TaskId, new: &NewApproval, at: Timestamp) -> Result<()> {
@@ -111,25 +112,28 @@ async fn list(
     after: Option<ApprovalId>,
     limit: u32,
 ) -> Result<Page<Approval>> {
-    let limit = limit.clamp(1, 200);
-    let from = after.map_or(Uuid::nil(), ApprovalId::as_uuid);
+    let begin = after.map_or(Uuid::nil(), ApprovalId::as_uuid);
     let talks_of = filter.talks_of.map(UserId::as_uuid);
-    let rows = match (filter.task, filter.status) {
-        (Some(task), _) => tx.fetch_all(&LIST_TASK, args![scope, task.as_uuid(), MOST_OF_A_TASK, talks_of]).await?,
-        (None, None) => tx.fetch_all(&LIST, args![scope, from, limit + 1, talks_of]).await?,
-        (None, Some(ApprovalStatus::Pending)) => {
-            tx.fetch_all(&LIST_OPEN, args![scope, from, limit + 1, talks_of]).await?
+    let status = filter.status.map_or("", ApprovalStatus::as_str);
+    match (filter.task, filter.status) {
+        (Some(task), _) => {
+            let task = task.as_uuid();
+            let args = |after: Uuid, most: u32| {
+                [scope.into(), task.into(), most.into(), talks_of.into(), after.into(), status.into()]
+            };
+            page::of_large(tx, (&LIST_TASK, args), begin, (limit, MAX_BYTES), read).await
         }
-        (None, Some(status)) => {
-            tx.fetch_all(&LIST_STATUS, args![scope, from, limit + 1, status.as_str(), talks_of]).await?
+        (None, None | Some(ApprovalStatus::Pending)) => {
+            let list = if filter.status.is_none() { &LIST } else { &LIST_OPEN };
+            let args = |after: Uuid, most: u32| [scope.into(), after.into(), most.into(), talks_of.into()];
+            page::of_large(tx, (list, args), begin, (limit, MAX_BYTES), read).await
         }
-    };
-    let mut items = rows.into_iter().map(|mut row| read(&mut row)).collect::<Result<Vec<_>>>()?;
-    if filter.task.is_some() {
-        items.retain(|known| known.asked.id.as_uuid() > from);
-        items.retain(|known| filter.status.is_none_or(|status| status == known.status));
+        (None, Some(_)) => {
+            let args =
+                |after: Uuid, most: u32| [scope.into(), after.into(), most.into(), status.into(), talks_of.into()];
+            page::of_large(tx, (&LIST_STATUS, args), begin, (limit, MAX_BYTES), read).await
+        }
     }
-    Ok(crate::page::cut(items, limit, |known| known.asked.id.to_string()))
 }
 
 #[async_trait]

@@ -200,7 +200,7 @@ async fn list(tx: &mut Tx, Listing { scope, filter, after, limit }: &Listing) ->
     let published = filter.published.map_or(-1, i64::from);
     let before = after.map_or(Uuid::max(), KnowledgeId::as_uuid);
     let rows = tx.fetch_all(&LIST, args![*scope, before, status, published, *limit + 1]).await?;
-    Ok(page::cut_readable(rows, *limit, document, |document| document.id.to_string()))
+    page::cut_readable(rows, *limit, document)
 }
 
 /// What tells whether the published documents are those that were read before.

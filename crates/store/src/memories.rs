@@ -169,7 +169,7 @@ async fn list(tx: &mut Tx, listing: &Listing) -> Result<Page<Memory>> {
             tx.fetch_all(&LIST, args![*scope, before, kind, status, limit + 1]).await?
         }
     };
-    Ok(page::cut_readable(rows, limit, |mut row| memory(&mut row), |memory| memory.id.to_string()))
+    page::cut_readable(rows, limit, |mut row| memory(&mut row))
 }
 
 async fn of_subject(tx: &mut Tx, scope: TenantScope, subject: Subject) -> Result<Vec<(Memory, Option<Vector>)>> {

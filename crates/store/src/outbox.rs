@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use kybern_core::error::Result as PortResult;
 use kybern_core::id::{OutboxId, TaskId, UserId};
 use kybern_core::outbox::{NewOutbox, OutboxChannel, OutboxMessage, OutboxStatus};
-use kybern_core::ports::{OutboxStore, Page};
+use kybern_core::ports::{MAX_PAGE_BYTES, OutboxStore, Page};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use uuid::Uuid;
@@ -82,7 +82,7 @@ async fn list(
     let begin = before.map_or(Uuid::max(), OutboxId::as_uuid);
     let talks_of = talks_of.map(UserId::as_uuid);
     let args = |before: Uuid, most: u32| [scope.into(), before.into(), most.into(), talks_of.into()];
-    page::of_large(tx, (&LIST, args), begin, limit, message).await
+    page::of_large(tx, (&LIST, args), begin, (limit, MAX_PAGE_BYTES), message).await
 }
 
 /// A message on its way from one status to the next.

@@ -1,6 +1,6 @@
 //! Pages of lists: one row more than asked for is read, so that the end is known.
 
-use kybern_core::ports::{MAX_PAGE_BYTES, Page};
+use kybern_core::ports::Page;
 use uuid::Uuid;
 
 use crate::db::{Arg, Row, Sql, Tx};
@@ -27,29 +27,24 @@ pub(crate) fn cut<T>(mut items: Vec<T>, limit: u32, cursor: impl Fn(&T) -> Strin
     Page { items, next }
 }
 
-/// The same of rows, without those that cannot be read: they count for the end of the list all the same.
-pub(crate) fn cut_readable<T>(
-    mut rows: Vec<Row>,
-    limit: u32,
-    decode: impl FnMut(Row) -> Result<T>,
-    cursor: impl Fn(&T) -> String,
-) -> Page<T> {
+/// The same of rows, whose first column is their id, without those that cannot be read: they count for the page all the
+/// same, and the next one begins behind them.
+pub(crate) fn cut_readable<T>(mut rows: Vec<Row>, limit: u32, decode: impl FnMut(Row) -> Result<T>) -> Result<Page<T>> {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let more = rows.len() > limit;
     rows.truncate(limit);
-    let items = readable(rows, decode);
-    let next = if more { items.last().map(cursor) } else { None };
-    Page { items, next }
+    let last = rows.last_mut().filter(|_| more).map(Row::first_id).transpose()?;
+    Ok(Page { items: readable(rows, decode), next: last.map(|id| id.to_string()) })
 }
 
-/// A page of rows that may be large: it ends at `limit`, or with [`MAX_PAGE_BYTES`]. The statement reads rows behind an
+/// A page of rows that may be large: it ends at `limit`, or with so many bytes. The statement reads rows behind an
 /// id, which is their first column; `args` fills in that id and how many rows at most. A row that cannot be read is left
 /// out.
 pub(crate) async fn of_large<'a, T, const N: usize>(
     tx: &mut Tx,
     (list, args): (&'static Sql, impl Fn(Uuid, u32) -> [Arg<'a>; N] + Send),
     begin: Uuid,
-    limit: u32,
+    (limit, most_bytes): (u32, usize),
     mut decode: impl FnMut(&mut Row) -> Result<T> + Send,
 ) -> Result<Page<T>>
 where
@@ -65,7 +60,7 @@ where
         let ends = rows.len() < most;
         for mut row in rows {
             bytes = bytes.saturating_add(row.bytes());
-            if seen == limit || (seen > 0 && bytes > MAX_PAGE_BYTES) {
+            if seen == limit || (seen > 0 && bytes > most_bytes) {
                 return Ok(Page { items, next: Some(last.to_string()) });
             }
             last = row.first_id()?;

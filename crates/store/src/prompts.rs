@@ -89,7 +89,7 @@ async fn list(tx: &mut Tx, listing: &Listing) -> Result<Page<Prompt>> {
     let status = filter.status.map_or("", PromptStatus::as_str);
     let before = after.map_or(Uuid::max(), PromptId::as_uuid);
     let rows = tx.fetch_all(&LIST, args![*scope, before, agent, status, *limit + 1]).await?;
-    Ok(page::cut_readable(rows, *limit, prompt, |prompt| prompt.id.to_string()))
+    page::cut_readable(rows, *limit, prompt)
 }
 
 async fn active(tx: &mut Tx, scope: TenantScope) -> Result<Vec<Arc<Prompt>>> {

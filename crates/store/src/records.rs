@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kybern_core::error::Result as PortResult;
 use kybern_core::id::RecordId;
-use kybern_core::ports::{Page, RecordStore};
+use kybern_core::ports::{MAX_PAGE_BYTES, Page, RecordStore};
 use kybern_core::record::{Expect, PutRecord, Record, merge};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
@@ -162,7 +162,7 @@ async fn list(
 ) -> Result<Page<Record>> {
     let begin = after.map_or(Uuid::nil(), RecordId::as_uuid);
     let args = |after: Uuid, most: u32| [scope.into(), kind.into(), after.into(), most.into()];
-    page::of_large(tx, (&LIST, args), begin, limit, shown).await
+    page::of_large(tx, (&LIST, args), begin, (limit, MAX_PAGE_BYTES), shown).await
 }
 
 async fn kinds(tx: &mut Tx, scope: TenantScope) -> Result<Vec<(String, i64)>> {

@@ -39,14 +39,19 @@ pub(super) async fn run(command: AuditCommand, context: &mut Context) -> Result<
     let client = context.connect_to_read().await?;
     let kept = match head {
         Some(path) => kept(&client, &path).await?,
-        None => Vec::new(),
+        None => Kept::default(),
     };
-    let query = kept.last().map(named).unwrap_or_default();
+    let query = kept.heads.last().map(named).unwrap_or_default();
     let mut reply = client.get("/api/audit/verify", &query).await?;
-    let earlier = kept.split_last().map_or(&[][..], |(_, earlier)| earlier);
+    let earlier = kept.heads.split_last().map_or(&[][..], |(_, earlier)| earlier);
     let departed = departed(&client, earlier).await?;
     if !departed.is_empty() {
         report(&mut reply, departed);
+    }
+    if !kept.broken.is_empty() {
+        let lines: Vec<String> = kept.broken.iter().map(ToString::to_string).collect();
+        let line = format!("the file cannot be read in line {}: a write was cut off there", lines.join(", "));
+        eprintln!("{line}");
     }
     let valid = reply.value.get("valid") == Some(&Value::Bool(true));
     let exit = if valid { Exit::Done } else { Exit::Failed };
@@ -70,28 +75,43 @@ pub(super) async fn run(command: AuditCommand, context: &mut Context) -> Result<
     Ok(exit)
 }
 
-/// The heads of this tenant that a file holds, in the order in which they were signed: one as `kybern audit head` writes
-/// it, or one on each line as `[audit] head_file` does.
-async fn kept(client: &Client, path: &Path) -> Result<Vec<Value>, Failure> {
-    let problem = |problem: String| Failure::Content { path: path.display().to_string(), problem };
+/// The heads of a file.
+#[derive(Default)]
+struct Kept {
+    /// This tenant's, in the order in which they were signed.
+    heads: Vec<Value>,
+    /// The numbers of the lines that nobody can read.
+    broken: Vec<usize>,
+}
+
+/// What a file holds: one head as `kybern audit head` writes it, or one on each line as `[audit] head_file` does. A line
+/// that cannot be read, because a write was cut off, takes no other's proof away.
+async fn kept(client: &Client, path: &Path) -> Result<Kept, Failure> {
     let bytes = input::bytes(path)?;
-    if let Ok(head) = serde_json::from_slice::<Value>(&bytes) {
-        return Ok(vec![head]);
-    }
     let own = client.get("/api/audit/head", &[]).await?;
     let tenant = own.value.get("tenantId").cloned().unwrap_or_default();
-    let mut heads = Vec::new();
-    for (n, line) in bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty()) {
-        let head: Value =
-            serde_json::from_slice(line).map_err(|error| problem(format!("line {} is not JSON: {error}", n + 1)))?;
+    let mut found = Kept::default();
+    let mut add = |head: Value| {
         if head.get("tenantId") == Some(&tenant) {
-            heads.push(head);
+            found.heads.push(head);
+        }
+    };
+    match serde_json::from_slice::<Value>(&bytes) {
+        Ok(head) => add(head),
+        Err(_) => {
+            for (n, line) in bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty()) {
+                match serde_json::from_slice(line) {
+                    Ok(head) => add(head),
+                    Err(_) => found.broken.push(n + 1),
+                }
+            }
         }
     }
-    if heads.is_empty() {
-        return Err(problem("holds no head of this organisation's audit trail".to_owned()));
+    if found.heads.is_empty() {
+        let problem = "holds no head of this organisation's audit trail".to_owned();
+        return Err(Failure::Content { path: path.display().to_string(), problem });
     }
-    Ok(heads)
+    Ok(found)
 }
 
 /// The four values of a signed head, as the verification asks for them.

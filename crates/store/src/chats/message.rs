@@ -8,7 +8,7 @@ use kybern_core::chat::{Attached, Message, Speaker};
 use kybern_core::id::{ChatId, MessageId, TaskId};
 use kybern_core::model::ModelMessage;
 use kybern_core::money::Usage;
-use kybern_core::ports::Page;
+use kybern_core::ports::{MAX_PAGE_BYTES, Page};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -134,7 +134,7 @@ pub(super) async fn after(
 ) -> Result<Page<Message>> {
     let begin = after.map_or(Uuid::nil(), MessageId::as_uuid);
     let args = |after: Uuid, most: u32| [scope.into(), chat.as_uuid().into(), after.into(), most.into()];
-    page::of_large(tx, (&MESSAGES, args), begin, limit, message).await
+    page::of_large(tx, (&MESSAGES, args), begin, (limit, MAX_PAGE_BYTES), message).await
 }
 
 pub(super) async fn before(

@@ -2,6 +2,7 @@
 //! past the triggers. The server says so over HTTP, and the command line with it. Every single way is tried in the
 //! store's own tests.
 
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 
 use kybern_core::id::TenantId;
@@ -155,6 +156,12 @@ async fn heads_are_kept_elsewhere(site: Site, off: &str) {
     };
     let (code, said) = verified();
     assert!(code == Some(0) && said.contains("is whole"), "{said}");
+    // A full disk leaves half a line; what is added afterwards begins on its own.
+    std::fs::OpenOptions::new().append(true).open(&file).unwrap().write_all(b"{\"tenantId\": \"0").unwrap();
+    hire(&client, "fourth").await;
+    until_kept(&file, &client).await;
+    let (code, said) = verified();
+    assert!(code == Some(0) && said.contains("is whole") && said.contains("a write was cut off"), "{said}");
 
     // Somebody who may write anything takes the newest events back, and then more is done: the chain is whole by itself.
     site.beneath(off);
