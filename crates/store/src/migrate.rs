@@ -49,6 +49,7 @@ const MIGRATIONS: &[Migration] = &[
     migration!(14, "0014_made_by"),
     migration!(15, "0015_idempotency_seed"),
     migration!(16, "0016_retention"),
+    migration!(17, "0017_plans_in_use"),
 ];
 
 /// The schema version that this program knows.

@@ -7,15 +7,16 @@ use kybern_core::audit::AuditEvent;
 use kybern_core::error::Result as PortResult;
 use kybern_core::id::{PlanId, TenantId};
 use kybern_core::plan::parse::{self, PlanDraft};
-use kybern_core::plan::{Plan, PlanFault, PlanOrigin};
-use kybern_core::ports::PlanStore;
+use kybern_core::plan::{Plan, PlanFault, PlanOrigin, PlanPlace, no_room};
+use kybern_core::ports::{MAX_PAGE_BYTES, Page, PlanStore};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::audit;
 use crate::db::scope_of_row;
-use crate::db::{Row, Tx, args, statements};
+use crate::db::{Row, Sql, Tx, args, statements};
 use crate::error::{Result, StoreError};
 use crate::store::SqlStore;
 
@@ -26,8 +27,12 @@ statements! {
     ACTIVATE_NEWEST = shared "plan_activate_newest";
     INSERT = shared "plan_insert";
     LIST = shared "plan_list";
+    FIND = shared "plan_find";
+    PAGE = split "plan_page";
     VERSIONS = shared "plan_versions";
-    ALL_ACTIVE = shared "plan_all_active";
+    ALL_ACTIVE = split "plan_all_active";
+    OTHERS = shared "plan_others";
+    NEWEST_BYTES = shared "plan_newest_bytes";
 }
 
 /// A plan to be stored.
@@ -74,6 +79,14 @@ fn body(draft: &PlanDraft) -> Value {
     })
 }
 
+/// Refuses a plan of that key and so many bytes for which the tenant has no room beside its others.
+async fn find_room(tx: &mut Tx, scope: TenantScope, key: &str, bytes: usize) -> Result<()> {
+    let Some(mut row) = tx.fetch_optional(&OTHERS, args![scope, key]).await? else { return Ok(()) };
+    let (others, others_bytes) = (row.i64()?, row.i64()?);
+    let count = |number: i64| u64::try_from(number).unwrap_or(0);
+    no_room(count(others), count(others_bytes), bytes as u64).map_or(Ok(()), |why| Err(StoreError::Full(why)))
+}
+
 async fn put(tx: &mut Tx, putting: &Putting) -> Result<Plan> {
     let Putting { scope, id, draft, at, audit } = putting;
     let last = match tx.fetch_optional(&LAST_VERSION, args![*scope, draft.key.as_str()]).await? {
@@ -84,8 +97,10 @@ async fn put(tx: &mut Tx, putting: &Putting) -> Result<Plan> {
     if tx.fetch_optional(&VERSION, args![*scope, draft.key.as_str(), version]).await?.is_some() {
         return Err(StoreError::Conflict(format!("plan {} has a version {version} already", draft.key)));
     }
+    let body = body(draft).to_string();
+    find_room(tx, *scope, &draft.key, body.len()).await?;
     tx.execute(&DEACTIVATE, args![*scope, draft.key.as_str()]).await?;
-    let args = args![*scope, id.as_uuid(), draft.key.as_str(), version, body(draft).to_string(), *at];
+    let args = args![*scope, id.as_uuid(), draft.key.as_str(), version, body, *at];
     tx.execute(&INSERT, args).await?;
     tx.outdates_what_is_known();
     audit::append(tx, *scope, *at, audit).await?;
@@ -132,12 +147,49 @@ async fn list(tx: &mut Tx, scope: TenantScope) -> Result<Vec<Plan>> {
     plans_of(tx.fetch_all(&LIST, args![scope]).await?)
 }
 
-async fn versions(tx: &mut Tx, scope: TenantScope, key: &str) -> Result<Vec<Plan>> {
-    plans_of(tx.fetch_all(&VERSIONS, args![scope, key]).await?)
+async fn find(tx: &mut Tx, scope: TenantScope, id: PlanId) -> Result<Option<Plan>> {
+    let row = tx.fetch_optional(&FIND, args![scope, id.as_uuid()]).await?;
+    row.map(|mut row| read(&mut row).map(|(_, plan)| plan)).transpose()
 }
 
-async fn all_active(tx: &mut Tx) -> Result<Vec<(TenantScope, Plan)>> {
-    tx.fetch_all(&ALL_ACTIVE, args![]).await?.iter_mut().map(read).collect()
+/// Rows that are read at once; each may have [`MAX_BYTES`](kybern_core::plan::limits::MAX_BYTES).
+const CHUNK: usize = 8;
+
+/// A page of plans: those of the statement behind a key and a version.
+async fn page(
+    tx: &mut Tx,
+    list: &'static Sql,
+    scope: TenantScope,
+    (key, version): (String, i64),
+    limit: u32,
+) -> Result<Page<Plan>> {
+    let limit = usize::try_from(limit.clamp(1, 200)).unwrap_or(1);
+    let (mut items, mut bytes, mut behind) = (Vec::new(), 0_usize, (key, version));
+    loop {
+        // One more than is wanted tells whether there is a next page.
+        let most = CHUNK.min(limit - items.len() + 1);
+        let args = args![scope, behind.0.as_str(), behind.1, i64::try_from(most).unwrap_or(1)];
+        let rows = tx.fetch_all(list, args).await?;
+        let ends = rows.len() < most;
+        for mut row in rows {
+            bytes = bytes.saturating_add(row.bytes());
+            let (_, plan) = read(&mut row)?;
+            if items.len() == limit || (!items.is_empty() && bytes > MAX_PAGE_BYTES) {
+                let next = items.last().map(|last: &Plan| last.place().to_string());
+                return Ok(Page { items, next });
+            }
+            behind = (plan.key.clone(), i64::from(plan.version));
+            items.push(plan);
+        }
+        if ends {
+            return Ok(Page { items, next: None });
+        }
+    }
+}
+
+async fn active(tx: &mut Tx, tenant: TenantId, key: &str) -> Result<Vec<(TenantScope, Plan)>> {
+    let args = args![tenant.as_uuid(), key, i64::try_from(CHUNK).unwrap_or(1)];
+    tx.fetch_all(&ALL_ACTIVE, args).await?.iter_mut().map(read).collect()
 }
 
 /// A plan to be taken out of use, or brought back.
@@ -154,6 +206,11 @@ async fn set_active(tx: &mut Tx, switch: &Switch) -> Result<()> {
     let last = tx.fetch_optional(&LAST_VERSION, args![scope, key]).await?;
     if last.map_or(Ok(0), |mut row| row.i64())? == 0 {
         return Err(StoreError::not_found("plan", key));
+    }
+    if switch.active {
+        let newest = tx.fetch_optional(&NEWEST_BYTES, args![scope, key]).await?;
+        let bytes = newest.map_or(Ok(0), |mut row| row.i64())?;
+        find_room(tx, scope, key, usize::try_from(bytes).unwrap_or(0)).await?;
     }
     tx.execute(&DEACTIVATE, args![scope, key]).await?;
     if switch.active {
@@ -196,9 +253,30 @@ impl<D: 'static> PlanStore for SqlStore<D> {
         Ok(plans)
     }
 
-    async fn plan_versions(&self, scope: TenantScope, key: &str) -> PortResult<Vec<Plan>> {
-        let args = (scope, key.to_owned());
-        Ok(self.read(scope, args, |tx, (scope, key)| Box::pin(versions(tx, *scope, key))).await?)
+    async fn find_plan(&self, scope: TenantScope, id: PlanId) -> PortResult<Option<Plan>> {
+        Ok(self.read(scope, (scope, id), |tx, (scope, id)| Box::pin(find(tx, *scope, *id))).await?)
+    }
+
+    async fn plan_page(&self, scope: TenantScope, after: PlanPlace, limit: u32) -> PortResult<Page<Plan>> {
+        let args = (scope, after, limit);
+        let read = self.read(scope, args, |tx, (scope, after, limit)| {
+            Box::pin(page(tx, &PAGE, *scope, (after.key.clone(), i64::from(after.version)), *limit))
+        });
+        Ok(read.await?)
+    }
+
+    async fn plan_versions(
+        &self,
+        scope: TenantScope,
+        key: &str,
+        below: Option<u32>,
+        limit: u32,
+    ) -> PortResult<Page<Plan>> {
+        let args = (scope, key.to_owned(), below.map_or(i64::MAX, i64::from), limit);
+        let read = self.read(scope, args, |tx, (scope, key, below, limit)| {
+            Box::pin(page(tx, &VERSIONS, *scope, (key.clone(), *below), *limit))
+        });
+        Ok(read.await?)
     }
 
     async fn set_plan_active(&self, scope: TenantScope, key: &str, active: bool, audit: AuditEvent) -> PortResult<()> {
@@ -208,7 +286,8 @@ impl<D: 'static> PlanStore for SqlStore<D> {
         Ok(())
     }
 
-    async fn all_active_plans(&self) -> PortResult<Vec<(TenantScope, Plan)>> {
-        Ok(self.read_all((), |tx, ()| Box::pin(all_active(tx))).await?)
+    async fn active_plans(&self, after: Option<(TenantId, String)>) -> PortResult<Vec<(TenantScope, Plan)>> {
+        let args = after.unwrap_or((TenantId::from_uuid(Uuid::nil()), String::new()));
+        Ok(self.read_all(args, |tx, (tenant, key)| Box::pin(active(tx, *tenant, key))).await?)
     }
 }

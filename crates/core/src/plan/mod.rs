@@ -18,7 +18,7 @@ pub use fault::PlanFault;
 pub use frozen::{FrozenPlan, PlanHash};
 pub use patch::{PatchMode, PlanPatch};
 pub use step::{RetryPolicy, StepId, StepKind, StepSpec, TaskTarget, When};
-pub use stored::{Plan, PlanOrigin};
+pub use stored::{Plan, PlanOrigin, PlanPlace, no_room};
 
 /// Limits of a plan. A plan over one of them is faulty.
 pub mod limits {
@@ -38,4 +38,8 @@ pub mod limits {
     pub const MAX_EXPRESSION: usize = 2_000;
     /// Bytes of a plan as JSON.
     pub const MAX_BYTES: usize = 512 * 1024;
+    /// Plans of a tenant that may be in use.
+    pub const MAX_IN_USE: u64 = 1_000;
+    /// Bytes as JSON of all plans of a tenant that are in use. Whoever chooses among them holds them all in memory.
+    pub const MAX_BYTES_IN_USE: u64 = 4 * 1024 * 1024;
 }

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use super::Page;
 use crate::audit::AuditEvent;
 use crate::error::Result;
-use crate::id::PlanId;
-use crate::plan::Plan;
+use crate::id::{PlanId, TenantId};
 use crate::plan::parse::PlanDraft;
+use crate::plan::{Plan, PlanPlace};
 use crate::tenant::TenantScope;
 use crate::time::Timestamp;
 
@@ -18,7 +19,7 @@ pub trait PlanStore: Send + Sync {
     /// Stores the next version of a plan, or the version it names, and makes it the active one of its key.
     ///
     /// # Errors
-    /// `CONFLICT` when that version exists.
+    /// `CONFLICT` when that version exists; `UNPROCESSABLE` when the tenant has no room for it ([`no_room`](crate::plan::no_room)).
     async fn put_plan(
         &self,
         scope: TenantScope,
@@ -28,28 +29,41 @@ pub trait PlanStore: Send + Sync {
         audit: AuditEvent,
     ) -> Result<Plan>;
 
-    /// Every version of the tenant's plans, by key, newest version first. The same list as before, by its address,
-    /// only when nothing has changed.
+    /// The tenant's plans that are in use, by key. The same list as before, by its address, only when nothing has changed.
     ///
     /// # Errors
     /// When the store fails.
     async fn plans(&self, scope: TenantScope) -> Result<Arc<Vec<Plan>>>;
 
-    /// Every version of one plan, newest first.
+    /// The version with an id.
     ///
     /// # Errors
     /// When the store fails.
-    async fn plan_versions(&self, scope: TenantScope, key: &str) -> Result<Vec<Plan>>;
+    async fn find_plan(&self, scope: TenantScope, id: PlanId) -> Result<Option<Plan>>;
+
+    /// Every version of the tenant's plans, by key, newest first, behind a place. A page ends at `limit`, or with about
+    /// [`MAX_PAGE_BYTES`](super::MAX_PAGE_BYTES); `next` is the place of its last one.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn plan_page(&self, scope: TenantScope, after: PlanPlace, limit: u32) -> Result<Page<Plan>>;
+
+    /// The versions of one plan below `below`, newest first, in pages like those of [`PlanStore::plan_page`].
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn plan_versions(&self, scope: TenantScope, key: &str, below: Option<u32>, limit: u32) -> Result<Page<Plan>>;
 
     /// Takes every version of a plan out of use, or brings the newest back.
     ///
     /// # Errors
-    /// `NOT_FOUND` when the tenant has no such plan.
+    /// `NOT_FOUND` when the tenant has no such plan; `UNPROCESSABLE` when it has no room for it ([`no_room`](crate::plan::no_room)).
     async fn set_plan_active(&self, scope: TenantScope, key: &str, active: bool, audit: AuditEvent) -> Result<()>;
 
-    /// Every active plan of every tenant with its tenant, for the check at start.
+    /// The next few active plans of all tenants behind a tenant and a key, with their tenants, for the check at start;
+    /// none at the end.
     ///
     /// # Errors
     /// When the store fails.
-    async fn all_active_plans(&self) -> Result<Vec<(TenantScope, Plan)>>;
+    async fn active_plans(&self, after: Option<(TenantId, String)>) -> Result<Vec<(TenantScope, Plan)>>;
 }

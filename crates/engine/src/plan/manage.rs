@@ -8,7 +8,8 @@ use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::PlanId;
 use kybern_core::plan::parse::{self, PlanDraft};
-use kybern_core::plan::{Plan, PlanFault};
+use kybern_core::plan::{Plan, PlanFault, PlanPlace};
+use kybern_core::ports::Page;
 use kybern_core::tenant::TenantScope;
 use serde_json::{Value, json};
 
@@ -30,11 +31,8 @@ impl Engine {
         })?;
         let inner = &self.inner;
         let audit = AuditEvent::by(actor, "plan.put", format!("plan:{}", draft.key), json!({"key": draft.key}));
-        let (id, key, scope) = (PlanId::from_uuid(self.id_for(actor, "plan")), draft.key.clone(), actor.scope());
-        let find = || async {
-            let versions = inner.store.plan_versions(scope, &key).await?;
-            Ok(versions.into_iter().find(|known| known.id == Some(id)))
-        };
+        let (id, scope) = (PlanId::from_uuid(self.id_for(actor, "plan")), actor.scope());
+        let find = || inner.store.find_plan(scope, id);
         let stored = once(actor, find, inner.store.put_plan(scope, id, draft, inner.clock.now(), audit)).await?;
         inner.catalog.judge(actor.tenant(), &stored, &agents);
         Ok(stored)
@@ -55,26 +53,72 @@ impl Engine {
         if faults.is_empty() { Ok(draft) } else { Err(faults) }
     }
 
-    /// The tenant's plans and the bundled ones, by key.
+    /// A page of the tenant's plans, every version of them, and of the bundled ones, in the order of [`PlanPlace`].
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn plans(&self, scope: TenantScope) -> Result<Vec<Plan>> {
-        let mut plans = self.own_plans(scope).await?.as_ref().clone();
-        plans.extend(self.registry().plans().map(|plan| (**plan).clone()));
-        plans.sort_by(|a, b| a.key.cmp(&b.key).then(b.version.cmp(&a.version)));
-        Ok(plans)
+    pub async fn plans(&self, scope: TenantScope, after: Option<PlanPlace>, limit: u32) -> Result<Page<Plan>> {
+        let after = after.unwrap_or_default();
+        let Page { mut items, mut next } = self.inner.store.plan_page(scope, after.clone(), limit).await?;
+        self.mark_quarantine(scope, &mut items).await?;
+        // Behind the last of the page nothing is known of the tenant's own.
+        let end = if next.is_some() { items.last().map(Plan::place) } else { None };
+        let is_here = |place: PlanPlace| place > after && end.as_ref().is_none_or(|end| place < *end);
+        items.extend(self.registry().plans().filter(|plan| is_here(plan.place())).map(|plan| (**plan).clone()));
+        items.sort_by_cached_key(Plan::place);
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        if items.len() > limit {
+            items.truncate(limit);
+            next = items.last().map(|last| last.place().to_string());
+        }
+        Ok(Page { items, next })
     }
 
-    /// Every version of one plan, the tenant's newest first, the bundled one last.
+    /// The plan in use with a key: the tenant's own, or the bundled one, or else the newest of the tenant's own.
     ///
     /// # Errors
     /// `NOT_FOUND` when there is none.
-    pub async fn plan_versions(&self, scope: TenantScope, key: &str) -> Result<Vec<Plan>> {
-        let mut plans = self.inner.store.plan_versions(scope, key).await?;
-        self.mark_quarantine(scope, &mut plans).await?;
-        plans.extend(self.registry().find_plan(key).map(|plan| (**plan).clone()));
-        if plans.is_empty() { Err(Error::not_found("plan", key)) } else { Ok(plans) }
+    pub async fn plan(&self, scope: TenantScope, key: &str) -> Result<Plan> {
+        let own = self.own_plans(scope).await?;
+        match self.inner.catalog.find(&own, key) {
+            Some(plan) => Ok(plan.clone()),
+            None => self.newest_plan(scope, key).await,
+        }
+    }
+
+    /// The newest version of a plan of the tenant's own.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` when there is none.
+    pub async fn newest_plan(&self, scope: TenantScope, key: &str) -> Result<Plan> {
+        let mut newest = self.inner.store.plan_versions(scope, key, None, 1).await?.items;
+        self.mark_quarantine(scope, &mut newest).await?;
+        newest.pop().ok_or_else(|| Error::not_found("plan", key))
+    }
+
+    /// A page of the versions of one plan, the tenant's newest first, the bundled one last.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` when there is none.
+    pub async fn plan_versions(
+        &self,
+        scope: TenantScope,
+        key: &str,
+        after: Option<PlanPlace>,
+        limit: u32,
+    ) -> Result<Page<Plan>> {
+        let below = after.map(|after| after.version);
+        let mut page = self.inner.store.plan_versions(scope, key, below, limit).await?;
+        self.mark_quarantine(scope, &mut page.items).await?;
+        let bundled = self.registry().find_plan(key).filter(|_| below != Some(0));
+        if let Some(bundled) = bundled.filter(|_| page.next.is_none()) {
+            if page.items.len() < usize::try_from(limit).unwrap_or(usize::MAX) {
+                page.items.push((**bundled).clone());
+            } else {
+                page.next = page.items.last().map(|last| last.place().to_string());
+            }
+        }
+        if page.items.is_empty() && below.is_none() { Err(Error::not_found("plan", key)) } else { Ok(page) }
     }
 
     /// Takes a plan of the tenant out of use, or brings it back.
@@ -107,12 +151,17 @@ impl Engine {
 
     /// Looks over every stored plan, so that those that no longer fit are known from the start.
     pub(crate) async fn refresh_quarantine(&self) -> Result<()> {
-        for (scope, plan) in self.inner.store.all_active_plans().await? {
-            let faults = self.inner.catalog.judge(scope.tenant(), &plan, &self.agents(scope).await?);
-            if let Some(fault) = faults.first() {
-                tracing::warn!(tenant.id = %scope.tenant(), plan.key = %plan.key, %fault, "stored plan is quarantined");
+        let mut after = None;
+        loop {
+            let next = self.inner.store.active_plans(after).await?;
+            let Some((last, plan)) = next.last() else { return Ok(()) };
+            after = Some((last.tenant(), plan.key.clone()));
+            for (scope, plan) in next {
+                let faults = self.inner.catalog.judge(scope.tenant(), &plan, &self.agents(scope).await?);
+                if let Some(fault) = faults.first() {
+                    tracing::warn!(tenant.id = %scope.tenant(), plan.key = %plan.key, %fault, "stored plan is quarantined");
+                }
             }
         }
-        Ok(())
     }
 }

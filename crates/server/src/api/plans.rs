@@ -43,7 +43,8 @@ pub(crate) async fn put(
 
 /// List plans
 ///
-/// Every version of the tenant's own plans, and the bundled ones, by key.
+/// Every version of the tenant's own plans, and the bundled ones, by key. A page of large plans may end before its
+/// limit.
 #[utoipa::path(get, path = "/api/plans", operation_id = "list_plans",
     tag = "plans",
     params(
@@ -57,14 +58,9 @@ pub(crate) async fn list(
     query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?, "plans")?;
-    let plans = state.engine.plans(actor.scope()).await?;
-    Ok(Json(paging.cut(plans, place, |plan| plan.to_json())))
-}
-
-/// By key, the tenant's own before the bundled one, newest version first.
-fn place(plan: &Plan) -> String {
-    let own = if plan.id.is_some() { '0' } else { '1' };
-    format!("{}\u{1}{own}{:010}", plan.key, u32::MAX - plan.version)
+    let page = state.engine.plans(actor.scope(), paging.after()?, paging.limit).await?;
+    let items: Vec<Value> = page.items.iter().map(Plan::to_json).collect();
+    Ok(Json(paging.answer(&items, page.next.as_deref())))
 }
 
 /// Check a plan
@@ -93,14 +89,7 @@ pub(crate) async fn show(
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
-    let versions = state.engine.plan_versions(actor.scope(), path.text("key")?).await?;
-    in_use(&versions, path.text("key")?).map(Json)
-}
-
-fn in_use(versions: &[Plan], key: &str) -> ApiResult<Value> {
-    let plan = versions.iter().find(|plan| plan.active).or(versions.first());
-    let plan = plan.ok_or_else(|| kybern_core::error::Error::not_found("plan", key))?;
-    Ok(plan.to_json())
+    Ok(Json(state.engine.plan(actor.scope(), path.text("key")?).await?.to_json()))
 }
 
 /// List a plan's versions
@@ -108,16 +97,23 @@ fn in_use(versions: &[Plan], key: &str) -> ApiResult<Value> {
 /// The tenant's own, newest first; then the bundled one.
 #[utoipa::path(get, path = "/api/plans/{key}/versions", operation_id = "list_plan_versions",
     tag = "plans",
-    params(("key" = String, Path, description = "The plan's key")),
-    responses((status = 200, description = "The versions", body = PlanPage)))]
+    params(
+        ("key" = String, Path, description = "The plan's key"),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
+        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
+    ),
+    responses((status = 200, description = "A page of the versions", body = PlanPage)))]
 pub(crate) async fn versions(
     State(state): State<AppState>,
     Caller(actor): Caller,
     path: PathArgs,
+    query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
-    let versions = state.engine.plan_versions(actor.scope(), path.text("key")?).await?;
-    let items: Vec<Value> = versions.iter().map(Plan::to_json).collect();
-    Ok(Json(json!({"items": items, "nextCursor": null})))
+    let paging = Paging::read(&query.only(&["limit", "cursor"])?, "plan_versions")?;
+    let (key, after) = (path.text("key")?, paging.after()?);
+    let page = state.engine.plan_versions(actor.scope(), key, after, paging.limit).await?;
+    let items: Vec<Value> = page.items.iter().map(Plan::to_json).collect();
+    Ok(Json(paging.answer(&items, page.next.as_deref())))
 }
 
 /// What changes in a plan.
@@ -145,7 +141,5 @@ pub(crate) async fn change(
 ) -> ApiResult<Json<Value>> {
     let key = path.text("key")?;
     state.engine.set_plan_active(&actor, key, body.value.active).await?;
-    let versions = state.engine.plan_versions(actor.scope(), key).await?;
-    let own: Vec<Plan> = versions.into_iter().filter(|plan| plan.id.is_some()).collect();
-    in_use(&own, key).map(Json)
+    Ok(Json(state.engine.newest_plan(actor.scope(), key).await?.to_json()))
 }

@@ -1,1 +1,2 @@
-SELECT tenant_id, id, key, version, active, body, created_at FROM plan WHERE tenant_id = $1 ORDER BY key, version DESC
+SELECT tenant_id, id, key, version, active, body, created_at FROM plan
+WHERE tenant_id = $1 AND active = 1 ORDER BY key

@@ -148,7 +148,7 @@ pub async fn another_tenant_reads_nothing(h: Harness) {
     assert_eq!(store.outbox_message(scope, estate.outbox).await.unwrap(), None);
     assert!(store.outbox(scope, None, None, 10).await.unwrap().items.is_empty());
     assert!(store.plans(scope).await.unwrap().is_empty());
-    assert!(store.plan_versions(scope, "test.plan").await.unwrap().is_empty());
+    assert!(store.plan_versions(scope, "test.plan", None, 9).await.unwrap().items.is_empty());
     assert_eq!(store.user(scope, home.user).await.unwrap(), None);
     assert_eq!(store.users(scope).await.unwrap().len(), 1, "its own");
     assert!(store.keys(scope).await.unwrap().iter().all(|key| key.id != estate.key));

@@ -3,7 +3,7 @@
 use kybern_core::error::ErrorCode;
 use kybern_core::id::PlanId;
 use kybern_core::plan::parse::{PlanDraft, plan};
-use kybern_core::plan::{Plan, PlanOrigin};
+use kybern_core::plan::{Plan, PlanOrigin, PlanPlace};
 use serde_json::json;
 
 use super::fixture::code;
@@ -43,13 +43,33 @@ pub async fn versions_count_up_and_the_newest_is_active(h: Harness) {
         write(&w, &home, draft("test.plan", description, None)).await;
     }
     write(&w, &home, draft("test.a_plan", "another", None)).await;
-    let versions = w.store().plan_versions(home.scope, "test.plan").await.unwrap();
+    let versions = w.store().plan_versions(home.scope, "test.plan", None, 9).await.unwrap().items;
     let told: Vec<_> = versions.iter().map(|plan| (plan.version, plan.active, plan.description.as_str())).collect();
     assert_eq!(told, [(3, true, "third"), (2, false, "second"), (1, false, "first")]);
-    let all = w.store().plans(home.scope).await.unwrap();
-    let told: Vec<_> = all.iter().map(|plan| (plan.key.as_str(), plan.version)).collect();
-    assert_eq!(told, [("test.a_plan", 1), ("test.plan", 3), ("test.plan", 2), ("test.plan", 1)]);
-    assert!(w.store().plan_versions(home.scope, "test.none").await.unwrap().is_empty());
+    let told = |plans: &[Plan]| plans.iter().map(|plan| (plan.key.clone(), plan.version)).collect::<Vec<_>>();
+    let keyed =
+        |list: &[(&str, u32)]| list.iter().map(|(key, version)| ((*key).to_owned(), *version)).collect::<Vec<_>>();
+    let in_use = w.store().plans(home.scope).await.unwrap();
+    assert_eq!(told(&in_use), keyed(&[("test.a_plan", 1), ("test.plan", 3)]), "what is not in use is not read");
+    let all = w.store().plan_page(home.scope, PlanPlace::default(), 9).await.unwrap();
+    let whole = keyed(&[("test.a_plan", 1), ("test.plan", 3), ("test.plan", 2), ("test.plan", 1)]);
+    assert_eq!((told(&all.items), all.next), (whole.clone(), None));
+    assert!(w.store().plan_versions(home.scope, "test.none", None, 9).await.unwrap().items.is_empty());
+    let second = versions[1].id.unwrap();
+    assert_eq!(w.store().find_plan(home.scope, second).await.unwrap().as_ref(), Some(&versions[1]));
+    let other = w.tenant("other").await;
+    assert_eq!(w.store().find_plan(other.scope, second).await.unwrap(), None);
+    for limit in 1..5 {
+        let (mut paged, mut after) = (Vec::new(), Some(PlanPlace::default()));
+        while let Some(place) = after {
+            let page = w.store().plan_page(home.scope, place, limit).await.unwrap();
+            paged.extend(told(&page.items));
+            after = page.next.map(|next| next.parse().unwrap());
+        }
+        assert_eq!(paged, whole, "{limit}");
+    }
+    let below = w.store().plan_versions(home.scope, "test.plan", Some(3), 1).await.unwrap();
+    assert_eq!((told(&below.items), below.next.as_deref()), (keyed(&[("test.plan", 2)]), Some("2:test.plan")));
 }
 
 pub async fn a_version_is_written_once(h: Harness) {
@@ -61,7 +81,10 @@ pub async fn a_version_is_written_once(h: Harness) {
     let refused = w.store().put_plan(home.scope, id, again, w.now(), w.event("plan.put")).await;
     assert_eq!(code(refused), ErrorCode::Conflict);
     assert_eq!(w.store().audit_head(home.scope).await.unwrap(), head, "what is refused is no act");
-    assert_eq!(w.store().plan_versions(home.scope, "test.plan").await.unwrap()[0].description, "seventh");
+    assert_eq!(
+        w.store().plan_versions(home.scope, "test.plan", None, 9).await.unwrap().items[0].description,
+        "seventh"
+    );
     assert_eq!(write(&w, &home, draft("test.plan", "eighth", None)).await.version, 8);
 }
 
@@ -71,11 +94,11 @@ pub async fn a_plan_is_taken_out_of_use_and_brought_back(h: Harness) {
     write(&w, &home, draft("test.plan", "second", None)).await;
     let set = async |key, active| w.store().set_plan_active(home.scope, key, active, w.event("plan.set")).await;
     let active = async || {
-        let versions = w.store().plan_versions(home.scope, "test.plan").await.unwrap();
+        let versions = w.store().plan_versions(home.scope, "test.plan", None, 9).await.unwrap().items;
         versions.into_iter().filter(|plan| plan.active).map(|plan| plan.version).collect::<Vec<_>>()
     };
     set("test.plan", false).await.unwrap();
-    assert!(active().await.is_empty() && w.store().all_active_plans().await.unwrap().is_empty());
+    assert!(active().await.is_empty() && w.store().active_plans(None).await.unwrap().is_empty());
     set("test.plan", true).await.unwrap();
     assert_eq!(active().await, [2]);
     assert_eq!(code(set("test.none", false).await), ErrorCode::NotFound);
@@ -87,10 +110,51 @@ pub async fn active_plans_of_all_tenants_are_checked_at_start(h: Harness) {
     write(&w, &home, draft("test.plan", "first", None)).await;
     write(&w, &home, draft("test.plan", "second", None)).await;
     write(&w, &other, draft("test.plan", "theirs", None)).await;
-    let all = w.store().all_active_plans().await.unwrap();
+    for n in 0..20 {
+        write(&w, &other, draft(&format!("test.more_{n:02}"), "more", None)).await;
+    }
+    let (mut all, mut after) = (Vec::new(), None);
+    loop {
+        let next = w.store().active_plans(after).await.unwrap();
+        let Some((scope, plan)) = next.last() else { break };
+        after = Some((scope.tenant(), plan.key.clone()));
+        all.extend(next);
+    }
+    assert_eq!(all.len(), 22);
+    all.retain(|(_, plan)| plan.key == "test.plan");
     let told = |home: &Home| {
         let own = all.iter().filter(|(scope, _)| *scope == home.scope);
         own.map(|(_, plan)| (plan.version, plan.description.as_str())).collect::<Vec<_>>()
     };
     assert_eq!((all.len(), told(&home), told(&other)), (2, vec![(2, "second")], vec![(1, "theirs")]));
+}
+
+pub async fn a_tenant_uses_so_many_plans_and_so_many_bytes_of_them(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let other = w.tenant("second").await;
+    let put = async |home: &Home, draft| {
+        let id = PlanId::from_uuid(w.id());
+        w.store().put_plan(home.scope, id, draft, w.now(), w.event("plan.put")).await
+    };
+    let set = async |key, active| w.store().set_plan_active(home.scope, key, active, w.event("plan.set")).await;
+    let large = "x".repeat(500_000);
+    for n in 0..8 {
+        put(&home, draft(&format!("large.plan_{n}"), &large, None)).await.unwrap();
+    }
+    let head = w.store().audit_head(home.scope).await.unwrap();
+    let refused = put(&home, draft("large.plan_8", &large, None)).await.unwrap_err();
+    assert!(refused.to_string().contains("bytes") && refused.code() == ErrorCode::Unprocessable, "{refused}");
+    assert_eq!(w.store().audit_head(home.scope).await.unwrap(), head, "what is refused is no act");
+    assert_eq!(w.store().plans(home.scope).await.unwrap().len(), 8);
+    // A new version takes the place of the one before, and others have their own room.
+    assert_eq!(put(&home, draft("large.plan_7", &large, None)).await.unwrap().version, 2);
+    put(&other, draft("large.plan_8", &large, None)).await.unwrap();
+    let first = w.store().plan_page(home.scope, PlanPlace::default(), 200).await.unwrap();
+    assert!(first.next.is_some() && first.items.len() < 9, "a page ends with its bytes: {}", first.items.len());
+    set("large.plan_0", false).await.unwrap();
+    put(&home, draft("large.plan_8", &large, None)).await.unwrap();
+    assert_eq!(code(set("large.plan_0", true).await), ErrorCode::Unprocessable);
+    assert_eq!(w.store().plans(home.scope).await.unwrap().len(), 8);
+    set("large.plan_1", false).await.unwrap();
+    set("large.plan_0", true).await.unwrap();
 }

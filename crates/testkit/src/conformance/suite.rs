@@ -209,6 +209,7 @@ macro_rules! conformance_suite {
                 a_version_is_written_once,
                 a_plan_is_taken_out_of_use_and_brought_back,
                 active_plans_of_all_tenants_are_checked_at_start,
+                a_tenant_uses_so_many_plans_and_so_many_bytes_of_them,
             }
             preferences {
                 preferences_are_said_changed_and_taken_back,

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use kybern_core::audit::AuditEvent;
-use kybern_core::error::{Error, Result};
-use kybern_core::id::PlanId;
+use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::id::{PlanId, TenantId};
 use kybern_core::plan::parse::PlanDraft;
-use kybern_core::plan::{Plan, PlanOrigin};
-use kybern_core::ports::PlanStore;
+use kybern_core::plan::{Plan, PlanOrigin, PlanPlace, no_room};
+use kybern_core::ports::{MAX_PAGE_BYTES, Page, PlanStore};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 
@@ -31,15 +31,33 @@ impl PlanStore for MemStore {
     async fn plans(&self, scope: TenantScope) -> Result<Arc<Vec<Plan>>> {
         self.run("plans", |state| {
             let own = state.plans.iter().filter(|((tenant, _), _)| *tenant == scope.tenant());
-            Ok(Arc::new(own.flat_map(|(_, versions)| versions.iter().rev()).cloned().collect()))
+            Ok(Arc::new(own.flat_map(|(_, versions)| versions).filter(|plan| plan.active).cloned().collect()))
         })
         .await
     }
 
-    async fn plan_versions(&self, scope: TenantScope, key: &str) -> Result<Vec<Plan>> {
+    async fn find_plan(&self, scope: TenantScope, id: PlanId) -> Result<Option<Plan>> {
+        self.run("find_plan", |state| {
+            let mut own = state.plans.iter().filter(|((tenant, _), _)| *tenant == scope.tenant());
+            Ok(own.find_map(|(_, versions)| versions.iter().find(|plan| plan.id == Some(id)).cloned()))
+        })
+        .await
+    }
+
+    async fn plan_page(&self, scope: TenantScope, after: PlanPlace, limit: u32) -> Result<Page<Plan>> {
+        self.run("plan_page", |state| {
+            let own = state.plans.iter().filter(|((tenant, _), _)| *tenant == scope.tenant());
+            let all = own.flat_map(|(_, versions)| versions.iter().rev());
+            Ok(page(all.filter(|plan| plan.place() > after), limit))
+        })
+        .await
+    }
+
+    async fn plan_versions(&self, scope: TenantScope, key: &str, below: Option<u32>, limit: u32) -> Result<Page<Plan>> {
         let place = (scope.tenant(), key.to_owned());
         self.run("plan_versions", |state| {
-            Ok(state.plans.get(&place).map(|versions| versions.iter().rev().cloned().collect()).unwrap_or_default())
+            let versions = state.plans.get(&place).into_iter().flat_map(|versions| versions.iter().rev());
+            Ok(page(versions.filter(|plan| below.is_none_or(|below| plan.version < below)), limit))
         })
         .await
     }
@@ -47,6 +65,10 @@ impl PlanStore for MemStore {
     async fn set_plan_active(&self, scope: TenantScope, key: &str, active: bool, audit: AuditEvent) -> Result<()> {
         let place = (scope.tenant(), key.to_owned());
         self.run("set_plan_active", |state| {
+            let newest = state.plans.get(&place).and_then(|versions| versions.last());
+            if active && let Some(newest) = newest {
+                state.find_room(place.0, newest)?;
+            }
             let versions = state.plans.get_mut(&place).ok_or_else(|| Error::not_found("plan", key))?;
             versions.iter_mut().for_each(|plan| plan.active = false);
             if let Some(newest) = versions.last_mut() {
@@ -58,18 +80,46 @@ impl PlanStore for MemStore {
         .await
     }
 
-    async fn all_active_plans(&self) -> Result<Vec<(TenantScope, Plan)>> {
-        self.run("all_active_plans", |state| {
-            let all = state.plans.iter().flat_map(|((tenant, _), versions)| {
+    async fn active_plans(&self, after: Option<(TenantId, String)>) -> Result<Vec<(TenantScope, Plan)>> {
+        self.run("active_plans", |state| {
+            let rest = state.plans.iter().filter(|(place, _)| after.as_ref().is_none_or(|after| *place > after));
+            let all = rest.flat_map(|((tenant, _), versions)| {
                 versions.iter().map(|plan| (crate::actors::scope(*tenant), plan.clone()))
             });
-            Ok(all.filter(|(_, plan)| plan.active).collect())
+            Ok(all.filter(|(_, plan)| plan.active).take(3).collect())
         })
         .await
     }
 }
 
+/// A page of at most `limit` plans, and of about so many bytes as a stored one.
+fn page<'a>(mut rest: impl Iterator<Item = &'a Plan>, limit: u32) -> Page<Plan> {
+    let limit = usize::try_from(limit.clamp(1, 200)).unwrap_or(1);
+    let (mut items, mut all) = (Vec::<Plan>::new(), 0);
+    for plan in rest.by_ref() {
+        all += bytes(plan);
+        if items.len() == limit || (!items.is_empty() && all > MAX_PAGE_BYTES) {
+            let next = items.last().map(|last| last.place().to_string());
+            return Page { items, next };
+        }
+        items.push(plan.clone());
+    }
+    Page { items, next: None }
+}
+
+fn bytes(plan: &Plan) -> usize {
+    plan.to_json().to_string().len()
+}
+
 impl State {
+    fn find_room(&self, tenant: TenantId, plan: &Plan) -> Result<()> {
+        let own = self.plans.iter().filter(|((of, key), _)| *of == tenant && *key != plan.key);
+        let others: Vec<&Plan> = own.flat_map(|(_, versions)| versions).filter(|other| other.active).collect();
+        let all: usize = others.iter().map(|other| bytes(other)).sum();
+        let refused = no_room(others.len() as u64, all as u64, bytes(plan) as u64);
+        refused.map_or(Ok(()), |why| Err(Error::new(ErrorCode::Unprocessable, why)))
+    }
+
     fn put_plan(
         &mut self,
         scope: TenantScope,
@@ -78,7 +128,7 @@ impl State {
         at: Timestamp,
         audit: AuditEvent,
     ) -> Result<Plan> {
-        let versions = self.plans.entry((scope.tenant(), draft.key.clone())).or_default();
+        let versions = self.plans.get(&(scope.tenant(), draft.key.clone())).map(Vec::as_slice).unwrap_or_default();
         let version = draft.version.unwrap_or_else(|| versions.last().map_or(1, |newest| newest.version + 1));
         if versions.iter().any(|plan| plan.version == version) {
             return Err(conflict(format!("plan {} has a version {version} already", draft.key)));
@@ -100,6 +150,8 @@ impl State {
             created_at: at,
             quarantine: Vec::new(),
         };
+        self.find_room(scope.tenant(), &plan)?;
+        let versions = self.plans.entry((scope.tenant(), plan.key.clone())).or_default();
         versions.iter_mut().for_each(|older| older.active = false);
         versions.push(plan.clone());
         versions.sort_by_key(|plan| plan.version);
