@@ -61,6 +61,8 @@ pub mod limits {
     pub const MAX_PAYLOAD: usize = 4 * 1024 * 1024;
     /// Bytes of one step's data as JSON.
     pub const MAX_STEP_DATA: usize = 4 * 1024 * 1024;
+    /// Bytes of memory, about, of what all steps of one task have made: whoever walks it has all of it.
+    pub const MAX_TASK_DATA: usize = 64 * 1024 * 1024;
     /// How long a caller's idempotency key lives.
     pub const KEY_LIFE: Millis = Millis(24 * 60 * 60 * 1000);
     /// How long `waitMs` may wait.

@@ -39,6 +39,7 @@ mod walk_state;
 #[cfg(test)]
 mod walk_tests;
 pub mod walk_view;
+mod weight;
 
 pub(crate) use drive::Stop;
 pub use node::{Node, NodeState, Phase};

@@ -12,7 +12,7 @@ use kybern_core::money::Usage;
 use kybern_core::plan::{RetryPolicy, StepId, StepKind};
 use kybern_core::ports::ToolContext;
 use kybern_core::task::{
-    Attempt, Effect, JournalEntry, RenderedArgs, StepError, StepOutcome, StepStatus, Wait, WaitKind,
+    Attempt, Effect, JournalEntry, Opening, RenderedArgs, StepError, StepOutcome, StepStatus, Wait, WaitKind, limits,
 };
 use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Map, Value};
@@ -23,6 +23,9 @@ use super::taint::anything_is_tainted;
 use super::walk_apply::CAP;
 use crate::templates::{self, RenderError};
 use crate::tools::Prepared;
+
+/// What a step may still add to a full journal: a task that is over its limit ends as its plan says.
+const WEIGHTLESS: usize = 4 * 1024;
 
 /// A row before it has its place.
 #[derive(Clone, Debug)]
@@ -165,18 +168,50 @@ pub(super) fn failed_row(run: &Run, node: &Node, attempt: u32, error: StepError,
     RowDraft::of(node, attempt, summary, JournalEntry::Finished(Box::new(outcome)))
 }
 
-/// The row as it can be kept: a step whose data is nested too deep has failed, whatever the data came from.
+/// The row as it can be kept: a step has failed whose data is nested too deep, or with whose data the task's journal
+/// would weigh too much, whatever the data came from.
 pub(super) fn readable(run: &Run, mut row: RowDraft) -> RowDraft {
-    let JournalEntry::Finished(outcome) = &mut row.entry else { return row };
-    let Err(deep) = check_value(&outcome.data) else { return row };
-    let error = failure(ErrorCode::Unprocessable, format!("the step's data cannot be kept: {deep}"));
+    let Some(error) = unkept(run, &row.entry) else { return row };
     let node = row.step.as_ref().and_then(|step| run.walk.find(step)).map(|index| run.walk.node(index));
-    outcome.status = StepStatus::Failed;
-    outcome.data = Value::Null;
-    outcome.error.get_or_insert(error);
-    outcome.tolerated = node.is_some_and(|node| !stops(run, node));
-    row.summary = "failed".to_owned();
-    row
+    match &mut row.entry {
+        JournalEntry::Finished(outcome) => {
+            outcome.status = StepStatus::Failed;
+            outcome.data = Value::Null;
+            outcome.injected = Vec::new();
+            outcome.error.get_or_insert(error);
+            outcome.tolerated = node.is_some_and(|node| !stops(run, node));
+            row.summary = "failed".to_owned();
+            row
+        }
+        _ => match node {
+            Some(node) => failed_row(run, node, row.attempt, error, false),
+            None => row,
+        },
+    }
+}
+
+/// Why an entry cannot be kept.
+fn unkept(run: &Run, entry: &JournalEntry) -> Option<StepError> {
+    if let JournalEntry::Finished(outcome) = entry
+        && let Err(deep) = check_value(&outcome.data)
+    {
+        return Some(failure(ErrorCode::Unprocessable, format!("the step's data cannot be kept: {deep}")));
+    }
+    // What else is written ends, asks or answers a step, and is small beside what the steps made.
+    if !matches!(entry, JournalEntry::Finished(_) | JournalEntry::Opened(Opening::Items { .. })) {
+        return None;
+    }
+    let weight = super::weight::of(entry);
+    if weight <= WEIGHTLESS || run.walk.weight.saturating_add(weight) <= limits::MAX_TASK_DATA {
+        return None;
+    }
+    let message = format!(
+        "the step's data cannot be kept: it takes about {weight} bytes of memory, all steps before {}, and the limit of \
+         a task is {}: let steps return less, or keep large content as files",
+        run.walk.weight,
+        limits::MAX_TASK_DATA
+    );
+    Some(failure(ErrorCode::PayloadTooLarge, message))
 }
 
 /// Whether a node's failure stops the task: the step says so, else the tool, else yes.

@@ -53,6 +53,8 @@ pub struct Walk {
     pub(super) early_callbacks: BTreeMap<String, Signal>,
     /// Whether a person was ever asked.
     pub(super) has_asked: bool,
+    /// About how many bytes of memory the values of all rows take.
+    pub(super) weight: usize,
     plan: Option<Arc<FrozenPlan>>,
 }
 
@@ -81,6 +83,7 @@ impl Walk {
             children_used: BTreeMap::new(),
             early_callbacks: BTreeMap::new(),
             has_asked: false,
+            weight: 0,
             plan: None,
         };
         if let Some(plan) = plan {

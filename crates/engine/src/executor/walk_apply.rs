@@ -23,6 +23,7 @@ impl Walk {
     /// Takes in one row.
     pub fn apply(&mut self, row: &JournalRow) {
         self.last_seq = self.last_seq.max(row.seq);
+        self.weight = self.weight.saturating_add(super::weight::of(&row.entry));
         self.has_asked |= matches!(&row.entry, JournalEntry::Waiting(wait) if wait.kind.is_person());
         let phase = row.step.as_ref().and_then(|step| Phase::of_step(step.as_str()));
         match (&row.entry, phase) {

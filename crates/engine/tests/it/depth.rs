@@ -179,3 +179,22 @@ fn answers_of_persons_and_of_workflows_are_refused_and_may_be_given_again() {
         readable(live.world, id);
     });
 }
+
+#[test]
+fn a_task_keeps_so_much_data_and_its_next_step_fails() {
+    let small = || Value::Array(vec![json!(0); 200_000]);
+    let tool = ScriptedTool::new("t.get", EffectClass::Read, move |_, _| {
+        Ok(ToolOutcome::new(object(json!({"v": small()})), "made"))
+    });
+    World::with([Arc::new(tool)]).run(async |live| {
+        // Each step's data takes about 6.1 MiB.
+        let many: Vec<Value> = (0..12).map(|n| step(&format!("s{n}"), "t.get", json!({}))).collect();
+        let id = live.begin(plan(Value::Array(many)), json!({})).await;
+        let task = live.proven(id).await;
+        assert_eq!(task.status, TaskStatus::Failed);
+        let error = live.outcome(id, "s10").unwrap().error.unwrap();
+        assert_eq!(error.code, ErrorCode::PayloadTooLarge);
+        assert!(error.message.contains("the limit of a task is 67108864"), "{}", error.message);
+        assert!(live.outcome(id, "s9").unwrap().error.is_none() && live.outcome(id, "s11").is_none());
+    });
+}
