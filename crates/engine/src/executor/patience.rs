@@ -92,7 +92,7 @@ impl Run {
             pauses.pause().await;
             until_available(|| ask(Arc::clone(&inner))).await
         };
-        let answered = lost.run_until_cancelled(self.calls.beside(answered)).await;
+        let answered = Box::pin(lost.run_until_cancelled(self.calls.beside(answered))).await;
         Ok(answered.ok_or(Stop::Fenced)??)
     }
 
@@ -100,7 +100,7 @@ impl Run {
     /// it was. Calls that are on their way go on meanwhile.
     pub(super) async fn write(&mut self, commit: Arc<Commit>) -> Result<Committed, CommitRefused> {
         match self.inner.store.commit(&self.lease, Arc::clone(&commit)).await {
-            Err(refused) if refused.is_unavailable() => self.write_again(commit, refused).await,
+            Err(refused) if refused.is_unavailable() => Box::pin(self.write_again(commit, refused)).await,
             answer => answer,
         }
     }

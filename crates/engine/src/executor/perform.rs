@@ -123,7 +123,9 @@ pub(super) async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) ->
     let result = match &call.target {
         Target::Question(question) => {
             let span = tracing::debug_span!("model.ask", task.id = %question.task);
-            came = Some(crate::agent::ask(&inner, question, call.timeout).instrument(span).await);
+            // Boxed, or every call of a tool would carry the room for it.
+            let asked = Box::pin(crate::agent::ask(&inner, question, call.timeout));
+            came = Some(asked.instrument(span).await);
             Ok(ToolOutcome::default())
         }
         Target::Tool(prepared) => {

@@ -36,7 +36,7 @@ impl Run {
         let rows = self.stamp(draft.rows, now);
         // A record may have changed under the tool; then nothing is written and the walk must not have moved.
         let may_be_refused = draft.effects.iter().any(|effect| matches!(effect, Effect::Put(_)));
-        let before = may_be_refused.then(|| (self.walk.clone(), self.held.clone()));
+        let before = may_be_refused.then(|| Box::new((self.walk.clone(), self.held.clone())));
         for row in &rows {
             self.walk.apply(row);
         }
@@ -53,8 +53,8 @@ impl Run {
         match self.commit_all(rows, draft.effects, change, draft.usage, draft.audit).await {
             Ok(flow) => Ok(flow),
             Err(CommitRefused::RecordChanged { kind, key }) if before.is_some() => {
-                if let (Some((walk, held)), Some(index)) = (before, draft.redo) {
-                    (self.walk, self.held) = (walk, held);
+                if let (Some(before), Some(index)) = (before, draft.redo) {
+                    (self.walk, self.held) = *before;
                     self.walk.unmark_running(index);
                     let redone = self.redone.entry(index).or_default();
                     *redone += 1;
@@ -344,7 +344,7 @@ impl Run {
             let answer = crate::chat::answer(&self.walk, (turn, self.task.id), (ending.status, used), said, now);
             effects.push(Effect::Answer(Box::new(answer)));
             if self.has_documents {
-                let attached = super::turn::attached(self, turn).await;
+                let attached = Box::pin(super::turn::attached(self, turn)).await;
                 effects.extend(attached.map(Box::new).map(Effect::Attach));
             }
             let memories = super::turn::suggestions(&self.walk);

@@ -74,7 +74,7 @@ impl Engine {
             Ok(Ok(view)) => Ok(view),
             _other => {
                 let waited = self.inner.clock.now().since(began);
-                self.wait_for(actor, id, Millis(at_most.0.saturating_sub(waited.0))).await
+                Box::pin(self.wait_for(actor, id, Millis(at_most.0.saturating_sub(waited.0)))).await
             }
         }
     }

@@ -1,8 +1,11 @@
 //! Submitting: over the API, by a channel, for a tool call. All end in one store call, which may claim at once.
 
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use futures::future::BoxFuture;
 use kybern_core::actor::Actor;
 use kybern_core::chat::NewTurn;
 use kybern_core::error::{Error, ErrorCode, Result};
@@ -167,8 +170,8 @@ impl Engine {
             }
         };
         match wait {
-            Some(wait) => self.wait_for(actor, id, wait).await,
-            None => self.task(actor, id).await,
+            Some(wait) => Box::pin(self.wait_for(actor, id, wait)).await,
+            None => Box::pin(self.task(actor, id)).await,
         }
     }
 
@@ -254,15 +257,9 @@ impl Engine {
     /// Stores a task and starts it at once when this process works and has a free slot. What the store has leased to
     /// this process is run, also when whoever asked for it has left.
     pub(crate) async fn store_task(&self, actor: &Actor, task: NewTask, has_documents: Option<bool>) -> Result<Taken> {
-        let scope = actor.scope();
-        let (answer, answered) = tokio::sync::oneshot::channel();
-        self.spawn(move |engine| async move {
-            let taken = engine.store_and_start(scope, task, has_documents).await;
-            // Whoever asked may have left.
-            drop(answer.send(taken));
-        });
-        let gone = |_| Error::new(ErrorCode::Internal, "storing the task ended by a panic");
-        answered.await.map_err(gone)?
+        let (engine, scope) = (self.clone(), actor.scope());
+        let work = async move { engine.store_and_start(scope, task, has_documents).await };
+        ToItsEnd { engine: self.clone(), work: Some(Box::pin(work)) }.await
     }
 
     async fn store_and_start(&self, scope: TenantScope, task: NewTask, has_documents: Option<bool>) -> Result<Taken> {
@@ -279,6 +276,36 @@ impl Engine {
             Submitted::Queued(task) => Taken::Queued(task.id),
             Submitted::Duplicate { task, same_body } => Taken::Known { id: task.id, same_body },
         })
+    }
+}
+
+/// Work that is done to its end, also when whoever waits for it leaves.
+struct ToItsEnd {
+    engine: Engine,
+    work: Option<BoxFuture<'static, Result<Taken>>>,
+}
+
+impl Future for ToItsEnd {
+    type Output = Result<Taken>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let Some(work) = &mut self.work else { return Poll::Pending };
+        let done = work.as_mut().poll(cx);
+        if done.is_ready() {
+            self.work = None;
+        }
+        done
+    }
+}
+
+impl Drop for ToItsEnd {
+    fn drop(&mut self) {
+        // Where the process ends, nothing goes on, and the lease expires.
+        if let Some(work) = self.work.take()
+            && tokio::runtime::Handle::try_current().is_ok()
+        {
+            self.engine.spawn(|_| async move { drop(work.await) });
+        }
     }
 }
 

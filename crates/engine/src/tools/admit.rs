@@ -105,7 +105,7 @@ pub(crate) async fn admit(
     if most.0 == 0 {
         return Ok(None);
     }
-    reserve(inner, prepared, context, timeout, most).await.map(Some).map_err(|error| {
+    Box::pin(reserve(inner, prepared, context, timeout, most)).await.map(Some).map_err(|error| {
         // What a budget does not cover now it will not cover in a moment; a store that fails may.
         let failure = match error.code() {
             ErrorCode::BudgetExceeded => ToolFailure::permanent(error.to_string()),

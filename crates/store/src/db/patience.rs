@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use tokio::time::Instant;
 
 use crate::error::{Result, StoreError};
@@ -54,25 +55,29 @@ impl Patience {
     ///
     /// # Errors
     /// [`StoreError::Silent`] when none came in time; what the server says.
-    pub(crate) async fn answered<T>(
-        &self,
-        silent: &mut bool,
+    pub(crate) fn answered<'a, T: Send>(
+        &'a self,
+        silent: &'a mut bool,
         span: Span,
-        asked: impl Future<Output = sqlx::Result<T>>,
-    ) -> Result<T> {
-        let limit = self.of(span);
-        if *silent {
-            return Err(StoreError::Silent(limit));
-        }
-        match tokio::time::timeout(limit, asked).await {
-            Ok(answer) => Ok(answer?),
-            Err(_elapsed) => {
-                *silent = true;
-                self.distrust();
-                tracing::warn!(?limit, "the database has gone silent on a connection; its connections are made anew");
-                Err(StoreError::Silent(limit))
+        asked: impl Future<Output = sqlx::Result<T>> + Send + 'a,
+    ) -> BoxFuture<'a, Result<T>> {
+        // Boxed, or every statement on SQLite would carry the room for it.
+        Box::pin(async move {
+            let limit = self.of(span);
+            if *silent {
+                return Err(StoreError::Silent(limit));
             }
-        }
+            match tokio::time::timeout(limit, asked).await {
+                Ok(answer) => Ok(answer?),
+                Err(_elapsed) => {
+                    *silent = true;
+                    self.distrust();
+                    let message = "the database has gone silent on a connection; its connections are made anew";
+                    tracing::warn!(?limit, message);
+                    Err(StoreError::Silent(limit))
+                }
+            }
+        })
     }
 
     /// No connection that exists now is trusted.

@@ -105,7 +105,10 @@ pub(super) async fn commit(tx: &mut Tx, prepared: &Prepared) -> Result<Committed
             told = Some(row.append(tx, lease).await?);
         }
     }
-    effects::write(tx, prepared).await?;
+    if !commit.effects.is_empty() {
+        // Boxed like all that is rare, or every commit would carry the room for it.
+        Box::pin(effects::write(tx, prepared)).await?;
+    }
     if !commit.usage.is_zero() {
         used(tx, prepared).await?;
     }

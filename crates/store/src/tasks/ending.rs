@@ -56,7 +56,7 @@ pub(super) async fn release(tx: &mut Tx, prepared: &Prepared) -> Result<Committe
                 .iter()
                 .map(|wait| json!({"stepId": wait.step_id, "kind": wait.kind, "reason": wait.reason}))
                 .collect();
-            announce(tx, prepared, json!({"status": status, "intent": intent, "waits": waiting})).await?;
+            Box::pin(announce(tx, prepared, json!({"status": status, "intent": intent, "waits": waiting}))).await?;
         }
     }
     Ok(told)
@@ -134,7 +134,7 @@ impl News {
 /// Tells the parent of a task that has just ended, and completion webhooks.
 async fn tell(tx: &mut Tx, prepared: &Prepared, end: &Ending, news: News) -> Result<()> {
     if let Some((parent, step)) = news.parent {
-        tell_parent(tx, prepared, end, parent, &step, news.usage).await?;
+        Box::pin(tell_parent(tx, prepared, end, parent, &step, news.usage)).await?;
     }
     if news.webhooks {
         let fits = prepared.result.as_ref().is_some_and(|result| result.len() <= MAX_ANNOUNCED_RESULT);
@@ -146,7 +146,7 @@ async fn tell(tx: &mut Tx, prepared: &Prepared, end: &Ending, news: News) -> Res
             "error": end.error.clone().map(StepError::redacted),
             "completedAt": prepared.commit.at,
         });
-        announce(tx, prepared, data).await?;
+        Box::pin(announce(tx, prepared, data)).await?;
     }
     Ok(())
 }
