@@ -39,7 +39,8 @@ WITH free AS (
         CASE WHEN worker IS NULL OR plan_hash IS NULL THEN 'pending' ELSE 'executing' END,
         input, payload, created_by, user_id, plan_key, plan_version, plan_hash, max_steps, confidence_threshold,
         budget_nanos, trace_id, parent_id, parent_step, depth, created_at, started_at, worker, lease_epoch,
-        CASE WHEN worker IS NULL THEN created_at ELSE kybern_now(created_at) + lease END, forked_from, intent,
+        CASE WHEN worker IS NOT NULL THEN kybern_now(created_at) + lease
+            ELSE least(created_at, kybern_now(created_at)) END, forked_from, intent,
         confidence, rights
     FROM unnest($20::uuid[], $21::uuid[], $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::text[],
         $28::text[], $29::uuid[], $30::text[], $31::bigint[], $32::text[], $33::bigint[], $34::double precision[],

@@ -124,12 +124,6 @@ pub async fn claims_are_of_all_tenants(h: Harness) {
     assert!(scopes.len() == 2 && scopes.contains(&home.scope) && scopes.contains(&other.scope));
 }
 
-pub async fn a_task_of_the_future_waits_for_its_time(h: Harness) {
-    let (w, home) = World::new(h).await;
-    w.queued(&home, NewTask { at: w.now().plus(HOUR), ..w.new_task() }).await;
-    assert!(w.due().await.is_empty());
-}
-
 /// Tasks of a tenant that have been due since so many seconds, the longest due first.
 async fn due_since(w: &World, home: &Home, seconds: impl IntoIterator<Item = u64>) -> Vec<TaskId> {
     let mut due = Vec::new();

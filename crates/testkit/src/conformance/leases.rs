@@ -1,14 +1,16 @@
 //! Leases: who holds one, who lost it, and what a fence keeps out.
 
+use kybern_core::id::JobId;
+use kybern_core::job::NewJob;
 use kybern_core::plan::StepId;
 use kybern_core::ports::Heartbeat;
 use kybern_core::record::Expect;
 use kybern_core::slots::Offer;
-use kybern_core::task::{Attempt, Commit, Effect, EffectClass, TaskStatus, WorkerId};
+use kybern_core::task::{Attempt, Commit, Effect, EffectClass, NewTask, TaskStatus, WorkerId};
 use kybern_core::time::Millis;
 use serde_json::json;
 
-use super::fixture::{LONG, SHORT, is_fenced};
+use super::fixture::{HOUR, LONG, SHORT, is_fenced};
 use super::{Harness, World};
 
 pub async fn stale_epoch_is_refused(h: Harness) {
@@ -172,4 +174,29 @@ pub async fn take_over_makes_leased_claimable(h: Harness) {
     let claimed = w.claim_only("after the restart", lease.task()).await;
     assert_eq!(claimed.recovered_from, Some(WorkerId::new("before the restart")));
     assert!(is_fenced(&w.store().commit(&lease, w.blank().into()).await));
+}
+
+/// A process whose clock is ahead, or was until somebody set it right, writes rows of the future. They are due all the
+/// same: at once where the database keeps the time, else when the next process starts.
+pub async fn what_a_clock_ahead_has_queued_is_due(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let ahead = w.now().plus(HOUR);
+    let queued = w.queued(&home, NewTask { at: ahead, ..w.new_task() }).await.id;
+    let job = NewJob {
+        id: JobId::from_uuid(w.id()),
+        kind: "test.job".to_owned(),
+        payload: json!({}),
+        dedupe_key: None,
+        max_attempts: 3,
+        due_at: ahead,
+    };
+    assert!(w.store().enqueue(home.scope, &job, ahead).await.unwrap());
+    let later = NewJob { id: JobId::from_uuid(w.id()), due_at: w.now().plus(HOUR), ..job.clone() };
+    assert!(w.store().enqueue(home.scope, &later, w.now()).await.unwrap());
+    let taken = w.store().take_over(w.now()).await.unwrap() + w.store().take_over_jobs(w.now()).await.unwrap();
+    assert_eq!(taken, if w.harness.db_clock { 0 } else { 2 });
+    w.claim_only("w", queued).await;
+    let jobs = w.store().claim_jobs(&WorkerId::new("w"), &Offer::of(10), LONG, w.now()).await.unwrap();
+    let ids: Vec<JobId> = jobs.into_iter().map(|job| job.id).collect();
+    assert_eq!(ids, [job.id], "what is to be done in an hour waits");
 }

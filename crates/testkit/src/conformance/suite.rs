@@ -106,7 +106,6 @@ macro_rules! conformance_suite {
                 a_claim_keeps_the_status_and_raises_the_epoch,
                 the_first_claim_starts_a_task,
                 claims_are_of_all_tenants,
-                a_task_of_the_future_waits_for_its_time,
             }
             commits {
                 journal_pages,
@@ -178,6 +177,7 @@ macro_rules! conformance_suite {
                 a_heartbeat_prolongs_the_lease,
                 heartbeat_and_commit_tell_of_cancel_pause_and_signals,
                 take_over_makes_leased_claimable,
+                what_a_clock_ahead_has_queued_is_due,
             }
             memories {
                 a_memory_is_read_back_as_it_was_said,

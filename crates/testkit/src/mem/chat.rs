@@ -98,9 +98,10 @@ impl State {
     }
 
     fn let_begin(&mut self, task: TaskId, at: Timestamp) {
+        let now = self.moment(at);
         let row = self.tasks.get_mut(&task);
         if let Some(row) = row.filter(|row| row.lease_owner.is_none() && row.claimable_at.is_none()) {
-            row.claimable_at = Some(at);
+            row.claimable_at = Some(now);
         }
     }
 

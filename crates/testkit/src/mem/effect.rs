@@ -57,7 +57,7 @@ impl State {
                 Effect::Send(message) => self.send(tenant, Some(task), *message, at),
                 Effect::Enqueue(job) => {
                     // A job whose dedupe key is taken is not stored, and that is no fault.
-                    self.insert_job(tenant, *job);
+                    self.insert_job(tenant, *job, at);
                 }
                 Effect::Spawn(child) => self.insert_task(tenant, child.task),
                 Effect::Reopen(child) => self.reopen_child((tenant, task), child, signals_seen, at),
@@ -146,7 +146,7 @@ impl State {
             max_attempts: limits::DEFAULT_ATTEMPTS,
             due_at: at,
         };
-        self.insert_job(tenant, job);
+        self.insert_job(tenant, job, at);
     }
 
     /// Tells the tenant's subscribers what became of a task.

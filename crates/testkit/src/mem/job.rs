@@ -14,8 +14,8 @@ use super::state::{JobRow, State};
 
 #[async_trait]
 impl JobStore for MemStore {
-    async fn enqueue(&self, scope: TenantScope, job: &NewJob, _at: Timestamp) -> Result<bool> {
-        self.run("enqueue", |state| Ok(state.insert_job(scope.tenant(), job.clone()))).await
+    async fn enqueue(&self, scope: TenantScope, job: &NewJob, at: Timestamp) -> Result<bool> {
+        self.run("enqueue", |state| Ok(state.insert_job(scope.tenant(), job.clone(), at))).await
     }
 
     async fn claim_jobs(
@@ -72,8 +72,9 @@ impl JobStore for MemStore {
             if state.keeps_time {
                 return Ok(0);
             }
-            let leased = state.jobs.iter_mut().filter(|row| row.leased && row.status == JobStatus::Pending);
-            Ok(leased.map(|row| row.claimable_at = now).count() as u64)
+            let ahead = |row: &JobRow| row.claimable_at > now && row.created_at > now;
+            let pending = state.jobs.iter_mut().filter(|row| row.status == JobStatus::Pending);
+            Ok(pending.filter(|row| row.leased || ahead(row)).map(|row| row.claimable_at = now).count() as u64)
         })
         .await
     }

@@ -36,7 +36,7 @@ impl KnowledgeStore for MemStore {
                 return Err(full(format!("a tenant has at most {MAX_DOCUMENTS} documents")));
             }
             state.documents.insert((tenant, document.id), (document.clone(), Vec::new()));
-            state.insert_job(tenant, job.clone());
+            state.insert_job(tenant, job.clone(), job.due_at);
             state.append_audit(tenant, document.updated_at, audit);
             Ok(())
         })
@@ -94,7 +94,7 @@ impl KnowledgeStore for MemStore {
             };
             *document = after.clone();
             if let Some(job) = job {
-                state.insert_job(scope.tenant(), job.clone());
+                state.insert_job(scope.tenant(), job.clone(), job.due_at);
             }
             state.append_audit(scope.tenant(), after.updated_at, audit);
             Ok(())

@@ -132,6 +132,7 @@ pub(super) struct JobRow {
     pub(super) epoch: i64,
     pub(super) leased: bool,
     pub(super) claimable_at: Timestamp,
+    pub(super) created_at: Timestamp,
     pub(super) finished_at: Option<Timestamp>,
     pub(super) error: Option<String>,
     pub(super) unreadable: Option<String>,
@@ -268,14 +269,16 @@ impl State {
     }
 
     /// Stores a job; `false` when its dedupe key is taken.
-    pub(super) fn insert_job(&mut self, tenant: TenantId, job: NewJob) -> bool {
+    pub(super) fn insert_job(&mut self, tenant: TenantId, job: NewJob, at: Timestamp) -> bool {
         let taken = job.dedupe_key.is_some()
             && self
                 .jobs
                 .iter()
                 .any(|row| row.tenant == tenant && row.job.kind == job.kind && row.job.dedupe_key == job.dedupe_key);
         if !taken {
-            let claimable_at = job.due_at;
+            let now = self.moment(at);
+            // Who is ahead means so much later, by a clock that is right.
+            let claimable_at = if at <= now { job.due_at } else { now.plus(job.due_at.since(at)) };
             let status = JobStatus::Pending;
             self.jobs.push(JobRow {
                 tenant,
@@ -285,6 +288,7 @@ impl State {
                 epoch: 0,
                 leased: false,
                 claimable_at,
+                created_at: at,
                 finished_at: None,
                 error: None,
                 unreadable: None,

@@ -46,8 +46,10 @@ impl TaskStore for MemStore {
             if state.keeps_time {
                 return Ok(0);
             }
-            let leased = state.tasks.values_mut().filter(|row| row.lease_owner.is_some());
-            Ok(leased.map(|row| row.claimable_at = Some(now)).count() as u64)
+            let ahead =
+                |row: &TaskRow| row.can_be_claimed() && row.claimable_at > Some(now) && row.task.created_at > now;
+            let taken = state.tasks.values_mut().filter(|row| row.lease_owner.is_some() || ahead(row));
+            Ok(taken.map(|row| row.claimable_at = Some(now)).count() as u64)
         })
         .await
     }
@@ -295,7 +297,8 @@ impl State {
         if let Some(plan) = &new.plan {
             self.frozen.insert((tenant, plan.hash().as_str().to_owned()), plan.as_ref().clone());
         }
-        self.tasks.insert(new.id, row_of(tenant, new));
+        let now = self.moment(new.at).min(new.at);
+        self.tasks.insert(new.id, TaskRow { claimable_at: Some(now), ..row_of(tenant, new) });
     }
 
     fn claim_due(&mut self, worker: &WorkerId, offer: &Offer, lease: Millis, now: Timestamp) -> Vec<Claimed> {
