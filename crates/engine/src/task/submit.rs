@@ -259,7 +259,9 @@ impl Engine {
     pub(crate) async fn store_task(&self, actor: &Actor, task: NewTask, has_documents: Option<bool>) -> Result<Taken> {
         let (engine, scope) = (self.clone(), actor.scope());
         let work = async move { engine.store_and_start(scope, task, has_documents).await };
-        ToItsEnd { engine: self.clone(), work: Some(Box::pin(work)) }.await
+        // Tracked, so that an engine that stops waits for it, and gives back what it has claimed.
+        let work = Box::pin(self.inner.spawned.track_future(work));
+        ToItsEnd { engine: self.clone(), work: Some(work) }.await
     }
 
     async fn store_and_start(&self, scope: TenantScope, task: NewTask, has_documents: Option<bool>) -> Result<Taken> {
