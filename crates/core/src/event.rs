@@ -16,6 +16,8 @@ use crate::time::Timestamp;
 pub enum EventType {
     TaskCreated,
     StepStarted,
+    RoundStarted,
+    ChildEnded,
     StepCompleted,
     StepFailed,
     StepSkipped,
@@ -127,7 +129,16 @@ pub fn expand(row: &JournalRow) -> Vec<LogEntry> {
                 Opening::Round { n } => json!(n),
                 Opening::Turn(start) => json!(start.agent),
             };
-            log.started().metadata.insert("opened".to_owned(), what);
+            let entry = match opening {
+                // The step began with its first round.
+                Opening::Round { n } if *n > 0 => log.add(EventType::RoundStarted, format!("round {}", n + 1)),
+                Opening::Branch { .. }
+                | Opening::Branches
+                | Opening::Items { .. }
+                | Opening::Turn(_)
+                | Opening::Round { .. } => log.started(),
+            };
+            entry.metadata.insert("opened".to_owned(), what);
         }
         JournalEntry::Waiting(wait) => {
             let event = if wait.kind.is_person() {
@@ -153,11 +164,14 @@ pub fn expand(row: &JournalRow) -> Vec<LogEntry> {
             }
         }
         JournalEntry::Answered { signal, .. } => log.answered(signal),
-        JournalEntry::Recovered { from, recoveries } => {
+        JournalEntry::Recovered { from, recoveries, may_have_begun } => {
             let entry = log.add(EventType::ZombieReset, format!("taken over from worker {from}"));
             entry.metadata.insert("recoveries".to_owned(), json!(recoveries));
+            if !may_have_begun.is_empty() {
+                entry.metadata.insert("mayHaveBegun".to_owned(), json!(may_have_begun));
+            }
         }
-        JournalEntry::Ended { status, error, skipped } => {
+        JournalEntry::Ended { status, error, skipped, may_have_run } => {
             let event = if *status == TaskStatus::Completed {
                 EventType::TaskCompleted
             } else if *status == TaskStatus::Cancelled {
@@ -170,6 +184,9 @@ pub fn expand(row: &JournalRow) -> Vec<LogEntry> {
             entry.error = error.as_ref().map(|error| error.message.clone());
             if !skipped.is_empty() {
                 entry.metadata.insert("neverRan".to_owned(), json!(skipped));
+            }
+            if !may_have_run.is_empty() {
+                entry.metadata.insert("mayHaveRun".to_owned(), json!(may_have_run));
             }
         }
         JournalEntry::Unreadable { problem } => {
@@ -220,7 +237,7 @@ impl Expansion<'_> {
             StepStatus::Failed => EventType::StepFailed,
             StepStatus::Skipped => EventType::StepSkipped,
         };
-        if outcome.status != StepStatus::Skipped {
+        if outcome.status != StepStatus::Skipped && !outcome.begun_earlier {
             self.started();
         }
         let (duration, summary) = (self.row.duration, self.row.summary.clone());
@@ -291,7 +308,7 @@ impl Expansion<'_> {
                 entry.metadata.insert("success".to_owned(), json!(success));
             }
             Signal::ChildEnded { child, status, .. } => {
-                let entry = self.add(EventType::StepStarted, format!("child task ended as {status}"));
+                let entry = self.add(EventType::ChildEnded, format!("child task ended as {status}"));
                 entry.metadata.insert("childTaskId".to_owned(), json!(child));
             }
             Signal::Retry { by } => {

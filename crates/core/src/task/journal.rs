@@ -121,6 +121,9 @@ pub struct StepOutcome {
     /// Whether its data, or a part, comes from mail, documents or the web.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tainted: bool,
+    /// Whether an earlier row says already that it had begun: it was opened, or it waited for the clock or a child.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub begun_earlier: bool,
     /// The effect class of what it called; `None` when it called nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect: Option<EffectClass>,
@@ -157,6 +160,7 @@ impl StepOutcome {
             error: None,
             tolerated: false,
             tainted: false,
+            begun_earlier: false,
             effect: None,
             possible_duplicate: false,
             injected: Vec::new(),
@@ -242,6 +246,10 @@ pub enum JournalEntry {
         from: String,
         /// The row's count of recoveries at this time.
         recoveries: u32,
+        /// Steps whose turn it was, and whose calls no row tells of before they end: nobody knows whether that worker
+        /// had begun them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        may_have_begun: Vec<StepId>,
     },
     /// The task ended.
     Ended {
@@ -253,6 +261,10 @@ pub enum JournalEntry {
         /// Steps that never ran.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         skipped: Vec<String>,
+        /// Steps that have no end, and may have run: a worker died, or gave them up, when it was their turn. What they
+        /// call changes nothing outside.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        may_have_run: Vec<String>,
     },
     /// The row is there and this program cannot read it. A store says so in its place; it is never written.
     #[serde(skip)]

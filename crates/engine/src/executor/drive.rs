@@ -8,6 +8,7 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 use kybern_core::approval::ApprovalStatus;
 use kybern_core::error::{Error, ErrorCode};
+use kybern_core::plan::StepId;
 use kybern_core::ports::Heartbeat;
 use kybern_core::task::{CommitRefused, Committed, Effect, StepError, TaskChange, TaskStatus, WaitKind, limits};
 use kybern_core::time::Millis;
@@ -273,7 +274,22 @@ impl Run {
         }
     }
 
-    /// Gives up calls that change nothing outside. Their steps have not begun, as far as the journal knows.
+    /// The steps that a worker may have begun before it died, although no row says so: those whose turn it is, and whose
+    /// calls are not recorded before they begin.
+    pub(super) fn may_have_begun(&self) -> Vec<StepId> {
+        let now = self.now();
+        let unrecorded = |index: usize| match step::begin(self, index, now) {
+            Begun::Call(call) => !is_effectful(&call),
+            Begun::Rows(_) => false,
+        };
+        let start = |action| match action {
+            Action::Start(index) if unrecorded(index) => Some(self.walk.node(index).id.clone()),
+            Action::Start(_) | Action::Advance(_) | Action::TimeUp(_) => None,
+        };
+        self.walk.actions(now).into_iter().filter_map(start).collect()
+    }
+
+    /// Gives up calls that change nothing outside. Their steps have no end, and may have run.
     fn drop_calls(&mut self) {
         if self.calls.is_empty() {
             return;
@@ -281,7 +297,7 @@ impl Run {
         self.calls.clear();
         self.asking = 0;
         for index in self.walk.in_plan_order() {
-            self.walk.unmark_running(index);
+            self.walk.give_up(index);
         }
     }
 

@@ -66,11 +66,9 @@ pub(super) fn entry(walk: &Walk, ending: &Ending) -> (JournalEntry, String) {
             None => "cannot go on".to_owned(),
         },
     };
-    let entry = JournalEntry::Ended {
-        status: ending.status,
-        error: ending.error.clone(),
-        skipped: if ending.status == TaskStatus::Completed { Vec::new() } else { walk.never_ran() },
-    };
+    let (skipped, may_have_run) =
+        if ending.status == TaskStatus::Completed { Default::default() } else { walk.without_end() };
+    let entry = JournalEntry::Ended { status: ending.status, error: ending.error.clone(), skipped, may_have_run };
     (entry, summary)
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kybern_core::id::TaskId;
 use kybern_core::plan::{StepId, StepSpec};
-use kybern_core::task::{Opening, RenderedArgs, Signal, StepOutcome, TaskStatus, Wait};
+use kybern_core::task::{Opening, RenderedArgs, Signal, StepOutcome, TaskStatus, Wait, WaitKind};
 use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Map, Value};
 
@@ -114,6 +114,8 @@ pub struct Node {
     pub literal_args: bool,
     /// The loop round it stands in, innermost.
     pub round: Option<Arc<Round>>,
+    /// Whether it was its turn when a worker died or gave it up, so that it may have run although no row says so.
+    pub may_have_run: bool,
     /// Whether it was replaced by a patch before it began.
     pub replaced: bool,
     /// Of an agent: what its turn had taken when a person wanted it tried again. It counts towards its time no more.
@@ -143,6 +145,16 @@ impl Node {
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.begun > self.attempts
+    }
+
+    /// Whether the row that it stands at says that it has begun, so that its end need not say it again.
+    #[must_use]
+    pub fn has_told_that_it_began(&self) -> bool {
+        match &self.state {
+            NodeState::Opened => true,
+            NodeState::Waiting(wait) => matches!(wait.kind, WaitKind::Timer | WaitKind::Child),
+            NodeState::Pending | NodeState::Running | NodeState::Backoff(_) | NodeState::Done(_) => false,
+        }
     }
 
     /// Its outcome, once it has ended.

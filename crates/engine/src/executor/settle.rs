@@ -14,7 +14,7 @@ use kybern_core::time::{Millis, Timestamp};
 
 use super::drive::{Flow, Stop};
 use super::ending;
-use super::node::Phase;
+use super::node::{Node, Phase};
 use super::phases::PhaseEnd;
 use super::run::Run;
 use super::step::{Draft, RowDraft, failure};
@@ -33,6 +33,7 @@ impl Run {
             return Ok(Flow::Done);
         }
         let now = self.now();
+        let draft = super::step::kept(self, draft);
         let rows = self.stamp(draft.rows, now);
         // A record may have changed under the tool; then nothing is written and the walk must not have moved.
         let may_be_refused = draft.effects.iter().any(|effect| matches!(effect, Effect::Put(_)));
@@ -120,8 +121,8 @@ impl Run {
         let now = self.now();
         if self.cancel {
             self.cancel_children(now).await?;
-            let cut = super::turn::cut(self);
-            let rows = self.stamp(cut, now);
+            let cut = super::step::kept(self, Draft { rows: super::turn::cut(self), ..Draft::default() });
+            let rows = self.stamp(cut.rows, now);
             for row in &rows {
                 self.walk.apply(row);
             }
@@ -199,7 +200,8 @@ impl Run {
             self.look_up_agents(plan).await?;
         }
         let now = self.now();
-        let rows = self.stamp(vec![end.row], now);
+        let kept = super::step::kept(self, Draft::row(end.row));
+        let rows = self.stamp(kept.rows, now);
         for row in &rows {
             self.walk.apply(row);
         }
@@ -276,7 +278,7 @@ impl Run {
             generation: 0,
             duration: Millis(0),
             summary: String::new(),
-            entry: JournalEntry::Recovered { from: from.clone(), recoveries },
+            entry: JournalEntry::Recovered { from, recoveries, may_have_begun: self.may_have_begun() },
         };
         let rows = self.stamp(vec![row], self.now());
         for row in &rows {
@@ -408,13 +410,23 @@ impl Run {
 
     /// Gives rows their places.
     fn stamp(&self, drafts: Vec<RowDraft>, now: Timestamp) -> Vec<JournalRow> {
-        let drafts = drafts.into_iter().map(|draft| super::step::readable(self, draft)).collect();
         let mut rows = stamp(&self.walk, drafts, now);
         for row in &mut rows {
-            if let JournalEntry::Waiting(wait) = &mut row.entry
-                && wait.kind.is_person()
-            {
-                wait.approval_id = Some(ApprovalId::from_uuid(self.inner.ids.next()));
+            match &mut row.entry {
+                JournalEntry::Waiting(wait) if wait.kind.is_person() => {
+                    wait.approval_id = Some(ApprovalId::from_uuid(self.inner.ids.next()));
+                }
+                JournalEntry::Finished(outcome) => {
+                    let node = row.step.as_ref().and_then(|step| self.walk.find(step)).map(|at| self.walk.node(at));
+                    outcome.begun_earlier = node.is_some_and(Node::has_told_that_it_began);
+                }
+                JournalEntry::Waiting(_)
+                | JournalEntry::Opened(_)
+                | JournalEntry::Retrying { .. }
+                | JournalEntry::Answered { .. }
+                | JournalEntry::Recovered { .. }
+                | JournalEntry::Ended { .. }
+                | JournalEntry::Unreadable { .. } => {}
             }
         }
         rows

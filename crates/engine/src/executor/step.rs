@@ -168,25 +168,45 @@ pub(super) fn failed_row(run: &Run, node: &Node, attempt: u32, error: StepError,
     RowDraft::of(node, attempt, summary, JournalEntry::Finished(Box::new(outcome)))
 }
 
-/// The row as it can be kept: a step has failed whose data is nested too deep, or with whose data the task's journal
-/// would weigh too much, whatever the data came from.
-pub(super) fn readable(run: &Run, mut row: RowDraft) -> RowDraft {
-    let Some(error) = unkept(run, &row.entry) else { return row };
+/// The draft as it can be kept: a step has failed whose data is nested too deep, or with whose data the task's journal
+/// would weigh too much, whatever the data came from. What it wanted written and sent goes with its data.
+pub(super) fn kept(run: &Run, mut draft: Draft) -> Draft {
+    for row in &mut draft.rows {
+        let Some(error) = unkept(run, &row.entry) else { continue };
+        refuse(run, row, error);
+        draft.effects.retain(|effect| match effect {
+            Effect::Put(_)
+            | Effect::Link { .. }
+            | Effect::Send(_)
+            | Effect::Enqueue(_)
+            | Effect::Spawn(_)
+            | Effect::Reopen(_)
+            | Effect::Delegate(_) => false,
+            Effect::Answer(_) | Effect::Attach(_) | Effect::Ask(_) | Effect::Close { .. } => true,
+        });
+    }
+    draft
+}
+
+/// Makes the end of a step, or its opening, its failure.
+fn refuse(run: &Run, row: &mut RowDraft, error: StepError) {
     let node = row.step.as_ref().and_then(|step| run.walk.find(step)).map(|index| run.walk.node(index));
     match &mut row.entry {
         JournalEntry::Finished(outcome) => {
             outcome.status = StepStatus::Failed;
             outcome.data = Value::Null;
             outcome.injected = Vec::new();
+            outcome.patch = None;
+            outcome.artifacts = Vec::new();
             outcome.error.get_or_insert(error);
             outcome.tolerated = node.is_some_and(|node| !stops(run, node));
             row.summary = "failed".to_owned();
-            row
         }
-        _ => match node {
-            Some(node) => failed_row(run, node, row.attempt, error, false),
-            None => row,
-        },
+        _ => {
+            if let Some(node) = node {
+                *row = failed_row(run, node, row.attempt, error, false);
+            }
+        }
     }
 }
 

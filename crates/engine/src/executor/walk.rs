@@ -381,6 +381,21 @@ impl Walk {
             self.nodes[index].state = NodeState::Pending;
         }
     }
+
+    /// Takes a node's mark back although its execution had begun: nobody knows how far it came.
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes only grow")]
+    pub fn give_up(&mut self, index: usize) {
+        self.nodes[index].may_have_run |= self.nodes[index].state == NodeState::Running;
+        self.unmark_running(index);
+    }
+
+    /// Takes in that a worker may have begun a step before it died.
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes only grow")]
+    pub(super) fn note_may_have_run(&mut self, step: &StepId) {
+        if let Some(index) = self.find(step) {
+            self.nodes[index].may_have_run = true;
+        }
+    }
 }
 
 /// Whether a step holds steps.

@@ -37,7 +37,10 @@ impl Walk {
                 self.phases.entry(phase.step_id()).or_default().wait = Some(wait.clone());
             }
             (JournalEntry::Answered { number, signal }, _) => self.take_signal(row.at, *number, signal),
-            (JournalEntry::Recovered { recoveries, .. }, _) => self.recoveries_noted = *recoveries,
+            (JournalEntry::Recovered { recoveries, may_have_begun, .. }, _) => {
+                self.recoveries_noted = *recoveries;
+                may_have_begun.iter().for_each(|step| self.note_may_have_run(step));
+            }
             (JournalEntry::Ended { .. } | JournalEntry::Unreadable { .. }, _) => {}
             (entry, None) => self.apply_to_step(row, entry),
             (JournalEntry::Retrying { .. } | JournalEntry::Opened(_), Some(_)) => {}

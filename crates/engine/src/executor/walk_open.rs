@@ -200,6 +200,7 @@ impl Walk {
                 tainted_args,
                 literal_args,
                 round: round.clone(),
+                may_have_run: false,
                 replaced: false,
                 turn: None,
                 opened_at: None,

@@ -46,14 +46,15 @@ impl Serialize for EffectivePlan {
 }
 
 impl Walk {
-    /// Ids of steps that never ran, in plan order.
+    /// Ids of steps that have no end because they never ran, and of those that may have run all the same: each in plan
+    /// order.
     #[must_use]
-    pub fn never_ran(&self) -> Vec<String> {
-        self.in_plan_order()
-            .into_iter()
-            .filter(|index| matches!(self.node(*index).state, NodeState::Pending) && !self.node(*index).is_open())
-            .map(|index| self.node(index).id.as_str().to_owned())
-            .collect()
+    pub fn without_end(&self) -> (Vec<String>, Vec<String>) {
+        let nodes = self.in_plan_order().into_iter().map(|index| self.node(index));
+        let pending = nodes.filter(|node| node.state == NodeState::Pending && !node.is_open());
+        let (may, never): (Vec<&Node>, Vec<&Node>) = pending.partition(|node| node.may_have_run);
+        let ids = |nodes: Vec<&Node>| nodes.into_iter().map(|node| node.id.as_str().to_owned()).collect();
+        (ids(never), ids(may))
     }
 
     /// Ids of the steps that are being executed, or whose call is open, but for one of them.

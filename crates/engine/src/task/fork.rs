@@ -134,7 +134,7 @@ fn before(rows: &[JournalRow], step: &str) -> Option<Vec<JournalRow>> {
         let seq = kept.last().map_or(0, |last| last.seq) + i64::from(keep);
         places.insert(row.seq, seq);
         if keep {
-            kept.push(taken_over(row, seq, &places));
+            kept.push(taken_over(row, seq, &places, &opened));
         }
     }
     Some(kept)
@@ -145,7 +145,7 @@ fn is_about(row: &JournalRow, step: &str) -> bool {
 }
 
 /// A row in its new place. Whatever names a row by its number names it by its new one.
-fn taken_over(row: &JournalRow, seq: i64, places: &BTreeMap<i64, i64>) -> JournalRow {
+fn taken_over(row: &JournalRow, seq: i64, places: &BTreeMap<i64, i64>, opened: &HashSet<&StepId>) -> JournalRow {
     let mut row = JournalRow { seq, ..row.clone() };
     let place = |old: i64| places.range(..=old).next_back().map_or(0, |(_, new)| *new);
     match &mut row.entry {
@@ -156,6 +156,8 @@ fn taken_over(row: &JournalRow, seq: i64, places: &BTreeMap<i64, i64>) -> Journa
             // Arguments may name the old task, and cannot be made again from the new one.
             outcome.metadata.remove("argsHash");
             outcome.metadata.insert("takenOver".to_owned(), true.into());
+            // The waits of clocks and children are not taken over.
+            outcome.begun_earlier &= row.step.as_ref().is_some_and(|step| opened.contains(step));
         }
         JournalEntry::Waiting(wait) => wait.seq = seq,
         JournalEntry::Answered { number, signal } => {

@@ -123,8 +123,9 @@ impl Engine {
     ) -> Result<(Vec<LogEntry>, Option<i64>)> {
         let task = self.task_for(actor, id).await?;
         let limit = limit.clamp(1, 1_000);
-        // A row stands for at least one entry, so this many rows are enough.
-        let rows = self.inner.store.journal(actor.scope(), id, event::row_before(after).max(0), limit + 1).await?;
+        // A row stands for at least one entry, and all of the first may have been seen: this many rows are enough to
+        // know whether there is more.
+        let rows = self.inner.store.journal(actor.scope(), id, event::row_before(after).max(0), limit + 2).await?;
         let mut entries = Vec::new();
         if after < 0 {
             entries.push(event::created(&task));

@@ -183,8 +183,16 @@ fn answers_of_persons_and_of_workflows_are_refused_and_may_be_given_again() {
 #[test]
 fn a_task_keeps_so_much_data_and_its_next_step_fails() {
     let small = || Value::Array(vec![json!(0); 200_000]);
-    let tool = ScriptedTool::new("t.get", EffectClass::Read, move |_, _| {
-        Ok(ToolOutcome::new(object(json!({"v": small()})), "made"))
+    let tool = ScriptedTool::new("t.get", EffectClass::Read, move |context, _| {
+        let message = NewOutbox {
+            id: OutboxId::from_uuid(context.ids.next()),
+            channel: OutboxChannel::Webhook,
+            target: "http://out.test/x".to_owned(),
+            key: context.key.clone(),
+            body: json!({}),
+        };
+        let outcome = ToolOutcome::new(object(json!({"v": small()})), "made");
+        Ok(ToolOutcome { outbox: vec![message], ..outcome })
     });
     World::with([Arc::new(tool)]).run(async |live| {
         // Each step's data takes about 6.1 MiB.
@@ -196,5 +204,6 @@ fn a_task_keeps_so_much_data_and_its_next_step_fails() {
         assert_eq!(error.code, ErrorCode::PayloadTooLarge);
         assert!(error.message.contains("the limit of a task is 67108864"), "{}", error.message);
         assert!(live.outcome(id, "s9").unwrap().error.is_none() && live.outcome(id, "s11").is_none());
+        assert_eq!(live.outbox().await.len(), 10, "what has failed sends nothing");
     });
 }

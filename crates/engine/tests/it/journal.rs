@@ -273,6 +273,39 @@ fn the_log_tells_what_happened_in_order_by_names_and_never_by_values() {
 }
 
 #[test]
+fn the_log_says_once_that_a_step_has_begun() {
+    World::new().run(async |live| {
+        live.put(json!({"key": "test.child", "steps": [step("a", "core.noop", json!({}))]})).await;
+        let steps = json!([
+            {"id": "both", "kind": "parallel", "branches": [[step("x", "core.noop", json!({}))]]},
+            {"id": "each", "kind": "loop", "over": [1, 2], "steps": [step("y", "core.noop", json!({}))]},
+            {"id": "again", "kind": "loop", "while": "(state.n | default(0)) < 3", "steps": [
+                step("z", "core.set", json!({"n": "{{ (state.n | default(0)) + 1 }}"}))
+            ]},
+            {"id": "never", "kind": "loop", "over": "{{ 1 }}", "steps": [], "stopOnFailure": false},
+            {"id": "pause", "tool": "core.wait", "args": {"ms": 10}},
+            {"id": "sub", "kind": "task", "planKey": "test.child", "input": {}},
+        ]);
+        let id = live.begin(plan(steps), json!({})).await;
+        let task = live.proven(id).await;
+        assert_eq!(task.status, TaskStatus::Completed, "{:?}", task.error);
+        let fork = live.engine.fork(&live.world.actor, id, Some("sub".to_owned())).await.unwrap();
+        live.proven(fork.id).await;
+        for id in [id, fork.id] {
+            let events = live.events(id).await;
+            let of = |event, step: &str| {
+                events.iter().filter(|found| **found == (event, Some(step.to_owned()))).count()
+            };
+            for step in ["both", "each", "again", "never", "pause", "sub"] {
+                let ends = of(EventType::StepCompleted, step) + of(EventType::StepFailed, step);
+                assert_eq!((of(EventType::StepStarted, step), ends), (1, 1), "{step}");
+            }
+            assert_eq!((of(EventType::RoundStarted, "again"), of(EventType::ChildEnded, "sub")), (2, 1));
+        }
+    });
+}
+
+#[test]
 fn a_follower_resumes_after_any_entry_and_learns_of_the_end() {
     World::new().run(async |live| {
         let id = live.begin(plan(steps()), json!({"n": 2})).await;

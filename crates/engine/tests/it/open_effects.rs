@@ -12,7 +12,7 @@ use kybern_core::tool::{ToolFailure, ToolOutcome};
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Value, json};
 
-use crate::live::{kinds, object};
+use crate::live::{Live, kinds, object};
 use crate::outside::pause;
 use crate::world::{World, plan, step};
 
@@ -80,6 +80,51 @@ fn a_failure_beside_an_open_call_does_not_hide_it() {
         assert_eq!((task.status, act.count(), &task.state["id"]), (TaskStatus::Failed, 1, &json!(5)));
         assert_eq!(task.completed_step_ids, ["p__act"]);
     });
+}
+
+/// What the last row says of steps without an end: those that never ran, and those that may have run.
+fn without_end(world: &World, id: TaskId) -> (Vec<String>, Vec<String>) {
+    match world.journal(id).pop().map(|row| row.entry) {
+        Some(JournalEntry::Ended { skipped, may_have_run, .. }) => (skipped, may_have_run),
+        other => panic!("the task has not ended: {other:?}"),
+    }
+}
+
+#[test]
+fn a_step_that_was_given_up_may_have_run_and_is_not_called_one_that_never_ran() {
+    let slow = || Arc::new(ScriptedTool::pending("t.slow", EffectClass::Read, |_, _| std::future::pending().boxed()));
+    let steps = || plan(json!([step("a", "t.slow", json!({})), step("b", "core.noop", json!({}))]));
+    let expected = (vec!["b".to_owned()], vec!["a".to_owned()]);
+    // It is cancelled while it runs.
+    let tool = slow();
+    let world = World::with([tool.clone()]);
+    world.run(async |live| {
+        let id = dies_at(&live, &tool, steps()).await;
+        live.engine.cancel(&live.world.actor, id).await.unwrap();
+        assert_eq!(live.proven(id).await.status, TaskStatus::Cancelled);
+        assert_eq!(without_end(live.world, id), expected);
+    });
+    // The worker dies, and it is cancelled before anybody begins it anew.
+    let tool = slow();
+    let world = World::with([tool.clone()]);
+    let id = world.run(async |live| dies_at(&live, &tool, steps()).await);
+    world.run(async |live| {
+        live.engine.cancel(&live.world.actor, id).await.unwrap();
+        assert_eq!(live.proven(id).await.status, TaskStatus::Cancelled);
+    });
+    assert_eq!(without_end(&world, id), expected);
+    let told = world.journal(id).into_iter().find_map(|row| match row.entry {
+        JournalEntry::Recovered { may_have_begun, .. } => Some(may_have_begun),
+        _ => None,
+    });
+    assert_eq!(told.unwrap().iter().map(|step| step.as_str()).collect::<Vec<_>>(), ["a"]);
+}
+
+/// Begins the plan and waits until its tool has been called.
+async fn dies_at(live: &Live<'_>, tool: &ScriptedTool, plan: Value) -> TaskId {
+    let id = live.begin(plan, json!({})).await;
+    live.until(id, |_| tool.count() == 1).await;
+    id
 }
 
 #[test]

@@ -156,6 +156,8 @@ fn step_line(entry: &LogEntry, paint: Paint) -> Option<String> {
         EventType::StepSkipped => paint.dim("–"),
         EventType::TaskCreated
         | EventType::StepStarted
+        | EventType::RoundStarted
+        | EventType::ChildEnded
         | EventType::DynamicStepsInjected
         | EventType::PlanRevised
         | EventType::NeedsReview

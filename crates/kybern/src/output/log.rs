@@ -71,10 +71,10 @@ pub(crate) fn steps(log: &[Value]) -> Vec<Step> {
     steps
 }
 
-/// One entry as a line; `None` for one that only says that a step has begun.
+/// One entry as a line; `None` for one that only says that a step, or a round of it, has begun.
 pub(crate) fn line(entry: &Value, paint: Paint) -> Option<String> {
     let event = field(entry, "eventType");
-    if event == "step_started" {
+    if event == "step_started" || event == "round_started" {
         return None;
     }
     let time = moment(&field(entry, "createdAt"));
@@ -122,7 +122,7 @@ fn note(entry: &Value) -> String {
 fn mark(entry: &Value) -> Option<StepMark> {
     Some(match entry.get("eventType").and_then(Value::as_str)? {
         "step_started" if entry.pointer("/metadata/waitsFor").is_some() => StepMark::Waiting,
-        "step_started" => StepMark::Running,
+        "step_started" | "round_started" | "child_ended" => StepMark::Running,
         "step_completed" => StepMark::Done,
         "step_failed" if entry.pointer("/metadata/willRetryAt").is_some() => StepMark::Running,
         "step_failed" => StepMark::Failed,

@@ -41,6 +41,8 @@ pub struct LogEntrySchema {
 pub enum EventTypeSchema {
     TaskCreated,
     StepStarted,
+    RoundStarted,
+    ChildEnded,
     StepCompleted,
     StepFailed,
     StepSkipped,
