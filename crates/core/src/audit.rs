@@ -4,7 +4,7 @@
 //! event, so an edited, removed, reordered or cut chain is found by whoever holds the key.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::error::Result;
 use crate::id::TenantId;
@@ -89,6 +89,41 @@ pub const GENESIS: &str = "00000000000000000000000000000000000000000000000000000
 
 /// The act with which every tenant's chain begins.
 pub const TENANT_CREATED: &str = "tenant.create";
+
+/// The act with which the beginning of a chain was removed after it had been exported.
+pub const PURGED: &str = "audit.purge";
+
+/// What a chain begins after: the last event that was exported and removed. An event [`PURGED`] further on names it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ChainStart {
+    /// Its number; 0 when nothing was removed.
+    pub seq: i64,
+    /// Its hash.
+    pub hash: String,
+}
+
+impl Default for ChainStart {
+    fn default() -> Self {
+        Self { seq: 0, hash: GENESIS.to_owned() }
+    }
+}
+
+impl ChainStart {
+    /// What the event [`PURGED`] says of it.
+    #[must_use]
+    pub fn detail(&self, count: i64, before: Timestamp) -> Value {
+        json!({"seq": self.seq, "hash": self.hash, "count": count, "before": before})
+    }
+
+    /// Whether an event says that the chain was removed up to here.
+    #[must_use]
+    pub fn is_named_by(&self, link: &ChainedEvent) -> bool {
+        let detail = &link.event.detail;
+        link.event.action == PURGED
+            && detail.get("seq").and_then(Value::as_i64) == Some(self.seq)
+            && detail.get("hash").and_then(Value::as_str) == Some(&self.hash)
+    }
+}
 
 /// The key of a tenant's chain.
 #[derive(Clone, Copy)]
@@ -193,8 +228,13 @@ pub async fn hold_against<S: AuditStore + ?Sized>(
     if head.tenant_id != scope.tenant() || !key.has_signed(head) {
         return Ok(fault("the head was not signed for this tenant under this master key"));
     }
-    if head.seq == 0 {
+    let start = store.audit_start(scope).await?;
+    if head.seq < start.seq || head.seq == 0 {
+        // What it names was exported and removed: the export is held against it.
         return Ok(None);
+    }
+    if head.seq == start.seq {
+        return Ok(if start.hash == head.hash { None } else { fault("is not the event up to which was removed") });
     }
     let event = store.audit_events(scope, head.seq - 1, 1).await?.into_iter().find(|event| event.seq == head.seq);
     Ok(match event {
@@ -233,7 +273,13 @@ impl ChainVerifier {
     /// A verifier before the first event.
     #[must_use]
     pub fn new(key: AuditKey) -> Self {
-        Self { key, next_seq: 1, prev_hash: GENESIS.to_owned(), faults: Vec::new() }
+        Self::after(key, ChainStart::default())
+    }
+
+    /// A verifier of what follows an event.
+    #[must_use]
+    pub fn after(key: AuditKey, start: ChainStart) -> Self {
+        Self { key, next_seq: start.seq + 1, prev_hash: start.hash, faults: Vec::new() }
     }
 
     /// Checks the next event.
@@ -267,14 +313,27 @@ impl ChainVerifier {
     }
 }
 
+/// Checks events of an export as they follow each other. What comes before the first of them is taken as it says.
+#[must_use]
+pub fn check_export(key: AuditKey, events: &[ChainedEvent]) -> AuditReport {
+    let start = events.first().map(|first| ChainStart { seq: first.seq - 1, hash: first.prev_hash.clone() });
+    let start = start.unwrap_or_default();
+    let mut verifier = ChainVerifier::after(key, start.clone());
+    events.iter().for_each(|event| verifier.push(event));
+    let (length, faults) = (verifier.next_seq - 1, verifier.faults);
+    AuditReport { valid: faults.is_empty(), length, removed_to: start.seq, faults }
+}
+
 /// What a walk over a whole chain found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditReport {
     /// Whether nothing was edited, removed, reordered or cut.
     pub valid: bool,
-    /// How many events there are.
+    /// The number of its last event.
     pub length: i64,
+    /// The number of the last event that was exported and removed; 0 when none was.
+    pub removed_to: i64,
     /// What is wrong.
     pub faults: Vec<ChainFault>,
 }
@@ -284,16 +343,36 @@ pub struct AuditReport {
 /// # Errors
 /// When the store fails.
 pub async fn verify<S: AuditStore + ?Sized>(store: &S, scope: TenantScope, key: AuditKey) -> Result<AuditReport> {
+    let mut start = store.audit_start(scope).await?;
+    loop {
+        let report = verify_after(store, scope, key, &start).await?;
+        // What is removed while the chain is walked is missed in it.
+        let now = store.audit_start(scope).await?;
+        if now == start {
+            return Ok(report);
+        }
+        start = now;
+    }
+}
+
+async fn verify_after<S: AuditStore + ?Sized>(
+    store: &S,
+    scope: TenantScope,
+    key: AuditKey,
+    start: &ChainStart,
+) -> Result<AuditReport> {
     // The head is read first: events that come while the chain is walked lie beyond it and are left out.
     let head = store.audit_head(scope).await?;
     let last = head.as_ref().map_or(0, |(seq, _)| *seq);
-    let mut verifier = ChainVerifier::new(key);
-    let (mut after, mut beyond, mut begun_anew) = (0, None, false);
+    let mut verifier = ChainVerifier::after(key, start.clone());
+    let (mut after, mut beyond, mut begun_anew) = (start.seq, None, false);
+    let mut removal_is_told = start.seq == 0;
     while beyond.is_none() {
         let events = store.audit_events(scope, after, PAGE).await?;
         let Some(newest) = events.last().map(|event| event.seq) else { break };
         // Without the master key nobody can write such an event, so a chain without it was begun by the next act.
         begun_anew |= after == 0 && events.first().is_some_and(|first| first.event.action != TENANT_CREATED);
+        removal_is_told |= events.iter().any(|event| start.is_named_by(event));
         events.iter().filter(|event| event.seq <= last).for_each(|event| verifier.push(event));
         beyond = (newest > last).then_some(newest);
         after = newest;
@@ -309,17 +388,20 @@ pub async fn verify<S: AuditStore + ?Sized>(store: &S, scope: TenantScope, key: 
         let problem = "it does not begin with the tenant's creation: what was before is removed".to_owned();
         faults.push(ChainFault { seq: 1, problem });
     }
+    if !removal_is_told {
+        let problem = "what was before is removed, and no event says that it was exported".to_owned();
+        faults.push(ChainFault { seq: start.seq, problem });
+    }
     if length == 0 && beyond.is_none() {
         let problem = "there are no events, not even that of the tenant's creation: all were removed".to_owned();
         faults.push(ChainFault { seq: 0, problem });
     }
-    Ok(AuditReport { valid: faults.is_empty(), length, faults })
+    Ok(AuditReport { valid: faults.is_empty(), length, removed_to: start.seq, faults })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     fn chain(n: i64) -> (AuditKey, Vec<ChainedEvent>) {
         let key = AuditKey::new([7; 32]);

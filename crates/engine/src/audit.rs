@@ -1,10 +1,25 @@
 //! The audit chain: reading it and proving it.
 
-use kybern_core::audit::{self, AuditHead, AuditReport, ChainedEvent, GENESIS};
-use kybern_core::error::Result;
+use kybern_core::actor::Actor;
+use kybern_core::audit::{self, AuditEvent, AuditHead, AuditReport, ChainedEvent, GENESIS, PURGED};
+use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::retention::Purge;
 use kybern_core::tenant::TenantScope;
+use kybern_core::time::Millis;
 
 use crate::Engine;
+
+/// Events that one transaction removes.
+const BATCH: u32 = 500;
+
+/// What an admin has exported.
+#[derive(Clone, Debug)]
+pub struct AuditExport {
+    /// The number of its first event.
+    pub from: i64,
+    /// The signed head that it ends with.
+    pub head: AuditHead,
+}
 
 impl Engine {
     /// Audit events after `after`, in order.
@@ -44,5 +59,52 @@ impl Engine {
     /// When the store fails.
     pub async fn verify_audit(&self, scope: TenantScope) -> Result<AuditReport> {
         audit::verify(self.inner.store.as_ref(), scope, self.inner.keys.audit_key(scope.tenant())).await
+    }
+
+    /// Checks events of an export as they follow each other, each with its content.
+    #[must_use]
+    pub fn check_audit_export(&self, scope: TenantScope, events: &[ChainedEvent]) -> AuditReport {
+        audit::check_export(self.inner.keys.audit_key(scope.tenant()), events)
+    }
+
+    /// Removes the events that are older than `age` from the beginning of the caller's chain, as far as they stand in an
+    /// export, and answers how many. What is as young as a task that is open or on hold stays, and so does what belongs
+    /// to the current month. Whoever stops waiting for it stops it after the transaction that runs; the rest goes with
+    /// the next removal.
+    ///
+    /// # Errors
+    /// `VALIDATION_ERROR` when `age` is out of its range; `CONFLICT` when the export's head was not signed here, when
+    /// everything of the tenant is on hold, when the chain is not whole, or when it does not go through the export.
+    pub async fn purge_audit(&self, actor: &Actor, export: &AuditExport, age: Millis, dry_run: bool) -> Result<u64> {
+        let (inner, scope) = (&self.inner, actor.scope());
+        let now = inner.clock.now();
+        let before = crate::retention::before(now, age)?.min(Purge::billed_since(now));
+        self.not_on_hold(scope.tenant()).await?;
+        let conflict = |problem: String| Error::new(ErrorCode::Conflict, format!("nothing is removed: {problem}"));
+        let key = inner.keys.audit_key(scope.tenant());
+        if export.head.tenant_id != scope.tenant() || !key.has_signed(&export.head) {
+            return Err(conflict("the export's head was not signed for this organisation by this server".to_owned()));
+        }
+        let start = inner.store.audit_start(scope).await?;
+        if export.from > start.seq + 1 {
+            let (first, last) = (start.seq + 1, export.from - 1);
+            return Err(conflict(format!("the events {first} to {last} are not in the export, make a new one")));
+        }
+        let report = self.verify_audit_against(scope, &export.head).await?;
+        if let Some(fault) = report.faults.first() {
+            let problem = &fault.problem;
+            return Err(conflict(format!("the audit trail is not whole, event {}: {problem}", fault.seq)));
+        }
+        let Some(to) = inner.store.audit_purgeable(scope, export.head.seq, before).await? else { return Ok(0) };
+        let count = to.seq - start.seq;
+        if !dry_run {
+            let detail = to.detail(count, before);
+            let event = AuditEvent::by(actor, PURGED, format!("tenant:{}", scope.tenant()), detail);
+            if !inner.store.purge_audit(scope, &start, &to, now, event).await? {
+                return Err(conflict("somebody else has just removed some, try again".to_owned()));
+            }
+            while inner.store.drop_purged_audit(scope, BATCH).await? > 0 {}
+        }
+        Ok(u64::try_from(count).unwrap_or(0))
     }
 }

@@ -5,7 +5,7 @@
 
 pub mod agent;
 pub mod approval;
-mod audit;
+pub mod audit;
 mod breaker;
 pub mod budget;
 pub mod chat;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use kybern_core::actor::Actor;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, ErrorCode, Result};
-use kybern_core::id::TaskId;
+use kybern_core::id::{TaskId, TenantId};
 use kybern_core::retention::{Kept, LONGEST, MAX_REASON, Purge, Purged, Round, SHORTEST, TaskHold};
-use kybern_core::time::Millis;
+use kybern_core::time::{Millis, Timestamp};
 use serde_json::json;
 
 use crate::Engine;
@@ -107,13 +107,9 @@ impl Engine {
     /// `VALIDATION_ERROR` when `age` is not between [`SHORTEST`] and [`LONGEST`]; `CONFLICT` when everything of the tenant is on hold, or a hold
     /// names no tenant.
     pub async fn purge(&self, actor: &Actor, kinds: &[Kept], age: Millis, dry_run: bool) -> Result<Vec<(Kept, u64)>> {
-        if !(SHORTEST..=LONGEST).contains(&age) {
-            let problem = "must be between 7 and 36500: what is younger may be needed to drop a repeat";
-            return Err(Error::invalid("/olderThanDays", problem));
-        }
         let (inner, tenant) = (&self.inner, actor.scope().tenant());
         let now = inner.clock.now();
-        let before = now.minus(age);
+        let before = before(now, age)?;
         if !dry_run {
             let names: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
             let detail = json!({"kinds": names, "before": before});
@@ -123,17 +119,7 @@ impl Engine {
         let mut removed = Vec::new();
         for kept in Kept::ALL.into_iter().filter(|kept| kinds.contains(kept)) {
             let purge = Purge { kept, before, holds: inner.settings.retention.holds.clone(), dry_run };
-            let held = |problem: String| Error::new(ErrorCode::Conflict, format!("nothing is removed: {problem}"));
-            let round = Round::begin(&*inner.store, purge, now).await;
-            let mut round = round
-                .map_err(|error| match error.code() {
-                    ErrorCode::NotFound => held(format!("[retention] holds names no tenant: {error}")),
-                    _ => error,
-                })?
-                .of(tenant);
-            if round.is_over() {
-                return Err(held("everything of this organisation is on hold, see [retention] holds".to_owned()));
-            }
+            let mut round = self.round_of(tenant, purge).await?;
             let mut count = 0;
             while let Some(some) = round.step(&*inner.store).await? {
                 count += some;
@@ -141,6 +127,28 @@ impl Engine {
             removed.push((kept, count));
         }
         Ok(removed)
+    }
+
+    /// A removal of one tenant.
+    async fn round_of(&self, tenant: TenantId, purge: Purge) -> Result<Round> {
+        let held = |problem: String| Error::new(ErrorCode::Conflict, format!("nothing is removed: {problem}"));
+        let round = Round::begin(&*self.inner.store, purge, self.inner.clock.now()).await;
+        let round = round.map_err(|error| match error.code() {
+            ErrorCode::NotFound => held(format!("[retention] holds names no tenant: {error}")),
+            _ => error,
+        })?;
+        let round = round.of(tenant);
+        if round.is_over() {
+            return Err(held("everything of this organisation is on hold, see [retention] holds".to_owned()));
+        }
+        Ok(round)
+    }
+
+    /// `CONFLICT` when everything of a tenant is on hold, or a hold names no tenant.
+    pub(crate) async fn not_on_hold(&self, tenant: TenantId) -> Result<()> {
+        let holds = self.inner.settings.retention.holds.clone();
+        let purge = Purge { kept: Kept::Jobs, before: self.inner.clock.now(), holds, dry_run: true };
+        self.round_of(tenant, purge).await.map(|_| ())
     }
 
     /// Puts a task on hold: nothing of its tree is removed until it is released.
@@ -175,6 +183,15 @@ impl Engine {
         self.inner.store.release_task(actor.scope(), id, self.inner.clock.now(), event).await?;
         self.task(actor, id).await
     }
+}
+
+/// The moment before which an admin may have something removed.
+pub(crate) fn before(now: Timestamp, age: Millis) -> Result<Timestamp> {
+    if (SHORTEST..=LONGEST).contains(&age) {
+        return Ok(now.minus(age));
+    }
+    let problem = "must be between 7 and 36500: what is younger may be needed to drop a repeat";
+    Err(Error::invalid("/olderThanDays", problem))
 }
 
 fn tell(kept: Kept, purged: &[Purged]) {

@@ -105,7 +105,7 @@ const CREATING: [&str; 18] = [
         secrets::set, secrets::list, secrets::show, secrets::remove,
         webhooks::create, webhooks::list, webhooks::remove,
         tenants::create, tenants::list,
-        audit::list, audit::head, audit::verify,
+        audit::list, audit::head, audit::verify, audit::check, audit::purge,
         health::alive, health::ready, metrics::show, show, status_page::show,
     ),
     components(schemas(ErrorSchema, LogEntrySchema)),

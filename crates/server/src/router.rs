@@ -197,6 +197,8 @@ pub fn table() -> Vec<Route> {
         get("/api/audit", Needs(Administer), audit::list),
         get("/api/audit/head", Needs(Administer), audit::head),
         get("/api/audit/verify", Needs(Administer), audit::verify),
+        post("/api/audit/check", Needs(Administer), audit::check),
+        post("/api/audit/purge", Needs(Administer), audit::purge),
         // Operation
         get("/healthz", Open, health::alive),
         post("/api/purge", Needs(Administer), retention::purge),

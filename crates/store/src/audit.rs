@@ -1,7 +1,7 @@
 //! The audit chains: one per tenant, written in the transaction of the act.
 
 use async_trait::async_trait;
-use kybern_core::audit::{AuditEvent, ChainedEvent, GENESIS};
+use kybern_core::audit::{AuditEvent, ChainStart, ChainedEvent, GENESIS};
 use kybern_core::error::Result as PortResult;
 use kybern_core::ports::AuditStore;
 use kybern_core::tenant::TenantScope;
@@ -19,6 +19,12 @@ statements! {
     HEAD_MOVE = shared "audit_head_move";
     INSERT = shared "audit_insert";
     LIST = shared "audit_list";
+    START = shared "audit_start";
+    START_MOVE = shared "audit_start_move";
+    KEPT_SINCE = shared "audit_kept_since";
+    FIRST_YOUNG = shared "audit_first_young";
+    HASH = shared "audit_hash";
+    REMOVE = split "audit_remove";
 }
 
 /// Adds an event to its tenant's chain.
@@ -77,6 +83,46 @@ async fn list(tx: &mut Tx, scope: TenantScope, after: i64, limit: u32) -> Result
         .collect()
 }
 
+async fn start(tx: &mut Tx, scope: TenantScope) -> Result<ChainStart> {
+    let found = tx.fetch_optional(&START, args![scope]).await?;
+    let start = found.map(|mut row| Ok::<_, StoreError>(ChainStart { seq: row.i64()?, hash: row.text()? }));
+    start.transpose().map(Option::unwrap_or_default)
+}
+
+async fn purgeable(tx: &mut Tx, scope: TenantScope, upto: i64, before: Timestamp) -> Result<Option<ChainStart>> {
+    let from = start(tx, scope).await?.seq;
+    let kept = tx.fetch_optional(&KEPT_SINCE, args![scope]).await?;
+    let kept = kept.map(|mut row| row.opt_time()).transpose()?.flatten();
+    let before = kept.map_or(before, |kept| kept.min(before));
+    let young = tx.fetch_optional(&FIRST_YOUNG, args![scope, from, upto, before]).await?;
+    let seq = young.map(|mut row| row.i64()).transpose()?.map_or(upto, |young| young - 1);
+    if seq <= from {
+        return Ok(None);
+    }
+    let found = tx.fetch_optional(&HASH, args![scope, seq]).await?;
+    found.map(|mut row| Ok(ChainStart { seq, hash: row.text()? })).transpose()
+}
+
+async fn purge(
+    tx: &mut Tx,
+    scope: TenantScope,
+    (from, to): (&ChainStart, &ChainStart),
+    at: Timestamp,
+    event: &AuditEvent,
+) -> Result<bool> {
+    hold(tx, scope).await?;
+    if start(tx, scope).await? != *from {
+        return Ok(false);
+    }
+    tx.execute(&START_MOVE, args![scope, to.seq, to.hash.as_str()]).await?;
+    append(tx, scope, at, event).await?;
+    Ok(true)
+}
+
+async fn remove(tx: &mut Tx, scope: TenantScope, most: u32) -> Result<u64> {
+    Ok(tx.write_rows(&REMOVE, args![scope, most]).await?.len() as u64)
+}
+
 #[async_trait]
 impl<D: 'static> AuditStore for SqlStore<D> {
     async fn append_audit(&self, scope: TenantScope, at: Timestamp, event: AuditEvent) -> PortResult<()> {
@@ -93,5 +139,39 @@ impl<D: 'static> AuditStore for SqlStore<D> {
 
     async fn audit_head(&self, scope: TenantScope) -> PortResult<Option<(i64, String)>> {
         Ok(self.read(scope, scope, |tx, scope| Box::pin(head_read(tx, *scope))).await?)
+    }
+
+    async fn audit_start(&self, scope: TenantScope) -> PortResult<ChainStart> {
+        Ok(self.read(scope, scope, |tx, scope| Box::pin(start(tx, *scope))).await?)
+    }
+
+    async fn audit_purgeable(
+        &self,
+        scope: TenantScope,
+        upto: i64,
+        before: Timestamp,
+    ) -> PortResult<Option<ChainStart>> {
+        let args = (scope, upto, before);
+        let run = self.read(scope, args, |tx, (scope, upto, before)| Box::pin(purgeable(tx, *scope, *upto, *before)));
+        Ok(run.await?)
+    }
+
+    async fn purge_audit(
+        &self,
+        scope: TenantScope,
+        from: &ChainStart,
+        to: &ChainStart,
+        at: Timestamp,
+        event: AuditEvent,
+    ) -> PortResult<bool> {
+        let args = (scope, from.clone(), to.clone(), at, event);
+        let run = self
+            .write(scope, args, |tx, (scope, from, to, at, event)| Box::pin(purge(tx, *scope, (from, to), *at, event)));
+        Ok(run.await?)
+    }
+
+    async fn drop_purged_audit(&self, scope: TenantScope, most: u32) -> PortResult<u64> {
+        let run = self.write(scope, (scope, most), |tx, (scope, most)| Box::pin(remove(tx, *scope, *most)));
+        Ok(run.await?)
     }
 }

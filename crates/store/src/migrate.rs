@@ -50,6 +50,7 @@ const MIGRATIONS: &[Migration] = &[
     migration!(15, "0015_idempotency_seed"),
     migration!(16, "0016_retention"),
     migration!(17, "0017_plans_in_use"),
+    migration!(18, "0018_audit_start"),
 ];
 
 /// The schema version that this program knows.

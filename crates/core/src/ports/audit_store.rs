@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use crate::audit::{AuditEvent, ChainedEvent};
+use crate::audit::{AuditEvent, ChainStart, ChainedEvent};
 use crate::error::Result;
 use crate::tenant::TenantScope;
 use crate::time::Timestamp;
@@ -27,4 +27,37 @@ pub trait AuditStore: Send + Sync {
     /// # Errors
     /// When the store fails.
     async fn audit_head(&self, scope: TenantScope) -> Result<Option<(i64, String)>>;
+
+    /// What the tenant's chain begins after.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn audit_start(&self, scope: TenantScope) -> Result<ChainStart>;
+
+    /// The last event, not beyond `upto`, up to which every event is older than `before` and than every task that is
+    /// open or on hold, with all above it; `None` when the chain begins after it already.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn audit_purgeable(&self, scope: TenantScope, upto: i64, before: Timestamp) -> Result<Option<ChainStart>>;
+
+    /// Lets the chain begin after another event, together with the event that says so; `false`, and nothing, when it
+    /// does not begin after `from` any more. The events before stay until [`Self::drop_purged_audit`].
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn purge_audit(
+        &self,
+        scope: TenantScope,
+        from: &ChainStart,
+        to: &ChainStart,
+        at: Timestamp,
+        event: AuditEvent,
+    ) -> Result<bool>;
+
+    /// Removes up to `most` of the oldest events from before the chain's beginning, and answers how many.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn drop_purged_audit(&self, scope: TenantScope, most: u32) -> Result<u64>;
 }

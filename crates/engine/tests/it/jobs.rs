@@ -1,6 +1,7 @@
 //! Jobs whose worker dies, hangs, or loses its lease.
 
 use futures::executor::block_on;
+use kybern_core::audit::AuditHead;
 use kybern_core::error::ErrorCode;
 use kybern_core::job::{ClaimedJob, JobEnd, JobStatus};
 use kybern_core::mail::SendFault;
@@ -10,6 +11,7 @@ use kybern_core::retention::Kept;
 use kybern_core::slots::Offer;
 use kybern_core::task::{TaskStatus, WorkerId};
 use kybern_core::time::Millis;
+use kybern_engine::audit::AuditExport;
 use kybern_engine::retention::Retention;
 use kybern_testkit::Fault;
 use serde_json::{Value, json};
@@ -289,5 +291,51 @@ fn an_admin_removes_what_is_old_and_nothing_that_is_on_hold() {
         assert!(
             ["task.hold", "task.release", "retention.ask", "retention.purge"].iter().all(|act| actions.contains(act))
         );
+    });
+}
+
+#[test]
+fn the_audit_is_removed_as_far_as_it_was_exported_and_is_whole_afterwards() {
+    const DAY: Millis = Millis(24 * 3_600_000);
+    let world = World::new();
+    let noop = || json!([step("a", "core.noop", json!({}))]);
+    let export = world.run(async |live| {
+        live.run(noop(), json!({})).await;
+        AuditExport { from: 1, head: live.engine.audit_head(live.world.scope()).await.unwrap() }
+    });
+    world.clock.stop(world.clock.now().plus(Millis(70 * DAY.0)));
+    world.run(async |live| {
+        let (scope, actor) = (live.world.scope(), &live.world.actor);
+        let purge = async |export: &AuditExport, days: u64, dry_run| {
+            live.engine.purge_audit(actor, export, Millis(days * DAY.0), dry_run).await
+        };
+        // What was not exported stays, however old it is.
+        live.put(plan(noop())).await;
+        let last = export.head.seq;
+        let (whole, valid) = (last + 1, true);
+        assert!(last >= 2, "{last}");
+        assert_eq!(purge(&export, 71, false).await.unwrap(), 0, "nothing is that old");
+        assert_eq!(purge(&export, 60, true).await.unwrap(), u64::try_from(last).unwrap());
+        let before = live.engine.verify_audit(scope).await.unwrap();
+        assert_eq!((before.length, before.removed_to, before.valid), (whole, 0, valid));
+        // Neither is an export that begins later, nor a head that nobody signed, nor an age that is too young.
+        let late = AuditExport { from: 2, ..export.clone() };
+        assert_eq!(purge(&late, 60, false).await.unwrap_err().code(), ErrorCode::Conflict);
+        let forged = AuditHead { seq: last - 1, ..export.head.clone() };
+        let forged = AuditExport { from: 1, head: forged };
+        assert_eq!(purge(&forged, 60, false).await.unwrap_err().code(), ErrorCode::Conflict);
+        assert_eq!(purge(&export, 6, false).await.unwrap_err().code(), ErrorCode::Validation);
+
+        assert_eq!(purge(&export, 60, false).await.unwrap(), u64::try_from(last).unwrap());
+        let after = live.engine.verify_audit_against(scope, &export.head).await.unwrap();
+        assert_eq!((after.length, after.removed_to, after.valid), (whole + 1, last, valid), "{after:?}");
+        let left = live.engine.audit_events(scope, 0, 100).await.unwrap();
+        assert_eq!(left.iter().map(|event| event.seq).collect::<Vec<_>>(), [whole, whole + 1]);
+        let told = &left[1].event;
+        assert_eq!(
+            (told.action.as_str(), &told.detail["seq"], &told.detail["count"]),
+            ("audit.purge", &json!(last), &json!(last))
+        );
+        assert_eq!(purge(&export, 60, false).await.unwrap(), 0, "it has gone");
     });
 }

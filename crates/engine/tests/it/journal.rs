@@ -293,9 +293,8 @@ fn the_log_says_once_that_a_step_has_begun() {
         live.proven(fork.id).await;
         for id in [id, fork.id] {
             let events = live.events(id).await;
-            let of = |event, step: &str| {
-                events.iter().filter(|found| **found == (event, Some(step.to_owned()))).count()
-            };
+            let of =
+                |event, step: &str| events.iter().filter(|found| **found == (event, Some(step.to_owned()))).count();
             for step in ["both", "each", "again", "never", "pause", "sub"] {
                 let ends = of(EventType::StepCompleted, step) + of(EventType::StepFailed, step);
                 assert_eq!((of(EventType::StepStarted, step), ends), (1, 1), "{step}");

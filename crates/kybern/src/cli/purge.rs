@@ -25,7 +25,8 @@ pub(super) struct PurgeArgs {
     format: Format,
 }
 
-fn days(text: &str) -> Result<u32, String> {
+/// A number of days from 7 on.
+pub(super) fn days(text: &str) -> Result<u32, String> {
     let number = text.strip_suffix('d').unwrap_or(text).parse::<u32>();
     number.ok().filter(|days| *days >= 7).ok_or_else(|| "is no number of days from 7 on, such as 400d".to_owned())
 }

@@ -3,16 +3,23 @@
 use axum::Json;
 use axum::extract::State;
 use kybern_core::actor::Actor;
-use kybern_core::audit::AuditHead;
+use kybern_core::audit::{AuditHead, ChainedEvent};
+use kybern_engine::audit::AuditExport;
+use serde::Deserialize;
 use serde_json::{Value, json};
+use utoipa::ToSchema;
 
+use super::retention::days;
 use super::shown;
 use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
-use crate::extract::QueryArgs;
+use crate::extract::{JsonBody, QueryArgs};
 use crate::page::Paging;
-use crate::schema::audit::{AuditHeadSchema, AuditPage, AuditReportSchema};
+use crate::schema::audit::{AuditHeadSchema, AuditPage, AuditPurgedSchema, AuditReportSchema, AuditSchema};
 use crate::state::AppState;
+
+/// Events of an export that are checked at once.
+const MOST_CHECKED: usize = 500;
 
 /// List audit events
 ///
@@ -76,6 +83,78 @@ pub(crate) async fn verify(
     responses((status = 200, description = "The signed head", body = AuditHeadSchema)))]
 pub(crate) async fn head(State(state): State<AppState>, Caller(actor): Caller) -> ApiResult<Json<Value>> {
     Ok(Json(shown(&state.engine.audit_head(actor.scope()).await?)?))
+}
+
+/// Events of an export.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
+#[schema(as = AuditExportPart)]
+pub(crate) struct CheckBody {
+    /// As they were listed, in order: 1 to 500.
+    #[schema(value_type = Vec<AuditSchema>, min_items = 1, max_items = 500)]
+    events: Vec<ChainedEvent>,
+}
+
+/// Check events of an export
+///
+/// Says whether each is as it was written, and follows the one before it. What comes before the first is taken as that
+/// one says.
+#[utoipa::path(post, path = "/api/audit/check", operation_id = "check_audit_export",
+    tag = "audit",
+    request_body = CheckBody,
+    responses((status = 200, description = "What was found", body = AuditReportSchema)))]
+pub(crate) async fn check(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    body: JsonBody<CheckBody>,
+) -> ApiResult<Json<Value>> {
+    let events = body.value.events;
+    if events.is_empty() || events.len() > MOST_CHECKED {
+        return Err(Problem::invalid("/events", format!("send 1 to {MOST_CHECKED} events")));
+    }
+    Ok(Json(shown(&state.engine.check_audit_export(actor.scope(), &events))?))
+}
+
+/// What is to be removed from the beginning of the audit.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
+#[schema(as = PurgeAudit)]
+pub(crate) struct PurgeBody {
+    /// Only what is older than so many days.
+    #[schema(minimum = 7, maximum = 36500, example = 400)]
+    older_than_days: u32,
+    /// The number of the first event that was exported.
+    #[schema(minimum = 1, example = 1)]
+    from: i64,
+    /// The signed head with which the export ends.
+    #[schema(value_type = AuditHeadSchema)]
+    head: AuditHead,
+    /// Only count it.
+    #[serde(default)]
+    dry_run: bool,
+}
+
+/// Remove the beginning of the audit
+///
+/// After it was exported: events up to the signed head of the export that are older than so many days, than every task
+/// that is open or on hold, and than the current month. The chain begins after them and still verifies; an event says
+/// who removed how many.
+#[utoipa::path(post, path = "/api/audit/purge", operation_id = "purge_audit",
+    tag = "audit",
+    request_body = PurgeBody,
+    responses((status = 200, description = "What was removed", body = AuditPurgedSchema)))]
+pub(crate) async fn purge(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    body: JsonBody<PurgeBody>,
+) -> ApiResult<Json<Value>> {
+    let PurgeBody { older_than_days, from, head, dry_run } = body.value;
+    if from < 1 {
+        return Err(Problem::invalid("/from", "must be 1 or more"));
+    }
+    let export = AuditExport { from, head };
+    let count = state.engine.purge_audit(&actor, &export, days(older_than_days), dry_run).await?;
+    Ok(Json(json!({"dryRun": dry_run, "count": count})))
 }
 
 /// The head that the caller kept, of its own tenant.

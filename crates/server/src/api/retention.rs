@@ -96,11 +96,15 @@ pub(crate) async fn purge(
         None => Kept::ALL.to_vec(),
         Some(names) => of_names(&names)?,
     };
-    let age = Millis(u64::from(older_than_days) * DAY);
-    let removed = state.engine.purge(&actor, &kinds, age, dry_run).await?;
+    let removed = state.engine.purge(&actor, &kinds, days(older_than_days), dry_run).await?;
     let items: Vec<Value> =
         removed.into_iter().map(|(kept, count)| json!({"kind": kept.as_str(), "count": count})).collect();
     Ok(Json(json!({"dryRun": dry_run, "items": items})))
+}
+
+/// So many days.
+pub(crate) fn days(number: u32) -> Millis {
+    Millis(u64::from(number) * DAY)
 }
 
 fn of_names(names: &[String]) -> ApiResult<Vec<Kept>> {

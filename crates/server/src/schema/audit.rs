@@ -68,8 +68,10 @@ pub struct AuditHeadSchema {
 pub struct AuditReportSchema {
     /// Whether the chain is whole.
     pub valid: bool,
-    /// How many events it has.
+    /// The number of its last event.
     pub length: i64,
+    /// The number of the last event that was exported and removed; 0 when none was.
+    pub removed_to: i64,
     /// What is wrong with it.
     pub faults: Vec<AuditFaultSchema>,
 }
@@ -82,4 +84,14 @@ pub struct AuditFaultSchema {
     pub seq: i64,
     /// What.
     pub problem: String,
+}
+
+/// What was removed from the beginning of the audit, or would be.
+#[derive(ToSchema)]
+#[schema(as = AuditPurged, rename_all = "camelCase")]
+pub struct AuditPurgedSchema {
+    /// Whether it was only counted.
+    pub dry_run: bool,
+    /// How many events.
+    pub count: u64,
 }

@@ -809,6 +809,16 @@ async fn operation(walk: &mut Walk<'_>) {
     let seq = head["seq"].as_i64().unwrap();
     assert_eq!(held(seq, &text("hash")).await["valid"], true);
     assert_eq!(held(seq - 1, &text("hash")).await["valid"], false, "nobody signed that");
+    let page = walk.app.send(Ask::get("/api/audit?limit=200").key(&admin)).await.json();
+    let mut events = page["items"].clone();
+    let sound = walk.call(200, ("POST", "/api/audit/check"), &[], &admin, Some(json!({"events": events}))).await;
+    assert_eq!((&sound["valid"], &sound["length"]), (&json!(true), &json!(events.as_array().unwrap().len())));
+    events[1]["actor"] = json!("executor:somebody");
+    let edited = walk.call(200, ("POST", "/api/audit/check"), &[], &admin, Some(json!({"events": events}))).await;
+    assert!(edited["valid"] == false && edited["faults"][0]["seq"] == 2, "{edited}");
+    let old = Some(json!({"olderThanDays": 7, "from": 1, "head": head}));
+    let purged = walk.call(200, ("POST", "/api/audit/purge"), &[], &admin, old).await;
+    assert_eq!(purged, json!({"dryRun": false, "count": 0}), "nothing here is that old");
     let half = walk.app.send(Ask::get("/api/audit/verify?seq=1").key(&admin)).await;
     half.refused(400, "VALIDATION_ERROR", "half a head");
     walk.call(200, ("GET", "/healthz"), &[], "", None).await;

@@ -1,5 +1,7 @@
 //! The table of all routes with what can go wrong on each. [`crate::routes`] walks it.
 
+use kybern_core::ports::Keys as _;
+use kybern_testkit::TestKeys;
 use serde_json::{Value, json};
 
 use crate::fixture::Fixture;
@@ -382,10 +384,39 @@ pub(crate) fn all() -> Vec<Case> {
         case("GET", "/api/audit", Fixed, None),
         case("GET", "/api/audit/head", Fixed, None),
         case("GET", "/api/audit/verify", Fixed, None),
+        case(
+            "POST",
+            "/api/audit/check",
+            Fixed,
+            strict(json!({"events": [link()]}), ("/events", json!(5)), &["events"]),
+        ),
+        case(
+            "POST",
+            "/api/audit/purge",
+            Fixed,
+            strict(
+                json!({"olderThanDays": 400, "from": 1, "head": head()}),
+                ("/olderThanDays", json!("x")),
+                &["olderThanDays", "from", "head"],
+            ),
+        ),
         case("GET", "/healthz", Fixed, None),
         case("GET", "/readyz", Fixed, None),
         case("GET", "/metrics", Fixed, None),
         case("GET", "/openapi.json", Fixed, None),
         case("GET", "/", Fixed, None),
     ]
+}
+
+/// An event as an export has it.
+fn link() -> Value {
+    json!({"seq": 1, "at": "2026-09-01T00:00:00Z", "action": "test.done", "actor": "executor", "subject": "task:1",
+        "requestId": null, "detail": {}, "prevHash": "00", "hash": "00"})
+}
+
+/// The signed head of a chain without events.
+fn head() -> Value {
+    let tenant = kybern_core::id::TenantId::DEFAULT;
+    let none = (0, kybern_core::audit::GENESIS.to_owned());
+    json!(TestKeys::new().audit_key(tenant).sign_head(tenant, none, kybern_testkit::SimClock::START))
 }

@@ -321,7 +321,10 @@ const TABLES: &[Table] = &[
         name: "audit_event",
         columns: &[("tenant_id", U), ("seq", I), ("at", I), ("body", T), ("prev_hash", T), ("hash", T)],
     },
-    Table { name: "audit_head", columns: &[("tenant_id", U), ("seq", I), ("hash", T)] },
+    Table {
+        name: "audit_head",
+        columns: &[("tenant_id", U), ("seq", I), ("hash", T), ("removed_seq", I), ("removed_hash", T)],
+    },
     Table {
         name: "usage_row",
         columns: &[

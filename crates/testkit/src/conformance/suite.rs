@@ -38,6 +38,9 @@ macro_rules! conformance_suite {
                 the_chain_is_whole_and_per_tenant,
                 parallel_events_stand_in_one_line,
                 acts_are_audited_where_they_happen,
+                the_beginning_of_a_chain_is_removed_and_the_rest_is_whole,
+                events_as_young_as_what_is_open_or_on_hold_stay,
+                a_chain_whose_beginning_went_without_an_export_is_found,
             }
             blobs {
                 bytes_come_back_under_their_hash,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use kybern_core::agent::OwnAgent;
 use kybern_core::approval::Approval;
-use kybern_core::audit::{AuditEvent, ChainedEvent, GENESIS};
+use kybern_core::audit::{AuditEvent, ChainStart, ChainedEvent, GENESIS};
 use kybern_core::budget::{Amount, Budget, Reservation, SpendKind, UsageLine};
 use kybern_core::chat::{Chat, Message};
 use kybern_core::error::{Error, ErrorCode};
@@ -61,6 +61,7 @@ pub(super) struct State {
     pub(super) jobs: Vec<JobRow>,
     pub(super) answers: BTreeMap<(TenantId, String, String, String), AnswerRow>,
     pub(super) audit: BTreeMap<TenantId, Vec<ChainedEvent>>,
+    pub(super) audit_starts: BTreeMap<TenantId, ChainStart>,
     /// With the moment at which they were stored last.
     pub(super) blobs: BTreeMap<(TenantId, String), (Bytes, Timestamp)>,
     pub(super) task_holds: BTreeMap<(TenantId, TaskId), TaskHold>,
@@ -209,6 +210,7 @@ impl State {
             jobs: Vec::new(),
             answers: BTreeMap::new(),
             audit: BTreeMap::new(),
+            audit_starts: BTreeMap::new(),
             blobs: BTreeMap::new(),
             task_holds: BTreeMap::new(),
             budgets: BTreeMap::new(),

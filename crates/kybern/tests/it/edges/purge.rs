@@ -77,3 +77,58 @@ async fn while_a_tenant_is_on_hold_nothing_of_it_is_removed() {
     let (code, _, err) = run(&site, &server, &["purge", "--older-than", "30d"]);
     assert!(code == Some(1) && err.contains("names no tenant") && err.contains("defualt"), "{err}");
 }
+
+async fn the_audit_is_exported_checked_and_removed_no_younger_than_a_month(site: Site) {
+    let server = site.start();
+    let client = server.client();
+    for n in 0..205 {
+        let user = json!({"name": format!("n{n}"), "email": format!("n{n}@example.com"), "roles": ["viewer"]});
+        client.post("/api/users", &user).await;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("audit.jsonl");
+    let path = file.to_str().unwrap();
+    let (code, out, err) = run(&site, &server, &["audit", "export", path]);
+    assert!(code == Some(0) && out.contains("events written to") && out.contains("verify --export"), "{out}{err}");
+    let (code, _, err) = run(&site, &server, &["audit", "export", path]);
+    assert!(code == Some(1) && err.contains("File exists"), "an export is not written over: {err}");
+    let (code, out, err) = run(&site, &server, &["audit", "verify", "--export", path]);
+    assert!(code == Some(0) && out.contains("the audit trail is whole: "), "{out}{err}");
+
+    // What is younger than a month stays; what is old is removed where there is a clock to set.
+    let (code, out, err) = run(&site, &server, &["audit", "purge", "--exported", path, "--older-than", "7d"]);
+    assert!(code == Some(0) && out.contains("nothing goes"), "{out}{err}");
+    client.audit_is_whole().await;
+
+    // An export that was changed, cut off or mixed proves nothing, and nothing is removed for it.
+    let whole = std::fs::read_to_string(&file).unwrap();
+    let lines: Vec<&str> = whole.lines().collect();
+    let without = |n: usize| [&lines[..n], &lines[n + 1..]].concat().join("\n");
+    let edited = whole.replacen("user.create", "user.change", 1);
+    for (changed, says) in [
+        (edited, "its content was edited"),
+        (without(150), "removed or reordered"),
+        (without(200), "does not follow"),
+        (without(lines.len() - 2), "is not the event that the head names"),
+    ] {
+        std::fs::write(&file, changed).unwrap();
+        let (code, out, _) = run(&site, &server, &["audit", "verify", "--export", path]);
+        assert!(code == Some(1) && out.contains(says), "{says}: {out}");
+        let (code, _, err) = run(&site, &server, &["audit", "purge", "--exported", path, "--older-than", "400d"]);
+        assert!(code == Some(1) && err.contains("is no whole export"), "{says}: {err}");
+    }
+    std::fs::write(&file, without(lines.len() - 1)).unwrap();
+    let (code, _, err) = run(&site, &server, &["audit", "verify", "--export", path]);
+    assert!(code == Some(1) && err.contains("the export was cut off"), "{err}");
+}
+
+#[tokio::test]
+async fn the_audit_is_exported_checked_and_removed_no_younger_than_a_month_on_sqlite() {
+    the_audit_is_exported_checked_and_removed_no_younger_than_a_month(Site::sqlite()).await;
+}
+
+#[tokio::test]
+async fn the_audit_is_exported_checked_and_removed_no_younger_than_a_month_on_postgres() {
+    let Some(site) = Site::postgres() else { return };
+    the_audit_is_exported_checked_and_removed_no_younger_than_a_month(site).await;
+}

@@ -277,6 +277,8 @@ pub(crate) fn all() -> Vec<Row> {
         administered("/api/audit", &[]),
         administered("/api/audit/head", &[]),
         administered("/api/audit/verify", &[]),
+        Row { input: Json(exported, Refused), ..act("POST", "/api/audit/check", "administer", &[], 200) },
+        Row { input: Json(purge_audit, Refused), ..act("POST", "/api/audit/purge", "administer", &[], 200) },
         open("/healthz"),
         open("/readyz"),
         open("/metrics"),
@@ -304,6 +306,15 @@ fn hold(_: &Things, _: u32) -> Value {
 
 fn purge(_: &Things, _: u32) -> Value {
     json!({"olderThanDays": 400, "kinds": ["tasks", "files"]})
+}
+
+fn exported(_: &Things, _: u32) -> Value {
+    json!({"events": [{"seq": 1, "at": "2026-09-01T00:00:00Z", "action": "a.b", "actor": "executor", "subject": "task:1",
+        "requestId": null, "detail": {}, "prevHash": "00", "hash": "00"}]})
+}
+
+fn purge_audit(things: &Things, _: u32) -> Value {
+    json!({"olderThanDays": 400, "from": 1, "head": things.head})
 }
 
 fn fork(_things: &Things, n: u32) -> Value {

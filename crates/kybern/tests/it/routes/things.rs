@@ -58,6 +58,8 @@ pub(crate) struct Things {
     pub(crate) record: String,
     /// The records' key: the only name without the mark, so that a request may name it and leave it in our tenant.
     pub(crate) record_key: String,
+    /// The signed head of its audit, as it was then.
+    pub(crate) head: Value,
 }
 
 impl Things {
@@ -138,6 +140,7 @@ impl Things {
             kind,
             record: text(&record["items"][0]["id"]),
             record_key,
+            head: client.get("/api/audit/head").await,
             admin,
         };
         things.come_to_rest(&client).await;

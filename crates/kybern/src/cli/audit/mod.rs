@@ -1,11 +1,14 @@
 //! `kybern audit`: whether the trail is whole.
 
+mod export;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use serde_json::{Value, json};
 
+use super::purge::days;
 use super::{Context, Exit, Format, input};
 use crate::client::{Client, Reply};
 use crate::output::{Failure, Table, count, field};
@@ -21,6 +24,29 @@ pub(super) enum AuditCommand {
         /// Hold it against a head that `kybern audit head --json` has written, or against all of [audit] head_file
         #[arg(long, value_name = "FILE")]
         head: Option<PathBuf>,
+        /// Check an export instead, event by event
+        #[arg(long, value_name = "FILE", conflicts_with = "head")]
+        export: Option<PathBuf>,
+        #[command(flatten)]
+        format: Format,
+    },
+    /// Write all events to a new file, one JSON object on each line; the last line is the signed head
+    Export {
+        /// The file; it must not exist yet
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+    /// Remove the beginning of the trail, as far as it was exported
+    Purge {
+        /// What `kybern audit export` has written; keep it, it is then the only copy
+        #[arg(long, value_name = "FILE")]
+        exported: PathBuf,
+        /// Only events that are older than so many days, such as 400d; at least 7d
+        #[arg(long, value_name = "DAYS", value_parser = days)]
+        older_than: u32,
+        /// Only count them
+        #[arg(long)]
+        dry_run: bool,
         #[command(flatten)]
         format: Format,
     },
@@ -33,8 +59,13 @@ pub(super) enum AuditCommand {
 
 pub(super) async fn run(command: AuditCommand, context: &mut Context) -> Result<Exit, Failure> {
     let (head, format) = match command {
-        AuditCommand::Verify { head, format } => (head, format),
+        AuditCommand::Verify { export: Some(file), format, .. } => return export::verify(&file, format, context).await,
+        AuditCommand::Verify { head, export: None, format } => (head, format),
         AuditCommand::Head { format } => return sign(format, context).await,
+        AuditCommand::Export { file } => return export::write(&file, context).await,
+        AuditCommand::Purge { exported, older_than, dry_run, format } => {
+            return export::purge(&exported, (older_than, dry_run), format, context).await;
+        }
     };
     let client = context.connect_to_read().await?;
     let kept = match head {
@@ -43,8 +74,9 @@ pub(super) async fn run(command: AuditCommand, context: &mut Context) -> Result<
     };
     let query = kept.heads.last().map(named).unwrap_or_default();
     let mut reply = client.get("/api/audit/verify", &query).await?;
+    let removed_to = reply.value["removedTo"].as_i64().unwrap_or_default();
     let earlier = kept.heads.split_last().map_or(&[][..], |(_, earlier)| earlier);
-    let departed = departed(&client, earlier).await?;
+    let departed = departed(&client, earlier, removed_to).await?;
     if !departed.is_empty() {
         report(&mut reply, departed);
     }
@@ -59,11 +91,26 @@ pub(super) async fn run(command: AuditCommand, context: &mut Context) -> Result<
         context.raw(&reply);
         return Ok(exit);
     }
+    let before = kept.heads.iter().filter(|head| head["seq"].as_i64().is_some_and(|seq| seq < removed_to)).count();
+    if before > 0 {
+        let heads = count(&before.to_string(), "head");
+        eprintln!("{heads} of the file name events that were exported and removed since: hold the export against them");
+    }
+    print(&reply, valid, context);
+    Ok(exit)
+}
+
+/// Shows what was found.
+fn print(reply: &Reply, valid: bool, context: &mut Context) {
     let paint = context.screen().paint();
-    let length = count(&field(&reply.value, "length"), "event");
+    let removed_to = reply.value["removedTo"].as_i64().unwrap_or_default();
+    let mut length = count(&field(&reply.value, "length"), "event");
+    if removed_to > 0 {
+        length.push_str(&format!(", of which the first {removed_to} were exported and removed"));
+    }
     if valid {
         context.screen().line(format!("{} the audit trail is whole: {length}", paint.good("✓")));
-        return Ok(exit);
+        return;
     }
     let mut table = Table::new(&["EVENT", "PROBLEM"]);
     for fault in reply.value.get("faults").and_then(Value::as_array).into_iter().flatten() {
@@ -72,7 +119,6 @@ pub(super) async fn run(command: AuditCommand, context: &mut Context) -> Result<
     let head = format!("{} the audit trail of {length} has been changed or damaged", paint.bad("✗"));
     context.screen().line(head);
     context.screen().line(table.render(paint));
-    Ok(exit)
 }
 
 /// The heads of a file.
@@ -122,9 +168,10 @@ fn named(head: &Value) -> Vec<(&'static str, Option<String>)> {
 
 /// The numbers of those heads through which the trail no longer goes. The last head of a file does not prove the others:
 /// a trail that was made anew between two of them has a good last one.
-async fn departed(client: &Client, heads: &[Value]) -> Result<Vec<i64>, Failure> {
+async fn departed(client: &Client, heads: &[Value], removed_to: i64) -> Result<Vec<i64>, Failure> {
     let of = |value: &Value| (value["seq"].as_i64().unwrap_or_default(), value["hash"].as_str().map(str::to_owned));
-    let mut missing: BTreeSet<(i64, Option<String>)> = heads.iter().map(of).filter(|(seq, _)| *seq > 0).collect();
+    let heads = heads.iter().map(of).filter(|(seq, _)| *seq > removed_to);
+    let mut missing: BTreeSet<(i64, Option<String>)> = heads.collect();
     let mut cursor = None;
     while !missing.is_empty() {
         let query = [("limit", Some(PAGE.to_string())), ("cursor", cursor.clone())];

@@ -1,0 +1,160 @@
+//! The audit trail in a file: writing it, checking it, and removing what it holds.
+//!
+//! One event on each line, as the server lists them; the last line is the signed head.
+
+use std::fs::OpenOptions;
+use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::super::{Context, Exit, Format};
+use super::{PAGE, print};
+use crate::client::{Body, Client, Reply};
+use crate::output::{Failure, count};
+
+/// Writes all events up to the head of this moment.
+pub(super) async fn write(path: &Path, context: &mut Context) -> Result<Exit, Failure> {
+    let client = context.connect_to_read().await?;
+    let failed = |error: std::io::Error| Failure::Content {
+        path: path.display().to_string(),
+        problem: format!("cannot be written: {error}"),
+    };
+    let file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
+    let mut file = BufWriter::new(file);
+    let head = client.get("/api/audit/head", &[]).await?.value;
+    let last = head["seq"].as_i64().unwrap_or_default();
+    let (mut cursor, mut written) = (None, 0);
+    'pages: loop {
+        let query = [("limit", Some(PAGE.to_string())), ("cursor", cursor.clone())];
+        let page = client.get("/api/audit", &query).await?.value;
+        for event in page["items"].as_array().into_iter().flatten() {
+            if event["seq"].as_i64().is_none_or(|seq| seq > last) {
+                break 'pages;
+            }
+            writeln!(file, "{event}").map_err(failed)?;
+            written += 1;
+        }
+        match page["nextCursor"].as_str() {
+            Some(next) => cursor = Some(next.to_owned()),
+            None => break,
+        }
+    }
+    writeln!(file, "{head}").map_err(failed)?;
+    let file = file.into_inner().map_err(|error| failed(error.into_error()))?;
+    file.sync_all().map_err(failed)?;
+    let paint = context.screen().paint();
+    let (events, path) = (count(&written.to_string(), "event"), path.display());
+    context.screen().line(format!("{} {events} written to {path}, up to the signed head", paint.good("✓")));
+    context.screen().line(paint.dim(&format!("kybern audit verify --export {path}")));
+    Ok(Exit::Done)
+}
+
+/// Checks an export: each event's content, that each follows the one before, and that the head ends it.
+pub(super) async fn verify(path: &Path, format: Format, context: &mut Context) -> Result<Exit, Failure> {
+    let client = context.connect_to_read().await?;
+    let mut report = Report::default();
+    let export = read(path, &client, &mut report).await?;
+    let (from, length) = (export.from, export.head["seq"].as_i64().unwrap_or_default());
+    let value = json!({"valid": report.faults.is_empty(), "length": length, "removedTo": from - 1,
+        "faults": report.faults});
+    let valid = report.faults.is_empty();
+    let reply = Reply { text: value.to_string(), value, replayed: false };
+    if format.json {
+        context.raw(&reply);
+    } else {
+        print(&reply, valid, context);
+    }
+    Ok(if valid { Exit::Done } else { Exit::Failed })
+}
+
+/// Has the server remove what an export holds.
+pub(super) async fn purge(
+    path: &Path,
+    (older_than, dry_run): (u32, bool),
+    format: Format,
+    context: &mut Context,
+) -> Result<Exit, Failure> {
+    let client = context.connect().await?;
+    let mut report = Report::default();
+    let export = read(path, &client, &mut report).await?;
+    if let Some(fault) = report.faults.first() {
+        let problem = format!("is no whole export, event {}: {}", fault["seq"], fault["problem"]);
+        return Err(Failure::Content { path: path.display().to_string(), problem });
+    }
+    let body = json!({"olderThanDays": older_than, "from": export.from, "head": export.head, "dryRun": dry_run});
+    let reply = client.post("/api/audit/purge", Body::Json(&body), None).await?;
+    if format.json {
+        context.raw(&reply);
+        return Ok(Exit::Done);
+    }
+    let events = count(&reply.value["count"].to_string(), "event");
+    let line = match (reply.value["count"].as_u64(), dry_run) {
+        (Some(0), _) => {
+            format!(
+                "nothing goes: no event is {older_than} days old and older than what is kept, see docs/retention.md"
+            )
+        }
+        (_, true) => format!("{events} would go"),
+        (_, false) => format!("{events} removed; {} is now their only copy, keep it", path.display()),
+    };
+    context.screen().line(line);
+    Ok(Exit::Done)
+}
+
+/// What is wrong with an export.
+#[derive(Default)]
+struct Report {
+    faults: Vec<Value>,
+}
+
+/// An export, without its events.
+struct Export {
+    /// The number of its first event.
+    from: i64,
+    /// The signed head.
+    head: Value,
+}
+
+/// Reads an export page by page, and has the server check each.
+async fn read(path: &Path, client: &Client, report: &mut Report) -> Result<Export, Failure> {
+    let wrong = |problem: String| Failure::Content { path: path.display().to_string(), problem };
+    let file = std::fs::File::open(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
+    let (mut from, mut before, mut head, mut page) = (None, None::<Value>, None, Vec::new());
+    let mut lines = BufReader::new(file).lines().enumerate().peekable();
+    while let Some((n, line)) = lines.next() {
+        let line = line.map_err(|error| wrong(format!("cannot be read: {error}")))?;
+        let value: Value = serde_json::from_str(&line).map_err(|error| wrong(format!("line {}: {error}", n + 1)))?;
+        let is_last = lines.peek().is_none();
+        if is_last && value.get("signature").is_some() {
+            head = Some(value);
+        } else {
+            from = from.or_else(|| value["seq"].as_i64());
+            page.push(value);
+        }
+        if page.len() == PAGE as usize || (is_last && !page.is_empty()) {
+            let events = std::mem::take(&mut page);
+            check(client, &events, before.as_ref(), report).await?;
+            before = events.last().cloned();
+        }
+    }
+    let head = head.ok_or_else(|| wrong("does not end with a signed head: the export was cut off".to_owned()))?;
+    if let Some(last) = &before
+        && (last["seq"] != head["seq"] || last["hash"] != head["hash"])
+    {
+        report.faults.push(json!({"seq": last["seq"], "problem": "is not the event that the head names"}));
+    }
+    Ok(Export { from: from.unwrap_or(1), head })
+}
+
+/// Has the server check events, and looks whether they follow those before.
+async fn check(client: &Client, events: &[Value], before: Option<&Value>, report: &mut Report) -> Result<(), Failure> {
+    if let (Some(before), Some(first)) = (before, events.first())
+        && (first["prevHash"] != before["hash"] || first["seq"].as_i64() != before["seq"].as_i64().map(|seq| seq + 1))
+    {
+        report.faults.push(json!({"seq": first["seq"], "problem": "does not follow the event before it"}));
+    }
+    let found = client.post("/api/audit/check", Body::Json(&json!({"events": events})), None).await?.value;
+    report.faults.extend(found["faults"].as_array().cloned().unwrap_or_default());
+    Ok(())
+}

@@ -1,0 +1,1 @@
+SELECT hash FROM audit_event WHERE tenant_id = $1 AND seq = $2

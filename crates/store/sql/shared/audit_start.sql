@@ -1,0 +1,1 @@
+SELECT removed_seq, removed_hash FROM audit_head WHERE tenant_id = $1
