@@ -100,13 +100,26 @@ impl Makers {
         one == other || self.has_made(one, other) || self.has_made(other, one)
     }
 
+    /// Who made both of two users, directly or through others. They count as two persons, because an administrator makes
+    /// everybody's account; whether they are is for whoever reads the audit.
+    #[must_use]
+    pub fn common(&self, one: UserId, other: UserId) -> BTreeSet<UserId> {
+        self.above(one).intersection(&self.above(other)).copied().collect()
+    }
+
     fn has_made(&self, maker: UserId, made: UserId) -> bool {
+        self.above(made).contains(&maker)
+    }
+
+    /// Who made a user, and who made those, without the user.
+    fn above(&self, made: UserId) -> BTreeSet<UserId> {
         let (mut known, mut open) = (BTreeSet::from([made]), vec![made]);
         while let Some(user) = open.pop() {
             let makers = self.0.get(&user).into_iter().flatten();
             open.extend(makers.copied().filter(|maker| known.insert(*maker)));
         }
-        known.contains(&maker)
+        known.remove(&made);
+        known
     }
 }
 
@@ -195,6 +208,9 @@ mod tests {
             let expected = a == b || one.contains(&(a, b)) || one.contains(&(b, a));
             assert_eq!(makers.are_one(id(a), id(b)), expected, "{a} {b}");
         }
+        let makers_of_both = Makers::of(&[user(1, None), user(2, Some(1)), user(3, Some(1)), user(4, Some(3))], &[]);
+        let common = |one: u8, other: u8| makers_of_both.common(id(one), id(other)).into_iter().collect::<Vec<_>>();
+        assert_eq!((common(2, 4), common(1, 2)), (vec![id(1)], Vec::new()));
         let both = Makers::of(&[user(1, None), user(2, Some(1)), user(3, Some(1))], &[]);
         assert!(!both.are_one(id(2), id(3)), "two that a third made are two");
     }

@@ -14,6 +14,8 @@
 
 mod draft;
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 pub use draft::{NewPrompt, OfAgent, PromptChange, PromptFilter};
@@ -231,6 +233,12 @@ impl Prompt {
     #[must_use]
     pub fn is_own_of(&self, user: UserId, makers: &Makers) -> bool {
         self.authors.iter().any(|author| makers.are_one(*author, user))
+    }
+
+    /// Who made both that user and one of its authors.
+    #[must_use]
+    pub fn makers_shared_with(&self, user: UserId, makers: &Makers) -> BTreeSet<UserId> {
+        self.authors.iter().flat_map(|author| makers.common(*author, user)).collect()
     }
 
     /// The prompt when another one of its agent has become active.

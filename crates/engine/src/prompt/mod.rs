@@ -121,6 +121,7 @@ impl Engine {
             PromptAct::Edit(_) | PromptAct::Submit | PromptAct::Reject(_) | PromptAct::Activate(_) => Makers::default(),
         };
         let own = before.is_own_of(by, &makers);
+        let shared = before.makers_shared_with(by, &makers);
         let asked = (!self.inner.settings.self_approval).then_some(&makers);
         let after = before.clone().after(act, by, asked, self.inner.clock.now())?;
         // The text itself is not in the audit, but which one it was.
@@ -137,6 +138,9 @@ impl Engine {
         }
         if after.status == PromptStatus::Approved {
             detail["selfApproval"] = json!(own);
+            if !shared.is_empty() {
+                detail["accountsMadeBy"] = json!(shared);
+            }
         }
         let event = AuditEvent::by(actor, action, format!("prompt:{id}"), detail);
         let change = PromptChange { before, after: after.clone(), retires };

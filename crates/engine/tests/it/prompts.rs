@@ -143,7 +143,12 @@ fn who_made_an_account_or_a_key_is_no_second_person() {
                 }
             }
             assert!(approve(author, &free).await.is_ok() && approve(&free, &below).await.is_ok());
-            assert_eq!(last_act(&world).await.1["selfApproval"], json!(false));
+            let (_, detail) = last_act(&world).await;
+            assert_eq!((&detail["selfApproval"], detail.get("accountsMadeBy")), (&json!(false), None));
+            // Two that the same administrator made are two; who that was is for whoever reads the audit.
+            let (one, other) = (admin_made_by(author, "one").await, admin_made_by(author, "other").await);
+            assert!(approve(&one, &other).await.is_ok());
+            assert_eq!(last_act(&world).await.1["accountsMadeBy"], json!([author.user().unwrap()]));
         });
     }
 }

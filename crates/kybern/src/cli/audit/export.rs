@@ -2,7 +2,7 @@
 //!
 //! One event on each line, as the server lists them; the last line is the signed head.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::Path;
 
@@ -13,18 +13,36 @@ use super::{PAGE, print};
 use crate::client::{Body, Client, Reply};
 use crate::output::{Failure, count};
 
-/// Writes all events up to the head of this moment.
+/// Writes all events up to the head of this moment. What was begun and cannot be ended is taken away again.
 pub(super) async fn write(path: &Path, context: &mut Context) -> Result<Exit, Failure> {
     let client = context.connect_to_read().await?;
-    let failed = |error: std::io::Error| Failure::Content {
-        path: path.display().to_string(),
-        problem: format!("cannot be written: {error}"),
-    };
-    let file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
-    let mut file = BufWriter::new(file);
     let head = client.get("/api/audit/head", &[]).await?.value;
+    let file = OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| unwritten(path, &error))?;
+    let written = match fill(file, path, &client, &head).await {
+        Ok(written) => written,
+        Err(failure) => {
+            // What is wrong has been found; whether the rest can be taken away changes nothing.
+            let _ = std::fs::remove_file(path);
+            return Err(failure);
+        }
+    };
+    let paint = context.screen().paint();
+    let (events, path) = (count(&written.to_string(), "event"), path.display());
+    context.screen().line(format!("{} {events} written to {path}, up to the signed head", paint.good("✓")));
+    context.screen().line(paint.dim(&format!("kybern audit verify --export {path}")));
+    Ok(Exit::Done)
+}
+
+fn unwritten(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::Content { path: path.display().to_string(), problem: format!("cannot be written: {error}") }
+}
+
+/// Writes the events up to a head, and the head.
+async fn fill(file: File, path: &Path, client: &Client, head: &Value) -> Result<u64, Failure> {
+    let failed = |error: std::io::Error| unwritten(path, &error);
+    let mut file = BufWriter::new(file);
     let last = head["seq"].as_i64().unwrap_or_default();
-    let (mut cursor, mut written) = (None, 0);
+    let (mut cursor, mut written) = (None, 0_u64);
     'pages: loop {
         let query = [("limit", Some(PAGE.to_string())), ("cursor", cursor.clone())];
         let page = client.get("/api/audit", &query).await?.value;
@@ -43,11 +61,7 @@ pub(super) async fn write(path: &Path, context: &mut Context) -> Result<Exit, Fa
     writeln!(file, "{head}").map_err(failed)?;
     let file = file.into_inner().map_err(|error| failed(error.into_error()))?;
     file.sync_all().map_err(failed)?;
-    let paint = context.screen().paint();
-    let (events, path) = (count(&written.to_string(), "event"), path.display());
-    context.screen().line(format!("{} {events} written to {path}, up to the signed head", paint.good("✓")));
-    context.screen().line(paint.dim(&format!("kybern audit verify --export {path}")));
-    Ok(Exit::Done)
+    Ok(written)
 }
 
 /// Checks an export: each event's content, that each follows the one before, and that the head ends it.
@@ -119,7 +133,7 @@ struct Export {
 /// Reads an export page by page, and has the server check each.
 async fn read(path: &Path, client: &Client, report: &mut Report) -> Result<Export, Failure> {
     let wrong = |problem: String| Failure::Content { path: path.display().to_string(), problem };
-    let file = std::fs::File::open(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
+    let file = File::open(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
     let (mut from, mut before, mut head, mut page) = (None, None::<Value>, None, Vec::new());
     let mut lines = BufReader::new(file).lines().enumerate().peekable();
     while let Some((n, line)) = lines.next() {
