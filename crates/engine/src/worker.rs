@@ -7,7 +7,7 @@ use kybern_core::error::{Error, ErrorCode};
 use kybern_core::ports::Heartbeat;
 use kybern_core::slots::Offer;
 use kybern_core::task::{Claimed, Commit, Effect, Ending, Lease, StepError, Task, TaskChange, TaskStatus};
-use kybern_core::time::Millis;
+use kybern_core::time::{Millis, Timestamp};
 use tracing::Instrument as _;
 
 use crate::Engine;
@@ -20,6 +20,8 @@ use crate::slots::Slot;
 
 /// How often what other processes left reserved is looked for.
 const LEDGER_REST: Millis = Millis::from_secs(30);
+/// By how much a clock is set back before it matters: what waits for less is not looked for.
+const SET_BACK: Millis = Millis::from_secs(1);
 /// How long a worker rests after the store failed.
 const REST: Millis = Millis(500);
 
@@ -160,7 +162,9 @@ impl Engine {
     async fn heartbeat_loop(self) {
         let inner = Arc::clone(&self.inner);
         let mut rest = inner.settings.heartbeat;
+        let mut latest = inner.clock.now();
         loop {
+            latest = self.look_at_the_clock(latest).await;
             let beat = tokio::time::timeout(rest.as_duration(), inner.stopping.cancelled()).await;
             let leases = inner.active.leases();
             // While the engine stops, leases are kept until the last run has given its own back.
@@ -172,6 +176,30 @@ impl Engine {
             rest = if is_held { inner.settings.heartbeat } else { REST.min(inner.settings.heartbeat) };
             if beat.is_ok() {
                 let _ = tokio::time::timeout(REST.as_duration(), std::future::pending::<()>()).await;
+            }
+        }
+    }
+
+    /// Notices that the clock was set back, and has due again what was due before. Answers the latest moment that is
+    /// known to have been.
+    async fn look_at_the_clock(&self, latest: Timestamp) -> Timestamp {
+        let (inner, now) = (&self.inner, self.inner.clock.now());
+        if now.plus(SET_BACK) > latest {
+            return now;
+        }
+        // What was queued since the clock was looked at last was due by then.
+        let from = latest.plus(inner.settings.heartbeat);
+        let changed = async {
+            Ok::<_, Error>(inner.store.set_back(from, now).await? + inner.store.set_jobs_back(from, now).await?)
+        };
+        match changed.await {
+            Ok(changed) => {
+                tracing::warn!(by = %latest.since(now), changed, "the clock was set back, what was due before is due");
+                now
+            }
+            Err(error) => {
+                tracing::error!(%error, "the clock was set back, and what was due before is not due yet");
+                latest
             }
         }
     }

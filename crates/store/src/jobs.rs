@@ -23,6 +23,7 @@ statements! {
     RENEW = shared "job_renew";
     FINISH = shared "job_finish";
     TAKE_OVER = shared "job_take_over";
+    SET_BACK = shared "job_set_back";
     DEAD = shared "job_dead";
 }
 
@@ -119,6 +120,13 @@ async fn take_over(tx: &mut Tx, now: Timestamp) -> Result<u64> {
     Ok(taken)
 }
 
+async fn set_back(tx: &mut Tx, from: Timestamp, to: Timestamp) -> Result<u64> {
+    if tx.is_postgres() {
+        return Ok(0);
+    }
+    tx.execute(&SET_BACK, args![from, to]).await
+}
+
 async fn dead(tx: &mut Tx) -> Result<i64> {
     match tx.fetch_optional(&DEAD, args![]).await? {
         Some(mut row) => row.i64(),
@@ -166,6 +174,10 @@ impl<D: 'static> JobStore for SqlStore<D> {
 
     async fn take_over_jobs(&self, now: Timestamp) -> PortResult<u64> {
         Ok(self.write_all(now, |tx, now| Box::pin(take_over(tx, *now))).await?)
+    }
+
+    async fn set_jobs_back(&self, from: Timestamp, to: Timestamp) -> PortResult<u64> {
+        Ok(self.write_all((from, to), |tx, (from, to)| Box::pin(set_back(tx, *from, *to))).await?)
     }
 
     async fn dead_jobs(&self) -> PortResult<i64> {

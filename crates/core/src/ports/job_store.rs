@@ -50,6 +50,12 @@ pub trait JobStore: Send + Sync {
     /// When the store fails.
     async fn take_over_jobs(&self, now: Timestamp) -> Result<u64>;
 
+    /// The clock was set back; see [`super::TaskStore::set_back`].
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn set_jobs_back(&self, from: Timestamp, to: Timestamp) -> Result<u64>;
+
     /// How many jobs are dead, for metrics and the doctor.
     ///
     /// # Errors

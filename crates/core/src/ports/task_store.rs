@@ -140,6 +140,13 @@ pub trait TaskStore: Send + Sync {
     /// When the store fails.
     async fn take_over(&self, now: Timestamp) -> Result<u64>;
 
+    /// The clock of the one process of a SQLite file was set back: what was due by `from` is due at `to`, and leases end
+    /// as much earlier. A PostgreSQL store, which has a clock of its own, does nothing here.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn set_back(&self, from: Timestamp, to: Timestamp) -> Result<u64>;
+
     /// Prolongs leases, and tells which are lost.
     ///
     /// # Errors

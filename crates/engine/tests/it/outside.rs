@@ -42,6 +42,11 @@ impl LifeClock {
         self.base.fetch_add(i64::try_from(by.0).unwrap(), Ordering::SeqCst);
     }
 
+    /// Somebody sets it back.
+    pub fn shift_back(&self, by: Millis) {
+        self.base.fetch_sub(i64::try_from(by.0).unwrap(), Ordering::SeqCst);
+    }
+
     /// A life has ended, at that moment.
     pub fn stop(&self, at: Timestamp) {
         *self.origin.lock().unwrap() = None;

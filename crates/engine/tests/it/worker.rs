@@ -336,3 +336,35 @@ fn a_tenant_that_was_held_back_goes_on_as_soon_as_a_slot_of_its_own_is_free() {
         assert!(live.now().since(began) < Millis(600_000), "nobody waited for the next look");
     });
 }
+
+#[test]
+fn what_was_queued_before_the_clock_was_set_back_does_not_wait_for_it() {
+    const HOUR: Millis = Millis(3_600_000);
+    let open = Arc::new(AtomicBool::new(false));
+    let gate = Arc::clone(&open);
+    let tool = Arc::new(ScriptedTool::pending("t.holds", EffectClass::Read, move |_, _| {
+        let gate = Arc::clone(&gate);
+        async move {
+            while !gate.load(Ordering::SeqCst) {
+                pause(Millis(20)).await;
+            }
+            Ok(ToolOutcome::default())
+        }
+        .boxed()
+    }));
+    // The clock is looked at with every heartbeat.
+    narrow(tool).set(|settings| settings.heartbeat = Millis(100)).run(async |live| {
+        let plan_of = |key: &str, tool: &str| json!({"key": key, "steps": [step("a", tool, json!({}))]});
+        let first = live.begin(plan_of("test.first", "t.holds"), json!({})).await;
+        // The only slot is taken: the second task waits for it.
+        let second = live.begin(plan_of("test.second", "core.noop"), json!({})).await;
+        pause(Millis(250)).await;
+        live.world.clock.shift_back(HOUR);
+        let back = live.now();
+        open.store(true, Ordering::SeqCst);
+        for id in [first, second] {
+            assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
+        }
+        assert!(live.now() < back.plus(Millis(120_000)), "nobody waited for the clock");
+    });
+}

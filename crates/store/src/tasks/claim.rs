@@ -18,6 +18,7 @@ statements! {
     CLAIM = shared "task_claim";
     TAKE_OVER = shared "task_take_over";
     TAKE_OVER_PAUSED = shared "task_take_over_paused";
+    SET_BACK = shared "task_set_back";
     HEARTBEAT = split "task_heartbeat";
     HELD = shared "task_held";
     GIVE_BACK = shared "task_give_back";
@@ -126,6 +127,18 @@ pub(super) async fn take_over(tx: &mut Tx, now: Timestamp) -> Result<u64> {
         tx.wake();
     }
     Ok(taken)
+}
+
+/// Makes due what was due before the clock was set back.
+pub(super) async fn set_back(tx: &mut Tx, from: Timestamp, to: Timestamp) -> Result<u64> {
+    if tx.is_postgres() {
+        return Ok(0);
+    }
+    let changed = tx.execute(&SET_BACK, args![from, to]).await?;
+    if changed > 0 {
+        tx.wake();
+    }
+    Ok(changed)
 }
 
 /// Gives leases back before their work is done.

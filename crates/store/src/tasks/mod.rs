@@ -77,6 +77,10 @@ impl<D: 'static> TaskStore for SqlStore<D> {
         Ok(self.write_all(now, |tx, now| Box::pin(claim::take_over(tx, *now))).await?)
     }
 
+    async fn set_back(&self, from: Timestamp, to: Timestamp) -> Result<u64> {
+        Ok(self.write_all((from, to), |tx, (from, to)| Box::pin(claim::set_back(tx, *from, *to))).await?)
+    }
+
     async fn heartbeat(&self, leases: &[Lease], lease: Millis, now: Timestamp) -> Result<Vec<Heartbeat>> {
         if leases.is_empty() {
             return Ok(Vec::new());

@@ -200,3 +200,43 @@ pub async fn what_a_clock_ahead_has_queued_is_due(h: Harness) {
     let ids: Vec<JobId> = jobs.into_iter().map(|job| job.id).collect();
     assert_eq!(ids, [job.id], "what is to be done in an hour waits");
 }
+
+pub async fn what_was_due_before_the_clock_was_set_back_is_due(h: Harness) {
+    let (w, home) = World::new(h).await;
+    if w.harness.db_clock {
+        // The database's clock says what is due, and its process does nothing here.
+        assert_eq!(w.store().set_back(w.now().plus(HOUR), w.now()).await.unwrap(), 0);
+        assert_eq!(w.store().set_jobs_back(w.now().plus(HOUR), w.now()).await.unwrap(), 0);
+        return;
+    }
+    let early = w.now();
+    let late = early.plus(HOUR);
+    w.harness.clock.set(late);
+    let job = |due_at| NewJob {
+        id: JobId::from_uuid(w.id()),
+        kind: "test.job".to_owned(),
+        payload: json!({}),
+        dedupe_key: None,
+        max_attempts: 3,
+        due_at,
+    };
+    let (due, later) = (job(late), job(late.plus(HOUR)));
+    for job in [&due, &later] {
+        assert!(w.store().enqueue(home.scope, job, late).await.unwrap());
+    }
+    let queued = w.queued(&home, w.new_task()).await.id;
+    let leased = w.leased(&home, "w").await;
+    w.harness.clock.set(early);
+    assert_eq!(w.due().await, []);
+    assert_eq!(w.store().set_back(late, early).await.unwrap(), 2);
+    assert_eq!(w.store().set_jobs_back(late, early).await.unwrap(), 1);
+    w.claim_only("w", queued).await;
+    let jobs = w.store().claim_jobs(&WorkerId::new("w"), &Offer::of(10), LONG, w.now()).await.unwrap();
+    assert_eq!(jobs.into_iter().map(|job| job.id).collect::<Vec<_>>(), [due.id]);
+    // The lease is as long as it was.
+    w.harness.clock.set(early.plus(LONG).minus(Millis(1)));
+    assert_eq!(w.due().await, []);
+    w.harness.clock.set(early.plus(LONG));
+    assert!(w.due().await.contains(&leased.task()));
+    assert_eq!(w.store().set_back(late, late.minus(Millis(1))).await.unwrap(), 0, "nothing else was due");
+}

@@ -181,6 +181,7 @@ macro_rules! conformance_suite {
                 heartbeat_and_commit_tell_of_cancel_pause_and_signals,
                 take_over_makes_leased_claimable,
                 what_a_clock_ahead_has_queued_is_due,
+                what_was_due_before_the_clock_was_set_back_is_due,
             }
             memories {
                 a_memory_is_read_back_as_it_was_said,

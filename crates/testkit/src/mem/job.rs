@@ -79,9 +79,33 @@ impl JobStore for MemStore {
         .await
     }
 
+    async fn set_jobs_back(&self, from: Timestamp, to: Timestamp) -> Result<u64> {
+        self.run("set_jobs_back", |state| {
+            if state.keeps_time {
+                return Ok(0);
+            }
+            let pending = state.jobs.iter_mut().filter(|row| row.status == JobStatus::Pending);
+            let rows = pending.filter_map(|row| {
+                row.claimable_at = set_back(row.claimable_at, row.leased, (from, to))?;
+                Some(())
+            });
+            Ok(rows.count() as u64)
+        })
+        .await
+    }
+
     async fn dead_jobs(&self) -> Result<i64> {
         self.run("dead_jobs", |state| Ok(state.jobs.iter().filter(|row| row.status == JobStatus::Dead).count() as i64))
             .await
+    }
+}
+
+/// When a row is due after the clock was set back; `None` when nothing changes.
+pub(super) fn set_back(due: Timestamp, leased: bool, (from, to): (Timestamp, Timestamp)) -> Option<Timestamp> {
+    match leased {
+        _ if due <= to => None,
+        true => Some(due.minus(from.since(to))),
+        false => (due <= from).then_some(to),
     }
 }
 

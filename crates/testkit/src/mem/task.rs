@@ -54,6 +54,21 @@ impl TaskStore for MemStore {
         .await
     }
 
+    async fn set_back(&self, from: Timestamp, to: Timestamp) -> Result<u64> {
+        self.run("set_back", |state| {
+            if state.keeps_time {
+                return Ok(0);
+            }
+            let rows = state.tasks.values_mut().filter_map(|row| {
+                let due = super::job::set_back(row.claimable_at?, row.lease_owner.is_some(), (from, to))?;
+                row.claimable_at = Some(due);
+                Some(())
+            });
+            Ok(rows.count() as u64)
+        })
+        .await
+    }
+
     async fn heartbeat(&self, leases: &[Lease], lease: Millis, now: Timestamp) -> Result<Vec<Heartbeat>> {
         self.run("heartbeat", |state| {
             let now = state.moment(now);
