@@ -95,16 +95,20 @@ impl Engine {
             let problem = &fault.problem;
             return Err(conflict(format!("the audit trail is not whole, event {}: {problem}", fault.seq)));
         }
-        let Some(to) = inner.store.audit_purgeable(scope, export.head.seq, before).await? else { return Ok(0) };
-        let count = to.seq - start.seq;
-        if !dry_run {
+        let to = inner.store.audit_purgeable(scope, export.head.seq, before).await?;
+        let count = to.as_ref().map_or(0, |to| to.seq - start.seq);
+        if dry_run {
+            return Ok(u64::try_from(count).unwrap_or(0));
+        }
+        if let Some(to) = to {
             let detail = to.detail(count, before);
             let event = AuditEvent::by(actor, PURGED, format!("tenant:{}", scope.tenant()), detail);
             if !inner.store.purge_audit(scope, &start, &to, now, event).await? {
                 return Err(conflict("somebody else has just removed some, try again".to_owned()));
             }
-            while inner.store.drop_purged_audit(scope, BATCH).await? > 0 {}
         }
+        // Also what a removal that broke off has left.
+        while inner.store.drop_purged_audit(scope, BATCH).await? > 0 {}
         Ok(u64::try_from(count).unwrap_or(0))
     }
 }
