@@ -114,7 +114,8 @@ pub fn steps(value: &Value, path: &str, faults: &mut Vec<PlanFault>) -> Vec<Step
 
 /// Reads one level of steps.
 pub(super) fn step_list(value: &Value, path: &str, depth: usize, faults: &mut Vec<PlanFault>) -> Vec<StepSpec> {
-    if depth > limits::MAX_DEPTH {
+    // Nothing is nested in an empty list, which stands where none is written.
+    if depth > limits::MAX_DEPTH && value.as_array().is_none_or(|items| !items.is_empty()) {
         let message = format!("steps are nested deeper than {}", limits::MAX_DEPTH);
         faults.push(PlanFault::new(path, None, message));
         return Vec::new();
@@ -237,6 +238,21 @@ pub(super) fn kind_of(value: &Value) -> &'static str {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn the_deepest_loop_may_hold_nothing_whether_it_says_so_or_not() {
+        let nested = |innermost: Value| {
+            let steps = (0..limits::MAX_DEPTH).fold(
+                json!([innermost]),
+                |inner, n| json!([{"id": format!("n{n}"), "kind": "loop", "over": [], "steps": inner}]),
+            );
+            plan(&json!({"key": "a.b", "steps": steps}))
+        };
+        let silent = nested(json!({"id": "x", "kind": "loop", "over": []})).unwrap();
+        assert_eq!(nested(json!({"id": "x", "kind": "loop", "over": [], "steps": []})).unwrap(), silent);
+        let deeper = json!({"id": "x", "kind": "loop", "over": [], "steps": [{"id": "y", "tool": "core.noop"}]});
+        assert!(nested(deeper).unwrap_err()[0].message.contains("nested deeper"));
+    }
 
     #[test]
     fn a_nul_is_a_fault_wherever_it_stands() {
