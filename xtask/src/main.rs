@@ -4,10 +4,13 @@
 
 mod cargo;
 mod clock;
+mod eval;
 mod fuzz;
+mod http;
 mod licenses;
 mod perf;
 mod root;
+mod server;
 mod services;
 mod sim;
 mod soak;
@@ -49,6 +52,12 @@ const COMMANDS: &[Command] = &[
         usage: sim::USAGE,
         about: "random programs under random faults, judged; a failure names its seed and is made smaller",
         run: sim::run,
+    },
+    Command {
+        name: "eval",
+        usage: eval::USAGE,
+        about: "how well mails and papers are understood: intents, reviews, fields, records, beside the truth",
+        run: eval::run,
     },
     Command {
         name: "soak",

@@ -6,8 +6,6 @@
 //! the store must come down to nothing after each round, and handles to what they were after the first.
 
 mod held;
-mod http;
-mod server;
 mod work;
 
 use std::path::PathBuf;
@@ -16,10 +14,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use crate::cargo;
 use crate::clock::{Stopwatch, readable};
+use crate::server::{self, Server};
 use held::{Sample, Verdict};
-use server::Server;
 
 /// The line in the help.
 pub(crate) const USAGE: &str = "soak [--minutes M] [--bin FILE] [--mails N]";
@@ -67,25 +64,15 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
     let options = Options::parse(args)?;
     let program = match &options.program {
         Some(program) => program.clone(),
-        None => built()?,
+        None => server::built()?,
     };
-    let server = Server::start(&program)?;
+    let server = Server::start(&program, "soak")?;
     let samples = rounds(&server, &options)?;
     std::thread::sleep(REST);
     let last = Sample { handles: server.handles()?, ..*samples.last().context("not one round was played")? };
     let verdict = Verdict::of(&samples, &last);
     println!("xtask soak: {verdict}");
     Ok(if verdict.holds() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-fn built() -> Result<PathBuf> {
-    let root = crate::root::find()?;
-    println!("xtask soak: building the server");
-    let status = cargo::command(&root, &["build", "--release", "--package", "kybern"]).status()?;
-    if !status.success() {
-        bail!("the server cannot be built");
-    }
-    Ok(root.join("target/release/kybern"))
 }
 
 /// Plays rounds until the time is over.

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use super::http::{text, texts};
-use super::server::Server;
 use crate::clock::Stopwatch;
+use crate::http::{text, texts};
+use crate::server::Server;
 
 /// The plan of the tasks that name one.
 const PLAN: &str = r#"{"key":"soak.plan","steps":[
@@ -33,7 +33,7 @@ pub(super) fn hand_in(server: &Server, round: usize, mails: u32) -> Result<u64> 
         if n % 2 == 0 {
             let body = format!(r#"{{"event":"lead.created","company":"Pinewood Freight","number":"{name}"}}"#);
             let delivery = format!("x-delivery-id: {name}\r\n");
-            server.take("POST", "/api/inbound/webhook/soak", "application/json", &delivery, &body)?;
+            server.take("POST", "/api/inbound/webhook/soak", "application/json", &delivery, body.as_bytes())?;
             server.post("/api/tasks", &format!(r#"{{"input":"{name}","planKey":"soak.plan"}}"#))?;
             tasks += 2 + chat(server, &name)?;
         }
@@ -52,7 +52,7 @@ fn mail(server: &Server, name: &str) -> Result<()> {
         String::new(),
         format!("Please send the loss runs of the last five years. Our reference is {name}.\r\n{}", "x".repeat(2_000)),
     ];
-    server.take("POST", "/api/inbound/email", "message/rfc822", "", &lines.join("\r\n")).map(drop)
+    server.take("POST", "/api/inbound/email", "message/rfc822", "", lines.join("\r\n").as_bytes()).map(drop)
 }
 
 /// A chat with one message, whose answer is waited for.
@@ -76,7 +76,7 @@ pub(super) fn wait_for_all(server: &Server, patience: Duration) -> Result<()> {
         if watch.elapsed() > patience {
             bail!("{busy} tasks are still not over after {} s", patience.as_secs());
         }
-        let asking = server.take("GET", "/api/tasks?status=needs_review&limit=100", "application/json", "", "")?;
+        let asking = server.take("GET", "/api/tasks?status=needs_review&limit=100", "application/json", "", b"")?;
         for id in texts(&asking, "id").into_iter().filter(|id| id.len() == 36) {
             // It may have ended meanwhile.
             drop(server.post(&format!("/api/tasks/{id}/cancel"), ""));

@@ -7,28 +7,43 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use super::http::{self, Request};
+use crate::cargo;
 use crate::clock::Stopwatch;
+use crate::http::{self, Request};
 
 /// The key of its admin. It is good for this server alone, which is gone in the end.
-const KEY: &str = "kyb_soak_admin_key_0123456789abcdef0123456789abcdef";
+const KEY: &str = "kyb_chore_admin_key_0123456789abcdef0123456789abcdef";
 /// How long it may take to start.
 const START: Duration = Duration::from_secs(60);
 /// How often it is looked at.
 const LOOK: Duration = Duration::from_millis(100);
 
+/// Builds the program as it is released, and answers where it lies.
+///
+/// # Errors
+/// When it cannot be built.
+pub(crate) fn built() -> Result<PathBuf> {
+    let root = crate::root::find()?;
+    println!("building the server");
+    let status = cargo::command(&root, &["build", "--release", "--package", "kybern"]).status()?;
+    if !status.success() {
+        bail!("the server cannot be built");
+    }
+    Ok(root.join("target/release/kybern"))
+}
+
 /// A running server; it ends with this value, and its folder goes with it.
 #[derive(Debug)]
-pub(super) struct Server {
+pub(crate) struct Server {
     process: Child,
     port: u16,
     folder: PathBuf,
 }
 
 impl Server {
-    /// Starts it and waits until it is ready.
-    pub(super) fn start(program: &Path) -> Result<Self> {
-        let folder = std::env::temp_dir().join(format!("kybern-soak-{}", std::process::id()));
+    /// Starts it for a chore and waits until it is ready.
+    pub(crate) fn start(program: &Path, chore: &str) -> Result<Self> {
+        let folder = std::env::temp_dir().join(format!("kybern-{chore}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let log = std::fs::File::create(folder.join("server.log"))?;
@@ -63,23 +78,23 @@ impl Server {
     }
 
     /// A request without a body.
-    pub(super) fn get(&self, path: &str) -> Result<(u16, String)> {
-        self.send("GET", path, "application/json", "", "")
+    pub(crate) fn get(&self, path: &str) -> Result<(u16, String)> {
+        self.send("GET", path, "application/json", "", b"")
     }
 
     /// JSON that is taken.
-    pub(super) fn post(&self, path: &str, body: &str) -> Result<String> {
-        self.take("POST", path, "application/json", "", body)
+    pub(crate) fn post(&self, path: &str, body: &str) -> Result<String> {
+        self.take("POST", path, "application/json", "", body.as_bytes())
     }
 
     /// A request that has to succeed.
-    pub(super) fn take(
+    pub(crate) fn take(
         &self,
         method: &str,
         path: &str,
         content_type: &str,
         headers: &str,
-        body: &str,
+        body: &[u8],
     ) -> Result<String> {
         let (status, answer) = self.send(method, path, content_type, headers, body)?;
         if !(200..300).contains(&status) {
@@ -88,18 +103,18 @@ impl Server {
         Ok(answer)
     }
 
-    fn send(&self, method: &str, path: &str, content_type: &str, headers: &str, body: &str) -> Result<(u16, String)> {
+    fn send(&self, method: &str, path: &str, content_type: &str, headers: &str, body: &[u8]) -> Result<(u16, String)> {
         http::send(self.port, Request { method, path, key: KEY, content_type, headers, body })
     }
 
     /// The resident memory in bytes that is its own: pages of the program's file come in as they are used.
-    pub(super) fn memory(&self) -> Result<u64> {
+    pub(crate) fn memory(&self) -> Result<u64> {
         let text = std::fs::read_to_string(self.proc().join("status")).context("the server is gone")?;
         resident(&text).context("the kernel does not tell what it holds")
     }
 
     /// How many files and connections it has open.
-    pub(super) fn handles(&self) -> Result<u64> {
+    pub(crate) fn handles(&self) -> Result<u64> {
         let handles = std::fs::read_dir(self.proc().join("fd")).context("the server is gone")?;
         Ok(handles.count() as u64)
     }

@@ -1,4 +1,4 @@
-//! As much HTTP as the soak needs: one request, one connection, one answer.
+//! As much HTTP as the chores need: one request, one connection, one answer.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -11,20 +11,20 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A request with a body of that type.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Request<'r> {
-    pub(super) method: &'r str,
-    pub(super) path: &'r str,
-    pub(super) key: &'r str,
-    pub(super) content_type: &'r str,
-    pub(super) headers: &'r str,
-    pub(super) body: &'r str,
+pub(crate) struct Request<'r> {
+    pub(crate) method: &'r str,
+    pub(crate) path: &'r str,
+    pub(crate) key: &'r str,
+    pub(crate) content_type: &'r str,
+    pub(crate) headers: &'r str,
+    pub(crate) body: &'r [u8],
 }
 
 /// Sends it, and answers the status and what follows the headers.
 ///
 /// # Errors
 /// When the server cannot be reached, or answers in another language.
-pub(super) fn send(port: u16, request: Request<'_>) -> Result<(u16, String)> {
+pub(crate) fn send(port: u16, request: Request<'_>) -> Result<(u16, String)> {
     let Request { method, path, key, content_type, headers, body } = request;
     let mut stream = TcpStream::connect(("127.0.0.1", port)).context("the server cannot be reached")?;
     stream.set_read_timeout(Some(PATIENCE))?;
@@ -34,7 +34,7 @@ pub(super) fn send(port: u16, request: Request<'_>) -> Result<(u16, String)> {
          close\r\ncontent-type: {content_type}\r\ncontent-length: {length}\r\n{headers}\r\n"
     );
     stream.write_all(head.as_bytes())?;
-    stream.write_all(body.as_bytes())?;
+    stream.write_all(body)?;
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).with_context(|| format!("no answer to {method} {path}"))?;
     parse(&String::from_utf8_lossy(&answer)).with_context(|| format!("{method} {path}"))
@@ -49,12 +49,12 @@ fn parse(answer: &str) -> Result<(u16, String)> {
 }
 
 /// The first text that a JSON document has under a name.
-pub(super) fn text<'j>(json: &'j str, name: &str) -> Option<&'j str> {
+pub(crate) fn text<'j>(json: &'j str, name: &str) -> Option<&'j str> {
     texts(json, name).into_iter().next()
 }
 
 /// Every text without escapes that a JSON document has under a name, at any depth.
-pub(super) fn texts<'j>(json: &'j str, name: &str) -> Vec<&'j str> {
+pub(crate) fn texts<'j>(json: &'j str, name: &str) -> Vec<&'j str> {
     let mark = format!("\"{name}\":\"");
     json.match_indices(&mark).filter_map(|(at, _)| json[at + mark.len()..].split('"').next()).collect()
 }

@@ -1,0 +1,122 @@
+//! `cargo xtask eval`: how well mails and papers are understood, beside the truth.
+//!
+//! A real server gets every mail of a set, in order, in an empty organisation that knows the set's insurers. What it
+//! decided, asked, read and made is held against `truth.json`. The mails of `parts.json` that are locked are fed like
+//! the others, because later mails refer to them, and are scored only when somebody asks for them.
+
+mod feed;
+mod normal;
+mod report;
+mod score;
+mod set;
+mod told;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+
+use crate::server::{self, Server};
+use score::Score;
+use set::{Part, Set};
+
+/// The line in the help.
+pub(crate) const USAGE: &str =
+    "eval [--set DIR] [--part learn|locked|all] [--bin FILE] [--worst N] [--raw FILE] [--json]";
+
+/// The set of the project.
+const SET: &str = "samples/understanding";
+/// Mails whose faults are listed.
+const WORST: usize = 10;
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Options {
+    set: Option<PathBuf>,
+    part: Part,
+    program: Option<PathBuf>,
+    worst: usize,
+    raw: Option<PathBuf>,
+    json: bool,
+}
+
+impl Options {
+    fn parse(args: &[String]) -> Result<Self> {
+        let mut options = Self { set: None, part: Part::Learn, program: None, worst: WORST, raw: None, json: false };
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            if arg == "--json" {
+                options.json = true;
+                continue;
+            }
+            let value = args.next().with_context(|| format!("{arg} needs a value; usage: cargo xtask {USAGE}"))?;
+            match arg.as_str() {
+                "--set" => options.set = Some(PathBuf::from(value)),
+                "--part" => options.part = Part::named(value)?,
+                "--bin" => options.program = Some(PathBuf::from(value)),
+                "--worst" => {
+                    options.worst =
+                        value.parse().with_context(|| format!("--worst needs a number, found {value:?}"))?;
+                }
+                "--raw" => options.raw = Some(PathBuf::from(value)),
+                other => bail!("there is no option {other:?}; usage: cargo xtask {USAGE}"),
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// When the arguments are wrong, the set cannot be read, or the server cannot be built or started.
+pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
+    let options = Options::parse(args)?;
+    let folder = match &options.set {
+        Some(folder) => folder.clone(),
+        None => crate::root::find()?.join(SET),
+    };
+    let set = Set::read(&folder)?;
+    let program = match &options.program {
+        Some(program) => program.clone(),
+        None => server::built()?,
+    };
+    let server = Server::start(&program, "eval")?;
+    let fed = feed::feed(&server, &set)?;
+    if let Some(file) = &options.raw {
+        let tasks = fed.outcomes.iter().map(|(name, outcome)| (name.clone(), outcome.task.clone().unwrap_or_default()));
+        let tasks: serde_json::Map<String, serde_json::Value> = tasks.collect();
+        std::fs::write(file, serde_json::to_vec_pretty(&tasks)?)
+            .with_context(|| format!("cannot write {}", file.display()))?;
+    }
+    let score = Score::of(&set, options.part, &fed);
+    if options.json {
+        println!("{}", serde_json::to_string_pretty(&report::json(&score))?);
+    } else {
+        print!("{}", report::text(&score, options.worst));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Options> {
+        Options::parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn what_is_locked_is_looked_at_only_when_somebody_says_so() {
+        assert_eq!(parse("").unwrap().part, Part::Learn);
+        let all = parse("--set somewhere --part locked --bin kybern --worst 3 --json").unwrap();
+        assert_eq!((all.part, all.worst, all.json), (Part::Locked, 3, true));
+        assert_eq!(all.set, Some(PathBuf::from("somewhere")));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        for line in ["--set", "--part some", "--worst many", "--fast 1"] {
+            assert!(parse(line).is_err(), "{line}");
+        }
+    }
+}
