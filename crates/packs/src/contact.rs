@@ -8,6 +8,9 @@ const STATES: &[&str] = &[
     "PA", "RI", "SC", "SD", "TN", "TX", "UT", "VT", "VA", "WA", "WV", "WI", "WY", "PR",
 ];
 
+/// Letters of a domain that is only a part of a name.
+const MIN_DOMAIN: usize = 5;
+
 /// A state in an address: behind a comma, before a ZIP code or the end of the part.
 static STATE: Pattern = Pattern::new(r",\s*([A-Z]{2})\b");
 static ZIP_STATE: Pattern = Pattern::new(r"\b([A-Z]{2})\s+\d{5}(?:-\d{4})?\b");
@@ -25,6 +28,24 @@ pub(crate) fn email(text: &str) -> Option<String> {
     let (local, domain) = address.split_once('@')?;
     let sound = !local.is_empty() && domain.contains('.') && !address.contains(char::is_whitespace);
     (sound && !domain.starts_with('.') && !domain.ends_with('.')).then_some(address)
+}
+
+/// Whether an address is of a company's own domain: the domain is the name's words run together, or its beginning of five
+/// letters or more, or begins with them.
+pub(crate) fn is_domain_of(address: &str, normal_name: &str) -> bool {
+    let Some((_, domain)) = address.rsplit_once('@') else { return false };
+    let labels: Vec<&str> = domain.split('.').collect();
+    let Some(own) = labels.len().checked_sub(2).and_then(|at| labels.get(at)) else { return false };
+    let own: String = own.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    let words: Vec<&str> = normal_name.split(' ').filter(|word| *word != "and").collect();
+    let name = words.concat();
+    // Cut after a word, so that `oak` is not the domain of `oakland freight`.
+    let heads = (1..=words.len()).map(|count| words[..count].concat());
+    own == name
+        || own == normal_name.replace(' ', "")
+        || heads.into_iter().any(|head| head.len() >= MIN_DOMAIN && own == head)
+        || (own.len() >= MIN_DOMAIN && name.starts_with(&own))
+        || (name.len() >= MIN_DOMAIN && own.starts_with(&name))
 }
 
 /// A two-letter state; `None` when there is no such state.

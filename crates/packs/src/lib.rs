@@ -18,7 +18,10 @@ mod bundled_plan;
 mod change;
 mod company;
 mod contact;
+mod contact_fields;
 mod coverage;
+mod driver_fields;
+mod field;
 pub mod fleet;
 pub mod freight;
 pub mod global;
@@ -27,6 +30,7 @@ pub mod intent_words;
 pub mod network;
 mod pattern;
 mod reading;
+mod vehicle_fields;
 
 // A folder beside the packs would be one, so the world in which tools are tested lies with the tests.
 #[cfg(test)]

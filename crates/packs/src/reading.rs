@@ -3,6 +3,8 @@
 //! Document 0 is the message itself; the others have their attachment's number. Originals and inline pictures are
 //! no documents.
 
+use std::sync::Arc;
+
 use kybern_core::document::{DocumentFormat, DocumentText, PageText};
 use kybern_core::model::{ExtractedField, Extraction, ExtractionSchema};
 use kybern_core::ports::ToolContext;
@@ -12,6 +14,9 @@ use serde_json::{Value, json};
 
 /// Below this confidence a field is listed for a person to look at.
 pub(crate) const UNSURE: f64 = 0.5;
+
+/// The label of the page on which a mail's subject stands.
+const SUBJECT: &str = "subject";
 
 /// The name under which the message itself is listed.
 pub(crate) const MESSAGE: &str = "message";
@@ -25,6 +30,8 @@ pub(crate) struct ReadDocument {
     pub(crate) filename: String,
     /// What was found in it.
     pub(crate) extraction: Extraction,
+    /// What it says.
+    pub(crate) text: Arc<DocumentText>,
 }
 
 impl ReadDocument {
@@ -71,9 +78,8 @@ pub(crate) async fn read_all(
             read.push(read_one(context, attachment.n, &attachment.filename, &text, schema).await?);
         }
     }
-    let message = message_text(context).await?;
-    if !message.trim().is_empty() {
-        read.push(read_one(context, 0, MESSAGE, &as_document(message), schema).await?);
+    if let Some(message) = message(context).await? {
+        read.push(read_one(context, 0, MESSAGE, &Arc::new(message), schema).await?);
     }
     Ok(read)
 }
@@ -84,12 +90,21 @@ pub(crate) async fn has_documents(context: &ToolContext) -> Result<bool, ToolFai
     Ok(texts.iter().any(|(attachment, _)| attachment.source == AttachmentSource::Attached))
 }
 
-/// The message: a mail's text, or the task's input.
-pub(crate) async fn message_text(context: &ToolContext) -> Result<String, ToolFailure> {
-    Ok(match context.documents()?.mail().await? {
-        Some(mail) => mail.text,
-        None => context.input.to_string(),
-    })
+/// The message as a document: its text, and a mail's subject on a page of its own; `None` when it says nothing.
+async fn message(context: &ToolContext) -> Result<Option<DocumentText>, ToolFailure> {
+    let mail = context.documents()?.mail().await?;
+    let (text, subject) = match mail {
+        Some(mail) => (mail.text, mail.subject),
+        None => (context.input.to_string(), String::new()),
+    };
+    if text.trim().is_empty() && subject.trim().is_empty() {
+        return Ok(None);
+    }
+    let mut document = as_document(text);
+    if !subject.trim().is_empty() {
+        document.pages.push(PageText { number: 2, label: SUBJECT.to_owned(), text: subject, ..PageText::default() });
+    }
+    Ok(Some(document))
 }
 
 /// A text as a document of one page.
@@ -103,13 +118,13 @@ pub(crate) async fn read_one(
     context: &ToolContext,
     n: u32,
     filename: &str,
-    text: &DocumentText,
+    text: &Arc<DocumentText>,
     schema: &ExtractionSchema,
 ) -> Result<ReadDocument, ToolFailure> {
     let extractor = context.extractor()?;
     let analysis = extractor.analyse(text, schema).await?;
     let extraction = extractor.extract(n, text, &analysis, schema).await?;
-    Ok(ReadDocument { n, filename: filename.to_owned(), extraction })
+    Ok(ReadDocument { n, filename: filename.to_owned(), extraction, text: Arc::clone(text) })
 }
 
 /// How sure, in steps of a hundredth: what is shown does not pretend to be exacter than it is.

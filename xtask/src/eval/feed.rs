@@ -151,7 +151,7 @@ fn requests(server: &Server) -> Result<Vec<Request>> {
             insured: prop("insurance.deal", &props["deal_id"], "entity_name")
                 .or_else(|| prop("network.entity", &props["entity_id"], "name"))
                 .unwrap_or_default(),
-            insurer: props["insurer_name"]
+            insurer: props["insurer"]
                 .as_str()
                 .map(str::to_owned)
                 .or_else(|| prop("network.entity", &props["insurer_id"], "name"))

@@ -10,11 +10,20 @@ use kybern_core::ports::{Extractor, IntentModel};
 use serde_json::{Value, json};
 
 const fn field(name: &'static str, labels: &'static [&'static str], value: ValueKind) -> FieldPattern {
-    FieldPattern { name, labels, value, section: None, group: None, opens_item: false }
+    FieldPattern { name, labels, value, section: None, group: None, opens_item: false, signs: &[], many: false }
 }
 
 const fn item(name: &'static str, labels: &'static [&'static str], value: ValueKind, opens_item: bool) -> FieldPattern {
-    FieldPattern { name, labels, value, section: Some("has_contracts"), group: Some("contracts"), opens_item }
+    FieldPattern {
+        name,
+        labels,
+        value,
+        section: Some("has_contracts"),
+        group: Some("contracts"),
+        opens_item,
+        signs: &[],
+        many: false,
+    }
 }
 
 fn schema() -> ExtractionSchema {
@@ -25,8 +34,11 @@ fn schema() -> ExtractionSchema {
         section: None,
         group: Some("cars"),
         opens_item,
+        signs: &[],
+        many: false,
     };
     ExtractionSchema {
+        writer: None,
         categories: vec![
             CategoryPattern { key: "CONTRACT", markers: &[("contract sheet", 5), ("contract number", 2)] },
             CategoryPattern { key: "LETTER", markers: &[("dear", 1), ("kind regards", 3)] },

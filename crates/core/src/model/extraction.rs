@@ -15,6 +15,8 @@ pub struct ExtractionSchema {
     pub sections: Vec<SectionPattern>,
     /// The fields.
     pub fields: Vec<FieldPattern>,
+    /// The family of the fields that tell about whoever writes a message, for instance `contact` of `contact.phone`.
+    pub writer: Option<&'static str>,
 }
 
 /// How a kind of document is known.
@@ -51,6 +53,12 @@ pub struct FieldPattern {
     pub group: Option<&'static str>,
     /// Whether this field begins a new item of its group.
     pub opens_item: bool,
+    /// Words by which a name that nobody labelled is known to be this field's, for instance `insurance company`; one
+    /// after `-` speaks against it. Empty when such a name is nobody's.
+    /// For an amount: words beside it by which it is known to be this one, for instance `deductible`.
+    pub signs: &'static [&'static str],
+    /// Whether it may have several values, or an item of its group several of it.
+    pub many: bool,
 }
 
 /// What a value looks like, and so how it is found, checked and normalised.
@@ -59,6 +67,8 @@ pub struct FieldPattern {
 pub enum ValueKind {
     /// A business's or a unit's name: the rest of the line or cell.
     Name,
+    /// A person's name: two to five words; `LAST, First` is turned round.
+    Person,
     /// Free text to the end of the line or cell.
     Text,
     /// A USDOT number: 4 to 8 digits.
@@ -69,6 +79,13 @@ pub enum ValueKind {
     Naic,
     /// A policy number: letters, digits and dashes with at least one digit.
     PolicyNumber,
+    /// A number that somebody gave something, such as a claim or a load: letters, digits and dashes with at least two
+    /// digits.
+    Reference,
+    /// A driver's licence number: five digits or more with letters, perhaps after the state.
+    License,
+    /// The id by which an answer is recognised: a UUID in `[Request:…]`.
+    RequestToken,
     /// A date, normalised to `YYYY-MM-DD`.
     Date,
     /// Two dates, as `{"start","end"}`.
@@ -87,6 +104,8 @@ pub enum ValueKind {
     Year,
     /// A whole number.
     Integer,
+    /// Nothing: the label is known, so that it is nobody's value, and what it leads to is not wanted.
+    Nothing,
 }
 
 /// The first stage: what is in this document.

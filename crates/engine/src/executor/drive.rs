@@ -10,7 +10,9 @@ use kybern_core::approval::ApprovalStatus;
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::plan::StepId;
 use kybern_core::ports::Heartbeat;
-use kybern_core::task::{CommitRefused, Committed, Effect, StepError, TaskChange, TaskStatus, WaitKind, limits};
+use kybern_core::task::{
+    Channel, CommitRefused, Committed, Effect, StepError, TaskChange, TaskStatus, WaitKind, limits,
+};
 use kybern_core::time::Millis;
 
 use super::node::{NodeState, Phase};
@@ -378,7 +380,9 @@ impl Run {
     /// The first phase that has not ended.
     pub(super) fn next_phase(&self) -> Option<Phase> {
         let ended = |phase: Phase| self.walk.phase(phase).is_some_and(|state| state.outcome.is_some());
-        if self.has_documents && !ended(Phase::Extraction) {
+        // A mail says something even without files.
+        let says_something = self.has_documents || self.walk.plan().is_none() && self.task.channel == Channel::Email;
+        if says_something && !ended(Phase::Extraction) {
             return Some(Phase::Extraction);
         }
         if self.walk.plan().is_some() {

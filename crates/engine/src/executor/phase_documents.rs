@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kybern_core::document::{DocumentFault, DocumentText};
+use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, PageText};
 use kybern_core::error::Result;
 use kybern_core::model::DocumentAnalysis;
 use kybern_core::plan::StepId;
-use kybern_core::task::{Attachment, AttachmentSource, WaitKind};
+use kybern_core::task::{Attachment, AttachmentSource, Channel, WaitKind};
 use kybern_core::time::Timestamp;
 use serde_json::{Map, Value, json};
 
@@ -17,11 +17,18 @@ use super::run::Run;
 use super::step::wait_of;
 use crate::tools::documents::{Decision, MAX_ALL_PICTURES, MAX_PICTURES, TaskDocuments, picture_type};
 
+/// Under what the fields of all documents stand in the outcome, in a question's details, and in the state.
+pub(super) const EXTRACTIONS: &str = "extractions";
+/// The name under which the message itself is listed.
+const MESSAGE: &str = "message";
+/// Fields of one document that are kept before a plan is known.
+const MAX_FIELDS: usize = 2_000;
+
 pub(super) async fn read(run: &Run, known: &PhaseState, now: Timestamp) -> Result<PhaseEnd> {
     let mut decisions = corrected(&known.corrections);
     let documents = TaskDocuments { decisions: decisions.clone(), ..run.documents() };
     let attachments = run.inner.store.attachments(run.lease.scope(), run.task.id).await?;
-    let (mut rows, mut faults) = (Vec::new(), Vec::new());
+    let (mut rows, mut faults, mut extractions) = (Vec::new(), Vec::new(), Vec::new());
     // Whether the model of the turn looks at pictures; found out when there is one.
     let mut looks = None;
     let (mut pictures, mut shown) = (0, 0);
@@ -51,25 +58,90 @@ pub(super) async fn read(run: &Run, known: &PhaseState, now: Timestamp) -> Resul
             }
             Ok(text) => {
                 let typed = decisions.contains_key(&attachment.n);
-                rows.push(row(attachment, &text, typed, analyse(run, &text).await?));
+                let analysed = analyse(run, &text).await?;
+                if let Some((schema, analysis)) = analysed.as_ref().filter(|_| wants_fields(run)) {
+                    let read = Paper { n: attachment.n, filename: &attachment.filename, text: &text };
+                    extractions.push(extract(run, read, schema, analysis).await?);
+                }
+                rows.push(row(attachment, &text, typed, analysed.map(|(_, analysis)| analysis)));
             }
         }
     }
+    if wants_fields(run) {
+        let message = message(run);
+        if let Some((schema, analysis)) = analyse(run, &message).await? {
+            let read = Paper { n: 0, filename: MESSAGE, text: &message };
+            extractions.push(extract(run, read, &schema, &analysis).await?);
+        }
+    }
     if !faults.is_empty() {
-        return Ok(PhaseEnd::row(unreadable(&faults, now)));
+        return Ok(PhaseEnd::row(unreadable(&faults, extractions, now)));
     }
     let summary = format!("read {} documents", rows.len());
-    let data = json!({"documents": rows, "decisions": written(&decisions)});
+    let mut data = json!({"documents": rows, "decisions": written(&decisions)});
+    if !extractions.is_empty() {
+        data[EXTRACTIONS] = Value::Array(extractions);
+    }
     Ok(PhaseEnd::row(finished(Phase::Extraction, summary, data, true)))
 }
 
-/// What kind of document it is: the best of what all packs know.
-async fn analyse(run: &Run, text: &DocumentText) -> Result<Option<DocumentAnalysis>> {
-    let mut best: Option<DocumentAnalysis> = None;
-    for (_, schema) in run.inner.catalog.registry().extractions() {
+/// Whether what papers and message say is wanted at once: where the intent is still to be found, a person may be asked
+/// before any step of a plan reads them.
+fn wants_fields(run: &Run) -> bool {
+    run.walk.plan().is_none() && run.task.channel == Channel::Email
+}
+
+/// The message as a document: its text, and its subject on a page of its own.
+fn message(run: &Run) -> DocumentText {
+    let page = |number, label: &str, text: &str| PageText {
+        number,
+        label: label.to_owned(),
+        text: text.to_owned(),
+        ..PageText::default()
+    };
+    let subject = run.task.payload.get("subject").and_then(Value::as_str).unwrap_or_default();
+    let mut pages = vec![page(1, "", &run.task.input)];
+    if !subject.trim().is_empty() {
+        pages.push(page(2, "subject", subject));
+    }
+    DocumentText { format: DocumentFormat::Text, pages }
+}
+
+/// A document whose fields are wanted.
+struct Paper<'d> {
+    n: u32,
+    filename: &'d str,
+    text: &'d DocumentText,
+}
+
+/// The fields of one document by a pack's schema, as the tools of packs write them too.
+async fn extract(run: &Run, paper: Paper<'_>, schema: &str, analysis: &DocumentAnalysis) -> Result<Value> {
+    let mut schemas = run.inner.catalog.registry().extractions();
+    let Some((_, known)) = schemas.find(|(name, _)| *name == schema) else { return Ok(Value::Null) };
+    let mut found = run.inner.extractor.extract(paper.n, paper.text, analysis, known).await?;
+    found.fields.truncate(MAX_FIELDS);
+    Ok(json!({
+        "n": paper.n,
+        "filename": paper.filename,
+        "schema": schema,
+        "category": found.analysis.category,
+        "confidence": found.analysis.confidence,
+        "fields": found.fields,
+        "model": found.model,
+    }))
+}
+
+/// What kind of document it is: the best of what all packs know, with the name of the schema that knows it. Where none
+/// knows its kind, the one that finds the most sections.
+async fn analyse(run: &Run, text: &DocumentText) -> Result<Option<(String, DocumentAnalysis)>> {
+    let mut best: Option<(String, DocumentAnalysis)> = None;
+    for (name, schema) in run.inner.catalog.registry().extractions() {
         let analysis = run.inner.extractor.analyse(text, schema).await?;
-        if best.as_ref().is_none_or(|best| analysis.confidence > best.confidence) {
-            best = Some(analysis);
+        let better = best.as_ref().is_none_or(|(_, best)| {
+            (analysis.confidence, analysis.sections.len()) > (best.confidence, best.sections.len())
+        });
+        if better {
+            best = Some((name.to_owned(), analysis));
         }
     }
     Ok(best)
@@ -89,7 +161,11 @@ fn row(attachment: &Attachment, text: &Arc<DocumentText>, typed: bool, analysis:
     })
 }
 
-fn unreadable(faults: &[(Attachment, DocumentFault)], now: Timestamp) -> super::step::RowDraft {
+fn unreadable(
+    faults: &[(Attachment, DocumentFault)],
+    extractions: Vec<Value>,
+    now: Timestamp,
+) -> super::step::RowDraft {
     let of = |(attachment, fault): &(Attachment, DocumentFault)| {
         format!("{} cannot be read ({}): {}", attachment.filename, fault.kind.as_str(), fault.kind.remedy())
     };
@@ -141,6 +217,9 @@ fn unreadable(faults: &[(Attachment, DocumentFault)], now: Timestamp) -> super::
         })
         .collect();
     wait.details = json!({"files": files});
+    if !extractions.is_empty() {
+        wait.details[EXTRACTIONS] = Value::Array(extractions);
+    }
     waits(Phase::Extraction, wait)
 }
 

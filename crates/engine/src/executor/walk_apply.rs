@@ -32,9 +32,11 @@ impl Walk {
                 state.outcome = Some(Arc::new((**outcome).clone()));
                 state.wait = None;
                 self.note_progress();
+                self.take_extractions(phase);
             }
             (JournalEntry::Waiting(wait), Some(phase)) => {
                 self.phases.entry(phase.step_id()).or_default().wait = Some(wait.clone());
+                self.take_extractions(phase);
             }
             (JournalEntry::Answered { number, signal }, _) => self.take_signal(row.at, *number, signal),
             (JournalEntry::Recovered { recoveries, may_have_begun, .. }, _) => {
@@ -46,6 +48,13 @@ impl Walk {
             (JournalEntry::Retrying { .. } | JournalEntry::Opened(_), Some(_)) => {}
         }
         self.open_rounds();
+    }
+
+    /// What documents say enters the state before any step has run.
+    fn take_extractions(&mut self, phase: Phase) {
+        if phase == Phase::Extraction {
+            self.rebuild_state();
+        }
     }
 
     fn note_progress(&mut self) {

@@ -7,6 +7,8 @@ use kybern_core::plan::StepKind;
 use kybern_core::task::StepStatus;
 use serde_json::{Map, Value};
 
+use super::node::PhaseState;
+use super::phase_documents::EXTRACTIONS;
 use super::walk::{Walk, is_container};
 
 /// How deep corrections are merged into what stands in the state.
@@ -42,6 +44,10 @@ impl Walk {
     pub(super) fn rebuild_state(&mut self) {
         let (mut state, mut tainted) = (Map::new(), BTreeMap::new());
         for phase in self.phases.values() {
+            if let Some(read) = extractions(phase) {
+                state.insert(EXTRACTIONS.to_owned(), read.clone());
+                tainted.insert(EXTRACTIONS.to_owned(), true);
+            }
             merge_corrections(&super::phases::free_corrections(&phase.corrections), &mut state, &mut tainted);
         }
         let mut last = None;
@@ -99,6 +105,12 @@ impl Walk {
             (None, Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => {}
         }
     }
+}
+
+/// What documents say, as a phase found it or asks with it.
+fn extractions(phase: &PhaseState) -> Option<&Value> {
+    let found = phase.outcome.as_ref().and_then(|outcome| outcome.data.get(EXTRACTIONS));
+    found.or_else(|| phase.wait.as_ref()?.details.get(EXTRACTIONS))
 }
 
 fn merge_corrections(

@@ -2,6 +2,7 @@
 //! person; the tools that would act on it are named in those plans.
 
 pub mod intents;
+pub mod schema;
 
 use kybern_core::pack::{DuplicateKey, Pack, Registry};
 
@@ -24,6 +25,7 @@ impl Pack for FleetPack {
     }
 
     fn register(&self, registry: &mut Registry) -> Result<(), DuplicateKey> {
+        registry.extraction("fleet", schema::schema())?;
         for (key, file) in PLANS {
             registry.plan(bundled_plan::read(key, file, intents::INTENTS))?;
         }

@@ -2,21 +2,61 @@
 
 use kybern_core::model::{ExtractionSchema, FieldPattern, ValueKind};
 
+use crate::contact_fields::{ADDRESSES, COMPANY_NAMES, DOT_NUMBERS, MC_NUMBERS, UNWANTED};
+
 /// The schema's name.
 pub(super) const NAME: &str = "contact";
 
 const FIELDS: &[(&str, &[&str], ValueKind)] = &[
+    ("company_name", COMPANY_NAMES, ValueKind::Name),
     (
-        "company_name",
-        &["company name", "company", "business name", "legal name", "carrier name", "insured name", "named insured"],
-        ValueKind::Name,
+        "contact_name",
+        &[
+            "contact name",
+            "contact person",
+            "contact",
+            "primary contact",
+            "full name",
+            "your name",
+            "first and last name",
+            "name",
+            "owner",
+            "caller",
+            "contacto",
+            "nombre",
+            "nombre completo",
+            "nom",
+            "nom complet",
+        ],
+        ValueKind::Person,
     ),
-    ("contact_name", &["contact name", "contact person", "contact", "full name", "your name"], ValueKind::Name),
-    ("dot_number", &["usdot number", "usdot #", "usdot", "dot number", "dot #", "us dot", "dot"], ValueKind::DotNumber),
-    ("mc_number", &["mc number", "mc #", "mc-", "mc", "docket number"], ValueKind::McNumber),
-    ("email", &["email", "e-mail", "email address", "e-mail address"], ValueKind::Email),
-    ("phone", &["phone", "phone number", "telephone", "tel", "mobile", "cell"], ValueKind::Phone),
-    ("address", &["address", "mailing address", "physical address"], ValueKind::Address),
+    ("dot_number", DOT_NUMBERS, ValueKind::DotNumber),
+    ("mc_number", MC_NUMBERS, ValueKind::McNumber),
+    (
+        "email",
+        &["email", "e-mail", "email address", "e-mail address", "your email", "reach you at", "correo", "courriel"],
+        ValueKind::Email,
+    ),
+    (
+        "phone",
+        &[
+            "phone",
+            "phone number",
+            "telephone",
+            "tel",
+            "mobile",
+            "cell",
+            "best number",
+            "callback number",
+            "reach you at",
+            "teléfono",
+            "celular",
+            "téléphone",
+            "cellulaire",
+        ],
+        ValueKind::Phone,
+    ),
+    ("address", ADDRESSES, ValueKind::Address),
     ("coverage", &["coverage needed", "coverages", "coverage", "lines of coverage"], ValueKind::Text),
 ];
 
@@ -29,6 +69,9 @@ pub(super) fn schema() -> ExtractionSchema {
         section: None,
         group: None,
         opens_item: false,
+        signs: &[],
+        many: false,
     };
-    ExtractionSchema { categories: Vec::new(), sections: Vec::new(), fields: FIELDS.iter().map(field).collect() }
+    let fields = FIELDS.iter().map(field).chain(UNWANTED.iter().cloned()).collect();
+    ExtractionSchema { fields, ..ExtractionSchema::default() }
 }

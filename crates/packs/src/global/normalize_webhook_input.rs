@@ -2,6 +2,8 @@
 //!
 //! Labelled answers come first, then what the extraction model finds in the text, then what a sentence says.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use kybern_core::json as bounded;
 use kybern_core::mail::ParsedMail;
@@ -106,7 +108,7 @@ impl Message {
         let read = if text.trim().is_empty() {
             None
         } else {
-            let document = reading::as_document(text.clone());
+            let document = Arc::new(reading::as_document(text.clone()));
             Some(reading::read_one(context, 0, reading::MESSAGE, &document, &contact_schema::schema()).await?)
         };
         Ok(Self {

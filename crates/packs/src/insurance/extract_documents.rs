@@ -7,7 +7,8 @@ use kybern_core::time::Millis;
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
-use super::insured::Insured;
+use super::insured::{Insured, Parties};
+use super::insurers::Insurers;
 use super::policies::Policy;
 use super::{missing, policies, schema, vehicles};
 use crate::args::{fields, objects, texts};
@@ -48,7 +49,7 @@ impl ExtractDocuments {
             spec: ToolSpec {
                 untrusted_output: true,
                 timeout: Millis::from_secs(120),
-                needs: Needs { task: true, documents: true, model: true, ..Needs::default() },
+                needs: Needs { task: true, documents: true, model: true, records: true, ..Needs::default() },
                 ..ToolSpec::read("insurance.extract_documents", description, input)
             },
         }
@@ -69,8 +70,10 @@ impl Tool for ExtractDocuments {
         let needs = |name: &str| required.iter().any(|required| required == name);
         let read = reading::read_all(context, &self.schema).await?;
         let corrections = context.state.get("insured").and_then(Value::as_object);
-        let insured = Insured::read(&read, &context.tenant_name, corrections);
-        let policies = policies::merged(&read, &objects(&context.state, "extracted_policies"));
+        let insurers = Insurers::known(context, &read).await?;
+        let sender = context.documents()?.mail().await?.map(|mail| mail.from.address).unwrap_or_default();
+        let insured = Insured::read(&read, &Parties { us: &context.tenant_name, sender: &sender }, corrections);
+        let policies = policies::merged(&read, &insurers, &objects(&context.state, "extracted_policies"));
         let no_insured = needs("insured") && !insured.is_known();
         let no_policies = needs("policies") && policies.is_empty();
         if no_insured || no_policies {

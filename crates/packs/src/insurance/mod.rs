@@ -9,6 +9,7 @@ mod create_loss_run_requests;
 mod deal;
 mod extract_documents;
 mod insured;
+mod insurers;
 pub mod intents;
 mod kinds;
 mod loss_run_request;

@@ -3,6 +3,7 @@
 use kybern_core::model::ExtractedField;
 use serde_json::{Map, Value, json};
 
+use super::insurers::Insurers;
 use crate::args::{as_text, fields, objects, text, texts};
 use crate::reading::{ReadDocument, rounded};
 use crate::{company, coverage};
@@ -95,16 +96,42 @@ impl Policy {
 }
 
 /// All policies of all documents, after a person's corrections, which come first and so win.
-pub(super) fn merged(read: &[ReadDocument], corrections: &[Map<String, Value>]) -> Vec<Policy> {
+pub(super) fn merged(read: &[ReadDocument], insurers: &Insurers, corrections: &[Map<String, Value>]) -> Vec<Policy> {
     let mut all: Vec<Policy> = Vec::new();
     let corrected = corrections.iter().filter_map(Policy::from_json);
-    for policy in corrected.chain(read.iter().flat_map(of_document)) {
+    for policy in corrected.chain(read.iter().flat_map(|document| insured_by(document, insurers))) {
         match all.iter_mut().find(|known| known.key() == policy.key()) {
             Some(known) => known.learn(policy),
             None => all.push(policy),
         }
     }
+    // A message that names one insurer means it, where its papers name none.
+    let message = read.iter().find(|document| document.n == 0);
+    let named = message.map(|message| insurers.named_in(&message.text.full_text())).unwrap_or_default();
+    if let [only] = named.as_slice() {
+        all.iter_mut().for_each(|policy| {
+            policy.insurer.get_or_insert_with(|| (*only).to_owned());
+        });
+    }
     all
+}
+
+/// The policies of one document, with the insurers that their codes or the document's words mean.
+fn insured_by(document: &ReadDocument, insurers: &Insurers) -> Vec<Policy> {
+    let mut policies = of_document(document);
+    let unnamed = |policy: &Policy| policy.insurer.is_none();
+    for policy in policies.iter_mut().filter(|policy| unnamed(policy)) {
+        policy.insurer = policy.naic.as_deref().and_then(|code| insurers.with_naic(code)).map(str::to_owned);
+    }
+    if policies.iter().any(unnamed)
+        && let [only] = insurers.named_in(&document.text.full_text()).as_slice()
+    {
+        policies
+            .iter_mut()
+            .filter(|policy| unnamed(policy))
+            .for_each(|policy| policy.insurer = Some((*only).to_owned()));
+    }
+    policies
 }
 
 /// The policies of one document. What the document says once, outside the list, holds for all of them; an item

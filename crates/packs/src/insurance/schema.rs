@@ -5,16 +5,18 @@
 mod categories;
 #[macro_use]
 mod lines;
+mod losses;
 mod parties;
 mod policies;
-mod vehicles;
 
-use kybern_core::model::{CategoryPattern, ExtractionSchema, FieldPattern, SectionPattern, ValueKind};
+use kybern_core::model::{CategoryPattern, ExtractionSchema, SectionPattern};
+
+use crate::contact_fields::{COMPANY, CONTACT, UNWANTED};
+use crate::driver_fields::DRIVER;
+use crate::vehicle_fields::VEHICLE;
 
 /// The list of policies.
 pub const POLICIES: &str = "policies";
-/// The list of vehicles.
-pub const VEHICLES: &str = "vehicles";
 /// The list of losses.
 pub const LOSSES: &str = "losses";
 
@@ -33,6 +35,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "us dot",
             "dot number",
             "dot",
+            "mc",
             "mc number",
             "motor carrier",
             "registrant",
@@ -54,6 +57,17 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "policy term",
             "policy id",
             "policy",
+            "pol",
+            "póliza",
+            "poliza",
+            "pólizas",
+            "police",
+            "naic",
+            "insurer",
+            "insurers",
+            "carrier",
+            "aseguradora",
+            "assureur",
         ],
     ),
     (
@@ -70,6 +84,13 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "general liability",
             "motor truck cargo",
             "physical damage",
+            "cargo",
+            "liability",
+            "cobertura",
+            "coberturas",
+            "couverture",
+            "garantie",
+            "garanties",
         ],
     ),
     (
@@ -95,12 +116,38 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "claims",
             "claim number",
             "losses",
+            "dol",
+            "incurred",
+            "siniestro",
+            "siniestros",
+            "sinistre",
+            "sinistres",
             "loss run",
             "loss runs",
             "loss history",
             "accident date",
         ],
     ),
+    (
+        "has_drivers",
+        &["driver", "drivers", "cdl", "mvr", "conductor", "conductores", "chofer", "chauffeur", "conducteur", "fahrer"],
+    ),
+    (
+        "has_certificate",
+        &[
+            "certificate",
+            "certificates",
+            "certificate holder",
+            "holder",
+            "coi",
+            "certificado",
+            "certificados",
+            "attestation",
+            "certificat",
+            "evidence of",
+        ],
+    ),
+    ("has_bill", &["amount due", "balance due", "invoice", "bill", "statement", "factura", "facture"]),
     ("has_agency", &["agency", "agent", "producer", "broker", "insurance agency"]),
     (
         "wants_quote",
@@ -115,48 +162,41 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "coverage types",
             "looking for coverage",
             "insure",
+            "cotización",
+            "cotizar",
+            "soumission",
         ],
     ),
 ];
 
-const fn one(
-    name: &'static str,
-    labels: &'static [&'static str],
-    value: ValueKind,
-    section: Option<&'static str>,
-) -> FieldPattern {
-    FieldPattern { name, labels, value, section, group: None, opens_item: false }
-}
-
-const fn of(
-    group: &'static str,
-    section: &'static str,
-    name: &'static str,
-    labels: &'static [&'static str],
-    value: ValueKind,
-) -> FieldPattern {
-    FieldPattern { name, labels, value, section: Some(section), group: Some(group), opens_item: false }
-}
-
-const fn opens(pattern: FieldPattern) -> FieldPattern {
-    FieldPattern { opens_item: true, ..pattern }
-}
-
 /// What an insurance agency looks for: in declarations, loss runs, certificates, applications and schedules, and in
-/// the mails and forms that bring them. Papers of fleets and freight are told apart too, because they arrive in the
-/// same mailbox.
+/// the mails and forms that bring them.
 #[must_use]
 pub fn schema() -> ExtractionSchema {
     ExtractionSchema {
+        writer: Some("contact"),
         categories: categories::CATEGORIES.iter().map(|(key, markers)| CategoryPattern { key, markers }).collect(),
         sections: SECTIONS.iter().map(|(key, markers)| SectionPattern { key, markers }).collect(),
-        fields: [parties::INSURED, parties::OTHERS, policies::POLICY, vehicles::VEHICLE, vehicles::LOSS].concat(),
+        fields: [
+            parties::INSURED,
+            parties::OTHERS,
+            CONTACT,
+            parties::HOLDER,
+            COMPANY,
+            policies::POLICY,
+            VEHICLE,
+            DRIVER,
+            losses::LOSS,
+            UNWANTED,
+        ]
+        .concat(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::field::{COMPANIES, DRIVERS, VEHICLES};
 
     #[test]
     fn every_section_of_a_field_is_declared() {
@@ -169,7 +209,7 @@ mod tests {
 
     #[test]
     fn every_list_has_one_field_that_opens_an_item() {
-        for group in [POLICIES, VEHICLES, LOSSES] {
+        for group in [POLICIES, LOSSES, VEHICLES, DRIVERS, COMPANIES] {
             let openers = schema().fields.iter().filter(|field| field.group == Some(group) && field.opens_item).count();
             assert_eq!(openers, 1, "{group}");
         }

@@ -18,6 +18,12 @@ pub(super) const TYPES: &[&str] =
 /// The type of a company of which nothing more is known.
 pub(super) const UNKNOWN_TYPE: &str = "business";
 
+/// The type of an insurer.
+pub(super) const INSURER: &str = "insurance_carrier";
+
+/// The lookup under which all insurers of a tenant are found. Other packs look there too.
+const INSURERS: &str = "entity_type";
+
 /// Identifiers, as they are named in records and lookups. None is shared by two entities of a tenant.
 pub(super) const IDENTIFIERS: [&str; 3] = ["DOT", "MC", "NAIC"];
 
@@ -112,6 +118,9 @@ impl Described {
         let mut lookups: Vec<Lookup> =
             self.identifiers.iter().map(|(kind, value)| Lookup::unique(*kind, value.clone())).collect();
         lookups.extend(name_lookups(&self.normal_name()));
+        if self.entity_type.as_deref() == Some(INSURER) {
+            lookups.push(Lookup::shared(INSURERS, INSURER));
+        }
         lookups
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use kybern_core::document::DocumentText;
-use kybern_core::model::{DocumentAnalysis, ExtractionSchema};
+use kybern_core::model::{DocumentAnalysis, ExtractionSchema, ValueKind};
 
 use super::phrases::Phrases;
 use super::values;
@@ -18,6 +18,8 @@ const TITLE_FACTOR: f64 = 1.6;
 const LEAST_SCORE: f64 = 3.0;
 /// How fast a score becomes certainty.
 const SCALE: f64 = 4.0;
+/// Letters and digits of a vehicle's number.
+const VIN: usize = 17;
 /// Lines with three cells that make a table.
 const TABLE_LINES: usize = 3;
 
@@ -101,8 +103,25 @@ fn present_sections(all: &[Word], schema: &ExtractionSchema) -> Vec<String> {
         for marker in section.markers {
             phrases.add(marker, index);
         }
+        // A section of which a label or a term is there is there.
+        let own = schema.fields.iter().filter(|field| field.section == Some(section.key));
+        for (field, label) in own.flat_map(|field| field.labels.iter().map(move |label| (field, *label))) {
+            let (phrase, is_term) = label.split_once('=').map_or((label, false), |(phrase, _)| (phrase, true));
+            // What is asked for in a sentence makes no section.
+            if phrase.contains(' ') && (!is_term || field.group.is_some()) {
+                phrases.add(phrase, index);
+            }
+        }
     }
-    let found: HashSet<usize> = phrases.find_all(all).iter().map(|found| found.phrase).collect();
+    let mut found: HashSet<usize> = phrases.find_all(all).iter().map(|found| found.phrase).collect();
+    let vins = schema.fields.iter().filter(|field| field.value == ValueKind::Vin).filter_map(|field| field.section);
+    for section in vins {
+        if let Some(index) = schema.sections.iter().position(|other| other.key == section)
+            && all.iter().any(|word| word.text.len() == VIN && !values::find_vins(&word.text.to_uppercase()).is_empty())
+        {
+            found.insert(index);
+        }
+    }
     let named = schema.sections.iter().enumerate().filter(|(index, _)| found.contains(index));
     named.map(|(_, section)| section.key.to_owned()).collect()
 }

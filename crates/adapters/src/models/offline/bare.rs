@@ -7,10 +7,14 @@ use kybern_core::model::ValueKind;
 use super::labels::Labels;
 use super::occurrence::{Occurrence, Place, sure};
 use super::page::Page;
+use super::parties;
 use super::values::{self, Read};
 
 /// Bare names that are looked at; a text with more is a list of somebody's customers.
 const MAX_NAMES: usize = 50;
+
+/// Places on a line at which a term may begin.
+const MAX_STARTS: usize = 40;
 
 /// Vehicle identification numbers that no label led to, with what stands beside them on their line.
 pub(super) fn vins(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &mut Vec<Occurrence>) {
@@ -70,32 +74,79 @@ fn beside(page: &Page<'_>, place: Place, opener: usize, labels: &Labels<'_>, fou
     }
 }
 
-/// For single fields that no label led to: an e-mail address, a telephone number, a business's name.
-pub(super) fn contacts(pages: &[Page<'_>], labels: &Labels<'_>, found: &mut Vec<Occurrence>) {
-    for kind in [ValueKind::Email, ValueKind::Phone, ValueKind::Name] {
-        let Some(field) = labels.fields.iter().position(|field| field.value == kind && field.group.is_none()) else {
+/// Two dates on the line of a value that opens an item: its term.
+pub(super) fn ranges(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &mut Vec<Occurrence>) {
+    let mut added = Vec::new();
+    for opener in found.iter().filter(|value| value.page == index && labels.fields[value.field].opens_item) {
+        let group = labels.fields[opener.field].group;
+        let of_group =
+            |kind: ValueKind| labels.fields.iter().position(|field| field.group == group && field.value == kind);
+        let Some(field) = of_group(ValueKind::DateRange) else { continue };
+        let Some(number) = page.lines.iter().position(|line| (line.start..line.end).contains(&opener.start)) else {
             continue;
         };
-        if found.iter().any(|value| value.field == field) {
+        let line = &page.lines[number];
+        let dated = found.iter().any(|value| {
+            let (kind, theirs) = (labels.fields[value.field].value, labels.fields[value.field].group);
+            value.page == index
+                && theirs == group
+                && (line.start..line.end).contains(&value.start)
+                && matches!(kind, ValueKind::Date | ValueKind::DateRange)
+        });
+        if dated {
             continue;
         }
+        let rest = page.text.get(opener.end..line.end).unwrap_or_default();
+        let starts = rest
+            .char_indices()
+            .filter(|(at, letter)| letter.is_alphanumeric() && !rest[..*at].ends_with(char::is_alphanumeric));
+        if let Some((at, read)) = starts
+            .take(MAX_STARTS)
+            .find_map(|(at, _)| values::read(ValueKind::DateRange, &rest[at..]).map(|read| (at, read)))
+        {
+            let place = Place { field, page: index, line: number, at: opener.at };
+            added.push(Occurrence { row: opener.row, ..Occurrence::new(place, read, opener.end + at, sure::AMOUNT) });
+        }
+    }
+    found.extend(added);
+}
+
+/// For single fields that no label led to: an e-mail address, a telephone number, a business's name.
+///
+/// In a message they are its writer's. On a paper they belong to the party in whose block they stand.
+pub(super) fn contacts(pages: &[Page<'_>], labels: &Labels<'_>, writer: Option<&str>, found: &mut Vec<Occurrence>) {
+    for (field, pattern) in labels.fields.iter().enumerate().filter(|(_, pattern)| pattern.group.is_none()) {
+        let named = matches!(pattern.value, ValueKind::Name) && pattern.signs.is_empty() && field == first_name(labels);
+        if found.iter().any(|value| value.field == field)
+            || !(named || matches!(pattern.value, ValueKind::Email | ValueKind::Phone))
+        {
+            continue;
+        }
+        let own = parties::family(pattern.name);
+        // Where a paper names one party only, everything is that party's.
+        let others = pages.iter().any(|page| parties::names_another(page, labels, own));
         let mut reads: Vec<(usize, usize, usize, Read)> = Vec::new();
         for (index, page) in pages.iter().enumerate() {
             for (number, line) in page.lines.iter().enumerate() {
                 if page.used[number] || reads.len() > MAX_NAMES {
                     continue;
                 }
-                let row = &page.text[line.start..line.end];
-                let here = match kind {
-                    ValueKind::Email => values::find_emails(row),
-                    ValueKind::Phone => values::find_phones(row),
-                    _ => line
-                        .cells
-                        .iter()
-                        .flat_map(|cell| shifted(values::find_businesses(page.cell(*cell)), cell.start - line.start))
-                        .collect(),
-                };
-                reads.extend(here.into_iter().take(MAX_NAMES).map(|read| (index, number, line.start, read)));
+                let here = on_line(page, line, pattern.value).into_iter().take(MAX_NAMES);
+                let ours = here.filter(|read| {
+                    if named {
+                        let name = read.value.as_str().unwrap_or_default();
+                        return !labels.fields.iter().any(|other| parties::is_signed(other, name));
+                    }
+                    let at = line.start + read.start;
+                    let Some(cell) = line.cells.iter().find(|cell| (cell.start..cell.end).contains(&at)) else {
+                        return false;
+                    };
+                    match parties::owner(page, labels, number, *cell, at) {
+                        Some(party) => Some(party) == own,
+                        None => own.is_none() || writer.map_or(!others, |writer| own == Some(writer)),
+                    }
+                });
+                reads.extend(ours.map(|read| (index, number, line.start, read)));
             }
         }
         let taken = |page: usize, at: usize| {
@@ -108,6 +159,26 @@ pub(super) fn contacts(pages: &[Page<'_>], labels: &Labels<'_>, found: &mut Vec<
             let place = Place { field, page, line, at: base + read.start };
             found.push(Occurrence::new(place, read, base, sure));
         }
+    }
+}
+
+/// The first field of a name: whom a paper is about.
+fn first_name(labels: &Labels<'_>) -> usize {
+    let is_name = |field: &kybern_core::model::FieldPattern| field.value == ValueKind::Name && field.group.is_none();
+    labels.fields.iter().position(|field| is_name(field)).unwrap_or(usize::MAX)
+}
+
+/// Every value of a kind on a line that shows by itself what it is.
+fn on_line(page: &Page<'_>, line: &super::layout::Line, kind: ValueKind) -> Vec<Read> {
+    let row = &page.text[line.start..line.end];
+    match kind {
+        ValueKind::Email => values::find_emails(row),
+        ValueKind::Phone => values::find_phones(row),
+        _ => line
+            .cells
+            .iter()
+            .flat_map(|cell| shifted(values::find_businesses(page.cell(*cell)), cell.start - line.start))
+            .collect(),
     }
 }
 

@@ -9,7 +9,8 @@ use super::analyse::round;
 use super::labels::Labels;
 use super::occurrence::Occurrence;
 use super::page::Page;
-use super::{MODEL, bare, items, labelled, tables, terms};
+use super::parties::family;
+use super::{MODEL, amounts, bare, bare_names, items, labelled, tables, terms, transposed};
 
 /// Fields of one document that are kept.
 const MAX_FIELDS: usize = 20_000;
@@ -26,19 +27,25 @@ pub(super) fn extract(
 ) -> Extraction {
     let labels = Labels::new(schema, &analysis.sections);
     let mut pages: Vec<Page<'_>> = document.pages.iter().map(|page| Page::new(page, &labels)).collect();
-    let mut found = tables::tables(&mut pages, &labels);
+    let mut found = transposed::tables(&mut pages, &labels);
+    found.extend(tables::tables(&mut pages, &labels));
+    let writer = schema.writer.filter(|_| number == 0);
     let mut outside = Vec::new();
     for (index, page) in pages.iter().enumerate() {
-        outside.extend(labelled::labelled(page, index, &labels));
+        outside.extend(labelled::labelled(page, index, &labels, writer));
     }
     let headings: Vec<Occurrence> =
         pages.iter().enumerate().flat_map(|(index, page)| terms::headings(page, index, &labels, &outside)).collect();
     outside.extend(headings);
     found.extend(outside);
     for (index, page) in pages.iter().enumerate() {
+        amounts::beside_terms(page, index, &labels, &mut found);
         bare::vins(page, index, &labels, &mut found);
+        bare::ranges(page, index, &labels, &mut found);
     }
-    bare::contacts(&pages, &labels, &mut found);
+    bare_names::signed(&pages, &labels, &mut found);
+    bare::contacts(&pages, &labels, writer, &mut found);
+    bare_names::businesses(&pages, &labels, &mut found);
     prose(&pages, &labels, &mut found);
     let chosen = choose(found, &labels);
     let fields =
@@ -77,11 +84,6 @@ fn choose(found: Vec<Occurrence>, labels: &Labels<'_>) -> Vec<(Option<u32>, Occu
     chosen
 }
 
-/// The family of a dotted name: what stands before the last dot.
-fn family(name: &str) -> Option<&str> {
-    name.rsplit_once('.').map(|(family, _)| family)
-}
-
 fn singles(mut values: Vec<Occurrence>, labels: &Labels<'_>) -> Vec<Occurrence> {
     values.sort_by_key(|value| (value.page, value.at));
     let mut leaders: HashMap<&str, (usize, usize)> = HashMap::new();
@@ -101,7 +103,7 @@ fn singles(mut values: Vec<Occurrence>, labels: &Labels<'_>) -> Vec<Occurrence> 
             value.confidence *= BEFORE_FAMILY;
         }
         let same =
-            best.iter_mut().find(|other| other.field == value.field && (!value.term || other.value == value.value));
+            best.iter_mut().find(|other| other.field == value.field && (!value.many || other.value == value.value));
         match same {
             Some(other) if value.confidence > other.confidence => *other = value,
             Some(_) => {}

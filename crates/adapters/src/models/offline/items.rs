@@ -45,29 +45,37 @@ pub(super) fn items(mut values: Vec<Occurrence>, labels: &Labels<'_>) -> Vec<(u3
                 });
                 if item < MAX_ITEMS {
                     join(&mut found[item], segment.values, 1.0);
-                    // A table of several rows completes itself; what follows it belongs to none of them.
-                    let alone = last.is_none_or(|(_, other)| other != table) || table.is_none();
-                    last = Some((if alone { item } else { usize::MAX }, table));
+                    last = Some((item, table));
                 }
             }
             (None, _) if !opened => {
                 let mut fields: Vec<usize> = segment.values.iter().map(|value| value.field).collect();
                 fields.dedup();
-                if fields.len() >= LEAST_FIELDS && found.len() < MAX_ITEMS {
+                let known = |field: &usize| !labels.fields[*field].signs.is_empty();
+                let plain = segment.values.iter().any(|value| value.many && value.confidence >= sure::AMOUNT);
+                let tells = fields.len() >= LEAST_FIELDS
+                    || plain
+                    || fields.iter().any(|field| labels.fields[*field].value == ValueKind::Name && known(field));
+                if tells && found.len() < MAX_ITEMS {
                     found.push(segment.values);
                 }
             }
             (None, None) => join(&mut shared, segment.values, 1.0),
-            (None, Some((item, _))) => {
+            (None, Some((item, table))) => {
                 if let Some(item) = found.get_mut(item) {
-                    join(item, segment.values, 1.0);
+                    // Beneath a table's row stands what the row has no room for, or a sum.
+                    let new = segment.values.into_iter();
+                    let new =
+                        new.filter(|value| table.is_none() || !item.iter().any(|other| other.field == value.field));
+                    let new = new.collect();
+                    join(item, new, 1.0);
                 }
             }
         }
     }
     share_first(&mut found, labels);
     // What is said once for all of them; a heading is not.
-    let shared: Vec<Occurrence> = shared.into_iter().filter(|value| found.len() == 1 || !value.term).collect();
+    let shared: Vec<Occurrence> = shared.into_iter().filter(|value| found.len() == 1 || !value.many).collect();
     for item in &mut found {
         let missing: Vec<Occurrence> =
             shared.iter().filter(|value| !item.iter().any(|other| other.field == value.field)).cloned().collect();
@@ -93,7 +101,7 @@ fn share_first(found: &mut [Vec<Occurrence>], labels: &Labels<'_>) {
         let pattern = labels.fields[value.field];
         let common =
             matches!(pattern.value, ValueKind::Name | ValueKind::Naic | ValueKind::Date | ValueKind::DateRange);
-        common && !value.term && value.row.is_none() && !pattern.opens_item && (value.page, value.at) < opener
+        common && !value.many && value.row.is_none() && !pattern.opens_item && (value.page, value.at) < opener
     });
     let above: Vec<Occurrence> =
         above.filter(|value| !others.iter().flatten().any(|other| other.field == value.field)).cloned().collect();
@@ -118,7 +126,7 @@ fn segments(values: Vec<Occurrence>) -> Vec<Segment> {
 /// Whether a field comes a second time: several terms of one line are one time.
 fn repeats(segment: &Segment, value: &Occurrence) -> bool {
     let same = segment.values.iter().rev().find(|other| other.field == value.field);
-    same.is_some_and(|other| !(value.term && other.term && other.line == value.line && other.page == value.page))
+    same.is_some_and(|other| !(value.many && other.many && other.line == value.line && other.page == value.page))
 }
 
 /// Adds values to an item: the surer one of a field stays, of terms every different one.
@@ -126,7 +134,7 @@ fn join(item: &mut Vec<Occurrence>, values: Vec<Occurrence>, factor: f64) {
     for mut value in values {
         value.confidence *= factor;
         let same =
-            item.iter_mut().find(|other| other.field == value.field && (!value.term || other.value == value.value));
+            item.iter_mut().find(|other| other.field == value.field && (!value.many || other.value == value.value));
         match same {
             Some(other) if value.confidence > other.confidence => *other = value,
             Some(_) => {}

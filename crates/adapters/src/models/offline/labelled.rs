@@ -1,4 +1,4 @@
-//! Values after, beside and beneath their labels.
+//! Values after, beside, beneath and above their labels.
 
 use kybern_core::model::ValueKind;
 
@@ -6,10 +6,8 @@ use super::labels::{Hit, Labels};
 use super::layout::{self, Cell};
 use super::occurrence::{Occurrence, Place, sure};
 use super::page::Page;
-use super::{postal, terms, values};
-
-/// Lines, blank ones counted, that a value may stand beneath its label.
-const MAX_BENEATH: usize = 4;
+use super::sides::{Side, Sides, neighbour};
+use super::{parties, postal, terms, values};
 
 /// Where the text lies in which a value is expected.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +23,10 @@ pub(super) struct Spot {
 }
 
 /// Every labelled value on a page, tables aside.
-pub(super) fn labelled(page: &Page<'_>, index: usize, labels: &Labels<'_>) -> Vec<Occurrence> {
+///
+/// In a message, what may be anybody's is its writer's.
+pub(super) fn labelled(page: &Page<'_>, index: usize, labels: &Labels<'_>, writer: Option<&str>) -> Vec<Occurrence> {
+    let sides = Sides::of(page, labels);
     let mut found = Vec::new();
     for line in 0..page.lines.len() {
         if page.used[line] {
@@ -33,23 +34,21 @@ pub(super) fn labelled(page: &Page<'_>, index: usize, labels: &Labels<'_>) -> Ve
         }
         for (place, hit) in page.hits[line].iter().enumerate() {
             let mut ranged = false;
-            for field in fields_of(hit, labels) {
+            for field in fields_of(hit, labels, writer) {
                 let pattern = labels.fields[field];
-                if ranged && pattern.value == ValueKind::Date {
+                if ranged && pattern.value == ValueKind::Date || parties::is_of_another(page, labels, line, hit, field)
+                {
                     continue;
                 }
                 let at = Place { field, page: index, line, at: hit.start };
                 let before = found.len();
+                let spot = spot(page, line, place, pattern.value, labels, &sides);
                 if labels.has_terms(field) {
-                    terms::labelled(page, at, place, labels, &mut found);
+                    terms::labelled(page, at, place, spot, labels, &mut found);
                 } else if pattern.value == ValueKind::Address {
                     let named = hit.fields.iter().any(|other| labels.fields[*other].value == ValueKind::Name);
-                    found.extend(
-                        spot(page, line, place, pattern.value, labels)
-                            .and_then(|spot| postal::address(page, at, spot, named)),
-                    );
+                    found.extend(spot.and_then(|spot| postal::address(page, at, spot, named)));
                 } else {
-                    let spot = spot(page, line, place, pattern.value, labels);
                     found.extend(spot.and_then(|spot| {
                         let read = values::read(pattern.value, &page.text[spot.start..spot.end])?;
                         Some(Occurrence::new(at, read, spot.start, spot.sure))
@@ -64,13 +63,19 @@ pub(super) fn labelled(page: &Page<'_>, index: usize, labels: &Labels<'_>) -> Ve
 
 /// The fields that a label announces: of two that want the same kind, the one whose section is present wins; ranges
 /// come before single dates.
-fn fields_of(hit: &Hit, labels: &Labels<'_>) -> Vec<usize> {
+fn fields_of(hit: &Hit, labels: &Labels<'_>, writer: Option<&str>) -> Vec<usize> {
     let mut chosen: Vec<usize> = Vec::new();
+    let writers = |field: usize| writer.is_some() && parties::family(labels.fields[field].name) == writer;
     for field in &hit.fields {
         let pattern = labels.fields[*field];
         let rival = chosen.iter().position(|other| labels.fields[*other].value == pattern.value);
         match rival {
-            Some(place) if labels.fields[chosen[place]].section.is_none() && pattern.section.is_some() => {
+            Some(place)
+                if writers(*field)
+                    || !writers(chosen[place])
+                        && labels.fields[chosen[place]].section.is_none()
+                        && pattern.section.is_some() =>
+            {
                 chosen[place] = *field
             }
             Some(_) => {}
@@ -82,7 +87,14 @@ fn fields_of(hit: &Hit, labels: &Labels<'_>) -> Vec<usize> {
 }
 
 /// Where the value of a label is expected; for kinds that are checked narrowly only where such a value stands.
-pub(super) fn spot(page: &Page<'_>, line: usize, place: usize, kind: ValueKind, labels: &Labels<'_>) -> Option<Spot> {
+fn spot(
+    page: &Page<'_>,
+    line: usize,
+    place: usize,
+    kind: ValueKind,
+    labels: &Labels<'_>,
+    sides: &Sides,
+) -> Option<Spot> {
     let hit = &page.hits[line][place];
     let row = &page.lines[line];
     let next = page.hits[line].get(place + 1).map(|next| next.start);
@@ -91,19 +103,28 @@ pub(super) fn spot(page: &Page<'_>, line: usize, place: usize, kind: ValueKind, 
         let end = next.filter(|next| *next > hit.after).map_or(cell_end, |next| next.min(cell_end));
         let strict = values::is_strict(kind);
         let sure = if hit.colon { sure::COLON } else { sure::GLUED };
-        return (hit.after < end && (hit.colon || strict)).then_some(Spot { line, start: hit.after, end, sure });
+        // A label of a name that is led by no colon was accepted for the name behind it.
+        let glued = strict || kind == ValueKind::Name;
+        return (hit.after < end && (hit.colon || glued)).then_some(Spot { line, start: hit.after, end, sure });
     }
-    if !page.header[line]
-        && let Some(cell) = row.cells.get(hit.cell + 1)
-        && !page.is_label(line, *cell)
-        && !is_foreign(page, *cell, kind, labels)
-    {
-        let end = if kind == ValueKind::DateRange { next.unwrap_or(row.end) } else { cell.end };
-        if fits(page, kind, cell.start, end) {
-            return Some(Spot { line, start: cell.start, end, sure: sure::BESIDE });
+    let order = sides.order(line);
+    let beside = |side: Side| match side {
+        Side::Right => {
+            let (_, cell) = neighbour(page, line, hit.cell, side)?;
+            let end = if kind == ValueKind::DateRange { next.unwrap_or(row.end) } else { cell.end };
+            let free = !page.is_label(line, cell) && !is_foreign(page, cell, kind, labels);
+            let fits = free && fits(page, kind, cell.start, end);
+            fits.then_some(Spot { line, start: cell.start, end, sure: sure::BESIDE })
         }
-    }
-    beneath(page, line, place, kind, labels)
+        Side::Below => beneath(page, line, place, kind, labels),
+        Side::Above | Side::Left => {
+            let (at, cell) = neighbour(page, line, hit.cell, side)?;
+            let free = !page.is_label(at, cell) && !is_foreign(page, cell, kind, labels) && !page.used[at];
+            let fits = free && !hit.colon && fits(page, kind, cell.start, cell.end);
+            fits.then_some(Spot { line: at, start: cell.start, end: cell.end, sure: sure::BENEATH })
+        }
+    };
+    order.into_iter().find_map(beside)
 }
 
 /// A value of another field: a term cannot be a name.
@@ -118,26 +139,20 @@ fn fits(page: &Page<'_>, kind: ValueKind, start: usize, end: usize) -> bool {
 
 fn beneath(page: &Page<'_>, line: usize, place: usize, kind: ValueKind, labels: &Labels<'_>) -> Option<Spot> {
     let hit = &page.hits[line][place];
-    let above = &page.lines[line];
-    let cell = above.cells[hit.cell];
-    for (index, below) in page.lines.iter().enumerate().skip(line + 1) {
-        if below.number - above.number > MAX_BENEATH {
-            return None;
-        }
-        let Some(mut candidate) = layout::under(above, cell, below) else { continue };
-        let blocked = |candidate: Cell| {
-            page.is_label(index, candidate)
-                || (hit.colon && page.is_pair(index))
-                || is_foreign(page, candidate, kind, labels)
-        };
-        if !fits(page, kind, candidate.start, candidate.end) || blocked(candidate) {
-            candidate = layout::in_column(cell, below)?;
-        }
-        if blocked(candidate) || page.used[index] {
-            return None;
-        }
-        let fit = fits(page, kind, candidate.start, candidate.end) || kind == ValueKind::Address;
-        return fit.then_some(Spot { line: index, start: candidate.start, end: candidate.end, sure: sure::BENEATH });
+    let cell = page.lines[line].cells[hit.cell];
+    let (index, mut candidate) = neighbour(page, line, hit.cell, Side::Below)?;
+    let below = &page.lines[index];
+    let blocked = |candidate: Cell| {
+        page.is_label(index, candidate)
+            || (hit.colon && page.is_pair(index))
+            || is_foreign(page, candidate, kind, labels)
+    };
+    if !fits(page, kind, candidate.start, candidate.end) || blocked(candidate) {
+        candidate = layout::in_column(cell, below)?;
     }
-    None
+    if blocked(candidate) || page.used[index] {
+        return None;
+    }
+    let fit = fits(page, kind, candidate.start, candidate.end) || kind == ValueKind::Address;
+    fit.then_some(Spot { line: index, start: candidate.start, end: candidate.end, sure: sure::BENEATH })
 }

@@ -1,15 +1,18 @@
 //! Labels: where in a line a field's label stands, so that a value can be expected after or under it.
 
-use kybern_core::model::{ExtractionSchema, FieldPattern};
+use kybern_core::model::{ExtractionSchema, FieldPattern, ValueKind};
 
 use super::analyse::clip;
-use super::layout::Line;
+use super::layout::{Cell, Line};
 use super::phrases::{Found, Phrases};
 use super::values;
-use super::words::words;
+use super::words::{Word, words};
 
 /// Longest remark in brackets between a label and its colon.
 const MAX_REMARK: usize = 40;
+/// Words between two labels of one cell.
+const FILLERS: [&str; 18] =
+    ["and", "or", "the", "of", "y", "e", "et", "o", "ou", "de", "du", "la", "le", "des", "del", "s", "#", "und"];
 /// Labels on one line that are looked at.
 const MAX_HITS: usize = 200;
 
@@ -90,6 +93,10 @@ impl<'s> Labels<'s> {
         let mut hits: Vec<Hit> = Vec::new();
         for (cell_index, cell) in line.cells.iter().enumerate() {
             let inside = words(&text[cell.start..cell.end], cell.start);
+            if let Some(hit) = self.pure(text, (cell.start, cell.end), &inside) {
+                hits.push(Hit { cell: cell_index, ..hit });
+                continue;
+            }
             let mut first = 0;
             let mut labelled = false;
             while first < inside.len() && hits.len() < MAX_HITS {
@@ -118,6 +125,42 @@ impl<'s> Labels<'s> {
         hits
     }
 
+    /// The label that a cell is when it is nothing but several labels, such as one in two languages.
+    fn pure(&self, text: &str, cell: (usize, usize), inside: &[Word]) -> Option<Hit> {
+        let mut found: Vec<Vec<usize>> = Vec::new();
+        let mut first = 0;
+        while first < inside.len() {
+            if let Some(longest) = self.phrases.at(inside, first).next().map(|found| found.last) {
+                let same = self.phrases.at(inside, first).filter(|found| found.last == longest);
+                found.push(same.map(|found| self.owners[found.phrase]).collect());
+                first = longest;
+            } else if FILLERS.contains(&inside[first].text.as_str()) {
+                first += 1;
+            } else {
+                return None;
+            }
+        }
+        if found.len() < 2 {
+            return None;
+        }
+        let common = |field: &usize| found.iter().all(|fields| fields.contains(field));
+        let shared: Vec<usize> = found[0].iter().filter(|field| common(field)).copied().collect();
+        // What a label names stands at its end: the `insurer policy number` is a policy number.
+        let fields = if shared.is_empty() { found.pop()? } else { shared };
+        let colon = text[..cell.1].ends_with(':');
+        Some(Hit { fields, cell: 0, start: cell.0, after: cell.1, words: inside.len(), colon, fills: true })
+    }
+
+    /// The fields of the longest label inside a cell of a row of labels.
+    pub(super) fn inside(&self, text: &str, cell: &Cell) -> Vec<usize> {
+        let inside = words(&text[cell.start..cell.end], cell.start);
+        let all = self.phrases.find_all(&inside);
+        let Some(longest) = all.iter().map(|found| found.last - found.first).max() else { return Vec::new() };
+        let last = all.iter().filter(|found| found.last - found.first == longest).map(|found| found.first).max();
+        let best = all.iter().filter(|found| found.last - found.first == longest && Some(found.first) == last);
+        best.map(|found| self.owners[found.phrase]).collect()
+    }
+
     fn hit(&self, text: &str, cell: (usize, usize), found: (usize, usize), fields: Vec<usize>) -> Hit {
         let (after, colon) = past_separator(text, found.1, cell.1);
         let fills = after >= cell.1 && text[cell.0..found.0].chars().all(|c| !c.is_alphanumeric());
@@ -138,8 +181,15 @@ impl<'s> Labels<'s> {
         // Without a colon only a value that cannot be anything else makes it a label.
         let rest = &text[hit.after.min(cell.1)..cell.1];
         hit.fields.retain(|field| {
-            let kind = self.fields[*field].value;
+            let pattern = self.fields[*field];
+            let kind = pattern.value;
+            if kind == ValueKind::Name && (opens || hit.words >= 3) {
+                return super::parties::signed_name(pattern, rest).is_some() || is_business(rest);
+            }
+            // A short word such as `to` is a label of a date at the beginning only.
+            let dated = matches!(kind, ValueKind::Date | ValueKind::DateRange) && hit.words == 1;
             values::is_strict(kind)
+                && (opens || !dated)
                 && values::read(kind, rest).is_some_and(|read| read.fit > 0.8 || read.problem.is_some())
         });
         !hit.fields.is_empty()
@@ -201,6 +251,15 @@ fn past_separator(text: &str, from: usize, limit: usize) -> (usize, bool) {
 /// Whether nothing inside a phrase parts it in two.
 fn is_one(phrase: &str) -> bool {
     !phrase.contains([':', '(', ')', ';', ',', '"'])
+}
+
+/// Whether a text begins with a business's name, its legal form included.
+fn is_business(text: &str) -> bool {
+    let start = text.len() - text.trim_start().len();
+    let article =
+        ["the ", "la ", "le ", "el ", "les ", "los "].iter().find(|article| text[start..].starts_with(**article));
+    let start = start + article.map_or(0, |article| article.len());
+    values::find_businesses(text).first().is_some_and(|read| read.start == start)
 }
 
 fn has_digits(text: &str) -> bool {

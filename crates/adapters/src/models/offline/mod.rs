@@ -5,8 +5,10 @@
 //! walks a text a fixed number of times, so four megabytes are no danger. It says that it is offline, and it never
 //! writes prose. `docs/offline-model.md` tells how good it is.
 
+mod amounts;
 mod analyse;
 mod bare;
+mod bare_names;
 mod classify;
 mod examples;
 mod extract;
@@ -18,10 +20,13 @@ mod layout;
 mod noise;
 mod occurrence;
 mod page;
+mod parties;
 mod phrases;
 mod postal;
+mod sides;
 mod tables;
 mod terms;
+mod transposed;
 mod values;
 mod words;
 

@@ -18,6 +18,10 @@ pub(super) mod sure {
     pub(in super::super) const GLUED: f64 = 0.9;
     /// A term that stands by itself, as in a heading.
     pub(in super::super) const HEADING: f64 = 0.75;
+    /// A name that nobody labelled, known by its words.
+    pub(in super::super) const SIGNED: f64 = 0.75;
+    /// An amount beside the term that it belongs to.
+    pub(in super::super) const AMOUNT: f64 = 0.85;
     /// Passed on from what stands above all items.
     pub(in super::super) const SHARED: f64 = 0.9;
     /// A value that nobody labelled, but that cannot be much else.
@@ -50,7 +54,7 @@ pub(super) struct Occurrence {
     /// The table and its row.
     pub(super) row: Option<(usize, usize)>,
     /// Whether it is one of several values that its field may have.
-    pub(super) term: bool,
+    pub(super) many: bool,
 }
 
 /// Where something was looked for.
@@ -80,7 +84,7 @@ impl Occurrence {
             confidence: sure * read.fit,
             problem: read.problem,
             row: None,
-            term: false,
+            many: false,
         }
     }
 
@@ -97,7 +101,7 @@ impl Occurrence {
             confidence: sure,
             problem: None,
             row: None,
-            term: true,
+            many: true,
         }
     }
 }

@@ -1,15 +1,22 @@
-//! Tables: a row of labels with rows of values beneath it. Each row is an item of a group.
+//! Tables: a row of labels with rows of values beneath it. Each row is an item of a group, or, where the group's opening
+//! field has no column, a part of the item above it.
 
-use super::labels::{Hit, Labels};
+use super::labels::Labels;
 use super::layout::{Cell, Line};
 use super::occurrence::{Occurrence, Place, sure};
 use super::page::Page;
 use super::values;
 
+use kybern_core::model::ValueKind;
+
 /// Blank lines that a table may have between two rows.
-const MAX_GAP: usize = 3;
-/// Lines without a valid row that a table may have before it is over: wrapped cells, subtotals.
-const MAX_MISSES: usize = 2;
+const MAX_GAP: usize = 4;
+/// Lines without a valid row that a table may have before it is over: wrapped cells, headings of groups, subtotals.
+const MAX_MISSES: usize = 8;
+/// Groups that one table may tell of.
+const MAX_GROUPS: usize = 3;
+/// Words that the label of a column may have.
+const MAX_LABEL_WORDS: usize = 6;
 
 /// A row of labels.
 #[derive(Clone, Debug)]
@@ -17,34 +24,40 @@ struct Header {
     line: Line,
     /// For each cell its field.
     columns: Vec<Option<usize>>,
-    opener: usize,
+    /// The field without which a line is no row.
+    key: usize,
 }
 
 /// Reads all tables of all pages; their lines are marked as used.
 pub(super) fn tables(pages: &mut [Page<'_>], labels: &Labels<'_>) -> Vec<Occurrence> {
     let mut found = Vec::new();
     let mut table = 0;
-    let mut open: Option<Header> = None;
+    let mut open: Vec<Header> = Vec::new();
     for (index, page) in pages.iter_mut().enumerate() {
-        if let Some(header) = open.take()
-            && rows(page, index, 0, &header, labels, table, &mut found) == page.lines.len()
-        {
-            // The table fills the page and may go on.
-            open = Some(header);
-            continue;
-        }
         let mut line = 0;
+        let before = std::mem::take(&mut open);
+        if !before.is_empty() {
+            line = all_rows(page, index, 0, &before, labels, table, &mut found);
+            if line + MAX_MISSES >= page.lines.len() && line > 0 {
+                // The table fills the page and may go on.
+                open = before;
+                continue;
+            }
+        }
         while line < page.lines.len() {
-            let Some(header) = header(page, line, labels) else {
+            let here = headers(page, line, labels);
+            if here.is_empty() {
                 line += 1;
                 continue;
-            };
-            table += 1;
+            }
+            table += MAX_GROUPS;
             let before = found.len();
-            let next = rows(page, index, line + 1, &header, labels, table, &mut found);
+            let next = all_rows(page, index, line + 1, &here, labels, table, &mut found);
             if found.len() > before {
                 page.used[line] = true;
-                open = (next >= page.lines.len().saturating_sub(MAX_MISSES)).then_some(header);
+                if next + MAX_MISSES >= page.lines.len() {
+                    open = here;
+                }
                 line = next.max(line + 1);
             } else {
                 line += 1;
@@ -54,21 +67,42 @@ pub(super) fn tables(pages: &mut [Page<'_>], labels: &Labels<'_>) -> Vec<Occurre
     found
 }
 
-/// The header that a line is: labels of one group, the one that opens an item among them.
-fn header(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> Option<Header> {
-    let row = &page.lines[line];
-    let fills: Vec<&Hit> = page.hits[line].iter().filter(|hit| hit.fills && !hit.colon).collect();
-    if row.cells.len() < 2 || fills.len() < 2 {
-        return None;
+/// Reads the rows for each group that the header has columns of; a row may tell of a policy and of a loss.
+fn all_rows(
+    page: &mut Page<'_>,
+    index: usize,
+    from: usize,
+    headers: &[Header],
+    labels: &Labels<'_>,
+    table: usize,
+    found: &mut Vec<Occurrence>,
+) -> usize {
+    let mut next = from;
+    let mut rows_of_all: Vec<usize> = Vec::new();
+    for (number, header) in headers.iter().enumerate() {
+        next = next.max(rows(page, index, from, header, labels, (table + number, &mut rows_of_all), found));
     }
+    rows_of_all.into_iter().for_each(|line| page.used[line] = true);
+    next
+}
+
+/// The headers that a line is: labels of a group, among them the one that opens an item or one whose values are terms.
+/// The group with the most columns comes first.
+fn headers(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> Vec<Header> {
+    let row = &page.lines[line];
+    if row.cells.len() < 2 || page.used[line] {
+        return Vec::new();
+    }
+    let exact = page.hits[line].iter().filter(|hit| hit.fills && !hit.colon).count();
+    if exact == 0 && row.cells.len() < 3 {
+        return Vec::new();
+    }
+    let fields: Vec<Vec<usize>> = (0..row.cells.len()).map(|cell| fields_of(page, line, cell, labels)).collect();
     let mut groups: Vec<(&str, usize)> = Vec::new();
-    for hit in &fills {
-        let mut seen: Vec<&str> = Vec::new();
-        for group in hit.fields.iter().filter_map(|field| labels.fields[*field].group) {
-            if seen.contains(&group) {
-                continue;
-            }
-            seen.push(group);
+    for cell in &fields {
+        let mut seen: Vec<&str> = cell.iter().filter_map(|field| labels.fields[*field].group).collect();
+        seen.dedup();
+        for group in seen {
             match groups.iter_mut().find(|(other, _)| *other == group) {
                 Some((_, count)) => *count += 1,
                 None => groups.push((group, 1)),
@@ -76,70 +110,80 @@ fn header(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> Option<Header> {
         }
     }
     groups.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    groups.iter().filter(|(_, count)| *count >= 2).find_map(|(group, _)| {
-        let mut columns = vec![None; row.cells.len()];
-        for hit in &fills {
-            let field = hit.fields.iter().find(|field| labels.fields[**field].group == Some(*group));
-            if let (Some(field), Some(column)) = (field, columns.get_mut(hit.cell))
-                && column.is_none()
-            {
-                *column = Some(*field);
-            }
+    let header = |(group, _): &(&str, usize)| {
+        let mut columns: Vec<Option<usize>> = Vec::new();
+        for cell in &fields {
+            let ours = cell.iter().copied().filter(|field| labels.fields[*field].group == Some(*group));
+            // One label may name two fields; the one that no other column has.
+            let mut ours = ours.filter(|field| !columns.contains(&Some(*field)));
+            columns.push(ours.next());
         }
-        let opener = columns.iter().flatten().find(|field| labels.fields[**field].opens_item).copied()?;
-        let repeated = |field: &usize| columns.iter().flatten().filter(|other| *other == field).count() > 1;
-        (!repeated(&opener)).then(|| Header { line: row.clone(), columns, opener })
-    })
+        let named = || columns.iter().flatten().copied();
+        let opener = named().find(|field| labels.fields[*field].opens_item);
+        let priced = named().any(|field| labels.fields[field].value == ValueKind::Money);
+        let key = opener.or_else(|| named().find(|field| priced && labels.has_terms(*field)))?;
+        (named().count() >= 2).then(|| Header { line: row.clone(), columns: columns.clone(), key })
+    };
+    groups.iter().filter(|(_, count)| *count >= 2).take(MAX_GROUPS).filter_map(header).collect()
 }
 
-/// Reads rows from a line on; answers with the first line that is no row any more.
+/// The fields that a cell of a row of labels names: exactly, or by a label inside a few words.
+fn fields_of(page: &Page<'_>, line: usize, cell: usize, labels: &Labels<'_>) -> Vec<usize> {
+    let exact = page.hits[line].iter().find(|hit| hit.cell == cell && hit.fills && !hit.colon);
+    if let Some(hit) = exact {
+        return hit.fields.clone();
+    }
+    let cell = page.lines[line].cells[cell];
+    let text = page.cell(cell);
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    let label = digits < 3 && !text.contains([':', '$']) && text.split_whitespace().count() <= MAX_LABEL_WORDS;
+    if label { labels.inside(page.text, &cell) } else { Vec::new() }
+}
+
+/// Reads rows from a line on; answers with the first line behind the last row.
 fn rows(
-    page: &mut Page<'_>,
+    page: &Page<'_>,
     index: usize,
     from: usize,
     header: &Header,
     labels: &Labels<'_>,
-    table: usize,
+    (table, used): (usize, &mut Vec<usize>),
     found: &mut Vec<Occurrence>,
 ) -> usize {
     let mut misses = 0;
-    let mut line = from;
     let mut over = from;
     let mut number = page.lines.get(from.wrapping_sub(1)).filter(|_| from > 0).map_or(0, |line| line.number);
-    while line < page.lines.len() && misses <= MAX_MISSES {
+    for line in from..page.lines.len() {
         let row = &page.lines[line];
-        let labels_here = page.hits[line].iter().any(|hit| hit.fills || hit.colon);
-        if (from > 0 || line > 0) && row.number - number > MAX_GAP
-            || (labels_here && !is_data(page, line, header, labels))
-        {
+        let gap = (from > 0 || line > 0) && row.number - number > MAX_GAP;
+        if gap || misses > MAX_MISSES || ends_table(page, line, labels) {
             break;
         }
         number = row.number;
-        let place = Place { field: header.opener, page: index, line, at: row.start };
+        let place = Place { field: header.key, page: index, line, at: row.start };
         let values = row_values(page, row, header, labels, place);
-        if values.iter().any(|value| value.field == header.opener) {
-            found.extend(values.into_iter().map(|value| Occurrence { row: Some((table, line)), ..value }));
-            for between in over..=line {
-                page.used[between] = true;
-            }
+        let is_row = values.iter().any(|value| value.field == header.key);
+        // What belongs to another label is no row, unless its key can be nothing else.
+        let labelled = page.hits[line].iter().any(|hit| hit.colon || hit.fills)
+            && !values::is_strict(labels.fields[header.key].value);
+        if is_row && !labelled {
+            let opens = labels.fields[header.key].opens_item;
+            let row = opens.then_some((table, line));
+            found.extend(values.into_iter().map(|value| Occurrence { row, ..value }));
+            used.extend((over.max(from)..=line).filter(|between| *between == line || page.hits[*between].is_empty()));
             over = line + 1;
             misses = 0;
         } else {
             misses += 1;
         }
-        line += 1;
     }
     over
 }
 
-/// Whether a line has a valid opener in its column although a label stands on it.
-fn is_data(page: &Page<'_>, line: usize, header: &Header, labels: &Labels<'_>) -> bool {
-    let row = &page.lines[line];
-    let cells = assign(row, header);
-    cells.iter().any(|(column, cell)| {
-        header.columns[*column] == Some(header.opener)
-            && values::read(labels.fields[header.opener].value, page.cell(*cell)).is_some()
-    })
+/// Whether a line is a row of labels with nothing between them.
+fn ends_table(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> bool {
+    let fills = page.hits[line].iter().filter(|hit| hit.fills).count();
+    fills >= 2 && fills * 2 > page.lines[line].cells.len() || !headers(page, line, labels).is_empty()
 }
 
 /// Which column each cell of a row belongs to.
@@ -176,23 +220,29 @@ fn row_values(page: &Page<'_>, row: &Line, header: &Header, labels: &Labels<'_>,
     for (column, cell) in assign(row, header) {
         let Some(field) = header.columns[column] else { continue };
         let at = Place { field, ..place };
+        let pattern = labels.fields[field];
         if labels.has_terms(field) {
             let terms = labels.terms_in(page.text, cell.start, cell.end).into_iter().filter(|term| term.field == field);
-            found.extend(terms.map(|term| Occurrence::term(at, term.value, (term.start, term.end), sure::COLUMN)));
-        } else if let Some(read) = values::read(labels.fields[field].value, page.cell(cell)) {
-            found.push(Occurrence::new(at, read, cell.start, sure::COLUMN));
+            let terms: Vec<_> = terms.collect();
+            let several = terms.len() > 1;
+            let special = |term: &&super::labels::Term<'_>| {
+                !several || term.start == terms[0].start || page.text[term.start..term.end].contains([' ', '-'])
+            };
+            let special: Vec<_> = terms.iter().filter(special).collect();
+            found.extend(
+                special.iter().map(|term| Occurrence::term(at, term.value, (term.start, term.end), sure::COLUMN)),
+            );
+        } else if let Some(read) = values::read(pattern.value, page.cell(cell)) {
+            found.push(Occurrence { many: pattern.many, ..Occurrence::new(at, read, cell.start, sure::COLUMN) });
         }
     }
-    if !found.iter().any(|value| value.field == header.opener) && values::is_strict(labels.fields[header.opener].value)
-    {
-        // The columns may be out of line; a value that can only be the opener still opens the item.
-        let kind = labels.fields[header.opener].value;
+    if !found.iter().any(|value| value.field == header.key) && labels.fields[header.key].value == ValueKind::Vin {
+        // The columns may be out of line; a value that can only be the key still makes a row.
+        let kind = labels.fields[header.key].value;
         let lost = row.cells.iter().find_map(|cell| {
             values::read(kind, page.cell(*cell)).filter(|read| read.fit > 0.9).map(|read| (cell, read))
         });
-        if let Some((cell, read)) = lost
-            && kind == kybern_core::model::ValueKind::Vin
-        {
+        if let Some((cell, read)) = lost {
             found.retain(|value| value.start != cell.start);
             found.push(Occurrence::new(place, read, cell.start, sure::GLUED));
         }
@@ -216,7 +266,7 @@ mod tests {
         let schema = kybern_core::model::ExtractionSchema::default();
         let labels = Labels::new(&schema, &[]);
         let page = Page::new(&page, &labels);
-        let header = Header { line: page.lines[0].clone(), columns: vec![None; 4], opener: 0 };
+        let header = Header { line: page.lines[0].clone(), columns: vec![None; 4], key: 0 };
         let columns: Vec<usize> = assign(&page.lines[1], &header).into_iter().map(|(column, _)| column).collect();
         assert_eq!(columns, [0, 2, 3]);
     }

@@ -3,26 +3,30 @@
 use super::analyse::clip;
 use super::labelled;
 use super::labels::{Labels, Term};
-use super::layout::Cell;
+use super::layout::{Cell, Line};
 use super::occurrence::{Occurrence, Place, sure};
 use super::page::Page;
 
-use kybern_core::model::ValueKind;
-
 /// A longer cell is prose, not a heading.
 const MAX_HEADING: usize = 90;
+/// Words before an amount that may be the name of a term.
+const MAX_PHRASE: usize = 8;
 /// Bytes of a list of terms that are looked at.
 const MAX_LIST: usize = 4 * 1024;
 /// Marks of a box that is ticked, and of one that is not.
 const TICKS: [&str; 11] = ["x", "[x]", "(x)", "☒", "☑", "✓", "✔", "■", "●", "yes", "[✓]"];
 const BLANKS: [&str; 5] = ["☐", "[", "[ ]", "□", "○"];
 
-/// The terms after, beside or beneath a label.
-pub(super) fn labelled(page: &Page<'_>, at: Place, place: usize, labels: &Labels<'_>, found: &mut Vec<Occurrence>) {
-    let Some(spot) = labelled::spot(page, at.line, place, ValueKind::Text, labels).or_else(|| below(page, at, place))
-    else {
-        return;
-    };
+/// The terms at the spot where a label's value is expected, or in the boxes beneath it.
+pub(super) fn labelled(
+    page: &Page<'_>,
+    at: Place,
+    place: usize,
+    spot: Option<labelled::Spot>,
+    labels: &Labels<'_>,
+    found: &mut Vec<Occurrence>,
+) {
+    let Some(spot) = spot.or_else(|| below(page, at, place)) else { return };
     let whole = page.hits[at.line][place].fills && spot.line > at.line;
     let (start, end) =
         if whole { (page.lines[spot.line].start, page.lines[spot.line].end) } else { (spot.start, spot.end) };
@@ -73,7 +77,7 @@ pub(super) fn fills(page: &Page<'_>, cell: Cell, labels: &Labels<'_>) -> bool {
     !terms.is_empty() && rest <= 5 * terms.len()
 }
 
-/// Terms of grouped fields that begin a cell, outside tables and labelled values.
+/// Terms of grouped fields that stand in a heading, a list, or before an amount, outside tables and labelled values.
 pub(super) fn headings(page: &Page<'_>, index: usize, labels: &Labels<'_>, taken: &[Occurrence]) -> Vec<Occurrence> {
     let mut found = Vec::new();
     let mut spans: Vec<(usize, usize)> =
@@ -90,28 +94,46 @@ pub(super) fn headings(page: &Page<'_>, index: usize, labels: &Labels<'_>, taken
         let all = labels.terms_in(page.text, line.start, line.end);
         let marked = all.iter().any(|term| mark(page.text, line.start, term).is_some());
         for cell in &line.cells {
-            if cell.end - cell.start > MAX_HEADING {
-                continue;
-            }
+            let (end, priced) = phrase(page, line, *cell);
             let terms: Vec<&Term<'_>> =
-                all.iter().filter(|term| (cell.start..cell.end).contains(&term.start)).collect();
+                all.iter().filter(|term| (cell.start..end).contains(&term.start) && term.end <= end).collect();
             let Some(first) = terms.first() else { continue };
             let before = page.text[cell.start..first.start].trim();
-            let opens = before.chars().all(|c| !c.is_alphanumeric()) || TICKS.contains(&before.to_lowercase().as_str());
-            let short = !page.text[first.start..first.end].contains([' ', '-']) && !fills(page, *cell, labels);
-            if !opens || short {
+            let opens = before.chars().all(|c| !c.is_alphabetic()) || TICKS.contains(&before.to_lowercase().as_str());
+            let ticked = mark(page.text, line.start, first) == Some(true);
+            let single = !page.text[first.start..first.end].contains([' ', '-']);
+            let few = page.text[cell.start..end].split_whitespace().count() <= MAX_PHRASE;
+            let heading = opens && (!single || ticked || fills(page, *cell, labels)) && end - cell.start <= MAX_HEADING;
+            if !(heading || (priced && few)) {
                 continue;
             }
-            for term in terms {
+            for term in without_general(page, &terms) {
                 let blank = marked && mark(page.text, line.start, term) != Some(true);
                 if labels.fields[term.field].group.is_some() && !is_taken(term.start) && !blank {
                     let place = Place { field: term.field, page: index, line: number, at: term.start };
-                    found.push(Occurrence::term(place, term.value, (term.start, term.end), sure::HEADING));
+                    let sure = if priced { sure::AMOUNT } else { sure::HEADING };
+                    found.push(Occurrence::term(place, term.value, (term.start, term.end), sure));
                 }
             }
         }
     }
     found
+}
+
+/// Where the words of a cell end, before a colon or an amount, and whether an amount follows on the line.
+fn phrase(page: &Page<'_>, line: &Line, cell: Cell) -> (usize, bool) {
+    let text = page.cell(cell);
+    let end = text.find([':', '$', '—', '–', '=']).unwrap_or(text.len());
+    let priced = super::amounts::first(&page.text[cell.start + end..line.end]).is_some();
+    (cell.start + end, priced)
+}
+
+/// Without the general word that ends the name of a special term: `cargo legal liability` is cargo.
+fn without_general<'t, 's>(page: &Page<'_>, terms: &[&'t Term<'s>]) -> Vec<&'t Term<'s>> {
+    let single = |term: &Term<'_>| !page.text[term.start..term.end].contains([' ', '-']);
+    let special = terms.iter().any(|term| !single(term)) || terms.len() > 1;
+    let first = terms.first().map(|term| term.start);
+    terms.iter().filter(|term| !special || !single(term) || Some(term.start) == first).copied().collect()
 }
 
 /// Terms of single fields anywhere in the text: what a sentence asks for.

@@ -1,4 +1,5 @@
-//! Dates and ranges of dates, as Americans write them.
+//! Dates and ranges of dates, with months in English, Spanish, French and German. In numbers the month comes first, as
+//! Americans write them, unless the year does.
 
 use jiff::civil::Date;
 use serde_json::json;
@@ -7,22 +8,77 @@ use super::{Read, indent};
 
 /// Two-digit years below this belong to this century.
 const PIVOT: i16 = 70;
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
+/// The names of the months; a beginning of three letters is enough when no other month has it.
+const MONTHS: [&[&str]; 12] = [
+    &["january", "enero", "ene", "janvier", "januar"],
+    &["february", "febrero", "fevrier", "februar"],
+    &["march", "marzo", "mars", "maerz"],
+    &["april", "abril", "abr", "avril", "avr"],
+    &["may", "mayo", "mai"],
+    &["june", "junio", "juin", "juni"],
+    &["july", "julio", "juillet", "juil", "juli"],
+    &["august", "agosto", "ago", "aout"],
+    &["september", "sept", "septiembre", "setiembre", "septembre"],
+    &["october", "octubre", "octobre", "oktober"],
+    &["november", "noviembre", "novembre"],
+    &["december", "diciembre", "dic", "decembre", "dezember", "dez"],
 ];
 /// Bytes between the two dates of a range.
-const MAX_BETWEEN: usize = 24;
+const MAX_BETWEEN: usize = 48;
+/// Words that lead to the first date of a range.
+const LEADS: [&str; 14] = [
+    "from",
+    "eff",
+    "effective",
+    "beginning",
+    "del",
+    "desde el",
+    "desde",
+    "de",
+    "du",
+    "vom",
+    "von",
+    "valid",
+    "valide",
+    "dal",
+];
+/// Words between the two dates of a range.
+const JOINTS: [&str; 34] = [
+    "to",
+    "thru",
+    "through",
+    "until",
+    "till",
+    "exp",
+    "expiration",
+    "expires",
+    "expiring",
+    "ending",
+    "and",
+    "-",
+    "–",
+    "—",
+    "/",
+    "→",
+    "12:01",
+    "12",
+    "01",
+    "12:00",
+    "00:01",
+    "a.m",
+    "am",
+    "noon",
+    "standard",
+    "time",
+    "at",
+    "al",
+    "hasta",
+    "au",
+    "à",
+    "a",
+    "bis",
+    "et",
+];
 
 /// A date at the beginning of the text.
 pub(super) fn date(text: &str) -> Option<Read> {
@@ -38,11 +94,11 @@ pub(super) fn date(text: &str) -> Option<Read> {
 /// Two dates with `to`, a dash or the like between them; words such as `from` may stand before.
 pub(super) fn range(text: &str) -> Option<Read> {
     let mut start = indent(text);
-    for lead in ["from", "eff", "effective", "beginning"] {
+    for lead in LEADS {
         if text.get(start..start + lead.len()).is_some_and(|word| word.eq_ignore_ascii_case(lead)) {
             let after = &text[start + lead.len()..];
-            if after.starts_with([' ', ':', '.', '\t']) {
-                start += lead.len() + after.len() - after.trim_start_matches([' ', ':', '.', '\t']).len();
+            if after.starts_with([' ', ':', '.', '\t', '\u{a0}']) {
+                start += lead.len() + after.len() - after.trim_start_matches([' ', ':', '.', '\t', '\u{a0}']).len();
                 break;
             }
         }
@@ -51,41 +107,21 @@ pub(super) fn range(text: &str) -> Option<Read> {
     let between = start + length;
     let rest = text.get(between..)?;
     let skip = rest.char_indices().take_while(|(at, _)| *at <= MAX_BETWEEN).find_map(|(at, _)| {
-        let glued = at == 0
-            || rest[..at].ends_with(|c: char| c.is_ascii_alphanumeric())
-                && rest[at..].starts_with(|c: char| c.is_ascii_alphanumeric());
-        (!glued && rest[at..].starts_with(|c: char| c.is_ascii_alphanumeric()))
-            .then(|| parse(&rest[at..]).map(|second| (at, second)))
-            .flatten()
+        let inside = |c: char| c.is_alphanumeric();
+        let glued = at == 0 || rest[..at].ends_with(inside) && rest[at..].starts_with(inside);
+        (!glued && rest[at..].starts_with(inside)).then(|| parse(&rest[at..]).map(|second| (at, second))).flatten()
     });
     let (at, (second, second_length, second_fit)) = skip?;
-    let joint = rest[..at].trim().trim_matches(['-', '–', '—', ':', ',', '.', ';']).trim();
-    let joins = joint.len() <= 16
-        && joint.split_whitespace().all(|word| {
-            [
-                "to",
-                "thru",
-                "through",
-                "until",
-                "till",
-                "exp",
-                "expiration",
-                "expires",
-                "ending",
-                "and",
-                "-",
-                "–",
-                "12:01",
-                "am",
-                "a.m.",
-            ]
-            .contains(&word.trim_matches([':', '.', ',']).to_ascii_lowercase().as_str())
-        });
-    if !joins || second < first {
+    if !rest[..at].split_whitespace().all(is_joint) || second < first {
         return None;
     }
     let value = json!({"start": first.to_string(), "end": second.to_string()});
     Some(Read::new(value, start, between + at + second_length, fit.min(second_fit)))
+}
+
+fn is_joint(word: &str) -> bool {
+    let bare = word.trim_matches([':', '.', ',', ';', '(', ')', '-', '–', '—']);
+    bare.is_empty() || JOINTS.contains(&bare.to_lowercase().as_str())
 }
 
 /// A date, how many bytes it takes, and how well it fits.
@@ -144,32 +180,59 @@ fn time(text: &str) -> usize {
 
 /// The month that a word names, and how many bytes the word takes.
 fn month(text: &str) -> Option<(i16, usize)> {
-    let length = text.bytes().take_while(u8::is_ascii_alphabetic).count();
-    let word = text.get(..length)?.to_ascii_lowercase();
-    let place = MONTHS
-        .iter()
-        .position(|name| word.len() >= 3 && (name.starts_with(&word) || (word == "sept" && *name == "september")))?;
-    Some((i16::try_from(place).ok()? + 1, length + usize::from(text[length..].starts_with('.'))))
+    let length: usize = text.chars().take_while(|c| c.is_alphabetic()).map(char::len_utf8).sum();
+    let word: String = text.get(..length)?.chars().take(12).flat_map(plain).collect();
+    if word.chars().count() < 3 {
+        return None;
+    }
+    let fits = |names: &&[&str]| names.iter().any(|name| name.starts_with(&word));
+    let mut months = (0_i16..).zip(MONTHS.iter()).filter(|(_, names)| fits(names));
+    let (place, _) = months.next()?;
+    // `jui` may be two of them.
+    months.next().is_none().then(|| (place + 1, length + usize::from(text[length..].starts_with('.'))))
 }
 
+/// A letter in lower case and without the accents that months have.
+fn plain(letter: char) -> impl Iterator<Item = char> {
+    letter.to_lowercase().flat_map(|letter| match letter {
+        'é' | 'è' => vec!['e'],
+        'û' | 'ù' => vec!['u'],
+        'ä' => vec!['a', 'e'],
+        other => vec![other],
+    })
+}
+
+/// Past blanks, commas and dashes, and one `de` or `of` with the blanks behind it.
 fn blanks(text: &str, at: usize) -> usize {
-    at + text[at..].len() - text[at..].trim_start_matches([' ', ',', '-', '\u{a0}']).len()
+    let past = |at: usize| at + text[at..].len() - text[at..].trim_start_matches([' ', ',', '-', '\u{a0}']).len();
+    let after = past(at);
+    for word in ["de ", "del ", "of ", "DE ", "DEL ", "OF "] {
+        if after > at && text[after..].starts_with(word) {
+            return past(after + word.len());
+        }
+    }
+    after
+}
+
+/// Past the ending of an ordinal number: `1st`, `1er`, `1.`
+fn ordinal(text: &str, at: usize) -> usize {
+    let ending = ["st", "nd", "rd", "th", "er", "º", "."].iter().find(|ending| text[at..].starts_with(**ending));
+    at + ending.map_or(0, |ending| ending.len())
 }
 
 /// `May 1, 2025`
 fn month_first(text: &str) -> Option<(Date, usize, f64)> {
     let (month, at) = month(text)?;
     let (day, at) = number(text, blanks(text, at), 2)?;
-    let at = if ["st", "nd", "rd", "th"].iter().any(|end| text[at..].starts_with(end)) { at + 2 } else { at };
-    let from = blanks(text, at);
+    let from = blanks(text, ordinal(text, at));
     let (year, end) = number(text, from, 4)?;
     Some((make(full_year(year, end - from)?, month, day)?, end, 1.0))
 }
 
-/// `1 May 2025`, `01-MAY-2025`
+/// `1 May 2025`, `01-MAY-2025`, `1 de mayo de 2025`, `1er mai 2025`
 fn day_first(text: &str) -> Option<(Date, usize, f64)> {
     let (day, at) = number(text, 0, 2)?;
-    let at = blanks(text, at);
+    let at = blanks(text, ordinal(text, at));
     let (month, length) = month(text.get(at..)?)?;
     let from = blanks(text, at + length);
     let (year, end) = number(text, from, 4)?;
@@ -196,16 +259,23 @@ mod tests {
             "01-MAY-2025",
             "May 1st 2025",
             "2025-05-01 00:00:00",
+            "1 de mayo de 2025",
+            "1er mai 2025",
+            "1. Mai 2025",
+            "2025/05/01",
         ] {
             assert_eq!(day(text), "2025-05-01", "{text}");
         }
         assert_eq!(day("25/12/2025"), "2025-12-25");
         assert_eq!(day("3/1/99"), "1999-03-01");
+        assert_eq!(day("12 février 2026"), "2026-02-12");
+        assert_eq!(day("2. März 2026"), "2026-03-02");
+        assert_eq!(day("15 de setiembre del 2025"), "2025-09-15");
     }
 
     #[test]
     fn what_is_no_date_is_refused() {
-        for text in ["13/32/2025", "02/30/2025", "May", "555-0142", "1/2/345", "05/01/20251", "12.5"] {
+        for text in ["13/32/2025", "02/30/2025", "May", "3 jui 2025", "555-0142", "1/2/345", "05/01/20251", "12.5"] {
             assert_eq!(day(text), "", "{text}");
         }
     }
@@ -220,6 +290,10 @@ mod tests {
             "2025-05-01 – 2026-05-01",
             "05/01/2025-05/01/2026",
             "05/01/2025   05/01/2026",
+            "05/01/2025 12:01 AM to 05/01/2026 12:01 AM",
+            "del 1 de mayo de 2025 al 1 de mayo de 2026",
+            "du 1er mai 2025 au 1er mai 2026",
+            "05/01/2025 / 05/01/2026",
         ] {
             assert_eq!(range(text).map(|read| read.value), Some(expected.clone()), "{text}");
         }

@@ -8,13 +8,14 @@ mod dates;
 mod money;
 mod names;
 mod numbers;
+mod people;
 mod vin;
 
 use kybern_core::model::ValueKind;
 use serde_json::Value;
 
 pub(super) use contact::{find_emails, find_phones};
-pub(super) use names::find_businesses;
+pub(super) use names::{find_businesses, find_capitalised};
 pub(super) use vin::find_vins;
 
 /// A value that was read.
@@ -40,7 +41,16 @@ impl Read {
 
 /// Whether a kind is checked so narrowly that it may follow its label without a colon.
 pub(super) const fn is_strict(kind: ValueKind) -> bool {
-    !matches!(kind, ValueKind::Name | ValueKind::Text | ValueKind::Address | ValueKind::Year | ValueKind::Integer)
+    !matches!(
+        kind,
+        ValueKind::Name
+            | ValueKind::Person
+            | ValueKind::Text
+            | ValueKind::Address
+            | ValueKind::Year
+            | ValueKind::Integer
+            | ValueKind::Nothing
+    )
 }
 
 /// Reads a value of a kind from the beginning of `text`.
@@ -51,11 +61,15 @@ pub(super) fn read(kind: ValueKind, text: &str) -> Option<Read> {
     }
     match kind {
         ValueKind::Name => names::name(text),
+        ValueKind::Person => people::person(text),
         ValueKind::Text => names::text(text),
         ValueKind::DotNumber => numbers::dot(text),
         ValueKind::McNumber => numbers::motor_carrier(text),
         ValueKind::Naic => numbers::naic(text),
         ValueKind::PolicyNumber => numbers::policy(text),
+        ValueKind::Reference => numbers::reference(text),
+        ValueKind::License => numbers::license(text),
+        ValueKind::RequestToken => numbers::token(text),
         ValueKind::Date => dates::date(text),
         ValueKind::DateRange => dates::range(text),
         ValueKind::Money => money::money(text),
@@ -65,6 +79,7 @@ pub(super) fn read(kind: ValueKind, text: &str) -> Option<Read> {
         ValueKind::Vin => vin::vin(text),
         ValueKind::Year => numbers::year(text),
         ValueKind::Integer => numbers::integer(text),
+        ValueKind::Nothing => None,
     }
 }
 

@@ -46,14 +46,14 @@ pub(super) fn money(text: &str) -> Option<Read> {
     }
     let after = text[end..].bytes().next().map(|b| b.to_ascii_lowercase());
     let alone = !text[end..].chars().nth(1).is_some_and(char::is_alphanumeric);
-    let times = match after {
-        Some(b'k') if alone => 1_000,
-        Some(b'm') if alone => 1_000_000,
-        _ => 1,
+    let (times, letters) = match after {
+        Some(b'k') if alone => (1_000, 1),
+        Some(b'm') if alone => (1_000_000, 1),
+        _ => million(&text[end..]).map_or((1, 0), |letters| (1_000_000, letters)),
     };
     if times > 1 {
         nanos = nanos.checked_mul(times)?;
-        end += 1;
+        end += letters;
     } else if text[end..].starts_with(|c: char| c.is_alphanumeric() || matches!(c, '/' | '-' | '%')) {
         return None;
     }
@@ -64,6 +64,15 @@ pub(super) fn money(text: &str) -> Option<Read> {
         negative = false;
     }
     Some(Read::new(if negative { -nanos } else { nanos }, start, end, fit))
+}
+
+/// How many bytes `million` and its like take when they follow an amount.
+fn million(rest: &str) -> Option<usize> {
+    let word = rest.trim_start_matches([' ', '\u{a0}']);
+    let blanks = rest.len() - word.len();
+    let length: usize = word.chars().take_while(|c| c.is_alphabetic()).map(char::len_utf8).sum();
+    let known = ["million", "millions", "mil", "mm", "millones", "millón"];
+    known.contains(&word[..length].to_lowercase().as_str()).then_some(blanks + length)
 }
 
 /// Digits with thousands' commas in the right places, or none.
@@ -91,6 +100,8 @@ mod tests {
         assert_eq!(nanos("$ 3,150.25 per year"), Some(3_150_250_000_000));
         assert_eq!(nanos("USD 5"), Some(5 * NANOS));
         assert_eq!(nanos("$1.5M"), Some(1_500_000 * NANOS));
+        assert_eq!(nanos("$1 million CSL"), Some(1_000_000 * NANOS));
+        assert_eq!(nanos("$2MM"), Some(2_000_000 * NANOS));
         assert_eq!(nanos("(120.00)"), Some(-120 * NANOS));
         assert_eq!(nanos("96000"), Some(96_000 * NANOS));
     }

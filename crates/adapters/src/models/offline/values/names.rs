@@ -5,11 +5,47 @@ use super::{Read, indent};
 const MAX_NAME: usize = 120;
 const MAX_NAME_WORDS: usize = 12;
 const MAX_TEXT: usize = 300;
+/// Words of a run of capitals that may be a name.
+const MAX_RUN: usize = 8;
 /// Words that a bare business name may have before its form.
 const MAX_BARE_WORDS: usize = 6;
 /// Legal forms, as they end a business's name.
-const FORMS: [&str; 13] =
-    ["llc", "l.l.c.", "l.l.c", "inc", "inc.", "corp", "corp.", "ltd", "ltd.", "lp", "l.p.", "llp", "co."];
+const FORMS: [&str; 34] = [
+    "llc",
+    "l.l.c.",
+    "l.l.c",
+    "inc",
+    "inc.",
+    "incorporated",
+    "corp",
+    "corp.",
+    "corporation",
+    "ltd",
+    "ltd.",
+    "limited",
+    "ltée",
+    "ltee",
+    "ltée.",
+    "lp",
+    "l.p.",
+    "llp",
+    "l.l.p.",
+    "lllp",
+    "pllc",
+    "plc",
+    "co.",
+    "co-op",
+    "cooperative",
+    "gmbh",
+    "s.a.",
+    "c.v.",
+    "cv",
+    "s.l.",
+    "enr.",
+    "s.e.n.c.",
+    "jv",
+    "pc",
+];
 
 fn is_form(word: &str) -> bool {
     let word = word.trim_end_matches([',', ';', ':', ')']).to_lowercase();
@@ -113,6 +149,10 @@ pub(in super::super) fn find_businesses(line: &str) -> Vec<Read> {
             continue;
         }
         let bare = piece.trim_start_matches(['"', '(', '“', '\'', '*']);
+        if matches!(bare.to_lowercase().as_str(), "for" | "para" | "pour" | "für") {
+            words.clear();
+            continue;
+        }
         let capital = bare.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit());
         let joins = matches!(bare, "&" | "and" | "of" | "the") && !words.is_empty();
         let ends = bare.ends_with([':', ';', '.', '!', '?', ')'])
@@ -129,6 +169,42 @@ pub(in super::super) fn find_businesses(line: &str) -> Vec<Read> {
             words.clear();
         }
     }
+    found
+}
+
+/// Every run of two to eight words that begin with capitals; `of`, `and` and `&` may stand between them.
+pub(in super::super) fn find_capitalised(line: &str) -> Vec<Read> {
+    let mut found = Vec::new();
+    let mut run: Vec<(usize, &str)> = Vec::new();
+    let mut at = 0;
+    let mut close = |run: &mut Vec<(usize, &str)>| {
+        while run.last().is_some_and(|(_, word)| word.starts_with(char::is_lowercase) || *word == "&") {
+            run.pop();
+        }
+        if let (Some((start, _)), Some((last, word))) = (run.first(), run.last())
+            && (2..=MAX_RUN).contains(&run.len())
+        {
+            let value = tidy(&line[*start..last + word.len()]);
+            found.push(Read::new(value, *start, start + value.len(), 1.0));
+        }
+        run.clear();
+    };
+    for piece in line.split(' ') {
+        let start = at;
+        at += piece.len() + 1;
+        let bare = piece.trim_start_matches(['"', '(', '“', '\'', '*', '¿', '¡']);
+        let start = start + piece.len() - bare.len();
+        let joins = matches!(bare, "&" | "and" | "of") && !run.is_empty();
+        if !(bare.starts_with(char::is_uppercase) || joins) {
+            close(&mut run);
+            continue;
+        }
+        run.push((start, bare));
+        if bare.ends_with([',', ':', ';', '!', '?', ')']) || (bare.ends_with('.') && !keeps_stop(bare)) {
+            close(&mut run);
+        }
+    }
+    close(&mut run);
     found
 }
 

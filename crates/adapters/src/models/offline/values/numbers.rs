@@ -45,13 +45,14 @@ pub(super) fn naic(text: &str) -> Option<Read> {
     identifier(text, 5, 5, &["NAIC"])
 }
 
-/// A policy number: up to four pieces of capitals, digits and dashes, at least one with a digit.
+/// A policy number: up to six pieces of capitals, digits and dashes, at least one with a digit. A single capital at the
+/// very end belongs to it.
 pub(super) fn policy(text: &str) -> Option<Read> {
     let start = indent(text);
     let start = start + text[start..].len() - text[start..].trim_start_matches(['#', ' ']).len();
     let mut end = start;
     let mut at = start;
-    for _ in 0..4 {
+    for _ in 0..6 {
         let rest = &text[at..];
         let length =
             rest.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '/' | '.'))).unwrap_or(rest.len());
@@ -62,7 +63,8 @@ pub(super) fn policy(text: &str) -> Option<Read> {
         if piece.is_empty() || !(capitals || first_lower) || (!has_digit && piece.len() > 5) || looks_like_date(piece) {
             break;
         }
-        if has_digit {
+        let ends = text[at + piece.len()..].trim_start_matches('.').trim().is_empty();
+        if has_digit || (ends && end > start && piece.len() == 1) {
             end = at + piece.len();
         }
         let after = at + length;
@@ -80,6 +82,72 @@ pub(super) fn policy(text: &str) -> Option<Read> {
 
 fn looks_like_date(piece: &str) -> bool {
     super::dates::date(piece).is_some_and(|read| read.end == piece.len())
+}
+
+/// A number that somebody gave something: one piece, or a word of capitals and a number.
+pub(super) fn reference(text: &str) -> Option<Read> {
+    let mut read = policy(text).or_else(|| {
+        let start = indent(text);
+        let start = start + text[start..].len() - text[start..].trim_start_matches(['#', ' ']).len();
+        let length = text[start..].bytes().take_while(u8::is_ascii_digit).count();
+        let joined = text[start + length..].starts_with(|c: char| c.is_alphanumeric() || matches!(c, '/' | ','));
+        let number = text.get(start..start + length).filter(|number| number.len() >= 3 && !joined)?;
+        Some(Read::new(number, start, start + length, 0.85))
+    })?;
+    // Numbers of the same page, such as amounts, are no part of it.
+    if let Some(first) = text.get(read.start..read.end).and_then(|whole| whole.split(' ').next())
+        && first.bytes().filter(u8::is_ascii_digit).count() >= 3
+        && first.len() < read.end - read.start
+    {
+        read.value = first.into();
+        read.end = read.start + first.len();
+    }
+    Some(read)
+}
+
+/// The two letters of a state before a licence's number, and the number: letters, digits and dashes.
+pub(super) fn license(text: &str) -> Option<Read> {
+    let start = indent(text);
+    let rest = &text[start..];
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    let mut end = 0;
+    for piece in rest.split_inclusive(' ').take(5) {
+        let bare = piece.trim_end();
+        let bare = bare.trim_end_matches([',', ';', '.', ')']);
+        let digits = bare.bytes().filter(u8::is_ascii_digit).count();
+        let state = end == 0 && bare.len() == 2 && bare.bytes().all(|b| b.is_ascii_uppercase());
+        let fits = !bare.is_empty() && bare.chars().all(is_part) && !bare.bytes().any(|b| b.is_ascii_lowercase());
+        if !(state || (fits && digits >= 2)) || looks_like_date(bare) {
+            break;
+        }
+        end += piece.len();
+        if piece.len() > bare.len() + 1 {
+            break;
+        }
+    }
+    let number = rest[..end].trim_end().trim_end_matches([',', ';', '.', ')']);
+    let digits = number.bytes().filter(u8::is_ascii_digit).count();
+    ((5..=17).contains(&digits) && number.len() <= 24).then(|| Read::new(number, start, start + number.len(), 0.95))
+}
+
+/// A UUID, perhaps in `[Request:…]`.
+pub(super) fn token(text: &str) -> Option<Read> {
+    const PARTS: [usize; 5] = [8, 4, 4, 4, 12];
+    let start = indent(text);
+    let upper = text.get(start..).unwrap_or_default();
+    let start = start + upper.len() - upper.trim_start_matches(['#', ':', ' ']).len();
+    let mut end = start;
+    for (index, length) in PARTS.into_iter().enumerate() {
+        if index > 0 {
+            text[end..].starts_with('-').then_some(())?;
+            end += 1;
+        }
+        let part = text.get(end..end + length)?;
+        part.bytes().all(|b| b.is_ascii_hexdigit()).then_some(())?;
+        end += length;
+    }
+    let joined = text[end..].starts_with(|c: char| c.is_ascii_alphanumeric());
+    (!joined).then(|| Read::new(text[start..end].to_lowercase(), start, end, 1.0))
 }
 
 /// A year between 1900 and 2099.
@@ -130,7 +198,21 @@ mod tests {
         assert_eq!(value(policy("NXA-2231 eff 4/1")), "NXA-2231");
         assert_eq!(value(policy("CHM-7710293 Page 1")), "CHM-7710293");
         assert_eq!(value(policy("03/01/2025 to 03/01/2026")), "");
+        assert_eq!(value(policy("RXM 3310 0091 A")), "RXM 3310 0091 A");
         assert_eq!(value(policy("period")), "");
+    }
+
+    #[test]
+    fn references_licences_and_tokens() {
+        assert_eq!(value(reference("KG26-17198  07/19/2023")), "KG26-17198");
+        assert_eq!(value(reference("5520771")), "5520771");
+        assert_eq!(value(reference("none")), "");
+        assert_eq!(value(license("NC 000041187")), "NC 000041187");
+        assert_eq!(value(license("G400-1172-2011, Class A")), "G400-1172-2011");
+        assert_eq!(value(license("Class A")), "");
+        let id = "019d8af3-e727-7af3-a727-8af3e727727e";
+        assert_eq!(value(token(&format!(" {id}]"))), id);
+        assert_eq!(value(token("019d8af3-e727")), "");
     }
 
     #[test]

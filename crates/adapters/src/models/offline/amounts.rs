@@ -1,0 +1,129 @@
+//! Amounts of money beside the term that they belong to: the limit and the deductible of a line of coverage.
+
+use kybern_core::model::ValueKind;
+
+use super::labels::Labels;
+use super::layout::Line;
+use super::occurrence::{Occurrence, Place, sure};
+use super::page::Page;
+use super::parties;
+use super::values::{self, Read};
+
+/// Amounts of one line that are looked at.
+const MAX_AMOUNTS: usize = 12;
+/// Bytes on either side of an amount in which a word says what it is.
+const BESIDE: usize = 32;
+/// Smaller amounts are counts, percentages or years.
+const LEAST: i64 = 100 * 1_000_000_000;
+
+/// The first amount in a text.
+pub(super) fn first(text: &str) -> Option<Read> {
+    all(text).into_iter().next()
+}
+
+/// Every amount in a text: with a dollar sign, or with commas.
+fn all(text: &str) -> Vec<Read> {
+    let mut found: Vec<Read> = Vec::new();
+    let mut before = ' ';
+    for (at, letter) in text.char_indices() {
+        let begins = (letter == '$' || letter.is_ascii_digit())
+            && !before.is_alphanumeric()
+            && !matches!(before, '-' | '/' | '.' | ',' | '$' | '#' | ':')
+            || letter == '$' && before != '$';
+        before = letter;
+        if !begins || found.last().is_some_and(|last| last.end > at) || found.len() >= MAX_AMOUNTS {
+            continue;
+        }
+        let Some(read) = values::read(ValueKind::Money, &text[at..]) else { continue };
+        let written = &text[at..at + read.end];
+        let is_amount = written.contains(['$', ',']) || written.ends_with(|c: char| c.is_alphabetic());
+        if is_amount && read.value.as_i64().is_some_and(|nanos| nanos >= LEAST) {
+            found.push(Read { start: at + read.start, end: at + read.end, ..read });
+        }
+    }
+    found
+}
+
+/// Adds the amounts that stand behind the terms of a line, outside tables.
+pub(super) fn beside_terms(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &mut Vec<Occurrence>) {
+    let mut added = Vec::new();
+    for (number, line) in page.lines.iter().enumerate().filter(|(number, _)| !page.used[*number]) {
+        let on_line = |value: &&Occurrence| value.page == index && (line.start..line.end).contains(&value.start);
+        let term =
+            found.iter().filter(on_line).filter(|value| labels.has_terms(value.field)).min_by_key(|value| value.start);
+        let Some(term) = term.filter(|term| labels.fields[term.field].group.is_some()) else { continue };
+        let taken: Vec<(usize, usize)> = found
+            .iter()
+            .filter(on_line)
+            .filter(|value| labels.fields[value.field].value == ValueKind::Money)
+            .map(|value| (value.start, value.end))
+            .collect();
+        let base = term.end;
+        let mut limits = 0;
+        for read in all(&page.text[base..line.end]) {
+            let start = base + read.start;
+            if taken.iter().any(|(from, to)| (*from..*to).contains(&start)) {
+                continue;
+            }
+            let Some(field) = whose(page, line, (start, base + read.end), term, labels, limits) else { continue };
+            limits += 1;
+            let place = Place { field, page: index, line: number, at: term.at };
+            let many = labels.fields[field].many;
+            added.push(Occurrence { many, row: term.row, ..Occurrence::new(place, read, base, sure::AMOUNT) });
+        }
+    }
+    found.extend(added);
+}
+
+/// The amount's field: by a word beside it, else the group's first amount, once a line.
+fn whose(
+    page: &Page<'_>,
+    line: &Line,
+    span: (usize, usize),
+    term: &Occurrence,
+    labels: &Labels<'_>,
+    before: usize,
+) -> Option<usize> {
+    let group = labels.fields[term.field].group;
+    let mut amounts = (0..labels.fields.len()).filter(|field| {
+        let pattern = labels.fields[*field];
+        pattern.group == group && pattern.value == ValueKind::Money && pattern.many
+    });
+    let usual = amounts.clone().next()?;
+    let left = floor(page.text, span.0.saturating_sub(BESIDE).max(term.end));
+    let right = floor(page.text, (span.1 + BESIDE).min(line.end));
+    // What follows an amount counts only up to the next one, and what stands before it only from the last one on.
+    let after = page.text[span.1..right].split(['/', ';', ',', '\t']).next().unwrap_or_default();
+    let after = after.split("  ").next().unwrap_or_default();
+    // A word between two amounts says what the second one is.
+    let after = if after.contains(|c: char| c == '$' || c.is_ascii_digit()) { "" } else { after };
+    let ahead = page.text[left..span.0].rsplit([';', '/', ')']).next().unwrap_or_default();
+    let ahead = ahead.rsplit(|c: char| c.is_ascii_digit()).next().unwrap_or_default();
+    let named = amounts.find(|field| {
+        *field != usual && [ahead, after].iter().any(|text| parties::is_signed(labels.fields[*field], text))
+    });
+    named.or_else(|| (before == 0).then_some(usual))
+}
+
+/// The nearest character's beginning at or before a byte.
+fn floor(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_known_by_their_sign_or_their_commas() {
+        let found = |text: &str| {
+            all(text).iter().filter_map(|read| read.value.as_i64()).map(|n| n / 1_000_000_000).collect::<Vec<_>>()
+        };
+        assert_eq!(found("$1,000,000 CSL  ded. $2,500"), [1_000_000, 2_500]);
+        assert_eq!(found("1,000,000 each occurrence / 2,000,000 aggregate"), [1_000_000, 2_000_000]);
+        assert_eq!(found("05/01/2025 2021 #12,000 T680 36ft"), Vec::<i64>::new());
+    }
+}

@@ -1,0 +1,71 @@
+//! Names that nobody labelled and that their words give away: an insurer in the letterhead or the footer.
+
+use kybern_core::model::ValueKind;
+
+use super::labels::Labels;
+use super::occurrence::{Occurrence, Place, sure};
+use super::page::Page;
+use super::parties;
+use super::values::{self, Read};
+
+/// Businesses of one cell that are looked at.
+const MOST: usize = 10;
+/// Lines at the top and at the bottom of a page that may be a letterhead or a footer.
+const EDGE: usize = 6;
+
+/// Adds names by their words, for fields that no label led to.
+pub(super) fn signed(pages: &[Page<'_>], labels: &Labels<'_>, found: &mut Vec<Occurrence>) {
+    for (field, pattern) in labels.fields.iter().enumerate() {
+        if pattern.value != ValueKind::Name
+            || pattern.signs.is_empty()
+            || found.iter().any(|value| value.field == field)
+        {
+            continue;
+        }
+        let mut names: Vec<(bool, Occurrence)> = Vec::new();
+        for (index, page) in pages.iter().enumerate() {
+            for (number, line) in page.lines.iter().enumerate() {
+                let edge = number < EDGE || number + EDGE >= page.lines.len();
+                for cell in &line.cells {
+                    let text = page.cell(*cell);
+                    let whole = parties::signed_name(pattern, text);
+                    let inside = || values::find_capitalised(text).into_iter();
+                    let signed = |read: &Read| parties::is_signed(pattern, read.value.as_str().unwrap_or_default());
+                    let Some(read) = whole.or_else(|| inside().find(signed)) else { continue };
+                    let place = Place { field, page: index, line: number, at: cell.start };
+                    names.push((edge, Occurrence::new(place, read, cell.start, sure::SIGNED)));
+                }
+            }
+        }
+        let mut different: Vec<String> = names.iter().map(|(_, name)| letters(&name.value.to_string())).collect();
+        different.sort();
+        different.dedup();
+        if different.len() > 1 && names.iter().any(|(edge, _)| *edge) && pattern.group.is_none() {
+            names.retain(|(edge, _)| *edge);
+        }
+        found.extend(names.into_iter().map(|(_, name)| name));
+    }
+}
+
+fn letters(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Adds every business that is named by its legal form, for lists of companies that have no labels: who each of them is
+/// is not seen here.
+pub(super) fn businesses(pages: &[Page<'_>], labels: &Labels<'_>, found: &mut Vec<Occurrence>) {
+    let unlabelled = |pattern: &kybern_core::model::FieldPattern| {
+        pattern.value == ValueKind::Name && pattern.opens_item && pattern.labels.is_empty()
+    };
+    let Some(field) = labels.fields.iter().position(|pattern| unlabelled(pattern)) else { return };
+    for (index, page) in pages.iter().enumerate() {
+        for (number, line) in page.lines.iter().enumerate() {
+            for cell in &line.cells {
+                for read in values::find_businesses(page.cell(*cell)).into_iter().take(MOST) {
+                    let place = Place { field, page: index, line: number, at: cell.start + read.start };
+                    found.push(Occurrence::new(place, read, cell.start, sure::GUESS));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Whose a value is: the insured's, the agent's, the insurer's. A paper names several, each with an address and a
+//! telephone, and the label `Phone` says nothing about which.
+//!
+//! A value belongs to the party that is named last before it: to the left on its line, or above it in its column, as far
+//! as the lines go on without a gap.
+
+use kybern_core::model::{FieldPattern, ValueKind};
+
+use super::labels::{Hit, Labels};
+use super::layout::{self, Cell};
+use super::page::Page;
+use super::values;
+use super::words::words;
+
+/// Lines that a party's block may have above a value.
+const MAX_ABOVE: usize = 7;
+
+/// The family of a dotted name: what stands before the last dot.
+pub(super) fn family(name: &str) -> Option<&str> {
+    name.rsplit_once('.').map(|(family, _)| family)
+}
+
+/// The party that a field is of: its family, or its own name when names of it are known by their words.
+fn party<'s>(pattern: &FieldPattern) -> Option<&'s str>
+where
+    'static: 's,
+{
+    family(pattern.name).or_else(|| (!pattern.signs.is_empty()).then_some(pattern.name))
+}
+
+/// Whether a value of that field, led by that label, stands in the block of another party.
+pub(super) fn is_of_another(page: &Page<'_>, labels: &Labels<'_>, line: usize, hit: &Hit, field: usize) -> bool {
+    let pattern = labels.fields[field];
+    let Some(own) = family(pattern.name) else { return false };
+    // A number that only one kind of party has needs no heading.
+    let anybodys = matches!(pattern.value, ValueKind::Phone | ValueKind::Email | ValueKind::Address);
+    if !anybodys || hit.words > 1 && names_party(labels, hit, own) {
+        return false;
+    }
+    let cell = page.lines[line].cells[hit.cell];
+    owner(page, labels, line, cell, hit.start).is_some_and(|party| party != own)
+}
+
+/// Whether a label names its party itself, as `agent's phone` does: then no other party's field has it.
+fn names_party(labels: &Labels<'_>, hit: &Hit, own: &str) -> bool {
+    hit.fields.iter().all(|field| family(labels.fields[*field].name) == Some(own)) && hit.words > 2
+}
+
+/// The party that is named last before a place.
+pub(super) fn owner<'s>(
+    page: &Page<'_>,
+    labels: &Labels<'s>,
+    line: usize,
+    cell: Cell,
+    before: usize,
+) -> Option<&'s str> {
+    let row = &page.lines[line];
+    let beside = page.hits[line].iter().rev().filter(|hit| hit.start < before).find_map(|hit| leads(labels, hit));
+    if beside.is_some() {
+        return beside;
+    }
+    if let Some(party) = row
+        .cells
+        .iter()
+        .rev()
+        .filter(|other| other.start < before)
+        .find_map(|other| signed(labels, page.text.get(other.start..other.end.min(before)).unwrap_or_default()))
+    {
+        return Some(party);
+    }
+    let mut number = row.number;
+    for above in (0..line).rev().take(MAX_ABOVE) {
+        let other = &page.lines[above];
+        if number - other.number > 1 {
+            return None;
+        }
+        number = other.number;
+        let Some(column) = layout::in_column(cell, other) else { continue };
+        let here = |hit: &&Hit| (column.start..column.end).contains(&hit.start);
+        if let Some(party) = page.hits[above].iter().rev().filter(here).find_map(|hit| leads(labels, hit)) {
+            return Some(party);
+        }
+        if let Some(party) = signed(labels, page.cell(column)) {
+            return Some(party);
+        }
+    }
+    None
+}
+
+/// Whether a page names another party than this one, by a label or by the words of a name.
+pub(super) fn names_another(page: &Page<'_>, labels: &Labels<'_>, own: Option<&str>) -> bool {
+    let other = |party: Option<&str>| party.is_some_and(|party| Some(party) != own);
+    page.hits.iter().flatten().any(|hit| other(leads(labels, hit)))
+        || page.lines.iter().flat_map(|line| &line.cells).any(|cell| other(signed(labels, page.cell(*cell))))
+}
+
+/// The party that a label names, when it names one only.
+fn leads<'s>(labels: &Labels<'s>, hit: &Hit) -> Option<&'s str> {
+    let names = |field: &&usize| matches!(labels.fields[**field].value, ValueKind::Name | ValueKind::Person);
+    let mut parties = hit.fields.iter().filter(names).filter_map(|field| party(labels.fields[*field]));
+    let first = parties.next()?;
+    parties.all(|other| other == first).then_some(first)
+}
+
+/// The party that a name belongs to by its words, when it is a name.
+pub(super) fn signed<'s>(labels: &Labels<'s>, text: &str) -> Option<&'s str> {
+    let named = labels.fields.iter().find(|pattern| pattern.value == ValueKind::Name && is_signed(pattern, text))?;
+    party(named)
+}
+
+/// Whether a text has a word that speaks for a field's names and none that speaks against them.
+pub(super) fn is_signed(pattern: &FieldPattern, text: &str) -> bool {
+    if pattern.signs.is_empty() {
+        return false;
+    }
+    let inside: Vec<String> = words(text, 0).into_iter().map(|word| word.text).collect();
+    let has = |phrase: &str| {
+        let parts: Vec<&str> = phrase.split(' ').collect();
+        inside.windows(parts.len()).any(|there| there.iter().zip(&parts).all(|(word, part)| word == part))
+    };
+    pattern.signs.iter().any(|sign| !sign.starts_with('-') && has(sign))
+        && !pattern.signs.iter().filter_map(|sign| sign.strip_prefix('-')).any(has)
+}
+
+/// A name in a cell that belongs to a field by its words: the beginning of the cell, as far as it is written like a name.
+pub(super) fn signed_name(pattern: &FieldPattern, text: &str) -> Option<values::Read> {
+    let cut = ['(', '•', '·', '|', '/', ';', ':'].into_iter().filter_map(|mark| text.find(mark)).min();
+    let text = text.get(..cut.unwrap_or(text.len()))?;
+    let text = text.split(" - ").next()?.split(" – ").next()?.split(" NAIC").next()?;
+    let read = values::read(ValueKind::Name, text)?;
+    let name = read.value.as_str()?;
+    let all: Vec<&str> = name.split_whitespace().collect();
+    let small = all.iter().filter(|word| word.starts_with(char::is_lowercase)).count();
+    ((2..=9).contains(&all.len()) && small <= 2 && small * 2 < all.len() && is_signed(pattern, name)).then_some(read)
+}

@@ -1,0 +1,93 @@
+//! On which side of their labels the values of a page stand: to the right, beneath, above, or to the left.
+//!
+//! A value that is checked narrowly, such as a date, says so by itself. What it says on a line holds for the other labels
+//! of that line, and what most say on a page for lines that say nothing.
+
+use super::labels::{Hit, Labels};
+use super::layout::{self, Cell};
+use super::page::Page;
+use super::values;
+
+/// Lines, blank ones counted, that a value may stand beneath its label.
+const MAX_BENEATH: usize = 4;
+/// Lines that a value may stand above its label.
+const MAX_ABOVE: usize = 2;
+/// Votes of a page without which no value is looked for above or to the left of a label.
+const LEAST_VOTES: u32 = 2;
+
+/// A side of a label.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Side {
+    Right,
+    Below,
+    Above,
+    Left,
+}
+
+/// Every side, the usual one first.
+const ALL: [Side; 4] = [Side::Right, Side::Below, Side::Above, Side::Left];
+
+/// What the values of a page say.
+#[derive(Debug, Default)]
+pub(super) struct Sides {
+    lines: Vec<[u32; 4]>,
+    page: [u32; 4],
+}
+
+impl Sides {
+    /// Counts for each line on which sides of its labels a value stands that can only be theirs.
+    pub(super) fn of(page: &Page<'_>, labels: &Labels<'_>) -> Self {
+        let mut sides = Self { lines: vec![[0; 4]; page.lines.len()], page: [0; 4] };
+        for line in 0..page.lines.len() {
+            for hit in page.hits[line].iter().filter(|hit| hit.fills) {
+                for (index, side) in ALL.into_iter().enumerate() {
+                    if speaks(page, labels, line, hit, side) {
+                        sides.lines[line][index] += 1;
+                        sides.page[index] += 1;
+                    }
+                }
+            }
+        }
+        sides
+    }
+
+    /// The sides on which the values of a line's labels are looked for, the likeliest first.
+    pub(super) fn order(&self, line: usize) -> Vec<Side> {
+        let mut order: Vec<usize> = (0..ALL.len()).collect();
+        order.sort_by_key(|side| (std::cmp::Reverse((self.lines[line][*side], self.page[*side])), *side));
+        let lead = order[0];
+        let likely = |side: &usize| {
+            *side < 2 || self.page[*side] >= LEAST_VOTES && (*side == lead || self.lines[line][*side] > 0)
+        };
+        order.into_iter().filter(likely).map(|side| ALL[side]).collect()
+    }
+}
+
+/// Whether a value stands on that side of a label that fits it narrowly.
+fn speaks(page: &Page<'_>, labels: &Labels<'_>, line: usize, hit: &Hit, side: Side) -> bool {
+    if hit.colon && matches!(side, Side::Above | Side::Left) {
+        return false;
+    }
+    let Some((at, cell)) = neighbour(page, line, hit.cell, side) else { return false };
+    !page.is_label(at, cell)
+        && hit.fields.iter().any(|field| {
+            let kind = labels.fields[*field].value;
+            values::is_strict(kind) && values::read(kind, page.cell(cell)).is_some_and(|read| read.fit >= 0.8)
+        })
+}
+
+/// The cell on a side of another, and its line.
+pub(super) fn neighbour(page: &Page<'_>, line: usize, cell: usize, side: Side) -> Option<(usize, Cell)> {
+    let row = &page.lines[line];
+    match side {
+        Side::Right => Some((line, *row.cells.get(cell + 1)?)).filter(|_| !page.header[line]),
+        Side::Left => Some((line, *row.cells.get(cell.checked_sub(1)?)?)),
+        Side::Below => (line + 1..page.lines.len())
+            .take_while(|other| page.lines[*other].number - row.number <= MAX_BENEATH)
+            .find_map(|other| Some((other, layout::under(row, row.cells[cell], &page.lines[other])?))),
+        Side::Above => (0..line)
+            .rev()
+            .take_while(|other| row.number - page.lines[*other].number <= MAX_ABOVE)
+            .find_map(|other| Some((other, layout::under(row, row.cells[cell], &page.lines[other])?))),
+    }
+}

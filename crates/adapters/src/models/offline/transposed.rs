@@ -1,0 +1,121 @@
+//! Tables that lie on their side: labels in the first column, and an item in each of the others.
+
+use super::labels::Labels;
+use super::layout::{Cell, Line};
+use super::occurrence::{Occurrence, Place, sure};
+use super::page::Page;
+use super::values;
+
+/// Lines of labels without which nothing is a table.
+const LEAST_LINES: usize = 3;
+/// Blank lines, or lines of something else, between two lines of such a table.
+const MAX_GAP: usize = 2;
+/// The numbers of these tables begin here, so that they are none of the others'.
+const FIRST: usize = 1 << 20;
+
+/// Reads such tables; their lines are marked as used.
+pub(super) fn tables(pages: &mut [Page<'_>], labels: &Labels<'_>) -> Vec<Occurrence> {
+    let mut found = Vec::new();
+    let mut table = FIRST;
+    for (index, page) in pages.iter_mut().enumerate() {
+        let mut line = 0;
+        while line < page.lines.len() {
+            let lines = run(page, line, labels);
+            let Some(last) = lines.last().copied() else {
+                line += 1;
+                continue;
+            };
+            let read = items(page, index, &lines, labels, table);
+            if !read.is_empty() {
+                table += 1;
+                lines.iter().for_each(|line| page.used[*line] = true);
+                found.extend(read);
+            }
+            line = last + 1;
+        }
+    }
+    found
+}
+
+/// The lines from here on that begin with a label of one group and have two cells more.
+fn run(page: &Page<'_>, from: usize, labels: &Labels<'_>) -> Vec<usize> {
+    let Some(group) = group_of(page, from, labels) else { return Vec::new() };
+    let mut lines = vec![from];
+    let mut last = from;
+    for line in from + 1..page.lines.len() {
+        if page.lines[line].number - page.lines[last].number > MAX_GAP + 1 {
+            break;
+        }
+        if labelled(page, line, labels, group).is_some() {
+            lines.push(line);
+            last = line;
+        }
+    }
+    lines
+}
+
+fn group_of<'s>(page: &Page<'_>, line: usize, labels: &Labels<'s>) -> Option<&'s str> {
+    let hit = page.hits[line].first()?;
+    let groups: Vec<&'s str> = hit.fields.iter().filter_map(|field| labels.fields[*field].group).collect();
+    groups.into_iter().find(|group| labelled(page, line, labels, group).is_some())
+}
+
+/// The field of a group that labels a line of a table on its side.
+fn labelled(page: &Page<'_>, line: usize, labels: &Labels<'_>, group: &str) -> Option<usize> {
+    let row = &page.lines[line];
+    let hit = page.hits[line].first().filter(|hit| hit.cell == 0 && hit.fills && row.cells.len() >= 3)?;
+    let labels_on_line = page.hits[line].iter().filter(|hit| hit.fills || hit.colon).count();
+    let field = hit.fields.iter().find(|field| labels.fields[**field].group == Some(group)).copied()?;
+    (labels_on_line == 1).then_some(field)
+}
+
+/// The items of a table on its side: one for each value in the line of the field that opens an item.
+fn items(page: &Page<'_>, index: usize, lines: &[usize], labels: &Labels<'_>, table: usize) -> Vec<Occurrence> {
+    let Some(group) = lines.first().and_then(|line| group_of(page, *line, labels)) else { return Vec::new() };
+    let field_of = |line: usize| labelled(page, line, labels, group);
+    let opener = lines.iter().copied().find(|line| {
+        field_of(*line).is_some_and(|field| {
+            let kind = labels.fields[field].value;
+            let fits = |cell: &&Cell| values::read(kind, page.cell(**cell)).is_some();
+            labels.fields[field].opens_item && page.lines[*line].cells.iter().skip(1).filter(fits).count() >= 2
+        })
+    });
+    let Some(opener) = opener.filter(|_| lines.len() >= LEAST_LINES) else { return Vec::new() };
+    let columns = &page.lines[opener];
+    let mut found = Vec::new();
+    for line in lines {
+        let Some(field) = field_of(*line) else { continue };
+        let pattern = labels.fields[field];
+        for cell in page.lines[*line].cells.iter().skip(1) {
+            let Some(column) = column(columns, &page.lines[*line], *cell) else { continue };
+            let place = Place { field, page: index, line: *line, at: columns.cells[column].start };
+            let row = Some((table, column));
+            if labels.has_terms(field) {
+                let terms = labels.terms_in(page.text, cell.start, cell.end).into_iter();
+                found.extend(terms.filter(|term| term.field == field).map(|term| Occurrence {
+                    row,
+                    ..Occurrence::term(place, term.value, (term.start, term.end), sure::COLUMN)
+                }));
+            } else if let Some(read) = values::read(pattern.value, page.cell(*cell)) {
+                found.push(Occurrence {
+                    row,
+                    many: pattern.many,
+                    ..Occurrence::new(place, read, cell.start, sure::COLUMN)
+                });
+            }
+        }
+    }
+    found
+}
+
+/// The column of a cell: the same place on lines with as many cells, else the one it stands in.
+fn column(columns: &Line, line: &Line, cell: Cell) -> Option<usize> {
+    if line.tabbed && columns.tabbed {
+        return columns.cells.iter().position(|other| other.index == cell.index).filter(|column| *column > 0);
+    }
+    if line.cells.len() == columns.cells.len() {
+        return line.cells.iter().position(|other| *other == cell).filter(|column| *column > 0);
+    }
+    let nearest = columns.cells.iter().enumerate().skip(1).min_by_key(|(_, other)| other.column.abs_diff(cell.column));
+    nearest.map(|(column, _)| column)
+}

@@ -1,0 +1,98 @@
+//! What is looked for in the papers of a fleet: its drivers with their licences, and its vehicles. Labels are English,
+//! Spanish and French.
+
+mod categories;
+
+use kybern_core::model::{CategoryPattern, ExtractionSchema, FieldPattern, SectionPattern, ValueKind};
+
+use crate::contact_fields::{COMPANY, CONTACT, UNWANTED};
+use crate::driver_fields::DRIVER;
+use crate::field::one;
+use crate::vehicle_fields::VEHICLE;
+
+const SECTIONS: &[(&str, &[&str])] = &[
+    (
+        "has_drivers",
+        &[
+            "driver",
+            "drivers",
+            "cdl",
+            "license",
+            "licence",
+            "mvr",
+            "medical examiner",
+            "medical card",
+            "conductor",
+            "chofer",
+            "chauffeur",
+            "conducteur",
+            "fahrer",
+        ],
+    ),
+    ("has_vehicles", &["vin", "vehicle", "vehicles", "registration", "plate", "unit", "inspection", "serial number"]),
+];
+
+const FLEET: &[FieldPattern] = &[
+    one(
+        "company_name",
+        &[
+            "company",
+            "company name",
+            "motor carrier",
+            "motor carrier name",
+            "carrier",
+            "carrier name",
+            "employer",
+            "applying to",
+            "registrant",
+            "registrant name",
+            "owner",
+            "registered owner",
+            "legal name",
+            "empresa",
+            "empleador",
+            "transportista",
+            "entreprise",
+            "employeur",
+            "transporteur",
+            "firma",
+        ],
+        ValueKind::Name,
+        None,
+    ),
+    one(
+        "dot_number",
+        &["usdot", "us dot", "dot", "usdot number", "us dot number", "dot number", "u s dot number"],
+        ValueKind::DotNumber,
+        None,
+    ),
+    one("mc_number", &["mc", "mc number", "docket", "docket number", "mc docket number"], ValueKind::McNumber, None),
+    one(
+        "expiration",
+        &[
+            "expires",
+            "expiration",
+            "expiration date",
+            "exp date",
+            "valid until",
+            "valid through",
+            "good until",
+            "next due",
+            "vence",
+            "expire le",
+        ],
+        ValueKind::Date,
+        None,
+    ),
+];
+
+/// The schema.
+#[must_use]
+pub fn schema() -> ExtractionSchema {
+    ExtractionSchema {
+        categories: categories::CATEGORIES.iter().map(|(key, markers)| CategoryPattern { key, markers }).collect(),
+        sections: SECTIONS.iter().map(|(key, markers)| SectionPattern { key, markers }).collect(),
+        fields: [FLEET, CONTACT, COMPANY, DRIVER, VEHICLE, UNWANTED].concat(),
+        writer: Some("contact"),
+    }
+}
