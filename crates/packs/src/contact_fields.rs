@@ -229,6 +229,8 @@ pub(crate) const COMPANY_NAMES: &[&str] = &[
     "name of applicant",
     "member",
     "member name",
+    "assured",
+    "assured name",
     "registrant",
     "registrant name",
     "owner name",
@@ -327,6 +329,8 @@ pub(crate) const MC_NUMBERS: &[&str] = &[
 pub(crate) const ADDRESSES: &[&str] = &[
     "mailing address",
     "mail address",
+    "mail to",
+    "address of insured",
     "address",
     "addr",
     "insured address",

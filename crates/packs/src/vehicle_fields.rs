@@ -13,6 +13,9 @@ pub(crate) const VEHICLE: &[FieldPattern] = &[
         &[
             "vin",
             "vin number",
+            "v i n",
+            "serial number vin",
+            "serial no vin",
             "vins",
             "full vin",
             "vehicle identification number",

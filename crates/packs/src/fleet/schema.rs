@@ -46,8 +46,6 @@ const FLEET: &[FieldPattern] = &[
             "applying to",
             "registrant",
             "registrant name",
-            "owner",
-            "registered owner",
             "legal name",
             "empresa",
             "empleador",

@@ -55,7 +55,6 @@ const LOAD: &[FieldPattern] = &[
             "brokered by",
             "logistics company",
             "third party logistics",
-            "bill to",
             "corredor",
             "courtier",
             "courtier en transport",
@@ -64,7 +63,7 @@ const LOAD: &[FieldPattern] = &[
         None,
     ),
     one(
-        "carrier_name",
+        "company_name",
         &[
             "carrier",
             "carrier name",
@@ -190,7 +189,6 @@ const LOAD: &[FieldPattern] = &[
             "total amount",
             "total charges",
             "total due carrier",
-            "total",
             "tarifa",
             "tarifa total",
             "taux",

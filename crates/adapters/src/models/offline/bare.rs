@@ -116,13 +116,19 @@ pub(super) fn ranges(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: 
 /// In a message they are its writer's. On a paper they belong to the party in whose block they stand.
 pub(super) fn contacts(pages: &[Page<'_>], labels: &Labels<'_>, writer: Option<&str>, found: &mut Vec<Occurrence>) {
     for (field, pattern) in labels.fields.iter().enumerate().filter(|(_, pattern)| pattern.group.is_none()) {
-        let named = matches!(pattern.value, ValueKind::Name) && pattern.signs.is_empty() && field == first_name(labels);
+        // Without a family nobody knows whose a bare name is, unless everything is about one company.
+        let ours = parties::family(pattern.name).is_some() || labels.writer.is_none();
+        let named = pattern.value == ValueKind::Name && pattern.signs.is_empty() && field == first_name(labels) && ours;
         if found.iter().any(|value| value.field == field)
             || !(named || matches!(pattern.value, ValueKind::Email | ValueKind::Phone))
         {
             continue;
         }
         let own = parties::family(pattern.name);
+        // Who writes a message is not told by a paper.
+        if own.is_some() && own == labels.writer && writer.is_none() {
+            continue;
+        }
         // Where a paper names one party only, everything is that party's.
         let others = pages.iter().any(|page| parties::names_another(page, labels, own));
         let mut reads: Vec<(usize, usize, usize, Read)> = Vec::new();
@@ -155,7 +161,9 @@ pub(super) fn contacts(pages: &[Page<'_>], labels: &Labels<'_>, writer: Option<&
         reads.retain(|(page, _, base, read)| !taken(*page, base + read.start));
         let different: HashSet<String> = reads.iter().map(|(_, _, _, read)| read.value.to_string()).collect();
         let sure = if different.len() == 1 { sure::GUESS } else { sure::GUESS * 0.6 };
-        if let Some((page, line, base, read)) = reads.into_iter().next() {
+        // Whoever writes signs in the end.
+        let first = if writer.is_some() && named { reads.pop() } else { reads.into_iter().next() };
+        if let Some((page, line, base, read)) = first {
             let place = Place { field, page, line, at: base + read.start };
             found.push(Occurrence::new(place, read, base, sure));
         }

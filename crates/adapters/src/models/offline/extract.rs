@@ -10,7 +10,7 @@ use super::labels::Labels;
 use super::occurrence::Occurrence;
 use super::page::Page;
 use super::parties::family;
-use super::{MODEL, amounts, bare, bare_names, items, labelled, tables, terms, transposed};
+use super::{MODEL, amounts, bare, bare_names, items, labelled, legend, tables, terms, transposed};
 
 /// Fields of one document that are kept.
 const MAX_FIELDS: usize = 20_000;
@@ -42,6 +42,9 @@ pub(super) fn extract(
         amounts::beside_terms(page, index, &labels, &mut found);
         bare::vins(page, index, &labels, &mut found);
         bare::ranges(page, index, &labels, &mut found);
+    }
+    for (index, page) in pages.iter().enumerate() {
+        legend::resolve(page, index, &labels, &mut found);
     }
     bare_names::signed(&pages, &labels, &mut found);
     bare::contacts(&pages, &labels, writer, &mut found);

@@ -60,7 +60,7 @@ pub(super) fn items(mut values: Vec<Occurrence>, labels: &Labels<'_>) -> Vec<(u3
                     found.push(segment.values);
                 }
             }
-            (None, None) => join(&mut shared, segment.values, 1.0),
+            (None, None) => shared.extend(segment.values),
             (None, Some((item, table))) => {
                 if let Some(item) = found.get_mut(item) {
                     // Beneath a table's row stands what the row has no room for, or a sum.
@@ -74,6 +74,11 @@ pub(super) fn items(mut values: Vec<Occurrence>, labels: &Labels<'_>) -> Vec<(u3
         }
     }
     share_first(&mut found, labels);
+    // Of a field that is said in two ways nobody knows which holds for which item.
+    let one_way = |value: &Occurrence| {
+        shared.iter().all(|other| other.field != value.field || other.value == value.value) || found.len() == 1
+    };
+    let shared: Vec<Occurrence> = shared.iter().filter(|value| one_way(value)).cloned().collect();
     // What is said once for all of them; a heading is not.
     let shared: Vec<Occurrence> = shared.into_iter().filter(|value| found.len() == 1 || !value.many).collect();
     for item in &mut found {

@@ -33,6 +33,10 @@ pub(super) fn labelled(page: &Page<'_>, index: usize, labels: &Labels<'_>, write
             continue;
         }
         for (place, hit) in page.hits[line].iter().enumerate() {
+            if let Some(pair) = pair(page, index, line, hit, labels) {
+                found.extend(pair);
+                continue;
+            }
             let mut ranged = false;
             for field in fields_of(hit, labels, writer) {
                 let pattern = labels.fields[field];
@@ -59,6 +63,24 @@ pub(super) fn labelled(page: &Page<'_>, index: usize, labels: &Labels<'_>, write
         }
     }
     found
+}
+
+/// The values behind two labels with a stroke between them, `DOT / MC: 123456 / 654321`: each label has its own.
+fn pair(page: &Page<'_>, index: usize, line: usize, hit: &Hit, labels: &Labels<'_>) -> Option<Vec<Occurrence>> {
+    let cell = page.lines[line].cells[hit.cell];
+    let before = page.text.get(cell.start..hit.start)?.trim_end().strip_suffix('/')?;
+    let before = before.rsplit(['.', ')', ',']).next()?;
+    let first = labels.exactly(before).filter(|_| !hit.fills && hit.colon)?;
+    let (left, right) = page.text.get(hit.after..cell.end)?.split_once('/')?;
+    let values = [(first, left, hit.after), (hit.fields.clone(), right, hit.after + left.len() + 1)];
+    let read = |(fields, text, base): (Vec<usize>, &str, usize)| {
+        fields.into_iter().find_map(|field| {
+            let read = values::read(labels.fields[field].value, text)?;
+            let place = Place { field, page: index, line, at: hit.start };
+            Some(Occurrence::new(place, read, base, sure::COLON))
+        })
+    };
+    Some(values.into_iter().filter_map(read).collect())
 }
 
 /// The fields that a label announces: of two that want the same kind, the one whose section is present wins; ranges
@@ -130,7 +152,8 @@ fn spot(
 /// A value of another field: a term cannot be a name.
 fn is_foreign(page: &Page<'_>, cell: Cell, kind: ValueKind, labels: &Labels<'_>) -> bool {
     let free = matches!(kind, ValueKind::Name | ValueKind::Text | ValueKind::Address);
-    free && terms::fills(page, cell, labels)
+    let labelled = |line: &Vec<Hit>| line.iter().any(|hit| hit.start == cell.start && !hit.fills);
+    free && (terms::fills(page, cell, labels) || kind == ValueKind::Name && page.hits.iter().any(labelled))
 }
 
 fn fits(page: &Page<'_>, kind: ValueKind, start: usize, end: usize) -> bool {

@@ -8,6 +8,8 @@ use super::phrases::{Found, Phrases};
 use super::values;
 use super::words::{Word, words};
 
+/// Words of one part of a label in two languages.
+const MAX_PART_WORDS: usize = 6;
 /// Longest remark in brackets between a label and its colon.
 const MAX_REMARK: usize = 40;
 /// Words between two labels of one cell.
@@ -22,6 +24,8 @@ const MAX_HITS: usize = 200;
 pub(super) struct Labels<'s> {
     /// The fields that are looked for.
     pub(super) fields: Vec<&'s FieldPattern>,
+    /// The family of the fields that tell about whoever writes a message.
+    pub(super) writer: Option<&'static str>,
     phrases: Phrases,
     /// For each phrase the fields that have it as a label.
     owners: Vec<usize>,
@@ -80,7 +84,7 @@ impl<'s> Labels<'s> {
                 }
             }
         }
-        Self { fields, phrases, owners, terms, meanings }
+        Self { fields, writer: schema.writer, phrases, owners, terms, meanings }
     }
 
     /// Whether a field's values are a closed list.
@@ -137,11 +141,11 @@ impl<'s> Labels<'s> {
             } else if FILLERS.contains(&inside[first].text.as_str()) {
                 first += 1;
             } else {
-                return None;
+                return self.in_parts(text, cell);
             }
         }
         if found.len() < 2 {
-            return None;
+            return self.in_parts(text, cell);
         }
         let common = |field: &usize| found.iter().all(|fields| fields.contains(field));
         let shared: Vec<usize> = found[0].iter().filter(|field| common(field)).copied().collect();
@@ -151,12 +155,51 @@ impl<'s> Labels<'s> {
         Some(Hit { fields, cell: 0, start: cell.0, after: cell.1, words: inside.len(), colon, fills: true })
     }
 
+    /// The label that a cell is when a stroke or brackets part it and one of the parts is a label: `Assured / Asegurado`.
+    fn in_parts(&self, text: &str, cell: (usize, usize)) -> Option<Hit> {
+        let whole = text.get(cell.0..cell.1)?;
+        let few = whole.split_whitespace().count() <= MAX_PART_WORDS * 2 && whole.contains(['/', '(']);
+        let parts = whole.split(['/', '(', ')']).map(str::trim).filter(|part| !part.is_empty());
+        let parts: Vec<&str> = parts.collect();
+        if !few || parts.len() < 2 || has_digits(whole) {
+            return None;
+        }
+        let named: Vec<Vec<usize>> = parts.iter().filter_map(|part| self.exactly(part)).collect();
+        let first = named.first()?;
+        let common: Vec<usize> =
+            first.iter().copied().filter(|field| named.iter().all(|fields| fields.contains(field))).collect();
+        if common.is_empty() && named.len() > 1 && !whole.contains('/') {
+            return None;
+        }
+        let fields = if common.is_empty() { first.clone() } else { common };
+        let colon = whole.ends_with(':');
+        Some(Hit { fields, cell: 0, start: cell.0, after: cell.1, words: 2, colon, fills: true })
+    }
+
+    /// The fields of a label that a text is, but for one word.
+    pub(super) fn exactly(&self, text: &str) -> Option<Vec<usize>> {
+        let inside = words(text.trim_end_matches(':'), 0);
+        let all = (0..inside.len().min(2)).flat_map(|first| self.phrases.at(&inside, first));
+        let near = all.filter(|found| inside.len() <= found.last - found.first + 1);
+        let longest = near.max_by_key(|found| found.last - found.first)?;
+        let same = self.phrases.at(&inside, longest.first).filter(|found| found.last == longest.last);
+        Some(same.map(|found| self.owners[found.phrase]).collect())
+    }
+
     /// The fields of the longest label inside a cell of a row of labels.
     pub(super) fn inside(&self, text: &str, cell: &Cell) -> Vec<usize> {
         let inside = words(&text[cell.start..cell.end], cell.start);
         let all = self.phrases.find_all(&inside);
         let Some(longest) = all.iter().map(|found| found.last - found.first).max() else { return Vec::new() };
         let last = all.iter().filter(|found| found.last - found.first == longest).map(|found| found.first).max();
+        // Two labels in one cell are two columns that stand too close.
+        let apart = all.iter().any(|found| {
+            let disjoint = all.iter().any(|other| found.last <= other.first);
+            disjoint && !FILLERS.contains(&inside[found.first].text.as_str())
+        });
+        if apart && !text[cell.start..cell.end].contains(['/', '(']) {
+            return Vec::new();
+        }
         let best = all.iter().filter(|found| found.last - found.first == longest && Some(found.first) == last);
         best.map(|found| self.owners[found.phrase]).collect()
     }

@@ -17,6 +17,7 @@ mod keywords;
 mod labelled;
 mod labels;
 mod layout;
+mod legend;
 mod noise;
 mod occurrence;
 mod page;

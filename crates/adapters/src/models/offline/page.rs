@@ -44,6 +44,7 @@ impl<'t> Page<'t> {
         let has_digits = |cell: &Cell| self.cell(*cell).bytes().any(|b| b.is_ascii_digit());
         row.cells.len() >= 2
             && fills * 2 >= row.cells.len()
+            && fills >= 2
             && below.cells.len() == row.cells.len()
             && !self.hits[line].iter().any(|hit| hit.fills && hit.colon)
             && !row.cells.iter().any(has_digits)

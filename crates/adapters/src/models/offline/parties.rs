@@ -130,6 +130,7 @@ pub(super) fn signed_name(pattern: &FieldPattern, text: &str) -> Option<values::
     let read = values::read(ValueKind::Name, text)?;
     let name = read.value.as_str()?;
     let all: Vec<&str> = name.split_whitespace().collect();
-    let small = all.iter().filter(|word| word.starts_with(char::is_lowercase)).count();
-    ((2..=9).contains(&all.len()) && small <= 2 && small * 2 < all.len() && is_signed(pattern, name)).then_some(read)
+    let joins = |word: &&str| matches!(*word, "of" | "and" | "the" | "de" | "des" | "y" | "et" | "d’assurance");
+    let small = all.iter().filter(|word| word.starts_with(char::is_lowercase) && !joins(word)).count();
+    ((2..=9).contains(&all.len()) && small == 0 && is_signed(pattern, name)).then_some(read)
 }

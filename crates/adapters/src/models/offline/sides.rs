@@ -38,7 +38,7 @@ impl Sides {
     /// Counts for each line on which sides of its labels a value stands that can only be theirs.
     pub(super) fn of(page: &Page<'_>, labels: &Labels<'_>) -> Self {
         let mut sides = Self { lines: vec![[0; 4]; page.lines.len()], page: [0; 4] };
-        for line in 0..page.lines.len() {
+        for line in (0..page.lines.len()).filter(|line| !page.used[*line]) {
             for hit in page.hits[line].iter().filter(|hit| hit.fills) {
                 for (index, side) in ALL.into_iter().enumerate() {
                     if speaks(page, labels, line, hit, side) {

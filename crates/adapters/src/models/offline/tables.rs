@@ -15,6 +15,8 @@ const MAX_GAP: usize = 4;
 const MAX_MISSES: usize = 8;
 /// Groups that one table may tell of.
 const MAX_GROUPS: usize = 3;
+/// Values that a column without a known label is judged by.
+const LEAST_VALUES: usize = 3;
 /// Words that the label of a column may have.
 const MAX_LABEL_WORDS: usize = 6;
 
@@ -118,6 +120,9 @@ fn headers(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> Vec<Header> {
             let mut ours = ours.filter(|field| !columns.contains(&Some(*field)));
             columns.push(ours.next());
         }
+        if !columns.iter().flatten().any(|field| labels.fields[*field].opens_item) {
+            by_values(page, line, labels, group, &mut columns);
+        }
         let named = || columns.iter().flatten().copied();
         let opener = named().find(|field| labels.fields[*field].opens_item);
         let priced = named().any(|field| labels.fields[field].value == ValueKind::Money);
@@ -125,6 +130,29 @@ fn headers(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> Vec<Header> {
         (named().count() >= 2).then(|| Header { line: row.clone(), columns: columns.clone(), key })
     };
     groups.iter().filter(|(_, count)| *count >= 2).take(MAX_GROUPS).filter_map(header).collect()
+}
+
+/// Finds the column of the field that opens an item by its values, where its label is not known: the first unknown column
+/// in which they stand beneath.
+fn by_values(page: &Page<'_>, line: usize, labels: &Labels<'_>, group: &str, columns: &mut [Option<usize>]) {
+    let opens = |field: &&kybern_core::model::FieldPattern| field.group == Some(group) && field.opens_item;
+    let Some(opener) = labels.fields.iter().position(|field| opens(&field)) else { return };
+    let kind = labels.fields[opener].value;
+    if !values::is_strict(kind) {
+        return;
+    }
+    let head = &page.lines[line];
+    for (place, column) in columns.iter_mut().enumerate().filter(|(_, column)| column.is_none()) {
+        let beneath =
+            page.lines.iter().skip(line + 1).take(MAX_MISSES).filter(|row| row.cells.len() == head.cells.len());
+        let cells = beneath.filter_map(|row| row.cells.get(place)).take(LEAST_VALUES);
+        let reads: Vec<bool> =
+            cells.map(|cell| values::read(kind, page.cell(*cell)).is_some_and(|read| read.fit > 0.9)).collect();
+        if !reads.is_empty() && reads.iter().all(|fits| *fits) {
+            *column = Some(opener);
+            return;
+        }
+    }
 }
 
 /// The fields that a cell of a row of labels names: exactly, or by a label inside a few words.
@@ -232,6 +260,8 @@ fn row_values(page: &Page<'_>, row: &Line, header: &Header, labels: &Labels<'_>,
             found.extend(
                 special.iter().map(|term| Occurrence::term(at, term.value, (term.start, term.end), sure::COLUMN)),
             );
+        } else if pattern.value == ValueKind::Date && values::read(ValueKind::DateRange, page.cell(cell)).is_some() {
+            // A term heads the rows beneath it and is none of them.
         } else if let Some(read) = values::read(pattern.value, page.cell(cell)) {
             found.push(Occurrence { many: pattern.many, ..Occurrence::new(at, read, cell.start, sure::COLUMN) });
         }

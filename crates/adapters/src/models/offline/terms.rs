@@ -9,6 +9,8 @@ use super::page::Page;
 
 /// A longer cell is prose, not a heading.
 const MAX_HEADING: usize = 90;
+/// Lines within which a marked line makes a list of choices.
+const MARKED_WITHIN: usize = 4;
 /// Words before an amount that may be the name of a term.
 const MAX_PHRASE: usize = 8;
 /// Bytes of a list of terms that are looked at.
@@ -37,7 +39,7 @@ pub(super) fn labelled(
     let marked = terms.iter().any(|term| mark(page.text, start, term).is_some());
     for term in &terms {
         let ticked = mark(page.text, start, term) == Some(true);
-        if if marked { ticked } else { in_spot(term) } {
+        if !term.value.is_empty() && if marked { ticked } else { in_spot(term) } {
             found.push(Occurrence::term(at, term.value, (term.start, term.end), spot.sure));
         }
     }
@@ -93,6 +95,10 @@ pub(super) fn headings(page: &Page<'_>, index: usize, labels: &Labels<'_>, taken
         }
         let all = labels.terms_in(page.text, line.start, line.end);
         let marked = all.iter().any(|term| mark(page.text, line.start, term).is_some());
+        // A line without a mark in a list of marked lines is one that was not chosen.
+        if !marked && near_marked(page, number, labels) {
+            continue;
+        }
         for cell in &line.cells {
             let (end, priced) = phrase(page, line, *cell);
             let terms: Vec<&Term<'_>> =
@@ -109,7 +115,11 @@ pub(super) fn headings(page: &Page<'_>, index: usize, labels: &Labels<'_>, taken
             }
             for term in without_general(page, &terms) {
                 let blank = marked && mark(page.text, line.start, term) != Some(true);
-                if labels.fields[term.field].group.is_some() && !is_taken(term.start) && !blank {
+                if labels.fields[term.field].group.is_some()
+                    && !is_taken(term.start)
+                    && !blank
+                    && !term.value.is_empty()
+                {
                     let place = Place { field: term.field, page: index, line: number, at: term.start };
                     let sure = if priced { sure::AMOUNT } else { sure::HEADING };
                     found.push(Occurrence::term(place, term.value, (term.start, term.end), sure));
@@ -118,6 +128,19 @@ pub(super) fn headings(page: &Page<'_>, index: usize, labels: &Labels<'_>, taken
         }
     }
     found
+}
+
+/// Whether a line close by begins with a ticked term.
+fn near_marked(page: &Page<'_>, number: usize, labels: &Labels<'_>) -> bool {
+    let from = number.saturating_sub(MARKED_WITHIN);
+    let near = page.lines.iter().enumerate().skip(from).take(2 * MARKED_WITHIN + 1);
+    near.filter(|(other, line)| *other != number && line.number.abs_diff(page.lines[number].number) <= MARKED_WITHIN)
+        .any(|(_, line)| {
+            let first = page.text[line.start..line.end].split_whitespace().next().unwrap_or_default().to_lowercase();
+            TICKS.contains(&first.as_str())
+                && line.cells.len() <= 3
+                && !labels.terms_in(page.text, line.start, line.end).is_empty()
+        })
 }
 
 /// Where the words of a cell end, before a colon or an amount, and whether an amount follows on the line.
@@ -141,7 +164,7 @@ pub(super) fn in_prose(page: &Page<'_>, index: usize, labels: &Labels<'_>) -> Ve
     let mut found = Vec::new();
     for (number, line) in page.lines.iter().enumerate() {
         for term in labels.terms_in(page.text, line.start, line.end) {
-            if labels.fields[term.field].group.is_none() {
+            if labels.fields[term.field].group.is_none() && !term.value.is_empty() {
                 let place = Place { field: term.field, page: index, line: number, at: term.start };
                 found.push(Occurrence::term(place, term.value, (term.start, term.end), sure::GUESS));
             }

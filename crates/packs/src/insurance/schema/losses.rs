@@ -24,6 +24,8 @@ pub(super) const LOSS: &[FieldPattern] = &[
             "acc date",
             "dol",
             "d o l",
+            "occurrence",
+            "occ date",
             "occurrence date",
             "date of occurrence",
             "occurred",

@@ -209,7 +209,7 @@ pub(super) const OTHERS: &[FieldPattern] = &[
             "en date du",
         ],
         ValueKind::Date,
-        Some("has_claims"),
+        Some("values_losses"),
     ),
     one(
         "request_token",

@@ -7,6 +7,9 @@ const NANO_DIGITS: usize = 9;
 
 /// An amount, as nano-dollars: `$1,000,000`, `1,000.50`, `USD 5`, `$1.5M`, `(120.00)`.
 pub(super) fn money(text: &str) -> Option<Read> {
+    if let Some(read) = spaced(text) {
+        return Some(read);
+    }
     let marks = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '*');
     let mut at = text.len() - text.trim_start_matches(marks).len();
     let start = at;
@@ -66,6 +69,28 @@ pub(super) fn money(text: &str) -> Option<Read> {
     Some(Read::new(if negative { -nanos } else { nanos }, start, end, fit))
 }
 
+/// An amount with its thousands parted by blanks and its dollar sign behind it: `3 150,00 $`.
+fn spaced(text: &str) -> Option<Read> {
+    let start = text.len() - text.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '*')).len();
+    let rest = &text[start..];
+    let is_part = |c: char| c.is_ascii_digit() || matches!(c, ' ' | '\u{a0}' | '\u{202f}' | ',' | '.');
+    let length: usize = rest.chars().take_while(|c| is_part(*c)).map(char::len_utf8).sum();
+    let number = rest[..length].trim_end();
+    if !rest[length..].starts_with('$') || number.is_empty() {
+        return None;
+    }
+    let (whole, cents) = match number.rfind([',', '.']) {
+        Some(at) if number.len() - at == 3 => (&number[..at], &number[at + 1..]),
+        _ => (number, "0"),
+    };
+    let parts: Vec<&str> = whole.split([' ', '\u{a0}', '\u{202f}', ',', '.']).collect();
+    let grouped = parts.len() == 1 || parts.iter().skip(1).all(|part| part.len() == 3) && parts[0].len() <= 3;
+    let digits: i64 = parts.concat().parse().ok().filter(|_| grouped)?;
+    let cents: i64 = cents.parse().ok()?;
+    let nanos = digits.checked_mul(NANOS)?.checked_add(cents * (NANOS / 100))?;
+    Some(Read::new(nanos, start, start + length + 1, 1.0))
+}
+
 /// How many bytes `million` and its like take when they follow an amount.
 fn million(rest: &str) -> Option<usize> {
     let word = rest.trim_start_matches([' ', '\u{a0}']);
@@ -102,6 +127,8 @@ mod tests {
         assert_eq!(nanos("$1.5M"), Some(1_500_000 * NANOS));
         assert_eq!(nanos("$1 million CSL"), Some(1_000_000 * NANOS));
         assert_eq!(nanos("$2MM"), Some(2_000_000 * NANOS));
+        assert_eq!(nanos("3 150,00 $"), Some(3_150 * NANOS));
+        assert_eq!(nanos("1 000 000 $ par sinistre"), Some(1_000_000 * NANOS));
         assert_eq!(nanos("(120.00)"), Some(-120 * NANOS));
         assert_eq!(nanos("96000"), Some(96_000 * NANOS));
     }

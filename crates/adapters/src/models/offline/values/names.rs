@@ -9,6 +9,8 @@ const MAX_TEXT: usize = 300;
 const MAX_RUN: usize = 8;
 /// Words that a bare business name may have before its form.
 const MAX_BARE_WORDS: usize = 6;
+/// Words before a name in a sentence.
+const ARTICLES: [&str; 8] = ["the ", "la ", "le ", "el ", "les ", "los ", "las ", "l'"];
 /// Legal forms, as they end a business's name.
 const FORMS: [&str; 34] = [
     "llc",
@@ -74,7 +76,11 @@ fn tidy(text: &str) -> &str {
             continue;
         }
         let contact = next.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '(' | '+')) || next.contains('@');
-        if mark == "," && (contact || is_form(before)) {
+        let town = rest.split(['.', ';']).next().unwrap_or_default();
+        let state = town.split_whitespace().last().is_some_and(|word| {
+            word.len() == 2 && word.bytes().all(|b| b.is_ascii_uppercase()) && town.split_whitespace().count() > 1
+        });
+        if mark == "," && (contact || is_form(before) || state) {
             end = place;
             break;
         }
@@ -92,12 +98,18 @@ fn tidy(text: &str) -> &str {
 /// A name: the rest of the line without remarks.
 pub(super) fn name(text: &str) -> Option<Read> {
     let start = indent(text);
+    let article = ARTICLES.iter().find(|article| text[start..].starts_with(**article));
+    let start = start + article.map_or(0, |article| article.len());
     let line = text[start..].split('\n').next().unwrap_or_default();
     let cut = line.char_indices().nth(MAX_NAME + 1).map_or(line.len(), |(at, _)| at);
     let value = tidy(&line[..cut]);
     let words = value.split_whitespace().count();
     let letters = value.chars().filter(|c| c.is_alphabetic()).count();
     let length = value.chars().count();
+    let digits = value.chars().filter(char::is_ascii_digit).count();
+    if digits > letters || super::ends_with_zip(value) {
+        return None;
+    }
     if letters < 2 || length > MAX_NAME || words > MAX_NAME_WORDS || value.contains('@') || value.contains("://") {
         return None;
     }

@@ -10,7 +10,19 @@ const MAX: usize = 60;
 const PARTICLES: [&str; 16] =
     ["de", "del", "la", "las", "los", "y", "van", "von", "der", "den", "da", "di", "du", "le", "al", "bin"];
 /// Words that no person's name has.
-const OTHERS: [&str; 26] = [
+const OTHERS: [&str; 38] = [
+    "bank",
+    "savings",
+    "credit",
+    "union",
+    "finance",
+    "financial",
+    "leasing",
+    "county",
+    "department",
+    "dept",
+    "foods",
+    "supply",
     "llc",
     "inc",
     "corp",

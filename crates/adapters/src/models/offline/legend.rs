@@ -1,0 +1,105 @@
+//! Names that stand once under a letter, as on a certificate: `A) Some Insurance Company`, and `A` in the rows.
+
+use kybern_core::model::ValueKind;
+
+use super::labels::Labels;
+use super::occurrence::{Occurrence, Place, sure};
+use super::page::Page;
+use super::{parties, values};
+
+/// Letters of a code.
+const MAX_CODE: usize = 3;
+
+/// What a code stands for.
+struct Entry {
+    code: String,
+    found: Vec<Occurrence>,
+}
+
+/// Gives the rows of tables what their codes stand for, and takes it from where it stands once.
+pub(super) fn resolve(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &mut Vec<Occurrence>) {
+    let entries = entries(page, index, labels);
+    if entries.len() < 2 {
+        return;
+    }
+    let mut added = Vec::new();
+    let opens = |value: &&Occurrence| value.page == index && labels.fields[value.field].opens_item;
+    for opener in found.iter().filter(opens) {
+        let Some(line) = page.lines.iter().find(|line| (line.start..line.end).contains(&opener.start)) else {
+            continue;
+        };
+        let code = line.cells.iter().map(|cell| page.cell(*cell)).find(|text| entries.iter().any(|e| e.code == *text));
+        let Some(entry) = code.and_then(|code| entries.iter().find(|entry| entry.code == code)) else { continue };
+        let group = labels.fields[opener.field].group;
+        let theirs = entry.found.iter().filter(|value| labels.fields[value.field].group == group);
+        added.extend(theirs.map(|value| Occurrence { at: opener.at, row: opener.row, ..value.clone() }));
+    }
+    if added.is_empty() {
+        return;
+    }
+    let spans: Vec<(usize, usize)> =
+        entries.iter().flat_map(|e| &e.found).map(|value| (value.start, value.end)).collect();
+    found.retain(|value| value.page != index || !spans.iter().any(|(from, to)| value.start < *to && value.end > *from));
+    found.extend(added);
+}
+
+/// The lines that begin with a code and a name that is known by its words, with the code of it that follows.
+fn entries(page: &Page<'_>, index: usize, labels: &Labels<'_>) -> Vec<Entry> {
+    let named =
+        labels.fields.iter().enumerate().find(|(_, pattern)| {
+            pattern.value == ValueKind::Name && pattern.group.is_some() && !pattern.signs.is_empty()
+        });
+    let Some((field, pattern)) = named else { return Vec::new() };
+    let number = labels.fields.iter().position(|other| other.group == pattern.group && other.value == ValueKind::Naic);
+    let mut entries = Vec::new();
+    for (at, line) in page.lines.iter().enumerate() {
+        let text = page.text[line.start..line.end].trim_end();
+        let Some((code, from)) = code(text) else { continue };
+        let rest = &text[from..];
+        let name = rest.split("  ").next().unwrap_or_default();
+        let Some(read) = parties::signed_name(pattern, name) else { continue };
+        let place = |field| Place { field, page: index, line: at, at: line.start };
+        let base = line.start + from;
+        let end = read.end;
+        let mut found = vec![Occurrence::new(place(field), read, base, sure::BENEATH)];
+        let mut digits = rest[end..].char_indices().filter(|(_, letter)| letter.is_ascii_digit());
+        if let (Some(number), Some((start, _))) = (number, digits.next())
+            && let Some(read) = values::read(ValueKind::Naic, &rest[end + start..])
+        {
+            found.push(Occurrence::new(place(number), read, base + end + start, sure::BENEATH));
+        }
+        entries.push(Entry { code: code.to_owned(), found });
+    }
+    entries
+}
+
+/// A code at the beginning of a line, and where what it stands for begins: `A) …`, `A : …`, `INSURER A: …`, `A  …`.
+fn code(text: &str) -> Option<(&str, usize)> {
+    let start = text.len() - text.trim_start_matches(['(', '[', ' ']).len();
+    let mut at = start;
+    if let Some(rest) = text.get(at..).and_then(|rest| rest.split_once(' '))
+        && ["insurer", "company", "carrier"].contains(&rest.0.to_lowercase().as_str())
+    {
+        at += rest.0.len() + 1;
+    }
+    let length = text[at..].bytes().take_while(u8::is_ascii_alphanumeric).count();
+    let code = text.get(at..at + length).filter(|code| !code.is_empty() && code.len() <= MAX_CODE)?;
+    let rest = &text[at + length..];
+    let marks = rest.len() - rest.trim_start_matches([')', ']', ':', '.', '=', '-', '–', ' ', '\t']).len();
+    let parted = rest[..marks].contains([')', ']', ':', '=', '–', '\t']) || rest[..marks].contains("  ");
+    (parted && code.bytes().any(|b| b.is_ascii_uppercase())).then_some((code, at + length + marks))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_stand_at_the_beginning_of_a_line_and_are_parted_from_the_name() {
+        assert_eq!(code("A) Some Insurance Company"), Some(("A", 3)));
+        assert_eq!(code("INSURER B: Some Insurance Company"), Some(("B", 11)));
+        assert_eq!(code("C :  Some"), Some(("C", 5)));
+        assert_eq!(code("A Company of note"), None);
+        assert_eq!(code("Some Insurance Company"), None);
+    }
+}
