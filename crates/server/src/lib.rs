@@ -31,6 +31,7 @@ mod standing;
 pub mod state;
 mod status_page;
 mod turn_sse;
+pub mod streams;
 
 pub use openapi::openapi_json;
 pub use peer::TrustedProxies;

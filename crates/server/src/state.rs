@@ -19,10 +19,7 @@ use crate::fresh::Fresh;
 use crate::idempotency::Commands;
 use crate::metrics::Metrics;
 use crate::peer::TrustedProxies;
-
-/// Event streams that are open at the same time; one more is refused with `RATE_LIMITED`. One that hears nothing holds
-/// some tens of kilobytes, so all of them fit into a few hundred megabytes.
-pub const MAX_STREAMS: usize = 8_192;
+use crate::streams::{MAX_STREAMS, Streams};
 
 /// What a request may cost, and what is shown to whom.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -118,7 +115,7 @@ pub struct Parts {
     pub(crate) bodies: Budget,
     pub(crate) readiness: Fresh<Readiness>,
     pub(crate) counts: Fresh<Vec<(TaskStatus, i64)>>,
-    pub(crate) streams: Arc<Semaphore>,
+    pub(crate) streams: Streams,
     pub(crate) commands: Commands,
     pub(crate) background: TaskTracker,
 }
@@ -146,7 +143,7 @@ impl AppState {
             bodies: Budget::new(limits.max_bodies),
             readiness: Fresh::default(),
             counts: Fresh::default(),
-            streams: Arc::new(Semaphore::new(MAX_STREAMS)),
+            streams: Streams::new(MAX_STREAMS),
             commands: Commands::default(),
             background: TaskTracker::new(),
             limits,
