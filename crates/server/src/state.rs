@@ -9,7 +9,6 @@ use kybern_core::task::TaskStatus;
 use kybern_core::time::Timestamp;
 use kybern_engine::Engine;
 use kybern_engine::readiness::Readiness;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -32,6 +31,8 @@ pub struct Limits {
     pub max_unproven: usize,
     /// Bytes of all bodies that are being read or worked on.
     pub max_bodies: usize,
+    /// Bytes of all answers that wait to be taken.
+    pub max_answers: usize,
     /// How long a streamed reply may go on once the server shuts down.
     pub stream_grace: Duration,
     /// Wrong API keys of one address in a minute, after which it is braked; 0 for no brake.
@@ -43,13 +44,14 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 10 MiB, 25 MiB for a mail, 1 MiB for strangers, 256 MiB in all, 5 s for a streamed reply, 60 wrong keys; metrics need a key.
+    /// 10 MiB, 25 MiB for a mail, 1 MiB for strangers, 256 MiB in all, 512 MiB of answers, 5 s for a streamed reply, 60 wrong keys; metrics need a key.
     fn default() -> Self {
         Self {
             max_body: 10 * 1024 * 1024,
             max_mail: 25 * 1024 * 1024,
             max_unproven: 1024 * 1024,
             max_bodies: 256 * 1024 * 1024,
+            max_answers: 512 * 1024 * 1024,
             stream_grace: Duration::from_secs(5),
             wrong_keys: 60,
             proxies: TrustedProxies::default(),
@@ -113,6 +115,7 @@ pub struct Parts {
     pub(crate) metrics: Metrics,
     pub(crate) brake: Brake,
     pub(crate) bodies: Budget,
+    pub(crate) answers: Budget,
     pub(crate) readiness: Fresh<Readiness>,
     pub(crate) counts: Fresh<Vec<(TaskStatus, i64)>>,
     pub(crate) streams: Streams,
@@ -141,6 +144,7 @@ impl AppState {
             metrics: Metrics::new(),
             brake: Brake::new(limits.wrong_keys),
             bodies: Budget::new(limits.max_bodies),
+            answers: Budget::of_answers(limits.max_answers),
             readiness: Fresh::default(),
             counts: Fresh::default(),
             streams: Streams::new(MAX_STREAMS),

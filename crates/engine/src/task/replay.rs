@@ -49,6 +49,7 @@ impl Engine {
             return Err(Error::new(ErrorCode::Conflict, message));
         }
         let inner = &self.inner;
+        let _turn = inner.reading.turn(actor.tenant()).await;
         let plan = match &task.plan_hash {
             None => None,
             Some(hash) => Some(inner.frozen.get(inner.store.as_ref(), scope, hash).await?),
