@@ -440,6 +440,12 @@ fn a_call_of_a_conversation_is_decided_by_a_reviewer_who_sees_nothing_else_of_it
         live.until(turned.task_id, |task| task.status.is_terminal()).await;
         assert_eq!(engine.task(&reviewer, turned.task_id).await.unwrap_err().code(), ErrorCode::NotFound);
         let sent = async |actor: &Actor| engine.outbox(actor, None, 10).await.unwrap().items.len();
+        for role in [Actors::Viewer, Actors::Operator] {
+            let other = somebody(11, role);
+            let inbox = engine.approvals(&other, ApprovalFilter::default(), None, 10).await.unwrap().items;
+            assert!(inbox.is_empty(), "{role:?} answers nothing");
+            assert_eq!(engine.approval(&other, approval).await.unwrap_err().code(), ErrorCode::NotFound);
+        }
         assert_eq!((sent(&live.world.actor).await, sent(&admin).await, sent(&reviewer).await), (1, 1, 0));
     });
 }
