@@ -7,7 +7,7 @@ use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::TaskId;
 use kybern_core::plan::StepId;
 use kybern_core::task::{
-    JournalEntry, JournalRow, NewAttachment, NewTask, Signal, SignalKind, StepOutcome, StepStatus, Task,
+    Channel, JournalEntry, JournalRow, NewAttachment, NewTask, Signal, SignalKind, StepOutcome, StepStatus, Task,
 };
 use serde_json::Value;
 

@@ -77,7 +77,8 @@ impl Engine {
     /// Starts a new task that takes over what an old one had done before a step, and goes on from there.
     ///
     /// # Errors
-    /// `NOT_FOUND`; `CONFLICT` while the old one has not ended; `VALIDATION_ERROR` for an unknown step.
+    /// `NOT_FOUND`; `PERMISSION_DENIED` for a turn of somebody else's conversation; `CONFLICT` while the old one has not
+    /// ended; `VALIDATION_ERROR` for an unknown step.
     pub async fn fork(
         &self,
         actor: &Actor,
