@@ -1,4 +1,4 @@
-//! Where local tools compute and documents are read: on a few threads of their own, never on those that answer
+//! Where local tools compute, and documents and mail are read: on a few threads of their own, never on those that answer
 //! requests. The libraries below recurse, panic and loop on hostile input; none of that may reach the server.
 //!
 //! A thread cannot be killed, so whoever computes looks at its [`Stop`] in every loop that a caller's input can make
@@ -14,6 +14,7 @@ use std::time::Duration;
 use kybern_core::document::{DocumentFault, FaultKind};
 use kybern_core::error::ErrorCode;
 use kybern_core::id::TenantId;
+use kybern_core::mail::MailFault;
 use kybern_core::tool::ToolFailure;
 use tokio::sync::oneshot;
 
@@ -72,6 +73,18 @@ impl From<WorkerFault> for DocumentFault {
     }
 }
 
+impl From<WorkerFault> for MailFault {
+    fn from(fault: WorkerFault) -> Self {
+        match fault {
+            WorkerFault::Busy => Self::Busy("too much mail of this organisation is being read already".to_owned()),
+            WorkerFault::TooLong(limit) => {
+                Self::TooLarge(format!("taking it apart took longer than {} seconds", limit.as_secs_f64()))
+            }
+            WorkerFault::Panicked => Self::Broken("its structure is damaged".to_owned()),
+        }
+    }
+}
+
 /// Says that nobody waits for the result any more. Long loops look at it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stop(Arc<AtomicBool>);
@@ -80,6 +93,12 @@ impl Stop {
     /// Whether to give up.
     pub(crate) fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
+    }
+
+    /// A mark that is set.
+    #[cfg(test)]
+    pub(crate) fn set() -> Self {
+        Self(Arc::new(AtomicBool::new(true)))
     }
 
     /// Ends the work when nobody waits for it.

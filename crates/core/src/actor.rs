@@ -310,6 +310,12 @@ impl Actor {
         (!self.may(Right::Administer)).then(own)
     }
 
+    /// Whether this actor answers questions about calls, whoever's conversation they are made in.
+    #[must_use]
+    pub fn answers_questions(&self) -> bool {
+        self.may(Right::Review)
+    }
+
     /// The same actor in another tenant. Needs [`crate::tenant::Sudo`], which is audited by whoever makes it.
     #[must_use]
     pub fn acting_in(&self, sudo: &crate::tenant::Sudo) -> Self {

@@ -65,15 +65,18 @@ pub struct MailPart {
     pub depth: usize,
 }
 
-/// Why a message could not be taken apart.
+/// Why a message was not taken apart.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum MailFault {
     /// It is no message at all.
     #[error("not an e-mail message: {0}")]
     Broken(String),
-    /// It has too many parts, or they lie too deep.
+    /// It has too many parts, they lie too deep, or it took too long.
     #[error("over a limit: {0}")]
     TooLarge(String),
+    /// Too much is read already; the same message may be taken apart later.
+    #[error("{0}")]
+    Busy(String),
 }
 
 /// A message that goes out.

@@ -4,8 +4,8 @@ use bytes::Bytes;
 use kybern_core::actor::Actor;
 use kybern_core::document::limits as documents;
 use kybern_core::error::{Error, ErrorCode, Result};
-use kybern_core::id::TaskId;
-use kybern_core::mail::MailFault;
+use kybern_core::id::{TaskId, TenantId};
+use kybern_core::mail::{MailFault, ParsedMail};
 use kybern_core::task::{AttachmentSource, Channel};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -35,12 +35,10 @@ impl Engine {
     /// it has none. `trace_id` is the trace that whoever delivers it is in.
     ///
     /// # Errors
-    /// `VALIDATION_ERROR` when it is no message, `PAYLOAD_TOO_LARGE` when it is over a limit. Nothing is stored then.
+    /// `VALIDATION_ERROR` when it is no message, `PAYLOAD_TOO_LARGE` when it is over a limit or takes too long,
+    /// `UNAVAILABLE` when too much is read already. Nothing is stored then.
     pub async fn receive_email(&self, actor: &Actor, raw: Bytes, trace_id: Option<String>) -> Result<Received> {
-        let mail = self.inner.mail_parser.parse(&raw).map_err(|fault| match fault {
-            MailFault::Broken(_) => Error::invalid("", fault.to_string()),
-            MailFault::TooLarge(_) => Error::new(ErrorCode::PayloadTooLarge, fault.to_string()),
-        })?;
+        let mail = self.take_apart(actor.tenant(), &raw).await?;
         let hash = content_hash(&mail);
         let subject: String = mail.subject.chars().filter(|c| !c.is_control()).take(500).collect();
         let mut parts =
@@ -160,22 +158,31 @@ impl Engine {
         self.inner.store.tenant_by_slug(&slug).await
     }
 
-    /// The tenant to which a message from a shared mailbox belongs, by its receivers; `None` when none of them is an
-    /// intake address, or no intake domain is set.
+    /// The tenant to which a message from a shared mailbox belongs, by its receivers; that of the mailbox when none of
+    /// them is an intake address, or no intake domain is set.
     ///
     /// # Errors
-    /// When the store fails. A message that cannot be taken apart belongs to nobody.
-    pub async fn tenant_of_mail(&self, raw: &[u8]) -> Result<Option<kybern_core::id::TenantId>> {
+    /// When the store fails, and those of [`receive_email`](Self::receive_email).
+    pub async fn tenant_of_mail(&self, mailbox: TenantId, raw: &Bytes) -> Result<TenantId> {
         if self.inner.settings.intake_domain.is_none() {
-            return Ok(None);
+            return Ok(mailbox);
         }
-        let Ok(mail) = self.inner.mail_parser.parse(raw) else { return Ok(None) };
+        let mail = self.take_apart(mailbox, raw).await?;
         for receiver in &mail.to {
             if let Some(tenant) = self.tenant_of_address(&receiver.address).await? {
-                return Ok(Some(tenant.id));
+                return Ok(tenant.id);
             }
         }
-        Ok(None)
+        Ok(mailbox)
+    }
+
+    async fn take_apart(&self, tenant: TenantId, raw: &Bytes) -> Result<ParsedMail> {
+        let parsed = self.inner.mail_parser.parse(tenant, raw.clone()).await;
+        parsed.map_err(|fault| match fault {
+            MailFault::Broken(_) => Error::invalid("", fault.to_string()),
+            MailFault::TooLarge(_) => Error::new(ErrorCode::PayloadTooLarge, fault.to_string()),
+            MailFault::Busy(_) => Error::new(ErrorCode::Unavailable, fault.to_string()),
+        })
     }
 
     async fn take_in(&self, actor: &Actor, incoming: Incoming) -> Result<Received> {
@@ -200,7 +207,7 @@ fn part(filename: String, content_type: String, bytes: Bytes, source: Attachment
 }
 
 /// What a message says, as a hash: the same for every delivery of it, whatever the servers on the way added.
-fn content_hash(mail: &kybern_core::mail::ParsedMail) -> String {
+fn content_hash(mail: &ParsedMail) -> String {
     let mut hasher = blake3::Hasher::new();
     let mut add = |bytes: &[u8]| {
         hasher.update(&u64::try_from(bytes.len()).unwrap_or(u64::MAX).to_be_bytes());

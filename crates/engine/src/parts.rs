@@ -27,6 +27,7 @@ use crate::plan::catalog::{Catalog, JudgedPlans};
 use crate::plan::intents::KnownIntents;
 use crate::retention::Retention;
 use crate::slots::Slots;
+use crate::task::reading::Reading;
 use crate::tools::ToolService;
 use crate::tools::documents::DocumentTexts;
 
@@ -209,6 +210,7 @@ pub(crate) struct Inner {
     pub(crate) lives: Lives,
     pub(crate) active: ActiveRuns,
     pub(crate) tenants: TenantNames,
+    pub(crate) reading: Reading,
     pub(crate) slots: Arc<Slots>,
     pub(crate) job_slots: Arc<Slots>,
     pub(crate) receivers: Arc<Receivers>,
@@ -298,6 +300,7 @@ impl Engine {
             lives: Lives::default(),
             active: ActiveRuns::default(),
             tenants: TenantNames::default(),
+            reading: Reading::default(),
             slots,
             job_slots,
             receivers: Arc::default(),

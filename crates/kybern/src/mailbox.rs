@@ -108,7 +108,7 @@ impl Poller {
 
     async fn hand_over(&self, raw: Bytes) -> Result<Received> {
         let request = RequestId::from_uuid(self.engine.ids().next());
-        let tenant = self.engine.tenant_of_mail(&raw).await?.unwrap_or(self.tenant);
+        let tenant = self.engine.tenant_of_mail(self.tenant, &raw).await?;
         let actor = self.engine.channel_actor(tenant, "imap", request);
         self.engine.receive_email(&actor, raw, None).await
     }

@@ -124,6 +124,7 @@ pub(crate) async fn start(config: Config, listen: SocketAddr, purpose: Purpose) 
         max_mail: bytes(config.server.max_mail_bytes),
         max_unproven: bytes(config.server.max_unproven_body_bytes),
         max_bodies: bytes(config.server.max_bodies_bytes),
+        max_answers: bytes(config.server.max_answers_bytes),
         // The other half is for what follows their end.
         stream_grace: config.server.shutdown_grace_ms.as_duration() / 2,
         wrong_keys: config.server.wrong_keys_per_minute,

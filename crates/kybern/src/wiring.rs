@@ -9,7 +9,6 @@ use kybern_adapters::clock::{SystemClock, ThreadRandom, UuidV7Ids};
 use kybern_adapters::documents::Reader;
 use kybern_adapters::http::Egress;
 use kybern_adapters::keys::MasterKey;
-use kybern_adapters::mail::parse::Mime;
 use kybern_adapters::mail::smtp::{Smtp, SmtpConfig};
 use kybern_adapters::mail::tls::MailTls;
 use kybern_adapters::models::offline::RulesModel;
@@ -192,6 +191,7 @@ pub(crate) fn engine(config: &Config, opened: &Opened, settings: Settings) -> an
     let [wake_ups, job_wake_ups] = opened.wake_ups.clone();
     let worker = WorkerId::new(&format!("{}-{}", std::process::id(), ids.next().simple()));
     let model = Arc::new(RulesModel);
+    let reader = Arc::new(Reader::new());
     let keys: Arc<dyn Keys> = opened.keys.clone();
     Ok(Engine::new(EngineParts {
         store: Arc::clone(&opened.store),
@@ -203,9 +203,9 @@ pub(crate) fn engine(config: &Config, opened: &Opened, settings: Settings) -> an
         ids,
         random: Arc::new(ThreadRandom),
         http: egress,
-        mail_parser: Arc::new(Mime),
+        mail_parser: reader.clone(),
         mail_sender,
-        documents: Arc::new(Reader::new()),
+        documents: reader,
         intents: model.clone(),
         extractor: model,
         decisions: None,

@@ -11,6 +11,7 @@ use kybern_core::error::{Error, ErrorCode};
 use kybern_core::id::TenantId;
 use kybern_core::policy::webhook::{self, WebhookHeaders};
 
+use crate::answers::Room;
 use crate::error::{ApiResult, Problem};
 use crate::request::Asked;
 use crate::router::Access;
@@ -37,11 +38,15 @@ pub(crate) async fn guard(
     if let Err(problem) = demand(&actor, right) {
         return problem.into_response();
     }
+    let room = match Room::of(&state, actor.tenant(), request.method()) {
+        Ok(room) => room,
+        Err(error) => return Problem::from(error).into_response(),
+    };
     let standing = Standing::of(&state, request.headers(), &actor);
     request.extensions_mut().insert(Caller(actor));
-    let Some(standing) = standing else { return next.run(request).await };
+    let Some(standing) = standing else { return room.hold(next.run(request).await) };
     match standing.clone().keep(next.run(request)).await {
-        Ok(response) => standing.bound(&asked.path, response),
+        Ok(response) => room.hold(standing.bound(&asked.path, response)),
         Err(problem) => problem.into_response(),
     }
 }

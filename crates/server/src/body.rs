@@ -16,9 +16,8 @@ use futures::{Stream, StreamExt};
 use kybern_core::error::{Error, ErrorCode};
 use tokio_util::task::TaskTracker;
 
-pub(crate) use self::budget::{Budget, Holder};
+pub(crate) use self::budget::{Booking, Budget, Holder};
 
-use self::budget::Booking;
 use crate::error::{ApiResult, Problem};
 use crate::state::AppState;
 

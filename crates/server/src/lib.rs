@@ -8,6 +8,7 @@
 //! codes to HTTP.
 #![deny(clippy::wildcard_enum_match_arm)]
 
+mod answers;
 mod api;
 mod auth;
 mod body;
@@ -30,6 +31,7 @@ mod sse;
 mod standing;
 pub mod state;
 mod status_page;
+pub mod streams;
 mod turn_sse;
 
 pub use openapi::openapi_json;

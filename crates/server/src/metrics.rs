@@ -102,8 +102,7 @@ pub(crate) async fn show(State(state): State<AppState>, headers: HeaderMap, aske
         let count = counts.iter().find(|(counted, _)| *counted == status).map_or(0, |(_, count)| *count);
         state.metrics.tasks.get_or_create(&StatusLabel { status: status.as_str() }).set(count);
     }
-    let open = crate::state::MAX_STREAMS.saturating_sub(state.streams.available_permits());
-    state.metrics.streams.set(i64::try_from(open).unwrap_or(i64::MAX));
+    state.metrics.streams.set(i64::from(state.streams.count()));
     let mut text = String::new();
     encode(&mut text, &state.metrics.registry).map_err(|error| Problem::internal(error.to_string()))?;
     Ok(answer(text))

@@ -15,15 +15,14 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use futures::stream;
 use kybern_core::actor::Actor;
 use kybern_core::chat::EventId;
-use kybern_core::error::{Error, ErrorCode};
 use kybern_core::event::LogEntry;
 use kybern_core::id::TaskId;
 use kybern_core::time::Millis;
 use serde_json::{Value, json};
-use tokio::sync::OwnedSemaphorePermit;
 
 use crate::error::{ApiResult, Problem, envelope};
 use crate::state::AppState;
+use crate::streams::Place;
 
 /// How often an idle stream shows that it is alive.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -35,13 +34,9 @@ const START: EventId = EventId::at(-1);
 
 /// Streams a task's log from behind the entry with that number.
 pub(crate) fn stream(state: &AppState, actor: Actor, task: TaskId, after: EventId) -> ApiResult {
-    let permit = state.streams.clone().try_acquire_owned();
-    let permit = permit.map_err(|_| {
-        let message = "too many event streams are open, ask again later or poll the log";
-        Problem::from(Error::new(ErrorCode::RateLimited, message).retry_after(Millis::from_secs(10)))
-    })?;
+    let place = state.streams.take(&actor)?;
     let follow =
-        Follow { state: state.clone(), actor, task, after, ready: VecDeque::new(), ended: false, _permit: permit };
+        Follow { state: state.clone(), actor, task, after, ready: VecDeque::new(), ended: false, _place: place };
     let events = stream::unfold(Some(follow), next);
     let mut response = Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response();
     // A proxy that buffers would hold events back.
@@ -67,7 +62,7 @@ struct Follow {
     after: EventId,
     ready: VecDeque<(EventId, Event)>,
     ended: bool,
-    _permit: OwnedSemaphorePermit,
+    _place: Place,
 }
 
 type Step = Option<(Result<Event, Infallible>, Option<Follow>)>;

@@ -9,7 +9,6 @@ use kybern_core::task::TaskStatus;
 use kybern_core::time::Timestamp;
 use kybern_engine::Engine;
 use kybern_engine::readiness::Readiness;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -19,10 +18,7 @@ use crate::fresh::Fresh;
 use crate::idempotency::Commands;
 use crate::metrics::Metrics;
 use crate::peer::TrustedProxies;
-
-/// Event streams that are open at the same time; one more is refused with `RATE_LIMITED`. One that hears nothing holds
-/// some tens of kilobytes, so all of them fit into a few hundred megabytes.
-pub const MAX_STREAMS: usize = 8_192;
+use crate::streams::{MAX_STREAMS, Streams};
 
 /// What a request may cost, and what is shown to whom.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,6 +31,8 @@ pub struct Limits {
     pub max_unproven: usize,
     /// Bytes of all bodies that are being read or worked on.
     pub max_bodies: usize,
+    /// Bytes of all answers that wait to be taken.
+    pub max_answers: usize,
     /// How long a streamed reply may go on once the server shuts down.
     pub stream_grace: Duration,
     /// Wrong API keys of one address in a minute, after which it is braked; 0 for no brake.
@@ -46,13 +44,14 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 10 MiB, 25 MiB for a mail, 1 MiB for strangers, 256 MiB in all, 5 s for a streamed reply, 60 wrong keys; metrics need a key.
+    /// 10 MiB, 25 MiB for a mail, 1 MiB for strangers, 256 MiB in all, 512 MiB of answers, 5 s for a streamed reply, 60 wrong keys; metrics need a key.
     fn default() -> Self {
         Self {
             max_body: 10 * 1024 * 1024,
             max_mail: 25 * 1024 * 1024,
             max_unproven: 1024 * 1024,
             max_bodies: 256 * 1024 * 1024,
+            max_answers: 512 * 1024 * 1024,
             stream_grace: Duration::from_secs(5),
             wrong_keys: 60,
             proxies: TrustedProxies::default(),
@@ -116,9 +115,10 @@ pub struct Parts {
     pub(crate) metrics: Metrics,
     pub(crate) brake: Brake,
     pub(crate) bodies: Budget,
+    pub(crate) answers: Budget,
     pub(crate) readiness: Fresh<Readiness>,
     pub(crate) counts: Fresh<Vec<(TaskStatus, i64)>>,
-    pub(crate) streams: Arc<Semaphore>,
+    pub(crate) streams: Streams,
     pub(crate) commands: Commands,
     pub(crate) background: TaskTracker,
 }
@@ -144,9 +144,10 @@ impl AppState {
             metrics: Metrics::new(),
             brake: Brake::new(limits.wrong_keys),
             bodies: Budget::new(limits.max_bodies),
+            answers: Budget::of_answers(limits.max_answers),
             readiness: Fresh::default(),
             counts: Fresh::default(),
-            streams: Arc::new(Semaphore::new(MAX_STREAMS)),
+            streams: Streams::new(MAX_STREAMS),
             commands: Commands::default(),
             background: TaskTracker::new(),
             limits,

@@ -14,37 +14,27 @@ use axum::response::{IntoResponse, Response};
 use bytes::{BufMut as _, Bytes, BytesMut};
 use futures::stream;
 use kybern_core::chat::TurnEvent;
-use kybern_core::error::{Error, ErrorCode};
-use kybern_core::time::Millis;
 use kybern_engine::chat::Following;
 use serde::Serialize;
 use serde_json::{Value, json};
-use tokio::sync::OwnedSemaphorePermit;
 
-use crate::error::{ApiResult, Problem, envelope};
+use crate::error::envelope;
 use crate::state::AppState;
+use crate::streams::Place;
 
 /// How often a silent stream shows that it is alive.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// A place among the open streams.
-pub(crate) fn permit(state: &AppState) -> ApiResult<OwnedSemaphorePermit> {
-    state.streams.clone().try_acquire_owned().map_err(|_| {
-        let message = "too many streams are open, ask again later or without a stream";
-        Problem::from(Error::new(ErrorCode::RateLimited, message).retry_after(Millis::from_secs(10)))
-    })
-}
-
 struct Reader {
     state: AppState,
     following: Following,
-    _permit: OwnedSemaphorePermit,
+    _place: Place,
 }
 
 /// Answers with the events of a turn.
-pub(crate) fn events(state: &AppState, following: Following, permit: OwnedSemaphorePermit) -> Response {
+pub(crate) fn events(state: &AppState, following: Following, place: Place) -> Response {
     let heard = following.heard();
-    let reader = Reader { state: state.clone(), following, _permit: permit };
+    let reader = Reader { state: state.clone(), following, _place: place };
     let body = Body::from_stream(stream::unfold(Some(Box::new(reader)), next));
     let mut headers = vec![
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),

@@ -119,18 +119,29 @@ async fn list(
         (Some(task), _) => {
             let task = task.as_uuid();
             let args = |after: Uuid, most: u32| {
-                [scope.into(), task.into(), most.into(), talks_of.into(), after.into(), status.into()]
+                [
+                    scope.into(),
+                    task.into(),
+                    most.into(),
+                    talks_of.into(),
+                    after.into(),
+                    status.into(),
+                    filter.calls.into(),
+                ]
             };
             page::of_large(tx, (&LIST_TASK, args), begin, (limit, MAX_BYTES), read).await
         }
         (None, None | Some(ApprovalStatus::Pending)) => {
             let list = if filter.status.is_none() { &LIST } else { &LIST_OPEN };
-            let args = |after: Uuid, most: u32| [scope.into(), after.into(), most.into(), talks_of.into()];
+            let args = |after: Uuid, most: u32| {
+                [scope.into(), after.into(), most.into(), talks_of.into(), filter.calls.into()]
+            };
             page::of_large(tx, (list, args), begin, (limit, MAX_BYTES), read).await
         }
         (None, Some(_)) => {
-            let args =
-                |after: Uuid, most: u32| [scope.into(), after.into(), most.into(), status.into(), talks_of.into()];
+            let args = |after: Uuid, most: u32| {
+                [scope.into(), after.into(), most.into(), status.into(), talks_of.into(), filter.calls.into()]
+            };
             page::of_large(tx, (&LIST_STATUS, args), begin, (limit, MAX_BYTES), read).await
         }
     }

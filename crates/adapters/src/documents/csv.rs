@@ -5,6 +5,7 @@ use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, FaultKi
 
 use super::pages::Pages;
 use super::text;
+use crate::workers::Stop;
 
 /// Columns of one row; as many as a workbook may have.
 pub(super) const MAX_COLUMNS: usize = 16_384;
@@ -17,9 +18,10 @@ const SEPARATORS: [u8; 4] = [b',', b';', b'\t', b'|'];
 ///
 /// # Errors
 /// `Broken` for binary content, `TooLarge` for too many columns or too much text, `Empty` without a value.
-pub(super) fn read(bytes: &[u8]) -> Result<DocumentText, DocumentFault> {
+pub(super) fn read(bytes: &[u8], stop: &Stop) -> Result<DocumentText, DocumentFault> {
     let text = text::decode(bytes)?;
     let separator = separator(&text);
+    stop.check()?;
     if text.lines().any(|line| count_outside_quotes(line, separator) > MAX_COLUMNS) {
         return Err(too_many_columns());
     }
@@ -28,6 +30,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<DocumentText, DocumentFault> {
     let mut pages = Pages::new(DocumentFormat::Csv);
     let mut page = String::new();
     for row in rows.records() {
+        stop.check()?;
         let row = row.map_err(|error| DocumentFault::new(FaultKind::Broken, format!("its rows are torn: {error}")))?;
         if row.len() > MAX_COLUMNS {
             return Err(too_many_columns());
@@ -99,6 +102,10 @@ fn count_outside_quotes(row: &str, separator: u8) -> usize {
 mod tests {
     use super::*;
 
+    fn read(bytes: &[u8]) -> Result<DocumentText, DocumentFault> {
+        super::read(bytes, &Stop::default())
+    }
+
     fn page(text: &str) -> String {
         read(text.as_bytes()).unwrap().pages.remove(0).text
     }
@@ -123,6 +130,11 @@ mod tests {
     #[test]
     fn only_separators_are_empty() {
         assert_eq!(read(b",,,\n,,,\n").unwrap_err().kind, FaultKind::Empty);
+    }
+
+    #[test]
+    fn nobody_reads_on_when_nobody_waits() {
+        assert_eq!(super::read(b"a,b\n", &Stop::set()).unwrap_err().kind, FaultKind::TooLarge);
     }
 
     #[test]

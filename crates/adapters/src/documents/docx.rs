@@ -6,6 +6,7 @@ use quick_xml::events::Event;
 
 use super::archive::Parts;
 use super::pages::Pages;
+use crate::workers::Stop;
 
 /// The main part.
 const MAIN: &str = "word/document.xml";
@@ -16,15 +17,16 @@ const MAX_DEPTH: usize = 1_000;
 ///
 /// # Errors
 /// `Broken`, `Encrypted`, `TooLarge`, or `Empty` without a word.
-pub(super) fn read(bytes: &[u8]) -> Result<DocumentText, DocumentFault> {
+pub(super) fn read(bytes: &[u8], stop: &Stop) -> Result<DocumentText, DocumentFault> {
     let mut parts = Parts::open(bytes)?;
     let mut names = parts.names();
     names.sort();
     let body = parts.xml(MAIN)?.ok_or_else(|| DocumentFault::new(FaultKind::Broken, "its main part is missing"))?;
     let mut pages = Pages::new(DocumentFormat::Docx);
-    let mut texts = part_texts(&mut parts, &mut pages, &names, &["word/header"])?;
-    texts.push(text_of(&body, &mut pages)?);
-    texts.extend(part_texts(&mut parts, &mut pages, &names, &["word/footer", "word/footnotes", "word/endnotes"])?);
+    let mut texts = part_texts(&mut parts, &mut pages, &names, &["word/header"], stop)?;
+    texts.push(text_of(&body, &mut pages, stop)?);
+    let after = ["word/footer", "word/footnotes", "word/endnotes"];
+    texts.extend(part_texts(&mut parts, &mut pages, &names, &after, stop)?);
     texts.retain(|text| !text.is_empty());
     texts.dedup();
     pages.add_counted("", texts.join("\n\n"), Vec::new())?;
@@ -37,6 +39,7 @@ fn part_texts(
     pages: &mut Pages,
     names: &[String],
     starts: &[&str],
+    stop: &Stop,
 ) -> Result<Vec<String>, DocumentFault> {
     let mut texts: Vec<String> = Vec::new();
     for name in names.iter().filter(|name| starts.iter().any(|start| name.starts_with(start))) {
@@ -44,7 +47,7 @@ fn part_texts(
             continue;
         }
         let Some(xml) = parts.xml(name)? else { continue };
-        let text = text_of(&xml, pages)?;
+        let text = text_of(&xml, pages, stop)?;
         if !text.is_empty() && !texts.contains(&text) {
             texts.push(text);
         }
@@ -53,11 +56,12 @@ fn part_texts(
 }
 
 /// The text of one part.
-fn text_of(xml: &str, pages: &mut Pages) -> Result<String, DocumentFault> {
+fn text_of(xml: &str, pages: &mut Pages, stop: &Stop) -> Result<String, DocumentFault> {
     let mut reader = Reader::from_str(xml);
     let mut out = Writer::default();
     let mut depth = 0usize;
     loop {
+        stop.check()?;
         let event = reader.read_event().map_err(|_| torn())?;
         match &event {
             Event::Start(start) => {
@@ -228,7 +232,7 @@ mod tests {
     use super::*;
 
     fn text(xml: &str) -> Result<String, DocumentFault> {
-        text_of(xml, &mut Pages::new(DocumentFormat::Docx))
+        text_of(xml, &mut Pages::new(DocumentFormat::Docx), &Stop::default())
     }
 
     #[test]
@@ -256,6 +260,12 @@ mod tests {
     fn content_that_is_cut_off_is_broken() {
         assert_eq!(text("<body><p><t>text").unwrap_err().kind, FaultKind::Broken);
         assert_eq!(text("<body></p>").unwrap_err().kind, FaultKind::Broken);
+    }
+
+    #[test]
+    fn nobody_reads_on_when_nobody_waits() {
+        let fault = text_of("<p/>", &mut Pages::new(DocumentFormat::Docx), &Stop::set()).unwrap_err();
+        assert_eq!(fault.kind, FaultKind::TooLarge);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Documents as text, behind [`kybern_core::ports::DocumentReader`].
 //!
-//! Each format has its own file and one function `read(bytes) -> Result<DocumentText, DocumentFault>`. What
+//! Each format has its own file and one function `read(bytes, stop) -> Result<DocumentText, DocumentFault>`. What
 //! `sniff` finds in the bytes decides which one is called; the name and the declared type only break ties.
 //!
 //! Invariants: no input panics, recurses without bound, or unpacks without bound; a text that is returned is never
@@ -34,17 +34,17 @@ use crate::workers::Workers;
 pub(crate) use self::html::to_text as html_to_text;
 pub(crate) use self::text::decode_lenient;
 
-/// How long one document may take.
-const TIME_LIMIT: Duration = Duration::from_secs(20);
+/// How long one document, or one message, may take.
+pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(20);
 /// Deep, for what the libraries below do with deep documents.
 const STACK_BYTES: usize = 64 * 1024 * 1024;
 
-/// Reads PDF, DOCX, XLSX, CSV, HTML and plain text.
+/// Reads PDF, DOCX, XLSX, CSV, HTML and plain text, and takes mail apart ([`crate::mail`]).
 ///
-/// A few documents are read at the same time, and no tenant has all places.
+/// A few are read at the same time, and no tenant has all places.
 #[derive(Debug)]
 pub struct Reader {
-    workers: Workers,
+    pub(crate) workers: Workers,
 }
 
 impl Reader {
@@ -77,14 +77,14 @@ impl DocumentReader for Reader {
             let limit = limits::MAX_BYTES / (1024 * 1024);
             return Err(DocumentFault::new(FaultKind::TooLarge, format!("it is larger than {limit} MB")));
         }
-        let found = sniff::sniff(filename, content_type, &bytes)?;
+        let (filename, content_type) = (filename.to_owned(), content_type.to_owned());
         self.workers
-            .run(tenant, TIME_LIMIT, move |stop| match found {
+            .run(tenant, TIME_LIMIT, move |stop| match sniff::sniff(&filename, &content_type, &bytes)? {
                 Found::Pdf => pdf::read(&bytes, stop),
-                Found::Docx => docx::read(&bytes),
-                Found::Xlsx => xlsx::read(&bytes),
-                Found::Csv => csv::read(&bytes),
-                Found::Html => html::read(&bytes),
+                Found::Docx => docx::read(&bytes, stop),
+                Found::Xlsx => xlsx::read(&bytes, stop),
+                Found::Csv => csv::read(&bytes, stop),
+                Found::Html => html::read(&bytes, stop),
                 Found::Text => text::read(&bytes),
             })
             .await?

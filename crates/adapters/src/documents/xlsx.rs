@@ -10,6 +10,7 @@ use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, FaultKi
 use super::archive::Parts;
 use super::csv::push_cell;
 use super::pages::{Pages, unpacks_too_far};
+use crate::workers::Stop;
 
 /// Cells of the rectangle that holds all values of a sheet. More has no meaning for a reader.
 const MAX_AREA: u64 = 20_000_000;
@@ -22,8 +23,8 @@ const SHARED_STRINGS: &str = "xl/sharedStrings.xml";
 ///
 /// # Errors
 /// `Broken`, `Encrypted`, `TooLarge`, or `Empty` when no sheet has a value.
-pub(super) fn read(bytes: &[u8]) -> Result<DocumentText, DocumentFault> {
-    probe(bytes)?;
+pub(super) fn read(bytes: &[u8], stop: &Stop) -> Result<DocumentText, DocumentFault> {
+    probe(bytes, stop)?;
     let mut workbook: Xlsx<_> = open_workbook_from_rs(Cursor::new(bytes)).map_err(|error| broken(&error))?;
     let sheets: Vec<String> = workbook
         .sheets_metadata()
@@ -37,16 +38,17 @@ pub(super) fn read(bytes: &[u8]) -> Result<DocumentText, DocumentFault> {
     let mut pages = Pages::new(DocumentFormat::Xlsx);
     let mut budget = MAX_CELLS;
     for name in &sheets {
-        let text = sheet(&mut workbook, name, &mut pages, &mut budget)?;
+        let text = sheet(&mut workbook, name, &mut pages, &mut budget, stop)?;
         pages.add_counted(name, text, Vec::new())?;
     }
     pages.finish(&format!("none of its {} sheets has a value", sheets.len()))
 }
 
 /// Unpacks every part once under the limits, before a library does it without any.
-fn probe(bytes: &[u8]) -> Result<(), DocumentFault> {
+fn probe(bytes: &[u8], stop: &Stop) -> Result<(), DocumentFault> {
     let mut parts = Parts::open(bytes)?;
     for name in parts.names() {
+        stop.check()?;
         if !name.eq_ignore_ascii_case(SHARED_STRINGS) {
             parts.probe(&name)?;
             continue;
@@ -72,11 +74,13 @@ fn sheet(
     name: &str,
     pages: &mut Pages,
     budget: &mut usize,
+    stop: &Stop,
 ) -> Result<String, DocumentFault> {
     let mut cells = workbook.worksheet_cells_reader(name).map_err(|error| broken(&error))?;
     let mut values: Vec<((u32, u32), String)> = Vec::new();
     let (mut rows, mut columns) = (0u64, 0u64);
     while let Some(cell) = cells.next_cell().map_err(|error| broken(&error))? {
+        stop.check()?;
         let mut value = String::new();
         push_cell(&mut value, &show(cell.get_value()));
         if value.is_empty() {

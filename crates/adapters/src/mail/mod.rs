@@ -4,5 +4,6 @@ mod bounds;
 pub mod imap;
 pub mod parse;
 mod parse_part;
+mod reader;
 pub mod smtp;
 pub mod tls;

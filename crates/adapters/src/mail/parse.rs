@@ -1,4 +1,5 @@
-//! MIME messages taken apart, behind [`kybern_core::ports::MailParser`].
+//! MIME messages taken apart. Behind [`kybern_core::ports::MailParser`] it is done on the slots of documents, see
+//! `super::reader`.
 //!
 //! The library finds the parts; this module decides what is text to read, what is a file, and what is decoration.
 //! Nested messages are opened: their files are lifted, their text follows that of the outer message.
@@ -10,11 +11,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use bytes::Bytes;
 use kybern_core::document::limits;
 use kybern_core::mail::{MAX_RECIPIENTS, MAX_REFERENCES, MailAddress, MailFault, MailPart, ParsedMail};
-use kybern_core::ports::MailParser;
 use mail_parser::{Address, HeaderName, HeaderValue, Message, MessageParser, MessagePart, PartType};
 
 use super::{bounds, parse_part as part};
 use crate::documents::html_to_text;
+use crate::workers::Stop;
 
 /// How far into a message its first header must stand.
 const HEADER_WITHIN: usize = 8 * 1024;
@@ -27,11 +28,23 @@ const SEPARATOR: &str = "---------- Message enclosed in this message ----------"
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mime;
 
-impl MailParser for Mime {
-    fn parse(&self, raw: &[u8]) -> Result<ParsedMail, MailFault> {
+impl Mime {
+    /// Takes one message apart, on the thread that calls.
+    ///
+    /// # Errors
+    /// When it is no message, or over a limit.
+    pub fn parse(self, raw: &[u8]) -> Result<ParsedMail, MailFault> {
+        self.parse_until(raw, &Stop::default())
+    }
+
+    /// The same, until `stop` cuts it short: nobody waits for the result then.
+    ///
+    /// # Errors
+    /// The same.
+    pub(super) fn parse_until(self, raw: &[u8], stop: &Stop) -> Result<ParsedMail, MailFault> {
         let raw = without_envelope(raw);
         check(raw)?;
-        catch_unwind(AssertUnwindSafe(|| take_apart(raw)))
+        catch_unwind(AssertUnwindSafe(|| take_apart(raw, stop)))
             .unwrap_or_else(|_| Err(MailFault::Broken("its structure is damaged".to_owned())))
     }
 }
@@ -68,7 +81,7 @@ fn check(raw: &[u8]) -> Result<(), MailFault> {
     bounds::check(raw)
 }
 
-fn take_apart(raw: &[u8]) -> Result<ParsedMail, MailFault> {
+fn take_apart(raw: &[u8], stop: &Stop) -> Result<ParsedMail, MailFault> {
     // Only what is read below: every other field is passed over.
     let parser = MessageParser::new()
         .with_mime_headers()
@@ -92,16 +105,17 @@ fn take_apart(raw: &[u8]) -> Result<ParsedMail, MailFault> {
         subject: subject(&message),
         ..ParsedMail::default()
     };
-    collect(&message, 0, &mut mail)?;
+    collect(&message, 0, &mut mail, stop)?;
     Ok(mail)
 }
 
 /// Adds the text and the files of a message, then those of the messages in it.
-fn collect(message: &Message<'_>, depth: usize, mail: &mut ParsedMail) -> Result<(), MailFault> {
+fn collect(message: &Message<'_>, depth: usize, mail: &mut ParsedMail, stop: &Stop) -> Result<(), MailFault> {
     if depth > limits::MAX_NESTING {
         return Err(MailFault::TooLarge(format!("it encloses messages more than {} deep", limits::MAX_NESTING)));
     }
-    let (text, from_html) = body(message);
+    let (text, from_html) = body(message, stop);
+    stop.check()?;
     if !text.is_empty() {
         if !mail.text.is_empty() {
             mail.text.push_str(if mail.text.ends_with('\n') { "" } else { "\n\n" });
@@ -117,7 +131,7 @@ fn collect(message: &Message<'_>, depth: usize, mail: &mut ParsedMail) -> Result
         let Some(found) = message.part(id) else { continue };
         if let PartType::Message(nested) = &found.body {
             introduce(nested, &mut mail.text);
-            collect(nested, depth + 1, mail)?;
+            collect(nested, depth + 1, mail, stop)?;
             continue;
         }
         if part::is_container(found) {
@@ -150,7 +164,7 @@ fn file(
 }
 
 /// The text to read, and whether it was made from HTML.
-fn body(message: &Message<'_>) -> (String, bool) {
+fn body(message: &Message<'_>, stop: &Stop) -> (String, bool) {
     let mut texts: Vec<String> = Vec::new();
     let mut from_html = false;
     for &id in &message.text_body {
@@ -158,7 +172,7 @@ fn body(message: &Message<'_>) -> (String, bool) {
             Some(found) if matches!(found.body, PartType::Text(_)) => texts.push(tidy(&part::text(message, found))),
             Some(found) if matches!(found.body, PartType::Html(_)) => {
                 from_html = true;
-                texts.push(tidy(&html_to_text(&part::text(message, found))));
+                texts.push(tidy(&html_to_text(&part::text(message, found), stop)));
             }
             _ => {}
         }
@@ -168,7 +182,7 @@ fn body(message: &Message<'_>) -> (String, bool) {
         // Senders that leave the plain alternative blank mean the other one.
         let html = message.html_body.iter().filter_map(|id| message.part(*id));
         let html = html.filter(|found| matches!(found.body, PartType::Html(_)));
-        texts = html.map(|found| tidy(&html_to_text(&part::text(message, found)))).collect();
+        texts = html.map(|found| tidy(&html_to_text(&part::text(message, found), stop))).collect();
         texts.retain(|text| !text.is_empty());
         from_html = !texts.is_empty();
     }

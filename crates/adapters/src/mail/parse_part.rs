@@ -140,7 +140,6 @@ fn is_related(message: &Message<'_>, id: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use kybern_core::ports::MailParser;
 
     use super::super::parse::Mime;
 

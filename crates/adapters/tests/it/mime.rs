@@ -4,7 +4,7 @@ use bytes::Bytes;
 use kybern_adapters::documents::Reader;
 use kybern_adapters::mail::parse::Mime;
 use kybern_core::mail::ParsedMail;
-use kybern_core::ports::{DocumentReader, MailParser};
+use kybern_core::ports::DocumentReader;
 use serde_json::Value;
 
 use super::documents::{TENANT, json, samples};

@@ -112,7 +112,7 @@ impl Approval {
     /// Whether somebody may see the question, and answer it as far as their rights go. `task` is the one that asked.
     #[must_use]
     pub fn is_visible_to(&self, actor: &Actor, task: &Task) -> bool {
-        self.asked.kind.is_about_a_call() || task.is_visible_to(actor)
+        (self.asked.kind.is_about_a_call() && actor.answers_questions()) || task.is_visible_to(actor)
     }
 }
 
@@ -145,8 +145,10 @@ pub struct ApprovalFilter {
     pub status: Option<ApprovalStatus>,
     /// Of this task only.
     pub task: Option<TaskId>,
-    /// Of conversations only this user's, and what is asked about calls; of all conversations when `None`.
+    /// Of conversations only this user's; of all conversations when `None`.
     pub talks_of: Option<UserId>,
+    /// What is asked about calls in all the others, too.
+    pub calls: bool,
 }
 
 #[cfg(test)]

@@ -38,6 +38,8 @@ pub mod limits {
     pub const MAX_EXPRESSION: usize = 2_000;
     /// Bytes of a plan as JSON.
     pub const MAX_BYTES: usize = 512 * 1024;
+    /// Faults of form that are listed of one plan, about: more help nobody.
+    pub const MAX_FAULTS: usize = 500;
     /// Plans of a tenant that may be in use.
     pub const MAX_IN_USE: u64 = 1_000;
     /// Bytes as JSON of all plans of a tenant that are in use. Whoever chooses among them holds them all in memory.

@@ -105,6 +105,8 @@ pub fn steps(value: &Value, path: &str, faults: &mut Vec<PlanFault>) -> Vec<Step
     if count > limits::MAX_STEPS {
         let message = format!("{count} steps are over the limit of {}", limits::MAX_STEPS);
         faults.push(PlanFault::new(path, None, message));
+        // Whether they fit together is not looked at any more.
+        return Vec::new();
     }
     let mut seen = HashSet::new();
     unique_ids(&list, path, &mut seen, faults);
@@ -124,11 +126,19 @@ pub(super) fn step_list(value: &Value, path: &str, depth: usize, faults: &mut Ve
         faults.push(PlanFault::new(path, None, "expected a list of steps"));
         return Vec::new();
     };
-    items
-        .iter()
-        .enumerate()
-        .filter_map(|(n, item)| parse_step::step(item, &format!("{path}/{n}"), depth, faults))
-        .collect()
+    let mut list = Vec::new();
+    for (n, item) in items.iter().enumerate() {
+        if is_hopeless(faults) {
+            break;
+        }
+        list.extend(parse_step::step(item, &format!("{path}/{n}"), depth, faults));
+    }
+    list
+}
+
+/// Whether so many faults are listed that one more helps nobody.
+fn is_hopeless(faults: &[PlanFault]) -> bool {
+    faults.len() >= limits::MAX_FAULTS
 }
 
 fn unique_ids(list: &[StepSpec], path: &str, seen: &mut HashSet<String>, faults: &mut Vec<PlanFault>) {
@@ -157,7 +167,7 @@ fn no_nul(value: &Value, path: &str, faults: &mut Vec<PlanFault>) {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     };
-    if found {
+    if found && !is_hopeless(faults) {
         faults.push(PlanFault::new(path, None, "contains the character U+0000, remove it"));
     }
 }
@@ -181,6 +191,9 @@ pub(super) fn known_fields(
     faults: &mut Vec<PlanFault>,
 ) {
     for name in fields.keys() {
+        if is_hopeless(faults) {
+            break;
+        }
         if !known.iter().any(|(camel, snake)| name == camel || name == snake) {
             let message = format!("unknown field {name:?}");
             faults.push(PlanFault::new(format!("{path}/{name}"), step_id, message));
@@ -252,6 +265,21 @@ mod tests {
         assert_eq!(nested(json!({"id": "x", "kind": "loop", "over": [], "steps": []})).unwrap(), silent);
         let deeper = json!({"id": "x", "kind": "loop", "over": [], "steps": [{"id": "y", "tool": "core.noop"}]});
         assert!(nested(deeper).unwrap_err()[0].message.contains("nested deeper"));
+    }
+
+    #[test]
+    fn a_plan_with_more_faults_than_help_is_read_no_further() {
+        let most = |faults: Vec<PlanFault>| assert!(faults.len() <= limits::MAX_FAULTS + 20, "{}", faults.len());
+        let many = 100_000;
+        let of_many = |body: Value| plan(&body).unwrap_err();
+        most(of_many(json!({"key": "a.b", "steps": vec![json!({}); many]})));
+        let inner = json!({"id": "x", "kind": "loop", "over": [], "steps": vec![json!({}); 300]});
+        most(of_many(json!({"key": "a.b", "steps": vec![inner; 300]})));
+        let unknown: Map<String, Value> = (0..many / 2).map(|n| (format!("f{n}"), Value::Null)).collect();
+        most(of_many(Value::Object(unknown)));
+        most(of_many(json!({"key": "a.b", "keywords": vec!["\0"; many]})));
+        let good = json!({"id": "x", "tool": "core.noop"});
+        assert!(of_many(json!({"key": "a.b", "steps": vec![good; 10_000]}))[0].message.contains("10000 steps"));
     }
 
     #[test]

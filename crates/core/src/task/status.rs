@@ -75,8 +75,8 @@ impl Channel {
     #[must_use]
     pub const fn is_untrusted(self) -> bool {
         match self {
-            Self::Email | Self::Webhook | Self::Sms | Self::Whatsapp => true,
-            Self::Web | Self::Api | Self::Chat | Self::Mcp | Self::Trigger | Self::System => false,
+            Self::Web | Self::Email | Self::Webhook | Self::Sms | Self::Whatsapp => true,
+            Self::Api | Self::Chat | Self::Mcp | Self::Trigger | Self::System => false,
         }
     }
 }

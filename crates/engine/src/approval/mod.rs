@@ -31,8 +31,8 @@ pub struct ApprovalDecision {
 }
 
 impl Engine {
-    /// A page of the questions that the actor may see, the oldest first. The filter's `talks_of` is the actor's,
-    /// whatever it says.
+    /// A page of the questions that the actor may see, the oldest first. What the filter says of conversations is
+    /// the actor's, whatever it says.
     ///
     /// # Errors
     /// When the store fails.
@@ -43,7 +43,7 @@ impl Engine {
         after: Option<ApprovalId>,
         limit: u32,
     ) -> Result<Page<ApprovalView>> {
-        let filter = ApprovalFilter { talks_of: actor.sees_talks_of(), ..filter };
+        let filter = ApprovalFilter { talks_of: actor.sees_talks_of(), calls: actor.answers_questions(), ..filter };
         let page = self.inner.store.approvals(actor.scope(), filter, after, limit).await?;
         let mut items = Vec::with_capacity(page.items.len());
         for approval in page.items {
@@ -63,7 +63,7 @@ impl Engine {
     }
 
     /// A question that the actor may see, with the task that asks. One of somebody else's conversation is not found,
-    /// unless it is about a call.
+    /// unless it is about a call and the actor answers such questions.
     async fn approval_for(&self, actor: &Actor, id: ApprovalId) -> Result<(ApprovalView, Task)> {
         let (store, scope, unknown) = (&self.inner.store, actor.scope(), || Error::not_found("approval", id));
         let approval = store.approval(scope, id).await?.ok_or_else(unknown)?;

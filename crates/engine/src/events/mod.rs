@@ -19,8 +19,10 @@ pub use live::{Live, Lives, Written};
 use crate::Engine;
 use crate::task::TaskView;
 
-/// How often the journal is looked at when the task is worked on by another process.
-const POLL: Millis = Millis(500);
+/// How often the journal is looked at when another process may work on the task: seldomer the longer nothing happens.
+/// What happens here is told at once.
+const FIRST_POLL: Millis = Millis(500);
+const LAST_POLL: Millis = Millis(4_000);
 /// Rows that are read at once.
 const PAGE: u32 = 200;
 
@@ -179,6 +181,7 @@ impl Engine {
     pub async fn follow(&self, actor: &Actor, id: TaskId, after: EventId, at_most: Millis) -> Result<Followed> {
         let watch = self.inner.watchers.watch(id);
         let began = self.inner.clock.now();
+        let mut poll = FIRST_POLL;
         loop {
             let news = watch.next();
             tokio::pin!(news);
@@ -204,9 +207,11 @@ impl Engine {
             if !entries.is_empty() || !messages.is_empty() || ended || waited >= at_most {
                 return Ok(Followed { entries, messages, ended });
             }
-            let left = Millis(at_most.0 - waited.0).min(POLL);
+            let left = Millis(at_most.0 - waited.0).min(poll);
             // The time being up is the same as news: look again.
-            let _ = tokio::time::timeout(left.as_duration(), news).await;
+            if tokio::time::timeout(left.as_duration(), news).await.is_err() {
+                poll = Millis(poll.0.saturating_mul(2)).min(LAST_POLL);
+            }
         }
     }
 }

@@ -185,10 +185,7 @@ impl Rewalk {
             let rendered = match (&node.answer.approved_args, node.literal_args) {
                 (Some(approved), _) => Ok(approved.values.clone()),
                 (None, true) => Ok(args.clone()),
-                (None, false) => args
-                    .iter()
-                    .map(|(name, value)| Ok((name.clone(), templates::render(value, &context)?)))
-                    .collect::<Result<_, templates::RenderError>>(),
+                (None, false) => templates::render_members(args, &context),
             };
             match rendered {
                 Ok(rendered) if hash_args(&rendered) == recorded => {}

@@ -10,6 +10,7 @@ use kybern_core::time::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::walk::Walk;
+use super::weight;
 use crate::agent::Person;
 use crate::templates::Context;
 use crate::templates::context::StepView;
@@ -43,6 +44,7 @@ struct About {
 struct Names {
     task: Arc<Map<String, Value>>,
     tenant: Arc<Map<String, Value>>,
+    weight: usize,
 }
 
 impl Surroundings {
@@ -120,7 +122,8 @@ impl Surroundings {
                 "trace_id": about.trace_id,
                 "parentTaskId": about.parent,
             });
-            Names { task: object(task), tenant: object(json!({"id": about.tenant, "name": about.tenant_name})) }
+            let weight = weight::of_value(&task);
+            Names { task: object(task), tenant: object(json!({"id": about.tenant, "name": about.tenant_name})), weight }
         })
     }
 
@@ -135,6 +138,7 @@ impl Surroundings {
             round: index
                 .and_then(|index| walk.node(index).round.clone())
                 .map(|round| (Arc::new(round.item.clone()), round.index)),
+            weight: walk.weight + self.names().weight,
         }
     }
 }

@@ -297,7 +297,7 @@ pub(super) fn render_object(
         return Ok(args.clone());
     }
     let context = run.surroundings.context(&run.walk, Some(index));
-    args.iter().map(|(name, value)| Ok((name.clone(), templates::render(value, &context)?))).collect()
+    templates::render_members(args, &context)
 }
 
 /// A rendered value.

@@ -37,7 +37,8 @@ fn as_text(value: &impl serde::Serialize) -> usize {
     serde_json::to_vec(value).map_or(0, |json| json.len())
 }
 
-fn of_value(value: &Value) -> usize {
+/// What a value weighs.
+pub(super) fn of_value(value: &Value) -> usize {
     NODE + match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
         Value::String(text) => text.len(),

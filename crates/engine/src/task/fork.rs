@@ -7,7 +7,7 @@ use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::TaskId;
 use kybern_core::plan::StepId;
 use kybern_core::task::{
-    JournalEntry, JournalRow, NewAttachment, NewTask, Signal, SignalKind, StepOutcome, StepStatus, Task,
+    Channel, JournalEntry, JournalRow, NewAttachment, NewTask, Signal, SignalKind, StepOutcome, StepStatus, Task,
 };
 use serde_json::Value;
 
@@ -24,6 +24,12 @@ impl Engine {
             let message = format!("the task is {}, only one that has ended can be forked", task.status);
             return Err(Error::new(ErrorCode::Conflict, message));
         }
+        // An administrator sees it, and says nothing in it: the words would be one's, the rights another's.
+        if task.channel == Channel::Chat && task.user.is_some() && task.user != actor.user() {
+            let message = "only its user tries a turn of a conversation again";
+            return Err(Error::new(ErrorCode::PermissionDenied, message));
+        }
+        let _turn = inner.reading.turn(actor.tenant()).await;
         let plan = match &task.plan_hash {
             None => None,
             Some(hash) => Some(inner.frozen.get(inner.store.as_ref(), scope, hash).await?),

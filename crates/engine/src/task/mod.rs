@@ -3,6 +3,7 @@
 pub mod fork;
 mod nul;
 pub mod read;
+pub(crate) mod reading;
 pub mod replay;
 pub mod request;
 pub mod steer;

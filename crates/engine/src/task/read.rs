@@ -28,9 +28,10 @@ impl Engine {
     /// # Errors
     /// `NOT_FOUND`.
     pub async fn task(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
+        let _turn = self.inner.reading.turn(actor.tenant()).await;
         let task = self.task_for(actor, id).await?;
-        let walk = self.walk_of(actor.scope(), &task).await?;
         let hold = self.inner.store.task_hold(actor.scope(), id).await?;
+        let walk = self.walk_of(actor.scope(), &task).await?;
         Ok(TaskView { hold, ..TaskView::new(task, Some(&walk)) })
     }
 
@@ -49,6 +50,7 @@ impl Engine {
             let waited = self.inner.clock.now().since(began);
             let may_rest = task.status.is_terminal() || task.status == TaskStatus::NeedsReview;
             if may_rest || task.paused_at.is_some() || waited >= at_most {
+                let _turn = self.inner.reading.turn(actor.tenant()).await;
                 let walk = self.walk_of(actor.scope(), &task).await?;
                 if waited >= at_most || !has_news(&task, &walk) {
                     return Ok(TaskView::new(task, Some(&walk)));
@@ -87,12 +89,16 @@ impl Engine {
             let news = watch.next();
             tokio::pin!(news);
             news.as_mut().enable();
-            let task = self.row(scope, id).await?;
-            let walk = self.walk_of(scope, &task).await?;
-            let waited = self.inner.clock.now().since(began);
-            if waited >= at_most || task.paused_at.is_some() || !has_news(&task, &walk) {
-                return Ok(TaskView::new(task, Some(&walk)));
-            }
+            let waited = {
+                let _turn = self.inner.reading.turn(scope.tenant()).await;
+                let task = self.row(scope, id).await?;
+                let walk = self.walk_of(scope, &task).await?;
+                let waited = self.inner.clock.now().since(began);
+                if waited >= at_most || task.paused_at.is_some() || !has_news(&task, &walk) {
+                    return Ok(TaskView::new(task, Some(&walk)));
+                }
+                waited
+            };
             let left = Millis(at_most.0 - waited.0).min(POLL);
             let _ = tokio::time::timeout(left.as_duration(), news).await;
         }
@@ -164,6 +170,7 @@ impl Engine {
         let attachments = self.task_attachments(actor, id).await?;
         let found = attachments.into_iter().find(|attachment| attachment.n == n);
         let attachment = found.ok_or_else(|| Error::not_found("attachment", n))?;
+        let _turn = self.inner.reading.turn(actor.tenant()).await;
         let bytes = self.inner.store.blob(actor.scope(), &attachment.hash).await?.ok_or_else(|| {
             Error::new(ErrorCode::Internal, format!("the bytes of attachment {n} are missing or damaged"))
         })?;

@@ -49,6 +49,7 @@ impl Engine {
             return Err(Error::new(ErrorCode::Conflict, message));
         }
         let inner = &self.inner;
+        let _turn = inner.reading.turn(actor.tenant()).await;
         let plan = match &task.plan_hash {
             None => None,
             Some(hash) => Some(inner.frozen.get(inner.store.as_ref(), scope, hash).await?),
@@ -76,7 +77,8 @@ impl Engine {
     /// Starts a new task that takes over what an old one had done before a step, and goes on from there.
     ///
     /// # Errors
-    /// `NOT_FOUND`; `CONFLICT` while the old one has not ended; `VALIDATION_ERROR` for an unknown step.
+    /// `NOT_FOUND`; `PERMISSION_DENIED` for a turn of somebody else's conversation; `CONFLICT` while the old one has not
+    /// ended; `VALIDATION_ERROR` for an unknown step.
     pub async fn fork(
         &self,
         actor: &Actor,

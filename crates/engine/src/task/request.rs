@@ -20,7 +20,7 @@ pub struct AttachmentRequest {
 /// A submission over the API.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SubmitRequest {
-    /// `api`, or `web`.
+    /// `api`, or `web`: what a stranger typed into a form, and so untrusted.
     pub channel: Channel,
     /// The instruction.
     pub input: String,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use kybern_core::task::StepOutcome;
 use minijinja::value::{Enumerator, Object, ObjectRepr, Value as Jinja};
 use serde_json::{Map, Value};
+use tokio::runtime::{Handle, RuntimeFlavor};
 
 use super::value::{Members, convert, text};
 
@@ -33,9 +34,22 @@ pub struct Context {
     pub user: Arc<Value>,
     /// The item and the index of the loop round.
     pub round: Option<(Arc<Value>, u32)>,
+    /// How many bytes of memory all of it takes, about.
+    pub weight: usize,
 }
 
+/// Up to this weight whatever reads it takes no longer than moving others out of its way.
+const LIGHT: usize = 256 * 1024;
+
 impl Context {
+    /// Computes something that reads it. A filter over megabytes takes a moment, and there may be many: the runtime moves
+    /// everything else on this thread to another one first.
+    pub(super) fn beside_the_runtime<T>(&self, compute: impl FnOnce() -> T) -> T {
+        let moves =
+            || Handle::try_current().is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread);
+        if self.weight > LIGHT && moves() { tokio::task::block_in_place(compute) } else { compute() }
+    }
+
     pub(super) fn root(&self, numeric: bool) -> Jinja {
         Jinja::from_object(Root { context: self.clone(), numeric })
     }

@@ -82,6 +82,8 @@ pub struct Compiled {
     code: Expression<'static, 'static>,
     paths: Vec<Path>,
     multiplies: bool,
+    filters: usize,
+    tokens: usize,
 }
 
 static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
@@ -158,7 +160,18 @@ impl Compiled {
             })
             .collect();
         paths.sort();
-        Ok(Self { source: source.to_owned(), code, paths, multiplies: shape.multiplies })
+        let Shape { multiplies, tokens, filters, .. } = shape;
+        Ok(Self { source: source.to_owned(), code, paths, multiplies, tokens, filters: filters.len() })
+    }
+
+    /// How many filters it uses.
+    pub(super) const fn filters(&self) -> usize {
+        self.filters
+    }
+
+    /// Of how many words and signs it is made.
+    pub(super) const fn tokens(&self) -> usize {
+        self.tokens
     }
 
     /// The names it reads. A name that is looked up by a computed key counts as all of what it is looked up in.
@@ -186,7 +199,7 @@ impl Compiled {
 }
 
 /// What is left of `left` bytes after a value; `None` when it does not fit.
-fn size_over(value: &Value, left: usize) -> Option<usize> {
+pub(super) fn size_over(value: &Value, left: usize) -> Option<usize> {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => left.checked_sub(8),
         Value::String(text) => left.checked_sub(text.len() + 2),
@@ -312,6 +325,7 @@ mod tests {
             tenant: Arc::default(),
             user: Arc::default(),
             round: None,
+            weight: 0,
         }
     }
 

@@ -245,6 +245,7 @@ mod unit {
             tenant: Arc::default(),
             user: Arc::default(),
             round: Some((Arc::new(json!({"k": 7})), 4)),
+            weight: 0,
         };
         render(&json!(format!("{{{{ {expression} }}}}")), &context).ok()
     }
@@ -304,6 +305,7 @@ mod unit {
             tenant: Arc::default(),
             user: Arc::default(),
             round: None,
+            weight: 0,
         };
         for filter in ["split", "split(' ')", "split('')", "list"] {
             assert!(render(&json!(format!("{{{{ state.text | {filter} | length }}}}")), &nothing).is_err(), "{filter}");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Context, ExpressionError, RenderError, compile, render};
+use super::{Context, ExpressionError, RenderError, compile, render, render_members};
 
 fn eval(template: &Value, state: &Value) -> Result<Value, RenderError> {
     let context = Context {
@@ -14,6 +14,7 @@ fn eval(template: &Value, state: &Value) -> Result<Value, RenderError> {
         tenant: Arc::default(),
         user: Arc::default(),
         round: None,
+        weight: 0,
     };
     render(template, &context)
 }
@@ -74,4 +75,33 @@ fn a_value_is_rendered_sixty_four_deep() {
     let nested = |depth: usize| (0..depth).fold(json!("{{ 1 }}"), |inner, _| json!([inner]));
     assert!(eval(&nested(64), &json!({})).is_ok());
     assert!(matches!(eval(&nested(65), &json!({})), Err(RenderError::Limit(_))));
+}
+
+#[test]
+fn the_expressions_of_one_object_have_limits_together() {
+    let context = |text: &str| Context {
+        state: Arc::new(json!({"x": text}).as_object().cloned().unwrap()),
+        steps: Arc::default(),
+        task: Arc::default(),
+        tenant: Arc::default(),
+        user: Arc::default(),
+        round: None,
+        weight: 0,
+    };
+    let members = |count: usize, expression: &str| {
+        (0..count).map(|n| (format!("a{n}"), json!(format!("{{{{ {expression} }}}}")))).collect()
+    };
+    let of = |count, expression: &str, text: &str| render_members(&members(count, expression), &context(text));
+    let limit = |count, expression: &str, text: &str, what: &str| match of(count, expression, text) {
+        Err(RenderError::Limit(message)) => assert!(message.contains(what), "{message}"),
+        other => panic!("{what}: {:?}", other.map(|made| made.len())),
+    };
+    assert_eq!(of(1_000, "state.x | trim", "a").unwrap().len(), 1_000);
+    limit(1_001, "state.x | trim", "a", "1,000 filters");
+    limit(1_000, &format!("1{}", "+1".repeat(30)), "a", "50,000 words");
+    let text = "x".repeat(1024 * 1024);
+    assert_eq!(of(3, "state.x", &text).unwrap().len(), 3);
+    limit(4, "state.x", &text, "4 MiB");
+    let list = json!(vec!["{{ state.x }}"; 4]);
+    assert!(matches!(render(&list, &context(&text)), Err(RenderError::Limit(_))), "those of a list, too");
 }

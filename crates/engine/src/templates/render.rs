@@ -4,7 +4,12 @@ use kybern_core::json::{MAX_DEPTH, Unstorable, check_value};
 use serde_json::{Map, Value};
 
 use super::context::Context;
-use super::expression::{ExpressionError, MAX_RESULT, Path, compile};
+use super::expression::{ExpressionError, MAX_RESULT, Path, compile, size_over};
+
+/// Filters that the expressions of one value use together: each may go over all that the task holds.
+const MAX_FILTERS: usize = 1_000;
+/// Words and signs of them together: so may each comparison.
+const MAX_TOKENS: usize = 50_000;
 
 /// Why a value cannot be rendered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -32,6 +37,33 @@ enum Piece<'a> {
     Expression(&'a str),
 }
 
+/// What the expressions of one value may still do. Each has bounds of its own, and there may be thousands.
+struct Left {
+    filters: usize,
+    tokens: usize,
+    bytes: usize,
+}
+
+impl Left {
+    const fn all() -> Self {
+        Self { filters: MAX_FILTERS, tokens: MAX_TOKENS, bytes: MAX_RESULT }
+    }
+
+    /// Evaluates an expression within what is left.
+    fn evaluate(&mut self, source: &str, context: &Context) -> Result<Value, RenderError> {
+        let compiled = compile(source)?;
+        let filters = self.filters.checked_sub(compiled.filters());
+        self.filters = filters.ok_or(RenderError::Limit("its expressions use more than 1,000 filters together"))?;
+        let tokens = self.tokens.checked_sub(compiled.tokens());
+        self.tokens =
+            tokens.ok_or(RenderError::Limit("its expressions have more than 50,000 words and signs together"))?;
+        let value = compiled.evaluate(context)?;
+        let bytes = size_over(&value, self.bytes);
+        self.bytes = bytes.ok_or(RenderError::Limit("what its expressions make is larger than 4 MiB together"))?;
+        Ok(value)
+    }
+}
+
 /// Whether a value holds an expression anywhere.
 #[must_use]
 pub fn has_expression(value: &Value) -> bool {
@@ -48,40 +80,57 @@ pub fn has_expression(value: &Value) -> bool {
 /// # Errors
 /// See [`RenderError`].
 pub fn render(value: &Value, context: &Context) -> Result<Value, RenderError> {
-    let rendered = render_at(value, context, 0)?;
+    if !has_expression(value) {
+        return rendered(value, context, &mut Left::all());
+    }
+    context.beside_the_runtime(|| rendered(value, context, &mut Left::all()))
+}
+
+/// Renders the members of an object, which have the limits of one value together.
+///
+/// # Errors
+/// See [`RenderError`].
+pub fn render_members(members: &Map<String, Value>, context: &Context) -> Result<Map<String, Value>, RenderError> {
+    let mut left = Left::all();
+    let mut render = |(name, value): (&String, &Value)| Ok((name.clone(), rendered(value, context, &mut left)?));
+    context.beside_the_runtime(|| members.iter().map(&mut render).collect())
+}
+
+fn rendered(value: &Value, context: &Context, left: &mut Left) -> Result<Value, RenderError> {
+    let rendered = render_at(value, context, left, 0)?;
     check_value(&rendered)?;
     Ok(rendered)
 }
 
-fn render_at(value: &Value, context: &Context, depth: usize) -> Result<Value, RenderError> {
+fn render_at(value: &Value, context: &Context, left: &mut Left, depth: usize) -> Result<Value, RenderError> {
     if depth > MAX_DEPTH {
         return Err(RenderError::Limit("nested deeper than 64"));
     }
     Ok(match value {
-        Value::String(text) if text.contains("{{") || text.contains("{%") => render_text(text, context)?,
+        Value::String(text) if text.contains("{{") || text.contains("{%") => render_text(text, context, left)?,
         Value::Array(items) => {
-            Value::Array(items.iter().map(|item| render_at(item, context, depth + 1)).collect::<Result<_, _>>()?)
+            Value::Array(items.iter().map(|item| render_at(item, context, left, depth + 1)).collect::<Result<_, _>>()?)
         }
         Value::Object(members) => Value::Object(
             members
                 .iter()
-                .map(|(name, member)| Ok((name.clone(), render_at(member, context, depth + 1)?)))
+                .map(|(name, member)| Ok((name.clone(), render_at(member, context, left, depth + 1)?)))
                 .collect::<Result<Map<_, _>, RenderError>>()?,
         ),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
     })
 }
 
-fn render_text(text: &str, context: &Context) -> Result<Value, RenderError> {
+fn render_text(text: &str, context: &Context, left: &mut Left) -> Result<Value, RenderError> {
     let pieces = pieces(text)?;
     if let [Piece::Expression(source)] = pieces.as_slice() {
-        return Ok(compile(source)?.evaluate(context)?);
+        return left.evaluate(source, context);
     }
     let mut rendered = String::with_capacity(text.len());
     for piece in pieces {
         match piece {
             Piece::Literal(literal) => rendered.push_str(literal),
-            Piece::Expression(source) => match compile(source)?.evaluate(context)? {
+            Piece::Expression(source) => match left.evaluate(source, context)? {
                 Value::String(value) => rendered.push_str(&value),
                 Value::Null => {}
                 value @ (Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
@@ -179,11 +228,10 @@ pub fn check_text(text: &str) -> Result<Vec<Path>, RenderError> {
 /// # Errors
 /// When it cannot be evaluated.
 pub fn truth(condition: &str, context: &Context) -> Result<bool, RenderError> {
-    let value = if condition.contains("{{") {
-        render_text(condition, context)?
-    } else {
-        compile(condition.trim())?.evaluate(context)?
-    };
+    let value = context.beside_the_runtime(|| match condition.contains("{{") {
+        true => render_text(condition, context, &mut Left::all()),
+        false => Ok(compile(condition.trim())?.evaluate(context)?),
+    })?;
     Ok(match value {
         Value::Null => false,
         Value::Bool(flag) => flag,
@@ -211,6 +259,7 @@ mod tests {
             tenant: Arc::default(),
             user: Arc::new(Value::Null),
             round: None,
+            weight: 0,
         }
     }
 

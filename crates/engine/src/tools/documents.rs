@@ -11,7 +11,7 @@ use kybern_core::cache::ByteCache;
 use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, PageText};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{TaskId, TenantId};
-use kybern_core::mail::ParsedMail;
+use kybern_core::mail::{MailFault, ParsedMail};
 use kybern_core::model::Image;
 use kybern_core::ports::{DocumentReader, Documents, MailParser, Store};
 use kybern_core::task::{Attachment, AttachmentSource};
@@ -188,7 +188,13 @@ impl Documents for TaskDocuments {
             return Ok(None);
         }
         let bytes = self.bytes(original).await?;
-        let parsed = self.parser.parse(&bytes);
-        parsed.map(Some).map_err(|fault| Error::new(ErrorCode::Unprocessable, fault.to_string()))
+        let parsed = self.parser.parse(self.scope.tenant(), bytes).await;
+        parsed.map(Some).map_err(|fault| {
+            let code = match fault {
+                MailFault::Broken(_) | MailFault::TooLarge(_) => ErrorCode::Unprocessable,
+                MailFault::Busy(_) => ErrorCode::Unavailable,
+            };
+            Error::new(code, fault.to_string())
+        })
     }
 }

@@ -28,7 +28,7 @@ impl Live<'_> {
     }
 
     pub(crate) async fn inbox(&self, status: Option<ApprovalStatus>) -> Vec<ApprovalView> {
-        let filter = ApprovalFilter { status, task: None, talks_of: None };
+        let filter = ApprovalFilter { status, task: None, talks_of: None, calls: true };
         self.engine.approvals(&self.world.actor, filter, None, 200).await.unwrap().items
     }
 

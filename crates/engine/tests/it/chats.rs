@@ -413,6 +413,11 @@ fn nobody_says_anything_in_somebody_elses_chat() {
         assert!(live.engine.chat(&admin, chat).await.is_ok(), "an administrator sees it");
         let refused = live.engine.say(&admin, chat, saying("Hi"), LONG).await;
         assert_eq!(refused.unwrap_err().code(), ErrorCode::PermissionDenied);
+        let turned = say(&live, chat, "Hi").await;
+        live.until(turned.task_id, |task| task.status.is_terminal()).await;
+        assert!(live.engine.task(&admin, turned.task_id).await.is_ok());
+        let refused = live.engine.fork(&admin, turned.task_id, None).await;
+        assert_eq!(refused.unwrap_err().code(), ErrorCode::PermissionDenied, "nor lets it be said with other rights");
     });
 }
 
@@ -435,6 +440,12 @@ fn a_call_of_a_conversation_is_decided_by_a_reviewer_who_sees_nothing_else_of_it
         let approval = turned.approval_id.unwrap();
         let inbox = engine.approvals(&reviewer, ApprovalFilter::default(), None, 10).await.unwrap().items;
         assert_eq!(inbox.iter().map(|one| one.approval.asked.id).collect::<Vec<_>>(), [approval]);
+        for role in [Actors::Viewer, Actors::Operator] {
+            let other = somebody(11, role);
+            let inbox = engine.approvals(&other, ApprovalFilter::default(), None, 10).await.unwrap().items;
+            assert!(inbox.is_empty(), "{role:?} answers nothing");
+            assert_eq!(engine.approval(&other, approval).await.unwrap_err().code(), ErrorCode::NotFound);
+        }
         let decision = ApprovalDecision { word: Word::Approve(None), note: None, resolution: None };
         engine.decide(&reviewer, approval, decision).await.unwrap();
         live.until(turned.task_id, |task| task.status.is_terminal()).await;

@@ -200,9 +200,10 @@ impl Extractor for NothingFound {
 /// Letters, written as JSON: `{"id", "subject", "text", "files": {name: text}}`. Anything else is no mail.
 pub struct Letters;
 
+#[async_trait]
 impl MailParser for Letters {
-    fn parse(&self, raw: &[u8]) -> Result<ParsedMail, MailFault> {
-        let letter: Value = serde_json::from_slice(raw).map_err(|error| MailFault::Broken(error.to_string()))?;
+    async fn parse(&self, _: TenantId, raw: Bytes) -> Result<ParsedMail, MailFault> {
+        let letter: Value = serde_json::from_slice(&raw).map_err(|error| MailFault::Broken(error.to_string()))?;
         let text = |name: &str| letter[name].as_str().unwrap_or_default().to_owned();
         let file = |(name, content): (&String, &Value)| MailPart {
             filename: name.clone(),

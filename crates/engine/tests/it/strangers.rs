@@ -6,6 +6,7 @@ use kybern_core::id::TaskId;
 use kybern_core::ports::TaskStore as _;
 use kybern_core::task::{Channel, EffectClass, TaskStatus, WaitKind};
 use kybern_core::tool::ToolOutcome;
+use kybern_engine::task::SubmitRequest;
 use kybern_testkit::fakes::FixedIntent;
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Value, json};
@@ -79,6 +80,22 @@ fn what_a_letter_says_stays_a_strangers_in_every_child_of_its_task() {
         let leaf = live.rest(child_of(&live, middle).await).await;
         assert_eq!((live.task(middle).await.channel, leaf.channel), (Channel::Email, Channel::Email));
         assert_eq!((kinds(&leaf), caller.count()), (vec![WaitKind::Confirmation], 0));
+    });
+}
+
+#[test]
+fn what_a_form_on_the_web_says_is_a_strangers() {
+    let [_, caller] = reader_and_caller();
+    World::with([caller.clone()]).run(async |live| {
+        put_calling(&live).await;
+        let request = SubmitRequest {
+            plan_key: Some("test.child".to_owned()),
+            payload: json!({"to": "stranger@example.com"}),
+            channel: Channel::Web,
+            ..SubmitRequest::text("go")
+        };
+        let task = live.rest(live.try_submit(request).await.unwrap().id).await;
+        assert_eq!((kinds(&task), caller.count()), (vec![WaitKind::Confirmation], 0));
     });
 }
 

@@ -8,7 +8,6 @@ use kybern_adapters::clock::{SystemClock, ThreadRandom, UuidV7Ids};
 use kybern_adapters::documents::Reader;
 use kybern_adapters::http::Egress;
 use kybern_adapters::keys::MasterKey;
-use kybern_adapters::mail::parse::Mime;
 use kybern_adapters::models::offline::RulesModel;
 use kybern_core::actor::Actor;
 use kybern_core::id::RequestId;
@@ -52,7 +51,7 @@ fn over(store: Arc<dyn Store>, wake_ups: [Arc<dyn WakeUps>; 2], keys: Arc<dyn Ke
         ids: Arc::new(UuidV7Ids),
         random: Arc::new(ThreadRandom),
         http: Arc::new(Egress::new(EgressPolicy::new::<String>(&[]).unwrap()).unwrap()),
-        mail_parser: Arc::new(Mime),
+        mail_parser: Arc::new(Reader::new()),
         mail_sender: None,
         documents: Arc::new(Reader::new()),
         intents: model.clone(),

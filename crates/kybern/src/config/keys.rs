@@ -12,6 +12,7 @@ pub(super) const KEYS: &[(&str, &str)] = &[
     ("server.max_mail_bytes", "a whole number of bytes, such as 26214400"),
     ("server.max_unproven_body_bytes", "a whole number of bytes, such as 1048576"),
     ("server.max_bodies_bytes", "a whole number of bytes, such as 268435456"),
+    ("server.max_answers_bytes", "a whole number of bytes, such as 536870912"),
     ("server.shutdown_grace_ms", "a whole number of milliseconds, such as 10000"),
     ("database.url", "\"sqlite:PATH\" or \"postgres://USER@HOST/NAME\""),
     ("database.max_connections", "a whole number from 1 to 1000"),

@@ -24,6 +24,8 @@ pub(crate) struct ServerOptions {
     pub(crate) max_unproven_body_bytes: u64,
     /// The most bytes of bodies that are read or worked on at the same time.
     pub(crate) max_bodies_bytes: u64,
+    /// The most bytes of answers that wait to be taken at the same time.
+    pub(crate) max_answers_bytes: u64,
     /// How long the head of a request may take, in milliseconds.
     pub(crate) header_timeout_ms: Millis,
     /// How long a connection is kept between two requests, in milliseconds.
@@ -51,6 +53,7 @@ impl Default for ServerOptions {
             max_mail_bytes: 25 * 1024 * 1024,
             max_unproven_body_bytes: 1024 * 1024,
             max_bodies_bytes: 256 * 1024 * 1024,
+            max_answers_bytes: 512 * 1024 * 1024,
             header_timeout_ms: Millis(15_000),
             idle_timeout_ms: Millis(75_000),
             max_connections: 10_000,
@@ -99,6 +102,10 @@ impl ServerOptions {
             let why = "is less than three times the largest body or mail, or eight times max_unproven_body_bytes, so that \
                        none would fit";
             faults.add(Fault::bad("server.max_bodies_bytes", &self.max_bodies_bytes, why));
+        }
+        if self.max_answers_bytes < largest.saturating_mul(2) {
+            let why = "is less than twice the largest body or mail, so that it could not be downloaded again";
+            faults.add(Fault::bad("server.max_answers_bytes", &self.max_answers_bytes, why));
         }
         for (key, span) in
             [("server.header_timeout_ms", self.header_timeout_ms), ("server.idle_timeout_ms", self.idle_timeout_ms)]

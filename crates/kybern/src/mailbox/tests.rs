@@ -10,7 +10,6 @@ use std::time::Duration;
 use kybern_adapters::clock::{SystemClock, ThreadRandom, UuidV7Ids};
 use kybern_adapters::documents::Reader;
 use kybern_adapters::http::Egress;
-use kybern_adapters::mail::parse::Mime;
 use kybern_adapters::models::offline::RulesModel;
 use kybern_core::id::TenantId;
 use kybern_core::pack::Registry;
@@ -151,7 +150,7 @@ fn poller(post: &Post, call: &'static str, fails: usize, domain: Option<&str>) -
         ids: Arc::new(UuidV7Ids),
         random: Arc::new(ThreadRandom),
         http: Arc::new(Egress::new(EgressPolicy::new(&Vec::<String>::new()).unwrap()).unwrap()),
-        mail_parser: Arc::new(Mime),
+        mail_parser: Arc::new(Reader::new()),
         mail_sender: None,
         documents: Arc::new(Reader::new()),
         intents: model.clone(),

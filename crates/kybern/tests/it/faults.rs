@@ -7,7 +7,6 @@ use std::fs;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use kybern_adapters::mail::parse::Mime;
-use kybern_core::ports::MailParser as _;
 use serde_json::{Value, json};
 
 use crate::samples::{folder, hire};

@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 
 use futures::future::join;
 use kybern_adapters::mail::parse::Mime;
-use kybern_core::ports::MailParser as _;
 use serde_json::{Value, json};
 
 use crate::samples::hire;

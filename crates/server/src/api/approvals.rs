@@ -56,7 +56,7 @@ pub(crate) async fn list(
         }
         None => None,
     };
-    let filter = ApprovalFilter { status, task, talks_of: None };
+    let filter = ApprovalFilter { status, task, talks_of: None, calls: true };
     let page = state.engine.approvals(&actor, filter, paging.after::<ApprovalId>()?, paging.limit).await?;
     let items: Vec<Value> = page.items.iter().map(describe).collect();
     Ok(Json(paging.answer(&items, page.next.as_deref())))

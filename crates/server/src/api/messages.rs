@@ -100,9 +100,9 @@ pub(crate) async fn send(
     }
     let request = body.value.request(key, asked.trace_id.clone())?;
     if wants_events(&headers) {
-        let permit = turn_sse::permit(&state)?;
+        let place = state.streams.take(&actor)?;
         let following = state.engine.say_aloud(&actor, chat, request).await?;
-        return Ok(turn_sse::events(&state, following, permit));
+        return Ok(turn_sse::events(&state, following, place));
     }
     Ok(answered(&say(&state, &actor, chat, request).await?))
 }
@@ -170,9 +170,9 @@ pub(crate) async fn stream(
                        behind one of them";
         return Err(Problem::invalid("/message", message));
     }
-    let permit = turn_sse::permit(&state)?;
+    let place = state.streams.take(&actor)?;
     let following = state.engine.follow_turn(&actor, chat, named, after).await?;
-    Ok(turn_sse::events(&state, following, permit))
+    Ok(turn_sse::events(&state, following, place))
 }
 
 /// List messages

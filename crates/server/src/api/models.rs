@@ -4,10 +4,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
-use kybern_core::error::{Error, ErrorCode};
+use kybern_core::error::Error;
 use kybern_core::id::ChatId;
 use kybern_core::model::ModelPolicy;
-use kybern_core::time::Millis;
 use kybern_engine::chat::SayRequest;
 use kybern_engine::models::{Ask, Caller as ModelCaller, Route};
 use serde::Deserialize;
@@ -16,7 +15,7 @@ use utoipa::ToSchema;
 
 use super::messages::say;
 use crate::auth::Caller;
-use crate::error::{ApiResult, Problem};
+use crate::error::ApiResult;
 use crate::extract::{JsonBody, PathArgs};
 use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::openai::{self, ChatBody, EmbeddingBody, Said, Wanted};
@@ -57,9 +56,9 @@ pub(crate) async fn chat(
         Ask { route, request, timeouts: models.settings().timeouts, may_fall_back: true, prompt: None, digest: None };
     let (caller, created) = (ModelCaller::of(&actor), asked.at.as_millis().div_euclid(1_000));
     if streams {
-        let permit = state.streams.clone().try_acquire_owned().map_err(|_| crowded())?;
+        let place = state.streams.take(&actor)?;
         let streaming = models.stream(&caller, ask).await?;
-        return Ok(openai::events(&state, streaming, (&asked.shown, created), tells_usage, permit));
+        return Ok(openai::events(&state, streaming, (&asked.shown, created), tells_usage, place));
     }
     let answered = models.complete(&caller, ask).await?;
     let mut response = Json(openai::completion(&answered, &asked.shown, created)).into_response();
@@ -89,9 +88,9 @@ async fn turn(attempt: Attempt<'_>, agent: String, body: ChatBody) -> ApiResult 
     let chat = made.read::<Known>()?.id;
     let request = SayRequest { content, attachments: pictures, trace_id, idempotency_key, ..SayRequest::default() };
     if streams {
-        let permit = state.streams.clone().try_acquire_owned().map_err(|_| crowded())?;
+        let place = state.streams.take(actor)?;
         let following = state.engine.say_aloud(actor, chat, request).await?;
-        return Ok(openai::turn_events(state, following, (&model, &asked.shown, created), tells_usage, permit));
+        return Ok(openai::turn_events(state, following, (&model, &asked.shown, created), tells_usage, place));
     }
     let turned = say(state, actor, chat, request).await?;
     Ok(openai::completed(&turned, &model, &asked.shown, created)?)
@@ -101,11 +100,6 @@ fn named(response: &mut Response, model: &str) {
     if let Ok(model) = HeaderValue::try_from(model) {
         response.headers_mut().insert(HeaderName::from_static("x-kybern-model"), model);
     }
-}
-
-fn crowded() -> Problem {
-    let message = "too many streams are open, ask again later or without stream";
-    Error::new(ErrorCode::RateLimited, message).retry_after(Millis::from_secs(10)).into()
 }
 
 /// List models

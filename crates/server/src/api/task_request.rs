@@ -35,7 +35,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 #[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
 #[schema(as = SubmitTask)]
 pub(crate) struct SubmitBody {
-    /// `api`, or `web`.
+    /// `api`, or `web`: what a stranger typed into a form, and so untrusted.
     #[schema(default = "api", example = "api")]
     channel: Option<String>,
     /// The instruction, or the text that came in. May be left out with a `planKey` or a file.

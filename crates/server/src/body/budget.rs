@@ -1,4 +1,5 @@
-//! How many bytes of bodies are held at a time, over all requests.
+//! How many bytes of bodies are held at a time, over all requests; and, in a budget of their own, of answers
+//! ([`crate::answers`]).
 //!
 //! Each limit of one body is small; a thousand callers at once are not. So every byte of a body is booked as it arrives,
 //! on whoever sends it, and given back when the last handler lets go of the body. Nobody waits for room: who gets none
@@ -49,12 +50,36 @@ impl Holder {
     }
 }
 
-/// All bodies of a server.
+/// What a budget is for.
+#[derive(Clone, Copy, Debug)]
+enum Of {
+    Bodies,
+    Answers,
+}
+
+impl Of {
+    fn is_used_up(self) -> Error {
+        let message = match self {
+            Self::Bodies => {
+                tracing::debug!("no room for a body, see server.max_bodies_bytes");
+                "too many bytes of request bodies are being read at the moment, send it again in a few seconds"
+            }
+            Self::Answers => {
+                tracing::debug!("no room for an answer, see server.max_answers_bytes");
+                "too many bytes of answers wait to be taken at the moment, ask again in a few seconds"
+            }
+        };
+        Error::new(ErrorCode::Unavailable, message).retry_after(COME_BACK)
+    }
+}
+
+/// All bodies, or all answers, of a server.
 #[derive(Clone, Debug)]
 pub(crate) struct Budget(Arc<Pools>);
 
 #[derive(Debug)]
 struct Pools {
+    of: Of,
     proven: Pool,
     unproven: Pool,
 }
@@ -85,12 +110,13 @@ impl Pool {
         Self { size, taken: Mutex::default() }
     }
 
-    /// Books bytes, unless the holder would then have more than half of what the others leave.
-    fn book(&self, holder: Holder, bytes: usize) -> bool {
+    /// Books bytes, unless the holder would then have more than half of what the others leave. What `must` be is booked
+    /// all the same.
+    fn book(&self, holder: Holder, bytes: usize, must: bool) -> bool {
         let mut taken = self.taken();
         let own = taken.by_holder.get(&holder).copied().unwrap_or(0);
         let left_by_others = self.size.saturating_sub(taken.all - own);
-        if own.saturating_add(bytes) > left_by_others / 2 {
+        if own.saturating_add(bytes) > left_by_others / 2 && !must {
             return false;
         }
         taken.all += bytes;
@@ -118,16 +144,21 @@ impl Budget {
     /// A budget of that many bytes, of which a quarter is for callers who have proven nothing.
     pub(crate) fn new(bytes: usize) -> Self {
         let unproven = bytes / UNPROVEN_PART;
-        Self(Arc::new(Pools { proven: Pool::new(bytes - unproven), unproven: Pool::new(unproven) }))
+        Self(Arc::new(Pools { of: Of::Bodies, proven: Pool::new(bytes - unproven), unproven: Pool::new(unproven) }))
     }
 
-    /// A body of which nothing has arrived.
+    /// A budget of that many bytes for answers, which only callers get who have proven who they are.
+    pub(crate) fn of_answers(bytes: usize) -> Self {
+        Self(Arc::new(Pools { of: Of::Answers, proven: Pool::new(bytes), unproven: Pool::new(0) }))
+    }
+
+    /// A body of which nothing has arrived, or an answer before it is known how large it is.
     pub(crate) fn open(&self, holder: Holder) -> Booking {
         Booking { pools: Arc::clone(&self.0), holder, bytes: 0 }
     }
 }
 
-/// What is booked for one body; given back when it is dropped.
+/// What is booked for one body, or answer; given back when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Booking {
     pools: Arc<Pools>,
@@ -141,14 +172,29 @@ impl Booking {
     /// # Errors
     /// `UNAVAILABLE` with when to come back.
     pub(crate) fn add(&mut self, bytes: usize) -> Result<(), Error> {
+        self.book(bytes, false)
+    }
+
+    /// Books what is there in any case, also over the budget: the next one finds no room then.
+    pub(crate) fn must_add(&mut self, bytes: usize) {
+        // It is booked whatever is taken.
+        self.book(bytes, true).unwrap_or_default();
+    }
+
+    /// Whether there is any room.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE` with when to come back.
+    pub(crate) fn has_room(&self) -> Result<(), Error> {
+        Self { pools: Arc::clone(&self.pools), holder: self.holder, bytes: 0 }.add(1)
+    }
+
+    fn book(&mut self, bytes: usize, must: bool) -> Result<(), Error> {
         if bytes == 0 {
             return Ok(());
         }
-        if !self.pools.of(self.holder).book(self.holder, bytes) {
-            tracing::debug!(body.holder = ?self.holder, "no room for a body, see server.max_bodies_bytes");
-            let message =
-                "too many bytes of request bodies are being read at the moment, send it again in a few seconds";
-            return Err(Error::new(ErrorCode::Unavailable, message).retry_after(COME_BACK));
+        if !self.pools.of(self.holder).book(self.holder, bytes, must) {
+            return Err(self.pools.of.is_used_up());
         }
         self.bytes += bytes;
         Ok(())

@@ -22,12 +22,12 @@ use kybern_engine::chat::{Following, Imported, Turned};
 use kybern_engine::models::Answered;
 use kybern_engine::task::AttachmentRequest;
 use serde_json::Value;
-use tokio::sync::OwnedSemaphorePermit;
 
 use super::chunk::Frames;
 use super::request::ChatBody;
 use crate::error::{ApiResult, Problem};
 use crate::state::AppState;
+use crate::streams::Place;
 
 /// Stands for the pictures of what was said before.
 const SHOWN_BEFORE: &str = "\n[pictures came with this, and are not shown again]";
@@ -154,7 +154,7 @@ struct Reader {
     following: Following,
     frames: Frames,
     tells_usage: bool,
-    _permit: OwnedSemaphorePermit,
+    _place: Place,
 }
 
 /// A turn in pieces.
@@ -163,10 +163,10 @@ pub(crate) fn turn_events(
     following: Following,
     (model, request, created): (&str, &str, i64),
     tells_usage: bool,
-    permit: OwnedSemaphorePermit,
+    place: Place,
 ) -> Response {
     let frames = Frames::new(request, created, model);
-    let reader = Reader { state: state.clone(), following, frames, tells_usage, _permit: permit };
+    let reader = Reader { state: state.clone(), following, frames, tells_usage, _place: place };
     let body = Body::from_stream(stream::unfold(Some(Box::new(reader)), next));
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),

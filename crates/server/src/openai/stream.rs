@@ -17,11 +17,11 @@ use futures::stream;
 use kybern_core::error::Error;
 use kybern_core::model::ModelEvent;
 use kybern_engine::models::Streaming;
-use tokio::sync::OwnedSemaphorePermit;
 
 use self::guard::Guarded;
 use super::chunk::Frames;
 use crate::state::AppState;
+use crate::streams::Place;
 
 /// How often a silent stream shows that it is alive.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -31,7 +31,7 @@ const ROOM: usize = 4_096;
 /// What a stream holds of others.
 struct Work {
     streaming: Streaming,
-    _permit: OwnedSemaphorePermit,
+    _place: Place,
 }
 
 struct Follow {
@@ -46,11 +46,11 @@ pub(crate) fn events(
     streaming: Streaming,
     (request, created): (&str, i64),
     tells_usage: bool,
-    permit: OwnedSemaphorePermit,
+    place: Place,
 ) -> Response {
     let model = streaming.model();
     let frames = Frames::new(request, created, &model);
-    let work = Guarded::new(state, Work { streaming, _permit: permit });
+    let work = Guarded::new(state, Work { streaming, _place: place });
     let body = Body::from_stream(stream::unfold(Some(Follow { work, frames, tells_usage }), next));
     let mut headers = vec![
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),

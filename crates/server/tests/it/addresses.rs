@@ -1,6 +1,7 @@
 //! Whose a mail is: by its intake address where a mailbox is shared, by the key where one is shown.
 
 use bytes::Bytes;
+use kybern_core::error::ErrorCode;
 use kybern_core::id::{RequestId, TenantId};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -20,9 +21,10 @@ async fn ids(app: &App, key: &str) -> Vec<Value> {
 #[tokio::test]
 async fn a_mail_belongs_to_the_tenant_whose_address_it_was_sent_to() {
     let app = App::start().await;
-    let of = async |to: &[&str]| app.engine.tenant_of_mail(&letter("m", to)).await.unwrap();
+    let mailbox = TenantId::from_uuid(Uuid::max());
+    let of = async |to: &[&str]| app.engine.tenant_of_mail(mailbox, &letter("m", to)).await.unwrap();
     let at = |local: &str| format!("{local}@{INTAKE}");
-    let (theirs, ours) = (Some(app.their_id), Some(TenantId::DEFAULT));
+    let (theirs, ours) = (app.their_id, TenantId::DEFAULT);
     for (to, tenant) in [
         (vec![at("other-carrier")], theirs),
         (vec![at("Other-Carrier")], theirs),
@@ -32,21 +34,22 @@ async fn a_mail_belongs_to_the_tenant_whose_address_it_was_sent_to() {
         (vec!["a@example.com".to_owned(), at("other-carrier")], theirs),
         (vec![at("nobody"), at("other-carrier"), at("default")], theirs),
         // Nobody's: whoever has the mailbox gets it.
-        (vec![at("nobody")], None),
-        (vec![at("")], None),
-        (vec![at("+other-carrier")], None),
-        (vec![at("other-carrier-2")], None),
-        (vec!["other-carrier@example.com".to_owned()], None),
-        (vec![format!("other-carrier@evil.{INTAKE}")], None),
-        (vec![format!("other-carrier@{INTAKE}.evil.example")], None),
-        (vec![format!("other-carrier@{INTAKE}@evil.example")], None),
-        (vec!["other-carrier".to_owned()], None),
-        (vec![], None),
+        (vec![at("nobody")], mailbox),
+        (vec![at("")], mailbox),
+        (vec![at("+other-carrier")], mailbox),
+        (vec![at("other-carrier-2")], mailbox),
+        (vec!["other-carrier@example.com".to_owned()], mailbox),
+        (vec![format!("other-carrier@evil.{INTAKE}")], mailbox),
+        (vec![format!("other-carrier@{INTAKE}.evil.example")], mailbox),
+        (vec![format!("other-carrier@{INTAKE}@evil.example")], mailbox),
+        (vec!["other-carrier".to_owned()], mailbox),
+        (vec![], mailbox),
     ] {
         let to: Vec<&str> = to.iter().map(String::as_str).collect();
         assert_eq!(of(&to).await, tenant, "{to:?}");
     }
-    assert_eq!(app.engine.tenant_of_mail(b"no message at all").await.unwrap(), None);
+    let none = app.engine.tenant_of_mail(mailbox, &"no message at all".into()).await;
+    assert_eq!(none.unwrap_err().code(), ErrorCode::Validation);
 }
 
 #[tokio::test]
@@ -54,7 +57,7 @@ async fn a_mail_of_a_shared_mailbox_becomes_a_task_of_its_tenant_alone() {
     let app = App::start().await;
     let (ours, theirs) = (ids(&app, &app.ours.admin).await, ids(&app, &app.theirs.admin).await);
     let raw = letter("shared", &[&format!("other-carrier@{INTAKE}")]);
-    let tenant = app.engine.tenant_of_mail(&raw).await.unwrap().unwrap();
+    let tenant = app.engine.tenant_of_mail(TenantId::DEFAULT, &raw).await.unwrap();
     let actor = app.engine.channel_actor(tenant, "imap", RequestId::from_uuid(Uuid::nil()));
     let received = app.engine.receive_email(&actor, raw.clone(), None).await.unwrap();
     let now = ids(&app, &app.theirs.admin).await;

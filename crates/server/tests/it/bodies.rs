@@ -179,3 +179,24 @@ async fn a_payload_has_a_limit_of_its_own() {
     submit(4_096 * KIB).await.refused(413, "PAYLOAD_TOO_LARGE", "4 MiB and its member");
     assert_eq!(submit(4_095 * KIB).await.status, 202);
 }
+
+#[tokio::test]
+async fn answers_that_nobody_takes_are_bounded_by_tenant() {
+    let limits = Limits { max_answers: 512 * KIB, ..Limits::default() };
+    let app = App::limited(Arc::new(NoNetwork), BTreeMap::new(), limits).await;
+    let (ours, theirs) = (Fixture::of(&app, &app.ours).await, Fixture::of(&app, &app.theirs).await);
+    let large = json!({"input": "x".repeat(100 * KIB), "planKey": ours.plan});
+    let task = app.submit(&app.ours.operator, large).await["id"].as_str().unwrap().to_owned();
+    let show = || app.open(Ask::get(&format!("/api/tasks/{task}")).key(&app.ours.viewer));
+    let mut held = vec![show().await, show().await];
+    assert!(held.iter().all(|answer| answer.status() == 200));
+    let refused = app.send(Ask::get(&format!("/api/tasks/{task}")).key(&app.ours.viewer)).await;
+    refused.refused(503, "UNAVAILABLE", "a third answer");
+    assert_eq!(refused.header("retry-after"), "2");
+    // What is small needs no room, and other tenants have theirs.
+    assert_eq!(app.send(Ask::get("/api/chats").key(&app.ours.viewer)).await.status, 200);
+    assert_eq!(app.send(Ask::get(&format!("/api/tasks/{}", theirs.ended)).key(&app.theirs.viewer)).await.status, 200);
+    held.pop();
+    let answer = app.send(Ask::get(&format!("/api/tasks/{task}")).key(&app.ours.viewer)).await;
+    assert_eq!((answer.status, answer.json()["input"].as_str().map(str::len)), (200, Some(100 * KIB)));
+}

@@ -1,7 +1,7 @@
 //! A task's log as a stream.
 
 use futures::StreamExt;
-use kybern_server::state::MAX_STREAMS;
+use kybern_server::streams::MAX_STREAMS;
 use serde_json::{Value, json};
 
 use crate::fixture::Fixture;
@@ -116,20 +116,34 @@ async fn a_stream_ends_without_done_when_the_server_shuts_down() {
 }
 
 #[tokio::test]
-async fn one_stream_too_many_is_refused_until_another_ends() {
+async fn one_user_leaves_streams_to_the_others_and_one_tenant_to_other_tenants() {
     let app = App::start().await;
-    let fixture = Fixture::of(&app, &app.ours).await;
-    let ask = || Ask::get(&format!("/api/tasks/{}/events", fixture.waiting)).key(&app.ours.viewer);
-    let mut streams = Vec::new();
-    for _ in 0..MAX_STREAMS {
-        let stream = app.open(ask()).await;
-        assert_eq!(stream.status(), 200);
-        streams.push(stream);
-    }
-    let refused = app.open(ask()).await;
-    assert_eq!((refused.status().as_u16(), refused.headers()["retry-after"].as_bytes()), (429, b"10".as_slice()));
-    drop(streams.pop());
-    assert_eq!(app.open(ask()).await.status(), 200);
+    let (ours, theirs) = (Fixture::of(&app, &app.ours).await, Fixture::of(&app, &app.theirs).await);
+    let open = async |fixture: &Fixture, key: &str| {
+        app.open(Ask::get(&format!("/api/tasks/{}/events", fixture.waiting)).key(key)).await
+    };
+    let open_all = async |key: &str| {
+        let mut streams = Vec::new();
+        loop {
+            let stream = open(&ours, key).await;
+            if stream.status() != 200 {
+                assert_eq!((stream.status().as_u16(), stream.headers()["retry-after"].as_bytes()), (429, &b"10"[..]));
+                return streams;
+            }
+            streams.push(stream);
+        }
+    };
+    let share = usize::try_from(MAX_STREAMS / 4 * 3).unwrap();
+    let mut of_one = open_all(&app.ours.viewer).await;
+    assert!(of_one.len() < share - 1_000, "{} are one user's", of_one.len());
+    let of_another = open_all(&app.ours.operator).await;
+    assert_eq!(of_one.len() + of_another.len(), share, "a tenant has three quarters");
+    assert_eq!(open(&ours, &app.ours.admin).await.status(), 429);
+    assert_eq!(open(&theirs, &app.theirs.viewer).await.status(), 200);
+    drop(of_another);
+    assert_eq!(open(&ours, &app.ours.viewer).await.status(), 429, "the others' places are not for this one");
+    drop(of_one.pop());
+    assert_eq!(open(&ours, &app.ours.viewer).await.status(), 200);
 }
 
 #[tokio::test]

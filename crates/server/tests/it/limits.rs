@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use crate::harness::{App, Ask};
-use crate::outside::PANICS;
+use crate::outside::{BUSY, PANICS};
 
 fn long(length: usize) -> String {
     "x".repeat(length)
@@ -49,6 +49,16 @@ async fn a_form_has_so_many_fields_of_such_a_length() {
     assert_eq!(send("x", 197).await.refused(400, "VALIDATION_ERROR", "fields"), [""]);
     assert_eq!(send(&long(10_000), 0).await.status, 202);
     assert_eq!(send(&long(10_001), 0).await.refused(400, "VALIDATION_ERROR", "a long text"), ["/Body"]);
+}
+
+#[tokio::test]
+async fn a_mail_comes_back_when_too_much_is_read_already() {
+    let app = App::start().await;
+    let mail = format!("Message-ID: <m@example.com>\r\n\r\n{BUSY}");
+    let ask = Ask::post("/api/inbound/email").key(&app.ours.operator).body("message/rfc822", mail);
+    let answer = app.send(ask).await;
+    answer.refused(503, "UNAVAILABLE", "a busy reader");
+    assert_eq!(answer.header("retry-after"), "1");
 }
 
 #[tokio::test]

@@ -3,8 +3,10 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use kybern_core::document::DocumentText;
 use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::id::TenantId;
 use kybern_core::mail::{MailAddress, MailFault, MailPart, ParsedMail};
 use kybern_core::model::{DocumentAnalysis, Extraction, ExtractionSchema};
 use kybern_core::ports::{Clock, Extractor, HttpClient, HttpFailure, HttpRequest, HttpResponse, MailParser};
@@ -44,16 +46,22 @@ impl HttpClient for NoNetwork {
     }
 }
 
+/// A mail with this in it comes when too much is read already.
+pub(crate) const BUSY: &str = "come back later";
 /// A mail with this in it makes its parser panic.
 pub(crate) const PANICS: &str = "the parser cannot bear this";
 
 /// Reads `Name: value` lines, a blank line, and a text.
 pub(crate) struct PlainMail;
 
+#[async_trait]
 impl MailParser for PlainMail {
-    fn parse(&self, raw: &[u8]) -> Result<ParsedMail, MailFault> {
-        let text = String::from_utf8_lossy(raw).replace("\r\n", "\n");
+    async fn parse(&self, _: TenantId, raw: Bytes) -> Result<ParsedMail, MailFault> {
+        let text = String::from_utf8_lossy(&raw).replace("\r\n", "\n");
         assert!(!text.contains(PANICS), "{PANICS}");
+        if text.contains(BUSY) {
+            return Err(MailFault::Busy("too much is read already".to_owned()));
+        }
         let (head, body) = text.split_once("\n\n").ok_or_else(|| MailFault::Broken("no header".to_owned()))?;
         let get = |name: &str| {
             let line = head.lines().find(|line| line.to_lowercase().starts_with(&format!("{name}:")))?;

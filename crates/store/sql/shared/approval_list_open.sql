@@ -2,7 +2,7 @@ SELECT id, task_id, step_id, wait_seq, kind, tool, user_id, reason, input, input
     decided_at, decided_by, note, edited
 FROM approval
 WHERE tenant_id = $1 AND id > $2 AND status = 'pending'
-    AND (kind IN ('confirmation', 'ambiguous') OR NOT EXISTS (SELECT 1 FROM task
+    AND (kind IN ('confirmation', 'ambiguous') AND $5 <> 0 OR NOT EXISTS (SELECT 1 FROM task
         WHERE task.tenant_id = approval.tenant_id AND task.id = approval.task_id
             AND task.channel = 'chat' AND task.user_id IS NOT NULL AND task.user_id <> $4) OR $4 IS NULL)
 ORDER BY id LIMIT $3

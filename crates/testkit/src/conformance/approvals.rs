@@ -35,7 +35,7 @@ async fn asking(w: &World, home: &Home, waits: &[Wait]) -> (Lease, Vec<NewApprov
 }
 
 async fn inbox(w: &World, home: &Home, status: Option<ApprovalStatus>) -> Vec<Approval> {
-    let filter = ApprovalFilter { status, task: None, talks_of: None };
+    let filter = ApprovalFilter { status, task: None, talks_of: None, calls: true };
     w.store().approvals(home.scope, filter, None, 200).await.unwrap().items
 }
 
@@ -98,7 +98,8 @@ pub async fn pages_of_the_inbox_visit_each_once_oldest_first(h: Harness) {
         }
     }
     assert_eq!(seen, asked.iter().map(|asked| asked.id).collect::<Vec<_>>());
-    let of_task = ApprovalFilter { status: Some(ApprovalStatus::Pending), task: Some(lease.task()), talks_of: None };
+    let of_task =
+        ApprovalFilter { status: Some(ApprovalStatus::Pending), task: Some(lease.task()), talks_of: None, calls: true };
     assert_eq!(w.store().approvals(home.scope, of_task, None, 200).await.unwrap().items.len(), 5);
 }
 

@@ -256,25 +256,32 @@ pub async fn what_a_turn_asks_and_sends_is_listed_for_its_user(h: Harness) {
     }
     asks_and_sends(&w, &w.leased(&home, "w").await, &mut asked, &mut sent).await;
     let stranger = UserId::from_uuid(w.id());
-    for (talks_of, hides) in [(None, false), (Some(home.user), false), (Some(stranger), true)] {
+    let readers = [
+        (None, true, false),
+        (Some(home.user), true, false),
+        (Some(home.user), false, false),
+        (Some(stranger), true, true),
+        (Some(stranger), false, true),
+    ];
+    for (talks_of, calls, hides) in readers {
         let seen = |ids: &[(uuid::Uuid, bool)]| -> Vec<uuid::Uuid> {
             let private = |n: usize| n < ids.len() / 3;
-            let shown = ids.iter().enumerate().filter(|(n, (_, call))| !(hides && private(*n) && !call));
+            let shown = ids.iter().enumerate().filter(|(n, (_, call))| !(hides && private(*n) && !(*call && calls)));
             shown.map(|(_, (id, _))| *id).collect()
         };
         for status in [None, Some(ApprovalStatus::Pending)] {
-            let filter = ApprovalFilter { status, task: None, talks_of };
+            let filter = ApprovalFilter { status, task: None, talks_of, calls };
             let page = w.store().approvals(home.scope, filter, None, 200).await.unwrap();
             let found: Vec<uuid::Uuid> = page.items.iter().map(|one| one.asked.id.as_uuid()).collect();
             assert_eq!(found, seen(&asked), "{talks_of:?} {status:?}");
         }
-        let done = ApprovalFilter { status: Some(ApprovalStatus::Denied), task: None, talks_of };
+        let done = ApprovalFilter { status: Some(ApprovalStatus::Denied), task: None, talks_of, calls };
         assert!(w.store().approvals(home.scope, done, None, 200).await.unwrap().items.is_empty());
         let messages = w.store().outbox(home.scope, talks_of, None, 200).await.unwrap().items;
         let found: Vec<uuid::Uuid> = messages.iter().rev().map(|one| one.message.id.as_uuid()).collect();
         assert_eq!(found, seen(&sent), "{talks_of:?}");
         let first = messages.last().and_then(|message| message.task_id);
-        let of_task = ApprovalFilter { status: None, task: first, talks_of };
+        let of_task = ApprovalFilter { status: None, task: first, talks_of, calls };
         let found = w.store().approvals(home.scope, of_task, None, 200).await.unwrap().items.len();
         assert_eq!(found, 3, "all three questions of a task that is nobody's or one's own");
     }

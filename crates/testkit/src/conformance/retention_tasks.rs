@@ -108,7 +108,7 @@ pub async fn a_finished_tree_goes_whole_with_all_that_is_its_own(h: Harness) {
     assert_eq!(store.attachments(scope, id).await.unwrap(), Vec::<Attachment>::new());
     assert!(store.signals(scope, id, 0).await.unwrap().is_empty());
     assert!(store.artifacts(scope, id).await.unwrap().is_empty());
-    let asked = ApprovalFilter { status: None, task: None, talks_of: None };
+    let asked = ApprovalFilter { status: None, task: None, talks_of: None, calls: true };
     assert!(store.approvals(scope, asked, None, 10).await.unwrap().items.is_empty());
     assert!(store.record(scope, "test.thing", "a").await.unwrap().is_some(), "records stay");
     assert_eq!(audited(&w, &home).await, [json!(["tasks", 3])]);

@@ -87,7 +87,7 @@ impl ApprovalStore for MemStore {
                 after.is_none_or(|after| approval.asked.id > after)
                     && filter.status.is_none_or(|status| status == approval.status)
                     && filter.task.is_none_or(|task| task == approval.task)
-                    && (approval.asked.kind.is_about_a_call()
+                    && ((filter.calls && approval.asked.kind.is_about_a_call())
                         || !state.is_talk_of_another(scope.tenant(), approval.task, filter.talks_of))
             });
             let mut items: Vec<Approval> = wanted.take(limit + 1).cloned().collect();

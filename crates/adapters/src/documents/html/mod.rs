@@ -13,6 +13,7 @@ use self::render::Renderer;
 use self::tags::{Piece, Tags};
 use super::pages::Pages;
 use super::text;
+use crate::workers::Stop;
 
 /// Elements that may lie in one another. Pages that people write stay under 100.
 const MAX_DEPTH: usize = 2_000;
@@ -23,7 +24,7 @@ const DECLARED_WITHIN: usize = 2048;
 ///
 /// # Errors
 /// `Broken` for binary content, `TooLarge` when its elements lie too deep, `Empty` without a word.
-pub(super) fn read(bytes: &[u8]) -> Result<DocumentText, DocumentFault> {
+pub(super) fn read(bytes: &[u8], stop: &Stop) -> Result<DocumentText, DocumentFault> {
     let html = match declared(bytes) {
         Some(encoding) => {
             // Binary content stays binary, whatever it declares.
@@ -33,20 +34,21 @@ pub(super) fn read(bytes: &[u8]) -> Result<DocumentText, DocumentFault> {
         None => text::decode(bytes)?,
     };
     let mut pages = Pages::new(DocumentFormat::Html);
-    let text = render(&html).map_err(|_| too_deep())?;
+    let text = render(&html, stop).map_err(|_| too_deep())?;
+    stop.check()?;
     pages.add("", text)?;
     pages.finish("it has nothing to read, only markup")
 }
 
-/// The text of a piece of HTML, for mail; too deep elements cut it short.
-pub(crate) fn to_text(html: &str) -> String {
-    match render(html) {
+/// The text of a piece of HTML, for mail; too deep elements cut it short, and so does `stop`.
+pub(crate) fn to_text(html: &str, stop: &Stop) -> String {
+    match render(html, stop) {
         Ok(text) | Err(text) => text,
     }
 }
 
 /// Renders, or answers what there was when the elements went too deep.
-fn render(html: &str) -> Result<String, String> {
+fn render(html: &str, stop: &Stop) -> Result<String, String> {
     let mut renderer = Renderer::new();
     for piece in Tags::new(html) {
         match piece {
@@ -58,7 +60,7 @@ fn render(html: &str) -> Result<String, String> {
             return Err(renderer.finish());
         }
         // What is over the limit is refused below; there is no use in more of it.
-        if renderer.written() > limits::MAX_TEXT {
+        if renderer.written() > limits::MAX_TEXT || stop.is_set() {
             break;
         }
     }
@@ -82,6 +84,14 @@ fn too_deep() -> DocumentFault {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn to_text(html: &str) -> String {
+        super::to_text(html, &Stop::default())
+    }
+
+    fn read(bytes: &[u8]) -> Result<DocumentText, DocumentFault> {
+        super::read(bytes, &Stop::default())
+    }
 
     #[test]
     fn rows_keep_their_cells_on_one_line() {
@@ -111,6 +121,25 @@ mod tests {
     fn deep_elements_are_refused() {
         let html = "<div>".repeat(20_000) + "x";
         assert_eq!(read(html.as_bytes()).unwrap_err().kind, FaultKind::TooLarge);
+    }
+
+    #[test]
+    fn tables_that_no_depth_counts_come_out_line_by_line() {
+        for table in ["<table/>", "<table></div>"] {
+            let text = to_text(&format!("{}<tr><td>a<td>b</table>c", table.repeat(30_000)));
+            assert_eq!(text, "a\nb\n\nc", "{table}");
+        }
+        let nested = |tables: usize| format!("{}<tr><td>a<td>b", "<table><tr><td>".repeat(tables - 1));
+        assert_eq!(to_text(&format!("{}<table>{}", "<div>".repeat(50), &nested(20)[7..])), "a\tb");
+        let closed = format!("{}{}<table><tr><td>c<td>d", nested(500), "</table>".repeat(500));
+        assert_eq!(to_text(&closed), "a\nb\n\nc\td", "what comes after them is a table again");
+    }
+
+    #[test]
+    fn nobody_reads_on_when_nobody_waits() {
+        let (stop, html) = (Stop::set(), "<p>x".repeat(1000));
+        assert_eq!(super::to_text(&html, &stop), "");
+        assert_eq!(super::read(html.as_bytes(), &stop).unwrap_err().kind, FaultKind::TooLarge);
     }
 
     #[test]

@@ -6,12 +6,20 @@ use quick_xml::escape::resolve_html5_entity;
 const MAX_ENTITY: usize = 32;
 /// A cell of up to this many lines is one value, such as an address; a longer one is a piece of the page.
 const MAX_CELL_LINES: usize = 4;
+/// Tables in one another whose rows are put together: the text of a cell is copied once for each table around it. Pages
+/// that people write stay under 20; what lies deeper comes out line by line.
+const MAX_TABLES: usize = 50;
 
 /// Builds the text of a page.
 pub(super) struct Renderer {
     page: Block,
-    /// The rows and cells that are open.
+    /// The rows and cells that are open: three for a table at most, whatever the tags say.
     frames: Vec<Frame>,
+    /// Where cells lie among them.
+    cells: Vec<usize>,
+    tables: usize,
+    /// Open tables that lie too deep to have frames.
+    flat: usize,
     depth: usize,
     written: usize,
     hidden: usize,
@@ -38,7 +46,17 @@ struct Block {
 
 impl Renderer {
     pub(super) fn new() -> Self {
-        Self { page: Block::default(), frames: Vec::new(), depth: 0, written: 0, hidden: 0, preformatted: 0 }
+        Self {
+            page: Block::default(),
+            frames: Vec::new(),
+            cells: Vec::new(),
+            tables: 0,
+            flat: 0,
+            depth: 0,
+            written: 0,
+            hidden: 0,
+            preformatted: 0,
+        }
     }
 
     /// How many elements are open.
@@ -91,8 +109,9 @@ impl Renderer {
             }
             "table" => {
                 self.break_line(2);
-                self.frames.push(Frame::Table);
+                self.open_table();
             }
+            "tr" | "td" | "th" if self.flat > 0 => self.break_line(1),
             "tr" => {
                 self.end_row();
                 self.frames.push(Frame::Row(Vec::new()));
@@ -100,6 +119,7 @@ impl Renderer {
             "td" | "th" => {
                 self.end_cell();
                 if matches!(self.frames.last(), Some(Frame::Row(_))) {
+                    self.cells.push(self.frames.len());
                     self.frames.push(Frame::Cell(Block::default()));
                 }
             }
@@ -122,13 +142,11 @@ impl Renderer {
                 self.preformatted = self.preformatted.saturating_sub(1);
                 self.break_line(1);
             }
+            "tr" | "td" | "th" if self.flat > 0 => self.break_line(1),
             "td" | "th" => self.end_cell(),
             "tr" => self.end_row(),
             "table" => {
-                self.end_row();
-                if matches!(self.frames.last(), Some(Frame::Table)) {
-                    self.frames.pop();
-                }
+                self.close_table();
                 self.break_line(2);
             }
             _ => self.break_line(breaks_around(name)),
@@ -137,11 +155,9 @@ impl Renderer {
 
     /// The text.
     pub(super) fn finish(mut self) -> String {
+        self.flat = 0;
         while !self.frames.is_empty() {
-            self.end_row();
-            if matches!(self.frames.last(), Some(Frame::Table)) {
-                self.frames.pop();
-            }
+            self.close_table();
         }
         self.page.text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n").trim().to_owned()
     }
@@ -172,17 +188,38 @@ impl Renderer {
 
     /// Where text goes now.
     fn block(&mut self) -> &mut Block {
-        let cell = self.frames.iter_mut().rev().find_map(|frame| match frame {
-            Frame::Cell(block) => Some(block),
-            Frame::Table | Frame::Row(_) => None,
-        });
-        cell.unwrap_or(&mut self.page)
+        match self.cells.last().and_then(|at| self.frames.get_mut(*at)) {
+            Some(Frame::Cell(block)) => block,
+            _ => &mut self.page,
+        }
+    }
+
+    fn open_table(&mut self) {
+        if self.tables == MAX_TABLES {
+            self.flat += 1;
+            return;
+        }
+        self.tables += 1;
+        self.frames.push(Frame::Table);
+    }
+
+    fn close_table(&mut self) {
+        if self.flat > 0 {
+            self.flat -= 1;
+            return;
+        }
+        self.end_row();
+        if matches!(self.frames.last(), Some(Frame::Table)) {
+            self.tables -= 1;
+            self.frames.pop();
+        }
     }
 
     fn end_cell(&mut self) {
         if !matches!(self.frames.last(), Some(Frame::Cell(_))) {
             return;
         }
+        self.cells.pop();
         if let Some(Frame::Cell(block)) = self.frames.pop()
             && let Some(Frame::Row(cells)) = self.frames.last_mut()
         {

@@ -67,6 +67,44 @@ fn text() {
     Target::new("text", 1_500, check("a.txt")).seeds(super::documents("txt")).seeds([utf_16]).words(words).play();
 }
 
+/// How long a flood is.
+const FLOOD: usize = if cfg!(debug_assertions) { 512 * 1024 } else { 4 * 1024 * 1024 };
+
+/// Pages in which one piece comes as often as fits, behind another that comes a few thousand times.
+fn floods_of_html(recipe: &[u8]) -> Result<(), String> {
+    let (before, piece) = match recipe.iter().position(|byte| *byte == b'|') {
+        Some(at) => (&recipe[..at], &recipe[at + 1..]),
+        None => (&[][..], recipe),
+    };
+    if piece.is_empty() {
+        return Ok(());
+    }
+    check("a.html")(&[before.repeat(1_900), piece.repeat(FLOOD / piece.len()), b"x".to_vec()].concat())
+}
+
+#[test]
+fn html_floods() {
+    let befores = ["", "<div>|", "<table/>|", "<table><tr><td>|", "<table></div>|"];
+    let pieces = [
+        "<table/>",
+        "<table></div>",
+        "<table/><tr><td>x",
+        "<tr><td>x</table>",
+        "<td>x",
+        "<p>",
+        "<li>",
+        "<pre>x\n",
+        "&amp",
+        "<a b='>",
+        "<!--",
+        "<head><style>",
+    ];
+    let every = befores.iter().flat_map(|before| pieces.iter().map(move |piece| format!("{before}{piece}")));
+    let every: Vec<Vec<u8>> = every.map(String::into_bytes).collect();
+    let count = every.len() as u64 + 10;
+    Target::new("html-floods", count, floods_of_html).seeds(every).words(&pieces).play();
+}
+
 #[test]
 fn html() {
     let words = &[

@@ -3,7 +3,6 @@
 use kybern_adapters::mail::parse::Mime;
 use kybern_core::document::limits;
 use kybern_core::mail::ParsedMail;
-use kybern_core::ports::MailParser;
 use kybern_testkit::fuzz::{Chance, Target};
 
 /// Says that nobody has touched this message since it was made, and what its files must be.
@@ -176,6 +175,8 @@ const CHANNELS: &[(&str, &str)] = &[
     ("Subject: x\r\n", "\r\n\r\nx"),
     ("Content-Type: multipart/mixed; boundary=b\r\n\r\n", "\r\n--b--\r\n"),
     ("Content-Type: multipart/digest; boundary=b\r\n\r\n", "\r\n--b--\r\n"),
+    ("Content-Type: text/html\r\n\r\n", ""),
+    ("Content-Type: text/html\r\n\r\n<table><tr><td><div>", "</table>"),
 ];
 
 const PIECES: &[&str] = &[
@@ -196,6 +197,11 @@ const PIECES: &[&str] = &[
     "--b\nContent-Type: multipart/mixed; boundary=c\n\n",
     "--b\nContent-Type: message/rfc822\n\n",
     "Content-Type: multipart/mixed; boundary=b\n\n--b\n",
+    "<table/>",
+    "<table></div>",
+    "<table/><tr><td>x",
+    "<tr><td>x</table>",
+    "<p>",
 ];
 
 /// A message in which a piece comes as often as fits, as it is or encoded in another message. The first byte says

@@ -199,6 +199,7 @@ static CONTEXT: LazyLock<Context> = LazyLock::new(|| {
         tenant: map(json!({"name": "Tenant"})),
         user: Arc::new(json!({"name": "Ada", "roles": ["admin"]})),
         round: Some((Arc::new(json!({"n": 5})), 3)),
+        weight: 0,
     }
 });
 

@@ -35,7 +35,7 @@ pub fn faults(world: &SimWorld, case: &Case) -> Vec<String> {
         if !replay.matches {
             faults.push(format!("task {id}: a replay differs: {:#?}", replay.differences));
         }
-        let filter = ApprovalFilter { status: None, task: Some(id), talks_of: None };
+        let filter = ApprovalFilter { status: None, task: Some(id), talks_of: None, calls: true };
         let inbox = world.doom.look(world.store.approvals(scope, filter, None, 200)).unwrap().items;
         faults.extend(inbox_fits(&task, &inbox));
         all.insert(id, Seen::of(task, view, rows));

@@ -6,6 +6,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::Path;
 
+use kybern_core::audit::PURGED;
 use serde_json::{Value, json};
 
 use super::super::{Context, Exit, Format};
@@ -135,6 +136,7 @@ async fn read(path: &Path, client: &Client, report: &mut Report) -> Result<Expor
     let wrong = |problem: String| Failure::Content { path: path.display().to_string(), problem };
     let file = File::open(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
     let (mut from, mut before, mut head, mut page) = (None, None::<Value>, None, Vec::new());
+    let mut beginning = Beginning::default();
     let mut lines = BufReader::new(file).lines().enumerate().peekable();
     while let Some((n, line)) = lines.next() {
         let line = line.map_err(|error| wrong(format!("cannot be read: {error}")))?;
@@ -144,6 +146,7 @@ async fn read(path: &Path, client: &Client, report: &mut Report) -> Result<Expor
             head = Some(value);
         } else {
             from = from.or_else(|| value["seq"].as_i64());
+            beginning.look_at(&value);
             page.push(value);
         }
         if page.len() == PAGE as usize || (is_last && !page.is_empty()) {
@@ -158,7 +161,33 @@ async fn read(path: &Path, client: &Client, report: &mut Report) -> Result<Expor
     {
         report.faults.push(json!({"seq": last["seq"], "problem": "is not the event that the head names"}));
     }
+    if !beginning.is_whole() {
+        let problem = "is the first event, what was before is missing, and no event says that it was removed";
+        report.faults.push(json!({"seq": from, "problem": problem}));
+    }
     Ok(Export { from: from.unwrap_or(1), head })
+}
+
+/// Whether an export begins where its chain does: with the first event, or behind what an event in it says was removed.
+#[derive(Default)]
+struct Beginning {
+    /// The number and the hash of the event before the first one.
+    before: Option<(i64, Value)>,
+    /// Whether an event says that what was before was exported and removed.
+    told: bool,
+}
+
+impl Beginning {
+    fn look_at(&mut self, event: &Value) {
+        let before = || (event["seq"].as_i64().unwrap_or_default() - 1, event["prevHash"].clone());
+        let (seq, hash) = self.before.get_or_insert_with(before);
+        let detail = &event["detail"];
+        self.told |= event["action"] == PURGED && detail["seq"] == *seq && detail["hash"] == *hash;
+    }
+
+    fn is_whole(&self) -> bool {
+        self.told || self.before.as_ref().is_none_or(|(seq, _)| *seq == 0)
+    }
 }
 
 /// Has the server check events, and looks whether they follow those before.

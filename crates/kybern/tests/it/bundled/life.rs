@@ -10,7 +10,6 @@ use bytes::Bytes;
 use kybern_adapters::clock::{SystemClock, ThreadRandom, UuidV7Ids};
 use kybern_adapters::documents::Reader;
 use kybern_adapters::http::{Egress, install_tls};
-use kybern_adapters::mail::parse::Mime;
 use kybern_adapters::models::offline::RulesModel;
 use kybern_core::actor::Actor;
 use kybern_core::error::ErrorCode;
@@ -218,7 +217,7 @@ impl World {
             ids: Arc::new(UuidV7Ids),
             random: Arc::new(ThreadRandom),
             http: Arc::new(Egress::new(EgressPolicy::new::<String>(&[]).unwrap()).unwrap()),
-            mail_parser: Arc::new(Mime),
+            mail_parser: Arc::new(Reader::new()),
             mail_sender: None,
             documents: Arc::new(Reader::new()),
             intents: model.clone(),

@@ -108,6 +108,7 @@ async fn the_audit_is_exported_checked_and_removed_no_younger_than_a_month(site:
     for (changed, says) in [
         (edited, "its content was edited"),
         (without(150), "removed or reordered"),
+        (lines[5..].join("\n"), "what was before is missing"),
         (without(200), "does not follow"),
         (without(lines.len() - 2), "is not the event that the head names"),
     ] {

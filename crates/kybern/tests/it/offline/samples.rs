@@ -10,7 +10,7 @@ use kybern_adapters::models::offline::RulesModel;
 use kybern_core::document::{DocumentFormat, DocumentText, PageText};
 use kybern_core::id::TenantId;
 use kybern_core::model::{ClassifyInput, Extraction, ExtractionSchema};
-use kybern_core::ports::{DocumentReader, Extractor, MailParser};
+use kybern_core::ports::{DocumentReader, Extractor};
 use serde_json::Value;
 
 use super::{THRESHOLD, classify, registry, samples, text};

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use kybern_adapters::clock::{SystemClock, ThreadRandom, UuidV7Ids};
 use kybern_adapters::documents::Reader;
 use kybern_adapters::http::{Egress, install_tls};
-use kybern_adapters::mail::parse::Mime;
 use kybern_adapters::models::offline::RulesModel;
 use kybern_adapters::models::quirks::ProviderKind;
 use kybern_adapters::models::{Provider, ProviderConfig};
@@ -64,7 +63,7 @@ fn engine(receiver: &Receiver, url: &str) -> Engine {
         ids: Arc::new(UuidV7Ids),
         random: Arc::new(ThreadRandom),
         http: egress.clone(),
-        mail_parser: Arc::new(Mime),
+        mail_parser: Arc::new(Reader::new()),
         mail_sender: None,
         documents: Arc::new(Reader::new()),
         intents: model.clone(),

@@ -197,7 +197,7 @@ fn transform(text: &str, name: &str, options: &Options<'_>, stop: &Stop) -> Resu
         "base64_decode" => encode::from_base64(text)?,
         "url_encode" => encode::url(text),
         "url_decode" => encode::from_url(text)?,
-        "strip_html" => crate::documents::html_to_text(text),
+        "strip_html" => crate::documents::html_to_text(text, stop),
         _ => return Err(refuse(format!("there is no operation {name:?}"))),
     };
     answer(result)
