@@ -21,6 +21,9 @@ const EXPIRATION: &[&str] = &["expiration", "expiration_date"];
 const PERIOD: &[&str] = &["period", "policy_period", "term"];
 const PREMIUM: &[&str] = &["premium", "premium_nanos", "annual_premium", "total_premium"];
 
+/// Coverages that come with a line and are none that losses are asked about by.
+const PARTS: [&str; 2] = ["Uninsured Motorist", "Medical Payments"];
+
 /// One policy.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Policy {
@@ -170,7 +173,8 @@ fn of_fields(found: &[&ExtractedField], document: u32) -> Policy {
     let first = |names: &'static [&'static str]| values(names).find_map(|field| as_text(&field.value));
     let period = |end: &str| values(PERIOD).find_map(|field| field.value.get(end).and_then(as_text));
     let number = values(NUMBER).find_map(|field| as_text(&field.value).map(|text| (text, field.confidence)));
-    let lines: Vec<String> = values(LINE).filter_map(|field| as_text(&field.value)).collect();
+    let lines = values(LINE).filter_map(|field| as_text(&field.value));
+    let lines: Vec<String> = lines.filter(|line| !PARTS.contains(&line.as_str())).collect();
     Policy {
         confidence: number.as_ref().map(|(_, confidence)| rounded(*confidence)),
         number: number.map(|(number, _)| number).unwrap_or_default(),

@@ -94,7 +94,8 @@ fn fields_of(hit: &Hit, labels: &Labels<'_>, writer: Option<&str>) -> Vec<usize>
         match rival {
             Some(place)
                 if writers(*field)
-                    || !writers(chosen[place])
+                    || writer.is_none()
+                        && !writers(chosen[place])
                         && labels.fields[chosen[place]].section.is_none()
                         && pattern.section.is_some() =>
             {

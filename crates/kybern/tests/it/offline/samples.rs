@@ -141,7 +141,10 @@ impl Sample {
                     one(name).or_else(|| period.map(|period| text(&period[end]))).unwrap_or_default()
                 };
                 let Some(number) = one("policy_number") else { continue };
-                let mut lines: Vec<String> = item.get("line").into_iter().flatten().map(|value| text(value)).collect();
+                // What comes with a line is none.
+                let parts = ["Uninsured Motorist", "Medical Payments"];
+                let lines = item.get("line").into_iter().flatten().map(|value| text(value));
+                let mut lines: Vec<String> = lines.filter(|line| !parts.contains(&line.as_str())).collect();
                 lines.sort();
                 let policy =
                     (one("insurer").unwrap_or_default(), lines, date("effective", "start"), date("expiration", "end"));

@@ -148,8 +148,6 @@ pub(super) const POLICY: &[FieldPattern] = &[
                 "policy issued by",
                 "writing company",
                 "company",
-                "company name",
-                "name of company",
                 "companies affording coverage",
                 "insurers affording coverage",
                 "underwriting company",
