@@ -76,6 +76,8 @@ macro_rules! conformance_suite {
             chats {
                 a_message_is_stored_with_its_task_and_the_answer_with_its_end,
                 a_turn_that_failed_is_taken_again_in_its_place_as_long_as_nothing_else_was_said,
+                a_fork_of_a_turn_is_no_turn_and_its_retry_leaves_the_conversation_alone,
+                a_chat_is_cleared_and_deleted_although_a_turn_ended_without_an_answer,
                 files_are_kept_with_their_message_until_it_is_taken_back,
                 a_chat_takes_one_turn_at_a_time_in_order,
                 only_so_many_turns_wait,
