@@ -155,6 +155,7 @@ macro_rules! conformance_suite {
                 one_dedupe_key_is_one_job,
                 a_retry_comes_at_its_time,
                 a_job_that_is_put_off_keeps_its_tries,
+                a_job_that_a_clock_ahead_has_put_off_is_due,
                 a_dead_job_rests,
                 an_expired_lease_counts_as_a_try_and_after_the_last_one_the_job_is_wound_up,
                 a_lease_is_prolonged_by_its_holder_only,
