@@ -202,6 +202,8 @@ macro_rules! conformance_suite {
             outbox {
                 outbox_row_and_its_job_come_with_the_commit,
                 a_message_moves_only_from_where_it_is,
+                a_dispatch_goes_only_as_long_as_its_step_waits_for_it,
+                the_dispatch_of_a_failed_task_rests_until_it_is_tried_again,
                 pages_of_the_outbox_visit_each_once_newest_first,
             }
             permissions {
