@@ -9,10 +9,15 @@ use crate::time::Timestamp;
 
 /// Limits of jobs.
 pub mod limits {
+    use crate::time::Millis;
+
     /// Bytes of a payload as JSON.
     pub const MAX_PAYLOAD: usize = 256 * 1024;
     /// Tries when a job names none.
     pub const DEFAULT_ATTEMPTS: u32 = 8;
+    /// The longest pause after a try, or until one that was put off. What seems to wait longer was told so by a clock
+    /// that was ahead.
+    pub const LONGEST_PAUSE: Millis = Millis(60 * 60 * 1000);
 }
 
 /// A job's place in life. `Dead` keeps its last error and is never claimed again.

@@ -80,6 +80,17 @@ impl OutboxStatus {
     }
 }
 
+/// Whether the dispatch of a delegation may leave.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Dispatch {
+    /// It may, and is `sending`.
+    Goes,
+    /// Not now: its task is to be cancelled, or has failed and may be tried again while the workflow has time.
+    Rests,
+    /// Never: no step waits for it any more.
+    Over,
+}
+
 /// A message to be committed.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

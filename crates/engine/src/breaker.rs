@@ -1,5 +1,6 @@
 //! The circuit breaker of one provider of models, or of one receiver of messages: who fails again and again is left
-//! alone for a while.
+//! alone for a while. The clock may be set meanwhile: a moment that lies further ahead than the rest is long was told by
+//! a clock that was ahead, and counts as over.
 //!
 //! ```text
 //! closed ── 5 failures in a row ──► open ── 30 s ──► one probe at a time
@@ -34,8 +35,8 @@ impl Breaker {
     pub(crate) fn ask(self, now: Timestamp) -> (bool, Self) {
         match self {
             Self::Closed | Self::Failing(_) => (true, self),
-            Self::Open(until) | Self::Probing(until) if now >= until => (true, Self::Probing(now.plus(REST))),
-            Self::Open(_) | Self::Probing(_) => (false, self),
+            Self::Open(_) | Self::Probing(_) if self.open_until(now).is_some() => (false, self),
+            Self::Open(_) | Self::Probing(_) => (true, Self::Probing(now.plus(REST))),
         }
     }
 
@@ -44,11 +45,19 @@ impl Breaker {
         !self.ask(now).0
     }
 
-    /// Until when it is left alone, or tried by one call; `None` when it is neither.
-    pub(crate) const fn open_until(self) -> Option<Timestamp> {
+    /// Until when it is left alone, or tried by one call; `None` when it would be asked now.
+    pub(crate) fn open_until(self, now: Timestamp) -> Option<Timestamp> {
         match self {
             Self::Closed | Self::Failing(_) => None,
-            Self::Open(until) | Self::Probing(until) => Some(until),
+            Self::Open(until) | Self::Probing(until) => Some(until).filter(|_| now < until && until.since(now) <= REST),
+        }
+    }
+
+    /// Whether it has been opened and nobody has answered since.
+    pub(crate) const fn is_tripped(self) -> bool {
+        match self {
+            Self::Closed | Self::Failing(_) => false,
+            Self::Open(_) | Self::Probing(_) => true,
         }
     }
 
@@ -113,5 +122,16 @@ mod tests {
         let again = probing.failed(at(31_000));
         assert!(again.is_open(at(60_999)) && !again.is_open(at(61_000)));
         assert!(probing.ask(at(60_000)).0, "a probe of which nobody heard is not waited for for ever");
+    }
+
+    #[test]
+    fn a_clock_that_was_ahead_keeps_nobody_waiting_longer_than_its_rest() {
+        let day = 24 * 60 * 60 * 1000;
+        for ahead in [Breaker::Open(at(day + 30_000)), Breaker::Probing(at(day + 30_000))] {
+            assert!(!ahead.ask(at(day)).0, "as long as the clock goes on");
+            let (may, next) = ahead.ask(at(0));
+            assert!(may && !ahead.is_open(at(0)));
+            assert_eq!((ahead.open_until(at(0)), next.open_until(at(0))), (None, Some(at(30_000))));
+        }
     }
 }

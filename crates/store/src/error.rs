@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::ports::ReviewRefused;
 use kybern_core::task::CommitRefused;
+use sqlx::postgres::{PgDatabaseError, PgSeverity};
 
 /// What store functions answer.
 pub(crate) type Result<T, E = StoreError> = std::result::Result<T, E>;
@@ -168,12 +169,18 @@ impl StoreError {
         }
     }
 
-    /// Whether the connection to the database is gone.
+    /// Whether the connection to the database is gone, or leads to a server that takes no writes: one that is made anew
+    /// may lead to another.
     pub(crate) fn lost_the_connection(&self) -> bool {
         match self {
             Self::Silent(_) => true,
             Self::Postgres(error) => match sqlstate(error) {
-                Some(state) => state.starts_with("57P") || state.starts_with("08"),
+                Some(state) => {
+                    ended_the_session(error)
+                        || state == READ_ONLY
+                        || state.starts_with("57P")
+                        || state.starts_with("08")
+                }
                 None => !matches!(error, sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_)),
             },
             _ => false,
@@ -210,9 +217,29 @@ fn sqlstate(error: &sqlx::Error) -> Option<String> {
     error.as_database_error().and_then(|found| found.code()).map(std::borrow::Cow::into_owned)
 }
 
+/// What PostgreSQL answers to a write while it takes none: as a standby, a former primary, or with a full disk.
+const READ_ONLY: &str = "25006";
+
+/// Whether the server takes no writes on this connection.
+pub(crate) fn is_read_only(error: &sqlx::Error) -> bool {
+    sqlstate(error).is_some_and(|state| state == READ_ONLY)
+}
+
+/// Whether the server has ended the session, or has let none begin. Then it judged the session, not what was asked:
+/// that the session was idle for too long within a transaction, that the server stops or crashed, that it has too many
+/// connections, does not know the database or does not let the role in.
+fn ended_the_session(error: &sqlx::Error) -> bool {
+    let told = error.as_database_error().and_then(|told| told.try_downcast_ref::<PgDatabaseError>());
+    told.is_some_and(|told| matches!(told.severity(), PgSeverity::Fatal | PgSeverity::Panic))
+}
+
+/// Unavailable is what passes without a change of the statement, the row or this program, so that the same unit may be
+/// written later. Broken pages (`XX001`), missing rights and features (`42501`, `0A000`) and statements in a wrong place
+/// (the rest of class 25) do not pass.
 fn postgres_code(error: &sqlx::Error) -> ErrorCode {
     match sqlstate(error) {
         Some(state) if state == "23505" => ErrorCode::Conflict,
+        Some(_) if ended_the_session(error) || is_read_only(error) => ErrorCode::Unavailable,
         Some(state) => match state.get(..2) {
             // Connections, resources (a full disk), locks, shutdown, I/O, and transactions that lost a race.
             Some("08" | "53" | "55" | "57" | "58" | "40") => ErrorCode::Unavailable,

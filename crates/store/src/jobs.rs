@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kybern_core::error::Result as PortResult;
 use kybern_core::id::{JobId, TenantId};
-use kybern_core::job::{ClaimedJob, JobEnd, JobStatus, NewJob};
+use kybern_core::job::{ClaimedJob, JobEnd, JobStatus, NewJob, limits};
 use kybern_core::ports::JobStore;
 use kybern_core::slots::Offer;
 use kybern_core::task::WorkerId;
@@ -101,7 +101,7 @@ async fn finish(tx: &mut Tx, job: &ClaimedJob, end: &JobEnd, now: Timestamp) -> 
         JobEnd::Dead { error } => (JobStatus::Dead, Some(error.as_str()), None, Some(now)),
     };
     let given_back = i64::from(matches!(end, JobEnd::PutOff { .. }));
-    let args = args![job.scope(), job.id.as_uuid(), job.epoch, status.as_str(), error, due, finished, given_back];
+    let args = args![job.scope(), job.id.as_uuid(), job.epoch, status.as_str(), error, due, finished, given_back, now];
     let ended = tx.execute(&FINISH, args).await? > 0;
     if ended && due.is_some_and(|due| due <= now) {
         tx.wake();
@@ -113,13 +113,14 @@ async fn take_over(tx: &mut Tx, now: Timestamp) -> Result<u64> {
     if tx.is_postgres() {
         return Ok(0);
     }
-    let taken = tx.execute(&TAKE_OVER, args![now]).await?;
+    let taken = tx.execute(&TAKE_OVER, args![now, count(limits::LONGEST_PAUSE.0)]).await?;
     if taken > 0 {
         tx.wake();
     }
     Ok(taken)
 }
 
+/// A job waits for no moment of its own but for a while, which is as long as it was.
 async fn set_back(tx: &mut Tx, from: Timestamp, to: Timestamp) -> Result<u64> {
     if tx.is_postgres() {
         return Ok(0);

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kybern_core::error::Result as PortResult;
 use kybern_core::id::{OutboxId, TaskId, UserId};
-use kybern_core::outbox::{NewOutbox, OutboxChannel, OutboxMessage, OutboxStatus};
+use kybern_core::outbox::{Dispatch, NewOutbox, OutboxChannel, OutboxMessage, OutboxStatus};
 use kybern_core::ports::{MAX_PAGE_BYTES, OutboxStore, Page};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
@@ -13,6 +13,7 @@ use crate::db::{Row, Tx, args, statements};
 use crate::error::Result;
 use crate::page;
 use crate::store::SqlStore;
+use crate::tasks;
 
 /// The kind of the job that sends a message.
 pub(crate) const SEND_JOB: &str = "outbox.send";
@@ -101,6 +102,21 @@ async fn move_on(tx: &mut Tx, step: &Move) -> Result<bool> {
     Ok(tx.execute(&MOVE, args).await? > 0)
 }
 
+type Dispatching = (TenantScope, OutboxId, Timestamp);
+
+async fn begin_dispatch(tx: &mut Tx, (scope, id, at): &Dispatching) -> Result<Dispatch> {
+    let Some(known) = get(tx, *scope, *id).await? else { return Ok(Dispatch::Over) };
+    if let Some(task) = known.task_id {
+        let may = tasks::may_dispatch(tx, *scope, task, &known.message.key, *at).await?;
+        if may != Dispatch::Goes {
+            return Ok(may);
+        }
+    }
+    let (from, to) = (OutboxStatus::Pending.as_str(), OutboxStatus::Sending.as_str());
+    let moved = tx.execute(&MOVE, args![*scope, id.as_uuid(), from, to, None::<&str>, *at]).await? > 0;
+    Ok(if moved || known.status == OutboxStatus::Sending { Dispatch::Goes } else { Dispatch::Over })
+}
+
 #[async_trait]
 impl<D: 'static> OutboxStore for SqlStore<D> {
     async fn outbox_message(&self, scope: TenantScope, id: OutboxId) -> PortResult<Option<OutboxMessage>> {
@@ -132,5 +148,10 @@ impl<D: 'static> OutboxStore for SqlStore<D> {
     ) -> PortResult<bool> {
         let step = Move { scope, id, from, to, error: error.map(str::to_owned), at };
         Ok(self.write_about(scope, id.as_uuid(), step, |tx, step| Box::pin(move_on(tx, step))).await?)
+    }
+
+    async fn begin_dispatch(&self, scope: TenantScope, id: OutboxId, at: Timestamp) -> PortResult<Dispatch> {
+        let args = (scope, id, at);
+        Ok(self.write_about(scope, id.as_uuid(), args, |tx, args| Box::pin(begin_dispatch(tx, args))).await?)
     }
 }

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use super::task_store::Page;
 use crate::error::Result;
 use crate::id::{OutboxId, UserId};
-use crate::outbox::{OutboxMessage, OutboxStatus};
+use crate::outbox::{Dispatch, OutboxMessage, OutboxStatus};
 use crate::tenant::TenantScope;
 use crate::time::Timestamp;
 
@@ -44,4 +44,12 @@ pub trait OutboxStore: Send + Sync {
         error: Option<&str>,
         at: Timestamp,
     ) -> Result<bool>;
+
+    /// Looks whether the step of a delegation still waits for it, with its task's row held, and if so moves its dispatch
+    /// from `pending` to `sending`, counting a try; one that is `sending` may go once more. A delegation is over once its
+    /// step has ended, its task is completed or cancelled, or its deadline has come.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn begin_dispatch(&self, scope: TenantScope, id: OutboxId, at: Timestamp) -> Result<Dispatch>;
 }

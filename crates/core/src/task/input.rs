@@ -11,7 +11,7 @@ use super::limits;
 use super::status::{Channel, TaskStatus};
 use super::wait::Wait;
 use crate::actor::{Actor, Rights};
-use crate::chat::NewTurn;
+use crate::chat::{NewTurn, TurnRef};
 use crate::error::{Error, ErrorCode, Result};
 use crate::id::{TaskId, TenantId, UserId};
 use crate::money::{NanoUsd, Usage};
@@ -106,6 +106,14 @@ impl Task {
     #[must_use]
     pub fn is_talk_of_another(&self, user: UserId) -> bool {
         self.channel == Channel::Chat && self.user.is_some_and(|owner| owner != user)
+    }
+
+    /// The turn of a conversation that it is; `None` for every other task. A fork of a turn is none, although it has
+    /// its channel and its payload: it takes nothing out of a conversation and writes nothing into one.
+    #[must_use]
+    pub fn turn(&self) -> Option<TurnRef> {
+        let is_turn = self.channel == Channel::Chat && self.forked_from.is_none();
+        if is_turn { TurnRef::deserialize(&self.payload).ok() } else { None }
     }
 
     /// The task, where all of its row is needed.

@@ -10,12 +10,11 @@ use kybern_core::task::{Task, TaskStatus};
 use kybern_core::time::Timestamp;
 use serde_json::Value;
 
-use super::say::turn_of_task;
 use crate::executor::walk::Walk;
 
 /// The answer of a turn that cannot be read: there is none. `None` for what is no turn.
 pub(crate) fn no_answer(task: &Task, at: Timestamp) -> Option<Box<Message>> {
-    let turn = turn_of_task(task)?;
+    let turn = task.turn()?;
     let walk = Walk::new(None);
     Some(Box::new(answer(&walk, (turn, task.id), (TaskStatus::Failed, task.usage), Vec::new(), at)))
 }

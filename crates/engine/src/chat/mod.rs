@@ -10,7 +10,6 @@ mod say;
 
 pub use follow::Following;
 pub use manage::{ChatExport, Imported};
-pub(crate) use say::turn_of_task;
 pub use say::{SayRequest, Turned};
 
 pub(crate) use answer::{answer, no_answer};

@@ -9,7 +9,7 @@ use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{ApprovalId, ChatId, MessageId, TaskId};
 use kybern_core::money::{NanoUsd, Usage};
 use kybern_core::plan::{FrozenPlan, StepId, StepKind, StepSpec};
-use kybern_core::task::{AttachmentSource, Channel, StepError, Task, TaskStatus};
+use kybern_core::task::{AttachmentSource, Channel, StepError, TaskStatus};
 use kybern_core::time::Millis;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -173,7 +173,7 @@ impl Engine {
         let (store, scope) = (&self.inner.store, actor.scope());
         if let Some(last) = store.open_turns(scope, chat).await?.last()
             && let Some(task) = store.task(scope, *last).await?
-            && let Ok(turn) = serde_json::from_value::<TurnRef>(task.payload)
+            && let Some(turn) = task.turn()
         {
             return Ok(turn.answer_id);
         }
@@ -198,7 +198,7 @@ impl Engine {
                 let mut found = None;
                 for id in open {
                     let task = store.task(scope, id).await?;
-                    let turn = task.and_then(|task| serde_json::from_value::<TurnRef>(task.payload).ok());
+                    let turn = task.and_then(|task| task.turn());
                     if turn.is_some_and(|turn| turn.answer_id == message) {
                         found = Some(id);
                     }
@@ -211,7 +211,7 @@ impl Engine {
         };
         let id = task.ok_or_else(unknown)?;
         let task = store.task(scope, id).await?.ok_or_else(unknown)?;
-        let turn = serde_json::from_value(task.payload).map_err(|_| unknown())?;
+        let turn = task.turn().ok_or_else(unknown)?;
         Ok((turn, id))
     }
 }
@@ -236,11 +236,6 @@ fn hash_of(request: &SayRequest) -> String {
         add(&file.bytes);
     }
     hasher.finalize().to_hex().to_string()
-}
-
-/// The turn that a task is; `None` for any other.
-pub(crate) fn turn_of_task(task: &Task) -> Option<TurnRef> {
-    if task.channel == Channel::Chat { TurnRef::deserialize(&task.payload).ok() } else { None }
 }
 
 /// The turn that a task is.

@@ -195,7 +195,7 @@ impl Engine {
             let is_new = |place: EventId| place > after;
             entries.extend(rows.iter().flat_map(event::expand).filter(|entry| is_new(EventId::at(entry.seq))));
             let mut messages = Vec::new();
-            if let Some(turn) = crate::chat::turn_of_task(&task) {
+            if let Some(turn) = task.turn() {
                 let heard = Heard { task: id, turn };
                 messages.push(start_in_log(&heard));
                 messages.extend(rows.iter().flat_map(|row| in_log(&heard, row)));

@@ -13,7 +13,7 @@ use kybern_core::money::NanoUsd;
 use kybern_core::plan::{FrozenPlan, Plan, StepId, StepKind};
 use kybern_core::ports::ToolContext;
 use kybern_core::task::{
-    AttachmentSource, Attempt, AttemptKey, Channel, Claimed, JournalEntry, Lease, RenderedArgs, Task, TaskStatus,
+    AttachmentSource, Attempt, AttemptKey, Claimed, JournalEntry, Lease, RenderedArgs, Task, TaskStatus,
 };
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
@@ -152,7 +152,7 @@ impl Run {
     pub(crate) fn new(inner: &Arc<Inner>, active: ActiveRun, claimed: Claimed, known: Known) -> Box<Self> {
         let Claimed { lease, task, recovered_from, at: claimed_at } = claimed;
         let Known { walk, earlier_attempts, user, has_documents, agents, tenant_name, own_plans } = known;
-        let turn = turn_of(&task);
+        let turn = task.turn();
         Box::new(Self {
             surroundings: Surroundings::new(&task, &tenant_name, user.as_ref()),
             inner: Arc::clone(inner),
@@ -419,12 +419,6 @@ async fn agents_of(inner: &Inner, scope: TenantScope) -> Result<Arc<Vec<Agent>>>
 
 fn asks_agents(step: &kybern_core::plan::StepSpec) -> bool {
     matches!(step.kind, StepKind::Agent { .. }) || step.kind.inner().into_iter().flatten().any(asks_agents)
-}
-
-/// The turn that a task is. A fork of one is none: it writes into no conversation.
-fn turn_of(task: &Task) -> Option<TurnRef> {
-    let is_turn = task.channel == Channel::Chat && task.forked_from.is_none();
-    if is_turn { serde_json::from_value(task.payload.clone()).ok() } else { None }
 }
 
 fn starts_children(step: &kybern_core::plan::StepSpec) -> bool {

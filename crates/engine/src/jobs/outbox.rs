@@ -6,7 +6,7 @@
 use kybern_core::id::OutboxId;
 use kybern_core::job::ClaimedJob;
 use kybern_core::mail::{OutgoingMail, SendFault};
-use kybern_core::outbox::{OutboxChannel, OutboxMessage, OutboxStatus};
+use kybern_core::outbox::{Dispatch, OutboxChannel, OutboxMessage, OutboxStatus};
 use kybern_core::plan::StepId;
 use kybern_core::policy::redact::redact_text;
 use kybern_core::ports::{HttpBody, HttpFailure, HttpRequest};
@@ -23,6 +23,9 @@ use crate::executor::patience::until_available;
 const RECEIVER_TIMEOUT: Millis = Millis(20_000);
 /// How long a message waits for a receiver that does not answer.
 const MAX_WAIT: Millis = Millis(72 * 60 * 60 * 1000);
+/// How long a dispatch waits until its task is looked at again, which is to be cancelled, or has failed and may be tried
+/// again.
+const WHILE_ITS_TASK_RESTS: Millis = Millis(60_000);
 /// Bytes of a receiver's answer that are read.
 const MAX_ANSWER: usize = 64 * 1024;
 
@@ -109,8 +112,8 @@ impl Engine {
             Some(receiver) => Some(self.delivery(job, message, receiver).await?),
             None => None,
         };
-        if message.status == OutboxStatus::Pending {
-            self.shift(job, message, OutboxStatus::Pending, OutboxStatus::Sending, None).await?;
+        if !self.set_out(job, message).await? {
+            return Ok(());
         }
         let result = match request {
             Ok(request) => self.inner.http.send(request).await,
@@ -141,6 +144,32 @@ impl Engine {
         }
         self.shift(job, message, OutboxStatus::Sending, to, Some(&reason)).await?;
         Err(JobFailure { message: reason, retryable, put_off: None })
+    }
+
+    /// Whether a message may leave; it is `sending` then. What a task has handed to a workflow leaves only as long as its
+    /// step waits for it: neither after it was cancelled, nor after its time was up. That is looked at with the task's
+    /// row held, so only what was `sending` by then can still arrive.
+    async fn set_out(&self, job: &ClaimedJob, message: &OutboxMessage) -> Result<bool, JobFailure> {
+        if message.message.channel != OutboxChannel::Workflow {
+            if message.status == OutboxStatus::Pending {
+                self.shift(job, message, OutboxStatus::Pending, OutboxStatus::Sending, None).await?;
+            }
+            return Ok(true);
+        }
+        let (store, now) = (&self.inner.store, self.inner.clock.now());
+        match until_available(|| store.begin_dispatch(job.scope(), message.message.id, now)).await? {
+            Dispatch::Goes => Ok(true),
+            Dispatch::Rests => Err(JobFailure::put_off("its task rests", now.plus(WHILE_ITS_TASK_RESTS))),
+            Dispatch::Over => {
+                // The step has its end: it is told nothing.
+                let reason = match message.attempts {
+                    0 => "withdrawn: its step waits for it no longer",
+                    _ => "withdrawn: its step waits for it no longer; an earlier try may have arrived",
+                };
+                self.shift(job, message, message.status, OutboxStatus::Failed, Some(reason)).await?;
+                Ok(false)
+            }
+        }
     }
 
     /// A delegation that never reached its engine will never be answered: the step is told so, instead of waiting for

@@ -18,6 +18,9 @@ use crate::breaker::Breaker;
 const SPACING: Millis = Millis(20);
 /// How long a message waits for the one that tries the receiver.
 const WHILE_TRIED: Millis = Millis(1_000);
+/// How far ahead such a line reaches at most: then the next ones come back with its first. One that seems to reach
+/// further was drawn up by a clock that was ahead.
+const LONGEST_LINE: Millis = Millis(300_000);
 /// Receivers that are known at once. Beyond it those are forgotten that would be tried now anyway.
 const MAX_KNOWN: usize = 10_000;
 
@@ -82,9 +85,10 @@ impl Receivers {
         let standing = known.entry(receiver.clone()).or_default();
         let (may, next) = standing.breaker.ask(now);
         if !may || (standing.breaker != Breaker::Closed && standing.in_flight > 0) {
-            let opens = standing.breaker.open_until().filter(|until| *until > now);
+            let opens = standing.breaker.open_until(now);
             let from = opens.unwrap_or_else(|| now.plus(WHILE_TRIED));
-            standing.line = from.max(standing.line.plus(SPACING));
+            let last = if standing.line.since(now) > LONGEST_LINE { Timestamp::default() } else { standing.line };
+            standing.line = from.max(last.plus(SPACING));
             let until = standing.line;
             drop(known);
             let name = receiver.name();
@@ -114,10 +118,9 @@ impl Receivers {
             known.remove(receiver);
         }
         drop(known);
-        let is_left = |breaker: Breaker| breaker.open_until().is_some();
-        if is_left(after) && !is_left(before) {
+        if after.is_tripped() && !before.is_tripped() {
             tracing::warn!(receiver = receiver.name(), "receiver is not answering, circuit breaker open");
-        } else if is_left(before) && !is_left(after) {
+        } else if before.is_tripped() && !after.is_tripped() {
             tracing::info!(receiver = receiver.name(), "receiver answers again, circuit breaker closed");
         }
     }
@@ -209,5 +212,21 @@ mod tests {
         let all: Vec<Delivery> = (0..8).map(|_| enter(90_000).unwrap()).collect();
         all.into_iter().for_each(Delivery::answered);
         assert_eq!(receivers.lock().len(), 0, "nothing is kept of who is well");
+    }
+
+    #[test]
+    fn a_clock_that_was_ahead_puts_no_message_off_for_longer_than_the_rest() {
+        let receivers = Arc::new(Receivers::default());
+        let enter = |ms| receivers.enter(hook(1, "https://a.example.com"), at(ms));
+        let day = 24 * 60 * 60 * 1000;
+        let together: Vec<Delivery> = (0..5).map(|_| enter(day).unwrap()).collect();
+        together.into_iter().for_each(|delivery| delivery.silent(at(day)));
+        assert_eq!(enter(day).err().unwrap().until, at(day + 30_000));
+        // The clock is set right.
+        let probe = enter(0).unwrap();
+        assert_eq!(enter(1).err().unwrap().until, at(30_000));
+        assert_eq!(enter(2).err().unwrap().until, at(30_020));
+        probe.answered();
+        assert!(enter(3).is_ok());
     }
 }

@@ -10,6 +10,7 @@ use kybern_core::chat::{EventId, Speaker, TurnEvent};
 use kybern_core::error::ErrorCode;
 use kybern_core::id::{ChatId, RequestId};
 use kybern_core::model::{ModelEvent, ModelFailure, ModelFailureKind, ModelRequest, Role};
+use kybern_core::ports::ChatStore as _;
 use kybern_core::task::{EffectClass, TaskStatus};
 use kybern_core::time::Millis;
 use kybern_core::tool::{Risk, ToolOutcome};
@@ -133,6 +134,30 @@ fn a_turn_that_failed_is_tried_again_and_has_one_answer() {
         // What has an answer is not answered a second time.
         let refused = live.engine.retry(&live.world.actor, first.task_id).await.unwrap_err();
         assert_eq!(refused.code(), ErrorCode::Conflict);
+    });
+}
+
+#[test]
+fn a_fork_of_a_turn_that_is_tried_again_leaves_the_conversation_alone() {
+    let broken = Arc::new(AtomicBool::new(true));
+    let is_broken = Arc::clone(&broken);
+    let model = Arc::new(ScriptedModel::new("one", move |_, _| match is_broken.load(Ordering::SeqCst) {
+        true => Scripted::fail(ModelFailureKind::Provider),
+        false => says("Hello."),
+    }));
+    world(&model, &[]).run(async |live| {
+        let chat = chat(&live).await;
+        let first = say(&live, chat, "Hi!").await;
+        let before = contents(&live, chat).await;
+        let fork = live.engine.fork(&live.world.actor, first.task_id, None).await.unwrap();
+        assert_eq!(live.end(fork.id).await.status, TaskStatus::Failed);
+        broken.store(false, Ordering::SeqCst);
+        pause(Millis(60_000)).await;
+        live.engine.retry(&live.world.actor, fork.id).await.unwrap();
+        assert_eq!(live.end(fork.id).await.status, TaskStatus::Completed);
+        assert_eq!(contents(&live, chat).await, before);
+        assert!(live.world.store.open_turns(live.world.scope(), chat).await.unwrap().is_empty());
+        assert_eq!(say(&live, chat, "And now?").await.status, TaskStatus::Completed);
     });
 }
 

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use futures::FutureExt as _;
 use kybern_core::error::ErrorCode;
 use kybern_core::id::TaskId;
-use kybern_core::ports::{CallbackOutcome, Keys as _};
+use kybern_core::job::JobStatus;
+use kybern_core::outbox::{OutboxMessage, OutboxStatus};
+use kybern_core::ports::{CallbackOutcome, HttpFailure, Keys as _};
 use kybern_core::task::{EffectClass, JournalEntry, JournalRow, TaskStatus};
 use kybern_core::time::Millis;
 use kybern_core::tool::ToolOutcome;
@@ -200,6 +202,54 @@ fn a_dispatch_that_does_not_come_through_is_sent_again_with_the_same_key() {
         live.find(async || (live.world.wire.requests().len() == 3).then_some(())).await;
         assert_eq!(live.world.wire.keys().into_values().collect::<Vec<_>>(), [3]);
         assert_eq!(live.task(task.id).await.status, TaskStatus::Delegated);
+    });
+}
+
+/// An engine that is away until it is said to be there.
+fn away(there: &Arc<AtomicBool>) -> Wire {
+    let there = Arc::clone(there);
+    Wire::new(move |_, _| match there.load(Ordering::SeqCst) {
+        true => Wired::Answer(202, json!({})),
+        false => Wired::Fail(HttpFailure::Connect("refused".to_owned())),
+    })
+}
+
+#[test]
+fn a_dispatch_that_has_not_left_is_withdrawn_when_its_task_is_cancelled() {
+    let there = Arc::new(AtomicBool::new(false));
+    World::new().on(away(&there)).run(async |live| {
+        let task = delegated(&live).await;
+        live.find(async || (live.world.wire.requests().len() == 2).then_some(())).await;
+        live.engine.cancel(&live.world.actor, task.id).await.unwrap();
+        assert_eq!(live.end(task.id).await.status, TaskStatus::Cancelled);
+        let tried = live.world.wire.requests().len();
+        there.store(true, Ordering::SeqCst);
+        let withdrawn = async || live.outbox().await.pop().filter(|message| message.status == OutboxStatus::Failed);
+        let message = live.find(withdrawn).await;
+        let words = "withdrawn: its step waits for it no longer; an earlier try may have arrived";
+        assert_eq!((message.error.as_deref(), live.world.wire.requests().len()), (Some(words), tried));
+        live.find(async || live.world.store.jobs().iter().all(|job| job.status == JobStatus::Done).then_some(())).await;
+    });
+}
+
+#[test]
+fn a_dispatch_whose_time_was_up_before_it_left_does_not_arrive_beside_the_one_of_the_retry() {
+    let there = Arc::new(AtomicBool::new(false));
+    World::new().on(away(&there)).run(async |live| {
+        let id = overdue(&live).await;
+        let tried = live.world.wire.requests().len();
+        there.store(true, Ordering::SeqCst);
+        live.engine.retry(&live.world.actor, id).await.unwrap();
+        let open = |message: &OutboxMessage| matches!(message.status, OutboxStatus::Pending | OutboxStatus::Sending);
+        live.find(async || (!live.outbox().await.iter().any(open)).then_some(())).await;
+        let requests = live.world.wire.requests();
+        let keys: Vec<_> = requests[tried..].iter().map(|sent| header(sent, "Idempotency-Key")).collect();
+        let again = id_of(id).replace(":out:0", ":out:1");
+        assert_eq!(keys, [Some(again.clone())]);
+        let mut heard = answer(id, true, json!({"answer": 2}));
+        heard.workflow_id = again;
+        assert_eq!(call_back(&live, id, heard).await, Ok(CallbackOutcome::Accepted));
+        assert_eq!(live.proven(id).await.result, Some(json!({"got": 2})));
     });
 }
 

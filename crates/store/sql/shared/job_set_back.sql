@@ -1,2 +1,3 @@
-UPDATE job SET claimable_at = CASE WHEN lease_owner IS NULL THEN $2 ELSE claimable_at - ($1 - $2) END
-WHERE claimable_at > $2 AND (lease_owner IS NOT NULL OR claimable_at <= $1)
+UPDATE job SET claimable_at = CASE WHEN lease_owner IS NULL AND claimable_at <= $1 THEN $2
+    ELSE claimable_at - ($1 - $2) END
+WHERE claimable_at > $2

@@ -1,2 +1,2 @@
 -- differs because PostgreSQL has to lock the row before it is judged
-SELECT status, waits, signals, paused_at, lease_owner FROM task WHERE tenant_id = $1 AND id = $2
+SELECT status, waits, signals, paused_at, lease_owner, cancel_requested FROM task WHERE tenant_id = $1 AND id = $2

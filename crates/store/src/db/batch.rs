@@ -26,6 +26,8 @@ pub(crate) enum Went {
     Badly {
         /// Whether it may do better when it runs again.
         again: bool,
+        /// Whether the connection cannot be used again.
+        lost: bool,
     },
 }
 
@@ -91,10 +93,10 @@ impl<A: Send + Sync + 'static, T: Send + 'static> Pending for Unit<A, T> {
         let went = match &answer {
             Ok(_) => Went::Well,
             Err(StoreError::Sqlite(_) | StoreError::Postgres(_) | StoreError::Silent(_)) => {
-                let error = answer.as_ref().err();
-                Went::Badly { again: error.is_some_and(StoreError::lost_a_race) }
+                let is = |what: fn(&StoreError) -> bool| answer.as_ref().err().is_some_and(what);
+                Went::Badly { again: is(StoreError::lost_a_race), lost: is(StoreError::lost_the_connection) }
             }
-            Err(_) if tx.take_wrote() => Went::Badly { again: false },
+            Err(_) if tx.take_wrote() => Went::Badly { again: false, lost: false },
             Err(_) => Went::Well,
         };
         self.answer = Some(answer);
@@ -126,8 +128,8 @@ pub(crate) fn drain(queue: &mut mpsc::Receiver<Box<dyn Pending>>, batch: &mut Ve
 /// everything is rolled back and each runs alone, so that one bad unit cannot hurt its neighbours. Answers are given
 /// after the commit only.
 ///
-/// Returns whether the connection can be used again. A connection that is not `fresh` may have died while it was
-/// idle; then the batch is left as it is, for a fresh one.
+/// Returns whether the connection can be used again. A connection that is not `fresh` may have died, or its server may
+/// have become read-only, while it was idle; then nothing is written, and the batch is left for a fresh one.
 pub(crate) async fn run_batch(
     tx: &mut Tx,
     batch: &mut Vec<Box<dyn Pending>>,
@@ -143,23 +145,28 @@ pub(crate) async fn run_batch(
         return give_up(tx, batch, error).await;
     }
     let mut ran = 0;
-    let well = loop {
-        let Some(units) = batch.get_mut(ran..).filter(|units| !units.is_empty()) else { break true };
+    let went = loop {
+        let Some(units) = batch.get_mut(ran..).filter(|units| !units.is_empty()) else { break Went::Well };
         ran += units.len();
-        if !run_all(tx, units).await {
-            break false;
+        let went = run_all(tx, units).await;
+        if went != Went::Well {
+            break went;
         }
         more(batch);
     };
-    if well {
-        return match tx.commit().await {
-            Ok(()) => {
-                commits.fetch_add(1, Ordering::Relaxed);
-                batch.drain(..).for_each(|unit| unit.answer());
-                true
-            }
-            Err(error) => give_up(tx, batch, error).await,
-        };
+    match went {
+        Went::Well => {
+            return match tx.commit().await {
+                Ok(()) => {
+                    commits.fetch_add(1, Ordering::Relaxed);
+                    batch.drain(..).for_each(|unit| unit.answer());
+                    true
+                }
+                Err(error) => give_up(tx, batch, error).await,
+            };
+        }
+        Went::Badly { lost: true, .. } if !fresh => return false,
+        Went::Badly { .. } => {}
     }
     if let Err(error) = tx.roll_back().await {
         return give_up(tx, batch, error).await;
@@ -219,17 +226,18 @@ fn sort_by_tenant(batch: &mut [Box<dyn Pending>]) {
     });
 }
 
-/// Runs all units in the transaction that has begun, and answers whether it may be committed.
-async fn run_all(tx: &mut Tx, batch: &mut [Box<dyn Pending>]) -> bool {
+/// Runs all units in the transaction that has begun, until one goes badly: then it must not be committed.
+async fn run_all(tx: &mut Tx, batch: &mut [Box<dyn Pending>]) -> Went {
     if tx.is_postgres() {
         sort_by_tenant(batch);
     }
     for unit in batch.iter_mut() {
-        if unit.run(tx).await != Went::Well {
-            return false;
+        let went = unit.run(tx).await;
+        if went != Went::Well {
+            return went;
         }
     }
-    true
+    Went::Well
 }
 
 /// Runs one unit in its own transaction, again when others were faster.
@@ -256,8 +264,8 @@ async fn run_alone(tx: &mut Tx, mut unit: Box<dyn Pending>, commits: &AtomicU64)
                     }
                 };
             }
-            Went::Badly { again } => {
-                if tx.roll_back().await.is_err() {
+            Went::Badly { again, lost } => {
+                if lost || tx.roll_back().await.is_err() {
                     unit.answer();
                     return false;
                 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use tokio::time::Instant;
 
-use crate::error::{Result, StoreError};
+use crate::error::{Result, StoreError, is_read_only};
 
 /// How long what an archive or the house-keeping asks may take.
 pub(crate) const LONGEST: Duration = Duration::from_secs(600);
@@ -51,7 +51,8 @@ impl Patience {
     }
 
     /// Waits for an answer. A connection that was silent once is asked nothing any more, and none that is as old is
-    /// trusted: they are likely to have died together.
+    /// trusted: they are likely to have died together. Nor is one trusted when the server takes no writes: those that
+    /// are made anew lead to the primary, wherever it is by then.
     ///
     /// # Errors
     /// [`StoreError::Silent`] when none came in time; what the server says.
@@ -68,7 +69,12 @@ impl Patience {
                 return Err(StoreError::Silent(limit));
             }
             match tokio::time::timeout(limit, asked).await {
-                Ok(answer) => Ok(answer?),
+                Ok(answer) => {
+                    if answer.as_ref().is_err_and(is_read_only) {
+                        self.distrust();
+                    }
+                    Ok(answer?)
+                }
                 Err(_elapsed) => {
                     *silent = true;
                     self.distrust();

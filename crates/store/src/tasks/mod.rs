@@ -35,7 +35,7 @@ use crate::archive;
 use crate::db::Sql;
 use crate::store::SqlStore;
 pub(crate) use claim::{allotted, named};
-pub(crate) use signals::must_exist;
+pub(crate) use signals::{may_dispatch, must_exist};
 pub(crate) use together::write_at_once;
 
 /// Every statement about tasks.

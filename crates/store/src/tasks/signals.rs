@@ -2,6 +2,7 @@
 
 use kybern_core::audit::AuditEvent;
 use kybern_core::id::TaskId;
+use kybern_core::outbox::Dispatch;
 use kybern_core::ports::CallbackOutcome;
 use kybern_core::task::{Signal, SignalKind, TaskStatus, Wait};
 use kybern_core::tenant::TenantScope;
@@ -29,6 +30,7 @@ pub(super) struct Stand {
     pub(super) paused: bool,
     pub(super) signals: i64,
     leased: bool,
+    cancel_requested: bool,
 }
 
 /// Reads how a task stands.
@@ -37,7 +39,8 @@ pub(super) async fn stand(tx: &mut Tx, scope: TenantScope, id: TaskId) -> Result
     // A task whose questions cannot be read waits for none that could be answered; it can still be cancelled.
     let (status, waits) = (row.named(TaskStatus::parse)?, row.json_or_default(&mut None));
     let (signals, paused) = (row.i64()?, row.opt_i64()?.is_some());
-    Ok(Some(Stand { status, waits, paused, signals, leased: row.opt_text()?.is_some() }))
+    let (leased, cancel_requested) = (row.opt_text()?.is_some(), row.flag()?);
+    Ok(Some(Stand { status, waits, paused, signals, leased, cancel_requested }))
 }
 
 /// The same, where the task has to be there.
@@ -159,7 +162,7 @@ pub(super) async fn callback(tx: &mut Tx, callback: &Callback) -> Result<Callbac
     let outcome = match delegation(tx, *scope, *id, workflow_id).await? {
         _ if stand.status.is_terminal() => CallbackOutcome::Late,
         Delegated::Closed => CallbackOutcome::Late,
-        Delegated::Open => CallbackOutcome::Accepted,
+        Delegated::Open(_) => CallbackOutcome::Accepted,
         Delegated::NotYet => CallbackOutcome::Kept,
     };
     // A failed task may be tried again, and what came late may still count then.
@@ -177,7 +180,8 @@ pub(super) async fn callback(tx: &mut Tx, callback: &Callback) -> Result<Callbac
 
 enum Delegated {
     NotYet,
-    Open,
+    /// Until its deadline.
+    Open(Timestamp),
     Closed,
 }
 
@@ -185,7 +189,37 @@ enum Delegated {
 async fn delegation(tx: &mut Tx, scope: TenantScope, id: TaskId, workflow_id: &str) -> Result<Delegated> {
     let found = tx.fetch_optional(&DELEGATION, args![scope, id.as_uuid(), workflow_id]).await?;
     let Some(mut found) = found else { return Ok(Delegated::NotYet) };
-    let (step, seq) = (found.text()?, found.i64()?);
+    let (step, seq, deadline) = (found.text()?, found.i64()?, found.time()?);
     let ended = tx.fetch_optional(&FINISHED_AFTER, args![id.as_uuid(), scope, seq, step]).await?;
-    Ok(if ended.is_some() { Delegated::Closed } else { Delegated::Open })
+    Ok(if ended.is_some() { Delegated::Closed } else { Delegated::Open(deadline) })
+}
+
+/// Whether the dispatch of a delegation may leave. On PostgreSQL the task's row is locked from here on.
+pub(crate) async fn may_dispatch(
+    tx: &mut Tx,
+    scope: TenantScope,
+    id: TaskId,
+    workflow_id: &str,
+    at: Timestamp,
+) -> Result<Dispatch> {
+    let Some(stand) = stand(tx, scope, id).await? else { return Ok(Dispatch::Over) };
+    match delegation(tx, scope, id, workflow_id).await? {
+        Delegated::Closed => return Ok(Dispatch::Over),
+        Delegated::Open(deadline) if deadline <= at => return Ok(Dispatch::Over),
+        Delegated::Open(_) | Delegated::NotYet => {}
+    }
+    Ok(match stand.status {
+        TaskStatus::Completed | TaskStatus::Cancelled => Dispatch::Over,
+        TaskStatus::Failed => Dispatch::Rests,
+        TaskStatus::Pending
+        | TaskStatus::Extracting
+        | TaskStatus::DetectingIntent
+        | TaskStatus::Planning
+        | TaskStatus::Executing
+        | TaskStatus::NeedsReview
+        | TaskStatus::Delegated => match stand.cancel_requested {
+            true => Dispatch::Rests,
+            false => Dispatch::Goes,
+        },
+    })
 }

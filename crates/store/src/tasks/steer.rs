@@ -1,13 +1,11 @@
 //! People steer: cancel, pause, resume, try again.
 
 use kybern_core::audit::AuditEvent;
-use kybern_core::chat::TurnRef;
 use kybern_core::id::TaskId;
 use kybern_core::plan::StepId;
-use kybern_core::task::{Channel, Lease, Signal, Task, TaskStatus};
+use kybern_core::task::{Lease, Signal, Task, TaskStatus};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
-use serde::Deserialize as _;
 use serde_json::json;
 
 use super::read;
@@ -72,9 +70,7 @@ pub(super) async fn reopen(tx: &mut Tx, (wish, signal): &(Wish, Signal)) -> Resu
         return Err(StoreError::Conflict(format!("the task is {}; only a failed one can be retried", stand.status)));
     }
     let known = read::expect(tx, scope, id).await?;
-    if known.channel == Channel::Chat
-        && let Ok(turn) = TurnRef::deserialize(&known.payload)
-    {
+    if let Some(turn) = known.turn() {
         chats::take_again(tx, scope, id, &turn, wish.at).await?;
     }
     let dedupe = format!("retry:{}", stand.signals + 1);

@@ -1,5 +1,5 @@
-//! PostgreSQL's writers among others: a row that somebody else holds, a connection that dies under a statement, and
-//! connections that died while nobody used them.
+//! PostgreSQL's writers among others: a row that somebody else holds, a connection that dies under a statement,
+//! connections that died while nobody used them, and servers that take no writes.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -11,9 +11,9 @@ use futures::future::{join, join_all};
 use kybern_core::error::ErrorCode;
 use kybern_core::ports::{AuditStore as _, TaskStore as _};
 use kybern_core::task::{CommitRefused, Lease};
-use kybern_store::PostgresStore;
+use kybern_store::{PostgresStore, StoreError};
 use kybern_testkit::SimClock;
-use sqlx::{AssertSqlSafe, PgConnection};
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
 use crate::support::{self, Database};
 use crate::work;
@@ -108,6 +108,71 @@ async fn what_died_while_it_was_idle_costs_no_write_and_no_read() {
             2 => store.append_audit(work::home(), work::NOW, work::event("test.done")).await.unwrap(),
             _last => assert_eq!(rows_of(&store, &lease).await, [1, 2, 3]),
         }
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_takes_no_writes_is_unavailable_and_its_connections_are_made_anew() {
+    let Some(server) = support::server() else { return };
+    let database = Database::create(&server).await;
+    let store = database.store(Arc::new(SimClock::new())).await;
+    let lease = work::lease(&store, &work::ids(24)).await;
+    let (commit, mut other) = (Arc::new(work::rows(&[1])), database.connect().await);
+    // As after a failover: whoever connects from here on finds a server that is read-only.
+    run(&mut other, format!("ALTER DATABASE {} SET default_transaction_read_only = on", database.name())).await;
+    lose_all(&mut other).await;
+    for _ in 0..3 {
+        // Several reads at once leave several connections idle in the pool.
+        join_all((0..4).map(|_| rows_of(&store, &lease))).await;
+        let refused = store.commit_again(&lease, Arc::clone(&commit)).await.unwrap_err();
+        assert!(
+            matches!(&refused, CommitRefused::Store(error) if error.code() == ErrorCode::Unavailable),
+            "{refused:?}"
+        );
+        let refused = store.append_audit(work::home(), work::NOW, work::event("test.done")).await.unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::Unavailable, "{refused:?}");
+    }
+    join_all((0..4).map(|_| rows_of(&store, &lease))).await;
+    // Its sessions stay read-only; those that are made from here on are not.
+    let text = format!("SET default_transaction_read_only = off; ALTER DATABASE {} RESET ALL", database.name());
+    run(&mut other, text).await;
+    // A first write may still find the last of the old connections; what follows does not.
+    if let Err(refused) = store.commit_again(&lease, Arc::clone(&commit)).await {
+        assert!(matches!(&refused, CommitRefused::Store(error) if error.code() == ErrorCode::Unavailable));
+        store.commit_again(&lease, commit).await.unwrap();
+    }
+    store.append_audit(work::home(), work::NOW, work::event("test.done")).await.unwrap();
+    assert_eq!(rows_of(&store, &lease).await, [1]);
+}
+
+#[tokio::test]
+async fn who_is_put_out_by_the_server_has_lost_a_session_and_who_asks_for_nonsense_is_at_fault() {
+    let Some(server) = support::server() else { return };
+    let database = Database::create(&server).await;
+    let code = |answer: sqlx::Result<sqlx::postgres::PgQueryResult>| {
+        let error = answer.unwrap_err();
+        let state = error.as_database_error().and_then(|told| told.code()).map(std::borrow::Cow::into_owned);
+        (state.unwrap_or_default(), StoreError::from(error).code())
+    };
+    let ask = async |conn: &mut PgConnection, text: &'static str| code(sqlx::raw_sql(text).execute(conn).await);
+    let mut idle = database.connect().await;
+    run(&mut idle, "SET idle_in_transaction_session_timeout = '1ms'; BEGIN").await;
+    let mut other = database.connect().await;
+    let gone = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'";
+    while sqlx::query_scalar::<_, i64>(gone).fetch_one(&mut other).await.unwrap() > 0 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(ask(&mut idle, "SELECT 1").await, ("25P03".to_owned(), ErrorCode::Unavailable));
+    let url = database.url();
+    let unknown = PgConnection::connect(&format!("{url}_that_is_not_there")).await.unwrap_err();
+    assert_eq!(StoreError::from(unknown).code(), ErrorCode::Unavailable, "as while it is restored");
+    for (text, state) in [
+        ("SELECT 1 FROM nothing", "42P01"),
+        ("SET ROLE kybern_app; SELECT * FROM pg_authid", "42501"),
+        ("BEGIN; SELECT 1 / 0", "22012"),
+        ("SELECT 1", "25P02"),
+    ] {
+        assert_eq!(ask(&mut other, text).await, (state.to_owned(), ErrorCode::Internal), "{text}");
     }
 }
 

@@ -151,6 +151,52 @@ pub async fn a_turn_that_failed_is_taken_again_in_its_place_as_long_as_nothing_e
     assert_eq!(w.contents(&home, chat).await.len(), 3, "nothing goes when nothing is tried again");
 }
 
+pub async fn a_fork_of_a_turn_is_no_turn_and_its_retry_leaves_the_conversation_alone(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let chat = w.chat(&home, None).await;
+    let task = w.turn(chat, "hello");
+    let turn = task.turn.as_ref().unwrap().turn;
+    let lease = started(w.take_turn(&home, task.clone()).await);
+    let said = Message { id: turn.answer_id, ..w.says(chat, Speaker::Assistant, "it broke") };
+    let effects = vec![Effect::Answer(Box::new(said))];
+    w.commit(&lease, Commit { effects, ..w.changes(end(TaskStatus::Failed)) }).await;
+    let fork = NewTask { id: TaskId::from_uuid(w.id()), turn: None, forked_from: Some((task.id, Vec::new())), ..task };
+    let lease = started(w.take_turn(&home, fork).await);
+    w.commit(&lease, w.changes(end(TaskStatus::Failed))).await;
+    let retry = async |id| {
+        let signal = Signal::Retry { by: "user:1".to_owned() };
+        w.store().reopen(home.scope, id, signal, w.now(), w.event("task.retry")).await.unwrap();
+    };
+    retry(lease.task()).await;
+    assert_eq!(w.contents(&home, chat).await, ["hello", "it broke"]);
+    assert!(w.store().open_turns(home.scope, chat).await.unwrap().is_empty());
+    retry(turn_task(&w, &home, chat).await).await;
+    assert_eq!(w.contents(&home, chat).await, ["hello"], "the turn itself can still be taken again");
+}
+
+/// The task of the first message of a chat.
+async fn turn_task(w: &World, home: &Home, chat: ChatId) -> TaskId {
+    w.store().messages(home.scope, chat, None, 1).await.unwrap().items[0].task_id.unwrap()
+}
+
+pub async fn a_chat_is_cleared_and_deleted_although_a_turn_ended_without_an_answer(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let store = w.store();
+    for deleted in [false, true] {
+        let chat = w.chat(&home, None).await;
+        let lease = started(w.take_turn(&home, w.turn(chat, "hello")).await);
+        w.commit(&lease, w.changes(end(TaskStatus::Completed))).await;
+        assert_eq!(store.open_turns(home.scope, chat).await.unwrap(), [lease.task()]);
+        let there = match deleted {
+            true => store.delete_chat(home.scope, chat, w.now(), w.event("chat.delete")).await,
+            false => store.clear_chat(home.scope, chat, w.now(), w.event("chat.reset")).await,
+        };
+        assert!(there.unwrap() && store.open_turns(home.scope, chat).await.unwrap().is_empty());
+        let task = store.task(home.scope, lease.task()).await.unwrap().unwrap();
+        assert_eq!((task.status, task.cancel_requested), (TaskStatus::Completed, false), "what has ended stays so");
+    }
+}
+
 pub async fn files_are_kept_with_their_message_until_it_is_taken_back(h: Harness) {
     let (w, home) = World::new(h).await;
     let chat = w.chat(&home, None).await;

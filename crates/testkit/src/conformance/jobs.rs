@@ -94,6 +94,23 @@ pub async fn a_job_that_is_put_off_keeps_its_tries(h: Harness) {
     assert!(claim(&w, LONG).await.is_empty());
 }
 
+/// At once where the database keeps the time, else when the next process starts.
+pub async fn a_job_that_a_clock_ahead_has_put_off_is_due(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let early = w.now();
+    enqueue(&w, &home, &job(&w, None, 2)).await;
+    w.harness.clock.set(early.plus(Millis(24 * HOUR.0)));
+    let claimed = claim_one(&w, LONG).await;
+    let put_off = JobEnd::PutOff { error: "its receiver is not answering".to_owned(), due_at: w.now() };
+    assert!(finish(&w, &claimed, put_off).await);
+    w.harness.clock.set(early);
+    if !w.harness.db_clock {
+        assert!(claim(&w, LONG).await.is_empty());
+        assert_eq!(w.store().take_over_jobs(w.now()).await.unwrap(), 1);
+    }
+    assert_eq!(claim_one(&w, LONG).await.id, claimed.id);
+}
+
 pub async fn a_dead_job_rests(h: Harness) {
     let (w, home) = World::new(h).await;
     enqueue(&w, &home, &job(&w, None, 5)).await;

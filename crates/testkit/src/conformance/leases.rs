@@ -229,7 +229,7 @@ pub async fn what_was_due_before_the_clock_was_set_back_is_due(h: Harness) {
     w.harness.clock.set(early);
     assert_eq!(w.due().await, []);
     assert_eq!(w.store().set_back(late, early).await.unwrap(), 2);
-    assert_eq!(w.store().set_jobs_back(late, early).await.unwrap(), 1);
+    assert_eq!(w.store().set_jobs_back(late, early).await.unwrap(), 2);
     w.claim_only("w", queued).await;
     let jobs = w.store().claim_jobs(&WorkerId::new("w"), &Offer::of(10), LONG, w.now()).await.unwrap();
     assert_eq!(jobs.into_iter().map(|job| job.id).collect::<Vec<_>>(), [due.id]);
@@ -239,4 +239,11 @@ pub async fn what_was_due_before_the_clock_was_set_back_is_due(h: Harness) {
     w.harness.clock.set(early.plus(LONG));
     assert!(w.due().await.contains(&leased.task()));
     assert_eq!(w.store().set_back(late, late.minus(Millis(1))).await.unwrap(), 0, "nothing else was due");
+    // What waits, waits for as long as it would have.
+    let due_at = async |at| {
+        w.harness.clock.set(at);
+        let jobs = w.store().claim_jobs(&WorkerId::new("w"), &Offer::of(10), LONG, at).await.unwrap();
+        jobs.into_iter().any(|job| job.id == later.id)
+    };
+    assert!(!due_at(early.plus(HOUR).minus(Millis(1))).await && due_at(early.plus(HOUR)).await);
 }

@@ -3,13 +3,17 @@
 use std::collections::BTreeSet;
 
 use kybern_core::id::OutboxId;
-use kybern_core::outbox::{NewOutbox, OutboxChannel, OutboxStatus};
+use kybern_core::outbox::{Dispatch, NewOutbox, OutboxChannel, OutboxStatus};
+use kybern_core::plan::StepId;
 use kybern_core::slots::Offer;
-use kybern_core::task::{Commit, Effect, Lease, WorkerId};
+use kybern_core::task::{
+    Commit, Delegation, Effect, JournalEntry, JournalRow, Lease, Signal, StepOutcome, StepStatus, TaskChange,
+    TaskStatus, WorkerId,
+};
 use serde_json::json;
 
-use super::fixture::LONG;
-use super::{Harness, World};
+use super::fixture::{HOUR, LONG, end};
+use super::{Harness, Home, World};
 
 pub(super) fn message(w: &World) -> NewOutbox {
     let id = OutboxId::from_uuid(w.id());
@@ -61,6 +65,86 @@ pub async fn a_message_moves_only_from_where_it_is(h: Harness) {
     let unknown = OutboxId::from_uuid(w.id());
     let moved = w.store().move_outbox(home.scope, unknown, OutboxStatus::Pending, OutboxStatus::Sending, None, w.now());
     assert!(!moved.await.unwrap());
+}
+
+/// Hands a step over to a workflow for an hour, and gives the lease back; the dispatch.
+async fn delegate(w: &World, lease: &Lease) -> OutboxId {
+    let (step, deadline) = (StepId::trusted("out"), w.now().plus(HOUR));
+    let key = format!("workflow of {}", lease.task());
+    let dispatch = NewOutbox { channel: OutboxChannel::Workflow, key: key.clone(), ..message(w) };
+    let delegation = Delegation { step, workflow: "flow".to_owned(), workflow_id: key, deadline };
+    let id = dispatch.id;
+    let effects = vec![Effect::Delegate(Box::new(delegation)), Effect::Send(Box::new(dispatch))];
+    let change = TaskChange::Release {
+        status: TaskStatus::Delegated,
+        due: Some(deadline),
+        waits: vec![],
+        current_step: None,
+        workflow_id: None,
+    };
+    w.commit(lease, Commit { change, ..w.effects(effects) }).await;
+    id
+}
+
+async fn begin(w: &World, home: &Home, id: OutboxId) -> Dispatch {
+    w.store().begin_dispatch(home.scope, id, w.now()).await.unwrap()
+}
+
+async fn cancel(w: &World, home: &Home, lease: &Lease) {
+    w.store().request_cancel(home.scope, lease.task(), w.now(), w.event("task.cancel")).await.unwrap();
+}
+
+pub async fn a_dispatch_goes_only_as_long_as_its_step_waits_for_it(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let lease = w.leased(&home, "w").await;
+    let id = delegate(&w, &lease).await;
+    let (pending, sending) = (OutboxStatus::Pending, OutboxStatus::Sending);
+    // A process that died in the middle of a try, and one whose try has failed.
+    for (attempts, next) in [(1, None), (1, Some(pending)), (2, Some(pending))] {
+        assert_eq!(begin(&w, &home, id).await, Dispatch::Goes);
+        let stored = w.store().outbox_message(home.scope, id).await.unwrap().unwrap();
+        assert_eq!((stored.status, stored.attempts), (sending, attempts));
+        if let Some(next) = next {
+            assert!(w.store().move_outbox(home.scope, id, sending, next, Some("busy"), w.now()).await.unwrap());
+        }
+    }
+    cancel(&w, &home, &lease).await;
+    assert_eq!(begin(&w, &home, id).await, Dispatch::Rests, "it will be cancelled");
+    let lease = w.claim_only("w", lease.task()).await.lease;
+    w.commit(&lease, w.changes(end(TaskStatus::Cancelled))).await;
+    assert_eq!(begin(&w, &home, id).await, Dispatch::Over);
+    // Its step has ended, and its task goes on.
+    let lease = w.leased(&home, "w").await;
+    let id = delegate(&w, &lease).await;
+    w.store().move_outbox(home.scope, id, pending, OutboxStatus::Uncertain, None, w.now()).await.unwrap();
+    assert_eq!(begin(&w, &home, id).await, Dispatch::Over, "it has its end");
+    let lease = w.leased(&home, "w").await;
+    let id = delegate(&w, &lease).await;
+    cancel(&w, &home, &lease).await;
+    let lease = w.claim_only("w", lease.task()).await.lease;
+    let outcome = JournalEntry::Finished(Box::new(StepOutcome::bare(StepStatus::Failed)));
+    let ended = JournalRow { step: Some(StepId::trusted("out")), entry: outcome, ..w.row(1) };
+    w.commit(&lease, Commit { rows: vec![ended], ..w.blank() }).await;
+    assert_eq!(begin(&w, &home, id).await, Dispatch::Over);
+    let stored = w.store().outbox_message(home.scope, id).await.unwrap().unwrap();
+    assert_eq!((stored.status, stored.attempts), (pending, 0), "nothing is counted that does not leave");
+}
+
+pub async fn the_dispatch_of_a_failed_task_rests_until_it_is_tried_again(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let lease = w.leased(&home, "w").await;
+    let id = delegate(&w, &lease).await;
+    cancel(&w, &home, &lease).await;
+    let lease = w.claim_only("w", lease.task()).await.lease;
+    w.commit(&lease, w.changes(end(TaskStatus::Failed))).await;
+    assert_eq!(begin(&w, &home, id).await, Dispatch::Rests);
+    let signal = Signal::Retry { by: "user:1".to_owned() };
+    w.store().reopen(home.scope, lease.task(), signal, w.now(), w.event("task.retry")).await.unwrap();
+    assert_eq!(begin(&w, &home, id).await, Dispatch::Goes);
+    let late = w.now().plus(HOUR);
+    assert_eq!(w.store().begin_dispatch(home.scope, id, late).await.unwrap(), Dispatch::Over, "its time is up");
+    let other = w.tenant("second").await;
+    assert_eq!(begin(&w, &other, id).await, Dispatch::Over, "another tenant sees nothing of it");
 }
 
 pub async fn pages_of_the_outbox_visit_each_once_newest_first(h: Harness) {

@@ -76,6 +76,8 @@ macro_rules! conformance_suite {
             chats {
                 a_message_is_stored_with_its_task_and_the_answer_with_its_end,
                 a_turn_that_failed_is_taken_again_in_its_place_as_long_as_nothing_else_was_said,
+                a_fork_of_a_turn_is_no_turn_and_its_retry_leaves_the_conversation_alone,
+                a_chat_is_cleared_and_deleted_although_a_turn_ended_without_an_answer,
                 files_are_kept_with_their_message_until_it_is_taken_back,
                 a_chat_takes_one_turn_at_a_time_in_order,
                 only_so_many_turns_wait,
@@ -153,6 +155,7 @@ macro_rules! conformance_suite {
                 one_dedupe_key_is_one_job,
                 a_retry_comes_at_its_time,
                 a_job_that_is_put_off_keeps_its_tries,
+                a_job_that_a_clock_ahead_has_put_off_is_due,
                 a_dead_job_rests,
                 an_expired_lease_counts_as_a_try_and_after_the_last_one_the_job_is_wound_up,
                 a_lease_is_prolonged_by_its_holder_only,
@@ -199,6 +202,8 @@ macro_rules! conformance_suite {
             outbox {
                 outbox_row_and_its_job_come_with_the_commit,
                 a_message_moves_only_from_where_it_is,
+                a_dispatch_goes_only_as_long_as_its_step_waits_for_it,
+                the_dispatch_of_a_failed_task_rests_until_it_is_tried_again,
                 pages_of_the_outbox_visit_each_once_newest_first,
             }
             permissions {

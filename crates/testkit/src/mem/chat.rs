@@ -110,7 +110,7 @@ impl State {
         let of = |owner: TenantId, turn: &OpenTurn| owner == tenant && turn.chat == chat;
         let open = self.turns.iter().filter(|((owner, _), turn)| of(*owner, turn)).map(|((_, task), _)| *task);
         for task in open.collect::<Vec<_>>() {
-            if let Some(row) = self.tasks.get_mut(&task) {
+            if let Some(row) = self.tasks.get_mut(&task).filter(|row| !row.task.status.is_terminal()) {
                 row.task.cancel_requested = true;
                 row.task.paused_at = None;
                 row.make_due(at);

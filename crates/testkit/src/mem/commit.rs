@@ -13,7 +13,7 @@ impl State {
         self.check_effects(lease.scope(), &commit.effects)?;
         let Commit { rows, effects, change, usage, audit, signals_seen, at } = commit;
         let (tenant, id) = (lease.scope().tenant(), lease.task());
-        self.apply_effects((tenant, id), effects, signals_seen, at);
+        self.apply_effects((tenant, id), effects, (signals_seen, rows.last().map(|row| row.seq)), at);
         let row = self.held(lease)?;
         row.journal.extend(rows);
         row.task.usage = row.task.usage.plus(usage);

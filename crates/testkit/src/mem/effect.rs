@@ -46,7 +46,7 @@ impl State {
         &mut self,
         (tenant, task): (TenantId, TaskId),
         effects: Vec<Effect>,
-        signals_seen: i64,
+        (signals_seen, last_seq): (i64, Option<i64>),
         at: Timestamp,
     ) {
         let mut links = Vec::new();
@@ -63,7 +63,7 @@ impl State {
                 Effect::Reopen(child) => self.reopen_child((tenant, task), child, signals_seen, at),
                 Effect::Delegate(delegation) => {
                     if let Some(row) = self.tasks.get_mut(&task) {
-                        row.delegations.push(*delegation);
+                        row.delegations.push((*delegation, last_seq.unwrap_or_else(|| row.last_seq())));
                     }
                 }
                 Effect::Answer(answer) => self.answer_turn((tenant, task), *answer, at),

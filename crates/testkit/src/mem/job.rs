@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kybern_core::error::Result;
-use kybern_core::job::{ClaimedJob, JobEnd, JobStatus, NewJob};
+use kybern_core::job::{ClaimedJob, JobEnd, JobStatus, NewJob, limits};
 use kybern_core::ports::JobStore;
 use kybern_core::slots::Offer;
 use kybern_core::task::WorkerId;
@@ -72,7 +72,8 @@ impl JobStore for MemStore {
             if state.keeps_time {
                 return Ok(0);
             }
-            let ahead = |row: &JobRow| row.claimable_at > now && row.created_at > now;
+            let far = |row: &JobRow| row.error.is_some() && row.claimable_at > now.plus(limits::LONGEST_PAUSE);
+            let ahead = |row: &JobRow| (row.claimable_at > now && row.created_at > now) || far(row);
             let pending = state.jobs.iter_mut().filter(|row| row.status == JobStatus::Pending);
             Ok(pending.filter(|row| row.leased || ahead(row)).map(|row| row.claimable_at = now).count() as u64)
         })
@@ -86,7 +87,7 @@ impl JobStore for MemStore {
             }
             let pending = state.jobs.iter_mut().filter(|row| row.status == JobStatus::Pending);
             let rows = pending.filter_map(|row| {
-                row.claimable_at = set_back(row.claimable_at, row.leased, (from, to))?;
+                row.claimable_at = set_back(row.claimable_at, row.leased || row.claimable_at > from, (from, to))?;
                 Some(())
             });
             Ok(rows.count() as u64)

@@ -141,7 +141,13 @@ impl MemStore {
     /// What a task has handed to outside engines, oldest first.
     #[must_use]
     pub fn delegations(&self, task: TaskId) -> Vec<Delegation> {
-        self.look(|state| state.tasks.get(&task).map(|row| row.delegations.clone()).unwrap_or_default())
+        self.look(|state| {
+            state
+                .tasks
+                .get(&task)
+                .map(|row| row.delegations.iter().map(|(known, _)| known.clone()).collect())
+                .unwrap_or_default()
+        })
     }
 
     /// Every job of every tenant, in the order in which they were stored.

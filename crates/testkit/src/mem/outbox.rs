@@ -3,12 +3,14 @@
 use async_trait::async_trait;
 use kybern_core::error::Result;
 use kybern_core::id::{OutboxId, UserId};
-use kybern_core::outbox::{OutboxMessage, OutboxStatus};
+use kybern_core::outbox::{Dispatch, OutboxMessage, OutboxStatus};
 use kybern_core::ports::{OutboxStore, Page};
+use kybern_core::task::{JournalEntry, JournalRow, TaskStatus};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 
 use super::MemStore;
+use super::state::TaskRow;
 use super::task::page_of_large;
 
 #[async_trait]
@@ -59,5 +61,48 @@ impl OutboxStore for MemStore {
             Ok(true)
         })
         .await
+    }
+
+    async fn begin_dispatch(&self, scope: TenantScope, id: OutboxId, at: Timestamp) -> Result<Dispatch> {
+        self.run("begin_dispatch", |state| {
+            let place = (scope.tenant(), id);
+            let Some(known) = state.outbox.get(&place) else { return Ok(Dispatch::Over) };
+            let may = known.task_id.map_or(Dispatch::Goes, |task| match state.row(scope, task) {
+                Some(row) => row.may_dispatch(&known.message.key, at),
+                None => Dispatch::Over,
+            });
+            let Some(row) = state.outbox.get_mut(&place).filter(|_| may == Dispatch::Goes) else { return Ok(may) };
+            match row.status {
+                OutboxStatus::Pending => {
+                    (row.status, row.error) = (OutboxStatus::Sending, None);
+                    row.attempts += 1;
+                    Ok(Dispatch::Goes)
+                }
+                OutboxStatus::Sending => Ok(Dispatch::Goes),
+                OutboxStatus::Sent | OutboxStatus::Kept | OutboxStatus::Failed | OutboxStatus::Uncertain => {
+                    Ok(Dispatch::Over)
+                }
+            }
+        })
+        .await
+    }
+}
+
+impl TaskRow {
+    /// Whether the dispatch of a delegation may leave.
+    fn may_dispatch(&self, workflow_id: &str, at: Timestamp) -> Dispatch {
+        let known = self.delegations.iter().find(|(known, _)| known.workflow_id == workflow_id);
+        let is_over = known.is_some_and(|(known, began)| {
+            let ends = |row: &JournalRow| matches!(row.entry, JournalEntry::Finished(_));
+            let of_step = |row: &&JournalRow| row.seq > *began && row.step.as_ref() == Some(&known.step);
+            known.deadline <= at || self.journal.iter().filter(of_step).any(ends)
+        });
+        match self.task.status {
+            _ if is_over => Dispatch::Over,
+            TaskStatus::Completed | TaskStatus::Cancelled => Dispatch::Over,
+            TaskStatus::Failed => Dispatch::Rests,
+            _ if self.task.cancel_requested => Dispatch::Rests,
+            _ => Dispatch::Goes,
+        }
     }
 }

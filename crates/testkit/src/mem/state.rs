@@ -107,7 +107,8 @@ pub(super) struct TaskRow {
     pub(super) journal: Vec<JournalRow>,
     pub(super) attempts: Vec<Attempt>,
     pub(super) signals: Vec<SignalRow>,
-    pub(super) delegations: Vec<Delegation>,
+    /// With the last row of the journal when each began.
+    pub(super) delegations: Vec<(Delegation, i64)>,
     pub(super) links: Vec<StoredLink>,
 }
 
@@ -166,6 +167,10 @@ impl TaskRow {
         if self.lease_owner.is_none() && !self.task.status.is_terminal() {
             self.claimable_at = Some(self.claimable_at.map_or(at, |due| due.min(at)));
         }
+    }
+
+    pub(super) fn last_seq(&self) -> i64 {
+        self.journal.last().map_or(0, |row| row.seq)
     }
 
     /// What the holder learns.

@@ -1,13 +1,11 @@
 //! What persons do to a task from outside: cancel, pause, reopen.
 
 use kybern_core::audit::AuditEvent;
-use kybern_core::chat::TurnRef;
 use kybern_core::error::Result;
 use kybern_core::id::{TaskId, TenantId};
-use kybern_core::task::{Channel, Signal, Task, TaskStatus};
+use kybern_core::task::{Signal, Task, TaskStatus};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
-use serde::Deserialize as _;
 use serde_json::json;
 
 use super::state::{State, TaskRow, conflict};
@@ -62,9 +60,7 @@ impl State {
         if row.task.status != TaskStatus::Failed {
             return Err(conflict(format!("task {id} is {}, only a failed task can be tried again", row.task.status)));
         }
-        if row.task.channel == Channel::Chat
-            && let Ok(turn) = TurnRef::deserialize(&row.task.payload)
-        {
+        if let Some(turn) = row.task.turn() {
             self.take_again((scope.tenant(), id), turn, at)?;
         }
         let row = self.known(scope, id)?;
