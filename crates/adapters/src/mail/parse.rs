@@ -13,6 +13,7 @@ use kybern_core::document::limits;
 use kybern_core::mail::{MAX_RECIPIENTS, MAX_REFERENCES, MailAddress, MailFault, MailPart, ParsedMail};
 use mail_parser::{Address, HeaderName, HeaderValue, Message, MessageParser, MessagePart, PartType};
 
+use super::enclosed::{self, Room};
 use super::{bounds, parse_part as part};
 use crate::documents::html_to_text;
 use crate::workers::Stop;
@@ -105,12 +106,18 @@ fn take_apart(raw: &[u8], stop: &Stop) -> Result<ParsedMail, MailFault> {
         subject: subject(&message),
         ..ParsedMail::default()
     };
-    collect(&message, 0, &mut mail, stop)?;
+    collect(&message, 0, &mut mail, stop, &mut Room::new())?;
     Ok(mail)
 }
 
 /// Adds the text and the files of a message, then those of the messages in it.
-fn collect(message: &Message<'_>, depth: usize, mail: &mut ParsedMail, stop: &Stop) -> Result<(), MailFault> {
+fn collect(
+    message: &Message<'_>,
+    depth: usize,
+    mail: &mut ParsedMail,
+    stop: &Stop,
+    room: &mut Room,
+) -> Result<(), MailFault> {
     if depth > limits::MAX_NESTING {
         return Err(MailFault::TooLarge(format!("it encloses messages more than {} deep", limits::MAX_NESTING)));
     }
@@ -131,7 +138,7 @@ fn collect(message: &Message<'_>, depth: usize, mail: &mut ParsedMail, stop: &St
         let Some(found) = message.part(id) else { continue };
         if let PartType::Message(nested) = &found.body {
             introduce(nested, &mut mail.text);
-            collect(nested, depth + 1, mail, stop)?;
+            collect(nested, depth + 1, mail, stop, room)?;
             continue;
         }
         if part::is_container(found) {
@@ -140,7 +147,10 @@ fn collect(message: &Message<'_>, depth: usize, mail: &mut ParsedMail, stop: &St
         if mail.parts.len() >= limits::MAX_ATTACHMENTS {
             return Err(MailFault::TooLarge(format!("it has more than {} attachments", limits::MAX_ATTACHMENTS)));
         }
-        mail.parts.push(file(message, id, found, &cids, mail.parts.len(), depth));
+        let file = file(message, id, found, &cids, mail.parts.len(), depth);
+        // Whatever is still to come has its place among the attachments, too.
+        let free = limits::MAX_ATTACHMENTS.saturating_sub(mail.parts.len() + message.attachments.len());
+        mail.parts.extend(enclosed::open(file, free.max(1), room));
     }
     Ok(())
 }

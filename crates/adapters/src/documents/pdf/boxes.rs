@@ -1,7 +1,7 @@
-//! Boxes: the fields of forms, the cells of ruled tables, and tick boxes.
+//! Boxes: the fields of forms, and the cells of ruled tables.
 
-use super::geometry::{FIRST_TICK, Glyph, Rect, Rules};
-use super::lines::{Cell, Line, lines};
+use super::geometry::{Glyph, Rect, Rules};
+use super::lines::{Cell, Line, join_rows, lines};
 
 /// A box must be this high and wide to hold text.
 const BOX_HEIGHT: f32 = 8.0;
@@ -14,10 +14,6 @@ const MIN_BOXES: usize = 4;
 const MAX_BOXES: usize = 4_000;
 /// Boxes closer than this stand side by side.
 const SIDE_BY_SIDE: f32 = 3.0;
-/// Side length of a tick box.
-const TICK: std::ops::RangeInclusive<f32> = 5.0..=15.0;
-/// Tick boxes that are looked at.
-const MAX_TICKS: usize = 500;
 /// Straight lines that are looked at; a page with more is a drawing.
 const MAX_RULES: usize = 4_000;
 /// Comparisons of characters with boxes on one page.
@@ -97,38 +93,6 @@ fn ruled(rules: &Rules) -> Vec<Rect> {
     cells
 }
 
-/// Writes `[X]` and `[ ]` for tick boxes, which say nothing as text otherwise.
-pub(super) fn tick_boxes(glyphs: &mut Vec<Glyph>, boxes: &[Rect]) {
-    let is_tick = |rect: &&Rect| {
-        TICK.contains(&rect.width()) && TICK.contains(&rect.height()) && (rect.width() - rect.height()).abs() < 1.5
-    };
-    let mut done: Vec<Rect> = Vec::new();
-    for (n, rect) in boxes.iter().filter(is_tick).take(MAX_TICKS).enumerate() {
-        if done.iter().any(|other| (other.x0 - rect.x0).abs() < 3.0 && (other.y0 - rect.y0).abs() < 3.0) {
-            continue;
-        }
-        done.push(*rect);
-        let inside = |glyph: &Glyph| rect.contains((glyph.x0 + glyph.x1) / 2.0, glyph.y + glyph.size * 0.3);
-        let found: Vec<usize> = (0..glyphs.len()).filter(|at| inside(&glyphs[*at]) && glyphs[*at].c != ' ').collect();
-        let mark = match found.as_slice() {
-            // An unbreakable blank: a common one would count as a space between words.
-            [] => '\u{2007}',
-            [at] if matches!(glyphs[*at].c, 'X' | 'x' | '✓' | '✔' | '✗' | '✘' | '■' | '●' | '•') => {
-                glyphs.swap_remove(*at);
-                'X'
-            }
-            _ => continue,
-        };
-        let run = FIRST_TICK + u32::try_from(n).unwrap_or(0);
-        let y = rect.y0 + rect.height() * 0.15;
-        let third = rect.width() / 3.0;
-        for (c, at) in ['[', mark, ']'].into_iter().zip([0.0, 1.0, 2.0]) {
-            let x0 = rect.x0 + at * third;
-            glyphs.push(Glyph { c, x0, x1: x0 + third, y, size: rect.height(), run });
-        }
-    }
-}
-
 /// Puts characters into the innermost boxes.
 fn fill(glyphs: &[Glyph], mut boxes: Vec<Rect>) -> (Vec<Filled>, Vec<Glyph>) {
     if boxes.len() < MIN_BOXES || boxes.len().saturating_mul(glyphs.len()) > MAX_WORK {
@@ -155,8 +119,15 @@ fn fill(glyphs: &[Glyph], mut boxes: Vec<Rect>) -> (Vec<Filled>, Vec<Glyph>) {
         }
     }
     let mut form = Vec::new();
+    let filled: Vec<Rect> =
+        boxes.iter().zip(&inside).filter(|(_, glyphs)| !glyphs.is_empty()).map(|(rect, _)| *rect).collect();
     for (rect, glyphs) in boxes.into_iter().zip(inside) {
-        let lines = lines(&glyphs);
+        // A frame around boxes says nothing about what stands between them, and a second outline nothing at all.
+        if filled.iter().any(|inner| is_within(inner, &rect) || (glyphs.is_empty() && is_like(inner, &rect))) {
+            loose.extend(glyphs);
+            continue;
+        }
+        let lines = join_rows(lines(&glyphs));
         match lines.len() {
             // An empty box holds the place of a cell in its row.
             0..=BOX_LINES => form.push(Filled { rect, lines }),
@@ -164,6 +135,18 @@ fn fill(glyphs: &[Glyph], mut boxes: Vec<Rect>) -> (Vec<Filled>, Vec<Glyph>) {
         }
     }
     (form, loose)
+}
+
+/// Whether a box lies in another one that is clearly larger.
+fn is_within(inner: &Rect, outer: &Rect) -> bool {
+    inner.width() * inner.height() < outer.width() * outer.height() * 0.9
+        && outer.contains(inner.x0 + 1.0, inner.y0 + 1.0)
+        && outer.contains(inner.x1 - 1.0, inner.y1 - 1.0)
+}
+
+fn is_like(one: &Rect, other: &Rect) -> bool {
+    let near = |a: f32, b: f32| (a - b).abs() < SIDE_BY_SIDE;
+    near(one.x0, other.x0) && near(one.y0, other.y0) && near(one.x1, other.x1) && near(one.y1, other.y1)
 }
 
 /// Joins boxes that stand side by side, row by row.

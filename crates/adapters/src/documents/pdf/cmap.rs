@@ -39,6 +39,11 @@ impl CMap {
         map
     }
 
+    /// Whether it maps nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        self.singles.is_empty() && self.ranges.is_empty()
+    }
+
     /// The text of a code.
     pub(super) fn get(&self, code: u32) -> Option<String> {
         if let Some(text) = self.singles.get(&code) {

@@ -3,12 +3,14 @@
 use kybern_core::document::LineBox;
 
 use super::geometry::Rect;
-use super::lines::Line;
+use super::lines::{Cell, Line};
 
 /// Spaces between two cells.
 const BETWEEN: usize = 2;
 /// A gap between baselines that is larger than this (in font sizes) is a blank line.
 const PARAGRAPH: f32 = 2.1;
+/// How far a ruled table may begin under the line that names its columns, in font sizes.
+const ROW_BELOW_HEAD: f32 = 4.0;
 /// The widest that a table is drawn; wider ones are not padded.
 const MAX_WIDTH: usize = 400;
 /// Rows of a table that are looked at together.
@@ -49,6 +51,9 @@ fn belongs(rows: &[Line], next: &Line) -> bool {
     if last.grid == next.grid && next.grid != 0 {
         return true;
     }
+    if last.grid == 0 && next.grid != 0 && heads(last, next) {
+        return gap < ROW_BELOW_HEAD * last.size.max(next.size);
+    }
     if last.grid != next.grid || gap < 0.0 || gap > PARAGRAPH * 1.4 * last.size.max(next.size) {
         return false;
     }
@@ -67,6 +72,12 @@ fn belongs(rows: &[Line], next: &Line) -> bool {
     }
 }
 
+/// Whether a line that stands over a ruled table names its columns.
+fn heads(line: &Line, row: &Line) -> bool {
+    let over = |cell: &&Cell| row.cells.iter().any(|under| under.x0 <= cell.x1 && cell.x0 <= under.x1);
+    line.cells.len() > 2 && line.cells.iter().filter(over).count() * 2 > line.cells.len()
+}
+
 /// The rows with their cells padded, so that what stands in one column stands under one another.
 fn align(rows: &[Line]) -> Vec<String> {
     let columns = columns(rows);
@@ -76,11 +87,13 @@ fn align(rows: &[Line]) -> Vec<String> {
         .iter()
         .map(|row| row.cells.iter().map(|cell| (column_of(cell.x0, cell.x1), cell.text.as_str())).collect())
         .collect();
+    let collides = |row: &Vec<(usize, &str)>| row.windows(2).any(|pair| pair[0].0 == pair[1].0);
+    if rows.len() > 1 && placed.iter().any(collides) {
+        return by_place(rows);
+    }
     for row in &placed {
-        for (column, width) in widths.iter_mut().enumerate() {
-            let inside: Vec<usize> =
-                row.iter().filter(|(at, _)| *at == column).map(|(_, text)| text.chars().count()).collect();
-            *width = (*width).max(inside.iter().sum::<usize>() + BETWEEN * inside.len().saturating_sub(1));
+        for (column, text) in row {
+            widths[*column] = widths[*column].max(text.chars().count());
         }
     }
     let starts: Vec<usize> = widths
@@ -94,19 +107,36 @@ fn align(rows: &[Line]) -> Vec<String> {
     let padded = rows.len() > 1 && starts.last().is_some_and(|last| *last < MAX_WIDTH);
     placed
         .iter()
-        .map(|row| {
-            let mut line = String::new();
-            let mut length = 0;
-            for (n, (column, text)) in row.iter().enumerate() {
-                let least = if n == 0 { 0 } else { length + BETWEEN };
-                let start = if padded { starts[*column].max(least) } else { least };
-                line.extend(std::iter::repeat_n(' ', start - length));
-                line.push_str(text);
-                length = start + text.chars().count();
-            }
-            line
-        })
+        .map(|row| pad(row.iter().map(|(column, text)| (if padded { starts[*column] } else { 0 }, *text))))
         .collect()
+}
+
+/// Rows that have no columns in common, each cell as far from the left as it is on the page: so narrow that no text
+/// pushes the next one away, where the widest line allows it.
+fn by_place(rows: &[Line]) -> Vec<String> {
+    let left = rows.iter().map(Line::x0).fold(f32::MAX, f32::min);
+    let right = rows.iter().flat_map(|row| &row.cells).map(|cell| cell.x0).fold(f32::MIN, f32::max);
+    #[expect(clippy::cast_precision_loss, reason = "a line has a few hundred characters")]
+    let room = |pair: &[Cell]| (pair[1].x0 - pair[0].x0) / (pair[0].text.chars().count() + BETWEEN) as f32;
+    let narrowest = rows.iter().flat_map(|row| row.cells.windows(2)).map(room).fold(f32::MAX, f32::min);
+    #[expect(clippy::cast_precision_loss, reason = "the number is small")]
+    let unit = narrowest.max((right - left) / MAX_WIDTH as f32).max(0.5);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most the widest line")]
+    let start = |cell: &Cell| ((cell.x0 - left) / unit).round() as usize;
+    rows.iter().map(|row| pad(row.cells.iter().map(|cell| (start(cell), cell.text.as_str())))).collect()
+}
+
+/// One line out of cells with the places where they should begin.
+fn pad<'a>(cells: impl Iterator<Item = (usize, &'a str)>) -> String {
+    let mut line = String::new();
+    let mut length = 0;
+    for (n, (start, text)) in cells.enumerate() {
+        let start = start.max(if n == 0 { 0 } else { length + BETWEEN });
+        line.extend(std::iter::repeat_n(' ', start - length));
+        line.push_str(text);
+        length = start + text.chars().count();
+    }
+    line
 }
 
 /// The columns of a table: where cells of different rows overlap, they are one column.
@@ -125,7 +155,6 @@ fn columns(rows: &[Line]) -> Vec<(f32, f32)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lines::Cell;
     use super::*;
 
     const PAGE: Rect = Rect { x0: 0.0, y0: 0.0, x1: 600.0, y1: 800.0 };

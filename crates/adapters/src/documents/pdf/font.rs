@@ -4,12 +4,16 @@ use std::collections::BTreeMap;
 
 use lopdf::{Dictionary, Document, Object};
 
+use super::charset::Charset;
 use super::cmap::CMap;
 use super::metrics::Metrics;
 use super::unpack::Unpacker;
 
 /// Entries of a width array that are looked at.
 const MAX_WIDTHS: usize = 70_000;
+/// Bytes and words at the head of a font program that are looked at.
+const MAX_HEAD: usize = 64 * 1024;
+const MAX_WORDS: usize = 8_192;
 
 /// A font of a page.
 #[derive(Debug)]
@@ -24,6 +28,8 @@ pub(super) struct Font {
     metrics: Metrics,
     /// What one unit of width is in units of text space.
     unit: f32,
+    /// How high its letters are at size 1.
+    em: f32,
 }
 
 #[derive(Debug)]
@@ -34,6 +40,8 @@ enum Codes {
     Wide,
     /// Two bytes a code that is UTF-16.
     Utf16,
+    /// The codes of an East Asian character set.
+    Charset(Charset),
 }
 
 /// One character as it is drawn.
@@ -53,7 +61,7 @@ impl Font {
         let subtype = name_in(doc, dict, b"Subtype");
         let base = String::from_utf8_lossy(&name_in(doc, dict, b"BaseFont")).into_owned();
         let to_unicode = match dict.get_deref(b"ToUnicode", doc).and_then(Object::as_stream) {
-            Ok(stream) => unpacker.stream(stream).map(|data| CMap::parse(&data)).unwrap_or_default(),
+            Ok(stream) => unpacker.stream(doc, stream).map(|data| CMap::parse(&data)).unwrap_or_default(),
             Err(_) => CMap::default(),
         };
         let mut font = Self {
@@ -64,13 +72,23 @@ impl Font {
             default_width: None,
             metrics: Metrics::for_font(&base),
             unit: 0.001,
+            em: 1.0,
         };
+        // A map that is only named maps every code to itself.
+        if dict.get_deref(b"ToUnicode", doc).and_then(Object::as_name).is_ok_and(|name| name.starts_with(b"Identity")) {
+            font.codes = Codes::Utf16;
+        }
         if subtype == b"Type0" {
             font.read_wide(doc, dict);
         } else {
-            font.read_simple(doc, dict, &subtype, &base);
+            font.read_simple(doc, dict, &subtype, &base, unpacker);
         }
         font
+    }
+
+    /// How high its letters are at size 1: not 1 for fonts that are drawn in units of their own.
+    pub(super) const fn em(&self) -> f32 {
+        self.em
     }
 
     /// The characters of a string.
@@ -85,12 +103,25 @@ impl Font {
             }
             return;
         }
+        if let Codes::Charset(charset) = self.codes
+            && self.to_unicode.is_empty()
+        {
+            let mut rest = bytes;
+            while !rest.is_empty() {
+                let (code, after) = rest.split_at(charset.length(rest).min(rest.len()));
+                // The widths are those of glyphs whose numbers the codes do not tell.
+                let width = if code.len() == 1 { 0.5 } else { 1.0 };
+                each(Drawn { text: charset.text(code), width, is_space: code == b" " });
+                rest = after;
+            }
+            return;
+        }
         let step = if self.to_unicode.one_byte { 1 } else { 2 };
         for code in bytes.chunks(step) {
             let number = code.iter().fold(0, |number, byte| (number << 8) | u32::from(*byte));
             let text = self.to_unicode.get(number).filter(|text| is_meant(text)).or_else(|| match self.codes {
                 Codes::Utf16 => char::from_u32(number).map(String::from),
-                Codes::Wide | Codes::Simple(_) => None,
+                Codes::Wide | Codes::Simple(_) | Codes::Charset(_) => None,
             });
             let width = self.width(number, text.as_deref());
             each(Drawn { text, width, is_space: step == 1 && number == 32 });
@@ -112,6 +143,8 @@ impl Font {
         let encoding = String::from_utf8_lossy(&encoding);
         if encoding.contains("UCS2") || encoding.contains("UTF16") {
             self.codes = Codes::Utf16;
+        } else if let Some(charset) = Charset::named(&encoding) {
+            self.codes = Codes::Charset(charset);
         }
         self.default_width = Some(1000.0);
         let descendant = dict
@@ -155,13 +188,22 @@ impl Font {
         self.width_ranges.sort_by_key(|range| range.0);
     }
 
-    fn read_simple(&mut self, doc: &Document, dict: &Dictionary, subtype: &[u8], base: &str) {
-        let mut texts = encoding(doc, dict, subtype);
+    fn read_simple(&mut self, doc: &Document, dict: &Dictionary, subtype: &[u8], base: &str, unpacker: &mut Unpacker) {
+        let built_in = built_in(doc, dict, unpacker).unwrap_or_default();
+        let mut texts = encoding(doc, dict, subtype, &built_in);
         if base.contains("Dingbats") {
             // The marks that forms use; the others are ornaments.
-            for (code, mark) in
-                [(b'4', "✔"), (b'3', "✓"), (b'8', "✘"), (b'6', "✖"), (b'l', "●"), (b'n', "■"), (b'u', "◆")]
-            {
+            for (code, mark) in [
+                (b'4', "✔"),
+                (b'3', "✓"),
+                (b'8', "✘"),
+                (b'6', "✖"),
+                (b'l', "●"),
+                (b'n', "■"),
+                (b'u', "◆"),
+                (b'o', "☐"),
+                (b'q', "☐"),
+            ] {
                 mark.clone_into(&mut texts[usize::from(code)]);
             }
         }
@@ -179,6 +221,9 @@ impl Font {
             let unit = matrix.and_then(|matrix| matrix.first()).and_then(|item| number(doc, item)).map(f32::abs);
             self.unit = unit.filter(|unit| unit.is_finite() && *unit > 0.0).unwrap_or(0.001);
             self.default_width = Some(0.0);
+            let around = dict.get_deref(b"FontBBox", doc).ok().and_then(|around| super::rect_in(doc, around));
+            self.em =
+                around.map(|around| around.height() * self.unit).filter(|em| (0.02..50.0).contains(em)).unwrap_or(1.0);
         }
     }
 }
@@ -188,8 +233,39 @@ fn is_meant(text: &str) -> bool {
     !text.is_empty() && !text.chars().all(|c| c == '\0' || c == '\u{fffd}')
 }
 
+/// The encoding that a font program of Type 1 brings along: codes and names of glyphs, where the font names none.
+fn built_in(doc: &Document, dict: &Dictionary, unpacker: &mut Unpacker) -> Option<Vec<(usize, Vec<u8>)>> {
+    let named = match dict.get_deref(b"Encoding", doc) {
+        Ok(Object::Name(_)) => true,
+        Ok(Object::Dictionary(encoding)) => encoding.has(b"BaseEncoding"),
+        _ => false,
+    };
+    if named || dict.has(b"ToUnicode") {
+        return None;
+    }
+    let descriptor = dict.get_deref(b"FontDescriptor", doc).and_then(Object::as_dict).ok()?;
+    let program = descriptor.get_deref(b"FontFile", doc).and_then(Object::as_stream).ok()?;
+    let program = unpacker.stream(doc, program)?;
+    // Only the head is readable; the shapes after it are enciphered.
+    let head = &program[..program.len().min(MAX_HEAD)];
+    let words: Vec<&[u8]> = head
+        .split(|byte| byte.is_ascii_whitespace())
+        .filter(|word| !word.is_empty())
+        .take_while(|word| *word != b"eexec")
+        .take(MAX_WORDS)
+        .collect();
+    let pairs = words.windows(4).filter_map(|window| match window {
+        [b"dup", code, name, b"put"] => {
+            let code = std::str::from_utf8(code).ok()?.parse().ok()?;
+            Some((code, name.strip_prefix(b"/")?.to_vec()))
+        }
+        _ => None,
+    });
+    Some(pairs.collect())
+}
+
 /// The text of each of the 256 codes of a simple font.
-fn encoding(doc: &Document, dict: &Dictionary, subtype: &[u8]) -> Vec<String> {
+fn encoding(doc: &Document, dict: &Dictionary, subtype: &[u8], built_in: &[(usize, Vec<u8>)]) -> Vec<String> {
     let object = dict.get_deref(b"Encoding", doc).ok();
     let usual = if subtype == b"TrueType" { "WinAnsiEncoding" } else { "StandardEncoding" };
     let base = match object {
@@ -203,6 +279,11 @@ fn encoding(doc: &Document, dict: &Dictionary, subtype: &[u8]) -> Vec<String> {
         _ => usual.to_owned(),
     };
     let mut texts = base_encoding(&base);
+    for (code, name) in built_in {
+        if let Some(text) = texts.get_mut(*code) {
+            *text = glyph_text(name).unwrap_or_default();
+        }
+    }
     let differences = object
         .and_then(|object| object.as_dict().ok())
         .and_then(|encoding| encoding.get_deref(b"Differences", doc).ok())

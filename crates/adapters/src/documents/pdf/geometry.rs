@@ -59,6 +59,21 @@ impl Rect {
         self.x0 <= x && x <= self.x1 && self.y0 <= y && y <= self.y1
     }
 
+    /// Whether they have a point in common.
+    pub(super) fn touches(&self, other: &Self) -> bool {
+        self.x0 <= other.x1 && other.x0 <= self.x1 && self.y0 <= other.y1 && other.y0 <= self.y1
+    }
+
+    /// What both have in common.
+    pub(super) fn common(&self, other: &Self) -> Option<Self> {
+        self.touches(other).then(|| Self {
+            x0: self.x0.max(other.x0),
+            y0: self.y0.max(other.y0),
+            x1: self.x1.min(other.x1),
+            y1: self.y1.min(other.y1),
+        })
+    }
+
     /// Turned by quarter turns, so that text which runs in this direction runs to the right.
     pub(super) fn turned(self, quarter: usize) -> Self {
         let (ax, ay) = turn(self.x0, self.y0, quarter);
@@ -132,11 +147,34 @@ impl Rules {
     }
 }
 
+/// Text that runs in no direction of the page, turned so that it runs to the right.
+#[derive(Debug)]
+pub(super) struct Slanted {
+    /// The direction in degrees, rounded.
+    pub(super) degrees: i16,
+    pub(super) glyphs: Vec<Glyph>,
+}
+
+/// A tick box: of a form, which knows its state, or drawn as a square.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Tick {
+    pub(super) rect: Rect,
+    pub(super) ticked: bool,
+}
+
 /// What a page draws.
 #[derive(Debug, Default)]
 pub(super) struct Drawing {
     /// Characters by direction: to the right, up, to the left, down.
     pub(super) glyphs: [Vec<Glyph>; 4],
+    /// The same without ink, as over a scan.
+    pub(super) layer: [Vec<Glyph>; 4],
+    /// Characters that run in another direction.
+    pub(super) slanted: Vec<Slanted>,
+    /// The tick boxes of a form.
+    pub(super) ticks: Vec<Tick>,
+    /// Where short slanting strokes and small spots are: what may be the tick in a box.
+    pub(super) marks: Vec<Rect>,
     /// Characters that no font explains.
     pub(super) unknown: usize,
     /// Outlined rectangles.
@@ -152,7 +190,25 @@ pub(super) struct Drawing {
 impl Drawing {
     /// Characters that can be seen.
     pub(super) fn visible(&self) -> usize {
-        self.glyphs.iter().flatten().filter(|glyph| !glyph.c.is_whitespace()).count()
+        let slanted = self.slanted.iter().flat_map(|slanted| &slanted.glyphs);
+        self.glyphs.iter().flatten().chain(slanted).filter(|glyph| !glyph.c.is_whitespace()).count()
+    }
+
+    /// Takes the text without ink for the page's text.
+    pub(super) fn use_layer(&mut self) {
+        for (glyphs, layer) in self.glyphs.iter_mut().zip(&mut self.layer) {
+            glyphs.append(layer);
+        }
+    }
+
+    /// Leaves out what lies outside of this part of the page.
+    pub(super) fn crop(&mut self, to: Rect) {
+        for (quarter, glyphs) in self.glyphs.iter_mut().chain(&mut self.layer).enumerate() {
+            let to = to.turned(quarter % 4);
+            glyphs.retain(|glyph| to.contains((glyph.x0 + glyph.x1) / 2.0, glyph.y + glyph.size * 0.3));
+        }
+        self.boxes.retain(|rect| rect.touches(&to));
+        self.ticks.retain(|tick| tick.rect.touches(&to));
     }
 }
 

@@ -8,7 +8,9 @@ use kybern_core::document::{DocumentFault, FaultKind};
 use lopdf::{Dictionary, Document, Object, Stream};
 
 use super::font::Font;
-use super::geometry::{Drawing, Glyph, Matrix, Rect, turn};
+use super::geometry::{Drawing, Glyph, Matrix, Rect, Slanted, Tick, turn};
+use super::shapes::Path;
+use super::state::{Ground, Sight, State};
 use super::tokens::{Operand, Tokens};
 use super::unpack::Unpacker;
 use crate::workers::Stop;
@@ -21,8 +23,10 @@ const MAX_SAVED: usize = 512;
 const MAX_GLYPHS: usize = 500_000;
 /// Fonts of one document.
 const MAX_FONTS: usize = 2_000;
-/// Boxes and rules of one page; a page with more is a drawing, not a form.
-const MAX_SHAPES: usize = 20_000;
+/// Directions in which text runs on one page besides level and upright.
+const MAX_SLANTS: usize = 12;
+/// Text that leans by a smaller part of its length is level.
+const SLANT: f32 = 0.12;
 
 /// Fonts that were read already, by where they lie in the document, which does not move.
 pub(super) type Fonts = HashMap<usize, Rc<Font>>;
@@ -34,34 +38,14 @@ pub(super) struct Interpreter<'a> {
     fonts: &'a mut Fonts,
     stop: &'a Stop,
     drawing: Drawing,
+    ground: Ground,
     glyphs: usize,
     run: u32,
 }
 
-/// The part of the graphics state that text needs.
-#[derive(Clone)]
-struct State {
-    ctm: Matrix,
-    font: Option<Rc<Font>>,
-    size: f32,
-    char_space: f32,
-    word_space: f32,
-    scale: f32,
-    leading: f32,
-    rise: f32,
-}
-
-/// The path under construction.
-#[derive(Default)]
-struct Path {
-    boxes: Vec<Rect>,
-    lines: Vec<((f32, f32), (f32, f32))>,
-    at: (f32, f32),
-}
-
 impl<'a> Interpreter<'a> {
     pub(super) fn new(doc: &'a Document, unpacker: &'a mut Unpacker, fonts: &'a mut Fonts, stop: &'a Stop) -> Self {
-        Self { doc, unpacker, fonts, stop, drawing: Drawing::default(), glyphs: 0, run: 0 }
+        Self { doc, unpacker, fonts, stop, drawing: Drawing::default(), ground: Ground::default(), glyphs: 0, run: 0 }
     }
 
     /// Carries out a content stream.
@@ -75,8 +59,7 @@ impl<'a> Interpreter<'a> {
         ctm: Matrix,
         depth: usize,
     ) -> Result<(), DocumentFault> {
-        let mut state =
-            State { ctm, font: None, size: 1.0, char_space: 0.0, word_space: 0.0, scale: 1.0, leading: 0.0, rise: 0.0 };
+        let mut state = State::new(ctm);
         let mut saved: Vec<State> = Vec::new();
         let mut path = Path::default();
         let (mut text, mut line) = (Matrix::IDENTITY, Matrix::IDENTITY);
@@ -102,11 +85,13 @@ impl<'a> Interpreter<'a> {
                         state.font = self.font(name, resources);
                     }
                 }
-                b"Tc" => state.char_space = tokens.number(0).unwrap_or(0.0),
-                b"Tw" => state.word_space = tokens.number(0).unwrap_or(0.0),
-                b"Tz" => state.scale = tokens.number(0).unwrap_or(100.0) / 100.0,
-                b"TL" => state.leading = tokens.number(0).unwrap_or(0.0),
-                b"Ts" => state.rise = tokens.number(0).unwrap_or(0.0),
+                b"gs" => {
+                    if let Some(Operand::Name(name)) = tokens.operands.last()
+                        && let Some(alpha) = self.alpha(name, resources)
+                    {
+                        state.transparent = alpha <= 0.004;
+                    }
+                }
                 b"Tm" => {
                     if let Some(matrix) = tokens.matrix() {
                         (text, line) = (Matrix(matrix), Matrix(matrix));
@@ -135,11 +120,14 @@ impl<'a> Interpreter<'a> {
                 b"Tj" | b"TJ" => self.show(tokens.operands.last(), &state, &mut text)?,
                 b"Do" => {
                     if let Some(Operand::Name(name)) = tokens.operands.last() {
-                        self.object(name, resources, state.ctm, depth)?;
+                        self.object(name, resources, &state, depth)?;
                     }
                 }
-                b"BI" => self.picture(state.ctm),
-                _ => self.path(operator, &tokens, state.ctm, &mut path),
+                b"BI" => self.picture(&state),
+                // A shading fills what is clipped, which is not followed here.
+                b"sh" => self.ground.add(state.unclipped(), None),
+                _ if state.set(operator, &tokens) => {}
+                _ => path.step(operator, &tokens, &mut state, &mut self.drawing, &mut self.ground),
             }
         }
         Ok(())
@@ -148,55 +136,6 @@ impl<'a> Interpreter<'a> {
     /// What was drawn.
     pub(super) fn finish(self) -> Drawing {
         self.drawing
-    }
-
-    /// Paths: outlined rectangles are the boxes of forms, horizontal lines the rules of tables.
-    fn path(&mut self, operator: &[u8], tokens: &Tokens<'_>, ctm: Matrix, path: &mut Path) {
-        let point = |at: usize| Some((tokens.number(at)?, tokens.number(at + 1)?));
-        match operator {
-            b"re" => {
-                if let (Some((x, y)), Some((w, h))) = (point(0), point(2)) {
-                    path.boxes.push(ctm.apply_to(Rect { x0: x, y0: y, x1: x + w, y1: y + h }));
-                }
-            }
-            b"m" => path.at = point(0).map_or(path.at, |(x, y)| ctm.apply(x, y)),
-            b"l" => {
-                if let Some((x, y)) = point(0) {
-                    let to = ctm.apply(x, y);
-                    path.lines.push((path.at, to));
-                    path.at = to;
-                }
-            }
-            b"S" | b"s" | b"B" | b"B*" | b"b" | b"b*" | b"f" | b"F" | b"f*" => {
-                let outlined = !matches!(operator, b"f" | b"F" | b"f*");
-                self.keep(std::mem::take(path), outlined);
-            }
-            b"n" => *path = Path::default(),
-            _ => {}
-        }
-        if path.boxes.len() + path.lines.len() > MAX_SHAPES {
-            *path = Path::default();
-        }
-    }
-
-    fn keep(&mut self, path: Path, outlined: bool) {
-        let drawing = &mut self.drawing;
-        if drawing.boxes.len() + drawing.rules.len() > MAX_SHAPES {
-            return;
-        }
-        for rect in path.boxes {
-            // A line is often drawn as a filled rectangle without width or height.
-            if rect.height() < 2.5 {
-                drawing.rules.add((rect.x0, rect.y0), (rect.x1, rect.y0));
-            } else if rect.width() < 2.5 {
-                drawing.rules.add((rect.x0, rect.y0), (rect.x0, rect.y1));
-            } else if outlined {
-                drawing.boxes.push(rect);
-            }
-        }
-        for (from, to) in path.lines {
-            drawing.rules.add(from, to);
-        }
     }
 
     fn show(&mut self, operand: Option<&Operand>, state: &State, text: &mut Matrix) -> Result<(), DocumentFault> {
@@ -221,15 +160,15 @@ impl<'a> Interpreter<'a> {
         }
         self.unpacker.count_glyphs(self.glyphs - before)?;
         if self.glyphs > MAX_GLYPHS {
-            let message = format!("one of its pages has more than {MAX_GLYPHS} characters");
-            return Err(DocumentFault::new(FaultKind::TooLarge, message));
+            return Err(too_many_characters());
         }
         Ok(())
     }
 
     fn string(&mut self, bytes: &[u8], font: &Font, state: &State, text: &mut Matrix) {
         let run = self.run;
-        let (drawing, glyphs) = (&mut self.drawing, &mut self.glyphs);
+        let (drawing, glyphs, ground) = (&mut self.drawing, &mut self.glyphs, &mut self.ground);
+        let mut sight = None;
         font.decode(bytes, |drawn| {
             let base = text.then(state.ctm);
             let [a, b, c, d, ..] = base.0;
@@ -242,25 +181,30 @@ impl<'a> Interpreter<'a> {
                 drawing.unknown += 1;
                 return;
             };
-            let size = (state.size * c.hypot(d)).abs();
+            let size = (state.size * font.em() * c.hypot(d)).abs();
             if !(size.is_finite() && from.0.is_finite() && from.1.is_finite() && to.0.is_finite()) || size > 5_000.0 {
                 return;
             }
-            let quarter = match (a.abs() >= b.abs(), a >= 0.0, b >= 0.0) {
-                (true, true, _) => 0,
-                (false, _, true) => 1,
-                (true, false, _) => 2,
-                (false, _, false) => 3,
-            };
-            let ((x0, y), (x1, _)) = (turn(from.0, from.1, quarter), turn(to.0, to.1, quarter));
+            let sight = *sight.get_or_insert_with(|| {
+                let (up, right) = ((c * state.size * 0.3, d * state.size * 0.3), (to.0 - from.0, to.1 - from.1));
+                state.sight(size, (from.0 + up.0 + right.0 / 2.0, from.1 + up.1 + right.1 / 2.0), ground)
+            });
+            if sight == Sight::Hidden {
+                return;
+            }
+            let (target, (x0, y), (mut x1, _)) = place(drawing, sight, (a, b), from, to);
             let letters = shown.chars().count().max(1);
+            // Letters that are set apart are still those of one word.
+            let apart = (state.char_space * state.scale * a.hypot(b)).clamp(0.0, size);
             #[expect(clippy::cast_precision_loss, reason = "a glyph stands for a few characters")]
             let step = (x1 - x0) / letters as f32;
             let mut x = x0;
-            for c in shown.chars() {
+            x1 += apart;
+            for (n, c) in shown.chars().enumerate() {
                 let c = if c.is_whitespace() { ' ' } else { c };
+                let end = if n + 1 == letters { x1 } else { x + step };
                 if !c.is_control() {
-                    drawing.glyphs[quarter].push(Glyph { c, x0: x, x1: x + step, y, size, run });
+                    target.push(Glyph { c, x0: x, x1: end, y, size, run });
                     *glyphs += 1;
                 }
                 x += step;
@@ -268,29 +212,59 @@ impl<'a> Interpreter<'a> {
         });
     }
 
-    /// Draws a tick box of a form, whatever its own stream draws as a tick.
-    pub(super) fn tick(&mut self, rect: Rect, ticked: bool) {
-        let side = rect.width().min(rect.height()).clamp(6.0, 14.0);
-        let (x, y) = ((rect.x0 + rect.x1 - side) / 2.0, (rect.y0 + rect.y1 - side) / 2.0);
-        self.drawing.boxes.insert(0, Rect { x0: x, y0: y, x1: x + side, y1: y + side });
-        if ticked {
-            self.run = self.run.wrapping_add(1);
-            let (x0, x1) = (x + side * 0.3, x + side * 0.7);
-            self.drawing.glyphs[0].push(Glyph { c: 'X', x0, x1, y: y + side * 0.3, size: side * 0.6, run: self.run });
-        }
+    /// Notes a tick box of a form, whatever its own stream draws as a tick.
+    pub(super) fn tick(&mut self, tick: Tick) {
+        self.drawing.ticks.push(tick);
     }
 
-    fn picture(&mut self, ctm: Matrix) {
-        let [a, b, c, d, ..] = ctm.0;
+    /// How many characters were drawn so far.
+    pub(super) const fn drawn(&self) -> usize {
+        self.glyphs
+    }
+
+    /// Writes text that no stream draws: its lines from the left edge, each with its baseline, in a space turned by so
+    /// many quarters.
+    ///
+    /// # Errors
+    /// `TooLarge` over a limit.
+    pub(super) fn write(&mut self, quarter: usize, glyphs: Vec<Glyph>) -> Result<(), DocumentFault> {
+        self.unpacker.count_glyphs(glyphs.len())?;
+        self.glyphs += glyphs.len();
+        if self.glyphs > MAX_GLYPHS {
+            return Err(too_many_characters());
+        }
+        self.drawing.glyphs[quarter % 4].extend(glyphs);
+        Ok(())
+    }
+
+    /// The number of a new text.
+    pub(super) const fn next_run(&mut self) -> u32 {
+        self.run = self.run.wrapping_add(1);
+        self.run
+    }
+
+    fn picture(&mut self, state: &State) {
+        let [a, b, c, d, ..] = state.ctm.0;
         self.drawing.pictures += 1;
         self.drawing.picture_area = self.drawing.picture_area.max((a * d - b * c).abs());
+        let area = state.ctm.apply_to(Rect { x0: 0.0, y0: 0.0, x1: 1.0, y1: 1.0 });
+        self.ground.add(state.clipped(area), None);
+    }
+
+    /// How opaque a graphics state makes what is filled.
+    fn alpha(&self, name: &[u8], resources: &[&'a Dictionary]) -> Option<f32> {
+        let doc = self.doc;
+        resources.iter().find_map(|resources| {
+            let states = resources.get_deref(b"ExtGState", doc).ok()?.as_dict().ok()?;
+            states.get_deref(name, doc).ok()?.as_dict().ok()?.get_deref(b"ca", doc).ok()?.as_float().ok()
+        })
     }
 
     fn object(
         &mut self,
         name: &[u8],
         resources: &[&'a Dictionary],
-        ctm: Matrix,
+        state: &State,
         depth: usize,
     ) -> Result<(), DocumentFault> {
         let doc = self.doc;
@@ -300,8 +274,8 @@ impl<'a> Interpreter<'a> {
         });
         let Some(stream) = found else { return Ok(()) };
         match stream.dict.get_deref(b"Subtype", doc).and_then(Object::as_name) {
-            Ok(b"Image") => self.picture(ctm),
-            Ok(b"Form") => self.form(stream, resources, ctm, depth)?,
+            Ok(b"Image") => self.picture(state),
+            Ok(b"Form") => self.form(stream, resources, state.ctm, depth)?,
             _ => {}
         }
         Ok(())
@@ -322,7 +296,7 @@ impl<'a> Interpreter<'a> {
         if depth >= MAX_FORMS {
             return Ok(());
         }
-        let Some(content) = self.unpacker.stream(stream) else { return self.unpacker.check() };
+        let Some(content) = self.unpacker.stream(self.doc, stream) else { return self.unpacker.check() };
         let matrix = super::matrix_in(self.doc, &stream.dict).unwrap_or(Matrix::IDENTITY);
         let own = stream.dict.get_deref(b"Resources", self.doc).and_then(Object::as_dict).ok();
         let resources: Vec<&Dictionary> = own.into_iter().chain(outer.iter().copied()).take(MAX_FORMS).collect();
@@ -347,6 +321,44 @@ impl<'a> Interpreter<'a> {
         self.fonts.insert(place, Rc::clone(&font));
         Some(font)
     }
+}
+
+/// Where a character goes by the direction `(a, b)` in which its text runs: the list, its beginning and its end.
+fn place(
+    drawing: &mut Drawing,
+    sight: Sight,
+    (a, b): (f32, f32),
+    from: (f32, f32),
+    to: (f32, f32),
+) -> (&mut Vec<Glyph>, (f32, f32), (f32, f32)) {
+    let (long, short) = (a.abs().max(b.abs()), a.abs().min(b.abs()));
+    if short > SLANT * long && sight == Sight::Seen {
+        let angle = b.atan2(a);
+        #[expect(clippy::cast_possible_truncation, reason = "an angle has up to 180 degrees")]
+        let degrees = angle.to_degrees().round() as i16;
+        let (sin, cos) = angle.sin_cos();
+        let turned = |(x, y): (f32, f32)| (x * cos + y * sin, y * cos - x * sin);
+        let known = drawing.slanted.iter().position(|slanted| slanted.degrees.abs_diff(degrees) <= 1);
+        let at = known.unwrap_or_else(|| {
+            if drawing.slanted.len() < MAX_SLANTS {
+                drawing.slanted.push(Slanted { degrees, glyphs: Vec::new() });
+            }
+            drawing.slanted.len() - 1
+        });
+        return (&mut drawing.slanted[at].glyphs, turned(from), turned(to));
+    }
+    let quarter = match (a.abs() >= b.abs(), a >= 0.0, b >= 0.0) {
+        (true, true, _) => 0,
+        (false, _, true) => 1,
+        (true, false, _) => 2,
+        (false, _, false) => 3,
+    };
+    let lists = if sight == Sight::Layer { &mut drawing.layer } else { &mut drawing.glyphs };
+    (&mut lists[quarter], turn(from.0, from.1, quarter), turn(to.0, to.1, quarter))
+}
+
+fn too_many_characters() -> DocumentFault {
+    DocumentFault::new(FaultKind::TooLarge, format!("one of its pages has more than {MAX_GLYPHS} characters"))
 }
 
 fn given_up() -> DocumentFault {

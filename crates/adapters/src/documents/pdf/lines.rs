@@ -1,5 +1,6 @@
 //! Characters into lines, and lines into cells.
 
+use super::direction::logical;
 use super::geometry::{FIRST_TICK, Glyph};
 
 /// A gap between two runs of text that is this wide (in font sizes) separates cells.
@@ -14,6 +15,10 @@ const CELL_GAP_WITH_SPACE_IN_RUN: f32 = 1.6;
 const WORD_GAP: f32 = 0.16;
 /// Baselines closer than this (in font sizes) are one line.
 const SAME_LINE: f32 = 0.35;
+/// The same for what stands side by side: cells of a row that are set a little higher or lower.
+const SAME_ROW: f32 = 0.8;
+/// What may be between two pieces of a row at least, in font sizes.
+const APART: f32 = 0.5;
 
 /// A piece of a line without a wide gap in it.
 #[derive(Clone, PartialEq, Debug)]
@@ -75,16 +80,40 @@ pub(super) fn lines(glyphs: &[Glyph]) -> Vec<Line> {
     rows(glyphs).into_iter().filter_map(line).collect()
 }
 
+/// Joins lines that follow one another and are pieces of one row.
+pub(super) fn join_rows(lines: impl IntoIterator<Item = Line>) -> Vec<Line> {
+    let mut joined: Vec<Line> = Vec::new();
+    for line in lines {
+        match joined.last_mut() {
+            Some(last) if last.grid == line.grid && is_beside(last, &line) => {
+                last.cells.extend(line.cells);
+                last.cells.sort_by(|a, b| a.x0.total_cmp(&b.x0));
+                last.size = last.size.max(line.size);
+            }
+            _ => joined.push(line),
+        }
+    }
+    joined
+}
+
+/// Whether two lines are pieces of one row: they overlap in height and stand beside one another.
+fn is_beside(above: &Line, line: &Line) -> bool {
+    let size = above.size.max(line.size);
+    let apart = |a: &Cell, b: &Cell| a.x1 + APART * size <= b.x0 || b.x1 + APART * size <= a.x0;
+    (0.0..=SAME_ROW * size).contains(&(above.y - line.y))
+        && line.cells.iter().all(|cell| above.cells.iter().all(|other| apart(cell, other)))
+}
+
 /// One line out of the characters of a row; `None` when they are all blank.
 fn line(mut row: Vec<Glyph>) -> Option<Line> {
     row.sort_by(|a, b| a.x0.total_cmp(&b.x0));
     let mut cells: Vec<Cell> = Vec::new();
     let mut last: Option<Glyph> = None;
-    let mut spaces = 0usize;
+    let mut blanks: Vec<Glyph> = Vec::new();
     let (mut y, mut size) = (0.0, 0.0);
     for mut glyph in row {
         if glyph.c == ' ' {
-            spaces += 1;
+            blanks.push(glyph);
             continue;
         }
         if glyph.c == '\u{2007}' {
@@ -100,6 +129,7 @@ fn line(mut row: Vec<Glyph>) -> Option<Line> {
                 }
                 let em = before.size.min(glyph.size).max(1.0);
                 let gap = (glyph.x0 - before.x1) / em;
+                let spaces = blanks.iter().filter(|blank| is_between(&before, blank, &glyph, em)).count();
                 let limit = match (spaces, before.run == glyph.run) {
                     (0, false) if before.run >= FIRST_TICK => CELL_GAP_WITH_SPACE,
                     (1, true) => CELL_GAP_WITH_SPACE_IN_RUN,
@@ -120,9 +150,20 @@ fn line(mut row: Vec<Glyph>) -> Option<Line> {
             _ => cells.push(Cell { x0: glyph.x0, x1: glyph.x1, text: String::from(glyph.c) }),
         }
         last = Some(glyph);
-        spaces = 0;
+        blanks.clear();
+    }
+    for cell in &mut cells {
+        cell.text = logical(std::mem::take(&mut cell.text));
     }
     (!cells.is_empty()).then_some(Line { y, size, cells, grid: 0 })
+}
+
+/// Whether a blank stands between these characters: it belongs to the text of one of them, or lies in their gap. Blanks
+/// that pad another text may lie under a word without being in it.
+fn is_between(before: &Glyph, blank: &Glyph, after: &Glyph, em: f32) -> bool {
+    blank.run == before.run
+        || blank.run == after.run
+        || (blank.x0 >= before.x1 - 0.1 * em && blank.x1 <= after.x0 + 0.1 * em)
 }
 
 /// Whether a character is drawn a second time in nearly the same place, to look bold.

@@ -5,9 +5,12 @@
 //! an order a person would read them in, and cells into columns.
 
 mod boxes;
+mod charset;
 mod cmap;
 mod columns;
 mod compose;
+mod direction;
+mod fields;
 mod font;
 mod geometry;
 mod interpret;
@@ -15,9 +18,15 @@ mod lines;
 mod metrics;
 mod open;
 mod regions;
+mod shapes;
+mod state;
+mod ticks;
 mod tokens;
 mod tree;
 mod unpack;
+
+#[cfg(test)]
+mod tests;
 
 use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, FaultKind, LineBox};
 use lopdf::{Dictionary, Document, Object};
@@ -32,8 +41,6 @@ use crate::workers::Stop;
 const STAMP: usize = 40;
 /// The part of the page that such a picture covers.
 const COVERS: f32 = 0.4;
-/// Form fields and notes of one page.
-const MAX_ANNOTATIONS: usize = 5_000;
 /// Said of a page that is a picture, in a document that has other pages.
 const PICTURE: &str = "[this page is a picture without text]";
 
@@ -49,8 +56,14 @@ pub(super) fn read(bytes: &[u8], stop: &Stop) -> Result<DocumentText, DocumentFa
     let mut pages = Pages::new(DocumentFormat::Pdf);
     let mut seen = Seen::default();
     for dict in &found {
-        let drawing = page(&doc, dict, &mut unpacker, &mut fonts, stop)?;
+        let mut drawing = page(&doc, dict, &mut unpacker, &mut fonts, stop)?;
         let bounds = bounds(&doc, dict);
+        drawing.crop(bounds);
+        let visible = drawing.visible();
+        // Text without ink counts where it explains a picture; under other text a person does not know of it.
+        if visible == 0 || (visible < STAMP && covers(&drawing, bounds)) {
+            drawing.use_layer();
+        }
         let is_picture = seen.add(&drawing, bounds);
         let (mut text, lines) = layout(&drawing, bounds);
         if is_picture && text.is_empty() {
@@ -61,6 +74,11 @@ pub(super) fn read(bytes: &[u8], stop: &Stop) -> Result<DocumentText, DocumentFa
     }
     seen.check(found.len())?;
     pages.finish("it has no text")
+}
+
+/// Whether a picture covers the page.
+fn covers(drawing: &Drawing, bounds: Rect) -> bool {
+    drawing.picture_area >= bounds.width() * bounds.height() * COVERS
 }
 
 /// What the pages had, to tell a scan from an empty document.
@@ -76,8 +94,7 @@ impl Seen {
     /// Whether the page is a picture.
     fn add(&mut self, drawing: &Drawing, bounds: Rect) -> bool {
         let visible = drawing.visible();
-        let covered = drawing.picture_area >= bounds.width() * bounds.height() * COVERS;
-        let is_picture = drawing.pictures > 0 && (visible == 0 || (visible < STAMP && covered));
+        let is_picture = drawing.pictures > 0 && (visible == 0 || (visible < STAMP && covers(drawing, bounds)));
         self.unknown += drawing.unknown;
         if is_picture {
             self.pictures += 1;
@@ -129,7 +146,7 @@ fn page(
     unpacker.check()?;
     let mut interpreter = Interpreter::new(doc, unpacker, fonts, stop);
     interpreter.draw(&content, &resources, Matrix::IDENTITY, 0)?;
-    annotations(doc, dict, &resources, &mut interpreter)?;
+    fields::draw(doc, dict, &resources, &mut interpreter)?;
     let drawing = interpreter.finish();
     unpacker.check()?;
     Ok(drawing)
@@ -139,11 +156,11 @@ fn page(
 fn content(doc: &Document, page: &Dictionary, unpacker: &mut Unpacker) -> Vec<u8> {
     let mut content = Vec::new();
     match page.get_deref(b"Contents", doc) {
-        Ok(Object::Stream(stream)) => content = unpacker.stream(stream).unwrap_or_default(),
+        Ok(Object::Stream(stream)) => content = unpacker.stream(doc, stream).unwrap_or_default(),
         Ok(Object::Array(parts)) => {
             for part in parts {
                 if let Ok((_, Object::Stream(stream))) = doc.dereference(part) {
-                    content.extend(unpacker.stream(stream).unwrap_or_default());
+                    content.extend(unpacker.stream(doc, stream).unwrap_or_default());
                     content.push(b'\n');
                 }
                 if unpacker.check().is_err() {
@@ -156,69 +173,38 @@ fn content(doc: &Document, page: &Dictionary, unpacker: &mut Unpacker) -> Vec<u8
     content
 }
 
-/// What people typed into the fields of a form is drawn by the fields' own streams.
-fn annotations<'a>(
-    doc: &'a Document,
-    page: &'a Dictionary,
-    resources: &[&'a Dictionary],
-    interpreter: &mut Interpreter<'a>,
-) -> Result<(), DocumentFault> {
-    let Ok(annotations) = page.get_deref(b"Annots", doc).and_then(Object::as_array) else { return Ok(()) };
-    for annotation in annotations.iter().take(MAX_ANNOTATIONS) {
-        let Ok((_, Object::Dictionary(annotation))) = doc.dereference(annotation) else { continue };
-        let subtype = annotation.get_deref(b"Subtype", doc).and_then(Object::as_name).unwrap_or_default();
-        if !matches!(subtype, b"Widget" | b"FreeText" | b"Stamp") {
-            continue;
-        }
-        let Some(rect) = annotation.get_deref(b"Rect", doc).ok().and_then(|rect| rect_in(doc, rect)) else { continue };
-        let appearance = annotation
-            .get_deref(b"AP", doc)
-            .and_then(Object::as_dict)
-            .and_then(|appearances| appearances.get_deref(b"N", doc));
-        let stream = match appearance {
-            Ok(Object::Stream(stream)) => stream,
-            // A tick box has one stream for each of its states.
-            Ok(Object::Dictionary(_)) => {
-                let state = annotation.get_deref(b"AS", doc).and_then(Object::as_name).unwrap_or(b"Off");
-                interpreter.tick(rect, state != b"Off");
-                continue;
-            }
-            _ => continue,
-        };
-        let own = stream.dict.get_deref(b"BBox", doc).ok().and_then(|rect| rect_in(doc, rect));
-        let inner = matrix_in(doc, &stream.dict).unwrap_or(Matrix::IDENTITY);
-        let own = inner.apply_to(own.unwrap_or(Rect { x0: 0.0, y0: 0.0, x1: rect.width(), y1: rect.height() }));
-        let scale = |to: f32, from: f32| if from.abs() > 0.001 { to / from } else { 1.0 };
-        let (sx, sy) = (scale(rect.width(), own.width()), scale(rect.height(), own.height()));
-        let placed = Matrix([sx, 0.0, 0.0, sy, rect.x0 - own.x0 * sx, rect.y0 - own.y0 * sy]);
-        interpreter.form(stream, resources, placed, 1)?;
-    }
-    Ok(())
-}
-
-/// The text of a page with the places of its lines: upright text first, then what is turned.
+/// The text of a page with the places of its lines: first what runs as most of it does, then what is turned.
 fn layout(drawing: &Drawing, bounds: Rect) -> (String, Vec<LineBox>) {
     let mut order: Vec<usize> = (0..4).filter(|quarter| !drawing.glyphs[*quarter].is_empty()).collect();
     order.sort_by_key(|quarter| std::cmp::Reverse(drawing.glyphs[*quarter].len()));
     let mut text = String::new();
-    let mut lines = Vec::new();
-    for quarter in order {
-        let boxes: Vec<Rect> = drawing.boxes.iter().map(|rect| rect.turned(quarter)).collect();
-        let ordered = regions::read_in_order(&drawing.glyphs[quarter], &boxes, &drawing.rules.turned(quarter));
-        compose::compose(&ordered, bounds.turned(quarter), &mut text, &mut lines);
+    let mut places = Vec::new();
+    for (n, quarter) in order.into_iter().enumerate() {
+        let glyphs = &drawing.glyphs[quarter];
+        // The boxes and rules of the page stand around the text that is upright for a person who reads it.
+        let ordered = match n {
+            0 => regions::read_in_order(glyphs, &regions::Around::turned(drawing, quarter)),
+            _ => regions::read_in_order(glyphs, &regions::Around::default()),
+        };
+        compose::compose(&ordered, bounds.turned(quarter), &mut text, &mut places);
     }
-    (text, lines)
+    for slanted in &drawing.slanted {
+        compose::compose(&lines::lines(&slanted.glyphs), bounds, &mut text, &mut places);
+    }
+    (text, places)
 }
 
 /// The visible part of a page; US letter when it does not say.
 fn bounds(doc: &Document, page: &Dictionary) -> Rect {
-    let rect = tree::inherited(doc, page, b"CropBox").or_else(|| tree::inherited(doc, page, b"MediaBox"));
-    rect.and_then(|rect| rect_in(doc, rect)).filter(|rect| rect.width() > 1.0 && rect.height() > 1.0).unwrap_or(Rect {
-        x0: 0.0,
-        y0: 0.0,
-        x1: 612.0,
-        y1: 792.0,
-    })
+    let of = |key: &[u8]| {
+        let rect = rect_in(doc, tree::inherited(doc, page, key)?)?;
+        (rect.width() > 1.0 && rect.height() > 1.0).then_some(rect)
+    };
+    let sheet = of(b"MediaBox").unwrap_or(Rect { x0: 0.0, y0: 0.0, x1: 612.0, y1: 792.0 });
+    of(b"CropBox")
+        .and_then(|crop| crop.common(&sheet))
+        .filter(|seen| seen.width() > 1.0 && seen.height() > 1.0)
+        .unwrap_or(sheet)
 }
 
 fn numbers_in<const N: usize>(doc: &Document, object: &Object) -> Option<[f32; N]> {

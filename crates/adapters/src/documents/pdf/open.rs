@@ -28,13 +28,18 @@ const END_WITHIN: usize = 2048;
 pub(super) fn open(bytes: &[u8]) -> Result<Document, DocumentFault> {
     let options = LoadOptions { max_decompressed_size: Some(survey(bytes)?), ..LoadOptions::default() };
     let doc = Document::load_mem_with_options(bytes, options).map_err(|error| fault(&error, bytes))?;
-    if doc.is_encrypted() {
+    // An unknown lock is left on; a known one is taken out of the trailer when it opens.
+    if doc.is_encrypted() || doc.trailer.has(b"Encrypt") || (!has_pages(&doc) && find(bytes, b"/Encrypt").is_some()) {
         return Err(locked());
     }
     if doc.xref_recovery.is_some() && !has_end(bytes) {
         return Err(cut_off());
     }
     Ok(doc)
+}
+
+fn has_pages(doc: &Document) -> bool {
+    doc.catalog().is_ok_and(|catalog| catalog.has(b"Pages"))
 }
 
 /// Counts what the library will hold in memory, and answers how far one packed group of objects may unpack.
@@ -109,6 +114,8 @@ fn fault(error: &Error, bytes: &[u8]) -> DocumentFault {
         Error::InvalidPassword | Error::Decryption(_) | Error::UnsupportedSecurityHandler(_) => locked(),
         Error::Decompress(DecompressError::MemoryLimitExceeded { .. }) => unpacks_too_far(),
         _ if !has_end(bytes) => cut_off(),
+        // Locks that the library does not know fail in many ways.
+        _ if find(bytes, b"/Encrypt").is_some() => locked(),
         _ => broken("it is damaged: its table of contents cannot be read"),
     }
 }

@@ -1,20 +1,47 @@
 //! The order in which a person reads a page: boxes of a form one by one, columns one after the other, tables row
 //! by row.
 
-use super::boxes::{Group, groups, tick_boxes};
+use super::boxes::{Group, groups};
 use super::columns::columns;
-use super::geometry::{Glyph, Rect, Rules};
-use super::lines::{Line, lines};
+use super::geometry::{Drawing, Glyph, Rect, Rules, Tick};
+use super::lines::{Line, join_rows, lines};
+use super::ticks::tick_boxes;
 
 /// What begins at heights closer than this is read from the left.
 const SAME_HEIGHT: f32 = 3.0;
+/// A label and the value in the box beside it may stand this far from level, in font sizes.
+const LEVEL: f32 = 0.55;
+
+/// What stands around the text.
+#[derive(Debug, Default)]
+pub(super) struct Around {
+    boxes: Vec<Rect>,
+    ticks: Vec<Tick>,
+    marks: Vec<Rect>,
+    rules: Rules,
+}
+
+impl Around {
+    /// What a page draws around the text of this quarter, turned as the text is.
+    pub(super) fn turned(drawing: &Drawing, quarter: usize) -> Self {
+        let turned = |rects: &[Rect]| rects.iter().map(|rect| rect.turned(quarter)).collect();
+        Self {
+            boxes: turned(&drawing.boxes),
+            ticks: drawing.ticks.iter().map(|tick| Tick { rect: tick.rect.turned(quarter), ..*tick }).collect(),
+            marks: turned(&drawing.marks),
+            rules: drawing.rules.turned(quarter),
+        }
+    }
+}
 
 /// The lines of a page in reading order.
-pub(super) fn read_in_order(glyphs: &[Glyph], boxes: &[Rect], rules: &Rules) -> Vec<Line> {
+pub(super) fn read_in_order(glyphs: &[Glyph], around: &Around) -> Vec<Line> {
     let mut glyphs = glyphs.to_vec();
-    tick_boxes(&mut glyphs, boxes);
-    let (mut page, loose) = groups(&glyphs, boxes, rules);
+    let rules = &around.rules;
+    tick_boxes(&mut glyphs, &around.ticks, &around.boxes, &around.marks);
+    let (mut page, loose) = groups(&glyphs, &around.boxes, rules);
     page.extend(lines(&loose).into_iter().map(Group::loose));
+    beside_labels(&mut page);
     page.sort_by(|a, b| b.top.total_cmp(&a.top));
     let mut from = 0;
     while from < page.len() {
@@ -23,7 +50,51 @@ pub(super) fn read_in_order(glyphs: &[Glyph], boxes: &[Rect], rules: &Rules) -> 
         page[from..to].sort_by(|a, b| a.span.0.total_cmp(&b.span.0));
         from = to;
     }
-    number(columns(page, rules, 0))
+    join_rows(number(columns(page, rules, 0)))
+}
+
+/// Puts the value of a box into the line of the label that stands beside the box, so that they are read together.
+fn beside_labels(page: &mut Vec<Group>) {
+    let (mut boxed, mut loose): (Vec<Group>, Vec<Group>) =
+        std::mem::take(page).into_iter().partition(|group| !group.edges.is_empty());
+    boxed.sort_by(|a, b| a.span.0.total_cmp(&b.span.0));
+    loose.sort_by(|a, b| b.lines[0].y.total_cmp(&a.lines[0].y));
+    for mut group in boxed {
+        let label = (group.edges.len() == 1).then(|| label_of(&group, &loose)).flatten();
+        let Some(at) = label else {
+            page.push(group);
+            continue;
+        };
+        let line = &mut loose[at].lines[0];
+        let value = group.lines.remove(0);
+        line.size = line.size.max(value.size);
+        line.cells.extend(value.cells);
+        line.cells.sort_by(|a, b| a.x0.total_cmp(&b.x0));
+        let span = (line.x0(), line.x1());
+        loose[at].span = span;
+        page.extend(group.lines.into_iter().map(Group::loose));
+    }
+    page.append(&mut loose);
+}
+
+/// The line that stands at the left of a box at the height of its first line; at either side for a box of one line.
+fn label_of(group: &Group, loose: &[Group]) -> Option<usize> {
+    let value = group.lines.first()?;
+    let reach = |line: &Line| LEVEL * line.size.max(value.size);
+    let from = loose.partition_point(|other| other.lines[0].y > value.y + LEVEL * value.size * 2.0);
+    let near = loose
+        .iter()
+        .enumerate()
+        .skip(from)
+        .take_while(|(_, other)| other.lines[0].y >= value.y - LEVEL * value.size * 2.0);
+    near.filter(|(_, other)| {
+        let line = &other.lines[0];
+        let free = line.cells.iter().all(|cell| cell.x1 <= value.x0() || cell.x0 >= value.x1());
+        let at_left = line.cells.iter().any(|cell| cell.x1 <= value.x0());
+        (line.y - value.y).abs() <= reach(line) && free && (at_left || group.lines.len() == 1)
+    })
+    .min_by(|(_, a), (_, b)| (a.lines[0].y - value.y).abs().total_cmp(&(b.lines[0].y - value.y).abs()))
+    .map(|(at, _)| at)
 }
 
 /// Gives rows of boxes with the same edges that follow one another the same number: they are one table.
@@ -62,7 +133,7 @@ mod tests {
             page.extend(glyphs(&format!("left{n}"), 50.0, y, 10.0, u32::from(n)));
             page.extend(glyphs(&format!("right{n}"), 300.0, y - 9.0, 10.0, u32::from(n) + 1000));
         }
-        let text = texts(&read_in_order(&page, &[], &Rules::default())).join(" ");
+        let text = texts(&read_in_order(&page, &Around::default())).join(" ");
         assert_eq!(text, "left0 left1 left2 left3 left4 left5 right0 right1 right2 right3 right4 right5");
     }
 
@@ -74,7 +145,7 @@ mod tests {
             page.extend(glyphs(&format!("left{n}"), 50.0, y, 10.0, u32::from(n)));
             page.extend(glyphs(&format!("right{n}"), 300.0, y, 10.0, u32::from(n) + 1000));
         }
-        assert_eq!(texts(&read_in_order(&page, &[], &Rules::default()))[0], "left0  right0");
+        assert_eq!(texts(&read_in_order(&page, &Around::default()))[0], "left0  right0");
     }
 
     #[test]
@@ -95,7 +166,7 @@ mod tests {
             rect(200.0, 170.0, 300.0, 200.0),
             rect(100.0, 140.0, 300.0, 170.0),
         ];
-        let read = texts(&read_in_order(&page, &boxes, &Rules::default()));
+        let read = texts(&read_in_order(&page, &Around { boxes: boxes.to_vec(), ..Around::default() }));
         assert_eq!(read, ["AGENCY", "Elm", "1 Oak St", "Reno", "LABEL0  LABEL1", "value0  value1", "LABEL2", "value2"]);
     }
 
@@ -106,6 +177,9 @@ mod tests {
         page.extend(glyphs("no", 74.0, 102.0, 8.0, 3));
         let boxes =
             [Rect { x0: 10.0, y0: 100.0, x1: 19.0, y1: 109.0 }, Rect { x0: 60.0, y0: 100.0, x1: 69.0, y1: 109.0 }];
-        assert_eq!(texts(&read_in_order(&page, &boxes, &Rules::default())), ["[X] yes  [ ] no"]);
+        assert_eq!(
+            texts(&read_in_order(&page, &Around { boxes: boxes.to_vec(), ..Around::default() })),
+            ["[X] yes  [ ] no"]
+        );
     }
 }

@@ -1,7 +1,9 @@
 //! Streams unpacked under limits that hold for the whole document.
 
+use std::borrow::Cow;
+
 use kybern_core::document::{DocumentFault, FaultKind, limits};
-use lopdf::{DecompressError, Error, Stream};
+use lopdf::{DecompressError, Dictionary, Document, Error, Object, Stream};
 
 use super::super::pages::unpacks_too_far;
 
@@ -11,6 +13,8 @@ const MAX_STREAM: usize = 32 * 1024 * 1024;
 const MAX_GLYPHS: usize = 6_000_000;
 /// Forms of one document, each as often as it is drawn.
 const MAX_FORMS: usize = 30_000;
+/// Filters of one stream.
+const MAX_FILTERS: usize = 16;
 /// Under this size the rate of expansion says nothing.
 const FREE_BYTES: usize = 1024 * 1024;
 
@@ -37,7 +41,8 @@ impl Unpacker {
     }
 
     /// The content of a stream, unless it is damaged or over a limit.
-    pub(super) fn stream(&mut self, stream: &Stream) -> Option<Vec<u8>> {
+    pub(super) fn stream(&mut self, doc: &Document, stream: &Stream) -> Option<Vec<u8>> {
+        let stream = &*resolved(doc, stream);
         let rate = usize::try_from(limits::MAX_EXPANSION).unwrap_or(usize::MAX);
         let by_rate = stream.content.len().saturating_mul(rate).max(FREE_BYTES);
         let most = by_rate.min(MAX_STREAM).min(self.left);
@@ -82,4 +87,32 @@ impl Unpacker {
     pub(super) fn check(&self) -> Result<(), DocumentFault> {
         if self.over { Err(unpacks_too_far()) } else { Ok(()) }
     }
+}
+
+/// The stream with its filters in place, where its dictionary only refers to them.
+fn resolved<'a>(doc: &Document, stream: &'a Stream) -> Cow<'a, Stream> {
+    let refers = |object: &Object| match object {
+        Object::Reference(_) => true,
+        Object::Array(items) => items.iter().any(|item| matches!(item, Object::Reference(_))),
+        _ => false,
+    };
+    let found = |key: &[u8]| stream.dict.get(key).is_ok_and(refers);
+    if !found(b"Filter") && !found(b"DecodeParms") {
+        return Cow::Borrowed(stream);
+    }
+    let mut dict = Dictionary::new();
+    for key in [&b"Filter"[..], b"DecodeParms"] {
+        let Ok(object) = stream.dict.get_deref(key, doc) else { continue };
+        let object = match object {
+            Object::Array(items) => {
+                let items = items.iter().take(MAX_FILTERS);
+                Object::Array(
+                    items.filter_map(|item| doc.dereference(item).ok()).map(|(_, item)| item.clone()).collect(),
+                )
+            }
+            other => other.clone(),
+        };
+        dict.set(key, object);
+    }
+    Cow::Owned(Stream { dict, ..stream.clone() })
 }
