@@ -268,3 +268,13 @@ fn fonts_say_what_they_show_in_many_ways() {
 fn hex(text: &str) -> String {
     text.bytes().map(|byte| format!("{byte:02x}")).collect()
 }
+
+#[test]
+fn a_file_of_an_unknown_lock_is_locked_and_not_broken() {
+    let mut locked = paper(&at(50, 700, "secret")).bytes();
+    let at = locked.windows(7).rposition(|window| window == b"trailer").unwrap();
+    let lock = b"trailer\n<< /Encrypt << /Filter /FOPN_fLock /V 9 /R 9 >> ";
+    locked.splice(at..at + b"trailer\n<<".len(), lock.iter().copied());
+    let fault = read(&locked, &Stop::default()).unwrap_err();
+    assert_eq!(fault.kind, FaultKind::Encrypted, "{fault}");
+}
