@@ -2,7 +2,11 @@
 
 mod bounds;
 pub mod imap;
+mod manners;
 pub mod parse;
 mod parse_part;
+mod passages;
 pub mod smtp;
+mod structure;
 pub mod tls;
+mod visible;

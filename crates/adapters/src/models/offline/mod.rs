@@ -8,6 +8,7 @@
 mod analyse;
 mod bare;
 mod classify;
+mod doubts;
 mod examples;
 mod extract;
 mod items;
@@ -15,6 +16,7 @@ mod keywords;
 mod labelled;
 mod labels;
 mod layout;
+mod negation;
 mod noise;
 mod occurrence;
 mod page;
@@ -23,6 +25,7 @@ mod postal;
 mod tables;
 mod terms;
 mod values;
+mod wishes;
 mod words;
 
 use async_trait::async_trait;
@@ -66,7 +69,7 @@ impl RulesModel {
 #[async_trait]
 impl IntentModel for RulesModel {
     async fn classify(&self, input: &ClassifyInput, intents: &[IntentSpec]) -> Result<Classification> {
-        let bytes = input.subject.len() + input.text.len();
+        let bytes = input.subject.len() + input.text.len() + input.forwarded.len() + input.earlier.len();
         Ok(beside_the_runtime(bytes, || classify::classify(input, intents)))
     }
 
