@@ -13,9 +13,10 @@ const MAX_METHODS: usize = 20;
 /// How each request token begins.
 const TOKEN: &str = "[request:";
 
-/// Headers that only machines write, as their names are spelt.
-const READ: [&str; 14] = [
+/// Headers that are read beside the usual ones, as their names are spelt.
+const READ: [&str; 15] = [
     "Return-Path",
+    "Reply-To",
     "Auto-Submitted",
     "X-Autoreply",
     "X-Autorespond",
@@ -77,11 +78,26 @@ pub(super) fn kind(message: &Message<'_>, from: &str) -> MailKind {
     if message.parts.iter().any(invites) {
         return MailKind::Invitation;
     }
-    let listed = ["List-Id", "List-Unsubscribe", "List-Post", "Feedback-ID", "X-Campaign-Id"].into_iter().any(has);
+    let listed = ["List-Id", "List-Post", "X-Campaign-Id"].into_iter().any(has);
     if listed || matches!(precedence.as_str(), "bulk" | "list" | "junk") {
         return MailKind::Bulk;
     }
+    // Services that send mail for others write these into every mail, also into that of a web form, which is answered
+    // to whoever filled it in.
+    let serviced = has("List-Unsubscribe") || has("Feedback-ID");
+    if serviced && !value(message, "Reply-To").is_some_and(|reply| is_elsewhere(&reply, from)) {
+        return MailKind::Bulk;
+    }
     MailKind::Personal
+}
+
+/// Whether an answer goes to another domain than the mail came from.
+fn is_elsewhere(reply: &str, from: &str) -> bool {
+    let domain = |address: &str| {
+        let (_, domain) = address.rsplit_once('@')?;
+        Some(domain.trim_end_matches(|c: char| !c.is_ascii_alphanumeric()).to_ascii_lowercase())
+    };
+    domain(reply).zip(domain(from)).is_some_and(|(reply, from)| reply != from)
 }
 
 /// Whether a calendar asks or answers, and is not only a file of dates.
@@ -195,6 +211,8 @@ mod tests {
             ("List-Id: <news.y.example>", MailKind::Bulk),
             ("List-Unsubscribe: <mailto:u@y.example>", MailKind::Bulk),
             ("Precedence: bulk", MailKind::Bulk),
+            ("List-Unsubscribe: <mailto:u@y.example>\nReply-To: Z <z@z.example>", MailKind::Personal),
+            ("List-Unsubscribe: <mailto:u@y.example>\nReply-To: <z@y.example>", MailKind::Bulk),
             ("Content-Type: text/calendar; method=REQUEST", MailKind::Invitation),
         ] {
             assert_eq!(kind_of(headers), kind, "{headers}");

@@ -27,6 +27,10 @@ const MAX_MARGIN: f64 = 4.0;
 /// How sure an intent is that only words speak for, when a machine wrote them; and one that only papers speak for.
 const WORDS_OF_MACHINE: f64 = 0.4;
 const ONLY_PAPERS: f64 = 0.5;
+/// From this confidence on, words ask for something.
+const ASKS: f64 = 0.9;
+/// With fewer telling words a message only points at its papers.
+const SAYS_LITTLE: usize = 3;
 /// How sure the kind of a machine is.
 const BY_STRUCTURE: f64 = 0.95;
 
@@ -140,7 +144,9 @@ pub(super) fn classify(input: &ClassifyInput, intents: &[IntentSpec]) -> Classif
     let best = found.first().filter(|best| best.matches());
     let of_machine = input.kind != MailKind::Personal;
     if of_machine && !best.is_some_and(|best| decides_for_machine(input.kind, best)) {
-        if let Some(by_structure) = found.iter().find(|scored| scored.has("mail:")) {
+        // A list may carry a request all the same: a person gets to see which.
+        let asks = input.kind == MailKind::Bulk && best.is_some_and(|best| !best.has("mail:")) && confidence >= ASKS;
+        if let Some(by_structure) = found.iter().find(|scored| scored.has("mail:") && !asks) {
             return of_structure(by_structure, input.kind);
         }
         confidence = confidence.min(WORDS_OF_MACHINE);
@@ -154,7 +160,7 @@ pub(super) fn classify(input: &ClassifyInput, intents: &[IntentSpec]) -> Classif
         let alternatives = nearest.map(|nearest| (nearest.intent.key.clone(), confidence)).into_iter().collect();
         return Classification { intent: None, confidence: 0.0, reasoning, alternatives, doubts, model };
     };
-    if !best.is_said() {
+    if !best.is_said() && examples::telling(said) < SAYS_LITTLE {
         confidence = confidence.min(ONLY_PAPERS);
     }
     let confidence = round(confidence);

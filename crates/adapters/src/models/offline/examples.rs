@@ -28,6 +28,11 @@ const STOP: &str = "a an and are as at be been but by can could did do does for 
     vous il elle est sont ce cette ces qui ne pas bonjour merci svp plait une mon ma mes der die das den dem ein eine und oder fur mit von zu \
     im ist sind wir ich sie uns unser ihre bitte danke hallo guten tag auf";
 
+/// Words that only point at what is attached.
+const POINTS: &str = "attach attached attachment attachments enclosed see find here file files document documents paper papers review info \
+    below per send sent received adjunto adjuntos anexo archivo archivos documento documentos envio ver favor ci joint joints jointe piece \
+    pieces fichier fichiers trouver veuillez anbei anhang datei beigefugt siehe";
+
 /// Bytes of examples that are kept ready. There is one set of intents a tenant, and most tenants have the same.
 const KEPT: usize = 64 * 1024 * 1024;
 /// What a term takes beside its letters, about.
@@ -35,6 +40,8 @@ const BESIDE: usize = 64;
 
 static READY: LazyLock<Mutex<ByteCache<blake3::Hash, Arc<Index>>>> = LazyLock::new(|| Mutex::new(ByteCache::new(KEPT)));
 static STOPPED: LazyLock<HashSet<String>> = LazyLock::new(|| STOP.split_whitespace().map(stem).collect());
+
+static POINTING: LazyLock<HashSet<String>> = LazyLock::new(|| POINTS.split_whitespace().map(stem).collect());
 
 /// Terms with what each is worth, and the length of it all.
 struct Vector {
@@ -64,6 +71,12 @@ pub(super) fn similarities(input: &ClassifyInput, intents: &[IntentSpec]) -> Vec
         BEST * best + (1.0 - BEST) * three
     };
     index.examples.iter().map(of_intent).collect()
+}
+
+/// How many different words of a text say anything but that something is attached.
+pub(super) fn telling(text: &str) -> usize {
+    let single = terms(clip(text, MAX_TEXT)).into_iter().filter(|term| !term.contains(' '));
+    single.filter(|stem| !POINTING.contains(stem)).collect::<HashSet<_>>().len()
 }
 
 impl Index {
