@@ -272,8 +272,7 @@ impl Walk<'_> {
 
     /// Whether what follows a closing is a signature: a few short lines until the end or until something older.
     fn signs(&self, from: usize) -> bool {
-        let mut count = 0;
-        for line in self.lines.iter().skip(from).filter(|line| !line.is_blank()) {
+        for (count, line) in self.lines.iter().skip(from).filter(|line| !line.is_blank()).enumerate() {
             let plain = line.plain();
             let ends = line.is_quoted()
                 || is_footer(&plain)
@@ -292,7 +291,6 @@ impl Walk<'_> {
             {
                 return false;
             }
-            count += 1;
         }
         true
     }

@@ -259,8 +259,8 @@ fn hides(style: &str) -> bool {
 
 /// The last value of a property in a style that is in lower case.
 fn property(style: &str, name: &str) -> Option<String> {
-    let pairs = style.split(';').filter_map(|pair| pair.split_once(':'));
-    let value = pairs.filter(|(key, _)| key.trim() == name).map(|(_, value)| value).last()?;
+    let mut pairs = style.split(';').rev().filter_map(|pair| pair.split_once(':'));
+    let value = pairs.find(|(key, _)| key.trim() == name).map(|(_, value)| value)?;
     Some(value.trim().trim_end_matches("!important").trim().to_owned())
 }
 
