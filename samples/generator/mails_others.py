@@ -200,7 +200,9 @@ def samples() -> list:
         Sample("mail/09-certificate-request.eml", certificate(), review("insurance.service_request", "Asks for a certificate.")),
         Sample("mail/10-loss-run-reply.eml", carrier_reply(), review(
             "insurance.loss_run_reply", "A carrier sends loss runs. The token in the subject proves nothing by itself.")),
-        Sample("mail/11-newsletter.eml", newsletter(), waits("intent", "Bulk advertising matches no intent; it is never completed.")),
+        Sample("mail/11-newsletter.eml", newsletter(), waits(
+            "review", "Its headers say that it went to many, so no words of it decide; a person says what becomes of it.",
+            "general_instruction")),
         Sample("mail/12-ambiguous.eml", vague(), waits("intent", "Nobody can tell what is wanted.")),
         Sample("mail/18-driver-application.eml", driver(), review("fleet.new_driver", "A driver's application.")),
         Sample("mail/19-rate-confirmation.eml", rate(), review("freight.rate_confirmation", "A broker's rate confirmation.")),

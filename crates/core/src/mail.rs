@@ -23,9 +23,119 @@ pub struct MailAddress {
     pub address: String,
 }
 
+/// Passages of one message that are told apart; what is beyond them belongs to the last one.
+pub const MAX_PASSAGES: usize = 200;
+/// Request tokens of one message that are kept.
+pub const MAX_REQUEST_TOKENS: usize = 20;
+
+/// What sent a message, told by its structure and never by its words.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MailKind {
+    /// A person, or a program that writes in somebody's place, such as a web form.
+    #[default]
+    Personal,
+    /// A mail server that could not deliver something.
+    Bounce,
+    /// A program that answers while its owner is away, or confirms that a mail came in.
+    AutomaticReply,
+    /// A mailing list, or mail to many.
+    Bulk,
+    /// A calendar: an invitation, its answer, or its cancellation.
+    Invitation,
+}
+
+impl MailKind {
+    /// Its name, as it is written in a task's payload and in keywords.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Personal => "personal",
+            Self::Bounce => "bounce",
+            Self::AutomaticReply => "automatic_reply",
+            Self::Bulk => "bulk",
+            Self::Invitation => "invitation",
+        }
+    }
+}
+
+/// What a passage of a message is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PassageRole {
+    /// What the sender wrote now.
+    Newest,
+    /// The sender's name, office and telephone.
+    Signature,
+    /// What is beneath or above every mail of that sender: disclaimers, notes of mail programs, warnings of servers.
+    Footer,
+    /// What was written before, and its header.
+    Quoted,
+    /// A message that is handed on, and its header.
+    Forwarded,
+}
+
+/// A run of lines of [`ParsedMail::text`] with one role.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Passage {
+    /// What it is.
+    pub role: PassageRole,
+    /// Its first byte in the text.
+    pub start: usize,
+    /// One past its last byte.
+    pub end: usize,
+    /// Who wrote it, when its header says so: of quoted and forwarded text only. Nobody has checked it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<MailAddress>,
+}
+
+/// Where a request token stands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TokenPlace {
+    /// In the subject.
+    Subject,
+    /// In what the sender wrote now.
+    Newest,
+    /// In quoted text.
+    Quoted,
+    /// In forwarded text.
+    Forwarded,
+}
+
+/// `[Request:UUID]`, as our own messages carry it so that the answer finds back. Anybody can write one: it says which
+/// request is meant, and does not prove who answers.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct RequestToken {
+    /// The id in lower case.
+    pub id: String,
+    /// Where it stands first.
+    pub place: TokenPlace,
+}
+
+/// What a receiving server found out about the sender: one `Authentication-Results` header. It means something only
+/// when it comes from a server of one's own, because a sender can write such a header too.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AuthenticationResults {
+    /// The server that says so (its authserv-id), in lower case.
+    pub server: String,
+    /// Its results by method, in lower case: `("dmarc", "pass")`.
+    pub results: Vec<(String, String)>,
+}
+
 /// A message that came in, taken apart.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ParsedMail {
+    /// What sent it.
+    pub kind: MailKind,
+    /// What the lines of `text` are, in their order, without gaps; empty when there is no text.
+    pub passages: Vec<Passage>,
+    /// The request tokens of subject and text, each once: at most [`MAX_REQUEST_TOKENS`].
+    pub request_tokens: Vec<RequestToken>,
+    /// `Authentication-Results`, the newest (topmost) first.
+    pub authentication: Vec<AuthenticationResults>,
     /// `Message-ID` without angle brackets; `None` when the message has none.
     pub message_id: Option<String>,
     /// `In-Reply-To` without angle brackets.
@@ -48,6 +158,22 @@ pub struct ParsedMail {
     pub from_html: bool,
     /// Attachments in order, those of nested messages included.
     pub parts: Vec<MailPart>,
+}
+
+impl ParsedMail {
+    /// The text of the passages with that role.
+    #[must_use]
+    pub fn text_of(&self, role: PassageRole) -> String {
+        text_of(&self.text, &self.passages, role)
+    }
+}
+
+/// The text of the passages with that role. A passage that does not fit the text is left out.
+#[must_use]
+pub fn text_of(text: &str, passages: &[Passage], role: PassageRole) -> String {
+    let of_role = passages.iter().filter(|passage| passage.role == role);
+    let pieces = of_role.filter_map(|passage| text.get(passage.start..passage.end));
+    pieces.map(|piece| piece.trim_matches('\n')).filter(|piece| !piece.trim().is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 /// A part that is a file.

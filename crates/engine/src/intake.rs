@@ -40,6 +40,7 @@ impl Engine {
     pub async fn receive_email(&self, actor: &Actor, raw: Bytes, trace_id: Option<String>) -> Result<Received> {
         let mail = self.take_apart(actor.tenant(), &raw).await?;
         let hash = content_hash(&mail);
+        let sender = sender(&mail, self.inner.settings.trusted_authserv.as_deref());
         let subject: String = mail.subject.chars().filter(|c| !c.is_control()).take(500).collect();
         let mut parts =
             vec![part("message.eml".to_owned(), "message/rfc822".to_owned(), raw, AttachmentSource::Original)];
@@ -56,6 +57,10 @@ impl Engine {
             "to": mail.to,
             "subject": subject,
             "fromHtml": mail.from_html,
+            "kind": mail.kind,
+            "passages": mail.passages,
+            "requestTokens": mail.request_tokens,
+            "sender": sender,
         });
         if mail.references_left_out > 0 {
             payload["referencesLeftOut"] = json!(mail.references_left_out);
@@ -199,6 +204,27 @@ impl Engine {
             Taken::Known { id, .. } => Received { task_id: id, duplicate: true },
         })
     }
+}
+
+/// What is known of a mail's sender: the domain it claims, and what the trusted server found out about it. Without a
+/// trusted server `authenticated` is null: whatever else a header says, the sender may have written it.
+fn sender(mail: &kybern_core::mail::ParsedMail, trusted: Option<&str>) -> Value {
+    let domain = mail.from.address.rsplit_once('@').map(|(_, domain)| domain);
+    let is_trusted = |server: &str| trusted.is_some_and(|trusted| trusted.eq_ignore_ascii_case(server));
+    let found = mail.authentication.iter().find(|found| is_trusted(&found.server));
+    let of = |method: &str| found?.results.iter().find(|(name, _)| name == method).map(|(_, result)| result.as_str());
+    let authenticated = match of("dmarc") {
+        Some("pass") => Some(true),
+        Some("fail") => Some(false),
+        _ => None,
+    };
+    json!({
+        "domain": domain,
+        "authenticated": authenticated,
+        "dmarc": of("dmarc"),
+        "dkim": of("dkim"),
+        "spf": of("spf"),
+    })
 }
 
 fn part(filename: String, content_type: String, bytes: Bytes, source: AttachmentSource) -> Part {

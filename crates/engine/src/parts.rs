@@ -74,6 +74,8 @@ pub struct Settings {
     pub workflows: BTreeMap<String, WorkflowEndpoint>,
     /// The domain of intake addresses; mail to `slug@domain` belongs to the tenant with that slug.
     pub intake_domain: Option<String>,
+    /// The mail server whose `Authentication-Results` are believed, by its authserv-id.
+    pub trusted_authserv: Option<String>,
     /// Steps that a task may schedule when it does not say.
     pub max_steps: u32,
     /// Below this confidence a person is asked, when the task does not say.
@@ -106,6 +108,7 @@ impl Default for Settings {
             public_url: "http://127.0.0.1:7171".to_owned(),
             workflows: BTreeMap::new(),
             intake_domain: None,
+            trusted_authserv: None,
             max_steps: limits::DEFAULT_MAX_STEPS,
             confidence_threshold: limits::DEFAULT_CONFIDENCE_THRESHOLD,
             step_timeout: limits::STEP_TIMEOUT,

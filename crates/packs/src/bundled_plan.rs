@@ -15,17 +15,15 @@ pub(crate) fn read(key: &str, file: &str, words: &[IntentWords]) -> Plan {
     match parsed {
         Ok(draft) => {
             let words = words.iter().find(|words| words.key == draft.intent_key);
-            let list = |own: Vec<String>, more: Option<&[&str]>| {
-                let more = more.unwrap_or_default().iter().map(|text| (*text).to_owned());
-                own.into_iter().chain(more).collect()
-            };
+            let keywords = words.into_iter().flat_map(IntentWords::all_keywords).map(str::to_owned);
+            let examples = words.into_iter().flat_map(IntentWords::all_examples).map(str::to_owned);
             Plan {
                 id: None,
                 intent_key: draft.intent_key,
                 domain: draft.domain,
                 description: words.map_or(draft.description, |words| words.description.to_owned()),
-                keywords: list(draft.keywords, words.map(|words| words.keywords)),
-                examples: list(draft.examples, words.map(|words| words.examples)),
+                keywords: draft.keywords.into_iter().chain(keywords).collect(),
+                examples: draft.examples.into_iter().chain(examples).collect(),
                 priority: draft.priority,
                 version: draft.version.unwrap_or(1),
                 output: draft.output,

@@ -41,6 +41,7 @@ impl IntentModel for FixedIntent {
         let text = format!("{} {}", input.subject, input.text).to_lowercase();
         let found = self.table.iter().find(|(words, _, _)| text.contains(words));
         Ok(Classification {
+            doubts: Vec::new(),
             intent: found.map(|(_, intent, _)| intent.clone()),
             confidence: found.map_or(0.0, |(_, _, confidence)| *confidence),
             reasoning: found.map_or("nothing in the table".to_owned(), |(words, _, _)| format!("reads {words:?}")),

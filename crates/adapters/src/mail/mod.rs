@@ -3,9 +3,13 @@
 mod bounds;
 mod enclosed;
 pub mod imap;
+mod manners;
 pub mod parse;
 mod parse_part;
+mod passages;
 mod reader;
 pub mod smtp;
+mod structure;
 pub mod tls;
 mod tnef;
+mod visible;

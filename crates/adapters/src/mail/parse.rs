@@ -14,7 +14,8 @@ use kybern_core::mail::{MAX_RECIPIENTS, MAX_REFERENCES, MailAddress, MailFault, 
 use mail_parser::{Address, HeaderName, HeaderValue, Message, MessageParser, MessagePart, PartType};
 
 use super::enclosed::{self, Room};
-use super::{bounds, parse_part as part};
+use super::manners::STUBS;
+use super::{bounds, parse_part as part, passages, structure, visible};
 use crate::documents::html_to_text;
 use crate::workers::Stop;
 
@@ -24,6 +25,11 @@ const HEADER_WITHIN: usize = 8 * 1024;
 const MAX_MESSAGE: usize = 100 * 1024 * 1024;
 /// Set before the text of a message that lies in another one.
 const SEPARATOR: &str = "---------- Message enclosed in this message ----------";
+/// A text part with fewer words than one in this many of the HTML, and this many less, is a stub.
+const STUB_SHARE: usize = 4;
+const STUB_WORDS: usize = 20;
+/// A longer text part is a message, whatever it says of HTML.
+const MAX_STUB: usize = 600;
 
 /// Takes MIME messages apart.
 #[derive(Clone, Copy, Debug, Default)]
@@ -93,6 +99,7 @@ fn take_apart(raw: &[u8], stop: &Stop) -> Result<ParsedMail, MailFault> {
         .header_address(HeaderName::To)
         .header_address(HeaderName::Cc)
         .default_header_ignore();
+    let parser = structure::with_headers(parser);
     let message = parser.parse(raw).ok_or_else(|| MailFault::Broken("it has no header".to_owned()))?;
     let (references, references_left_out) = last_references(ids(message.references()));
     let mut mail = ParsedMail {
@@ -107,6 +114,10 @@ fn take_apart(raw: &[u8], stop: &Stop) -> Result<ParsedMail, MailFault> {
         ..ParsedMail::default()
     };
     collect(&message, 0, &mut mail, stop, &mut Room::new())?;
+    mail.kind = structure::kind(&message, &mail.from.address);
+    mail.authentication = structure::authentication(&message);
+    (mail.text, mail.passages) = passages::split(std::mem::take(&mut mail.text), &mail.subject);
+    mail.request_tokens = structure::tokens(&mail.subject, &mail.text, &mail.passages);
     Ok(mail)
 }
 
@@ -182,21 +193,38 @@ fn body(message: &Message<'_>, stop: &Stop) -> (String, bool) {
             Some(found) if matches!(found.body, PartType::Text(_)) => texts.push(tidy(&part::text(message, found))),
             Some(found) if matches!(found.body, PartType::Html(_)) => {
                 from_html = true;
-                texts.push(tidy(&html_to_text(&part::text(message, found), stop)));
+                texts.push(seen(message, found, stop));
             }
             _ => {}
         }
     }
     texts.retain(|text| !text.is_empty());
-    if texts.is_empty() {
-        // Senders that leave the plain alternative blank mean the other one.
-        let html = message.html_body.iter().filter_map(|id| message.part(*id));
-        let html = html.filter(|found| matches!(found.body, PartType::Html(_)));
-        texts = html.map(|found| tidy(&html_to_text(&part::text(message, found), stop))).collect();
-        texts.retain(|text| !text.is_empty());
-        from_html = !texts.is_empty();
+    let text = texts.join("\n\n");
+    if from_html {
+        return (text, true);
     }
-    (texts.join("\n\n"), from_html)
+    // Senders that leave the plain alternative blank, or put a note into it, mean the other one.
+    let html = message.html_body.iter().filter(|id| !message.text_body.contains(id)).filter_map(|id| message.part(*id));
+    let html = html.filter(|found| matches!(found.body, PartType::Html(_)));
+    let html: Vec<String> = html.map(|found| seen(message, found, stop)).filter(|text| !text.is_empty()).collect();
+    let html = html.join("\n\n");
+    if is_stub(&text, &html) { (html, true) } else { (text, false) }
+}
+
+/// The text of an HTML part as a reader sees it.
+fn seen(message: &Message<'_>, html: &MessagePart<'_>, stop: &Stop) -> String {
+    tidy(&html_to_text(&visible::visible(&part::text(message, html)), stop))
+}
+
+/// Whether a text part only stands in for the HTML.
+fn is_stub(text: &str, html: &str) -> bool {
+    if html.is_empty() || text.is_empty() {
+        return text.is_empty() && !html.is_empty();
+    }
+    let (words, of_html) = (text.split_whitespace().count(), html.split_whitespace().count());
+    let lower = text.get(..MAX_STUB).unwrap_or(text).to_lowercase();
+    let says_so = text.len() <= MAX_STUB && STUBS.iter().any(|phrase| lower.contains(phrase));
+    (says_so && of_html > words) || (words * STUB_SHARE < of_html && words + STUB_WORDS < of_html)
 }
 
 /// Writes the headers of an enclosed message before its text.
@@ -349,6 +377,24 @@ mod tests {
         );
         assert_eq!((mail.text.as_str(), mail.from_html), ("hello", true));
         assert!(mail.parts.is_empty());
+    }
+
+    #[test]
+    fn a_stub_gives_way_to_html() {
+        let with = |text: &str, html: &str| {
+            parse(&format!(
+                "Subject: x\nContent-Type: multipart/alternative; boundary=b\n\n--b\nContent-Type: text/plain\n\n{text}\n\
+                 --b\nContent-Type: text/html\n\n{html}\n--b--\n"
+            ))
+        };
+        let note = "Your mail reader does not show HTML.";
+        assert_eq!(
+            with(note, "<p>Please send us the certificate today, thank you.</p>").text,
+            "Please send us the certificate today, thank you."
+        );
+        assert!(with("See web version", &"<p>some more words</p>".repeat(20)).from_html);
+        assert_eq!(with("hello there", "<p>hello <b>there</b> you</p>").text, "hello there");
+        assert_eq!(with(" ", "<p>seen<span style=\"display:none\"> quote</span></p>").text, "seen");
     }
 
     #[test]

@@ -240,6 +240,7 @@ async fn ask(subject: &str, text: &str, documents: &[&str]) -> Classification {
         text: text.to_owned(),
         document_categories: documents.iter().map(|key| (*key).to_owned()).collect(),
         document_text: String::new(),
+        ..ClassifyInput::default()
     };
     RulesModel.classify(&input, &intents()).await.unwrap()
 }

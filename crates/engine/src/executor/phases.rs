@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use kybern_core::error::{ErrorCode, Result};
+use kybern_core::mail::{MailKind, Passage};
 use kybern_core::model::{Classification, ClassifyInput};
 use kybern_core::plan::{FrozenPlan, StepId};
-use kybern_core::task::{JournalEntry, StepOutcome, TaskStatus, Wait, WaitKind};
+use kybern_core::task::{Channel, JournalEntry, StepOutcome, TaskStatus, Wait, WaitKind};
 use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Map, Value, json};
 
@@ -99,8 +100,11 @@ async fn detect(run: &Run, known: &PhaseState, now: Timestamp) -> Result<PhaseEn
     }
     let catalog = &run.inner.catalog;
     let intents = catalog.intents.get(catalog.registry(), run.task.tenant, &run.own_plans);
-    let answer = run.inner.intents.classify(&input(run).await?, &intents.by_words).await?;
-    let sure = answer.confidence >= run.task.confidence_threshold;
+    let mut answer = run.inner.intents.classify(&input(run).await?, &intents.by_words).await?;
+    if run.task.payload.pointer("/sender/authenticated") == Some(&json!(false)) {
+        answer.doubts.push("the receiving server says that the mail does not come from its sender's domain".to_owned());
+    }
+    let sure = answer.confidence >= run.task.confidence_threshold && answer.doubts.is_empty();
     let is_known = |key: &String| intents.keys.contains(key);
     if let Some(intent) = answer.intent.clone().filter(is_known)
         && sure
@@ -117,6 +121,7 @@ async fn detect(run: &Run, known: &PhaseState, now: Timestamp) -> Result<PhaseEn
 
 fn unsure(run: &Run, answer: &Classification, keys: &[String], now: Timestamp) -> Wait {
     let reason = match &answer.intent {
+        _ if !answer.doubts.is_empty() => answer.doubts.join("; "),
         None => "no intent matches this message".to_owned(),
         Some(intent) => format!(
             "the intent is perhaps {intent}, with confidence {:.0} % below the threshold of {:.0} %",
@@ -137,33 +142,40 @@ fn unsure(run: &Run, answer: &Classification, keys: &[String], now: Timestamp) -
         "confidence": answer.confidence,
         "reasoning": answer.reasoning,
         "alternatives": answer.alternatives,
+        "doubts": answer.doubts,
         "model": answer.model,
     });
     wait
 }
 
+/// What the intent model is shown. How a mail was taken apart stands in the payload; what does not fit there, as in a
+/// task that somebody made by hand, counts as not said.
 async fn input(run: &Run) -> Result<ClassifyInput> {
-    let subject = run.task.payload.get("subject").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let payload = &run.task.payload;
+    let is_mail = run.task.channel == Channel::Email;
+    let read = |name: &str| payload.get(name).filter(|_| is_mail).cloned().unwrap_or_default();
+    let kind = serde_json::from_value::<MailKind>(read("kind")).unwrap_or_default();
+    let passages = serde_json::from_value::<Vec<Passage>>(read("passages")).unwrap_or_default();
+    let subject = payload.get("subject").and_then(Value::as_str).unwrap_or_default();
     let documents = run.walk.phase(Phase::Extraction).and_then(|phase| phase.outcome.as_ref());
-    let categories = documents
-        .and_then(|outcome| outcome.data.get("documents")?.as_array())
-        .into_iter()
-        .flatten()
-        .filter_map(|document| document.get("category")?.as_str().map(str::to_owned))
-        .collect();
-    let mut document_text = String::new();
+    let listed = || documents.and_then(|outcome| outcome.data.get("documents")?.as_array()).into_iter().flatten();
+    let mut input = ClassifyInput::of_mail(kind, subject, &run.task.input, &passages);
+    input.answers_request = read("requestTokens").as_array().is_some_and(|tokens| !tokens.is_empty());
+    input.files = listed().count();
+    let categories = listed().filter_map(|document| document.get("category")?.as_str().map(str::to_owned));
+    input.document_categories = categories.collect();
     if documents.is_some() {
         use kybern_core::ports::Documents;
         for (_, text) in run.documents().texts().await? {
             for page in &text.pages {
-                if document_text.len() < DOCUMENT_EXCERPT {
-                    document_text.extend(page.text.chars().take(DOCUMENT_EXCERPT));
-                    document_text.push('\n');
+                if input.document_text.len() < DOCUMENT_EXCERPT {
+                    input.document_text.extend(page.text.chars().take(DOCUMENT_EXCERPT));
+                    input.document_text.push('\n');
                 }
             }
         }
     }
-    Ok(ClassifyInput { subject, text: run.task.input.clone(), document_categories: categories, document_text })
+    Ok(input)
 }
 
 fn choose(run: &Run, known: &PhaseState, now: Timestamp) -> PhaseEnd {

@@ -11,6 +11,8 @@ pub(crate) struct IntakeOptions {
     /// The domain of the tenants' intake addresses: mail to `SLUG@DOMAIN` is that tenant's. Without it every message
     /// belongs to the mailbox's, or the caller's, tenant.
     pub(crate) domain: Option<String>,
+    /// The mail server of one's own whose `Authentication-Results` are believed, by the name that it writes there.
+    pub(crate) trusted_authserv: Option<String>,
 }
 
 impl IntakeOptions {
@@ -19,6 +21,11 @@ impl IntakeOptions {
             && (domain.is_empty() || domain.contains(['@', '/', ' ', ':']))
         {
             faults.add(Fault::bad("intake.domain", domain, "is not a domain name"));
+        }
+        if let Some(server) = &self.trusted_authserv
+            && (server.is_empty() || server.contains([';', ' ', '(', ')']))
+        {
+            faults.add(Fault::bad("intake.trusted_authserv", server, "is not the name of a server"));
         }
     }
 }

@@ -43,6 +43,7 @@ pub(super) const KEYS: &[(&str, &str)] = &[
     ("imap.poll_ms", "a whole number of milliseconds from 1000 to 86400000"),
     ("imap.tenant", "a tenant's name, such as \"default\""),
     ("intake.domain", "a domain name, such as \"in.example.com\""),
+    ("intake.trusted_authserv", "a server's name, such as \"mx.example.com\""),
     ("webhooks.*.secret_env", "the name of the environment variable that holds the signing secret"),
     ("webhooks.*.tenant", "a tenant's name, beside a secret_env"),
     ("workflows.*.url", "a URL, such as \"http://127.0.0.1:5678/webhook/quote\""),

@@ -59,6 +59,16 @@ fn intents() -> Vec<IntentSpec> {
     registry().plans().map(spec).collect()
 }
 
+/// What a labelled message says beside its words: what sent it, and what it hands on or quotes.
+fn read_mail(value: &Value) -> ClassifyInput {
+    ClassifyInput {
+        kind: serde_json::from_value(value["kind"].clone()).unwrap_or_default(),
+        forwarded: text(&value["forwarded"]),
+        earlier: text(&value["quoted"]),
+        ..ClassifyInput::default()
+    }
+}
+
 fn labelled(split: &str) -> Vec<Labelled> {
     let lines = fs::read_to_string(samples().join("intents/labelled.jsonl")).unwrap();
     let values = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -67,7 +77,7 @@ fn labelled(split: &str) -> Vec<Labelled> {
             subject: text(&value["subject"]),
             text: text(&value["text"]),
             document_categories: value["attachments"].as_array().into_iter().flatten().map(text).collect(),
-            document_text: String::new(),
+            ..read_mail(&value)
         },
         intent: text(&value["intent"]),
     };

@@ -1,5 +1,7 @@
 //! The words of the fleet intents.
 
+mod other_languages;
+
 use crate::intent_words::IntentWords;
 
 /// The intents of a fleet.
@@ -11,6 +13,12 @@ pub const NEW_DRIVER: IntentWords = IntentWords {
     description: "A driver applies or is to be taken on: application, licence, driving record, medical card.",
     keywords: &[
         "new driver^2.2",
+        "driver change^1.6",
+        "driver list^1.2",
+        "driver roster^1.4",
+        "driver addition^1.6",
+        "driver & hire^0.6",
+        "add these driver^1.4",
         "driver application^2.2",
         "application & driver^1.5",
         "application & cdl^1.2",
@@ -79,6 +87,7 @@ pub const NEW_DRIVER: IntentWords = IntentWords {
         "Please set up the new hire for orientation next week.",
         "Attached is the licence and driving record of the man who starts Monday.",
     ],
+    other_languages: other_languages::NEW_DRIVER,
 };
 
 /// A vehicle is to be taken on.
@@ -160,6 +169,7 @@ pub const VEHICLE_REGISTRATION: IntentWords = IntentWords {
         "Set up the new unit, it is a 2024 Volvo, title attached.",
         "Truck was transferred into our name, here is the title.",
     ],
+    other_languages: other_languages::VEHICLE_REGISTRATION,
 };
 
 /// A paper that shows compliance was renewed, or failed.
@@ -259,4 +269,5 @@ pub const COMPLIANCE_UPDATE: IntentWords = IntentWords {
         "Driver finished the hazmat training, certificate is attached.",
         "Repairs from the inspection are done, signed report attached.",
     ],
+    other_languages: other_languages::COMPLIANCE_UPDATE,
 };

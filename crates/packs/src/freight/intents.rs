@@ -1,5 +1,7 @@
 //! The words of the freight intents.
 
+mod other_languages;
+
 use crate::intent_words::IntentWords;
 
 /// The intents of freight.
@@ -96,6 +98,7 @@ pub const NEW_LOAD: IntentWords = IntentWords {
         "New shipment request with pickup and delivery appointments, commodity and weight below.",
         "What would you charge to move 20 pallets from here to Ohio on Monday?",
     ],
+    other_languages: other_languages::NEW_LOAD,
 };
 
 /// A load was delivered.
@@ -153,6 +156,7 @@ pub const POD_RECEIVED: IntentWords = IntentWords {
         "Freight bill and POD attached for payment.",
         "Sending the signed delivery papers for yesterday's load.",
     ],
+    other_languages: other_languages::POD_RECEIVED,
 };
 
 /// A rate was agreed.
@@ -215,4 +219,5 @@ pub const RATE_CONFIRMATION: IntentWords = IntentWords {
         "Confirming the rate for the load on Friday, paperwork attached.",
         "TONU of 250 approved, see the new rate con.",
     ],
+    other_languages: other_languages::RATE_CONFIRMATION,
 };

@@ -8,6 +8,7 @@ mod extract_documents;
 mod form;
 mod free_text;
 mod hand_to_person;
+mod intents;
 mod normalize_email_input;
 mod normalize_webhook_input;
 mod notify_agent;
@@ -46,7 +47,7 @@ impl Pack for GlobalPack {
         registry.tool(Arc::new(NotifyAgent::new()))?;
         registry.tool(Arc::new(HandToPerson::new()))?;
         for (key, file) in PLANS {
-            registry.plan(bundled_plan::read(key, file, &[]))?;
+            registry.plan(bundled_plan::read(key, file, &[intents::GENERAL_INSTRUCTION]))?;
         }
         Ok(())
     }

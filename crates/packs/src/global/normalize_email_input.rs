@@ -1,7 +1,9 @@
 //! `normalize_email_input`: a mail as the fields that plans work with.
 
+use std::collections::HashSet;
+
 use async_trait::async_trait;
-use kybern_core::mail::{MailAddress, ParsedMail};
+use kybern_core::mail::{MailAddress, ParsedMail, PassageRole};
 use kybern_core::ports::{Tool, ToolContext};
 use kybern_core::task::AttachmentSource;
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
@@ -26,7 +28,8 @@ impl NormalizeEmailInput {
     #[must_use]
     pub fn new() -> Self {
         let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
-        let description = "Takes an inbound e-mail apart: sender, receivers, subject, body, attachments, thread. For \
+        let description = "Takes an inbound e-mail apart: sender, receivers, subject, body, newest words, \
+                           request tokens, attachments, thread. For \
                            a task of another channel the body is its input.";
         Self {
             spec: ToolSpec {
@@ -83,10 +86,23 @@ impl Tool for NormalizeEmailInput {
             ("email_body", json!(body)),
             ("email_attachments", Value::Array(attachments)),
             ("email_thread_id", json!(mail.as_ref().and_then(thread))),
+            ("email_newest", json!(mail.as_ref().map(|mail| mail.text_of(PassageRole::Newest)))),
+            ("email_kind", json!(mail.as_ref().map(|mail| mail.kind))),
+            ("email_request_tokens", json!(mail.as_ref().map(|mail| &mail.request_tokens))),
+            ("email_sender", context.payload.get("sender").cloned().unwrap_or_default()),
+            ("email_thread_ids", json!(mail.as_ref().map(thread_ids))),
             ("email_in_reply_to", json!(mail.as_ref().and_then(|mail| mail.in_reply_to.clone()))),
         ]);
         Ok(ToolOutcome::new(data, summary))
     }
+}
+
+/// The messages that it answers, the nearest first.
+fn thread_ids(mail: &ParsedMail) -> Vec<&String> {
+    let mut ids: Vec<&String> = mail.in_reply_to.iter().chain(mail.references.iter().rev()).collect();
+    let mut seen = HashSet::new();
+    ids.retain(|id| seen.insert(*id));
+    ids
 }
 
 /// The first message of the conversation; the message itself when it begins one.
@@ -108,6 +124,7 @@ mod tests {
         assert_eq!(data["email_from"], "office@juniperflats.example");
         assert_eq!(data["email_attachments"][0]["filename"], "dec.txt");
         assert_eq!(data["email_thread_id"], "m1@juniperflats.example");
+        assert_eq!((&data["email_kind"], &data["email_request_tokens"]), (&json!("personal"), &json!([])));
     }
 
     #[tokio::test]

@@ -1,5 +1,10 @@
 //! The words of the insurance intents.
 
+mod loss_runs;
+mod new_lead;
+mod service;
+
+use self::loss_runs::refused;
 use crate::intent_words::IntentWords;
 
 /// The intents of an insurance agency.
@@ -80,6 +85,7 @@ pub const LOSS_RUN_REQUEST: IntentWords = IntentWords {
         "We are changing insurance companies and they ask for our claim record.",
         "Need loss runs, 5 years, auto liability, cargo and physical damage.",
     ],
+    other_languages: loss_runs::REQUEST,
 };
 
 /// An insurer sends loss runs.
@@ -114,11 +120,41 @@ pub const LOSS_RUN_REPLY: IntentWords = IntentWords {
         "claims experience^0.8",
         "loss experience^0.8",
         "captioned policy^1",
-        "unable to release^1.2",
-        "cannot release^1.2",
-        "letter of authorization^0.8",
-        "signed authorization^0.8",
-        "unable to locate policy^1.5",
+        refused!("unable to release^1.2"),
+        refused!("cannot release^1.2"),
+        refused!("letter of authorization^0.8"),
+        refused!("letter of authority^0.8"),
+        refused!("written authorization^0.8"),
+        refused!("authorization from the insured^0.8"),
+        refused!("consent of the insured^0.8"),
+        refused!("not able to release^1.2"),
+        refused!("not authorized to release^1.2"),
+        refused!("unable to provide loss run^1"),
+        refused!("cannot provide loss run^1"),
+        refused!("cannot disclose^1"),
+        refused!("unable to process request^1"),
+        refused!("unable to process your request^0.6"),
+        refused!("agent of record^0.8"),
+        refused!("broker of record^0.8"),
+        refused!("producer of record^0.8"),
+        refused!("on letterhead^0.6"),
+        refused!("insured letterhead^0.8"),
+        refused!("insured must request^1"),
+        refused!("insured needs to request^1"),
+        refused!("no record of this policy^1.2"),
+        refused!("no record of this insured^1.2"),
+        refused!("no record of policy^1"),
+        refused!("unable to find policy^1.2"),
+        refused!("cannot find policy^1.2"),
+        refused!("cannot locate policy^1.2"),
+        refused!("could not locate^0.6"),
+        refused!("policy not found^1.2"),
+        refused!("not our policy^1"),
+        refused!("not our insured^1"),
+        refused!("verify the policy number^0.8"),
+        refused!("correct policy number^0.6"),
+        refused!("signed authorization^0.8"),
+        refused!("unable to locate policy^1.5"),
         "no loss run^0.6",
         "loss run^0.5",
         "claims desk^0.6",
@@ -148,6 +184,7 @@ pub const LOSS_RUN_REPLY: IntentWords = IntentWords {
         "Loss runs for the above policy are attached. Thank you, Claims Desk.",
         "The insured had no policy with us in this period, so we have no loss runs to send.",
     ],
+    other_languages: loss_runs::REPLY,
 };
 
 /// Somebody wants to be insured.
@@ -157,6 +194,17 @@ pub const NEW_LEAD: IntentWords = IntentWords {
     keywords: &[
         "quote^1.4",
         "quote request^1.2",
+        "please quote^1",
+        "quote needed^1",
+        "new business^1.2",
+        "new business & quote^0.6",
+        "target premium^1",
+        "submission^0.6",
+        "submission & quote^0.6",
+        "new submission^1.2",
+        "indication^0.6",
+        "losses attached^0.8",
+        "loss run attached^1.2",
         "get a quote^1.2",
         "need a quote^1.2",
         "want a quote^1",
@@ -256,6 +304,7 @@ pub const NEW_LEAD: IntentWords = IntentWords {
         "Need insurance for a new trailer business, what do you need from me to quote?",
         "We want to switch insurance companies, who can give us a quote?",
     ],
+    other_languages: new_lead::NEW_LEAD,
 };
 
 /// A client wants something done on a policy.
@@ -265,6 +314,26 @@ pub const SERVICE_REQUEST: IntentWords = IntentWords {
     keywords: &[
         "certificate of insurance^2.2",
         "insurance certificate^2",
+        "certificate^1",
+        "certificate please^0.6",
+        "certificate & send^0.4",
+        "certificate & need^0.4",
+        "cert^1.3",
+        "cert of ins^1.6",
+        "cert & holder^0.8",
+        "cert & send^0.4",
+        "cert & need^0.4",
+        "cert & issue^0.6",
+        "cert holder^1.6",
+        "acord 25^2",
+        "wos^0.8",
+        "medical certificate^-1.5",
+        "training certificate^-1.5",
+        "hazmat certificate^-1.5",
+        "inspection certificate^-1.5",
+        "certificate of title^-1.5",
+        "certificate of completion^-1.5",
+        "gift certificate^-2",
         "coi^2.2",
         "certificate holder^2",
         "certificate & holder^1",
@@ -354,4 +423,5 @@ pub const SERVICE_REQUEST: IntentWords = IntentWords {
         "Does our policy cover hired trailers?",
         "Please take the old trailer off the insurance and refund the premium.",
     ],
+    other_languages: service::SERVICE_REQUEST,
 };

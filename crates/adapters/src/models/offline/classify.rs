@@ -1,15 +1,21 @@
 //! Which intent a message has: keywords and likeness to examples, less what speaks for noise, made a probability.
+//!
+//! What a machine wrote is known by its structure, so no words of it decide. Beside the intent stand doubts: why a
+//! person must look although the intent may be sure.
 
+use kybern_core::mail::MailKind;
 use kybern_core::model::{Classification, ClassifyInput, IntentSpec};
 
 use super::analyse::{clip, round};
-use super::keywords::{MAX_TEXT, Message, split_weight};
-use super::{MODEL, examples, noise};
+use super::keywords::{MAX_TEXT, Message, doubt_of, hands_on, split_weight};
+use super::{MODEL, doubts, examples, noise, wishes};
 
 /// What full likeness to an example counts beside a keyword's 1.
 const EXAMPLES: f64 = 4.0;
 /// Below this nothing matches.
 const LEAST_SCORE: f64 = 0.6;
+/// What a word must weigh to count as said: one that stands in papers only weighs less.
+const IS_SAID: f64 = 0.35;
 /// Without any keyword a message must be this much like an example.
 const LEAST_LIKENESS: f64 = 0.5;
 /// Alternatives that are named.
@@ -18,12 +24,22 @@ const MAX_ALTERNATIVES: usize = 3;
 const MAX_SCORE: f64 = 6.0;
 const MAX_MARGIN: f64 = 4.0;
 
+/// How sure an intent is that only words speak for, when a machine wrote them; and one that only papers speak for.
+const WORDS_OF_MACHINE: f64 = 0.4;
+const ONLY_PAPERS: f64 = 0.5;
+/// From this confidence on, words ask for something.
+const ASKS: f64 = 0.9;
+/// With fewer telling words a message only points at its papers.
+const SAYS_LITTLE: usize = 3;
+/// How sure the kind of a machine is.
+const BY_STRUCTURE: f64 = 0.95;
+
 /// Rules are never surer than this.
 const MOST_SURE: f64 = 0.99;
 
 /// Bias, and what score, margin and noise weigh, in the map to a probability: fitted on the train half of
 /// `samples/intents/labelled.jsonl` by `crates/kybern/tests/it/offline/fit.rs`, which fails when they are stale.
-pub const CALIBRATION: [f64; 4] = [-1.65, 1.96, 1.66, -2.04];
+pub const CALIBRATION: [f64; 4] = [-1.64, 1.99, 1.38, -2.04];
 
 fn logistic(sum: f64) -> f64 {
     1.0 / (1.0 + (-sum).exp())
@@ -59,6 +75,7 @@ struct Scored<'i> {
     score: f64,
     words: Vec<(&'i str, f64)>,
     likeness: f64,
+    doubts: Vec<&'i str>,
 }
 
 impl Scored<'_> {
@@ -66,6 +83,16 @@ impl Scored<'_> {
     fn matches(&self) -> bool {
         let words = self.words.iter().any(|(_, weight)| *weight > 0.0);
         self.score >= LEAST_SCORE && (words || self.likeness >= LEAST_LIKENESS)
+    }
+
+    fn has(&self, prefix: &str) -> bool {
+        self.words.iter().any(|(word, weight)| *weight > 0.0 && word.starts_with(prefix))
+    }
+
+    /// Whether somebody said anything that speaks for the intent, beside the papers.
+    fn is_said(&self) -> bool {
+        self.likeness >= LEAST_LIKENESS / 2.0
+            || self.words.iter().any(|(word, weight)| *weight >= IS_SAID && !word.starts_with("doc:"))
     }
 }
 
@@ -83,7 +110,9 @@ fn scores<'i>(input: &ClassifyInput, intents: &'i [IntentSpec]) -> Vec<Scored<'i
                 .filter(|(_, weight)| *weight != 0.0)
                 .collect();
             let score = words.iter().map(|(_, weight)| weight).sum::<f64>() + EXAMPLES * likeness;
-            Scored { intent, score, words, likeness }
+            let raised = |keyword: &&'i String| doubt_of(keyword).is_some() && message.says(keyword);
+            let doubts = intent.keywords.iter().filter(raised).filter_map(|keyword| doubt_of(keyword)).collect();
+            Scored { intent, score, words, likeness, doubts }
         })
         .collect();
     found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.intent.key.cmp(&b.intent.key)));
@@ -103,22 +132,38 @@ fn evidence_of(found: &[Scored<'_>], noise: f64) -> Evidence {
 
 /// What speaks for the best intent.
 pub(super) fn evidence(input: &ClassifyInput, intents: &[IntentSpec]) -> Evidence {
-    evidence_of(&scores(input, intents), noise::noise(&input.subject, clip(&input.text, MAX_TEXT)).0)
+    evidence_of(&scores(input, intents), noise::noise(&input.subject, said(input)).0)
 }
 
 /// The intent of a message, or none.
 pub(super) fn classify(input: &ClassifyInput, intents: &[IntentSpec]) -> Classification {
     let found = scores(input, intents);
-    let (noise, sign) = noise::noise(&input.subject, clip(&input.text, MAX_TEXT));
-    let evidence = evidence_of(&found, noise);
-    let confidence = round(evidence.confidence());
+    let said = said(input);
+    let (noise, sign) = noise::noise(&input.subject, said);
+    let mut confidence = evidence_of(&found, noise).confidence();
+    let best = found.first().filter(|best| best.matches());
+    let of_machine = input.kind != MailKind::Personal;
+    if of_machine && !best.is_some_and(|best| decides_for_machine(input.kind, best)) {
+        // A list may carry a request all the same: a person gets to see which.
+        let asks = input.kind == MailKind::Bulk && best.is_some_and(|best| !best.has("mail:")) && confidence >= ASKS;
+        if let Some(by_structure) = found.iter().find(|scored| scored.has("mail:") && !asks) {
+            return of_structure(by_structure, input.kind);
+        }
+        confidence = confidence.min(WORDS_OF_MACHINE);
+    }
+    let doubts = doubts_about(input, best, intents);
     let model = MODEL.to_owned();
-    let Some(best) = found.first().filter(|best| best.matches()) else {
+    let Some(best) = best else {
+        let confidence = round(confidence);
         let reasoning = "no intent's words match this message, and no example is like it".to_owned();
         let nearest = found.first().filter(|nearest| nearest.score >= LEAST_SCORE);
         let alternatives = nearest.map(|nearest| (nearest.intent.key.clone(), confidence)).into_iter().collect();
-        return Classification { intent: None, confidence: 0.0, reasoning, alternatives, model };
+        return Classification { intent: None, confidence: 0.0, reasoning, alternatives, doubts, model };
     };
+    if !best.is_said() && examples::telling(said) < SAYS_LITTLE {
+        confidence = confidence.min(ONLY_PAPERS);
+    }
+    let confidence = round(confidence);
     let alternatives = found.iter().skip(1).take(MAX_ALTERNATIVES).filter(|other| other.score >= LEAST_SCORE);
     // What is left of the certainty is shared among the others by their scores.
     let share = |score: f64| round((1.0 - confidence) * score / (score + best.score));
@@ -127,8 +172,55 @@ pub(super) fn classify(input: &ClassifyInput, intents: &[IntentSpec]) -> Classif
         confidence,
         reasoning: reasoning(best, found.get(1), sign),
         alternatives: alternatives.map(|other| (other.intent.key.clone(), share(other.score))).collect(),
+        doubts,
         model,
     }
+}
+
+/// What is said now: the newest words, or the message that they only hand on.
+fn said(input: &ClassifyInput) -> &str {
+    let text = if hands_on(input) { &input.forwarded } else { &input.text };
+    clip(text, MAX_TEXT)
+}
+
+/// Whether papers speak for an intent although a machine wrote: an insurer's system may send a report by itself. What
+/// a bounce encloses is one's own mail.
+fn decides_for_machine(kind: MailKind, best: &Scored<'_>) -> bool {
+    kind != MailKind::Bounce && best.has("doc:") && best.is_said()
+}
+
+/// The answer for what a machine wrote.
+fn of_structure(found: &Scored<'_>, kind: MailKind) -> Classification {
+    Classification {
+        intent: Some(found.intent.key.clone()),
+        confidence: BY_STRUCTURE,
+        reasoning: format!("its structure says that it is {}", described(kind)),
+        alternatives: Vec::new(),
+        doubts: Vec::new(),
+        model: MODEL.to_owned(),
+    }
+}
+
+const fn described(kind: MailKind) -> &'static str {
+    match kind {
+        MailKind::Personal => "written by a person",
+        MailKind::Bounce => "a mail server's report that something was not delivered",
+        MailKind::AutomaticReply => "an automatic answer",
+        MailKind::Bulk => "mail to many",
+        MailKind::Invitation => "a calendar's invitation",
+    }
+}
+
+/// Why a person must look at the message.
+fn doubts_about(input: &ClassifyInput, best: Option<&Scored<'_>>, intents: &[IntentSpec]) -> Vec<String> {
+    let mut found: Vec<String> = doubts::of_manner(&input.subject, said(input)).into_iter().collect();
+    let Some(best) = best else { return found };
+    found.extend(best.doubts.first().map(|reason| (*reason).to_owned()));
+    let several: Vec<&str> = wishes::wishes(said(input), intents).iter().map(|intent| intent.key.as_str()).collect();
+    if !several.is_empty() {
+        found.push(format!("it asks for several things: {}", several.join(", ")));
+    }
+    found
 }
 
 fn reasoning(best: &Scored<'_>, second: Option<&Scored<'_>>, sign: Option<&str>) -> String {

@@ -7,7 +7,8 @@ use kybern_core::cache::ByteCache;
 use kybern_core::model::{ClassifyInput, IntentSpec};
 
 use super::analyse::clip;
-use super::words::{stem, words};
+use super::keywords::hands_on;
+use super::words::{fold, stem, words};
 
 /// What is looked at of a message: what somebody wants is said early.
 const MAX_TEXT: usize = 1_500;
@@ -21,7 +22,16 @@ const BEST: f64 = 0.7;
 const STOP: &str = "a an and are as at be been but by can could did do does for from had has have he hello hi her him his i if in is it its \
     me my no not of on or our please pls she so some than thank thanks that the their them there these they this those to too us was we were \
     what when which who will with would you your dear good morning day best regards all also am any just let know more new now one only out \
-    up re fw fwd";
+    up re fw fwd aw tr rv wg \
+    de la el los las un una y o en con para por del al lo le les su sus mi mis nuestro nuestra me nos se que es son hola buenos dias buenas \
+    tardes favor gracias saludos si mas como esta este ya muy le les des du au aux et ou dans pour par sur avec notre nos votre vos je nous \
+    vous il elle est sont ce cette ces qui ne pas bonjour merci svp plait une mon ma mes der die das den dem ein eine und oder fur mit von zu \
+    im ist sind wir ich sie uns unser ihre bitte danke hallo guten tag auf";
+
+/// Words that only point at what is attached.
+const POINTS: &str = "attach attached attachment attachments enclosed see find here file files document documents paper papers review info \
+    below per send sent received adjunto adjuntos anexo archivo archivos documento documentos envio ver favor ci joint joints jointe piece \
+    pieces fichier fichiers trouver veuillez anbei anhang datei beigefugt siehe";
 
 /// Bytes of examples that are kept ready. There is one set of intents a tenant, and most tenants have the same.
 const KEPT: usize = 64 * 1024 * 1024;
@@ -30,6 +40,8 @@ const BESIDE: usize = 64;
 
 static READY: LazyLock<Mutex<ByteCache<blake3::Hash, Arc<Index>>>> = LazyLock::new(|| Mutex::new(ByteCache::new(KEPT)));
 static STOPPED: LazyLock<HashSet<String>> = LazyLock::new(|| STOP.split_whitespace().map(stem).collect());
+
+static POINTING: LazyLock<HashSet<String>> = LazyLock::new(|| POINTS.split_whitespace().map(stem).collect());
 
 /// Terms with what each is worth, and the length of it all.
 struct Vector {
@@ -48,7 +60,8 @@ struct Index {
 /// The similarity of a message to each intent, from 0 to 1.
 pub(super) fn similarities(input: &ClassifyInput, intents: &[IntentSpec]) -> Vec<f64> {
     let index = Index::of(intents);
-    let text = format!("{}\n{}", input.subject, clip(&input.text, MAX_TEXT));
+    let forwarded = if hands_on(input) { clip(&input.forwarded, MAX_TEXT) } else { "" };
+    let text = format!("{}\n{}\n{forwarded}", input.subject, clip(&input.text, MAX_TEXT));
     let message = index.vector(&terms(&text));
     let of_intent = |examples: &Vec<Vector>| {
         let mut scores: Vec<f64> = examples.iter().map(|example| cosine(&message, example)).collect();
@@ -58,6 +71,12 @@ pub(super) fn similarities(input: &ClassifyInput, intents: &[IntentSpec]) -> Vec
         BEST * best + (1.0 - BEST) * three
     };
     index.examples.iter().map(of_intent).collect()
+}
+
+/// How many different words of a text say anything but that something is attached.
+pub(super) fn telling(text: &str) -> usize {
+    let single = terms(clip(text, MAX_TEXT)).into_iter().filter(|term| !term.contains(' '));
+    single.filter(|stem| !POINTING.contains(stem)).collect::<HashSet<_>>().len()
 }
 
 impl Index {
@@ -128,7 +147,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn terms(text: &str) -> Vec<String> {
     let found = words(text, 0);
     let kept = found.iter().filter(|word| !word.text.bytes().any(|b| b.is_ascii_digit()) && word.text != "#");
-    let stems: Vec<String> = kept.map(|word| stem(&word.text)).filter(|stem| !STOPPED.contains(stem)).collect();
+    let stems: Vec<String> = kept.map(|word| stem(&fold(&word.text))).filter(|stem| !STOPPED.contains(stem)).collect();
     let pairs: Vec<String> = stems.windows(2).map(|pair| pair.join(" ")).collect();
     stems.into_iter().chain(pairs).collect()
 }

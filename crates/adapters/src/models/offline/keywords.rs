@@ -2,7 +2,9 @@
 //!
 //! A keyword is a phrase; between its words one other may stand but no comma or full stop, endings do not matter, and
 //! a long word may have one slip. `phrase^2.5` gives a weight (1 without; below 0 it speaks against), `a & b` wants both, a keyword that begins
-//! with neither letter nor digit is looked for letter by letter, and `doc:CATEGORY` wants such a document.
+//! with neither letter nor digit is looked for letter by letter, `doc:CATEGORY` wants such a document, and `mail:KIND`
+//! such a machine. `phrase => reason` (after the weight) is a doubt: where the phrase is there, a person is asked.
+//! Accents do not matter, and words that are only named to be denied do not count.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -11,7 +13,8 @@ use kybern_core::cache::ByteCache;
 use kybern_core::model::ClassifyInput;
 
 use super::analyse::clip;
-use super::words::{same, stem, words};
+use super::negation::{DENIED, denied};
+use super::words::{fold, same, stem, words};
 
 /// What is looked at of the message, and of the documents.
 pub(super) const MAX_TEXT: usize = 32 * 1024;
@@ -20,12 +23,26 @@ const MAX_DOCUMENTS: usize = 8 * 1024;
 const IN_SUBJECT: f64 = 1.25;
 const IN_TEXT: f64 = 1.0;
 const IN_DOCUMENTS: f64 = 0.3;
+/// The same for the subject of an answer, which is of the first message; for a signature; for quoted text; and for
+/// text that is handed on, by somebody who says much and by somebody who only says "see below".
+const IN_OLD_SUBJECT: f64 = 0.6;
+const IN_SIGNATURE: f64 = 0.3;
+const IN_EARLIER: f64 = 0.2;
+const IN_FORWARDED: f64 = 0.4;
+/// Whoever hands a message on says no more than this many words about it.
+const HANDS_ON: usize = 25;
 /// Stands where a comma, a full stop or the like parts a text.
 const BREAK: &str = "\n";
 /// Bytes of phrases whose stems are kept, over all tenants.
 const KEPT: usize = 16 * 1024 * 1024;
 /// What a phrase and each of its stems take beside their letters, about.
 const BESIDE: usize = 64;
+/// Parts a keyword from the doubt that it raises.
+const DOUBT: &str = " => ";
+/// How each request token begins.
+const TOKEN: &str = "[request:";
+/// How the subject of an answer begins.
+const ANSWERS: &[&str] = &["re:", "re :", "aw:", "antw:", "sv:", "ré:", "ré :", "rép:", "resp:"];
 /// Other words that may stand between two of a phrase.
 const MAX_GAP: usize = 1;
 
@@ -34,6 +51,7 @@ const MAX_GAP: usize = 1;
 pub(super) struct Message {
     parts: Vec<(Vec<String>, f64)>,
     raw: String,
+    kind: &'static str,
     documents: Vec<String>,
     known: HashMap<String, Vec<String>>,
     vocabulary: Vec<String>,
@@ -42,17 +60,37 @@ pub(super) struct Message {
 impl Message {
     /// Cuts a message into stems.
     pub(super) fn new(input: &ClassifyInput) -> Self {
+        let subject = if is_answer(&input.subject) { IN_OLD_SUBJECT } else { IN_SUBJECT };
+        let forwarded = if hands_on(input) { IN_TEXT } else { IN_FORWARDED };
         let parts = vec![
-            (stems(clip(&input.subject, MAX_TEXT)), IN_SUBJECT),
+            (stems(clip(&input.subject, MAX_TEXT)), subject),
             (stems(clip(&input.text, MAX_TEXT)), IN_TEXT),
+            (stems(clip(&input.forwarded, MAX_TEXT)), forwarded),
+            (stems(clip(&input.signature, MAX_DOCUMENTS)), IN_SIGNATURE),
+            (stems(clip(&input.earlier, MAX_DOCUMENTS)), IN_EARLIER),
             (stems(clip(&input.document_text, MAX_DOCUMENTS)), IN_DOCUMENTS),
         ];
+        let raw = format!("{}\n{}", input.subject, clip(&input.text, MAX_TEXT)).to_lowercase();
+        let raw = if input.answers_request { format!("{raw}\n{TOKEN}") } else { raw };
+        let documents = input.document_categories.iter().map(|key| key.to_uppercase()).collect();
+        Self { raw, kind: input.kind.name(), documents, ..Self::of_parts(parts) }
+    }
+
+    /// One text by itself.
+    pub(super) fn of_text(text: &str) -> Self {
+        Self { raw: text.to_lowercase(), ..Self::of_parts(vec![(stems(text), IN_TEXT)]) }
+    }
+
+    fn of_parts(parts: Vec<(Vec<String>, f64)>) -> Self {
         let distinct: HashSet<&String> = parts.iter().flat_map(|(stems, _)| stems).collect();
         let mut vocabulary: Vec<String> = distinct.into_iter().cloned().collect();
         vocabulary.sort_unstable();
-        let raw = format!("{}\n{}", input.subject, clip(&input.text, MAX_TEXT)).to_lowercase();
-        let documents = input.document_categories.iter().map(|key| key.to_uppercase()).collect();
-        Self { parts, raw, documents, known: HashMap::new(), vocabulary }
+        Self { parts, raw: String::new(), kind: "", documents: Vec::new(), known: HashMap::new(), vocabulary }
+    }
+
+    /// Whether a phrase stands in what is said now, or in what is handed on.
+    pub(super) fn says(&mut self, keyword: &str) -> bool {
+        self.presence(split_weight(keyword).0) >= IN_OLD_SUBJECT
     }
 
     /// What a keyword weighs here; 0 when it is not there.
@@ -69,6 +107,9 @@ impl Message {
         let phrase = phrase.trim();
         if let Some(category) = phrase.strip_prefix("doc:") {
             return f64::from(u8::from(self.documents.iter().any(|other| other.eq_ignore_ascii_case(category.trim()))));
+        }
+        if let Some(kind) = phrase.strip_prefix("mail:") {
+            return f64::from(u8::from(self.kind == kind.trim()));
         }
         if phrase.contains(" & ") {
             return phrase.split(" & ").map(|part| self.presence(part)).fold(f64::INFINITY, f64::min);
@@ -134,31 +175,58 @@ fn stems_of(phrase: &str) -> Arc<[String]> {
     if let Some(stems) = known.get(phrase) {
         return stems;
     }
-    let stems: Arc<[String]> = words(phrase, 0).iter().map(|word| stem(&word.text)).collect();
+    let stems: Arc<[String]> = words(phrase, 0).iter().map(|word| stem(&fold(&word.text))).collect();
     let bytes = phrase.len() + BESIDE + stems.iter().map(|stem| stem.len() + BESIDE).sum::<usize>();
     known.keep(phrase.to_owned(), Arc::clone(&stems), bytes);
     stems
 }
 
-/// The stems of a text, parted where it is.
+/// The stems of a text, parted where it is; what is denied is no word.
 fn stems(text: &str) -> Vec<String> {
-    let mut found = Vec::new();
+    let found = words(text, 0);
+    let plain: Vec<String> = found.iter().map(|word| fold(&word.text)).collect();
     let mut end = 0;
-    for word in words(text, 0) {
-        if text[end..word.start].contains([',', '.', ';', '!', '?']) {
-            found.push(BREAK.to_owned());
+    let parts: Vec<bool> = found
+        .iter()
+        .map(|word| {
+            let parted = text[end..word.start].contains([',', '.', ';', '!', '?']);
+            end = word.end;
+            parted
+        })
+        .collect();
+    let denied = denied(&plain, &parts);
+    let mut stems = Vec::with_capacity(plain.len());
+    for ((word, parted), denied) in plain.iter().zip(parts).zip(denied) {
+        if parted {
+            stems.push(BREAK.to_owned());
         }
-        end = word.end;
-        found.push(stem(&word.text));
+        stems.push(if denied { DENIED.to_owned() } else { stem(word) });
     }
-    found
+    stems
+}
+
+/// Whether a subject is that of an earlier message.
+pub(super) fn is_answer(subject: &str) -> bool {
+    let subject = subject.trim_start().to_lowercase();
+    ANSWERS.iter().any(|prefix| subject.starts_with(prefix))
+}
+
+/// Whether a message only hands another one on.
+pub(super) fn hands_on(input: &ClassifyInput) -> bool {
+    !input.forwarded.is_empty() && input.text.split_whitespace().take(HANDS_ON + 1).count() <= HANDS_ON
 }
 
 /// A keyword's phrase and weight.
 pub(super) fn split_weight(keyword: &str) -> (&str, f64) {
+    let keyword = keyword.split_once(DOUBT).map_or(keyword, |(keyword, _)| keyword.trim_end());
     let parsed =
         keyword.rsplit_once('^').and_then(|(phrase, weight)| Some((phrase, weight.trim().parse::<f64>().ok()?)));
     parsed.filter(|(_, weight)| weight.is_finite()).unwrap_or((keyword, 1.0))
+}
+
+/// The doubt that a keyword raises.
+pub(super) fn doubt_of(keyword: &str) -> Option<&str> {
+    keyword.split_once(DOUBT).map(|(_, reason)| reason.trim())
 }
 
 #[cfg(test)]
@@ -171,8 +239,28 @@ mod tests {
             text: "pls get lossruns, reqest the policies' copies".to_owned(),
             document_categories: vec!["DEC_PAGE".to_owned()],
             document_text: "premium".to_owned(),
+            ..ClassifyInput::default()
         };
         Message::new(&input).weigh(keyword)
+    }
+
+    #[test]
+    fn words_count_by_where_they_stand() {
+        let weigh = |input: ClassifyInput, keyword: &str| Message::new(&input).weigh(keyword);
+        let quoted = ClassifyInput { text: "thanks".into(), earlier: "loss runs".into(), ..ClassifyInput::default() };
+        assert!(weigh(quoted, "loss run") < 0.3);
+        let brief =
+            ClassifyInput { text: "see below".into(), forwarded: "loss runs".into(), ..ClassifyInput::default() };
+        assert!(weigh(brief, "loss run") > 0.9);
+        let long =
+            ClassifyInput { text: "word ".repeat(40), forwarded: "loss runs".into(), ..ClassifyInput::default() };
+        assert!(weigh(long, "loss run") < 0.5);
+        let answer = ClassifyInput { subject: "Re: loss runs".into(), ..ClassifyInput::default() };
+        assert!(weigh(answer, "loss run") < 0.7);
+        let denied = ClassifyInput { text: "we do not want a quote".into(), ..ClassifyInput::default() };
+        assert!(weigh(denied, "quote") < 0.1);
+        let plain = ClassifyInput { text: "una cotizacion, un relevé".into(), ..ClassifyInput::default() };
+        assert!(weigh(plain.clone(), "cotización") > 0.9 && weigh(plain, "releve") > 0.9);
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod analyse;
 mod bare;
 mod bare_names;
 mod classify;
+mod doubts;
 mod examples;
 mod extract;
 mod items;
@@ -18,6 +19,7 @@ mod labelled;
 mod labels;
 mod layout;
 mod legend;
+mod negation;
 mod noise;
 mod occurrence;
 mod page;
@@ -29,6 +31,7 @@ mod tables;
 mod terms;
 mod transposed;
 mod values;
+mod wishes;
 mod words;
 
 use async_trait::async_trait;
@@ -72,7 +75,7 @@ impl RulesModel {
 #[async_trait]
 impl IntentModel for RulesModel {
     async fn classify(&self, input: &ClassifyInput, intents: &[IntentSpec]) -> Result<Classification> {
-        let bytes = input.subject.len() + input.text.len();
+        let bytes = input.subject.len() + input.text.len() + input.forwarded.len() + input.earlier.len();
         Ok(beside_the_runtime(bytes, || classify::classify(input, intents)))
     }
 

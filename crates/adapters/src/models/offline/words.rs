@@ -61,6 +61,30 @@ fn push(found: &mut Vec<Word>, text: &str, start: usize, end: usize, base: usize
     }
 }
 
+/// The text without the accents of Western Europe: people leave them out as they like.
+pub(super) fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_owned();
+    }
+    let mut folded = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            'á' | 'à' | 'â' | 'ä' | 'ã' | 'å' => folded.push('a'),
+            'é' | 'è' | 'ê' | 'ë' => folded.push('e'),
+            'í' | 'ì' | 'î' | 'ï' => folded.push('i'),
+            'ó' | 'ò' | 'ô' | 'ö' | 'õ' => folded.push('o'),
+            'ú' | 'ù' | 'û' | 'ü' => folded.push('u'),
+            'ñ' => folded.push('n'),
+            'ç' => folded.push('c'),
+            'œ' => folded.push_str("oe"),
+            'æ' => folded.push_str("ae"),
+            'ß' => folded.push_str("ss"),
+            other => folded.push(other),
+        }
+    }
+    folded
+}
+
 /// The word without the endings that English hangs on it. Only good for comparing.
 pub(super) fn stem(word: &str) -> String {
     let mut word = word.to_owned();

@@ -40,11 +40,12 @@ async fn read(expected: &Value) -> Sample {
     let schema = schema();
     let file = samples().join(text(&expected["file"]));
     let bytes = fs::read(&file).unwrap();
-    let (mut input, mut documents) = (ClassifyInput::default(), Vec::new());
+    let (mut input, mut documents, mut whole) = (ClassifyInput::default(), Vec::new(), None);
     if file.extension().is_some_and(|ending| ending == "eml") {
         let mail = Mime.parse(&bytes).unwrap();
-        input.subject = mail.subject;
-        input.text = mail.text;
+        input = ClassifyInput::of_mail(mail.kind, &mail.subject, &mail.text, &mail.passages);
+        input.answers_request = !mail.request_tokens.is_empty();
+        whole = Some(mail.text);
         for part in mail.parts.into_iter().filter(|part| !part.inline) {
             documents.extend(Reader::new().read(TENANT, &part.filename, &part.content_type, part.bytes).await.ok());
         }
@@ -55,8 +56,9 @@ async fn read(expected: &Value) -> Sample {
         let body = form.split('&').find_map(|pair| pair.strip_prefix("Body=")).unwrap();
         input.text = decode(body);
     }
+    let whole = whole.unwrap_or_else(|| input.text.clone());
     let mut extractions = Vec::new();
-    for (number, document) in documents.iter().chain([&as_document(input.text.clone())]).enumerate() {
+    for (number, document) in documents.iter().chain([&as_document(whole)]).enumerate() {
         let analysis = RulesModel.analyse(document, &schema).await.unwrap();
         let number = u32::try_from(number + 1).unwrap();
         let extraction = RulesModel.extract(number, document, &analysis, &schema).await.unwrap();
