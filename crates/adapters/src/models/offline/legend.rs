@@ -22,14 +22,18 @@ pub(super) fn resolve(page: &Page<'_>, index: usize, labels: &Labels<'_>, found:
     if entries.len() < 2 {
         return;
     }
+    let named = |text: &str| entries.iter().find(|entry| entry.code == text);
+    // A code that stands once on the page, alone in its cell, holds for all of it.
+    let mut alone = page.lines.iter().flat_map(|line| &line.cells).filter_map(|cell| named(page.cell(*cell)));
+    let only = alone.next().filter(|_| alone.next().is_none());
     let mut added = Vec::new();
     let opens = |value: &&Occurrence| value.page == index && labels.fields[value.field].opens_item;
     for opener in found.iter().filter(opens) {
         let Some(line) = page.lines.iter().find(|line| (line.start..line.end).contains(&opener.start)) else {
             continue;
         };
-        let code = line.cells.iter().map(|cell| page.cell(*cell)).find(|text| entries.iter().any(|e| e.code == *text));
-        let Some(entry) = code.and_then(|code| entries.iter().find(|entry| entry.code == code)) else { continue };
+        let in_row = line.cells.iter().find_map(|cell| named(page.cell(*cell)));
+        let Some(entry) = in_row.or(only) else { continue };
         let group = labels.fields[opener.field].group;
         let theirs = entry.found.iter().filter(|value| labels.fields[value.field].group == group);
         added.extend(theirs.map(|value| Occurrence { at: opener.at, row: opener.row, ..value.clone() }));
