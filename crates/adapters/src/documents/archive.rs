@@ -47,6 +47,48 @@ pub(super) fn package(bytes: &[u8]) -> Option<Package> {
     })
 }
 
+/// A file out of an archive: its name there and its bytes.
+pub(crate) type Unzipped = (String, Vec<u8>);
+
+/// Whether this is an archive of files, not a package that is a document.
+pub(crate) fn is_plain_zip(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"PK\x03\x04") && package(bytes) == Some(Package::Plain)
+}
+
+/// Whether a file in this archive is locked with a password.
+pub(super) fn is_locked(bytes: &[u8]) -> bool {
+    let Ok(mut archive) = ZipArchive::new(Cursor::new(bytes)) else { return false };
+    let most = archive.len().min(MAX_PARTS);
+    (0..most).any(|at| archive.by_index_raw(at).is_ok_and(|part| part.encrypted()))
+}
+
+/// The files of an archive with their names, and whether these are all that are wanted; `None` when there are more
+/// than `most`, when they unpack too far or to more than `room` bytes, or when it is damaged.
+pub(crate) fn unzip(
+    bytes: &[u8],
+    most: usize,
+    room: u64,
+    wanted: impl Fn(&str) -> bool,
+) -> Option<(Vec<Unzipped>, bool)> {
+    let mut parts = Parts::open(bytes).ok()?;
+    parts.left = parts.left.min(room);
+    let names: Vec<String> =
+        parts.names().into_iter().filter(|name| !name.ends_with(['/', '\\']) && wanted(name)).collect();
+    if names.len() > most {
+        return None;
+    }
+    let mut files = Vec::new();
+    let mut complete = true;
+    for name in names {
+        match parts.bytes(&name) {
+            Ok(Some(content)) if content.len() <= limits::MAX_BYTES => files.push((name, content)),
+            Err(fault) if fault.kind == FaultKind::TooLarge => return None,
+            Ok(_) | Err(_) => complete = false,
+        }
+    }
+    Some((files, complete))
+}
+
 /// An open package, with what may still be unpacked from it.
 pub(super) struct Parts<'a> {
     archive: ZipArchive<Cursor<&'a [u8]>>,

@@ -44,6 +44,13 @@ pub(super) fn sniff(filename: &str, content_type: &str, bytes: &[u8]) -> Result<
         && kind.matcher_type() != infer::MatcherType::Text
         && !(kind.mime_type() == "application/pdf" || text::is_plausible(bytes))
     {
+        if kind.matcher_type() == infer::MatcherType::Image {
+            let format = kind.extension().to_ascii_uppercase();
+            return Err(DocumentFault::new(
+                FaultKind::Scan,
+                format!("it is a picture ({format}) without a text layer"),
+            ));
+        }
         return Err(unsupported(&describe(kind.mime_type(), kind.extension())));
     }
     match named {
@@ -90,6 +97,9 @@ fn in_zip(named: Option<Found>, bytes: &[u8]) -> Result<Found, DocumentFault> {
         Some(Package::Other(what)) => Err(unsupported(what)),
         Some(Package::Plain) => match named {
             Some(found @ (Found::Docx | Found::Xlsx)) => Ok(found),
+            _ if archive::is_locked(bytes) => {
+                Err(DocumentFault::new(FaultKind::Encrypted, "it is an archive (ZIP) with files that are locked"))
+            }
             _ => Err(unsupported("an archive (ZIP)")),
         },
         None => match named {
@@ -126,7 +136,6 @@ fn looks_like_html(head: &[u8]) -> bool {
 fn describe(mime: &str, extension: &str) -> String {
     let extension = extension.to_ascii_uppercase();
     match mime.split('/').next().unwrap_or_default() {
-        "image" => format!("a picture ({extension})"),
         "audio" => format!("a sound recording ({extension})"),
         "video" => format!("a video ({extension})"),
         "font" => format!("a font ({extension})"),
@@ -189,9 +198,22 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_named() {
-        let fault = sniff("a.jpg", "image/jpeg", &[0xFF, 0xD8, 0xFF, 0xE0, 0, 0, 0, 0]).unwrap_err();
+        let fault = sniff("a.mp3", "audio/mpeg", b"ID3\x03\0\0\0\0\0\0").unwrap_err();
         assert_eq!(fault.kind, FaultKind::Unsupported);
-        assert_eq!(fault.message, "it is a picture (JPG), which cannot be read");
+        assert_eq!(fault.message, "it is a sound recording (MP3), which cannot be read");
+    }
+
+    #[test]
+    fn a_picture_is_a_scan() {
+        let fault = sniff("a.jpg", "image/jpeg", &[0xFF, 0xD8, 0xFF, 0xE0, 0, 0, 0, 0]).unwrap_err();
+        assert_eq!(
+            (fault.kind, fault.message.as_str()),
+            (FaultKind::Scan, "it is a picture (JPG) without a text layer")
+        );
+        let heic = b"\0\0\0\x18ftypheic\0\0\0\0mif1heic";
+        for bytes in [&b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"[..], b"II*\0\x08\0\0\0\x0e\0\0\x01", heic] {
+            assert_eq!(kind("photo", "", bytes), FaultKind::Scan, "{bytes:?}");
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ use kybern_core::mail::{MAX_RECIPIENTS, MAX_REFERENCES, MailAddress, MailFault, 
 use kybern_core::ports::MailParser;
 use mail_parser::{Address, HeaderName, HeaderValue, Message, MessageParser, MessagePart, PartType};
 
+use super::enclosed::{self, Room};
 use super::{bounds, parse_part as part};
 use crate::documents::html_to_text;
 
@@ -92,12 +93,12 @@ fn take_apart(raw: &[u8]) -> Result<ParsedMail, MailFault> {
         subject: subject(&message),
         ..ParsedMail::default()
     };
-    collect(&message, 0, &mut mail)?;
+    collect(&message, 0, &mut mail, &mut Room::new())?;
     Ok(mail)
 }
 
 /// Adds the text and the files of a message, then those of the messages in it.
-fn collect(message: &Message<'_>, depth: usize, mail: &mut ParsedMail) -> Result<(), MailFault> {
+fn collect(message: &Message<'_>, depth: usize, mail: &mut ParsedMail, room: &mut Room) -> Result<(), MailFault> {
     if depth > limits::MAX_NESTING {
         return Err(MailFault::TooLarge(format!("it encloses messages more than {} deep", limits::MAX_NESTING)));
     }
@@ -117,7 +118,7 @@ fn collect(message: &Message<'_>, depth: usize, mail: &mut ParsedMail) -> Result
         let Some(found) = message.part(id) else { continue };
         if let PartType::Message(nested) = &found.body {
             introduce(nested, &mut mail.text);
-            collect(nested, depth + 1, mail)?;
+            collect(nested, depth + 1, mail, room)?;
             continue;
         }
         if part::is_container(found) {
@@ -126,7 +127,10 @@ fn collect(message: &Message<'_>, depth: usize, mail: &mut ParsedMail) -> Result
         if mail.parts.len() >= limits::MAX_ATTACHMENTS {
             return Err(MailFault::TooLarge(format!("it has more than {} attachments", limits::MAX_ATTACHMENTS)));
         }
-        mail.parts.push(file(message, id, found, &cids, mail.parts.len(), depth));
+        let file = file(message, id, found, &cids, mail.parts.len(), depth);
+        // Whatever is still to come has its place among the attachments, too.
+        let free = limits::MAX_ATTACHMENTS.saturating_sub(mail.parts.len() + message.attachments.len());
+        mail.parts.extend(enclosed::open(file, free.max(1), room));
     }
     Ok(())
 }
