@@ -229,7 +229,7 @@ def samples() -> list:
         Sample("mail/16-broken-pdf.eml", broken(), waits(
             "document", f"Cut off in the middle; the CSV beside it is fine and is not named. {doc}", names=["dec-page-part1.pdf"])),
         Sample("mail/17-unreadable-types.eml", unreadable_types(), waits(
-            "document", f"Neither type can be read. {doc}", names=["IMG_0417.heic", "documents.zip"])),
+            "document", f"Neither type can be read. {doc}", names=["IMG_0417.heic", "documents.zip/00017.dat"])),
         Sample("mail/24-loss-run-txt-html.eml", text_and_html(), loss_run(
             f.TAMARACK, "One dec page as TXT, one as HTML; two insurers. Dates are ISO in one of them.")),
     ]

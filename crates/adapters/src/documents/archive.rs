@@ -47,6 +47,9 @@ pub(super) fn package(bytes: &[u8]) -> Option<Package> {
     })
 }
 
+/// A file out of an archive: its name there and its bytes.
+pub(crate) type Unzipped = (String, Vec<u8>);
+
 /// Whether this is an archive of files, not a package that is a document.
 pub(crate) fn is_plain_zip(bytes: &[u8]) -> bool {
     bytes.starts_with(b"PK\x03\x04") && package(bytes) == Some(Package::Plain)
@@ -66,7 +69,7 @@ pub(crate) fn unzip(
     most: usize,
     room: u64,
     wanted: impl Fn(&str) -> bool,
-) -> Option<(Vec<(String, Vec<u8>)>, bool)> {
+) -> Option<(Vec<Unzipped>, bool)> {
     let mut parts = Parts::open(bytes).ok()?;
     parts.left = parts.left.min(room);
     let names: Vec<String> =
@@ -78,9 +81,9 @@ pub(crate) fn unzip(
     let mut complete = true;
     for name in names {
         match parts.bytes(&name) {
-            Ok(Some(content)) => files.push((name, content)),
+            Ok(Some(content)) if content.len() <= limits::MAX_BYTES => files.push((name, content)),
             Err(fault) if fault.kind == FaultKind::TooLarge => return None,
-            Ok(None) | Err(_) => complete = false,
+            Ok(_) | Err(_) => complete = false,
         }
     }
     Some((files, complete))

@@ -2,7 +2,7 @@
 
 use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, FaultKind};
 use quick_xml::Reader;
-use quick_xml::events::Event;
+use quick_xml::events::{BytesStart, Event};
 
 use super::archive::Parts;
 use super::pages::Pages;
@@ -12,6 +12,12 @@ use crate::workers::Stop;
 const MAIN: &str = "word/document.xml";
 /// Elements that may lie in one another.
 const MAX_DEPTH: usize = 1_000;
+/// Lines of a cell that is one value; a longer one is a piece of the page.
+const MAX_CELL_LINES: usize = 6;
+/// Columns over which a cell goes.
+const MAX_SPAN: usize = 64;
+/// Choices of one field.
+const MAX_CHOICES: usize = 500;
 
 /// Reads a Word document as one page: headers, the body, footers, notes.
 ///
@@ -72,10 +78,10 @@ fn text_of(xml: &str, pages: &mut Pages, stop: &Stop) -> Result<String, Document
                         format!("its elements lie more than {MAX_DEPTH} deep in one another"),
                     ));
                 }
-                out.open(start.local_name().as_ref());
+                out.open(start);
             }
             Event::Empty(empty) => {
-                out.open(empty.local_name().as_ref());
+                out.open(empty);
                 out.close(empty.local_name().as_ref());
             }
             Event::End(end) => {
@@ -113,6 +119,18 @@ struct Writer {
     in_text: bool,
     /// Open elements whose content is left out: the fallback of a drawing repeats it, deleted text is gone.
     left_out: usize,
+    /// Whether a run is open, and whether its text is hidden.
+    in_run: bool,
+    vanished: bool,
+    /// A box to tick whose properties are being read: whether it is ticked.
+    tick: Option<bool>,
+    /// The choices of a field, and which one is chosen.
+    choices: Vec<String>,
+    chosen: usize,
+    /// What stands for the content of the control whose properties were read; `None` for the content itself.
+    stands_for: Option<&'static str>,
+    /// For each open control whether its content is left out.
+    controls: Vec<bool>,
     /// The page at the bottom, above it open rows and cells.
     frames: Vec<Frame>,
     done: String,
@@ -120,22 +138,60 @@ struct Writer {
 
 enum Frame {
     Row(Vec<String>),
-    Cell(String),
+    /// A cell, and over how many columns it goes.
+    Cell(String, usize),
     /// A text box: it stands inside a paragraph and comes out after it.
     Box(String),
 }
 
 impl Writer {
-    fn open(&mut self, name: &str) {
-        match name {
+    fn open(&mut self, element: &BytesStart<'_>) {
+        match element.local_name().as_ref() {
             "t" => self.in_text = true,
             "Fallback" | "del" | "moveFrom" => self.left_out += 1,
-            "tab" | "ptab" => self.push("\t"),
+            "tab" | "ptab" if self.in_run => self.push("\t"),
             "br" | "cr" => self.push("\n"),
             "noBreakHyphen" => self.push("-"),
             "tr" => self.frames.push(Frame::Row(Vec::new())),
-            "tc" => self.frames.push(Frame::Cell(String::new())),
+            "tc" => self.frames.push(Frame::Cell(String::new(), 1)),
             "txbxContent" => self.frames.push(Frame::Box(String::new())),
+            "r" => (self.in_run, self.vanished) = (true, false),
+            "vanish" if self.in_run && is_on(element) => self.vanished = true,
+            "sym" => self.symbol(element),
+            "gridSpan" => {
+                if let Some(Frame::Cell(_, span)) = self.frames.last_mut() {
+                    *span = number(element).clamp(1, MAX_SPAN);
+                }
+            }
+            "gridBefore" => {
+                if let Some(Frame::Row(cells)) = self.frames.last_mut() {
+                    cells.extend(std::iter::repeat_n(String::new(), number(element).min(MAX_SPAN)));
+                }
+            }
+            "sdtPr" => self.stands_for = None,
+            "showingPlcHdr" => self.stands_for = Some(""),
+            "sdtContent" => {
+                let left_out = self.stands_for.take();
+                self.push(left_out.unwrap_or_default());
+                self.left_out += usize::from(left_out.is_some());
+                self.controls.push(left_out.is_some());
+            }
+            "checkbox" | "checkBox" => self.tick = Some(false),
+            "checked" | "default" if self.tick.is_some() => self.tick = Some(is_on(element)),
+            "listEntry" if self.choices.len() < MAX_CHOICES => self.choices.extend(value(element)),
+            "result" => self.chosen = number(element),
+            "ffData" => (self.choices, self.chosen) = (Vec::new(), 0),
+            _ => {}
+        }
+    }
+
+    /// A character of a symbol font: the boxes of forms and what ticks them.
+    fn symbol(&mut self, element: &BytesStart<'_>) {
+        let code = attribute(element, "char").and_then(|code| u32::from_str_radix(&code, 16).ok()).unwrap_or(0);
+        match code & 0xFF {
+            0x6F | 0xA8 | 0x71 | 0x72 | 0xA3 => self.push("[ ]"),
+            0xFE | 0xFD | 0x52 | 0x53 | 0x54 => self.push("[X]"),
+            0xFC | 0xFB | 0x50 | 0x4F => self.push("X"),
             _ => {}
         }
     }
@@ -143,12 +199,23 @@ impl Writer {
     fn close(&mut self, name: &str) {
         match name {
             "t" => self.in_text = false,
+            "r" => (self.in_run, self.vanished) = (false, false),
+            "checkbox" => self.stands_for = self.tick.take().map(mark),
+            "ffData" => {
+                let chosen = self.choices.get(self.chosen).cloned();
+                self.push(chosen.as_deref().or_else(|| self.tick.map(mark)).unwrap_or_default());
+                (self.tick, self.choices) = (None, Vec::new());
+            }
+            "sdtContent" => self.left_out -= usize::from(self.controls.pop().unwrap_or_default() && self.left_out > 0),
             "Fallback" | "del" | "moveFrom" => self.left_out = self.left_out.saturating_sub(1),
             "p" => self.push("\n"),
             "tc" => {
-                if let Some(Frame::Cell(text)) = self.pop(|frame| matches!(frame, Frame::Cell(_))) {
+                if let Some(Frame::Cell(text, span)) = self.pop(|frame| matches!(frame, Frame::Cell(..))) {
                     match self.frames.last_mut() {
-                        Some(Frame::Row(cells)) => cells.push(text),
+                        Some(Frame::Row(cells)) => {
+                            cells.push(text);
+                            cells.extend(std::iter::repeat_n(String::new(), span - 1));
+                        }
                         _ => self.push(&text),
                     }
                 }
@@ -168,7 +235,12 @@ impl Writer {
     }
 
     fn text(&mut self, text: &str) {
-        if self.in_text {
+        if !self.in_text || self.vanished {
+            return;
+        }
+        if text.contains(['☐', '☑', '☒']) {
+            self.push(&text.replace('☐', "[ ]").replace(['☑', '☒'], "[X]"));
+        } else {
             self.push(text);
         }
     }
@@ -183,7 +255,7 @@ impl Writer {
             return;
         }
         let target = self.frames.iter_mut().rev().find_map(|frame| match frame {
-            Frame::Cell(text) | Frame::Box(text) => Some(text),
+            Frame::Cell(text, _) | Frame::Box(text) => Some(text),
             Frame::Row(_) => None,
         });
         target.unwrap_or(&mut self.done).push_str(text);
@@ -193,7 +265,7 @@ impl Writer {
         while let Some(frame) = self.frames.pop() {
             match frame {
                 Frame::Row(cells) => self.push(&row(&cells)),
-                Frame::Cell(text) | Frame::Box(text) => self.push(&text),
+                Frame::Cell(text, _) | Frame::Box(text) => self.push(&text),
             }
         }
         let mut text = String::with_capacity(self.done.len());
@@ -210,19 +282,47 @@ impl Writer {
     }
 }
 
-/// One line for a row of values; a row whose cells hold tables or long texts comes out cell by cell.
+fn mark(ticked: bool) -> &'static str {
+    if ticked { "[X]" } else { "[ ]" }
+}
+
+fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> {
+    let found = element.attributes().flatten().find(|attribute| attribute.key.local_name().as_ref() == name)?;
+    Some(found.value.to_string())
+}
+
+fn value(element: &BytesStart<'_>) -> Option<String> {
+    attribute(element, "val")
+}
+
+/// Whether a switch is on; it is without a value, too.
+fn is_on(element: &BytesStart<'_>) -> bool {
+    value(element).is_none_or(|value| !matches!(value.as_str(), "0" | "false" | "off"))
+}
+
+fn number(element: &BytesStart<'_>) -> usize {
+    value(element).and_then(|value| value.parse().ok()).unwrap_or(0)
+}
+
+/// A row of values: one line for each paragraph of its cells, so that a label and what stands under it keep their
+/// column. A row whose cells hold tables or long texts comes out cell by cell.
 fn row(cells: &[String]) -> String {
     let filled = cells.iter().filter(|cell| !cell.trim().is_empty()).count();
-    let is_value = |cell: &String| !cell.contains('\t') && cell.trim().lines().count() <= 6;
+    let is_value = |cell: &String| !cell.contains('\t') && cell.trim().lines().count() <= MAX_CELL_LINES;
     if filled == 0 {
         return String::new();
     }
     if filled > 1 && cells.iter().all(is_value) {
-        let cells: Vec<String> = cells
-            .iter()
-            .map(|cell| cell.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(", "))
-            .collect();
-        return format!("{}\n", cells.join("\t").trim_end());
+        let lines = |cell: &'_ String| -> Vec<String> {
+            cell.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
+        };
+        let columns: Vec<Vec<String>> = cells.iter().map(lines).collect();
+        let height = columns.iter().map(Vec::len).max().unwrap_or(0);
+        let line = |n: usize| {
+            let cells: Vec<&str> = columns.iter().map(|column| column.get(n).map_or("", String::as_str)).collect();
+            format!("{}\n", cells.join("\t").trim_end())
+        };
+        return (0..height).map(line).collect();
     }
     cells.iter().filter(|cell| !cell.trim().is_empty()).map(|cell| format!("{}\n", cell.trim_matches('\n'))).collect()
 }
@@ -240,7 +340,7 @@ mod tests {
         let xml = "<w:body><w:p><w:r><w:t>Elm &amp; Oak</w:t></w:r><w:r><w:tab/><w:t>x</w:t></w:r></w:p>\
             <w:tbl><w:tr><w:tc><w:p><w:t>VIN</w:t></w:p></w:tc><w:tc><w:p><w:t>1 St</w:t></w:p>\
             <w:p><w:t>Reno</w:t></w:p></w:tc></w:tr></w:tbl></w:body>";
-        assert_eq!(text(xml).unwrap(), "Elm & Oak\tx\nVIN\t1 St, Reno");
+        assert_eq!(text(xml).unwrap(), "Elm & Oak\tx\nVIN\t1 St\n\tReno");
     }
 
     #[test]
@@ -254,6 +354,44 @@ mod tests {
         let xml = "<p><Choice><txbxContent><p><t>boxed</t></p></txbxContent></Choice>\
             <Fallback><txbxContent><p><t>boxed</t></p></txbxContent></Fallback></p>";
         assert_eq!(text(xml).unwrap(), "boxed");
+    }
+
+    #[test]
+    fn labels_over_values_keep_their_columns() {
+        let cell = |label: &str, value: &str| format!("<tc><p><t>{label}</t></p><p><t>{value}</t></p></tc>");
+        let xml = format!("<tbl><tr>{}{}</tr></tbl>", cell("Insured", "Elm LLC"), cell("Insurer", "Oak Mutual"));
+        assert_eq!(text(&xml).unwrap(), "Insured\tInsurer\nElm LLC\tOak Mutual");
+    }
+
+    #[test]
+    fn merged_cells_take_the_place_of_their_columns() {
+        let xml = "<tbl><tr><tc><tcPr><gridSpan val=\"2\"/></tcPr><p><t>Unit</t></p></tc><tc><p><t>VIN</t></p></tc></tr>\
+            <tr><trPr><gridBefore val=\"1\"/></trPr><tc><p><t>1</t></p></tc><tc><p><t>1XK</t></p></tc></tr></tbl>";
+        assert_eq!(text(xml).unwrap(), "Unit\t\tVIN\n\t1\t1XK");
+    }
+
+    #[test]
+    fn boxes_say_whether_they_are_ticked() {
+        let control = |on: &str| {
+            format!(
+                "<sdt><sdtPr><checkbox><checked val=\"{on}\"/><checkedState val=\"2612\"/></checkbox></sdtPr>\
+                 <sdtContent><r><t>☐</t></r></sdtContent></sdt><r><t> yes </t></r>"
+            )
+        };
+        assert_eq!(text(&format!("<p>{}{}</p>", control("1"), control("0"))).unwrap(), "[X] yes [ ] yes");
+        let old = "<p><r><fldChar><ffData><checkBox><default val=\"0\"/><checked/></checkBox></ffData></fldChar></r>\
+            <r><t> a</t></r><r><sym font=\"Wingdings\" char=\"F0A8\"/></r><r><t> b ☒ c</t></r></p>";
+        assert_eq!(text(old).unwrap(), "[X] a[ ] b [X] c");
+        let chosen = "<p><ffData><ddList><result val=\"1\"/><listEntry val=\"AL\"/><listEntry val=\"GL\"/></ddList></ffData></p>";
+        assert_eq!(text(chosen).unwrap(), "GL");
+    }
+
+    #[test]
+    fn hidden_text_and_placeholders_are_not_read() {
+        let xml = "<p><r><rPr><vanish/></rPr><t>hidden</t></r><r><rPr><vanish val=\"0\"/></rPr><t>seen</t></r>\
+            <ins><r><t> new</t></r></ins><sdt><sdtPr><showingPlcHdr/></sdtPr><sdtContent><r><t>Enter text</t></r>\
+            </sdtContent></sdt></p>";
+        assert_eq!(text(xml).unwrap(), "seen new");
     }
 
     #[test]

@@ -211,7 +211,7 @@ mod tests {
             (FaultKind::Scan, "it is a picture (JPG) without a text layer")
         );
         let heic = b"\0\0\0\x18ftypheic\0\0\0\0mif1heic";
-        for bytes in [&b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"[..], b"II*\0\x08\0\0\0", heic] {
+        for bytes in [&b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"[..], b"II*\0\x08\0\0\0\x0e\0\0\x01", heic] {
             assert_eq!(kind("photo", "", bytes), FaultKind::Scan, "{bytes:?}");
         }
     }

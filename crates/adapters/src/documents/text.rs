@@ -13,9 +13,40 @@ pub(super) fn read(bytes: &[u8]) -> Result<DocumentText, DocumentFault> {
     let text = decode(bytes)?;
     let mut pages = Pages::new(DocumentFormat::Text);
     for page in text.split('\u{c}') {
-        pages.add("", page.trim_end().to_owned())?;
+        pages.add("", unframed(page.trim_end()))?;
     }
     pages.finish("it has no text, only white space")
+}
+
+/// The text without the lines of tables that are drawn with characters; what separated cells becomes tabs.
+fn unframed(text: &str) -> String {
+    if !text.contains(['|', '+', '│', '║', '┃']) {
+        return text.to_owned();
+    }
+    let mut plain: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let inner = line.trim();
+        if is_border(inner) {
+            continue;
+        }
+        let unified = inner.replace(['│', '║', '┃'], "|");
+        let framed = unified.len() > 2 && unified.starts_with('|') && unified.ends_with('|');
+        if framed || unified != inner {
+            let cells: Vec<&str> = unified.trim_matches('|').split('|').map(str::trim).collect();
+            plain.push(cells.join("\t").trim_end().to_owned());
+        } else {
+            plain.push(line.to_owned());
+        }
+    }
+    plain.join("\n")
+}
+
+/// Whether a line only draws the border of a table.
+fn is_border(line: &str) -> bool {
+    let level = |c: char| matches!(c, '-' | '=' | '─' | '━' | '═');
+    let drawn = |c: char| level(c) || matches!(c, '+' | '|' | ':' | ' ' | '\u{2500}'..='\u{257f}');
+    let corner = |c: char| matches!(c, '+' | '|' | '\u{250c}'..='\u{254b}' | '\u{2552}'..='\u{256c}');
+    line.chars().all(drawn) && line.contains(level) && line.contains(corner)
 }
 
 /// The text of these bytes with `\n` as line end.
@@ -121,6 +152,14 @@ mod tests {
     #[test]
     fn white_space_is_empty() {
         assert_eq!(read(b" \n\t\n").unwrap_err().kind, FaultKind::Empty);
+    }
+
+    #[test]
+    fn drawn_tables_keep_their_cells_and_lose_their_frames() {
+        let text = |text: &str| read(text.as_bytes()).unwrap().pages.remove(0).text;
+        let ascii = "+------+-----+\n| Unit | VIN |\n|------|-----|\n| 1    | 1XK |\n+------+-----+\n----\na | b";
+        assert_eq!(text(ascii), "Unit\tVIN\n1\t1XK\n----\na | b");
+        assert_eq!(text("┌────┬────┐\n│ a  │ b  │\n├────┼────┤\n│    │ c  │\n└────┴────┘"), "a\tb\n\tc");
     }
 
     #[test]

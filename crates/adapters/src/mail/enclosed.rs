@@ -44,7 +44,9 @@ fn open_at(part: MailPart, most: usize, room: &mut Room, depth: usize) -> Vec<Ma
         left -= 1;
         let name = clean(&name, opened.len() + 1);
         let content_type = type_of(&name).to_owned();
-        let filename = format!("{}/{name}", part.filename).chars().take(MAX_PATH).collect();
+        let room_for_path = MAX_PATH.saturating_sub(name.chars().count() + 1);
+        let path: String = part.filename.chars().take(room_for_path).collect();
+        let filename = format!("{}/{name}", path.trim_end_matches('/'));
         let file = MailPart { filename, content_type, bytes: Bytes::from(bytes), inline: false, depth: part.depth };
         let room_for = most.saturating_sub(opened.len() + left + usize::from(!found.complete));
         opened.extend(open_at(file, room_for.max(1), room, depth + 1));

@@ -43,7 +43,7 @@ fn every_sample_has_its_attachments() {
         &["dec-page-scan.pdf"],
         &["dec-page-locked.pdf"],
         &["dec-page-part1.pdf", "vehicles.csv"],
-        &["IMG_0417.heic", "documents.zip"],
+        &["IMG_0417.heic", "documents.zip/00017.dat"],
         &["driver-application-A-2207.pdf"],
         &["rate-confirmation-BC-448120.pdf"],
         &["POD-61-20933.pdf"],

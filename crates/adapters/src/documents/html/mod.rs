@@ -3,7 +3,9 @@
 //! One pass over the tags, without a tree: nothing recurses, memory stays near the size of the input, and the rows
 //! of tables keep their cells on one line, which a renderer that draws and wraps tables does not offer.
 
+mod entities;
 mod render;
+mod style;
 mod tags;
 
 use encoding_rs::{Encoding, UTF_8};
@@ -49,7 +51,7 @@ pub(crate) fn to_text(html: &str, stop: &Stop) -> String {
 
 /// Renders, or answers what there was when the elements went too deep.
 fn render(html: &str, stop: &Stop) -> Result<String, String> {
-    let mut renderer = Renderer::new();
+    let mut renderer = Renderer::new(style::is_painted(html));
     for piece in Tags::new(html) {
         match piece {
             Piece::Text(text) => renderer.text(text),
@@ -109,6 +111,36 @@ mod tests {
     fn tables_for_layout_come_out_line_by_line() {
         let html = "<table><tr><td><h1>Hello</h1><table><tr><td>a</td><td>b</td></tr></table></td></tr></table>";
         assert_eq!(to_text(html), "Hello\n\na\tb");
+    }
+
+    #[test]
+    fn what_is_hidden_is_not_read() {
+        for hidden in [
+            "<div style=\"display: none\">x <div>y</div></div>",
+            "<span hidden>x</span>",
+            "<p style='font-size:0px;line-height:0'>x</p>",
+            "<div style=\"max-height:0;overflow:hidden\">x</div>",
+            "<span style=\"color:#ffffff\">x</span>",
+            "<font color=white>x</font>",
+            "<span style=\"color:#123456;background-color:#123456\">x</span>",
+        ] {
+            assert_eq!(to_text(&format!("<p>seen</p>{hidden}")), "seen", "{hidden}");
+        }
+        let dark =
+            "<table><tr><td bgcolor=navy><font color=white>Unit</font></td><td style='display:none'>x<td>VIN</table>";
+        assert_eq!(to_text(dark), "Unit\tVIN");
+        assert_eq!(to_text("<p style=\"display:none\">x<p>one</p><input value='a' type=checkbox>"), "one\n\n[ ]");
+    }
+
+    #[test]
+    fn labels_and_values_stand_on_one_line() {
+        assert_eq!(to_text("<dl><dt>Policy<dd>AL-1<dt>Line</dt><dd>Auto</dd></dl>"), "Policy\tAL-1\nLine\tAuto");
+        let nested =
+            "<table><tr><td>Insured</td><td><table><tr><td>Elm</td><td>LLC</td></tr></table></td></tr></table>";
+        assert_eq!(to_text(nested), "Insured\tElm\tLLC");
+        let spans =
+            "<table><tr><td colspan=2>Unit</td><td>VIN</td></tr><tr><td>1</td><td>a</td><td>1XK</td></tr></table>";
+        assert_eq!(to_text(spans), "Unit\t\tVIN\n1\ta\t1XK");
     }
 
     #[test]

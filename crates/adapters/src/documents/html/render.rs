@@ -1,14 +1,15 @@
 //! Tags and text in, lines out.
 
-use quick_xml::escape::resolve_html5_entity;
+use super::entities::resolve;
+use super::style;
 
-/// The longest entity that is looked up.
-const MAX_ENTITY: usize = 32;
 /// A cell of up to this many lines is one value, such as an address; a longer one is a piece of the page.
 const MAX_CELL_LINES: usize = 4;
 /// Tables in one another whose rows are put together: the text of a cell is copied once for each table around it. Pages
 /// that people write stay under 20; what lies deeper comes out line by line.
 const MAX_TABLES: usize = 50;
+/// Columns over which a cell goes.
+const MAX_SPAN: usize = 50;
 
 /// Builds the text of a page.
 pub(super) struct Renderer {
@@ -24,6 +25,14 @@ pub(super) struct Renderer {
     written: usize,
     hidden: usize,
     preformatted: usize,
+    /// Whether white text may be seen somewhere.
+    painted: bool,
+    /// The element that is not shown and is still open, and how many of its name are.
+    unseen: Option<(String, usize)>,
+    /// Whether a term ended just now, whose definition follows.
+    after_term: bool,
+    /// Whether a term is open.
+    in_term: bool,
 }
 
 enum Frame {
@@ -32,7 +41,7 @@ enum Frame {
     /// A row, with the cells that ended.
     Row(Vec<String>),
     /// A cell of the row below it.
-    Cell(Block),
+    Cell(Block, usize),
 }
 
 #[derive(Default)]
@@ -45,7 +54,7 @@ struct Block {
 }
 
 impl Renderer {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(painted: bool) -> Self {
         Self {
             page: Block::default(),
             frames: Vec::new(),
@@ -56,6 +65,10 @@ impl Renderer {
             written: 0,
             hidden: 0,
             preformatted: 0,
+            painted,
+            unseen: None,
+            after_term: false,
+            in_term: false,
         }
     }
 
@@ -70,9 +83,10 @@ impl Renderer {
     }
 
     pub(super) fn text(&mut self, text: &str) {
-        if self.hidden > 0 {
+        if self.hidden > 0 || self.unseen.is_some() {
             return;
         }
+        self.after_term &= text.trim().is_empty();
         let text = resolve(text);
         self.written += text.split_whitespace().map(str::len).sum::<usize>();
         let preformatted = self.preformatted > 0;
@@ -100,6 +114,16 @@ impl Renderer {
         if nests(name) && !attributes.ends_with('/') {
             self.depth += 1;
         }
+        if self.skips(name) {
+            return;
+        }
+        if !is_empty(name) && !attributes.ends_with('/') && style::is_hidden(attributes, self.painted) {
+            if matches!(name, "td" | "th") {
+                self.end_cell();
+            }
+            self.unseen = Some((name.to_owned(), 1));
+            return;
+        }
         match name {
             "br" => self.break_line(1),
             "title" => self.hidden += 1,
@@ -120,7 +144,10 @@ impl Renderer {
                 self.end_cell();
                 if matches!(self.frames.last(), Some(Frame::Row(_))) {
                     self.cells.push(self.frames.len());
-                    self.frames.push(Frame::Cell(Block::default()));
+                    let span = style::value(&attributes.to_ascii_lowercase(), "colspan")
+                        .and_then(|span| span.trim().parse().ok())
+                        .unwrap_or(1usize);
+                    self.frames.push(Frame::Cell(Block::default(), span.clamp(1, MAX_SPAN)));
                 }
             }
             "li" => {
@@ -128,15 +155,79 @@ impl Renderer {
                 self.block().push("- ");
             }
             "img" | "input" => self.alternative(name, attributes),
-            _ => self.break_line(breaks_around(name)),
+            "dd" if self.after_term => {
+                self.after_term = false;
+                let block = self.block();
+                (block.breaks, block.space) = (0, false);
+                block.text.push('\t');
+            }
+            "dd" if self.in_term => {
+                self.end_term();
+                self.open("dd", attributes);
+            }
+            _ => {
+                self.break_line(breaks_around(name));
+                if breaks_around(name) > 0 {
+                    self.after_term = false;
+                }
+                self.in_term = name == "dt" || (self.in_term && breaks_around(name) == 0);
+            }
         }
+    }
+
+    /// Whether this is inside of what is not shown. Elements that need no end of their own end with the next one.
+    fn skips(&mut self, name: &str) -> bool {
+        let Some((unseen, count)) = &mut self.unseen else { return false };
+        let follows = match unseen.as_str() {
+            "p" => breaks_around(name) > 0,
+            "td" | "th" => matches!(name, "td" | "th" | "tr"),
+            "li" | "tr" | "dt" | "dd" | "option" => name == unseen,
+            _ => false,
+        };
+        if follows {
+            self.unseen = None;
+            return false;
+        }
+        *count += usize::from(name == unseen && nests(name));
+        true
+    }
+
+    /// Whether the end of this element is inside of what is not shown, or is its end.
+    fn skips_end(&mut self, name: &str) -> bool {
+        let Some((unseen, count)) = &mut self.unseen else { return false };
+        if name == unseen {
+            *count -= 1;
+            if *count == 0 {
+                self.unseen = None;
+            }
+            return true;
+        }
+        let around = match unseen.as_str() {
+            "td" | "th" => matches!(name, "tr" | "table" | "tbody"),
+            "tr" => matches!(name, "table" | "tbody"),
+            "p" | "li" | "dt" | "dd" | "option" => matches!(name, "div" | "ul" | "ol" | "dl" | "td" | "table" | "body"),
+            _ => name == "body",
+        };
+        if around {
+            self.unseen = None;
+        }
+        !around
+    }
+
+    fn end_term(&mut self) {
+        self.in_term = false;
+        self.after_term = !self.block().text.trim_end().is_empty();
     }
 
     pub(super) fn close(&mut self, name: &str) {
         if nests(name) {
             self.depth = self.depth.saturating_sub(1);
         }
+        if self.skips_end(name) {
+            return;
+        }
         match name {
+            "dt" if self.in_term => self.end_term(),
             "title" => self.hidden = self.hidden.saturating_sub(1),
             "pre" | "textarea" => {
                 self.preformatted = self.preformatted.saturating_sub(1);
@@ -165,7 +256,14 @@ impl Renderer {
     /// The text of a picture or a filled-in field.
     fn alternative(&mut self, name: &str, attributes: &str) {
         let key = if name == "img" { "alt=" } else { "value=" };
-        if name == "input" && attributes.to_ascii_lowercase().contains("hidden") {
+        let lower = attributes.to_ascii_lowercase();
+        let kind = if name == "input" { style::value(&lower, "type").unwrap_or_default() } else { "" };
+        if matches!(kind, "checkbox" | "radio") {
+            let ticked = lower.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == "checked");
+            self.text(if ticked { " [X] " } else { " [ ] " });
+            return;
+        }
+        if matches!(kind, "hidden" | "password") || style::is_hidden(attributes, self.painted) {
             return;
         }
         let Some((_, value)) = attributes.split_once(key) else { return };
@@ -189,7 +287,7 @@ impl Renderer {
     /// Where text goes now.
     fn block(&mut self) -> &mut Block {
         match self.cells.last().and_then(|at| self.frames.get_mut(*at)) {
-            Some(Frame::Cell(block)) => block,
+            Some(Frame::Cell(block, _)) => block,
             _ => &mut self.page,
         }
     }
@@ -216,14 +314,15 @@ impl Renderer {
     }
 
     fn end_cell(&mut self) {
-        if !matches!(self.frames.last(), Some(Frame::Cell(_))) {
+        if !matches!(self.frames.last(), Some(Frame::Cell(..))) {
             return;
         }
         self.cells.pop();
-        if let Some(Frame::Cell(block)) = self.frames.pop()
+        if let Some(Frame::Cell(block, span)) = self.frames.pop()
             && let Some(Frame::Row(cells)) = self.frames.last_mut()
         {
             cells.push(block.text.trim().to_owned());
+            cells.extend(std::iter::repeat_n(String::new(), span - 1));
         }
     }
 
@@ -255,7 +354,7 @@ impl Block {
             for _ in 0..self.breaks {
                 self.text.push('\n');
             }
-        } else if self.space && !self.text.is_empty() && !self.text.ends_with([' ', '\n']) {
+        } else if self.space && !self.text.is_empty() && !self.text.ends_with([' ', '\n', '\t']) {
             self.text.push(' ');
         }
         self.breaks = 0;
@@ -267,7 +366,10 @@ impl Block {
 /// A row of values on one line; cells that are pieces of the page one under the other.
 fn row(cells: &[String]) -> String {
     let filled = cells.iter().filter(|cell| !cell.is_empty()).count();
-    let of_values = cells.iter().all(|cell| !cell.contains('\t') && cell.lines().count() <= MAX_CELL_LINES);
+    let of_values = cells.iter().all(|cell| {
+        let lines = cell.lines().count();
+        lines <= 1 || (!cell.contains('\t') && lines <= MAX_CELL_LINES)
+    });
     if filled > 1 && of_values {
         let cells: Vec<String> = cells
             .iter()
@@ -276,6 +378,29 @@ fn row(cells: &[String]) -> String {
         return cells.join("\t").trim_end().to_owned();
     }
     cells.iter().filter(|cell| !cell.is_empty()).map(String::as_str).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether an element has no content.
+fn is_empty(name: &str) -> bool {
+    matches!(
+        name,
+        "area"
+            | "base"
+            | "br"
+            | "col"
+            | "embed"
+            | "hr"
+            | "img"
+            | "input"
+            | "link"
+            | "meta"
+            | "param"
+            | "source"
+            | "track"
+            | "wbr"
+            | "html"
+            | "body"
+    )
 }
 
 /// Whether an element stays open until its end: not those without content, nor those that end by themselves.
@@ -323,44 +448,4 @@ fn breaks_around(name: &str) -> usize {
         | "option" | "thead" | "tbody" | "tfoot" => 1,
         _ => 0,
     }
-}
-
-/// Resolves entities; what is none stays as it is.
-fn resolve(text: &str) -> String {
-    let mut resolved = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('&') {
-        resolved.push_str(&rest[..at]);
-        rest = &rest[at..];
-        let end = rest.bytes().take(MAX_ENTITY).position(|byte| byte == b';');
-        match end.and_then(|end| entity(&rest[1..end]).map(|text| (end, text))) {
-            Some((end, text)) => {
-                resolved.push_str(&text);
-                rest = &rest[end + 1..];
-            }
-            None => {
-                resolved.push('&');
-                rest = &rest[1..];
-            }
-        }
-    }
-    resolved.push_str(rest);
-    // Zero-width and soft characters only hide words from whoever looks for them.
-    resolved.retain(|c| {
-        !matches!(c, '\u{ad}' | '\u{200b}' | '\u{200c}' | '\u{200d}' | '\u{2060}' | '\u{feff}' | '\u{34f}')
-    });
-    resolved.replace('\u{a0}', " ")
-}
-
-fn entity(name: &str) -> Option<String> {
-    let Some(number) = name.strip_prefix('#') else { return resolve_html5_entity(name).map(str::to_owned) };
-    let code = match number.strip_prefix(['x', 'X']) {
-        Some(hex) => u32::from_str_radix(hex, 16).ok()?,
-        None => number.parse().ok()?,
-    };
-    // Pages that name windows-1252 codes mean the characters that Windows shows.
-    if let Ok(byte @ 0x80..=0x9f) = u8::try_from(code) {
-        return Some(encoding_rs::WINDOWS_1252.decode(&[byte]).0.into_owned());
-    }
-    char::from_u32(code).filter(|c| *c != '\0').map(String::from)
 }

@@ -59,9 +59,16 @@ fn check(raw: &[u8]) -> Result<(), String> {
     for part in &mail.parts {
         let name = &part.filename;
         promise(part.depth <= limits::MAX_NESTING, "an attachment too deep")?;
-        promise(!name.is_empty() && name.chars().count() <= 150, "a file name of no length")?;
-        promise(!name.contains(['/', '\\']) && !name.contains(char::is_control), "a file name that is a path")?;
-        if plain && !part.bytes.is_empty() && !raw.windows(part.bytes.len()).any(|window| window == part.bytes) {
+        // The file of an archive is named after it: one name for each archive, and its own.
+        promise(name.chars().count() <= 250 && name.matches('/').count() <= 2, "a file name of no length")?;
+        let is_name = |name: &str| !name.is_empty() && name != ".." && name.chars().count() <= 150;
+        promise(name.split('/').all(is_name), "a file name that leads elsewhere")?;
+        promise(!name.contains('\\') && !name.contains(char::is_control), "a file name that is a path")?;
+        if plain
+            && !name.contains('/')
+            && !part.bytes.is_empty()
+            && !raw.windows(part.bytes.len()).any(|window| window == part.bytes)
+        {
             return Err(format!("{name:?} is not what was sent"));
         }
     }

@@ -1,0 +1,82 @@
+//! What a page hides from the person who looks at it, by the attributes of its elements.
+
+/// Whether an element with these attributes is not shown. `painted` says that the page has a background that is not
+/// white, so that white text may be seen somewhere.
+pub(super) fn is_hidden(attributes: &str, painted: bool) -> bool {
+    if attributes.is_empty() {
+        return false;
+    }
+    let lower = attributes.to_ascii_lowercase();
+    let is_bare = |word: &str| word == "hidden" || word.starts_with("hidden=");
+    if lower.contains("hidden") && lower.split_ascii_whitespace().any(is_bare) {
+        return true;
+    }
+    let Some(style) = value(&lower, "style") else {
+        // `font color=white` is the way of old pages.
+        return !painted && value(&lower, "color").is_some_and(is_white);
+    };
+    let (mut colour, mut ground) = (None, None);
+    let (mut small, mut cut) = (0, false);
+    for (name, value) in style.split(';').filter_map(|rule| rule.split_once(':')) {
+        let (name, value) = (name.trim(), value.trim().trim_end_matches("!important").trim());
+        match name {
+            "display" if value == "none" => return true,
+            "visibility" if matches!(value, "hidden" | "collapse") => return true,
+            "opacity" | "font-size" if is_nothing(value) => return true,
+            "mso-hide" if value == "all" => return true,
+            "width" | "height" | "max-width" | "max-height" if is_nothing(value) => small += 1,
+            "overflow" if value == "hidden" => cut = true,
+            "color" => colour = Some(value),
+            "background" | "background-color" => ground = Some(value),
+            _ => {}
+        }
+    }
+    let ground = ground.or_else(|| value(&lower, "bgcolor"));
+    let unseen = match (colour, ground) {
+        (Some(colour), Some(ground)) => colour == ground || (is_white(colour) && is_white(ground)),
+        (Some(colour), None) => colour == "transparent" || (!painted && is_white(colour)),
+        (None, _) => false,
+    };
+    unseen || (cut && small > 0)
+}
+
+/// Whether a page paints something in another colour than white.
+pub(super) fn is_painted(html: &str) -> bool {
+    let lower = html.to_ascii_lowercase();
+    ["background", "bgcolor"].iter().any(|key| {
+        lower.match_indices(key).any(|(at, _)| {
+            let rest = lower[at + key.len()..].trim_start_matches("-color");
+            let rest = rest.trim_start_matches([' ', ':', '=', '"', '\'']);
+            let end = rest.find([';', '"', '\'', '>', '}', ' ', '!']).unwrap_or(rest.len().min(20));
+            let colour = rest.get(..end).unwrap_or_default();
+            !(is_white(colour) || matches!(colour, "none" | "transparent" | "inherit" | "initial" | ""))
+        })
+    })
+}
+
+/// The value of an attribute.
+pub(super) fn value<'a>(attributes: &'a str, name: &str) -> Option<&'a str> {
+    let (at, _) = attributes.match_indices(name).find(|(at, _)| {
+        let before = attributes[..*at].chars().next_back();
+        let after = attributes[at + name.len()..].trim_start();
+        before.is_none_or(|c| c.is_whitespace() || matches!(c, '"' | '\'')) && after.starts_with('=')
+    })?;
+    let rest = attributes[at + name.len()..].trim_start().strip_prefix('=')?.trim_start();
+    match rest.chars().next() {
+        Some(quote @ ('"' | '\'')) => rest[1..].split(quote).next(),
+        _ => rest.split([' ', '\n', '\t', '>']).next(),
+    }
+}
+
+fn is_white(colour: &str) -> bool {
+    let plain: String = colour.chars().filter(|c| !c.is_whitespace()).collect();
+    matches!(
+        plain.as_str(),
+        "white" | "#fff" | "#ffffff" | "#fefefe" | "ffffff" | "rgb(255,255,255)" | "rgba(255,255,255,1)"
+    )
+}
+
+fn is_nothing(value: &str) -> bool {
+    let number = value.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '%');
+    number.parse::<f32>().is_ok_and(|number| number.abs() < 0.02)
+}
