@@ -176,6 +176,36 @@ pub fn text_of(text: &str, passages: &[Passage], role: PassageRole) -> String {
     pieces.map(|piece| piece.trim_matches('\n')).filter(|piece| !piece.trim().is_empty()).collect::<Vec<_>>().join("\n")
 }
 
+/// The text with blanks in the place of what is quoted, so that what stands there keeps its place: fields are read out of
+/// what is said now or handed on. Lines with a request token stay, because answers carry them in what they quote.
+#[must_use]
+pub fn without_quoted(text: &str, passages: &[Passage]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for passage in passages.iter().filter(|passage| passage.role == PassageRole::Quoted) {
+        // One that does not fit the text, or the one before, is left alone.
+        let (Some(before), Some(piece)) = (text.get(at..passage.start), text.get(passage.start..passage.end)) else {
+            continue;
+        };
+        out.push_str(before);
+        for line in piece.split_inclusive('\n') {
+            if line.to_ascii_lowercase().contains(TOKEN) {
+                out.push_str(line);
+            } else {
+                let (blank, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
+                out.extend(std::iter::repeat_n(' ', blank.len()));
+                out.push_str(end);
+            }
+        }
+        at = passage.end;
+    }
+    out.push_str(text.get(at..).unwrap_or_default());
+    out
+}
+
+/// How a request token begins, in small letters.
+const TOKEN: &str = "[request:";
+
 /// A part that is a file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MailPart {
@@ -241,4 +271,26 @@ pub enum SendFault {
         /// What happened.
         message: String,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_quoted_is_blank_and_everything_keeps_its_place() {
+        let text = "new ü\n> old é 1\n> [Request:7]\nnew";
+        let end = text.rfind("new").unwrap();
+        let passage = |role, start, end| Passage { role, start, end, author: None };
+        let start = text.find('>').unwrap();
+        let passages = [
+            passage(PassageRole::Newest, 0, start),
+            passage(PassageRole::Quoted, start, end),
+            passage(PassageRole::Newest, end, text.len()),
+        ];
+        let said = without_quoted(text, &passages);
+        assert_eq!(said.len(), text.len());
+        assert_eq!(said.split('\n').map(str::trim).collect::<Vec<_>>(), ["new ü", "", "> [Request:7]", "new"]);
+        assert_eq!(without_quoted(text, &[]), text);
+    }
 }

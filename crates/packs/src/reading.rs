@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use kybern_core::document::{DocumentFormat, DocumentText, PageText};
+use kybern_core::mail::without_quoted;
 use kybern_core::model::{ExtractedField, Extraction, ExtractionSchema};
 use kybern_core::ports::ToolContext;
 use kybern_core::task::AttachmentSource;
@@ -94,7 +95,7 @@ pub(crate) async fn has_documents(context: &ToolContext) -> Result<bool, ToolFai
 async fn message(context: &ToolContext) -> Result<Option<DocumentText>, ToolFailure> {
     let mail = context.documents()?.mail().await?;
     let (text, subject) = match mail {
-        Some(mail) => (mail.text, mail.subject),
+        Some(mail) => (without_quoted(&mail.text, &mail.passages), mail.subject),
         None => (context.input.to_string(), String::new()),
     };
     if text.trim().is_empty() && subject.trim().is_empty() {

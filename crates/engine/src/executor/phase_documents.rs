@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, PageText};
 use kybern_core::error::Result;
+use kybern_core::mail::{Passage, without_quoted};
 use kybern_core::model::DocumentAnalysis;
 use kybern_core::plan::StepId;
 use kybern_core::task::{Attachment, AttachmentSource, Channel, WaitKind};
@@ -100,7 +101,9 @@ fn message(run: &Run) -> DocumentText {
         ..PageText::default()
     };
     let subject = run.task.payload.get("subject").and_then(Value::as_str).unwrap_or_default();
-    let mut pages = vec![page(1, "", &run.task.input)];
+    let passages = run.task.payload.get("passages").cloned().unwrap_or_default();
+    let passages: Vec<Passage> = serde_json::from_value(passages).unwrap_or_default();
+    let mut pages = vec![page(1, "", &without_quoted(&run.task.input, &passages))];
     if !subject.trim().is_empty() {
         pages.push(page(2, "subject", subject));
     }
