@@ -2,11 +2,15 @@
 //!
 //! Cells are taken one by one, so that a sheet is never laid out as a grid.
 
+mod format;
+mod looks;
+
 use std::io::Cursor;
 
-use calamine::{DataRef, Reader, SheetType, Xlsx, open_workbook_from_rs};
+use calamine::{DataRef, Reader, SheetType, SheetVisible, Xlsx, open_workbook_from_rs};
 use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, FaultKind};
 
+use self::looks::{Looks, SheetLooks};
 use super::archive::Parts;
 use super::csv::push_cell;
 use super::pages::{Pages, unpacks_too_far};
@@ -26,19 +30,21 @@ const SHARED_STRINGS: &str = "xl/sharedStrings.xml";
 pub(super) fn read(bytes: &[u8], stop: &Stop) -> Result<DocumentText, DocumentFault> {
     probe(bytes, stop)?;
     let mut workbook: Xlsx<_> = open_workbook_from_rs(Cursor::new(bytes)).map_err(|error| broken(&error))?;
-    let sheets: Vec<String> = workbook
-        .sheets_metadata()
-        .iter()
-        .filter(|sheet| sheet.typ == SheetType::WorkSheet)
-        .map(|sheet| sheet.name.clone())
-        .collect();
+    let of_cells = workbook.sheets_metadata().iter().filter(|sheet| sheet.typ == SheetType::WorkSheet);
+    // A person does not see a hidden sheet; when all are hidden, the file is not from a spreadsheet.
+    let (seen, hidden): (Vec<_>, Vec<_>) = of_cells.partition(|sheet| sheet.visible == SheetVisible::Visible);
+    let sheets: Vec<String> =
+        (if seen.is_empty() { hidden } else { seen }).iter().map(|sheet| sheet.name.clone()).collect();
     if sheets.is_empty() {
         return Err(DocumentFault::new(FaultKind::Broken, "it has no list of sheets, or none of them has cells"));
     }
     let mut pages = Pages::new(DocumentFormat::Xlsx);
     let mut budget = MAX_CELLS;
+    let mut parts = Parts::open(bytes)?;
+    let looks = Looks::read(&mut parts);
     for name in &sheets {
-        let text = sheet(&mut workbook, name, &mut pages, &mut budget, stop)?;
+        let looks = looks.sheet(&mut parts, name);
+        let text = sheet(&mut workbook, name, &looks, &mut pages, &mut budget, stop)?;
         pages.add_counted(name, text, Vec::new())?;
     }
     pages.finish(&format!("none of its {} sheets has a value", sheets.len()))
@@ -72,6 +78,7 @@ fn claimed_strings(xml: &str) -> usize {
 fn sheet(
     workbook: &mut Xlsx<Cursor<&[u8]>>,
     name: &str,
+    looks: &SheetLooks,
     pages: &mut Pages,
     budget: &mut usize,
     stop: &Stop,
@@ -81,12 +88,13 @@ fn sheet(
     let (mut rows, mut columns) = (0u64, 0u64);
     while let Some(cell) = cells.next_cell().map_err(|error| broken(&error))? {
         stop.check()?;
+        let (row, column) = cell.get_position();
+        let formatted = as_number(cell.get_value()).and_then(|number| looks.show((row, column), number));
         let mut value = String::new();
-        push_cell(&mut value, &show(cell.get_value()));
-        if value.is_empty() {
+        push_cell(&mut value, &formatted.unwrap_or_else(|| show(cell.get_value())));
+        if value.is_empty() || looks.hides((row, column)) {
             continue;
         }
-        let (row, column) = cell.get_position();
         rows = rows.max(u64::from(row) + 1);
         columns = columns.max(u64::from(column) + 1);
         if rows.saturating_mul(columns) > MAX_AREA {
@@ -129,6 +137,15 @@ fn lines(values: &[((u32, u32), String)], pages: &mut Pages) -> Result<String, D
     Ok(text)
 }
 
+fn as_number(value: &DataRef<'_>) -> Option<f64> {
+    match value {
+        DataRef::Float(number) => Some(*number),
+        #[expect(clippy::cast_precision_loss, reason = "a number that is shown has fewer digits")]
+        DataRef::Int(number) => Some(*number as f64),
+        _ => None,
+    }
+}
+
 /// A value as a person reads it: dates in ISO order, whole numbers without a fraction.
 fn show(value: &DataRef<'_>) -> String {
     match value {
@@ -167,6 +184,66 @@ mod tests {
     fn text(values: &[((u32, u32), &str)]) -> String {
         let values: Vec<_> = values.iter().map(|(at, value)| (*at, (*value).to_owned())).collect();
         lines(&values, &mut Pages::new(DocumentFormat::Xlsx)).unwrap()
+    }
+
+    /// A workbook with a sheet that is seen and one that is hidden.
+    fn workbook(sheet: &str) -> Vec<u8> {
+        use std::io::Write as _;
+        let hidden = "<worksheet><sheetData><row r=\"1\"><c r=\"A1\"><v>7</v></c></row></sheetData></worksheet>";
+        let office = "http://schemas.openxmlformats.org";
+        let relation = |n: u8, kind: &str, target: &str| {
+            let kind = format!("{office}/officeDocument/2006/relationships/{kind}");
+            format!("<Relationship Id=\"r{n}\" Type=\"{kind}\" Target=\"{target}\"/>")
+        };
+        let book = [
+            relation(1, "worksheet", "worksheets/sheet1.xml"),
+            relation(2, "worksheet", "worksheets/sheet2.xml"),
+            relation(3, "styles", "styles.xml"),
+        ];
+        let files = [
+            (
+                "_rels/.rels",
+                format!("<Relationships>{}</Relationships>", relation(1, "officeDocument", "xl/workbook.xml")),
+            ),
+            ("xl/_rels/workbook.xml.rels", format!("<Relationships>{}</Relationships>", book.concat())),
+            (
+                "xl/workbook.xml",
+                format!(
+                    "<workbook xmlns:r=\"{office}/officeDocument/2006/relationships\"><sheets>\
+                     <sheet name=\"Fleet\" sheetId=\"1\" r:id=\"r1\"/>\
+                     <sheet name=\"Old\" sheetId=\"2\" state=\"hidden\" r:id=\"r2\"/></sheets></workbook>"
+                ),
+            ),
+            (
+                "xl/styles.xml",
+                "<styleSheet><numFmts><numFmt numFmtId=\"164\" formatCode=\"&quot;$&quot;#,##0\"/></numFmts>\
+                 <cellStyleXfs><xf numFmtId=\"9\"/></cellStyleXfs><cellXfs><xf numFmtId=\"0\"/><xf numFmtId=\"164\"/>\
+                 <xf numFmtId=\"10\"/><xf numFmtId=\"14\"/></cellXfs></styleSheet>"
+                    .to_owned(),
+            ),
+            ("xl/worksheets/sheet1.xml", sheet.to_owned()),
+            ("xl/worksheets/sheet2.xml", hidden.to_owned()),
+        ];
+        let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        for (name, content) in files {
+            writer.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+            writer.write_all(content.as_bytes()).unwrap();
+        }
+        writer.finish().unwrap().into_inner()
+    }
+
+    #[test]
+    fn a_workbook_is_read_as_it_is_seen() {
+        let document = read(&workbook(
+            "<worksheet><cols><col min=\"2\" max=\"2\" hidden=\"1\"/></cols><sheetData><row r=\"1\">\
+             <c r=\"A1\" s=\"1\"><v>107950</v></c><c r=\"B1\"><v>1</v></c><c r=\"C1\" s=\"2\"><v>0.125</v></c>\
+             <c r=\"D1\" s=\"3\"><v>46000</v></c><c r=\"E1\" t=\"str\"><f>A1</f><v>00899</v></c></row>\
+             <row r=\"2\" hidden=\"1\"><c r=\"A2\"><v>2</v></c></row>\
+             <row r=\"3\"><c r=\"A3\"><v>3.5</v></c></row></sheetData></worksheet>",
+        ))
+        .unwrap();
+        assert_eq!(document.pages.len(), 1);
+        assert_eq!(document.pages[0].text, "$107,950\t\t12.50%\t2025-12-09\t00899\n\n3.5");
     }
 
     #[test]
