@@ -181,8 +181,6 @@ fn tokens_in(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use kybern_core::ports::MailParser;
-
     use super::*;
     use crate::mail::parse::Mime;
 

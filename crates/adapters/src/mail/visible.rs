@@ -337,7 +337,7 @@ mod tests {
     use crate::documents::html_to_text;
 
     fn seen(html: &str) -> String {
-        html_to_text(&visible(html))
+        html_to_text(&visible(html), &crate::workers::Stop::default())
     }
 
     #[test]

@@ -234,14 +234,14 @@ mod tests {
 
     #[test]
     fn a_workbook_is_read_as_it_is_seen() {
-        let document = read(&workbook(
+        let bytes = workbook(
             "<worksheet><cols><col min=\"2\" max=\"2\" hidden=\"1\"/></cols><sheetData><row r=\"1\">\
              <c r=\"A1\" s=\"1\"><v>107950</v></c><c r=\"B1\"><v>1</v></c><c r=\"C1\" s=\"2\"><v>0.125</v></c>\
              <c r=\"D1\" s=\"3\"><v>46000</v></c><c r=\"E1\" t=\"str\"><f>A1</f><v>00899</v></c></row>\
              <row r=\"2\" hidden=\"1\"><c r=\"A2\"><v>2</v></c></row>\
              <row r=\"3\"><c r=\"A3\"><v>3.5</v></c></row></sheetData></worksheet>",
-        ))
-        .unwrap();
+        );
+        let document = read(&bytes, &Stop::default()).unwrap();
         assert_eq!(document.pages.len(), 1);
         assert_eq!(document.pages[0].text, "$107,950\t\t12.50%\t2025-12-09\t00899\n\n3.5");
     }

@@ -135,8 +135,8 @@ fn headers(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> Vec<Header> {
 /// Finds the column of the field that opens an item by its values, where its label is not known: the first unknown column
 /// in which they stand beneath.
 fn by_values(page: &Page<'_>, line: usize, labels: &Labels<'_>, group: &str, columns: &mut [Option<usize>]) {
-    let opens = |field: &&kybern_core::model::FieldPattern| field.group == Some(group) && field.opens_item;
-    let Some(opener) = labels.fields.iter().position(|field| opens(&field)) else { return };
+    let opens = |field: &kybern_core::model::FieldPattern| field.group == Some(group) && field.opens_item;
+    let Some(opener) = labels.fields.iter().position(|field| opens(field)) else { return };
     let kind = labels.fields[opener].value;
     if !values::is_strict(kind) {
         return;
