@@ -32,7 +32,7 @@ use self::sniff::Found;
 use crate::workers::Workers;
 
 pub(crate) use self::archive::{is_plain_zip, unzip};
-pub(crate) use self::html::to_text as html_to_text;
+pub(crate) use self::html::{to_text as html_to_text, visible_to_text};
 pub(crate) use self::text::decode_lenient;
 
 /// How long one document, or one message, may take.

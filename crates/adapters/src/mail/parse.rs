@@ -16,7 +16,7 @@ use mail_parser::{Address, HeaderName, HeaderValue, Message, MessageParser, Mess
 use super::enclosed::{self, Room};
 use super::manners::STUBS;
 use super::{bounds, parse_part as part, passages, structure, visible};
-use crate::documents::html_to_text;
+use crate::documents::visible_to_text;
 use crate::workers::Stop;
 
 /// How far into a message its first header must stand.
@@ -213,7 +213,7 @@ fn body(message: &Message<'_>, stop: &Stop) -> (String, bool) {
 
 /// The text of an HTML part as a reader sees it.
 fn seen(message: &Message<'_>, html: &MessagePart<'_>, stop: &Stop) -> String {
-    tidy(&html_to_text(&visible::visible(&part::text(message, html)), stop))
+    tidy(&visible_to_text(&visible::visible(&part::text(message, html)), stop))
 }
 
 /// Whether a text part only stands in for the HTML.

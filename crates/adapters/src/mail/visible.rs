@@ -334,10 +334,10 @@ fn simple_class(selector: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::documents::html_to_text;
+    use crate::documents::visible_to_text;
 
     fn seen(html: &str) -> String {
-        html_to_text(&visible(html), &crate::workers::Stop::default())
+        visible_to_text(&visible(html), &crate::workers::Stop::default())
     }
 
     #[test]

@@ -36,22 +36,30 @@ pub(super) fn read(bytes: &[u8], stop: &Stop) -> Result<DocumentText, DocumentFa
         None => text::decode(bytes)?,
     };
     let mut pages = Pages::new(DocumentFormat::Html);
-    let text = render(&html, stop).map_err(|_| too_deep())?;
+    let text = render(&html, Some(style::is_painted(&html)), stop).map_err(|_| too_deep())?;
     stop.check()?;
     pages.add("", text)?;
     pages.finish("it has nothing to read, only markup")
 }
 
-/// The text of a piece of HTML, for mail; too deep elements cut it short, and so does `stop`.
+/// The text of a piece of HTML; too deep elements cut it short, and so does `stop`.
 pub(crate) fn to_text(html: &str, stop: &Stop) -> String {
-    match render(html, stop) {
+    match render(html, Some(style::is_painted(html)), stop) {
         Ok(text) | Err(text) => text,
     }
 }
 
-/// Renders, or answers what there was when the elements went too deep.
-fn render(html: &str, stop: &Stop) -> Result<String, String> {
-    let mut renderer = Renderer::new(style::is_painted(html));
+/// The same of HTML out of which somebody has taken what is hidden.
+pub(crate) fn visible_to_text(html: &str, stop: &Stop) -> String {
+    match render(html, None, stop) {
+        Ok(text) | Err(text) => text,
+    }
+}
+
+/// Renders, or answers what there was when the elements went too deep. `painted` says whether the page has a background
+/// of its own; without it nothing is taken for hidden.
+fn render(html: &str, painted: Option<bool>, stop: &Stop) -> Result<String, String> {
+    let mut renderer = Renderer::new(painted);
     for piece in Tags::new(html) {
         match piece {
             Piece::Text(text) => renderer.text(text),

@@ -25,8 +25,8 @@ pub(super) struct Renderer {
     written: usize,
     hidden: usize,
     preformatted: usize,
-    /// Whether white text may be seen somewhere.
-    painted: bool,
+    /// Whether white text may be seen somewhere; `None` when nothing is taken for hidden.
+    painted: Option<bool>,
     /// The element that is not shown and is still open, and how many of its name are.
     unseen: Option<(String, usize)>,
     /// Whether a term ended just now, whose definition follows.
@@ -54,7 +54,7 @@ struct Block {
 }
 
 impl Renderer {
-    pub(super) fn new(painted: bool) -> Self {
+    pub(super) fn new(painted: Option<bool>) -> Self {
         Self {
             page: Block::default(),
             frames: Vec::new(),
@@ -70,6 +70,10 @@ impl Renderer {
             after_term: false,
             in_term: false,
         }
+    }
+
+    fn hides(&self, attributes: &str) -> bool {
+        self.painted.is_some_and(|painted| style::is_hidden(attributes, painted))
     }
 
     /// How many elements are open.
@@ -117,7 +121,7 @@ impl Renderer {
         if self.skips(name) {
             return;
         }
-        if !is_empty(name) && !attributes.ends_with('/') && style::is_hidden(attributes, self.painted) {
+        if !is_empty(name) && !attributes.ends_with('/') && self.hides(attributes) {
             if matches!(name, "td" | "th") {
                 self.end_cell();
             }
@@ -263,7 +267,7 @@ impl Renderer {
             self.text(if ticked { " [X] " } else { " [ ] " });
             return;
         }
-        if matches!(kind, "hidden" | "password") || style::is_hidden(attributes, self.painted) {
+        if matches!(kind, "hidden" | "password") || self.hides(attributes) {
             return;
         }
         let Some((_, value)) = attributes.split_once(key) else { return };
