@@ -1,16 +1,20 @@
 //! Amounts of money beside the term that they belong to: the limit and the deductible of a line of coverage.
 
+use std::collections::{BTreeMap, HashSet};
+
 use kybern_core::model::ValueKind;
 
+use super::analyse::clip;
 use super::labels::Labels;
 use super::layout::Line;
 use super::occurrence::{Occurrence, Place, sure};
 use super::page::Page;
-use super::parties;
 use super::values::{self, Read};
 
 /// Amounts of one line that are looked at.
 const MAX_AMOUNTS: usize = 12;
+/// Bytes behind a term in which amounts are looked for.
+const MAX_BESIDE: usize = 400;
 /// Bytes on either side of an amount in which a word says what it is.
 const BESIDE: usize = 32;
 /// Smaller amounts are counts, percentages or years.
@@ -18,7 +22,7 @@ const LEAST: i64 = 100 * 1_000_000_000;
 
 /// The first amount in a text.
 pub(super) fn first(text: &str) -> Option<Read> {
-    all(text).into_iter().next()
+    all(clip(text, MAX_BESIDE)).into_iter().next()
 }
 
 /// Every amount in a text: with a dollar sign, or with commas.
@@ -46,23 +50,25 @@ fn all(text: &str) -> Vec<Read> {
 
 /// Adds the amounts that stand behind the terms of a line, outside tables.
 pub(super) fn beside_terms(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &mut Vec<Occurrence>) {
+    let is_amount = |value: &&Occurrence| labels.fields[value.field].value == ValueKind::Money;
+    let here = || found.iter().filter(|value| value.page == index);
+    let mut terms: BTreeMap<usize, &Occurrence> = BTreeMap::new();
+    for term in here().filter(|value| labels.has_terms(value.field) && labels.fields[value.field].group.is_some()) {
+        let Some(line) = page.line_at(term.start).filter(|line| !page.used[*line]) else { continue };
+        let first = terms.entry(line).or_insert(term);
+        if term.start < first.start {
+            *first = term;
+        }
+    }
+    let taken: HashSet<usize> = here().filter(is_amount).map(|value| value.start).collect();
     let mut added = Vec::new();
-    for (number, line) in page.lines.iter().enumerate().filter(|(number, _)| !page.used[*number]) {
-        let on_line = |value: &&Occurrence| value.page == index && (line.start..line.end).contains(&value.start);
-        let term =
-            found.iter().filter(on_line).filter(|value| labels.has_terms(value.field)).min_by_key(|value| value.start);
-        let Some(term) = term.filter(|term| labels.fields[term.field].group.is_some()) else { continue };
-        let taken: Vec<(usize, usize)> = found
-            .iter()
-            .filter(on_line)
-            .filter(|value| labels.fields[value.field].value == ValueKind::Money)
-            .map(|value| (value.start, value.end))
-            .collect();
+    for (number, term) in terms {
+        let line = &page.lines[number];
         let base = term.end;
         let mut limits = 0;
-        for read in all(&page.text[base..line.end]) {
+        for read in all(clip(&page.text[base..line.end.max(base)], MAX_BESIDE)) {
             let start = base + read.start;
-            if taken.iter().any(|(from, to)| (*from..*to).contains(&start)) {
+            if taken.contains(&start) {
                 continue;
             }
             let Some(field) = whose(page, line, (start, base + read.end), term, labels, limits) else { continue };
@@ -99,9 +105,8 @@ fn whose(
     let after = if after.contains(|c: char| c == '$' || c.is_ascii_digit()) { "" } else { after };
     let ahead = page.text[left..span.0].rsplit([';', '/', ')']).next().unwrap_or_default();
     let ahead = ahead.rsplit(|c: char| c.is_ascii_digit()).next().unwrap_or_default();
-    let named = amounts.find(|field| {
-        *field != usual && [ahead, after].iter().any(|text| parties::is_signed(labels.fields[*field], text))
-    });
+    let named =
+        amounts.find(|field| *field != usual && [ahead, after].iter().any(|text| labels.signed(text).contains(field)));
     named.or_else(|| (before == 0).then_some(usual))
 }
 

@@ -13,6 +13,8 @@ use super::values::{self, Read};
 /// Bare names that are looked at; a text with more is a list of somebody's customers.
 const MAX_NAMES: usize = 50;
 
+/// Contacts whose owners are looked for; a text with more is a list of somebody's customers.
+const MAX_LOOKED: usize = 2_000;
 /// Places on a line at which a term may begin.
 const MAX_STARTS: usize = 40;
 
@@ -76,26 +78,22 @@ fn beside(page: &Page<'_>, place: Place, opener: usize, labels: &Labels<'_>, fou
 
 /// Two dates on the line of a value that opens an item: its term.
 pub(super) fn ranges(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &mut Vec<Occurrence>) {
+    let is_date =
+        |value: &Occurrence| matches!(labels.fields[value.field].value, ValueKind::Date | ValueKind::DateRange);
+    let here = || found.iter().filter(|value| value.page == index);
+    let group_of = |value: &Occurrence| labels.fields[value.field].group;
+    let dated: HashSet<(Option<usize>, Option<&str>)> =
+        here().filter(|value| is_date(value)).map(|value| (page.line_at(value.start), group_of(value))).collect();
     let mut added = Vec::new();
-    for opener in found.iter().filter(|value| value.page == index && labels.fields[value.field].opens_item) {
+    for opener in here().filter(|value| labels.fields[value.field].opens_item) {
         let group = labels.fields[opener.field].group;
         let of_group =
             |kind: ValueKind| labels.fields.iter().position(|field| field.group == group && field.value == kind);
         let Some(field) = of_group(ValueKind::DateRange) else { continue };
-        let Some(number) = page.lines.iter().position(|line| (line.start..line.end).contains(&opener.start)) else {
+        let Some(number) = page.line_at(opener.start).filter(|line| !dated.contains(&(Some(*line), group))) else {
             continue;
         };
         let line = &page.lines[number];
-        let dated = found.iter().any(|value| {
-            let (kind, theirs) = (labels.fields[value.field].value, labels.fields[value.field].group);
-            value.page == index
-                && theirs == group
-                && (line.start..line.end).contains(&value.start)
-                && matches!(kind, ValueKind::Date | ValueKind::DateRange)
-        });
-        if dated {
-            continue;
-        }
         let rest = page.text.get(opener.end..line.end).unwrap_or_default();
         let starts = rest
             .char_indices()
@@ -132,16 +130,19 @@ pub(super) fn contacts(pages: &[Page<'_>], labels: &Labels<'_>, writer: Option<&
         // Where a paper names one party only, everything is that party's.
         let others = pages.iter().any(|page| parties::names_another(page, labels, own));
         let mut reads: Vec<(usize, usize, usize, Read)> = Vec::new();
+        let mut looked = 0;
         for (index, page) in pages.iter().enumerate() {
             for (number, line) in page.lines.iter().enumerate() {
-                if page.used[number] || reads.len() > MAX_NAMES {
+                if page.used[number] || reads.len() > MAX_NAMES || looked > MAX_LOOKED {
                     continue;
                 }
-                let here = on_line(page, line, pattern.value).into_iter().take(MAX_NAMES);
+                let here: Vec<Read> = on_line(page, line, pattern.value).into_iter().take(MAX_NAMES).collect();
+                looked += here.len();
+                let here = here.into_iter();
                 let ours = here.filter(|read| {
                     if named {
                         let name = read.value.as_str().unwrap_or_default();
-                        return !labels.fields.iter().any(|other| parties::is_signed(other, name));
+                        return labels.signed(name).is_empty();
                     }
                     let at = line.start + read.start;
                     let Some(cell) = line.cells.iter().find(|cell| (cell.start..cell.end).contains(&at)) else {

@@ -28,9 +28,9 @@ pub(super) fn signed(pages: &[Page<'_>], labels: &Labels<'_>, found: &mut Vec<Oc
                 let edge = number < EDGE || number + EDGE >= page.lines.len();
                 for cell in &line.cells {
                     let text = page.cell(*cell);
-                    let whole = parties::signed_name(pattern, text);
+                    let whole = parties::signed_name(labels, field, text);
                     let inside = || values::find_capitalised(text).into_iter();
-                    let signed = |read: &Read| parties::is_signed(pattern, read.value.as_str().unwrap_or_default());
+                    let signed = |read: &Read| labels.signed(read.value.as_str().unwrap_or_default()).contains(&field);
                     let Some(read) = whole.or_else(|| inside().find(signed)) else { continue };
                     let place = Place { field, page: index, line: number, at: cell.start };
                     names.push((edge, Occurrence::new(place, read, cell.start, sure::SIGNED)));

@@ -105,13 +105,7 @@ fn singles(mut values: Vec<Occurrence>, labels: &Labels<'_>) -> Vec<Occurrence> 
         if leader.is_some_and(|leader| (value.page, value.at) < *leader) {
             value.confidence *= BEFORE_FAMILY;
         }
-        let same =
-            best.iter_mut().find(|other| other.field == value.field && (!value.many || other.value == value.value));
-        match same {
-            Some(other) if value.confidence > other.confidence => *other = value,
-            Some(_) => {}
-            None => best.push(value),
-        }
+        items::keep(&mut best, value);
     }
     best
 }

@@ -5,7 +5,7 @@
 //! not is passed on: what stands before the first item holds for all of them, what stands later completes the item
 //! above it. A second segment with the same opening value is the same item.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use kybern_core::model::ValueKind;
 
@@ -14,6 +14,8 @@ use super::occurrence::{Occurrence, sure};
 
 /// Items of one group that are kept.
 const MAX_ITEMS: usize = 5_000;
+/// Values that a field of several values may have, in one item or alone.
+const MAX_MANY: usize = 100;
 /// Fields that a segment needs to be an item when the whole document has no opening field.
 const LEAST_FIELDS: usize = 2;
 
@@ -74,13 +76,9 @@ pub(super) fn items(mut values: Vec<Occurrence>, labels: &Labels<'_>) -> Vec<(u3
         }
     }
     share_first(&mut found, labels);
-    // Of a field that is said in two ways nobody knows which holds for which item.
-    let one_way = |value: &Occurrence| {
-        shared.iter().all(|other| other.field != value.field || other.value == value.value) || found.len() == 1
-    };
-    let shared: Vec<Occurrence> = shared.iter().filter(|value| one_way(value)).cloned().collect();
-    // What is said once for all of them; a heading is not.
-    let shared: Vec<Occurrence> = shared.into_iter().filter(|value| found.len() == 1 || !value.many).collect();
+    if found.len() > 1 {
+        shared = for_all(shared);
+    }
     for item in &mut found {
         let missing: Vec<Occurrence> =
             shared.iter().filter(|value| !item.iter().any(|other| other.field == value.field)).cloned().collect();
@@ -92,6 +90,21 @@ pub(super) fn items(mut values: Vec<Occurrence>, labels: &Labels<'_>) -> Vec<(u3
             values.into_iter().map(move |value| (u32::try_from(item).unwrap_or(u32::MAX), value))
         })
         .collect()
+}
+
+/// What holds for several items: what is said in one way, and no heading. Of a field that is said in two ways nobody knows
+/// which holds for which item.
+fn for_all(shared: Vec<Occurrence>) -> Vec<Occurrence> {
+    let mut said: BTreeMap<usize, Option<Occurrence>> = BTreeMap::new();
+    for value in shared {
+        let known = said.entry(value.field).or_insert_with(|| Some(value.clone()));
+        match known {
+            Some(other) if other.value != value.value => *known = None,
+            Some(other) if value.confidence > other.confidence => *other = value,
+            _ => {}
+        }
+    }
+    said.into_values().flatten().filter(|value| !value.many).collect()
 }
 
 /// Passes on what the first item says before its opening field and no other item says: it stood above all of them.
@@ -134,16 +147,22 @@ fn repeats(segment: &Segment, value: &Occurrence) -> bool {
     same.is_some_and(|other| !(value.many && other.many && other.line == value.line && other.page == value.page))
 }
 
-/// Adds values to an item: the surer one of a field stays, of terms every different one.
+/// Adds values to an item.
 fn join(item: &mut Vec<Occurrence>, values: Vec<Occurrence>, factor: f64) {
     for mut value in values {
         value.confidence *= factor;
-        let same =
-            item.iter_mut().find(|other| other.field == value.field && (!value.many || other.value == value.value));
-        match same {
-            Some(other) if value.confidence > other.confidence => *other = value,
-            Some(_) => {}
-            None => item.push(value),
-        }
+        keep(item, value);
+    }
+}
+
+/// Keeps a value: the surer one of a field stays, of a field of several values every different one.
+pub(super) fn keep(kept: &mut Vec<Occurrence>, value: Occurrence) {
+    let of_field = |other: &Occurrence| other.field == value.field;
+    let same = kept.iter().position(|other| of_field(other) && (!value.many || other.value == value.value));
+    match same {
+        Some(at) if value.confidence > kept[at].confidence => kept[at] = value,
+        Some(_) => {}
+        None if value.many && kept.iter().filter(|other| of_field(other)).count() >= MAX_MANY => {}
+        None => kept.push(value),
     }
 }

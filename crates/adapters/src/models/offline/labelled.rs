@@ -135,14 +135,14 @@ fn spot(
         Side::Right => {
             let (_, cell) = neighbour(page, line, hit.cell, side)?;
             let end = if kind == ValueKind::DateRange { next.unwrap_or(row.end) } else { cell.end };
-            let free = !page.is_label(line, cell) && !is_foreign(page, cell, kind, labels);
+            let free = !page.is_label(line, cell) && !is_foreign(page, line, cell, kind, labels);
             let fits = free && fits(page, kind, cell.start, end);
             fits.then_some(Spot { line, start: cell.start, end, sure: sure::BESIDE })
         }
         Side::Below => beneath(page, line, place, kind, labels),
         Side::Above | Side::Left => {
             let (at, cell) = neighbour(page, line, hit.cell, side)?;
-            let free = !page.is_label(at, cell) && !is_foreign(page, cell, kind, labels) && !page.used[at];
+            let free = !page.is_label(at, cell) && !is_foreign(page, at, cell, kind, labels) && !page.used[at];
             let fits = free && !hit.colon && fits(page, kind, cell.start, cell.end);
             fits.then_some(Spot { line: at, start: cell.start, end: cell.end, sure: sure::BENEATH })
         }
@@ -151,10 +151,10 @@ fn spot(
 }
 
 /// A value of another field: a term cannot be a name.
-fn is_foreign(page: &Page<'_>, cell: Cell, kind: ValueKind, labels: &Labels<'_>) -> bool {
+fn is_foreign(page: &Page<'_>, line: usize, cell: Cell, kind: ValueKind, labels: &Labels<'_>) -> bool {
     let free = matches!(kind, ValueKind::Name | ValueKind::Text | ValueKind::Address);
-    let labelled = |line: &Vec<Hit>| line.iter().any(|hit| hit.start == cell.start && !hit.fills);
-    free && (terms::fills(page, cell, labels) || kind == ValueKind::Name && page.hits.iter().any(labelled))
+    let labelled = || page.hits[line].iter().any(|hit| hit.start == cell.start && !hit.fills);
+    free && (terms::fills(page, cell, labels) || kind == ValueKind::Name && labelled())
 }
 
 fn fits(page: &Page<'_>, kind: ValueKind, start: usize, end: usize) -> bool {
@@ -169,7 +169,7 @@ fn beneath(page: &Page<'_>, line: usize, place: usize, kind: ValueKind, labels: 
     let blocked = |candidate: Cell| {
         page.is_label(index, candidate)
             || (hit.colon && page.is_pair(index))
-            || is_foreign(page, candidate, kind, labels)
+            || is_foreign(page, index, candidate, kind, labels)
     };
     if !fits(page, kind, candidate.start, candidate.end) || blocked(candidate) {
         candidate = layout::in_column(cell, below)?;

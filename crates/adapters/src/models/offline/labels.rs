@@ -15,6 +15,8 @@ const MAX_REMARK: usize = 40;
 /// Words between two labels of one cell.
 const FILLERS: [&str; 18] =
     ["and", "or", "the", "of", "y", "e", "et", "o", "ou", "de", "du", "la", "le", "des", "del", "s", "#", "und"];
+/// Bytes of a text in which signs are looked for.
+const MAX_SIGNED: usize = 300;
 /// Labels on one line that are looked at.
 const MAX_HITS: usize = 200;
 
@@ -29,6 +31,10 @@ pub(super) struct Labels<'s> {
     phrases: Phrases,
     /// For each phrase the fields that have it as a label.
     owners: Vec<usize>,
+    /// The words that speak for names of a field, and those that speak against them.
+    signs: Phrases,
+    /// For each sign its field, and whether it speaks for it.
+    spoken: Vec<(usize, bool)>,
     terms: Phrases,
     /// For each term its field and the value it stands for.
     meanings: Vec<(usize, &'s str)>,
@@ -73,7 +79,12 @@ impl<'s> Labels<'s> {
         let fields: Vec<&FieldPattern> = schema.fields.iter().filter(present).collect();
         let (mut phrases, mut terms) = (Phrases::default(), Phrases::default());
         let (mut owners, mut meanings) = (Vec::new(), Vec::new());
+        let (mut signs, mut spoken) = (Phrases::default(), Vec::new());
         for (index, field) in fields.iter().enumerate() {
+            for sign in field.signs {
+                signs.add(sign.trim_start_matches('-'), spoken.len());
+                spoken.push((index, !sign.starts_with('-')));
+            }
             for label in field.labels {
                 if let Some((phrase, value)) = label.split_once('=') {
                     terms.add(phrase, meanings.len());
@@ -84,7 +95,18 @@ impl<'s> Labels<'s> {
                 }
             }
         }
-        Self { fields, writer: schema.writer, phrases, owners, terms, meanings }
+        Self { fields, writer: schema.writer, phrases, owners, signs, spoken, terms, meanings }
+    }
+
+    /// The fields for whose names a text has a word that speaks, and none that speaks against them; in their order.
+    pub(super) fn signed(&self, text: &str) -> Vec<usize> {
+        let found = self.signs.find_all(&words(clip(text, MAX_SIGNED), 0));
+        let spoken = || found.iter().map(|found| self.spoken[found.phrase]);
+        let mut fields: Vec<usize> = spoken().filter(|(_, speaks_for)| *speaks_for).map(|(field, _)| field).collect();
+        fields.sort_unstable();
+        fields.dedup();
+        fields.retain(|field| !spoken().any(|spoken| spoken == (*field, false)));
+        fields
     }
 
     /// Whether a field's values are a closed list.
@@ -227,7 +249,7 @@ impl<'s> Labels<'s> {
             let pattern = self.fields[*field];
             let kind = pattern.value;
             if kind == ValueKind::Name && (opens || hit.words >= 3) {
-                return super::parties::signed_name(pattern, rest).is_some() || is_business(rest);
+                return super::parties::signed_name(self, *field, rest).is_some() || is_business(rest);
             }
             // A short word such as `to` is a label of a date at the beginning only.
             let dated = matches!(kind, ValueKind::Date | ValueKind::DateRange) && hit.words == 1;

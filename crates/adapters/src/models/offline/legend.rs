@@ -9,6 +9,8 @@ use super::{parties, values};
 
 /// Letters of a code.
 const MAX_CODE: usize = 3;
+/// Entries of a legend; a page with more has a list of something else.
+const MAX_ENTRIES: usize = 26;
 
 /// What a code stands for.
 struct Entry {
@@ -19,7 +21,7 @@ struct Entry {
 /// Gives the rows of tables what their codes stand for, and takes it from where it stands once.
 pub(super) fn resolve(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &mut Vec<Occurrence>) {
     let entries = entries(page, index, labels);
-    if entries.len() < 2 {
+    if !(2..=MAX_ENTRIES).contains(&entries.len()) {
         return;
     }
     let named = |text: &str| entries.iter().find(|entry| entry.code == text);
@@ -29,10 +31,8 @@ pub(super) fn resolve(page: &Page<'_>, index: usize, labels: &Labels<'_>, found:
     let mut added = Vec::new();
     let opens = |value: &&Occurrence| value.page == index && labels.fields[value.field].opens_item;
     for opener in found.iter().filter(opens) {
-        let Some(line) = page.lines.iter().find(|line| (line.start..line.end).contains(&opener.start)) else {
-            continue;
-        };
-        let in_row = line.cells.iter().find_map(|cell| named(page.cell(*cell)));
+        let Some(line) = page.line_at(opener.start) else { continue };
+        let in_row = page.lines[line].cells.iter().find_map(|cell| named(page.cell(*cell)));
         let Some(entry) = in_row.or(only) else { continue };
         let group = labels.fields[opener.field].group;
         let theirs = entry.found.iter().filter(|value| labels.fields[value.field].group == group);
@@ -61,7 +61,7 @@ fn entries(page: &Page<'_>, index: usize, labels: &Labels<'_>) -> Vec<Entry> {
         let Some((code, from)) = code(text) else { continue };
         let rest = &text[from..];
         let name = rest.split("  ").next().unwrap_or_default();
-        let Some(read) = parties::signed_name(pattern, name) else { continue };
+        let Some(read) = parties::signed_name(labels, field, name) else { continue };
         let place = |field| Place { field, page: index, line: at, at: line.start };
         let base = line.start + from;
         let end = read.end;

@@ -52,6 +52,12 @@ impl<'t> Page<'t> {
             && !below.cells.iter().any(|cell| self.is_label(line + 1, *cell))
     }
 
+    /// The line that a byte stands on.
+    pub(super) fn line_at(&self, byte: usize) -> Option<usize> {
+        let line = self.lines.partition_point(|line| line.end <= byte);
+        self.lines.get(line).filter(|found| found.start <= byte).map(|_| line)
+    }
+
     /// The text of a cell.
     pub(super) fn cell(&self, cell: Cell) -> &'t str {
         self.text.get(cell.start..cell.end).unwrap_or_default()

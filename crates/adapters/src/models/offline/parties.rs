@@ -10,10 +10,12 @@ use super::labels::{Hit, Labels};
 use super::layout::{self, Cell};
 use super::page::Page;
 use super::values;
-use super::words::words;
 
 /// Lines that a party's block may have above a value.
 const MAX_ABOVE: usize = 7;
+
+/// Bytes before a value, in its cell, that say whose it is.
+const BEFORE: usize = 160;
 
 /// The family of a dotted name: what stands before the last dot.
 pub(super) fn family(name: &str) -> Option<&str> {
@@ -64,7 +66,7 @@ pub(super) fn owner<'s>(
         .iter()
         .rev()
         .filter(|other| other.start < before)
-        .find_map(|other| signed(labels, page.text.get(other.start..other.end.min(before)).unwrap_or_default()))
+        .find_map(|other| signed(labels, before_in(page.text, other.start, other.end.min(before))))
     {
         return Some(party);
     }
@@ -87,6 +89,15 @@ pub(super) fn owner<'s>(
     None
 }
 
+/// What stands in a cell before a place, as far as it matters whose place it is.
+fn before_in(text: &str, start: usize, end: usize) -> &str {
+    let mut from = start.max(end.saturating_sub(BEFORE));
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    text.get(from..end).unwrap_or_default()
+}
+
 /// Whether a page names another party than this one, by a label or by the words of a name.
 pub(super) fn names_another(page: &Page<'_>, labels: &Labels<'_>, own: Option<&str>) -> bool {
     let other = |party: Option<&str>| party.is_some_and(|party| Some(party) != own);
@@ -104,26 +115,12 @@ fn leads<'s>(labels: &Labels<'s>, hit: &Hit) -> Option<&'s str> {
 
 /// The party that a name belongs to by its words, when it is a name.
 pub(super) fn signed<'s>(labels: &Labels<'s>, text: &str) -> Option<&'s str> {
-    let named = labels.fields.iter().find(|pattern| pattern.value == ValueKind::Name && is_signed(pattern, text))?;
-    party(named)
-}
-
-/// Whether a text has a word that speaks for a field's names and none that speaks against them.
-pub(super) fn is_signed(pattern: &FieldPattern, text: &str) -> bool {
-    if pattern.signs.is_empty() {
-        return false;
-    }
-    let inside: Vec<String> = words(text, 0).into_iter().map(|word| word.text).collect();
-    let has = |phrase: &str| {
-        let parts: Vec<&str> = phrase.split(' ').collect();
-        inside.windows(parts.len()).any(|there| there.iter().zip(&parts).all(|(word, part)| word == part))
-    };
-    pattern.signs.iter().any(|sign| !sign.starts_with('-') && has(sign))
-        && !pattern.signs.iter().filter_map(|sign| sign.strip_prefix('-')).any(has)
+    let named = labels.signed(text).into_iter().find(|field| labels.fields[*field].value == ValueKind::Name)?;
+    party(labels.fields[named])
 }
 
 /// A name in a cell that belongs to a field by its words: the beginning of the cell, as far as it is written like a name.
-pub(super) fn signed_name(pattern: &FieldPattern, text: &str) -> Option<values::Read> {
+pub(super) fn signed_name(labels: &Labels<'_>, field: usize, text: &str) -> Option<values::Read> {
     let cut = ['(', '•', '·', '|', '/', ';', ':'].into_iter().filter_map(|mark| text.find(mark)).min();
     let text = text.get(..cut.unwrap_or(text.len()))?;
     let text = text.split(" - ").next()?.split(" – ").next()?.split(" NAIC").next()?;
@@ -132,5 +129,5 @@ pub(super) fn signed_name(pattern: &FieldPattern, text: &str) -> Option<values::
     let all: Vec<&str> = name.split_whitespace().collect();
     let joins = |word: &&str| matches!(*word, "of" | "and" | "the" | "de" | "des" | "y" | "et" | "d’assurance");
     let small = all.iter().filter(|word| word.starts_with(char::is_lowercase) && !joins(word)).count();
-    ((2..=9).contains(&all.len()) && small == 0 && is_signed(pattern, name)).then_some(read)
+    ((2..=9).contains(&all.len()) && small == 0 && labels.signed(name).contains(&field)).then_some(read)
 }

@@ -236,13 +236,42 @@ async fn long_documents_end_within_the_limits() {
     let labels = "Named Insured: ".repeat(20);
     let prose =
         "the insured of the policy may request a certificate of insurance or a loss run at any time ".repeat(30);
-    for pattern in
-        [row, &wide, &labels, &prose, "policy number\n", "((((((((((", "a@a@a@a@", "5125550142 ", "........ "]
-    {
-        let text = pattern.repeat(1024 * 1024 / pattern.len());
+    let repeated = [
+        row,
+        &wide,
+        &labels,
+        &prose,
+        "policy number\n",
+        "((((((((((",
+        "a@a@a@a@",
+        "5125550142 ",
+        "........ ",
+        "1 1 1 1 ",
+    ];
+    let mut texts: Vec<String> = repeated.iter().map(|text| filled(|_| (*text).to_owned())).collect();
+    // Every line says something else, so nothing is the same thing once more.
+    texts.push(filled(|n| format!("General Liability limit ${n},000,000 deductible ${n},500\n")));
+    texts.push(filled(|n| format!("Policy Number: HCX-{n:07}\n")));
+    texts.push(filled(|n| format!("Policy Number: HCX-{n:07}  01/01/2026 - 01/01/2027\n")));
+    texts.push(filled(|n| format!("Phone: (512) 555-{n:04}\n")));
+    texts.push(filled(|n| format!("A{n}) Prairie Lantern Insurance Company\nPolicy Number: HCX-{n:07} A{n}\n")));
+    texts.push(filled(|n| format!("Named Insured\nAcme {n} Haulage LLC\n")));
+    texts.push(filled(|n| format!("Prairie Lantern {n} Insurance Company ")));
+    for text in texts {
         let document = as_document(text);
         let analysis = RulesModel.analyse(&document, &schema).await.unwrap();
         let extraction = RulesModel.extract(1, &document, &analysis, &schema).await.unwrap();
         assert!(extraction.fields.len() <= 20_000);
     }
+}
+
+/// A mebibyte of lines, each with its number.
+fn filled(line: impl Fn(usize) -> String) -> String {
+    let mut text = String::new();
+    let mut number = 0;
+    while text.len() < 1024 * 1024 {
+        text.push_str(&line(number));
+        number += 1;
+    }
+    text
 }

@@ -4,6 +4,8 @@ use super::Read;
 
 const NANOS: i64 = 1_000_000_000;
 const NANO_DIGITS: usize = 9;
+/// Characters that an amount before its dollar sign may have.
+const MAX_SPACED: usize = 24;
 
 /// An amount, as nano-dollars: `$1,000,000`, `1,000.50`, `USD 5`, `$1.5M`, `(120.00)`.
 pub(super) fn money(text: &str) -> Option<Read> {
@@ -74,7 +76,7 @@ fn spaced(text: &str) -> Option<Read> {
     let start = text.len() - text.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '*')).len();
     let rest = &text[start..];
     let is_part = |c: char| c.is_ascii_digit() || matches!(c, ' ' | '\u{a0}' | '\u{202f}' | ',' | '.');
-    let length: usize = rest.chars().take_while(|c| is_part(*c)).map(char::len_utf8).sum();
+    let length: usize = rest.chars().take(MAX_SPACED).take_while(|c| is_part(*c)).map(char::len_utf8).sum();
     let number = rest[..length].trim_end();
     if !rest[length..].starts_with('$') || number.is_empty() {
         return None;
