@@ -70,7 +70,7 @@ impl Tool for ExtractDocuments {
         let needs = |name: &str| required.iter().any(|required| required == name);
         let read = reading::read_all(context, &self.schema).await?;
         let corrections = context.state.get("insured").and_then(Value::as_object);
-        let insurers = Insurers::known(context, &read).await?;
+        let insurers = Insurers::named_in(context, &read).await?;
         let sender = context.documents()?.mail().await?.map(|mail| mail.from.address).unwrap_or_default();
         let insured = Insured::read(&read, &Parties { us: &context.tenant_name, sender: &sender }, corrections);
         let policies = policies::merged(&read, &insurers, &objects(&context.state, "extracted_policies"));

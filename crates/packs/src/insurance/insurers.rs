@@ -1,9 +1,11 @@
-//! Which insurers the tenant knows, and where papers and messages name them: by their NAIC code, by their name, or by the
-//! beginning of it that no other insurer has.
+//! Which of the tenant's insurers papers and messages name: by their NAIC code, by their name, or by the beginning of it
+//! that no other insurer has.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use kybern_core::ports::ToolContext;
+use kybern_core::id::RecordId;
+use kybern_core::ports::{RecordStore, ToolContext};
+use kybern_core::tenant::TenantScope;
 use kybern_core::tool::ToolFailure;
 
 use super::kinds::ENTITY;
@@ -64,23 +66,18 @@ const COMMON: &[&str] = &[
     "fire",
 ];
 
-/// The insurers of a tenant, as far as they matter for what was read.
+/// The insurers of a tenant that what was read names.
 #[derive(Debug, Default)]
 pub(super) struct Insurers {
-    /// Normalised names of all, with their spelling.
-    names: Vec<(String, String)>,
     by_naic: BTreeMap<String, String>,
+    by_document: BTreeMap<u32, String>,
 }
 
 impl Insurers {
-    /// Looks up the names, and those of the codes that were read.
-    pub(super) async fn known(context: &ToolContext, read: &[ReadDocument]) -> Result<Self, ToolFailure> {
+    /// Looks up the codes that were read, and the names that texts mention.
+    pub(super) async fn named_in(context: &ToolContext, read: &[ReadDocument]) -> Result<Self, ToolFailure> {
         let records = context.records()?;
-        let names = records.lookup_values(context.scope, ENTITY, ALL, "name").await?;
         let mut insurers = Self::default();
-        for (_, name) in names {
-            insurers.names.push((name.clone(), name));
-        }
         let codes = read.iter().flat_map(|document| &document.extraction.fields).filter(|field| field.name == "naic");
         let mut codes: Vec<String> = codes.filter_map(|field| field.value.as_str().and_then(company::naic)).collect();
         codes.sort();
@@ -90,19 +87,18 @@ impl Insurers {
             if let [one] = found.as_slice()
                 && let Some(name) = text(&one.props, "name")
             {
-                insurers.spell(&name);
                 insurers.by_naic.insert(code, name);
             }
         }
-        Ok(insurers)
-    }
-
-    /// Remembers how a known name is spelt.
-    fn spell(&mut self, name: &str) {
-        let normal = company::normal_name(name);
-        for known in self.names.iter_mut().filter(|(known, _)| *known == normal) {
-            known.1 = name.to_owned();
+        let names = Names::of(records.lookup_values(context.scope, ENTITY, ALL, "name").await?);
+        for document in read {
+            if let Some(id) = names.only_one_in(&document.text.full_text())
+                && let Some(name) = spelling(records, context.scope, id).await?
+            {
+                insurers.by_document.insert(document.n, name);
+            }
         }
+        Ok(insurers)
     }
 
     /// The name of the insurer with that code.
@@ -110,33 +106,84 @@ impl Insurers {
         self.by_naic.get(code).map(String::as_str)
     }
 
-    /// The insurers that a text names.
-    pub(super) fn named_in(&self, text: &str) -> Vec<&str> {
-        let normal = format!(" {} ", plain(text));
-        let mut found = Vec::new();
-        for (name, spelling) in &self.names {
-            let whole = normal.contains(&format!(" {name} "));
-            if (whole || self.short_of(name).is_some_and(|short| normal.contains(&format!(" {short} "))))
-                && !found.contains(&spelling.as_str())
-            {
-                found.push(spelling.as_str());
+    /// The insurer that a document's words mean; `None` when they mean none, or several.
+    pub(super) fn only_one_in(&self, document: u32) -> Option<&str> {
+        self.by_document.get(&document).map(String::as_str)
+    }
+}
+
+/// A record's name as it is written.
+async fn spelling(records: &dyn RecordStore, scope: TenantScope, id: RecordId) -> Result<Option<String>, ToolFailure> {
+    Ok(records.record_by_id(scope, id).await?.and_then(|record| text(&record.props, "name")))
+}
+
+/// What insurers are called in running text.
+#[derive(Debug, Default)]
+struct Names {
+    /// Whole names and short ones, as names are compared, with whose they are.
+    phrases: HashMap<String, RecordId>,
+    /// The words that phrases begin with.
+    openings: HashSet<String>,
+    /// Words of the longest phrase.
+    longest: usize,
+}
+
+impl Names {
+    /// From the names of records, oldest first, as names are compared: of records of one name the oldest is meant.
+    fn of(known: Vec<(RecordId, String)>) -> Self {
+        let mut whole: BTreeMap<String, RecordId> = BTreeMap::new();
+        for (id, name) in known {
+            whole.entry(name).or_insert(id);
+        }
+        let mut names = Self::default();
+        for (name, id) in &whole {
+            if let Some(short) = short_of(name, &whole) {
+                names.add(short, *id);
+            }
+            names.add(name, *id);
+        }
+        names
+    }
+
+    fn add(&mut self, phrase: &str, id: RecordId) {
+        let mut words = phrase.split(' ');
+        self.openings.extend(words.next().map(str::to_owned));
+        self.longest = self.longest.max(1 + words.count());
+        self.phrases.insert(phrase.to_owned(), id);
+    }
+
+    /// The insurer that a text names, when it names one only.
+    fn only_one_in(&self, text: &str) -> Option<RecordId> {
+        let text = plain(text);
+        let words: Vec<&str> = text.split(' ').collect();
+        let mut found = None;
+        for (at, _) in words.iter().enumerate().filter(|(_, word)| self.openings.contains(**word)) {
+            let lengths = 1..=self.longest.min(words.len() - at);
+            let here = lengths.filter_map(|length| self.phrases.get(&words[at..at + length].join(" ")));
+            for id in here {
+                if *found.get_or_insert(*id) != *id {
+                    return None;
+                }
             }
         }
         found
     }
+}
 
-    /// The beginning of a name that no other insurer has: a rare word, or two words.
-    fn short_of<'n>(&self, name: &'n str) -> Option<&'n str> {
-        let first = name.split(' ').next()?;
-        let alone = |short: &str| self.names.iter().filter(|(other, _)| other.starts_with(short)).count() == 1;
-        if first.chars().count() >= ENOUGH && !COMMON.contains(&first) && alone(first) {
-            return Some(first);
-        }
-        let second = name.split(' ').nth(1)?;
-        let both = name.get(..first.len() + 1 + second.len())?;
-        let telling = !COMMON.contains(&second) || !COMMON.contains(&first);
-        (telling && alone(both)).then_some(both)
+/// The beginning of a name that no other insurer has: a rare word, or two words.
+fn short_of<'n>(name: &'n str, all: &BTreeMap<String, RecordId>) -> Option<&'n str> {
+    let first = name.split(' ').next()?;
+    let alone = |short: &str| {
+        let mut from = all.range(short.to_owned()..).take_while(|(other, _)| other.starts_with(short));
+        from.next().is_some() && from.next().is_none()
+    };
+    if first.chars().count() >= ENOUGH && !COMMON.contains(&first) && alone(first) {
+        return Some(first);
     }
+    let second = name.split(' ').nth(1)?;
+    let both = name.get(..first.len() + 1 + second.len())?;
+    let telling = !COMMON.contains(&second) || !COMMON.contains(&first);
+    (telling && alone(both)).then_some(both)
 }
 
 /// A text as names are compared, without cutting legal forms off its end.
@@ -146,25 +193,67 @@ fn plain(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use kybern_core::record::Lookup;
+    use serde_json::{Value, json};
 
-    fn insurers(names: &[&str]) -> Insurers {
-        let names = names.iter().map(|name| (company::normal_name(name), (*name).to_owned())).collect();
-        Insurers { names, ..Insurers::default() }
+    use super::super::extract_documents::ExtractDocuments;
+    use super::*;
+    use crate::tests::World;
+
+    fn named(names: &[&str], text: &str) -> Option<usize> {
+        let ids: Vec<RecordId> = (1..).take(names.len()).map(uuid::Uuid::from_u128).map(RecordId::from_uuid).collect();
+        let known = ids.iter().zip(names).map(|(id, name)| (*id, company::normal_name(name))).collect();
+        let found = Names::of(known).only_one_in(text)?;
+        ids.iter().position(|id| *id == found)
     }
 
     #[test]
     fn an_insurer_is_known_by_the_beginning_of_its_name_that_no_other_has() {
-        let known = insurers(&[
-            "Prairie Lantern Mutual Insurance Company",
-            "Prairie Gate Casualty Company",
-            "Quillfeather Insurance Co.",
-        ]);
+        let known =
+            ["Prairie Lantern Mutual Insurance Company", "Prairie Gate Casualty Company", "Quillfeather Insurance Co."];
+        assert_eq!(named(&known, "Loss runs from Prairie Lantern, please."), Some(0));
+        assert_eq!(named(&known, "we are with QUILLFEATHER"), Some(2));
+        assert_eq!(named(&known, "out on the prairie"), None);
+        assert_eq!(named(&known, "Quillfeather, and Prairie Gate before"), None, "two are named");
         assert_eq!(
-            known.named_in("Loss runs from Prairie Lantern, please."),
-            ["Prairie Lantern Mutual Insurance Company"]
+            named(&["Quillfeather Ltd", "Quillfeather Ltd"], "with Quillfeather"),
+            Some(0),
+            "the oldest of a name"
         );
-        assert_eq!(known.named_in("we are with QUILLFEATHER"), ["Quillfeather Insurance Co."]);
-        assert!(known.named_in("out on the prairie").is_empty());
+    }
+
+    /// The tenant's records have this insurer.
+    fn insurer(world: &World, key: &str, name: &str) {
+        let lookups = vec![Lookup::shared(ALL.0, ALL.1), Lookup::shared("name", company::normal_name(name))];
+        world.put_with(ENTITY, key, json!({"name": name, "entity_type": ALL.1}), lookups);
+    }
+
+    async fn insurer_of(world: &mut World, paper: &str) -> Value {
+        world.document("a.pdf", paper);
+        let data = world.run(&ExtractDocuments::new(), json!({})).await;
+        data["extracted_policies"][0]["insurer"].clone()
+    }
+
+    #[tokio::test]
+    async fn a_policy_without_an_insurer_has_the_one_that_its_paper_names_as_the_record_spells_it() {
+        let mut world = World::new();
+        insurer(&world, "naic:77001", "Prairie Lantern Mutual");
+        world.put(ENTITY, "dot:9000003", json!({"name": "Oak Bend Haulage", "entity_type": "motor_carrier"}));
+        let paper = "@insured.name = Acme LLC\n@policies[0].policy_number = A1\n";
+        let named = insurer_of(&mut world, &format!("{paper}through PRAIRIE LANTERN, Oak Bend Haulage")).await;
+        assert_eq!(named, "Prairie Lantern Mutual");
+    }
+
+    #[tokio::test]
+    async fn a_policy_of_a_paper_that_names_two_insurers_has_none() {
+        let mut world = World::new();
+        insurer(&world, "naic:77001", "Prairie Lantern Mutual");
+        insurer(&world, "naic:77002", "Quillfeather Insurance");
+        let paper = "@insured.name = Acme LLC\n@policies[0].policy_number = A1\nfrom Prairie Lantern";
+        assert_eq!(insurer_of(&mut world, paper).await, "Prairie Lantern Mutual");
+        let mut world = World::new();
+        insurer(&world, "naic:77001", "Prairie Lantern Mutual");
+        insurer(&world, "naic:77002", "Quillfeather Insurance");
+        assert_eq!(insurer_of(&mut world, &format!("{paper} to Quillfeather")).await, Value::Null);
     }
 }

@@ -109,11 +109,9 @@ pub(super) fn merged(read: &[ReadDocument], insurers: &Insurers, corrections: &[
         }
     }
     // A message that names one insurer means it, where its papers name none.
-    let message = read.iter().find(|document| document.n == 0);
-    let named = message.map(|message| insurers.named_in(&message.text.full_text())).unwrap_or_default();
-    if let [only] = named.as_slice() {
+    if let Some(only) = insurers.only_one_in(0) {
         all.iter_mut().for_each(|policy| {
-            policy.insurer.get_or_insert_with(|| (*only).to_owned());
+            policy.insurer.get_or_insert_with(|| only.to_owned());
         });
     }
     all
@@ -127,12 +125,9 @@ fn insured_by(document: &ReadDocument, insurers: &Insurers) -> Vec<Policy> {
         policy.insurer = policy.naic.as_deref().and_then(|code| insurers.with_naic(code)).map(str::to_owned);
     }
     if policies.iter().any(unnamed)
-        && let [only] = insurers.named_in(&document.text.full_text()).as_slice()
+        && let Some(only) = insurers.only_one_in(document.n)
     {
-        policies
-            .iter_mut()
-            .filter(|policy| unnamed(policy))
-            .for_each(|policy| policy.insurer = Some((*only).to_owned()));
+        policies.iter_mut().filter(|policy| unnamed(policy)).for_each(|policy| policy.insurer = Some(only.to_owned()));
     }
     policies
 }

@@ -12,7 +12,7 @@ use kybern_core::identity::User;
 use kybern_core::mail::{MailAddress, ParsedMail};
 use kybern_core::plan::StepId;
 use kybern_core::ports::{Documents, IdSource, Tool, ToolContext, UserDirectory};
-use kybern_core::record::{Expect, Merge, PutRecord, Record};
+use kybern_core::record::{Expect, Lookup, Merge, PutRecord, Record};
 use kybern_core::task::{Attachment, AttachmentSource, Channel};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
@@ -136,6 +136,11 @@ impl World {
 
     /// A record is there already.
     pub(crate) fn put(&self, kind: &str, key: &str, props: Value) -> String {
+        self.put_with(kind, key, props, Vec::new())
+    }
+
+    /// A record is there already, with what it can be found under.
+    pub(crate) fn put_with(&self, kind: &str, key: &str, props: Value, lookups: Vec<Lookup>) -> String {
         let id = RecordId::from_uuid(self.ids.next());
         self.records.put(PutRecord {
             id,
@@ -144,7 +149,7 @@ impl World {
             props: props.as_object().cloned().unwrap(),
             merge: Merge::Fill,
             expect: Expect::Absent,
-            lookups: Vec::new(),
+            lookups,
         });
         id.to_string()
     }
