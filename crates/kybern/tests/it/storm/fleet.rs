@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use nix::sys::signal::Signal;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Random;
 use super::effects::{keyed, plan};
@@ -87,15 +87,15 @@ async fn workers_share(workers: usize) {
 }
 
 /// Submits a task to one of the workers and waits, at the first one, until it has completed. A worker that dies with
-/// the answer is as good as one that never answers.
+/// the answer, or says that it cannot take it now, is as good as one that never answers: the key makes it one task.
 async fn order(clients: &[Client], n: u64) -> String {
     let client = &clients[handed_to(n, clients.len())];
     let body =
         json!({"input": "go", "planKey": "storm.keyed", "payload": {"n": n}, "idempotencyKey": format!("n-{n}")});
     let ask = Ask::json("/api/tasks", &body);
-    let task = match client.raw(&ask).await {
-        Ok(answer) => answer.json().await.unwrap(),
-        Err(_gone) => clients[0].ok(&ask).await,
+    let task: Value = match client.raw(&ask).await {
+        Ok(answer) if answer.status().is_success() => answer.json().await.unwrap(),
+        _gone_or_busy => clients[0].deliver(&ask).await,
     };
     let id = text(&task["id"]);
     let task = clients[0].rest(&id).await;
