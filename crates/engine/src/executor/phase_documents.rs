@@ -22,14 +22,15 @@ use crate::tools::documents::{Decision, MAX_ALL_PICTURES, MAX_PICTURES, TaskDocu
 pub(super) const EXTRACTIONS: &str = "extractions";
 /// The name under which the message itself is listed.
 const MESSAGE: &str = "message";
-/// Fields of one document that are kept before a plan is known.
-const MAX_FIELDS: usize = 2_000;
+/// Bytes of the fields of all documents together that are kept before a plan is known: an eighth of what a step may
+/// keep. A mail of many long papers is read in full by the steps of its plan.
+const MAX_EXTRACTIONS: usize = 512 << 10;
 
 pub(super) async fn read(run: &Run, known: &PhaseState, now: Timestamp) -> Result<PhaseEnd> {
     let mut decisions = corrected(&known.corrections);
     let documents = TaskDocuments { decisions: decisions.clone(), ..run.documents() };
     let attachments = run.inner.store.attachments(run.lease.scope(), run.task.id).await?;
-    let (mut rows, mut faults, mut extractions) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut rows, mut faults, mut extractions) = (Vec::new(), Vec::new(), Extractions::default());
     // Whether the model of the turn looks at pictures; found out when there is one.
     let mut looks = None;
     let (mut pictures, mut shown) = (0, 0);
@@ -62,7 +63,7 @@ pub(super) async fn read(run: &Run, known: &PhaseState, now: Timestamp) -> Resul
                 let analysed = analyse(run, &text).await?;
                 if let Some((schema, analysis)) = analysed.as_ref().filter(|_| wants_fields(run)) {
                     let read = Paper { n: attachment.n, filename: &attachment.filename, text: &text };
-                    extractions.push(extract(run, read, schema, analysis).await?);
+                    extractions.add(run, read, schema, analysis).await?;
                 }
                 rows.push(row(attachment, &text, typed, analysed.map(|(_, analysis)| analysis)));
             }
@@ -72,16 +73,16 @@ pub(super) async fn read(run: &Run, known: &PhaseState, now: Timestamp) -> Resul
         let message = message(run);
         if let Some((schema, analysis)) = analyse(run, &message).await? {
             let read = Paper { n: 0, filename: MESSAGE, text: &message };
-            extractions.push(extract(run, read, &schema, &analysis).await?);
+            extractions.add(run, read, &schema, &analysis).await?;
         }
     }
     if !faults.is_empty() {
-        return Ok(PhaseEnd::row(unreadable(&faults, extractions, now)));
+        return Ok(PhaseEnd::row(unreadable(&faults, extractions.found, now)));
     }
     let summary = format!("read {} documents", rows.len());
     let mut data = json!({"documents": rows, "decisions": written(&decisions)});
-    if !extractions.is_empty() {
-        data[EXTRACTIONS] = Value::Array(extractions);
+    if !extractions.found.is_empty() {
+        data[EXTRACTIONS] = Value::Array(extractions.found);
     }
     Ok(PhaseEnd::row(finished(Phase::Extraction, summary, data, true)))
 }
@@ -117,21 +118,47 @@ struct Paper<'d> {
     text: &'d DocumentText,
 }
 
-/// The fields of one document by a pack's schema, as the tools of packs write them too.
-async fn extract(run: &Run, paper: Paper<'_>, schema: &str, analysis: &DocumentAnalysis) -> Result<Value> {
-    let mut schemas = run.inner.catalog.registry().extractions();
-    let Some((_, known)) = schemas.find(|(name, _)| *name == schema) else { return Ok(Value::Null) };
-    let mut found = run.inner.extractor.extract(paper.n, paper.text, analysis, known).await?;
-    found.fields.truncate(MAX_FIELDS);
-    Ok(json!({
-        "n": paper.n,
-        "filename": paper.filename,
-        "schema": schema,
-        "category": found.analysis.category,
-        "confidence": found.analysis.confidence,
-        "fields": found.fields,
-        "model": found.model,
-    }))
+/// What documents say, as far as there is room for it.
+#[derive(Default)]
+struct Extractions {
+    found: Vec<Value>,
+    /// Bytes of all fields in it, as JSON.
+    bytes: usize,
+}
+
+impl Extractions {
+    /// The fields of one document by a pack's schema, as the tools of packs write them too. Where there is no room for
+    /// all of them, `truncated` says so.
+    async fn add(&mut self, run: &Run, paper: Paper<'_>, schema: &str, analysis: &DocumentAnalysis) -> Result<()> {
+        let mut schemas = run.inner.catalog.registry().extractions();
+        let Some((_, known)) = schemas.find(|(name, _)| *name == schema) else { return Ok(()) };
+        let found = run.inner.extractor.extract(paper.n, paper.text, analysis, known).await?;
+        let mut fields = Vec::new();
+        let all = found.fields.len();
+        for field in found.fields {
+            let field = json!(field);
+            let size = field.to_string().len();
+            if self.bytes + size > MAX_EXTRACTIONS {
+                break;
+            }
+            self.bytes += size;
+            fields.push(field);
+        }
+        let mut extraction = json!({
+            "n": paper.n,
+            "filename": paper.filename,
+            "schema": schema,
+            "category": found.analysis.category,
+            "confidence": found.analysis.confidence,
+            "model": found.model,
+        });
+        if fields.len() < all {
+            extraction["truncated"] = json!(true);
+        }
+        extraction["fields"] = Value::Array(fields);
+        self.found.push(extraction);
+        Ok(())
+    }
 }
 
 /// What kind of document it is: the best of what all packs know, with the name of the schema that knows it. Where none

@@ -20,6 +20,7 @@ mod documents;
 mod door;
 mod effects;
 mod entities;
+mod extractions;
 mod fuzz;
 mod held;
 mod http;

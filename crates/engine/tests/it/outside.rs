@@ -10,7 +10,10 @@ use kybern_core::document::{DocumentFault, DocumentText, FaultKind};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::TenantId;
 use kybern_core::mail::{MailFault, MailPart, ParsedMail};
-use kybern_core::model::{Classification, ClassifyInput, DocumentAnalysis, Extraction, ExtractionSchema, IntentSpec};
+use kybern_core::model::{
+    Classification, ClassifyInput, DocumentAnalysis, ExtractedField, Extraction, ExtractionSchema, FieldSource,
+    IntentSpec,
+};
 use kybern_core::ports::{
     Clock, DocumentReader, Extractor, HttpBody, HttpClient, HttpFailure, HttpRequest, HttpResponse, IntentModel,
     MailParser, WakeUps,
@@ -173,14 +176,15 @@ impl IntentModel for CountedIntent {
     }
 }
 
-/// An extractor that finds nothing and counts how often it is asked.
+/// An extractor that counts how often it is asked. It finds nothing, or takes each line for a field.
 #[derive(Default)]
-pub struct NothingFound {
+pub struct CountedExtractor {
     pub asked: AtomicUsize,
+    pub takes_lines: AtomicBool,
 }
 
 #[async_trait]
-impl Extractor for NothingFound {
+impl Extractor for CountedExtractor {
     async fn analyse(&self, _document: &DocumentText, _schema: &ExtractionSchema) -> Result<DocumentAnalysis> {
         self.asked.fetch_add(1, Ordering::SeqCst);
         Ok(DocumentAnalysis::default())
@@ -188,12 +192,26 @@ impl Extractor for NothingFound {
 
     async fn extract(
         &self,
-        _number: u32,
-        _document: &DocumentText,
+        number: u32,
+        document: &DocumentText,
         _analysis: &DocumentAnalysis,
         _schema: &ExtractionSchema,
     ) -> Result<Extraction> {
-        Ok(Extraction::default())
+        if !self.takes_lines.load(Ordering::SeqCst) {
+            return Ok(Extraction::default());
+        }
+        let pages = document.pages.iter();
+        let lines = pages.flat_map(|page| page.text.lines().map(|line| (page.number, line)));
+        let field = |(page, line): (u32, &str)| ExtractedField {
+            name: "line".to_owned(),
+            group: None,
+            item: None,
+            value: line.into(),
+            confidence: 1.0,
+            problem: None,
+            source: FieldSource { document: number, page, start: 0, end: line.len() },
+        };
+        Ok(Extraction { fields: lines.map(field).collect(), ..Extraction::default() })
     }
 }
 

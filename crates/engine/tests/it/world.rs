@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::live::Live;
-use crate::outside::{BusyReader, CountedIntent, Letters, LifeClock, NoHints, NothingFound, Wire};
+use crate::outside::{BusyReader, CountedExtractor, CountedIntent, Letters, LifeClock, NoHints, Wire};
 
 /// When, and how, the process dies.
 #[derive(Default)]
@@ -77,7 +77,7 @@ pub struct World {
     pub wire: Arc<Wire>,
     pub mail: Arc<RecordingMailSender>,
     pub intents: Arc<CountedIntent>,
-    pub extractor: Arc<NothingFound>,
+    pub extractor: Arc<CountedExtractor>,
     pub reader: Arc<BusyReader>,
     pub settings: Settings,
     /// How often a test looks whether a thing has happened.

@@ -22,7 +22,7 @@ use super::doom::{Doom, OwnClock, WrongClock};
 use super::ledger::Ledger;
 use super::schedule::{Life, Schedule};
 use super::{crowd, tools};
-use crate::outside::{BusyReader, CountedIntent, Letters, NoHints, NothingFound, Wire, Wired};
+use crate::outside::{BusyReader, CountedExtractor, CountedIntent, Letters, NoHints, Wire, Wired};
 
 /// After so many questions everybody waits for the answer.
 const MOST_LEAVE: u64 = 120;
@@ -189,7 +189,7 @@ impl SimWorld {
             mail_sender: None,
             documents: Arc::new(BusyReader::default()),
             intents: Arc::new(CountedIntent::default()),
-            extractor: Arc::new(NothingFound::default()),
+            extractor: Arc::new(CountedExtractor::default()),
             decisions: Some(handler),
             models: Default::default(),
             worker: WorkerId::new(&format!("worker-{number}")),
