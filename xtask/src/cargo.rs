@@ -1,6 +1,6 @@
 //! Calling cargo from inside cargo.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Variables that `cargo run` sets for this process. Handed on, they would make build scripts that watch them run
@@ -18,6 +18,11 @@ pub(crate) fn command(root: &Path, args: &[&str]) -> Command {
         }
     }
     command
+}
+
+/// The folder that cargo builds into.
+pub(crate) fn target(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder))
 }
 
 /// Whether `cargo NAME --version` works: the component or the plug-in is installed.

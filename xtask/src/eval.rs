@@ -5,13 +5,14 @@
 //! the others, because later mails refer to them, and are scored only when somebody asks for them.
 
 mod feed;
+mod floor;
 mod normal;
 mod report;
 mod score;
 mod set;
 mod told;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
@@ -95,6 +96,22 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
         print!("{}", report::text(&score, options.worst));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether a program understands the mails that may be looked at as well as it must; says what it does not.
+///
+/// # Errors
+/// When the program cannot be started, or the set cannot be read.
+pub(crate) fn keeps_the_floor(root: &Path, program: &Path) -> Result<bool> {
+    let set = Set::read(&root.join(SET))?;
+    let server = Server::start(program, "eval")?;
+    let score = Score::of(&set, Part::Learn, &feed::feed(&server, &set)?);
+    let beneath = floor::beneath(&score);
+    if !beneath.is_empty() {
+        print!("{}", report::text(&score, WORST));
+    }
+    beneath.iter().for_each(|line| println!("    {line}"));
+    Ok(beneath.is_empty())
 }
 
 #[cfg(test)]

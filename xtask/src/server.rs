@@ -23,13 +23,25 @@ const LOOK: Duration = Duration::from_millis(100);
 /// # Errors
 /// When it cannot be built.
 pub(crate) fn built() -> Result<PathBuf> {
+    build("release", &["--release"])
+}
+
+/// Builds the program as the tests do, so that little is to be built after them, and answers where it lies.
+///
+/// # Errors
+/// When it cannot be built.
+pub(crate) fn built_for_tests() -> Result<PathBuf> {
+    build("debug", &[])
+}
+
+fn build(folder: &str, options: &[&str]) -> Result<PathBuf> {
     let root = crate::root::find()?;
     println!("building the server");
-    let status = cargo::command(&root, &["build", "--release", "--package", "kybern"]).status()?;
-    if !status.success() {
+    let args = [&["build", "--package", "kybern"], options].concat();
+    if !cargo::command(&root, &args).status()?.success() {
         bail!("the server cannot be built");
     }
-    Ok(root.join("target/release/kybern"))
+    Ok(cargo::target(&root).join(folder).join("kybern"))
 }
 
 /// A running server; it ends with this value, and its folder goes with it.

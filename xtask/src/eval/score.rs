@@ -95,7 +95,8 @@ pub(super) struct Score {
     pub(super) needless: Vec<String>,
     pub(super) fields: BTreeMap<String, Counts>,
     pub(super) all: Counts,
-    f1: Vec<f64>,
+    /// Of each mail that has one.
+    pub(super) f1: Vec<f64>,
     pub(super) wrong_vins: Vec<String>,
     pub(super) intents: Reliability,
     pub(super) values: Reliability,

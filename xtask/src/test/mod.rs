@@ -69,6 +69,10 @@ fn carry_out(
         Run::Cargo(args) => stages::cargo(root, args),
         Run::Servers => servers.bring_up(options),
         Run::Client(client) => Ok(servers.bring(*client)),
+        Run::Understanding => {
+            let program = crate::server::built_for_tests()?;
+            Ok(Outcome::of(crate::eval::keeps_the_floor(root, &program)?, "see the lines above"))
+        }
         Run::Tests(args) => {
             let missing = servers.missing();
             if !missing.is_empty() {
