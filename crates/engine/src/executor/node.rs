@@ -126,6 +126,9 @@ pub struct Node {
     pub opened_at: Option<Timestamp>,
     /// How long its tries have taken together.
     pub took: Millis,
+    /// The last row before it came into being, or was to run once more. What rows up to there say of a step with its id
+    /// does not count any more.
+    pub since: i64,
 }
 
 impl Node {

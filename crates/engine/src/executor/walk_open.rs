@@ -173,7 +173,9 @@ impl Walk {
             if n == 0 && step.depends_on.is_none() {
                 deps.extend(before);
             }
-            self.by_id.insert(id.clone(), first + n);
+            // What its container held before it ran once more had keys of its own.
+            let known = self.by_id.insert(id.clone(), first + n);
+            let generation = known.map_or(0, |known| self.nodes[known].generation + 1);
             self.lists[list].nodes.push(first + n);
             self.nodes.push(Node {
                 spec: shared.clone().into(),
@@ -183,7 +185,7 @@ impl Walk {
                 state: NodeState::Pending,
                 lists: Vec::new(),
                 injected: None,
-                generation: 0,
+                generation,
                 attempts: 0,
                 begun: 0,
                 rendered: None,
@@ -205,6 +207,7 @@ impl Walk {
                 turn: None,
                 opened_at: None,
                 took: Millis(0),
+                since: self.last_seq,
             });
         }
     }
