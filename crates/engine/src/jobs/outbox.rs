@@ -108,6 +108,9 @@ impl Engine {
     }
 
     async fn post(&self, job: &ClaimedJob, message: &OutboxMessage) -> Result<(), JobFailure> {
+        if message.message.channel == OutboxChannel::Completion && !self.is_subscribed(job, message).await? {
+            return self.withdraw(job, message, "its webhook was removed").await;
+        }
         let request = self.request(job, message);
         let url = request.as_ref().map_or("", |request| &request.url);
         let delivery = match Receiver::of_url(job.scope().tenant(), url) {
@@ -159,6 +162,16 @@ impl Engine {
         }
         self.shift(job, message, OutboxStatus::Sending, to, Some(&reason)).await?;
         Err(JobFailure { message: reason, retryable, put_off: None })
+    }
+
+    /// Whether somebody still subscribes to the ends of tasks where a message is to tell one.
+    async fn is_subscribed(&self, job: &ClaimedJob, message: &OutboxMessage) -> Result<bool, JobFailure> {
+        let event = message.message.body.get("type").and_then(Value::as_str).unwrap_or_default();
+        let webhooks = self.inner.store.webhooks(job.scope()).await?;
+        Ok(webhooks.iter().any(|webhook| {
+            let wants = webhook.events.is_empty() || webhook.events.iter().any(|wanted| wanted == event);
+            webhook.active && wants && webhook.url == message.message.target
+        }))
     }
 
     /// Ends a message that nobody wants any more.
