@@ -41,8 +41,16 @@ pub struct Round {
 pub struct Answer {
     /// Arguments that a person approved.
     pub approved_args: Option<Approved>,
-    /// Whether a person let an ambiguous effect be tried again.
+    /// Whether an earlier call may have had its effect, and a person said that it shall be made again or has failed.
     pub possible_duplicate: bool,
+}
+
+impl Answer {
+    /// What it leaves for another call of the step: what nobody knew of an earlier one, nobody knows still.
+    #[must_use]
+    pub const fn for_another_call(&self) -> Self {
+        Self { approved_args: None, possible_duplicate: self.possible_duplicate }
+    }
 }
 
 /// The arguments of a call to which a person said yes.

@@ -175,7 +175,9 @@ impl Walk {
             }
             // What its container held before it ran once more had keys of its own.
             let known = self.by_id.insert(id.clone(), first + n);
-            let generation = known.map_or(0, |known| self.nodes[known].generation + 1);
+            let known = known.map(|known| &self.nodes[known]);
+            let generation = known.map_or(0, |known| known.generation + 1);
+            let answer = known.map(|known| known.answer.for_another_call()).unwrap_or_default();
             self.lists[list].nodes.push(first + n);
             self.nodes.push(Node {
                 spec: shared.clone().into(),
@@ -192,7 +194,7 @@ impl Walk {
                 misses: 0,
                 scheduled: false,
                 opening: None,
-                answer: super::node::Answer::default(),
+                answer,
                 asked: None,
                 child: None,
                 delegated: None,

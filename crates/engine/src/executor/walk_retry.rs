@@ -116,7 +116,7 @@ impl Walk {
             } else {
                 node.state = NodeState::Pending;
                 node.next_generation();
-                node.answer = super::node::Answer::default();
+                node.answer = node.answer.for_another_call();
                 node.child = None;
             }
         }
@@ -134,7 +134,7 @@ impl Walk {
             if wait.kind == WaitKind::Review {
                 // The call that asked has been made: the next one is another, and a yes to the first is no yes to it.
                 node.next_generation();
-                node.answer = super::node::Answer::default();
+                node.answer = node.answer.for_another_call();
             }
             node.state = NodeState::Pending;
         }
@@ -179,7 +179,7 @@ impl Walk {
         node.state = NodeState::Pending;
         node.next_generation();
         node.since = since;
-        node.answer = super::node::Answer::default();
+        node.answer = node.answer.for_another_call();
         node.child = None;
         node.opening = None;
         node.opened_at = None;
