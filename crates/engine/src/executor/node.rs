@@ -98,7 +98,7 @@ pub struct Node {
     pub begun: u32,
     /// What its tries are called with, once a row of this generation has said so.
     pub rendered: Option<Arc<RenderedArgs>>,
-    /// How often it was put off without a try that ended: the worker did not have its tool, or died.
+    /// How often it was put off without a try that ended: the worker did not have its tool or plan, or died.
     pub misses: u32,
     /// Whether it has been scheduled, as far as the journal knows: it counts towards the task's cap from then on.
     pub scheduled: bool,

@@ -84,7 +84,7 @@ impl Walk {
                 if let Some(rendered) = rendered {
                     self.nodes[index].rendered = Some(Arc::clone(rendered));
                 }
-                // Put off without a try that ended: the worker did not have the tool, or died.
+                // Put off without a try that ended: the worker did not have its tool or plan, or died.
                 self.nodes[index].misses += u32::from(row.attempt <= known_attempts);
                 self.nodes[index].state = NodeState::Backoff(*due);
             }
