@@ -6,6 +6,9 @@
 //!
 //! What is read takes more memory than its text: a value takes some tens of bytes and an object some hundreds, whatever
 //! they take in the text. So the values of a text are counted before it is read.
+//!
+//! An integer that is no `i64` or `u64` would be read as the nearest number of a few digits less, and nobody would be
+//! told: an account number that is written so would become another one. So such a text is not read.
 
 use std::ops::Range;
 
@@ -28,7 +31,7 @@ const RESERVED: &str = "$serde_json::private::RawValue";
 /// Why a text is not read.
 #[derive(Debug, thiserror::Error)]
 pub enum Unreadable {
-    /// It is nested too deep, or holds too many values.
+    /// It is nested too deep, holds too many values, or an integer of too many digits.
     #[error(transparent)]
     TooMuch(#[from] Unstorable),
     /// It is no JSON.
@@ -41,7 +44,7 @@ pub enum Unreadable {
 /// # Errors
 /// [`Unreadable`]; what is too much is refused before anything is made of it.
 pub fn read(text: &[u8]) -> Result<Value, Unreadable> {
-    check_text(text)?;
+    check_exact(text)?;
     Ok(serde_json::from_slice(text)?)
 }
 
@@ -63,6 +66,8 @@ enum Fault {
     Name,
     #[error("there are more than {MAX_VALUES} values")]
     Count,
+    #[error("an integer has more digits than are kept, it is not between -2^63 and 2^64 - 1")]
+    Digits,
 }
 
 impl Fault {
@@ -71,6 +76,7 @@ impl Fault {
             Self::Depth => "make it flatter, or pass the inner part as text",
             Self::Name => "use another name",
             Self::Count => "send it in several parts, or as a file",
+            Self::Digits => "write it as a text, in quotes",
         }
     }
 }
@@ -161,6 +167,18 @@ enum Open {
 /// # Errors
 /// As [`check_value`].
 pub fn check_text(text: &[u8]) -> Result<(), Unstorable> {
+    scan(text, false)
+}
+
+/// Refuses also a JSON text with an integer that would lose digits when it is read.
+///
+/// # Errors
+/// As [`check_value`].
+pub fn check_exact(text: &[u8]) -> Result<(), Unstorable> {
+    scan(text, true)
+}
+
+fn scan(text: &[u8], exact: bool) -> Result<(), Unstorable> {
     let mut open: Vec<Open> = Vec::new();
     let (mut at, mut values) = (0, 0);
     while let Some(byte) = text.get(at) {
@@ -199,7 +217,11 @@ pub fn check_text(text: &[u8]) -> Result<(), Unstorable> {
             space if space.is_ascii_whitespace() => {}
             _ => {
                 values += 1;
-                at = end_of_literal(text, at);
+                let end = end_of_literal(text, at);
+                if exact && loses_digits(&text[at..end]) {
+                    return Err(Unstorable::new(Fault::Digits, way(text, open)));
+                }
+                at = end;
                 continue;
             }
         }
@@ -231,6 +253,14 @@ pub fn depth_of_text(text: &[u8]) -> usize {
 fn end_of_literal(text: &[u8], from: usize) -> usize {
     let ends = |byte: &u8| matches!(byte, b',' | b':' | b'{' | b'}' | b'[' | b']' | b'"') || byte.is_ascii_whitespace();
     text[from..].iter().position(ends).map_or(text.len(), |length| from + length)
+}
+
+/// Whether a number or a word is an integer that fits neither an `i64` nor a `u64`.
+fn loses_digits(literal: &[u8]) -> bool {
+    let digits = literal.strip_prefix(b"-").unwrap_or(literal);
+    let is_integer = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+    let fits = |text: &str| text.parse::<i64>().is_ok() || text.parse::<u64>().is_ok();
+    is_integer && !std::str::from_utf8(literal).is_ok_and(fits)
 }
 
 /// Where the quote stands that closes a string, or the text ends.
@@ -331,6 +361,22 @@ mod tests {
         let fault =
             check_text(format!("{{\"rows\": {}", list("1", MAX_VALUES)).as_bytes()).unwrap_err().detail("/payload");
         assert_eq!(fault.path, format!("/payload/rows/{}", MAX_VALUES - 2), "the place where it became too many");
+    }
+
+    #[test]
+    fn an_integer_that_would_lose_digits_is_not_read() {
+        for kept in ["18446744073709551615", "-9223372036854775808", "0", "-0", "1.5e300", "123456789012345678901.0"] {
+            let text = format!("{{\"a\": [{kept}, \"123456789012345678901234567890\"]}}");
+            read(text.as_bytes()).unwrap();
+        }
+        for lost in ["18446744073709551616", "-9223372036854775809", "123456789012345678901234567890"] {
+            let text = format!("{{\"a\": [1, {{\"id\": {lost}}}]}}");
+            let Err(Unreadable::TooMuch(fault)) = read(text.as_bytes()) else { panic!("{lost} is read") };
+            let fault = fault.detail("/payload");
+            assert_eq!(fault.path, "/payload/a/1/id");
+            assert!(fault.message.ends_with("write it as a text, in quotes"), "{}", fault.message);
+            assert_eq!(check_text(text.as_bytes()), Ok(()), "it can be stored");
+        }
     }
 
     fn any_json() -> impl Strategy<Value = Value> {

@@ -132,6 +132,18 @@ pub struct TaskHold {
     pub held_at: Timestamp,
 }
 
+impl TaskHold {
+    /// Why nothing of a conversation that shows the task may be taken away, and what to do.
+    #[must_use]
+    pub fn keeps_its_conversation(&self) -> String {
+        let Self { task_id, reason, held_by, held_at } = self;
+        format!(
+            "nothing is taken away from this conversation: its task {task_id} is on hold since {held_at}, by {held_by} \
+             ({reason}); release it first"
+        )
+    }
+}
+
 /// One removal, walked through tenant by tenant: each gets one small transaction, then the next one has its turn, so
 /// that no tenant waits for another one's history.
 #[derive(Debug)]

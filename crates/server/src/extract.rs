@@ -7,7 +7,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use bytes::Bytes;
 use kybern_core::error::{Detail, Error, ErrorCode};
-use kybern_core::json::{self as bounded, Unreadable, check_text as check_json};
+use kybern_core::json::{self as bounded, Unreadable, check_exact as check_json};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -323,6 +323,11 @@ mod tests {
         let cases = [
             (r#"{"input":5}"#, "/input", "invalid type: integer `5`, expected a string"),
             (r#"{"input":"a","maxSteps":"x"}"#, "/maxSteps", "invalid type: string \"x\", expected an integer"),
+            (
+                r#"{"input":"a","maxSteps":18446744073709551616}"#,
+                "/maxSteps",
+                "an integer has more digits than are kept",
+            ),
             (r#"{"input":"a","files":[{"name":"n"},{"name":1}]}"#, "/files/1/name", "invalid type: integer `1`"),
             (r#"{"input":"a","files":[5]}"#, "/files/0", "invalid type: integer `5`, expected an object"),
             (r#"{"input":"a","files":{}}"#, "/files", "invalid type: map, expected a list"),

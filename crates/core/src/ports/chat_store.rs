@@ -54,13 +54,13 @@ pub trait ChatStore: Send + Sync {
     /// Deletes a chat with its messages; answers whether it was there. The tasks of its turns stay.
     ///
     /// # Errors
-    /// When the store fails.
+    /// `CONFLICT` when a task that it shows is on hold, or one of its tree.
     async fn delete_chat(&self, scope: TenantScope, id: ChatId, at: Timestamp, audit: AuditEvent) -> Result<bool>;
 
     /// Deletes the messages of a chat; answers whether it was there.
     ///
     /// # Errors
-    /// When the store fails.
+    /// `CONFLICT` when a task that it shows is on hold, or one of its tree.
     async fn clear_chat(&self, scope: TenantScope, id: ChatId, at: Timestamp, audit: AuditEvent) -> Result<bool>;
 
     /// Messages of a chat after `after`, the oldest first.
@@ -97,7 +97,7 @@ pub trait ChatStore: Send + Sync {
     /// taken back.
     ///
     /// # Errors
-    /// When the store fails.
+    /// `CONFLICT` when a task that its chat shows is on hold, or one of its tree.
     async fn redact_message(
         &self,
         scope: TenantScope,

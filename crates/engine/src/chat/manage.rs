@@ -4,7 +4,7 @@ use kybern_core::actor::{Actor, Right};
 use kybern_core::audit::AuditEvent;
 use kybern_core::chat::{Chat, MAX_CONTENT, MAX_TITLE, Message, Speaker};
 use kybern_core::error::{Error, ErrorCode, Result};
-use kybern_core::id::{ChatId, MessageId};
+use kybern_core::id::{ChatId, MessageId, TaskId};
 use kybern_core::money::Usage;
 use kybern_core::ports::Page;
 use serde::Serialize;
@@ -125,29 +125,34 @@ impl Engine {
     /// of what was done.
     ///
     /// # Errors
-    /// `NOT_FOUND`.
+    /// `NOT_FOUND`; `CONFLICT` when a task of it, or everything of its organisation, is on hold.
     pub async fn delete_chat(&self, actor: &Actor, id: ChatId) -> Result<()> {
         self.chat(actor, id).await?;
-        self.cancel_turns(actor, id).await?;
+        self.not_on_hold(actor.tenant()).await?;
+        let open = self.inner.store.open_turns(actor.scope(), id).await?;
         let audit = self.about_chat(actor, "chat.delete", id, json!({}));
         let there = self.inner.store.delete_chat(actor.scope(), id, self.inner.clock.now(), audit).await?;
+        self.cancel_turns(actor, open).await?;
         if there { Ok(()) } else { Err(Error::not_found("chat", id)) }
     }
 
     /// Deletes the messages of a chat, which goes on from nothing.
     ///
     /// # Errors
-    /// `NOT_FOUND`.
+    /// `NOT_FOUND`; `CONFLICT` when a task of it, or everything of its organisation, is on hold.
     pub async fn reset_chat(&self, actor: &Actor, id: ChatId) -> Result<Chat> {
         let chat = self.chat(actor, id).await?;
-        self.cancel_turns(actor, id).await?;
+        self.not_on_hold(actor.tenant()).await?;
+        let open = self.inner.store.open_turns(actor.scope(), id).await?;
         let audit = self.about_chat(actor, "chat.reset", id, json!({}));
         let there = self.inner.store.clear_chat(actor.scope(), id, self.inner.clock.now(), audit).await?;
+        self.cancel_turns(actor, open).await?;
         if there { Ok(chat) } else { Err(Error::not_found("chat", id)) }
     }
 
-    async fn cancel_turns(&self, actor: &Actor, chat: ChatId) -> Result<()> {
-        for task in self.inner.store.open_turns(actor.scope(), chat).await? {
+    /// Tells the turns of a chat that are under way that they are wanted to end, as its removal has left for them.
+    async fn cancel_turns(&self, actor: &Actor, open: Vec<TaskId>) -> Result<()> {
+        for task in open {
             match self.cancel(actor, task).await {
                 Ok(_) => {}
                 // It has ended meanwhile.
@@ -236,9 +241,11 @@ impl Engine {
     /// replay needs.
     ///
     /// # Errors
-    /// `NOT_FOUND`; `CONFLICT` when it was taken back before, or while its turn goes on.
+    /// `NOT_FOUND`; `CONFLICT` when it was taken back before, while its turn goes on, or when a task of the chat, or
+    /// everything of its organisation, is on hold.
     pub async fn redact_message(&self, actor: &Actor, chat: ChatId, id: MessageId) -> Result<Message> {
         self.chat(actor, chat).await?;
+        self.not_on_hold(actor.tenant()).await?;
         let (store, scope) = (&self.inner.store, actor.scope());
         let unknown = || Error::not_found("message", id);
         let known = store.message(scope, chat, id).await?.ok_or_else(unknown)?;

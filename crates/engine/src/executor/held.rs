@@ -14,7 +14,8 @@ use kybern_core::task::{JournalEntry, JournalRow, TaskChange};
 
 use super::drive::{Flow, Stop};
 use super::gate::Gate;
-use super::run::Run;
+use super::run::{Run, load_journal};
+use super::walk::Walk;
 use crate::models::estimate;
 use crate::tools::service::size_of_value;
 
@@ -90,6 +91,30 @@ impl Run {
             return Ok(Flow::Continue);
         }
         Ok(self.commit_with(Vec::new(), Vec::new(), TaskChange::Keep, Usage::default()).await?)
+    }
+}
+
+impl Run {
+    /// Walks once more over what is written, and over what was held back before a commit that was refused. What runs
+    /// beside that goes on.
+    ///
+    /// # Errors
+    /// When the store fails, or the journal cannot be read by this program.
+    pub(super) async fn walk_again(&mut self, held: Held) -> Result<(), Stop> {
+        let (plan, lease) = (self.walk.plan().cloned(), self.lease.clone());
+        let walked = self.ask(|inner| {
+            let (mut walk, lease) = (Walk::new(plan.clone()), lease.clone());
+            async move {
+                load_journal(&inner, &lease, &mut walk).await?;
+                Ok(walk)
+            }
+        });
+        let mut walk = walked.await?;
+        held.rows.iter().for_each(|row| walk.apply(row));
+        self.earlier_attempts.iter().for_each(|attempt| walk.take_up(attempt));
+        walk.keep_marks(&self.walk);
+        (self.walk, self.held) = (walk, held);
+        Ok(())
     }
 }
 

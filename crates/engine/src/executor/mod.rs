@@ -43,3 +43,4 @@ mod weight;
 
 pub(crate) use drive::Stop;
 pub use node::{Node, NodeState, Phase};
+pub(crate) use walk_retry::Standing;

@@ -41,8 +41,16 @@ pub struct Round {
 pub struct Answer {
     /// Arguments that a person approved.
     pub approved_args: Option<Approved>,
-    /// Whether a person let an ambiguous effect be tried again.
+    /// Whether an earlier call may have had its effect, and a person said that it shall be made again or has failed.
     pub possible_duplicate: bool,
+}
+
+impl Answer {
+    /// What it leaves for another call of the step: what nobody knew of an earlier one, nobody knows still.
+    #[must_use]
+    pub const fn for_another_call(&self) -> Self {
+        Self { approved_args: None, possible_duplicate: self.possible_duplicate }
+    }
 }
 
 /// The arguments of a call to which a person said yes.
@@ -90,7 +98,7 @@ pub struct Node {
     pub begun: u32,
     /// What its tries are called with, once a row of this generation has said so.
     pub rendered: Option<Arc<RenderedArgs>>,
-    /// How often it was put off without a try that ended: the worker did not have its tool, or died.
+    /// How often it was put off without a try that ended: the worker did not have its tool or plan, or died.
     pub misses: u32,
     /// Whether it has been scheduled, as far as the journal knows: it counts towards the task's cap from then on.
     pub scheduled: bool,
@@ -126,6 +134,9 @@ pub struct Node {
     pub opened_at: Option<Timestamp>,
     /// How long its tries have taken together.
     pub took: Millis,
+    /// The last row before it came into being, or was to run once more. What rows up to there say of a step with its id
+    /// does not count any more.
+    pub since: i64,
 }
 
 impl Node {

@@ -425,7 +425,7 @@ fn starts_children(step: &kybern_core::plan::StepSpec) -> bool {
     matches!(step.kind, StepKind::Task { .. }) || step.kind.inner().into_iter().flatten().any(starts_children)
 }
 
-async fn load_journal(inner: &Inner, lease: &Lease, walk: &mut Walk) -> Result<()> {
+pub(super) async fn load_journal(inner: &Inner, lease: &Lease, walk: &mut Walk) -> Result<()> {
     loop {
         let rows = inner.store.journal(lease.scope(), lease.task(), walk.last_seq(), JOURNAL_PAGE).await?;
         for row in &rows {

@@ -35,9 +35,9 @@ impl Run {
         let now = self.now();
         let draft = super::step::kept(self, draft);
         let rows = self.stamp(draft.rows, now);
-        // A record may have changed under the tool; then nothing is written and the walk must not have moved.
+        // A record may have changed under the tool; then nothing is written, and the walk goes back to what is.
         let may_be_refused = draft.effects.iter().any(|effect| matches!(effect, Effect::Put(_)));
-        let before = may_be_refused.then(|| Box::new((self.walk.clone(), self.held.clone())));
+        let before = may_be_refused.then(|| self.held.clone());
         for row in &rows {
             self.walk.apply(row);
         }
@@ -54,8 +54,8 @@ impl Run {
         match self.commit_all(rows, draft.effects, change, draft.usage, draft.audit).await {
             Ok(flow) => Ok(flow),
             Err(CommitRefused::RecordChanged { kind, key }) if before.is_some() => {
-                if let (Some(before), Some(index)) = (before, draft.redo) {
-                    (self.walk, self.held) = *before;
+                if let (Some(held), Some(index)) = (before, draft.redo) {
+                    self.walk_again(held).await?;
                     self.walk.unmark_running(index);
                     let redone = self.redone.entry(index).or_default();
                     *redone += 1;

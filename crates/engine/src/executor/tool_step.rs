@@ -20,7 +20,7 @@ use super::walk_apply::RAN;
 use super::{arguments, confirm, inject, step_kinds};
 use crate::tools::{OnlyHosts, Refusal};
 
-/// How long a step is left to other workers when this one does not have its tool, and how often: five minutes in all,
+/// How long a step is left to other workers when this one does not have its tool or plan, and how often: five minutes in all,
 /// in which an upgrade of all workers is done.
 const MISS: Millis = Millis::from_secs(5);
 const MOST_MISSES: u32 = 60;
@@ -45,8 +45,11 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
     };
     let prepared = match run.prepare(node, tool, std::mem::take(&mut args.values)) {
         Ok(prepared) => prepared,
-        Err(Refusal::Unknown(_)) if node.misses < MOST_MISSES => return Begun::Rows(put_off(node, tool, now)),
-        Err(refusal) => return Begun::Rows(refused(run, index, tool, &refusal, !args.tainted.is_empty())),
+        Err(refusal) => {
+            let is_missing = matches!(refusal, Refusal::Unknown(_));
+            let left = is_missing.then(|| put_off(node, "tool", tool, now)).flatten();
+            return Begun::Rows(left.unwrap_or_else(|| refused(run, index, tool, &refusal, !args.tainted.is_empty())));
+        }
     };
     let is_suspect = run.after_crash && prepared.computes() && !prepared.effect.needs_attempt_row();
     let deaths = run.walk.recoveries_without_progress(run.task.recoveries);
@@ -129,13 +132,17 @@ pub(super) fn later(run: &Run, call: &Call, due: Timestamp, error: StepError) ->
     Draft::row(RowDraft::of(node, node.attempts, "waits for a place under a rate limit", entry))
 }
 
-/// Leaves a step to another worker: while workers are upgraded one by one, some have tools that others have not.
-fn put_off(node: &Node, tool: &str, now: Timestamp) -> Draft {
-    let error = failure(ErrorCode::NotFound, format!("this worker does not have the tool {tool}"));
-    let summary = format!("left to a worker that has {tool}");
+/// Leaves a step to another worker: while workers are upgraded one by one, some have tools and plans that others have
+/// not. `None` once that is over.
+pub(super) fn put_off(node: &Node, kind: &str, name: &str, now: Timestamp) -> Option<Draft> {
+    if node.misses >= MOST_MISSES {
+        return None;
+    }
+    let error = failure(ErrorCode::NotFound, format!("this worker does not have the {kind} {name}"));
+    let summary = format!("left to a worker that has {name}");
     let error = StepError { retryable: true, ..error };
     let entry = JournalEntry::Retrying { error, due: now.plus(MISS), rendered: None };
-    Draft::row(RowDraft::of(node, node.attempts, summary, entry))
+    Some(Draft::row(RowDraft::of(node, node.attempts, summary, entry)))
 }
 
 /// Asks a person whether an effect happened of which nobody else can know.

@@ -30,8 +30,8 @@ pub enum Action {
     TimeUp(usize),
 }
 
-/// A task's walk.
-#[derive(Clone, Debug)]
+/// A task's walk. It is not copied: it grows with the task, and each step would pay for all before it.
+#[derive(Debug)]
 pub struct Walk {
     pub(super) nodes: Vec<Node>,
     pub(super) lists: Vec<List>,
@@ -372,6 +372,17 @@ impl Walk {
     #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes only grow")]
     pub fn mark_running(&mut self, index: usize) {
         self.nodes[index].state = NodeState::Running;
+    }
+
+    /// Takes over what no row says: which nodes are being executed, and which may have been. The other walk has gone on
+    /// from this one.
+    pub(super) fn keep_marks(&mut self, other: &Self) {
+        for (node, other) in self.nodes.iter_mut().zip(&other.nodes) {
+            if other.state == NodeState::Running {
+                node.state = NodeState::Running;
+            }
+            node.may_have_run |= other.may_have_run;
+        }
     }
 
     /// Takes a node's mark back: its execution was given up and nothing was written.

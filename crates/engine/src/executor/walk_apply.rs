@@ -84,7 +84,7 @@ impl Walk {
                 if let Some(rendered) = rendered {
                     self.nodes[index].rendered = Some(Arc::clone(rendered));
                 }
-                // Put off without a try that ended: the worker did not have the tool, or died.
+                // Put off without a try that ended: the worker did not have its tool or plan, or died.
                 self.nodes[index].misses += u32::from(row.attempt <= known_attempts);
                 self.nodes[index].state = NodeState::Backoff(*due);
             }
@@ -247,6 +247,8 @@ impl Walk {
                 node.answer.possible_duplicate = true;
                 node.next_generation();
             }
+            // It is not done again now. When the task is tried again it is, and nobody knows still.
+            WaitKind::Ambiguous if resolution == Some(Resolution::Fail) => node.answer.possible_duplicate = true,
             WaitKind::Review => {
                 // The next try is another call: its arguments may differ, and so its key must. A yes to the first is no
                 // yes to it.

@@ -173,7 +173,11 @@ impl Walk {
             if n == 0 && step.depends_on.is_none() {
                 deps.extend(before);
             }
-            self.by_id.insert(id.clone(), first + n);
+            // What its container held before it ran once more had keys of its own.
+            let known = self.by_id.insert(id.clone(), first + n);
+            let known = known.map(|known| &self.nodes[known]);
+            let generation = known.map_or(0, |known| known.generation + 1);
+            let answer = known.map(|known| known.answer.for_another_call()).unwrap_or_default();
             self.lists[list].nodes.push(first + n);
             self.nodes.push(Node {
                 spec: shared.clone().into(),
@@ -183,14 +187,14 @@ impl Walk {
                 state: NodeState::Pending,
                 lists: Vec::new(),
                 injected: None,
-                generation: 0,
+                generation,
                 attempts: 0,
                 begun: 0,
                 rendered: None,
                 misses: 0,
                 scheduled: false,
                 opening: None,
-                answer: super::node::Answer::default(),
+                answer,
                 asked: None,
                 child: None,
                 delegated: None,
@@ -205,6 +209,7 @@ impl Walk {
                 turn: None,
                 opened_at: None,
                 took: Millis(0),
+                since: self.last_seq,
             });
         }
     }

@@ -1,9 +1,11 @@
 //! A person wants a failed task tried again: what of its walk can go on.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
-use kybern_core::task::{Signal, StepOutcome, StepStatus, TaskStatus, WaitKind};
-use kybern_core::time::Timestamp;
+use kybern_core::plan::{FrozenPlan, When};
+use kybern_core::task::{JournalEntry, JournalRow, Signal, StepOutcome, StepStatus, TaskStatus, WaitKind};
+use kybern_core::time::{Millis, Timestamp};
 
 use super::node::NodeState;
 use super::turn_rounds::rounds;
@@ -89,6 +91,11 @@ impl Walk {
     #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes only grow")]
     pub(super) fn retry_failed(&mut self, at: Timestamp) {
         self.tried_again = true;
+        let has_run_always = |index: &usize| {
+            let node = self.node(*index);
+            node.spec.when == When::Always && node.outcome().is_some_and(|outcome| outcome.patch.is_none())
+        };
+        let ran_always: Vec<usize> = self.in_plan_order().into_iter().filter(has_run_always).collect();
         let shut: Vec<bool> = (0..self.nodes.len()).map(|index| self.is_shut(index)).collect();
         for list in self.lists.iter_mut().filter(|list| list.nodes.iter().all(|index| !shut[*index])) {
             list.stopped_by = None;
@@ -109,7 +116,7 @@ impl Walk {
             } else {
                 node.state = NodeState::Pending;
                 node.next_generation();
-                node.answer = super::node::Answer::default();
+                node.answer = node.answer.for_another_call();
                 node.child = None;
             }
         }
@@ -127,10 +134,11 @@ impl Walk {
             if wait.kind == WaitKind::Review {
                 // The call that asked has been made: the next one is another, and a yes to the first is no yes to it.
                 node.next_generation();
-                node.answer = super::node::Answer::default();
+                node.answer = node.answer.for_another_call();
             }
             node.state = NodeState::Pending;
         }
+        self.repeat_what_ran_always(ran_always);
         // A turn that goes on has the whole of its time before it.
         for index in 0..self.nodes.len() {
             if self.nodes[index].state == NodeState::Opened
@@ -146,5 +154,78 @@ impl Walk {
             }
         }
         self.rebuild_state();
+    }
+
+    /// What ran always behind a failure runs once more when what failed has ended anew: what it found out is about the
+    /// failure, and not about what came of the task. A step that has changed the plan stays as it ended, because the
+    /// plan stays changed.
+    fn repeat_what_ran_always(&mut self, ended: Vec<usize>) {
+        let is_outdated = |index: &usize| {
+            // What was interrupted would go on, with what it had decided; any other failure begins anew in any case.
+            let stands = matches!(self.node(*index).state, NodeState::Done(_) | NodeState::Opened);
+            stands && !self.settled_before(*index) && !self.is_shut(*index)
+        };
+        let outdated: Vec<usize> = ended.into_iter().filter(is_outdated).collect();
+        for index in outdated {
+            self.repeat(index);
+        }
+    }
+
+    /// Lets a step that has ended run once more, under its next generation and with nothing inside it.
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes and lists only grow")]
+    fn repeat(&mut self, index: usize) {
+        let since = self.last_seq;
+        let node = &mut self.nodes[index];
+        node.state = NodeState::Pending;
+        node.next_generation();
+        node.since = since;
+        node.answer = node.answer.for_another_call();
+        node.child = None;
+        node.opening = None;
+        node.opened_at = None;
+        node.spent = Millis(0);
+        let mut left = std::mem::take(&mut node.lists);
+        left.extend(node.injected.take());
+        while let Some(list) = left.pop() {
+            for index in self.lists[list].nodes.clone() {
+                let node = &mut self.nodes[index];
+                left.append(&mut node.lists);
+                left.extend(node.injected.take());
+                node.state = NodeState::Pending;
+                node.replaced = true;
+                node.scheduled = false;
+            }
+        }
+    }
+}
+
+/// What of a journal still holds where its task is tried again from its end.
+pub(crate) struct Standing(Walk);
+
+impl Standing {
+    /// Walks the rows and tries again.
+    pub(crate) fn after(rows: &[JournalRow], plan: Option<&Arc<FrozenPlan>>) -> Self {
+        let mut walk = Walk::new(plan.cloned());
+        rows.iter().for_each(|row| walk.apply(row));
+        walk.retry_failed(rows.last().map_or_else(Timestamp::default, |row| row.at));
+        Self(walk)
+    }
+
+    /// Whether a row is about a step as it stands: neither about what was to run once more since, nor about what that
+    /// held.
+    pub(crate) fn counts(&self, row: &JournalRow) -> bool {
+        let index = row.step.as_ref().and_then(|step| self.0.find(step));
+        let node = index.map(|index| self.0.node(index));
+        node.is_none_or(|node| !node.replaced && row.seq > node.since)
+    }
+
+    /// Whether a row is the end of its step, and the step does not begin anew.
+    pub(crate) fn is_end(&self, row: &JournalRow) -> bool {
+        let JournalEntry::Finished(outcome) = &row.entry else { return false };
+        match row.step.as_ref().and_then(|step| self.0.find(step)) {
+            Some(index) => self.0.node(index).outcome().is_some() && self.counts(row),
+            // A phase.
+            None => outcome.status != StepStatus::Failed,
+        }
     }
 }

@@ -134,6 +134,24 @@ fn a_retry_leaves_what_was_tolerated_as_it_ended() {
 }
 
 #[test]
+fn what_an_always_container_held_begins_under_another_generation_when_it_runs_once_more() {
+    let always = json!({"id": "p", "kind": "parallel", "branches": [[tool("x")]], "when": "always"});
+    let mut told = Told::of(&json!([tool("a"), always]));
+    told.fails("a", false).opens("p", Opening::Branches).ends("p__x", json!({"x": 1})).ends("p", json!({}));
+    assert!(told.walk.is_finished());
+    let scheduled = told.walk.scheduled();
+    told.row(None, JournalEntry::Answered { number: 1, signal: Box::new(Signal::Retry { by: "me".to_owned() }) });
+    assert_eq!((told.next(), told.walk.state().get("x")), (vec!["start a".to_owned()], None));
+    told.ends("a", json!({})).opens("p", Opening::Branches);
+    assert_eq!(told.next(), ["start p__x"]);
+    let generation = |id: &str| told.walk.node(told.walk.find(&StepId::trusted(id)).unwrap()).generation;
+    assert_eq!((generation("p"), generation("p__x")), (1, 1));
+    told.ends("p__x", json!({"x": 2})).ends("p", json!({}));
+    assert!(told.walk.is_finished() && told.walk.stopped_inside(None).is_none());
+    assert_eq!(told.walk.scheduled(), scheduled);
+}
+
+#[test]
 fn a_back_off_is_over_when_its_time_has_come() {
     let error = StepError { code: ErrorCode::Tool, message: "no".to_owned(), retryable: true };
     for (due, next) in [(1_000, vec!["start a"]), (1_001, vec![])] {

@@ -2,6 +2,8 @@
 //!
 //! Webhooks, completions and dispatches carry the message's key, so a repeat is the receiver's to drop. Mail has no
 //! such key: a message that may have been handed over is never handed over again by itself, it becomes `uncertain`.
+//! A dispatch that may have arrived stays `sending` from then on, because its workflow may be under way: it is never
+//! said not to have been started, and becomes `uncertain` when its tries are used up.
 
 use kybern_core::id::OutboxId;
 use kybern_core::job::ClaimedJob;
@@ -106,6 +108,9 @@ impl Engine {
     }
 
     async fn post(&self, job: &ClaimedJob, message: &OutboxMessage) -> Result<(), JobFailure> {
+        if message.message.channel == OutboxChannel::Completion && !self.is_subscribed(job, message).await? {
+            return self.withdraw(job, message, "its webhook was removed").await;
+        }
         let request = self.request(job, message);
         let url = request.as_ref().map_or("", |request| &request.url);
         let delivery = match Receiver::of_url(job.scope().tenant(), url) {
@@ -126,6 +131,11 @@ impl Engine {
             }
             (_, Err(HttpFailure::Denied(_) | HttpFailure::Invalid(_))) | (None, _) => {}
         }
+        let may_have_arrived = match &result {
+            Ok(answer) => !(400..500).contains(&answer.status) || matches!(answer.status, 408 | 409),
+            Err(HttpFailure::NoAnswer(_) | HttpFailure::TooLarge(_)) => true,
+            Err(HttpFailure::Connect(_) | HttpFailure::Denied(_) | HttpFailure::Invalid(_)) => false,
+        };
         let (reason, retryable) = match result {
             Ok(answer) if answer.status < 300 => {
                 return self.shift(job, message, OutboxStatus::Sending, OutboxStatus::Sent, None).await;
@@ -138,12 +148,39 @@ impl Engine {
             Err(failure) => (failure.to_string(), true),
         };
         let again = retryable && job.attempt < job.max_attempts;
-        let to = if again { OutboxStatus::Pending } else { OutboxStatus::Failed };
-        if !again && message.message.channel == OutboxChannel::Workflow {
+        let is_dispatch = message.message.channel == OutboxChannel::Workflow;
+        // It was `sending` before this try when an earlier one may have arrived.
+        let may_have_begun = is_dispatch && (may_have_arrived || message.status == OutboxStatus::Sending);
+        let to = match (again, may_have_begun) {
+            (true, true) => OutboxStatus::Sending,
+            (true, false) => OutboxStatus::Pending,
+            (false, true) => OutboxStatus::Uncertain,
+            (false, false) => OutboxStatus::Failed,
+        };
+        if is_dispatch && to == OutboxStatus::Failed {
             self.dispatch_failed(job, message, &reason).await?;
         }
         self.shift(job, message, OutboxStatus::Sending, to, Some(&reason)).await?;
         Err(JobFailure { message: reason, retryable, put_off: None })
+    }
+
+    /// Whether somebody still subscribes to the ends of tasks where a message is to tell one.
+    async fn is_subscribed(&self, job: &ClaimedJob, message: &OutboxMessage) -> Result<bool, JobFailure> {
+        let event = message.message.body.get("type").and_then(Value::as_str).unwrap_or_default();
+        let webhooks = self.inner.store.webhooks(job.scope()).await?;
+        Ok(webhooks.iter().any(|webhook| {
+            let wants = webhook.events.is_empty() || webhook.events.iter().any(|wanted| wanted == event);
+            webhook.active && wants && webhook.url == message.message.target
+        }))
+    }
+
+    /// Ends a message that nobody wants any more.
+    async fn withdraw(&self, job: &ClaimedJob, message: &OutboxMessage, why: &str) -> Result<(), JobFailure> {
+        let reason = match message.attempts {
+            0 => format!("withdrawn: {why}"),
+            _ => format!("withdrawn: {why}; an earlier try may have arrived"),
+        };
+        self.shift(job, message, message.status, OutboxStatus::Failed, Some(&reason)).await
     }
 
     /// Whether a message may leave; it is `sending` then. What a task has handed to a workflow leaves only as long as its
@@ -162,18 +199,14 @@ impl Engine {
             Dispatch::Rests => Err(JobFailure::put_off("its task rests", now.plus(WHILE_ITS_TASK_RESTS))),
             Dispatch::Over => {
                 // The step has its end: it is told nothing.
-                let reason = match message.attempts {
-                    0 => "withdrawn: its step waits for it no longer",
-                    _ => "withdrawn: its step waits for it no longer; an earlier try may have arrived",
-                };
-                self.shift(job, message, message.status, OutboxStatus::Failed, Some(reason)).await?;
+                self.withdraw(job, message, "its step waits for it no longer").await?;
                 Ok(false)
             }
         }
     }
 
-    /// A delegation that never reached its engine will never be answered: the step is told so, instead of waiting for
-    /// its deadline. Told again, it changes nothing, whatever the reason is then.
+    /// A delegation that certainly never reached its engine will never be answered: the step is told so, instead of
+    /// waiting for its deadline. Told again, it changes nothing, whatever the reason is then.
     pub(super) async fn dispatch_failed(
         &self,
         job: &ClaimedJob,

@@ -1,17 +1,17 @@
 //! Forks: the same plan and input, with what had been done before a step taken over.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 use kybern_core::actor::Actor;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::TaskId;
-use kybern_core::plan::StepId;
-use kybern_core::task::{
-    Channel, JournalEntry, JournalRow, NewAttachment, NewTask, Signal, SignalKind, StepOutcome, StepStatus, Task,
-};
+use kybern_core::plan::{FrozenPlan, StepId};
+use kybern_core::task::{Channel, JournalEntry, JournalRow, NewAttachment, NewTask, Signal, SignalKind, Task};
 use serde_json::Value;
 
 use crate::Engine;
+use crate::executor::Standing;
 
 /// Rows that are read at once.
 const PAGE: u32 = 1_000;
@@ -37,7 +37,7 @@ impl Engine {
         let rows = self.whole_journal(&task).await?;
         let kept = match from {
             None => Vec::new(),
-            Some(step) => before(&rows, step)
+            Some(step) => before(&rows, step, plan.as_ref())
                 .ok_or_else(|| Error::invalid("/fromStep", format!("the task has no step {step:?} in its journal")))?,
         };
         let attachments = inner.store.attachments(scope, id).await?;
@@ -96,11 +96,13 @@ impl Engine {
 }
 
 /// The rows about what had ended, or had been opened, before the first row about `step`, renumbered; with what persons
-/// had answered about it. What waited or was tried again is not taken over, only how it ended at last; and no failure
-/// that stopped the task, because it would stop the new one as well.
-fn before(rows: &[JournalRow], step: &str) -> Option<Vec<JournalRow>> {
+/// had answered about it. What waited or was tried again is not taken over, only how it ended at last; nor is what a
+/// retry would begin anew: no failure that stopped the task, because it would stop the new one as well, and nothing
+/// that ran because of it.
+fn before(rows: &[JournalRow], step: &str, plan: Option<&Arc<FrozenPlan>>) -> Option<Vec<JournalRow>> {
     let first = rows.iter().position(|row| is_about(row, step))?;
     let rows = rows.get(..first)?;
+    let standing = Standing::after(rows, plan);
     let opened: HashSet<&StepId> = rows
         .iter()
         .filter(|row| matches!(row.entry, JournalEntry::Opened(_)))
@@ -111,25 +113,17 @@ fn before(rows: &[JournalRow], step: &str) -> Option<Vec<JournalRow>> {
         .filter(|row| matches!(row.entry, JournalEntry::Finished(_)))
         .filter_map(|row| row.step.as_ref().map(|step| (step, row.seq)))
         .collect();
-    let is_end = |row: &JournalRow, outcome: &StepOutcome| {
-        let Some(step) = &row.step else { return false };
-        let is_last = last_of.get(step) == Some(&row.seq);
-        let interrupted = outcome.status == StepStatus::Skipped && opened.contains(step);
-        let stops = outcome.status == StepStatus::Failed && !outcome.tolerated;
-        is_last && !interrupted && !stops
-    };
-    let ended: HashSet<&StepId> = rows
-        .iter()
-        .filter(|row| matches!(&row.entry, JournalEntry::Finished(outcome) if is_end(row, outcome)))
-        .filter_map(|row| row.step.as_ref())
-        .collect();
-    let has_ended = |row: &JournalRow| row.step.as_ref().is_some_and(|step| ended.contains(step));
+    let is_last = |row: &JournalRow| row.step.as_ref().and_then(|step| last_of.get(step)) == Some(&row.seq);
+    let is_end = |row: &JournalRow| is_last(row) && standing.is_end(row);
+    let ended: HashSet<&StepId> = rows.iter().filter(|row| is_end(row)).filter_map(|row| row.step.as_ref()).collect();
+    let has_ended =
+        |row: &JournalRow| row.step.as_ref().is_some_and(|step| ended.contains(step)) && standing.counts(row);
     let mut kept: Vec<JournalRow> = Vec::new();
     let mut places: BTreeMap<i64, i64> = BTreeMap::new();
     for row in rows {
         let keep = match &row.entry {
-            JournalEntry::Finished(outcome) => is_end(row, outcome),
-            JournalEntry::Opened(_) => true,
+            JournalEntry::Finished(_) => is_end(row),
+            JournalEntry::Opened(_) => standing.counts(row),
             JournalEntry::Waiting(wait) => wait.kind.is_person() && has_ended(row),
             JournalEntry::Answered { signal, .. } => signal.kind() == SignalKind::Review && has_ended(row),
             JournalEntry::Retrying { .. }

@@ -205,6 +205,34 @@ fn a_dispatch_that_does_not_come_through_is_sent_again_with_the_same_key() {
     });
 }
 
+#[test]
+fn a_workflow_that_may_have_begun_is_waited_for_whatever_later_tries_of_its_dispatch_come_to() {
+    let lost = || Wired::Fail(HttpFailure::NoAnswer("reset".to_owned()));
+    let stories: [fn(usize) -> Wired; 3] = [
+        |_| Wired::Answer(500, json!({})),
+        |n| if n == 1 { Wired::Answer(502, json!({})) } else { Wired::Answer(404, json!({})) },
+        |n| {
+            if n == 1 { Wired::Answer(503, json!({})) } else { Wired::Fail(HttpFailure::Connect("refused".to_owned())) }
+        },
+    ];
+    let stories = stories.map(|answers| Wire::new(move |_, n| answers(n)));
+    let timed_out = Wire::new(move |_, n| if n == 1 { lost() } else { Wired::Answer(404, json!({})) });
+    for (number, wire) in stories.into_iter().chain([timed_out]).enumerate() {
+        let mut world = World::new().on(wire);
+        world.tick = Millis(1_000);
+        world.run(async |live| {
+            let task = delegated(&live).await;
+            let end = async || live.outbox().await.pop().filter(|message| message.status == OutboxStatus::Uncertain);
+            let message = live.find(end).await;
+            assert!(message.error.is_some() && message.attempts > 1, "{number}: {message:?}");
+            assert_eq!(live.task(task.id).await.status, TaskStatus::Delegated, "{number}");
+            let outcome = call_back(&live, task.id, answer(task.id, true, json!({"answer": 7}))).await;
+            assert_eq!(outcome, Ok(CallbackOutcome::Accepted), "{number}");
+            assert_eq!(live.proven(task.id).await.result, Some(json!({"got": 7})), "{number}");
+        });
+    }
+}
+
 /// An engine that is away until it is said to be there.
 fn away(there: &Arc<AtomicBool>) -> Wire {
     let there = Arc::clone(there);

@@ -139,6 +139,27 @@ fn an_ambiguous_effect_is_answered_done_retry_or_fail() {
 }
 
 #[test]
+fn an_unkeyed_call_that_was_given_up_unknown_is_marked_when_its_task_is_tried_again() {
+    let answers = [unknown(), Err(ToolFailure::permanent("no")), done(json!({}))];
+    let tool = scripted(EffectClass::Unkeyed, answers);
+    World::with([tool.clone()]).run(async |live| {
+        let id = live.begin(plan(json!([step("a", "t.act", json!({}))])), json!({})).await;
+        live.rest(id).await;
+        live.answer(id, None, json!({}), Some(Resolution::Fail)).await.unwrap();
+        assert_eq!(live.proven(id).await.status, TaskStatus::Failed);
+        for (calls, status) in [(2, TaskStatus::Failed), (3, TaskStatus::Completed)] {
+            live.engine.retry(&live.world.actor, id).await.unwrap();
+            live.until(id, |task| task.status == status && tool.count() == calls).await;
+            assert_eq!(live.proven(id).await.status, status);
+            assert!(live.outcome(id, "a").unwrap().possible_duplicate, "call {calls}");
+            let log = live.log(id).await;
+            let marked = log.iter().filter(|entry| entry.metadata.get("possibleDuplicate") == Some(&json!(true)));
+            assert_eq!(marked.count(), calls - 1);
+        }
+    });
+}
+
+#[test]
 fn a_keyed_call_of_unknown_end_is_tried_again_with_the_same_key() {
     let tool = scripted(EffectClass::Keyed, [unknown(), unknown(), done(json!({}))]);
     World::with([tool.clone()]).run(async |live| {

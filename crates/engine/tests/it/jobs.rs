@@ -6,7 +6,7 @@ use kybern_core::error::ErrorCode;
 use kybern_core::job::{ClaimedJob, JobEnd, JobStatus};
 use kybern_core::mail::SendFault;
 use kybern_core::outbox::{OutboxMessage, OutboxStatus};
-use kybern_core::ports::{Clock as _, JobStore as _, OutboxStore as _};
+use kybern_core::ports::{Clock as _, HttpFailure, JobStore as _, OutboxStore as _};
 use kybern_core::retention::Kept;
 use kybern_core::slots::Offer;
 use kybern_core::task::{TaskStatus, WorkerId};
@@ -44,6 +44,10 @@ fn patient() -> World {
 
 fn mute() -> Wire {
     Wire::new(|_, _| Wired::Hang)
+}
+
+fn shut() -> Wire {
+    Wire::new(|_, _| Wired::Fail(HttpFailure::Connect("refused".to_owned())))
 }
 
 /// Waits until the only message has that status.
@@ -92,7 +96,8 @@ fn cases() -> Vec<Case> {
         case("mail, perhaps handed over", slow, mail(), sending, OutboxStatus::Uncertain),
         case("mail, surely not sent", busy, mail(), pending, OutboxStatus::Failed),
         case("a webhook", || World::new().on(mute()), webhook(), sending, OutboxStatus::Failed),
-        case("a dispatch", || World::new().on(mute()), dispatch(), sending, OutboxStatus::Failed),
+        case("a dispatch, perhaps begun", || World::new().on(mute()), dispatch(), sending, OutboxStatus::Uncertain),
+        case("a dispatch, surely not begun", || World::new().on(shut()), dispatch(), pending, OutboxStatus::Failed),
     ]
 }
 
@@ -123,7 +128,10 @@ async fn wound_up(live: &Live<'_>, case: &Case, when: &str) {
     assert!(why.starts_with("the last try was cut off"), "{}, {when}: {why}", case.name);
     assert_eq!((jobs.len(), jobs[0].status), (1, JobStatus::Dead), "{}, {when}", case.name);
     assert!(live.world.mail.sent().is_empty(), "{}, {when}", case.name);
-    if case.name == "a dispatch" {
+    if case.name == "a dispatch, perhaps begun" {
+        assert_eq!(live.task(message.task_id.unwrap()).await.status, TaskStatus::Delegated, "{when}");
+    }
+    if case.name == "a dispatch, surely not begun" {
         let task = live.end(message.task_id.unwrap()).await;
         let error = task.error.unwrap().message;
         assert_eq!(task.status, TaskStatus::Failed, "{when}");

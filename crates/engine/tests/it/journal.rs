@@ -214,14 +214,7 @@ fn a_fork_keeps_what_persons_answered_and_what_was_wanted() {
 
 #[test]
 fn a_fork_after_a_retry_goes_on_from_where_the_retry_had_led() {
-    let shut = Arc::new(std::sync::atomic::AtomicBool::new(true));
-    let gate = Arc::clone(&shut);
-    let gate = ScriptedTool::new("t.gate", EffectClass::Read, move |_, _| {
-        if gate.load(std::sync::atomic::Ordering::SeqCst) {
-            return Err(kybern_core::tool::ToolFailure::permanent("shut"));
-        }
-        Ok(ToolOutcome::new(serde_json::Map::from_iter([("open".to_owned(), json!(true))]), ""))
-    });
+    let (gate, shut) = gate();
     World::with([Arc::new(gate)]).run(async |live| {
         let inner = json!({"id": "both", "kind": "parallel", "branches": [[step("gate", "t.gate", json!({}))]]});
         let id = live.begin(plan(json!([inner, step("after", "core.noop", json!({}))])), json!({})).await;
@@ -233,6 +226,92 @@ fn a_fork_after_a_retry_goes_on_from_where_the_retry_had_led() {
         let fork = live.engine.fork(&live.world.actor, id, Some("after".to_owned())).await.unwrap();
         let forked = live.proven(fork.id).await;
         assert_eq!((forked.status, &forked.result), (TaskStatus::Completed, &task.result));
+    });
+}
+
+/// Fails until it is let be.
+fn gate() -> (ScriptedTool, Arc<std::sync::atomic::AtomicBool>) {
+    let shut = Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let is_shut = Arc::clone(&shut);
+    let tool = ScriptedTool::new("t.gate", EffectClass::Read, move |_, _| {
+        if is_shut.load(std::sync::atomic::Ordering::SeqCst) {
+            return Err(kybern_core::tool::ToolFailure::permanent("shut"));
+        }
+        Ok(ToolOutcome::new(serde_json::Map::from_iter([("open".to_owned(), json!(true))]), ""))
+    });
+    (tool, shut)
+}
+
+fn always(mut step: Value) -> Value {
+    step["when"] = json!("always");
+    step
+}
+
+/// Steps that run always and say whether the gate is open: by themselves, and in what they hold.
+fn sayings() -> [Value; 4] {
+    let said = |id: &str, said: &str| always(step(id, "core.set", json!({ "said": said })));
+    let (open, either) = ("{{ state.open | default(false) }}", "{{ 'open' if state.open is defined else 'shut' }}");
+    let items = "{{ ['wide', 'open'] if state.open is defined else ['shut'] }}";
+    let then = [said("well", "open")];
+    [
+        said("say", either),
+        json!({"id": "say", "kind": "condition", "if": open, "then": then, "else": [said("ill", "shut")]}),
+        json!({"id": "say", "kind": "loop", "over": items, "steps": [said("one", "{{ item }}")]}),
+        json!({"id": "say", "kind": "parallel", "branches": [[said("one", either)]]}),
+    ]
+}
+
+#[test]
+fn what_ran_always_because_of_a_failure_runs_once_more_when_a_retry_has_succeeded() {
+    for say in sayings() {
+        let (gate, shut) = gate();
+        World::with([Arc::new(gate)]).run(async |live| {
+            let last = always(step("last", "t.echo", json!({"said": "{{ state.said }}"})));
+            let steps = json!([step("gate", "t.gate", json!({})), always(say.clone()), last]);
+            let id = live.begin(plan(steps), json!({})).await;
+            let failed = live.proven(id).await;
+            assert_eq!(failed.result.unwrap()["completed"]["last"], json!({"said": "shut"}), "{say}");
+            // A fork decides anew what its failure had decided, whether it fails again or not.
+            let fork = live.engine.fork(&live.world.actor, id, Some("last".to_owned())).await.unwrap();
+            let forked = live.proven(fork.id).await;
+            assert_eq!((forked.status, &forked.state["said"]), (TaskStatus::Failed, &json!("shut")), "{say}");
+            shut.store(false, std::sync::atomic::Ordering::SeqCst);
+            let fork = live.engine.fork(&live.world.actor, id, Some("last".to_owned())).await.unwrap();
+            let forked = live.proven(fork.id).await;
+            assert_eq!(forked.result, Some(json!({"said": "open"})), "{say}");
+            live.engine.retry(&live.world.actor, id).await.unwrap();
+            let task = live.proven(id).await;
+            assert_eq!((task.status, &task.result), (TaskStatus::Completed, &Some(json!({"said": "open"}))), "{say}");
+            let fork = live.engine.fork(&live.world.actor, id, Some("last".to_owned())).await.unwrap();
+            let forked = live.proven(fork.id).await;
+            assert_eq!((forked.status, &forked.result), (TaskStatus::Completed, &task.result), "{say}");
+        });
+    }
+}
+
+#[test]
+fn what_runs_always_beside_a_failure_and_not_behind_it_stays_as_it_ended() {
+    let (gate, shut) = gate();
+    let beside = Arc::new(ScriptedTool::noop("t.beside", EffectClass::Keyed));
+    World::with([Arc::new(gate), beside.clone()]).run(async |live| {
+        let first = json!({"id": "beside", "tool": "t.beside", "dependsOn": [], "when": "always"});
+        let steps = json!([
+            {"id": "gate", "tool": "t.gate", "dependsOn": []},
+            first,
+            {"id": "behind", "tool": "t.beside", "dependsOn": ["gate"], "when": "always"},
+        ]);
+        let id = live.begin(plan(steps), json!({})).await;
+        assert_eq!(live.proven(id).await.status, TaskStatus::Failed);
+        shut.store(false, std::sync::atomic::Ordering::SeqCst);
+        live.engine.retry(&live.world.actor, id).await.unwrap();
+        assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
+        let mut keys: Vec<String> = beside
+            .calls()
+            .into_iter()
+            .filter_map(|call| Some(call.key.split_once(&id.to_string())?.1.to_owned()))
+            .collect();
+        keys.sort();
+        assert_eq!(keys, [":behind:0", ":behind:1", ":beside:0"]);
     });
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use kybern_core::id::TenantId;
+use kybern_core::job::JobStatus;
 use kybern_core::mail::SendFault;
 use kybern_core::outbox::{OutboxMessage, OutboxStatus};
 use kybern_core::ports::{HttpFailure, HttpRequest};
@@ -176,5 +177,42 @@ fn a_mail_server_that_is_silent_is_left_alone() {
         live.find(async || all().await).await;
         assert!(live.now().since(began) >= Millis(30_000), "nobody tried it while it was left alone");
         assert_eq!(live.world.mail.sent().len(), 8);
+    });
+}
+
+#[test]
+fn what_is_queued_for_a_webhook_that_was_removed_ends_without_being_sent() {
+    let up = Arc::new(AtomicBool::new(false));
+    let answers = up.clone();
+    let wire = Wire::new(move |_, _| match answers.load(Ordering::SeqCst) {
+        true => Wired::Answer(200, json!({})),
+        false => Wired::Answer(503, json!({})),
+    });
+    World::new().on(wire).run(async |live| {
+        let actor = &live.world.actor;
+        let subscribe = async |url: &str, events: &[&str]| {
+            let events = events.iter().map(|event| (*event).to_owned()).collect();
+            live.engine.create_webhook(actor, url, events).await.unwrap().0.id
+        };
+        let gone = subscribe("https://gone.test/x", &[]).await;
+        let narrower = subscribe("https://other.test/x", &[]).await;
+        subscribe("https://other.test/x", &["task.failed"]).await;
+        subscribe("https://stays.test/x", &["task.completed"]).await;
+        live.run(json!([step("a", "core.noop", json!({}))]), json!({})).await;
+        let tried = async || (live.world.wire.requests().len() >= 3).then_some(());
+        live.find(tried).await;
+        for webhook in [gone, narrower] {
+            live.engine.delete_webhook(actor, webhook).await.unwrap();
+        }
+        up.store(true, Ordering::SeqCst);
+        let open = |message: &OutboxMessage| matches!(message.status, OutboxStatus::Pending | OutboxStatus::Sending);
+        live.find(async || (!live.outbox().await.iter().any(open)).then_some(())).await;
+        let words = "withdrawn: its webhook was removed; an earlier try may have arrived";
+        for message in live.outbox().await {
+            let stays = message.message.target.starts_with("https://stays");
+            let end = if stays { (OutboxStatus::Sent, None) } else { (OutboxStatus::Failed, Some(words)) };
+            assert_eq!((message.status, message.error.as_deref()), end, "{}", message.message.target);
+        }
+        live.find(async || live.world.store.jobs().iter().all(|job| job.status == JobStatus::Done).then_some(())).await;
     });
 }

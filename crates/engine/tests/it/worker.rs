@@ -245,6 +245,42 @@ fn a_step_whose_tool_no_worker_has_fails_in_the_end() {
     });
 }
 
+#[test]
+fn a_child_is_left_to_a_worker_that_has_its_plan() {
+    for comes in [true, false] {
+        let world = World::new().set(|settings| settings.poll = Millis(500));
+        let id = world.run(async |live| {
+            live.put(json!({"key": "test.child", "steps": [step("a", "t.echo", json!({"said": 1}))]})).await;
+            let ask = step("ask", "core.ask", json!({"title": "t", "fields": {}}));
+            let sub = json!({"id": "sub", "kind": "task", "planKey": "test.child", "input": {}});
+            let id = live.begin(plan(json!([ask, sub])), json!({})).await;
+            live.rest(id).await;
+            id
+        });
+        *world.missing.lock().unwrap() = Some("t.echo");
+        world.run(async |live| {
+            live.review(id, None, json!({})).await.unwrap();
+            let left = || {
+                let rows = live.world.journal(id);
+                rows.iter().filter(|row| row.summary == "left to a worker that has test.child").count()
+            };
+            if comes {
+                live.find(async || (left() > 2).then_some(())).await;
+                assert!(!stored(live.world, TenantId::DEFAULT, id).await.status.is_terminal());
+            } else {
+                let task = live.end(id).await;
+                let error = task.error.unwrap();
+                assert_eq!((task.status, error.code), (TaskStatus::Failed, ErrorCode::Unprocessable));
+                assert_eq!(left(), 60);
+            }
+        });
+        if comes {
+            *world.missing.lock().unwrap() = None;
+            world.run(async |live| assert_eq!(live.proven(id).await.state["said"], json!(1)));
+        }
+    }
+}
+
 /// An admin of another tenant, which has moved in.
 fn neighbour(world: &World, n: u128) -> Actor {
     let tenant = TenantId::from_uuid(Uuid::from_u128(n));

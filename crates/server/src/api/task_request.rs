@@ -8,7 +8,7 @@ use base64::engine::GeneralPurpose;
 use base64::engine::general_purpose::GeneralPurposeConfig;
 use bytes::Bytes;
 use kybern_core::error::Detail;
-use kybern_core::json::check_text as check_json;
+use kybern_core::json::check_exact as check_json;
 use kybern_core::money::NanoUsd;
 use kybern_core::task::{Channel, limits};
 use kybern_engine::task::{AttachmentRequest, SubmitRequest};

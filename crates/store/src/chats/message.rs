@@ -18,7 +18,7 @@ use uuid::Uuid;
 use crate::audit;
 use crate::db::{Row, Sql, Tx, args, statements};
 use crate::error::{Result, StoreError};
-use crate::page;
+use crate::{page, retention};
 
 statements! {
     SAY = shared "message_insert";
@@ -152,6 +152,7 @@ pub(super) async fn before(
 pub(super) type Redacting = (TenantScope, ChatId, MessageId, Timestamp, AuditEvent);
 
 pub(super) async fn redact(tx: &mut Tx, (scope, chat, id, at, event): &Redacting) -> Result<bool> {
+    retention::refuse_if_held(tx, *scope, *chat).await?;
     let there = tx.execute(&REDACT, args![*scope, chat.as_uuid(), id.as_uuid(), *at]).await? > 0;
     if there {
         audit::append(tx, *scope, *at, event).await?;

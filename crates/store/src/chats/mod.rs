@@ -15,10 +15,10 @@ use kybern_core::time::Timestamp;
 use uuid::Uuid;
 
 use self::message::{after, before, one, redact, say};
-use crate::audit;
 use crate::db::{Row, Tx, args, statements};
 use crate::error::{Result, StoreError};
 use crate::store::SqlStore;
+use crate::{audit, retention};
 
 pub(crate) use message::attach;
 
@@ -202,6 +202,7 @@ type About = (TenantScope, ChatId, Timestamp, AuditEvent);
 /// Wants all turns of a chat to end that have not, and holds the chat. Its tasks come first, as they do where a turn
 /// ends; what was said meanwhile comes after it.
 async fn stop_turns(tx: &mut Tx, scope: TenantScope, id: ChatId, at: Timestamp) -> Result<bool> {
+    retention::refuse_if_held(tx, scope, id).await?;
     let mut stopped = Vec::new();
     for holds in [false, true] {
         if holds && !hold(tx, scope, id, at).await? {

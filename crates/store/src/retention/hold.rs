@@ -1,7 +1,7 @@
 //! Holds on tasks.
 
 use kybern_core::audit::AuditEvent;
-use kybern_core::id::TaskId;
+use kybern_core::id::{ChatId, TaskId};
 use kybern_core::retention::TaskHold;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
@@ -15,6 +15,7 @@ statements! {
     INSERT = shared "hold_insert";
     DELETE = shared "hold_delete";
     GET = shared "hold_get";
+    OF_CHAT = shared "chat_held";
 }
 
 /// Puts a task on hold. Its row is locked first: a removal either comes before, and then there is no task, or sees the
@@ -48,4 +49,12 @@ pub(super) async fn get(tx: &mut Tx, scope: TenantScope, id: TaskId) -> Result<O
         Ok(TaskHold { task_id: id, reason: row.text()?, held_by: row.text()?, held_at: row.time()? })
     };
     found.map(hold).transpose()
+}
+
+/// Refuses to take anything away from a conversation that shows a task whose tree is on hold.
+pub(crate) async fn refuse_if_held(tx: &mut Tx, scope: TenantScope, chat: ChatId) -> Result<()> {
+    let Some(mut row) = tx.fetch_optional(&OF_CHAT, args![scope, chat.as_uuid()]).await? else { return Ok(()) };
+    let task_id = TaskId::from_uuid(row.uuid()?);
+    let hold = TaskHold { task_id, reason: row.text()?, held_by: row.text()?, held_at: row.time()? };
+    Err(StoreError::Conflict(hold.keeps_its_conversation()))
 }

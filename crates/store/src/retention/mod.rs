@@ -23,6 +23,7 @@ use crate::error::{Result, StoreError};
 use crate::store::SqlStore;
 
 pub(crate) use files::touch_or_place;
+pub(crate) use hold::refuse_if_held;
 
 statements! {
     JOBS = shared "retention_jobs";

@@ -6,9 +6,10 @@ use kybern_core::error::ErrorCode;
 use kybern_core::id::{ChatId, MessageId, TaskId, UserId};
 use kybern_core::model::{ModelMessage, Role};
 use kybern_core::ports::TaskFilter;
+use kybern_core::retention::TaskHold;
 use kybern_core::slots::Offer;
 use kybern_core::task::{
-    Channel, Commit, Effect, Lease, NewTask, Signal, Submitted, TaskChange, TaskStatus, WaitKind, WorkerId,
+    Channel, Commit, Effect, Lease, NewChild, NewTask, Signal, Submitted, TaskChange, TaskStatus, WaitKind, WorkerId,
 };
 use serde_json::{Value, json};
 
@@ -470,6 +471,43 @@ pub async fn chats_are_listed_by_user_cleared_and_deleted(h: Harness) {
     w.claim_only("w", late).await;
     w.answered(&lease, &task, "to nobody").await;
     assert!(w.contents(&home, third).await.is_empty(), "the end of the task is taken all the same");
+}
+
+pub async fn a_conversation_of_a_task_on_hold_is_kept_whole(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let (store, scope) = (w.store(), home.scope);
+    let (chat, free) = (w.chat(&home, None).await, w.chat(&home, None).await);
+    let (first, second) = (w.turn(chat, "one"), w.turn(chat, "two"));
+    let lease = started(w.take_turn(&home, first.clone()).await);
+    let child = NewTask { parent: Some((first.id, "sub".to_owned())), depth: 1, ..w.new_task() };
+    let held = child.id;
+    let effects = vec![Effect::Spawn(Box::new(NewChild { task: child }))];
+    w.commit(&lease, Commit { effects, ..w.changes(TaskChange::Keep) }).await;
+    w.answered(&lease, &first, "1").await;
+    let open = started(w.take_turn(&home, second.clone()).await);
+    let hold = TaskHold { task_id: held, reason: "a claim".to_owned(), held_by: "user:1".to_owned(), held_at: w.now() };
+    store.hold_task(scope, &hold, w.event("task.hold")).await.unwrap();
+
+    let said = store.messages(scope, chat, None, 1).await.unwrap().items.remove(0);
+    let message = second.turn.as_ref().unwrap().turn.message_id;
+    let refused = [
+        store.delete_chat(scope, chat, w.now(), w.event("chat.delete")).await.unwrap_err(),
+        store.clear_chat(scope, chat, w.now(), w.event("chat.reset")).await.unwrap_err(),
+        store.redact_message(scope, chat, said.id, w.now(), w.event("message.redact")).await.unwrap_err(),
+        store.redact_message(scope, chat, message, w.now(), w.event("message.redact")).await.unwrap_err(),
+    ];
+    for error in refused {
+        let words = error.to_string();
+        assert_eq!(error.code(), ErrorCode::Conflict, "{words}");
+        assert!(words.contains(&held.to_string()) && words.contains("a claim"), "{words}");
+    }
+    assert_eq!(w.contents(&home, chat).await, ["one", "1", "two"]);
+    assert!(!store.task(scope, open.task()).await.unwrap().unwrap().cancel_requested, "its turn goes on");
+    assert!(store.delete_chat(scope, free, w.now(), w.event("chat.delete")).await.unwrap(), "another one is free");
+
+    store.release_task(scope, held, w.now(), w.event("task.release")).await.unwrap();
+    assert!(store.redact_message(scope, chat, said.id, w.now(), w.event("message.redact")).await.unwrap());
+    assert!(store.delete_chat(scope, chat, w.now(), w.event("chat.delete")).await.unwrap());
 }
 
 pub async fn another_tenant_sees_and_changes_nothing_of_it(h: Harness) {

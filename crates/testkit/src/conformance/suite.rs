@@ -89,6 +89,7 @@ macro_rules! conformance_suite {
                 what_is_taken_back_is_gone_and_was_there,
                 a_fork_has_what_was_said_until_then,
                 chats_are_listed_by_user_cleared_and_deleted,
+                a_conversation_of_a_task_on_hold_is_kept_whole,
                 another_tenant_sees_and_changes_nothing_of_it,
             }
             children {

@@ -195,6 +195,7 @@ impl ChatStore for MemStore {
 
     async fn delete_chat(&self, scope: TenantScope, id: ChatId, at: Timestamp, audit: AuditEvent) -> Result<bool> {
         self.run("delete_chat", |state| {
+            state.refuse_if_held(scope.tenant(), id)?;
             let there = state.chats.remove(&(scope.tenant(), id)).is_some();
             if there {
                 state.forget_messages(scope, id);
@@ -208,6 +209,7 @@ impl ChatStore for MemStore {
 
     async fn clear_chat(&self, scope: TenantScope, id: ChatId, at: Timestamp, audit: AuditEvent) -> Result<bool> {
         self.run("clear_chat", |state| {
+            state.refuse_if_held(scope.tenant(), id)?;
             let there = state.chats.contains_key(&(scope.tenant(), id));
             if there {
                 state.forget_messages(scope, id);
@@ -262,6 +264,7 @@ impl ChatStore for MemStore {
         audit: AuditEvent,
     ) -> Result<bool> {
         self.run("redact_message", |state| {
+            state.refuse_if_held(scope.tenant(), chat)?;
             let known = state.messages.get_mut(&(scope.tenant(), chat, id));
             let Some(message) = known.filter(|message| message.redacted_at.is_none()) else { return Ok(false) };
             message.content = String::new();

@@ -203,14 +203,28 @@ impl State {
     /// Every task of a tree that has a hold.
     fn held_tasks(&self, tenant: TenantId) -> BTreeSet<TaskId> {
         let held = self.task_holds.keys().filter(|(of, _)| *of == tenant);
-        let roots = held.map(|(_, id)| {
-            let mut root = *id;
-            while let Some((parent, _)) = self.tasks.get(&root).and_then(|row| row.task.parent.as_ref()) {
-                root = *parent;
-            }
-            root
-        });
-        roots.flat_map(|root| self.tree(root)).collect()
+        held.map(|(_, id)| self.root_of(*id)).flat_map(|root| self.tree(root)).collect()
+    }
+
+    fn root_of(&self, id: TaskId) -> TaskId {
+        let mut root = id;
+        while let Some((parent, _)) = self.tasks.get(&root).and_then(|row| row.task.parent.as_ref()) {
+            root = *parent;
+        }
+        root
+    }
+
+    /// Refuses to take anything away from a conversation that shows a task whose tree is on hold.
+    pub(super) fn refuse_if_held(&self, tenant: TenantId, chat: ChatId) -> Result<()> {
+        let shows = |task: TaskId| {
+            let of_chat = self.messages.iter().filter(|((of, known, _), _)| (*of, *known) == (tenant, chat));
+            of_chat.into_iter().any(|(_, message)| message.task_id == Some(task))
+        };
+        let mut held = self.task_holds.iter().filter(|((of, _), _)| *of == tenant).map(|(_, hold)| hold);
+        match held.find(|hold| shows(self.root_of(hold.task_id))) {
+            Some(hold) => Err(conflict(hold.keeps_its_conversation())),
+            None => Ok(()),
+        }
     }
 }
 

@@ -138,7 +138,7 @@ fn judge(method: &str, answer: HttpResponse, scrub: &Scrub) -> Result<ToolOutcom
         if let Ok(body) = bounded::read(&answer.body) {
             data.insert("json".to_owned(), scrub.value(body));
         }
-        // JSON that is nested too deep to be kept, or holds too much, stays the text that it is.
+        // JSON that cannot be kept as it is (nested too deep, too large, an integer of too many digits) stays text.
         if !data.contains_key("json") || check_members(&data).is_err() {
             data.remove("json");
             data.insert("text".to_owned(), json!(clean(&answer.body, scrub)));

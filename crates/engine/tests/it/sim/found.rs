@@ -175,7 +175,7 @@ fn a_step_that_has_been_called_keeps_its_place_under_the_cap_while_it_begins_aga
 }
 
 #[test]
-fn a_patch_replaces_what_has_not_begun_wherever_it_stands_and_leaves_what_has_run_always() {
+fn a_patch_replaces_what_has_not_begun_wherever_it_stands_and_is_made_once() {
     let revise = Arc::new(ScriptedTool::new("t.revise", EffectClass::Read, |_, _| {
         let new = StepSpec::tool(StepId::parse("new").unwrap(), "core.noop", Map::new());
         let patch = PlanPatch { mode: PatchMode::Replace, steps: vec![new], reason: "it is better".to_owned() };
@@ -193,7 +193,8 @@ fn a_patch_replaces_what_has_not_begun_wherever_it_stands_and_leaves_what_has_ru
         let tell = always(step("tell", "core.noop", json!({})));
         let ship = step("ship", "core.noop", json!({}));
         for (steps, at_first, at_last) in [
-            (json!([charge, revise, tell, ship]), vec!["tell"], vec!["charge", "revise", "tell", "revise__new"]),
+            // What ran always behind the failure was to run once more, and had not begun again.
+            (json!([charge, revise, tell, ship]), vec!["tell"], vec!["charge", "revise", "revise__new"]),
             (json!([charge, ship, always(revise.clone())]), vec!["revise"], vec!["charge", "revise", "revise__new"]),
         ] {
             let id = live.begin(plan(steps), json!({})).await;

@@ -107,7 +107,10 @@ impl<'a> Judge<'a> {
             self.fault(&id, "it ran, and never should have");
         }
         self.within_cap();
-        self.used += self.spent_in_vain(program);
+        self.used += self.spent_in_vain(program) + self.seen.spent_before;
+        // What was started by a step that has run once more since has used what it has used.
+        let left = self.seen.left.iter().filter_map(|child| self.all.get(child));
+        self.used += left.map(|child| child.task.usage.input_tokens.0).sum::<u64>();
         let mut state = Map::new();
         let mut last = Value::Null;
         for entry in std::mem::take(&mut self.entries) {
@@ -173,7 +176,7 @@ impl<'a> Judge<'a> {
     fn undone(&mut self, id: &str, step: &Step) {
         self.visited.insert(id.to_owned());
         if let Kind::Child(program) = &step.kind
-            && self.seen.children.contains_key(id)
+            && !self.children(id).is_empty()
         {
             self.child(id, program);
         }
@@ -351,7 +354,7 @@ pub(super) fn dependencies(entries: &[(String, Step)], at: usize) -> Vec<usize> 
 }
 
 /// The steps that one waits for, and those that they wait for.
-fn ancestors(entries: &[(String, Step)], at: usize) -> BTreeSet<usize> {
+pub(super) fn ancestors(entries: &[(String, Step)], at: usize) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     let mut open = dependencies(entries, at);
     while let Some(next) = open.pop() {

@@ -38,7 +38,8 @@ pub fn faults(world: &SimWorld, case: &Case) -> Vec<String> {
         let filter = ApprovalFilter { status: None, task: Some(id), talks_of: None, calls: true };
         let inbox = world.doom.look(world.store.approvals(scope, filter, None, 200)).unwrap().items;
         faults.extend(inbox_fits(&task, &inbox));
-        all.insert(id, Seen::of(task, view, rows));
+        let program = program_of(case, &task);
+        all.insert(id, Seen::of(task, view, rows, program));
     }
     let parents: Vec<(TaskId, TaskId, String)> = all
         .iter()
@@ -70,6 +71,15 @@ pub fn faults(world: &SimWorld, case: &Case) -> Vec<String> {
     }
     faults.extend(super::crowd::faults(world, case));
     faults
+}
+
+/// What a task walks.
+fn program_of(case: &Case, task: &Task) -> Program {
+    let by = task.parent.as_ref().and_then(|(_, step)| case.step(number_of(step)));
+    match by.map(|step| &step.kind) {
+        Some(Kind::Child(program)) => program.clone(),
+        _ => case.program.clone(),
+    }
 }
 
 /// Whether nothing may have been recovered.
@@ -249,17 +259,20 @@ fn effects(world: &SimWorld, case: &Case, all: &BTreeMap<TaskId, Seen>, faults: 
     let mut owned: BTreeSet<String> = BTreeSet::new();
     let mut shared: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for seen in all.values() {
-        for (id, step) in &seen.steps {
-            let Some(end) = step.end.as_ref().filter(|end| end.outcome.status == StepStatus::Completed) else {
+        for row in &seen.rows {
+            let (JournalEntry::Finished(end), Some(id)) = (&row.entry, &row.step) else { continue };
+            let id = id.as_str();
+            if end.status != StepStatus::Completed {
                 continue;
-            };
-            let key = format!("v1:{}:{}:{id}:{}", seen.task.tenant, seen.task.id, end.generation);
+            }
+            let key = format!("v1:{}:{}:{id}:{}", seen.task.tenant, seen.task.id, row.generation);
+            let was_answered = seen.steps.get(id).is_none_or(|step| step.answer.is_some());
             match case.step(number_of(id)).map(|step| &step.kind) {
                 Some(Kind::Call(Class::Local, _)) => drop(owned.insert(key)),
                 Some(Kind::Share(which)) => drop(shared.entry(format!("shared{which}")).or_default().insert(key)),
                 Some(Kind::Call(Class::Keyed | Class::Queryable | Class::Unkeyed, _)) => {
                     let happened = effects.get(&key).map_or(0, |effect| effect.happened);
-                    if happened != 1 && step.answer.is_none() {
+                    if happened != 1 && !was_answered {
                         faults.push(format!("{key} completed, and its effect happened {happened} times"));
                     }
                 }
@@ -304,11 +317,15 @@ fn hidden(key: &str, case: &Case, all: &BTreeMap<TaskId, Seen>, faults: &mut Vec
 fn answers(world: &SimWorld, all: &BTreeMap<TaskId, Seen>, faults: &mut Vec<String>) {
     let reviews = world.ledger.reviews();
     for seen in all.values() {
-        for (id, step) in &seen.steps {
+        for id in seen.steps.keys() {
             let place = format!("{}:{id}:", seen.task.id);
             let mine: Vec<_> = reviews.iter().filter(|review| review.wait.starts_with(&place)).collect();
             let taken = mine.iter().filter(|review| review.taken == Some(true)).count();
-            let asked = step.waits.iter().filter(|wait| wait.kind.is_person()).count();
+            let asks = |row: &&JournalRow| {
+                let of_step = row.step.as_ref().is_some_and(|step| step.as_str() == id);
+                of_step && matches!(&row.entry, JournalEntry::Waiting(wait) if wait.kind.is_person())
+            };
+            let asked = seen.rows.iter().filter(asks).count();
             // An answer names its step: one that is late answers the step's next question, when there is one.
             if taken > asked {
                 faults.push(format!("step {place} asked {asked} times and took {taken} answers"));

@@ -1,6 +1,7 @@
 //! What a step that holds no steps may come to.
 
 use kybern_core::error::ErrorCode;
+use kybern_core::id::TaskId;
 use kybern_core::json::MAX_DEPTH;
 use kybern_core::ports::CallbackOutcome;
 use kybern_core::task::{Resolution, StepStatus, TaskStatus};
@@ -145,8 +146,14 @@ impl Judge<'_> {
         }
     }
 
+    /// The children of a step as it ran last.
+    pub(super) fn children(&self, id: &str) -> Vec<TaskId> {
+        let all = self.seen.children.get(id).into_iter().flatten();
+        all.filter(|child| !self.seen.left.contains(child)).copied().collect()
+    }
+
     pub(super) fn child(&mut self, id: &str, program: &Program) -> Legal {
-        let children = self.seen.children.get(id).cloned().unwrap_or_default();
+        let children = self.children(id);
         let [child] = children[..] else {
             self.fault(id, format!("it has the children {children:?}, and should have one"));
             return Legal::default();

@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 use kybern_core::id::TaskId;
 use kybern_core::plan::PatchMode;
 use kybern_core::task::{
-    JournalEntry, JournalRow, Opening, Resolution, Signal, StepOutcome, StepStatus, Task, TaskStatus, Wait,
+    JournalEntry, JournalRow, Opening, Resolution, Signal, StepOutcome, StepStatus, Task, TaskStatus, Wait, WaitKind,
 };
 use kybern_core::time::Timestamp;
 use kybern_engine::task::TaskView;
 use serde_json::{Map, Value};
+
+use super::judge::ancestors;
+use super::program::{Kind, Program, Step};
 
 /// A task as it was left.
 pub struct Seen {
@@ -21,8 +24,13 @@ pub struct Seen {
     pub children: BTreeMap<String, Vec<TaskId>>,
     /// Whether a person had it tried again: what was decided before may have seen another state.
     pub retried: bool,
+    /// Tokens of steps that have run once more since.
+    pub spent_before: u64,
+    /// The children that those had started.
+    pub left: Vec<TaskId>,
     /// What the ids of the steps that were added to the plan begin with.
     added: Vec<String>,
+    program: Program,
 }
 
 /// A step as its rows tell of it.
@@ -53,6 +61,11 @@ pub struct End {
     pub outcome: StepOutcome,
 }
 
+/// Steps with the ids that they have in a list.
+fn listed(steps: &[Step], prefix: &str) -> Vec<(String, Step)> {
+    steps.iter().map(|step| (format!("{prefix}{}", step.id()), step.clone())).collect()
+}
+
 /// The number of a step whose id is `s3`, or ends with it.
 pub fn number_of(id: &str) -> u32 {
     let last = id.rsplit("__").next().unwrap();
@@ -60,7 +73,7 @@ pub fn number_of(id: &str) -> u32 {
 }
 
 impl Seen {
-    pub fn of(task: Task, view: TaskView, rows: Vec<JournalRow>) -> Self {
+    pub fn of(task: Task, view: TaskView, rows: Vec<JournalRow>, program: Program) -> Self {
         let mut seen = Self {
             task,
             view,
@@ -68,7 +81,10 @@ impl Seen {
             steps: BTreeMap::new(),
             children: BTreeMap::new(),
             retried: false,
+            spent_before: 0,
+            left: Vec::new(),
             added: Vec::new(),
+            program,
         };
         for row in &rows {
             seen.take(row);
@@ -135,6 +151,8 @@ impl Seen {
     /// What failed, and was not tolerated, has not ended any more; nor has what a failure interrupted.
     fn begin_again(&mut self) {
         self.retried = true;
+        let ended: Vec<String> =
+            self.steps.iter().filter(|(_, step)| step.end.is_some()).map(|(id, _)| id.clone()).collect();
         let goes_on = |step: &SeenStep| match step.end.as_ref().map(|end| &end.outcome) {
             Some(outcome) if outcome.status == StepStatus::Failed => !outcome.tolerated,
             Some(outcome) if outcome.status == StepStatus::Skipped => step.is_open,
@@ -154,6 +172,98 @@ impl Seen {
             (step.end, step.answer) = (None, None);
             step.is_undone = !step.is_open;
         }
+        let mut behind = Vec::new();
+        self.behind(&self.plan(), false, &mut behind);
+        behind.retain(|id| ended.contains(id));
+        behind.iter().for_each(|id| self.run_once_more(id));
+    }
+
+    /// The steps of the plan with what was added to it.
+    fn plan(&self) -> Vec<(String, Step)> {
+        let mut entries = listed(&self.program.steps, "");
+        let mut at = 0;
+        while let Some((by, step)) = entries.get(at).cloned() {
+            at += 1;
+            let (Kind::Patch { replaces, steps }, Some(end)) = (&step.kind, self.completed(&by)) else { continue };
+            if *replaces {
+                let rest = entries.split_off(at);
+                let begun = |(id, _): &(String, Step)| self.steps.get(id).is_some_and(|step| step.first < end.seq);
+                entries.extend(rest.into_iter().filter(begun));
+            }
+            entries.extend(listed(steps, &format!("{by}__")));
+        }
+        entries
+    }
+
+    /// What has run always although something before it is to begin again, or has never been reached.
+    fn behind(&self, entries: &[(String, Step)], outer: bool, found: &mut Vec<String>) {
+        for (at, (id, step)) in entries.iter().enumerate() {
+            let Some(seen) = self.steps.get(id) else { continue };
+            let open = outer || ancestors(entries, at).into_iter().any(|dep| !self.has_settled(&entries[dep]));
+            let has_begun = seen.end.as_ref().map_or(seen.is_open, |end| end.outcome.patch.is_none());
+            match &seen.end {
+                _ if step.always && open && has_begun => found.push(id.clone()),
+                Some(_) => {
+                    if let (Kind::Inject(steps), Some(_)) = (&step.kind, self.completed(id)) {
+                        self.behind(&listed(steps, &format!("{id}__")), open, found);
+                    }
+                }
+                None => self.lists(id, step, seen).iter().for_each(|list| self.behind(list, open, found)),
+            }
+        }
+    }
+
+    /// The lists in a step that has been opened.
+    fn lists(&self, id: &str, step: &Step, seen: &SeenStep) -> Vec<Vec<(String, Step)>> {
+        let prefix = format!("{id}__");
+        match &step.kind {
+            Kind::Condition { then, otherwise, .. } => match seen.branch {
+                Some(true) => vec![listed(then, &prefix)],
+                Some(false) => vec![listed(otherwise, &prefix)],
+                None => Vec::new(),
+            },
+            Kind::Parallel(branches) => branches.iter().map(|branch| listed(branch, &prefix)).collect(),
+            Kind::Over { steps, .. } | Kind::While { steps, .. } => {
+                let rounds = (0..).map(|round| format!("{prefix}{round}__"));
+                let begun = |prefix: &String| self.steps.keys().any(|id| id.starts_with(prefix));
+                rounds.take_while(begun).map(|prefix| listed(steps, &prefix)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn completed(&self, id: &str) -> Option<&End> {
+        self.steps.get(id)?.end.as_ref().filter(|end| end.outcome.status == StepStatus::Completed)
+    }
+
+    fn has_settled(&self, (id, step): &(String, Step)) -> bool {
+        let injected = || match &step.kind {
+            Kind::Inject(steps) if self.completed(id).is_some() => listed(steps, &format!("{id}__")),
+            _ => Vec::new(),
+        };
+        let has_ended = self.steps.get(id).is_some_and(|step| step.end.is_some());
+        has_ended && injected().iter().all(|step| self.has_settled(step))
+    }
+
+    /// A step that has ended runs once more, with nothing inside it.
+    fn run_once_more(&mut self, id: &str) {
+        let inside: Vec<String> = self.steps.keys().filter(|known| self.is_inside(known, id)).cloned().collect();
+        let own = self.steps.get(id).cloned();
+        let gone: Vec<SeenStep> = inside.iter().filter_map(|id| self.steps.remove(id)).chain(own).collect();
+        for step in &gone {
+            let end = step.end.iter().filter(|end| end.outcome.status == StepStatus::Completed);
+            self.spent_before += end.map(|end| end.outcome.usage.input_tokens.0).sum::<u64>();
+            let children = step.waits.iter().filter(|wait| wait.kind == WaitKind::Child);
+            self.left.extend(children.filter_map(|wait| wait.reference.as_ref()?.parse::<TaskId>().ok()));
+        }
+        let step = self.steps.entry(id.to_owned()).or_default();
+        *step = SeenStep {
+            first: step.first,
+            waits: std::mem::take(&mut step.waits),
+            corrections: std::mem::take(&mut step.corrections),
+            is_undone: true,
+            ..SeenStep::default()
+        };
     }
 
     /// Whether a step lies inside another. What was added to the plan bears the name of a step that it is not inside of.
