@@ -3,6 +3,7 @@
 mod alone;
 mod backup;
 mod delivery;
+mod egress;
 mod events;
 mod machine;
 mod mail;
