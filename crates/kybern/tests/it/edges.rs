@@ -2,6 +2,7 @@
 
 mod alone;
 mod backup;
+mod callers;
 mod delivery;
 mod egress;
 mod events;
