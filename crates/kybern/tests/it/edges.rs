@@ -10,6 +10,7 @@ mod machine;
 mod mail;
 mod process;
 mod purge;
+mod rows;
 mod tampering;
 mod verbs;
 
