@@ -28,6 +28,7 @@ const TARGETS: &[Target] = &[
     Target("text", "kybern-adapters", "fuzz::documents::text"),
     Target("csv", "kybern-adapters", "fuzz::documents::csv"),
     Target("html", "kybern-adapters", "fuzz::documents::html"),
+    Target("html-floods", "kybern-adapters", "fuzz::documents::html_floods"),
     Target("docx", "kybern-adapters", "fuzz::office::docx"),
     Target("xlsx", "kybern-adapters", "fuzz::office::xlsx"),
     Target("pdf", "kybern-adapters", "fuzz::paper::pdf"),
@@ -166,7 +167,32 @@ mod tests {
             let modules: Vec<&str> = test.split("::").collect();
             let file = folder.join(modules[..modules.len() - 1].join("/")).with_extension("rs");
             let text = std::fs::read_to_string(&file).unwrap_or_default();
-            assert!(text.contains(&format!("Target::new(\"{name}\"")), "{name} is not in {}", file.display());
+            let written = [format!("Target::new(\"{name}\""), format!("fn {}()", modules[modules.len() - 1])];
+            assert!(written.iter().all(|part| text.contains(part)), "{name} is not in {}", file.display());
         }
+    }
+
+    #[test]
+    fn every_test_of_a_target_is_played() {
+        let names: std::collections::BTreeSet<_> = TARGETS.iter().map(|target| target.0).collect();
+        let mut found = 0;
+        for file in crate::root::find().unwrap().join("crates").read_dir().unwrap() {
+            let mut folders = vec![file.unwrap().path().join("tests/it")];
+            while let Some(folder) = folders.pop() {
+                for entry in folder.read_dir().into_iter().flatten() {
+                    let path = entry.unwrap().path();
+                    if path.is_dir() {
+                        folders.push(path);
+                        continue;
+                    }
+                    let text = std::fs::read_to_string(&path).unwrap();
+                    for name in text.split("Target::new(\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+                        assert!(names.contains(name), "{name} of {} is not in TARGETS", path.display());
+                        found += 1;
+                    }
+                }
+            }
+        }
+        assert_eq!(found, TARGETS.len());
     }
 }

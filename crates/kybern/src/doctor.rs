@@ -3,9 +3,12 @@
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
+use kybern_adapters::clock::SystemClock;
 use kybern_core::model::{ModelFailure, ModelFailureKind};
-use kybern_core::ports::Store;
+use kybern_core::ports::UnreadableRow;
+use kybern_store::SqliteStore;
 use serde::Serialize;
 
 use crate::client::Client;
@@ -15,8 +18,8 @@ use crate::opening::{self, OpenError};
 use crate::output::{Cell, MAX_COLUMN, Screen, Table, clean, count};
 use crate::{models, packs, wiring};
 
-/// Rows that are named one by one.
-const MOST_ROWS: usize = 50;
+/// Rows of each table that are named one by one.
+const MOST_ROWS: usize = 20;
 
 /// What is looked at.
 pub(crate) struct DoctorOptions {
@@ -203,11 +206,14 @@ async fn database(config: &Config, running: bool) -> Vec<Finding> {
                 count(&dead.to_string(), "dead job")
             );
             let state = if dead > 0 { State::Warning } else { State::Ok };
-            return vec![finding("database", state, message, ""), rows(opened.store.as_ref()).await];
+            let found = opened.store.unreadable(MOST_ROWS).await.map_err(anyhow::Error::from);
+            return vec![finding("database", state, message, ""), rows(found)];
         }
         // Perhaps it is that server's: then it is well, and asking it is better than asking the file.
         Err(error) if running && format!("{error:#}").contains("process") => {
-            finding("database", State::Ok, format!("{error:#}; the running server's /readyz says more"), "")
+            let message = format!("{error:#}; the running server's /readyz says more");
+            let found = finding("database", State::Ok, message, "");
+            return std::iter::once(found).chain(rows_beside(config).await).collect();
         }
         Err(error) => {
             let remedy = error.downcast_ref::<OpenError>().and_then(OpenError::remedy).map(str::to_owned);
@@ -218,14 +224,25 @@ async fn database(config: &Config, running: bool) -> Vec<Finding> {
     vec![found]
 }
 
+/// The rows of a file that a running server has: a reader of SQLite disturbs nobody.
+async fn rows_beside(config: &Config) -> Option<Finding> {
+    let DatabaseUrl::Sqlite(path) = &config.database.url else { return None };
+    let looking = async {
+        let keys = Arc::new(wiring::master_key(config)?);
+        Ok(SqliteStore::unreadable_in_file(path, MOST_ROWS, keys, Arc::new(SystemClock)).await?)
+    };
+    Some(rows(looking.await))
+}
+
 /// Whether every row can be read.
-async fn rows(store: &dyn Store) -> Finding {
+fn rows(found: anyhow::Result<Vec<UnreadableRow>>) -> Finding {
     const PART: &str = "rows";
-    match store.unreadable(MOST_ROWS).await {
+    match found {
         Ok(found) if found.is_empty() => finding(PART, State::Ok, "every row can be read", ""),
         Ok(found) => {
             let shown = count(&found.len().to_string(), "row");
-            let more = if found.len() == MOST_ROWS { " or more" } else { "" };
+            let of_table = |table: &str| found.iter().filter(|row| row.table == table).count();
+            let more = if found.iter().any(|row| of_table(row.table) == MOST_ROWS) { " or more" } else { "" };
             let remedy = "cancel such a task, deny such a question; bring back from a backup what is needed; what a newer \
                           program wrote is read by that program";
             let message = format!("{shown}{more} cannot be read; each harms itself only");
@@ -233,7 +250,7 @@ async fn rows(store: &dyn Store) -> Finding {
             Finding { details, ..finding(PART, State::Warning, message, remedy) }
         }
         Err(error) => {
-            finding(PART, State::Broken, format!("they cannot be looked at: {error}"), "look at the database")
+            finding(PART, State::Broken, format!("they cannot be looked at: {error:#}"), "look at the database")
         }
     }
 }

@@ -114,11 +114,9 @@ async fn open_with(config: &Config, keys: Arc<MasterKey>, adopt_key: bool) -> an
             Opened { store: Arc::new(store), wake_ups, partitioned: None, keys }
         }
         DatabaseUrl::Postgres(url) => {
-            // What takes longer could still be written by its holder, and be noticed too late.
-            let statement_timeout = config.database.statement_timeout_ms.min(Millis(config.worker.lease_ms.0 / 3));
             let options = PostgresOptions {
                 connections: connections.max(6),
-                statement_timeout: statement_timeout.as_duration(),
+                statement_timeout: statement_timeout(config).as_duration(),
                 adopt_key,
                 ..PostgresOptions::default()
             };
@@ -128,6 +126,12 @@ async fn open_with(config: &Config, keys: Arc<MasterKey>, adopt_key: bool) -> an
             Opened { store: store.clone(), wake_ups, partitioned: Some(store), keys }
         }
     })
+}
+
+/// How long PostgreSQL may take for a statement: as it is set, and no more than a third of a lease. What takes longer
+/// could still be written by its holder, and be noticed too late.
+fn statement_timeout(config: &Config) -> Millis {
+    config.database.statement_timeout_ms.min(Millis(config.worker.lease_ms.0 / 3))
 }
 
 /// What the settings say to the engine.
@@ -249,4 +253,20 @@ pub(crate) async fn sources(config: &Config, store: &dyn Store) -> anyhow::Resul
 pub(crate) async fn tenant_named(store: &dyn Store, slug: &str) -> anyhow::Result<TenantId> {
     let tenant = store.tenant_by_slug(slug).await?;
     tenant.map(|tenant| tenant.id).with_context(|| format!("there is no tenant {slug:?}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_takes_a_third_of_a_lease_at_most() {
+        let mut config = Config::default();
+        assert!(statement_timeout(&config).0 * 3 <= config.worker.lease_ms.0);
+        for (set, lease, expected) in [(6_000, 30_000, 6_000), (60_000, 30_000, 10_000), (6_000, 1_000, 333)] {
+            config.database.statement_timeout_ms = Millis(set);
+            config.worker.lease_ms = Millis(lease);
+            assert_eq!(statement_timeout(&config), Millis(expected), "{set} ms are set, a lease has {lease} ms");
+        }
+    }
 }

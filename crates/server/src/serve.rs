@@ -233,4 +233,45 @@ mod tests {
             () = asking => {}
         }
     }
+
+    #[tokio::test]
+    async fn an_address_beyond_its_share_is_told_so_and_another_is_served() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let router = Router::new().route("/", get(async || "here"));
+        // This machine is a client here like any other.
+        let proxies = TrustedProxies::new(&[]).unwrap();
+        let connections = Connections { max: 10, max_by_address: 2, proxies, ..Connections::default() };
+        let serving = serve(listener, router, connections, CancellationToken::new());
+        let asking = async move {
+            let get = async |from: [u8; 4]| {
+                let socket = tokio::net::TcpSocket::new_v4().unwrap();
+                socket.bind((std::net::IpAddr::from(from), 0).into()).unwrap();
+                let mut stream = socket.connect(address).await.unwrap();
+                stream.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+                let mut answer = vec![0; 2048];
+                let read = stream.read(&mut answer).await.unwrap();
+                answer.truncate(read);
+                (stream, String::from_utf8(answer).unwrap())
+            };
+            let (greedy, other) = ([127, 0, 0, 1], [127, 0, 0, 2]);
+            let held = [get(greedy).await, get(greedy).await];
+            assert!(held.iter().all(|(_, answer)| answer.starts_with("HTTP/1.1 200 ")));
+            let (mut third, answer) = get(greedy).await;
+            assert!(answer.starts_with("HTTP/1.1 503 Service Unavailable\r\n"), "{answer}");
+            assert!(
+                answer.contains("\r\nRetry-After: 5\r\n") && answer.contains("\"code\":\"UNAVAILABLE\""),
+                "{answer}"
+            );
+            assert_eq!(third.read(&mut [0; 64]).await.unwrap(), 0);
+            let (_stays, answer) = get(other).await;
+            assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+            drop(held);
+            while !get(greedy).await.1.starts_with("HTTP/1.1 200 ") {}
+        };
+        tokio::select! {
+            served = serving => panic!("the server ended: {served:?}"),
+            () = asking => {}
+        }
+    }
 }

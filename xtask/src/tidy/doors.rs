@@ -4,12 +4,14 @@
 //! along is made of a scope. What is left is checked here: the few functions that make an actor, a crossing, a store's
 //! witness or a scope out of nothing, each by its own list of files.
 
+use std::collections::BTreeMap;
+
 use super::finding::Finding;
 use super::tree::Tree;
 
 /// What is made, and where.
 struct Made {
-    /// As it is written.
+    /// As it is written, without blanks between its tokens.
     needle: &'static str,
     /// What to do instead.
     remedy: &'static str,
@@ -19,7 +21,7 @@ struct Made {
 
 const MADE: &[Made] = &[
     Made {
-        needle: "Actor::authenticated(",
+        needle: "Actor::authenticated",
         remedy: "take the Actor that authentication made as a parameter",
         doors: &[
             ("crates/engine/src/identity/authenticate.rs", "proves who holds a key"),
@@ -31,20 +33,13 @@ const MADE: &[Made] = &[
         remedy: "only a platform admin's audited request crosses tenants: take the Sudo as a parameter",
         doors: &[("crates/engine/src/identity/authenticate.rs", "audits a platform admin's crossing")],
     },
-    Made { needle: "Sudo {", remedy: "ask Sudo::cross, which asks for the right", doors: SCOPES },
+    Made { needle: "Sudo{", remedy: "ask Sudo::cross, which asks for the right", doors: SCOPES },
+    // Even the name: whoever may not say it can give it no other one either.
+    Made { needle: "StoreWitness", remedy: WITNESS, doors: STORES },
+    Made { needle: "of_a_store", remedy: WITNESS, doors: STORES },
+    Made { needle: "scope_of_row", remedy: "take the scope as a parameter", doors: ROWS },
     Made {
-        needle: "StoreWitness::",
-        remedy: "only a store knows whose a row is: take the scope of the lease, the job or the actor",
-        doors: &[("crates/store/src/db/witness.rs", "reads the tenant from the row that it has just read")],
-    },
-    Made {
-        needle: "StoreWitness(",
-        remedy: "only a store knows whose a row is: take the scope of the lease, the job or the actor",
-        doors: SCOPES,
-    },
-    Made { needle: "scope_of_row(", remedy: "take the scope as a parameter", doors: ROWS },
-    Made {
-        needle: "TenantScope::of(",
+        needle: "TenantScope::of",
         remedy: "ask an Actor, a lease or a Sudo for its scope",
         doors: &[
             ("crates/core/src/tenant.rs", "declares it, for a store's witness and for a crossing"),
@@ -54,11 +49,22 @@ const MADE: &[Made] = &[
     Made { needle: "TenantScope(", remedy: "ask an Actor, a lease or a Sudo for its scope", doors: SCOPES },
 ];
 
+/// Types that keep their names, because what makes them is found by it.
+const NAMED: &[&str] = &["Actor", "Sudo", "TenantScope"];
+
+const WITNESS: &str = "only a store knows whose a row is: take the scope of the lease, the job or the actor";
+
+const STORES: &[(&str, &str)] = &[
+    ("crates/core/src/tenant.rs", "declares the type"),
+    ("crates/store/src/db/witness.rs", "reads the tenant from the row that it has just read"),
+];
+
 const SCOPES: &[(&str, &str)] = &[("crates/core/src/tenant.rs", "declares the type")];
 
 /// The store's own places: each reads the tenant from a row, or writes a tenant's first.
 const ROWS: &[(&str, &str)] = &[
     ("crates/store/src/db/witness.rs", "declares it"),
+    ("crates/store/src/db/mod.rs", "shows it to the store's other files"),
     ("crates/store/src/tasks/claim.rs", "claims tasks of all tenants"),
     ("crates/store/src/tasks/read.rs", "finds the tenant's row of a task that a callback names"),
     ("crates/store/src/jobs.rs", "claims jobs of all tenants"),
@@ -69,39 +75,108 @@ const ROWS: &[(&str, &str)] = &[
     ("crates/store/src/archive/", "backs up, restores and examines all tenants"),
 ];
 
-/// Checks every line of code.
+/// Checks all code, a file at a time: a call may be broken over lines.
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (file, source) in tree.rust_files() {
         if file.is_test() || !file.path().starts_with("crates/") {
             continue;
         }
-        let shut = |made: &&Made| !is_door(made.doors, file.path());
-        for (line, code) in source.code() {
-            let made = MADE.iter().filter(shut).find(|made| calls(code, made.needle));
-            if let Some(Made { needle, remedy, .. }) = made {
-                let name = needle.trim_end_matches(['(', '{', ':', ' ']);
-                let message = format!("{name} is made outside its doors");
-                let remedy = format!("{remedy}; the doors are listed in xtask/src/tidy/doors.rs");
-                findings.push(Finding::violation(file.path(), line, message, remedy));
+        let squeezed = Squeezed::of(source.code());
+        let mut found = BTreeMap::new();
+        for Made { needle, remedy, .. } in MADE.iter().filter(|made| !is_door(made.doors, file.path())) {
+            let name = needle.trim_end_matches(['(', '{', ':']);
+            for line in squeezed.lines_of(|text| makes(text, needle)) {
+                found.entry(line).or_insert_with(|| (format!("{name} is made outside its doors"), *remedy));
             }
         }
+        for name in NAMED {
+            for line in squeezed.lines_of(|text| renames(text, name)) {
+                let remedy = "a type that proves something is called by its own name";
+                found.entry(line).or_insert_with(|| (format!("{name} gets another name"), remedy));
+            }
+        }
+        findings.extend(found.into_iter().map(|(line, (message, remedy))| {
+            let remedy = format!("{remedy}; the doors are listed in xtask/src/tidy/doors.rs");
+            Finding::violation(file.path(), line, message, remedy)
+        }));
     }
     findings
+}
+
+/// Code with a blank only where two names would run together, and where its lines begin in it.
+struct Squeezed {
+    text: String,
+    begins: Vec<(usize, usize)>,
+}
+
+impl Squeezed {
+    fn of<'a>(code: impl Iterator<Item = (usize, &'a str)>) -> Self {
+        let mut squeezed = Self { text: String::new(), begins: Vec::new() };
+        for (line, code) in code {
+            squeezed.begins.push((squeezed.text.len(), line));
+            let mut apart = true;
+            for c in code.chars() {
+                if c.is_whitespace() {
+                    apart = true;
+                    continue;
+                }
+                if apart && is_of_a_name(c) && squeezed.text.ends_with(is_of_a_name) {
+                    squeezed.text.push(' ');
+                }
+                squeezed.text.push(c);
+                apart = false;
+            }
+        }
+        squeezed
+    }
+
+    /// The lines of the places in the text that `find` knows.
+    fn lines_of(&self, find: impl Fn(&str) -> Vec<usize>) -> Vec<usize> {
+        let line = |at| self.begins[..self.begins.partition_point(|(begin, _)| *begin <= at)].last();
+        find(&self.text).into_iter().filter_map(|at| Some(line(at)?.1)).collect()
+    }
+}
+
+fn is_of_a_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
 }
 
 fn is_door(doors: &[(&str, &str)], path: &str) -> bool {
     doors.iter().any(|(door, _)| if door.ends_with('/') { path.starts_with(door) } else { path == *door })
 }
 
-/// Whether the needle stands there as a whole name, not as the end of a longer one, and not where it is declared.
-fn calls(code: &str, needle: &str) -> bool {
-    code.match_indices(needle).any(|(at, _)| {
-        let before = &code[..at];
-        let longer = before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
-        let declared = ["struct ", "impl ", "fn ", "-> "].iter().any(|word| before.ends_with(word));
-        !longer && !declared
-    })
+/// Where the needle stands as a whole name, also as `<Type>::name`, and not where it is declared.
+fn makes(text: &str, needle: &str) -> Vec<usize> {
+    let qualified = needle.replacen("::", ">::", 1);
+    let mut places = whole(text, needle);
+    if qualified != needle {
+        places.extend(whole(text, &qualified));
+    }
+    let declared = |at: &usize| ["struct ", "impl ", "fn ", "->"].iter().any(|word| text[..*at].ends_with(word));
+    places.retain(|at| !declared(at));
+    places
+}
+
+/// Where the type gets another name: `Type as Other`, or `type Other = path::Type;`.
+fn renames(text: &str, name: &str) -> Vec<usize> {
+    let mut places = whole(text, &format!("{name} as "));
+    places.extend(whole(text, &format!("{name};")).into_iter().filter(|at| {
+        let path = text[..*at].trim_end_matches(|c| is_of_a_name(c) || c == ':');
+        let named = path.strip_suffix('=').map(|before| before.trim_end_matches(is_of_a_name));
+        named.is_some_and(|before| before.ends_with("type "))
+    }));
+    places
+}
+
+/// Where the needle begins and ends with whole names.
+fn whole(text: &str, needle: &str) -> Vec<usize> {
+    let places = text.match_indices(needle).filter(|(at, _)| {
+        let after = &text[at + needle.len()..];
+        let goes_on = needle.ends_with(is_of_a_name) && after.starts_with(is_of_a_name);
+        !goes_on && !text[..*at].ends_with(is_of_a_name)
+    });
+    places.map(|(at, _)| at).collect()
 }
 
 #[cfg(test)]
@@ -154,7 +229,30 @@ mod tests {
         assert_eq!(count(path, "fn f(scope: TenantScope, sudo: &Sudo) {} // Sudo::cross\n"), 0);
         assert_eq!(count(path, "pub struct Sudo {\nimpl Sudo {\nfn f() -> Sudo {\n"), 0);
         assert_eq!(count(path, "fn f() { PseudoSudo::cross(a); }\n"), 0);
+        assert_eq!(count(path, "fn f(a: Actor) { let count = 3; let actor = a as Any; TenantScope::offset(t); }\n"), 0);
         assert_eq!(count(path, "fn f() { Sudo::cross(a); TenantScope::of(t); }\n"), 1);
+    }
+
+    #[test]
+    fn no_way_of_writing_it_is_a_way_round() {
+        let path = "crates/engine/src/a.rs";
+        for code in [
+            "use kybern_core::tenant::StoreWitness as W;\nfn f() { W::of_a_store() }\n",
+            "use kybern_core::tenant::*;\nfn f(w: fn() -> W) { let w = <W>::of_a_store; }\n",
+            "use crate::db::scope_of_row as whose;\n",
+            "fn f() { rows.map(scope_of_row) }\n",
+            "use kybern_core::tenant::{\n    Sudo as Crossing,\n};\n",
+            "use kybern_core::actor::Actor as A;\n",
+            "type Who = kybern_core::actor::Actor;\n",
+            "fn f() {\n    let made = Actor\n        ::authenticated(t);\n}\n",
+            "fn f() {\n    let made = Sudo ::\n        cross(a);\n}\n",
+            "fn f() { ids.map(TenantScope::of) }\n",
+            "fn f() { <kybern_core::actor::Actor>::authenticated(t) }\n",
+        ] {
+            assert!(count(path, code) > 0, "{code}");
+        }
+        let broken = "fn f() {\n    let made = Actor\n        ::authenticated(t);\n}\n";
+        assert!(check(&Tree::of(&[(path, broken)]))[0].to_string().contains("a.rs:2"));
     }
 
     #[test]

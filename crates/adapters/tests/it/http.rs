@@ -107,6 +107,38 @@ async fn a_name_that_leads_inside_is_refused_where_the_connection_is_made() {
 }
 
 #[tokio::test]
+async fn what_is_said_of_a_way_that_is_closed_or_dead_names_no_inner_address() {
+    let names = Names::default();
+    names.answer("inside.test", &["127.0.0.1"]);
+    names.answer("deep.test", &["10.20.30.40", "fd00::77"]);
+    let leads_on = Site::start(|seen| match seen.path() {
+        "/deep" => site::redirect(302, "http://deep.test/"),
+        _ => site::redirect(307, "http://inside.test:9/"),
+    });
+    let dead = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    // What is open is reached by its name as well.
+    let open = [format!("127.0.0.1:{}", leads_on.port()), format!("inside.test:{dead}"), "inside.test:9".to_owned()];
+    let client = egress(&open, &names);
+    let asked = [
+        (get("http://deep.test/"), "does not lead to a public address"),
+        (get(leads_on.url("/deep")), "does not lead to a public address"),
+        (get(format!("http://inside.test:{dead}/")), "cannot connect"),
+        (get(leads_on.url("/dead")), "cannot connect"),
+    ];
+    for (request, says) in asked {
+        let url = request.url.clone();
+        let failure = client.send(request).await.unwrap_err();
+        let chain = std::iter::successors(Some(&failure as &dyn std::error::Error), |error| error.source());
+        let told: Vec<String> = chain.map(ToString::to_string).collect();
+        let told = told.join(": ");
+        assert!(told.contains(says), "{url}: {told}");
+        for address in ["10.20.30.40", "fd00::77", "127.0.0.1"] {
+            assert!(!told.contains(address), "{url}: {told}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_name_that_changes_its_mind_is_resolved_once_for_each_connection() {
     let site = Site::start(|_| page(200, "secret"));
     let names = Names::default();

@@ -126,8 +126,8 @@ pub trait TaskStore: Send + Sync {
     /// When the store fails; then nothing was claimed.
     async fn claim_due(&self, worker: &WorkerId, offer: &Offer, lease: Millis, now: Timestamp) -> Result<Vec<Claimed>>;
 
-    /// The first `most` rows, of all tenants and tables, that this program cannot read. It reads everything: for the
-    /// doctor.
+    /// The rows of all tenants that this program cannot read, the first `most` of each table. It reads everything: for
+    /// the doctor.
     ///
     /// # Errors
     /// When the store fails.

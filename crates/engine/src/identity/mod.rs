@@ -257,17 +257,19 @@ impl Engine {
         self.inner.store.keys(scope).await
     }
 
-    /// Revokes a key at once, with the keys that were made with it. `cascade` false refuses when there are such;
-    /// when nothing is said, only a caller whose own key would fall with it is refused.
+    /// Revokes a key at once, with the keys that were made with it, and tells which of the caller's tenant those were.
+    /// `cascade` false refuses when there are such; when nothing is said, only a caller whose own key would fall with
+    /// it is refused.
     ///
     /// # Errors
     /// `NOT_FOUND`; `CONFLICT` with the keys that would fall with it.
-    pub async fn revoke_key(&self, actor: &Actor, id: KeyId, cascade: Option<bool>) -> Result<()> {
+    pub async fn revoke_key(&self, actor: &Actor, id: KeyId, cascade: Option<bool>) -> Result<Vec<ApiKey>> {
+        let now = self.inner.clock.now();
         let keys = self.inner.store.keys(actor.scope()).await?;
         if let Some(key) = keys.iter().find(|key| key.id == id) {
             self.within_reach(actor, key.user_id).await?;
         }
-        let made = made_with(&keys, id, self.inner.clock.now());
+        let made = made_with(&keys, id, now);
         let own = made.iter().any(|key| Some(key.id) == actor.key());
         if cascade == Some(false) && !made.is_empty() || cascade.is_none() && own {
             let whose = if own { "your own key among them, " } else { "" };
@@ -279,9 +281,10 @@ impl Engine {
             let told = made.iter().map(|key| Detail::new(format!("/{}", key.id), format!("key {:?}", key.name)));
             return Err(Error::new(ErrorCode::Conflict, message).with_details(told.collect()));
         }
-        let made: Vec<KeyId> = made.iter().map(|key| key.id).collect();
-        let event = AuditEvent::by(actor, "key.revoke", format!("key:{id}"), json!({"with": made}));
-        self.inner.store.revoke_key(actor.scope(), id, self.inner.clock.now(), event).await
+        let ids: Vec<KeyId> = made.iter().map(|key| key.id).collect();
+        let event = AuditEvent::by(actor, "key.revoke", format!("key:{id}"), json!({"with": ids}));
+        self.inner.store.revoke_key(actor.scope(), id, now, event).await?;
+        Ok(made.into_iter().map(|key| ApiKey { revoked_at: Some(now), ..key.clone() }).collect())
     }
 
     /// Subscribes an address to the ends of tasks; returns the secret its deliveries are signed with.

@@ -33,6 +33,7 @@ mod links;
 mod live;
 mod memories;
 mod models;
+mod narrowed;
 mod nul;
 mod open_effects;
 mod outage;

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::list::{Page, items, next_cursor};
 use super::{Context, Exit, Format, input};
 use crate::client::Body;
-use crate::output::{Failure, Table, field, moment};
+use crate::output::{Failure, Table, clean, field, moment};
 use crate::recover::RecoverOptions;
 
 /// `kybern key …`
@@ -89,8 +89,12 @@ pub(super) async fn run(command: KeyCommand, context: &mut Context) -> Result<Ex
         KeyCommand::List { page, format } => list(&page, format, context).await,
         KeyCommand::Revoke { id, cascade } => {
             let client = context.connect().await?;
-            client.delete(&format!("/api/keys/{id}?cascade={cascade}")).await?;
+            let reply = client.delete(&format!("/api/keys/{id}?cascade={cascade}")).await?;
             context.screen().line(format!("key {id} is revoked"));
+            for key in reply.value.get("revokedWith").and_then(Value::as_array).into_iter().flatten() {
+                let (name, id) = (field(key, "name"), field(key, "id"));
+                context.screen().line(clean(&format!("with it: key {id} ({name})")));
+            }
             Ok(Exit::Done)
         }
         KeyCommand::Recover { .. } => Ok(Exit::Done),

@@ -2,12 +2,15 @@
 
 mod alone;
 mod backup;
+mod callers;
 mod delivery;
+mod egress;
 mod events;
 mod machine;
 mod mail;
 mod process;
 mod purge;
+mod rows;
 mod tampering;
 mod verbs;
 

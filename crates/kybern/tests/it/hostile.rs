@@ -20,6 +20,9 @@ use crate::server::{Client, Server, Site};
 /// for ever.
 const LIMIT: Duration = Duration::from_secs(25);
 
+/// Kilobytes that an allocator may keep of what was given back.
+const MOST_LEFT: u64 = 30_000;
+
 #[expect(clippy::disallowed_methods, reason = "this measures real time")]
 fn now() -> Instant {
     Instant::now()
@@ -186,4 +189,41 @@ async fn what_reaches_the_store_is_borne_by_postgres_too_and_neighbours_work_on(
     let Some(site) = postgres() else { return };
     let mails = bodies::mails().into_iter().filter(|attack| matches!(attack.expect, Expect::Rests(_)));
     under_attack(site, mails.chain(bombs::loops()).chain(files::small()).collect()).await;
+}
+
+/// Kilobytes of memory that the server's process holds.
+fn held(server: &Server) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+/// Each of these schemas takes megabytes while it is compiled, and whoever may only read can have any number checked.
+#[tokio::test]
+async fn schemas_that_are_only_checked_leave_nothing_behind() {
+    let site = Site::sqlite();
+    let server = site.start();
+    let admin = server.client();
+    let user = json!({"name": "A Viewer", "email": "viewer@example.com", "roles": ["viewer"]});
+    let user = admin.post("/api/users", &user).await;
+    let key = admin.post("/api/keys", &json!({"name": "k", "userId": user["id"]})).await;
+    let viewer = admin.with_key(&text(&key["key"]));
+    let check = async |n: usize| {
+        let field = |p: usize| (format!("p{p}"), json!({"type": "string", "pattern": format!("^\\w{{16}}{n}x{p}$")}));
+        let fields: serde_json::Map<String, Value> = (0..50).map(field).collect();
+        let ask = json!({"id": "a", "kind": "input", "title": "t",
+            "fields": {"type": "object", "properties": fields}});
+        let checked = viewer.post("/api/plans/check", &json!({"key": "only.checked", "steps": [ask]})).await;
+        assert_eq!(checked["valid"], true, "{checked:.300}");
+    };
+    for n in 0..6 {
+        check(n).await;
+    }
+    let before = held(&server);
+    for n in 6..26 {
+        check(n).await;
+    }
+    let more = held(&server).saturating_sub(before);
+    println!("{before} kB before, {more} kB more after 20 schemas");
+    assert!(more < MOST_LEFT, "{more} kB are left of 20 schemas that were only checked");
 }

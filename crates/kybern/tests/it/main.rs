@@ -11,6 +11,8 @@ mod cli;
 #[cfg(test)]
 mod clients;
 #[cfg(test)]
+mod clock;
+#[cfg(test)]
 mod computing;
 #[cfg(test)]
 mod conversing;

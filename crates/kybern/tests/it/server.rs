@@ -1,6 +1,7 @@
 //! A real server: the binary as a process of its own, on a database of its own, over real HTTP.
 
 pub(crate) mod client;
+pub(crate) mod inside;
 pub(crate) mod postgres;
 pub(crate) mod receiver;
 
@@ -62,9 +63,28 @@ impl Site {
         }
     }
 
-    /// What a statement finds in its PostgreSQL database.
+    /// What a statement finds in its database, each value as text; ids are what the database makes of them.
     pub(crate) fn rows(&self, statement: &str) -> Vec<Vec<String>> {
-        self.postgres.as_ref().expect("the site is on PostgreSQL").rows(statement)
+        let Some(database) = &self.postgres else {
+            let conn = rusqlite::Connection::open(self.folder().join("kybern.db")).unwrap();
+            conn.busy_timeout(PATIENCE).unwrap();
+            let mut found = conn.prepare(statement).unwrap();
+            let columns = found.column_count();
+            let text = |value: rusqlite::types::Value| match value {
+                rusqlite::types::Value::Null => String::new(),
+                rusqlite::types::Value::Integer(number) => number.to_string(),
+                rusqlite::types::Value::Text(text) => text,
+                other => format!("{other:?}"),
+            };
+            let rows = found.query_map([], |row| (0..columns).map(|at| row.get(at).map(text)).collect());
+            return rows.unwrap().collect::<Result<_, _>>().unwrap();
+        };
+        database.rows(statement)
+    }
+
+    /// A number that a statement finds.
+    pub(crate) fn count(&self, statement: &str) -> u64 {
+        self.rows(statement)[0][0].parse().unwrap()
     }
 
     /// Runs statements by a connection of their own, beneath whatever server there is on its database.

@@ -5,6 +5,7 @@
 
 mod effects;
 mod fleet;
+mod keyed;
 mod ledger;
 mod told;
 mod zombie;

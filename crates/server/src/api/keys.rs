@@ -3,13 +3,14 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::response::IntoResponse;
 use kybern_core::actor::{Right, Role};
 use kybern_core::error::Detail;
 use kybern_core::id::{KeyId, UserId};
 use kybern_core::time::Timestamp;
 use kybern_engine::identity::NewKey;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::shown;
@@ -19,7 +20,7 @@ use crate::extract::{JsonBody, PathArgs, QueryArgs, check_text};
 use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
-use crate::schema::identity::{KeyPage, NewKeySchema, RoleSchema};
+use crate::schema::identity::{KeyPage, NewKeySchema, RevokedSchema, RoleSchema};
 use crate::state::AppState;
 
 /// What a key can be narrowed to.
@@ -133,8 +134,8 @@ pub(crate) async fn list(
 
 /// Revoke a key
 ///
-/// It is refused from the next request on, and so are the keys that were made with it, with those, and so on. Ask
-/// with `cascade=false` to be told of them first.
+/// It is refused from the next request on, and so are the keys that were made with it, with those, and so on: the
+/// answer lists them. Ask with `cascade=false` to be told of them first.
 #[utoipa::path(delete, path = "/api/keys/{id}", operation_id = "revoke_key",
     tag = "identity",
     params(
@@ -142,13 +143,16 @@ pub(crate) async fn list(
         ("cascade" = Option<bool>, Query, description = "`false`: when keys were made with it, 409 lists them and \
             nothing is revoked. `true`: also when your own is among them; that is refused when this is not given"),
     ),
-    responses((status = 204, description = "Revoked")))]
+    responses(
+        (status = 200, description = "Revoked, and these keys with it", body = RevokedSchema),
+        (status = 204, description = "Revoked, and no other key with it"),
+    ))]
 pub(crate) async fn revoke(
     State(state): State<AppState>,
     Caller(actor): Caller,
     path: PathArgs,
     query: QueryArgs,
-) -> ApiResult<StatusCode> {
+) -> ApiResult {
     let id: KeyId = path.parse("id")?;
     let cascade = match query.only(&["cascade"])?.get("cascade") {
         None => None,
@@ -156,6 +160,9 @@ pub(crate) async fn revoke(
         Some("false") => Some(false),
         Some(_) => return Err(Problem::invalid("/cascade", "cascade is true or false")),
     };
-    state.engine.revoke_key(&actor, id, cascade).await?;
-    Ok(StatusCode::NO_CONTENT)
+    let fell = state.engine.revoke_key(&actor, id, cascade).await?;
+    if fell.is_empty() {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    Ok(Json(json!({"revokedWith": fell})).into_response())
 }

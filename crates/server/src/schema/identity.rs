@@ -125,6 +125,14 @@ pub struct NewKeySchema {
     pub made_by_user_id: Option<String>,
 }
 
+/// What a revoked key has taken with it.
+#[derive(ToSchema)]
+#[schema(as = Revoked, rename_all = "camelCase")]
+pub struct RevokedSchema {
+    /// The keys of this organisation that were made with it, with those, and so on, and worked until now.
+    pub revoked_with: Vec<KeySchema>,
+}
+
 /// A page of keys.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]

@@ -777,6 +777,11 @@ async fn identities(walk: &mut Walk<'_>, fixture: &Fixture) {
     let page = walk.call(200, ("GET", "/api/keys"), &[], &admin, None).await;
     assert!(!page.to_string().contains(&secret), "a list shows no key");
     walk.call(204, ("DELETE", "/api/keys/{id}"), &[key["id"].as_str().unwrap()], &admin, None).await;
+    let maker = walk.call(201, ("POST", "/api/keys"), &[], &admin, Some(json!({"name": "maker"}))).await;
+    let new = Some(json!({"name": "made with it"}));
+    walk.call(201, ("POST", "/api/keys"), &[], maker["key"].as_str().unwrap(), new).await;
+    let fell = walk.call(200, ("DELETE", "/api/keys/{id}"), &[maker["id"].as_str().unwrap()], &admin, None).await;
+    assert_eq!(fell["revokedWith"][0]["name"], "made with it");
     assert_eq!(walk.app.send(Ask::get("/api/tasks").key(&secret)).await.status, 401, "revoked at once");
 
     let hook = Some(json!({"url": "https://example.com/done"}));

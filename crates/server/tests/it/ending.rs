@@ -4,13 +4,14 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use futures::StreamExt;
+use kybern_core::time::Millis;
 use kybern_server::Connections;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::fixture::Fixture;
-use crate::harness::{App, Ask};
+use crate::harness::{App, Ask, FALLS_SILENT};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -79,6 +80,68 @@ async fn a_long_wait_is_answered_when_its_key_ends() {
     let revoking = app.send(Ask::new("DELETE", &format!("/api/keys/{id}")).key(&app.ours.admin));
     let (answer, _) = tokio::time::timeout(PATIENCE, async { tokio::join!(waiting, revoking) }).await.unwrap();
     answer.refused(401, "UNAUTHENTICATED", "the wait");
+}
+
+/// Every kind of stream that there is, opened with one key: none has said its last word.
+async fn streams(app: &App, running: &str, agent: &str, key: &str) -> Vec<(String, axum::response::Response)> {
+    let chat = app.send(Ask::post("/api/chats").key(key).json(&json!({"agent": agent}))).await.json();
+    let chat = format!("/api/chats/{}", chat["id"].as_str().unwrap());
+    let messages = json!([{"role": "user", "content": FALLS_SILENT}]);
+    let model = |model: &str| json!({"model": model, "stream": true, "messages": messages});
+    let asked = [
+        Ask::get(&format!("/api/tasks/{running}/events")),
+        Ask::post(&format!("{chat}/messages"))
+            .header("accept", "text/event-stream")
+            .json(&json!({"content": FALLS_SILENT})),
+        Ask::get(&format!("{chat}/stream")),
+        Ask::post("/v1/chat/completions").json(&model("scripted/echo")),
+        Ask::post("/v1/chat/completions").json(&model(&format!("agent:{agent}"))),
+    ];
+    let mut opened = Vec::new();
+    for ask in asked {
+        let about = ask.path();
+        let response = app.open(ask.key(key)).await;
+        assert_eq!(response.status(), 200, "{about}");
+        let kind = response.headers()["content-type"].to_str().unwrap();
+        assert!(kind.starts_with("text/event-stream"), "{about}: {kind}");
+        opened.push((about, response));
+    }
+    opened
+}
+
+/// Reads them side by side: each ends, and says why as its readers write errors.
+async fn all_end(opened: Vec<(String, axum::response::Response)>) {
+    let reading = opened.into_iter().map(async |(about, response)| (about, to_its_end(response).await));
+    for (about, text) in futures::future::join_all(reading).await {
+        let last = text.trim_end().rsplit("\n\n").next().unwrap_or_default();
+        let is_openai = about.starts_with("/v1/");
+        let told = if is_openai { last.starts_with("data: {\"error\":") } else { says_why(&text) };
+        assert!(told && last.contains("UNAUTHENTICATED"), "{about}: {text}");
+        assert!(!text.contains("[DONE]") && !text.contains("event: done"), "{about}: {text}");
+    }
+}
+
+#[tokio::test]
+async fn every_stream_ends_when_its_key_is_revoked_and_when_it_expires() {
+    for expires in [false, true] {
+        let app = App::start().await;
+        let fixture = Fixture::of(&app, &app.ours).await;
+        let admin = &app.ours.admin;
+        let user = json!({"name": "An Operator", "email": "streams@example.com", "roles": ["operator"]});
+        let user = app.send(Ask::post("/api/users").key(admin).json(&user)).await.json();
+        let end = app.engine.clock().now().plus(Millis(3_600_000));
+        let new = json!({"name": "screen", "userId": user["id"], "expiresAt": expires.then_some(end)});
+        let key = app.send(Ask::post("/api/keys").key(admin).json(&new)).await.json();
+        let opened = streams(&app, &fixture.running, &fixture.agent, key["key"].as_str().unwrap()).await;
+        if expires {
+            app.clock.advance(Millis(3_600_001));
+        } else {
+            let id = key["id"].as_str().unwrap();
+            let revoked = app.send(Ask::new("DELETE", &format!("/api/keys/{id}")).key(admin)).await;
+            assert_eq!(revoked.status, 204, "{}", revoked.text());
+        }
+        all_end(opened).await;
+    }
 }
 
 /// Asks for the tasks with a key, through a proxy that names this address; the status and the whole answer.

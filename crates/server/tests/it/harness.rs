@@ -11,7 +11,7 @@ use futures::StreamExt;
 use kybern_core::actor::Role;
 use kybern_core::agent::AgentDraft;
 use kybern_core::id::{RequestId, TenantId};
-use kybern_core::model::{ModelFailureKind, ModelKind, ModelMessage, ModelRequest, ModelSpec};
+use kybern_core::model::{ModelEvent, ModelFailureKind, ModelKind, ModelMessage, ModelRequest, ModelSpec};
 use kybern_core::pack::Registry;
 use kybern_core::ports::HttpClient;
 use kybern_core::task::{EffectClass, WorkerId};
@@ -34,6 +34,8 @@ use crate::outside::{NoExtractor, NoNetwork, PlainMail, RunningClock};
 pub(crate) const PLATFORM: &str = "kyb_platform_admin_of_the_tests_0001";
 /// The domain of intake addresses.
 pub(crate) const INTAKE: &str = "in.example.com";
+/// Of what holds these words the model says the beginning, and then nothing more.
+pub(crate) const FALLS_SILENT: &str = "think about it for ever";
 /// The secret of the configured source `forms`.
 pub(crate) const SOURCE_SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 /// The largest body in these tests, so that too large ones are small.
@@ -184,6 +186,10 @@ fn models() -> ModelParts {
         let said = request.messages.last().map(ModelMessage::joined_text).unwrap_or_default();
         match said.as_str() {
             "fail" => Scripted::fail(ModelFailureKind::Request),
+            said if said.contains(FALLS_SILENT) => {
+                let begun = ModelEvent::Started { id: "reply-1".to_owned(), model: "echo".to_owned() };
+                Scripted::Pieces(vec![vec![begun, ModelEvent::Text("one moment".to_owned())], Vec::new()], None)
+            }
             said => Scripted::text(&format!("you said: {said}"), 12, 5),
         }
     });
@@ -227,6 +233,10 @@ impl Ask {
 
     pub(crate) fn post(path: &str) -> Self {
         Self::new("POST", path)
+    }
+
+    pub(crate) fn path(&self) -> String {
+        self.0.uri().path().to_owned()
     }
 
     pub(crate) fn key(self, key: &str) -> Self {

@@ -167,7 +167,12 @@ async fn a_key_that_was_made_with_a_key_falls_with_it() {
     revoke(admin, "?cascade=perhaps").await.refused(400, "VALIDATION_ERROR", "no boolean");
     assert!(works(&app, &child).await && works(&app, &grandchild).await, "nothing was revoked yet");
 
-    assert_eq!(revoke(admin, "").await.status, 204);
+    let fell = revoke(admin, "").await;
+    assert_eq!(fell.status, 200, "{}", fell.text());
+    let fell = fell.json();
+    let told: Vec<&Value> = fell["revokedWith"].as_array().unwrap().iter().map(|key| &key["name"]).collect();
+    assert_eq!(told, ["child", "grandchild"], "who did not ask for it is told what fell too");
+    assert_eq!(revoke(admin, "").await.status, 204, "and nothing falls twice");
     for (key, lives) in [(&parent, false), (&child, false), (&grandchild, false), (&other, true), (admin, true)] {
         assert_eq!(works(&app, key).await, lives);
     }

@@ -44,7 +44,7 @@ fn is_plan(text: &str) -> Result<(), String> {
     FrozenPlan::thaw(text).map(drop)
 }
 
-/// The first `most` of them, table by table.
+/// The first `most` of each table: many of one kind hide none of another.
 pub(crate) async fn find(tx: &mut Tx, most: usize) -> Result<Vec<UnreadableRow>> {
     let tenants = if tx.is_postgres() { tenants(tx).await? } else { Vec::new() };
     let mut found = Vec::new();
@@ -53,6 +53,7 @@ pub(crate) async fn find(tx: &mut Tx, most: usize) -> Result<Vec<UnreadableRow>>
         if columns.is_empty() {
             continue;
         }
+        let most = found.len().saturating_add(most);
         let mut look = |row: Row| {
             let cells = line(table, row)?;
             found.extend(columns.iter().filter_map(|column| fault(table, &cells, *column)).take(1));

@@ -1,5 +1,7 @@
 //! Rows that cannot be read. Nothing is text here, so each is marked as a store of text would answer it.
 
+use std::collections::BTreeMap;
+
 use kybern_core::audit::AuditEvent;
 use kybern_core::ports::UnreadableRow;
 use kybern_core::task::{JournalEntry, Signal};
@@ -25,7 +27,7 @@ impl MemStore {
 
 impl State {
     /// What has been spoilt, as far as tasks, their journals, jobs and records go.
-    pub(super) fn unreadable(&self) -> Vec<UnreadableRow> {
+    pub(super) fn unreadable(&self, most: usize) -> Vec<UnreadableRow> {
         let row = |table, id: String, problem: &str| UnreadableRow { table, id, problem: problem.to_owned() };
         let mut found = Vec::new();
         for (id, known) in &self.tasks {
@@ -41,6 +43,12 @@ impl State {
         for RecordRow { record, .. } in self.records.values() {
             found.extend(record.unreadable.iter().map(|problem| row("record", record.id.to_string(), problem)));
         }
+        let mut of_table: BTreeMap<&str, usize> = BTreeMap::new();
+        found.retain(|row| {
+            let count = of_table.entry(row.table).or_default();
+            *count += 1;
+            *count <= most
+        });
         found
     }
 

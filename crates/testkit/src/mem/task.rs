@@ -34,7 +34,7 @@ impl TaskStore for MemStore {
     }
 
     async fn unreadable(&self, most: usize) -> Result<Vec<UnreadableRow>> {
-        self.run("unreadable", |state| Ok(state.unreadable().into_iter().take(most).collect())).await
+        self.run("unreadable", move |state| Ok(state.unreadable(most))).await
     }
 
     async fn claim_due(&self, worker: &WorkerId, offer: &Offer, lease: Millis, now: Timestamp) -> Result<Vec<Claimed>> {

@@ -162,6 +162,32 @@ fn a_key_is_shown_once() {
 }
 
 #[test]
+fn keys_that_fall_with_a_key_are_told_before_and_after() {
+    let [id, below] = [9, 8].map(|n| format!("01920000-0000-7000-8000-00000000000{n}"));
+    let made = below.clone();
+    let server = Server::start(move |seen| {
+        Some(match (seen.method.as_str(), seen.query.as_str()) {
+            ("DELETE", "cascade=true") => {
+                Answer::Json(200, json!({"revokedWith": [{"id": made, "name": "nightly\u{1b}[2J import"}]}))
+            }
+            ("DELETE", "cascade=false") => {
+                let details = json!([{"path": format!("/{made}"), "message": "key \"nightly import\""}]);
+                envelope(409, "CONFLICT", "1 more keys were made with this one", details)
+            }
+            _other => return None,
+        })
+    });
+    let refused = server.run(&["key", "revoke", &id]);
+    assert_eq!(refused.code, 1, "{}", refused.out);
+    assert!(refused.err.contains(&below) && refused.err.contains("nightly import"), "{}", refused.err);
+    let revoked = server.run(&["key", "revoke", &id, "--cascade"]);
+    assert_eq!(revoked.code, 0, "{}", revoked.err);
+    assert!(revoked.out.starts_with(&format!("key {id} is revoked\nwith it: key {below} (nightly")), "{}", revoked.out);
+    assert!(!revoked.out.contains('\u{1b}'), "{}", revoked.out);
+    assert_eq!(server.seen("DELETE", &format!("/api/keys/{id}")).len(), 2);
+}
+
+#[test]
 fn a_changed_audit_trail_fails() {
     let server = Server::start(|seen| {
         let broken = json!({"valid": false, "length": 9, "faults": [{"seq": 4, "problem": "the hash does not fit"}]});

@@ -156,6 +156,26 @@ async fn heads_are_kept_elsewhere(site: Site, off: &str) {
     };
     let (code, said) = verified();
     assert!(code == Some(0) && said.contains("is whole"), "{said}");
+    // The same head by hand, for people and for programs; what programs get is a file to verify by.
+    let by_hand = |args: &[&str]| {
+        let mut head = site.command(&[&["audit", "head"], args].concat());
+        let output = head.env("KYBERN_URL", server.url()).env("KYBERN_API_KEY", KEY).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let (shown, json) = (by_hand(&[]), by_hand(&["--json"]));
+    let signed: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(
+        (&signed["seq"], &signed["hash"], &signed["tenantId"]),
+        (&last["seq"], &last["hash"], &last["tenantId"])
+    );
+    for part in [last["seq"].to_string(), text(&last["hash"])] {
+        assert!(shown.contains(&part), "{part}: {shown}");
+    }
+    let kept = site.file("by-hand.json", &json);
+    let mut verify = site.command(&["audit", "verify", "--head", &kept.display().to_string()]);
+    let output = verify.env("KYBERN_URL", server.url()).env("KYBERN_API_KEY", KEY).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
     // A full disk leaves half a line; what is added afterwards begins on its own.
     std::fs::OpenOptions::new().append(true).open(&file).unwrap().write_all(b"{\"tenantId\": \"0").unwrap();
     hire(&client, "fourth").await;

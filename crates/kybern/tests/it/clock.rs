@@ -1,0 +1,69 @@
+//! A clock that is set forward under a running process.
+
+use std::sync::Arc;
+
+use futures::FutureExt as _;
+use kybern_core::event::EventType;
+use kybern_core::pack::Registry;
+use kybern_core::task::{EffectClass, TaskStatus};
+use kybern_core::time::Millis;
+use kybern_core::tool::ToolOutcome;
+use kybern_engine::task::SubmitRequest;
+use kybern_testkit::tools::ScriptedTool;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::server::Site;
+use crate::server::client::until;
+use crate::server::inside::{self, ShiftedClock};
+
+#[tokio::test]
+async fn a_process_takes_no_running_task_from_itself_when_its_clock_is_set_forward() {
+    let site = Site::sqlite();
+    let clock = Arc::new(ShiftedClock::default());
+    let answered = CancellationToken::new();
+    let heard = answered.clone();
+    let tool = Arc::new(ScriptedTool::pending("test.slow", EffectClass::Keyed, move |_, _| {
+        let heard = heard.clone();
+        async move {
+            heard.cancelled().await;
+            Ok(ToolOutcome::default())
+        }
+        .boxed()
+    }));
+    let mut registry = Registry::default();
+    registry.tool(tool.clone()).unwrap();
+    let (engine, admin) = inside::start(&site, clock.clone(), registry).await;
+    let slow = json!({"key": "test.slow", "steps": [{"id": "a", "tool": "test.slow"}]});
+    let rests = json!({"key": "test.rests", "steps": [
+        {"id": "a", "tool": "core.wait", "args": {"ms": 20}}, {"id": "b", "tool": "core.noop"}]});
+    for plan in [&slow, &rests] {
+        engine.put_plan(&admin, plan).await.unwrap();
+    }
+    let submit = async |plan: &str| {
+        let request = SubmitRequest { plan_key: Some(plan.to_owned()), ..SubmitRequest::text("go") };
+        engine.submit(&admin, request, None).await.unwrap().id
+    };
+    let ended = async |id| {
+        until("the task ends", || async {
+            let task = engine.task(&admin, id).await.unwrap();
+            task.status.is_terminal().then_some(task)
+        })
+        .await
+    };
+    let running = submit("test.slow").await;
+    until("its call is made", || std::future::ready((tool.count() == 1).then_some(()))).await;
+    // The lease of half a minute is over at once, and each of these shows that the worker has claimed since.
+    for _ in 0..3 {
+        clock.advance(Millis(35_000));
+        let other = submit("test.rests").await;
+        assert_eq!(ended(other).await.status, TaskStatus::Completed);
+        assert_eq!(engine.task(&admin, running).await.unwrap().recoveries, 0);
+    }
+    answered.cancel();
+    let task = ended(running).await;
+    assert_eq!((task.status, task.recoveries, tool.count()), (TaskStatus::Completed, 0, 1));
+    let log = engine.task_log(&admin, running, -1, 100).await.unwrap().0;
+    assert!(log.iter().all(|entry| entry.event_type != EventType::ZombieReset), "{log:?}");
+    engine.drain(Millis(1_000)).await;
+}
