@@ -2,11 +2,12 @@
 //!
 //! One event on each line, as the server lists them; the last line is the signed head.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::Path;
 
 use kybern_core::audit::PURGED;
+use kybern_store::private;
 use serde_json::{Value, json};
 
 use super::super::{Context, Exit, Format};
@@ -18,7 +19,7 @@ use crate::output::{Failure, count};
 pub(super) async fn write(path: &Path, context: &mut Context) -> Result<Exit, Failure> {
     let client = context.connect_to_read().await?;
     let head = client.get("/api/audit/head", &[]).await?.value;
-    let file = OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| unwritten(path, &error))?;
+    let file = private::create_new(path).map_err(|error| unwritten(path, &error))?;
     let written = match fill(file, path, &client, &head).await {
         Ok(written) => written,
         Err(failure) => {

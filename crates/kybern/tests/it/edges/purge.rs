@@ -1,5 +1,8 @@
 //! What an admin keeps and what they remove, with the command line and a real server.
 
+use std::os::unix::fs::PermissionsExt as _;
+
+use nix::sys::stat::{Mode, umask};
 use serde_json::json;
 
 use super::{plan, submit};
@@ -88,8 +91,11 @@ async fn the_audit_is_exported_checked_and_removed_no_younger_than_a_month(site:
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("audit.jsonl");
     let path = file.to_str().unwrap();
+    // The command line inherits a mask that keeps nothing from anybody.
+    umask(Mode::empty());
     let (code, out, err) = run(&site, &server, &["audit", "export", path]);
     assert!(code == Some(0) && out.contains("events written to") && out.contains("verify --export"), "{out}{err}");
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     let (code, _, err) = run(&site, &server, &["audit", "export", path]);
     assert!(code == Some(1) && err.contains("File exists"), "an export is not written over: {err}");
     let (code, out, err) = run(&site, &server, &["audit", "verify", "--export", path]);
