@@ -18,6 +18,13 @@ pub fn admin(tenant: TenantId) -> Actor {
     user(tenant, UserId::from_uuid(Uuid::nil()), &[Role::Admin])
 }
 
+/// Somebody who may do everything in that tenant and is no user of it.
+#[must_use]
+pub fn nobody(tenant: TenantId) -> Actor {
+    let request = RequestId::from_uuid(Uuid::nil());
+    Actor::authenticated(tenant, Principal::Executor, vec![Role::Admin], Vec::new(), request)
+}
+
 /// The scope of a tenant.
 #[must_use]
 pub fn scope(tenant: TenantId) -> TenantScope {
