@@ -1,7 +1,7 @@
 //! Actors and scopes for tests, made without a key.
 
 use kybern_core::actor::{Actor, Principal, Role};
-use kybern_core::id::{RequestId, TenantId, UserId};
+use kybern_core::id::{KeyId, RequestId, TenantId, UserId};
 use kybern_core::tenant::TenantScope;
 use uuid::Uuid;
 
@@ -23,6 +23,13 @@ pub fn admin(tenant: TenantId) -> Actor {
 pub fn nobody(tenant: TenantId) -> Actor {
     let request = RequestId::from_uuid(Uuid::nil());
     Actor::authenticated(tenant, Principal::Executor, vec![Role::Admin], Vec::new(), request)
+}
+
+/// A user of that tenant with these roles, by a key.
+#[must_use]
+pub fn user_by(tenant: TenantId, user: UserId, key: KeyId, roles: &[Role]) -> Actor {
+    let principal = Principal::User { user, key: Some(key) };
+    Actor::authenticated(tenant, principal, roles.to_vec(), Vec::new(), RequestId::from_uuid(Uuid::nil()))
 }
 
 /// The scope of a tenant.

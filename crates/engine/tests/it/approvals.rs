@@ -11,7 +11,7 @@ use kybern_core::task::{EffectClass, Resolution, TaskStatus, WaitKind};
 use kybern_core::time::Millis;
 use kybern_core::tool::Risk;
 use kybern_engine::approval::{ApprovalDecision, ApprovalView};
-use kybern_engine::identity::NewUser;
+use kybern_engine::identity::{NewKey, NewUser};
 use kybern_engine::task::{ReviewRequest, SubmitRequest};
 use kybern_engine::tools::ToolChange;
 use kybern_testkit::tools::ScriptedTool;
@@ -282,6 +282,58 @@ fn where_an_administrator_is_alone_their_own_yes_counts_and_the_audit_says_so() 
         let acts = live.acts().await;
         let yes = acts.iter().find(|act| act.action == "approval.approve").unwrap();
         assert_eq!(yes.detail["selfApproval"], json!(true));
+    });
+}
+
+#[test]
+fn a_call_is_not_made_for_a_key_that_was_revoked_while_it_waited() {
+    let tool = risky();
+    World::with([tool.clone()]).run(async |live| {
+        let change = ToolChange { confirm: Some(true), ..ToolChange::default() };
+        live.engine.set_tool(&live.world.actor, "t.risky", change).await.unwrap();
+        let ann = live.colleague("ann", &BOTH, None).await.user().unwrap();
+        let key = live.put(plan(json!([step("a", "t.risky", json!({"to": "ops@example.com"}))]))).await;
+        for is_revoked in [false, true] {
+            let (name, user_id) = ("till".to_owned(), Some(ann));
+            let new = NewKey { name, user_id, roles: Vec::new(), scopes: Vec::new(), expires_at: None };
+            let with = live.engine.create_key(&live.world.actor, new).await.unwrap().0;
+            let by_key = kybern_testkit::actors::user_by(TenantId::DEFAULT, ann, with.id, &BOTH);
+            let request = SubmitRequest { plan_key: Some(key.clone()), ..SubmitRequest::text("go") };
+            let task = live.engine.submit(&by_key, request, None).await.unwrap().id;
+            let asked = live.rest(task).await.waits[0].approval_id.unwrap();
+            if is_revoked {
+                live.engine.revoke_key(&live.world.actor, with.id, None).await.unwrap();
+            }
+            live.decide(asked, Word::Approve(None), None).await.unwrap();
+            let task = live.end(task).await;
+            assert_eq!((task.status == TaskStatus::Failed, tool.count()), (is_revoked, 1));
+            if is_revoked {
+                let error = task.error.unwrap();
+                assert_eq!(error.code, ErrorCode::PermissionDenied);
+                assert!(error.message.contains("has been revoked since"), "{}", error.message);
+            }
+        }
+        let acts = live.acts().await;
+        assert_eq!(acts.iter().filter(|act| act.action == "tool.deny").count(), 1);
+    });
+}
+
+#[test]
+fn a_call_is_not_made_for_a_user_who_has_lost_every_role_while_it_waited() {
+    let tool = risky();
+    World::with([tool.clone()]).run(async |live| {
+        let change = ToolChange { confirm: Some(true), ..ToolChange::default() };
+        live.engine.set_tool(&live.world.actor, "t.risky", change).await.unwrap();
+        let ann = live.colleague("ann", &BOTH, None).await;
+        let key = live.put(plan(json!([step("a", "t.risky", json!({"to": "ops@example.com"}))]))).await;
+        let request = SubmitRequest { plan_key: Some(key), ..SubmitRequest::text("go") };
+        let task = live.engine.submit(&ann, request, None).await.unwrap().id;
+        let asked = live.rest(task).await.waits[0].approval_id.unwrap();
+        live.engine.set_roles(&live.world.actor, ann.user().unwrap(), Vec::new()).await.unwrap();
+        live.decide(asked, Word::Approve(None), None).await.unwrap();
+        let task = live.end(task).await;
+        assert_eq!((task.error.unwrap().code, tool.count()), (ErrorCode::PermissionDenied, 0));
+        assert!(live.acts().await.iter().any(|act| act.action == "tool.deny"));
     });
 }
 
