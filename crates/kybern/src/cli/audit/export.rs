@@ -142,6 +142,12 @@ async fn read(path: &Path, client: &Client, report: &mut Report) -> Result<Expor
     while let Some((n, line)) = lines.next() {
         let line = line.map_err(|error| wrong(format!("cannot be read: {error}")))?;
         let value: Value = serde_json::from_str(&line).map_err(|error| wrong(format!("line {}: {error}", n + 1)))?;
+        let written = value.to_string();
+        if written != line {
+            // A member that stands there twice, for one: others may read the first, where the last is checked.
+            let problem = format!("line {} is not written as an export is: added to, or written anew", n + 1);
+            report.faults.push(json!({"seq": value["seq"], "problem": problem}));
+        }
         let is_last = lines.peek().is_none();
         if is_last && value.get("signature").is_some() {
             head = Some(value);
@@ -157,6 +163,9 @@ async fn read(path: &Path, client: &Client, report: &mut Report) -> Result<Expor
         }
     }
     let head = head.ok_or_else(|| wrong("does not end with a signed head: the export was cut off".to_owned()))?;
+    let body = json!({"events": [], "head": head});
+    let found = client.post("/api/audit/check", Body::Json(&body), None).await?.value;
+    report.faults.extend(found["faults"].as_array().cloned().unwrap_or_default());
     if let Some(last) = &before
         && (last["seq"] != head["seq"] || last["hash"] != head["hash"])
     {
