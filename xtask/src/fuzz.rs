@@ -24,6 +24,8 @@ const TARGETS: &[Target] = &[
     Target("schemas", "kybern-engine", "fuzz::schemas::schemas"),
     Target("plans", "kybern-engine", "fuzz::plans::plans"),
     Target("mail", "kybern-adapters", "fuzz::mail::mail"),
+    Target("mail-wrappers", "kybern-adapters", "fuzz::enclosed::wrappers"),
+    Target("mail-zips", "kybern-adapters", "fuzz::enclosed::zips"),
     Target("mail-floods", "kybern-adapters", "fuzz::mail::floods"),
     Target("text", "kybern-adapters", "fuzz::documents::text"),
     Target("csv", "kybern-adapters", "fuzz::documents::csv"),

@@ -183,6 +183,42 @@ impl Principal {
             Self::Executor => "executor".to_owned(),
         }
     }
+
+    /// Whose label that is; `None` for a text that is none.
+    #[must_use]
+    pub fn of_label(label: &str) -> Option<Self> {
+        if label == "executor" {
+            return Some(Self::Executor);
+        }
+        let (kind, rest) = label.split_once(':')?;
+        match kind {
+            "user" => match rest.split_once("/key:") {
+                Some((user, key)) => Some(Self::User { user: user.parse().ok()?, key: Some(key.parse().ok()?) }),
+                None => Some(Self::User { user: rest.parse().ok()?, key: None }),
+            },
+            "channel" => Some(Self::Channel { name: rest.to_owned() }),
+            "workflow" => Some(Self::Workflow { workflow_id: rest.to_owned() }),
+            _ => None,
+        }
+    }
+
+    /// The user, where it is one.
+    #[must_use]
+    pub fn user(&self) -> Option<UserId> {
+        match self {
+            Self::User { user, .. } => Some(*user),
+            Self::Channel { .. } | Self::Workflow { .. } | Self::Executor => None,
+        }
+    }
+
+    /// The key, where there is one.
+    #[must_use]
+    pub fn key(&self) -> Option<KeyId> {
+        match self {
+            Self::User { key, .. } => *key,
+            Self::Channel { .. } | Self::Workflow { .. } | Self::Executor => None,
+        }
+    }
 }
 
 /// An authenticated caller in one tenant, under one request.
@@ -238,10 +274,7 @@ impl Actor {
     /// The key they use.
     #[must_use]
     pub fn key(&self) -> Option<KeyId> {
-        match &self.principal {
-            Principal::User { key, .. } => *key,
-            Principal::Channel { .. } | Principal::Workflow { .. } | Principal::Executor => None,
-        }
+        self.principal.key()
     }
 
     /// The tenant in which this actor acts.
@@ -265,10 +298,7 @@ impl Actor {
     /// The user, where there is one.
     #[must_use]
     pub fn user(&self) -> Option<UserId> {
-        match &self.principal {
-            Principal::User { user, .. } => Some(*user),
-            Principal::Channel { .. } | Principal::Workflow { .. } | Principal::Executor => None,
-        }
+        self.principal.user()
     }
 
     /// The request under which this actor acts.
@@ -336,6 +366,23 @@ mod tests {
             scopes.into_iter().map(str::to_owned).collect(),
             RequestId::from_uuid(Uuid::nil()),
         )
+    }
+
+    #[test]
+    fn a_principal_is_read_as_it_is_written() {
+        let (user, key) = (UserId::from_uuid(Uuid::from_u128(1)), KeyId::from_uuid(Uuid::from_u128(2)));
+        for principal in [
+            Principal::User { user, key: Some(key) },
+            Principal::User { user, key: None },
+            Principal::Channel { name: "webhook/forms:a/key:b".to_owned() },
+            Principal::Workflow { workflow_id: "v1:a:b".to_owned() },
+            Principal::Executor,
+        ] {
+            assert_eq!(Principal::of_label(&principal.label()), Some(principal));
+        }
+        for label in ["", "user:", "user:x/key:y", "anybody:else"] {
+            assert_eq!(Principal::of_label(label), None, "{label}");
+        }
     }
 
     #[test]

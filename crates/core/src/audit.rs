@@ -3,7 +3,8 @@
 //! Each tenant has one chain. An event's hash is a keyed BLAKE3 over the previous hash and the RFC 8785 form of the
 //! event, so an edited, removed, reordered or cut chain is found by whoever holds the key.
 
-use serde::{Deserialize, Serialize};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
 use crate::error::Result;
@@ -313,14 +314,54 @@ impl ChainVerifier {
     }
 }
 
-/// Checks events of an export as they follow each other. What comes before the first of them is taken as it says.
+/// What stands in an export, and whether nothing stands there beside it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Exported<T> {
+    /// What was read.
+    pub value: T,
+    /// Whether it would be written exactly so. What would not was added or written otherwise, and no hash covers it.
+    pub is_as_written: bool,
+}
+
+impl<'de, T: DeserializeOwned + Serialize> Deserialize<'de> for Exported<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let given = Value::deserialize(deserializer)?;
+        let value: T = serde_json::from_value(given.clone()).map_err(D::Error::custom)?;
+        let is_as_written = serde_json::to_value(&value).is_ok_and(|written| written == given);
+        Ok(Self { value, is_as_written })
+    }
+}
+
+/// Checks events of an export as they follow each other, and the head that it ends with. What comes before the first
+/// of them is taken as it says.
 #[must_use]
-pub fn check_export(key: AuditKey, events: &[ChainedEvent]) -> AuditReport {
-    let start = events.first().map(|first| ChainStart { seq: first.seq - 1, hash: first.prev_hash.clone() });
+pub fn check_export(
+    key: AuditKey,
+    tenant: TenantId,
+    events: &[Exported<ChainedEvent>],
+    head: Option<&Exported<AuditHead>>,
+) -> AuditReport {
+    let first = events.first().map(|first| &first.value);
+    let start = first.map(|first| ChainStart { seq: first.seq - 1, hash: first.prev_hash.clone() });
     let start = start.unwrap_or_default();
     let mut verifier = ChainVerifier::after(key, start.clone());
-    events.iter().for_each(|event| verifier.push(event));
-    let (length, faults) = (verifier.next_seq - 1, verifier.faults);
+    let fault = |seq: i64, problem: &str| ChainFault { seq, problem: problem.to_owned() };
+    let added = "something stands in it that its hash does not cover: added, or written otherwise";
+    for Exported { value: event, is_as_written } in events {
+        verifier.push(event);
+        // A row that could not be read when it was listed has no content to be held against its hash.
+        if !is_as_written || event.unreadable.is_some() {
+            verifier.faults.push(fault(event.seq, added));
+        }
+    }
+    let (length, mut faults) = (verifier.next_seq - 1, verifier.faults);
+    if let Some(Exported { value: head, is_as_written }) = head {
+        if head.tenant_id != tenant || !key.has_signed(head) {
+            faults.push(fault(head.seq, "the head was not signed for this tenant under this master key"));
+        } else if !is_as_written {
+            faults.push(fault(head.seq, "something stands in the head that its signature does not cover"));
+        }
+    }
     AuditReport { valid: faults.is_empty(), length, removed_to: start.seq, faults }
 }
 
@@ -458,6 +499,35 @@ mod tests {
             assert!(!key.has_signed(&forged), "{forged:?}");
         }
         assert!(!AuditKey::new([9; 32]).has_signed(&head));
+    }
+
+    #[test]
+    fn what_no_hash_covers_is_found_in_an_export() {
+        let (key, links) = chain(2);
+        let tenant = TenantId::DEFAULT;
+        let head = key.sign_head(tenant, (2, links[1].hash.clone()), Timestamp::from_millis(5));
+        let faults = |events: &[Value], head: &Value| {
+            let events: Vec<Exported<ChainedEvent>> = serde_json::from_value(json!(events)).unwrap();
+            let head: Exported<AuditHead> = serde_json::from_value(head.clone()).unwrap();
+            check_export(key, tenant, &events, Some(&head)).faults.len()
+        };
+        let (events, head) = (links.iter().map(|link| json!(link)).collect::<Vec<_>>(), json!(head));
+        assert_eq!(faults(&events, &head), 0);
+        let with = |value: &Value, name: &str, member: Value| {
+            let mut changed = value.clone();
+            changed[name] = member;
+            changed
+        };
+        for changed in [
+            with(&events[0], "note", json!("approved by the board")),
+            with(&events[0], "unreadable", json!("it was spoilt")),
+            with(&events[0], "unreadable", Value::Null),
+            with(&events[0], "at", json!("1970-01-01T00:00:00.001000001Z")),
+        ] {
+            assert_eq!(faults(&[changed.clone(), events[1].clone()], &head), 1, "{changed}");
+        }
+        assert_eq!(faults(&events, &with(&head, "note", json!("x"))), 1);
+        assert_eq!(faults(&events, &with(&head, "seq", json!(1))), 1, "a head that nobody signed");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The audit chain: reading it and proving it.
 
 use kybern_core::actor::Actor;
-use kybern_core::audit::{self, AuditEvent, AuditHead, AuditReport, ChainedEvent, GENESIS, PURGED};
+use kybern_core::audit::{self, AuditEvent, AuditHead, AuditReport, ChainedEvent, Exported, GENESIS, PURGED};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::retention::Purge;
 use kybern_core::tenant::TenantScope;
@@ -61,10 +61,15 @@ impl Engine {
         audit::verify(self.inner.store.as_ref(), scope, self.inner.keys.audit_key(scope.tenant())).await
     }
 
-    /// Checks events of an export as they follow each other, each with its content.
+    /// Checks events of an export as they follow each other, each with its content, and the head that it ends with.
     #[must_use]
-    pub fn check_audit_export(&self, scope: TenantScope, events: &[ChainedEvent]) -> AuditReport {
-        audit::check_export(self.inner.keys.audit_key(scope.tenant()), events)
+    pub fn check_audit_export(
+        &self,
+        scope: TenantScope,
+        events: &[Exported<ChainedEvent>],
+        head: Option<&Exported<AuditHead>>,
+    ) -> AuditReport {
+        audit::check_export(self.inner.keys.audit_key(scope.tenant()), scope.tenant(), events, head)
     }
 
     /// Removes the events that are older than `age` from the beginning of the caller's chain, as far as they stand in an

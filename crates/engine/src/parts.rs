@@ -86,7 +86,7 @@ pub struct Settings {
     pub delegation_deadline: Millis,
     /// How long a call waits for a person's yes.
     pub approval_time: Millis,
-    /// Whether authors may approve prompts of their own: where an administrator is alone.
+    /// Whether one person is enough where two are asked for, for prompts and calls: where an administrator is alone.
     pub self_approval: bool,
     /// How long what is over is kept.
     pub retention: Retention,

@@ -33,6 +33,7 @@ statements! {
     KEY_STATE = shared "key_state";
     KEY_REVOKE = shared "key_revoke";
     KEY_HOLDER = shared "key_holder";
+    KEY_STANDS = shared "key_stands";
     WEBHOOK_INSERT = shared "webhook_insert";
     WEBHOOK_LIST = shared "webhook_list";
     WEBHOOK_DELETE = shared "webhook_delete";
@@ -202,6 +203,10 @@ async fn key_holder(tx: &mut Tx, key_hash: &str) -> Result<Option<KeyHolder>> {
     }))
 }
 
+async fn key_stands(tx: &mut Tx, id: KeyId) -> Result<bool> {
+    Ok(tx.fetch_optional(&KEY_STANDS, args![id.as_uuid()]).await?.is_some())
+}
+
 async fn create_webhook(tx: &mut Tx, act: &Act<OutboundWebhook>) -> Result<()> {
     let webhook = &act.what;
     let args = args![
@@ -354,6 +359,10 @@ impl<D: 'static> IdentityStore for SqlStore<D> {
             known.keep_holder(key_hash, stamp, holder.clone());
         }
         Ok(found)
+    }
+
+    async fn key_stands(&self, id: KeyId) -> PortResult<bool> {
+        Ok(self.read_all(id, |tx, id| Box::pin(key_stands(tx, *id))).await?)
     }
 
     async fn create_webhook(&self, scope: TenantScope, webhook: &OutboundWebhook, audit: AuditEvent) -> PortResult<()> {

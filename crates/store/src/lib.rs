@@ -35,7 +35,7 @@ mod partitions;
 mod permissions;
 mod plans;
 mod preferences;
-mod private;
+pub mod private;
 mod prompts;
 mod rates;
 mod records;

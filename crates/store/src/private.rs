@@ -8,6 +8,14 @@ use std::path::{Path, PathBuf};
 /// What the owner's group and everybody else may do.
 const OTHERS: u32 = 0o077;
 
+/// Creates a file that was not there. It is its owner's from the moment it exists.
+///
+/// # Errors
+/// When there is a file of that name, or none can be made.
+pub fn create_new(path: &Path) -> Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+}
+
 /// Creates a file, or empties the one that is there.
 pub(crate) fn create(path: &Path) -> Result<File> {
     let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;

@@ -1,6 +1,7 @@
 //! Fuzz targets of what strangers send: mail and documents. `cargo xtask fuzz` plays them a million times.
 
 mod documents;
+mod enclosed;
 mod mail;
 mod office;
 mod paper;

@@ -252,7 +252,7 @@ mod tests {
         let kept = ["https://docs.example.com".to_owned(), "https://other.example.com".to_owned()];
         reply.links = Links::Only(kept.into()).in_text(&reply);
         assert_eq!(reply.links, Links::Only(BTreeSet::from(["https://docs.example.com".to_owned()])));
-        let shown = "![x] (picture removed: `evil.example/…`) https://docs.example.com.";
+        let shown = "![x] (picture removed: `evil[.]example/…`) https://docs.example.com.";
         assert_eq!((reply.shown().as_str(), reply.shown_pieces().len()), (shown, 5));
         assert_eq!((reply.shown_pieces().concat().as_str(), reply.text().as_str()), (shown, text));
         assert_eq!(reply.as_reply(Usage::default()).text, shown);

@@ -12,7 +12,11 @@
 //! | `[text](url)` | `[text] (host/…)`, no longer a link |
 //! | `[name]: url` | `[name] : url`, so no picture or link by name has an address |
 //! | `https://host/path`, `www.host` | the host, as code |
+//! | `host.example/path` | `host[.]example/path`, no longer a host |
+//! | `mailto:…`, `tel:…` | `mailto: …`, no longer a protocol |
 //! | a tag with attributes, or one that loads or runs something | its `<` is written `&lt;` |
+
+mod bare;
 
 use std::collections::BTreeSet;
 
@@ -36,7 +40,7 @@ const ACTIVE: [&str; 15] = [
 #[must_use]
 pub fn links_in(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    let mut rest = text;
+    let (mut rest, mut before) = (text, None);
     while let Some(first) = rest.chars().next() {
         let taken = match begins(rest, true) {
             Some(true) => {
@@ -47,8 +51,15 @@ pub fn links_in(text: &str) -> BTreeSet<String> {
                 }
                 end.max(first.len_utf8())
             }
+            Some(false) | None if first.is_alphanumeric() && bare::may_follow(before) => {
+                let word = bare::word(rest, around(true, false));
+                let address = word.as_ref().and_then(|word| word.address).map(without_marks);
+                found.extend(address.filter(|address| address.len() <= MAX_URL).map(str::to_owned));
+                word.map_or(first.len_utf8(), |word| word.text.len())
+            }
             Some(false) | None => first.len_utf8(),
         };
+        before = rest[..taken].chars().next_back();
         rest = rest.get(taken..).unwrap_or_default();
     }
     found
@@ -74,6 +85,8 @@ pub struct LinkFilter {
     removing: bool,
     /// The last letter that was decided.
     before: Option<char>,
+    /// Whether it ends two strokes, behind which a host may stand.
+    is_after_strokes: bool,
     /// Whether the bracket that was opened last begins a picture.
     is_picture: bool,
 }
@@ -120,6 +133,7 @@ impl LinkFilter {
             shown.push_str(written.as_deref().unwrap_or(&rest[..taken]));
             self.is_picture = if first == '[' { self.before == Some('!') } else { self.is_picture };
             self.before = rest[..taken].chars().next_back();
+            self.is_after_strokes = rest[..taken].ends_with("//");
             rest = &rest[taken..];
         }
         rest.clone_into(&mut self.held);
@@ -135,7 +149,21 @@ impl LinkFilter {
             ':' if rest.starts_with("://") => Some((3, Some(": //".to_owned()))),
             ':' if !is_end && "://".starts_with(rest) => None,
             'h' | 'H' | 'f' | 'F' | 'w' | 'W' if begins(rest, is_end)? => self.address(rest, is_end),
+            '/' if rest.starts_with("//") => Some((2, None)),
+            '/' if rest.len() == 1 && !is_end => None,
+            _ if first.is_alphanumeric() && (self.is_after_strokes || bare::may_follow(self.before)) => {
+                self.bare(rest, is_end)
+            }
             other => Some((other.len_utf8(), None)),
+        }
+    }
+
+    /// A word, which may be a host or a protocol.
+    fn bare(&mut self, rest: &str, is_end: bool) -> Option<(usize, Option<String>)> {
+        let word = bare::word(rest, around(is_end, self.is_after_strokes))?;
+        match word.address.map(without_marks) {
+            Some(address) if self.stays(address) => Some((address.len(), None)),
+            _ => Some((word.text.len(), word.broken)),
         }
     }
 
@@ -216,6 +244,10 @@ fn begins(rest: &str, is_end: bool) -> Option<bool> {
     if undecided && !is_end { None } else { Some(false) }
 }
 
+fn around(is_end: bool, is_after_strokes: bool) -> bare::Around {
+    bare::Around { is_end, is_after_strokes, ends_address, most: MAX_URL }
+}
+
 fn ends_address(letter: char) -> bool {
     letter.is_whitespace() || letter.is_control() || matches!(letter, '<' | '>' | '"' | '`' | '(' | ')' | '[' | ']')
 }
@@ -227,7 +259,9 @@ fn without_marks(address: &str) -> &str {
 
 /// Whether a target is a plain name, which no reader takes for a place elsewhere.
 fn is_local(target: &str) -> bool {
-    !target.contains([':', '/', '\\', '&', '%', '<', '>', '(', '[']) && !target.contains(char::is_control)
+    !target.contains([':', '/', '\\', '&', '%', '<', '>', '(', '['])
+        && !target.contains(char::is_control)
+        && !bare::names_a_host(target)
 }
 
 /// What is shown for an address: its host, as code.
@@ -241,7 +275,8 @@ fn removed(address: &str) -> String {
     };
     let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-');
     let host: String = host.unwrap_or_default().chars().filter(is_plain).take(MAX_HOST).collect();
-    format!("`{host}/…`")
+    // What is code for one reader is none for another, who must not take it for a host.
+    format!("`{}/…`", host.replace('.', "[.]"))
 }
 
 /// `<` with what follows it.

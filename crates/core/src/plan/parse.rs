@@ -2,7 +2,9 @@
 //! field that is silently ignored is a plan that does something else than its author thinks.
 
 use std::collections::HashSet;
+use std::io::Write;
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::fault::PlanFault;
@@ -66,6 +68,10 @@ pub fn readable(value: &Value) -> (Option<PlanDraft>, Vec<PlanFault>) {
     let Value::Object(fields) = value else {
         return (None, vec![PlanFault::new("", None, "a plan is a JSON object")]);
     };
+    if let Some(fault) = too_large(value, "") {
+        // Nothing else is looked for in what nobody wants.
+        return (None, vec![fault]);
+    }
     known_fields(fields, FIELDS, "", None, &mut faults);
     no_nul(value, "", &mut faults);
     let key = text(fields, FIELDS[0], "", &mut faults).unwrap_or_default();
@@ -96,6 +102,37 @@ pub fn readable(value: &Value) -> (Option<PlanDraft>, Vec<PlanFault>) {
         steps,
     };
     (Some(draft), faults)
+}
+
+/// What is wrong with the size of a plan, or of steps that are to become part of one.
+#[must_use]
+pub fn too_large<T: Serialize + ?Sized>(written: &T, path: &str) -> Option<PlanFault> {
+    let mut counted = Counted(0);
+    // What cannot be written down is not refused for its size.
+    drop(serde_json::to_writer(&mut counted, written));
+    let Counted(bytes) = counted;
+    (bytes > limits::MAX_BYTES).then(|| {
+        let most = limits::MAX_BYTES;
+        let message = format!(
+            "{bytes} bytes of JSON are over the limit of {most}: keep large values in a record or a \
+                               file and name them here, or hand a part to a task step with a plan of its own"
+        );
+        PlanFault::new(path, None, message)
+    })
+}
+
+/// Counts what is written, and keeps nothing.
+struct Counted(usize);
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 = self.0.saturating_add(bytes.len());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Reads a list of steps with all that is inside, and checks ids and order.
@@ -280,6 +317,21 @@ mod tests {
         most(of_many(json!({"key": "a.b", "keywords": vec!["\0"; many]})));
         let good = json!({"id": "x", "tool": "core.noop"});
         assert!(of_many(json!({"key": "a.b", "steps": vec![good; 10_000]}))[0].message.contains("10000 steps"));
+    }
+
+    #[test]
+    fn a_plan_of_more_bytes_than_the_limit_is_refused_for_that_alone() {
+        let step = |bytes: usize| json!({"id": "x", "tool": "t", "args": {"text": "x".repeat(bytes)}});
+        let of = |bytes: usize| json!({"key": "a.b", "steps": [step(bytes)]});
+        let around = of(0).to_string().len();
+        assert!(plan(&of(limits::MAX_BYTES - around)).is_ok());
+        let faults = plan(&of(limits::MAX_BYTES - around + 1)).unwrap_err();
+        assert_eq!((faults.len(), faults[0].path.as_str()), (1, ""));
+        assert!(
+            faults[0].message.starts_with("524289 bytes of JSON are over the limit of 524288"),
+            "{}",
+            faults[0].message
+        );
     }
 
     #[test]

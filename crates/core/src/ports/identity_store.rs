@@ -99,6 +99,13 @@ pub trait IdentityStore: Send + Sync {
     /// When the store fails.
     async fn key_holder(&self, key_hash: &str) -> Result<Option<KeyHolder>>;
 
+    /// Whether there is a key of that id, in whichever tenant, and neither it nor a key in the line of those that made it
+    /// is revoked. Expiry is the caller's to judge.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn key_stands(&self, id: KeyId) -> Result<bool>;
+
     /// Creates a completion webhook.
     ///
     /// # Errors

@@ -63,6 +63,9 @@ pub struct ToolSetting {
     pub price: Option<ToolPrice>,
     /// Whether every call asks a person first, whoever makes it.
     pub confirm: bool,
+    /// Whether every call asks a second person first: not whoever asked for it.
+    #[serde(default)]
+    pub four_eyes: bool,
     /// When it was set last.
     pub updated_at: Timestamp,
 }
@@ -78,6 +81,7 @@ impl ToolSetting {
             limits: None,
             price: None,
             confirm: false,
+            four_eyes: false,
             updated_at: at,
         }
     }

@@ -1,5 +1,7 @@
 //! The inbox of persons: what waits for them, and their decisions.
 
+mod four_eyes;
+
 use kybern_core::actor::Actor;
 use kybern_core::approval::{Approval, ApprovalFilter, ApprovalStatus, MAX_NOTE, Word};
 use kybern_core::error::{Error, ErrorCode, Result};
@@ -79,7 +81,7 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND`; `CONFLICT` when it has been answered, withdrawn, or its time is over; `VALIDATION_ERROR` and
-    /// `PERMISSION_DENIED` for arguments that may not be used.
+    /// `PERMISSION_DENIED` for arguments that may not be used, and for whoever asked for a call that wants two persons.
     pub async fn decide(&self, actor: &Actor, id: ApprovalId, decision: ApprovalDecision) -> Result<ApprovalView> {
         let (known, task) = self.approval_for(actor, id).await?;
         let closed = |what: &str| Error::new(ErrorCode::Conflict, format!("approval {id} {what}"));

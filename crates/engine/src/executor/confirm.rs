@@ -47,6 +47,9 @@ pub(super) fn confirmation(
             )
         }
         (None, Some(Asks::Setting)) => format!("every call of {} is confirmed first", spec.key),
+        (None, Some(Asks::FourEyes)) => {
+            format!("every call of {} is confirmed first, by somebody else than whoever asked for it", spec.key)
+        }
         (None, None) if is_led_astray(node, prepared) => {
             format!("{} was asked for by a model that has read a message, a document or the web", spec.key)
         }

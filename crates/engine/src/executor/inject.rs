@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use kybern_core::error::ErrorCode;
-use kybern_core::plan::{PlanFault, PlanPatch, StepId, StepKind, StepSpec};
+use kybern_core::plan::{PlanFault, PlanPatch, StepId, StepKind, StepSpec, parse};
 use kybern_core::task::StepError;
 use kybern_core::tool::ToolOutcome;
 use serde_json::Value;
@@ -35,8 +35,10 @@ pub(super) fn proposal(
         return Ok(Proposal::default());
     }
     let mut faults = Vec::new();
-    let injected = read(&outcome.new_steps, &mut faults);
     let patched = outcome.patch.as_ref().map(|patch| patch.steps.clone()).unwrap_or_default();
+    faults.extend(parse::too_large(&outcome.new_steps, "/newSteps"));
+    faults.extend(parse::too_large(&patched, "/patch/steps"));
+    let injected = if faults.is_empty() { read(&outcome.new_steps, &mut faults) } else { Vec::new() };
     let count: usize = injected.iter().chain(&patched).map(StepSpec::count).sum();
     if count > MAX_INJECTED {
         faults.push(PlanFault::new("/newSteps", None, format!("{count} steps at once are over {MAX_INJECTED}")));
@@ -68,7 +70,7 @@ fn read(proposed: &[Value], faults: &mut Vec<PlanFault>) -> Vec<StepSpec> {
     if proposed.is_empty() {
         return Vec::new();
     }
-    kybern_core::plan::parse::steps(&Value::Array(proposed.to_vec()), "/newSteps", faults)
+    parse::steps(&Value::Array(proposed.to_vec()), "/newSteps", faults)
 }
 
 /// Gives steps the ids derived from their parent, also in `dependsOn`. The ids of steps inside them are derived when

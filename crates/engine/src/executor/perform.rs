@@ -76,6 +76,18 @@ pub(super) fn is_effectful(call: &Call) -> bool {
 
 /// Makes a call, recording first that it begins where nobody could otherwise know.
 pub(super) async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) -> Result<Returned, NotBegun> {
+    if let Some(key) = call.asked_with {
+        // A person may have thought for days: whoever asked may be somebody who must not ask any more.
+        let stands = until_available(|| inner.store.key_stands(key)).await;
+        if !stands.map_err(|error| NotBegun::Stop(error.into()))? {
+            let message = format!(
+                "not made: the key {key}, with which the task was submitted, has been revoked since; whoever still wants \
+                 the call submits it anew"
+            );
+            let failure = ToolFailure::permanent(message).code(ErrorCode::PermissionDenied);
+            return Ok(Returned::unmade(call, false, failure));
+        }
+    }
     let mut held = match &call.target {
         Target::Tool(prepared) => match admit(&inner, prepared, &call.context, call.timeout).await {
             Ok(held) => held,

@@ -211,6 +211,11 @@ impl Run {
         Ok(())
     }
 
+    /// Whether whoever the task works for has no role any more.
+    pub(super) fn has_lost_its_user(&self) -> bool {
+        self.grant.rules.as_ref().is_some_and(|rules| rules.roles.is_empty())
+    }
+
     /// Whether a call may be made, as far as that can be judged at once.
     ///
     /// # Errors

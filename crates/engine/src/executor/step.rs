@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::ErrorCode;
+use kybern_core::id::KeyId;
 use kybern_core::json::check_value;
 use kybern_core::money::Usage;
 use kybern_core::plan::{RetryPolicy, StepId, StepKind};
@@ -102,6 +103,8 @@ pub(super) struct Call {
     /// Whether it may be what a worker died of: it is recorded before it begins, and made while no other such call is.
     pub(super) is_suspect: bool,
     pub(super) args_hash: Option<String>,
+    /// The key by which its task was submitted, where a person has said yes to the call: it has to stand still.
+    pub(super) asked_with: Option<KeyId>,
     /// What its first row, or its attempt, keeps of its arguments for other tries.
     pub(super) rendered: Option<Arc<RenderedArgs>>,
 }

@@ -71,6 +71,7 @@ fn handler(run: &Run, index: usize, kind: &StepKind, text: &Value, now: Timestam
         tainted: !args.tainted.is_empty(),
         possible_duplicate: false,
         is_suspect: false,
+        asked_with: None,
         args_hash: None,
         rendered: keep,
     }))

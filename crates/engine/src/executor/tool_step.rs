@@ -1,5 +1,6 @@
 //! Tool steps: what is checked before the call, and what its end becomes.
 
+use kybern_core::actor::Principal;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::ErrorCode;
 use kybern_core::money::Usage;
@@ -51,6 +52,12 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
             return Begun::Rows(left.unwrap_or_else(|| refused(run, index, tool, &refusal, !args.tainted.is_empty())));
         }
     };
+    if is_approved && run.has_lost_its_user() {
+        let message = "not made: the user for whom the task works has no role any more";
+        let mut draft = fail(run, index, failure(ErrorCode::PermissionDenied, message.to_owned()), false);
+        draft.audit.push(denial(run, index, tool, ErrorCode::PermissionDenied));
+        return Begun::Rows(draft);
+    }
     let is_suspect = run.after_crash && prepared.computes() && !prepared.effect.needs_attempt_row();
     let deaths = run.walk.recoveries_without_progress(run.task.recoveries);
     if is_suspect && deaths >= MOST_DEATHS && run.died_in(&node.id, node.generation) {
@@ -88,6 +95,7 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
     if let (Some(http), Some(hosts)) = (&context.http, &prepared.hosts) {
         context.http = Some(OnlyHosts::over(http, hosts));
     }
+    let maker = Principal::of_label(&run.task.created_by);
     let records_hash = prepared.effect.needs_attempt_row() || written.values().any(crate::templates::has_expression);
     let args_hash = records_hash.then(|| prepared.args_hash());
     // A local call happens once, in the commit of its step; any other may be seen outside at every try.
@@ -103,6 +111,7 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
         rendered,
         possible_duplicate: node.answer.possible_duplicate,
         is_suspect,
+        asked_with: maker.filter(|_| is_approved).and_then(|maker| maker.key()),
         args_hash,
         target: Target::Tool(Box::new(prepared)),
     }))
@@ -197,7 +206,7 @@ pub(super) fn conclude(run: &Run, returned: Returned, now: Timestamp) -> Draft {
     draft.redo = Some(call.index);
     draft.attempt = attempt;
     match (&call.target, denied) {
-        (Target::Tool(prepared), Some(code @ ErrorCode::BudgetExceeded)) => {
+        (Target::Tool(prepared), Some(code @ (ErrorCode::BudgetExceeded | ErrorCode::PermissionDenied))) => {
             draft.audit.push(denial(run, call.index, &prepared.spec().key, code));
         }
         (_, Some(_)) => {}

@@ -113,6 +113,7 @@ fn question(run: &Run, index: usize, now: Timestamp) -> Result<Begun> {
         tainted: known.tainted(),
         possible_duplicate: false,
         is_suspect: false,
+        asked_with: None,
         args_hash: None,
         rendered: None,
         target: Target::Question(Box::new(question)),

@@ -94,14 +94,20 @@ impl FrozenPlans {
     /// A plan by its hash.
     ///
     /// # Errors
-    /// When the store fails or does not have it.
+    /// When the store fails; `UNPROCESSABLE` when it does not have it, or this program cannot read it.
     pub async fn get(&self, store: &dyn Store, scope: TenantScope, hash: &PlanHash) -> Result<Arc<FrozenPlan>> {
         let kept = self.plans.lock().unwrap_or_else(PoisonError::into_inner).get(hash);
         if let Some(plan) = kept {
             return Ok(plan);
         }
-        let plan = store.frozen_plan(scope, hash).await?;
-        let plan = plan.ok_or_else(|| Error::new(ErrorCode::Internal, format!("frozen plan {hash} is missing")))?;
-        Ok(self.keep(plan))
+        let unreadable = |problem: String| {
+            let message = format!("the frozen plan cannot be read: {problem}; `kybern doctor` says what to do");
+            Error::new(ErrorCode::Unprocessable, message)
+        };
+        let plan = store.frozen_plan(scope, hash).await.map_err(|error| match error.code() {
+            ErrorCode::Internal => unreadable(error.to_string()),
+            _other => error,
+        })?;
+        Ok(self.keep(plan.ok_or_else(|| unreadable(format!("{hash} is missing")))?))
     }
 }

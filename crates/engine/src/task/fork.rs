@@ -79,7 +79,8 @@ impl Engine {
         })
     }
 
-    async fn whole_journal(&self, task: &Task) -> Result<Vec<JournalRow>> {
+    /// Every row of a task's journal.
+    pub(crate) async fn whole_journal(&self, task: &Task) -> Result<Vec<JournalRow>> {
         let scope =
             self.inner.store.scope_of(task.tenant, task.id).await?.ok_or_else(|| Error::not_found("task", task.id))?;
         let mut rows: Vec<JournalRow> = Vec::new();

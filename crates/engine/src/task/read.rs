@@ -31,8 +31,8 @@ impl Engine {
         let _turn = self.inner.reading.turn(actor.tenant()).await;
         let task = self.task_for(actor, id).await?;
         let hold = self.inner.store.task_hold(actor.scope(), id).await?;
-        let walk = self.walk_of(actor.scope(), &task).await?;
-        Ok(TaskView { hold, ..TaskView::new(task, Some(&walk)) })
+        let (task, walk) = self.as_far_as_read(actor.scope(), task).await?;
+        Ok(TaskView { hold, ..TaskView::new(task, walk.as_ref()) })
     }
 
     /// A task as soon as it ends, waits for a person, or `at_most` has passed.
@@ -51,9 +51,9 @@ impl Engine {
             let may_rest = task.status.is_terminal() || task.status == TaskStatus::NeedsReview;
             if may_rest || task.paused_at.is_some() || waited >= at_most {
                 let _turn = self.inner.reading.turn(actor.tenant()).await;
-                let walk = self.walk_of(actor.scope(), &task).await?;
-                if waited >= at_most || !has_news(&task, &walk) {
-                    return Ok(TaskView::new(task, Some(&walk)));
+                let (task, walk) = self.as_far_as_read(actor.scope(), task).await?;
+                if waited >= at_most || !has_news(&task, walk.as_ref()) {
+                    return Ok(TaskView::new(task, walk.as_ref()));
                 }
             }
             let left = Millis(at_most.0 - waited.0).min(POLL);
@@ -92,10 +92,10 @@ impl Engine {
             let waited = {
                 let _turn = self.inner.reading.turn(scope.tenant()).await;
                 let task = self.row(scope, id).await?;
-                let walk = self.walk_of(scope, &task).await?;
+                let (task, walk) = self.as_far_as_read(scope, task).await?;
                 let waited = self.inner.clock.now().since(began);
-                if waited >= at_most || task.paused_at.is_some() || !has_news(&task, &walk) {
-                    return Ok(TaskView::new(task, Some(&walk)));
+                if waited >= at_most || task.paused_at.is_some() || !has_news(&task, walk.as_ref()) {
+                    return Ok(TaskView::new(task, walk.as_ref()));
                 }
                 waited
             };
@@ -191,6 +191,19 @@ impl Engine {
         self.inner.store.task(scope, id).await?.ok_or_else(|| Error::not_found("task", id))
     }
 
+    /// A task with what its journal says, to be shown. Where its plan cannot be read, the task says so and there is no
+    /// walk: steps and state are left empty.
+    async fn as_far_as_read(&self, scope: TenantScope, mut task: Task) -> Result<(Task, Option<Walk>)> {
+        match self.walk_of(scope, &task).await {
+            Ok(walk) => Ok((task, Some(walk))),
+            Err(error) if error.code() == ErrorCode::Unprocessable => {
+                task.unreadable.get_or_insert_with(|| error.to_string());
+                Ok((task, None))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     /// What a task's journal says.
     pub(crate) async fn walk_of(&self, scope: TenantScope, task: &Task) -> Result<Walk> {
         let plan = match &task.plan_hash {
@@ -211,6 +224,7 @@ impl Engine {
 }
 
 /// Whether something was left for a task that its next holder has not taken in: an answer, a wish to cancel.
-fn has_news(task: &Task, walk: &Walk) -> bool {
-    !task.status.is_terminal() && (task.signals > walk.signals_seen() || task.cancel_requested)
+fn has_news(task: &Task, walk: Option<&Walk>) -> bool {
+    let is_unseen = |walk: &Walk| task.signals > walk.signals_seen() || task.cancel_requested;
+    !task.status.is_terminal() && walk.is_some_and(is_unseen)
 }

@@ -103,7 +103,7 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND`; `CONFLICT` when it does not wait for a person (any more); `VALIDATION_ERROR` when the answer does
-    /// not fit the question.
+    /// not fit the question; `PERMISSION_DENIED` where it is somebody else's to give.
     pub async fn review(&self, actor: &Actor, id: TaskId, request: ReviewRequest) -> Result<TaskView> {
         let task = self.task_for(actor, id).await?;
         self.answer(actor, &task, request).await
@@ -123,6 +123,7 @@ impl Engine {
             let message = format!("the time to answer ended at {until}");
             return Err(Error::new(ErrorCode::Conflict, message));
         }
+        let second = self.second_person(actor, task, &wait, &request).await?;
         let signal = Signal::Review {
             step: wait.step_id.clone(),
             wait_seq: wait.seq,
@@ -133,7 +134,7 @@ impl Engine {
             by: actor.principal().label(),
         };
         let names: Vec<&String> = request.corrections.keys().collect();
-        let detail = json!({
+        let mut detail = json!({
             "stepId": wait.step_id,
             "kind": wait.kind,
             "corrections": names,
@@ -142,6 +143,9 @@ impl Engine {
             "approvalId": wait.approval_id,
             "note": request.note,
         });
+        for (name, told) in second {
+            detail[name] = told;
+        }
         let action = match (request.approval, request.resolution) {
             (None, _) => "task.review",
             (Some(_), Some(Resolution::Fail)) => "approval.deny",

@@ -17,6 +17,8 @@ pub enum Asks {
     Risk,
     /// The tenant says so of this tool.
     Setting,
+    /// The tenant wants two persons to stand for each call of this tool.
+    FourEyes,
 }
 
 /// A call that may be made.

@@ -90,6 +90,7 @@ impl ToolService {
         }
         let by_hand = grant.stands_for_user();
         let asks = match (&policy, setting) {
+            (_, Some(setting)) if setting.four_eyes => Some(Asks::FourEyes),
             (_, Some(setting)) if setting.confirm => Some(Asks::Setting),
             (Some(policy), _) if by_hand && policy.asks(reach.risk) => Some(Asks::Risk),
             (Some(_) | None, Some(_) | None) => None,

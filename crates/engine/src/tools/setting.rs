@@ -31,6 +31,8 @@ pub struct ToolChange {
     pub price: Option<Option<ToolPrice>>,
     /// Whether every call asks first.
     pub confirm: Option<bool>,
+    /// Whether every call asks a second person first.
+    pub four_eyes: Option<bool>,
 }
 
 impl ToolView {
@@ -62,6 +64,12 @@ impl ToolView {
     #[must_use]
     pub fn confirm(&self) -> bool {
         self.setting.as_ref().is_some_and(|setting| setting.confirm)
+    }
+
+    /// Whether every call asks a second person first.
+    #[must_use]
+    pub fn four_eyes(&self) -> bool {
+        self.setting.as_ref().is_some_and(|setting| setting.four_eyes)
     }
 }
 
@@ -98,6 +106,7 @@ impl Engine {
         setting.updated_at = at;
         setting.enabled = change.enabled.unwrap_or(setting.enabled);
         setting.confirm = change.confirm.unwrap_or(setting.confirm);
+        setting.four_eyes = change.four_eyes.unwrap_or(setting.four_eyes);
         setting.risk = change.risk.unwrap_or(setting.risk);
         setting.limits = change.limits.unwrap_or(setting.limits);
         setting.price = change.price.unwrap_or(setting.price);

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use kybern_core::actor::Role;
+use kybern_core::actor::{Actor, Role};
 use kybern_core::approval::{ApprovalFilter, ApprovalStatus, Word};
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::id::{ApprovalId, TenantId};
 use kybern_core::policy::{Autonomy, Preset, ToolPolicy};
-use kybern_core::task::{EffectClass, TaskStatus, WaitKind};
+use kybern_core::task::{EffectClass, Resolution, TaskStatus, WaitKind};
 use kybern_core::time::Millis;
 use kybern_core::tool::Risk;
 use kybern_engine::approval::{ApprovalDecision, ApprovalView};
-use kybern_engine::identity::NewUser;
-use kybern_engine::task::ReviewRequest;
+use kybern_engine::identity::{NewKey, NewUser};
+use kybern_engine::task::{ReviewRequest, SubmitRequest};
 use kybern_engine::tools::ToolChange;
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Value, json};
@@ -170,6 +170,170 @@ fn other_arguments_are_checked_like_any_and_used_whole() {
         assert_ne!(hash("approval.ask"), hash("approval.approve"), "the yes was to other arguments");
         let used = kybern_engine::tools::hash_args(&tool.calls()[0].args);
         assert_eq!(hash("approval.approve"), json!(used));
+    });
+}
+
+impl Live<'_> {
+    /// A user with these roles, as they act: made by `maker`, or by nobody of whom it is known.
+    async fn colleague(&self, name: &str, roles: &[Role], maker: Option<&Actor>) -> Actor {
+        let nobody = kybern_testkit::actors::nobody(TenantId::DEFAULT);
+        let new = NewUser {
+            name: name.to_owned(),
+            email: format!("{name}@example.com"),
+            roles: roles.to_vec(),
+            timezone: String::new(),
+        };
+        let user = self.engine.create_user(maker.unwrap_or(&nobody), new).await.unwrap();
+        kybern_testkit::actors::user(TenantId::DEFAULT, user.id, roles)
+    }
+
+    async fn wants_four_eyes(&self, tool: &str) {
+        let change = ToolChange { four_eyes: Some(true), ..ToolChange::default() };
+        self.engine.set_tool(&self.world.actor, tool, change).await.unwrap();
+    }
+
+    async fn yes_by(&self, actor: &Actor, id: ApprovalId, input: Option<Value>) -> Result<ApprovalView, Error> {
+        let decision = ApprovalDecision { word: Word::Approve(input.map(object)), note: None, resolution: None };
+        self.engine.decide(actor, id, decision).await
+    }
+}
+
+/// Who asks for calls and answers questions.
+const BOTH: [Role; 2] = [Role::Operator, Role::Reviewer];
+
+#[test]
+fn where_two_persons_stand_for_a_call_nobody_says_yes_to_their_own() {
+    let tool = risky();
+    World::with([tool.clone()]).run(async |live| {
+        live.wants_four_eyes("t.risky").await;
+        let ann = live.colleague("ann", &BOTH, None).await;
+        let puppet = live.colleague("puppet", &BOTH, Some(&ann)).await;
+        let ben = live.colleague("ben", &BOTH, None).await;
+        let key = live.put(plan(json!([step("a", "t.risky", json!({"to": "ops@example.com"}))]))).await;
+        let request = SubmitRequest { plan_key: Some(key), ..SubmitRequest::text("go") };
+        let task = live.engine.submit(&ann, request, None).await.unwrap().id;
+        let asked = live.rest(task).await.waits.remove(0);
+        assert!(asked.reason.contains("by somebody else than whoever asked for it"), "{}", asked.reason);
+        let id = asked.approval_id.unwrap();
+        for own in [&ann, &puppet] {
+            let refused = live.yes_by(own, id, None).await.unwrap_err();
+            assert_eq!(refused.code(), ErrorCode::PermissionDenied);
+            assert!(refused.to_string().contains("ask another reviewer, or deny it"), "{refused}");
+            let refused = live.engine.review(own, task, ReviewRequest::default()).await.unwrap_err();
+            assert_eq!(refused.code(), ErrorCode::PermissionDenied, "by the other door as well");
+            let done = ReviewRequest { resolution: Some(Resolution::Done), ..ReviewRequest::default() };
+            let refused = live.engine.review(own, task, done).await.unwrap_err();
+            assert_eq!(refused.code(), ErrorCode::PermissionDenied, "nor is it said to be done");
+        }
+        // They may make the call themselves, and still nobody else has seen theirs.
+        live.engine.set_policy(&live.world.actor, ben.user().unwrap(), Some(careful())).await.unwrap();
+        let other = Some(json!({"to": "elsewhere@example.com"}));
+        let refused = live.yes_by(&ben, id, other).await.unwrap_err();
+        assert!(refused.to_string().contains("nobody else has seen other arguments"), "{refused}");
+        assert_eq!((live.how(id).await, tool.count()), (ApprovalStatus::Pending, 0));
+        live.yes_by(&ben, id, None).await.unwrap();
+        assert_eq!((live.end(task).await.status, tool.count()), (TaskStatus::Completed, 1));
+        let acts = live.acts().await;
+        let yes = acts.iter().find(|act| act.action == "approval.approve").unwrap();
+        assert_eq!(yes.detail["selfApproval"], json!(false));
+    });
+}
+
+#[test]
+fn whoever_asked_may_always_say_no() {
+    let tool = risky();
+    World::with([tool.clone()]).run(async |live| {
+        live.wants_four_eyes("t.risky").await;
+        let id = live.begin(plan(json!([step("a", "t.risky", json!({"to": "ops@example.com"}))])), json!({})).await;
+        let asked = live.rest(id).await.waits[0].approval_id.unwrap();
+        live.decide(asked, Word::Deny, None).await.unwrap();
+        assert_eq!((live.end(id).await.status, tool.count()), (TaskStatus::Failed, 0));
+    });
+}
+
+#[test]
+fn whoever_filled_in_the_form_has_asked_for_what_is_made_of_it() {
+    let tool = risky();
+    World::with([tool.clone()]).run(async |live| {
+        live.wants_four_eyes("t.risky").await;
+        let [ben, cem] = [live.colleague("ben", &BOTH, None).await, live.colleague("cem", &BOTH, None).await];
+        let form = json!({"id": "ask", "kind": "input", "title": "Where?", "fields": {"to": {"type": "string"}}});
+        let call = step("a", "t.risky", json!({"to": "{{ state.to }}"}));
+        let id = live.begin(plan(json!([form, call])), json!({})).await;
+        let waiting = live.rest(id).await;
+        let corrections = object(json!({"to": "ops@example.com"}));
+        live.engine.review(&ben, id, ReviewRequest { corrections, ..ReviewRequest::default() }).await.unwrap();
+        let asked = live.after_answer(id, &waiting).await.waits[0].approval_id.unwrap();
+        assert_eq!(live.yes_by(&ben, asked, None).await.unwrap_err().code(), ErrorCode::PermissionDenied);
+        live.yes_by(&cem, asked, None).await.unwrap();
+        assert_eq!((live.end(id).await.status, tool.count()), (TaskStatus::Completed, 1));
+    });
+}
+
+#[test]
+fn where_an_administrator_is_alone_their_own_yes_counts_and_the_audit_says_so() {
+    let tool = risky();
+    World::with([tool.clone()]).set(|settings| settings.self_approval = true).run(async |live| {
+        live.wants_four_eyes("t.risky").await;
+        let id = live.begin(plan(json!([step("a", "t.risky", json!({"to": "ops@example.com"}))])), json!({})).await;
+        let asked = live.rest(id).await.waits[0].approval_id.unwrap();
+        live.decide(asked, Word::Approve(None), None).await.unwrap();
+        assert_eq!((live.end(id).await.status, tool.count()), (TaskStatus::Completed, 1));
+        let acts = live.acts().await;
+        let yes = acts.iter().find(|act| act.action == "approval.approve").unwrap();
+        assert_eq!(yes.detail["selfApproval"], json!(true));
+    });
+}
+
+#[test]
+fn a_call_is_not_made_for_a_key_that_was_revoked_while_it_waited() {
+    let tool = risky();
+    World::with([tool.clone()]).run(async |live| {
+        let change = ToolChange { confirm: Some(true), ..ToolChange::default() };
+        live.engine.set_tool(&live.world.actor, "t.risky", change).await.unwrap();
+        let ann = live.colleague("ann", &BOTH, None).await.user().unwrap();
+        let key = live.put(plan(json!([step("a", "t.risky", json!({"to": "ops@example.com"}))]))).await;
+        for is_revoked in [false, true] {
+            let (name, user_id) = ("till".to_owned(), Some(ann));
+            let new = NewKey { name, user_id, roles: Vec::new(), scopes: Vec::new(), expires_at: None };
+            let with = live.engine.create_key(&live.world.actor, new).await.unwrap().0;
+            let by_key = kybern_testkit::actors::user_by(TenantId::DEFAULT, ann, with.id, &BOTH);
+            let request = SubmitRequest { plan_key: Some(key.clone()), ..SubmitRequest::text("go") };
+            let task = live.engine.submit(&by_key, request, None).await.unwrap().id;
+            let asked = live.rest(task).await.waits[0].approval_id.unwrap();
+            if is_revoked {
+                live.engine.revoke_key(&live.world.actor, with.id, None).await.unwrap();
+            }
+            live.decide(asked, Word::Approve(None), None).await.unwrap();
+            let task = live.end(task).await;
+            assert_eq!((task.status == TaskStatus::Failed, tool.count()), (is_revoked, 1));
+            if is_revoked {
+                let error = task.error.unwrap();
+                assert_eq!(error.code, ErrorCode::PermissionDenied);
+                assert!(error.message.contains("has been revoked since"), "{}", error.message);
+            }
+        }
+        let acts = live.acts().await;
+        assert_eq!(acts.iter().filter(|act| act.action == "tool.deny").count(), 1);
+    });
+}
+
+#[test]
+fn a_call_is_not_made_for_a_user_who_has_lost_every_role_while_it_waited() {
+    let tool = risky();
+    World::with([tool.clone()]).run(async |live| {
+        let change = ToolChange { confirm: Some(true), ..ToolChange::default() };
+        live.engine.set_tool(&live.world.actor, "t.risky", change).await.unwrap();
+        let ann = live.colleague("ann", &BOTH, None).await;
+        let key = live.put(plan(json!([step("a", "t.risky", json!({"to": "ops@example.com"}))]))).await;
+        let request = SubmitRequest { plan_key: Some(key), ..SubmitRequest::text("go") };
+        let task = live.engine.submit(&ann, request, None).await.unwrap().id;
+        let asked = live.rest(task).await.waits[0].approval_id.unwrap();
+        live.engine.set_roles(&live.world.actor, ann.user().unwrap(), Vec::new()).await.unwrap();
+        live.decide(asked, Word::Approve(None), None).await.unwrap();
+        let task = live.end(task).await;
+        assert_eq!((task.error.unwrap().code, tool.count()), (ErrorCode::PermissionDenied, 0));
+        assert!(live.acts().await.iter().any(|act| act.action == "tool.deny"));
     });
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kybern_core::error::ErrorCode;
 use kybern_core::event::EventType;
-use kybern_core::plan::{PatchMode, PlanPatch, StepId, StepSpec};
+use kybern_core::plan::{PatchMode, PlanPatch, StepId, StepSpec, limits};
 use kybern_core::task::{EffectClass, TaskStatus};
 use kybern_core::time::Millis;
 use kybern_core::tool::{ToolFailure, ToolOutcome};
@@ -53,6 +53,20 @@ fn arguments_of_injected_steps_are_data_and_never_templates() {
     World::with([Arc::new(tool)]).run(async |live| {
         let task = ended(&live, json!([step("a", "t.sly", json!({}))])).await;
         assert_eq!(task.result, Some(json!({"text": "{{ tenant.name }} {% if %}"})));
+    });
+}
+
+#[test]
+fn proposed_steps_are_no_larger_than_a_plan() {
+    let large = json!({"id": "x", "tool": "t.echo", "args": {"text": "x".repeat(limits::MAX_BYTES)}});
+    let tool = ScriptedTool::new("t.large", EffectClass::Read, move |_, _| {
+        Ok(ToolOutcome { new_steps: vec![large.clone()], ..ToolOutcome::default() })
+    });
+    World::with([Arc::new(tool)]).run(async |live| {
+        let task = ended(&live, json!([step("a", "t.large", json!({}))])).await;
+        let error = task.error.unwrap();
+        assert_eq!(error.code, ErrorCode::Unprocessable);
+        assert!(error.message.contains("/newSteps") && error.message.contains("over the limit"), "{}", error.message);
     });
 }
 

@@ -10,7 +10,7 @@ use crate::world::{World, plan};
 
 const REPLY: &str =
     "It says ![x](https://evil.example/?q=1) and [more](https://evil.example), see https://docs.example.com/a.";
-const SHOWN: &str = "It says ![x] (picture removed: `evil.example/…`) and [more] (`evil.example/…`), see \
+const SHOWN: &str = "It says ![x] (picture removed: `evil[.]example/…`) and [more] (`evil[.]example/…`), see \
                      https://docs.example.com/a.";
 
 fn content(events: &[TurnEvent]) -> &Value {
@@ -56,6 +56,6 @@ fn the_result_of_an_agent_step_has_none_either() {
         let id = live.begin(plan(ask()), json!({"what": "x"})).await;
         let task = live.proven(id).await;
         let result = serde_json::to_string(&task.result).unwrap();
-        assert!(result.contains("picture removed: `evil.example/…`") && !result.contains("://"), "{result}");
+        assert!(result.contains("picture removed: `evil[.]example/…`") && !result.contains("://"), "{result}");
     });
 }

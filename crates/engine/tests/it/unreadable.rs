@@ -50,6 +50,28 @@ fn an_unreadable_task_is_given_up_and_the_others_go_on() {
 }
 
 #[test]
+fn a_task_whose_plan_cannot_be_read_is_shown_with_what_is_wrong() {
+    let world = world();
+    let id = world.run(async |live| {
+        let id = resting(&live, 3_600_000).await;
+        live.world.store.spoil(Spoilt::PlanOf(id));
+        id
+    });
+    // Another process has not read the plan before.
+    world.run(async |live| {
+        let task = live.task(id).await;
+        let told = task.unreadable.unwrap();
+        assert!(told.contains("the frozen plan cannot be read") && told.contains("kybern doctor"), "{told}");
+        assert_eq!((task.selected_plan.as_deref(), task.frozen_plan.steps().len()), (Some("test.plan"), 0));
+        let waited = live.engine.wait_for(&live.world.actor, id, Millis(1)).await.unwrap();
+        assert!(waited.unreadable.is_some());
+        live.engine.cancel(&live.world.actor, id).await.unwrap();
+        assert_eq!(live.end(id).await.status, TaskStatus::Cancelled);
+        assert_eq!(live.engine.replay(&live.world.actor, id).await.unwrap_err().code(), ErrorCode::Unprocessable);
+    });
+}
+
+#[test]
 fn an_unreadable_task_is_cancelled_at_once() {
     world().run(async |live| {
         let id = resting(&live, 3_600_000).await;

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use kybern_core::actor::Actor;
-use kybern_core::audit::{AuditHead, ChainedEvent};
+use kybern_core::audit::{AuditHead, ChainedEvent, Exported};
 use kybern_engine::audit::AuditExport;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -90,15 +90,19 @@ pub(crate) async fn head(State(state): State<AppState>, Caller(actor): Caller) -
 #[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
 #[schema(as = AuditExportPart)]
 pub(crate) struct CheckBody {
-    /// As they were listed, in order: 1 to 500.
-    #[schema(value_type = Vec<AuditSchema>, min_items = 1, max_items = 500)]
-    events: Vec<ChainedEvent>,
+    /// As they were listed, in order: at most 500, and without a head at least 1.
+    #[schema(value_type = Vec<AuditSchema>, max_items = 500)]
+    events: Vec<Exported<ChainedEvent>>,
+    /// The signed head that the export ends with.
+    #[serde(default)]
+    #[schema(value_type = Option<AuditHeadSchema>)]
+    head: Option<Exported<AuditHead>>,
 }
 
 /// Check events of an export
 ///
-/// Says whether each is as it was written, and follows the one before it. What comes before the first is taken as that
-/// one says.
+/// Says whether each is exactly as it was written, with nothing added, and follows the one before it; and whether the
+/// head was signed by this server. What comes before the first event is taken as that one says.
 #[utoipa::path(post, path = "/api/audit/check", operation_id = "check_audit_export",
     tag = "audit",
     request_body = CheckBody,
@@ -108,11 +112,11 @@ pub(crate) async fn check(
     Caller(actor): Caller,
     body: JsonBody<CheckBody>,
 ) -> ApiResult<Json<Value>> {
-    let events = body.value.events;
-    if events.is_empty() || events.len() > MOST_CHECKED {
+    let CheckBody { events, head } = body.value;
+    if (events.is_empty() && head.is_none()) || events.len() > MOST_CHECKED {
         return Err(Problem::invalid("/events", format!("send 1 to {MOST_CHECKED} events")));
     }
-    Ok(Json(shown(&state.engine.check_audit_export(actor.scope(), &events))?))
+    Ok(Json(shown(&state.engine.check_audit_export(actor.scope(), &events, head.as_ref()))?))
 }
 
 /// What is to be removed from the beginning of the audit.

@@ -66,6 +66,7 @@ fn describe(view: &ToolView) -> Value {
         "category": tool.category,
         "enabled": view.enabled(),
         "confirm": view.confirm(),
+        "fourEyes": view.four_eyes(),
         "limits": view.limits(),
         "price": view.price(),
         "right": tool.right,
@@ -99,6 +100,8 @@ pub(crate) struct ChangeBody {
     price: Option<Option<ToolPrice>>,
     /// Whether every call asks a person first, whoever makes it.
     confirm: Option<bool>,
+    /// Whether every call asks a second person first: not whoever asked for it.
+    four_eyes: Option<bool>,
 }
 
 /// The same for an object, which a list is not.
@@ -122,8 +125,8 @@ pub(crate) async fn change(
     path: PathArgs,
     body: JsonBody<ChangeBody>,
 ) -> ApiResult<Json<Value>> {
-    let ChangeBody { enabled, risk, limits, price, confirm } = body.value;
-    let change = ToolChange { enabled, risk, limits, price, confirm };
+    let ChangeBody { enabled, risk, limits, price, confirm, four_eyes } = body.value;
+    let change = ToolChange { enabled, risk, limits, price, confirm, four_eyes };
     Ok(Json(describe(&state.engine.set_tool(&actor, path.text("name")?, change).await?)))
 }
 

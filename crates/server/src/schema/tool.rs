@@ -32,6 +32,8 @@ pub struct ToolSchema {
     pub enabled: bool,
     /// Whether every call asks a person first.
     pub confirm: bool,
+    /// Whether every call asks a second person first.
+    pub four_eyes: bool,
     /// How often each user may call it.
     pub limits: ToolLimitsSchema,
     /// What a call costs; null for nothing.

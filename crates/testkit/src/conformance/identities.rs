@@ -110,7 +110,7 @@ pub async fn a_key_falls_with_every_key_that_it_was_made_with(h: Harness) {
     let second = make(&home, first, "second").await;
     // A platform admin makes one in another tenant, and an admin there another one with it.
     let abroad = make(&other, second, "abroad").await;
-    make(&other, abroad, "below").await;
+    let below = make(&other, abroad, "below").await;
     let lives = async |hash: &str| w.store().key_holder(hash).await.unwrap().is_some();
     for hash in ["first", "second", "abroad", "below"] {
         assert!(lives(hash).await, "{hash}");
@@ -120,6 +120,10 @@ pub async fn a_key_falls_with_every_key_that_it_was_made_with(h: Harness) {
     for hash in ["first", "second", "abroad", "below"] {
         assert!(!lives(hash).await, "{hash}");
     }
+    for id in [first, second, abroad, below, KeyId::from_uuid(w.id())] {
+        assert!(!w.store().key_stands(id).await.unwrap(), "{id}");
+    }
+    assert!(w.store().key_stands(root).await.unwrap());
     assert!(lives(&home.key_hash).await && lives(&other.key_hash).await);
     // What is made afterwards with a key that has fallen never works.
     make(&home, second, "late").await;

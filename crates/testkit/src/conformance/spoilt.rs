@@ -8,6 +8,8 @@ use uuid::Uuid;
 pub enum Spoilt {
     /// A task's payload, and what it waits for.
     Task(TaskId),
+    /// The frozen plan that a task walks.
+    PlanOf(TaskId),
     /// A row of a task's journal, by its number.
     Journal(TaskId, i64),
     /// A signal, by its number.
@@ -30,6 +32,10 @@ impl Spoilt {
     pub fn parts(self, id: impl Fn(Uuid) -> String) -> (&'static str, String, String) {
         let (table, columns, place) = match self {
             Self::Task(task) => ("task", &["payload", "waits"][..], format!("id = {}", id(task.as_uuid()))),
+            Self::PlanOf(task) => {
+                let place = format!("hash = (SELECT plan_hash FROM task WHERE id = {})", id(task.as_uuid()));
+                ("frozen_plan", &["body"][..], place)
+            }
             Self::Journal(task, seq) => {
                 ("step_row", &["body"][..], format!("task_id = {} AND seq = {seq}", id(task.as_uuid())))
             }

@@ -342,6 +342,7 @@ macro_rules! conformance_suite {
             unreadable {
                 a_task_that_cannot_be_read_keeps_none_from_being_claimed,
                 a_task_that_cannot_be_read_is_listed_cancelled_and_ended,
+                a_plan_that_cannot_be_read_is_told_and_its_task_is_there,
                 a_row_of_the_journal_that_cannot_be_read_stands_in_its_place,
                 a_signal_that_cannot_be_read_stands_in_its_place,
                 a_question_that_cannot_be_read_is_listed_among_the_others,

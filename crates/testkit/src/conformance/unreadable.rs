@@ -1,14 +1,18 @@
 //! A row that cannot be read harms itself only: it is claimed, listed and ended like any other, and says what is wrong
 //! with it.
 
+use std::sync::Arc;
+
 use kybern_core::approval::{ApprovalFilter, ApprovalStatus, NewApproval};
+use kybern_core::error::ErrorCode;
 use kybern_core::id::{ApprovalId, JobId, OutboxId, TaskId};
 use kybern_core::job::{JobEnd, NewJob};
 use kybern_core::outbox::{NewOutbox, OutboxChannel};
+use kybern_core::plan::FrozenPlan;
 use kybern_core::ports::TaskFilter;
 use kybern_core::record::Expect;
 use kybern_core::slots::Offer;
-use kybern_core::task::{Commit, Effect, JournalEntry, Lease, Signal, TaskStatus, WaitKind, WorkerId};
+use kybern_core::task::{Commit, Effect, JournalEntry, Lease, NewTask, Signal, TaskStatus, WaitKind, WorkerId};
 use serde_json::{Value, json};
 
 use super::fixture::{LONG, end, release, review};
@@ -56,6 +60,18 @@ pub async fn a_task_that_cannot_be_read_is_listed_cancelled_and_ended(h: Harness
     assert!(spoilt.task.cancel_requested);
     w.end(&spoilt.lease, TaskStatus::Cancelled).await;
     assert_eq!(w.task(&home, ids[1]).await.status, TaskStatus::Cancelled);
+}
+
+pub async fn a_plan_that_cannot_be_read_is_told_and_its_task_is_there(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let plan = Arc::new(FrozenPlan::freeze("test.plan", 1, Vec::new(), None));
+    let task = w.queued(&home, NewTask { plan: Some(Arc::clone(&plan)), ..w.new_task() }).await.id;
+    assert_eq!(w.store().frozen_plan(home.scope, plan.hash()).await.unwrap().as_ref(), Some(plan.as_ref()));
+    w.harness.spoil(Spoilt::PlanOf(task)).await;
+    assert_eq!(w.store().frozen_plan(home.scope, plan.hash()).await.unwrap_err().code(), ErrorCode::Internal);
+    assert_eq!(w.task(&home, task).await.unreadable, None);
+    let found = w.store().unreadable(10).await.unwrap();
+    assert_eq!(found.iter().map(|row| row.table).collect::<Vec<_>>(), ["frozen_plan"]);
 }
 
 pub async fn a_row_of_the_journal_that_cannot_be_read_stands_in_its_place(h: Harness) {

@@ -147,6 +147,13 @@ impl IdentityStore for MemStore {
         .await
     }
 
+    async fn key_stands(&self, id: KeyId) -> Result<bool> {
+        self.run("key_stands", |state| {
+            Ok(state.api_keys.values().any(|(key, _)| key.id == id && !state.is_revoked(key)))
+        })
+        .await
+    }
+
     async fn create_webhook(&self, scope: TenantScope, webhook: &OutboundWebhook, audit: AuditEvent) -> Result<()> {
         self.run("create_webhook", |state| {
             state.webhooks.insert((scope.tenant(), webhook.id), webhook.clone());

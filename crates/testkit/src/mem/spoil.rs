@@ -37,6 +37,7 @@ impl State {
                 _ => None,
             }));
         }
+        found.extend(self.spoilt_plans.iter().map(|(_, hash)| row("frozen_plan", hash.clone(), PROBLEM)));
         for job in &self.jobs {
             found.extend(job.unreadable.iter().map(|problem| row("job", job.job.id.to_string(), problem)));
         }
@@ -59,6 +60,10 @@ impl State {
                 let task = &mut self.tasks.get_mut(&id)?.task;
                 (task.payload, task.unreadable) = (Value::Null, problem());
                 task.waits.clear();
+            }
+            Spoilt::PlanOf(id) => {
+                let task = &self.tasks.get(&id)?.task;
+                self.spoilt_plans.insert((task.tenant, task.plan_hash.as_ref()?.as_str().to_owned()));
             }
             Spoilt::Journal(id, seq) => {
                 let row = self.tasks.get_mut(&id)?.journal.iter_mut().find(|row| row.seq == seq)?;

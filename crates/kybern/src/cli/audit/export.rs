@@ -2,11 +2,12 @@
 //!
 //! One event on each line, as the server lists them; the last line is the signed head.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::Path;
 
 use kybern_core::audit::PURGED;
+use kybern_store::private;
 use serde_json::{Value, json};
 
 use super::super::{Context, Exit, Format};
@@ -18,7 +19,7 @@ use crate::output::{Failure, count};
 pub(super) async fn write(path: &Path, context: &mut Context) -> Result<Exit, Failure> {
     let client = context.connect_to_read().await?;
     let head = client.get("/api/audit/head", &[]).await?.value;
-    let file = OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| unwritten(path, &error))?;
+    let file = private::create_new(path).map_err(|error| unwritten(path, &error))?;
     let written = match fill(file, path, &client, &head).await {
         Ok(written) => written,
         Err(failure) => {
@@ -141,6 +142,12 @@ async fn read(path: &Path, client: &Client, report: &mut Report) -> Result<Expor
     while let Some((n, line)) = lines.next() {
         let line = line.map_err(|error| wrong(format!("cannot be read: {error}")))?;
         let value: Value = serde_json::from_str(&line).map_err(|error| wrong(format!("line {}: {error}", n + 1)))?;
+        let written = value.to_string();
+        if written != line {
+            // A member that stands there twice, for one: others may read the first, where the last is checked.
+            let problem = format!("line {} is not written as an export is: added to, or written anew", n + 1);
+            report.faults.push(json!({"seq": value["seq"], "problem": problem}));
+        }
         let is_last = lines.peek().is_none();
         if is_last && value.get("signature").is_some() {
             head = Some(value);
@@ -156,6 +163,9 @@ async fn read(path: &Path, client: &Client, report: &mut Report) -> Result<Expor
         }
     }
     let head = head.ok_or_else(|| wrong("does not end with a signed head: the export was cut off".to_owned()))?;
+    let body = json!({"events": [], "head": head});
+    let found = client.post("/api/audit/check", Body::Json(&body), None).await?.value;
+    report.faults.extend(found["faults"].as_array().cloned().unwrap_or_default());
     if let Some(last) = &before
         && (last["seq"] != head["seq"] || last["hash"] != head["hash"])
     {

@@ -1,12 +1,14 @@
 //! What an admin keeps and what they remove, with the command line and a real server.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 
 use kybern_core::pack::Registry;
 use kybern_core::task::TaskStatus;
 use kybern_core::time::Millis;
 use kybern_engine::task::SubmitRequest;
-use serde_json::json;
+use nix::sys::stat::{Mode, umask};
+use serde_json::{Value, json};
 
 use super::{plan, submit};
 use crate::server::client::{Ask, until};
@@ -191,8 +193,11 @@ async fn the_audit_is_exported_checked_and_removed_no_younger_than_a_month(site:
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("audit.jsonl");
     let path = file.to_str().unwrap();
+    // The command line inherits a mask that keeps nothing from anybody.
+    umask(Mode::empty());
     let (code, out, err) = run(&site, &server, &["audit", "export", path]);
     assert!(code == Some(0) && out.contains("events written to") && out.contains("verify --export"), "{out}{err}");
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     let (code, _, err) = run(&site, &server, &["audit", "export", path]);
     assert!(code == Some(1) && err.contains("File exists"), "an export is not written over: {err}");
     let (code, out, err) = run(&site, &server, &["audit", "verify", "--export", path]);
@@ -208,8 +213,14 @@ async fn the_audit_is_exported_checked_and_removed_no_younger_than_a_month(site:
     let lines: Vec<&str> = whole.lines().collect();
     let without = |n: usize| [&lines[..n], &lines[n + 1..]].concat().join("\n");
     let edited = whole.replacen("user.create", "user.change", 1);
+    let head = lines[lines.len() - 1];
+    let last = format!("{}\n{}", lines[..lines.len() - 2].join("\n"), forged_head(head, lines[lines.len() - 3]));
     for (changed, says) in [
         (edited, "its content was edited"),
+        (whole.replacen("{\"seq\":7,", "{\"note\":\"seen\",\"seq\":7,", 1), "does not cover"),
+        (whole.replacen("{\"seq\":7,", "{\"seq\":8,\"seq\":7,", 1), "is not written as an export is"),
+        (whole.replacen(head, &head.replacen('{', "{\"note\":\"seen\",", 1), 1), "does not cover"),
+        (last, "the head was not signed"),
         (without(150), "removed or reordered"),
         (lines[5..].join("\n"), "what was before is missing"),
         (without(200), "does not follow"),
@@ -224,6 +235,14 @@ async fn the_audit_is_exported_checked_and_removed_no_younger_than_a_month(site:
     std::fs::write(&file, without(lines.len() - 1)).unwrap();
     let (code, _, err) = run(&site, &server, &["audit", "verify", "--export", path]);
     assert!(code == Some(1) && err.contains("the export was cut off"), "{err}");
+}
+
+/// A head that names another event, without the key to sign it.
+fn forged_head(head: &str, event: &str) -> String {
+    let (mut head, event): (Value, Value) = (serde_json::from_str(head).unwrap(), serde_json::from_str(event).unwrap());
+    head["seq"] = event["seq"].clone();
+    head["hash"] = event["hash"].clone();
+    head.to_string()
 }
 
 #[tokio::test]
