@@ -555,6 +555,38 @@ fn chats_are_their_users_own_and_are_forked_exported_and_imported() {
 }
 
 #[test]
+fn a_conversation_on_hold_is_neither_deleted_nor_reset_nor_shortened() {
+    for whole_tenant in [false, true] {
+        let model = scripted(vec![says("One.")]);
+        let holds = if whole_tenant { vec!["home".to_owned()] } else { Vec::new() };
+        world(&model, &[]).set(|settings| settings.retention.holds = holds).run(async |live| {
+            let (engine, actor) = (&live.engine, &live.world.actor);
+            let chat = chat(&live).await;
+            let turned = say(&live, chat, "1").await;
+            if !whole_tenant {
+                engine.hold_task(actor, turned.task_id, "a claim").await.unwrap();
+            }
+            let refused = [
+                engine.delete_chat(actor, chat).await.unwrap_err(),
+                engine.reset_chat(actor, chat).await.unwrap_err(),
+                engine.redact_message(actor, chat, turned.message_id).await.unwrap_err(),
+            ];
+            for error in refused {
+                let names = if whole_tenant { "[retention] holds".to_owned() } else { turned.task_id.to_string() };
+                assert_eq!(error.code(), ErrorCode::Conflict, "{error}");
+                assert!(error.to_string().contains(&names), "{error}");
+            }
+            assert_eq!(contents(&live, chat).await.len(), 2);
+            if !whole_tenant {
+                engine.release_task(actor, turned.task_id).await.unwrap();
+                engine.redact_message(actor, chat, turned.message_id).await.unwrap();
+                engine.delete_chat(actor, chat).await.unwrap();
+            }
+        });
+    }
+}
+
+#[test]
 fn what_cannot_be_said_is_refused() {
     let model = scripted(vec![says("Hm.")]);
     world(&model, &[]).run(async |live| {
