@@ -266,7 +266,7 @@ fn effects(world: &SimWorld, case: &Case, all: &BTreeMap<TaskId, Seen>, faults: 
                 continue;
             }
             let key = format!("v1:{}:{}:{id}:{}", seen.task.tenant, seen.task.id, row.generation);
-            let was_answered = seen.steps.get(id).is_none_or(|step| step.answer.is_some());
+            let was_answered = seen.told.contains(&row.seq);
             match case.step(number_of(id)).map(|step| &step.kind) {
                 Some(Kind::Call(Class::Local, _)) => drop(owned.insert(key)),
                 Some(Kind::Share(which)) => drop(shared.entry(format!("shared{which}")).or_default().insert(key)),

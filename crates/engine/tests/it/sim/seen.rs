@@ -1,6 +1,6 @@
 //! What a task's journal says, row by row and without the engine's own walk.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kybern_core::id::TaskId;
 use kybern_core::plan::PatchMode;
@@ -28,6 +28,8 @@ pub struct Seen {
     pub spent_before: u64,
     /// The children that those had started.
     pub left: Vec<TaskId>,
+    /// The rows in which steps ended as persons had said.
+    pub told: BTreeSet<i64>,
     /// What the ids of the steps that were added to the plan begin with.
     added: Vec<String>,
     program: Program,
@@ -83,6 +85,7 @@ impl Seen {
             retried: false,
             spent_before: 0,
             left: Vec::new(),
+            told: BTreeSet::new(),
             added: Vec::new(),
             program,
         };
@@ -112,6 +115,9 @@ impl Seen {
         }
         match &row.entry {
             JournalEntry::Finished(outcome) => {
+                if step.answer.is_some() {
+                    self.told.insert(row.seq);
+                }
                 let outcome = (**outcome).clone();
                 step.end = Some(End { seq: row.seq, at: row.at, generation: row.generation, outcome });
             }
@@ -182,17 +188,30 @@ impl Seen {
     fn plan(&self) -> Vec<(String, Step)> {
         let mut entries = listed(&self.program.steps, "");
         let mut at = 0;
-        while let Some((by, step)) = entries.get(at).cloned() {
+        while let Some((id, step)) = entries.get(at).cloned() {
             at += 1;
-            let (Kind::Patch { replaces, steps }, Some(end)) = (&step.kind, self.completed(&by)) else { continue };
-            if *replaces {
-                let rest = entries.split_off(at);
-                let begun = |(id, _): &(String, Step)| self.steps.get(id).is_some_and(|step| step.first < end.seq);
-                entries.extend(rest.into_iter().filter(begun));
+            for (by, replaces, steps) in self.patches(&id, &step) {
+                if replaces {
+                    let row = self.completed(&by).map_or(0, |end| end.seq);
+                    let rest = entries.split_off(at);
+                    let begun = |(id, _): &(String, Step)| self.steps.get(id).is_some_and(|step| step.first < row);
+                    entries.extend(rest.into_iter().filter(begun));
+                }
+                entries.extend(listed(&steps, &format!("{by}__")));
             }
-            entries.extend(listed(steps, &format!("{by}__")));
         }
         entries
+    }
+
+    /// What a step, and what it holds, has added to the plan: by which step, and whether in place of the rest.
+    fn patches(&self, id: &str, step: &Step) -> Vec<(String, bool, Vec<Step>)> {
+        if let Kind::Patch { replaces, steps } = &step.kind {
+            let added = self.completed(id).map(|_| (id.to_owned(), *replaces, steps.clone()));
+            return added.into_iter().collect();
+        }
+        let Some(seen) = self.steps.get(id) else { return Vec::new() };
+        let inside = self.lists(id, step, seen).into_iter().flatten();
+        inside.flat_map(|(id, step)| self.patches(&id, &step)).collect()
     }
 
     /// What has run always although something before it is to begin again, or has never been reached.
