@@ -50,6 +50,7 @@ mod suspects;
 mod together;
 mod tries;
 mod turns;
+mod understanding;
 mod unreadable;
 mod worker;
 mod world;
