@@ -24,7 +24,7 @@ use scripted::{Reader, Scripted};
 use set::{Part, Set};
 
 /// The line in the help.
-pub(crate) const USAGE: &str = "eval [--set DIR] [--part learn|locked|all] [--bin FILE] [--model FORMAT|URL#NAME] [--worst N] [--raw FILE] [--json]";
+pub(crate) const USAGE: &str = "eval [--set DIR] [--part learn|locked|all] [--bin FILE] [--model FORMAT|URL#NAME [--unsure]] [--worst N] [--raw FILE] [--json]";
 
 /// The set of the project.
 const SET: &str = "samples/understanding";
@@ -37,6 +37,8 @@ struct Options {
     part: Part,
     program: Option<PathBuf>,
     model: Option<Reader>,
+    /// Whether the model is asked only where the rules are unsure.
+    unsure: bool,
     worst: usize,
     raw: Option<PathBuf>,
     json: bool,
@@ -44,12 +46,24 @@ struct Options {
 
 impl Options {
     fn parse(args: &[String]) -> Result<Self> {
-        let mut options =
-            Self { set: None, part: Part::Learn, program: None, model: None, worst: WORST, raw: None, json: false };
+        let mut options = Self {
+            set: None,
+            part: Part::Learn,
+            program: None,
+            model: None,
+            unsure: false,
+            worst: WORST,
+            raw: None,
+            json: false,
+        };
         let mut args = args.iter();
         while let Some(arg) = args.next() {
-            if arg == "--json" {
-                options.json = true;
+            match arg.as_str() {
+                "--json" => options.json = true,
+                "--unsure" => options.unsure = true,
+                _ => {}
+            }
+            if ["--json", "--unsure"].contains(&arg.as_str()) {
                 continue;
             }
             let value = args.next().with_context(|| format!("{arg} needs a value; usage: cargo xtask {USAGE}"))?;
@@ -85,12 +99,13 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
         Some(program) => program.clone(),
         None => server::built()?,
     };
+    let when = if options.unsure { "unsure" } else { "always" };
     let (model, settings) = match &options.model {
         None => (None, String::new()),
-        Some(Reader::Real { url, name }) => (None, Reader::settings(url, name)),
+        Some(Reader::Real { url, name }) => (None, Reader::settings(url, name, when)),
         Some(Reader::Scripted(format)) => {
             let model = Scripted::start(*format)?;
-            let settings = model.settings();
+            let settings = model.settings(when);
             (Some(model), settings)
         }
     };

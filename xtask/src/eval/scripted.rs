@@ -113,10 +113,10 @@ impl Reader {
         Ok(Self::Real { url: url.to_owned(), name: name.to_owned() })
     }
 
-    /// The settings of a server that asks a real model about everything.
-    pub(super) fn settings(url: &str, name: &str) -> String {
+    /// The settings of a server that asks a real model.
+    pub(super) fn settings(url: &str, name: &str, when: &str) -> String {
         format!(
-            "[intake]\nlanguage_model = \"always\"\n[models]\nunderstanding = \"real/{name}\"\n\
+            "[intake]\nlanguage_model = \"{when}\"\n[models]\nunderstanding = \"real/{name}\"\n\
              first_ms = 300000\nwhole_ms = 600000\n\
              [providers.real]\nkind = \"custom\"\nbase_url = \"{url}\"\napi_key = \"none\"\nmodels = [\"{name}\"]\n"
         )
@@ -159,12 +159,12 @@ impl Scripted {
         Ok(scripted)
     }
 
-    /// The settings of a server that asks it about everything.
-    pub(super) fn settings(&self) -> String {
+    /// The settings of a server that asks it, as `[intake] language_model` has it.
+    pub(super) fn settings(&self, when: &str) -> String {
         let (kind, format) = self.format.kind();
         let address = format!("127.0.0.1:{}", self.port);
         format!(
-            "[egress]\nallow = [\"{address}\"]\n[intake]\nlanguage_model = \"always\"\n\
+            "[egress]\nallow = [\"{address}\"]\n[intake]\nlanguage_model = \"{when}\"\n\
              [models]\nunderstanding = \"scripted/small\"\n\
              [providers.scripted]\nkind = \"{kind}\"\nformat = \"{format}\"\nbase_url = \"http://{address}/v1\"\n\
              api_key = \"none\"\nmodels = [{{ name = \"small\", input_price = 1, output_price = 1 }}]\n"

@@ -70,7 +70,7 @@ fn journaled(outcome: &StepOutcome) -> ModelAnswer {
     ModelAnswer { text: of("text"), model: of("model"), usage: outcome.usage }
 }
 
-fn row(inquiry: &Inquiry, answer: &ModelAnswer) -> RowDraft {
+fn row(inquiry: &Inquiry, answer: &ModelAnswer, duration: Millis) -> RowDraft {
     let data = json!({"prompt": inquiry.prompt.name, "model": answer.model, "text": answer.text});
     let mut outcome = StepOutcome::completed(data);
     outcome.tainted = true;
@@ -80,7 +80,7 @@ fn row(inquiry: &Inquiry, answer: &ModelAnswer) -> RowDraft {
         tool: None,
         attempt: 1,
         generation: 0,
-        duration: Millis(0),
+        duration,
         summary: format!("{} answered ({})", answer.model, inquiry.prompt.name),
         entry: JournalEntry::Finished(Box::new(outcome)),
     }
@@ -130,8 +130,8 @@ impl Asking for PhaseAsking<'_> {
         }
         may_have_more(self.run.walk.answers())?;
         let desk = self.run.desk(self.run.inner.settings.step_timeout);
-        let answer = self.inquirer.ask(&desk, inquiry).await?;
-        if let Err(stop) = self.run.keep_answer(row(inquiry, &answer), answer.usage).await {
+        let (answer, took) = self.inquirer.ask(&desk, inquiry).await?;
+        if let Err(stop) = self.run.keep_answer(row(inquiry, &answer, took), answer.usage).await {
             return Err(self.stop(Interrupted::Stop(stop)));
         }
         kept(self.run.walk.answers(), &id)
@@ -162,8 +162,8 @@ impl Asking for CallAsking {
             return Ok(journaled(known));
         }
         may_have_more(&self.known)?;
-        let answer = self.inquirer.ask(&self.desk, inquiry).await?;
-        let row = row(inquiry, &answer);
+        let (answer, took) = self.inquirer.ask(&self.desk, inquiry).await?;
+        let row = row(inquiry, &answer, took);
         if let JournalEntry::Finished(outcome) = &row.entry {
             Arc::make_mut(&mut self.known).insert(id, Arc::new((**outcome).clone()));
         }

@@ -5,6 +5,7 @@ use kybern_core::error::{Error, ErrorCode};
 use kybern_core::money::Usage;
 use kybern_core::ports::ModelAnswer;
 use kybern_core::task::Lease;
+use kybern_core::time::Millis;
 use serde_json::Value;
 
 use super::inquiry::Inquiry;
@@ -40,19 +41,20 @@ impl Inquirer {
         Self { models: models.clone(), lease: lease.clone(), given_up: None }
     }
 
-    /// Asks. The answer is not journaled yet.
-    pub(crate) async fn ask(&mut self, desk: &Desk, inquiry: &Inquiry) -> Result<ModelAnswer, Unasked> {
+    /// Asks, and tells how long that took. The answer is not journaled yet.
+    pub(crate) async fn ask(&mut self, desk: &Desk, inquiry: &Inquiry) -> Result<(ModelAnswer, Millis), Unasked> {
         if let Some(why) = &self.given_up {
             return Err(Unasked::No(why.clone()));
         }
         still_held(&self.models, &self.lease).await.map_err(Unasked::Stopped)?;
+        let clock = &self.models.inner.clock;
+        let began = clock.now();
         let route: Route = self.models.settings().understanding.clone();
         match desk.complete(route, inquiry.request(), &inquiry.prompt).await {
-            Ok(answered) => Ok(ModelAnswer {
-                text: answered.reply.text(),
-                model: answered.model.clone(),
-                usage: desk_usage(&answered),
-            }),
+            Ok(answered) => {
+                let (text, model) = (answered.reply.text(), answered.model.clone());
+                Ok((ModelAnswer { text, model, usage: desk_usage(&answered) }, clock.now().since(began)))
+            }
             Err(error) => match error.code() {
                 ErrorCode::Unavailable | ErrorCode::Internal | ErrorCode::Conflict => Err(Unasked::Stopped(error)),
                 _ => {

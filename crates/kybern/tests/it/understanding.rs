@@ -103,7 +103,8 @@ async fn rest(client: &Client) -> Value {
 
 async fn is_read(place: Site, format: (&str, &str, &str)) {
     let receiver = Receiver::answering(|request, _| Some(asking(request)));
-    let server = site(place, &receiver, format).start();
+    let place = site(place, &receiver, format);
+    let server = place.start();
     let client = server.client();
     let task = rest(&client).await;
     assert_eq!(task["detectedIntent"], "insurance.loss_run_request", "{format:?}: {task}");
