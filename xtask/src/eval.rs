@@ -2,13 +2,15 @@
 //!
 //! A real server gets every mail of a set, in order, in an empty organisation that knows the set's insurers. What it
 //! decided, asked, read and made is held against `truth.json`. The mails of `parts.json` that are locked are fed like
-//! the others, because later mails refer to them, and are scored only when somebody asks for them.
+//! the others, because later mails refer to them, and are scored only when somebody asks for them. With `--model` the
+//! server asks a language model about everything: one that knows the truth, in the format of a provider, or a real one.
 
 mod feed;
 mod floor;
 mod normal;
 mod report;
 mod score;
+mod scripted;
 mod set;
 mod told;
 
@@ -19,11 +21,11 @@ use anyhow::{Context, Result, bail};
 
 use crate::server::{self, Server};
 use score::Score;
+use scripted::{Reader, Scripted};
 use set::{Part, Set};
 
 /// The line in the help.
-pub(crate) const USAGE: &str =
-    "eval [--set DIR] [--part learn|locked|all] [--bin FILE] [--worst N] [--raw FILE] [--json]";
+pub(crate) const USAGE: &str = "eval [--set DIR] [--part learn|locked|all] [--bin FILE] [--model FORMAT|URL#NAME [--unsure]] [--worst N] [--raw FILE] [--json]";
 
 /// The set of the project.
 const SET: &str = "samples/understanding";
@@ -35,6 +37,9 @@ struct Options {
     set: Option<PathBuf>,
     part: Part,
     program: Option<PathBuf>,
+    model: Option<Reader>,
+    /// Whether the model is asked only where the rules are unsure.
+    unsure: bool,
     worst: usize,
     raw: Option<PathBuf>,
     json: bool,
@@ -42,17 +47,31 @@ struct Options {
 
 impl Options {
     fn parse(args: &[String]) -> Result<Self> {
-        let mut options = Self { set: None, part: Part::Learn, program: None, worst: WORST, raw: None, json: false };
+        let mut options = Self {
+            set: None,
+            part: Part::Learn,
+            program: None,
+            model: None,
+            unsure: false,
+            worst: WORST,
+            raw: None,
+            json: false,
+        };
         let mut args = args.iter();
         while let Some(arg) = args.next() {
-            if arg == "--json" {
-                options.json = true;
+            match arg.as_str() {
+                "--json" => options.json = true,
+                "--unsure" => options.unsure = true,
+                _ => {}
+            }
+            if ["--json", "--unsure"].contains(&arg.as_str()) {
                 continue;
             }
             let value = args.next().with_context(|| format!("{arg} needs a value; usage: cargo xtask {USAGE}"))?;
             match arg.as_str() {
                 "--set" => options.set = Some(PathBuf::from(value)),
                 "--part" => options.part = Part::named(value)?,
+                "--model" => options.model = Some(Reader::named(value)?),
                 "--bin" => options.program = Some(PathBuf::from(value)),
                 "--worst" => {
                     options.worst =
@@ -81,8 +100,21 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
         Some(program) => program.clone(),
         None => server::built()?,
     };
-    let server = Server::start(&program, "eval")?;
-    let fed = feed::feed(&server, &set)?;
+    let when = if options.unsure { "unsure" } else { "always" };
+    let (model, settings) = match &options.model {
+        None => (None, String::new()),
+        Some(Reader::Real { url, name }) => (None, Reader::settings(url, name, when)),
+        Some(Reader::Scripted(format)) => {
+            let model = Scripted::start(*format)?;
+            let settings = model.settings(when);
+            (Some(model), settings)
+        }
+    };
+    let server = Server::start_with(&program, "eval", &settings)?;
+    let fed = feed::feed(&server, &set, model.as_ref())?;
+    if let Some(model) = &model {
+        eprintln!("the scripted model was asked {} questions", model.questions());
+    }
     if let Some(file) = &options.raw {
         let tasks = fed.outcomes.iter().map(|(name, outcome)| (name.clone(), outcome.task.clone().unwrap_or_default()));
         let tasks: serde_json::Map<String, serde_json::Value> = tasks.collect();
@@ -132,7 +164,9 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_said() {
-        for line in ["--set", "--part some", "--worst many", "--fast 1"] {
+        for line in
+            ["--set", "--part some", "--worst many", "--fast 1", "--model parrot", "--model http://127.0.0.1:1/v1"]
+        {
             assert!(parse(line).is_err(), "{line}");
         }
     }

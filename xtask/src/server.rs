@@ -55,8 +55,14 @@ pub(crate) struct Server {
 impl Server {
     /// Starts it for a chore and waits until it is ready.
     pub(crate) fn start(program: &Path, chore: &str) -> Result<Self> {
+        Self::start_with(program, chore, "")
+    }
+
+    /// The same with settings.
+    pub(crate) fn start_with(program: &Path, chore: &str, settings: &str) -> Result<Self> {
         let folder = std::env::temp_dir().join(format!("kybern-{chore}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        std::fs::write(folder.join("kybern.toml"), settings).context("the settings cannot be written")?;
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let log = std::fs::File::create(folder.join("server.log"))?;
         let mut command = Command::new(std::fs::canonicalize(program).with_context(|| {

@@ -30,6 +30,7 @@ mod slots;
 pub mod task;
 pub mod templates;
 pub mod tools;
+pub mod understanding;
 pub mod worker;
 
 pub use parts::{Engine, EngineParts, Settings, StartError, WorkflowEndpoint};

@@ -30,6 +30,7 @@ use crate::slots::Slots;
 use crate::task::reading::Reading;
 use crate::tools::ToolService;
 use crate::tools::documents::DocumentTexts;
+use crate::understanding::ModelUse;
 
 /// An outside engine that can be named by `workflow` steps.
 #[derive(Clone, PartialEq, Eq)]
@@ -76,6 +77,8 @@ pub struct Settings {
     pub intake_domain: Option<String>,
     /// The mail server whose `Authentication-Results` are believed, by its authserv-id.
     pub trusted_authserv: Option<String>,
+    /// When a language model is asked what messages want and what documents say, where one is configured.
+    pub understanding: ModelUse,
     /// Steps that a task may schedule when it does not say.
     pub max_steps: u32,
     /// Below this confidence a person is asked, when the task does not say.
@@ -109,6 +112,7 @@ impl Default for Settings {
             workflows: BTreeMap::new(),
             intake_domain: None,
             trusted_authserv: None,
+            understanding: ModelUse::default(),
             max_steps: limits::DEFAULT_MAX_STEPS,
             confidence_threshold: limits::DEFAULT_CONFIDENCE_THRESHOLD,
             step_timeout: limits::STEP_TIMEOUT,

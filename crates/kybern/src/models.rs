@@ -55,8 +55,12 @@ pub(crate) fn parts(config: &Config, egress: &Arc<Egress>) -> anyhow::Result<Mod
     if let Some(wrong) = config.models.fallback.iter().find(|key| !known(key)) {
         anyhow::bail!("models.fallback: no configured provider has {wrong:?}; write provider/model");
     }
-    let routes =
-        [("default", &config.models.default), ("reasoning", &config.models.reasoning), ("texts", &config.models.texts)];
+    let routes = [
+        ("default", &config.models.default),
+        ("reasoning", &config.models.reasoning),
+        ("texts", &config.models.texts),
+        ("understanding", &config.models.understanding),
+    ];
     for (setting, route) in routes {
         if let Route::Named(wrong) = Route::parse(route)
             && !known(&wrong)
@@ -75,6 +79,7 @@ pub(crate) fn parts(config: &Config, egress: &Arc<Egress>) -> anyhow::Result<Mod
         default: Route::parse(&config.models.default),
         reasoning: Route::parse(&config.models.reasoning),
         texts: Route::parse(&config.models.texts),
+        understanding: Route::parse(&config.models.understanding),
         embedding: config.models.embedding.clone(),
         timeouts: config.models.timeouts(),
     };

@@ -161,6 +161,7 @@ pub(crate) fn settings(config: &Config, public_url: &str) -> Settings {
             .collect(),
         intake_domain: config.intake.domain.clone(),
         trusted_authserv: config.intake.trusted_authserv.clone(),
+        understanding: config.intake.understanding(),
         max_steps: config.limits.max_steps,
         confidence_threshold: config.model.confidence_threshold,
         step_timeout: config.limits.step_timeout_ms,

@@ -38,14 +38,24 @@ pub(crate) struct ReadDocument {
 impl ReadDocument {
     /// Its wire form: what it is and what was found where, with how sure that is.
     pub(crate) fn to_json(&self) -> Value {
-        json!({
+        let mut json = json!({
             "n": self.n,
             "filename": self.filename,
             "category": self.extraction.analysis.category,
             "confidence": self.extraction.analysis.confidence,
             "fields": self.extraction.fields,
             "model": self.extraction.model,
-        })
+        });
+        if !self.extraction.usage.is_zero() {
+            json["usage"] = json!(self.extraction.usage);
+        }
+        if !self.extraction.refused.is_empty() {
+            json["refused"] = json!(self.extraction.refused);
+        }
+        if let Some(why) = &self.extraction.unasked {
+            json["unasked"] = json!(why);
+        }
+        json
     }
 
     /// The fields of no list.

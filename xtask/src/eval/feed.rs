@@ -7,13 +7,14 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use super::normal::{normal, same};
+use super::scripted::Scripted;
 use super::set::{Set, Token, name_of};
 use super::told::Request;
 use crate::clock::Stopwatch;
 use crate::server::Server;
 
-/// No mail takes longer.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// No mail takes longer, also where a real model of one's own is asked about it.
+const PATIENCE: Duration = Duration::from_secs(600);
 /// Statuses that no task leaves by itself.
 const RESTING: [&str; 4] = ["completed", "failed", "cancelled", "needs_review"];
 /// The kinds of records that loss-run requests are told by.
@@ -42,7 +43,7 @@ pub(super) struct Fed {
 ///
 /// # Errors
 /// When the server is gone, or a mail never comes to rest.
-pub(super) fn feed(server: &Server, set: &Set) -> Result<Fed> {
+pub(super) fn feed(server: &Server, set: &Set, model: Option<&Scripted>) -> Result<Fed> {
     for insurer in &set.truth.preconditions.seed_records {
         let input = json!({"insurer_name": insurer.name, "naic_number": insurer.naic, "create": true});
         server.post("/api/tools/network.resolve_insurer/invoke", &json!({"input": input}).to_string())?;
@@ -52,6 +53,9 @@ pub(super) fn feed(server: &Server, set: &Set) -> Result<Fed> {
         let raw = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
         let raw = with_known_ids(server, set, raw, &mut tokens)?;
         let name = name_of(path);
+        if let Some(model) = model {
+            model.feed(set, &name);
+        }
         let outcome = hand_in(server, &raw).with_context(|| name.clone())?;
         outcomes.insert(name, outcome);
     }

@@ -69,6 +69,9 @@ struct Paper {
 #[derive(Debug, Deserialize)]
 pub(super) struct Wanted {
     pub(super) value: Value,
+    /// How the paper writes it, where the value is a term.
+    #[serde(default, rename = "as")]
+    pub(super) written: Option<String>,
     #[serde(default, rename = "where")]
     places: Vec<String>,
     #[serde(default)]

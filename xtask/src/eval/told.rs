@@ -82,6 +82,11 @@ const EXTRACTED: &[(&str, &str)] = &[
     ("address", "address"),
 ];
 
+/// The name in the truth of a field as it is extracted.
+pub(super) fn truth_of(extracted: &str) -> Option<&'static str> {
+    EXTRACTED.iter().find(|(from, _)| *from == extracted).map(|(_, to)| *to)
+}
+
 /// Names in the state of a task, and in the truth.
 const STATE: &[(&str, &str)] = &[
     ("company_name", "insured_name"),

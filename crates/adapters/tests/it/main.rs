@@ -7,6 +7,7 @@ mod fuzz;
 mod http;
 mod keys;
 mod local_tools;
+mod locate;
 mod mail;
 mod mime;
 mod models;

@@ -6,6 +6,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::money::Usage;
+
 /// What a pack looks for in documents.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ExtractionSchema {
@@ -62,7 +64,7 @@ pub struct FieldPattern {
 }
 
 /// What a value looks like, and so how it is found, checked and normalised.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ValueKind {
     /// A business's or a unit's name: the rest of the line or cell.
@@ -138,6 +140,19 @@ pub struct FieldSource {
     pub end: usize,
 }
 
+/// Who found a field.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FoundBy {
+    /// The offline rules.
+    #[default]
+    Rules,
+    /// A language model, whose claim was found in the document.
+    Model,
+    /// Both, and they read the same.
+    Both,
+}
+
 /// One field that was found.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -156,6 +171,47 @@ pub struct ExtractedField {
     pub problem: Option<String>,
     /// Where it stood.
     pub source: FieldSource,
+    /// Who found it.
+    #[serde(default)]
+    pub found_by: FoundBy,
+}
+
+/// A value that a language model claims to have read, before anybody has looked whether it is there.
+#[derive(Clone, Debug)]
+pub struct Claim<'c> {
+    /// What it is said to be.
+    pub field: &'c FieldPattern,
+    /// The item of its list; `None` for a single value.
+    pub item: Option<u32>,
+    /// The value as the model wrote it.
+    pub text: &'c str,
+}
+
+/// A claim that was found in its document.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Located {
+    /// The value, read from the document's own words and normalised.
+    pub value: Value,
+    /// From 0 to 1: how well the words fit the field's kind.
+    pub fit: f64,
+    /// What is wrong with the value although it stands there.
+    pub problem: Option<String>,
+    /// The page, from 1.
+    pub page: u32,
+    /// First byte in the page's text.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+}
+
+/// A value that a language model claimed and the document does not say. It is shown to people and used for nothing.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RefusedClaim {
+    /// The field, `name` or `group.name`.
+    pub field: String,
+    /// The beginning of what was claimed.
+    pub claimed: String,
 }
 
 /// The second stage: the fields of one document.
@@ -166,6 +222,15 @@ pub struct Extraction {
     pub analysis: DocumentAnalysis,
     /// What was found in it, in order of appearance.
     pub fields: Vec<ExtractedField>,
-    /// Which model answered.
+    /// Which model answered; rules and language model with `+` between them where both did.
     pub model: String,
+    /// What the language model took and cost; nothing where none was asked.
+    #[serde(default, skip_serializing_if = "Usage::is_zero")]
+    pub usage: Usage,
+    /// What the language model claimed and the document does not say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<RefusedClaim>,
+    /// Why a language model that should have been asked was not, or gave no answer that could be used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unasked: Option<String>,
 }

@@ -13,8 +13,8 @@ pub mod spec;
 
 pub use embedding::{EmbedRequest, Embedded, Vector};
 pub use extraction::{
-    CategoryPattern, DocumentAnalysis, ExtractedField, Extraction, ExtractionSchema, FieldPattern, FieldSource,
-    SectionPattern, ValueKind,
+    CategoryPattern, Claim, DocumentAnalysis, ExtractedField, Extraction, ExtractionSchema, FieldPattern, FieldSource,
+    FoundBy, Located, RefusedClaim, SectionPattern, ValueKind,
 };
 pub use failure::{ModelFailure, ModelFailureKind};
 pub use intent::{Classification, ClassifyInput, IntentSpec};

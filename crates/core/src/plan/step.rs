@@ -22,6 +22,15 @@ impl StepId {
     /// The phase that chooses a plan.
     pub const PLANNING: &str = "_planning";
 
+    /// With what the ids of answers begin: what a language model said of a message or a document, which is no step.
+    pub const ANSWER: &str = "_answer__";
+
+    /// Whether it names an answer of a language model about a message or a document.
+    #[must_use]
+    pub fn is_answer(&self) -> bool {
+        self.0.starts_with(Self::ANSWER)
+    }
+
     /// Checks an id as a plan may write it.
     ///
     /// # Errors

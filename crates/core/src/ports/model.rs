@@ -4,7 +4,9 @@ use async_trait::async_trait;
 
 use crate::document::DocumentText;
 use crate::error::Result;
-use crate::model::{Classification, ClassifyInput, DocumentAnalysis, Extraction, ExtractionSchema, IntentSpec};
+use crate::model::{
+    Claim, Classification, ClassifyInput, DocumentAnalysis, Extraction, ExtractionSchema, IntentSpec, Located,
+};
 
 /// Finds out what somebody wants.
 #[async_trait]
@@ -41,4 +43,13 @@ pub trait Extractor: Send + Sync {
         analysis: &DocumentAnalysis,
         schema: &ExtractionSchema,
     ) -> Result<Extraction>;
+
+    /// Where claimed values stand in the document, each read anew from the document's own words; `None` for what is not
+    /// there. An extractor that cannot look finds nothing.
+    ///
+    /// # Errors
+    /// When the document cannot be looked through.
+    async fn locate(&self, _document: &DocumentText, claims: &[Claim<'_>]) -> Result<Vec<Option<Located>>> {
+        Ok(claims.iter().map(|_| None).collect())
+    }
 }

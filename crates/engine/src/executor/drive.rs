@@ -17,7 +17,7 @@ use kybern_core::time::Millis;
 
 use super::node::{NodeState, Phase};
 use super::perform::{NotBegun, Returned, is_effectful, is_reply, is_unseen, perform};
-use super::phases;
+use super::phases::{self, Interrupted};
 use super::run::Run;
 use super::step::{self, Begun, Call, Draft, Target, failure};
 use super::tool_step;
@@ -127,6 +127,11 @@ impl Run {
             tokio::select! {
                 biased;
                 () = lost.cancelled() => return Err(Stop::Fenced),
+                Some(note) = self.notes.next() => {
+                    if self.take_note(note).await? == Flow::Done {
+                        return Ok(());
+                    }
+                }
                 Some(returned) = self.calls.next() => {
                     let flow = self.take_in(returned).await?;
                     if flow == Flow::Done {
@@ -355,12 +360,15 @@ impl Run {
             };
             let flow = match end {
                 Ok(end) => self.settle_phase(phase, end).await?,
-                Err(error) if error.code() == ErrorCode::Unavailable => {
+                Err(Interrupted::Stop(stop)) => return Err(stop),
+                // Somebody wants something else of the task first.
+                Err(Interrupted::Held) => return Ok(Flow::Continue),
+                Err(Interrupted::Port(error)) if error.code() == ErrorCode::Unavailable => {
                     tracing::warn!(task.id = %self.task.id, %error, "phase will be tried again");
                     let due = self.now().plus(PHASE_BACKOFF);
                     return self.release(Some(due)).await;
                 }
-                Err(error) => {
+                Err(Interrupted::Port(error)) => {
                     let error = StepError { code: error.code(), message: error.to_string(), retryable: true };
                     self.fail_task(error, Some(phase.step_id())).await?
                 }

@@ -5,6 +5,7 @@
 //! takes in what others left. A resume is the same walk over the stored rows.
 
 pub mod active;
+mod answers;
 mod arguments;
 mod asking;
 mod calls;

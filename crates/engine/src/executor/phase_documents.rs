@@ -6,17 +6,19 @@ use std::sync::Arc;
 use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, PageText};
 use kybern_core::error::Result;
 use kybern_core::mail::{Passage, without_quoted};
-use kybern_core::model::DocumentAnalysis;
+use kybern_core::model::{Abilities, DocumentAnalysis, ExtractedField};
 use kybern_core::plan::StepId;
 use kybern_core::task::{Attachment, AttachmentSource, Channel, WaitKind};
 use kybern_core::time::Timestamp;
 use serde_json::{Map, Value, json};
 
+use super::answers::PhaseAsking;
 use super::node::{Phase, PhaseState};
-use super::phases::{PhaseEnd, finished, waits};
+use super::phases::{Interrupted, PhaseEnd, finished, waits};
 use super::run::Run;
 use super::step::wait_of;
-use crate::tools::documents::{Decision, MAX_ALL_PICTURES, MAX_PICTURES, TaskDocuments, picture_type};
+use crate::tools::documents::{Decision, MAX_ALL_PICTURES, MAX_PICTURES, TaskDocuments, picture_type, typed};
+use crate::understanding::{self, Inquirer, Transcript, fields, kind, transcript};
 
 /// Under what the fields of all documents stand in the outcome, in a question's details, and in the state.
 pub(super) const EXTRACTIONS: &str = "extractions";
@@ -26,7 +28,8 @@ const MESSAGE: &str = "message";
 /// keep. A mail of many long papers is read in full by the steps of its plan.
 const MAX_EXTRACTIONS: usize = 512 << 10;
 
-pub(super) async fn read(run: &Run, known: &PhaseState, now: Timestamp) -> Result<PhaseEnd> {
+pub(super) async fn read(run: &mut Run, known: &PhaseState, now: Timestamp) -> Result<PhaseEnd, Interrupted> {
+    let mut inquirer = run.inquirer();
     let mut decisions = corrected(&known.corrections);
     let documents = TaskDocuments { decisions: decisions.clone(), ..run.documents() };
     let attachments = run.inner.store.attachments(run.lease.scope(), run.task.id).await?;
@@ -39,7 +42,8 @@ pub(super) async fn read(run: &Run, known: &PhaseState, now: Timestamp) -> Resul
             rows.push(json!({"n": attachment.n, "filename": attachment.filename, "status": "ignored"}));
             continue;
         }
-        match documents.read(attachment).await? {
+        let text = match documents.read(attachment).await? {
+            Ok(text) => text,
             Err(fault) => {
                 let bytes = documents.bytes(attachment).await?;
                 let may_be_shown = pictures < MAX_PICTURES
@@ -54,27 +58,37 @@ pub(super) async fn read(run: &Run, known: &PhaseState, now: Timestamp) -> Resul
                     shown += bytes.len();
                     decisions.insert(attachment.n, Decision::Picture);
                     rows.push(json!({"n": attachment.n, "filename": attachment.filename, "status": "picture"}));
-                } else {
-                    faults.push((attachment.clone(), fault));
+                    continue;
+                }
+                let read = if may_be_shown { copied_out(run, &mut inquirer, attachment).await? } else { None };
+                pictures += usize::from(read.is_some());
+                shown += if read.is_some() { bytes.len() } else { 0 };
+                match read {
+                    Some(read) if decisions.get(&attachment.n) == Some(&Decision::Confirmed) => {
+                        let text = Arc::new(typed(&read.text));
+                        decisions.insert(attachment.n, Decision::Typed(read.text));
+                        text
+                    }
+                    read => {
+                        faults.push(Unreadable { attachment: attachment.clone(), fault, read });
+                        continue;
+                    }
                 }
             }
-            Ok(text) => {
-                let typed = decisions.contains_key(&attachment.n);
-                let analysed = analyse(run, &text).await?;
-                if let Some((schema, analysis)) = analysed.as_ref().filter(|_| wants_fields(run)) {
-                    let read = Paper { n: attachment.n, filename: &attachment.filename, text: &text };
-                    extractions.add(run, read, schema, analysis).await?;
-                }
-                rows.push(row(attachment, &text, typed, analysed.map(|(_, analysis)| analysis)));
-            }
+        };
+        let typed = decisions.contains_key(&attachment.n);
+        let mut analysed = analyse(run, &text).await?;
+        if wants_fields(run) {
+            let read = Paper { n: attachment.n, filename: &attachment.filename, text: &text };
+            analysed = extractions.add(run, &mut inquirer, read, analysed).await?;
         }
+        rows.push(row(attachment, &text, typed, analysed.map(|(_, analysis)| analysis)));
     }
     if wants_fields(run) {
         let message = message(run);
-        if let Some((schema, analysis)) = analyse(run, &message).await? {
-            let read = Paper { n: 0, filename: MESSAGE, text: &message };
-            extractions.add(run, read, &schema, &analysis).await?;
-        }
+        let analysed = analyse(run, &message).await?;
+        let read = Paper { n: 0, filename: MESSAGE, text: &message };
+        extractions.add(run, &mut inquirer, read, analysed).await?;
     }
     if !faults.is_empty() {
         return Ok(PhaseEnd::row(unreadable(&faults, extractions.found, now)));
@@ -91,6 +105,33 @@ pub(super) async fn read(run: &Run, known: &PhaseState, now: Timestamp) -> Resul
 /// before any step of a plan reads them.
 fn wants_fields(run: &Run) -> bool {
     run.walk.plan().is_none() && run.task.channel == Channel::Email
+}
+
+/// A document that cannot be read, with what a model that sees reads in it.
+struct Unreadable {
+    attachment: Attachment,
+    fault: DocumentFault,
+    read: Option<Transcript>,
+}
+
+/// What is written in a picture, where a model that sees is to be asked: never in a conversation, whose own model looks
+/// at its pictures.
+async fn copied_out(
+    run: &mut Run,
+    inquirer: &mut Inquirer,
+    attachment: &Attachment,
+) -> Result<Option<Transcript>, Interrupted> {
+    let models = &run.inner.models;
+    let route = models.settings().understanding.clone();
+    let needs = Abilities { images: true, ..Abilities::default() };
+    let is_wanted = run.turn().is_none() && run.reads_with_model();
+    if !is_wanted || !models.can(run.lease.scope(), &route, needs).await? {
+        return Ok(None);
+    }
+    let Some(picture) = run.documents().picture(attachment).await? else { return Ok(None) };
+    let mut asking = PhaseAsking::new(run, inquirer);
+    let came = transcript(&mut asking, picture).await;
+    asking.end(came)
 }
 
 /// The message as a document: its text, and its subject on a page of its own.
@@ -127,27 +168,42 @@ struct Extractions {
 }
 
 impl Extractions {
-    /// The fields of one document by a pack's schema, as the tools of packs write them too. Where there is no room for
-    /// all of them, `truncated` says so.
-    async fn add(&mut self, run: &Run, paper: Paper<'_>, schema: &str, analysis: &DocumentAnalysis) -> Result<()> {
-        let mut schemas = run.inner.catalog.registry().extractions();
-        let Some((_, known)) = schemas.find(|(name, _)| *name == schema) else { return Ok(()) };
-        let found = run.inner.extractor.extract(paper.n, paper.text, analysis, known).await?;
-        let mut fields = Vec::new();
-        let all = found.fields.len();
-        for field in found.fields {
-            let field = json!(field);
-            let size = field.to_string().len();
-            if self.bytes + size > MAX_EXTRACTIONS {
-                break;
-            }
-            self.bytes += size;
-            fields.push(field);
+    /// Adds the fields of one document by a pack's schema, as the tools of packs write them too: what the rules find,
+    /// with what a language model adds where it is to be asked. Where there is no room for all of them, `truncated`
+    /// says so. Answers what kind of document it is, where a pack knows it.
+    async fn add(
+        &mut self,
+        run: &mut Run,
+        inquirer: &mut Inquirer,
+        paper: Paper<'_>,
+        analysed: Option<(String, DocumentAnalysis)>,
+    ) -> Result<Option<(String, DocumentAnalysis)>, Interrupted> {
+        let Some((mut name, mut analysis)) = analysed else { return Ok(None) };
+        let (registry, model_use) = (Arc::clone(&run.inner.catalog.registry), run.model_use());
+        let extractor = Arc::clone(&run.inner.extractor);
+        let mut asking = PhaseAsking::new(run, inquirer);
+        let came = kind(&mut asking, model_use, &registry, paper.text, &analysis).await;
+        let kind = asking.end(came)?.unwrap_or_default();
+        let schema_of = |name: &str| registry.extractions().find(|(known, _)| *known == name).map(|(_, schema)| schema);
+        if let Some(other) = kind.schema(analysis.confidence).filter(|other| *other != name)
+            && let Some(schema) = schema_of(other)
+        {
+            analysis = extractor.analyse(paper.text, schema).await?;
+            name = other.to_owned();
         }
+        let Some(schema) = schema_of(&name) else { return Ok(None) };
+        let analysis = kind.onto(&name, schema, analysis);
+        let read = understanding::Paper { number: paper.n, text: paper.text };
+        let mut asking = PhaseAsking::new(run, inquirer);
+        let came = fields(&mut asking, model_use, extractor.as_ref(), read, (&analysis, schema)).await;
+        let mut found = asking.end(came)?;
+        let all = found.fields.len();
+        let fields = self.that_fit(std::mem::take(&mut found.fields));
+        found.usage = found.usage.plus(kind.usage);
         let mut extraction = json!({
             "n": paper.n,
             "filename": paper.filename,
-            "schema": schema,
+            "schema": name,
             "category": found.analysis.category,
             "confidence": found.analysis.confidence,
             "model": found.model,
@@ -156,8 +212,28 @@ impl Extractions {
             extraction["truncated"] = json!(true);
         }
         extraction["fields"] = Value::Array(fields);
+        if !found.usage.is_zero() {
+            extraction["usage"] = json!(found.usage);
+        }
+        if !found.refused.is_empty() {
+            extraction["refused"] = json!(found.refused);
+        }
+        if let Some(why) = found.unasked.or(kind.unasked) {
+            extraction["unasked"] = json!(why);
+        }
         self.found.push(extraction);
-        Ok(())
+        Ok(Some((name, analysis)))
+    }
+
+    /// The first of these fields that there is room for.
+    fn that_fit(&mut self, fields: Vec<ExtractedField>) -> Vec<Value> {
+        let fit = fields.into_iter().map(|field| json!(field)).take_while(|field| {
+            let size = field.to_string().len();
+            let fits = self.bytes + size <= MAX_EXTRACTIONS;
+            self.bytes += if fits { size } else { 0 };
+            fits
+        });
+        fit.collect()
     }
 }
 
@@ -191,35 +267,25 @@ fn row(attachment: &Attachment, text: &Arc<DocumentText>, typed: bool, analysis:
     })
 }
 
-fn unreadable(
-    faults: &[(Attachment, DocumentFault)],
-    extractions: Vec<Value>,
-    now: Timestamp,
-) -> super::step::RowDraft {
-    let of = |(attachment, fault): &(Attachment, DocumentFault)| {
-        format!("{} cannot be read ({}): {}", attachment.filename, fault.kind.as_str(), fault.kind.remedy())
+fn unreadable(faults: &[Unreadable], extractions: Vec<Value>, now: Timestamp) -> super::step::RowDraft {
+    let of = |Unreadable { attachment, fault, read }: &Unreadable| match read {
+        None => format!("{} cannot be read ({}): {}", attachment.filename, fault.kind.as_str(), fault.kind.remedy()),
+        Some(read) => format!("{} is a picture: compare it with what {} reads in it", attachment.filename, read.model),
     };
     let sentences: Vec<String> = faults.iter().map(of).collect();
     let mut wait = wait_of(&StepId::trusted(StepId::EXTRACTION), WaitKind::Document, sentences.join("; "), now);
     wait.title = Some("What do these documents say?".to_owned());
-    let decision = json!({
-        "oneOf": [
-            {
-                "type": "object",
-                "properties": {"ignore": {"const": true}},
-                "required": ["ignore"],
-                "additionalProperties": false
-            },
-            {
-                "type": "object",
-                "properties": {"text": {"type": "string", "minLength": 1, "maxLength": 1_000_000}},
-                "required": ["text"],
-                "additionalProperties": false
-            }
-        ]
-    });
+    let one_of = |name: &str, value: Value| json!({"type": "object", "properties": {name: value}, "required": [name], "additionalProperties": false});
+    let decision = |unreadable: &Unreadable| {
+        let text = json!({"type": "string", "minLength": 1, "maxLength": 1_000_000});
+        let mut choices = vec![one_of("ignore", json!({"const": true})), one_of("text", text)];
+        if unreadable.read.is_some() {
+            choices.push(one_of("confirm", json!({"const": true})));
+        }
+        json!({"oneOf": choices})
+    };
     let numbers: Map<String, Value> =
-        faults.iter().map(|(attachment, _)| (attachment.n.to_string(), decision.clone())).collect();
+        faults.iter().map(|unreadable| (unreadable.attachment.n.to_string(), decision(unreadable))).collect();
     let required: Vec<&String> = numbers.keys().collect();
     wait.schema = json!({
         "type": "object",
@@ -236,14 +302,18 @@ fn unreadable(
     });
     let files: Vec<Value> = faults
         .iter()
-        .map(|(attachment, fault)| {
-            json!({
+        .map(|Unreadable { attachment, fault, read }| {
+            let mut file = json!({
                 "n": attachment.n,
                 "filename": attachment.filename,
                 "fault": fault.kind,
                 "problem": fault.message,
                 "remedy": fault.kind.remedy(),
-            })
+            });
+            if let Some(read) = read {
+                file["read"] = json!({"text": read.text, "model": read.model, "usage": read.usage});
+            }
+            file
         })
         .collect();
     wait.details = json!({"files": files});
@@ -273,6 +343,7 @@ fn decisions_in(written: Option<&Value>) -> BTreeMap<u32, Decision> {
         let decided = match text {
             Some(text) => Decision::Typed(text.to_owned()),
             None if decision.get("picture").is_some() => Decision::Picture,
+            None if decision.get("confirm").is_some() => Decision::Confirmed,
             None => Decision::Ignore,
         };
         Some((n.parse().ok()?, decided))
@@ -287,6 +358,7 @@ fn written(decisions: &BTreeMap<u32, Decision>) -> Value {
             let decision = match decision {
                 Decision::Ignore => json!({"ignore": true}),
                 Decision::Typed(text) => json!({"text": text}),
+                Decision::Confirmed => json!({"confirm": true}),
                 Decision::Picture => json!({"picture": true}),
             };
             (n.to_string(), decision)

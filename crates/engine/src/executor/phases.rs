@@ -3,17 +3,20 @@
 
 use std::sync::Arc;
 
-use kybern_core::error::{ErrorCode, Result};
+use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::mail::{MailKind, Passage};
-use kybern_core::model::{Classification, ClassifyInput};
+use kybern_core::model::ClassifyInput;
 use kybern_core::plan::{FrozenPlan, StepId};
 use kybern_core::task::{Channel, JournalEntry, StepOutcome, TaskStatus, Wait, WaitKind};
 use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Map, Value, json};
 
+use super::answers::PhaseAsking;
+use super::drive::Stop;
 use super::node::{Phase, PhaseState};
 use super::run::Run;
 use super::step::{RowDraft, failure, wait_of};
+use crate::understanding::{Understood, understood};
 
 /// Characters of documents that are shown to the intent model.
 const DOCUMENT_EXCERPT: usize = 8_000;
@@ -31,6 +34,23 @@ pub(super) struct PhaseEnd {
 impl PhaseEnd {
     pub(super) fn row(row: RowDraft) -> Self {
         Self { row, intent: None, plan: None }
+    }
+}
+
+/// Why a phase did not come to its end. What it had asked models is in the journal.
+#[derive(Debug)]
+pub(super) enum Interrupted {
+    /// A port failed.
+    Port(Error),
+    /// The run stops.
+    Stop(Stop),
+    /// The task is to be cancelled or paused, or the process ends.
+    Held,
+}
+
+impl From<Error> for Interrupted {
+    fn from(error: Error) -> Self {
+        Self::Port(error)
     }
 }
 
@@ -74,7 +94,7 @@ fn known(run: &Run, phase: Phase) -> PhaseState {
 pub(super) fn takes_time(run: &Run, phase: Phase) -> bool {
     match phase {
         Phase::Extraction => true,
-        Phase::Intent => !run.inner.intents.answers_at_once(),
+        Phase::Intent => !run.inner.intents.answers_at_once() || run.reads_with_model(),
         Phase::Planning => false,
     }
 }
@@ -82,16 +102,17 @@ pub(super) fn takes_time(run: &Run, phase: Phase) -> bool {
 /// Runs a phase.
 ///
 /// # Errors
-/// When a port fails; nothing was written, and the task is tried again later.
-pub(super) async fn run_phase(run: &Run, phase: Phase, now: Timestamp) -> Result<PhaseEnd> {
+/// When a port fails; nothing but answers of models was written, and the task is tried again later.
+pub(super) async fn run_phase(run: &mut Run, phase: Phase, now: Timestamp) -> Result<PhaseEnd, Interrupted> {
+    let known_of = known(run, phase);
     match phase {
-        Phase::Extraction => super::phase_documents::read(run, &known(run, phase), now).await,
-        Phase::Intent => detect(run, &known(run, phase), now).await,
+        Phase::Extraction => super::phase_documents::read(run, &known_of, now).await,
+        Phase::Intent => detect(run, &known_of, now).await,
         Phase::Planning => Ok(choose(run, &known(run, phase), now)),
     }
 }
 
-async fn detect(run: &Run, known: &PhaseState, now: Timestamp) -> Result<PhaseEnd> {
+async fn detect(run: &mut Run, known: &PhaseState, now: Timestamp) -> Result<PhaseEnd, Interrupted> {
     if let Some(intent) = known.corrections.get("intent").and_then(Value::as_str) {
         let data = json!({"intent": intent, "confidence": 1.0, "reasoning": "a person said so", "model": "person"});
         let mut end = PhaseEnd::row(finished(Phase::Intent, format!("{intent}, said a person"), data, false));
@@ -100,7 +121,14 @@ async fn detect(run: &Run, known: &PhaseState, now: Timestamp) -> Result<PhaseEn
     }
     let catalog = &run.inner.catalog;
     let intents = catalog.intents.get(catalog.registry(), run.task.tenant, &run.own_plans);
-    let mut answer = run.inner.intents.classify(&input(run).await?, &intents.by_words).await?;
+    let input = input(run).await?;
+    let rules = run.inner.intents.classify(&input, &intents.by_words).await?;
+    let (model_use, threshold) = (run.model_use(), run.task.confidence_threshold);
+    let mut inquirer = run.inquirer();
+    let mut asking = PhaseAsking::new(run, &mut inquirer);
+    let came = understood(&mut asking, model_use, (&input, &intents.by_words), rules, threshold).await;
+    let mut understood = asking.end(came)?;
+    let answer = &mut understood.answer;
     if run.task.payload.pointer("/sender/authenticated") == Some(&json!(false)) {
         answer.doubts.push("the receiving server says that the mail does not come from its sender's domain".to_owned());
     }
@@ -110,16 +138,19 @@ async fn detect(run: &Run, known: &PhaseState, now: Timestamp) -> Result<PhaseEn
         && sure
     {
         let summary = format!("{intent} with confidence {:.2}", answer.confidence);
-        let mut end = PhaseEnd::row(finished(Phase::Intent, summary, json!(answer), true));
-        end.intent = Some((intent, answer.confidence));
+        let confidence = answer.confidence;
+        let mut end = PhaseEnd::row(finished(Phase::Intent, summary, understood.to_json(), true));
+        end.intent = Some((intent, confidence));
         return Ok(end);
     }
-    let mut end = PhaseEnd::row(waits(Phase::Intent, unsure(run, &answer, &intents.keys, now)));
+    let mut end = PhaseEnd::row(waits(Phase::Intent, unsure(run, &understood, &intents.keys, now)));
+    let answer = understood.answer;
     end.intent = answer.intent.map(|intent| (intent, answer.confidence));
     Ok(end)
 }
 
-fn unsure(run: &Run, answer: &Classification, keys: &[String], now: Timestamp) -> Wait {
+fn unsure(run: &Run, understood: &Understood, keys: &[String], now: Timestamp) -> Wait {
+    let answer = &understood.answer;
     let reason = match &answer.intent {
         _ if !answer.doubts.is_empty() => answer.doubts.join("; "),
         None => "no intent matches this message".to_owned(),
@@ -145,6 +176,7 @@ fn unsure(run: &Run, answer: &Classification, keys: &[String], now: Timestamp) -
         "doubts": answer.doubts,
         "model": answer.model,
     });
+    understood.tell(&mut wait.details);
     wait
 }
 

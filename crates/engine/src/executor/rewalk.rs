@@ -72,8 +72,7 @@ impl Rewalk {
         if row.seq != self.walk.last_seq() + 1 {
             self.differ(row, format!("expected row {}", self.walk.last_seq() + 1));
         }
-        let phase = row.step.as_ref().and_then(|step| Phase::of_step(step.as_str()));
-        if phase.is_none() {
+        if !is_kernels(row) {
             take_plan(&mut self.walk, self.plan.as_ref(), row);
             self.note_startable();
             self.check(row);
@@ -260,8 +259,13 @@ impl Rewalk {
 
 /// A plan that was chosen along the way is taken with the first row about one of its steps.
 fn take_plan(walk: &mut Walk, plan: Option<&Arc<FrozenPlan>>, row: &JournalRow) {
-    let of_step = row.step.as_ref().is_some_and(|step| Phase::of_step(step.as_str()).is_none());
+    let of_step = row.step.is_some() && !is_kernels(row);
     if of_step && let Some(plan) = plan {
         walk.take_plan(Arc::clone(plan));
     }
+}
+
+/// Whether a row is about a phase, or an answer that a phase or a step was given.
+fn is_kernels(row: &JournalRow) -> bool {
+    row.step.as_ref().is_some_and(|step| step.is_answer() || Phase::of_step(step.as_str()).is_some())
 }

@@ -22,6 +22,7 @@ use serde_json::{Map, Value};
 use tokio::sync::OnceCell;
 
 use super::active::ActiveRun;
+use super::answers::Notes;
 use super::calls::Calls;
 use super::drive::Stop;
 use super::gate::{Gate, Key};
@@ -73,6 +74,8 @@ pub(crate) struct Run {
     pub(super) after_crash: bool,
     /// The calls on their way.
     pub(super) calls: Calls,
+    /// What they have to have journaled before they go on.
+    pub(super) notes: Notes,
     /// How many of them are questions to a model.
     pub(super) asking: usize,
     /// Behind which row the last question was asked whose reply is not there.
@@ -168,6 +171,7 @@ impl Run {
             paused: task.paused_at.is_some(),
             row_status: task.status,
             calls: Calls::default(),
+            notes: Notes::new(inner),
             asking: 0,
             asked_behind: None,
             redone: HashMap::new(),
@@ -370,7 +374,7 @@ impl Run {
     }
 
     /// The way to the language models, for one try of a call.
-    fn desk(&self, timeout: Millis) -> Desk {
+    pub(super) fn desk(&self, timeout: Millis) -> Desk {
         let payer = Asker { scope: self.lease.scope(), user: self.task.user, task: Some(self.task.id) };
         Desk::new(&self.inner.models, payer, timeout)
     }
@@ -407,7 +411,7 @@ impl Run {
             ids: Arc::clone(&inner.ids),
             http: needs.http.then(|| Arc::clone(&inner.http)),
             documents: needs.documents.then(|| Arc::new(self.documents()) as _),
-            extractor: needs.model.then(|| Arc::clone(&inner.extractor)),
+            extractor: needs.model.then(|| self.extractor(timeout)),
             records: needs.records.then(|| Arc::new(crate::tools::access::Records(Arc::clone(&inner.store))) as _),
             users: needs.users.then(|| Arc::new(crate::tools::access::Users(Arc::clone(&inner.store))) as _),
             secrets: needs.secrets.then(|| Arc::new(self.secrets()) as _),

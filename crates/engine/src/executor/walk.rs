@@ -12,7 +12,7 @@ use std::sync::Arc;
 use kybern_core::id::TaskId;
 use kybern_core::money::Usage;
 use kybern_core::plan::{FrozenPlan, StepId, StepKind, When};
-use kybern_core::task::{Attempt, Signal, StepStatus, Wait, WaitKind};
+use kybern_core::task::{Attempt, Signal, StepOutcome, StepStatus, Wait, WaitKind};
 use kybern_core::time::Timestamp;
 use serde_json::{Map, Value};
 
@@ -51,6 +51,8 @@ pub struct Walk {
     pub(super) children_used: BTreeMap<TaskId, Usage>,
     /// Callbacks that came before their delegation, by workflow id.
     pub(super) early_callbacks: BTreeMap<String, Signal>,
+    /// What a language model said of messages and documents, by the question's id.
+    pub(super) answers: Arc<BTreeMap<StepId, Arc<StepOutcome>>>,
     /// Whether a person was ever asked.
     pub(super) has_asked: bool,
     /// About how many bytes of memory the values of all rows take.
@@ -82,6 +84,7 @@ impl Walk {
             tried_again: false,
             children_used: BTreeMap::new(),
             early_callbacks: BTreeMap::new(),
+            answers: Arc::default(),
             has_asked: false,
             weight: 0,
             plan: None,
@@ -166,6 +169,11 @@ impl Walk {
     #[must_use]
     pub fn phase(&self, phase: Phase) -> Option<&PhaseState> {
         self.phases.get(phase.step_id())
+    }
+
+    /// What a language model said of messages and documents, by the question's id.
+    pub(super) fn answers(&self) -> &Arc<BTreeMap<StepId, Arc<StepOutcome>>> {
+        &self.answers
     }
 
     /// What a child has used, as far as it has told.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kybern_core::id::TaskId;
-use kybern_core::plan::{PatchMode, PlanPatch};
+use kybern_core::plan::{PatchMode, PlanPatch, StepId};
 use kybern_core::task::{
     JournalEntry, JournalRow, Resolution, Signal, StepOutcome, StepStatus, TaskStatus, Wait, WaitKind,
 };
@@ -27,6 +27,11 @@ impl Walk {
         self.has_asked |= matches!(&row.entry, JournalEntry::Waiting(wait) if wait.kind.is_person());
         let phase = row.step.as_ref().and_then(|step| Phase::of_step(step.as_str()));
         match (&row.entry, phase) {
+            (JournalEntry::Finished(outcome), None) if row.step.as_ref().is_some_and(StepId::is_answer) => {
+                let answers = Arc::make_mut(&mut self.answers);
+                answers.extend(row.step.clone().map(|step| (step, Arc::new((**outcome).clone()))));
+                self.note_progress();
+            }
             (JournalEntry::Finished(outcome), Some(phase)) => {
                 let state = self.phases.entry(phase.step_id()).or_default();
                 state.outcome = Some(Arc::new((**outcome).clone()));

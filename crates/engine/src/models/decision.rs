@@ -9,12 +9,11 @@ use kybern_core::model::{FinishReason, ModelMessage, ModelRequest, OutputSchema,
 use kybern_core::money::Usage;
 use kybern_core::plan::StepKind;
 use kybern_core::ports::{StepHandler, ToolContext};
-use kybern_core::task::{Commit, CommitRefused};
 use kybern_core::tool::{ToolFailure, ToolOutcome};
 use serde_json::{Map, Value};
 
 use super::call::Answered;
-use super::desk::{self, Asker, Desk, failed};
+use super::desk::{self, Asker, Desk, failed, still_held};
 use super::prompt::{DECISION, DECISION_REPAIR};
 use super::route::Route;
 use super::service::ModelService;
@@ -33,19 +32,6 @@ impl Decisions {
         Self { models }
     }
 
-    /// Looks whether the step is still this worker's: one that has slept through its lease must not spend for it.
-    async fn still_held(&self, context: &ToolContext) -> Result<(), Error> {
-        let Some(lease) = &context.lease else { return Ok(()) };
-        let nothing = Commit { at: self.models.inner.clock.now(), ..Commit::default() };
-        match self.models.inner.store.commit(lease, nothing.into()).await {
-            Ok(_) => Ok(()),
-            Err(CommitRefused::Store(error)) => Err(error),
-            Err(refused @ (CommitRefused::Fenced | CommitRefused::RecordChanged { .. })) => {
-                Err(Error::new(ErrorCode::Conflict, refused.to_string()))
-            }
-        }
-    }
-
     async fn ask(
         &self,
         context: &ToolContext,
@@ -53,7 +39,9 @@ impl Decisions {
         messages: Vec<ModelMessage>,
         schema: &Value,
     ) -> Result<Answered, Error> {
-        self.still_held(context).await?;
+        if let Some(lease) = &context.lease {
+            still_held(&self.models, lease).await?;
+        }
         let request = ModelRequest {
             messages,
             output: Some(OutputSchema { name: "decision".to_owned(), schema: Some(schema.clone()), strict: false }),
@@ -65,10 +53,9 @@ impl Decisions {
     }
 }
 
-/// The object in a reply, held against the schema.
-fn judge(answered: &Answered, schema: &Value) -> Result<Map<String, Value>, Vec<Detail>> {
-    let text = answered.reply.text();
-    let object = match bounded::read(unfenced(&text).as_bytes()) {
+/// The object in an answer, held against the schema.
+pub(crate) fn judge(text: &str, schema: &Value) -> Result<Map<String, Value>, Vec<Detail>> {
+    let object = match bounded::read(unfenced(text).as_bytes()) {
         Ok(Value::Object(object)) => object,
         Ok(_) => return Err(vec![Detail::new("", "the answer is JSON, but no object")]),
         Err(Unreadable::TooMuch(fault)) => return Err(vec![fault.detail("")]),
@@ -91,7 +78,8 @@ fn unfenced(text: &str) -> &str {
     inner.map_or(text, |inner| inner.strip_prefix("json").unwrap_or(inner).trim())
 }
 
-fn said(faults: &[Detail]) -> String {
+/// What is wrong with an answer, as its model is told.
+pub(crate) fn said(faults: &[Detail]) -> String {
     let line = |fault: &Detail| match fault.path.as_str() {
         "" => format!("- {}", fault.message),
         path => format!("- {path}: {}", fault.message),
@@ -130,7 +118,7 @@ impl StepHandler for Decisions {
             if answered.reply.finish == FinishReason::ContentFilter || answered.reply.finish == FinishReason::Refusal {
                 return Err(failure(format!("{} refused to decide", answered.model)));
             }
-            match judge(&answered, &schema) {
+            match judge(&answered.reply.text(), &schema) {
                 Ok(data) => {
                     let summary = format!("decided by {}", answered.model);
                     return Ok(ToolOutcome { usage, ..ToolOutcome::new(data, summary) });

@@ -9,6 +9,7 @@ use kybern_core::id::{TaskId, UserId};
 use kybern_core::model::{Effort, FinishReason, ModelMessage, ModelRequest, ModelTimeouts, OutputSchema, Role};
 use kybern_core::money::{NanoUsd, Tokens, Usage};
 use kybern_core::ports::{ModelAnswer, ModelDesk, ModelQuestion, ToolContext, ToolPrompt};
+use kybern_core::task::{Commit, CommitRefused, Lease};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
 use kybern_core::tool::ToolFailure;
@@ -79,6 +80,21 @@ impl Desk {
         let timeouts = ModelTimeouts::within(self.models.settings().timeouts, left);
         let ask = Ask { route, request, timeouts, may_fall_back: true, prompt: Some(prompt.mark()), digest: None };
         self.models.complete(caller, ask).await
+    }
+}
+
+/// Looks whether a task is still this worker's: one that has slept through its lease must not spend for it.
+///
+/// # Errors
+/// `CONFLICT` when it is somebody else's.
+pub(crate) async fn still_held(models: &ModelService, lease: &Lease) -> Result<()> {
+    let nothing = Commit { at: models.inner.clock.now(), ..Commit::default() };
+    match models.inner.store.commit(lease, nothing.into()).await {
+        Ok(_) => Ok(()),
+        Err(CommitRefused::Store(error)) => Err(error),
+        Err(refused @ (CommitRefused::Fenced | CommitRefused::RecordChanged { .. })) => {
+            Err(Error::new(ErrorCode::Conflict, refused.to_string()))
+        }
     }
 }
 

@@ -19,8 +19,8 @@ mod service;
 mod stream;
 mod tokens;
 
-pub(crate) use decision::handler as decisions;
-pub(crate) use desk::{Asker, Desk, failed as desk_failure};
+pub(crate) use decision::{handler as decisions, judge, said};
+pub(crate) use desk::{Asker, Desk, failed as desk_failure, still_held, usage as desk_usage};
 pub(crate) use policy::Policies;
 pub(crate) use registry::Registry;
 pub(crate) use retry::RetryBudget;

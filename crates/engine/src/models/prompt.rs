@@ -48,6 +48,15 @@ pub(crate) const DECISION: OwnPrompt = prompt!("decision");
 /// What is said when a decision does not fit.
 pub(crate) const DECISION_REPAIR: OwnPrompt = prompt!("decision_repair");
 
+/// Which intent a message has.
+pub(crate) const UNDERSTAND_INTENT: OwnPrompt = prompt!("understand_intent");
+/// What kind of document it is.
+pub(crate) const UNDERSTAND_KIND: OwnPrompt = prompt!("understand_kind");
+/// What is written in a picture.
+pub(crate) const UNDERSTAND_PICTURE: OwnPrompt = prompt!("understand_picture");
+/// Which values a document has.
+pub(crate) const UNDERSTAND_FIELDS: OwnPrompt = prompt!("understand_fields");
+
 /// What is said when an answer to a tool does not fit.
 pub(crate) const TOOL_CORRECTION: OwnPrompt = prompt!("tool_correction");
 

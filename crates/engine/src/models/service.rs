@@ -43,6 +43,8 @@ pub struct ModelSettings {
     pub reasoning: Route,
     /// Whom tools ask to summarise, to translate and to take facts out of texts.
     pub texts: Route,
+    /// Who is asked what messages want and what documents say.
+    pub understanding: Route,
     /// Who makes the vectors of memories and knowledge: a provider, or `provider/model`.
     pub embedding: String,
     /// How long a call may take.
@@ -56,6 +58,7 @@ impl Default for ModelSettings {
             default: Route::Balanced,
             reasoning: Route::Reasoning,
             texts: Route::Cheapest,
+            understanding: Route::Balanced,
             embedding: BUILT_IN.to_owned(),
             timeouts: ModelTimeouts::DEFAULT,
         }
@@ -151,6 +154,11 @@ impl ModelService {
     pub fn providers(&self) -> Vec<String> {
         let registry = &self.inner.registry;
         registry.conversing().map(|provider| provider.name().to_owned()).collect()
+    }
+
+    /// Whether there is any model that converses.
+    pub(crate) fn converses(&self) -> bool {
+        self.inner.registry.conversing().next().is_some()
     }
 
     /// What an operator has set.

@@ -35,6 +35,8 @@ pub enum Decision {
     Ignore,
     /// This is what it says.
     Typed(String),
+    /// It says what a model that sees has copied out of it: a person has held that against the picture.
+    Confirmed,
     /// Nobody had to decide: the model that answers looks at it itself.
     Picture,
 }
@@ -90,7 +92,7 @@ impl TaskDocuments {
     pub async fn read(&self, attachment: &Attachment) -> Result<Read> {
         match self.decisions.get(&attachment.n) {
             Some(Decision::Typed(text)) => return Ok(Ok(Arc::new(typed(text)))),
-            Some(Decision::Ignore | Decision::Picture) | None => {}
+            Some(Decision::Ignore | Decision::Confirmed | Decision::Picture) | None => {}
         }
         let tenant = self.scope.tenant();
         let key = (tenant, format!("{}/{}/{}", attachment.hash, attachment.content_type, attachment.filename));
@@ -149,7 +151,8 @@ pub(crate) fn picture_type(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-fn typed(text: &str) -> DocumentText {
+/// What a person has typed in, or confirmed, as a document.
+pub(crate) fn typed(text: &str) -> DocumentText {
     let page = PageText { number: 1, label: String::new(), text: text.to_owned(), lines: Vec::new() };
     DocumentText { format: DocumentFormat::Text, pages: vec![page] }
 }

@@ -52,6 +52,7 @@ mod suspects;
 mod together;
 mod tries;
 mod turns;
+mod understanding;
 mod unreadable;
 mod worker;
 mod world;

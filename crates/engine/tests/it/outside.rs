@@ -12,7 +12,7 @@ use kybern_core::id::TenantId;
 use kybern_core::mail::{MailFault, MailPart, ParsedMail};
 use kybern_core::model::{
     Classification, ClassifyInput, DocumentAnalysis, ExtractedField, Extraction, ExtractionSchema, FieldSource,
-    IntentSpec,
+    FoundBy, IntentSpec,
 };
 use kybern_core::ports::{
     Clock, DocumentReader, Extractor, HttpBody, HttpClient, HttpFailure, HttpRequest, HttpResponse, IntentModel,
@@ -209,6 +209,7 @@ impl Extractor for CountedExtractor {
             value: line.into(),
             confidence: 1.0,
             problem: None,
+            found_by: FoundBy::default(),
             source: FieldSource { document: number, page, start: 0, end: line.len() },
         };
         Ok(Extraction { fields: lines.map(field).collect(), ..Extraction::default() })

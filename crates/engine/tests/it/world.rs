@@ -12,7 +12,7 @@ use kybern_core::id::{KeyId, TaskId, TenantId, UserId};
 use kybern_core::identity::{ApiKey, Tenant, User};
 use kybern_core::model::ExtractionSchema;
 use kybern_core::pack::{Pack, Registry};
-use kybern_core::ports::{Clock, IdSource, IdentityStore as _, TaskStore as _, Tool};
+use kybern_core::ports::{Clock, Extractor, IdSource, IdentityStore as _, TaskStore as _, Tool};
 use kybern_core::task::{JournalEntry, JournalRow, StepOutcome, WorkerId};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
@@ -78,6 +78,8 @@ pub struct World {
     pub mail: Arc<RecordingMailSender>,
     pub intents: Arc<CountedIntent>,
     pub extractor: Arc<CountedExtractor>,
+    /// What reads documents in place of it.
+    reads: Option<Arc<dyn Extractor>>,
     pub reader: Arc<BusyReader>,
     pub settings: Settings,
     /// How often a test looks whether a thing has happened.
@@ -120,6 +122,7 @@ impl World {
             mail: Arc::default(),
             intents: Arc::default(),
             extractor: Arc::default(),
+            reads: None,
             reader: Arc::default(),
             settings: Settings {
                 poll: Millis(20),
@@ -164,6 +167,12 @@ impl World {
     /// The same world, whose model knows these intents.
     pub fn knowing(mut self, intents: CountedIntent) -> Self {
         self.intents = Arc::new(intents);
+        self
+    }
+
+    /// The same world, in which this reads documents.
+    pub fn reading(mut self, extractor: Arc<dyn Extractor>) -> Self {
+        self.reads = Some(extractor);
         self
     }
 
@@ -273,7 +282,7 @@ impl World {
             mail_sender: self.has_mail.then(|| self.mail.clone() as _),
             documents: self.reader.clone(),
             intents: self.intents.clone(),
-            extractor: self.extractor.clone(),
+            extractor: self.reads.clone().unwrap_or_else(|| self.extractor.clone()),
             decisions: None,
             models: ModelParts {
                 providers: self.providers.clone(),

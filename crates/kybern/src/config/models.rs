@@ -20,6 +20,8 @@ pub(crate) struct ModelsOptions {
     pub(crate) reasoning: String,
     /// Whom tools ask to summarise, to translate and to take facts out of texts: a strategy, or `provider/model`.
     pub(crate) texts: String,
+    /// Who is asked what messages want and what documents say: a strategy, or `provider/model`.
+    pub(crate) understanding: String,
     /// Who makes the vectors of memories and knowledge: a provider, or `provider/model`.
     pub(crate) embedding: String,
     /// A table of models that takes the place of the one that comes along, for the providers that it has.
@@ -42,6 +44,7 @@ impl Default for ModelsOptions {
             fallback: Vec::new(),
             reasoning: "reasoning".to_owned(),
             texts: "cheapest".to_owned(),
+            understanding: "balanced".to_owned(),
             embedding: "builtin".to_owned(),
             file: None,
             connect_ms: connect,

@@ -46,3 +46,5 @@ mod server;
 mod spending;
 #[cfg(test)]
 mod storm;
+#[cfg(test)]
+mod understanding;

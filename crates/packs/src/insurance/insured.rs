@@ -71,6 +71,7 @@ impl Insured {
                     "document": field.source.document,
                     "page": field.source.page,
                     "confidence": rounded(confidence),
+                    "foundBy": field.found_by,
                 });
                 insured.sources.insert(name.to_owned(), source);
             }

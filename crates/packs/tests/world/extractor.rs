@@ -4,7 +4,7 @@
 use async_trait::async_trait;
 use kybern_core::document::DocumentText;
 use kybern_core::error::Result;
-use kybern_core::model::{DocumentAnalysis, ExtractedField, Extraction, ExtractionSchema, FieldSource};
+use kybern_core::model::{DocumentAnalysis, ExtractedField, Extraction, ExtractionSchema, FieldSource, FoundBy};
 use kybern_core::ports::Extractor;
 use serde_json::{Value, json};
 
@@ -34,7 +34,7 @@ impl Extractor for LineExtractor {
         let fields = text.lines().filter_map(|line| direct(line).or_else(|| labelled(line, schema)));
         let source = FieldSource { document: number, page: 1, start: 0, end: 0 };
         let fields = fields.map(|field| ExtractedField { source: source.clone(), ..field }).collect();
-        Ok(Extraction { analysis: analysis.clone(), fields, model: "lines/1".to_owned() })
+        Ok(Extraction { analysis: analysis.clone(), fields, model: "lines/1".to_owned(), ..Extraction::default() })
     }
 }
 
@@ -76,5 +76,6 @@ fn field(name: &str, written: &str) -> ExtractedField {
         confidence,
         problem,
         source: FieldSource { document: 0, page: 1, start: 0, end: 0 },
+        found_by: FoundBy::Rules,
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use kybern_core::document::DocumentText;
-use kybern_core::model::{DocumentAnalysis, ExtractedField, Extraction, ExtractionSchema, FieldSource};
+use kybern_core::model::{DocumentAnalysis, ExtractedField, Extraction, ExtractionSchema, FieldSource, FoundBy};
 
 use super::analyse::round;
 use super::labels::Labels;
@@ -53,7 +53,7 @@ pub(super) fn extract(
     let chosen = choose(found, &labels);
     let fields =
         chosen.into_iter().take(MAX_FIELDS).map(|(item, value)| field(number, &pages, &labels, item, value)).collect();
-    Extraction { analysis: analysis.clone(), fields, model: MODEL.to_owned() }
+    Extraction { analysis: analysis.clone(), fields, model: MODEL.to_owned(), ..Extraction::default() }
 }
 
 /// Terms in sentences, for single fields that nothing else led to.
@@ -120,5 +120,6 @@ fn field(number: u32, pages: &[Page<'_>], labels: &Labels<'_>, item: Option<u32>
         confidence: round(value.confidence),
         problem: value.problem,
         source: FieldSource { document: number, page: pages[value.page].number, start: value.start, end: value.end },
+        found_by: FoundBy::Rules,
     }
 }

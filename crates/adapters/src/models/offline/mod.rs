@@ -19,6 +19,7 @@ mod labelled;
 mod labels;
 mod layout;
 mod legend;
+mod locate;
 mod negation;
 mod noise;
 mod occurrence;
@@ -37,7 +38,9 @@ mod words;
 use async_trait::async_trait;
 use kybern_core::document::DocumentText;
 use kybern_core::error::Result;
-use kybern_core::model::{Classification, ClassifyInput, DocumentAnalysis, Extraction, ExtractionSchema, IntentSpec};
+use kybern_core::model::{
+    Claim, Classification, ClassifyInput, DocumentAnalysis, Extraction, ExtractionSchema, IntentSpec, Located,
+};
 use kybern_core::ports::model::{Extractor, IntentModel};
 
 use crate::workers::beside_the_runtime;
@@ -99,6 +102,10 @@ impl Extractor for RulesModel {
     ) -> Result<Extraction> {
         let extract = || extract::extract(number, document, analysis, schema);
         Ok(beside_the_runtime(size_of(document), extract))
+    }
+
+    async fn locate(&self, document: &DocumentText, claims: &[Claim<'_>]) -> Result<Vec<Option<Located>>> {
+        Ok(beside_the_runtime(size_of(document), || locate::locate(document, claims)))
     }
 }
 

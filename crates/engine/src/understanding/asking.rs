@@ -1,0 +1,99 @@
+//! Asking: from the journal where it has the answer, else from the model, with one repair where the answer does not fit.
+
+use async_trait::async_trait;
+use kybern_core::error::{Error, ErrorCode};
+use kybern_core::money::Usage;
+use kybern_core::ports::ModelAnswer;
+use kybern_core::task::Lease;
+use kybern_core::time::Millis;
+use serde_json::Value;
+
+use super::inquiry::Inquiry;
+use crate::models::{Desk, ModelService, Route, desk_usage, judge, said, still_held};
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(crate) enum Unasked {
+    /// No model may or can be asked, or none gives an answer that can be used: the rules' answer stands. For people.
+    No(String),
+    /// Nobody knows whether it may be asked, or the answer could not be journaled: whoever reads stops.
+    Stopped(Error),
+}
+
+/// A way to ask. What it answers is in the journal.
+#[async_trait]
+pub(crate) trait Asking: Send {
+    /// The answer to a question.
+    async fn answer(&mut self, inquiry: &Inquiry) -> Result<ModelAnswer, Unasked>;
+}
+
+/// Asks a model what no journal has answered. After a failure it asks no more: what follows would wait as long for the
+/// same.
+pub(crate) struct Inquirer {
+    models: ModelService,
+    lease: Lease,
+    /// Why it asks no more.
+    given_up: Option<String>,
+}
+
+impl Inquirer {
+    pub(crate) fn new(models: &ModelService, lease: &Lease) -> Self {
+        Self { models: models.clone(), lease: lease.clone(), given_up: None }
+    }
+
+    /// Asks, and tells how long that took. The answer is not journaled yet.
+    pub(crate) async fn ask(&mut self, desk: &Desk, inquiry: &Inquiry) -> Result<(ModelAnswer, Millis), Unasked> {
+        if let Some(why) = &self.given_up {
+            return Err(Unasked::No(why.clone()));
+        }
+        still_held(&self.models, &self.lease).await.map_err(Unasked::Stopped)?;
+        let clock = &self.models.inner.clock;
+        let began = clock.now();
+        let route: Route = self.models.settings().understanding.clone();
+        match desk.complete(route, inquiry.request(), &inquiry.prompt).await {
+            Ok(answered) => {
+                let (text, model) = (answered.reply.text(), answered.model.clone());
+                Ok((ModelAnswer { text, model, usage: desk_usage(&answered) }, clock.now().since(began)))
+            }
+            Err(error) => match error.code() {
+                ErrorCode::Unavailable | ErrorCode::Internal | ErrorCode::Conflict => Err(Unasked::Stopped(error)),
+                _ => {
+                    let why = format!("no language model was asked: {error}");
+                    self.given_up = Some(why.clone());
+                    Err(Unasked::No(why))
+                }
+            },
+        }
+    }
+}
+
+/// An answer that fits its schema.
+#[derive(Debug)]
+pub(crate) struct Shaped {
+    pub(crate) value: Value,
+    /// `provider/model` that gave it.
+    pub(crate) model: String,
+}
+
+/// Asks, and once more when the answer does not fit. `usage` grows by what both took.
+///
+/// # Errors
+/// Why there is none that fits.
+pub(crate) async fn in_shape(asking: &mut dyn Asking, inquiry: Inquiry, usage: &mut Usage) -> Result<Shaped, Unasked> {
+    let first = asking.answer(&inquiry).await?;
+    *usage = usage.plus(first.usage);
+    let faults = match judge(&first.text, &inquiry.schema) {
+        Ok(object) => return Ok(Shaped { value: Value::Object(object), model: first.model }),
+        Err(faults) => faults,
+    };
+    if first.text.trim().is_empty() {
+        return Err(Unasked::No(format!("{} did not answer", first.model)));
+    }
+    let again = inquiry.corrected(first.text, said(&faults));
+    let second = asking.answer(&again).await?;
+    *usage = usage.plus(second.usage);
+    match judge(&second.text, &again.schema) {
+        Ok(object) => Ok(Shaped { value: Value::Object(object), model: second.model }),
+        Err(_) => Err(Unasked::No(format!("{} gave no answer that fits", second.model))),
+    }
+}

@@ -1,0 +1,226 @@
+//! What rules and model found in one document, put together. Both can be thousands of values, so every look-up goes by
+//! an index.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use kybern_core::model::{ExtractedField, ExtractionSchema, FieldPattern, FoundBy};
+use serde_json::Value;
+
+use super::{rounded, together};
+
+/// What the surer of two readings is worth when the other one contradicts it.
+const CONTRADICTED: f64 = 0.7;
+
+/// Adds what the model found to what the rules did. Where both read the same, both are surer; where they contradict, the
+/// surer one stays and is less sure. The fields come in the order in which the document has them.
+pub(super) fn into(fields: &mut Vec<ExtractedField>, found: Vec<ExtractedField>, schema: &ExtractionSchema) {
+    let mut merged = Merged::new(schema, std::mem::take(fields));
+    let (singles, listed): (Vec<_>, Vec<_>) = found.into_iter().partition(|field| field.group.is_none());
+    for field in singles {
+        merged.add(field);
+    }
+    let mut items: BTreeMap<(String, u32), Vec<ExtractedField>> = BTreeMap::new();
+    for field in listed {
+        let key = (field.group.clone().unwrap_or_default(), field.item.unwrap_or_default());
+        items.entry(key).or_default().push(field);
+    }
+    for ((group, _), item) in items {
+        let number = merged.same_item(&group, &item).unwrap_or_else(|| merged.next_item(&group));
+        for field in item {
+            merged.add(ExtractedField { item: Some(number), ..field });
+        }
+    }
+    *fields = merged.fields;
+    fields.sort_by_key(|field| (field.source.page, field.source.start));
+}
+
+/// A field's list and its name.
+type Path = (Option<String>, String);
+
+fn path(field: &ExtractedField) -> Path {
+    (field.group.clone(), field.name.clone())
+}
+
+/// A value as it is compared: case, punctuation and blanks do not matter.
+fn key(value: &Value) -> String {
+    let letters = |text: &str| -> String {
+        text.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    value.as_str().map_or_else(|| value.to_string(), letters)
+}
+
+struct Merged<'s> {
+    patterns: HashMap<(Option<&'static str>, &'static str), &'s FieldPattern>,
+    fields: Vec<ExtractedField>,
+    /// The places of a field's values in `fields`, by its item.
+    places: HashMap<(Path, Option<u32>), Vec<usize>>,
+    /// The items that have a value.
+    items: HashMap<(Path, String), BTreeSet<u32>>,
+    /// The number of the next item of each list.
+    next: HashMap<String, u32>,
+}
+
+impl<'s> Merged<'s> {
+    fn new(schema: &'s ExtractionSchema, fields: Vec<ExtractedField>) -> Self {
+        let patterns = schema.fields.iter().map(|field| ((field.group, field.name), field)).collect();
+        let (places, items, next) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let mut merged = Self { patterns, fields: Vec::new(), places, items, next };
+        for field in fields {
+            merged.push(field);
+        }
+        merged
+    }
+
+    fn pattern(&self, field: &ExtractedField) -> Option<&FieldPattern> {
+        self.patterns.get(&(field.group.as_deref(), field.name.as_str())).copied()
+    }
+
+    fn push(&mut self, field: ExtractedField) {
+        if let (Some(group), Some(item)) = (&field.group, field.item) {
+            let next = self.next.entry(group.clone()).or_default();
+            *next = (*next).max(item.saturating_add(1));
+            self.items.entry((path(&field), key(&field.value))).or_default().insert(item);
+        }
+        self.places.entry((path(&field), field.item)).or_default().push(self.fields.len());
+        self.fields.push(field);
+    }
+
+    fn next_item(&self, group: &str) -> u32 {
+        self.next.get(group).copied().unwrap_or_default()
+    }
+
+    /// The known item that a new one is: with the same key, or else, where it has none, one with which it shares a value
+    /// and in nothing contradicts.
+    fn same_item(&self, group: &str, item: &[ExtractedField]) -> Option<u32> {
+        let with = |field: &ExtractedField| self.items.get(&(path(field), key(&field.value)));
+        let mut keys = item.iter().filter(|field| self.pattern(field).is_some_and(|known| known.opens_item)).peekable();
+        if keys.peek().is_some() {
+            return keys.find_map(|field| with(field)?.first().copied());
+        }
+        let shared: BTreeSet<u32> = item.iter().filter_map(with).flatten().copied().collect();
+        let agrees = |number: &u32| {
+            item.iter().all(|field| {
+                let known = self.places.get(&((Some(group.to_owned()), field.name.clone()), Some(*number)));
+                let same =
+                    |place: &usize| self.fields.get(*place).is_some_and(|known| key(&known.value) == key(&field.value));
+                known.is_none_or(|places| places.iter().any(same))
+            })
+        };
+        shared.into_iter().find(agrees)
+    }
+
+    /// Adds one field to those of its item, or of none.
+    fn add(&mut self, field: ExtractedField) {
+        let known = self.places.get(&(path(&field), field.item)).cloned().unwrap_or_default();
+        let is_same =
+            |place: &usize| self.fields.get(*place).is_some_and(|known| key(&known.value) == key(&field.value));
+        if let Some(same) = known.iter().copied().find(is_same).and_then(|place| self.fields.get_mut(place)) {
+            if same.found_by != FoundBy::Model {
+                same.confidence = together(same.confidence, field.confidence);
+                same.found_by = FoundBy::Both;
+            }
+            return;
+        }
+        let has_several = self.pattern(&field).is_some_and(|pattern| pattern.many);
+        let rival = known.first().filter(|_| !has_several).and_then(|place| self.fields.get_mut(*place));
+        let Some(rival) = rival else { return self.push(field) };
+        let surest = rival.confidence.max(field.confidence);
+        if field.confidence > rival.confidence {
+            *rival = field;
+        }
+        rival.confidence = rounded(surest * CONTRADICTED);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kybern_core::model::{FieldSource, ValueKind};
+    use serde_json::json;
+
+    use super::*;
+
+    fn schema() -> ExtractionSchema {
+        let field = |name, group, opens_item, many| FieldPattern {
+            name,
+            labels: &[],
+            value: ValueKind::Text,
+            section: None,
+            group,
+            opens_item,
+            signs: &[],
+            many,
+        };
+        let fields = vec![
+            field("owner", None, false, false),
+            field("tag", None, false, true),
+            field("number", Some("cars"), true, false),
+            field("make", Some("cars"), false, false),
+        ];
+        ExtractionSchema { fields, ..ExtractionSchema::default() }
+    }
+
+    fn field(name: &str, item: Option<u32>, value: &str, confidence: f64, found_by: FoundBy) -> ExtractedField {
+        ExtractedField {
+            name: name.to_owned(),
+            group: item.map(|_| "cars".to_owned()),
+            item,
+            value: json!(value),
+            confidence,
+            problem: None,
+            source: FieldSource { document: 1, page: 1, start: 0, end: 1 },
+            found_by,
+        }
+    }
+
+    fn merged(rules: &[(&str, Option<u32>, &str, f64)], model: &[(&str, Option<u32>, &str)]) -> Vec<String> {
+        let of = |(name, item, value, sure): &(&str, Option<u32>, &str, f64)| {
+            field(name, *item, value, *sure, FoundBy::Rules)
+        };
+        let mut fields: Vec<ExtractedField> = rules.iter().map(of).collect();
+        let found = model.iter().map(|(name, item, value)| field(name, *item, value, 0.85, FoundBy::Model)).collect();
+        into(&mut fields, found, &schema());
+        let told = |field: &ExtractedField| {
+            let (item, by) = (field.item.map_or("-".to_owned(), |item| item.to_string()), json!(field.found_by));
+            format!(
+                "{} {item} {} {:.2} {}",
+                field.name,
+                field.value.as_str().unwrap(),
+                field.confidence,
+                by.as_str().unwrap()
+            )
+        };
+        fields.iter().map(told).collect()
+    }
+
+    #[test]
+    fn two_that_read_the_same_are_surer_and_two_that_do_not_are_less_sure() {
+        let rules = [("owner", None, "Fern Hall", 0.5), ("tag", None, "red", 0.9)];
+        assert_eq!(
+            merged(&rules, &[("owner", None, "FERN hall."), ("tag", None, "blue")]),
+            ["owner - Fern Hall 0.93 both", "tag - red 0.90 rules", "tag - blue 0.85 model"]
+        );
+        assert_eq!(merged(&rules[..1], &[("owner", None, "Oak Hall")]), ["owner - Oak Hall 0.60 model"]);
+        assert_eq!(
+            merged(&[("owner", None, "Fern Hall", 0.9)], &[("owner", None, "Oak Hall")]),
+            ["owner - Fern Hall 0.63 rules"]
+        );
+    }
+
+    #[test]
+    fn an_item_is_the_one_with_its_key_whatever_its_number() {
+        let rules = [("number", Some(0), "A-1", 0.9), ("number", Some(1), "B-2", 0.9), ("make", Some(1), "Volvo", 0.9)];
+        assert_eq!(
+            merged(&rules, &[("number", Some(0), "b2"), ("make", Some(0), "Volvo"), ("number", Some(1), "C-3")]),
+            ["number 0 A-1 0.90 rules", "number 1 B-2 0.99 both", "make 1 Volvo 0.99 both", "number 2 C-3 0.85 model"]
+        );
+    }
+
+    #[test]
+    fn an_item_without_a_key_is_one_that_it_does_not_contradict() {
+        let rules = [("number", Some(0), "A-1", 0.9), ("make", Some(0), "Volvo", 0.9)];
+        let found = merged(&rules, &[("make", Some(3), "Volvo")]);
+        assert_eq!(found, ["number 0 A-1 0.90 rules", "make 0 Volvo 0.99 both"]);
+        let found = merged(&rules, &[("make", Some(3), "Mack")]);
+        assert_eq!(found[2], "make 1 Mack 0.85 model");
+    }
+}

@@ -1,0 +1,73 @@
+//! What messages want and what documents say, where a language model helps the rules.
+//!
+//! The rules come first. Where they are unsure or silent, or always, by setting, a model is asked: which intent, what
+//! kind of document, which values. Its answer is data: an intent is one of those that exist, and a value counts only
+//! when the rules find it in the document; they read it there themselves. Each answer is journaled before anything is
+//! made of it, and a question that the journal has answered is not asked again. Where no model may or can be asked, the
+//! rules' answer stands.
+//!
+//! This part knows no store and no run: whoever reads brings a way to ask ([`Asking`]).
+
+mod asking;
+mod extractor;
+mod fields;
+mod inquiry;
+mod intent;
+mod kind;
+mod merge;
+mod picture;
+
+pub(crate) use asking::{Asking, Inquirer, Unasked};
+pub(crate) use extractor::AidedExtractor;
+pub(crate) use fields::{Paper, fields};
+pub(crate) use inquiry::Inquiry;
+pub(crate) use intent::{Understood, understood};
+pub(crate) use kind::kind;
+pub(crate) use picture::{Transcript, transcript};
+
+/// When a language model is asked what messages want and what documents say.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ModelUse {
+    /// Never.
+    Off,
+    /// Where the rules are unsure or find nothing.
+    #[default]
+    Unsure,
+    /// About every message and document.
+    Always,
+}
+
+impl ModelUse {
+    /// Reads a setting.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "off" => Some(Self::Off),
+            "unsure" => Some(Self::Unsure),
+            "always" => Some(Self::Always),
+            _ => None,
+        }
+    }
+}
+
+/// Below this confidence a value, or the kind of a document, is a guess of the rules.
+const UNSURE: f64 = 0.5;
+
+/// The beginning of a text, cut between characters.
+fn clip(text: &str, most: usize) -> &str {
+    let mut end = most.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}
+
+/// Two decimals: more would pretend to know more.
+fn rounded(confidence: f64) -> f64 {
+    (confidence.clamp(0.0, 1.0) * 100.0).round() / 100.0
+}
+
+/// How sure two are that agree and have looked each for themselves; never quite sure.
+fn together(one: f64, other: f64) -> f64 {
+    rounded((1.0 - (1.0 - one) * (1.0 - other)).min(0.99))
+}
