@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, PageText};
+use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, FaultKind, PageText};
 use kybern_core::error::Result;
 use kybern_core::mail::{Passage, without_quoted};
 use kybern_core::model::DocumentAnalysis;
@@ -29,7 +29,7 @@ pub(super) async fn read(run: &Run, known: &PhaseState, now: Timestamp) -> Resul
     let mut decisions = corrected(&known.corrections);
     let documents = TaskDocuments { decisions: decisions.clone(), ..run.documents() };
     let attachments = run.inner.store.attachments(run.lease.scope(), run.task.id).await?;
-    let (mut rows, mut faults, mut extractions) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut rows, mut faults, mut extractions) = (Vec::<Value>::new(), Vec::new(), Vec::new());
     // Whether the model of the turn looks at pictures; found out when there is one.
     let mut looks = None;
     let (mut pictures, mut shown) = (0, 0);
@@ -75,6 +75,20 @@ pub(super) async fn read(run: &Run, known: &PhaseState, now: Timestamp) -> Resul
             extractions.push(extract(run, read, &schema, &analysis).await?);
         }
     }
+    let read = rows.iter().any(|row| row["status"] == "read");
+    faults.retain(|(attachment, fault)| {
+        let spared = read && is_beside_the_point(run, fault);
+        if spared {
+            decisions.insert(attachment.n, Decision::Ignore);
+            rows.push(json!({
+                "n": attachment.n,
+                "filename": attachment.filename,
+                "status": "unread",
+                "fault": fault.kind,
+            }));
+        }
+        !spared
+    });
     if !faults.is_empty() {
         return Ok(PhaseEnd::row(unreadable(&faults, extractions, now)));
     }
@@ -90,6 +104,12 @@ pub(super) async fn read(run: &Run, known: &PhaseState, now: Timestamp) -> Resul
 /// before any step of a plan reads them.
 fn wants_fields(run: &Run) -> bool {
     run.walk.plan().is_none() && run.task.channel == Channel::Email
+}
+
+/// Whether a mail can go on without this paper where another one was read: a picture without text, such as a logo or a
+/// photo of what the other paper says. What turns out to be missing is asked for by the plan, which knows what it needs.
+fn is_beside_the_point(run: &Run, fault: &DocumentFault) -> bool {
+    wants_fields(run) && matches!(fault.kind, FaultKind::Scan | FaultKind::Empty)
 }
 
 /// The message as a document: its text, and its subject on a page of its own.
