@@ -2,10 +2,12 @@
 
 /// An intent in words: what it means, what speaks for it, and how people ask for it.
 ///
-/// Keywords are phrases. `phrase^2.5` gives a weight (1 without; below 0 it speaks against), `a & b` wants both, a
-/// keyword that begins with neither letter nor digit is looked for as it stands, `doc:CATEGORY` wants such a document
-/// attached, and `mail:KIND` such a machine as the sender. `phrase^1 => reason` has a person asked for that reason.
-/// `docs/offline-model.md` says how they are weighed.
+/// Keywords are phrases. `phrase^2.5` gives a weight (1 without; below 0 it speaks against), `a|b` wants either, `a & b`
+/// both, `a & !b` the one without the other, `=word` the word as it is written, `ask:a|b` wants it asked for and
+/// `give:a|b` handed over. A keyword that begins with any other sign is looked for as it stands, `doc:CATEGORY` wants
+/// such a document attached, and `mail:KIND` such a machine as the sender. `phrase^1 => reason` has a person asked for
+/// that reason, and `for:KEY` says for the sake of which intent this one may be named. `docs/offline-model.md` says how
+/// they are weighed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IntentWords {
     /// Its key, `domain.name`.

@@ -12,9 +12,11 @@ pub struct IntentSpec {
     pub key: String,
     /// What it means.
     pub description: String,
-    /// Words that speak for it: a phrase, `phrase^weight`, `one & other` for both, `doc:CATEGORY`, which speaks for it
-    /// when such a document is attached, and `mail:KIND`, when such a machine wrote. `phrase => reason` raises a
-    /// doubt: the intent stands, and a person is asked for that reason.
+    /// Words that speak for it: a phrase, `phrase^weight`, `one|other` for either, `one & other` for both, `one & !other`
+    /// for one without the other, `ask:phrase` where it is asked for, `give:phrase` where it is handed over,
+    /// `doc:CATEGORY`, which speaks for it when such a document is attached, and `mail:KIND`, when such a machine wrote.
+    /// `phrase => reason` raises a doubt: the intent stands, and a person is asked for that reason. `for:KEY` names an
+    /// intent for whose sake this one may be named, so that the two are one wish.
     pub keywords: Vec<String>,
     /// Messages that ask for it.
     pub examples: Vec<String>,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, PageText};
+use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, FaultKind, PageText};
 use kybern_core::error::Result;
 use kybern_core::mail::{Passage, without_quoted};
 use kybern_core::model::{Abilities, DocumentAnalysis, ExtractedField};
@@ -33,7 +33,7 @@ pub(super) async fn read(run: &mut Run, known: &PhaseState, now: Timestamp) -> R
     let mut decisions = corrected(&known.corrections);
     let documents = TaskDocuments { decisions: decisions.clone(), ..run.documents() };
     let attachments = run.inner.store.attachments(run.lease.scope(), run.task.id).await?;
-    let (mut rows, mut faults, mut extractions) = (Vec::new(), Vec::new(), Extractions::default());
+    let (mut rows, mut faults, mut extractions) = (Vec::<Value>::new(), Vec::new(), Extractions::default());
     // Whether the model of the turn looks at pictures; found out when there is one.
     let mut looks = None;
     let (mut pictures, mut shown) = (0, 0);
@@ -90,6 +90,20 @@ pub(super) async fn read(run: &mut Run, known: &PhaseState, now: Timestamp) -> R
         let read = Paper { n: 0, filename: MESSAGE, text: &message };
         extractions.add(run, &mut inquirer, read, analysed).await?;
     }
+    let read = rows.iter().any(|row| row["status"] == "read");
+    faults.retain(|Unreadable { attachment, fault, read: copied }| {
+        let spared = read && copied.is_none() && is_beside_the_point(run, fault);
+        if spared {
+            decisions.insert(attachment.n, Decision::Ignore);
+            rows.push(json!({
+                "n": attachment.n,
+                "filename": attachment.filename,
+                "status": "unread",
+                "fault": fault.kind,
+            }));
+        }
+        !spared
+    });
     if !faults.is_empty() {
         return Ok(PhaseEnd::row(unreadable(&faults, extractions.found, now)));
     }
@@ -132,6 +146,12 @@ async fn copied_out(
     let mut asking = PhaseAsking::new(run, inquirer);
     let came = transcript(&mut asking, picture).await;
     asking.end(came)
+}
+
+/// Whether a mail can go on without this paper where another one was read: a picture without text, such as a logo or a
+/// photo of what the other paper says. What turns out to be missing is asked for by the plan, which knows what it needs.
+fn is_beside_the_point(run: &Run, fault: &DocumentFault) -> bool {
+    wants_fields(run) && matches!(fault.kind, FaultKind::Scan | FaultKind::Empty)
 }
 
 /// The message as a document: its text, and its subject on a page of its own.

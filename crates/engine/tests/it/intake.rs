@@ -66,3 +66,22 @@ fn a_letter_without_an_id_is_known_by_what_it_says() {
         assert_eq!(count(&live).await, 2);
     });
 }
+
+#[test]
+fn a_picture_beside_a_paper_that_was_read_stops_no_letter_and_a_locked_paper_does() {
+    knowing().run(async |live| {
+        live.put(plan(json!([step("a", "core.set", json!({"said": "{{ task.input }}"}))]))).await;
+        let with = |file: &str| json!({"subject": "s", "text": "please", "files": {"a.txt": "one", file: "x"}});
+        let id = receive(&live, &with("logo.scan")).await.task_id;
+        let task = live.proven(id).await;
+        assert_eq!(task.status, TaskStatus::Completed);
+        let rows = live.world.journal(id);
+        let told = rows.iter().any(|row| format!("{:?}", row.entry).contains("unread"));
+        assert!(told, "the journal says which paper nobody read");
+        let locked = receive(&live, &with("b.locked")).await.task_id;
+        assert_eq!(live.rest(locked).await.status, TaskStatus::NeedsReview);
+        let alone = json!({"subject": "s", "text": "please", "files": {"only.scan": "x"}});
+        let alone = receive(&live, &alone).await.task_id;
+        assert_eq!(live.rest(alone).await.status, TaskStatus::NeedsReview);
+    });
+}

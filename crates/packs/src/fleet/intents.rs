@@ -13,6 +13,10 @@ pub const NEW_DRIVER: IntentWords = IntentWords {
     description: "A driver applies or is to be taken on: application, licence, driving record, medical card.",
     keywords: &[
         "new driver^2.2",
+        "ask:add|hire|onboard|set up & driver|applicant|new hire^1.2",
+        "give:driver|application|applicant|mvr|cdl & driver|application|mvr|cdl^0.8",
+        "drivers to add|driver to add|add these drivers|new guy^1.6",
+        "roster^1",
         "driver change^1.6",
         "driver list^1.2",
         "driver roster^1.4",
@@ -95,6 +99,7 @@ pub const VEHICLE_REGISTRATION: IntentWords = IntentWords {
     key: "fleet.vehicle_registration",
     description: "A vehicle was bought, leased or registered and is to be added to the fleet: title, cab card, plates.",
     keywords: &[
+        "ask:policy|coverage|insurance|insured^-1.8",
         "registration^1.4",
         "register & truck^1.2",
         "register & trailer^1.2",

@@ -80,6 +80,7 @@ pub const NEW_LOAD: IntentWords = IntentWords {
         "doc:RATE_CON^-2",
         "doc:POD^-2",
         "insurance^-1",
+        "truck ins|trucking ins|liability|liab^-2",
         "quote & insurance^-1.5",
         "coverage^-0.8",
     ],

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use kybern_core::model::ExtractionSchema;
 use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::task::AttachmentSource;
 use kybern_core::time::Millis;
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
@@ -10,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::insured::{Insured, Parties};
 use super::insurers::Insurers;
 use super::policies::Policy;
-use super::{missing, policies, schema, vehicles};
+use super::{missing, open_requests, policies, schema, vehicles};
 use crate::args::{fields, objects, texts};
 use crate::reading::{self, ReadDocument};
 
@@ -72,18 +73,41 @@ impl Tool for ExtractDocuments {
         let corrections = context.state.get("insured").and_then(Value::as_object);
         let insurers = Insurers::named_in(context, &read).await?;
         let sender = context.documents()?.mail().await?.map(|mail| mail.from.address).unwrap_or_default();
-        let insured = Insured::read(&read, &Parties { us: &context.tenant_name, sender: &sender }, corrections);
-        let policies = policies::merged(&read, &insurers, &objects(&context.state, "extracted_policies"));
+        let mut insured = Insured::read(&read, &Parties { us: &context.tenant_name, sender: &sender }, corrections);
+        let mut policies = policies::merged(&read, &insurers, &objects(&context.state, "extracted_policies"));
+        if needs("policies") && policies.is_empty() {
+            open_requests::adopt(context, &insurers, &mut insured, &mut policies).await?;
+        }
         let no_insured = needs("insured") && !insured.is_known();
         let no_policies = needs("policies") && policies.is_empty();
         if no_insured || no_policies {
-            return Ok(ToolOutcome::ask(missing::ask(&read, no_insured, no_policies, &insured.fields)));
+            let unread = unread(context, &read).await?;
+            return Ok(ToolOutcome::ask(missing::ask(&read, &unread, (no_insured, no_policies), &insured.fields)));
         }
         if needs("insured") && !insured.contradicting.is_empty() {
-            return Ok(ToolOutcome::ask(missing::ask_which(&read, &insured.contradicting)));
+            return Ok(ToolOutcome::ask(missing::ask_which(
+                &read,
+                ("dot_numbers", "DOT numbers for the insured"),
+                &insured.contradicting,
+            )));
+        }
+        if needs("insured") && !insured.several.is_empty() {
+            return Ok(ToolOutcome::ask(missing::ask_which(
+                &read,
+                ("companies", "insured companies"),
+                &insured.several,
+            )));
         }
         Ok(outcome(&read, insured, &policies))
     }
+}
+
+/// The names of attached files that are not among those that were read.
+async fn unread(context: &ToolContext, read: &[ReadDocument]) -> Result<Vec<String>, ToolFailure> {
+    let files = context.documents()?.list().await?.into_iter();
+    let unread = files
+        .filter(|file| file.source == AttachmentSource::Attached && !read.iter().any(|document| document.n == file.n));
+    Ok(unread.map(|file| file.filename).collect())
 }
 
 fn outcome(read: &[ReadDocument], insured: Insured, policies: &[Policy]) -> ToolOutcome {

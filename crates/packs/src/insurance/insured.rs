@@ -4,6 +4,7 @@ use kybern_core::model::ExtractedField;
 use serde_json::{Map, Value, json};
 
 use crate::args::{as_text, text};
+use crate::pattern::Pattern;
 use crate::reading::{ReadDocument, UNSURE, rounded};
 use crate::{company, contact};
 
@@ -19,6 +20,13 @@ const FIELDS: [(&str, &[&str]); 6] = [
 
 /// From this confidence on, two documents with different DOT numbers are about two companies.
 const SURE: f64 = 0.8;
+
+/// From this confidence on, a paper says plainly whom it insures.
+const PLAIN: f64 = 0.92;
+
+/// A DOT number in the words of a message.
+static SAID: Pattern =
+    Pattern::new(r"(?i)\b(?:us\s?)?dot\b\s*(?:number|num|no\.?|nr\.?)?\s*#?\s*(?:is|es|est|:|=|-)?\s*#?\s*(\d{5,8})\b");
 
 /// How sure it is that the company from whose domain a message came is the one it is about.
 const WRITES: f64 = 0.8;
@@ -45,6 +53,8 @@ pub(super) struct Insured {
     pub(super) sources: Map<String, Value>,
     /// DOT numbers of different documents that contradict each other.
     pub(super) contradicting: Vec<String>,
+    /// Companies that different papers with policies insure, when there are several.
+    pub(super) several: Vec<String>,
 }
 
 impl Insured {
@@ -79,6 +89,9 @@ impl Insured {
         }
         if corrections.is_none_or(|corrections| text(corrections, "dot_number").is_none()) {
             insured.contradicting = contradicting(read);
+        }
+        if corrections.is_none_or(|corrections| text(corrections, "name").is_none()) {
+            insured.several = several(read, &agencies);
         }
         insured
     }
@@ -186,5 +199,41 @@ fn contradicting(read: &[ReadDocument]) -> Vec<String> {
             numbers.push(number);
         }
     }
+    // A message that says one number says the company's; among several some are of others.
+    if let Some(number) = said_in_message(read)
+        && !numbers.is_empty()
+        && !numbers.contains(&number)
+    {
+        numbers.push(number);
+    }
     if numbers.len() > 1 { numbers } else { Vec::new() }
+}
+
+/// The companies that papers with policies insure, when they cannot be one: no word of one name is in another's.
+fn several(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    let papers = read.iter().filter(|document| document.n > 0 && !document.items("policies").is_empty());
+    for document in papers {
+        let names = document.single().filter(|field| FIELDS[0].1.contains(&field.name.as_str()));
+        let sure = names.filter(|field| field.confidence >= PLAIN).filter_map(|field| as_text(&field.value));
+        for name in sure {
+            let normal = company::normal_name(&name);
+            let words: Vec<&str> = normal.split(' ').collect();
+            let alike = |(_, other): &(String, String)| other.split(' ').any(|word| words.contains(&word));
+            if !refused.contains(&normal) && !found.iter().any(alike) {
+                found.push((name, normal));
+            }
+        }
+    }
+    if found.len() > 1 { found.into_iter().map(|(name, _)| name).collect() } else { Vec::new() }
+}
+
+/// The only DOT number that the message says.
+fn said_in_message(read: &[ReadDocument]) -> Option<String> {
+    let message = read.iter().find(|document| document.n == 0)?;
+    let mut said: Vec<String> =
+        SAID.groups(&message.text.full_text()).into_iter().filter_map(company::dot_number).collect();
+    said.sort();
+    said.dedup();
+    if said.len() == 1 { said.pop() } else { None }
 }

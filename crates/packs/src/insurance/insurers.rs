@@ -10,8 +10,8 @@ use kybern_core::tool::ToolFailure;
 
 use super::kinds::ENTITY;
 use crate::args::text;
-use crate::company;
 use crate::reading::ReadDocument;
+use crate::{company, contact};
 
 /// The lookup under which all insurers are found.
 const ALL: (&str, &str) = ("entity_type", "insurance_carrier");
@@ -64,6 +64,22 @@ const COMMON: &[&str] = &[
     "retention",
     "group",
     "fire",
+    "underwriters",
+    "exchange",
+    "transportation",
+    "transport",
+    "trucking",
+    "property",
+    "surplus",
+    "marine",
+    "america",
+    "reciprocal",
+    "services",
+    "security",
+    "preferred",
+    "protective",
+    "standard",
+    "premier",
 ];
 
 /// The insurers of a tenant that what was read names.
@@ -110,6 +126,28 @@ impl Insurers {
     pub(super) fn only_one_in(&self, document: u32) -> Option<&str> {
         self.by_document.get(&document).map(String::as_str)
     }
+}
+
+/// Whether an address is of an insurer's own domain: it is the name run together, or has a word in it that tells this
+/// insurer from others.
+pub(super) fn writes_from(address: &str, insurer: &str) -> bool {
+    let name = company::normal_name(insurer);
+    if contact::is_domain_of(address, &name) {
+        return true;
+    }
+    let Some((_, domain)) = address.rsplit_once('@') else { return false };
+    let domain: String = domain.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    let words: Vec<&str> = name.split(' ').filter(|word| *word != "and").collect();
+    let telling =
+        words.iter().any(|word| word.chars().count() >= ENOUGH && !COMMON.contains(word) && domain.contains(word));
+    let opening = words.iter().take(2).copied().collect::<String>();
+    telling || (words.len() > 1 && opening.chars().count() > ENOUGH && domain.contains(&opening))
+}
+
+/// Whether an address is of the domain of any insurer that the tenant knows.
+pub(super) async fn knows_sender(context: &ToolContext, address: &str) -> Result<bool, ToolFailure> {
+    let known = context.records()?.lookup_values(context.scope, ENTITY, ALL, "name").await?;
+    Ok(known.iter().any(|(_, name)| writes_from(address, name)))
 }
 
 /// A record's name as it is written.
@@ -220,6 +258,23 @@ mod tests {
             Some(0),
             "the oldest of a name"
         );
+    }
+
+    #[test]
+    fn an_insurers_address_has_its_name_in_the_domain() {
+        for (address, insurer) in [
+            ("a@quillfeather.example", "Quillfeather Insurance Co."),
+            ("a@mail.quillfeathergroup.example", "Quillfeather Insurance Co."),
+            ("a@redalder.example", "Red Alder County Mutual"),
+            ("a@harrowmead.example", "Harrow & Mead Insurance Ltd."),
+        ] {
+            assert!(writes_from(address, insurer), "{address}");
+        }
+        for address in
+            ["a@hearthadjusters.example", "a@mutualinsurance.example", "quillfeather@mailbox.example", "none"]
+        {
+            assert!(!writes_from(address, "Quillfeather Mutual Insurance Co."), "{address}");
+        }
     }
 
     /// The tenant's records have this insurer.

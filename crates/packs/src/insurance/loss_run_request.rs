@@ -84,6 +84,11 @@ pub(super) fn is_draft(request: &Record) -> bool {
     text(&request.props, "status").as_deref() == Some("draft")
 }
 
+/// Whether an answer to it is still to come.
+pub(super) fn is_open(request: &Record) -> bool {
+    matches!(text(&request.props, "status").as_deref(), Some("draft" | "requested"))
+}
+
 /// Whether it asks about all of these policies already.
 pub(super) fn covers(request: &Record, asked: &Asked) -> bool {
     let known: Vec<String> =

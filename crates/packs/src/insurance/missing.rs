@@ -7,7 +7,14 @@ use super::policies;
 use crate::reading::{self, ReadDocument};
 
 /// Asks for the insured, for policies, or for both.
-pub(super) fn ask(read: &[ReadDocument], insured: bool, policies_too: bool, found: &Map<String, Value>) -> Review {
+///
+/// `unread` are files that nobody could read.
+pub(super) fn ask(
+    read: &[ReadDocument],
+    unread: &[String],
+    (insured, policies_too): (bool, bool),
+    found: &Map<String, Value>,
+) -> Review {
     let what = match (insured, policies_too) {
         (true, true) => "neither the insured's name or DOT number nor any policy was found",
         (true, false) => "neither the insured's name nor a DOT number was found",
@@ -28,7 +35,7 @@ pub(super) fn ask(read: &[ReadDocument], insured: bool, policies_too: bool, foun
         required.push("extracted_policies");
     }
     Review {
-        reason: format!("{what} in {}; type it in", places(read)),
+        reason: format!("{what} in {}{}; type it in", places(read), left_out(unread)),
         title: Some("What do the documents say?".to_owned()),
         schema: json!({
             "type": "object",
@@ -39,6 +46,7 @@ pub(super) fn ask(read: &[ReadDocument], insured: bool, policies_too: bool, foun
         details: json!({
             "missing": required,
             "documents": documents(read),
+            "unread": unread,
             "insured": found,
             "fields_for_review": reading::doubtful(read),
         }),
@@ -46,13 +54,14 @@ pub(super) fn ask(read: &[ReadDocument], insured: bool, policies_too: bool, foun
     }
 }
 
-/// Asks which of several companies is the insured.
-pub(super) fn ask_which(read: &[ReadDocument], numbers: &[String]) -> Review {
+/// Asks which of several companies is the insured. `values` tell them apart, and stand in the details under `key`.
+pub(super) fn ask_which(read: &[ReadDocument], (key, what): (&str, &str), values: &[String]) -> Review {
     Review {
         reason: format!(
-            "{} documents name {} different DOT numbers for the insured; say which company this is about",
+            "{} documents name {} different {what}, {}; say which company this is about",
             read.len(),
-            numbers.len()
+            values.len(),
+            values.join(" and ")
         ),
         title: Some("Which company is insured?".to_owned()),
         schema: json!({
@@ -61,7 +70,7 @@ pub(super) fn ask_which(read: &[ReadDocument], numbers: &[String]) -> Review {
             "required": ["insured"],
             "additionalProperties": false
         }),
-        details: json!({"dot_numbers": numbers, "documents": documents(read)}),
+        details: json!({key: values, "documents": documents(read)}),
         answer_is_result: false,
     }
 }
@@ -76,6 +85,17 @@ fn insured_schema() -> Value {
         "minProperties": 1,
         "additionalProperties": false
     })
+}
+
+/// Which files were not looked into.
+fn left_out(unread: &[String]) -> String {
+    match unread {
+        [] => String::new(),
+        files => format!(
+            ", and {} could not be read",
+            files.iter().map(|file| format!("{file:?}")).collect::<Vec<_>>().join(", ")
+        ),
+    }
 }
 
 /// Where it was looked for, by file name.

@@ -13,7 +13,9 @@ mod insurers;
 pub mod intents;
 mod kinds;
 mod loss_run_request;
+mod match_reply;
 mod missing;
+mod open_requests;
 mod policies;
 mod policy;
 pub mod schema;
@@ -27,6 +29,7 @@ pub use assign_agent::AssignAgent;
 pub use create_deal::CreateDeal;
 pub use create_loss_run_requests::CreateLossRunRequests;
 pub use extract_documents::ExtractDocuments;
+pub use match_reply::MatchReply;
 
 use crate::bundled_plan;
 
@@ -56,6 +59,7 @@ impl Pack for InsurancePack {
         registry.tool(Arc::new(CreateDeal::new()))?;
         registry.tool(Arc::new(CreateLossRunRequests::new()))?;
         registry.tool(Arc::new(AssignAgent::new()))?;
+        registry.tool(Arc::new(MatchReply::new()))?;
         for (key, file) in PLANS {
             registry.plan(bundled_plan::read(key, file, intents::INTENTS))?;
         }

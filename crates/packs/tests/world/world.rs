@@ -9,7 +9,7 @@ use kybern_core::document::DocumentText;
 use kybern_core::error::Result;
 use kybern_core::id::{RecordId, RequestId, TaskId, TenantId, UserId};
 use kybern_core::identity::User;
-use kybern_core::mail::{MailAddress, ParsedMail};
+use kybern_core::mail::{MailAddress, ParsedMail, RequestToken, TokenPlace};
 use kybern_core::plan::StepId;
 use kybern_core::ports::{Documents, IdSource, Tool, ToolContext, UserDirectory};
 use kybern_core::record::{Expect, Lookup, Merge, PutRecord, Record};
@@ -69,6 +69,12 @@ impl World {
         self.state = Map::new();
         self.mail = None;
         self.files = Vec::new();
+    }
+
+    /// The mail carries the token of a request.
+    pub(crate) fn answers(&mut self, request: &str) {
+        let token = RequestToken { id: request.to_owned(), place: TokenPlace::Subject };
+        self.mail.as_mut().unwrap().request_tokens.push(token);
     }
 
     /// The task came by mail.

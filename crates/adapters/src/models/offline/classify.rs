@@ -39,7 +39,7 @@ const MOST_SURE: f64 = 0.99;
 
 /// Bias, and what score, margin and noise weigh, in the map to a probability: fitted on the train half of
 /// `samples/intents/labelled.jsonl` by `crates/kybern/tests/it/offline/fit.rs`, which fails when they are stale.
-pub const CALIBRATION: [f64; 4] = [-1.64, 1.99, 1.38, -2.04];
+pub const CALIBRATION: [f64; 4] = [-1.31, 1.87, 1.20, -1.90];
 
 fn logistic(sum: f64) -> f64 {
     1.0 / (1.0 + (-sum).exp())
@@ -216,17 +216,23 @@ fn doubts_about(input: &ClassifyInput, best: Option<&Scored<'_>>, intents: &[Int
     let mut found: Vec<String> = doubts::of_manner(&input.subject, said(input)).into_iter().collect();
     let Some(best) = best else { return found };
     found.extend(best.doubts.first().map(|reason| (*reason).to_owned()));
-    let several: Vec<&str> = wishes::wishes(said(input), intents).iter().map(|intent| intent.key.as_str()).collect();
+    let several = wishes::wishes(said(input), intents);
     if !several.is_empty() {
-        found.push(format!("it asks for several things: {}", several.join(", ")));
+        let told: Vec<String> = several.iter().map(|wish| format!("{} ({:?})", wish.intent.key, wish.said())).collect();
+        found.push(format!("it asks for several things: {}", told.join(", ")));
     }
     found
+}
+
+/// A keyword as it is shown: of phrases of which either will do, the first.
+fn shown(keyword: &str) -> String {
+    keyword.split_once('|').map_or_else(|| keyword.to_owned(), |(first, _)| format!("{first} …"))
 }
 
 fn reasoning(best: &Scored<'_>, second: Option<&Scored<'_>>, sign: Option<&str>) -> String {
     let mut words: Vec<&(&str, f64)> = best.words.iter().filter(|(_, weight)| *weight > 0.0).collect();
     words.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
-    let named: Vec<String> = words.iter().take(4).map(|(word, _)| format!("\"{word}\"")).collect();
+    let named: Vec<String> = words.iter().take(4).map(|(word, _)| format!("\"{}\"", shown(word))).collect();
     let mut parts = vec![match named.len() {
         0 => "no keyword".to_owned(),
         _ => format!("matched {}", named.join(", ")),

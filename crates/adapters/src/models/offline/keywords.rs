@@ -3,7 +3,9 @@
 //! A keyword is a phrase; between its words one other may stand but no comma or full stop, endings do not matter, and
 //! a long word may have one slip. `phrase^2.5` gives a weight (1 without; below 0 it speaks against), `a & b` wants both, a keyword that begins
 //! with neither letter nor digit is looked for letter by letter, `doc:CATEGORY` wants such a document, and `mail:KIND`
-//! such a machine. `phrase => reason` (after the weight) is a doubt: where the phrase is there, a person is asked.
+//! such a machine. `a|b` wants either, `=losses` wants the word as it is written, `ask:phrase` wants it asked for and
+//! `give:phrase` handed over ([`super::acts`]), `a & !b` wants the one without the other. `phrase => reason` (after the weight) is a doubt: where the phrase is
+//! there, a person is asked.
 //! Accents do not matter, and words that are only named to be denied do not count.
 
 use std::collections::{HashMap, HashSet};
@@ -12,8 +14,10 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use kybern_core::cache::ByteCache;
 use kybern_core::model::ClassifyInput;
 
+use super::acts::{self, Act};
 use super::analyse::clip;
 use super::negation::{DENIED, denied};
+use super::wishes::FOR;
 use super::words::{fold, same, stem, words};
 
 /// What is looked at of the message, and of the documents.
@@ -33,6 +37,12 @@ const IN_FORWARDED: f64 = 0.4;
 const HANDS_ON: usize = 25;
 /// Stands where a comma, a full stop or the like parts a text.
 const BREAK: &str = "\n";
+/// How keywords begin that want a phrase asked for, or handed over.
+const ACTS: [(&str, Act); 2] = [("ask:", Act::Asked), ("give:", Act::Given)];
+/// Begins a phrase that must not be there.
+const ABSENT: char = '!';
+/// Begins a word of a phrase that is wanted as it is written.
+const EXACT: char = '=';
 /// Bytes of phrases whose stems are kept, over all tenants.
 const KEPT: usize = 16 * 1024 * 1024;
 /// What a phrase and each of its stems take beside their letters, about.
@@ -46,10 +56,21 @@ const ANSWERS: &[&str] = &["re:", "re :", "aw:", "antw:", "sv:", "ré:", "ré :"
 /// Other words that may stand between two of a phrase.
 const MAX_GAP: usize = 1;
 
+/// A part of a message.
+#[derive(Debug, Default)]
+struct Part {
+    /// What a word counts here.
+    factor: f64,
+    stems: Vec<String>,
+    /// The words as they are written, and what is done with each.
+    exact: Vec<String>,
+    acts: Vec<Act>,
+}
+
 /// A message, ready to be searched.
 #[derive(Debug)]
 pub(super) struct Message {
-    parts: Vec<(Vec<String>, f64)>,
+    parts: Vec<Part>,
     raw: String,
     kind: &'static str,
     documents: Vec<String>,
@@ -63,12 +84,12 @@ impl Message {
         let subject = if is_answer(&input.subject) { IN_OLD_SUBJECT } else { IN_SUBJECT };
         let forwarded = if hands_on(input) { IN_TEXT } else { IN_FORWARDED };
         let parts = vec![
-            (stems(clip(&input.subject, MAX_TEXT)), subject),
-            (stems(clip(&input.text, MAX_TEXT)), IN_TEXT),
-            (stems(clip(&input.forwarded, MAX_TEXT)), forwarded),
-            (stems(clip(&input.signature, MAX_DOCUMENTS)), IN_SIGNATURE),
-            (stems(clip(&input.earlier, MAX_DOCUMENTS)), IN_EARLIER),
-            (stems(clip(&input.document_text, MAX_DOCUMENTS)), IN_DOCUMENTS),
+            Part::of(clip(&input.subject, MAX_TEXT), subject),
+            Part::of(clip(&input.text, MAX_TEXT), IN_TEXT),
+            Part::of(clip(&input.forwarded, MAX_TEXT), forwarded),
+            Part::of(clip(&input.signature, MAX_DOCUMENTS), IN_SIGNATURE),
+            Part::of(clip(&input.earlier, MAX_DOCUMENTS), IN_EARLIER),
+            Part::of(clip(&input.document_text, MAX_DOCUMENTS), IN_DOCUMENTS),
         ];
         let raw = format!("{}\n{}", input.subject, clip(&input.text, MAX_TEXT)).to_lowercase();
         let raw = if input.answers_request { format!("{raw}\n{TOKEN}") } else { raw };
@@ -76,13 +97,15 @@ impl Message {
         Self { raw, kind: input.kind.name(), documents, ..Self::of_parts(parts) }
     }
 
-    /// One text by itself.
-    pub(super) fn of_text(text: &str) -> Self {
-        Self { raw: text.to_lowercase(), ..Self::of_parts(vec![(stems(text), IN_TEXT)]) }
+    /// Words that are asked for, by themselves.
+    pub(super) fn of_wish(text: &str) -> Self {
+        let mut part = Part::of(text, IN_TEXT);
+        part.acts.fill(Act::Asked);
+        Self { raw: text.to_lowercase(), ..Self::of_parts(vec![part]) }
     }
 
-    fn of_parts(parts: Vec<(Vec<String>, f64)>) -> Self {
-        let distinct: HashSet<&String> = parts.iter().flat_map(|(stems, _)| stems).collect();
+    fn of_parts(parts: Vec<Part>) -> Self {
+        let distinct: HashSet<&String> = parts.iter().flat_map(|part| &part.stems).collect();
         let mut vocabulary: Vec<String> = distinct.into_iter().cloned().collect();
         vocabulary.sort_unstable();
         Self { parts, raw: String::new(), kind: "", documents: Vec::new(), known: HashMap::new(), vocabulary }
@@ -111,11 +134,32 @@ impl Message {
         if let Some(kind) = phrase.strip_prefix("mail:") {
             return f64::from(u8::from(self.kind == kind.trim()));
         }
+        if phrase.starts_with(FOR) {
+            return 0.0;
+        }
         if phrase.contains(" & ") {
             return phrase.split(" & ").map(|part| self.presence(part)).fold(f64::INFINITY, f64::min);
         }
-        if !phrase.starts_with(char::is_alphanumeric) {
+        if let Some(absent) = phrase.strip_prefix(ABSENT) {
+            return f64::from(u8::from(self.presence(absent) <= 0.0));
+        }
+        if !phrase.starts_with(|c: char| c.is_alphanumeric() || c == EXACT) {
             return f64::from(u8::from(!phrase.is_empty() && self.raw.contains(&phrase.to_lowercase())));
+        }
+        let done = ACTS.iter().find_map(|(prefix, act)| Some((phrase.strip_prefix(prefix)?, *act)));
+        let (phrases, act) = done.map_or((phrase, None), |(phrases, act)| (phrases, Some(act)));
+        phrases.split('|').map(|phrase| self.presence_of(phrase.trim(), act)).fold(0.0, f64::max)
+    }
+
+    /// The most that a single phrase counts where it stands, or where that is done with it.
+    fn presence_of(&mut self, phrase: &str, act: Option<Act>) -> f64 {
+        if let Some(word) = phrase.strip_prefix(EXACT) {
+            let word = fold(word);
+            let there = |part: &&Part| {
+                let mut of_word = part.exact.iter().zip(&part.acts).filter(|(other, _)| **other == word);
+                of_word.any(|(_, done)| act.is_none_or(|act| done.is(act)))
+            };
+            return self.parts.iter().filter(there).map(|part| part.factor).fold(0.0, f64::max);
         }
         let stems = stems_of(phrase);
         for stem in stems.iter() {
@@ -126,11 +170,11 @@ impl Message {
         if glued.is_none() && stems.iter().any(|stem| self.known.get(stem).is_none_or(Vec::is_empty)) {
             return 0.0;
         }
-        let has = |text: &Vec<String>| {
-            self.has_phrase(text, &stems) || glued.as_ref().is_some_and(|word| text.contains(word))
+        let has = |part: &&Part| {
+            let in_one = |word: &String| part.words_that(act).any(|(_, other)| other == word);
+            self.has_phrase(part, &stems, act) || glued.as_ref().is_some_and(in_one)
         };
-        let found = self.parts.iter().filter(|(text, _)| has(text));
-        found.map(|(_, factor)| *factor).fold(0.0, f64::max)
+        self.parts.iter().filter(has).map(|part| part.factor).fold(0.0, f64::max)
     }
 
     /// Remembers which words of the message are a keyword's word.
@@ -149,12 +193,13 @@ impl Message {
         self.known.get(stem).is_some_and(|alike| alike.iter().any(|other| other == word))
     }
 
-    fn has_phrase(&self, text: &[String], stems: &[String]) -> bool {
+    fn has_phrase(&self, part: &Part, stems: &[String], act: Option<Act>) -> bool {
         let Some((first, rest)) = stems.split_first() else { return false };
         if stems.iter().any(|stem| self.known.get(stem).is_none_or(Vec::is_empty)) {
             return false;
         }
-        text.iter().enumerate().filter(|(_, word)| self.is(word, first)).any(|(start, _)| {
+        let text = &part.stems;
+        part.words_that(act).filter(|(_, word)| self.is(word, first)).any(|(start, _)| {
             let mut at = start;
             rest.iter().all(|stem| {
                 let window =
@@ -181,28 +226,46 @@ fn stems_of(phrase: &str) -> Arc<[String]> {
     stems
 }
 
-/// The stems of a text, parted where it is; what is denied is no word.
-fn stems(text: &str) -> Vec<String> {
-    let found = words(text, 0);
-    let plain: Vec<String> = found.iter().map(|word| fold(&word.text)).collect();
-    let mut end = 0;
-    let parts: Vec<bool> = found
-        .iter()
-        .map(|word| {
-            let parted = text[end..word.start].contains([',', '.', ';', '!', '?']);
-            end = word.end;
-            parted
-        })
-        .collect();
-    let denied = denied(&plain, &parts);
-    let mut stems = Vec::with_capacity(plain.len());
-    for ((word, parted), denied) in plain.iter().zip(parts).zip(denied) {
-        if parted {
-            stems.push(BREAK.to_owned());
+impl Part {
+    /// The words of a text, parted where it is; what is denied is no word.
+    fn of(text: &str, factor: f64) -> Self {
+        let found = words(text, 0);
+        let plain: Vec<String> = found.iter().map(|word| fold(&word.text)).collect();
+        let mut end = 0;
+        let parts: Vec<bool> = found
+            .iter()
+            .map(|word| {
+                let parted = text[end..word.start].contains([',', '.', ';', '!', '?']);
+                end = word.end;
+                parted
+            })
+            .collect();
+        let denied = denied(&plain, &parts);
+        let acts = acts::acts(&found, &acts::borders(text, &found));
+        let mut part = Self { factor, ..Self::default() };
+        for (((word, parted), denied), act) in plain.into_iter().zip(parts).zip(denied).zip(acts) {
+            if parted {
+                part.push(BREAK.to_owned(), String::new(), Act::Named);
+            }
+            match denied {
+                true => part.push(DENIED.to_owned(), String::new(), Act::Named),
+                false => part.push(stem(&word), word, act),
+            }
         }
-        stems.push(if denied { DENIED.to_owned() } else { stem(word) });
+        part
     }
-    stems
+
+    fn push(&mut self, stem: String, exact: String, act: Act) {
+        self.stems.push(stem);
+        self.exact.push(exact);
+        self.acts.push(act);
+    }
+
+    /// The stems with which that is done, and where they stand.
+    fn words_that(&self, act: Option<Act>) -> impl Iterator<Item = (usize, &String)> {
+        let done = self.stems.iter().zip(&self.acts).enumerate();
+        done.filter(move |(_, (_, done))| act.is_none_or(|act| done.is(act))).map(|(at, (stem, _))| (at, stem))
+    }
 }
 
 /// Whether a subject is that of an earlier message.
@@ -261,6 +324,20 @@ mod tests {
         assert!(weigh(denied, "quote") < 0.1);
         let plain = ClassifyInput { text: "una cotizacion, un relevé".into(), ..ClassifyInput::default() };
         assert!(weigh(plain.clone(), "cotización") > 0.9 && weigh(plain, "releve") > 0.9);
+    }
+
+    #[test]
+    fn keywords_say_what_is_done_what_either_is_and_what_must_be_absent() {
+        let text = "Please order the losses, dec pages attached. No injuries. A date of loss.";
+        let input = ClassifyInput { text: text.into(), ..ClassifyInput::default() };
+        let says = |keyword: &str| Message::new(&input).weigh(keyword) > 0.9;
+        for keyword in ["ask:=losses", "give:dec page", "certificate|dec page", "injury & !no fault", "=loss"] {
+            assert!(says(keyword), "{keyword}");
+        }
+        for keyword in ["give:=losses", "ask:dec page", "certificate|proof", "injury & !no injury", "=losse", "for:a.b"]
+        {
+            assert!(!says(keyword), "{keyword}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! walks a text a fixed number of times, so four megabytes are no danger. It says that it is offline, and it never
 //! writes prose. `docs/offline-model.md` tells how good it is.
 
+mod acts;
 mod amounts;
 mod analyse;
 mod bare;

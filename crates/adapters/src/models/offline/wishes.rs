@@ -2,9 +2,10 @@
 
 use kybern_core::model::IntentSpec;
 
+use super::acts::{self, Act};
 use super::analyse::clip;
 use super::keywords::Message;
-use super::words::fold;
+use super::words::words;
 
 /// What is looked at of a message, and its sentences.
 const MAX_TEXT: usize = 8 * 1024;
@@ -12,124 +13,82 @@ const MAX_SENTENCES: usize = 40;
 /// What must speak for an intent in one sentence, and by how much more than for any other.
 const LEAST_SCORE: f64 = 1.9;
 const LEAST_LEAD: f64 = 0.9;
-/// Words by which a sentence asks, without accents.
-const ASKS: &[&str] = &[
-    "please",
-    "pls",
-    "plz",
-    "kindly",
-    "can you",
-    "can u",
-    "could you",
-    "would you",
-    "will you",
-    "need",
-    "needs",
-    "we want",
-    "i want",
-    "would like",
-    "looking for",
-    "send",
-    "issue",
-    "order",
-    "request",
-    "add",
-    "remove",
-    "get me",
-    "get us",
-    "provide",
-    "quote",
-    "cancel",
-    "por favor",
-    "favor de",
-    "necesito",
-    "necesitamos",
-    "quisiera",
-    "quisieramos",
-    "queremos",
-    "quiero",
-    "podria",
-    "podrian",
-    "puede",
-    "pueden",
-    "me ayuda",
-    "nos ayuda",
-    "solicito",
-    "solicitamos",
-    "mandar",
-    "enviar",
-    "s il vous plait",
-    "svp",
-    "merci de",
-    "pourriez",
-    "pouvez",
-    "veuillez",
-    "besoin",
-    "j aimerais",
-    "aimerions",
-    "souhaitons",
-    "voudrions",
-    "je voudrais",
-    "il nous faut",
-    "il me faut",
-    "bitte",
-    "konnen sie",
-    "konnten sie",
-    "brauchen",
-    "brauche",
-    "benotigen",
-    "benotige",
-    "mochten",
-];
-/// Words that tie what follows to the wish before it.
-const TIES: &[&str] = &[
-    "so that",
-    "in order to",
-    "before they",
-    "before we",
-    "because",
-    "so we can",
-    "so they can",
-    "for the quote",
-    "to quote",
-];
+/// How a keyword begins that names an intent for whose sake this one is wished: of the two, it is no wish of its own.
+pub(super) const FOR: &str = "for:";
 
-/// The intents that are asked for in sentences of their own, in their order; fewer than two are none.
-pub(super) fn wishes<'i>(text: &str, intents: &'i [IntentSpec]) -> Vec<&'i IntentSpec> {
-    let mut found: Vec<&IntentSpec> = Vec::new();
-    for sentence in sentences(clip(text, MAX_TEXT)).into_iter().take(MAX_SENTENCES) {
-        let plain = plain(&sentence);
-        let asks = sentence.contains('?') || ASKS.iter().any(|ask| plain.contains(&format!(" {ask} ")));
-        if !asks || TIES.iter().any(|tie| plain.contains(&format!(" {tie} "))) {
+/// Letters of a wish that are shown to a person.
+const MAX_SHOWN: usize = 80;
+
+/// What one sentence asks for.
+#[derive(Debug)]
+pub(super) struct Wish<'i> {
+    /// The intent that it has.
+    pub(super) intent: &'i IntentSpec,
+    /// The words that ask.
+    asked: String,
+}
+
+impl Wish<'_> {
+    /// The beginning of the words that ask, for a person to read.
+    pub(super) fn said(&self) -> &str {
+        clip(self.asked.trim(), MAX_SHOWN)
+    }
+}
+
+/// What is asked for in sentences of their own, each intent once, in their order; fewer than two are none.
+pub(super) fn wishes<'i>(text: &str, intents: &'i [IntentSpec]) -> Vec<Wish<'i>> {
+    let mut found: Vec<Wish<'i>> = Vec::new();
+    // Whether what stands before a list asks for its items.
+    let mut list_asks = false;
+    for (sentence, is_item) in sentences(clip(text, MAX_TEXT)).into_iter().take(MAX_SENTENCES) {
+        let asked = if is_item && list_asks { sentence.clone() } else { asked_in(&sentence) };
+        if !is_item {
+            list_asks = !asked.is_empty() || sentence.trim_end().ends_with(':');
+        }
+        if asked.is_empty() {
             continue;
         }
-        let mut message = Message::of_text(&sentence);
-        let mut scores: Vec<(f64, &IntentSpec)> = intents
-            .iter()
-            .map(|intent| (intent.keywords.iter().map(|keyword| message.weigh(keyword)).sum(), intent))
-            .collect();
-        scores.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.key.cmp(&b.1.key)));
-        let second = scores.get(1).map_or(0.0, |second| second.0.max(0.0));
-        if let Some((score, intent)) = scores.first()
-            && *score >= LEAST_SCORE
-            && score - second >= LEAST_LEAD
-            && !found.iter().any(|other| other.key == intent.key)
+        if let Some(intent) = only_one(&asked, intents)
+            && !found.iter().any(|other| other.intent.key == intent.key)
         {
-            found.push(intent);
+            found.push(Wish { intent, asked });
         }
     }
+    let keys: Vec<&String> = found.iter().map(|wish| &wish.intent.key).collect();
+    let of_another = |wish: &Wish<'_>| {
+        let mut sakes = wish.intent.keywords.iter().filter_map(|keyword| keyword.strip_prefix(FOR));
+        sakes.any(|key| keys.iter().any(|other| *other == key))
+    };
+    let own: Vec<bool> = found.iter().map(|wish| !of_another(wish)).collect();
+    let mut own = own.into_iter();
+    found.retain(|_| own.next().unwrap_or(true));
     if found.len() < 2 { Vec::new() } else { found }
 }
 
-fn plain(sentence: &str) -> String {
-    let words = fold(&sentence.to_lowercase());
-    let words = words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    format!(" {} ", words.collect::<Vec<_>>().join(" "))
+/// The intent for which these words surely ask.
+fn only_one<'i>(asked: &str, intents: &'i [IntentSpec]) -> Option<&'i IntentSpec> {
+    let mut message = Message::of_wish(asked);
+    let mut scores: Vec<(f64, &IntentSpec)> = intents
+        .iter()
+        .map(|intent| (intent.keywords.iter().map(|keyword| message.weigh(keyword)).sum(), intent))
+        .collect();
+    scores.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.key.cmp(&b.1.key)));
+    let second = scores.get(1).map_or(0.0, |second| second.0.max(0.0));
+    let (score, intent) = scores.first()?;
+    (*score >= LEAST_SCORE && score - second >= LEAST_LEAD).then_some(intent)
+}
+
+/// The words of a sentence that are asked for.
+fn asked_in(sentence: &str) -> String {
+    let words = words(sentence, 0);
+    let acts = acts::acts(&words, &acts::borders(sentence, &words));
+    let asked = words.iter().zip(acts).filter(|(_, act)| *act == Act::Asked).map(|(word, _)| word);
+    asked.map(|word| &sentence[word.start..word.end]).collect::<Vec<_>>().join(" ")
 }
 
 /// Sentences, and the items of lists.
-fn sentences(text: &str) -> Vec<String> {
-    let mut found = vec![String::new()];
+fn sentences(text: &str) -> Vec<(String, bool)> {
+    let mut found = vec![(String::new(), false)];
     let mut last_blank = false;
     for line in text.lines() {
         let line = line.trim();
@@ -138,7 +97,7 @@ fn sentences(text: &str) -> Vec<String> {
                 .split_once(['.', ')'])
                 .is_some_and(|(n, _)| !n.is_empty() && n.len() <= 2 && n.bytes().all(|b| b.is_ascii_digit()));
         if item || line.is_empty() || last_blank {
-            found.push(String::new());
+            found.push((String::new(), item));
         }
         last_blank = line.is_empty();
         let mut rest = line;
@@ -148,19 +107,19 @@ fn sentences(text: &str) -> Vec<String> {
             let ends = rest[end..].is_empty() || rest[end..].starts_with(' ');
             add(&mut found, &rest[..end]);
             if ends && !(item && rest.len() == line.len() && at <= 2) {
-                found.push(String::new());
+                found.push((String::new(), item));
             }
             rest = &rest[end..];
         }
         add(&mut found, rest);
         add(&mut found, " ");
     }
-    found.retain(|sentence| !sentence.trim().is_empty());
+    found.retain(|(sentence, _)| !sentence.trim().is_empty());
     found
 }
 
-fn add(found: &mut [String], text: &str) {
-    if let Some(last) = found.last_mut() {
+fn add(found: &mut [(String, bool)], text: &str) {
+    if let Some((last, _)) = found.last_mut() {
         last.push_str(text);
     }
 }
@@ -177,12 +136,18 @@ mod tests {
     #[test]
     fn wishes_in_sentences_of_their_own_are_several() {
         let intents = [intent("a", &["loss run^2"]), intent("b", &["certificate^2"])];
-        let keys = |text: &str| wishes(text, &intents).iter().map(|intent| intent.key.clone()).collect::<Vec<_>>();
+        let keys = |text: &str| wishes(text, &intents).iter().map(|wish| wish.intent.key.clone()).collect::<Vec<_>>();
         assert_eq!(keys("Please order loss runs. Also, can you send a certificate?"), ["a", "b"]);
         assert_eq!(keys("Two things:\n1. loss runs please\n2. certificate please\n"), ["a", "b"]);
         assert!(keys("Please order loss runs. The certificate was fine.").is_empty());
         assert!(keys("Please order the loss runs and the certificate.").is_empty());
         assert!(keys("Please order loss runs. We need no certificate.").is_empty());
         assert!(keys("Please order loss runs. Please order them today.").is_empty());
+        assert_eq!(keys("A few things:\n- certificate for Acme\n- loss runs from both"), ["b", "a"]);
+        assert!(keys("Please order loss runs so that a certificate can be made.").is_empty());
+        let purpose = [intent("a", &["loss run^2"]), intent("b", &["quote^2", "for:a"])];
+        let said = wishes("Please order loss runs. Please send the certificate, thanks.", &intents);
+        assert_eq!(said[1].said(), "Please send the certificate thanks");
+        assert!(wishes("Please quote. Please order loss runs.", &purpose).is_empty(), "the quote is what they are for");
     }
 }

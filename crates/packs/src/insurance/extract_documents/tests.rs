@@ -74,3 +74,32 @@ async fn nothing_required_asks_nothing() {
     let data = World::new().run(&tool(), json!({"required": []})).await;
     assert_eq!((&data["insured"]["name"], &data["policy_count"]), (&Value::Null, &json!(0)));
 }
+
+#[tokio::test]
+async fn policies_of_two_companies_ask_although_no_number_tells_them_apart() {
+    let paper = |name: &str, number: &str| {
+        format!(
+            "@insured.name = {name} ?0.97\n@policies[0].policy_number = {number}\n@policies[0].insurer = North Mutual"
+        )
+    };
+    let mut world = World::new();
+    world.document("a.pdf", &paper("Oak Bend Haulage LLC", "A1"));
+    world.document("b.pdf", &paper("OAK BEND HAULAGE", "A2"));
+    world.run(&tool(), json!({})).await;
+    world.document("c.pdf", &paper("Juniper Flats Transport Inc", "C1"));
+    let review = world.call(&tool(), json!({})).await.unwrap().review.unwrap();
+    assert_eq!(review.details["companies"], json!(["Oak Bend Haulage LLC", "Juniper Flats Transport Inc"]));
+    world.state(json!({"insured": {"name": "Oak Bend Haulage LLC"}}));
+    world.run(&tool(), json!({})).await;
+}
+
+#[tokio::test]
+async fn a_number_in_the_message_that_is_not_the_papers_asks() {
+    let mut world = World::new();
+    world.document("a.pdf", "@insured.name = Acme LLC\n@insured.dot_number = 9000001");
+    world.mail("kim@acme.example", "Losses", "Please order them. Our USDOT number is 9000010.");
+    let review = world.call(&tool(), json!({})).await.unwrap().review.unwrap();
+    assert_eq!(review.details["dot_numbers"], json!(["9000001", "9000010"]));
+    world.mail("kim@acme.example", "Losses", "We are DOT# 9000001, and before us DOT 9000010.");
+    assert!(world.call(&tool(), json!({})).await.unwrap().review.is_none(), "of two numbers one is another's");
+}

@@ -10,6 +10,33 @@ macro_rules! refused {
 }
 pub(super) use refused;
 
+/// What loss runs are called in four languages, with what is done with them before it and a weight behind it.
+macro_rules! losses {
+    ($act:literal, $weight:literal) => {
+        concat!(
+            $act,
+            "loss run|loss history|loss record|loss report|loss experience|loss information|loss info|loss data|",
+            "loss statement|loss letter|loss summary|loss listing|claim run|claim history|claims history|claim record|",
+            "claim experience|claims experience|claim report|claim listing|statement of claim|statement of losses|",
+            "claim information|claims information|claim info|claims info|claim data|claims data|record of claim|record of losses|report of claim|report of losses|history of claim|history of losses|",
+            "summary of losses|prior losses|valued losses|valued runs|current runs|updated runs|hard copy runs|year runs|",
+            "yr runs|prior runs|need runs|order runs|pull runs|get runs|=losses|",
+            "historial de siniestros|historial de reclamos|historial de reclamaciones|historial de pérdidas|",
+            "historial de siniestralidad|historia de siniestros|reporte de siniestros|reporte de siniestralidad|",
+            "reporte de pérdidas|reporte de reclamos|informe de siniestros|informe de siniestralidad|",
+            "relación de siniestros|registro de siniestros|récord de siniestros|récord de pérdidas|carta de siniestralidad|siniestralidad|corridas de pérdidas|",
+            "relevé de sinistres|relevé des sinistres|relevé de pertes|relevé d'expérience|relevé de sinistralité|",
+            "attestation d'expérience|attestation de sinistralité|historique de sinistres|historique des sinistres|",
+            "historique de réclamations|historique des réclamations|historique de pertes|historique des pertes|",
+            "dossier de sinistres|dossier de réclamations|dossier d'expérience|rapport de sinistres|rapport de pertes|",
+            "lettre d'expérience|expérience de sinistres|antécédents de sinistres|état des sinistres|sinistralité|",
+            "schadenverlauf|schadensverlauf|schadenverläufe|schadenhistorie|schadenaufstellung|schadenübersicht^",
+            $weight
+        )
+    };
+}
+pub(super) use losses;
+
 /// Loss runs are to be ordered.
 pub(super) const REQUEST: &[LanguageWords] = &[
     LanguageWords {

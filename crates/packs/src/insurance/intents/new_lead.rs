@@ -7,6 +7,7 @@ pub(super) const NEW_LEAD: &[LanguageWords] = &[
     LanguageWords {
         language: "es",
         keywords: &[
+            "ask:cotización|cotizar|seguro|aseguranza|presupuesto|precio^1",
             "cotización^1.6",
             "cotización de seguro^1.4",
             "cotización & seguro^0.8",
@@ -53,6 +54,8 @@ pub(super) const NEW_LEAD: &[LanguageWords] = &[
     LanguageWords {
         language: "fr",
         keywords: &[
+            "tarif d'assurance|tarifs d'assurance|prix d'assurance^1",
+            "ask:soumission|devis|assurance|proposition|prix|tarif^1",
             "soumission^1.6",
             "soumission d'assurance^1.2",
             "soumission & assurance^0.8",

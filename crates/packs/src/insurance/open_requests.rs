@@ -1,0 +1,275 @@
+//! The open loss-run requests of a company that somebody asks about again: "any news on the loss runs?".
+//!
+//! Such a message has no papers, and often neither a policy nor the legal form of a name. It belongs to what has been
+//! asked for already, when that is the company's only open business of its kind; otherwise it is no chase.
+
+use kybern_core::mail::PassageRole;
+use kybern_core::ports::ToolContext;
+use kybern_core::record::Record;
+use kybern_core::task::AttachmentSource;
+use kybern_core::tool::ToolFailure;
+use serde_json::json;
+
+use super::deal::{OpenDeal, open_deal};
+use super::insured::Insured;
+use super::insurers::Insurers;
+use super::kinds::ENTITY;
+use super::loss_run_request as request;
+use super::policies::Policy;
+use crate::args::{text, texts};
+use crate::company;
+
+/// The pipeline in which loss runs are asked for.
+const PIPELINE: &str = "renewal";
+/// Names that are looked up at most, and the words of each.
+const MAX_NAMES: usize = 80;
+const WORDS: std::ops::RangeInclusive<usize> = 2..=7;
+/// Words after which a message names whom it is about.
+const ABOUT: &[&str] = &["for", "of", "on", "re", "para", "de", "pour", "fur"];
+/// Turns of messages that ask again, as names are compared.
+const AGAIN: &[&str] = &[
+    "any news",
+    "any update",
+    "any word",
+    "any luck",
+    "any progress",
+    "any status",
+    "an update",
+    "update on",
+    "status",
+    "follow up",
+    "following up",
+    "followup",
+    "checking in",
+    "checking on",
+    "check on",
+    "circling back",
+    "touching base",
+    "second request",
+    "2nd request",
+    "third request",
+    "3rd request",
+    "final request",
+    "reminder",
+    "still waiting",
+    "still need",
+    "still missing",
+    "still have not",
+    "still havent",
+    "still do not have",
+    "still dont have",
+    "have not received",
+    "havent received",
+    "have not seen",
+    "havent seen",
+    "have yet to",
+    "yet to receive",
+    "where are we",
+    "where do we stand",
+    "where are my",
+    "where are the",
+    "ask again",
+    "asked for",
+    "requested last",
+    "outstanding",
+    "overdue",
+    "alguna noticia",
+    "alguna novedad",
+    "seguimiento",
+    "segunda solicitud",
+    "sigo esperando",
+    "seguimos esperando",
+    "recordatorio",
+    "todavia no",
+    "aun no",
+    "des nouvelles",
+    "relance",
+    "rappel",
+    "deuxieme demande",
+    "toujours pas",
+    "pas encore",
+    "en attente",
+    "suivi",
+];
+/// How sure it is that the company is meant.
+const MEANT: f64 = 0.9;
+
+/// Fills in the company and the policies that have been asked about already, when the message asks about them again.
+pub(super) async fn adopt(
+    context: &ToolContext,
+    insurers: &Insurers,
+    insured: &mut Insured,
+    policies: &mut Vec<Policy>,
+) -> Result<(), ToolFailure> {
+    let documents = context.documents()?;
+    let attached = documents.list().await?.iter().any(|file| file.source == AttachmentSource::Attached);
+    let Some(mail) = documents.mail().await?.filter(|_| !attached) else { return Ok(()) };
+    let said = [mail.subject.clone(), mail.text_of(PassageRole::Newest), mail.text_of(PassageRole::Signature)];
+    let said = if mail.passages.is_empty() { format!("{}\n{}", mail.subject, mail.text) } else { said.join("\n") };
+    let plain = format!(" {} ", company::normal_name(&said));
+    if !AGAIN.iter().any(|turn| plain.contains(&format!(" {turn} "))) {
+        return Ok(());
+    }
+    let mut found: Vec<(Record, Vec<Policy>)> = Vec::new();
+    for company in companies(context, insured, &said).await? {
+        let asked = asked_about(context, &company).await?;
+        if !asked.is_empty() {
+            found.push((company, asked));
+        }
+    }
+    let [(company, asked)] = found.as_mut_slice() else { return Ok(()) };
+    // Another insurer than those that were asked makes a new request.
+    if let Some(named) = insurers.only_one_in(0).map(company::normal_name) {
+        asked.retain(|policy| policy.insurer.as_deref().map(company::normal_name) == Some(named.clone()));
+    }
+    if asked.is_empty() {
+        return Ok(());
+    }
+    policies.append(asked);
+    // What else the message seems to say of an insured is of somebody else: whom it is about is recorded already.
+    insured.fields.insert("name".to_owned(), json!(text(&company.props, "name")));
+    insured.sources.insert("name".to_owned(), json!({"record": company.id, "confidence": MEANT}));
+    Ok(())
+}
+
+/// The known companies that the message names, each once.
+async fn companies(context: &ToolContext, insured: &Insured, said: &str) -> Result<Vec<Record>, ToolFailure> {
+    let records = context.records()?;
+    let mut found: Vec<Record> = Vec::new();
+    let mut keep = |known: Vec<Record>| {
+        // Several of one name are told apart by nobody here.
+        if let [one] = known.as_slice()
+            && text(&one.props, "entity_type").as_deref() != Some("insurance_carrier")
+            && !found.iter().any(|other| other.id == one.id)
+        {
+            found.push(one.clone());
+        }
+    };
+    if let Some(number) = text(&insured.fields, "dot_number") {
+        keep(records.records_by_lookup(context.scope, ENTITY, "DOT", &number).await?);
+        return Ok(found);
+    }
+    let read = text(&insured.fields, "name").map(|name| company::normal_name(&name));
+    for name in read.into_iter().chain(names(said)) {
+        keep(records.records_by_lookup(context.scope, ENTITY, "name", &name).await?);
+    }
+    Ok(found)
+}
+
+/// What may be the name of a company: what stands by itself on a line or between bars, and what a message is about.
+fn names(said: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut add = |words: &[&str]| {
+        let name = company::normal_name(&words.join(" "));
+        if WORDS.contains(&name.split(' ').count()) && !found.contains(&name) && found.len() < MAX_NAMES {
+            found.push(name);
+        }
+    };
+    let pieces = || said.split(['\n', '|', ',', ';', ':', '?', '(', ')', '\u{2013}', '\u{2014}']).map(str::trim);
+    for piece in pieces() {
+        let words: Vec<&str> = piece.split_whitespace().collect();
+        if words.len() <= *WORDS.end() {
+            add(&words);
+        }
+    }
+    for piece in pieces() {
+        let words: Vec<&str> = piece.split_whitespace().collect();
+        let about = words.iter().enumerate().filter(|(_, word)| ABOUT.contains(&word.to_lowercase().as_str()));
+        for (at, _) in about {
+            let rest = &words[at + 1..];
+            (2..=rest.len().min(*WORDS.end())).rev().for_each(|count| add(&rest[..count]));
+        }
+    }
+    found
+}
+
+/// The policies that open requests of a company ask about.
+async fn asked_about(context: &ToolContext, company: &Record) -> Result<Vec<Policy>, ToolFailure> {
+    let OpenDeal::Found(deal) = open_deal(context, company.id, PIPELINE).await? else { return Ok(Vec::new()) };
+    let requests = request::of_deal(context, deal.id).await?;
+    let open = requests.iter().filter(|request| request::is_open(request));
+    let policies = open.flat_map(|request| {
+        let of_number = |number| Policy {
+            number,
+            insurer: text(&request.props, "insurer"),
+            naic: text(&request.props, "naic"),
+            lines: texts(&request.props, "lines"),
+            ..Policy::default()
+        };
+        texts(&request.props, "policy_numbers").into_iter().map(of_number)
+    });
+    Ok(policies.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use kybern_core::record::Lookup;
+    use serde_json::Value;
+
+    use super::super::ExtractDocuments;
+    use super::super::kinds::{DEAL, LOSS_RUN_REQUEST};
+    use super::*;
+    use crate::tests::World;
+
+    #[test]
+    fn names_stand_by_themselves_or_are_what_a_message_is_about() {
+        let found =
+            names("Where are we with losses for Gannet Junction Carriers? Thanks,\nKim Doe | Oak Bend LLC | 555-0101");
+        for name in ["gannet junction carriers", "kim doe"] {
+            assert!(found.iter().any(|other| other == name), "{name} in {found:?}");
+        }
+        assert!(names(&"one two three four, ".repeat(10_000)).len() <= MAX_NAMES);
+    }
+
+    /// A company with one open request.
+    fn world(status: &str) -> World {
+        let mut world = World::new();
+        let lookups = vec![Lookup::shared("name", "gannet junction carriers")];
+        let props = json!({
+            "name": "Gannet Junction Carriers LLC", "entity_type": "motor_carrier", "identifiers": [], "is_shadow": true
+        });
+        let entity = world.put_with(ENTITY, "g", props, lookups);
+        let props = json!({"entity_id": entity, "pipeline_type": "renewal", "stage": "new", "coverage_types": []});
+        let deal = world.put(DEAL, &format!("entity:{entity}:renewal"), props);
+        let props = json!({
+            "deal_id": deal, "entity_id": entity, "insurer": "North Mutual", "status": status,
+            "policy_numbers": ["A-1"], "lines": ["AL"]
+        });
+        world.put_with(LOSS_RUN_REQUEST, "r", props, vec![Lookup::shared("deal", deal.clone())]);
+        world.mail("kim@gannet.example", "Status?", "Any news on the losses for Gannet Junction Carriers?");
+        world
+    }
+
+    async fn read(world: &World) -> Option<Value> {
+        let args = json!({"required": ["insured", "policies"]});
+        let outcome = world.call(&ExtractDocuments::new(), args).await.unwrap();
+        outcome.review.is_none().then(|| Value::Object(outcome.data))
+    }
+
+    #[tokio::test]
+    async fn a_chase_belongs_to_the_open_request() {
+        let data = read(&world("requested")).await.unwrap();
+        assert_eq!(data["insured"]["name"], "Gannet Junction Carriers LLC");
+        assert_eq!(data["extracted_policies"][0]["policy_number"], "A-1");
+        assert_eq!(data["extracted_policies"][0]["insurer"], "North Mutual");
+        let mut told = world("draft");
+        let text =
+            "Still waiting on Gannet Junction Carriers.\n@insured.name = Somebody Else LLC\nGannet Junction Carriers";
+        told.mail("kim@gannet.example", "Losses", text);
+        assert_eq!(read(&told).await.unwrap()["insured"]["name"], "Gannet Junction Carriers LLC");
+    }
+
+    #[tokio::test]
+    async fn what_is_no_chase_asks_as_before() {
+        assert!(read(&world("received")).await.is_none(), "nothing is open");
+        let mut papers = world("requested");
+        papers.document("dec.txt", "Policy");
+        assert!(read(&papers).await.is_none(), "a paper came with it");
+        let mut other = world("requested");
+        other.mail("kim@gannet.example", "Status?", "Any news on the losses for Oak Bend?");
+        assert!(read(&other).await.is_none(), "another company");
+        let mut fresh = world("requested");
+        fresh.mail("kim@gannet.example", "Losses", "Please order the losses for Gannet Junction Carriers.");
+        assert!(read(&fresh).await.is_none(), "nobody asks again");
+    }
+}
