@@ -55,7 +55,7 @@ pub(super) fn labelled(page: &Page<'_>, index: usize, labels: &Labels<'_>, write
                 } else {
                     found.extend(spot.and_then(|spot| {
                         let read = values::read(pattern.value, &page.text[spot.start..spot.end])?;
-                        Some(Occurrence::new(at, read, spot.start, spot.sure))
+                        Some(Occurrence { many: pattern.many, ..Occurrence::new(at, read, spot.start, spot.sure) })
                     }));
                 }
                 ranged |= pattern.value == ValueKind::DateRange && found.len() > before;

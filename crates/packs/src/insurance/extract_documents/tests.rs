@@ -74,3 +74,27 @@ async fn nothing_required_asks_nothing() {
     let data = World::new().run(&tool(), json!({"required": []})).await;
     assert_eq!((&data["insured"]["name"], &data["policy_count"]), (&Value::Null, &json!(0)));
 }
+
+#[tokio::test]
+async fn the_company_from_whose_domain_the_message_came_is_the_insured() {
+    let mut world = World::new();
+    let companies = "@companies[0].name = Birch Street Freight LLC\n@companies[1].name = Juniper Flats Transport LLC";
+    world.mail("ops@juniperflats.example", "Loss runs", companies);
+    let data = world.run(&tool(), json!({})).await;
+    assert_eq!(data["insured"]["name"], "Juniper Flats Transport LLC");
+    assert_eq!(data["insured_sources"]["name"]["confidence"], json!(0.8));
+    // What a paper says plainly is surer, and a stranger's domain says nothing.
+    world.document("a.pdf", "@insured.name = Acme LLC");
+    assert_eq!(world.run(&tool(), json!({})).await["insured"]["name"], "Acme LLC");
+    let mut stranger = World::new();
+    stranger.mail("ops@elsewhere.example", "Loss runs", companies);
+    assert_eq!(stranger.run(&tool(), json!({"required": []})).await["insured"]["name"], Value::Null);
+}
+
+#[tokio::test]
+async fn the_tenant_is_not_the_insured_though_it_writes() {
+    let mut world = World::new();
+    let us = "@companies[0].name = Ironwood Lane Insurance Agency";
+    world.mail("desk@ironwoodlaneinsuranceagency.example", "Loss runs", us);
+    assert_eq!(world.run(&tool(), json!({"required": []})).await["insured"]["name"], Value::Null);
+}
