@@ -44,6 +44,7 @@ fn schema() -> ExtractionSchema {
     };
     ExtractionSchema {
         writer: None,
+        about: None,
         categories: vec![
             CategoryPattern { key: "CONTRACT", markers: &[("contract sheet", 5), ("contract number", 2)] },
             CategoryPattern { key: "LETTER", markers: &[("dear", 1), ("kind regards", 3)] },

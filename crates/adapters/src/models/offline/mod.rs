@@ -27,6 +27,7 @@ mod parties;
 mod phrases;
 mod postal;
 mod sides;
+mod signs;
 mod tables;
 mod terms;
 mod transposed;

@@ -57,3 +57,49 @@ async fn in_a_list_with_marks_only_marked_lines_count() {
     let plain_list = "Contract Number: LX-4401\n\nFull Service   $1,200\nNight Service  $900";
     assert_eq!(plain(plain_list, "kind").await, [json!("Full Service"), json!("Night Service")]);
 }
+
+#[tokio::test]
+async fn words_such_as_your_change_no_label() {
+    let form = "Your contract number    LX-4401\nOur client:  Fern Hollow Rentals\nNew driver: Ada Example, of Waco";
+    assert_eq!(plain(form, "number").await, ["LX-4401"]);
+    assert_eq!(plain(form, "client.name").await, ["Fern Hollow Rentals"]);
+    assert_eq!(plain(form, "driver").await, ["Ada Example"]);
+}
+
+#[tokio::test]
+async fn a_label_in_a_sentence_leads_to_a_name_without_a_colon() {
+    for text in [
+        "We write for our client Fern Hollow Rentals, they need a car.",
+        "A car for our client Fern Hollow Rentals (DOT 9228815) and its trailer",
+        "A car for our client Fern Hollow Rentals and its trailer",
+    ] {
+        assert_eq!(plain(text, "client.name").await, ["Fern Hollow Rentals"], "{text}");
+    }
+    assert_eq!(plain("Please add driver Ada Example, from May on.", "driver").await, ["Ada Example"]);
+    for text in
+        ["We write for our client Larch Leasing Company.", "Ask our client about it.", "for our client Contract Number"]
+    {
+        assert!(plain(text, "client.name").await.is_empty(), "{text}");
+    }
+    assert!(plain("THE DRIVER SCHEDULE IS ATTACHED", "driver").await.is_empty());
+}
+
+#[tokio::test]
+async fn a_value_stands_beneath_a_sentence_that_ends_with_its_label() {
+    let text = "Please send the car to our client:\n\nFern Hollow Rentals\n12 Mill Row";
+    assert_eq!(plain(text, "client.name").await, ["Fern Hollow Rentals"]);
+}
+
+#[tokio::test]
+async fn a_name_goes_on_in_its_column_up_to_its_legal_form() {
+    let form = "Contract Number: LX-4401    Client:  Fern Hollow Car\n                                     Rentals LLC\nDOT: 9228815";
+    assert_eq!(plain(form, "client.name").await, ["Fern Hollow Car Rentals LLC"]);
+    let other = "Contract Number: LX-4401    Client:  Fern Hollow Car\n                                     12 Mill Row\nDOT: 9228815";
+    assert_eq!(plain(other, "client.name").await, ["Fern Hollow Car"]);
+}
+
+#[tokio::test]
+async fn a_short_word_in_small_letters_is_no_abbreviation() {
+    assert_eq!(plain("A car with RR, please", "client.extras").await, ["Roof Rack"]);
+    assert!(plain("A car, rr, please", "client.extras").await.is_empty());
+}

@@ -46,3 +46,10 @@ async fn what_may_be_anybodys_is_the_writers_in_a_message() {
     let names: Vec<&str> = bare.iter().map(|field| field.name.as_str()).collect();
     assert_eq!(names, ["writer.email", "writer.phone"]);
 }
+
+#[tokio::test]
+async fn a_number_behind_words_that_say_whose_it_is_is_nobodys() {
+    let text = "Client: Fern Hollow Rentals\nReport accidents at any hour: (512) 555-0144";
+    assert!(plain(text, "client.phone").await.is_empty());
+    assert_eq!(plain("Client: Fern Hollow Rentals\nOffice: (512) 555-0144", "client.phone").await, ["5125550144"]);
+}

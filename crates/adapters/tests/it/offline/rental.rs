@@ -33,7 +33,7 @@ fn schema() -> ExtractionSchema {
     ExtractionSchema {
         writer: Some("writer"),
         fields: vec![
-            field("client.name", &["client", "client name", "cliente"], ValueKind::Name),
+            field("client.name", &["client", "client name", "cliente", "our client"], ValueKind::Name),
             field("client.dot", &["usdot", "dot"], ValueKind::DotNumber),
             field("client.mc", &["mc"], ValueKind::McNumber),
             field("client.phone", &["phone", "tel"], ValueKind::Phone),
@@ -45,6 +45,7 @@ fn schema() -> ExtractionSchema {
             field("writer.email", &["email"], ValueKind::Email),
             of("contracts", "number", &["contract number", "contract"], ValueKind::PolicyNumber, true),
             FieldPattern { signs: LESSOR, ..lessor },
+            contract("term", &["term", "begin"], ValueKind::DateRange),
             contract("begin", &["begin", "begin date"], ValueKind::Date),
             contract("end", &["end", "end date"], ValueKind::Date),
             contract(
@@ -54,6 +55,8 @@ fn schema() -> ExtractionSchema {
             ),
             FieldPattern { many: true, signs: &["a year"], ..fee },
             FieldPattern { many: true, signs: &["deposit", "dep"], ..deposit },
+            field("client.extras", &["extras", "rr=Roof Rack"], ValueKind::Text),
+            field("driver", &["driver"], ValueKind::Person),
             of("repairs", "ticket", &["ticket", "ticket number"], ValueKind::Reference, true),
             of("repairs", "cost", &["cost"], ValueKind::Money, false),
         ],

@@ -98,3 +98,17 @@ async fn the_tenant_is_not_the_insured_though_it_writes() {
     world.mail("desk@ironwoodlaneinsuranceagency.example", "Loss runs", us);
     assert_eq!(world.run(&tool(), json!({"required": []})).await["insured"]["name"], Value::Null);
 }
+
+#[tokio::test]
+async fn who_writes_is_told_by_the_senders_name_and_address() {
+    let mut world = World::new();
+    let text = "@contact.name = Wrong Person\n@contact.email = desk@elsewhere.example ?0.5\nThanks, Ada Example";
+    world.mail_from("Ada Example", "ada@fernhollow.example", "Loss runs", text);
+    let read = world.run(&tool(), json!({"required": []})).await["extractions"].clone();
+    let fields = read[0]["fields"].as_array().unwrap();
+    let of = |name: &str| {
+        fields.iter().filter(|field| field["name"] == name).map(|field| &field["value"]).collect::<Vec<_>>()
+    };
+    assert_eq!(of("contact.name"), ["Ada Example"]);
+    assert!(of("contact.email").is_empty(), "an address of a stranger's domain is not the sender's");
+}
