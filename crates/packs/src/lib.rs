@@ -31,6 +31,7 @@ pub mod network;
 mod pattern;
 mod reading;
 mod vehicle_fields;
+mod writer;
 
 // A folder beside the packs would be one, so the world in which tools are tested lies with the tests.
 #[cfg(test)]

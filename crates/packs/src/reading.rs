@@ -6,12 +6,14 @@
 use std::sync::Arc;
 
 use kybern_core::document::{DocumentFormat, DocumentText, PageText};
-use kybern_core::mail::without_quoted;
+use kybern_core::mail::{MailAddress, without_quoted};
 use kybern_core::model::{ExtractedField, Extraction, ExtractionSchema};
 use kybern_core::ports::ToolContext;
 use kybern_core::task::AttachmentSource;
 use kybern_core::tool::ToolFailure;
 use serde_json::{Value, json};
+
+use crate::writer::{self, Sender};
 
 /// Below this confidence a field is listed for a person to look at.
 pub(crate) const UNSURE: f64 = 0.5;
@@ -21,6 +23,9 @@ const SUBJECT: &str = "subject";
 
 /// The name under which the message itself is listed.
 pub(crate) const MESSAGE: &str = "message";
+
+/// The number under which it is listed.
+pub(crate) const MESSAGE_NUMBER: u32 = 0;
 
 /// One document that was read.
 #[derive(Clone, Debug)]
@@ -90,7 +95,12 @@ pub(crate) async fn read_all(
         }
     }
     if let Some(message) = message(context).await? {
-        read.push(read_one(context, 0, MESSAGE, &Arc::new(message), schema).await?);
+        let mut message = read_one(context, MESSAGE_NUMBER, MESSAGE, &Arc::new(message), schema).await?;
+        if let Some(mail) = context.documents()?.mail().await? {
+            let MailAddress { name, address } = &mail.from;
+            writer::tell(&mut message, schema, &Sender { us: &context.tenant_name, name, address });
+        }
+        read.push(message);
     }
     Ok(read)
 }

@@ -1,5 +1,10 @@
 //! The offline rules model, through its ports, on a small domain that is none of the packs'.
 
+mod labels;
+mod parties;
+mod rental;
+mod tables;
+
 use kybern_adapters::models::offline::{MODEL, RulesModel};
 use kybern_core::document::{DocumentFormat, DocumentText, PageText};
 use kybern_core::model::{
@@ -39,6 +44,7 @@ fn schema() -> ExtractionSchema {
     };
     ExtractionSchema {
         writer: None,
+        about: None,
         categories: vec![
             CategoryPattern { key: "CONTRACT", markers: &[("contract sheet", 5), ("contract number", 2)] },
             CategoryPattern { key: "LETTER", markers: &[("dear", 1), ("kind regards", 3)] },

@@ -19,6 +19,9 @@ pub struct ExtractionSchema {
     pub fields: Vec<FieldPattern>,
     /// The family of the fields that tell about whoever writes a message, for instance `contact` of `contact.phone`.
     pub writer: Option<&'static str>,
+    /// The field of the company that a message is about, where that is mostly the company of whoever writes it; `None`
+    /// where others write as well.
+    pub about: Option<&'static str>,
 }
 
 /// How a kind of document is known.

@@ -5,6 +5,7 @@
 mod fit;
 #[path = "../../src/packs.rs"]
 pub(crate) mod packs;
+mod papers;
 mod samples;
 
 use std::fs;

@@ -92,5 +92,6 @@ pub fn schema() -> ExtractionSchema {
         sections: SECTIONS.iter().map(|(key, markers)| SectionPattern { key, markers }).collect(),
         fields: [FLEET, CONTACT, COMPANY, DRIVER, VEHICLE, UNWANTED].concat(),
         writer: Some("contact"),
+        about: Some("company_name"),
     }
 }

@@ -139,6 +139,8 @@ const LOAD: &[FieldPattern] = &[
             "loading date",
             "ready date",
             "fecha de recogida",
+            "fecha de recolección",
+            "recolección",
             "recogida",
             "fecha de carga",
             "cueillette",

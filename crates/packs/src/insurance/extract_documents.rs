@@ -8,7 +8,7 @@ use kybern_core::time::Millis;
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
-use super::insured::{Insured, Parties};
+use super::insured::Insured;
 use super::insurers::Insurers;
 use super::policies::Policy;
 use super::{missing, open_requests, policies, schema, vehicles};
@@ -72,8 +72,7 @@ impl Tool for ExtractDocuments {
         let read = reading::read_all(context, &self.schema).await?;
         let corrections = context.state.get("insured").and_then(Value::as_object);
         let insurers = Insurers::named_in(context, &read).await?;
-        let sender = context.documents()?.mail().await?.map(|mail| mail.from.address).unwrap_or_default();
-        let mut insured = Insured::read(&read, &Parties { us: &context.tenant_name, sender: &sender }, corrections);
+        let mut insured = Insured::read(&read, &context.tenant_name, corrections);
         let mut policies = policies::merged(&read, &insurers, &objects(&context.state, "extracted_policies"));
         if needs("policies") && policies.is_empty() {
             open_requests::adopt(context, &insurers, &mut insured, &mut policies).await?;

@@ -28,21 +28,9 @@ const PLAIN: f64 = 0.92;
 static SAID: Pattern =
     Pattern::new(r"(?i)\b(?:us\s?)?dot\b\s*(?:number|num|no\.?|nr\.?)?\s*#?\s*(?:is|es|est|:|=|-)?\s*#?\s*(\d{5,8})\b");
 
-/// How sure it is that the company from whose domain a message came is the one it is about.
-const WRITES: f64 = 0.8;
-
 /// How much a value gains by standing in one more place, and at most.
 const GAIN: f64 = 0.02;
 const MOST_GAIN: f64 = 0.06;
-
-/// Who is already known when a message comes in.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Parties<'p> {
-    /// The tenant's name.
-    pub(super) us: &'p str,
-    /// The address from which the message came; empty when it is none.
-    pub(super) sender: &'p str,
-}
 
 /// The insured, as far as it is known.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -61,13 +49,12 @@ impl Insured {
     /// The best of all documents, with a person's corrections over it.
     ///
     /// The tenant, and every agency that stands in a document, is never the insured.
-    pub(super) fn read(read: &[ReadDocument], parties: &Parties<'_>, corrections: Option<&Map<String, Value>>) -> Self {
+    pub(super) fn read(read: &[ReadDocument], us: &str, corrections: Option<&Map<String, Value>>) -> Self {
         let mut insured = Self::default();
-        let agencies = agencies(read, parties.us);
+        let agencies = agencies(read, us);
         for (name, spellings) in FIELDS {
             let refused: &[String] = if name == "name" { &agencies } else { &[] };
             let best = best(read, name, spellings, refused);
-            let best = if name == "name" { writers(read, parties, best, refused) } else { best };
             let corrected = corrections.and_then(|corrections| text(corrections, name));
             let value = match (&corrected, &best) {
                 (Some(said), _) => normalised(name, said),
@@ -110,28 +97,6 @@ fn agencies(read: &[ReadDocument], us: &str) -> Vec<String> {
     let named = read.iter().flat_map(ReadDocument::single).filter(|field| field.name == "agency.name");
     let named = named.filter_map(|field| as_text(&field.value)).chain([us.to_owned()]);
     named.map(|name| company::normal_name(&name)).filter(|name| !name.is_empty()).collect()
-}
-
-/// The company of the message whose name the sender's domain has, when nothing surer is known: whoever writes for an
-/// insured writes from its domain.
-fn writers<'a>(
-    read: &'a [ReadDocument],
-    parties: &Parties<'_>,
-    best: Option<(String, &'a ExtractedField, f64)>,
-    refused: &[String],
-) -> Option<(String, &'a ExtractedField, f64)> {
-    if best.as_ref().is_some_and(|(_, _, confidence)| *confidence > UNSURE) {
-        return best;
-    }
-    let named = read.iter().filter(|document| document.n == 0).flat_map(|document| &document.extraction.fields);
-    let companies = named.filter(|field| field.group.as_deref() == Some("companies"));
-    let of_sender = companies.filter_map(|field| {
-        let name = field.value.as_str()?;
-        let normal = company::normal_name(name);
-        (contact::is_domain_of(parties.sender, &normal) && !refused.contains(&normal))
-            .then(|| (name.to_owned(), field, WRITES))
-    });
-    of_sender.into_iter().next().or(best)
 }
 
 /// The value with the highest confidence, gaining a little with every further place; attachments before the message.

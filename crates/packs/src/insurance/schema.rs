@@ -194,6 +194,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
 pub fn schema() -> ExtractionSchema {
     ExtractionSchema {
         writer: Some("contact"),
+        about: Some("insured.name"),
         categories: categories::CATEGORIES.iter().map(|(key, markers)| CategoryPattern { key, markers }).collect(),
         sections: SECTIONS.iter().map(|(key, markers)| SectionPattern { key, markers }).collect(),
         fields: [

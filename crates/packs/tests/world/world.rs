@@ -79,13 +79,18 @@ impl World {
 
     /// The task came by mail.
     pub(crate) fn mail(&mut self, from: &str, subject: &str, text: &str) {
+        self.mail_from("", from, subject, text);
+    }
+
+    /// The task came by mail from somebody whose name stands beside the address.
+    pub(crate) fn mail_from(&mut self, name: &str, from: &str, subject: &str, text: &str) {
         let domain = from.split('@').next_back().unwrap_or_default();
         self.channel = Channel::Email;
         self.input = text.to_owned();
         self.payload = json!({"from": from, "subject": subject});
         self.mail = Some(ParsedMail {
             message_id: Some(format!("m1@{domain}")),
-            from: MailAddress { name: String::new(), address: from.to_owned() },
+            from: MailAddress { name: name.to_owned(), address: from.to_owned() },
             to: vec![MailAddress { name: String::new(), address: "intake@ironwoodlane.example".to_owned() }],
             subject: subject.to_owned(),
             text: text.to_owned(),

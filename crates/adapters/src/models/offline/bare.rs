@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use kybern_core::model::ValueKind;
 
+use super::bare_names::letters;
 use super::labels::Labels;
 use super::occurrence::{Occurrence, Place, sure};
 use super::page::Page;
@@ -15,6 +16,8 @@ const MAX_NAMES: usize = 50;
 
 /// Contacts whose owners are looked for; a text with more is a list of somebody's customers.
 const MAX_LOOKED: usize = 2_000;
+/// Words before a colon that say whose a number is, and not what it is.
+const LED_WORDS: usize = 3;
 /// Places on a line at which a term may begin.
 const MAX_STARTS: usize = 40;
 
@@ -129,6 +132,7 @@ pub(super) fn contacts(pages: &[Page<'_>], labels: &Labels<'_>, writer: Option<&
         }
         // Where a paper names one party only, everything is that party's.
         let others = pages.iter().any(|page| parties::names_another(page, labels, own));
+        let others_names = if named { names_of_others(found, labels, field) } else { HashSet::new() };
         let mut reads: Vec<(usize, usize, usize, Read)> = Vec::new();
         let mut looked = 0;
         for (index, page) in pages.iter().enumerate() {
@@ -142,9 +146,14 @@ pub(super) fn contacts(pages: &[Page<'_>], labels: &Labels<'_>, writer: Option<&
                 let ours = here.filter(|read| {
                     if named {
                         let name = read.value.as_str().unwrap_or_default();
-                        return labels.signed(name).is_empty();
+                        return !labels.is_anybodys(name)
+                            && !others_names.contains(&letters(name))
+                            && !is_labelled(page, number, line.start + read.start, field);
                     }
                     let at = line.start + read.start;
+                    if is_led_by_words(page, line, at) {
+                        return false;
+                    }
                     let Some(cell) = line.cells.iter().find(|cell| (cell.start..cell.end).contains(&at)) else {
                         return false;
                     };
@@ -169,6 +178,34 @@ pub(super) fn contacts(pages: &[Page<'_>], labels: &Labels<'_>, writer: Option<&
             found.push(Occurrence::new(place, read, base, sure));
         }
     }
+}
+
+/// The names that labels gave to others: the holder of a certificate is not whom a paper is about.
+fn names_of_others(found: &[Occurrence], labels: &Labels<'_>, field: usize) -> HashSet<String> {
+    let named = |value: &&Occurrence| {
+        let pattern = labels.fields[value.field];
+        // A list of all companies says of none of them who it is.
+        pattern.value == ValueKind::Name && value.field != field && !pattern.labels.is_empty()
+    };
+    found.iter().filter(named).filter_map(|value| value.value.as_str()).map(letters).collect()
+}
+
+/// Whether a place stands behind a label of another field, or in a label.
+fn is_labelled(page: &Page<'_>, line: usize, at: usize, field: usize) -> bool {
+    let Some(cell) = page.lines[line].cells.iter().position(|cell| (cell.start..cell.end).contains(&at)) else {
+        return false;
+    };
+    let last = page.hits[line].iter().rev().find(|hit| hit.cell == cell && hit.start <= at);
+    last.is_some_and(|hit| !hit.fields.contains(&field) && (hit.colon || at < hit.after))
+}
+
+/// Whether words that are no label lead to a place with a colon: `Report claims at any hour: …`
+fn is_led_by_words(page: &Page<'_>, line: &super::layout::Line, at: usize) -> bool {
+    let Some(cell) = line.cells.iter().find(|cell| (cell.start..cell.end).contains(&at)) else { return false };
+    let before = page.text.get(cell.start..at).unwrap_or_default().trim_end_matches([' ', '(', '+']);
+    let Some(label) = before.strip_suffix(':') else { return false };
+    let label = label.rsplit(['.', ';', '|', '•', ',']).next().unwrap_or_default();
+    label.split_whitespace().count() >= LED_WORDS
 }
 
 /// The first field of a name: whom a paper is about.

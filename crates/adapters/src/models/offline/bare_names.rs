@@ -37,7 +37,8 @@ pub(super) fn signed(pages: &[Page<'_>], labels: &Labels<'_>, found: &mut Vec<Oc
                 }
             }
         }
-        let mut different: Vec<String> = names.iter().map(|(_, name)| letters(&name.value.to_string())).collect();
+        let spelt = |name: &Occurrence| letters(name.value.as_str().unwrap_or_default());
+        let mut different: Vec<String> = names.iter().map(|(_, name)| spelt(name)).collect();
         different.sort();
         different.dedup();
         if different.len() > 1 && names.iter().any(|(edge, _)| *edge) && pattern.group.is_none() {
@@ -47,7 +48,8 @@ pub(super) fn signed(pages: &[Page<'_>], labels: &Labels<'_>, found: &mut Vec<Oc
     }
 }
 
-fn letters(text: &str) -> String {
+/// The letters and digits of a name, in lower case, by which names are compared.
+pub(super) fn letters(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 

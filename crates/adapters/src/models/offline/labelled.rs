@@ -7,7 +7,7 @@ use super::layout::{self, Cell};
 use super::occurrence::{Occurrence, Place, sure};
 use super::page::Page;
 use super::sides::{Side, Sides, neighbour};
-use super::{parties, postal, terms, values};
+use super::{parties, postal, signs, terms, values};
 
 /// Where the text lies in which a value is expected.
 #[derive(Clone, Copy, Debug)]
@@ -54,8 +54,16 @@ pub(super) fn labelled(page: &Page<'_>, index: usize, labels: &Labels<'_>, write
                     found.extend(spot.and_then(|spot| postal::address(page, at, spot, named)));
                 } else {
                     found.extend(spot.and_then(|spot| {
-                        let read = values::read(pattern.value, &page.text[spot.start..spot.end])?;
-                        Some(Occurrence::new(at, read, spot.start, spot.sure))
+                        let text = &page.text[spot.start..spot.end];
+                        let read = if pattern.value == ValueKind::Name && !hit.fills && !hit.colon {
+                            signs::glued_name(labels, field, hit.words, text)?
+                        } else if pattern.value == ValueKind::Person && !hit.fills && !hit.colon {
+                            values::leading_person(text)?
+                        } else {
+                            let read = values::read(pattern.value, text)?;
+                            if pattern.value == ValueKind::Name { whole_name(page, spot, read) } else { read }
+                        };
+                        Some(Occurrence { many: pattern.many, ..Occurrence::new(at, read, spot.start, spot.sure) })
                     }));
                 }
                 ranged |= pattern.value == ValueKind::DateRange && found.len() > before;
@@ -71,16 +79,45 @@ fn pair(page: &Page<'_>, index: usize, line: usize, hit: &Hit, labels: &Labels<'
     let before = page.text.get(cell.start..hit.start)?.trim_end().strip_suffix('/')?;
     let before = before.rsplit(['.', ')', ',']).next()?;
     let first = labels.exactly(before).filter(|_| !hit.fills && hit.colon)?;
-    let (left, right) = page.text.get(hit.after..cell.end)?.split_once('/')?;
-    let values = [(first, left, hit.after), (hit.fields.clone(), right, hit.after + left.len() + 1)];
-    let read = |(fields, text, base): (Vec<usize>, &str, usize)| {
-        fields.into_iter().find_map(|field| {
-            let read = values::read(labels.fields[field].value, text)?;
-            let place = Place { field, page: index, line, at: hit.start };
-            Some(Occurrence::new(place, read, base, sure::COLON))
+    let text = page.text.get(hit.after..cell.end)?;
+    let read = |fields: &[usize], base: usize| {
+        fields.iter().find_map(|field| {
+            let read = values::read(labels.fields[*field].value, text.get(base..)?)?;
+            let place = Place { field: *field, page: index, line, at: hit.start };
+            Some(Occurrence::new(place, read, hit.after + base, sure::COLON))
         })
     };
-    Some(values.into_iter().filter_map(read).collect())
+    // The second value begins where the first one ends.
+    let left = read(&first, 0)?;
+    let past = left.end - hit.after;
+    let between = text.get(past..)?;
+    let between = between.len() - between.trim_start_matches([' ', '/', ',', ';', '|', '–', '—']).len();
+    let right = read(&hit.fields, past + between).filter(|_| between > 0)?;
+    Some(vec![left, right])
+}
+
+/// A name with what of it stands on the next line of its column: a line that ends with the legal form.
+fn whole_name(page: &Page<'_>, spot: Spot, read: values::Read) -> values::Read {
+    let Some(name) = read.value.as_str().filter(|name| !values::has_form(name)) else { return read };
+    let here = &page.lines[spot.line];
+    let from = spot.start + read.start;
+    let cell = here.cells.iter().find(|cell| (cell.start..cell.end).contains(&from));
+    let next = page.lines.get(spot.line + 1).filter(|next| next.number == here.number + 1);
+    let (Some(cell), Some(next)) = (cell, next) else { return read };
+    // What of the line stands before the name takes up room too.
+    let before = page.text[cell.start..from].chars().count();
+    let column = Cell { column: cell.column + before, width: cell.width.saturating_sub(before), ..*cell };
+    let below = layout::in_column(column, next).filter(|below| below.column.abs_diff(column.column) <= 1);
+    let Some(below) = below.filter(|below| !page.is_label(spot.line + 1, *below)) else { return read };
+    let rest = page.cell(below);
+    let whole = values::leading_business(rest).filter(|rest| rest.start == 0);
+    match whole {
+        Some(rest) => {
+            let value = format!("{name} {}", rest.value.as_str().unwrap_or_default());
+            values::Read { value: value.into(), fit: rest.fit, ..read }
+        }
+        None => read,
+    }
 }
 
 /// The fields that a label announces: of two that want the same kind, the one whose section is present wins; ranges
@@ -127,7 +164,7 @@ fn spot(
         let strict = values::is_strict(kind);
         let sure = if hit.colon { sure::COLON } else { sure::GLUED };
         // A label of a name that is led by no colon was accepted for the name behind it.
-        let glued = strict || kind == ValueKind::Name;
+        let glued = strict || matches!(kind, ValueKind::Name | ValueKind::Person);
         return (hit.after < end && (hit.colon || glued)).then_some(Spot { line, start: hit.after, end, sure });
     }
     let order = sides.order(line);

@@ -5,6 +5,7 @@ use kybern_core::model::{ExtractionSchema, FieldPattern, ValueKind};
 use super::analyse::clip;
 use super::layout::{Cell, Line};
 use super::phrases::{Found, Phrases};
+use super::signs::{self, Signs};
 use super::values;
 use super::words::{Word, words};
 
@@ -15,8 +16,41 @@ const MAX_REMARK: usize = 40;
 /// Words between two labels of one cell.
 const FILLERS: [&str; 18] =
     ["and", "or", "the", "of", "y", "e", "et", "o", "ou", "de", "du", "la", "le", "des", "del", "s", "#", "und"];
-/// Bytes of a text in which signs are looked for.
-const MAX_SIGNED: usize = 300;
+/// Words before a label that change nothing: `your policy number`, `new driver`.
+const LEADS: [&str; 24] = [
+    "your",
+    "our",
+    "their",
+    "the",
+    "this",
+    "my",
+    "new",
+    "additional",
+    "su",
+    "nuestro",
+    "nuestra",
+    "mi",
+    "el",
+    "la",
+    "nuevo",
+    "nueva",
+    "votre",
+    "notre",
+    "mon",
+    "le",
+    "nouveau",
+    "nouvelle",
+    "neuer",
+    "neue",
+];
+/// Words before a label that may be such.
+const MAX_LEADS: usize = 2;
+/// Words with which a label ends whose value must follow.
+const OPEN: [&str; 8] = ["for", "to", "of", "para", "pour", "de", "für", "an"];
+/// Bytes of a label that in a sentence is hardly one: `to`, `as of`. Some longer words are none either.
+const MAX_SMALL: usize = 5;
+const SMALL: [&str; 10] =
+    ["through", "beginning", "starting", "ending", "hasta", "desde", "jusqu", "depuis", "starts", "begins"];
 /// Labels on one line that are looked at.
 const MAX_HITS: usize = 200;
 
@@ -32,9 +66,9 @@ pub(super) struct Labels<'s> {
     /// For each phrase the fields that have it as a label.
     owners: Vec<usize>,
     /// The words that speak for names of a field, and those that speak against them.
-    signs: Phrases,
-    /// For each sign its field, and whether it speaks for it.
-    spoken: Vec<(usize, bool)>,
+    signs: Signs,
+    /// The same for names of fields that are not looked for.
+    strangers: Signs,
     terms: Phrases,
     /// For each term its field and the value it stands for.
     meanings: Vec<(usize, &'s str)>,
@@ -79,12 +113,13 @@ impl<'s> Labels<'s> {
         let fields: Vec<&FieldPattern> = schema.fields.iter().filter(present).collect();
         let (mut phrases, mut terms) = (Phrases::default(), Phrases::default());
         let (mut owners, mut meanings) = (Vec::new(), Vec::new());
-        let (mut signs, mut spoken) = (Phrases::default(), Vec::new());
+        let (mut signs, mut strangers) = (Signs::default(), Signs::default());
+        let absent = schema.fields.iter().filter(|field| field.value == ValueKind::Name && !present(field));
+        for (index, field) in absent.enumerate() {
+            field.signs.iter().for_each(|sign| strangers.add(index, sign));
+        }
         for (index, field) in fields.iter().enumerate() {
-            for sign in field.signs {
-                signs.add(sign.trim_start_matches('-'), spoken.len());
-                spoken.push((index, !sign.starts_with('-')));
-            }
+            field.signs.iter().for_each(|sign| signs.add(index, sign));
             for label in field.labels {
                 if let Some((phrase, value)) = label.split_once('=') {
                     terms.add(phrase, meanings.len());
@@ -95,18 +130,13 @@ impl<'s> Labels<'s> {
                 }
             }
         }
-        Self { fields, writer: schema.writer, phrases, owners, signs, spoken, terms, meanings }
+        let writer = schema.writer;
+        Self { fields, writer, phrases, owners, signs, strangers, terms, meanings }
     }
 
     /// The fields for whose names a text has a word that speaks, and none that speaks against them; in their order.
     pub(super) fn signed(&self, text: &str) -> Vec<usize> {
-        let found = self.signs.find_all(&words(clip(text, MAX_SIGNED), 0));
-        let spoken = || found.iter().map(|found| self.spoken[found.phrase]);
-        let mut fields: Vec<usize> = spoken().filter(|(_, speaks_for)| *speaks_for).map(|(field, _)| field).collect();
-        fields.sort_unstable();
-        fields.dedup();
-        fields.retain(|field| !spoken().any(|spoken| spoken == (*field, false)));
-        fields
+        self.signs.fields(text)
     }
 
     /// Whether a field's values are a closed list.
@@ -228,15 +258,21 @@ impl<'s> Labels<'s> {
 
     fn hit(&self, text: &str, cell: (usize, usize), found: (usize, usize), fields: Vec<usize>) -> Hit {
         let (after, colon) = past_separator(text, found.1, cell.1);
-        let fills = after >= cell.1 && text[cell.0..found.0].chars().all(|c| !c.is_alphanumeric());
+        let fills = after >= cell.1 && opens(&text[cell.0..found.0]);
         Hit { fields, cell: 0, start: found.0, after, words: 0, colon, fills }
     }
 
     /// Whether a phrase is used as a label here, and of which of its fields.
     fn accepts(&self, text: &str, cell: (usize, usize), hit: &mut Hit, labelled: bool) -> bool {
         let before = text[cell.0..hit.start].trim_end();
-        let opens = before.chars().all(|c| !c.is_alphanumeric()) || is_bullet(before);
+        let opens = opens(before);
         if hit.fills {
+            return true;
+        }
+        // A sentence that ends with a label and a colon, or in the middle of one: `Please send it to our client:`
+        let last = text[hit.start..cell.1].trim_end().rsplit(' ').next().unwrap_or_default();
+        if hit.after >= cell.1 && hit.words > 1 && (hit.colon || OPEN.contains(&last)) {
+            hit.fills = true;
             return true;
         }
         let parted = before.ends_with(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’');
@@ -248,16 +284,32 @@ impl<'s> Labels<'s> {
         hit.fields.retain(|field| {
             let pattern = self.fields[*field];
             let kind = pattern.value;
-            if kind == ValueKind::Name && (opens || hit.words >= 3) {
-                return super::parties::signed_name(self, *field, rest).is_some() || is_business(rest);
+            if kind == ValueKind::Name && (opens || hit.words >= 2) {
+                return signs::glued_name(self, *field, hit.words, rest).is_some();
             }
-            // A short word such as `to` is a label of a date at the beginning only.
-            let dated = matches!(kind, ValueKind::Date | ValueKind::DateRange) && hit.words == 1;
+            if kind == ValueKind::Person {
+                return values::leading_person(rest).is_some();
+            }
+            // Small words such as `to` are a label of a date at the beginning only.
+            let label = text[hit.start..hit.after.min(cell.1)].trim_end();
+            let small = label.len() <= MAX_SMALL || SMALL.contains(&label.to_lowercase().as_str());
+            let dated = matches!(kind, ValueKind::Date | ValueKind::DateRange) && small;
             values::is_strict(kind)
                 && (opens || !dated)
                 && values::read(kind, rest).is_some_and(|read| read.fit > 0.8 || read.problem.is_some())
         });
         !hit.fields.is_empty()
+    }
+
+    /// Whether a name belongs to some field by its words, also to one whose section is not present.
+    pub(super) fn is_anybodys(&self, name: &str) -> bool {
+        !self.signs.fields(name).is_empty() || !self.strangers.fields(name).is_empty()
+    }
+
+    /// Whether a text begins with a label or a term.
+    pub(super) fn begin(&self, text: &str) -> bool {
+        let inside = words(text, 0);
+        self.phrases.at(&inside, 0).chain(self.terms.at(&inside, 0)).next().is_some()
     }
 
     /// The terms in `text[start..end]`, longest first at each place, none inside another.
@@ -283,6 +335,14 @@ impl<'s> Labels<'s> {
     }
 }
 
+/// Whether nothing that matters stands before a label: a bullet, or words such as `your`.
+pub(super) fn opens(before: &str) -> bool {
+    let mut words = before.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let leads = words.clone().take(MAX_LEADS + 1).count() <= MAX_LEADS
+        && words.all(|word| LEADS.contains(&word.to_lowercase().as_str()));
+    leads || is_bullet(before)
+}
+
 /// Where a value may begin after a label, and whether a colon or its like was passed.
 fn past_separator(text: &str, from: usize, limit: usize) -> (usize, bool) {
     let mut at = from;
@@ -300,11 +360,13 @@ fn past_separator(text: &str, from: usize, limit: usize) -> (usize, bool) {
                 _ => break,
             },
             '-' | '–' | '—' if !colon => {
-                colon = rest[letter.len_utf8()..].starts_with(' ') && text[..at].ends_with(' ');
+                let after = &rest[letter.len_utf8()..];
+                colon = (after.starts_with(' ') || after.is_empty()) && text[..at].ends_with(' ');
                 letter.len_utf8()
             }
             '"' if colon && rest.starts_with("\"\"") => break,
             '"' | '\'' | '*' | '.' | '?' | '#' => 1,
+            '°' | 'º' => letter.len_utf8(),
             _ if letter.is_whitespace() => letter.len_utf8(),
             _ => break,
         };
@@ -316,15 +378,6 @@ fn past_separator(text: &str, from: usize, limit: usize) -> (usize, bool) {
 /// Whether nothing inside a phrase parts it in two.
 fn is_one(phrase: &str) -> bool {
     !phrase.contains([':', '(', ')', ';', ',', '"'])
-}
-
-/// Whether a text begins with a business's name, its legal form included.
-fn is_business(text: &str) -> bool {
-    let start = text.len() - text.trim_start().len();
-    let article =
-        ["the ", "la ", "le ", "el ", "les ", "los "].iter().find(|article| text[start..].starts_with(**article));
-    let start = start + article.map_or(0, |article| article.len());
-    values::find_businesses(text).first().is_some_and(|read| read.start == start)
 }
 
 fn has_digits(text: &str) -> bool {

@@ -58,7 +58,8 @@ fn entries(page: &Page<'_>, index: usize, labels: &Labels<'_>) -> Vec<Entry> {
     let mut entries = Vec::new();
     for (at, line) in page.lines.iter().enumerate() {
         let text = page.text[line.start..line.end].trim_end();
-        let Some((code, from)) = code(text) else { continue };
+        let leads = |word: &str| labels.exactly(word).is_some_and(|fields| fields.contains(&field));
+        let Some((code, from)) = code(text, leads) else { continue };
         let rest = &text[from..];
         let name = rest.split("  ").next().unwrap_or_default();
         let Some(read) = parties::signed_name(labels, field, name) else { continue };
@@ -77,12 +78,12 @@ fn entries(page: &Page<'_>, index: usize, labels: &Labels<'_>) -> Vec<Entry> {
     entries
 }
 
-/// A code at the beginning of a line, and where what it stands for begins: `A) …`, `A : …`, `INSURER A: …`, `A  …`.
-fn code(text: &str) -> Option<(&str, usize)> {
+/// A code at the beginning of a line, and where what it stands for begins: `A) …`, `A : …`, `A  …`, or `LABEL A: …`.
+fn code(text: &str, leads: impl Fn(&str) -> bool) -> Option<(&str, usize)> {
     let start = text.len() - text.trim_start_matches(['(', '[', ' ']).len();
     let mut at = start;
     if let Some(rest) = text.get(at..).and_then(|rest| rest.split_once(' '))
-        && ["insurer", "company", "carrier"].contains(&rest.0.to_lowercase().as_str())
+        && leads(rest.0)
     {
         at += rest.0.len() + 1;
     }
@@ -100,10 +101,11 @@ mod tests {
 
     #[test]
     fn codes_stand_at_the_beginning_of_a_line_and_are_parted_from_the_name() {
-        assert_eq!(code("A) Some Insurance Company"), Some(("A", 3)));
-        assert_eq!(code("INSURER B: Some Insurance Company"), Some(("B", 11)));
+        let code = |text| code(text, |word| word == "LESSOR");
+        assert_eq!(code("A) Some Leasing Company"), Some(("A", 3)));
+        assert_eq!(code("LESSOR B: Some Leasing Company"), Some(("B", 10)));
         assert_eq!(code("C :  Some"), Some(("C", 5)));
         assert_eq!(code("A Company of note"), None);
-        assert_eq!(code("Some Insurance Company"), None);
+        assert_eq!(code("Some Leasing Company"), None);
     }
 }

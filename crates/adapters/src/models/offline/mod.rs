@@ -29,6 +29,7 @@ mod parties;
 mod phrases;
 mod postal;
 mod sides;
+mod signs;
 mod tables;
 mod terms;
 mod transposed;

@@ -3,7 +3,7 @@
 use kybern_core::document::PageText;
 
 use super::analyse::clip;
-use super::labels::{Hit, Labels};
+use super::labels::{Hit, Labels, opens};
 use super::layout::{self, Cell, Line};
 
 /// Bytes that the label of an unknown pair may have.
@@ -70,7 +70,7 @@ impl<'t> Page<'t> {
             || self.hits[line].iter().any(|hit| {
                 (cell.start..cell.end).contains(&hit.start)
                     && (hit.fills || hit.colon)
-                    && text[..hit.start - cell.start].chars().all(|c| !c.is_alphanumeric())
+                    && opens(&text[..hit.start - cell.start])
             })
     }
 

@@ -21,10 +21,12 @@ pub(super) struct Found {
     pub(super) last: usize,
 }
 
-/// `No.`, `Nr`, `Number` and `#` are one word.
+/// `No.`, `Nr`, `Number`, `N°`, `Número` and `#` are one word.
 fn canonical(word: &str) -> &str {
     match word {
-        "no" | "nr" | "num" | "nbr" | "number" | "numbers" => "#",
+        "no" | "nr" | "num" | "nbr" | "number" | "numbers" | "n" | "nº" | "núm" | "número" | "numero" | "numéro" => {
+            "#"
+        }
         other => other,
     }
 }

@@ -5,7 +5,7 @@ use super::labels::Labels;
 use super::layout::{Cell, Line};
 use super::occurrence::{Occurrence, Place, sure};
 use super::page::Page;
-use super::values;
+use super::{amounts, values};
 
 use kybern_core::model::ValueKind;
 
@@ -24,8 +24,12 @@ const MAX_LABEL_WORDS: usize = 6;
 #[derive(Clone, Debug)]
 struct Header {
     line: Line,
+    /// For each cell the single field that it names, when it names no field of a list.
+    single: Vec<Option<usize>>,
     /// For each cell its field.
     columns: Vec<Option<usize>>,
+    /// For each cell the other fields of the group that have its label, such as a date beside a range of dates.
+    others: Vec<Vec<usize>>,
     /// The field without which a line is no row.
     key: usize,
 }
@@ -82,10 +86,42 @@ fn all_rows(
     let mut next = from;
     let mut rows_of_all: Vec<usize> = Vec::new();
     for (number, header) in headers.iter().enumerate() {
+        let before = rows_of_all.len();
         next = next.max(rows(page, index, from, header, labels, (table + number, &mut rows_of_all), found));
+        if number == 0 {
+            singles(page, index, &rows_of_all[before..], header, labels, found);
+        }
     }
     rows_of_all.into_iter().for_each(|line| page.used[line] = true);
     next
+}
+
+/// What all rows say alike in a column of a single field, such as whom they are about. Whose a telephone is in a row of a
+/// list, the list's people know.
+fn singles(
+    page: &Page<'_>,
+    index: usize,
+    lines: &[usize],
+    header: &Header,
+    labels: &Labels<'_>,
+    found: &mut Vec<Occurrence>,
+) {
+    let personal =
+        |field: &usize| matches!(labels.fields[*field].value, ValueKind::Phone | ValueKind::Email | ValueKind::Person);
+    let named = header.single.iter().enumerate().filter_map(|(column, field)| Some((column, (*field)?)));
+    for (column, field) in named.filter(|(_, field)| !personal(field)) {
+        let mut said: Option<Occurrence> = None;
+        let alike = lines.iter().all(|line| {
+            let row = &page.lines[*line];
+            let cell = assign(row, header).into_iter().find(|(place, _)| *place == column).map(|(_, cell)| cell);
+            let read = cell.and_then(|cell| Some((cell, values::read(labels.fields[field].value, page.cell(cell))?)));
+            let Some((cell, read)) = read else { return true };
+            let place = Place { field, page: index, line: *line, at: row.start };
+            let first = said.get_or_insert_with(|| Occurrence::new(place, read.clone(), cell.start, sure::COLUMN));
+            first.value == read.value
+        });
+        found.extend(said.filter(|_| alike));
+    }
 }
 
 /// The headers that a line is: labels of a group, among them the one that opens an item or one whose values are terms.
@@ -114,11 +150,14 @@ fn headers(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> Vec<Header> {
     groups.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let header = |(group, _): &(&str, usize)| {
         let mut columns: Vec<Option<usize>> = Vec::new();
+        let mut others: Vec<Vec<usize>> = Vec::new();
         for cell in &fields {
             let ours = cell.iter().copied().filter(|field| labels.fields[*field].group == Some(*group));
             // One label may name two fields; the one that no other column has.
             let mut ours = ours.filter(|field| !columns.contains(&Some(*field)));
-            columns.push(ours.next());
+            let (first, rest) = (ours.next(), ours.collect());
+            columns.push(first);
+            others.push(rest);
         }
         if !columns.iter().flatten().any(|field| labels.fields[*field].opens_item) {
             by_values(page, line, labels, group, &mut columns);
@@ -127,7 +166,11 @@ fn headers(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> Vec<Header> {
         let opener = named().find(|field| labels.fields[*field].opens_item);
         let priced = named().any(|field| labels.fields[field].value == ValueKind::Money);
         let key = opener.or_else(|| named().find(|field| priced && labels.has_terms(*field)))?;
-        (named().count() >= 2).then(|| Header { line: row.clone(), columns: columns.clone(), key })
+        let single = fields.iter().zip(&columns).map(|(cell, column)| {
+            cell.iter().copied().find(|field| column.is_none() && labels.fields[*field].group.is_none())
+        });
+        let single = single.collect();
+        (named().count() >= 2).then(|| Header { line: row.clone(), single, columns: columns.clone(), others, key })
     };
     groups.iter().filter(|(_, count)| *count >= 2).take(MAX_GROUPS).filter_map(header).collect()
 }
@@ -184,13 +227,13 @@ fn rows(
     for line in from..page.lines.len() {
         let row = &page.lines[line];
         let gap = (from > 0 || line > 0) && row.number - number > MAX_GAP;
-        if gap || misses > MAX_MISSES || ends_table(page, line, labels) {
+        if gap || misses > MAX_MISSES || ends_table(page, line, labels) || over > from && heads(page, line, header) {
             break;
         }
         number = row.number;
         let place = Place { field: header.key, page: index, line, at: row.start };
         let values = row_values(page, row, header, labels, place);
-        let is_row = values.iter().any(|value| value.field == header.key);
+        let is_row = values.iter().any(|value| value.field == header.key) && !is_alone(row, header, labels);
         // What belongs to another label is no row, unless its key can be nothing else.
         let labelled = page.hits[line].iter().any(|hit| hit.colon || hit.fills)
             && !values::is_strict(labels.fields[header.key].value);
@@ -214,6 +257,19 @@ fn ends_table(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> bool {
     fills >= 2 && fills * 2 > page.lines[line].cells.len() || !headers(page, line, labels).is_empty()
 }
 
+/// Whether a line is one label of something else: then a form goes on beneath, and not the table.
+fn heads(page: &Page<'_>, line: usize, header: &Header) -> bool {
+    let [_] = page.lines[line].cells.as_slice() else { return false };
+    let ours = |field: &usize| header.columns.contains(&Some(*field));
+    page.hits[line].iter().any(|hit| hit.fills && !hit.fields.iter().any(ours))
+}
+
+/// Whether a row is one cell beneath several columns: a number that stands alone is hardly an item of the table.
+fn is_alone(row: &Line, header: &Header, labels: &Labels<'_>) -> bool {
+    let key = labels.fields[header.key];
+    row.cells.len() == 1 && header.line.cells.len() > 2 && key.opens_item && key.value != ValueKind::Vin
+}
+
 /// Which column each cell of a row belongs to.
 fn assign(row: &Line, header: &Header) -> Vec<(usize, Cell)> {
     let by_index = row.tabbed && header.line.tabbed;
@@ -227,8 +283,10 @@ fn assign(row: &Line, header: &Header) -> Vec<(usize, Cell)> {
         } else {
             nearest(*cell, header)
         };
+        // The last column may have several cells, such as what an amount is and the amount.
+        let last = column.is_some_and(|column| column + 1 == header.line.cells.len());
         if let Some(column) = column
-            && !assigned.iter().any(|(other, _)| *other == column)
+            && (last || !assigned.iter().any(|(other, _)| *other == column))
         {
             assigned.push((column, *cell));
         }
@@ -247,6 +305,9 @@ fn row_values(page: &Page<'_>, row: &Line, header: &Header, labels: &Labels<'_>,
     let mut found = Vec::new();
     for (column, cell) in assign(row, header) {
         let Some(field) = header.columns[column] else { continue };
+        if column + 1 == header.columns.len() && found.iter().any(|value: &Occurrence| value.field == field) {
+            continue;
+        }
         let at = Place { field, ..place };
         let pattern = labels.fields[field];
         if labels.has_terms(field) {
@@ -262,8 +323,20 @@ fn row_values(page: &Page<'_>, row: &Line, header: &Header, labels: &Labels<'_>,
             );
         } else if pattern.value == ValueKind::Date && values::read(ValueKind::DateRange, page.cell(cell)).is_some() {
             // A term heads the rows beneath it and is none of them.
-        } else if let Some(read) = values::read(pattern.value, page.cell(cell)) {
-            found.push(Occurrence { many: pattern.many, ..Occurrence::new(at, read, cell.start, sure::COLUMN) });
+        } else {
+            let fields = [field].into_iter().chain(header.others[column].iter().copied());
+            let read = |field: usize| {
+                let pattern = labels.fields[field];
+                // Words may say what an amount is: `each occurrence $1,000,000`.
+                let inside = || amounts::first(page.cell(cell)).filter(|_| pattern.many);
+                let money = pattern.value == ValueKind::Money;
+                let read = values::read(pattern.value, page.cell(cell)).or_else(|| if money { inside() } else { None });
+                read.map(|read| (field, read))
+            };
+            if let Some((field, read)) = fields.filter(|field| !labels.has_terms(*field)).find_map(read) {
+                let (at, many) = (Place { field, ..place }, labels.fields[field].many);
+                found.push(Occurrence { many, ..Occurrence::new(at, read, cell.start, sure::COLUMN) });
+            }
         }
     }
     if !found.iter().any(|value| value.field == header.key) && labels.fields[header.key].value == ValueKind::Vin {
@@ -296,7 +369,13 @@ mod tests {
         let schema = kybern_core::model::ExtractionSchema::default();
         let labels = Labels::new(&schema, &[]);
         let page = Page::new(&page, &labels);
-        let header = Header { line: page.lines[0].clone(), columns: vec![None; 4], key: 0 };
+        let header = Header {
+            line: page.lines[0].clone(),
+            single: vec![None; 4],
+            columns: vec![None; 4],
+            others: vec![Vec::new(); 4],
+            key: 0,
+        };
         let columns: Vec<usize> = assign(&page.lines[1], &header).into_iter().map(|(column, _)| column).collect();
         assert_eq!(columns, [0, 2, 3]);
     }

@@ -15,9 +15,17 @@ const MARKED_WITHIN: usize = 4;
 const MAX_PHRASE: usize = 8;
 /// Bytes of a list of terms that are looked at.
 const MAX_LIST: usize = 4 * 1024;
+/// Letters of an abbreviation, which in a sentence counts only in capitals: `um` is also what people say.
+const ABBREVIATION: usize = 3;
 /// Marks of a box that is ticked, and of one that is not.
 const TICKS: [&str; 11] = ["x", "[x]", "(x)", "☒", "☑", "✓", "✔", "■", "●", "yes", "[✓]"];
 const BLANKS: [&str; 5] = ["☐", "[", "[ ]", "□", "○"];
+
+/// Whether a term is a short word in small letters, so that in a sentence it is more likely some other word.
+fn is_small(page: &Page<'_>, term: &Term<'_>) -> bool {
+    let text = &page.text[term.start..term.end];
+    text.chars().count() <= ABBREVIATION && text.chars().any(char::is_lowercase)
+}
 
 /// The terms at the spot where a label's value is expected, or in the boxes beneath it.
 pub(super) fn labelled(
@@ -113,7 +121,7 @@ pub(super) fn headings(page: &Page<'_>, index: usize, labels: &Labels<'_>, taken
             if !(heading || (priced && few)) {
                 continue;
             }
-            for term in without_general(page, &terms) {
+            for term in without_general(page, &terms).into_iter().filter(|term| !is_small(page, term)) {
                 let blank = marked && mark(page.text, line.start, term) != Some(true);
                 if labels.fields[term.field].group.is_some()
                     && !is_taken(term.start)
@@ -164,7 +172,7 @@ pub(super) fn in_prose(page: &Page<'_>, index: usize, labels: &Labels<'_>) -> Ve
     let mut found = Vec::new();
     for (number, line) in page.lines.iter().enumerate() {
         for term in labels.terms_in(page.text, line.start, line.end) {
-            if labels.fields[term.field].group.is_none() && !term.value.is_empty() {
+            if labels.fields[term.field].group.is_none() && !term.value.is_empty() && !is_small(page, &term) {
                 let place = Place { field: term.field, page: index, line: number, at: term.start };
                 found.push(Occurrence::term(place, term.value, (term.start, term.end), sure::GUESS));
             }

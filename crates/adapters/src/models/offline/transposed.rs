@@ -85,7 +85,6 @@ fn items(page: &Page<'_>, index: usize, lines: &[usize], labels: &Labels<'_>, ta
     let mut found = Vec::new();
     for line in lines {
         let Some(field) = field_of(*line) else { continue };
-        let pattern = labels.fields[field];
         for cell in page.lines[*line].cells.iter().skip(1) {
             let Some(column) = column(columns, &page.lines[*line], *cell) else { continue };
             let place = Place { field, page: index, line: *line, at: columns.cells[column].start };
@@ -96,16 +95,22 @@ fn items(page: &Page<'_>, index: usize, lines: &[usize], labels: &Labels<'_>, ta
                     row,
                     ..Occurrence::term(place, term.value, (term.start, term.end), sure::COLUMN)
                 }));
-            } else if let Some(read) = values::read(pattern.value, page.cell(*cell)) {
-                found.push(Occurrence {
-                    row,
-                    many: pattern.many,
-                    ..Occurrence::new(place, read, cell.start, sure::COLUMN)
-                });
+            } else if let Some((field, read)) = read(page, *line, *cell, labels, group) {
+                let many = labels.fields[field].many;
+                let place = Place { field, ..place };
+                found.push(Occurrence { row, many, ..Occurrence::new(place, read, cell.start, sure::COLUMN) });
             }
         }
     }
     found
+}
+
+/// The value of a cell for the first field of its line's label that it fits: a range of dates, else a date.
+fn read(page: &Page<'_>, line: usize, cell: Cell, labels: &Labels<'_>, group: &str) -> Option<(usize, values::Read)> {
+    let fields = page.hits[line].first()?.fields.iter().copied();
+    fields
+        .filter(|field| labels.fields[*field].group == Some(group) && !labels.has_terms(*field))
+        .find_map(|field| values::read(labels.fields[field].value, page.cell(cell)).map(|read| (field, read)))
 }
 
 /// The column of a cell: the same place on lines with as many cells, else the one it stands in.

@@ -103,3 +103,41 @@ async fn a_number_in_the_message_that_is_not_the_papers_asks() {
     world.mail("kim@acme.example", "Losses", "We are DOT# 9000001, and before us DOT 9000010.");
     assert!(world.call(&tool(), json!({})).await.unwrap().review.is_none(), "of two numbers one is another's");
 }
+
+#[tokio::test]
+async fn the_company_from_whose_domain_the_message_came_is_the_insured() {
+    let mut world = World::new();
+    let companies = "@companies[0].name = Birch Street Freight LLC\n@companies[1].name = Juniper Flats Transport LLC";
+    world.mail("ops@juniperflats.example", "Loss runs", companies);
+    let data = world.run(&tool(), json!({})).await;
+    assert_eq!(data["insured"]["name"], "Juniper Flats Transport LLC");
+    assert_eq!(data["insured_sources"]["name"]["confidence"], json!(0.8));
+    // What a paper says plainly is surer, and a stranger's domain says nothing.
+    world.document("a.pdf", "@insured.name = Acme LLC");
+    assert_eq!(world.run(&tool(), json!({})).await["insured"]["name"], "Acme LLC");
+    let mut stranger = World::new();
+    stranger.mail("ops@elsewhere.example", "Loss runs", companies);
+    assert_eq!(stranger.run(&tool(), json!({"required": []})).await["insured"]["name"], Value::Null);
+}
+
+#[tokio::test]
+async fn the_tenant_is_not_the_insured_though_it_writes() {
+    let mut world = World::new();
+    let us = "@companies[0].name = Ironwood Lane Insurance Agency";
+    world.mail("desk@ironwoodlaneinsuranceagency.example", "Loss runs", us);
+    assert_eq!(world.run(&tool(), json!({"required": []})).await["insured"]["name"], Value::Null);
+}
+
+#[tokio::test]
+async fn who_writes_is_told_by_the_senders_name_and_address() {
+    let mut world = World::new();
+    let text = "@contact.name = Wrong Person\n@contact.email = desk@elsewhere.example ?0.5\nThanks, Ada Example";
+    world.mail_from("Ada Example", "ada@fernhollow.example", "Loss runs", text);
+    let read = world.run(&tool(), json!({"required": []})).await["extractions"].clone();
+    let fields = read[0]["fields"].as_array().unwrap();
+    let of = |name: &str| {
+        fields.iter().filter(|field| field["name"] == name).map(|field| &field["value"]).collect::<Vec<_>>()
+    };
+    assert_eq!(of("contact.name"), ["Ada Example"]);
+    assert!(of("contact.email").is_empty(), "an address of a stranger's domain is not the sender's");
+}

@@ -178,6 +178,11 @@ fn time(text: &str) -> usize {
     ["T00:00:00", " 00:00:00"].iter().find(|midnight| text.starts_with(**midnight)).map_or(0, |midnight| midnight.len())
 }
 
+/// Whether a text begins with the name of a month.
+pub(super) fn begins_with_month(text: &str) -> bool {
+    month(text).is_some()
+}
+
 /// The month that a word names, and how many bytes the word takes.
 fn month(text: &str) -> Option<(i16, usize)> {
     let length: usize = text.chars().take_while(|c| c.is_alphabetic()).map(char::len_utf8).sum();

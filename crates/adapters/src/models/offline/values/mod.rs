@@ -15,7 +15,7 @@ use kybern_core::model::ValueKind;
 use serde_json::Value;
 
 pub(super) use contact::{find_emails, find_phones};
-pub(super) use names::{find_businesses, find_capitalised};
+pub(super) use names::{find_businesses, find_capitalised, has_form, leading_business, leading_run};
 pub(super) use vin::find_vins;
 
 /// A value that was read.
@@ -86,6 +86,23 @@ pub(super) fn read(kind: ValueKind, text: &str) -> Option<Read> {
 /// Whether a text ends like a postal address: a state and a ZIP code.
 pub(super) fn ends_with_zip(text: &str) -> bool {
     contact::ends_with_zip(text)
+}
+
+/// The name of a person that a text begins with, when it is written like one and goes on like a sentence.
+pub(super) fn leading_person(text: &str) -> Option<Read> {
+    let run = names::leading_run(text)?;
+    let name = text.get(run.start..run.end)?;
+    let read = people::person(name).filter(|read| read.end == name.len())?;
+    let after = text[run.end..].trim_start();
+    let goes_on =
+        after.is_empty() || after.starts_with(|c: char| c.is_lowercase() || matches!(c, ',' | '.' | ';' | '('));
+    let written = name.chars().any(char::is_lowercase);
+    (goes_on && written).then(|| Read { start: run.start, end: run.end, ..read })
+}
+
+/// Whether a text begins like a date, or with the name of a month.
+pub(super) fn is_date_like(text: &str) -> bool {
+    dates::begins_with_month(text) || dates::date(text).is_some()
 }
 
 /// How many bytes of blanks and opening marks stand before the value.

@@ -11,8 +11,15 @@ const MAX_RUN: usize = 8;
 const MAX_BARE_WORDS: usize = 6;
 /// Words before a name in a sentence.
 const ARTICLES: [&str; 8] = ["the ", "la ", "le ", "el ", "les ", "los ", "las ", "l'"];
+/// Small words inside the name of a business.
+const INNER: [&str; 17] =
+    ["&", "and", "of", "the", "y", "e", "et", "de", "del", "du", "des", "la", "las", "los", "le", "les", "und"];
+/// Letters of the label of a number that follows a name: `MC 123456`.
+const MAX_ACRONYM: usize = 5;
+/// Digits of such a number.
+const LEAST_DIGITS: usize = 4;
 /// Legal forms, as they end a business's name.
-const FORMS: [&str; 34] = [
+const FORMS: [&str; 37] = [
     "llc",
     "l.l.c.",
     "l.l.c",
@@ -36,10 +43,13 @@ const FORMS: [&str; 34] = [
     "pllc",
     "plc",
     "co.",
+    "company",
     "co-op",
     "cooperative",
     "gmbh",
     "s.a.",
+    "r.l.",
+    "sarl",
     "c.v.",
     "cv",
     "s.l.",
@@ -68,6 +78,10 @@ fn tidy(text: &str) -> &str {
         }
     }
     let whole = &text[..end];
+    if let Some(at) = numbered(whole) {
+        end = at;
+    }
+    let whole = &text[..end];
     for (place, mark) in whole.match_indices([',', '.']) {
         let before = whole[..place].rsplit(' ').next().unwrap_or_default();
         let rest = whole[place + 1..].trim_start();
@@ -80,7 +94,8 @@ fn tidy(text: &str) -> &str {
         let state = town.split_whitespace().last().is_some_and(|word| {
             word.len() == 2 && word.bytes().all(|b| b.is_ascii_uppercase()) && town.split_whitespace().count() > 1
         });
-        if mark == "," && (contact || is_form(before) || state) {
+        let address = super::ends_with_zip(rest) || is_post_box(rest);
+        if mark == "," && (contact || is_form(before) || state || address) {
             end = place;
             break;
         }
@@ -93,6 +108,71 @@ fn tidy(text: &str) -> &str {
     let kept = text[..end].trim_end_matches(|c: char| c.is_whitespace() || "\"'”*,;:-–(".contains(c));
     let last = kept.rsplit(' ').next().unwrap_or_default();
     if keeps_stop(last) { kept } else { kept.trim_end_matches('.') }
+}
+
+/// Where a number begins that is no part of a name: the house's, with a whole address behind it, or one with its label,
+/// such as `MC 123456`.
+fn numbered(text: &str) -> Option<usize> {
+    let addressed = super::ends_with_zip(text);
+    let mut at = 0;
+    let mut label: Option<usize> = None;
+    for piece in text.split(' ') {
+        let start = at;
+        at += piece.len() + 1;
+        let bare = piece.trim_matches(['#', ':', '-', ',', '.', '(', ')']);
+        let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
+        if start > 0 && addressed && (digits > 0 || is_post_box(&text[start..])) {
+            return Some(start);
+        }
+        if let Some(label) = label.filter(|_| digits >= LEAST_DIGITS && digits == bare.len()) {
+            return Some(label);
+        }
+        let letters = bare.bytes().take_while(u8::is_ascii_uppercase).count();
+        let glued = bare[letters..].trim_start_matches(['#', '-']);
+        let is_glued = glued.len() >= LEAST_DIGITS && glued.bytes().all(|b| b.is_ascii_digit());
+        let acronym = (2..=MAX_ACRONYM).contains(&letters) && start > 0 && !is_form(piece);
+        if acronym && is_glued {
+            return Some(start);
+        }
+        label = match label {
+            Some(label) if bare.is_empty() => Some(label),
+            _ => (acronym && letters == bare.len()).then_some(start),
+        };
+    }
+    None
+}
+
+/// Whether a text begins with a post office box.
+fn is_post_box(text: &str) -> bool {
+    let plain: String = text.chars().take(8).filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    plain.starts_with("pobox")
+}
+
+/// Whether a name has a legal form.
+pub(in super::super) fn has_form(name: &str) -> bool {
+    name.split_whitespace().any(is_form)
+}
+
+/// Past an article at the beginning of a text.
+fn past_article(text: &str) -> usize {
+    let start = text.len() - text.trim_start().len();
+    let article = ARTICLES.iter().find(|article| text[start..].starts_with(**article));
+    start + article.map_or(0, |article| article.len())
+}
+
+/// The business with a legal form that a text begins with.
+pub(in super::super) fn leading_business(text: &str) -> Option<Read> {
+    let line = text.split('\n').next().unwrap_or_default();
+    let start = past_article(line);
+    find_businesses(line).into_iter().next().filter(|read| read.start == start)
+}
+
+/// The run of words with capitals that a text begins with.
+pub(in super::super) fn leading_run(text: &str) -> Option<Read> {
+    let line = text.split('\n').next().unwrap_or_default();
+    let start = past_article(line);
+    let run = find_capitalised(line).into_iter().next().filter(|read| read.start == start)?;
+    Some(Read { fit: 0.93, ..run })
 }
 
 /// A name: the rest of the line without remarks.
@@ -118,7 +198,7 @@ pub(super) fn name(text: &str) -> Option<Read> {
     {
         return None;
     }
-    let form = value.split_whitespace().any(is_form);
+    let form = has_form(value);
     let lower = value.chars().next().is_some_and(char::is_lowercase);
     let fit = if form {
         1.0
@@ -145,18 +225,29 @@ pub(in super::super) fn find_businesses(line: &str) -> Vec<Read> {
     let mut words: Vec<(usize, &str)> = Vec::new();
     let mut at = 0;
     for piece in line.split(' ') {
-        let start = at;
+        let mut start = at;
         at += piece.len() + 1;
         if piece.is_empty() {
             continue;
         }
-        if is_form(piece) && !words.is_empty() {
+        let mut piece = piece;
+        if let Some((_, name)) = piece.rsplit_once(':').filter(|(_, name)| name.starts_with(char::is_uppercase)) {
+            // A label that stands close to its value.
+            words.clear();
+            start += piece.len() - name.len();
+            piece = name;
+        }
+        // `Company` is a word of labels too: `Insurance Company`.
+        let least = if piece.to_lowercase().starts_with("company") { 2 } else { 1 };
+        if is_form(piece) && words.len() >= least {
             let first = words[0].0;
-            let end = start + piece.trim_end_matches([',', ';', ':', ')', '"']).len();
+            let end = past_forms(line, start + piece.trim_end_matches([',', ';', ':', ')', '"']).len());
             let value = line[first..end].trim_start_matches(['"', '(', '“', '\'', '*']);
             let first = end - value.len();
             let value = tidy(value);
-            found.push(Read::new(value, first, first + value.len(), 1.0));
+            if has_own_word(value) && found.last().is_none_or(|last: &Read| last.end <= first) {
+                found.push(Read::new(value, first, first + value.len(), 1.0));
+            }
             words.clear();
             continue;
         }
@@ -166,8 +257,10 @@ pub(in super::super) fn find_businesses(line: &str) -> Vec<Read> {
             continue;
         }
         let capital = bare.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit());
-        let joins = matches!(bare, "&" | "and" | "of" | "the") && !words.is_empty();
-        let ends = bare.ends_with([':', ';', '.', '!', '?', ')'])
+        let joins = INNER.contains(&bare) && !words.is_empty();
+        let more = &line[at.min(line.len())..];
+        let ends = bare.ends_with([':', ';', '!', '?', ')'])
+            || (bare.ends_with('.') && !more.starts_with("de R.L."))
             || (bare.ends_with(',') && !next_is_form(&line[at.min(line.len())..]));
         if !(capital || joins) {
             words.clear();
@@ -182,6 +275,35 @@ pub(in super::super) fn find_businesses(line: &str) -> Vec<Read> {
         }
     }
     found
+}
+
+/// Where a business's name ends that has a legal form up to here: `S.A. de C.V.`, `Co. of Waco`.
+fn past_forms(line: &str, mut end: usize) -> usize {
+    loop {
+        let rest = &line[end..];
+        let Some(rest) = rest.strip_prefix(' ') else { return end };
+        let (joint, next) = match rest.split_once(' ') {
+            Some((joint @ ("of" | "de" | "du"), next)) => (joint.len() + 1, next),
+            _ => (0, rest),
+        };
+        let word = next.split(' ').next().unwrap_or_default();
+        let bare = word.trim_end_matches([',', ';', ':', ')', '"']);
+        let place = joint > 0 && bare.starts_with(char::is_uppercase);
+        if bare.is_empty() || !(is_form(bare) || place) {
+            return end;
+        }
+        end += 1 + joint + bare.len();
+        if bare.len() < word.len() {
+            return end;
+        }
+    }
+}
+
+/// Whether a name has a word of its own beside what says that it is a company.
+fn has_own_word(name: &str) -> bool {
+    name.split_whitespace().any(|word| {
+        !is_form(word) && !["limited", "liability", "company", "naic", "the"].contains(&word.to_lowercase().as_str())
+    })
 }
 
 /// Every run of two to eight words that begin with capitals; `of`, `and` and `&` may stand between them.
@@ -206,7 +328,7 @@ pub(in super::super) fn find_capitalised(line: &str) -> Vec<Read> {
         at += piece.len() + 1;
         let bare = piece.trim_start_matches(['"', '(', '“', '\'', '*', '¿', '¡']);
         let start = start + piece.len() - bare.len();
-        let joins = matches!(bare, "&" | "and" | "of") && !run.is_empty();
+        let joins = INNER.contains(&bare) && bare != "the" && !run.is_empty();
         if !(bare.starts_with(char::is_uppercase) || joins) {
             close(&mut run);
             continue;
@@ -243,6 +365,10 @@ mod tests {
             ("Acme Freight, LLC", "Acme Freight, LLC"),
             ("Dry Creek Hauling LLC, Waco, TX", "Dry Creek Hauling LLC"),
             ("\"Sorrel Canyon Carriers LLC\",", "Sorrel Canyon Carriers LLC"),
+            ("Dry Creek Exchange, MC 654321", "Dry Creek Exchange"),
+            ("Dry Creek Exchange MC# 654321", "Dry Creek Exchange"),
+            ("DRY CREEK FREIGHT, PO BOX 8068, WACO, TX 76701", "DRY CREEK FREIGHT"),
+            ("Dry Creek Freight 12 Mill Row Waco, TX 76701", "Dry Creek Freight"),
             ("none", ""),
         ] {
             assert_eq!(value(name(text)), expected, "{text}");
@@ -255,6 +381,10 @@ mod tests {
         assert_eq!(found("Need a quote: Dry Creek Hauling LLC, DOT 9228815, Waco, TX."), ["Dry Creek Hauling LLC"]);
         assert_eq!(found("Merci – Bureau, Côte Blanche Carriers LLC"), ["Côte Blanche Carriers LLC"]);
         assert_eq!(found("we like trucks inc"), Vec::<String>::new());
+        assert_eq!(found("LIMITED LIABILITY CO."), Vec::<String>::new());
+        for name in ["Carga y Logística Luna S.A. de C.V.", "Fern Hollow Co. of America", "Luna S. de R.L. de C.V."] {
+            assert_eq!(found(&format!("about {name}, DOT 9228815")), [name]);
+        }
         assert_eq!(found("Windmill Draw Transport Inc."), ["Windmill Draw Transport Inc."]);
     }
 }

@@ -3,6 +3,12 @@
 use super::{Read, indent};
 
 const MAX_POLICY: usize = 32;
+/// Letters of a piece of a policy number that has no digit.
+const MAX_LETTERS: usize = 8;
+/// Codes of currencies, after which an amount stands and no number.
+const CURRENCIES: [&str; 4] = ["USD", "CAD", "MXN", "EUR"];
+/// Digits of a policy number that has no letter.
+const LEAST_DIGITS: usize = 5;
 
 /// A run of ASCII digits at the beginning, with its byte range.
 fn digits(text: &str, from: usize) -> Option<(&str, usize)> {
@@ -60,7 +66,7 @@ pub(super) fn policy(text: &str) -> Option<Read> {
         let has_digit = piece.bytes().any(|b| b.is_ascii_digit());
         let capitals = !piece.bytes().any(|b| b.is_ascii_lowercase());
         let first_lower = at == start && has_digit && !piece.starts_with(|c: char| c.is_ascii_lowercase());
-        if piece.is_empty() || !(capitals || first_lower) || (!has_digit && piece.len() > 5) || looks_like_date(piece) {
+        if piece.is_empty() || !(capitals || first_lower) || too_long(piece, at == start) || looks_like_date(piece) {
             break;
         }
         let ends = text[at + piece.len()..].trim_start_matches('.').trim().is_empty();
@@ -75,9 +81,24 @@ pub(super) fn policy(text: &str) -> Option<Read> {
     }
     let number = text.get(start..end)?;
     let count = number.bytes().filter(u8::is_ascii_digit).count();
-    let fits = (4..=MAX_POLICY).contains(&number.len()) && count >= 2;
+    let first = number.split(' ').next().unwrap_or_default();
+    let other =
+        super::vin::is_shaped(number) || CURRENCIES.contains(&first) || CURRENCIES.iter().any(|c| amount(number, c));
+    let plain = count == number.len() && count < LEAST_DIGITS;
+    let fits = (4..=MAX_POLICY).contains(&number.len()) && count >= 2 && !other && !plain;
     let fit = if number.len() >= 6 && count >= 4 { 1.0 } else { 0.85 };
     fits.then(|| Read::new(number, start, end, fit))
+}
+
+/// Whether a piece without a digit is too long to be a part of a number; the first one may be longer.
+fn too_long(piece: &str, is_first: bool) -> bool {
+    let most = if is_first { MAX_LETTERS } else { 5 };
+    piece.len() > most && !piece.bytes().any(|b| b.is_ascii_digit())
+}
+
+/// Whether a number is an amount of a currency: `USD39`.
+fn amount(number: &str, currency: &str) -> bool {
+    number.strip_prefix(currency).is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit()))
 }
 
 fn looks_like_date(piece: &str) -> bool {
@@ -199,7 +220,10 @@ mod tests {
         assert_eq!(value(policy("CHM-7710293 Page 1")), "CHM-7710293");
         assert_eq!(value(policy("03/01/2025 to 03/01/2026")), "");
         assert_eq!(value(policy("RXM 3310 0091 A")), "RXM 3310 0091 A");
-        assert_eq!(value(policy("period")), "");
+        assert_eq!(value(policy("MPCTRK 7411823")), "MPCTRK 7411823");
+        for text in ["period", "USD 39,516", "2022 Kenworth", "1XKYD49X5MJ914201"] {
+            assert_eq!(value(policy(text)), "", "{text}");
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ const MAX: usize = 60;
 const PARTICLES: [&str; 16] =
     ["de", "del", "la", "las", "los", "y", "van", "von", "der", "den", "da", "di", "du", "le", "al", "bin"];
 /// Words that no person's name has.
-const OTHERS: [&str; 38] = [
+const OTHERS: [&str; 56] = [
     "bank",
     "savings",
     "credit",
@@ -49,6 +49,24 @@ const OTHERS: [&str; 38] = [
     "phone",
     "policy",
     "unit",
+    "hauling",
+    "haulage",
+    "service",
+    "lines",
+    "express",
+    "cartage",
+    "flatbed",
+    "delivery",
+    "brokerage",
+    "advisors",
+    "associates",
+    "group",
+    "manager",
+    "director",
+    "president",
+    "schedule",
+    "record",
+    "list",
 ];
 
 /// A person's name: two to five words of letters. `LAST, First` is turned round.

@@ -30,7 +30,7 @@ fn check_digit(number: &str) -> Option<char> {
 }
 
 /// Seventeen characters of a VIN's alphabet with letters and digits; its last four are digits.
-fn is_shaped(number: &str) -> bool {
+pub(super) fn is_shaped(number: &str) -> bool {
     number.len() == LENGTH
         && number.bytes().all(|letter| worth(letter).is_some())
         && number.bytes().any(|letter| letter.is_ascii_alphabetic())

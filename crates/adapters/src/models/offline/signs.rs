@@ -1,0 +1,53 @@
+//! Words that give a name away: whose it is though no label says so.
+
+use super::analyse::clip;
+use super::labels::Labels;
+use super::parties;
+use super::phrases::Phrases;
+use super::values::{self, Read};
+use super::words::words;
+
+/// Bytes of a text in which signs are looked for.
+const MAX_SIGNED: usize = 300;
+
+/// The words that speak for names of a field, and those that speak against them.
+#[derive(Debug, Default)]
+pub(super) struct Signs {
+    phrases: Phrases,
+    /// For each phrase its field, and whether it speaks for it.
+    spoken: Vec<(usize, bool)>,
+}
+
+impl Signs {
+    /// Adds a sign of a field; one after `-` speaks against it.
+    pub(super) fn add(&mut self, field: usize, sign: &str) {
+        self.phrases.add(sign.trim_start_matches('-'), self.spoken.len());
+        self.spoken.push((field, !sign.starts_with('-')));
+    }
+
+    /// The fields for which a text has a word that speaks, and none that speaks against them; in their order.
+    pub(super) fn fields(&self, text: &str) -> Vec<usize> {
+        let found = self.phrases.find_all(&words(clip(text, MAX_SIGNED), 0));
+        let spoken = || found.iter().map(|found| self.spoken[found.phrase]);
+        let mut fields: Vec<usize> = spoken().filter(|(_, speaks_for)| *speaks_for).map(|(field, _)| field).collect();
+        fields.sort_unstable();
+        fields.dedup();
+        fields.retain(|field| !spoken().any(|spoken| spoken == (*field, false)));
+        fields
+    }
+}
+
+/// The name that follows a label of so many words without a colon: one with a legal form, one that its words give away
+/// or, behind a label of several words, a run of words with capitals that is nobody else's.
+pub(super) fn glued_name(labels: &Labels<'_>, field: usize, words_of_label: usize, rest: &str) -> Option<Read> {
+    let signed = || parties::signed_name(labels, field, rest);
+    let run = || {
+        let read = values::leading_run(rest).filter(|_| words_of_label >= 2)?;
+        let other = labels.begin(rest.get(read.start..read.end)?) || values::is_date_like(&rest[read.start..]);
+        (!other).then_some(read)
+    };
+    let read = values::leading_business(rest).or_else(signed).or_else(run)?;
+    let name = read.value.as_str()?;
+    let theirs = labels.fields[field].signs.is_empty() && labels.is_anybodys(name);
+    (!theirs).then_some(read)
+}

@@ -1,0 +1,77 @@
+//! Papers of a fleet and of a load, by the schemas of their packs.
+
+use std::sync::Arc;
+
+use kybern_adapters::models::offline::RulesModel;
+use kybern_core::document::{DocumentFormat, DocumentText, PageText};
+use kybern_core::model::{Extraction, ExtractionSchema};
+use kybern_core::ports::Extractor;
+use serde_json::{Value, json};
+
+use super::registry;
+
+fn schema(pack: &str) -> Arc<ExtractionSchema> {
+    let registry = registry();
+    let (_, schema) = registry.extractions().find(|(name, _)| *name == pack).unwrap();
+    Arc::clone(schema)
+}
+
+/// What is read in document `number` by the schema of a pack.
+async fn read(pack: &str, number: u32, text: &str) -> Extraction {
+    let schema = schema(pack);
+    let page = PageText { number: 1, text: text.to_owned(), ..PageText::default() };
+    let document = DocumentText { format: DocumentFormat::Text, pages: vec![page] };
+    let analysis = RulesModel.analyse(&document, &schema).await.unwrap();
+    RulesModel.extract(number, &document, &analysis, &schema).await.unwrap()
+}
+
+/// The values of a field, of a list or alone, in reading order.
+fn values(extraction: &Extraction, name: &str) -> Vec<Value> {
+    let (group, name) = name.split_once('/').map_or((None, name), |(group, name)| (Some(group), name));
+    let found = extraction.fields.iter().filter(|field| field.name == name && field.group.as_deref() == group);
+    found.map(|field| field.value.clone()).collect()
+}
+
+#[tokio::test]
+async fn a_rate_confirmation_is_read() {
+    let text = "RATE CONFIRMATION\n\nBroker: Sable Ridge Logistics LLC\nLoad Number: SR-48213\nCarrier: Dry Creek Hauling LLC\nMC: 654321\n\nShipper: Plum Hollow Foods\nPickup Date: 07/02/2026\nConsignee: Cedar Mill Grocers\nDelivery Date: 07/04/2026\n\nTotal Rate: $2,150.00\nWeight: 41,200 lbs";
+    let found = read("freight", 1, text).await;
+    assert_eq!(found.analysis.category.as_deref(), Some("RATE_CON"));
+    for (name, value) in [
+        ("broker", json!("Sable Ridge Logistics LLC")),
+        ("load_number", json!("SR-48213")),
+        ("company_name", json!("Dry Creek Hauling LLC")),
+        ("mc_number", json!("654321")),
+        ("shipper", json!("Plum Hollow Foods")),
+        ("consignee", json!("Cedar Mill Grocers")),
+        ("pickup_date", json!("2026-07-02")),
+        ("delivery_date", json!("2026-07-04")),
+        ("rate_amount", json!(2_150_000_000_000_i64)),
+        ("weight", json!(41_200)),
+    ] {
+        assert_eq!(values(&found, name), [value], "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_list_of_drivers_and_vehicles_is_read() {
+    let text = "DRIVER AND VEHICLE LIST\nMotor Carrier: Dry Creek Hauling LLC\nUSDOT: 9228815\n\nDriver Name      License Number   State   Date of Birth\nAda B. Example   TX-8812045       TX      03/04/1985\nBo Sample        TX-7719382       TX      11/20/1979\n\nUnit   Year   Make        VIN\n12     2021   Kenworth    1XKYD49X5MJ914201\n14     2019   Utility     1UYVS2531KU914222";
+    let found = read("fleet", 1, text).await;
+    assert_eq!(values(&found, "company_name"), ["Dry Creek Hauling LLC"]);
+    assert_eq!(values(&found, "dot_number"), ["9228815"]);
+    assert_eq!(values(&found, "drivers/name"), ["Ada B. Example", "Bo Sample"]);
+    assert_eq!(values(&found, "drivers/license_number"), ["TX-8812045", "TX-7719382"]);
+    assert_eq!(values(&found, "vehicles/vin"), ["1XKYD49X5MJ914201", "1UYVS2531KU914222"]);
+    assert_eq!(values(&found, "vehicles/year"), [2021, 2019]);
+}
+
+#[tokio::test]
+async fn the_papers_of_fleets_and_loads_are_told_apart() {
+    for (pack, text, category) in [
+        ("freight", "STRAIGHT BILL OF LADING\nShipper: Plum Hollow Foods\nConsignee: Cedar Mill Grocers", "BOL"),
+        ("freight", "PROOF OF DELIVERY\nReceived in good order by: Bo Sample\nLoad: SR-48213", "POD"),
+        ("fleet", "MOTOR VEHICLE RECORD\nDriver: Ada B. Example\nLicense: TX-8812045\nViolations: none", "MVR"),
+    ] {
+        assert_eq!(read(pack, 1, text).await.analysis.category.as_deref(), Some(category), "{text}");
+    }
+}

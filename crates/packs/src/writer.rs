@@ -1,0 +1,267 @@
+//! Who writes a message, as its sender's address and name tell: the person by the name beside the address, and the
+//! company whose name in the text is the address's domain.
+//!
+//! Both count only where they stand in the text, so that every value keeps its place.
+
+use kybern_core::model::{ExtractedField, ExtractionSchema, FieldSource, FoundBy, ValueKind};
+
+use crate::reading::{MESSAGE_NUMBER, ReadDocument, UNSURE};
+use crate::{company, contact};
+
+/// How sure it is that the company from whose domain a message came is the one it is about.
+const WRITES: f64 = 0.8;
+/// The same for a company from whose domain something came that is handed on.
+const HANDED_ON: f64 = 0.7;
+/// How sure the name beside the sender's address is.
+const SENDS: f64 = 0.9;
+/// Bytes of a message in which names are looked for.
+const MAX_LOOK: usize = 64 * 1024;
+/// Words of a company's name.
+const MAX_WORDS: usize = 9;
+/// Addresses in a text whose companies are looked for.
+const MAX_ADDRESSES: usize = 5;
+/// What parts a line into names.
+const PARTS: [char; 10] = ['|', ',', '\t', ':', ';', '•', '·', '(', ')', '"'];
+/// Small words inside a name.
+const INNER: [&str; 12] = ["&", "and", "of", "y", "e", "et", "de", "del", "du", "des", "la", "le"];
+/// Words of companies that write for an insured and are none.
+const OFFICES: [&str; 14] = [
+    "insurance",
+    "assurance",
+    "assurances",
+    "seguros",
+    "underwriters",
+    "adjusters",
+    "adjusting",
+    "claims",
+    "brokerage",
+    "brokers",
+    "agency",
+    "agents",
+    "courtiers",
+    "corredores",
+];
+
+/// Who is already known when a message comes in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sender<'s> {
+    /// The tenant's name, which is never the company that a message is about.
+    pub(crate) us: &'s str,
+    /// The name beside the address; empty when there is none.
+    pub(crate) name: &'s str,
+    /// The address.
+    pub(crate) address: &'s str,
+}
+
+/// A name in a text.
+#[derive(Clone, PartialEq, Debug)]
+struct Named {
+    name: String,
+    start: usize,
+}
+
+/// Puts what the sender tells into the fields of its message, and takes out guesses that it contradicts.
+pub(crate) fn tell(message: &mut ReadDocument, schema: &ExtractionSchema, sender: &Sender<'_>) {
+    let text = message.text.clone();
+    let Some(page) = text.pages.first() else { return };
+    let body = head(&page.text);
+    if let Some(family) = schema.writer {
+        let name = format!("{family}.name");
+        if schema.fields.iter().any(|field| field.name == name)
+            && is_person(sender)
+            && let Some(start) = body.find(sender.name)
+        {
+            put(message, &name, Named { name: sender.name.to_owned(), start }, SENDS);
+        }
+        // An address of another domain, which nobody labelled, is hardly the sender's.
+        let strange = |field: &ExtractedField| {
+            let address = field.value.as_str().unwrap_or_default();
+            field.name == format!("{family}.email")
+                && field.confidence <= UNSURE
+                && !same_domain(address, sender.address)
+        };
+        message.extraction.fields.retain(|field| !strange(field));
+    }
+    let Some(about) = schema.about.filter(|about| schema.fields.iter().any(|field| field.name == *about)) else {
+        return;
+    };
+    let is_known = |field: &ExtractedField| field.name == about && field.confidence > UNSURE;
+    if message.extraction.fields.iter().any(is_known) {
+        return;
+    }
+    let refused = |name: &str| is_office(name, schema) || company::normal_name(name) == company::normal_name(sender.us);
+    let of = |address: &str| company_of(body, address).filter(|named| !refused(&named.name));
+    if let Some(named) = of(sender.address) {
+        put(message, about, named, WRITES);
+    } else if let Some(named) = addresses(body).into_iter().find_map(of) {
+        put(message, about, named, HANDED_ON);
+    }
+}
+
+/// Sets a single field of a message.
+fn put(message: &mut ReadDocument, name: &str, named: Named, confidence: f64) {
+    let fields = &mut message.extraction.fields;
+    fields.retain(|field| field.name != name || field.group.is_some());
+    let (start, end) = (named.start, named.start + named.name.len());
+    fields.push(ExtractedField {
+        name: name.to_owned(),
+        group: None,
+        item: None,
+        value: named.name.into(),
+        confidence,
+        problem: None,
+        source: FieldSource { document: MESSAGE_NUMBER, page: 1, start, end },
+        found_by: FoundBy::Rules,
+    });
+}
+
+/// The beginning of a text.
+fn head(text: &str) -> &str {
+    let mut end = MAX_LOOK.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// Whether the name beside an address is a person's: two to four words with capitals that are not the domain's.
+fn is_person(sender: &Sender<'_>) -> bool {
+    let words: Vec<&str> = sender.name.split(' ').collect();
+    let written = |word: &&str| {
+        word.starts_with(char::is_uppercase)
+            && word.chars().all(|c| c.is_alphabetic() || matches!(c, '.' | '-' | '\'' | '’'))
+    };
+    (2..=4).contains(&words.len())
+        && words.iter().all(written)
+        && !company::has_legal_form(sender.name)
+        && !contact::is_domain_of(sender.address, &company::normal_name(sender.name))
+}
+
+fn same_domain(one: &str, other: &str) -> bool {
+    let domain = |address: &str| address.rsplit_once('@').map(|(_, domain)| domain.to_lowercase());
+    domain(one).is_some_and(|one| Some(one) == domain(other))
+}
+
+/// The e-mail addresses in a text, in their order.
+fn addresses(text: &str) -> Vec<&str> {
+    let words = text
+        .split(|c: char| c.is_whitespace() || matches!(c, '<' | '>' | '(' | ')' | '[' | ']' | ',' | ';' | ':' | '"'));
+    words.filter(|word| word.contains('@')).take(MAX_ADDRESSES).collect()
+}
+
+/// Whether a name is that of an agency, an insurer or a bank, by the schema's words or by its own.
+fn is_office(name: &str, schema: &ExtractionSchema) -> bool {
+    let normal = format!(" {} ", company::normal_name(name));
+    let whole = format!(
+        " {} ",
+        name.to_lowercase().replace(['.', ',', '&'], " ").split_whitespace().collect::<Vec<_>>().join(" ")
+    );
+    let has = |sign: &&str| whole.contains(&format!(" {sign} ")) || normal.contains(&format!(" {sign} "));
+    let signs = schema.fields.iter().filter(|field| field.value == ValueKind::Name).map(|field| field.signs);
+    let signed = |signs: &'static [&'static str]| {
+        let against = signs.iter().filter_map(|sign| sign.strip_prefix('-')).any(|sign| has(&sign));
+        !against && signs.iter().any(has)
+    };
+    OFFICES.iter().any(has) || signs.into_iter().any(signed)
+}
+
+/// The name in a text that an address's domain is made of: one with a legal form, else the last one.
+fn company_of(text: &str, address: &str) -> Option<Named> {
+    let mut best: Option<(bool, Named)> = None;
+    let mut at = 0;
+    for line in text.split('\n') {
+        for named in names(line).filter(|named| contact::is_domain_of(address, &company::normal_name(&named.name))) {
+            let formed = company::has_legal_form(&named.name);
+            if best.as_ref().is_none_or(|(known, _)| formed || !known) {
+                best = Some((formed, Named { start: at + named.start, ..named }));
+            }
+        }
+        at += line.len() + 1;
+    }
+    best.map(|(_, named)| named)
+}
+
+/// The runs of words with capitals on a line, from each word on; a legal form behind a comma belongs to its name.
+fn names(line: &str) -> impl Iterator<Item = Named> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    for part in line.split(PARTS) {
+        let start = from;
+        from += part.len();
+        from += line[from..].chars().next().map_or(0, char::len_utf8);
+        let words: Vec<(usize, &str)> = words(part).collect();
+        let Some((at, last)) = words.last() else { continue };
+        let ends = start + at + last.len();
+        for (place, (first, _)) in
+            words.iter().enumerate().filter(|(_, (_, word))| word.starts_with(char::is_uppercase))
+        {
+            let run = words[place..].iter().take(MAX_WORDS).take_while(|(_, word)| {
+                word.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit()) || INNER.contains(word)
+            });
+            let Some((at, word)) = run.filter(|(_, word)| !INNER.contains(word)).last() else { continue };
+            let mut end = start + at + word.len();
+            if end == ends {
+                end += form_behind(&line[end..]);
+            }
+            let name = &line[start + first..end];
+            let name = name.trim_end_matches(['-', '–', '!', '?']);
+            let name = if company::has_legal_form(name) { name } else { name.trim_end_matches('.') };
+            if name.contains(' ') {
+                found.push(Named { name: name.to_owned(), start: start + first });
+            }
+        }
+    }
+    found.into_iter()
+}
+
+/// The words of a part of a line, with where they begin.
+fn words(part: &str) -> impl Iterator<Item = (usize, &str)> {
+    let all = part.split(' ').scan(0, |at, word| {
+        let start = *at;
+        *at += word.len() + 1;
+        Some((start, word))
+    });
+    all.filter(|(_, word)| !word.is_empty())
+}
+
+/// How many bytes a comma and a legal form behind it take; 0 when there are none.
+fn form_behind(rest: &str) -> usize {
+    let Some(after) = rest.strip_prefix(", ") else { return 0 };
+    let word = after.split([' ', '|', ',', '\t']).next().unwrap_or_default();
+    if company::has_legal_form(word) { 2 + word.len() } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn company(text: &str, address: &str) -> String {
+        let named = company_of(text, address);
+        assert!(named.iter().all(|named| text[named.start..].starts_with(&named.name)));
+        named.map(|named| named.name).unwrap_or_default()
+    }
+
+    #[test]
+    fn the_company_is_the_name_of_the_domain() {
+        for (text, name) in [
+            ("Thanks\nAda Example | Owner | Fern Hollow Hauling | (512) 555-0171", "Fern Hollow Hauling"),
+            ("Fern Hollow Hauling needs\n\nAda Example, Fern Hollow Hauling, Inc.", "Fern Hollow Hauling, Inc."),
+            ("Fern Hollow Hauling\nTel. 512-555-0171", "Fern Hollow Hauling"),
+            ("We at Fern Hollow Hauling LLC need a truck", "Fern Hollow Hauling LLC"),
+            ("Cedar Mill Grocers LLC wants a certificate", ""),
+            ("fern hollow", ""),
+        ] {
+            assert_eq!(company(text, "ada@fernhollowhauling.example"), name, "{text}");
+        }
+        assert_eq!(company("Fern & Hollow Motor Lines LLP", "ada@fernhollow.example"), "Fern & Hollow Motor Lines LLP");
+    }
+
+    #[test]
+    fn a_person_is_no_company() {
+        let person = |name: &str| is_person(&Sender { us: "", name, address: "ada@fernhollow.example" });
+        assert!(person("Ada Example"));
+        for name in ["", "Ada", "Fern Hollow", "Cedar Mill Grocers LLC", "loads desk", "Ada Example 2"] {
+            assert!(!person(name), "{name}");
+        }
+    }
+}
