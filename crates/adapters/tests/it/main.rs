@@ -10,6 +10,7 @@ mod local_tools;
 mod mail;
 mod mime;
 mod models;
+mod ocr;
 mod offline;
 mod peer;
 mod tls;

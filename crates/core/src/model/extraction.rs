@@ -6,6 +6,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::document::{DocumentText, ScanPlace};
+
 /// What a pack looks for in documents.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ExtractionSchema {
@@ -125,7 +127,7 @@ pub struct DocumentAnalysis {
 }
 
 /// Where a field was found.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FieldSource {
     /// The attachment's number in its task; 0 is the message itself.
@@ -136,6 +138,12 @@ pub struct FieldSource {
     pub start: usize,
     /// One past the last byte.
     pub end: usize,
+    /// Where it stands in the page's picture, when the page was read from one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scan: Option<ScanPlace>,
+    /// What stands there, in one line; a long text is cut.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub words: String,
 }
 
 /// One field that was found.
@@ -168,4 +176,27 @@ pub struct Extraction {
     pub fields: Vec<ExtractedField>,
     /// Which model answered.
     pub model: String,
+}
+
+/// The most characters of [`FieldSource::words`].
+const MAX_WORDS: usize = 200;
+
+impl Extraction {
+    /// Says of each field which words stand where it was found. Of one that was read from a picture it also says where
+    /// it stands there, and makes it as unsure as the least sure of its words.
+    #[must_use]
+    pub fn placed_in(mut self, text: &DocumentText) -> Self {
+        for field in &mut self.fields {
+            let source = &mut field.source;
+            let Some(page) = text.pages.iter().find(|page| page.number == source.page) else { continue };
+            let words = page.text.get(source.start..source.end).unwrap_or_default();
+            let line = words.split_whitespace().collect::<Vec<_>>().join(" ");
+            source.words = line.chars().take(MAX_WORDS).collect();
+            source.scan = page.place_in_picture(source.start, source.end);
+            if let Some(place) = source.scan {
+                field.confidence *= f64::from(place.confidence) / 100.0;
+            }
+        }
+        self
+    }
 }

@@ -1,10 +1,12 @@
-//! The first phase: every attached document becomes text, or a person is asked about it by name.
+//! The first phase: every attached document becomes text, or a person is asked about it by name. So is one whose text
+//! was read from pictures.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, PageText};
 use kybern_core::error::Result;
+use kybern_core::id::TaskId;
 use kybern_core::mail::{Passage, without_quoted};
 use kybern_core::model::DocumentAnalysis;
 use kybern_core::plan::StepId;
@@ -13,9 +15,10 @@ use kybern_core::time::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::node::{Phase, PhaseState};
+use super::phase_scans::{self, Unconfirmed};
 use super::phases::{PhaseEnd, finished, waits};
 use super::run::Run;
-use super::step::wait_of;
+use super::step::{RowDraft, wait_of};
 use crate::tools::documents::{Decision, MAX_ALL_PICTURES, MAX_PICTURES, TaskDocuments, picture_type};
 
 /// Under what the fields of all documents stand in the outcome, in a question's details, and in the state.
@@ -27,46 +30,50 @@ const MAX_FIELDS: usize = 2_000;
 
 pub(super) async fn read(run: &Run, known: &PhaseState, now: Timestamp) -> Result<PhaseEnd> {
     let mut decisions = corrected(&known.corrections);
+    let confirmations = phase_scans::confirmations(&known.corrections);
     let documents = TaskDocuments { decisions: decisions.clone(), ..run.documents() };
     let attachments = run.inner.store.attachments(run.lease.scope(), run.task.id).await?;
-    let (mut rows, mut faults, mut extractions) = (Vec::new(), Vec::new(), Vec::new());
-    // Whether the model of the turn looks at pictures; found out when there is one.
-    let mut looks = None;
-    let (mut pictures, mut shown) = (0, 0);
+    let mut pictures = Pictures::default();
+    let mut open = Open::default();
+    let (mut rows, mut extractions) = (Vec::new(), Vec::new());
     for attachment in attachments.iter().filter(|a| a.source == AttachmentSource::Attached) {
         if decisions.get(&attachment.n) == Some(&Decision::Ignore) {
             rows.push(json!({"n": attachment.n, "filename": attachment.filename, "status": "ignored"}));
             continue;
         }
-        match documents.read(attachment).await? {
-            Err(fault) => {
-                let bytes = documents.bytes(attachment).await?;
-                let may_be_shown = pictures < MAX_PICTURES
-                    && shown + bytes.len() <= MAX_ALL_PICTURES
-                    && picture_type(&bytes).is_some();
-                let looks = match looks {
-                    None if may_be_shown => *looks.insert(run.looks_at_pictures().await?),
-                    known => known.unwrap_or_default(),
-                };
-                if may_be_shown && looks {
-                    pictures += 1;
-                    shown += bytes.len();
-                    decisions.insert(attachment.n, Decision::Picture);
-                    rows.push(json!({"n": attachment.n, "filename": attachment.filename, "status": "picture"}));
-                } else {
-                    faults.push((attachment.clone(), fault));
-                }
-            }
-            Ok(text) => {
-                let typed = decisions.contains_key(&attachment.n);
-                let analysed = analyse(run, &text).await?;
-                if let Some((schema, analysis)) = analysed.as_ref().filter(|_| wants_fields(run)) {
-                    let read = Paper { n: attachment.n, filename: &attachment.filename, text: &text };
-                    extractions.push(extract(run, read, schema, analysis).await?);
-                }
-                rows.push(row(attachment, &text, typed, analysed.map(|(_, analysis)| analysis)));
-            }
+        let typed = decisions.contains_key(&attachment.n);
+        // A model that looks at pictures sees more in them than OCR does.
+        if !typed && pictures.shows(run, &documents, attachment).await? {
+            decisions.insert(attachment.n, Decision::Picture);
+            rows.push(json!({"n": attachment.n, "filename": attachment.filename, "status": "picture"}));
+            continue;
         }
+        let (text, status) = match documents.read(attachment).await? {
+            Err(fault) => {
+                open.faults.push((attachment.clone(), fault));
+                continue;
+            }
+            Ok(text) if !text.is_scanned() => (text, if typed { "typed" } else { "read" }),
+            Ok(text) => match phase_scans::confirmed(attachment, &text, confirmations.get(&attachment.n)) {
+                Ok(confirmed) => {
+                    let confirmed = Arc::new(confirmed);
+                    decisions.insert(attachment.n, Decision::Confirmed(Arc::clone(&confirmed)));
+                    (confirmed, "confirmed")
+                }
+                Err(unconfirmed) => {
+                    open.extractions.extend(fields_of(run, attachment, unconfirmed.text()).await?.1);
+                    open.scans.push(unconfirmed);
+                    continue;
+                }
+            },
+        };
+        let (analysis, fields) = if wants_fields(run) {
+            fields_of(run, attachment, &text).await?
+        } else {
+            (analyse(run, &text).await?.map(|(_, analysis)| analysis), None)
+        };
+        extractions.extend(fields);
+        rows.push(row(attachment, &text, status, analysis));
     }
     if wants_fields(run) {
         let message = message(run);
@@ -75,8 +82,9 @@ pub(super) async fn read(run: &Run, known: &PhaseState, now: Timestamp) -> Resul
             extractions.push(extract(run, read, &schema, &analysis).await?);
         }
     }
-    if !faults.is_empty() {
-        return Ok(PhaseEnd::row(unreadable(&faults, extractions, now)));
+    if !open.is_empty() {
+        open.extractions.extend(extractions);
+        return Ok(PhaseEnd::row(open.question(run.task.id, now)));
     }
     let summary = format!("read {} documents", rows.len());
     let mut data = json!({"documents": rows, "decisions": written(&decisions)});
@@ -84,6 +92,47 @@ pub(super) async fn read(run: &Run, known: &PhaseState, now: Timestamp) -> Resul
         data[EXTRACTIONS] = Value::Array(extractions);
     }
     Ok(PhaseEnd::row(finished(Phase::Extraction, summary, data, true)))
+}
+
+/// The pictures that the model of a turn looks at itself.
+#[derive(Default)]
+struct Pictures {
+    /// Whether it looks at any; found out when a file came with the task.
+    looks: Option<bool>,
+    count: usize,
+    bytes: usize,
+}
+
+impl Pictures {
+    /// Whether this one is shown to it.
+    async fn shows(&mut self, run: &Run, documents: &TaskDocuments, attachment: &Attachment) -> Result<bool> {
+        let looks = match self.looks {
+            Some(looks) => looks,
+            None => *self.looks.insert(run.looks_at_pictures().await?),
+        };
+        if !looks || self.count == MAX_PICTURES {
+            return Ok(false);
+        }
+        let bytes = documents.bytes(attachment).await?;
+        if picture_type(&bytes).is_none() || self.bytes + bytes.len() > MAX_ALL_PICTURES {
+            return Ok(false);
+        }
+        self.count += 1;
+        self.bytes += bytes.len();
+        Ok(true)
+    }
+}
+
+/// What a document is, and its fields by the schema that knows it best.
+async fn fields_of(
+    run: &Run,
+    attachment: &Attachment,
+    text: &DocumentText,
+) -> Result<(Option<DocumentAnalysis>, Option<Value>)> {
+    let Some((schema, analysis)) = analyse(run, text).await? else { return Ok((None, None)) };
+    let read = Paper { n: attachment.n, filename: &attachment.filename, text };
+    let fields = extract(run, read, &schema, &analysis).await?;
+    Ok((Some(analysis), Some(fields)))
 }
 
 /// Whether what papers and message say is wanted at once: where the intent is still to be found, a person may be asked
@@ -150,12 +199,12 @@ async fn analyse(run: &Run, text: &DocumentText) -> Result<Option<(String, Docum
     Ok(best)
 }
 
-fn row(attachment: &Attachment, text: &Arc<DocumentText>, typed: bool, analysis: Option<DocumentAnalysis>) -> Value {
+fn row(attachment: &Attachment, text: &DocumentText, status: &str, analysis: Option<DocumentAnalysis>) -> Value {
     let characters: usize = text.pages.iter().map(|page| page.text.len()).sum();
     json!({
         "n": attachment.n,
         "filename": attachment.filename,
-        "status": if typed { "typed" } else { "read" },
+        "status": status,
         "format": text.format,
         "pages": text.pages.len(),
         "bytesOfText": characters,
@@ -164,37 +213,75 @@ fn row(attachment: &Attachment, text: &Arc<DocumentText>, typed: bool, analysis:
     })
 }
 
-fn unreadable(
-    faults: &[(Attachment, DocumentFault)],
+/// What a person is still to be asked.
+#[derive(Default)]
+struct Open {
+    /// Documents that could not be read.
+    faults: Vec<(Attachment, DocumentFault)>,
+    /// Documents that were read from pictures.
+    scans: Vec<Unconfirmed>,
+    /// What the other documents and the message say, and what was read from pictures.
     extractions: Vec<Value>,
-    now: Timestamp,
-) -> super::step::RowDraft {
-    let of = |(attachment, fault): &(Attachment, DocumentFault)| {
-        format!("{} cannot be read ({}): {}", attachment.filename, fault.kind.as_str(), fault.kind.remedy())
-    };
-    let sentences: Vec<String> = faults.iter().map(of).collect();
-    let mut wait = wait_of(&StepId::trusted(StepId::EXTRACTION), WaitKind::Document, sentences.join("; "), now);
-    wait.title = Some("What do these documents say?".to_owned());
-    let decision = json!({
-        "oneOf": [
-            {
-                "type": "object",
-                "properties": {"ignore": {"const": true}},
-                "required": ["ignore"],
-                "additionalProperties": false
-            },
-            {
-                "type": "object",
-                "properties": {"text": {"type": "string", "minLength": 1, "maxLength": 1_000_000}},
-                "required": ["text"],
-                "additionalProperties": false
-            }
-        ]
+}
+
+impl Open {
+    const fn is_empty(&self) -> bool {
+        self.faults.is_empty() && self.scans.is_empty()
+    }
+
+    /// One question about all of them.
+    fn question(self, task: TaskId, now: Timestamp) -> RowDraft {
+        let faults = self.faults.iter().map(|(attachment, fault)| {
+            format!("{} cannot be read ({}): {}", attachment.filename, fault.kind.as_str(), fault.kind.remedy())
+        });
+        let sentences: Vec<String> = faults.chain(self.scans.iter().map(Unconfirmed::sentence)).collect();
+        let id = StepId::trusted(StepId::EXTRACTION);
+        let mut wait = wait_of(&id, WaitKind::Document, sentences.join("; "), now);
+        wait.title = Some("What do these documents say?".to_owned());
+        let unread = self.faults.iter().map(|(attachment, _)| (attachment.n.to_string(), decision(None)));
+        let read = self.scans.iter().map(|scan| (scan.attachment.n.to_string(), decision(Some(scan.schema()))));
+        wait.schema = schema(unread.chain(read).collect());
+        let file = |(attachment, fault): &(Attachment, DocumentFault)| {
+            json!({
+                "n": attachment.n,
+                "filename": attachment.filename,
+                "fault": fault.kind,
+                "problem": fault.message,
+                "remedy": fault.kind.remedy(),
+            })
+        };
+        wait.details = json!({"files": self.faults.iter().map(file).collect::<Vec<_>>()});
+        if !self.scans.is_empty() {
+            wait.details["scans"] = self.scans.iter().map(|scan| scan.details(task)).collect();
+        }
+        if !self.extractions.is_empty() {
+            wait.details[EXTRACTIONS] = Value::Array(self.extractions);
+        }
+        waits(Phase::Extraction, wait)
+    }
+}
+
+/// What may be answered about one document.
+fn decision(confirm: Option<Value>) -> Value {
+    let ignore = json!({
+        "type": "object",
+        "properties": {"ignore": {"const": true}},
+        "required": ["ignore"],
+        "additionalProperties": false
     });
-    let numbers: Map<String, Value> =
-        faults.iter().map(|(attachment, _)| (attachment.n.to_string(), decision.clone())).collect();
+    let text = json!({
+        "type": "object",
+        "properties": {"text": {"type": "string", "minLength": 1, "maxLength": 1_000_000}},
+        "required": ["text"],
+        "additionalProperties": false
+    });
+    json!({"oneOf": confirm.into_iter().chain([ignore, text]).collect::<Vec<_>>()})
+}
+
+/// What may be answered, for each document by its number.
+fn schema(numbers: Map<String, Value>) -> Value {
     let required: Vec<&String> = numbers.keys().collect();
-    wait.schema = json!({
+    json!({
         "type": "object",
         "properties": {
             "documents": {
@@ -206,31 +293,14 @@ fn unreadable(
         },
         "required": ["documents"],
         "additionalProperties": true
-    });
-    let files: Vec<Value> = faults
-        .iter()
-        .map(|(attachment, fault)| {
-            json!({
-                "n": attachment.n,
-                "filename": attachment.filename,
-                "fault": fault.kind,
-                "problem": fault.message,
-                "remedy": fault.kind.remedy(),
-            })
-        })
-        .collect();
-    wait.details = json!({"files": files});
-    if !extractions.is_empty() {
-        wait.details[EXTRACTIONS] = Value::Array(extractions);
-    }
-    waits(Phase::Extraction, wait)
+    })
 }
 
 /// What persons say of documents that could not be read: `{"documents": {"2": …}}`. Only the server says of one that it
-/// is a picture.
+/// is a picture, or what a confirmed scan says.
 fn corrected(corrections: &Map<String, Value>) -> BTreeMap<u32, Decision> {
     let mut decisions = decisions_in(corrections.get("documents"));
-    decisions.retain(|_, decision| *decision != Decision::Picture);
+    decisions.retain(|_, decision| matches!(decision, Decision::Ignore | Decision::Typed(_)));
     decisions
 }
 
@@ -243,10 +313,13 @@ fn decisions_in(written: Option<&Value>) -> BTreeMap<u32, Decision> {
     let written = written.and_then(Value::as_object).into_iter().flatten();
     let one = |(n, decision): (&String, &Value)| {
         let text = decision.get("text").and_then(Value::as_str);
-        let decided = match text {
-            Some(text) => Decision::Typed(text.to_owned()),
-            None if decision.get("picture").is_some() => Decision::Picture,
-            None => Decision::Ignore,
+        let decided = match (text, decision.get("scan")) {
+            (Some(text), _) => Decision::Typed(text.to_owned()),
+            (None, Some(scan)) => Decision::Confirmed(Arc::new(serde_json::from_value(scan.clone()).ok()?)),
+            (None, None) if decision.get("picture").is_some() => Decision::Picture,
+            // A yes counts for the text that was shown, so it is judged apart.
+            (None, None) if decision.get("confirm").is_some() => return None,
+            (None, None) => Decision::Ignore,
         };
         Some((n.parse().ok()?, decided))
     };
@@ -261,6 +334,7 @@ fn written(decisions: &BTreeMap<u32, Decision>) -> Value {
                 Decision::Ignore => json!({"ignore": true}),
                 Decision::Typed(text) => json!({"text": text}),
                 Decision::Picture => json!({"picture": true}),
+                Decision::Confirmed(text) => json!({"scan": text}),
             };
             (n.to_string(), decision)
         })

@@ -28,8 +28,8 @@ pub(crate) const MAX_PICTURES: usize = 8;
 /// Bytes of all of them: 16 MB in base64, beside which a request has room at every large provider.
 pub(crate) const MAX_ALL_PICTURES: usize = 12_000_000;
 
-/// What was decided about a document that could not be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What was decided about a document that could not be read, or only from its pictures.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Decision {
     /// Leave it out.
     Ignore,
@@ -37,6 +37,9 @@ pub enum Decision {
     Typed(String),
     /// Nobody had to decide: the model that answers looks at it itself.
     Picture,
+    /// It was read from pictures, and a person compared the two: this is what it says. It is kept with the task, because
+    /// another version of OCR, or another machine, may read the pictures differently.
+    Confirmed(Arc<DocumentText>),
 }
 
 /// The documents of one task.
@@ -90,6 +93,7 @@ impl TaskDocuments {
     pub async fn read(&self, attachment: &Attachment) -> Result<Read> {
         match self.decisions.get(&attachment.n) {
             Some(Decision::Typed(text)) => return Ok(Ok(Arc::new(typed(text)))),
+            Some(Decision::Confirmed(text)) => return Ok(Ok(Arc::clone(text))),
             Some(Decision::Ignore | Decision::Picture) | None => {}
         }
         let tenant = self.scope.tenant();
@@ -150,7 +154,7 @@ pub(crate) fn picture_type(bytes: &[u8]) -> Option<&'static str> {
 }
 
 fn typed(text: &str) -> DocumentText {
-    let page = PageText { number: 1, label: String::new(), text: text.to_owned(), lines: Vec::new() };
+    let page = PageText { number: 1, text: text.to_owned(), ..PageText::default() };
     DocumentText { format: DocumentFormat::Text, pages: vec![page] }
 }
 

@@ -42,6 +42,7 @@ mod persons;
 mod phases;
 mod prompts;
 mod property;
+mod scans;
 mod sequence;
 mod sim;
 mod steering;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use kybern_core::document::{DocumentFault, DocumentText, FaultKind};
+use kybern_core::document::{DocumentFault, DocumentText, FaultKind, PagePicture};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::TenantId;
 use kybern_core::mail::{MailFault, MailPart, ParsedMail};
@@ -244,5 +244,16 @@ impl DocumentReader for BusyReader {
             return Err(DocumentFault::new(FaultKind::Busy, "too much work at once"));
         }
         TextReader.read(tenant, filename, content_type, bytes).await
+    }
+
+    async fn picture(
+        &self,
+        tenant: TenantId,
+        filename: &str,
+        content_type: &str,
+        bytes: Bytes,
+        page: u32,
+    ) -> Result<PagePicture, DocumentFault> {
+        TextReader.picture(tenant, filename, content_type, bytes, page).await
     }
 }

@@ -70,6 +70,7 @@ impl Insured {
                 let source = json!({
                     "document": field.source.document,
                     "page": field.source.page,
+                    "words": field.source.words,
                     "confidence": rounded(confidence),
                 });
                 insured.sources.insert(name.to_owned(), source);
