@@ -61,19 +61,21 @@ pub(super) async fn make(
     Ok(Report { text: sections.join("\n\n"), sound })
 }
 
-/// The most values of one document that are shown.
+/// The most values of one document that are shown: of the first message all of a usual paper, then only the first ones.
+const READ_FIRST: usize = 100;
 const READ_FIELDS: usize = 5;
 
-/// Where the first values of each document stood of which something was made.
+/// Where the values of each document stood of which something was made.
 fn read(done: &[Done], paint: Paint) -> String {
     let finished = done.iter().filter(|done| done.task.status == TaskStatus::Completed && !done.received.duplicate);
-    let of_message = |done: &Done| {
+    let of_message = |(n, done): (usize, &Done)| {
         let extractions = done.task.state.get("extractions").and_then(Value::as_array)?;
-        let (table, more) = read_table(extractions, READ_FIELDS);
-        let rest = if more == 0 { String::new() } else { paint.dim(&format!("\n… and {more} more")) };
+        let (table, more) = read_table(extractions, if n == 0 { READ_FIRST } else { READ_FIELDS });
+        let hint = format!("\n… and {more} more: `kybern demo --keep`, then `kybern task show ID`");
+        let rest = if more == 0 { String::new() } else { paint.dim(&hint) };
         (!table.is_empty()).then(|| format!("{}\n{}{rest}", paint.dim(done.sample.name), table.render(paint)))
     };
-    finished.filter_map(of_message).collect::<Vec<_>>().join("\n\n")
+    finished.enumerate().filter_map(of_message).collect::<Vec<_>>().join("\n\n")
 }
 
 /// What each finished message made.
