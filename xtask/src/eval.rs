@@ -137,7 +137,7 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
 pub(crate) fn keeps_the_floor(root: &Path, program: &Path) -> Result<bool> {
     let set = Set::read(&root.join(SET))?;
     let server = Server::start(program, "eval")?;
-    let score = Score::of(&set, Part::Learn, &feed::feed(&server, &set)?);
+    let score = Score::of(&set, Part::Learn, &feed::feed(&server, &set, None)?);
     let beneath = floor::beneath(&score);
     if !beneath.is_empty() {
         print!("{}", report::text(&score, WORST));

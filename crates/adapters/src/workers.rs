@@ -207,6 +207,13 @@ impl Workers {
         Self::with(slots, slots - slots / 4, stack_bytes)
     }
 
+    /// As many slots as cores, for work that keeps a core busy for seconds; one of them at least is never one tenant's,
+    /// where there are several.
+    pub(crate) fn one_a_core(stack_bytes: usize) -> Self {
+        let slots = std::thread::available_parallelism().map_or(2, usize::from).max(2);
+        Self::with(slots, slots - 1, stack_bytes)
+    }
+
     fn with(slots: usize, share: usize, stack_bytes: usize) -> Self {
         Self { shared: Arc::new(Shared { slots, share, stack_bytes, queue: Mutex::default() }) }
     }

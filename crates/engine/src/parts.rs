@@ -30,6 +30,7 @@ use crate::slots::Slots;
 use crate::task::reading::Reading;
 use crate::tools::ToolService;
 use crate::tools::documents::DocumentTexts;
+use crate::tools::placed::Placed;
 use crate::understanding::ModelUse;
 
 /// An outside engine that can be named by `workflow` steps.
@@ -294,7 +295,7 @@ impl Engine {
             documents: parts.documents,
             texts: DocumentTexts::default(),
             intents: parts.intents,
-            extractor: parts.extractor,
+            extractor: Arc::new(Placed(parts.extractor)),
             worker: parts.worker,
             settings: parts.settings,
             catalog,

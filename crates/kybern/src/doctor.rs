@@ -1,5 +1,7 @@
 //! `kybern doctor`: what is configured, what is reachable, what is missing, and how to fix it.
 
+mod scans;
+
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::ExitCode;
@@ -111,6 +113,7 @@ pub(crate) async fn run(options: DoctorOptions) -> anyhow::Result<ExitCode> {
                 findings.push(listen(config));
             }
             findings.extend(ways_out(config).await);
+            findings.push(scans::scans(config));
             findings.push(plans());
             let model = "offline rules: they find intents and fields, and write no prose";
             findings.push(finding("model", State::Ok, model, ""));

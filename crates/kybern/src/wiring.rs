@@ -22,9 +22,9 @@ use kybern_engine::{Engine, EngineParts, Settings, WorkflowEndpoint};
 use kybern_server::InboundSource;
 use kybern_store::{PostgresOptions, PostgresStore, SqliteOptions, SqliteStore};
 
-use crate::config::Config;
 use crate::config::database::DatabaseUrl;
 use crate::config::smtp::TlsMode;
+use crate::config::{Config, Ocr};
 use crate::packs;
 
 /// An opened store with what belongs to it.
@@ -197,7 +197,10 @@ pub(crate) fn engine(config: &Config, opened: &Opened, settings: Settings) -> an
     let [wake_ups, job_wake_ups] = opened.wake_ups.clone();
     let worker = WorkerId::new(&format!("{}-{}", std::process::id(), ids.next().simple()));
     let model = Arc::new(RulesModel);
-    let reader = Arc::new(Reader::new());
+    let reader = Arc::new(Reader::with_ocr(match config.documents.reader()? {
+        Ocr::Reads(tesseract) => Some(tesseract),
+        Ocr::Off | Ocr::Missing => None,
+    }));
     let keys: Arc<dyn Keys> = opened.keys.clone();
     Ok(Engine::new(EngineParts {
         store: Arc::clone(&opened.store),

@@ -110,7 +110,7 @@ fn put(message: &mut ReadDocument, name: &str, named: Named, confidence: f64) {
         value: named.name.into(),
         confidence,
         problem: None,
-        source: FieldSource { document: MESSAGE_NUMBER, page: 1, start, end },
+        source: FieldSource { document: MESSAGE_NUMBER, page: 1, start, end, ..FieldSource::default() },
         found_by: FoundBy::Rules,
     });
 }

@@ -7,6 +7,7 @@ mod cache;
 mod clients;
 mod llm;
 mod mail;
+mod ocr;
 mod ports;
 mod postgres;
 mod process;
@@ -40,7 +41,7 @@ pub(crate) trait Service {
 
 /// Every service.
 pub(crate) fn all() -> Vec<Box<dyn Service>> {
-    vec![Box::new(postgres::Postgres), Box::new(mail::Mail), Box::new(llm::Llm)]
+    vec![Box::new(postgres::Postgres), Box::new(mail::Mail), Box::new(ocr::Ocr), Box::new(llm::Llm)]
 }
 
 /// Whether the caller's environment already names what these variables stand for.

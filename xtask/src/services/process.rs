@@ -27,13 +27,19 @@ const LOG_TAIL_LINES: usize = 15;
 pub(crate) struct Running {
     environment: Vec<(&'static str, String)>,
     about: String,
-    server: Server,
+    /// `None` for a program that tests start themselves.
+    server: Option<Server>,
 }
 
 impl Running {
     /// A server with the variables through which tests find it, and a line about it.
     pub(crate) fn new(server: Server, about: String, environment: Vec<(&'static str, String)>) -> Self {
-        Self { environment, about, server }
+        Self { environment, about, server: Some(server) }
+    }
+
+    /// A program that tests start themselves.
+    pub(crate) fn installed(about: String, environment: Vec<(&'static str, String)>) -> Self {
+        Self { environment, about, server: None }
     }
 
     /// The variables for the tests.
@@ -48,7 +54,7 @@ impl Running {
 
     /// Whether the process is still there; a server that crashed under the tests explains their failures.
     pub(crate) fn is_alive(&mut self) -> bool {
-        matches!(self.server.child.try_wait(), Ok(None))
+        self.server.as_mut().is_none_or(|server| matches!(server.child.try_wait(), Ok(None)))
     }
 }
 

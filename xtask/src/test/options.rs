@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail};
 
 /// The line in the help.
 pub(crate) const USAGE: &str =
-    "test [--no-postgres] [--no-mail] [--no-clients] [-p CRATE]… [-- ARGS OF THE TEST RUNNER]";
+    "test [--no-postgres] [--no-mail] [--no-ocr] [--no-clients] [-p CRATE]… [-- ARGS OF THE TEST RUNNER]";
 
 /// The options of one run.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

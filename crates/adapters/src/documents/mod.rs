@@ -8,14 +8,20 @@
 //! unpacking, not after. The work runs on a thread of its own (`crate::workers`), so a slow or hostile document
 //! costs nobody else.
 //!
+//! What is a picture is read by OCR where Tesseract is installed ([`Tesseract`]): in a second pass, on slots of its own,
+//! because it takes seconds where text takes milliseconds. Without it a scan is a fault.
+//!
 //! This module does not know what the text is about, who sent it, or where it is kept.
 
 mod archive;
 mod csv;
 mod docx;
+mod eyes;
 mod html;
+mod ocr;
 mod pages;
 mod pdf;
+mod picture;
 mod sniff;
 mod text;
 mod xlsx;
@@ -24,15 +30,19 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use kybern_core::document::{DocumentFault, DocumentText, FaultKind, limits};
+use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, FaultKind, PagePicture, limits};
 use kybern_core::id::TenantId;
 use kybern_core::ports::DocumentReader;
 
+use self::eyes::Eyes;
+use self::pages::Pages;
+use self::picture::Picture;
 use self::sniff::Found;
-use crate::workers::Workers;
+use crate::workers::{Stop, WorkerFault, Workers};
 
 pub(crate) use self::archive::{is_plain_zip, unzip};
 pub(crate) use self::html::{to_text as html_to_text, visible_to_text};
+pub use self::ocr::{Tesseract, TesseractFault};
 pub(crate) use self::text::decode_lenient;
 
 /// How long one document, or one message, may take.
@@ -40,19 +50,35 @@ pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(20);
 /// Deep, for what the libraries below do with deep documents.
 const STACK_BYTES: usize = 64 * 1024 * 1024;
 
-/// Reads PDF, DOCX, XLSX, CSV, HTML and plain text, and takes mail apart ([`crate::mail`]).
+/// Reads PDF, DOCX, XLSX, CSV, HTML and plain text, scans and pictures where there is OCR, and takes mail apart
+/// ([`crate::mail`]).
 ///
 /// A few are read at the same time, and no tenant has all places.
 #[derive(Debug)]
 pub struct Reader {
     pub(crate) workers: Workers,
+    ocr: Option<Ocr>,
+}
+
+/// What reads pictures, with its own worker slots.
+#[derive(Debug)]
+struct Ocr {
+    tesseract: Tesseract,
+    workers: Workers,
 }
 
 impl Reader {
-    /// A reader with its own worker slots.
+    /// A reader with its own worker slots, to which a scan is a fault.
     #[must_use]
     pub fn new() -> Self {
-        Self { workers: Workers::new(STACK_BYTES) }
+        Self::with_ocr(None)
+    }
+
+    /// A reader that reads pictures, too, when there is something that does.
+    #[must_use]
+    pub fn with_ocr(tesseract: Option<Tesseract>) -> Self {
+        let ocr = tesseract.map(|tesseract| Ocr { tesseract, workers: Workers::one_a_core(STACK_BYTES) });
+        Self { workers: Workers::new(STACK_BYTES), ocr }
     }
 }
 
@@ -60,6 +86,76 @@ impl Default for Reader {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// A document as it came.
+#[derive(Clone)]
+struct File {
+    name: String,
+    content_type: String,
+    bytes: Bytes,
+}
+
+impl File {
+    /// # Errors
+    /// `Empty`, or `TooLarge`.
+    fn new(name: &str, content_type: &str, bytes: Bytes) -> Result<Self, DocumentFault> {
+        if bytes.is_empty() {
+            return Err(DocumentFault::new(FaultKind::Empty, "it has no content at all"));
+        }
+        if bytes.len() > limits::MAX_BYTES {
+            let limit = limits::MAX_BYTES / (1024 * 1024);
+            return Err(DocumentFault::new(FaultKind::TooLarge, format!("it is larger than {limit} MB")));
+        }
+        Ok(Self { name: name.to_owned(), content_type: content_type.to_owned(), bytes })
+    }
+
+    /// Its text, and whether there are pictures in it that were not read.
+    fn read(&self, eyes: Option<&mut Eyes<'_>>, stop: &Stop) -> Result<pdf::Read, DocumentFault> {
+        let bytes = &self.bytes;
+        let text = match sniff::sniff(&self.name, &self.content_type, bytes)? {
+            Found::Pdf => return pdf::read(bytes, stop, eyes),
+            Found::Picture(format) => return picture(bytes, format, eyes),
+            Found::Docx => docx::read(bytes, stop),
+            Found::Xlsx => xlsx::read(bytes, stop),
+            Found::Csv => csv::read(bytes, stop),
+            Found::Html => html::read(bytes, stop),
+            Found::Text => text::read(bytes),
+        };
+        Ok(pdf::Read { text, has_pictures: false })
+    }
+
+    /// The picture of one of its pages.
+    fn picture(&self, page: u32, stop: &Stop) -> Result<PagePicture, DocumentFault> {
+        let picture = match sniff::sniff(&self.name, &self.content_type, &self.bytes)? {
+            Found::Pdf => pdf::picture(&self.bytes, page, stop)?,
+            Found::Picture(_) if page == 1 => Picture::unpack(&self.bytes)?,
+            _ => return Err(DocumentFault::new(FaultKind::Empty, format!("page {page} is not a picture"))),
+        };
+        stop.check()?;
+        picture.to_png()
+    }
+}
+
+/// Reads a file that is a picture.
+fn picture(bytes: &[u8], format: &str, eyes: Option<&mut Eyes<'_>>) -> Result<pdf::Read, DocumentFault> {
+    let scanned = match eyes {
+        Some(eyes) => eyes.read(|| Picture::unpack(bytes).map(Some))?,
+        None => None,
+    };
+    let format = format.to_ascii_uppercase();
+    let mut pages = Pages::new(DocumentFormat::Picture);
+    let text = match scanned {
+        Some(page) => pages
+            .count(page.text.len())
+            .and_then(|()| pages.add_scanned(page))
+            .and_then(|()| pages.finish("it has no text")),
+        None => {
+            let message = format!("it is a picture ({format}) without a text layer");
+            Err(DocumentFault::new(FaultKind::Scan, message))
+        }
+    };
+    Ok(pdf::Read { text, has_pictures: true })
 }
 
 #[async_trait]
@@ -71,24 +167,34 @@ impl DocumentReader for Reader {
         content_type: &str,
         bytes: Bytes,
     ) -> Result<DocumentText, DocumentFault> {
-        if bytes.is_empty() {
-            return Err(DocumentFault::new(FaultKind::Empty, "it has no content at all"));
+        let file = File::new(filename, content_type, bytes)?;
+        let plain = file.clone();
+        let read = self.workers.run(tenant, TIME_LIMIT, move |stop| plain.read(None, stop)).await??;
+        let Some(ocr) = self.ocr.as_ref().filter(|_| read.has_pictures) else { return read.text };
+        let tesseract = ocr.tesseract.clone();
+        let look = move |stop: &Stop| file.read(Some(&mut Eyes::new(&tesseract, stop)), stop);
+        match ocr.workers.run(tenant, ocr::time_limit(), look).await {
+            Ok(seen) => seen?.text,
+            // It can be read, later: that some of its pages were left out would depend on the moment.
+            Err(WorkerFault::Busy) => Err(WorkerFault::Busy.into()),
+            // What could be read without its pictures is still what it says.
+            Err(fault @ (WorkerFault::TooLong(_) | WorkerFault::Panicked)) => {
+                tracing::warn!(?fault, "the pictures of a document could not be read by OCR");
+                read.text
+            }
         }
-        if bytes.len() > limits::MAX_BYTES {
-            let limit = limits::MAX_BYTES / (1024 * 1024);
-            return Err(DocumentFault::new(FaultKind::TooLarge, format!("it is larger than {limit} MB")));
-        }
-        let (filename, content_type) = (filename.to_owned(), content_type.to_owned());
-        self.workers
-            .run(tenant, TIME_LIMIT, move |stop| match sniff::sniff(&filename, &content_type, &bytes)? {
-                Found::Pdf => pdf::read(&bytes, stop),
-                Found::Docx => docx::read(&bytes, stop),
-                Found::Xlsx => xlsx::read(&bytes, stop),
-                Found::Csv => csv::read(&bytes, stop),
-                Found::Html => html::read(&bytes, stop),
-                Found::Text => text::read(&bytes),
-            })
-            .await?
+    }
+
+    async fn picture(
+        &self,
+        tenant: TenantId,
+        filename: &str,
+        content_type: &str,
+        bytes: Bytes,
+        page: u32,
+    ) -> Result<PagePicture, DocumentFault> {
+        let file = File::new(filename, content_type, bytes)?;
+        self.workers.run(tenant, TIME_LIMIT, move |stop| file.picture(page, stop)).await?
     }
 }
 

@@ -14,6 +14,8 @@ pub(super) enum Found {
     Csv,
     Html,
     Text,
+    /// A picture, with the name of its format.
+    Picture(&'static str),
 }
 
 /// How far into a file the mark of a PDF may stand.
@@ -45,11 +47,7 @@ pub(super) fn sniff(filename: &str, content_type: &str, bytes: &[u8]) -> Result<
         && !(kind.mime_type() == "application/pdf" || text::is_plausible(bytes))
     {
         if kind.matcher_type() == infer::MatcherType::Image {
-            let format = kind.extension().to_ascii_uppercase();
-            return Err(DocumentFault::new(
-                FaultKind::Scan,
-                format!("it is a picture ({format}) without a text layer"),
-            ));
+            return Ok(Found::Picture(kind.extension()));
         }
         return Err(unsupported(&describe(kind.mime_type(), kind.extension())));
     }
@@ -204,15 +202,11 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_is_a_scan() {
-        let fault = sniff("a.jpg", "image/jpeg", &[0xFF, 0xD8, 0xFF, 0xE0, 0, 0, 0, 0]).unwrap_err();
-        assert_eq!(
-            (fault.kind, fault.message.as_str()),
-            (FaultKind::Scan, "it is a picture (JPG) without a text layer")
-        );
+    fn pictures_are_known_whatever_they_are_called() {
+        assert_eq!(sniff("a.txt", "", &[0xFF, 0xD8, 0xFF, 0xE0, 0, 0, 0, 0]), Ok(Found::Picture("jpg")));
         let heic = b"\0\0\0\x18ftypheic\0\0\0\0mif1heic";
         for bytes in [&b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"[..], b"II*\0\x08\0\0\0\x0e\0\0\x01", heic] {
-            assert_eq!(kind("photo", "", bytes), FaultKind::Scan, "{bytes:?}");
+            assert!(matches!(sniff("photo", "", bytes), Ok(Found::Picture(_))), "{bytes:?}");
         }
     }
 

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use kybern_core::document::limits;
 use kybern_core::mail::MailPart;
 
-use super::tnef;
+use super::{tnef, uuencode};
 use crate::documents::{is_plain_zip, unzip};
 
 /// How deep archives are opened in archives.
@@ -29,6 +29,13 @@ impl Room {
     pub(super) const fn new() -> Self {
         Self { bytes: limits::MAX_UNPACKED }
     }
+}
+
+/// A file that stood in the text of a message.
+pub(super) fn from_text(found: uuencode::Found, number: usize, depth: usize) -> MailPart {
+    let filename = clean(&found.name, number);
+    let content_type = type_of(&filename).to_owned();
+    MailPart { filename, content_type, bytes: Bytes::from(found.bytes), inline: false, depth }
 }
 
 /// The files that stand for this one: itself, unless it is an archive. `most` is how many there may be.

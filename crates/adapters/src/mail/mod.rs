@@ -1,9 +1,11 @@
 //! Mail: taken apart, fetched and sent.
 
 mod bounds;
+mod empty_parts;
 mod enclosed;
 pub mod imap;
 mod manners;
+mod parameters;
 pub mod parse;
 mod parse_part;
 mod passages;
@@ -12,4 +14,5 @@ pub mod smtp;
 mod structure;
 pub mod tls;
 mod tnef;
+mod uuencode;
 mod visible;

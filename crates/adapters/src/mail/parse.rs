@@ -15,7 +15,7 @@ use mail_parser::{Address, HeaderName, HeaderValue, Message, MessageParser, Mess
 
 use super::enclosed::{self, Room};
 use super::manners::STUBS;
-use super::{bounds, parse_part as part, passages, structure, visible};
+use super::{bounds, empty_parts, parse_part as part, passages, structure, uuencode, visible};
 use crate::documents::visible_to_text;
 use crate::workers::Stop;
 
@@ -49,9 +49,9 @@ impl Mime {
     /// # Errors
     /// The same.
     pub(super) fn parse_until(self, raw: &[u8], stop: &Stop) -> Result<ParsedMail, MailFault> {
-        let raw = without_envelope(raw);
-        check(raw)?;
-        catch_unwind(AssertUnwindSafe(|| take_apart(raw, stop)))
+        let raw = empty_parts::filled(without_envelope(raw));
+        check(&raw)?;
+        catch_unwind(AssertUnwindSafe(|| take_apart(&raw, stop)))
             .unwrap_or_else(|_| Err(MailFault::Broken("its structure is damaged".to_owned())))
     }
 }
@@ -132,8 +132,13 @@ fn collect(
     if depth > limits::MAX_NESTING {
         return Err(MailFault::TooLarge(format!("it encloses messages more than {} deep", limits::MAX_NESTING)));
     }
-    let (text, from_html) = body(message, stop);
+    let Body { text, from_html, files } = body(message, stop, limits::MAX_ATTACHMENTS.saturating_sub(mail.parts.len()));
     stop.check()?;
+    for file in files {
+        let file = enclosed::from_text(file, mail.parts.len() + 1, depth);
+        let free = limits::MAX_ATTACHMENTS.saturating_sub(mail.parts.len() + message.attachments.len());
+        mail.parts.extend(enclosed::open(file, free.max(1), room));
+    }
     if !text.is_empty() {
         if !mail.text.is_empty() {
             mail.text.push_str(if mail.text.ends_with('\n') { "" } else { "\n\n" });
@@ -153,6 +158,10 @@ fn collect(
             continue;
         }
         if part::is_container(found) {
+            continue;
+        }
+        // A multipart whose boundary never comes and that says nothing before it.
+        if part::content_type(found).starts_with("multipart/") && part::bytes(message, found).trim_ascii().is_empty() {
             continue;
         }
         if mail.parts.len() >= limits::MAX_ATTACHMENTS {
@@ -175,22 +184,37 @@ fn file(
     depth: usize,
 ) -> MailPart {
     let content_type = part::content_type(found);
+    let inside = part::uuencoded(message, found);
+    let name = inside.as_ref().map(|inside| inside.name.as_str());
     MailPart {
-        filename: part::filename(found, &content_type, index + 1),
+        filename: part::filename(message, found, name, &content_type, index + 1),
         inline: part::is_inline(message, id, found, &content_type, cids),
-        bytes: Bytes::from(part::bytes(message, found)),
+        bytes: Bytes::from(inside.map_or_else(|| part::bytes(message, found), |inside| inside.bytes)),
         content_type,
         depth,
     }
 }
 
-/// The text to read, and whether it was made from HTML.
-fn body(message: &Message<'_>, stop: &Stop) -> (String, bool) {
+/// What a message says itself.
+struct Body {
+    text: String,
+    from_html: bool,
+    /// Files that stood in its text.
+    files: Vec<uuencode::Found>,
+}
+
+/// The text to read, and the files that stand in it, `most` at most.
+fn body(message: &Message<'_>, stop: &Stop, most: usize) -> Body {
     let mut texts: Vec<String> = Vec::new();
     let mut from_html = false;
+    let mut files = Vec::new();
     for &id in &message.text_body {
         match message.part(id) {
-            Some(found) if matches!(found.body, PartType::Text(_)) => texts.push(tidy(&part::text(message, found))),
+            Some(found) if matches!(found.body, PartType::Text(_)) => {
+                let mut text = part::text(message, found);
+                files.extend(uuencode::take_out(&mut text, most.saturating_sub(files.len())));
+                texts.push(tidy(&text));
+            }
             Some(found) if matches!(found.body, PartType::Html(_)) => {
                 from_html = true;
                 texts.push(seen(message, found, stop));
@@ -201,14 +225,15 @@ fn body(message: &Message<'_>, stop: &Stop) -> (String, bool) {
     texts.retain(|text| !text.is_empty());
     let text = texts.join("\n\n");
     if from_html {
-        return (text, true);
+        return Body { text, from_html, files };
     }
     // Senders that leave the plain alternative blank, or put a note into it, mean the other one.
     let html = message.html_body.iter().filter(|id| !message.text_body.contains(id)).filter_map(|id| message.part(*id));
     let html = html.filter(|found| matches!(found.body, PartType::Html(_)));
     let html: Vec<String> = html.map(|found| seen(message, found, stop)).filter(|text| !text.is_empty()).collect();
     let html = html.join("\n\n");
-    if is_stub(&text, &html) { (html, true) } else { (text, false) }
+    let from_html = is_stub(&text, &html);
+    Body { text: if from_html { html } else { text }, from_html, files }
 }
 
 /// The text of an HTML part as a reader sees it.

@@ -5,6 +5,8 @@ use mail_parser::decoders::base64::base64_decode;
 use mail_parser::decoders::quoted_printable::quoted_printable_decode;
 use mail_parser::{Encoding, Message, MessagePart, MimeHeaders, PartType};
 
+use super::parameters::name_in_pieces;
+use super::uuencode;
 use crate::documents::decode_lenient;
 
 /// The longest file name that is kept.
@@ -12,8 +14,21 @@ const MAX_NAME: usize = 150;
 /// Pictures that the HTML of a message may show; the others count as files.
 const MAX_SHOWN: usize = 1_000;
 
+/// The file in a part that is declared to be uuencode.
+pub(super) fn uuencoded(message: &Message<'_>, part: &MessagePart<'_>) -> Option<uuencode::Found> {
+    let declared = part.content_transfer_encoding()?.trim().to_ascii_lowercase();
+    if !matches!(declared.as_str(), "x-uuencode" | "uuencode" | "x-uue" | "uue") {
+        return None;
+    }
+    let raw = message.raw_message.get(part.offset_body as usize..part.offset_end as usize)?;
+    uuencode::decode(raw)
+}
+
 /// The decoded bytes of a part. Text is not re-encoded, so that a file stays what was sent.
 pub(super) fn bytes(message: &Message<'_>, part: &MessagePart<'_>) -> Vec<u8> {
+    if let Some(found) = uuencoded(message, part) {
+        return found.bytes;
+    }
     if !matches!(part.body, PartType::Text(_) | PartType::Html(_)) {
         return part.contents().to_vec();
     }
@@ -62,9 +77,16 @@ pub(super) fn is_container(part: &MessagePart<'_>) -> bool {
         )
 }
 
-/// The name of a file without folders and control characters; made up where it has none.
-pub(super) fn filename(part: &MessagePart<'_>, content_type: &str, number: usize) -> String {
-    let given = part.attachment_name().unwrap_or_default();
+/// The name of a file without folders and control characters; that `inside` of it, or made up, where it has none.
+pub(super) fn filename(
+    message: &Message<'_>,
+    part: &MessagePart<'_>,
+    inside: Option<&str>,
+    content_type: &str,
+    number: usize,
+) -> String {
+    let pieces = name_in_pieces(message, part);
+    let given = pieces.as_deref().or_else(|| part.attachment_name()).or(inside).unwrap_or_default();
     let last = given.rsplit(['/', '\\']).next().unwrap_or_default();
     let clean: String = last.chars().filter(|c| !c.is_control()).take(MAX_NAME).collect();
     let clean = clean.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -164,6 +186,22 @@ mod tests {
             with("Content-Disposition: attachment;\n filename*0=\"long \";\n filename*1=\"name.pdf\""),
             "long name.pdf"
         );
+        for (charset, name) in [
+            ("utf-8", ["r%C3%A9sum%C3", "%A9 2026.pdf"]),
+            ("utf-8", ["r%C3%A9sum", "%C3%A9 2026.pdf"]),
+            ("iso-8859-1", ["r%E9sum", "%E9 2026.pdf"]),
+        ] {
+            let [one, two] = name;
+            let header = format!(
+                "Content-Disposition: attachment;\n filename*0*={charset}'fr'{one};\n filename*1*={}",
+                two.replace(' ', "%20")
+            );
+            assert_eq!(with(&header), "résumé 2026.pdf", "{header}");
+        }
+        // Only some of the pieces are encoded, and they come in another order.
+        let mixed =
+            "Content-Disposition: attachment;\n filename*1=\" of May.pdf\";\n filename*0*=utf-8''r%C3%A9sum%C3%A9";
+        assert_eq!(with(mixed), "résumé of May.pdf");
         assert_eq!(with("Content-Disposition: attachment; filename=\"../../etc/passwd\""), "passwd");
         assert_eq!(with("Content-Disposition: attachment"), "attachment-1.pdf");
     }
@@ -192,5 +230,57 @@ mod tests {
             "Subject: x\nContent-Type: application/pdf; name=a.pdf\nContent-Transfer-Encoding: base64\n\nJVBERg==\n";
         let found = parts(raw);
         assert_eq!((found.len(), found[0].bytes.as_ref()), (1, &b"%PDF"[..]));
+    }
+
+    #[test]
+    fn uuencoded_files_are_files() {
+        // `%PDF`, and what a device that sends scans writes around it.
+        let block = "begin 644 loss run.pdf\n$)5!$1@``\n`\nend\n";
+        let plain = format!("Subject: x\nContent-Type: text/plain\n\nsee below\n\n{block}\nthe end\n");
+        let mail = Mime.parse(plain.replace('\n', "\r\n").as_bytes()).unwrap();
+        assert_eq!(mail.parts.len(), 1);
+        let file = &mail.parts[0];
+        assert_eq!((file.filename.as_str(), file.content_type.as_str()), ("loss run.pdf", "application/pdf"));
+        assert_eq!(file.bytes.as_ref(), b"%PDF");
+        assert!(mail.text.contains("see below") && mail.text.contains("the end"), "{}", mail.text);
+        assert!(!mail.text.contains("begin"), "{}", mail.text);
+        let declared = format!(
+            "Subject: x\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nhello\n--b\nContent-Type: \
+             application/pdf\nContent-Transfer-Encoding: x-uuencode\n\n{block}--b--\n"
+        );
+        let file = parts(&declared).remove(0);
+        assert_eq!((file.filename.as_str(), file.bytes.as_ref()), ("loss run.pdf", &b"%PDF"[..]));
+    }
+
+    #[test]
+    fn empty_multiparts_cost_nothing_but_themselves() {
+        let with = |inner: &str| {
+            format!(
+                "Subject: x\nContent-Type: multipart/mixed; boundary=a\n\n--a\n{inner}\n--a\nContent-Type: text/csv; \
+                 name=a.csv\n\n1,2\n--a--\n"
+            )
+        };
+        for inner in [
+            "Content-Type: multipart/alternative; boundary=b\n\n--b--\n",
+            "Content-Type: multipart/alternative; boundary=b\n\n",
+            "Content-Type: multipart/alternative; boundary=b\n\n--b\n--b--\n",
+            "Content-Type: multipart/alternative; boundary=b\n\n--b\n\n--b--\n",
+            "Content-Type: multipart/mixed\n\n",
+            "Content-Type: text/plain\n\n",
+        ] {
+            let found = parts(&with(inner));
+            let files: Vec<(&str, &[u8])> =
+                found.iter().map(|part| (part.filename.as_str(), part.bytes.as_ref())).collect();
+            assert_eq!(files, [("a.csv", &b"1,2"[..])], "{inner:?}");
+        }
+        for all in [
+            "Subject: x\nContent-Type: multipart/mixed; boundary=a\n\n--a--\n",
+            "Subject: x\nContent-Type: multipart/mixed; boundary=a\n\n",
+        ] {
+            assert!(parts(all).is_empty(), "{all:?}");
+        }
+        // What stands in one that no boundary parts is kept.
+        let kept = parts("Subject: x\nContent-Type: multipart/mixed; boundary=\"\"\n\nhello\n");
+        assert_eq!((kept.len(), kept[0].bytes.trim_ascii()), (1, &b"hello"[..]));
     }
 }

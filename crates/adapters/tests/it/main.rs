@@ -11,6 +11,7 @@ mod locate;
 mod mail;
 mod mime;
 mod models;
+mod ocr;
 mod offline;
 mod peer;
 mod tls;

@@ -1,8 +1,13 @@
 //! Documents as text: what could be read, where it stood, and why something could not be read.
 
+mod scan;
+
 use std::fmt;
 
+use bytes::Bytes;
 use serde::{Deserialize, Serialize};
+
+pub use scan::{Misplaced, Scan, ScanCorrection, ScanPlace, ScannedWord, WHOLE};
 
 /// Limits on what is taken in. Over one of them a document is [`FaultKind::TooLarge`].
 pub mod limits {
@@ -20,6 +25,10 @@ pub mod limits {
     pub const MAX_ATTACHMENTS: usize = 100;
     /// How deep a message may lie in other messages.
     pub const MAX_NESTING: usize = 5;
+    /// Pages of one document that are read from their pictures; those after them stay pictures.
+    pub const MAX_SCANNED_PAGES: usize = 20;
+    /// Pixels of one picture: a letter page at 600 dots per inch has 34 million.
+    pub const MAX_PIXELS: u64 = 40_000_000;
 }
 
 /// The kinds of documents that can be read.
@@ -38,6 +47,8 @@ pub enum DocumentFormat {
     Html,
     /// Plain text.
     Text,
+    /// A picture, read by OCR.
+    Picture,
 }
 
 impl DocumentFormat {
@@ -51,6 +62,7 @@ impl DocumentFormat {
             Self::Csv => "csv",
             Self::Html => "html",
             Self::Text => "text",
+            Self::Picture => "picture",
         }
     }
 }
@@ -80,6 +92,18 @@ pub struct PageText {
     pub text: String,
     /// Positions, where the format has them.
     pub lines: Vec<LineBox>,
+    /// The words and their places, where the page was read from a picture.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scan: Option<Scan>,
+}
+
+/// The picture of a page, as it was read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PagePicture {
+    /// Its type: `image/png`.
+    pub media_type: &'static str,
+    /// Its bytes.
+    pub bytes: Bytes,
 }
 
 /// A document that could be read.
@@ -107,6 +131,7 @@ impl DocumentText {
                 + page.label.capacity()
                 + page.text.capacity()
                 + page.lines.capacity() * size_of::<LineBox>()
+                + page.scan.as_ref().map_or(0, |scan| scan.words.capacity() * size_of::<ScannedWord>())
         };
         self.pages.iter().map(of_page).sum()
     }

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::document::{DocumentText, ScanPlace};
 use crate::money::Usage;
 
 /// What a pack looks for in documents.
@@ -130,7 +131,7 @@ pub struct DocumentAnalysis {
 }
 
 /// Where a field was found.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FieldSource {
     /// The attachment's number in its task; 0 is the message itself.
@@ -141,6 +142,12 @@ pub struct FieldSource {
     pub start: usize,
     /// One past the last byte.
     pub end: usize,
+    /// Where it stands in the page's picture, when the page was read from one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scan: Option<ScanPlace>,
+    /// What stands there, in one line; a long text is cut.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub words: String,
 }
 
 /// Who found a field.
@@ -236,4 +243,34 @@ pub struct Extraction {
     /// Why a language model that should have been asked was not, or gave no answer that could be used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unasked: Option<String>,
+}
+
+/// The most characters of [`FieldSource::words`].
+const MAX_WORDS: usize = 200;
+
+impl ExtractedField {
+    /// Says which words stand where it was found. Of a page that was read from a picture it also says where they stand
+    /// there, and it becomes as unsure as the least sure of them.
+    #[must_use]
+    pub fn placed_in(mut self, text: &DocumentText) -> Self {
+        let source = &mut self.source;
+        let Some(page) = text.pages.iter().find(|page| page.number == source.page) else { return self };
+        let words = page.text.get(source.start..source.end).unwrap_or_default();
+        let line = words.split_whitespace().collect::<Vec<_>>().join(" ");
+        source.words = line.chars().take(MAX_WORDS).collect();
+        source.scan = page.place_in_picture(source.start, source.end);
+        if let Some(place) = source.scan {
+            self.confidence *= f64::from(place.confidence) / 100.0;
+        }
+        self
+    }
+}
+
+impl Extraction {
+    /// Says of each field where it was found, as [`ExtractedField::placed_in`] does.
+    #[must_use]
+    pub fn placed_in(mut self, text: &DocumentText) -> Self {
+        self.fields = self.fields.into_iter().map(|field| field.placed_in(text)).collect();
+        self
+    }
 }

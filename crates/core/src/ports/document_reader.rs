@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use crate::document::{DocumentFault, DocumentText};
+use crate::document::{DocumentFault, DocumentText, FaultKind, PagePicture};
 use crate::id::TenantId;
 
 /// Turns bytes into text. It never panics and never returns an empty text.
@@ -20,4 +20,21 @@ pub trait DocumentReader: Send + Sync {
         content_type: &str,
         bytes: Bytes,
     ) -> Result<DocumentText, DocumentFault>;
+
+    /// The picture of a page that is read from its picture, for the person who compares the two. Places of words
+    /// ([`crate::document::ScanPlace`]) are places in it.
+    ///
+    /// # Errors
+    /// `Empty` when that page is no picture, and as for [`DocumentReader::read`].
+    async fn picture(
+        &self,
+        tenant: TenantId,
+        filename: &str,
+        content_type: &str,
+        bytes: Bytes,
+        page: u32,
+    ) -> Result<PagePicture, DocumentFault> {
+        let _ = (tenant, filename, content_type, bytes);
+        Err(DocumentFault::new(FaultKind::Empty, format!("page {page} is not a picture")))
+    }
 }

@@ -19,6 +19,7 @@ mod node;
 pub(crate) mod patience;
 mod perform;
 mod phase_documents;
+mod phase_scans;
 mod phases;
 pub(crate) mod rewalk;
 pub(crate) mod run;

@@ -1,10 +1,12 @@
-//! The first phase: every attached document becomes text, or a person is asked about it by name.
+//! The first phase: every attached document becomes text, or a person is asked about it by name. So is one whose text
+//! was read from pictures.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, FaultKind, PageText};
 use kybern_core::error::Result;
+use kybern_core::id::TaskId;
 use kybern_core::mail::{Passage, without_quoted};
 use kybern_core::model::{Abilities, DocumentAnalysis, ExtractedField};
 use kybern_core::plan::StepId;
@@ -14,9 +16,10 @@ use serde_json::{Map, Value, json};
 
 use super::answers::PhaseAsking;
 use super::node::{Phase, PhaseState};
+use super::phase_scans::{self, Unconfirmed};
 use super::phases::{Interrupted, PhaseEnd, finished, waits};
 use super::run::Run;
-use super::step::wait_of;
+use super::step::{RowDraft, wait_of};
 use crate::tools::documents::{Decision, MAX_ALL_PICTURES, MAX_PICTURES, TaskDocuments, picture_type, typed};
 use crate::understanding::{self, Inquirer, Transcript, fields, kind, transcript};
 
@@ -31,58 +34,71 @@ const MAX_EXTRACTIONS: usize = 512 << 10;
 pub(super) async fn read(run: &mut Run, known: &PhaseState, now: Timestamp) -> Result<PhaseEnd, Interrupted> {
     let mut inquirer = run.inquirer();
     let mut decisions = corrected(&known.corrections);
+    let confirmations = phase_scans::confirmations(&known.corrections);
     let documents = TaskDocuments { decisions: decisions.clone(), ..run.documents() };
     let attachments = run.inner.store.attachments(run.lease.scope(), run.task.id).await?;
-    let (mut rows, mut faults, mut extractions) = (Vec::<Value>::new(), Vec::new(), Extractions::default());
-    // Whether the model of the turn looks at pictures; found out when there is one.
-    let mut looks = None;
-    let (mut pictures, mut shown) = (0, 0);
+    let mut pictures = Pictures::default();
+    let mut open = Open::default();
+    let (mut rows, mut extractions) = (Vec::<Value>::new(), Extractions::default());
     for attachment in attachments.iter().filter(|a| a.source == AttachmentSource::Attached) {
         if decisions.get(&attachment.n) == Some(&Decision::Ignore) {
             rows.push(json!({"n": attachment.n, "filename": attachment.filename, "status": "ignored"}));
             continue;
         }
-        let text = match documents.read(attachment).await? {
-            Ok(text) => text,
+        let decided = decisions.get(&attachment.n).cloned();
+        // A model that looks at pictures sees more in them than OCR does.
+        if decided.is_none() && pictures.shows(run, &documents, attachment).await? {
+            decisions.insert(attachment.n, Decision::Picture);
+            rows.push(json!({"n": attachment.n, "filename": attachment.filename, "status": "picture"}));
+            continue;
+        }
+        let mut unconfirmed = None;
+        let (text, status) = match documents.read(attachment).await? {
             Err(fault) => {
                 let bytes = documents.bytes(attachment).await?;
-                let may_be_shown = pictures < MAX_PICTURES
-                    && shown + bytes.len() <= MAX_ALL_PICTURES
-                    && picture_type(&bytes).is_some();
-                let looks = match looks {
-                    None if may_be_shown => *looks.insert(run.looks_at_pictures().await?),
-                    known => known.unwrap_or_default(),
-                };
-                if may_be_shown && looks {
-                    pictures += 1;
-                    shown += bytes.len();
-                    decisions.insert(attachment.n, Decision::Picture);
-                    rows.push(json!({"n": attachment.n, "filename": attachment.filename, "status": "picture"}));
-                    continue;
+                let read =
+                    if pictures.has_room(&bytes) { copied_out(run, &mut inquirer, attachment).await? } else { None };
+                if read.is_some() {
+                    pictures.take(&bytes);
                 }
-                let read = if may_be_shown { copied_out(run, &mut inquirer, attachment).await? } else { None };
-                pictures += usize::from(read.is_some());
-                shown += if read.is_some() { bytes.len() } else { 0 };
                 match read {
-                    Some(read) if decisions.get(&attachment.n) == Some(&Decision::Confirmed) => {
+                    Some(read) if decided == Some(Decision::Copied) => {
                         let text = Arc::new(typed(&read.text));
                         decisions.insert(attachment.n, Decision::Typed(read.text));
-                        text
+                        (text, "typed")
                     }
                     read => {
-                        faults.push(Unreadable { attachment: attachment.clone(), fault, read });
+                        open.faults.push(Unreadable { attachment: attachment.clone(), fault, read });
                         continue;
                     }
                 }
             }
+            Ok(text) if !text.is_scanned() => (text, if decided.is_some() { "typed" } else { "read" }),
+            Ok(text) => match phase_scans::confirmed(attachment, &text, confirmations.get(&attachment.n)) {
+                Ok(confirmed) => {
+                    let confirmed = Arc::new(confirmed);
+                    decisions.insert(attachment.n, Decision::Confirmed(Arc::clone(&confirmed)));
+                    (confirmed, "confirmed")
+                }
+                Err(scan) => {
+                    unconfirmed = Some(scan);
+                    (text, "unconfirmed")
+                }
+            },
         };
-        let typed = decisions.contains_key(&attachment.n);
         let mut analysed = analyse(run, &text).await?;
         if wants_fields(run) {
             let read = Paper { n: attachment.n, filename: &attachment.filename, text: &text };
             analysed = extractions.add(run, &mut inquirer, read, analysed).await?;
         }
-        rows.push(row(attachment, &text, typed, analysed.map(|(_, analysis)| analysis)));
+        let analysis = analysed.map(|(_, analysis)| analysis);
+        match unconfirmed {
+            Some(scan) => {
+                let is_known = analysis.is_some_and(|analysis| analysis.category.is_some());
+                open.scans.push((scan, is_known));
+            }
+            None => rows.push(row(attachment, &text, status, analysis)),
+        }
     }
     if wants_fields(run) {
         let message = message(run);
@@ -90,22 +106,20 @@ pub(super) async fn read(run: &mut Run, known: &PhaseState, now: Timestamp) -> R
         let read = Paper { n: 0, filename: MESSAGE, text: &message };
         extractions.add(run, &mut inquirer, read, analysed).await?;
     }
-    let read = rows.iter().any(|row| row["status"] == "read");
-    faults.retain(|Unreadable { attachment, fault, read: copied }| {
-        let spared = read && copied.is_none() && is_beside_the_point(run, fault);
-        if spared {
+    if wants_fields(run) && rows.iter().any(|row| row["status"] == "read") {
+        for (attachment, fault) in open.spare() {
+            extractions.found.retain(|extraction| extraction["n"] != json!(attachment.n));
             decisions.insert(attachment.n, Decision::Ignore);
             rows.push(json!({
                 "n": attachment.n,
                 "filename": attachment.filename,
                 "status": "unread",
-                "fault": fault.kind,
+                "fault": fault,
             }));
         }
-        !spared
-    });
-    if !faults.is_empty() {
-        return Ok(PhaseEnd::row(unreadable(&faults, extractions.found, now)));
+    }
+    if !open.is_empty() {
+        return Ok(PhaseEnd::row(open.question(extractions.found, run.task.id, now)));
     }
     let summary = format!("read {} documents", rows.len());
     let mut data = json!({"documents": rows, "decisions": written(&decisions)});
@@ -113,6 +127,44 @@ pub(super) async fn read(run: &mut Run, known: &PhaseState, now: Timestamp) -> R
         data[EXTRACTIONS] = Value::Array(extractions.found);
     }
     Ok(PhaseEnd::row(finished(Phase::Extraction, summary, data, true)))
+}
+
+/// The pictures that models are given.
+#[derive(Default)]
+struct Pictures {
+    /// Whether the model of the turn looks at any; found out when a file came with the task.
+    looks: Option<bool>,
+    count: usize,
+    bytes: usize,
+}
+
+impl Pictures {
+    /// Whether this one is shown to it.
+    async fn shows(&mut self, run: &Run, documents: &TaskDocuments, attachment: &Attachment) -> Result<bool> {
+        let looks = match self.looks {
+            Some(looks) => looks,
+            None => *self.looks.insert(run.looks_at_pictures().await?),
+        };
+        if !looks || self.count == MAX_PICTURES {
+            return Ok(false);
+        }
+        let bytes = documents.bytes(attachment).await?;
+        let shows = self.has_room(&bytes);
+        if shows {
+            self.take(&bytes);
+        }
+        Ok(shows)
+    }
+
+    /// Whether these bytes are a picture that a model may be given beside those that it has been given.
+    fn has_room(&self, bytes: &[u8]) -> bool {
+        self.count < MAX_PICTURES && self.bytes + bytes.len() <= MAX_ALL_PICTURES && picture_type(bytes).is_some()
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        self.count += 1;
+        self.bytes += bytes.len();
+    }
 }
 
 /// Whether what papers and message say is wanted at once: where the intent is still to be found, a person may be asked
@@ -146,12 +198,6 @@ async fn copied_out(
     let mut asking = PhaseAsking::new(run, inquirer);
     let came = transcript(&mut asking, picture).await;
     asking.end(came)
-}
-
-/// Whether a mail can go on without this paper where another one was read: a picture without text, such as a logo or a
-/// photo of what the other paper says. What turns out to be missing is asked for by the plan, which knows what it needs.
-fn is_beside_the_point(run: &Run, fault: &DocumentFault) -> bool {
-    wants_fields(run) && matches!(fault.kind, FaultKind::Scan | FaultKind::Empty)
 }
 
 /// The message as a document: its text, and its subject on a page of its own.
@@ -273,12 +319,12 @@ async fn analyse(run: &Run, text: &DocumentText) -> Result<Option<(String, Docum
     Ok(best)
 }
 
-fn row(attachment: &Attachment, text: &Arc<DocumentText>, typed: bool, analysis: Option<DocumentAnalysis>) -> Value {
+fn row(attachment: &Attachment, text: &DocumentText, status: &str, analysis: Option<DocumentAnalysis>) -> Value {
     let characters: usize = text.pages.iter().map(|page| page.text.len()).sum();
     json!({
         "n": attachment.n,
         "filename": attachment.filename,
-        "status": if typed { "typed" } else { "read" },
+        "status": status,
         "format": text.format,
         "pages": text.pages.len(),
         "bytesOfText": characters,
@@ -287,27 +333,112 @@ fn row(attachment: &Attachment, text: &Arc<DocumentText>, typed: bool, analysis:
     })
 }
 
-fn unreadable(faults: &[Unreadable], extractions: Vec<Value>, now: Timestamp) -> super::step::RowDraft {
-    let of = |Unreadable { attachment, fault, read }: &Unreadable| match read {
-        None => format!("{} cannot be read ({}): {}", attachment.filename, fault.kind.as_str(), fault.kind.remedy()),
-        Some(read) => format!("{} is a picture: compare it with what {} reads in it", attachment.filename, read.model),
-    };
-    let sentences: Vec<String> = faults.iter().map(of).collect();
-    let mut wait = wait_of(&StepId::trusted(StepId::EXTRACTION), WaitKind::Document, sentences.join("; "), now);
-    wait.title = Some("What do these documents say?".to_owned());
-    let one_of = |name: &str, value: Value| json!({"type": "object", "properties": {name: value}, "required": [name], "additionalProperties": false});
-    let decision = |unreadable: &Unreadable| {
-        let text = json!({"type": "string", "minLength": 1, "maxLength": 1_000_000});
-        let mut choices = vec![one_of("ignore", json!({"const": true})), one_of("text", text)];
-        if unreadable.read.is_some() {
-            choices.push(one_of("confirm", json!({"const": true})));
+/// What a person is still to be asked.
+#[derive(Default)]
+struct Open {
+    /// Documents that could not be read.
+    faults: Vec<Unreadable>,
+    /// Documents that were read from pictures, and whether a pack knows what kind of paper each is.
+    scans: Vec<(Unconfirmed, bool)>,
+}
+
+impl Open {
+    const fn is_empty(&self) -> bool {
+        self.faults.is_empty() && self.scans.is_empty()
+    }
+
+    /// Takes out the documents that a mail can go on without where another one was read: pictures without text, such as
+    /// a logo or a photo of what the other says, and pictures of which no pack knows what they are. What turns out to be
+    /// missing is asked for by the plan, which knows what it needs.
+    fn spare(&mut self) -> Vec<(Attachment, FaultKind)> {
+        let is_picture = |kind: FaultKind| matches!(kind, FaultKind::Scan | FaultKind::Empty);
+        let (spared, faults) = std::mem::take(&mut self.faults)
+            .into_iter()
+            .partition::<Vec<_>, _>(|unreadable| unreadable.read.is_none() && is_picture(unreadable.fault.kind));
+        let (scans, unknown) = std::mem::take(&mut self.scans).into_iter().partition::<Vec<_>, _>(|(_, known)| *known);
+        (self.faults, self.scans) = (faults, scans);
+        let spared = spared.into_iter().map(|unreadable| (unreadable.attachment, unreadable.fault.kind));
+        spared.chain(unknown.into_iter().map(|(scan, _)| (scan.attachment, FaultKind::Scan))).collect()
+    }
+
+    /// One question about all of them, with what the other documents and the message say.
+    fn question(self, extractions: Vec<Value>, task: TaskId, now: Timestamp) -> RowDraft {
+        let faults = self.faults.iter().map(Unreadable::sentence);
+        let sentences: Vec<String> = faults.chain(self.scans.iter().map(|(scan, _)| scan.sentence())).collect();
+        let id = StepId::trusted(StepId::EXTRACTION);
+        let mut wait = wait_of(&id, WaitKind::Document, sentences.join("; "), now);
+        wait.title = Some("What do these documents say?".to_owned());
+        let unread = self.faults.iter().map(|unread| (unread.attachment.n.to_string(), decision(unread.schema())));
+        let scans = self.scans.iter().map(|(scan, _)| (scan.attachment.n.to_string(), decision(Some(scan.schema()))));
+        wait.schema = schema(unread.chain(scans).collect());
+        wait.details = json!({"files": self.faults.iter().map(Unreadable::details).collect::<Vec<_>>()});
+        if !self.scans.is_empty() {
+            wait.details["scans"] = self.scans.iter().map(|(scan, _)| scan.details(task)).collect();
         }
-        json!({"oneOf": choices})
-    };
-    let numbers: Map<String, Value> =
-        faults.iter().map(|unreadable| (unreadable.attachment.n.to_string(), decision(unreadable))).collect();
+        if !extractions.is_empty() {
+            wait.details[EXTRACTIONS] = Value::Array(extractions);
+        }
+        waits(Phase::Extraction, wait)
+    }
+}
+
+impl Unreadable {
+    /// What is asked, in one sentence.
+    fn sentence(&self) -> String {
+        let name = &self.attachment.filename;
+        match &self.read {
+            None => format!("{name} cannot be read ({}): {}", self.fault.kind.as_str(), self.fault.kind.remedy()),
+            Some(read) => format!("{name} is a picture: compare it with what {} reads in it", read.model),
+        }
+    }
+
+    /// What may be answered beside what any unreadable document allows.
+    fn schema(&self) -> Option<Value> {
+        let confirm = json!({
+            "type": "object",
+            "properties": {"confirm": {"const": true}},
+            "required": ["confirm"],
+            "additionalProperties": false
+        });
+        self.read.as_ref().map(|_| confirm)
+    }
+
+    fn details(&self) -> Value {
+        let mut file = json!({
+            "n": self.attachment.n,
+            "filename": self.attachment.filename,
+            "fault": self.fault.kind,
+            "problem": self.fault.message,
+            "remedy": self.fault.kind.remedy(),
+        });
+        if let Some(read) = &self.read {
+            file["read"] = json!({"text": read.text, "model": read.model, "usage": read.usage});
+        }
+        file
+    }
+}
+
+/// What may be answered about one document.
+fn decision(confirm: Option<Value>) -> Value {
+    let ignore = json!({
+        "type": "object",
+        "properties": {"ignore": {"const": true}},
+        "required": ["ignore"],
+        "additionalProperties": false
+    });
+    let text = json!({
+        "type": "object",
+        "properties": {"text": {"type": "string", "minLength": 1, "maxLength": 1_000_000}},
+        "required": ["text"],
+        "additionalProperties": false
+    });
+    json!({"oneOf": confirm.into_iter().chain([ignore, text]).collect::<Vec<_>>()})
+}
+
+/// What may be answered, for each document by its number.
+fn schema(numbers: Map<String, Value>) -> Value {
     let required: Vec<&String> = numbers.keys().collect();
-    wait.schema = json!({
+    json!({
         "type": "object",
         "properties": {
             "documents": {
@@ -319,35 +450,14 @@ fn unreadable(faults: &[Unreadable], extractions: Vec<Value>, now: Timestamp) ->
         },
         "required": ["documents"],
         "additionalProperties": true
-    });
-    let files: Vec<Value> = faults
-        .iter()
-        .map(|Unreadable { attachment, fault, read }| {
-            let mut file = json!({
-                "n": attachment.n,
-                "filename": attachment.filename,
-                "fault": fault.kind,
-                "problem": fault.message,
-                "remedy": fault.kind.remedy(),
-            });
-            if let Some(read) = read {
-                file["read"] = json!({"text": read.text, "model": read.model, "usage": read.usage});
-            }
-            file
-        })
-        .collect();
-    wait.details = json!({"files": files});
-    if !extractions.is_empty() {
-        wait.details[EXTRACTIONS] = Value::Array(extractions);
-    }
-    waits(Phase::Extraction, wait)
+    })
 }
 
 /// What persons say of documents that could not be read: `{"documents": {"2": …}}`. Only the server says of one that it
-/// is a picture.
+/// is a picture, or what a confirmed scan says.
 fn corrected(corrections: &Map<String, Value>) -> BTreeMap<u32, Decision> {
     let mut decisions = decisions_in(corrections.get("documents"));
-    decisions.retain(|_, decision| *decision != Decision::Picture);
+    decisions.retain(|_, decision| matches!(decision, Decision::Ignore | Decision::Typed(_) | Decision::Copied));
     decisions
 }
 
@@ -360,11 +470,14 @@ fn decisions_in(written: Option<&Value>) -> BTreeMap<u32, Decision> {
     let written = written.and_then(Value::as_object).into_iter().flatten();
     let one = |(n, decision): (&String, &Value)| {
         let text = decision.get("text").and_then(Value::as_str);
-        let decided = match text {
-            Some(text) => Decision::Typed(text.to_owned()),
-            None if decision.get("picture").is_some() => Decision::Picture,
-            None if decision.get("confirm").is_some() => Decision::Confirmed,
-            None => Decision::Ignore,
+        let decided = match (text, decision.get("scan")) {
+            (Some(text), _) => Decision::Typed(text.to_owned()),
+            (None, Some(scan)) => Decision::Confirmed(Arc::new(serde_json::from_value(scan.clone()).ok()?)),
+            (None, None) if decision.get("picture").is_some() => Decision::Picture,
+            (None, None) if decision.get("confirm") == Some(&Value::Bool(true)) => Decision::Copied,
+            // A yes counts for the text that was shown, so it is judged apart.
+            (None, None) if decision.get("confirm").is_some() => return None,
+            (None, None) => Decision::Ignore,
         };
         Some((n.parse().ok()?, decided))
     };
@@ -378,8 +491,9 @@ fn written(decisions: &BTreeMap<u32, Decision>) -> Value {
             let decision = match decision {
                 Decision::Ignore => json!({"ignore": true}),
                 Decision::Typed(text) => json!({"text": text}),
-                Decision::Confirmed => json!({"confirm": true}),
+                Decision::Copied => json!({"confirm": true}),
                 Decision::Picture => json!({"picture": true}),
+                Decision::Confirmed(text) => json!({"scan": text}),
             };
             (n.to_string(), decision)
         })

@@ -3,6 +3,7 @@
 
 use bytes::Bytes;
 use kybern_core::actor::Actor;
+use kybern_core::document::{FaultKind, PagePicture};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::event::{self, LogEntry};
 use kybern_core::id::TaskId;
@@ -175,6 +176,26 @@ impl Engine {
             Error::new(ErrorCode::Internal, format!("the bytes of attachment {n} are missing or damaged"))
         })?;
         Ok((attachment, bytes))
+    }
+
+    /// The picture of a page of an attachment that is read from its picture.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`, also for a page that is no picture; `UNPROCESSABLE` when it cannot be made, `UNAVAILABLE` when there
+    /// is too much to do.
+    pub async fn page_picture(&self, actor: &Actor, id: TaskId, n: u32, page: u32) -> Result<PagePicture> {
+        let (attachment, bytes) = self.attachment(actor, id, n).await?;
+        let reader = &self.inner.documents;
+        let (name, kind) = (&attachment.filename, &attachment.content_type);
+        reader.picture(actor.tenant(), name, kind, bytes, page).await.map_err(|fault| match fault.kind {
+            FaultKind::Empty => Error::not_found("picture of page", page),
+            FaultKind::Busy => Error::new(ErrorCode::Unavailable, fault.to_string()),
+            FaultKind::Scan
+            | FaultKind::Encrypted
+            | FaultKind::Unsupported
+            | FaultKind::Broken
+            | FaultKind::TooLarge => Error::new(ErrorCode::Unprocessable, fault.to_string()),
+        })
     }
 
     /// The row of a task that the actor may see. Somebody else's conversation is not found, like another tenant's task.

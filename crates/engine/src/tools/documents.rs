@@ -28,17 +28,20 @@ pub(crate) const MAX_PICTURES: usize = 8;
 /// Bytes of all of them: 16 MB in base64, beside which a request has room at every large provider.
 pub(crate) const MAX_ALL_PICTURES: usize = 12_000_000;
 
-/// What was decided about a document that could not be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What was decided about a document that could not be read, or only from its pictures.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Decision {
     /// Leave it out.
     Ignore,
     /// This is what it says.
     Typed(String),
     /// It says what a model that sees has copied out of it: a person has held that against the picture.
-    Confirmed,
+    Copied,
     /// Nobody had to decide: the model that answers looks at it itself.
     Picture,
+    /// It was read from pictures, and a person compared the two: this is what it says. It is kept with the task, because
+    /// another version of OCR, or another machine, may read the pictures differently.
+    Confirmed(Arc<DocumentText>),
 }
 
 /// The documents of one task.
@@ -92,7 +95,8 @@ impl TaskDocuments {
     pub async fn read(&self, attachment: &Attachment) -> Result<Read> {
         match self.decisions.get(&attachment.n) {
             Some(Decision::Typed(text)) => return Ok(Ok(Arc::new(typed(text)))),
-            Some(Decision::Ignore | Decision::Confirmed | Decision::Picture) | None => {}
+            Some(Decision::Confirmed(text)) => return Ok(Ok(Arc::clone(text))),
+            Some(Decision::Ignore | Decision::Copied | Decision::Picture) | None => {}
         }
         let tenant = self.scope.tenant();
         let key = (tenant, format!("{}/{}/{}", attachment.hash, attachment.content_type, attachment.filename));
@@ -153,7 +157,7 @@ pub(crate) fn picture_type(bytes: &[u8]) -> Option<&'static str> {
 
 /// What a person has typed in, or confirmed, as a document.
 pub(crate) fn typed(text: &str) -> DocumentText {
-    let page = PageText { number: 1, label: String::new(), text: text.to_owned(), lines: Vec::new() };
+    let page = PageText { number: 1, text: text.to_owned(), ..PageText::default() };
     DocumentText { format: DocumentFormat::Text, pages: vec![page] }
 }
 

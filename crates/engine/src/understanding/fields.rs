@@ -237,16 +237,23 @@ impl Found {
                 }
                 continue;
             };
-            self.fields.push(ExtractedField {
+            let field = ExtractedField {
                 name: claim.field.name.to_owned(),
                 group: claim.field.group.map(str::to_owned),
                 item: claim.item,
                 value: place.value,
                 confidence: rounded(CLAIMED * place.fit),
                 problem: place.problem,
-                source: FieldSource { document: paper.number, page: place.page, start: place.start, end: place.end },
+                source: FieldSource {
+                    document: paper.number,
+                    page: place.page,
+                    start: place.start,
+                    end: place.end,
+                    ..FieldSource::default()
+                },
                 found_by: FoundBy::Model,
-            });
+            };
+            self.fields.push(field.placed_in(paper.text));
         }
         let last = claims.iter().filter_map(|claim| claim.item).max();
         self.next_item = last.map_or(self.next_item, |last| last.saturating_add(1));

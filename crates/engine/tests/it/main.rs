@@ -44,6 +44,7 @@ mod persons;
 mod phases;
 mod prompts;
 mod property;
+mod scans;
 mod sequence;
 mod sim;
 mod steering;

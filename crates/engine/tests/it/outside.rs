@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use kybern_core::document::{DocumentFault, DocumentText, FaultKind};
+use kybern_core::document::{DocumentFault, DocumentText, FaultKind, PagePicture};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::TenantId;
 use kybern_core::mail::{MailFault, MailPart, ParsedMail};
@@ -210,7 +210,7 @@ impl Extractor for CountedExtractor {
             confidence: 1.0,
             problem: None,
             found_by: FoundBy::default(),
-            source: FieldSource { document: number, page, start: 0, end: line.len() },
+            source: FieldSource { document: number, page, end: line.len(), ..FieldSource::default() },
         };
         Ok(Extraction { fields: lines.map(field).collect(), ..Extraction::default() })
     }
@@ -263,5 +263,16 @@ impl DocumentReader for BusyReader {
             return Err(DocumentFault::new(FaultKind::Busy, "too much work at once"));
         }
         TextReader.read(tenant, filename, content_type, bytes).await
+    }
+
+    async fn picture(
+        &self,
+        tenant: TenantId,
+        filename: &str,
+        content_type: &str,
+        bytes: Bytes,
+        page: u32,
+    ) -> Result<PagePicture, DocumentFault> {
+        TextReader.picture(tenant, filename, content_type, bytes, page).await
     }
 }

@@ -61,8 +61,8 @@ pub(super) async fn serve(args: ServeArgs, context: &Context) -> Result<ExitCode
 }
 
 pub(super) async fn demo(args: DemoArgs, context: &Context) -> Result<ExitCode, Failure> {
-    let screen = context.new_screen();
-    Ok(crate::demo::run(DemoOptions { keep: args.keep, dir: args.dir, screen }).await?)
+    let (screen, documents) = (context.new_screen(), context.documents());
+    Ok(crate::demo::run(DemoOptions { keep: args.keep, dir: args.dir, documents, screen }).await?)
 }
 
 pub(super) async fn backup(args: BackupArgs, context: &Context) -> Result<ExitCode, Failure> {

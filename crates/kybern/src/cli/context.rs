@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use crate::cli::Globals;
 use crate::client::{Client, Reply};
-use crate::config::{Config, ConfigError, Environment, Overrides, Secret};
+use crate::config::{Config, ConfigError, DocumentOptions, Environment, Overrides, Secret};
 use crate::local::{self, LocalOptions, LocalServer, Use};
 use crate::output::{Failure, Screen};
 
@@ -60,6 +60,11 @@ impl Context {
     /// The key of the environment.
     pub(crate) fn api_key(&self) -> Option<Secret> {
         self.env.get(API_KEY).map(|key| Secret::new(key.trim()))
+    }
+
+    /// How documents are read where nobody says so.
+    pub(crate) fn documents(&self) -> DocumentOptions {
+        DocumentOptions::of(&self.env)
     }
 
     /// A variable of the environment.

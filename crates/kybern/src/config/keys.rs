@@ -45,6 +45,8 @@ pub(super) const KEYS: &[(&str, &str)] = &[
     ("intake.domain", "a domain name, such as \"in.example.com\""),
     ("intake.trusted_authserv", "a server's name, such as \"mx.example.com\""),
     ("intake.language_model", "\"off\", \"unsure\" or \"always\""),
+    ("documents.ocr", "\"auto\", \"off\" or the program's path, such as \"/usr/bin/tesseract\""),
+    ("documents.ocr_languages", "a list of 1 to 8 languages of Tesseract, such as [\"eng\", \"spa\"]"),
     ("webhooks.*.secret_env", "the name of the environment variable that holds the signing secret"),
     ("webhooks.*.tenant", "a tenant's name, beside a secret_env"),
     ("workflows.*.url", "a URL, such as \"http://127.0.0.1:5678/webhook/quote\""),

@@ -6,6 +6,7 @@
 
 mod audit;
 pub(crate) mod database;
+mod documents;
 mod egress;
 mod environment;
 mod error;
@@ -38,6 +39,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use audit::AuditOptions;
 pub(crate) use database::DatabaseOptions;
+pub(crate) use documents::{DocumentOptions, Ocr};
 pub(crate) use egress::EgressOptions;
 pub(crate) use environment::Environment;
 pub(crate) use error::ConfigError;
@@ -82,6 +84,8 @@ pub(crate) struct Config {
     pub(crate) imap: Option<ImapOptions>,
     /// The intake addresses.
     pub(crate) intake: IntakeOptions,
+    /// How documents are read.
+    pub(crate) documents: DocumentOptions,
     /// Sources of webhooks, by name.
     pub(crate) webhooks: BTreeMap<String, WebhookOptions>,
     /// Outside engines, by name.
@@ -157,6 +161,7 @@ impl Config {
             imap.check(env, faults);
         }
         self.intake.check(faults);
+        self.documents.check(env, faults);
         for (name, webhook) in &mut self.webhooks {
             webhook.check(name, env, faults);
         }

@@ -21,8 +21,8 @@ use kybern_engine::Engine;
 use kybern_engine::intake::Received;
 use kybern_engine::task::TaskView;
 
-use crate::config::Config;
 use crate::config::database::DatabaseUrl;
+use crate::config::{Config, DocumentOptions};
 use crate::output::{Paint, Screen};
 use crate::serve::{self, Purpose};
 use samples::{SAMPLES, Sample, Way};
@@ -36,6 +36,8 @@ pub(crate) struct DemoOptions {
     pub(crate) keep: bool,
     /// The folder it uses; a temporary one when not stated.
     pub(crate) dir: Option<PathBuf>,
+    /// How documents are read.
+    pub(crate) documents: DocumentOptions,
     /// Where it shows what happens.
     pub(crate) screen: Screen,
 }
@@ -52,7 +54,7 @@ struct Done {
 /// # Errors
 /// When it cannot start, or a message does not come to rest.
 pub(crate) async fn run(options: DemoOptions) -> anyhow::Result<ExitCode> {
-    let DemoOptions { keep, dir, mut screen } = options;
+    let DemoOptions { keep, dir, documents, mut screen } = options;
     let keep = keep || dir.is_some();
     let folder = dir.unwrap_or_else(|| std::env::temp_dir().join(format!("kybern-demo-{}", std::process::id())));
     DirBuilder::new()
@@ -60,7 +62,7 @@ pub(crate) async fn run(options: DemoOptions) -> anyhow::Result<ExitCode> {
         .mode(0o700)
         .create(&folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
-    let mut config = Config::default();
+    let mut config = Config { documents, ..Config::default() };
     config.database.url = DatabaseUrl::Sqlite(folder.join("demo.db"));
     let running = serve::start(config, SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), Purpose::Serve).await?;
     let paint = screen.paint();

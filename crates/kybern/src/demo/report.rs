@@ -1,4 +1,4 @@
-//! The end of the demonstration: what was created, what waits and why, and the proofs.
+//! The end of the demonstration: what was read where, what was created, what waits and why, and the proofs.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use kybern_engine::Engine;
 use serde_json::Value;
 
 use super::Done;
-use crate::output::{Cell, Paint, Table};
+use crate::output::{Cell, Paint, Table, read_table};
 
 /// The whole report.
 pub(super) struct Report {
@@ -51,6 +51,7 @@ pub(super) async fn make(
         ),
     );
     let sections = [
+        format!("{}\n{}", paint.bold("Read from documents and mail, with page and words"), read(done, paint)),
         format!("{}\n{}", paint.bold("Created"), created.render(paint)),
         format!("{}\n{}", paint.bold("Records now"), kinds.render(paint)),
         format!("{}\n{}", paint.bold("Waits for a person"), waits.render(paint)),
@@ -58,6 +59,23 @@ pub(super) async fn make(
         String::new(),
     ];
     Ok(Report { text: sections.join("\n\n"), sound })
+}
+
+/// The most values of one document that are shown: of the first message all of a usual paper, then only the first ones.
+const READ_FIRST: usize = 100;
+const READ_FIELDS: usize = 5;
+
+/// Where the values of each document stood of which something was made.
+fn read(done: &[Done], paint: Paint) -> String {
+    let finished = done.iter().filter(|done| done.task.status == TaskStatus::Completed && !done.received.duplicate);
+    let of_message = |(n, done): (usize, &Done)| {
+        let extractions = done.task.state.get("extractions").and_then(Value::as_array)?;
+        let (table, more) = read_table(extractions, if n == 0 { READ_FIRST } else { READ_FIELDS });
+        let hint = format!("\n… and {more} more: `kybern demo --keep`, then `kybern task show ID`");
+        let rest = if more == 0 { String::new() } else { paint.dim(&hint) };
+        (!table.is_empty()).then(|| format!("{}\n{}{rest}", paint.dim(done.sample.name), table.render(paint)))
+    };
+    finished.enumerate().filter_map(of_message).collect::<Vec<_>>().join("\n\n")
 }
 
 /// What each finished message made.

@@ -4,12 +4,16 @@ use serde_json::Value;
 
 use super::log::{StepMark, steps};
 use super::paint::Paint;
+use super::read::{pictures, read_of_wait, read_table};
 use super::schema::fields;
 use super::table::{Cell, Table};
 use super::text::{clean, field, in_full, moment, short};
 
 /// The most lines of a result that are shown.
 const RESULT_LINES: usize = 24;
+
+/// The most values of one document that are shown.
+const READ_FIELDS: usize = 20;
 
 /// What there is to show of a task.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +32,7 @@ pub(crate) fn render(view: TaskView<'_>, paint: Paint) -> String {
     let mut parts = vec![head(task, paint)];
     parts.extend(steps_of(view, paint));
     parts.extend(made(view.artifacts, paint));
+    parts.extend(read(task, paint));
     parts.extend(result(task, paint));
     parts.extend(open_waits(view, paint));
     parts.extend(next(task, paint));
@@ -143,6 +148,21 @@ fn made(artifacts: &[Value], paint: Paint) -> Option<String> {
     (!table.is_empty()).then(|| format!("records\n{}", indent(&table.render(paint))))
 }
 
+/// What was read out of its documents, and where.
+fn read(task: &Value, paint: Paint) -> Option<String> {
+    let extractions = task.pointer("/state/extractions")?.as_array()?;
+    let (table, more) = read_table(extractions, READ_FIELDS);
+    if table.is_empty() {
+        return None;
+    }
+    let mut text = format!("read\n{}", indent(&table.render(paint)));
+    if more > 0 {
+        let hint = format!("\n  … {more} more: kybern task show {} --json", field(task, "id"));
+        text.push_str(&paint.dim(&hint));
+    }
+    Some(text)
+}
+
 fn result(task: &Value, paint: Paint) -> Option<String> {
     let result = task.get("result").filter(|result| !result.is_null())?;
     let text = in_full(result, "  ");
@@ -191,8 +211,12 @@ fn one_wait(task: &Value, wait: &Value, several: bool, paint: Paint) -> String {
     if !title.is_empty() {
         lines.push(format!("    {title}"));
     }
+    lines.extend(pictures(wait).into_iter().map(|line| format!("    {}", clean(&line))));
+    if let Some(table) = read_of_wait(wait, READ_FIELDS) {
+        lines.push(indent(&indent(&table.render(paint))));
+    }
     if let Some(Value::Object(details)) = wait.get("details") {
-        for (name, value) in details {
+        for (name, value) in details.iter().filter(|(name, _)| *name != "scans") {
             let text = detail(value);
             if !text.is_empty() {
                 lines.push(format!("    {}", paint.dim(&format!("{}: {text}", clean(name)))));

@@ -39,6 +39,8 @@ mod routes;
 #[cfg(test)]
 mod samples;
 #[cfg(test)]
+mod scans;
+#[cfg(test)]
 mod secrets;
 #[cfg(test)]
 mod server;

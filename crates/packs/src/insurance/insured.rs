@@ -67,6 +67,7 @@ impl Insured {
                 let source = json!({
                     "document": field.source.document,
                     "page": field.source.page,
+                    "words": field.source.words,
                     "confidence": rounded(confidence),
                     "foundBy": field.found_by,
                 });

@@ -32,7 +32,7 @@ impl Extractor for LineExtractor {
     ) -> Result<Extraction> {
         let text = document.full_text();
         let fields = text.lines().filter_map(|line| direct(line).or_else(|| labelled(line, schema)));
-        let source = FieldSource { document: number, page: 1, start: 0, end: 0 };
+        let source = FieldSource { document: number, page: 1, ..FieldSource::default() };
         let fields = fields.map(|field| ExtractedField { source: source.clone(), ..field }).collect();
         Ok(Extraction { analysis: analysis.clone(), fields, model: "lines/1".to_owned(), ..Extraction::default() })
     }
@@ -75,7 +75,7 @@ fn field(name: &str, written: &str) -> ExtractedField {
         value: value.unwrap_or_else(|| json!(text.trim())),
         confidence,
         problem,
-        source: FieldSource { document: 0, page: 1, start: 0, end: 0 },
+        source: FieldSource { document: 0, page: 1, ..FieldSource::default() },
         found_by: FoundBy::Rules,
     }
 }

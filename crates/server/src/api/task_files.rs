@@ -4,12 +4,13 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
+use kybern_core::document::limits;
 use kybern_core::id::TaskId;
 use serde_json::{Value, json};
 
 use crate::auth::Caller;
 use crate::error::ApiResult;
-use crate::extract::PathArgs;
+use crate::extract::{PathArgs, QueryArgs};
 use crate::schema::task::{ArtifactPage, AttachmentPage};
 use crate::state::AppState;
 
@@ -47,20 +48,33 @@ pub(crate) async fn attachments(
 
 /// Download an attachment
 ///
-/// The original bytes, always as a download.
+/// The original bytes, always as a download; with `page`, the picture of a page that is read from its picture (a scan),
+/// as a PNG: the places of words that were read are places in it.
 #[utoipa::path(get, path = "/api/tasks/{id}/attachments/{n}", operation_id = "download_task_attachment",
     tag = "tasks",
     params(
         ("id" = String, Path, format = "uuid", description = "The task"),
         ("n" = u32, Path, description = "Its number, from 0"),
+        ("page" = Option<u32>, Query, minimum = 1, maximum = 500,
+            description = "The picture of this page, from 1, instead of the original"),
     ),
     responses((status = 200, description = "The bytes", body = String, content_type = "application/octet-stream")))]
 pub(crate) async fn attachment(
     State(state): State<AppState>,
     Caller(actor): Caller,
     path: PathArgs,
+    query: QueryArgs,
 ) -> ApiResult<Response> {
     let (id, n): (TaskId, u32) = (path.parse("id")?, path.parse("n")?);
+    let query = query.only(&["page"])?;
+    let most = u64::try_from(limits::MAX_PAGES).unwrap_or(u64::MAX);
+    if let Some(page) = query.number("page", 1..=most)? {
+        let page = u32::try_from(page).unwrap_or(u32::MAX);
+        let picture = state.engine.page_picture(&actor, id, n, page).await?;
+        // It was made here out of pixels, so a browser may show it.
+        let kind = HeaderValue::from_static(picture.media_type);
+        return Ok(([(header::CONTENT_TYPE, kind)], picture.bytes).into_response());
+    }
     let (attachment, bytes) = state.engine.attachment(&actor, id, n).await?;
     let kind = HeaderValue::try_from(&attachment.content_type).ok();
     let kind = kind.unwrap_or(HeaderValue::from_static("application/octet-stream"));

@@ -916,6 +916,24 @@ async fn an_original_comes_back_as_a_download() {
 }
 
 #[tokio::test]
+async fn a_page_that_is_read_from_its_picture_shows_it() {
+    let app = App::start().await;
+    let fixture = Fixture::of(&app, &app.ours).await;
+    let file = json!({"filename": "a.photo", "contentType": "image/png", "dataBase64": "RE9U"});
+    let task = json!({"input": "x", "planKey": fixture.plan, "attachments": [file]});
+    let task = app.submit(&app.ours.operator, task).await;
+    let path = format!("/api/tasks/{}/attachments/0", task["id"].as_str().unwrap());
+    let answer = app.send(Ask::get(&format!("{path}?page=2")).key(&app.ours.viewer)).await;
+    assert_eq!((answer.text(), answer.header("content-type")), ("picture of page 2".into(), "image/png"));
+    for wrong in ["page=0", "page=one", "page=501", "pages=1"] {
+        let ask = Ask::get(&format!("{path}?{wrong}")).key(&app.ours.viewer);
+        app.send(ask).await.refused(400, "VALIDATION_ERROR", wrong);
+    }
+    let text = format!("/api/tasks/{}/attachments/0?page=1", fixture.ended);
+    app.send(Ask::get(&text).key(&app.ours.viewer)).await.refused(404, "NOT_FOUND", "a page of text has no picture");
+}
+
+#[tokio::test]
 async fn steering_what_does_not_fit_is_a_conflict() {
     let app = App::start().await;
     let fixture = Fixture::of(&app, &app.ours).await;

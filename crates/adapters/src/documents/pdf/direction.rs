@@ -54,7 +54,7 @@ fn is_to_right(c: char) -> bool {
 }
 
 /// Hebrew, Arabic and their neighbours, and the shapes of their letters.
-const fn is_from_right(c: char) -> bool {
+pub(in super::super) const fn is_from_right(c: char) -> bool {
     matches!(c, '\u{590}'..='\u{65f}' | '\u{66e}'..='\u{6ef}' | '\u{6fa}'..='\u{8ff}') || is_shape(c)
 }
 

@@ -35,7 +35,7 @@ pub(super) fn draw<'a>(
     doc: &'a Document,
     page: &'a Dictionary,
     resources: &[&'a Dictionary],
-    interpreter: &mut Interpreter<'a>,
+    interpreter: &mut Interpreter<'a, '_>,
 ) -> Result<(), DocumentFault> {
     let Ok(annotations) = page.get_deref(b"Annots", doc).and_then(Object::as_array) else { return Ok(()) };
     let form = doc.catalog().and_then(|catalog| catalog.get_deref(b"AcroForm", doc)).and_then(Object::as_dict).ok();
@@ -73,7 +73,7 @@ impl<'a> Field<'a> {
         &self,
         resources: &[&'a Dictionary],
         stale: bool,
-        interpreter: &mut Interpreter<'a>,
+        interpreter: &mut Interpreter<'a, '_>,
     ) -> Result<(), DocumentFault> {
         let kind = self.inherited(b"FT").and_then(|kind| kind.as_name().ok()).unwrap_or_default();
         let flags = self.inherited(b"Ff").and_then(|flags| flags.as_i64().ok()).unwrap_or(0);
@@ -160,7 +160,7 @@ impl<'a> Field<'a> {
     }
 
     /// Draws the field's own stream.
-    fn draw(&self, resources: &[&'a Dictionary], interpreter: &mut Interpreter<'a>) -> Result<(), DocumentFault> {
+    fn draw(&self, resources: &[&'a Dictionary], interpreter: &mut Interpreter<'a, '_>) -> Result<(), DocumentFault> {
         let Some(stream) = self.appearance() else { return Ok(()) };
         let (doc, rect) = (self.doc, self.rect);
         let own = stream.dict.get_deref(b"BBox", doc).ok().and_then(|rect| rect_in(doc, rect));
@@ -173,7 +173,7 @@ impl<'a> Field<'a> {
     }
 
     /// Writes a text into the field, as a viewer does that has no stream to draw.
-    fn write(&self, text: &str, multiline: bool, interpreter: &mut Interpreter<'a>) -> Result<(), DocumentFault> {
+    fn write(&self, text: &str, multiline: bool, interpreter: &mut Interpreter<'a, '_>) -> Result<(), DocumentFault> {
         if text.trim().is_empty() {
             return Ok(());
         }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use lopdf::{Dictionary, Document, Object};
 
-use super::charset::Charset;
 use super::cmap::CMap;
+use super::codes::{Codes, Form};
 use super::metrics::Metrics;
 use super::unpack::Unpacker;
 
@@ -30,18 +30,6 @@ pub(super) struct Font {
     unit: f32,
     /// How high its letters are at size 1.
     em: f32,
-}
-
-#[derive(Debug)]
-enum Codes {
-    /// One byte a code, with the text of each.
-    Simple(Vec<String>),
-    /// Two bytes a code, known only through the map.
-    Wide,
-    /// Two bytes a code that is UTF-16.
-    Utf16,
-    /// The codes of an East Asian character set.
-    Charset(Charset),
 }
 
 /// One character as it is drawn.
@@ -76,7 +64,7 @@ impl Font {
         };
         // A map that is only named maps every code to itself.
         if dict.get_deref(b"ToUnicode", doc).and_then(Object::as_name).is_ok_and(|name| name.starts_with(b"Identity")) {
-            font.codes = Codes::Utf16;
+            font.codes = Codes::Unicode(Form::Utf16);
         }
         if subtype == b"Type0" {
             font.read_wide(doc, dict);
@@ -93,38 +81,24 @@ impl Font {
 
     /// The characters of a string.
     pub(super) fn decode(&self, bytes: &[u8], mut each: impl FnMut(Drawn)) {
-        if let Codes::Simple(texts) = &self.codes {
-            for byte in bytes {
-                let code = u32::from(*byte);
-                let text = self.to_unicode.get(code).filter(|text| is_meant(text));
-                let text = text.or_else(|| texts.get(usize::from(*byte)).filter(|text| !text.is_empty()).cloned());
-                let width = self.width(code, text.as_deref());
-                each(Drawn { text, width, is_space: *byte == b' ' });
-            }
-            return;
-        }
-        if let Codes::Charset(charset) = self.codes
-            && self.to_unicode.is_empty()
-        {
-            let mut rest = bytes;
-            while !rest.is_empty() {
-                let (code, after) = rest.split_at(charset.length(rest).min(rest.len()));
-                // The widths are those of glyphs whose numbers the codes do not tell.
-                let width = if code.len() == 1 { 0.5 } else { 1.0 };
-                each(Drawn { text: charset.text(code), width, is_space: code == b" " });
-                rest = after;
-            }
-            return;
-        }
-        let step = if self.to_unicode.one_byte { 1 } else { 2 };
-        for code in bytes.chunks(step) {
+        let guesses = matches!(self.codes, Codes::Charset(_)) && self.to_unicode.is_empty();
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let length = match self.codes {
+                Codes::Wide if self.to_unicode.one_byte => 1,
+                _ => self.codes.length(rest),
+            };
+            let (code, after) = rest.split_at(length.min(rest.len()));
+            rest = after;
             let number = code.iter().fold(0, |number, byte| (number << 8) | u32::from(*byte));
-            let text = self.to_unicode.get(number).filter(|text| is_meant(text)).or_else(|| match self.codes {
-                Codes::Utf16 => char::from_u32(number).map(String::from),
-                Codes::Wide | Codes::Simple(_) | Codes::Charset(_) => None,
-            });
-            let width = self.width(number, text.as_deref());
-            each(Drawn { text, width, is_space: step == 1 && number == 32 });
+            let text = self.to_unicode.get(number).filter(|text| is_meant(text)).or_else(|| self.codes.text(code));
+            let width = match guesses {
+                // The widths are those of glyphs whose numbers the codes do not tell.
+                true if code.len() == 1 => 0.5,
+                true => 1.0,
+                false => self.width(number, text.as_deref()),
+            };
+            each(Drawn { text, width, is_space: code == b" " });
         }
     }
 
@@ -141,10 +115,8 @@ impl Font {
     fn read_wide(&mut self, doc: &Document, dict: &Dictionary) {
         let encoding = name_in(doc, dict, b"Encoding");
         let encoding = String::from_utf8_lossy(&encoding);
-        if encoding.contains("UCS2") || encoding.contains("UTF16") {
-            self.codes = Codes::Utf16;
-        } else if let Some(charset) = Charset::named(&encoding) {
-            self.codes = Codes::Charset(charset);
+        if let Some(codes) = Codes::named(&encoding) {
+            self.codes = codes;
         }
         self.default_width = Some(1000.0);
         let descendant = dict

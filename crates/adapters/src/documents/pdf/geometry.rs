@@ -1,5 +1,7 @@
 //! Points, matrices, and what a page draws, in units of 1/72 inch from its lower left corner.
 
+use super::lean::Leans;
+
 /// A transformation `[a b c d e f]` as PDF writes it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Matrix(pub(super) [f32; 6]);
@@ -18,6 +20,14 @@ impl Matrix {
             e * na + f * nc + ne,
             e * nb + f * nd + nf,
         ])
+    }
+
+    /// What undoes this one; `None` when nothing does.
+    pub(super) fn inverse(self) -> Option<Self> {
+        let [a, b, c, d, e, f] = self.0;
+        let area = a * d - b * c;
+        (area.is_finite() && area.abs() > 1e-9)
+            .then(|| Self([d / area, -b / area, -c / area, a / area, (c * f - d * e) / area, (b * e - a * f) / area]))
     }
 
     /// Where a point goes.
@@ -39,11 +49,11 @@ impl Matrix {
 
 /// A rectangle.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Rect {
-    pub(super) x0: f32,
-    pub(super) y0: f32,
-    pub(super) x1: f32,
-    pub(super) y1: f32,
+pub(in super::super) struct Rect {
+    pub(in super::super) x0: f32,
+    pub(in super::super) y0: f32,
+    pub(in super::super) x1: f32,
+    pub(in super::super) y1: f32,
 }
 
 impl Rect {
@@ -97,17 +107,17 @@ pub(super) const FIRST_TICK: u32 = u32::MAX - 10_000;
 
 /// One character where it is drawn, its text running to the right.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Glyph {
+pub(in super::super) struct Glyph {
     /// The character; `' '` is kept, because it tells words from letters that are spaced out.
-    pub(super) c: char,
-    pub(super) x0: f32,
-    pub(super) x1: f32,
+    pub(in super::super) c: char,
+    pub(in super::super) x0: f32,
+    pub(in super::super) x1: f32,
     /// The baseline.
-    pub(super) y: f32,
+    pub(in super::super) y: f32,
     /// The size of the font as drawn.
-    pub(super) size: f32,
+    pub(in super::super) size: f32,
     /// Which text operator drew it.
-    pub(super) run: u32,
+    pub(in super::super) run: u32,
 }
 
 /// Straight lines of a page.
@@ -169,6 +179,9 @@ pub(super) struct Drawing {
     pub(super) glyphs: [Vec<Glyph>; 4],
     /// The same without ink, as over a scan.
     pub(super) layer: [Vec<Glyph>; 4],
+    /// How far those lean that run to the right, and so on, without ink and with it.
+    pub(super) leans: [Leans; 4],
+    pub(super) layer_leans: [Leans; 4],
     /// Characters that run in another direction.
     pub(super) slanted: Vec<Slanted>,
     /// The tick boxes of a form.
@@ -199,6 +212,9 @@ impl Drawing {
         for (glyphs, layer) in self.glyphs.iter_mut().zip(&mut self.layer) {
             glyphs.append(layer);
         }
+        for (leans, layer) in self.leans.iter_mut().zip(&mut self.layer_leans) {
+            leans.append(layer);
+        }
     }
 
     /// Leaves out what lies outside of this part of the page.
@@ -222,6 +238,15 @@ mod tests {
         let doubled = Matrix([2.0, 0.0, 0.0, 2.0, 0.0, 0.0]);
         assert_eq!(moved.then(doubled).apply(1.0, 1.0), (22.0, 2.0));
         assert_eq!(doubled.then(moved).apply(1.0, 1.0), (12.0, 2.0));
+    }
+
+    #[test]
+    fn an_inverse_leads_back() {
+        let matrix = Matrix([0.0, 2.0, -3.0, 0.5, 10.0, 20.0]);
+        let (x, y) = matrix.apply(4.0, 5.0);
+        let (x, y) = matrix.inverse().unwrap().apply(x, y);
+        assert!((x - 4.0).abs() < 1e-4 && (y - 5.0).abs() < 1e-4);
+        assert_eq!(Matrix([0.0; 6]).inverse(), None);
     }
 
     #[test]

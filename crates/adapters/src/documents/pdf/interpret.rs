@@ -25,27 +25,43 @@ const MAX_GLYPHS: usize = 500_000;
 const MAX_FONTS: usize = 2_000;
 /// Directions in which text runs on one page besides level and upright.
 const MAX_SLANTS: usize = 12;
+/// Pictures of one page that are kept: scanners cut a page into strips.
+const MAX_PICTURES: usize = 500;
 /// Text that leans by a smaller part of its length is level.
 const SLANT: f32 = 0.12;
 
 /// Fonts that were read already, by where they lie in the document, which does not move.
 pub(super) type Fonts = HashMap<usize, Rc<Font>>;
 
+/// A picture where a page draws it: its matrix takes the unit square there.
+pub(super) type Drawn<'a> = (Matrix, &'a Stream);
+
 /// Draws one page.
-pub(super) struct Interpreter<'a> {
+pub(super) struct Interpreter<'a, 't> {
     doc: &'a Document,
-    unpacker: &'a mut Unpacker,
-    fonts: &'a mut Fonts,
-    stop: &'a Stop,
+    unpacker: &'t mut Unpacker,
+    fonts: &'t mut Fonts,
+    stop: &'t Stop,
     drawing: Drawing,
     ground: Ground,
     glyphs: usize,
     run: u32,
+    pictures: Vec<Drawn<'a>>,
 }
 
-impl<'a> Interpreter<'a> {
-    pub(super) fn new(doc: &'a Document, unpacker: &'a mut Unpacker, fonts: &'a mut Fonts, stop: &'a Stop) -> Self {
-        Self { doc, unpacker, fonts, stop, drawing: Drawing::default(), ground: Ground::default(), glyphs: 0, run: 0 }
+impl<'a, 't> Interpreter<'a, 't> {
+    pub(super) fn new(doc: &'a Document, unpacker: &'t mut Unpacker, fonts: &'t mut Fonts, stop: &'t Stop) -> Self {
+        Self {
+            doc,
+            unpacker,
+            fonts,
+            stop,
+            drawing: Drawing::default(),
+            ground: Ground::default(),
+            glyphs: 0,
+            run: 0,
+            pictures: Vec::new(),
+        }
     }
 
     /// Carries out a content stream.
@@ -133,9 +149,9 @@ impl<'a> Interpreter<'a> {
         Ok(())
     }
 
-    /// What was drawn.
-    pub(super) fn finish(self) -> Drawing {
-        self.drawing
+    /// What was drawn, with the pictures in the order in which they cover each other.
+    pub(super) fn finish(self) -> (Drawing, Vec<Drawn<'a>>) {
+        (self.drawing, self.pictures)
     }
 
     fn show(&mut self, operand: Option<&Operand>, state: &State, text: &mut Matrix) -> Result<(), DocumentFault> {
@@ -274,7 +290,12 @@ impl<'a> Interpreter<'a> {
         });
         let Some(stream) = found else { return Ok(()) };
         match stream.dict.get_deref(b"Subtype", doc).and_then(Object::as_name) {
-            Ok(b"Image") => self.picture(state),
+            Ok(b"Image") => {
+                self.picture(state);
+                if self.pictures.len() < MAX_PICTURES {
+                    self.pictures.push((state.ctm, stream));
+                }
+            }
             Ok(b"Form") => self.form(stream, resources, state.ctm, depth)?,
             _ => {}
         }
@@ -353,7 +374,12 @@ fn place(
         (true, false, _) => 2,
         (false, _, false) => 3,
     };
-    let lists = if sight == Sight::Layer { &mut drawing.layer } else { &mut drawing.glyphs };
+    let (lists, leans) = match sight {
+        Sight::Layer => (&mut drawing.layer, &mut drawing.layer_leans),
+        Sight::Seen | Sight::Hidden => (&mut drawing.glyphs, &mut drawing.leans),
+    };
+    let (right, up) = turn(a, b, quarter);
+    leans[quarter].add(right, up);
     (&mut lists[quarter], turn(from.0, from.1, quarter), turn(to.0, to.1, quarter))
 }
 

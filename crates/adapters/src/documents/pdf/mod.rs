@@ -2,11 +2,13 @@
 //!
 //! The library reads the file's objects; everything about text is here: `interpret` carries out the content streams,
 //! `font` knows what their codes mean, and `lines`, `regions` and `compose` put characters into lines, lines into
-//! an order a person would read them in, and cells into columns.
+//! an order a person would read them in, and cells into columns. Of a page that is a picture, `pixels` unpacks what it
+//! draws and `render` puts it together, for whoever reads pictures.
 
 mod boxes;
 mod charset;
 mod cmap;
+mod codes;
 mod columns;
 mod compose;
 mod direction;
@@ -14,10 +16,13 @@ mod fields;
 mod font;
 mod geometry;
 mod interpret;
+mod lean;
 mod lines;
 mod metrics;
 mod open;
+mod pixels;
 mod regions;
+mod render;
 mod shapes;
 mod state;
 mod ticks;
@@ -31,10 +36,15 @@ mod tests;
 use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, FaultKind, LineBox};
 use lopdf::{Dictionary, Document, Object};
 
-use self::geometry::{Drawing, Matrix, Rect};
-use self::interpret::{Fonts, Interpreter};
+pub(super) use self::direction::is_from_right;
+use self::geometry::{Drawing, Matrix};
+pub(super) use self::geometry::{Glyph, Rect};
+use self::interpret::{Drawn, Fonts, Interpreter};
+pub(super) use self::lean::Lean;
 use self::unpack::Unpacker;
+use super::eyes::Eyes;
 use super::pages::Pages;
+use super::picture::Picture;
 use crate::workers::Stop;
 
 /// A page with a picture and fewer characters is a picture with a stamp on it.
@@ -44,11 +54,20 @@ const COVERS: f32 = 0.4;
 /// Said of a page that is a picture, in a document that has other pages.
 const PICTURE: &str = "[this page is a picture without text]";
 
-/// Reads a PDF.
+/// A PDF as far as it could be read.
+#[derive(Debug)]
+pub(super) struct Read {
+    pub(super) text: Result<DocumentText, DocumentFault>,
+    /// Whether there are pages that are pictures, so that reading those may give more.
+    pub(super) has_pictures: bool,
+}
+
+/// Reads a PDF; pages that are pictures are shown to `eyes`, when there are any.
 ///
 /// # Errors
-/// `Encrypted`, `Scan`, `Broken`, `TooLarge`, `Unsupported` when its fonts do not say what they show, or `Empty`.
-pub(super) fn read(bytes: &[u8], stop: &Stop) -> Result<DocumentText, DocumentFault> {
+/// `Encrypted`, `Broken`, `TooLarge`; and in [`Read::text`] `Scan`, `Unsupported` when its fonts do not say what they
+/// show, `Broken`, or `Empty`.
+pub(super) fn read(bytes: &[u8], stop: &Stop, mut eyes: Option<&mut Eyes<'_>>) -> Result<Read, DocumentFault> {
     let doc = open::open(bytes)?;
     let found = tree::pages(&doc)?;
     let mut unpacker = Unpacker::new();
@@ -56,15 +75,19 @@ pub(super) fn read(bytes: &[u8], stop: &Stop) -> Result<DocumentText, DocumentFa
     let mut pages = Pages::new(DocumentFormat::Pdf);
     let mut seen = Seen::default();
     for dict in &found {
-        let mut drawing = page(&doc, dict, &mut unpacker, &mut fonts, stop)?;
-        let bounds = bounds(&doc, dict);
-        drawing.crop(bounds);
-        let visible = drawing.visible();
-        // Text without ink counts where it explains a picture; under other text a person does not know of it.
-        if visible == 0 || (visible < STAMP && covers(&drawing, bounds)) {
-            drawing.use_layer();
-        }
+        let Page { drawing, pictures, bounds } = page(&doc, dict, &mut unpacker, &mut fonts, stop)?;
         let is_picture = seen.add(&drawing, bounds);
+        let scanned = match &mut eyes {
+            Some(eyes) if is_picture => eyes.read(|| render::page(&doc, dict, bounds, &pictures, stop))?,
+            _ => None,
+        };
+        if let Some(scanned) = scanned {
+            seen.pictures -= 1;
+            seen.visible += scanned.text.len();
+            pages.count(scanned.text.len())?;
+            pages.add_scanned(scanned)?;
+            continue;
+        }
         let (mut text, lines) = layout(&drawing, bounds);
         if is_picture && text.is_empty() {
             PICTURE.clone_into(&mut text);
@@ -72,8 +95,25 @@ pub(super) fn read(bytes: &[u8], stop: &Stop) -> Result<DocumentText, DocumentFa
         pages.count(text.len())?;
         pages.add_counted("", text, lines)?;
     }
-    seen.check(found.len())?;
-    pages.finish("it has no text")
+    let text = seen.check(found.len()).and_then(|()| pages.finish("it has no text"));
+    Ok(Read { text, has_pictures: seen.pictures > 0 })
+}
+
+/// The picture of a page, numbered from 1.
+///
+/// # Errors
+/// `Empty` when the page is none, and as for [`read`].
+pub(super) fn picture(bytes: &[u8], number: u32, stop: &Stop) -> Result<Picture, DocumentFault> {
+    let none = || DocumentFault::new(FaultKind::Empty, format!("page {number} is not a picture"));
+    let doc = open::open(bytes)?;
+    let found = tree::pages(&doc)?;
+    let at = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+    let dict = at.and_then(|at| found.get(at)).ok_or_else(none)?;
+    let Page { drawing, pictures, bounds } = page(&doc, dict, &mut Unpacker::new(), &mut Fonts::new(), stop)?;
+    if !Seen::default().add(&drawing, bounds) {
+        return Err(none());
+    }
+    render::page(&doc, dict, bounds, &pictures, stop)?.ok_or_else(none)
 }
 
 /// Whether a picture covers the page.
@@ -132,14 +172,22 @@ impl Seen {
     }
 }
 
+/// A page as it is drawn.
+struct Page<'a> {
+    drawing: Drawing,
+    pictures: Vec<Drawn<'a>>,
+    /// The part of it that a person sees.
+    bounds: Rect,
+}
+
 /// Draws one page with its form fields.
-fn page(
-    doc: &Document,
-    dict: &Dictionary,
+fn page<'a>(
+    doc: &'a Document,
+    dict: &'a Dictionary,
     unpacker: &mut Unpacker,
     fonts: &mut Fonts,
     stop: &Stop,
-) -> Result<Drawing, DocumentFault> {
+) -> Result<Page<'a>, DocumentFault> {
     let resources = tree::inherited(doc, dict, b"Resources").and_then(|found| found.as_dict().ok());
     let resources: Vec<&Dictionary> = resources.into_iter().collect();
     let content = content(doc, dict, unpacker);
@@ -147,9 +195,26 @@ fn page(
     let mut interpreter = Interpreter::new(doc, unpacker, fonts, stop);
     interpreter.draw(&content, &resources, Matrix::IDENTITY, 0)?;
     fields::draw(doc, dict, &resources, &mut interpreter)?;
-    let drawing = interpreter.finish();
+    let (mut drawing, pictures) = interpreter.finish();
     unpacker.check()?;
-    Ok(drawing)
+    let bounds = bounds(doc, dict);
+    drawing.crop(bounds);
+    let visible = drawing.visible();
+    // Text without ink counts where it explains a picture; under other text a person does not know of it.
+    if visible == 0 || (visible < STAMP && covers(&drawing, bounds)) {
+        drawing.use_layer();
+    }
+    Ok(Page { drawing, pictures, bounds })
+}
+
+/// Characters that stand where others say that they do, as lines in the order in which a person reads them. Lines may
+/// lean, as on paper that was laid on the glass crookedly.
+pub(super) fn lay_out(glyphs: &[Glyph], bounds: Rect, lean: Lean) -> (String, Vec<LineBox>) {
+    let (mut text, mut places) = (String::new(), Vec::new());
+    let ordered = regions::read_in_order(&lean.leveled(glyphs, bounds), &regions::Around::default());
+    compose::compose(&ordered, bounds, &mut text, &mut places);
+    places.iter_mut().for_each(|place| (place.x, place.y) = lean.back(place.x, place.y));
+    (text, places)
 }
 
 /// The content streams of a page, one after the other: an operator may be cut in two.
@@ -180,13 +245,26 @@ fn layout(drawing: &Drawing, bounds: Rect) -> (String, Vec<LineBox>) {
     let mut text = String::new();
     let mut places = Vec::new();
     for (n, quarter) in order.into_iter().enumerate() {
-        let glyphs = &drawing.glyphs[quarter];
+        let turned = bounds.turned(quarter);
+        let from = places.len();
+        let lean = drawing.leans[quarter].usual();
+        let leveled: Vec<Glyph>;
+        let glyphs = match lean {
+            None => &drawing.glyphs[quarter],
+            Some(lean) => {
+                leveled = lean.leveled(&drawing.glyphs[quarter], turned);
+                &leveled
+            }
+        };
         // The boxes and rules of the page stand around the text that is upright for a person who reads it.
         let ordered = match n {
             0 => regions::read_in_order(glyphs, &regions::Around::turned(drawing, quarter)),
             _ => regions::read_in_order(glyphs, &regions::Around::default()),
         };
-        compose::compose(&ordered, bounds.turned(quarter), &mut text, &mut places);
+        compose::compose(&ordered, turned, &mut text, &mut places);
+        if let Some(lean) = lean {
+            places[from..].iter_mut().for_each(|place| (place.x, place.y) = lean.back(place.x, place.y));
+        }
     }
     for slanted in &drawing.slanted {
         compose::compose(&lines::lines(&slanted.glyphs), bounds, &mut text, &mut places);

@@ -62,7 +62,9 @@ impl Paper {
     }
 
     fn read(&self) -> Result<String, DocumentFault> {
-        read(&self.bytes(), &Stop::default()).map(|mut document| document.pages.remove(0).text)
+        read(&self.bytes(), &Stop::default(), None)
+            .and_then(|read| read.text)
+            .map(|mut document| document.pages.remove(0).text)
     }
 
     fn text(&self) -> String {
@@ -275,6 +277,73 @@ fn a_file_of_an_unknown_lock_is_locked_and_not_broken() {
     let at = locked.windows(7).rposition(|window| window == b"trailer").unwrap();
     let lock = b"trailer\n<< /Encrypt << /Filter /FOPN_fLock /V 9 /R 9 >> ";
     locked.splice(at..at + b"trailer\n<<".len(), lock.iter().copied());
-    let fault = read(&locked, &Stop::default()).unwrap_err();
+    let fault = read(&locked, &Stop::default(), None).unwrap_err();
     assert_eq!(fault.kind, FaultKind::Encrypted, "{fault}");
+}
+
+/// A text that runs in a direction, so many tenths of a degree from level.
+fn leaning(x: f64, y: f64, tenths: i32, text: &str) -> String {
+    let (sin, cos) = (f64::from(tenths) / 10.0).to_radians().sin_cos();
+    // The page was laid on the glass crookedly: places turn with the text.
+    let (px, py) = (x * cos - y * sin, x * sin + y * cos);
+    format!("BT /F1 10 Tf {cos:.5} {sin:.5} {:.5} {cos:.5} {px:.2} {py:.2} Tm ({text}) Tj ET ", -sin)
+}
+
+#[test]
+fn a_page_that_lies_crookedly_is_read_in_its_lines() {
+    for tenths in [-40, -15, 8, 25, 50] {
+        let mut page = String::new();
+        for n in 0..12 {
+            let y = 700.0 - f64::from(n) * 14.0;
+            page.push_str(&leaning(60.0, y, tenths, &format!("Label number {n}")));
+            page.push_str(&leaning(420.0, y, tenths, &format!("Value {n}")));
+        }
+        let text = paper(&page).text();
+        let rows: Vec<Vec<&str>> =
+            text.lines().map(|row| row.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect()).collect();
+        let wanted: Vec<Vec<String>> =
+            (0..12).map(|n| vec![format!("Label number {n}"), format!("Value {n}")]).collect();
+        assert_eq!(rows, wanted, "{tenths} tenths of a degree");
+    }
+}
+
+#[test]
+fn text_that_runs_from_the_right_is_read_from_the_right() {
+    // As a font draws it: the last letter stands at the left.
+    let map = "1 begincodespacerange <00> <FF> endcodespacerange 4 beginbfchar <01> <05E9> <02> <05DC> <03> <05D5> <04> \
+               <05DD> endbfchar";
+    let map = format!("<< /Length {} >> stream\n{map}\nendstream", map.len());
+    let font = "<< /Type /Font /Subtype /TrueType /FirstChar 1 /Widths [500 500 500 500] /ToUnicode 7 0 R >>";
+    let page = format!("BT /F2 10 Tf 300 700 Td <04030201> Tj ET {}", at(50, 700, "Policy AL-12"));
+    assert_eq!(paper(&page).object(font).object(&map).text(), "Policy AL-12  שלום");
+}
+
+#[test]
+fn predefined_maps_that_stand_upright_or_name_unicode_are_read() {
+    let shown = |encoding: &str, string: &str| {
+        let wide = "/DescendantFonts [<< /Type /Font /Subtype /CIDFontType0 /DW 1000 >>]";
+        let font = format!("<< /Type /Font /Subtype /Type0 /Encoding /{encoding} {wide} >>");
+        paper(&format!("BT /F2 10 Tf 50 700 Td {string} Tj ET")).object(&font).text()
+    };
+    for (encoding, string, text) in [
+        ("UniGB-UCS2-H", "<4FDD5355>", "保单"),
+        ("UniJIS-UTF16-H", "<4FDD967A>", "保険"),
+        ("UniKS-UCS2-H", "<BCF4D5D8>", "보험"),
+        ("UniCNS-UTF16-H", "<D840DC0B>", "\u{2000b}"),
+        ("UniGB-UTF8-H", "<E4BF9DE58D95>", "保单"),
+        ("UniJIS-UTF32-H", "<00004FDD0000967A>", "保険"),
+        ("GBK-EUC-H", "<B1A3B5A5>", "保单"),
+    ] {
+        assert_eq!(shown(encoding, string), text, "{encoding}");
+    }
+}
+
+#[test]
+fn pages_are_read_as_they_are_turned() {
+    for (turn, matrix) in [(90, "0 1 -1 0 100 50"), (180, "-1 0 0 -1 500 100"), (270, "0 -1 1 0 100 700")] {
+        let line = |down: &str, text: &str| format!("BT /F1 10 Tf {matrix} Tm {down} Td ({text}) Tj ET ");
+        let page = [line("0 0", "Insured"), line("0 -14", "Elm LLC"), line("0 -28", "Policy AL-1")].concat();
+        let text = paper(&page).page(&format!("/Rotate {turn}")).text();
+        assert_eq!(text, "Insured\nElm LLC\nPolicy AL-1", "{turn}");
+    }
 }

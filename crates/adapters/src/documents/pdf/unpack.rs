@@ -90,7 +90,7 @@ impl Unpacker {
 }
 
 /// The stream with its filters in place, where its dictionary only refers to them.
-fn resolved<'a>(doc: &Document, stream: &'a Stream) -> Cow<'a, Stream> {
+pub(super) fn resolved<'a>(doc: &Document, stream: &'a Stream) -> Cow<'a, Stream> {
     let refers = |object: &Object| match object {
         Object::Reference(_) => true,
         Object::Array(items) => items.iter().any(|item| matches!(item, Object::Reference(_))),

@@ -119,7 +119,13 @@ fn field(number: u32, pages: &[Page<'_>], labels: &Labels<'_>, item: Option<u32>
         value: value.value,
         confidence: round(value.confidence),
         problem: value.problem,
-        source: FieldSource { document: number, page: pages[value.page].number, start: value.start, end: value.end },
+        source: FieldSource {
+            document: number,
+            page: pages[value.page].number,
+            start: value.start,
+            end: value.end,
+            ..FieldSource::default()
+        },
         found_by: FoundBy::Rules,
     }
 }

@@ -360,12 +360,7 @@ mod tests {
     #[test]
     fn cells_go_to_the_nearest_column_when_one_is_missing() {
         let text = "Unit   Year   Make        VIN\n1             Kenworth    1XKYD49X5MJ914201";
-        let page = kybern_core::document::PageText {
-            number: 1,
-            label: String::new(),
-            text: text.to_owned(),
-            lines: Vec::new(),
-        };
+        let page = kybern_core::document::PageText { number: 1, text: text.to_owned(), ..Default::default() };
         let schema = kybern_core::model::ExtractionSchema::default();
         let labels = Labels::new(&schema, &[]);
         let page = Page::new(&page, &labels);

@@ -114,4 +114,8 @@ async fn the_demo_runs_to_its_end() {
     for part in ["Juniper Flats Transport LLC", "dec-page-scan.pdf", "audit chain", "What next"] {
         assert!(out.contains(part), "{part} is not in:\n{out}");
     }
+    // Each value with the file, the page and the words where it stands.
+    let read = out.lines().find(|line| line.starts_with("contact.phone")).unwrap_or_else(|| panic!("{out}"));
+    let cells: Vec<&str> = read.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
+    assert_eq!(cells, ["contact.phone", "3255550142", "message", "1", "(325) 555-0142", "0.50"]);
 }

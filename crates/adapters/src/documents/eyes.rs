@@ -1,0 +1,48 @@
+//! Who reads the pictures of one document: as many of its pages as the limit allows.
+
+use kybern_core::document::{DocumentFault, FaultKind, PageText, limits};
+
+use super::ocr::Tesseract;
+use super::picture::Picture;
+use crate::workers::Stop;
+
+/// Reads the pictures of one document.
+pub(super) struct Eyes<'a> {
+    tesseract: &'a Tesseract,
+    stop: &'a Stop,
+    /// Pictures that may still be looked at.
+    left: usize,
+}
+
+impl<'a> Eyes<'a> {
+    pub(super) const fn new(tesseract: &'a Tesseract, stop: &'a Stop) -> Self {
+        Self { tesseract, stop, left: limits::MAX_SCANNED_PAGES }
+    }
+
+    /// The page that a picture shows; `None` when it has no words, cannot be unpacked, or one page too many was looked
+    /// at: then it stays a picture, and a person is asked.
+    ///
+    /// # Errors
+    /// When nobody waits any more.
+    pub(super) fn read(
+        &mut self,
+        picture: impl FnOnce() -> Result<Option<Picture>, DocumentFault>,
+    ) -> Result<Option<PageText>, DocumentFault> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        self.left -= 1;
+        let read = match picture() {
+            Ok(Some(picture)) => self.tesseract.read(&picture, self.stop).map_err(|fault| fault.to_string()),
+            Ok(None) => Ok(None),
+            Err(fault) => Err(fault.to_string()),
+        };
+        if self.stop.is_set() {
+            return Err(DocumentFault::new(FaultKind::TooLarge, "reading its pictures took too long"));
+        }
+        Ok(read.unwrap_or_else(|fault| {
+            tracing::warn!(error.message = %fault, "a picture could not be read by OCR");
+            None
+        }))
+    }
+}

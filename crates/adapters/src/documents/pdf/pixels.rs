@@ -1,0 +1,490 @@
+//! The pictures inside a PDF as grey pixels, whatever they are packed in: plain, JPEG, fax, JBIG2, JPEG 2000.
+//!
+//! Sizes are looked at before anything is unpacked, and nothing unpacks to more than its size says.
+
+use hayro_ccitt::EncodingMode;
+use hayro_jpeg2000 as jpx;
+use lopdf::{Dictionary, Document, Object, Stream};
+
+use super::super::picture::{self, Picture};
+use super::unpack::resolved;
+
+/// Bytes of one picture before its pixels are taken out.
+const MAX_BYTES: usize = 128 * 1024 * 1024;
+/// Filters of one stream.
+const MAX_FILTERS: usize = 16;
+
+/// A picture as it is drawn: 0 for black.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Grey {
+    pub(super) width: u32,
+    pub(super) height: u32,
+    pub(super) pixels: Vec<u8>,
+    /// Whether only its black pixels are painted, as through a stencil.
+    pub(super) mask: bool,
+}
+
+impl Grey {
+    /// What covers this place; `None` outside of it and where a stencil has no hole.
+    pub(super) fn at(&self, x: f32, y: f32) -> Option<u8> {
+        if x < 0.0 || y < 0.0 {
+            return None;
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "not negative; what is too large is looked up in vain"
+        )]
+        let (x, y) = (x as u32, y as u32);
+        if x >= self.width || y >= self.height {
+            return None;
+        }
+        let at = usize::try_from(u64::from(y) * u64::from(self.width) + u64::from(x)).ok()?;
+        self.pixels.get(at).copied().filter(|pixel| !self.mask || *pixel < 128)
+    }
+}
+
+/// Unpacks a picture; `None` when it is damaged, over a limit, or packed in a way that nobody uses.
+pub(super) fn unpack(doc: &Document, stream: &Stream) -> Option<Grey> {
+    let about = About::read(doc, stream)?;
+    let (packed, last) = outer(doc, stream)?;
+    let samples = match last.as_ref().map(|(name, parms)| (name.as_slice(), parms)) {
+        None => return about.grey(&packed),
+        Some((b"DCTDecode" | b"DCT", _)) => {
+            let Picture { width, height, pixels, .. } = Picture::unpack(&packed).ok()?;
+            return Some(about.finished(width, height, pixels));
+        }
+        Some((b"JPXDecode", _)) => return jpeg_2000(&packed, &about),
+        Some((b"CCITTFaxDecode" | b"CCF", parms)) => fax(doc, &packed, parms, &about)?,
+        Some((b"JBIG2Decode", parms)) => jbig2(doc, &packed, parms, &about)?,
+        Some(_) => return None,
+    };
+    about.grey(&samples)
+}
+
+/// What the dictionary of a picture says.
+struct About {
+    width: u32,
+    height: u32,
+    bits: u32,
+    space: Space,
+    inverted: bool,
+    mask: bool,
+}
+
+/// How many numbers a pixel has, and what they mean.
+enum Space {
+    /// 0 is black.
+    Grey,
+    /// Inks: 0 is the paper's white.
+    Ink,
+    Rgb,
+    Cmyk,
+    /// Numbers of grey values.
+    Palette(Vec<u8>),
+}
+
+impl Space {
+    const fn parts(&self) -> usize {
+        match self {
+            Self::Grey | Self::Ink | Self::Palette(_) => 1,
+            Self::Rgb => 3,
+            Self::Cmyk => 4,
+        }
+    }
+
+    /// A pixel of this space, whose parts are between 0 and 255; of a palette, numbers.
+    fn grey(&self, parts: &[u8]) -> u8 {
+        match (self, parts) {
+            (Self::Grey, [grey, ..]) => *grey,
+            (Self::Ink, [ink, ..]) => 255 - ink,
+            (Self::Rgb, [red, green, blue, ..]) => mix(*red, *green, *blue),
+            (Self::Cmyk, [cyan, magenta, yellow, black, ..]) => {
+                let light = |ink: u8| 255 - ink.saturating_add(*black);
+                mix(light(*cyan), light(*magenta), light(*yellow))
+            }
+            (Self::Palette(values), [number, ..]) => values.get(usize::from(*number)).copied().unwrap_or(0),
+            _ => 255,
+        }
+    }
+
+    fn read(doc: &Document, object: &Object, depth: usize) -> Option<Self> {
+        let object = doc.dereference(object).ok()?.1;
+        if let Ok(name) = object.as_name() {
+            return Self::named(name);
+        }
+        let array = object.as_array().ok()?;
+        let name = doc.dereference(array.first()?).ok()?.1.as_name().ok()?;
+        match name {
+            b"ICCBased" => {
+                let profile = doc.dereference(array.get(1)?).ok()?.1.as_stream().ok()?;
+                match profile.dict.get_deref(b"N", doc).ok()?.as_i64().ok()? {
+                    1 => Some(Self::Grey),
+                    3 => Some(Self::Rgb),
+                    4 => Some(Self::Cmyk),
+                    _ => None,
+                }
+            }
+            b"Indexed" | b"I" if depth == 0 => {
+                let base = Self::read(doc, array.get(1)?, 1)?;
+                let table = match doc.dereference(array.get(3)?).ok()?.1 {
+                    Object::String(bytes, _) => bytes.clone(),
+                    Object::Stream(stream) => resolved(doc, stream).get_plain_content_with_limit(64 * 1024).ok()?,
+                    _ => return None,
+                };
+                Some(Self::Palette(table.chunks_exact(base.parts()).take(256).map(|one| base.grey(one)).collect()))
+            }
+            b"Separation" => Some(Self::Ink),
+            name => Self::named(name),
+        }
+    }
+
+    fn named(name: &[u8]) -> Option<Self> {
+        match name {
+            b"DeviceGray" | b"G" | b"CalGray" => Some(Self::Grey),
+            b"DeviceRGB" | b"RGB" | b"CalRGB" => Some(Self::Rgb),
+            b"DeviceCMYK" | b"CMYK" => Some(Self::Cmyk),
+            _ => None,
+        }
+    }
+}
+
+impl About {
+    fn read(doc: &Document, stream: &Stream) -> Option<Self> {
+        let dict = &stream.dict;
+        let found = |long: &[u8], short: &[u8]| dict.get_deref(long, doc).or_else(|_| dict.get_deref(short, doc)).ok();
+        let size = |long: &[u8], short: &[u8]| u32::try_from(found(long, short)?.as_i64().ok()?).ok();
+        let (width, height) = (size(b"Width", b"W")?, size(b"Height", b"H")?);
+        picture::check_size(width, height).ok()?;
+        let mask = found(b"ImageMask", b"IM").is_some_and(|mask| mask.as_bool().unwrap_or(false));
+        let bits = if mask { 1 } else { size(b"BitsPerComponent", b"BPC").unwrap_or(8) };
+        let space = if mask { None } else { found(b"ColorSpace", b"CS").and_then(|space| Space::read(doc, space, 0)) };
+        let decode = found(b"Decode", b"D").and_then(|decode| decode.as_array().ok());
+        let first = decode.and_then(|decode| doc.dereference(decode.first()?).ok()?.1.as_float().ok());
+        let inverted = first.is_some_and(|first| first > 0.5);
+        matches!(bits, 1 | 2 | 4 | 8 | 16).then(|| Self {
+            width,
+            height,
+            bits,
+            space: space.unwrap_or(Space::Grey),
+            inverted,
+            mask,
+        })
+    }
+
+    /// Grey pixels out of rows of samples, of which each begins with a byte of its own.
+    fn grey(&self, rows: &[u8]) -> Option<Grey> {
+        let (width, parts) = (usize::try_from(self.width).ok()?, self.space.parts());
+        let bits = usize::try_from(self.bits).ok()?;
+        let row_bytes = (width * parts * bits).div_ceil(8);
+        let pixel_count = usize::try_from(u64::from(self.width) * u64::from(self.height)).ok()?;
+        let mut pixels = Vec::with_capacity(pixel_count);
+        let mut pixel = [0u8; 4];
+        for row in rows.chunks(row_bytes).take(usize::try_from(self.height).ok()?) {
+            for x in 0..width {
+                for (part, value) in pixel.iter_mut().enumerate().take(parts) {
+                    *value = self.sample(row, x * parts + part);
+                }
+                pixels.push(self.space.grey(&pixel[..parts]));
+            }
+        }
+        // What is missing at the end is white paper.
+        pixels.resize(pixel_count, 255);
+        Some(Grey { width: self.width, height: self.height, pixels, mask: self.mask })
+    }
+
+    /// The sample of this number in a row, from 0 to 255; of a palette, as it is.
+    fn sample(&self, row: &[u8], number: usize) -> u8 {
+        let byte = |at: usize| row.get(at).copied().unwrap_or(u8::MAX);
+        let (value, most) = match self.bits {
+            1 => (byte(number / 8) >> (7 - number % 8) & 1, 1),
+            2 => (byte(number / 4) >> (6 - number % 4 * 2) & 3, 3),
+            4 => (byte(number / 2) >> (4 - number % 2 * 4) & 15, 15),
+            8 => (byte(number), 255),
+            // The upper byte is fine enough.
+            _ => (byte(number * 2), 255),
+        };
+        let value = if self.inverted { most - value } else { value };
+        if matches!(self.space, Space::Palette(_)) { value } else { value * (255 / most) }
+    }
+
+    /// A picture that was unpacked to grey already.
+    fn finished(&self, width: u32, height: u32, mut pixels: Vec<u8>) -> Grey {
+        // Inks in a JPEG are turned round by its own mark, and by a list that only repeats it.
+        if self.inverted && !matches!(self.space, Space::Cmyk) {
+            pixels.iter_mut().for_each(|pixel| *pixel = 255 - *pixel);
+        }
+        Grey { width, height, pixels, mask: self.mask }
+    }
+}
+
+fn mix(red: u8, green: u8, blue: u8) -> u8 {
+    let light = u32::from(red) * 299 + u32::from(green) * 587 + u32::from(blue) * 114;
+    u8::try_from(light / 1000).unwrap_or(u8::MAX)
+}
+
+type Filter = (Vec<u8>, Dictionary);
+
+/// The bytes of a stream as far as plain filters lead, with the picture's own filter that is left.
+fn outer(doc: &Document, stream: &Stream) -> Option<(Vec<u8>, Option<Filter>)> {
+    let stream = resolved(doc, stream);
+    let list = |key: &[u8], short: &[u8]| match stream.dict.get(key).or_else(|_| stream.dict.get(short)) {
+        Ok(Object::Array(items)) => items.iter().take(MAX_FILTERS).cloned().collect(),
+        Ok(one) => vec![one.clone()],
+        Err(_) => Vec::new(),
+    };
+    let (mut filters, mut parms): (Vec<Object>, Vec<Object>) = (list(b"Filter", b"F"), list(b"DecodeParms", b"DP"));
+    parms.resize(filters.len(), Object::Null);
+    let own = |filter: &Object| {
+        let names: [&[u8]; 6] = [b"DCTDecode", b"DCT", b"JPXDecode", b"CCITTFaxDecode", b"CCF", b"JBIG2Decode"];
+        filter.as_name().is_ok_and(|name| names.contains(&name))
+    };
+    let last = match filters.last() {
+        Some(filter) if own(filter) => {
+            let name = filters.pop()?.as_name().ok()?.to_vec();
+            let parms = parms.pop()?;
+            Some((name, doc.dereference(&parms).ok()?.1.as_dict().cloned().unwrap_or_default()))
+        }
+        _ => None,
+    };
+    if filters.is_empty() {
+        return Some((stream.content.clone(), last));
+    }
+    let mut dict = Dictionary::new();
+    dict.set("Filter", Object::Array(filters));
+    dict.set("DecodeParms", Object::Array(parms));
+    let outer = Stream { dict, ..stream.into_owned() };
+    Some((outer.get_plain_content_with_limit(MAX_BYTES).ok()?, last))
+}
+
+fn jpeg_2000(packed: &[u8], about: &About) -> Option<Grey> {
+    let image = jpx::Image::new(packed, &jpx::DecodeSettings::default()).ok()?;
+    let (width, height) = (image.width(), image.height());
+    picture::check_size(width, height).ok()?;
+    let colours = usize::from(image.color_space().num_channels());
+    let parts = colours + usize::from(image.has_alpha());
+    let space = match colours {
+        3 => Space::Rgb,
+        4 => Space::Cmyk,
+        _ => Space::Grey,
+    };
+    let mut context = jpx::DecoderContext::default();
+    let samples = image.decode(&mut context).ok()?.data_u8();
+    let pixels: Vec<u8> = samples.chunks_exact(parts.max(1)).map(|pixel| space.grey(pixel)).collect();
+    let count = u64::from(width) * u64::from(height);
+    (u64::try_from(pixels.len()).ok()? == count).then(|| about.finished(width, height, pixels))
+}
+
+/// Rows of bits, as a picture of one bit has them, filled by a decoder.
+struct Rows {
+    bytes: Vec<u8>,
+    row_bytes: usize,
+    most: usize,
+    /// What a black pixel is written as.
+    black: bool,
+    row: Vec<u8>,
+    x: usize,
+}
+
+impl Rows {
+    fn new(about: &About, columns: u32, black: bool) -> Option<Self> {
+        let row_bytes = usize::try_from(columns).ok()?.div_ceil(8);
+        let most = usize::try_from(about.height).ok()?.checked_mul(row_bytes)?;
+        Some(Self { bytes: Vec::new(), row_bytes, most, black, row: vec![0; row_bytes], x: 0 })
+    }
+
+    fn blacken(&mut self, from: usize, to: usize) {
+        for x in from..to {
+            if let Some(byte) = self.row.get_mut(x / 8) {
+                *byte |= 0x80 >> (x % 8);
+            }
+        }
+    }
+
+    fn end_row(&mut self) {
+        let flip = if self.black { 0 } else { u8::MAX };
+        if self.bytes.len() < self.most {
+            self.bytes.extend(self.row.iter().map(|byte| byte ^ flip));
+        }
+        self.row.fill(0);
+        self.x = 0;
+    }
+}
+
+impl hayro_ccitt::Decoder for Rows {
+    fn push_row(&mut self, changes: &[u32]) {
+        for pair in changes.chunks(2) {
+            let place = |at: Option<&u32>| at.and_then(|at| usize::try_from(*at).ok());
+            let from = place(pair.first()).unwrap_or(0);
+            let to = place(pair.get(1)).unwrap_or(self.row_bytes * 8);
+            self.blacken(from, to.min(self.row_bytes * 8));
+        }
+        self.end_row();
+    }
+}
+
+impl hayro_jbig2::Decoder for Rows {
+    fn push_pixel(&mut self, black: bool) {
+        if black {
+            self.blacken(self.x, self.x + 1);
+        }
+        self.x += 1;
+    }
+
+    fn push_pixel_chunk(&mut self, black: bool, chunk_count: u32) {
+        let to = self.x.saturating_add(usize::try_from(chunk_count).unwrap_or(0).saturating_mul(8));
+        if black {
+            self.blacken(self.x, to.min(self.row_bytes * 8));
+        }
+        self.x = to;
+    }
+
+    fn next_line(&mut self) {
+        self.end_row();
+    }
+}
+
+fn fax(doc: &Document, packed: &[u8], parms: &Dictionary, about: &About) -> Option<Vec<u8>> {
+    let number = |key: &[u8], usual: i64| parms.get_deref(key, doc).and_then(Object::as_i64).unwrap_or(usual);
+    let flag = |key: &[u8], usual: bool| parms.get_deref(key, doc).and_then(Object::as_bool).unwrap_or(usual);
+    let columns = u32::try_from(number(b"Columns", 1728)).ok()?;
+    picture::check_size(columns, about.height).ok()?;
+    let encoding = match number(b"K", 0) {
+        ..0 => EncodingMode::Group4,
+        0 => EncodingMode::Group3_1D,
+        1.. => EncodingMode::Group3_2D,
+    };
+    let mut rows = Rows::new(about, columns, flag(b"BlackIs1", false))?;
+    let settings = hayro_ccitt::DecodeSettings {
+        columns,
+        rows: about.height,
+        end_of_block: flag(b"EndOfBlock", true),
+        end_of_line: flag(b"EndOfLine", false),
+        rows_are_byte_aligned: flag(b"EncodedByteAlign", false),
+        encoding,
+        strict: false,
+    };
+    // What was unpacked before the damage counts.
+    let _ = hayro_ccitt::decode(packed, &mut rows, &mut hayro_ccitt::DecoderContext::new(settings));
+    (!rows.bytes.is_empty() && columns.div_ceil(8) == about.width.div_ceil(8)).then_some(rows.bytes)
+}
+
+fn jbig2(doc: &Document, packed: &[u8], parms: &Dictionary, about: &About) -> Option<Vec<u8>> {
+    let settings = hayro_jbig2::DecodeSettings::default();
+    let shared = parms.get_deref(b"JBIG2Globals", doc).and_then(Object::as_stream).ok();
+    let shared = match shared {
+        Some(shared) => {
+            let shared = resolved(doc, shared);
+            let plain = shared.get_plain_content_with_limit(MAX_BYTES).unwrap_or_else(|_| shared.content.clone());
+            Some(hayro_jbig2::Globals::new(&plain, &settings).ok()?)
+        }
+        None => None,
+    };
+    let page = hayro_jbig2::Page::new_embedded(packed, shared.as_ref(), &settings).ok()?;
+    picture::check_size(page.width(), page.height()).ok()?;
+    let mut rows = Rows::new(about, page.width(), false)?;
+    page.decode(&mut rows).ok()?;
+    (page.width().div_ceil(8) == about.width.div_ceil(8)).then_some(rows.bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use fax::encoder::Encoder;
+    use fax::{Color, VecWriter};
+    use lopdf::dictionary;
+
+    use super::*;
+
+    const WIDTH: u16 = 16;
+    const HEIGHT: u16 = 8;
+    /// The picture of the tests in JPEG 2000, without loss: its left half is black.
+    const JPEG_2000: &str = "ff4fff510029000000000010000000080000000000000000000000100000000800000000000000000001070101ff5200\
+        0c00000001000004040001ff5c00044040ff90000a0000000000640001ff93df8298115053190aac5ccd73c2e6000061\
+        21281a00000000308d61f63f453847dca688fb94d11f729a23ee53447dca688fb94d11f729a23ee53447dca688fb94d1\
+        1f729a23ee53447dca688fb94d11f729a23ee53447ffd9";
+
+    fn half() -> Vec<u8> {
+        (0..HEIGHT).flat_map(|_| (0..WIDTH).map(|x| if x < WIDTH / 2 { 0 } else { 255 })).collect()
+    }
+
+    fn unpacked(filter: &str, parms: Dictionary, bits: i64, bytes: Vec<u8>) -> Option<Vec<u8>> {
+        let dict = dictionary! {
+            "Width" => i64::from(WIDTH), "Height" => i64::from(HEIGHT), "BitsPerComponent" => bits,
+            "ColorSpace" => "DeviceGray", "Filter" => filter, "DecodeParms" => parms,
+        };
+        let grey = unpack(&Document::new(), &Stream::new(dict, bytes))?;
+        assert_eq!((grey.width, grey.height), (u32::from(WIDTH), u32::from(HEIGHT)));
+        Some(grey.pixels)
+    }
+
+    fn group_4() -> Vec<u8> {
+        let mut encoder = Encoder::new(VecWriter::new());
+        for _ in 0..HEIGHT {
+            let row = (0..WIDTH).map(|x| if x < WIDTH / 2 { Color::Black } else { Color::White });
+            encoder.encode_line(row, WIDTH).unwrap();
+        }
+        encoder.finish().unwrap().finish()
+    }
+
+    fn hex(text: &str) -> Vec<u8> {
+        let digits: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).collect();
+        digits.chunks(2).map(|two| u8::from_str_radix(&two.iter().collect::<String>(), 16).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_fax_is_unpacked() {
+        let parms = || dictionary! { "K" => -1, "Columns" => i64::from(WIDTH) };
+        assert_eq!(unpacked("CCITTFaxDecode", parms(), 1, group_4()), Some(half()));
+        let mut turned = parms();
+        turned.set("BlackIs1", true);
+        let light: Vec<u8> = half().iter().map(|pixel| 255 - pixel).collect();
+        assert_eq!(unpacked("CCITTFaxDecode", turned, 1, group_4()), Some(light));
+        let other = dictionary! { "K" => -1, "Columns" => 64 };
+        assert_eq!(unpacked("CCITTFaxDecode", other, 1, group_4()), None);
+    }
+
+    #[test]
+    fn jbig2_is_unpacked() {
+        let size = [u32::from(WIDTH).to_be_bytes(), u32::from(HEIGHT).to_be_bytes()].concat();
+        let segment = |number: u8, kind: u8, data: &[u8]| {
+            let length = u32::try_from(data.len()).unwrap().to_be_bytes();
+            [&[0, 0, 0, number, kind, 0, 1][..], &length, data].concat()
+        };
+        let page = segment(0, 48, &[&size[..], &[0; 11]].concat());
+        // A region that is packed as a fax is.
+        let region = segment(1, 38, &[&size[..], &[0; 9], &[1], &group_4()].concat());
+        assert_eq!(unpacked("JBIG2Decode", Dictionary::new(), 1, [page, region].concat()), Some(half()));
+        assert_eq!(unpacked("JBIG2Decode", Dictionary::new(), 1, b"torn".to_vec()), None);
+    }
+
+    #[test]
+    fn jpeg_2000_is_unpacked() {
+        assert_eq!(unpacked("JPXDecode", Dictionary::new(), 8, hex(JPEG_2000)), Some(half()));
+        assert_eq!(unpacked("JPXDecode", Dictionary::new(), 8, hex(JPEG_2000)[..60].to_vec()), None);
+    }
+
+    #[test]
+    fn samples_of_every_width_and_space_are_read() {
+        let rows = |row: &[u8]| row.repeat(usize::from(HEIGHT));
+        let plain = |space: Object, bits: i64, row: &[u8]| {
+            let dict = dictionary! {
+                "Width" => 2, "Height" => i64::from(HEIGHT), "BitsPerComponent" => bits, "ColorSpace" => space,
+            };
+            unpack(&Document::new(), &Stream::new(dict, rows(row))).unwrap().pixels[..2].to_vec()
+        };
+        let name = |name: &str| Object::Name(name.as_bytes().to_vec());
+        assert_eq!(plain(name("DeviceGray"), 1, &[0b0100_0000]), [0, 255]);
+        assert_eq!(plain(name("DeviceGray"), 2, &[0b0110_0000]), [85, 170]);
+        assert_eq!(plain(name("DeviceGray"), 4, &[0x0F]), [0, 255]);
+        assert_eq!(plain(name("DeviceGray"), 16, &[7, 0, 9, 0]), [7, 9]);
+        assert_eq!(plain(name("DeviceRGB"), 8, &[0, 0, 0, 255, 255, 255]), [0, 255]);
+        assert_eq!(plain(name("DeviceCMYK"), 8, &[0, 0, 0, 255, 0, 0, 0, 0]), [0, 255]);
+        let palette = Object::Array(vec![
+            name("Indexed"),
+            name("DeviceRGB"),
+            Object::Integer(1),
+            Object::string_literal(b"\xFF\xFF\xFF\0\0\0".to_vec()),
+        ]);
+        assert_eq!(plain(palette, 1, &[0b0100_0000]), [255, 0]);
+    }
+}

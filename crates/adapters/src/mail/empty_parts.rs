@@ -1,0 +1,126 @@
+//! Multiparts without a part, or with one that has not even a blank line: where two lines with their boundary follow each
+//! other, or only the one that ends them is there. The parser takes the second for the header of a part and loses what
+//! comes after it, so blank lines, and where it is missing the first line, are put between.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+/// Boundaries of one message that are looked at.
+const MAX_BOUNDARIES: usize = 10_000;
+
+/// The message with an empty part wherever there is none.
+pub(super) fn filled(raw: &[u8]) -> Cow<'_, [u8]> {
+    let mut place = Place { in_header: true, ..Place::default() };
+    let mut declared: HashSet<&[u8]> = HashSet::new();
+    let mut begun: HashSet<&[u8]> = HashSet::new();
+    let mut filled: Vec<u8> = Vec::new();
+    let (mut at, mut from) = (0, 0);
+    let mut has_begun = false;
+    for line in raw.split_inclusive(|byte| *byte == b'\n') {
+        let mark = line.strip_prefix(b"--").map(<[u8]>::trim_ascii_end);
+        let begins = mark.is_some_and(|mark| declared.contains(mark));
+        let ended = mark.filter(|_| !begins).and_then(|mark| mark.strip_suffix(b"--"));
+        let ended = ended.filter(|ended| declared.contains(ended));
+        if begins || ended.is_some() {
+            let lacks_begin = ended.filter(|ended| !begun.contains(ended));
+            if has_begun || lacks_begin.is_some() {
+                filled.extend_from_slice(&raw[from..at]);
+                from = at;
+                for part in lacks_begin.iter().flat_map(|boundary| [b"--".as_slice(), boundary, b"\r\n"]) {
+                    filled.extend_from_slice(part);
+                }
+                filled.extend_from_slice(b"\r\n\r\n");
+            }
+            begun.extend(mark.filter(|_| begins).into_iter().chain(ended));
+            place = Place { in_header: begins, ..Place::default() };
+        } else {
+            let new = place.header_line(line).then(|| boundary(line)).flatten();
+            declared.extend(new.filter(|_| declared.len() < MAX_BOUNDARIES));
+        }
+        has_begun = begins;
+        at += line.len();
+    }
+    if filled.is_empty() {
+        return Cow::Borrowed(raw);
+    }
+    filled.extend_from_slice(&raw[from..]);
+    Cow::Owned(filled)
+}
+
+/// Where a line stands.
+#[derive(Default)]
+struct Place {
+    in_header: bool,
+    /// Whether the field that goes on here says that it is a multipart.
+    of_multipart: bool,
+    /// Whether the header is that of an enclosed message, whose own header follows the blank line.
+    of_message: bool,
+}
+
+impl Place {
+    /// Goes on by a line; whether that is one of a field that declares a multipart.
+    fn header_line(&mut self, line: &[u8]) -> bool {
+        if !self.in_header {
+            return false;
+        }
+        if line.trim_ascii().is_empty() {
+            *self = Self { in_header: self.of_message, ..Self::default() };
+            return false;
+        }
+        let says = |what: &[u8]| line.windows(what.len()).any(|window| window.eq_ignore_ascii_case(what));
+        let goes_on = line.starts_with(b" ") || line.starts_with(b"\t");
+        self.of_message |= says(b"message/rfc822");
+        self.of_multipart = (goes_on && self.of_multipart) || says(b"multipart/");
+        self.of_multipart
+    }
+}
+
+/// The boundary that a line declares.
+fn boundary(line: &[u8]) -> Option<&[u8]> {
+    const NAME: &[u8] = b"boundary=";
+    let at = line.windows(NAME.len()).position(|window| window.eq_ignore_ascii_case(NAME))?;
+    let value = &line[at + NAME.len()..];
+    let value = match value.strip_prefix(b"\"") {
+        Some(quoted) => quoted.split(|byte| *byte == b'"').next(),
+        None => value.split(|byte| *byte == b';' || byte.is_ascii_whitespace()).next(),
+    };
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"'()+_,-./:=? ".contains(byte);
+    value.filter(|value| !value.is_empty() && value.iter().all(is_plain) && !value.ends_with(b" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(raw: &str) -> String {
+        String::from_utf8(filled(raw.as_bytes()).into_owned()).unwrap()
+    }
+
+    #[test]
+    fn a_multipart_that_only_ends_gets_a_part() {
+        let head = "Content-Type: multipart/mixed;\r\n boundary=\"b\"\r\n\r\n";
+        assert_eq!(text(&format!("{head}--b--\r\nrest")), format!("{head}--b\r\n\r\n\r\n--b--\r\nrest"));
+        let inside = "Content-Type: message/rfc822\n\nContent-Type: multipart/mixed; boundary=b\n\n";
+        assert_eq!(text(&format!("{inside}--b--\n")), format!("{inside}--b\r\n\r\n\r\n--b--\n"));
+    }
+
+    #[test]
+    fn boundaries_that_follow_each_other_are_set_apart() {
+        let head = "Content-Type: multipart/mixed; boundary=b\n\n";
+        assert_eq!(text(&format!("{head}--b\n--b\n\nx\n--b--\n")), format!("{head}--b\n\r\n\r\n--b\n\nx\n--b--\n"));
+    }
+
+    #[test]
+    fn every_other_message_stays_as_it_is() {
+        for raw in [
+            "Content-Type: multipart/mixed; boundary=b\n\n--b\n\nx\n--b--\n",
+            "Content-Type: multipart/mixed; boundary=b--\n\n--b--\n\nx\n--b----\n",
+            "Content-Type:boundary=b\n\n--b--\n",
+            "Subject: x\n\nContent-Type: multipart/mixed; boundary=b\n\n--b--\n",
+            "Subject: x\n\n--b--\n",
+            "",
+        ] {
+            assert!(matches!(filled(raw.as_bytes()), Cow::Borrowed(_)), "{raw:?}");
+        }
+    }
+}

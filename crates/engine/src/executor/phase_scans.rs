@@ -1,0 +1,124 @@
+//! Documents that were read from pictures: nobody acts on what OCR made of them before a person has compared it with
+//! the pictures. A yes is bound to the very text that was shown.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kybern_core::document::{DocumentText, ScanCorrection};
+use kybern_core::id::TaskId;
+use kybern_core::task::Attachment;
+use serde_json::{Map, Value, json};
+
+/// Bytes of one page's text that are shown beside its picture.
+const MAX_SHOWN: usize = 20_000;
+/// Corrections of one document.
+const MAX_CORRECTIONS: usize = 1_000;
+
+/// A person's yes to what was read.
+pub(super) struct Confirmation {
+    /// Which text the yes is for.
+    read: String,
+    corrections: Vec<ScanCorrection>,
+}
+
+/// The confirmations in an answer, by document: `{"documents": {"2": {"confirm": …}}}`.
+pub(super) fn confirmations(answer: &Map<String, Value>) -> BTreeMap<u32, Confirmation> {
+    let written = answer.get("documents").and_then(Value::as_object).into_iter().flatten();
+    let one = |(n, decision): (&String, &Value)| {
+        let read = decision.get("confirm")?.as_str()?.to_owned();
+        let corrections = decision.get("corrections").cloned().unwrap_or_else(|| json!([]));
+        Some((n.parse().ok()?, Confirmation { read, corrections: serde_json::from_value(corrections).ok()? }))
+    };
+    written.filter_map(one).collect()
+}
+
+/// A document that was read from pictures and that nobody has confirmed.
+pub(super) struct Unconfirmed {
+    pub(super) attachment: Attachment,
+    text: Arc<DocumentText>,
+    /// Why an answer did not count.
+    problem: Option<String>,
+}
+
+/// The text that a person confirmed, or what is still to be asked.
+pub(super) fn confirmed(
+    attachment: &Attachment,
+    text: &Arc<DocumentText>,
+    answer: Option<&Confirmation>,
+) -> Result<DocumentText, Unconfirmed> {
+    let ask = |problem| Unconfirmed { attachment: attachment.clone(), text: Arc::clone(text), problem };
+    let Some(answer) = answer else { return Err(ask(None)) };
+    if answer.read != fingerprint(text) {
+        return Err(ask(Some("it reads differently than when it was shown".to_owned())));
+    }
+    let text = DocumentText::clone(text).confirmed(&answer.corrections);
+    text.map_err(|misplaced| ask(Some(misplaced.to_string())))
+}
+
+impl Unconfirmed {
+    /// What is asked, in one sentence.
+    pub(super) fn sentence(&self) -> String {
+        let again = self.problem.as_ref().map(|problem| format!(" ({problem})")).unwrap_or_default();
+        format!(
+            "{} was read from a picture{again}: compare the two, then confirm, correct or type what it says",
+            self.attachment.filename
+        )
+    }
+
+    /// What may be answered beside what any unreadable document allows.
+    pub(super) fn schema(&self) -> Value {
+        let number = json!({"type": "integer", "minimum": 0});
+        json!({
+            "type": "object",
+            "properties": {
+                "confirm": {"const": fingerprint(&self.text)},
+                "corrections": {
+                    "type": "array",
+                    "maxItems": MAX_CORRECTIONS,
+                    "items": {
+                        "type": "object",
+                        "properties": {
+                            "page": number, "start": number, "end": number,
+                            "text": {"type": "string", "maxLength": 10_000}
+                        },
+                        "required": ["page", "start", "end", "text"],
+                        "additionalProperties": false
+                    }
+                }
+            },
+            "required": ["confirm"],
+            "additionalProperties": false
+        })
+    }
+
+    /// What the person sees: for each page its text, how sure its least sure word is, and where its picture is.
+    pub(super) fn details(&self, task: TaskId) -> Value {
+        let n = self.attachment.n;
+        let pages = self.text.pages.iter().filter(|page| page.scan.is_some()).map(|page| {
+            json!({
+                "page": page.number,
+                "picture": format!("/api/tasks/{task}/attachments/{n}?page={}", page.number),
+                "text": shown(&page.text),
+                "confidence": page.place_in_picture(0, page.text.len()).map(|place| f64::from(place.confidence) / 100.0),
+            })
+        });
+        json!({
+            "n": n,
+            "filename": self.attachment.filename,
+            "confirm": fingerprint(&self.text),
+            "problem": self.problem,
+            "pages": pages.collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// As much of a text as is shown.
+fn shown(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MAX_SHOWN)]
+}
+
+/// What a yes is bound to: every word, its place and how sure it was.
+fn fingerprint(text: &DocumentText) -> String {
+    let written = serde_json::to_vec(text).unwrap_or_default();
+    blake3::hash(&written).to_hex().to_string()
+}

@@ -1,0 +1,132 @@
+//! Documents that were read from pictures: nobody acts on them before a person has compared.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use bytes::Bytes;
+use kybern_core::error::ErrorCode;
+use kybern_core::id::TaskId;
+use kybern_core::task::{EffectClass, TaskStatus, WaitKind};
+use kybern_core::tool::ToolOutcome;
+use kybern_engine::task::{AttachmentRequest, SubmitRequest, TaskView};
+use kybern_testkit::tools::ScriptedTool;
+use serde_json::{Value, json};
+
+use crate::live::{Live, kinds, object, wait};
+use crate::world::{World, plan, step};
+
+/// What OCR makes of the picture: it is not sure of the second word.
+const READ: &str = "DOT 91o4417?";
+
+/// Says what the documents say, and how sure their words are.
+fn reading() -> Arc<ScriptedTool> {
+    let tool = ScriptedTool::pending("t.read", EffectClass::Read, |context, _| {
+        Box::pin(async move {
+            let texts = context.documents()?.texts().await?;
+            let page = &texts[0].1.pages[0];
+            let sure = page.place_in_picture(0, page.text.len()).map(|place| place.confidence);
+            Ok(ToolOutcome::new(object(json!({"said": page.text, "sure": sure})), ""))
+        })
+    });
+    Arc::new(tool.with_spec(|spec| spec.needs.documents = true))
+}
+
+/// A task with a picture, once it waits.
+async fn waiting(live: &Live<'_>) -> (TaskId, TaskView) {
+    let key = live.put(plan(json!([step("read", "t.read", json!({}))]))).await;
+    let file = AttachmentRequest {
+        filename: "letter.photo".to_owned(),
+        content_type: "image/png".to_owned(),
+        bytes: Bytes::from_static(READ.as_bytes()),
+    };
+    let request = SubmitRequest { plan_key: Some(key), attachments: vec![file], ..SubmitRequest::text("go") };
+    let id = live.try_submit(request).await.unwrap().id;
+    let task = live.rest(id).await;
+    (id, task)
+}
+
+/// What a yes to the text that is shown is written as.
+fn yes(task: &TaskView) -> Value {
+    wait(task).details["scans"][0]["confirm"].clone()
+}
+
+fn answer(decision: Value) -> Value {
+    json!({"documents": {"0": decision}})
+}
+
+#[test]
+fn nothing_happens_before_a_person_has_compared_the_text_with_its_picture() {
+    World::with([reading()]).run(async |live| {
+        let (id, task) = waiting(&live).await;
+        assert_eq!((kinds(&task), task.completed_step_ids.len()), (vec![WaitKind::Document], 0));
+        assert!(wait(&task).reason.contains("letter.photo was read from a picture"), "{}", wait(&task).reason);
+        let page = &wait(&task).details["scans"][0]["pages"][0];
+        assert_eq!((&page["page"], &page["text"], &page["confidence"]), (&json!(1), &json!(READ), &json!(0.4)));
+        assert_eq!(page["picture"], json!(format!("/api/tasks/{id}/attachments/0?page=1")));
+        let picture = live.engine.page_picture(&live.world.actor, id, 0, 1).await.unwrap();
+        assert_eq!(picture.bytes, "picture of page 1");
+        live.review(id, None, answer(json!({"confirm": yes(&task)}))).await.unwrap();
+        let task = live.proven(id).await;
+        assert_eq!((task.status, &task.state["said"]), (TaskStatus::Completed, &json!(READ)));
+        assert_eq!(task.state["sure"], 100);
+        let outcome = live.outcome(id, "_extraction").unwrap();
+        assert_eq!(outcome.data["documents"][0]["status"], "confirmed");
+    });
+}
+
+#[test]
+fn what_a_person_corrects_is_what_the_document_says() {
+    World::with([reading()]).run(async |live| {
+        let (id, task) = waiting(&live).await;
+        let correction = json!({"page": 1, "start": 4, "end": 12, "text": "9104417"});
+        live.review(id, None, answer(json!({"confirm": yes(&task), "corrections": [correction]}))).await.unwrap();
+        let task = live.proven(id).await;
+        assert_eq!((task.status, &task.state["said"]), (TaskStatus::Completed, &json!("DOT 9104417")));
+    });
+}
+
+#[test]
+fn a_yes_counts_for_the_text_that_was_shown() {
+    World::with([reading()]).run(async |live| {
+        let (id, task) = waiting(&live).await;
+        for wrong in [json!({"confirm": true}), json!({"confirm": "0".repeat(64)}), json!({"scan": {"pages": []}})] {
+            let refused = live.review(id, None, answer(wrong)).await.unwrap_err();
+            assert_eq!(refused.code(), ErrorCode::Validation);
+        }
+        // It names a place that is not there, so the question is asked again and says why.
+        let lost = json!({"page": 1, "start": 4, "end": 400, "text": "x"});
+        live.review(id, None, answer(json!({"confirm": yes(&task), "corrections": [lost]}))).await.unwrap();
+        let task = live.until(id, |task| task.waits.iter().any(|wait| wait.reason.contains("names no place"))).await;
+        assert_eq!(task.completed_step_ids.len(), 0);
+        live.review(id, None, answer(json!({"text": "DOT 9104417"}))).await.unwrap();
+        let task = live.proven(id).await;
+        assert_eq!((&task.state["said"], &task.state["sure"]), (&json!("DOT 9104417"), &Value::Null));
+    });
+}
+
+#[test]
+fn what_was_confirmed_is_kept_and_never_read_again() {
+    World::with([reading()]).run(async |live| {
+        let key = live
+            .put(plan(json!([
+                step("ask", "core.ask", json!({"title": "go on?", "fields": {}})),
+                step("read", "t.read", json!({}))
+            ])))
+            .await;
+        let file = AttachmentRequest {
+            filename: "letter.photo".to_owned(),
+            content_type: "image/png".to_owned(),
+            bytes: Bytes::from_static(READ.as_bytes()),
+        };
+        let request = SubmitRequest { plan_key: Some(key), attachments: vec![file], ..SubmitRequest::text("go") };
+        let id = live.try_submit(request).await.unwrap().id;
+        let task = live.rest(id).await;
+        live.review(id, None, answer(json!({"confirm": yes(&task)}))).await.unwrap();
+        live.until(id, |task| task.waits.iter().any(|wait| wait.kind != WaitKind::Document)).await;
+        let asked = live.world.reader.asked.load(Ordering::SeqCst);
+        live.review(id, None, json!({})).await.unwrap();
+        let task = live.proven(id).await;
+        assert_eq!((task.status, &task.state["said"]), (TaskStatus::Completed, &json!(READ)));
+        assert_eq!(live.world.reader.asked.load(Ordering::SeqCst), asked);
+    });
+}

@@ -1,0 +1,128 @@
+//! What was read out of documents: each value with the file, the page and the words where it stands.
+
+use serde_json::Value;
+
+use super::table::Table;
+use super::text::{field, short};
+
+/// The widest that a value and its words are shown.
+const WIDTH: usize = 60;
+
+/// A value that was read, with where it stands.
+struct Read {
+    name: String,
+    value: String,
+    file: String,
+    page: String,
+    words: String,
+    /// How sure, with a mark at what was read from a picture.
+    sure: String,
+}
+
+/// The values of a task's `extractions`, at most so many of each document, and how many are left out.
+pub(crate) fn read_table(extractions: &[Value], most: usize) -> (Table, usize) {
+    let mut table = Table::new(&["FIELD", "VALUE", "FILE", "PAGE", "WORDS", "SURE"]);
+    let mut more = 0;
+    for document in extractions {
+        let fields = document.get("fields").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        more += fields.len().saturating_sub(most);
+        for one in fields.iter().take(most).map(|found| Read::of(document, found)) {
+            table.row([
+                one.name.into(),
+                one.value.into(),
+                one.file.into(),
+                one.page.into(),
+                one.words.into(),
+                one.sure.into(),
+            ]);
+        }
+    }
+    (table, more)
+}
+
+impl Read {
+    fn of(document: &Value, found: &Value) -> Self {
+        let source = found.get("source").cloned().unwrap_or_default();
+        let item = found.get("item").and_then(Value::as_u64);
+        let name = match (field(found, "group"), item) {
+            (group, Some(item)) if !group.is_empty() => format!("{group}.{}.{}", item + 1, field(found, "name")),
+            _ => field(found, "name"),
+        };
+        let sure = found.get("confidence").and_then(Value::as_f64).unwrap_or_default();
+        let scanned = if source.get("scan").is_some() { ", scan" } else { "" };
+        Self {
+            name,
+            value: found.get("value").map(|value| short(value, WIDTH)).unwrap_or_default(),
+            file: field(document, "filename"),
+            page: field(&source, "page"),
+            words: source.get("words").map(|words| short(words, WIDTH)).unwrap_or_default(),
+            sure: format!("{sure:.2}{scanned}"),
+        }
+    }
+}
+
+/// The pictures with which a person compares what was read from them, a line each.
+pub(crate) fn pictures(wait: &Value) -> Vec<String> {
+    let scans = wait.pointer("/details/scans").and_then(Value::as_array).into_iter().flatten();
+    let pages = |scan: &Value| -> Vec<String> {
+        let pages = scan.get("pages").and_then(Value::as_array).into_iter().flatten();
+        let line = |page: &Value| {
+            format!(
+                "{} page {}, least sure word {}: look at GET {}",
+                field(scan, "filename"),
+                field(page, "page"),
+                field(page, "confidence"),
+                field(page, "picture")
+            )
+        };
+        pages.map(line).collect()
+    };
+    scans.flat_map(pages).collect()
+}
+
+/// What was read from pictures and waits for a person, as rows; `None` where nothing was.
+pub(crate) fn read_of_wait(wait: &Value, most: usize) -> Option<Table> {
+    wait.pointer("/details/scans")?;
+    let extractions = wait.pointer("/details/extractions").and_then(Value::as_array)?;
+    let (table, _more) = read_table(extractions, most);
+    (!table.is_empty()).then_some(table)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::output::paint::Paint;
+
+    fn extractions() -> Vec<Value> {
+        let field = |name: &str, value: &str, source: Value| json!({"name": name, "group": "policies", "item": 1, "value": value, "confidence": 0.9, "source": source});
+        vec![json!({"n": 1, "filename": "dec.pdf", "fields": [
+            field("policies.number", "AL-1", json!({"document": 1, "page": 3, "start": 0, "end": 4, "words": "AL 1"})),
+            field("policies.line", "auto", json!({"page": 4, "words": "Auto", "scan": {"x": 1, "confidence": 90}})),
+            field("policies.from", "2026-01-01", json!({"page": 4})),
+        ]})]
+    }
+
+    #[test]
+    fn a_value_names_file_page_and_words() {
+        let (table, more) = read_table(&extractions(), 2);
+        let text = table.render(Paint::new(false));
+        let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split_whitespace().collect()).collect();
+        assert_eq!(rows[0], ["policies.2.policies.number", "AL-1", "dec.pdf", "3", "AL", "1", "0.90"]);
+        assert_eq!(rows[1], ["policies.2.policies.line", "auto", "dec.pdf", "4", "Auto", "0.90,", "scan"]);
+        assert_eq!((rows.len(), more), (2, 1));
+    }
+
+    #[test]
+    fn a_question_about_a_scan_names_its_pictures() {
+        let page = json!({"page": 2, "picture": "/api/tasks/t1/attachments/3?page=2", "confidence": 0.41});
+        let wait = json!({"details": {"extractions": extractions(),
+            "scans": [{"filename": "a.tif", "pages": [page]}]}});
+        let line = "a.tif page 2, least sure word 0.41: look at GET /api/tasks/t1/attachments/3?page=2";
+        assert_eq!(pictures(&wait), [line]);
+        assert!(read_of_wait(&wait, 9).is_some());
+        assert!(pictures(&json!({"details": {"files": []}})).is_empty());
+        assert!(read_of_wait(&json!({"details": {"extractions": extractions()}}), 9).is_none());
+    }
+}
