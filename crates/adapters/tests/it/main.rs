@@ -11,5 +11,6 @@ mod mail;
 mod mime;
 mod models;
 mod offline;
+mod own_labels;
 mod peer;
 mod tls;

@@ -38,6 +38,7 @@ fn schema() -> ExtractionSchema {
         many: false,
     };
     ExtractionSchema {
+        name: "contracts",
         writer: None,
         categories: vec![
             CategoryPattern { key: "CONTRACT", markers: &[("contract sheet", 5), ("contract number", 2)] },
@@ -65,6 +66,7 @@ fn schema() -> ExtractionSchema {
             car("year", &["year"], ValueKind::Year, false),
             car("make", &["make"], ValueKind::Text, false),
         ],
+        ..ExtractionSchema::default()
     }
 }
 

@@ -14,7 +14,7 @@ pub mod spec;
 pub use embedding::{EmbedRequest, Embedded, Vector};
 pub use extraction::{
     CategoryPattern, DocumentAnalysis, ExtractedField, Extraction, ExtractionSchema, FieldPattern, FieldSource,
-    SectionPattern, ValueKind,
+    OwnLabel, SectionPattern, ValueKind,
 };
 pub use failure::{ModelFailure, ModelFailureKind};
 pub use intent::{Classification, ClassifyInput, IntentSpec};

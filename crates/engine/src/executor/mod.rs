@@ -14,6 +14,7 @@ mod ending;
 pub(crate) mod gate;
 mod held;
 pub mod inject;
+mod lessons;
 mod node;
 pub(crate) mod patience;
 mod perform;
@@ -43,3 +44,5 @@ mod weight;
 
 pub(crate) use drive::Stop;
 pub use node::{Node, NodeState, Phase};
+pub(crate) use phase_documents::{EXTRACTIONS, decided, message_of};
+pub(crate) use phases::{classify_input, doubtful_sender};

@@ -8,18 +8,18 @@ use kybern_core::error::Result;
 use kybern_core::mail::{Passage, without_quoted};
 use kybern_core::model::DocumentAnalysis;
 use kybern_core::plan::StepId;
-use kybern_core::task::{Attachment, AttachmentSource, Channel, WaitKind};
+use kybern_core::task::{Attachment, AttachmentSource, Channel, Task, WaitKind};
 use kybern_core::time::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::node::{Phase, PhaseState};
-use super::phases::{PhaseEnd, finished, waits};
+use super::phases::{PhaseEnd, waits};
 use super::run::Run;
 use super::step::wait_of;
 use crate::tools::documents::{Decision, MAX_ALL_PICTURES, MAX_PICTURES, TaskDocuments, picture_type};
 
 /// Under what the fields of all documents stand in the outcome, in a question's details, and in the state.
-pub(super) const EXTRACTIONS: &str = "extractions";
+pub(crate) const EXTRACTIONS: &str = "extractions";
 /// The name under which the message itself is listed.
 const MESSAGE: &str = "message";
 /// Fields of one document that are kept before a plan is known.
@@ -69,7 +69,7 @@ pub(super) async fn read(run: &Run, known: &PhaseState, now: Timestamp) -> Resul
         }
     }
     if wants_fields(run) {
-        let message = message(run);
+        let message = message_of(&run.task);
         if let Some((schema, analysis)) = analyse(run, &message).await? {
             let read = Paper { n: 0, filename: MESSAGE, text: &message };
             extractions.push(extract(run, read, &schema, &analysis).await?);
@@ -83,7 +83,7 @@ pub(super) async fn read(run: &Run, known: &PhaseState, now: Timestamp) -> Resul
     if !extractions.is_empty() {
         data[EXTRACTIONS] = Value::Array(extractions);
     }
-    Ok(PhaseEnd::row(finished(Phase::Extraction, summary, data, true)))
+    Ok(PhaseEnd::row(run.found_out(Phase::Extraction, summary, data, true)))
 }
 
 /// Whether what papers and message say is wanted at once: where the intent is still to be found, a person may be asked
@@ -93,17 +93,17 @@ fn wants_fields(run: &Run) -> bool {
 }
 
 /// The message as a document: its text, and its subject on a page of its own.
-fn message(run: &Run) -> DocumentText {
+pub(crate) fn message_of(task: &Task) -> DocumentText {
     let page = |number, label: &str, text: &str| PageText {
         number,
         label: label.to_owned(),
         text: text.to_owned(),
         ..PageText::default()
     };
-    let subject = run.task.payload.get("subject").and_then(Value::as_str).unwrap_or_default();
-    let passages = run.task.payload.get("passages").cloned().unwrap_or_default();
+    let subject = task.payload.get("subject").and_then(Value::as_str).unwrap_or_default();
+    let passages = task.payload.get("passages").cloned().unwrap_or_default();
     let passages: Vec<Passage> = serde_json::from_value(passages).unwrap_or_default();
-    let mut pages = vec![page(1, "", &without_quoted(&run.task.input, &passages))];
+    let mut pages = vec![page(1, "", &without_quoted(&task.input, &passages))];
     if !subject.trim().is_empty() {
         pages.push(page(2, "subject", subject));
     }
@@ -121,7 +121,7 @@ struct Paper<'d> {
 async fn extract(run: &Run, paper: Paper<'_>, schema: &str, analysis: &DocumentAnalysis) -> Result<Value> {
     let mut schemas = run.inner.catalog.registry().extractions();
     let Some((_, known)) = schemas.find(|(name, _)| *name == schema) else { return Ok(Value::Null) };
-    let mut found = run.inner.extractor.extract(paper.n, paper.text, analysis, known).await?;
+    let mut found = run.extractor().extract(paper.n, paper.text, analysis, known).await?;
     found.fields.truncate(MAX_FIELDS);
     Ok(json!({
         "n": paper.n,
@@ -137,9 +137,10 @@ async fn extract(run: &Run, paper: Paper<'_>, schema: &str, analysis: &DocumentA
 /// What kind of document it is: the best of what all packs know, with the name of the schema that knows it. Where none
 /// knows its kind, the one that finds the most sections.
 async fn analyse(run: &Run, text: &DocumentText) -> Result<Option<(String, DocumentAnalysis)>> {
+    let extractor = run.extractor();
     let mut best: Option<(String, DocumentAnalysis)> = None;
     for (name, schema) in run.inner.catalog.registry().extractions() {
-        let analysis = run.inner.extractor.analyse(text, schema).await?;
+        let analysis = extractor.analyse(text, schema).await?;
         let better = best.as_ref().is_none_or(|(_, best)| {
             (analysis.confidence, analysis.sections.len()) > (best.confidence, best.sections.len())
         });
@@ -235,7 +236,7 @@ fn corrected(corrections: &Map<String, Value>) -> BTreeMap<u32, Decision> {
 }
 
 /// What was decided about documents, as the outcome of the phase has it: `{"decisions": {"2": …}}`.
-pub(super) fn decided(outcome: &Value) -> BTreeMap<u32, Decision> {
+pub(crate) fn decided(outcome: &Value) -> BTreeMap<u32, Decision> {
     decisions_in(outcome.get("decisions"))
 }
 

@@ -23,6 +23,8 @@ mod faults;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod learning;
+#[cfg(test)]
 mod obeying;
 #[cfg(test)]
 mod offline;

@@ -193,6 +193,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
 #[must_use]
 pub fn schema() -> ExtractionSchema {
     ExtractionSchema {
+        name: "insurance",
         writer: Some("contact"),
         categories: categories::CATEGORIES.iter().map(|(key, markers)| CategoryPattern { key, markers }).collect(),
         sections: SECTIONS.iter().map(|(key, markers)| SectionPattern { key, markers }).collect(),
@@ -209,6 +210,7 @@ pub fn schema() -> ExtractionSchema {
             UNWANTED,
         ]
         .concat(),
+        ..ExtractionSchema::default()
     }
 }
 
