@@ -4,7 +4,7 @@ use kybern_core::error::{Error, ErrorCode};
 use kybern_core::id::{LessonId, TaskId};
 use kybern_core::lesson::{
     Lesson, LessonAct, LessonChange, LessonFilter, LessonKind, LessonSource, LessonStatus, MAX_ACCEPTED_BYTES,
-    MAX_EXAMPLE, MAX_SUGGESTED, Teaching,
+    MAX_SUGGESTED, Teaching,
 };
 
 use super::fixture::code;
@@ -107,7 +107,7 @@ pub async fn a_decision_on_what_was_decided_meanwhile_is_a_conflict(h: Harness) 
 
 pub async fn a_tenant_has_so_many_lessons(h: Harness) {
     let (w, home) = World::new(h).await;
-    let long = |n: u64| example(&format!("{n:03} {}", "w".repeat(MAX_EXAMPLE - 4)));
+    let long = |n: u64| example(&format!("{n:03} {}", "w".repeat(60_000)));
     let fit = MAX_ACCEPTED_BYTES / long(0).bytes();
     for n in 0..fit {
         let new = added(&w, &home, long(n)).await;
