@@ -46,6 +46,7 @@ expect 04-outside-calls "try 2 taken True" ./04-outside-calls.sh
 expect "05-workflow, forged first" "401" ./05-workflow.sh
 expect 06-untrusted "after the yes: completed" ./06-untrusted.sh
 expect 07-chat "retrieved" ./07-chat.sh
+expect 08-lessons "the next mail: completed, insurance.new_lead" ./08-lessons.sh
 for mode in early twice signed; do
     kill "$receiver" && wait "$receiver" 2>/dev/null || true
     receiver "$mode"

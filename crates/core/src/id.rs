@@ -131,6 +131,10 @@ id_type!(
     KnowledgeId, "knowledge"
 );
 id_type!(
+    /// Something that a tenant has learned from an answer.
+    LessonId, "lesson"
+);
+id_type!(
     /// A limit of what may be spent.
     BudgetId, "budget"
 );

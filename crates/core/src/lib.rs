@@ -23,6 +23,7 @@ pub mod job;
 pub mod json;
 pub mod json_schema;
 pub mod knowledge;
+pub mod lesson;
 pub mod mail;
 pub mod memory;
 pub mod model;

@@ -17,6 +17,7 @@ pub mod identity;
 pub mod intake;
 pub mod jobs;
 pub mod knowledge;
+pub mod lesson;
 pub mod memory;
 pub mod models;
 pub mod parts;

@@ -14,7 +14,7 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement
 use utoipa::openapi::{ContentBuilder, PathItem, Ref, RefOr};
 
 use crate::api::{
-    agents, approvals, audit, budgets, chats, inbound, keys, knowledge, memories, messages, models, outbox,
+    agents, approvals, audit, budgets, chats, inbound, keys, knowledge, lessons, memories, messages, models, outbox,
     permissions, plans, preferences, prompts, records, retention, secrets, task_files, task_internal, task_steer,
     tasks, tenants, tools, usage, users, webhooks,
 };
@@ -25,7 +25,7 @@ use crate::schema::operation::ErrorSchema;
 use crate::{health, metrics, status_page};
 
 /// Routes on which `Idempotency-Key` is honoured.
-const CREATING: [&str; 18] = [
+const CREATING: [&str; 19] = [
     "/api/chats",
     "/api/chats/import",
     "/api/chats/{id}/fork",
@@ -37,6 +37,7 @@ const CREATING: [&str; 18] = [
     "/api/budgets",
     "/api/tasks",
     "/api/tasks/{id}/fork",
+    "/api/lessons",
     "/api/plans",
     "/api/tools/{name}/invoke",
     "/api/users",
@@ -67,6 +68,7 @@ const CREATING: [&str; 18] = [
         (name = "chats", description = "Conversations with agents"),
         (name = "memories", description = "What is remembered of users and entities"),
         (name = "knowledge", description = "Documents that agents may quote"),
+        (name = "lessons", description = "What is learned from answers"),
         (name = "approvals", description = "What waits for a person"),
         (name = "models", description = "Language models, governed and metered"),
         (name = "budgets", description = "What may be spent, and what has been"),
@@ -96,6 +98,7 @@ const CREATING: [&str; 18] = [
         memories::accept, memories::reject,
         knowledge::create, knowledge::list, knowledge::search, knowledge::show, knowledge::remove, knowledge::publish,
         knowledge::unpublish, knowledge::reindex,
+        lessons::create, lessons::list, lessons::show, lessons::preview, lessons::accept, lessons::withdraw,
         approvals::list, approvals::show, approvals::decide,
         models::chat, models::list, models::show, models::embed, models::policy, models::set_policy,
         budgets::create, budgets::list, budgets::show, budgets::change, budgets::remove, usage::report,

@@ -10,7 +10,7 @@ use kybern_core::actor::Right;
 use kybern_core::error::{Error, ErrorCode};
 
 use crate::api::{
-    agents, approvals, audit, budgets, chats, inbound, keys, knowledge, memories, messages, models, outbox,
+    agents, approvals, audit, budgets, chats, inbound, keys, knowledge, lessons, memories, messages, models, outbox,
     permissions, plans, preferences, prompts, records, retention, secrets, task_files, task_internal, task_steer,
     tasks, tenants, tools, usage, users, webhooks,
 };
@@ -151,6 +151,13 @@ pub fn table() -> Vec<Route> {
         post("/api/knowledge/{id}/publish", Needs(Administer), knowledge::publish),
         post("/api/knowledge/{id}/unpublish", Needs(Administer), knowledge::unpublish),
         post("/api/knowledge/{id}/reindex", Needs(Administer), knowledge::reindex),
+        // What is learned from answers
+        post("/api/lessons", Needs(Administer), lessons::create),
+        get("/api/lessons", Needs(Read), lessons::list),
+        get("/api/lessons/{id}", Needs(Read), lessons::show),
+        get("/api/lessons/{id}/preview", Needs(Administer), lessons::preview),
+        post("/api/lessons/{id}/accept", Needs(Administer), lessons::accept),
+        post("/api/lessons/{id}/withdraw", Needs(Administer), lessons::withdraw),
         // What waits for a person
         get("/api/approvals", Needs(Read), approvals::list),
         get("/api/approvals/{id}", Needs(Read), approvals::show),

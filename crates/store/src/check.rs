@@ -6,9 +6,9 @@ use crate::db::{Conn, Sql, Tx};
 use crate::error::{Result, StoreError};
 use crate::store::SqlStore;
 use crate::{
-    agents, approvals, audit, blobs, budgets, chats, idempotency, identity, jobs, knowledge, memories, model_policies,
-    outbox, permissions, plans, preferences, prompts, rates, records, reservations, retention, secrets, standings,
-    tasks,
+    agents, approvals, audit, blobs, budgets, chats, idempotency, identity, jobs, knowledge, lessons, memories,
+    model_policies, outbox, permissions, plans, preferences, prompts, rates, records, reservations, retention, secrets,
+    standings, tasks,
 };
 
 /// Every statement of this crate.
@@ -25,6 +25,7 @@ fn every_statement() -> impl Iterator<Item = &'static Sql> {
         identity::STATEMENTS,
         jobs::STATEMENTS,
         knowledge::STATEMENTS,
+        lessons::STATEMENTS,
         memories::STATEMENTS,
         model_policies::STATEMENTS,
         outbox::STATEMENTS,

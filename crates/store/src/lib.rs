@@ -25,6 +25,7 @@ mod idempotency;
 mod identity;
 mod jobs;
 mod knowledge;
+mod lessons;
 mod memories;
 mod migrate;
 mod model_policies;

@@ -51,6 +51,7 @@ const MIGRATIONS: &[Migration] = &[
     migration!(16, "0016_retention"),
     migration!(17, "0017_plans_in_use"),
     migration!(18, "0018_audit_start"),
+    migration!(19, "0019_lessons"),
 ];
 
 /// The schema version that this program knows.

@@ -13,5 +13,6 @@ mod mime;
 mod models;
 mod ocr;
 mod offline;
+mod own_labels;
 mod peer;
 mod tls;

@@ -43,6 +43,7 @@ fn schema() -> ExtractionSchema {
         many: false,
     };
     ExtractionSchema {
+        name: "contracts",
         writer: None,
         about: None,
         categories: vec![
@@ -71,6 +72,7 @@ fn schema() -> ExtractionSchema {
             car("year", &["year"], ValueKind::Year, false),
             car("make", &["make"], ValueKind::Text, false),
         ],
+        ..ExtractionSchema::default()
     }
 }
 

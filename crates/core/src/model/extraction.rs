@@ -12,6 +12,8 @@ use crate::money::Usage;
 /// What a pack looks for in documents.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ExtractionSchema {
+    /// The name under which it is registered.
+    pub name: &'static str,
     /// The kinds of documents it knows.
     pub categories: Vec<CategoryPattern>,
     /// The sections a document may have. A field that names a section is only looked for when it is present.
@@ -23,6 +25,48 @@ pub struct ExtractionSchema {
     /// The field of the company that a message is about, where that is mostly the company of whoever writes it; `None`
     /// where others write as well.
     pub about: Option<&'static str>,
+    /// Labels and terms that a tenant has added to those of the pack.
+    pub own_labels: Vec<OwnLabel>,
+}
+
+impl ExtractionSchema {
+    /// The fields of that [path](FieldPattern::is_at).
+    pub fn fields_at<'s>(&'s self, path: &'s str) -> impl Iterator<Item = &'s FieldPattern> {
+        self.fields.iter().filter(move |field| field.is_at(path))
+    }
+
+    /// The labels that a tenant has added to a field.
+    pub fn own_labels_of<'s>(&'s self, field: &'s FieldPattern) -> impl Iterator<Item = &'s OwnLabel> {
+        self.own_labels.iter().filter(move |own| field.is_at(&own.field))
+    }
+}
+
+impl FieldPattern {
+    /// Whether that is its path: `insured.name`, or `policies/policy_number` in a list.
+    #[must_use]
+    pub fn is_at(&self, path: &str) -> bool {
+        match self.group {
+            None => self.name == path,
+            Some(group) => path.split_once('/') == Some((group, self.name)),
+        }
+    }
+
+    /// Its path.
+    #[must_use]
+    pub fn path(&self) -> String {
+        self.group.map_or_else(|| self.name.to_owned(), |group| format!("{group}/{}", self.name))
+    }
+}
+
+/// A label that a tenant has added.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OwnLabel {
+    /// The [path](FieldPattern::is_at) of its field.
+    pub field: String,
+    /// The words, in small letters.
+    pub label: String,
+    /// The value that the words are; `None` when they lead to one.
+    pub value: Option<String>,
 }
 
 /// How a kind of document is known.

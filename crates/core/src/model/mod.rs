@@ -14,7 +14,7 @@ pub mod spec;
 pub use embedding::{EmbedRequest, Embedded, Vector};
 pub use extraction::{
     CategoryPattern, Claim, DocumentAnalysis, ExtractedField, Extraction, ExtractionSchema, FieldPattern, FieldSource,
-    FoundBy, Located, RefusedClaim, SectionPattern, ValueKind,
+    FoundBy, Located, OwnLabel, RefusedClaim, SectionPattern, ValueKind,
 };
 pub use failure::{ModelFailure, ModelFailureKind};
 pub use intent::{Classification, ClassifyInput, IntentSpec};

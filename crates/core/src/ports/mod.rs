@@ -15,6 +15,7 @@ pub mod job_store;
 pub mod knowledge_store;
 pub mod language_model;
 pub mod ledger_store;
+pub mod lesson_store;
 pub mod mail;
 pub mod memory_store;
 pub mod model;
@@ -48,6 +49,7 @@ pub use job_store::JobStore;
 pub use knowledge_store::{KnowledgeFilter, KnowledgeSize, KnowledgeStore};
 pub use language_model::{LanguageModel, ModelStream};
 pub use ledger_store::{LedgerStore, ReserveRefused};
+pub use lesson_store::LessonStore;
 pub use mail::{MailParser, MailSender};
 pub use memory_store::{MemoryFilter, MemoryStore};
 pub use model::{Extractor, IntentModel};
@@ -91,6 +93,7 @@ pub trait Store:
     + PreferenceStore
     + MemoryStore
     + KnowledgeStore
+    + LessonStore
     + RetentionStore
 {
 }
@@ -116,6 +119,7 @@ impl<T> Store for T where
         + PreferenceStore
         + MemoryStore
         + KnowledgeStore
+        + LessonStore
         + RetentionStore
 {
 }

@@ -195,7 +195,7 @@ impl Run {
 
     /// What a tool reads documents with.
     pub(super) fn extractor(&self, timeout: Millis) -> Arc<dyn Extractor> {
-        let rules = Arc::clone(&self.inner.extractor);
+        let rules = self.rules();
         let Some((notes, _)) = &self.notes.0 else { return rules };
         let asking = CallAsking {
             desk: self.desk(timeout),

@@ -15,6 +15,7 @@ mod ending;
 pub(crate) mod gate;
 mod held;
 pub mod inject;
+mod lessons;
 mod node;
 pub(crate) mod patience;
 mod perform;
@@ -45,4 +46,6 @@ mod weight;
 
 pub(crate) use drive::Stop;
 pub use node::{Node, NodeState, Phase};
+pub(crate) use phase_documents::{EXTRACTIONS, decided, message_of};
+pub(crate) use phases::{classify_input, doubtful_sender};
 pub(crate) use walk_retry::Standing;

@@ -10,21 +10,21 @@ use kybern_core::id::TaskId;
 use kybern_core::mail::{Passage, without_quoted};
 use kybern_core::model::{Abilities, DocumentAnalysis, ExtractedField};
 use kybern_core::plan::StepId;
-use kybern_core::task::{Attachment, AttachmentSource, Channel, WaitKind};
+use kybern_core::task::{Attachment, AttachmentSource, Channel, Task, WaitKind};
 use kybern_core::time::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::answers::PhaseAsking;
 use super::node::{Phase, PhaseState};
 use super::phase_scans::{self, Unconfirmed};
-use super::phases::{Interrupted, PhaseEnd, finished, waits};
+use super::phases::{Interrupted, PhaseEnd, waits};
 use super::run::Run;
 use super::step::{RowDraft, wait_of};
 use crate::tools::documents::{Decision, MAX_ALL_PICTURES, MAX_PICTURES, TaskDocuments, picture_type, typed};
 use crate::understanding::{self, Inquirer, Transcript, fields, kind, transcript};
 
 /// Under what the fields of all documents stand in the outcome, in a question's details, and in the state.
-pub(super) const EXTRACTIONS: &str = "extractions";
+pub(crate) const EXTRACTIONS: &str = "extractions";
 /// The name under which the message itself is listed.
 const MESSAGE: &str = "message";
 /// Bytes of the fields of all documents together that are kept before a plan is known: an eighth of what a step may
@@ -101,7 +101,7 @@ pub(super) async fn read(run: &mut Run, known: &PhaseState, now: Timestamp) -> R
         }
     }
     if wants_fields(run) {
-        let message = message(run);
+        let message = message_of(&run.task);
         let analysed = analyse(run, &message).await?;
         let read = Paper { n: 0, filename: MESSAGE, text: &message };
         extractions.add(run, &mut inquirer, read, analysed).await?;
@@ -126,7 +126,7 @@ pub(super) async fn read(run: &mut Run, known: &PhaseState, now: Timestamp) -> R
     if !extractions.found.is_empty() {
         data[EXTRACTIONS] = Value::Array(extractions.found);
     }
-    Ok(PhaseEnd::row(finished(Phase::Extraction, summary, data, true)))
+    Ok(PhaseEnd::row(run.found_out(Phase::Extraction, summary, data, true)))
 }
 
 /// The pictures that models are given.
@@ -201,17 +201,17 @@ async fn copied_out(
 }
 
 /// The message as a document: its text, and its subject on a page of its own.
-fn message(run: &Run) -> DocumentText {
+pub(crate) fn message_of(task: &Task) -> DocumentText {
     let page = |number, label: &str, text: &str| PageText {
         number,
         label: label.to_owned(),
         text: text.to_owned(),
         ..PageText::default()
     };
-    let subject = run.task.payload.get("subject").and_then(Value::as_str).unwrap_or_default();
-    let passages = run.task.payload.get("passages").cloned().unwrap_or_default();
+    let subject = task.payload.get("subject").and_then(Value::as_str).unwrap_or_default();
+    let passages = task.payload.get("passages").cloned().unwrap_or_default();
     let passages: Vec<Passage> = serde_json::from_value(passages).unwrap_or_default();
-    let mut pages = vec![page(1, "", &without_quoted(&run.task.input, &passages))];
+    let mut pages = vec![page(1, "", &without_quoted(&task.input, &passages))];
     if !subject.trim().is_empty() {
         pages.push(page(2, "subject", subject));
     }
@@ -246,7 +246,7 @@ impl Extractions {
     ) -> Result<Option<(String, DocumentAnalysis)>, Interrupted> {
         let Some((mut name, mut analysis)) = analysed else { return Ok(None) };
         let (registry, model_use) = (Arc::clone(&run.inner.catalog.registry), run.model_use());
-        let extractor = Arc::clone(&run.inner.extractor);
+        let extractor = run.rules();
         let mut asking = PhaseAsking::new(run, inquirer);
         let came = kind(&mut asking, model_use, &registry, paper.text, &analysis).await;
         let kind = asking.end(came)?.unwrap_or_default();
@@ -306,9 +306,10 @@ impl Extractions {
 /// What kind of document it is: the best of what all packs know, with the name of the schema that knows it. Where none
 /// knows its kind, the one that finds the most sections.
 async fn analyse(run: &Run, text: &DocumentText) -> Result<Option<(String, DocumentAnalysis)>> {
+    let extractor = run.rules();
     let mut best: Option<(String, DocumentAnalysis)> = None;
     for (name, schema) in run.inner.catalog.registry().extractions() {
-        let analysis = run.inner.extractor.analyse(text, schema).await?;
+        let analysis = extractor.analyse(text, schema).await?;
         let better = best.as_ref().is_none_or(|(_, best)| {
             (analysis.confidence, analysis.sections.len()) > (best.confidence, best.sections.len())
         });
@@ -462,7 +463,7 @@ fn corrected(corrections: &Map<String, Value>) -> BTreeMap<u32, Decision> {
 }
 
 /// What was decided about documents, as the outcome of the phase has it: `{"decisions": {"2": …}}`.
-pub(super) fn decided(outcome: &Value) -> BTreeMap<u32, Decision> {
+pub(crate) fn decided(outcome: &Value) -> BTreeMap<u32, Decision> {
     decisions_in(outcome.get("decisions"))
 }
 

@@ -7,7 +7,7 @@ use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::mail::{MailKind, Passage};
 use kybern_core::model::ClassifyInput;
 use kybern_core::plan::{FrozenPlan, StepId};
-use kybern_core::task::{Channel, JournalEntry, StepOutcome, TaskStatus, Wait, WaitKind};
+use kybern_core::task::{Channel, JournalEntry, StepOutcome, Task, TaskStatus, Wait, WaitKind};
 use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Map, Value, json};
 
@@ -16,6 +16,8 @@ use super::drive::Stop;
 use super::node::{Phase, PhaseState};
 use super::run::Run;
 use super::step::{RowDraft, failure, wait_of};
+use super::walk::Walk;
+use crate::tools::documents::TaskDocuments;
 use crate::understanding::{Understood, understood};
 
 /// Characters of documents that are shown to the intent model.
@@ -115,21 +117,21 @@ pub(super) async fn run_phase(run: &mut Run, phase: Phase, now: Timestamp) -> Re
 async fn detect(run: &mut Run, known: &PhaseState, now: Timestamp) -> Result<PhaseEnd, Interrupted> {
     if let Some(intent) = known.corrections.get("intent").and_then(Value::as_str) {
         let data = json!({"intent": intent, "confidence": 1.0, "reasoning": "a person said so", "model": "person"});
-        let mut end = PhaseEnd::row(finished(Phase::Intent, format!("{intent}, said a person"), data, false));
+        let mut end = PhaseEnd::row(run.found_out(Phase::Intent, format!("{intent}, said a person"), data, false));
         end.intent = Some((intent.to_owned(), 1.0));
         return Ok(end);
     }
     let catalog = &run.inner.catalog;
-    let intents = catalog.intents.get(catalog.registry(), run.task.tenant, &run.own_plans);
-    let input = input(run).await?;
-    let rules = run.inner.intents.classify(&input, &intents.by_words).await?;
+    let intents = catalog.intents.get(catalog.registry(), run.task.tenant, &run.own_plans, &run.lessons);
+    let input = classify_input(&run.task, &run.walk, &run.documents()).await?;
+    let rules = intents.classify(run.inner.intents.as_ref(), &input).await?;
     let (model_use, threshold) = (run.model_use(), run.task.confidence_threshold);
     let mut inquirer = run.inquirer();
     let mut asking = PhaseAsking::new(run, &mut inquirer);
     let came = understood(&mut asking, model_use, (&input, &intents.by_words), rules, threshold).await;
     let mut understood = asking.end(came)?;
     let answer = &mut understood.answer;
-    if run.task.payload.pointer("/sender/authenticated") == Some(&json!(false)) {
+    if doubtful_sender(&run.task).is_some_and(|sender| !run.lessons.trusts(sender)) {
         answer.doubts.push("the receiving server says that the mail does not come from its sender's domain".to_owned());
     }
     let sure = answer.confidence >= run.task.confidence_threshold && answer.doubts.is_empty();
@@ -139,7 +141,7 @@ async fn detect(run: &mut Run, known: &PhaseState, now: Timestamp) -> Result<Pha
     {
         let summary = format!("{intent} with confidence {:.2}", answer.confidence);
         let confidence = answer.confidence;
-        let mut end = PhaseEnd::row(finished(Phase::Intent, summary, understood.to_json(), true));
+        let mut end = PhaseEnd::row(run.found_out(Phase::Intent, summary, understood.to_json(), true));
         end.intent = Some((intent, confidence));
         return Ok(end);
     }
@@ -180,25 +182,34 @@ fn unsure(run: &Run, understood: &Understood, keys: &[String], now: Timestamp) -
     wait
 }
 
+/// The address in whose name a mail came of which the receiving server says that it is not from there.
+pub(crate) fn doubtful_sender(task: &Task) -> Option<&str> {
+    let is_doubtful = task.payload.pointer("/sender/authenticated") == Some(&json!(false));
+    task.payload.pointer("/from/address").and_then(Value::as_str).filter(|_| is_doubtful)
+}
+
 /// What the intent model is shown. How a mail was taken apart stands in the payload; what does not fit there, as in a
 /// task that somebody made by hand, counts as not said.
-async fn input(run: &Run) -> Result<ClassifyInput> {
-    let payload = &run.task.payload;
-    let is_mail = run.task.channel == Channel::Email;
+///
+/// # Errors
+/// When the store fails, or a document cannot be read right now.
+pub(crate) async fn classify_input(task: &Task, walk: &Walk, texts: &TaskDocuments) -> Result<ClassifyInput> {
+    let payload = &task.payload;
+    let is_mail = task.channel == Channel::Email;
     let read = |name: &str| payload.get(name).filter(|_| is_mail).cloned().unwrap_or_default();
     let kind = serde_json::from_value::<MailKind>(read("kind")).unwrap_or_default();
     let passages = serde_json::from_value::<Vec<Passage>>(read("passages")).unwrap_or_default();
     let subject = payload.get("subject").and_then(Value::as_str).unwrap_or_default();
-    let documents = run.walk.phase(Phase::Extraction).and_then(|phase| phase.outcome.as_ref());
+    let documents = walk.phase(Phase::Extraction).and_then(|phase| phase.outcome.as_ref());
     let listed = || documents.and_then(|outcome| outcome.data.get("documents")?.as_array()).into_iter().flatten();
-    let mut input = ClassifyInput::of_mail(kind, subject, &run.task.input, &passages);
+    let mut input = ClassifyInput::of_mail(kind, subject, &task.input, &passages);
     input.answers_request = read("requestTokens").as_array().is_some_and(|tokens| !tokens.is_empty());
     input.files = listed().count();
     let categories = listed().filter_map(|document| document.get("category")?.as_str().map(str::to_owned));
     input.document_categories = categories.collect();
     if documents.is_some() {
         use kybern_core::ports::Documents;
-        for (_, text) in run.documents().texts().await? {
+        for (_, text) in texts.texts().await? {
             for page in &text.pages {
                 if input.document_text.len() < DOCUMENT_EXCERPT {
                     input.document_text.extend(page.text.chars().take(DOCUMENT_EXCERPT));

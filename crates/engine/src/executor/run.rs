@@ -8,6 +8,7 @@ use kybern_core::budget::Limits;
 use kybern_core::chat::TurnRef;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::identity::User;
+use kybern_core::lesson::Lessons;
 use kybern_core::model::Abilities;
 use kybern_core::money::NanoUsd;
 use kybern_core::plan::{FrozenPlan, Plan, StepId, StepKind};
@@ -27,6 +28,7 @@ use super::calls::Calls;
 use super::drive::Stop;
 use super::gate::{Gate, Key};
 use super::held::Held;
+use super::lessons::{self, asks_extractor};
 use super::node::{Node, Phase};
 use super::patience::Failure as _;
 use super::phase_documents::decided;
@@ -58,6 +60,8 @@ pub(crate) struct Run {
     pub(super) on_disk: Option<(Key, Gate)>,
     pub(super) surroundings: Surroundings,
     pub(super) own_plans: Arc<Vec<Plan>>,
+    /// What its tenant has learned, at the version with which it was read first.
+    pub(super) lessons: Lessons,
     /// Attempts that began in an earlier life of the task, or in this one before a record had changed under the call.
     pub(super) earlier_attempts: Vec<Attempt>,
     /// Whether documents came with the task.
@@ -104,6 +108,7 @@ pub(crate) struct Known {
     agents: Arc<Vec<Agent>>,
     tenant_name: String,
     own_plans: Arc<Vec<Plan>>,
+    lessons: Lessons,
 }
 
 impl Known {
@@ -146,7 +151,14 @@ impl Known {
         let tenant_name = inner.tenants.name(inner.store.as_ref(), task.tenant).await?;
         let own_plans =
             if needs_plans { Engine { inner: Arc::clone(inner) }.own_plans(scope).await? } else { Arc::default() };
-        Ok(Self { walk, earlier_attempts, user, has_documents, agents, tenant_name, own_plans })
+        let reads =
+            walk.plan().is_none() || has_documents || walk.plan().is_some_and(|plan| asks_extractor(inner, plan));
+        let lessons = if reads {
+            lessons::read_with(&walk, &*inner.store.lessons_in_use(scope).await?)
+        } else {
+            Lessons::default()
+        };
+        Ok(Self { walk, earlier_attempts, user, has_documents, agents, tenant_name, own_plans, lessons })
     }
 }
 
@@ -154,7 +166,7 @@ impl Run {
     /// A run of a claimed task, from what is known of it.
     pub(crate) fn new(inner: &Arc<Inner>, active: ActiveRun, claimed: Claimed, known: Known) -> Box<Self> {
         let Claimed { lease, task, recovered_from, at: claimed_at } = claimed;
-        let Known { walk, earlier_attempts, user, has_documents, agents, tenant_name, own_plans } = known;
+        let Known { walk, earlier_attempts, user, has_documents, agents, tenant_name, own_plans, lessons } = known;
         let turn = task.turn();
         Box::new(Self {
             surroundings: Surroundings::new(&task, &tenant_name, user.as_ref()),
@@ -164,6 +176,7 @@ impl Run {
             held: Held::default(),
             on_disk: None,
             own_plans,
+            lessons,
             earlier_attempts,
             has_documents,
             signals: task.signals,

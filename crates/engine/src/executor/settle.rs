@@ -245,7 +245,8 @@ impl Run {
                 return self.give_up_signal(number, problem, drafts).await;
             }
             self.signals = self.signals.max(number);
-            let draft = Draft { rows: drafts, usage, ..Draft::default() };
+            let effects = self.learning(&signal, self.now()).into_iter().collect();
+            let draft = Draft { rows: drafts, usage, effects, ..Draft::default() };
             if self.settle(draft).await? == Flow::Done {
                 return Ok(Flow::Done);
             }

@@ -22,6 +22,7 @@ use uuid::Uuid;
 use crate::Engine;
 use crate::executor::patience::until_available;
 use crate::knowledge::INDEX_JOB;
+use crate::lesson::LEARN_JOB;
 use crate::memory::SUGGEST_JOB;
 pub(crate) use receiver::Receivers;
 
@@ -235,6 +236,7 @@ impl Engine {
             "outbox.send" => self.send_outbox(job).await,
             INDEX_JOB => self.index_document(job).await,
             SUGGEST_JOB => self.note_suggestions(job).await,
+            LEARN_JOB => self.learn(job).await,
             other => Err(JobFailure::permanent(format!("no handler for jobs of kind {other:?}"))),
         }
     }

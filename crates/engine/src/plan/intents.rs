@@ -3,10 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use kybern_core::error::Result;
 use kybern_core::id::TenantId;
-use kybern_core::model::IntentSpec;
+use kybern_core::lesson::Lessons;
+use kybern_core::model::{Classification, ClassifyInput, IntentSpec};
 use kybern_core::pack::Registry;
 use kybern_core::plan::Plan;
+use kybern_core::ports::IntentModel;
 
 /// Tenants whose intents are kept in memory.
 const KEPT: usize = 1_024;
@@ -17,37 +20,48 @@ pub(crate) struct Intents {
     pub(crate) keys: Vec<String>,
     /// Those for which words can speak. What nothing speaks for cannot be recognised: it is a person's choice.
     pub(crate) by_words: Vec<IntentSpec>,
+    /// The same without what the tenant has learned; empty where that is nothing about intents.
+    untaught: Vec<IntentSpec>,
 }
 
-/// A tenant's own plans, and the intents that they and the bundled ones serve.
-type Known = (Arc<Vec<Plan>>, Arc<Intents>);
+/// A tenant's own plans, the version of what it has learned, and the intents that they and the bundled plans serve.
+type Known = (Arc<Vec<Plan>>, u32, Arc<Intents>);
 
-/// The intents of tenants, each with the list of plans that it was made of.
+/// The intents of tenants, each with what it was made of.
 #[derive(Default)]
 pub(crate) struct KnownIntents {
     of: Mutex<HashMap<TenantId, Known>>,
 }
 
 impl KnownIntents {
-    /// The intents that the bundled plans and exactly these serve.
-    pub(crate) fn get(&self, registry: &Registry, tenant: TenantId, own: &Arc<Vec<Plan>>) -> Arc<Intents> {
+    /// The intents that the bundled plans and exactly these serve, with the examples of that version of
+    /// the tenant's lessons.
+    pub(crate) fn get(
+        &self,
+        registry: &Registry,
+        tenant: TenantId,
+        own: &Arc<Vec<Plan>>,
+        lessons: &Lessons,
+    ) -> Arc<Intents> {
         let mut known = self.of.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((of, intents)) = known.get(&tenant)
+        if let Some((of, learned, intents)) = known.get(&tenant)
             && Arc::ptr_eq(of, own)
+            && *learned == lessons.version()
         {
             return Arc::clone(intents);
         }
-        let intents = Arc::new(Intents::of(registry, own));
+        let intents = Arc::new(Intents::of(registry, own, lessons));
         if known.len() >= KEPT {
             known.clear();
         }
-        known.insert(tenant, (Arc::clone(own), Arc::clone(&intents)));
+        known.insert(tenant, (Arc::clone(own), lessons.version(), Arc::clone(&intents)));
         intents
     }
 }
 
 impl Intents {
-    fn of(registry: &Registry, own: &[Plan]) -> Self {
+    /// The intents that the bundled plans and these serve, with the examples of these lessons.
+    pub(crate) fn of(registry: &Registry, own: &[Plan], lessons: &Lessons) -> Self {
         let mut intents: BTreeMap<String, IntentSpec> = BTreeMap::new();
         let bundled = registry.plans().map(AsRef::as_ref);
         for plan in bundled.chain(own).filter(|plan| plan.active) {
@@ -61,7 +75,30 @@ impl Intents {
             intent.examples.extend(plan.examples.iter().cloned());
         }
         let speaks = |intent: &IntentSpec| !intent.keywords.is_empty() || !intent.examples.is_empty();
+        let mut untaught = Vec::new();
+        if lessons.examples().next().is_some() {
+            untaught.extend(intents.values().filter(|intent| speaks(intent)).cloned());
+        }
+        // An example of what no plan serves any more teaches nothing.
+        for (intent, text) in lessons.examples() {
+            if let Some(intent) = intents.get_mut(intent) {
+                intent.examples.push(text.to_owned());
+            }
+        }
         let keys = intents.keys().cloned().collect();
-        Self { keys, by_words: intents.into_values().filter(speaks).collect() }
+        Self { keys, by_words: intents.into_values().filter(speaks).collect(), untaught }
+    }
+
+    /// What a message wants. A lesson may make an intent surer; the doubts that there are without it stay.
+    ///
+    /// # Errors
+    /// When the model cannot be asked.
+    pub(crate) async fn classify(&self, model: &dyn IntentModel, input: &ClassifyInput) -> Result<Classification> {
+        let mut answer = model.classify(input, &self.by_words).await?;
+        if !self.untaught.is_empty() && model.answers_at_once() {
+            let doubts = model.classify(input, &self.untaught).await?.doubts;
+            answer.doubts.extend(doubts.into_iter().filter(|doubt| !answer.doubts.contains(doubt)).collect::<Vec<_>>());
+        }
+        Ok(answer)
     }
 }

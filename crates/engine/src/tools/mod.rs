@@ -13,6 +13,7 @@ pub mod refusal;
 pub mod schema;
 pub mod service;
 pub mod setting;
+pub(crate) mod taught;
 
 pub use invoke::InvocationView;
 pub(crate) use only_hosts::OnlyHosts;

@@ -167,7 +167,7 @@ mod tests {
             value: json!(value),
             confidence,
             problem: None,
-            source: FieldSource { document: 1, page: 1, start: 0, end: 1 },
+            source: FieldSource { document: 1, page: 1, end: 1, ..FieldSource::default() },
             found_by,
         }
     }

@@ -47,7 +47,7 @@ const fn field(name: &'static str, group: Option<&'static str>, opens_item: bool
 
 fn schema() -> ExtractionSchema {
     ExtractionSchema {
-        writer: None,
+        name: "houses",
         categories: vec![CategoryPattern { key: "SHEET", markers: &[("sheet", 5)] }],
         sections: vec![SectionPattern { key: "has_rooms", markers: &["room"] }],
         fields: vec![
@@ -56,6 +56,7 @@ fn schema() -> ExtractionSchema {
             field("name", Some("rooms"), true),
             field("floor", Some("rooms"), false),
         ],
+        ..ExtractionSchema::default()
     }
 }
 
@@ -109,7 +110,7 @@ impl Extractor for Sheets {
                     value: json!(text[start..end]),
                     confidence,
                     problem: None,
-                    source: FieldSource { document: number, page: 1, start, end },
+                    source: FieldSource { document: number, page: 1, start, end, ..FieldSource::default() },
                     found_by: FoundBy::Rules,
                 });
             }

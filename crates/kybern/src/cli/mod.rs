@@ -13,6 +13,7 @@ mod context;
 mod exit;
 mod input;
 mod key;
+mod lesson;
 mod list;
 mod model;
 mod plan;
@@ -75,6 +76,9 @@ enum Command {
     /// See what waits for a person, and decide
     #[command(subcommand)]
     Approval(approval::ApprovalCommand),
+    /// Decide what is learned from answers
+    #[command(subcommand)]
+    Lesson(lesson::LessonCommand),
     /// Look at agents
     #[command(subcommand)]
     Agent(agent::AgentCommand),
@@ -151,6 +155,7 @@ async fn run(command: Command, context: &mut Context) -> Result<ExitCode, Failur
         Command::Plan(command) => plan::run(command, context).await,
         Command::Tool(command) => tool::run(command, context).await,
         Command::Approval(command) => approval::run(command, context).await,
+        Command::Lesson(command) => lesson::run(command, context).await,
         Command::Agent(command) => agent::run(command, context).await,
         Command::Chat(args) => chat::run(args, context).await,
         Command::Model(command) => model::run(command, context).await,

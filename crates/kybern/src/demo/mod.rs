@@ -2,6 +2,7 @@
 
 mod report;
 mod samples;
+mod teach;
 
 use std::fs::DirBuilder;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -76,8 +77,10 @@ pub(crate) async fn run(options: DemoOptions) -> anyhow::Result<ExitCode> {
             screen.line("");
             let report = report::make(&running.engine, &actor(&running.engine), done, took, paint).await?;
             screen.line(&report.text);
+            let learned = teach::show(&running.engine, &mut screen).await?;
+            screen.line("");
             next(&mut screen, &folder, keep, done);
-            report.sound
+            report.sound && learned
         }
         Err(_) => false,
     };

@@ -25,6 +25,8 @@ mod faults;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod learning;
+#[cfg(test)]
 mod obeying;
 #[cfg(test)]
 mod offline;

@@ -88,10 +88,12 @@ const FLEET: &[FieldPattern] = &[
 #[must_use]
 pub fn schema() -> ExtractionSchema {
     ExtractionSchema {
+        name: "fleet",
         categories: categories::CATEGORIES.iter().map(|(key, markers)| CategoryPattern { key, markers }).collect(),
         sections: SECTIONS.iter().map(|(key, markers)| SectionPattern { key, markers }).collect(),
         fields: [FLEET, CONTACT, COMPANY, DRIVER, VEHICLE, UNWANTED].concat(),
         writer: Some("contact"),
         about: Some("company_name"),
+        ..ExtractionSchema::default()
     }
 }

@@ -214,6 +214,7 @@ const LOAD: &[FieldPattern] = &[
 #[must_use]
 pub fn schema() -> ExtractionSchema {
     ExtractionSchema {
+        name: "freight",
         categories: categories::CATEGORIES.iter().map(|(key, markers)| CategoryPattern { key, markers }).collect(),
         fields: [LOAD, CONTACT, COMPANY, UNWANTED].concat(),
         writer: Some("contact"),

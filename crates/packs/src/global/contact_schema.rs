@@ -73,5 +73,5 @@ pub(super) fn schema() -> ExtractionSchema {
         many: false,
     };
     let fields = FIELDS.iter().map(field).chain(UNWANTED.iter().cloned()).collect();
-    ExtractionSchema { fields, about: Some("company_name"), ..ExtractionSchema::default() }
+    ExtractionSchema { name: NAME, fields, about: Some("company_name"), ..ExtractionSchema::default() }
 }

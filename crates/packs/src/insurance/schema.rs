@@ -193,6 +193,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
 #[must_use]
 pub fn schema() -> ExtractionSchema {
     ExtractionSchema {
+        name: "insurance",
         writer: Some("contact"),
         about: Some("insured.name"),
         categories: categories::CATEGORIES.iter().map(|(key, markers)| CategoryPattern { key, markers }).collect(),
@@ -210,6 +211,7 @@ pub fn schema() -> ExtractionSchema {
             UNWANTED,
         ]
         .concat(),
+        ..ExtractionSchema::default()
     }
 }
 

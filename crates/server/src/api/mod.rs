@@ -9,6 +9,7 @@ pub(crate) mod chats;
 pub(crate) mod inbound;
 pub(crate) mod keys;
 pub(crate) mod knowledge;
+pub(crate) mod lessons;
 pub(crate) mod memories;
 pub(crate) mod messages;
 pub(crate) mod models;

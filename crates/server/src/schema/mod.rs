@@ -10,6 +10,7 @@ pub mod event;
 pub mod identity;
 pub mod inbound;
 pub mod knowledge;
+pub mod lesson;
 pub mod memory;
 pub mod model;
 pub mod operation;

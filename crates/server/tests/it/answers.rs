@@ -71,6 +71,7 @@ async fn every_route_answers_as_the_document_says() {
     preferences(&mut walk).await;
     chats(&mut walk, &fixture).await;
     memories(&mut walk, &fixture).await;
+    lessons(&mut walk).await;
     knowledge(&mut walk, &fixture).await;
     approvals(&mut walk, &fixture).await;
     models_and_budgets(&mut walk, &fixture).await;
@@ -439,6 +440,51 @@ async fn preferences(walk: &mut Walk<'_>) {
     );
     walk.call(204, ("DELETE", "/api/preferences"), &[], &keys.operator, None).await;
     assert_eq!(walk.call(200, ("GET", "/api/preferences"), &[], &keys.operator, None).await, fresh);
+}
+
+async fn lessons(walk: &mut Walk<'_>) {
+    let keys = walk.app.ours.clone();
+    let new = json!({"kind": "intent_example", "intent": "fixture.ask", "text": " Please  take a note. "});
+    let made = walk.call(201, ("POST", "/api/lessons"), &[], &keys.admin, Some(new.clone())).await;
+    assert_eq!((&made["text"], &made["status"]), (&json!("Please take a note."), &json!("suggested")));
+    assert_eq!((&made["source"]["taskId"], &made["sinceVersion"]), (&Value::Null, &Value::Null));
+    let id = made["id"].as_str().unwrap();
+    let post = |body: &Value| Ask::post("/api/lessons").key(&keys.admin).json(body);
+    walk.app.send(post(&new)).await.refused(409, "CONFLICT", "the same again");
+    let accepted = walk.call(200, ("POST", "/api/lessons/{id}/accept"), &[id], &keys.admin, None).await;
+    assert_eq!((&accepted["status"], &accepted["sinceVersion"]), (&json!("accepted"), &json!(1)));
+    let again = Ask::post(&format!("/api/lessons/{id}/accept")).key(&keys.admin);
+    walk.app.send(again).await.refused(409, "CONFLICT", "it is accepted");
+    assert_eq!(walk.call(200, ("GET", "/api/lessons/{id}"), &[id], &keys.viewer, None).await, accepted);
+    let preview = walk.call(200, ("GET", "/api/lessons/{id}/preview"), &[id], &keys.admin, None).await;
+    assert_eq!((&preview["lessonId"], &preview["complete"]), (&made["id"], &json!(true)));
+    let query = "/api/lessons?status=accepted&kind=intent_example";
+    let listed = walk.call(200, ("GET", query), &[], &keys.viewer, None).await;
+    assert_eq!(listed["items"], json!([accepted]));
+    let withdrawn = walk.call(200, ("POST", "/api/lessons/{id}/withdraw"), &[id], &keys.admin, None).await;
+    assert_eq!((&withdrawn["status"], &withdrawn["untilVersion"]), (&json!("withdrawn"), &json!(2)));
+    for key in [&keys.viewer, &keys.operator] {
+        walk.app.send(Ask::post("/api/lessons").key(key).json(&new)).await.refused(
+            403,
+            "PERMISSION_DENIED",
+            "no admin",
+        );
+    }
+    let theirs = Ask::get(&format!("/api/lessons/{id}")).key(&walk.app.theirs.admin);
+    walk.app.send(theirs).await.refused(404, "NOT_FOUND", "another tenant's");
+    for (body, place) in [
+        (json!({"kind": "habit"}), "/kind"),
+        (json!({"kind": "intent_example", "intent": "no.plan", "text": "take a note"}), "/intent"),
+        (json!({"kind": "intent_example", "intent": "fixture.ask", "text": "17"}), "/text"),
+        (json!({"kind": "intent_example", "intent": "fixture.ask"}), "/text"),
+        (json!({"kind": "trusted_sender", "address": "*@example.com"}), "/address"),
+        (json!({"kind": "trusted_sender", "address": "b@example.com", "text": "x"}), "/text"),
+        (json!({"kind": "label", "schema": "none", "field": "a", "label": "keeper"}), "/schema"),
+        (json!({"kind": "label", "schema": "none", "field": "a", "label": ".*"}), "/label"),
+    ] {
+        let refused = walk.app.send(post(&body)).await;
+        assert_eq!(refused.refused(400, "VALIDATION_ERROR", "no lesson"), [place], "{body}");
+    }
 }
 
 async fn memories(walk: &mut Walk<'_>, fixture: &Fixture) {

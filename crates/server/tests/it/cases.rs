@@ -101,6 +101,7 @@ pub(crate) fn all() -> Vec<Case> {
     let prompt = || Id(|fixture| fixture.prompt.clone());
     let memory = || Id(|fixture| fixture.memory.clone());
     let document = || Id(|fixture| fixture.document.clone());
+    let lesson = || Id(|fixture| fixture.lesson.clone());
     let callback = json!({"workflowId": "w", "success": true});
     vec![
         case("POST", "/api/tasks", Fixed, strict(json!({"input": "hi"}), ("/maxSteps", json!("many")), &["input"])),
@@ -251,6 +252,21 @@ pub(crate) fn all() -> Vec<Case> {
         case("POST", "/api/knowledge/{id}/publish", document(), None),
         case("POST", "/api/knowledge/{id}/unpublish", document(), None),
         case("POST", "/api/knowledge/{id}/reindex", document(), None),
+        case(
+            "POST",
+            "/api/lessons",
+            Fixed,
+            strict(
+                json!({"kind": "trusted_sender", "address": "bo@example.com"}),
+                ("/address", json!(5)),
+                &["kind", "address"],
+            ),
+        ),
+        case("GET", "/api/lessons", Fixed, None),
+        case("GET", "/api/lessons/{id}", lesson(), None),
+        case("GET", "/api/lessons/{id}/preview", lesson(), None),
+        case("POST", "/api/lessons/{id}/accept", lesson(), None),
+        case("POST", "/api/lessons/{id}/withdraw", lesson(), None),
         case("GET", "/api/preferences", Fixed, None),
         case(
             "PUT",

@@ -33,6 +33,8 @@ pub(crate) struct Fixture {
     pub(crate) memory: String,
     /// A document of its knowledge.
     pub(crate) document: String,
+    /// A lesson about which nobody has decided.
+    pub(crate) lesson: String,
 }
 
 /// A plan that puts one record.
@@ -113,6 +115,7 @@ impl Fixture {
             budget: create("/api/budgets", &budget).await,
             memory: create("/api/memories", &memory).await,
             document,
+            lesson: create("/api/lessons", &json!({"kind": "trusted_sender", "address": "ada@example.com"})).await,
             record,
             prompt: create("/api/prompts", &json!({"agent": agent, "text": "You help well."})).await,
             chat,

@@ -55,6 +55,24 @@ pub(super) const AGENT_TABLES: &[Table] = &[
         ],
     },
     Table {
+        name: "lesson",
+        columns: &[
+            ("tenant_id", U),
+            ("id", U),
+            ("kind", T),
+            ("body", T),
+            ("fingerprint", T),
+            ("bytes", I),
+            ("status", T),
+            ("source", T),
+            ("since_version", I),
+            ("until_version", I),
+            ("decided_by", T),
+            ("created_at", I),
+            ("updated_at", I),
+        ],
+    },
+    Table {
         name: "knowledge",
         columns: &[
             ("tenant_id", U),

@@ -1,6 +1,6 @@
 //! What was read before and still holds: who holds which key, users, the plans of a tenant, what a user may let tools
-//! do, what a tenant says about tools, its agents, active prompts and published knowledge, what a user wants to be
-//! answered like, of whom nothing is remembered, and which tenants remember nothing of any record.
+//! do, what a tenant says about tools, its agents, active prompts and published knowledge, what it has
+//! learned, what a user wants to be answered like, of whom nothing is remembered, and which tenants remember nothing of any record.
 //!
 //! Every submission asks for the first two, every call of a tool for the next two, and every turn of an agent for the
 //! others. The one process of a SQLite file sees every change of them, so it need not read them again before one is
@@ -17,6 +17,7 @@ use kybern_core::agent::OwnAgent;
 use kybern_core::id::{TenantId, UserId};
 use kybern_core::identity::{KeyHolder, User};
 use kybern_core::knowledge::PublishedPiece;
+use kybern_core::lesson::Lessons;
 use kybern_core::memory::Subject;
 use kybern_core::plan::Plan;
 use kybern_core::ports::UserRules;
@@ -101,6 +102,7 @@ pub(crate) struct Known {
     agents: Kept<TenantId, Arc<Vec<OwnAgent>>>,
     prompts: Kept<TenantId, Prompts>,
     preferences: Kept<OfTenant, Arc<Preferences>>,
+    lessons: Kept<TenantId, Arc<Lessons>>,
     pieces: Kept<TenantId, Pieces>,
     unremembered: Kept<(TenantId, Subject), ()>,
     no_entities: Kept<TenantId, ()>,
@@ -120,6 +122,7 @@ impl Known {
             agents: Kept::at_most(KEPT),
             prompts: Kept::at_most(KEPT),
             preferences: Kept::at_most(KEPT),
+            lessons: Kept::at_most(KEPT),
             pieces: Kept::at_most(KEPT_KNOWLEDGE),
             unremembered: Kept::at_most(KEPT),
             no_entities: Kept::at_most(KEPT),
@@ -234,6 +237,14 @@ impl Known {
 
     pub(crate) fn keep_preferences(&self, user: OfTenant, then: Stamp, said: &Arc<Preferences>) {
         self.preferences.keep(user, then, Arc::clone(said));
+    }
+
+    pub(crate) fn lessons(&self, tenant: TenantId, now: Stamp) -> Option<Arc<Lessons>> {
+        self.held(&self.lessons, &tenant, now)
+    }
+
+    pub(crate) fn keep_lessons(&self, tenant: TenantId, then: Stamp, lessons: &Arc<Lessons>) {
+        self.lessons.keep(tenant, then, Arc::clone(lessons));
     }
 
     /// Whether it is known that nothing is remembered of somebody.

@@ -6,9 +6,10 @@ use bytes::Bytes;
 use kybern_core::agent::{AgentDraft, OwnAgent};
 use kybern_core::audit::ChainVerifier;
 use kybern_core::error::{Error, ErrorCode};
-use kybern_core::id::{AgentId, JobId, KeyId, OutboxId, PromptId, RecordId, TaskId, TenantId, UserId};
+use kybern_core::id::{AgentId, JobId, KeyId, LessonId, OutboxId, PromptId, RecordId, TaskId, TenantId, UserId};
 use kybern_core::identity::{ApiKey, Tenant, User};
 use kybern_core::job::NewJob;
+use kybern_core::lesson::{Lesson, LessonAct, LessonChange, LessonSource, Teaching};
 use kybern_core::money::{NanoUsd, Tokens, Usage};
 use kybern_core::outbox::{NewOutbox, OutboxChannel};
 use kybern_core::ports::{Clock, IdSource as _, Keys, Store};
@@ -79,6 +80,12 @@ async fn govern(store: &dyn Store, scope: TenantScope, seed: u64, ids: &SeededId
     }
     let said = Preferences { custom_instructions: vec!["Use metric units.".to_owned()], ..Preferences::default() };
     store.set_preferences(scope, user, Some(&said), work::NOW, work::event("preferences.set")).await.unwrap();
+    let source = LessonSource { task_id: None, step_id: None, by: format!("user:{user}") };
+    let teaching = Teaching::TrustedSender { address: "ada@example.com".to_owned() };
+    let before = Lesson::suggested(LessonId::from_uuid(ids.next()), teaching, source, work::NOW);
+    store.add_lesson(scope, &before, work::event("lesson.add")).await.unwrap();
+    let after = before.clone().after(LessonAct::Accept, "user:1", 1, work::NOW).unwrap();
+    store.change_lesson(scope, &LessonChange { before, after }, work::event("lesson.accept")).await.unwrap();
 }
 
 /// One task with something in most tables.
@@ -158,12 +165,14 @@ async fn shows(store: &dyn Store, scope: TenantScope, id: TaskId, old: &dyn Stor
     let user = prompts(store).await[0].authors[0];
     let wishes = store.preferences(scope, user).await.unwrap();
     assert!(wishes.updated_at.is_some() && wishes == old.preferences(scope, user).await.unwrap());
+    let lessons = store.lessons_in_use(scope).await.unwrap();
+    assert!(lessons.version() == 1 && lessons == old.lessons_in_use(scope).await.unwrap());
     let hash = blake3::hash(b"original bytes").to_hex().to_string();
     assert_eq!(store.blob(scope, &hash).await.unwrap().as_deref(), Some(b"original bytes".as_slice()));
     let mut chain = ChainVerifier::new(TestKeys::new().audit_key(scope.tenant()));
     store.audit_events(scope, 0, 100).await.unwrap().iter().for_each(|link| chain.push(link));
     let (length, faults) = chain.finish(store.audit_head(scope).await.unwrap());
-    assert_eq!((length, faults), (9, vec![]));
+    assert_eq!((length, faults), (11, vec![]));
 }
 
 fn other() -> TenantScope {

@@ -7,14 +7,15 @@ use std::time::Duration;
 use kybern_core::actor::Role;
 use kybern_core::agent::{AgentDraft, OwnAgent};
 use kybern_core::audit::AuditEvent;
-use kybern_core::id::{AgentId, JobId, KeyId, KnowledgeId, PlanId, PromptId, TenantId, UserId};
+use kybern_core::id::{AgentId, JobId, KeyId, KnowledgeId, LessonId, PlanId, PromptId, TenantId, UserId};
 use kybern_core::identity::{ApiKey, Tenant, User};
 use kybern_core::job::NewJob;
 use kybern_core::knowledge::{Indexed, IndexedPiece, KnowledgeAct, KnowledgeDocument, KnowledgeStatus};
+use kybern_core::lesson::{Lesson, LessonAct, LessonChange, LessonSource, Teaching};
 use kybern_core::plan::parse;
 use kybern_core::ports::{
-    AgentStore as _, IdSource as _, IdentityStore as _, KnowledgeStore as _, PlanStore as _, PreferenceStore as _,
-    PromptStore as _, Store,
+    AgentStore as _, IdSource as _, IdentityStore as _, KnowledgeStore as _, LessonStore as _, PlanStore as _,
+    PreferenceStore as _, PromptStore as _, Store,
 };
 use kybern_core::preference::{Formality, Preferences};
 use kybern_core::prompt::{NewPrompt, PromptAct, PromptChange};
@@ -167,6 +168,15 @@ async fn what_one_process_says_of_agents_prompts_and_wishes_is_heard_by_the_othe
     let said = one.set_preferences(home, admin.id, Some(&formal), work::NOW, event("preferences.set"));
     let heard = async || other.preferences(home, admin.id).await.unwrap().formality == Formality::Formal;
     is_heard(said, heard).await;
+
+    let source = LessonSource { task_id: None, step_id: None, by: "user:1".to_owned() };
+    let teaching = Teaching::TrustedSender { address: "ada@example.com".to_owned() };
+    let before = Lesson::suggested(LessonId::from_uuid(ids.next()), teaching, source, work::NOW);
+    one.add_lesson(home, &before, event("lesson.add")).await.unwrap();
+    let after = before.clone().after(LessonAct::Accept, "user:1", 1, work::NOW).unwrap();
+    let change = LessonChange { before, after };
+    let accepted = one.change_lesson(home, &change, event("lesson.accept"));
+    is_heard(accepted, async || other.lessons_in_use(home).await.unwrap().version() == 1).await;
 }
 
 #[tokio::test]

@@ -29,6 +29,7 @@ pub mod isolation;
 pub mod jobs;
 pub mod knowledge;
 pub mod leases;
+pub mod lessons;
 pub mod memories;
 pub mod model;
 pub mod model_policies;

@@ -187,6 +187,14 @@ macro_rules! conformance_suite {
                 what_a_clock_ahead_has_queued_is_due,
                 what_was_due_before_the_clock_was_set_back_is_due,
             }
+            lessons {
+                a_lesson_is_suggested_accepted_and_withdrawn_and_every_step_is_audited,
+                the_same_is_not_learned_twice,
+                a_decision_on_what_was_decided_meanwhile_is_a_conflict,
+                a_tenant_has_so_many_lessons,
+                pages_of_lessons_visit_each_once_newest_first,
+                another_tenant_neither_sees_nor_uses_nor_decides_about_a_lesson,
+            }
             memories {
                 a_memory_is_read_back_as_it_was_said,
                 a_memory_is_of_somebody_or_something_that_is_there,

@@ -16,6 +16,7 @@ mod idempotency;
 mod identity;
 mod job;
 mod knowledge;
+mod lesson;
 mod memory;
 mod model_policy;
 mod outbox;

@@ -11,12 +11,13 @@ use kybern_core::budget::{Amount, Budget, Reservation, SpendKind, UsageLine};
 use kybern_core::chat::{Chat, Message};
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::id::{
-    ApprovalId, BudgetId, ChatId, JobId, KeyId, KnowledgeId, MemoryId, MessageId, OutboxId, PromptId, RecordId,
-    ReservationId, TaskId, TenantId, UserId, WebhookId,
+    ApprovalId, BudgetId, ChatId, JobId, KeyId, KnowledgeId, LessonId, MemoryId, MessageId, OutboxId, PromptId,
+    RecordId, ReservationId, TaskId, TenantId, UserId, WebhookId,
 };
 use kybern_core::identity::{ApiKey, OutboundWebhook, Tenant, User};
 use kybern_core::job::{JobStatus, NewJob};
 use kybern_core::knowledge::{IndexedPiece, KnowledgeDocument};
+use kybern_core::lesson::Lesson;
 use kybern_core::memory::Memory;
 use kybern_core::model::{ModelPolicy, Vector};
 use kybern_core::outbox::OutboxMessage;
@@ -87,6 +88,7 @@ pub(super) struct State {
     pub(super) prompts: BTreeMap<(TenantId, PromptId), Prompt>,
     pub(super) preferences: BTreeMap<(TenantId, UserId), Preferences>,
     pub(super) memories: BTreeMap<(TenantId, MemoryId), (Memory, Option<Vector>)>,
+    pub(super) lessons: BTreeMap<(TenantId, LessonId), Lesson>,
     pub(super) documents: BTreeMap<(TenantId, KnowledgeId), (KnowledgeDocument, Vec<IndexedPiece>)>,
 }
 
@@ -237,6 +239,7 @@ impl State {
             tool_settings: BTreeMap::new(),
             agents: BTreeMap::new(),
             prompts: BTreeMap::new(),
+            lessons: BTreeMap::new(),
             preferences: BTreeMap::new(),
             memories: BTreeMap::new(),
             documents: BTreeMap::new(),

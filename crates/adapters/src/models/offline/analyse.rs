@@ -112,6 +112,10 @@ fn present_sections(all: &[Word], schema: &ExtractionSchema) -> Vec<String> {
                 phrases.add(phrase, index);
             }
         }
+        let own = schema.fields.iter().filter(|field| field.section == Some(section.key));
+        for own in own.flat_map(|field| schema.own_labels_of(field)).filter(|own| own.label.contains(' ')) {
+            phrases.add(&own.label, index);
+        }
     }
     let mut found: HashSet<usize> = phrases.find_all(all).iter().map(|found| found.phrase).collect();
     let vins = schema.fields.iter().filter(|field| field.value == ValueKind::Vin).filter_map(|field| field.section);

@@ -129,6 +129,15 @@ impl<'s> Labels<'s> {
                     owners.push(index);
                 }
             }
+            for own in schema.own_labels_of(field) {
+                if let Some(value) = &own.value {
+                    terms.add(&own.label, meanings.len());
+                    meanings.push((index, value.as_str()));
+                } else {
+                    phrases.add(&own.label, owners.len());
+                    owners.push(index);
+                }
+            }
         }
         let writer = schema.writer;
         Self { fields, writer, phrases, owners, signs, strangers, terms, meanings }

@@ -111,7 +111,14 @@ async fn the_demo_runs_to_its_end() {
     let output = site.command(&["demo", "--dir", &folder]).output().unwrap();
     let out = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(0), "{out}{}", String::from_utf8_lossy(&output.stderr));
-    for part in ["Juniper Flats Transport LLC", "dec-page-scan.pdf", "audit chain", "What next"] {
+    for part in [
+        "Juniper Flats Transport LLC",
+        "dec-page-scan.pdf",
+        "audit chain",
+        "A correction that teaches",
+        "accepted: version 1",
+        "What next",
+    ] {
         assert!(out.contains(part), "{part} is not in:\n{out}");
     }
     // Each value with the file, the page and the words where it stands.

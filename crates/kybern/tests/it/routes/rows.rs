@@ -110,6 +110,7 @@ const REVIEWED: &[Part] = &[Id(|things| &things.reviewed)];
 const CHAT: &[Part] = &[Id(|things| &things.chat)];
 const MEMORY: &[Part] = &[Id(|things| &things.memory)];
 const DOCUMENT: &[Part] = &[Id(|things| &things.document)];
+const LESSON: &[Part] = &[Id(|things| &things.lesson)];
 const USER: &[Part] = &[Id(|things| &things.user)];
 
 fn read(path: &'static str, parts: &'static [Part]) -> Row {
@@ -228,6 +229,12 @@ pub(crate) fn all() -> Vec<Row> {
         act("POST", "/api/knowledge/{id}/unpublish", "administer", DOCUMENT, 200),
         act("POST", "/api/knowledge/{id}/reindex", "administer", DOCUMENT, 200),
         act("DELETE", "/api/knowledge/{id}", "administer", DOCUMENT, 204),
+        Row { input: Json(lesson, Refused), ..act("POST", "/api/lessons", "administer", &[], 201) },
+        read("/api/lessons", &[]),
+        read("/api/lessons/{id}", LESSON),
+        administered("/api/lessons/{id}/preview", LESSON),
+        act("POST", "/api/lessons/{id}/accept", "administer", LESSON, 200),
+        act("POST", "/api/lessons/{id}/withdraw", "administer", &[Id(|things| &things.refused_lesson)], 200),
         read("/api/preferences", &[]),
         Row { input: Json(|_, n| json!({"customInstructions": [format!("the {n}th wish")]}), Refused),
             ..act("PUT", "/api/preferences", "operate", &[], 200) },
@@ -357,6 +364,10 @@ fn prompt(_things: &Things, n: u32) -> Value {
 
 fn read_prompt(things: &Things, _: u32) -> Value {
     json!({"textHash": things.reviewed_hash})
+}
+
+fn lesson(_things: &Things, n: u32) -> Value {
+    json!({"kind": "trusted_sender", "address": format!("c{n}@example.com")})
 }
 
 fn user(_things: &Things, n: u32) -> Value {

@@ -54,6 +54,9 @@ pub(crate) struct Things {
     pub(crate) proposed: String,
     /// A document of its knowledge.
     pub(crate) document: String,
+    /// Two lessons about which nobody has decided.
+    pub(crate) lesson: String,
+    pub(crate) refused_lesson: String,
     pub(crate) kind: String,
     pub(crate) record: String,
     /// The records' key: the only name without the mark, so that a request may name it and leave it in our tenant.
@@ -106,6 +109,7 @@ impl Things {
             (client.get(&format!("/api/knowledge/{document}")).await["status"] == "ready").then_some(())
         })
         .await;
+        let trusted = |name: &str| json!({"kind": "trusted_sender", "address": format!("{name}.{mark}@example.com")});
         let (delegated, handed) = plans.delegated(&client, receiver).await;
         receive(&client, mark).await;
         let asking = plans.rest(&client, "ask", "needs_review").await;
@@ -132,6 +136,8 @@ impl Things {
             memory: made(&client, "/api/memories", &memory, 0).await,
             proposed,
             document,
+            lesson: made(&client, "/api/lessons", &trusted("ada"), 0).await,
+            refused_lesson: text(&client.post("/api/lessons", &trusted("bo")).await["id"]),
             reviewed,
             reviewed_hash,
             chat,

@@ -1,0 +1,239 @@
+//! What a lesson teaches: plain words, bounded, and never a pattern.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// The most characters of an example.
+pub const MAX_EXAMPLE: usize = 1_500;
+/// The most characters of a label.
+pub const MAX_LABEL: usize = 60;
+/// The most words of a label.
+const MAX_WORDS: usize = 6;
+/// The most characters of an address.
+pub const MAX_ADDRESS: usize = 254;
+/// The most characters of the key of an intent, a schema or a field, and of a term's value.
+pub const MAX_KEY: usize = 200;
+
+/// What a lesson teaches.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Teaching {
+    /// A message that asks for an intent. Messages like it do so too.
+    IntentExample {
+        /// The intent's key.
+        intent: String,
+        /// What the message says, without names and numbers.
+        text: String,
+    },
+    /// Words under which a field's value stands, or which are themselves a value of a closed list.
+    Label {
+        /// The extraction schema.
+        schema: String,
+        /// The field, as `insured.name`, or `policies/policy_number` in a list.
+        field: String,
+        /// The words.
+        label: String,
+        /// The value that the words stand for; `None` when the value stands beside them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        value: Option<String>,
+    },
+    /// A sender whose mail is taken as theirs although the receiving server could not prove it.
+    TrustedSender {
+        /// The e-mail address.
+        address: String,
+    },
+}
+
+/// What kind of lesson it is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[expect(missing_docs, reason = "the same names as what they teach")]
+pub enum LessonKind {
+    IntentExample,
+    Label,
+    TrustedSender,
+}
+
+impl LessonKind {
+    /// Every kind.
+    pub const ALL: [Self; 3] = [Self::IntentExample, Self::Label, Self::TrustedSender];
+
+    /// The kind with that name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
+    /// Its name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::IntentExample => "intent_example",
+            Self::Label => "label",
+            Self::TrustedSender => "trusted_sender",
+        }
+    }
+}
+
+impl Teaching {
+    /// Its kind.
+    #[must_use]
+    pub const fn kind(&self) -> LessonKind {
+        match self {
+            Self::IntentExample { .. } => LessonKind::IntentExample,
+            Self::Label { .. } => LessonKind::Label,
+            Self::TrustedSender { .. } => LessonKind::TrustedSender,
+        }
+    }
+
+    /// The same as it is kept: one space between words, labels and addresses in small letters.
+    ///
+    /// # Errors
+    /// `VALIDATION_ERROR` naming what is empty, too long, or no plain words.
+    pub fn checked(self) -> Result<Self> {
+        match self {
+            Self::IntentExample { intent, text } => {
+                let intent = key("/intent", &intent)?;
+                let text = spaced(&text);
+                if text.chars().filter(|c| c.is_alphabetic()).count() < 3 {
+                    return Err(Error::invalid("/text", "an example is a message in words"));
+                }
+                bounded("/text", &text, MAX_EXAMPLE)?;
+                Ok(Self::IntentExample { intent, text })
+            }
+            Self::Label { schema, field, label, value } => {
+                let label = label_of(&label)?;
+                let value = value.map(|value| key("/value", &value)).transpose()?;
+                Ok(Self::Label { schema: key("/schema", &schema)?, field: key("/field", &field)?, label, value })
+            }
+            Self::TrustedSender { address } => {
+                let address = address.trim().to_lowercase();
+                bounded("/address", &address, MAX_ADDRESS)?;
+                let parts = address.split_once('@').filter(|(local, domain)| {
+                    !local.is_empty()
+                        && domain.contains('.')
+                        && !domain.starts_with('.')
+                        && !domain.contains('@')
+                        && !address.contains(|c: char| c.is_whitespace() || c.is_control() || "<>,;*".contains(c))
+                });
+                if parts.is_none() {
+                    let message = "an address such as ada@example.com: one person's or one system's, never a pattern";
+                    return Err(Error::invalid("/address", message));
+                }
+                Ok(Self::TrustedSender { address })
+            }
+        }
+    }
+
+    /// What tells it from every other lesson of the tenant.
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
+        let parts: [&str; 5] = match self {
+            Self::IntentExample { intent, text } => ["intent_example", intent, &text.to_lowercase(), "", ""],
+            Self::Label { schema, field, label, value } => {
+                ["label", schema, field, label, value.as_deref().unwrap_or_default()]
+            }
+            Self::TrustedSender { address } => ["trusted_sender", address, "", "", ""],
+        };
+        let mut hasher = blake3::Hasher::new();
+        for part in parts {
+            hasher.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes()).update(part.as_bytes());
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+
+    /// How much it takes: the bytes of its words.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let bytes = match self {
+            Self::IntentExample { intent, text } => intent.len() + text.len(),
+            Self::Label { schema, field, label, value } => {
+                schema.len() + field.len() + label.len() + value.as_ref().map_or(0, String::len)
+            }
+            Self::TrustedSender { address } => address.len(),
+        };
+        u64::try_from(bytes).unwrap_or(u64::MAX)
+    }
+}
+
+fn spaced(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn bounded(path: &str, text: &str, most: usize) -> Result<()> {
+    match text.chars().count() {
+        0 => Err(Error::invalid(path, "it says nothing")),
+        long if long > most => Err(Error::invalid(path, format!("at most {most} characters, not {long}"))),
+        _ if text.contains(char::is_control) => Err(Error::invalid(path, "plain text without control characters")),
+        _ => Ok(()),
+    }
+}
+
+fn key(path: &str, text: &str) -> Result<String> {
+    let text = text.trim().to_owned();
+    bounded(path, &text, MAX_KEY)?;
+    Ok(text)
+}
+
+/// A label as it is kept, if it can be one: a few plain words. What stands in a stranger's paper has no other way in.
+fn label_of(label: &str) -> Result<String> {
+    let label = spaced(label.trim_end_matches(|c: char| c == ':' || c.is_whitespace())).to_lowercase();
+    bounded("/label", &label, MAX_LABEL)?;
+    let plain = |c: char| c.is_alphanumeric() || " .,-/'’#&()".contains(c);
+    let in_words = label.chars().all(plain) && label.starts_with(char::is_alphabetic);
+    let letters = label.chars().filter(|c| c.is_alphabetic()).count();
+    if !in_words || letters < 2 || label.split(' ').count() > MAX_WORDS {
+        let message = format!("a label is at most {MAX_WORDS} plain words that begin with a letter");
+        return Err(Error::invalid("/label", message));
+    }
+    Ok(label)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn label(text: &str) -> Teaching {
+        let (schema, field) = ("cars".to_owned(), "owner.name".to_owned());
+        Teaching::Label { schema, field, label: text.to_owned(), value: None }
+    }
+
+    fn sender(address: &str) -> Teaching {
+        Teaching::TrustedSender { address: address.to_owned() }
+    }
+
+    fn example(text: &str) -> Teaching {
+        Teaching::IntentExample { intent: "cars.sell".to_owned(), text: text.to_owned() }
+    }
+
+    #[test]
+    fn what_is_said_is_kept_in_one_form() {
+        assert_eq!(label("  Named\tKeeper: ").checked().unwrap(), label("named keeper"));
+        assert_eq!(sender(" Ada@Example.COM ").checked().unwrap(), sender("ada@example.com"));
+        assert_eq!(example("Please  sell\n it").checked().unwrap(), example("Please sell it"));
+        assert_eq!(label("named keeper").fingerprint(), label("Named Keeper").checked().unwrap().fingerprint());
+        assert_ne!(label("keeper").fingerprint(), label("owner").fingerprint());
+    }
+
+    #[test]
+    fn only_plain_words_are_a_label() {
+        for bad in ["", ":", "x", "keeper=Ada", ".*", "[a-z]+", "4711", "a b c d e f g", "keeper\u{7}", "{{ state }}"] {
+            assert!(label(bad).checked().is_err(), "{bad:?}");
+        }
+        assert!(label(&"x".repeat(MAX_LABEL + 1)).checked().is_err());
+        for good in ["Titular de la póliza", "Insured / Asegurado", "Nom de l'assuré", "Policy #"] {
+            assert!(label(good).checked().is_ok(), "{good:?}");
+        }
+    }
+
+    #[test]
+    fn a_sender_is_one_address_and_an_example_says_something() {
+        for bad in ["", "ada", "@example.com", "ada@", "*@example.com", "a b@example.com", "a@b@example.com", "a@.com"]
+        {
+            assert!(sender(bad).checked().is_err(), "{bad:?}");
+        }
+        for bad in ["", " ", "12 34", &"word ".repeat(MAX_EXAMPLE)] {
+            assert!(example(bad).checked().is_err());
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! The job that looks what can be learned from a person's answer. It follows the commit that takes the answer in, so
+//! nobody waits for it; done again after a crash, it suggests nothing twice.
+//!
+//! Only what would have made the question needless is suggested: the rules are asked again, with the lesson, about
+//! the message that raised it.
+
+use kybern_core::audit::AuditEvent;
+use kybern_core::error::{ErrorCode, Result};
+use kybern_core::id::{JobId, LessonId, TaskId};
+use kybern_core::job::{ClaimedJob, NewJob, limits};
+use kybern_core::lesson::{Lesson, LessonSource, MAX_EXAMPLE, Teaching};
+use kybern_core::model::ClassifyInput;
+use kybern_core::policy::redact;
+use kybern_core::task::{JournalEntry, Signal, Task, Wait, WaitKind};
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::rules::is_sure;
+use crate::Engine;
+use crate::executor::walk::Walk;
+use crate::executor::{EXTRACTIONS, Phase, classify_input, doubtful_sender, message_of};
+use crate::jobs::JobFailure;
+
+/// The kind of the job.
+pub(crate) const LEARN_JOB: &str = "lesson.learn";
+/// Rows of a journal that are read at once.
+const PAGE: u32 = 1_000;
+/// With fewer words of its own a mail says what it hands on.
+const FEW_WORDS: usize = 25;
+/// A shorter value may be any word of a message.
+const SHORTEST_NAME: usize = 4;
+
+/// An answer that was taken in.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Answered {
+    /// The task.
+    pub(crate) task: TaskId,
+    /// The journal row that asked.
+    pub(crate) wait_seq: i64,
+}
+
+impl Answered {
+    /// The job that looks at it.
+    pub(crate) fn job(&self, id: JobId, at: Timestamp) -> NewJob {
+        NewJob {
+            id,
+            kind: LEARN_JOB.to_owned(),
+            payload: json!(self),
+            dedupe_key: Some(format!("{}:{}", self.task, self.wait_seq)),
+            max_attempts: limits::DEFAULT_ATTEMPTS,
+            due_at: at,
+        }
+    }
+}
+
+/// A question and its answer, with the task as its journal tells it.
+pub(super) struct Answer {
+    pub(super) task: Task,
+    pub(super) walk: Walk,
+    pub(super) wait: Wait,
+    pub(super) corrections: Map<String, Value>,
+    by: String,
+}
+
+impl Engine {
+    pub(crate) async fn learn(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
+        let answered = serde_json::from_value::<Answered>(job.payload.clone());
+        let answered = answered.map_err(|error| JobFailure::permanent(format!("the job cannot be read: {error}")))?;
+        let scope = job.scope();
+        // What was removed meanwhile teaches nothing.
+        let Some(answer) = self.answer_to(scope, &answered).await? else { return Ok(()) };
+        let taught = match answer.wait.kind {
+            WaitKind::Intent => self.intent_taught(scope, &answer).await?,
+            _ => self.labels_taught(scope, &answer).await?,
+        };
+        for teaching in taught {
+            self.suggest_lesson(scope, &answer, teaching).await?;
+        }
+        Ok(())
+    }
+
+    async fn answer_to(&self, scope: TenantScope, answered: &Answered) -> Result<Option<Answer>> {
+        let Some(task) = self.inner.store.task(scope, answered.task).await? else { return Ok(None) };
+        let walk = self.walk_of(scope, &task).await?;
+        let (mut asked, mut after) = (None, 0);
+        loop {
+            let rows = self.inner.store.journal(scope, task.id, after, PAGE).await?;
+            let Some(last) = rows.last().map(|row| row.seq) else { return Ok(None) };
+            for row in rows {
+                match row.entry {
+                    JournalEntry::Waiting(wait) if wait.seq == answered.wait_seq => asked = Some(*wait),
+                    JournalEntry::Answered { signal, .. } => {
+                        if let Signal::Review { wait_seq, corrections, by, .. } = *signal
+                            && wait_seq == answered.wait_seq
+                        {
+                            return Ok(asked.map(|wait| Answer { task, walk, wait, corrections, by }));
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            after = last;
+        }
+    }
+
+    async fn suggest_lesson(&self, scope: TenantScope, answer: &Answer, teaching: Teaching) -> Result<()> {
+        let (task, step) = (answer.task.id, answer.wait.step_id.to_string());
+        let source = LessonSource { task_id: Some(task), step_id: Some(step), by: answer.by.clone() };
+        let id = LessonId::from_uuid(self.inner.ids.next());
+        let lesson = Lesson::suggested(id, teaching, source, self.inner.clock.now());
+        let detail = json!({"kind": lesson.teaching.kind().as_str(), "taskId": task});
+        let event = AuditEvent::by_executor("lesson.suggest", format!("lesson:{id}"), detail);
+        match self.inner.store.add_lesson(scope, &lesson, event).await {
+            Ok(_) => Ok(()),
+            // As many wait as may: the answer counts all the same.
+            Err(error) if error.code() == ErrorCode::Unprocessable => {
+                tracing::info!(task.id = %task, %error, "a suggested lesson is dropped");
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What the choice of an intent teaches: that messages like this one ask for it, and that mail in this sender's name
+    /// is theirs.
+    async fn intent_taught(&self, scope: TenantScope, answer: &Answer) -> Result<Vec<Teaching>> {
+        let Answer { task, walk, corrections, .. } = answer;
+        let Some(chosen) = corrections.get("intent").and_then(Value::as_str) else { return Ok(Vec::new()) };
+        let rules = self.rules_of(scope).await?;
+        let mut taught = Vec::new();
+        if let Some(sender) = doubtful_sender(task).filter(|sender| !rules.lessons.trusts(sender)) {
+            taught.extend(Teaching::TrustedSender { address: sender.to_owned() }.checked().ok());
+        }
+        if !rules.serves(chosen) {
+            return Ok(taught);
+        }
+        let input = classify_input(task, walk, &self.documents_of(scope, task, walk)).await?;
+        let answers = |found: &kybern_core::model::Classification| {
+            found.intent.as_deref() == Some(chosen) && is_sure(found, task)
+        };
+        let before = self.classified(&input, &self.intents_with(&rules, &rules.lessons)).await?;
+        if answers(&before) {
+            return Ok(taught);
+        }
+        let example = Teaching::IntentExample { intent: chosen.to_owned(), text: example(answer, &input) };
+        let Ok(example) = example.checked() else { return Ok(taught) };
+        let source = LessonSource { task_id: None, step_id: None, by: String::new() };
+        let id = LessonId::from_uuid(self.inner.ids.next());
+        let tried = Lesson::suggested(id, example.clone(), source, self.inner.clock.now());
+        let after = self.classified(&input, &self.intents_with(&rules, &rules.lessons.with(&tried))).await?;
+        if answers(&after) {
+            taught.push(example);
+        }
+        Ok(taught)
+    }
+}
+
+/// What a message says as an example: its subject and its newest words, or those that it only hands on, without what is
+/// this message's alone: names and other values that were read out of it, secrets, addresses and numbers.
+fn example(answer: &Answer, input: &ClassifyInput) -> String {
+    let hands_on = input.text.split_whitespace().count() <= FEW_WORDS && !input.forwarded.is_empty();
+    let words = if hands_on { &input.forwarded } else { &input.text };
+    let mut text = redact::redacted(format!("{}\n{words}", input.subject));
+    for value in own_values(answer) {
+        text = text.replace(&value, " ");
+    }
+    let plain = text
+        .split_whitespace()
+        .filter(|word| !word.contains("[redacted:") && !word.contains(|c: char| c.is_ascii_digit() || c.is_control()));
+    let mut kept = String::new();
+    for word in plain {
+        if kept.chars().count() + word.chars().count() >= MAX_EXAMPLE {
+            break;
+        }
+        kept.push_str(word);
+        kept.push(' ');
+    }
+    kept
+}
+
+/// The values that were read out of the message and its papers, as they are written there, the longest first.
+fn own_values(answer: &Answer) -> Vec<String> {
+    let message = message_of(&answer.task);
+    let outcome = answer.walk.phase(Phase::Extraction).and_then(|phase| phase.outcome.as_ref());
+    let documents = outcome.and_then(|outcome| outcome.data.get(EXTRACTIONS)?.as_array());
+    let mut values: Vec<String> = Vec::new();
+    for document in documents.into_iter().flatten() {
+        for field in document.get("fields").and_then(Value::as_array).into_iter().flatten() {
+            values.extend(field.get("value").and_then(Value::as_str).map(str::to_owned));
+            if document.get("n") == Some(&json!(0)) {
+                let at = |name: &str| field.pointer(name).and_then(Value::as_u64);
+                let page = message.pages.iter().find(|page| at("/source/page") == Some(u64::from(page.number)));
+                let place = |name| at(name).and_then(|byte| usize::try_from(byte).ok());
+                let written = page.and_then(|page| page.text.get(place("/source/start")?..place("/source/end")?));
+                values.extend(written.map(|written| written.trim().to_owned()));
+            }
+        }
+    }
+    values.retain(|value| value.chars().count() >= SHORTEST_NAME);
+    values.sort_by_key(|value| std::cmp::Reverse(value.len()));
+    values.dedup();
+    values
+}

@@ -1,0 +1,115 @@
+//! What a tenant learns: suggestions out of answers, what admins write down, and what is decided about both.
+
+mod labels;
+mod learn;
+mod preview;
+mod rules;
+
+use kybern_core::actor::Actor;
+use kybern_core::audit::AuditEvent;
+use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::id::LessonId;
+use kybern_core::lesson::{Lesson, LessonAct, LessonChange, LessonFilter, LessonSource, Teaching};
+use kybern_core::ports::Page;
+use kybern_core::tenant::TenantScope;
+use serde_json::json;
+
+pub(crate) use learn::{Answered, LEARN_JOB};
+pub use preview::{LessonPreview, PreviewedMail};
+
+use crate::Engine;
+use crate::command::once;
+
+impl Engine {
+    /// A page of the tenant's lessons, the newest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn lessons(
+        &self,
+        scope: TenantScope,
+        filter: LessonFilter,
+        after: Option<LessonId>,
+        limit: u32,
+    ) -> Result<Page<Lesson>> {
+        self.inner.store.lessons(scope, filter, after, limit).await
+    }
+
+    /// One of them.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`.
+    pub async fn lesson(&self, scope: TenantScope, id: LessonId) -> Result<Lesson> {
+        self.inner.store.lesson(scope, id).await?.ok_or_else(|| Error::not_found("lesson", id))
+    }
+
+    /// Writes down a lesson. It is used once it is accepted.
+    ///
+    /// # Errors
+    /// `VALIDATION_ERROR` for what cannot be taught: an intent that no plan serves, a field that no schema has, words
+    /// that are known already; `CONFLICT` when there is such a lesson; `UNPROCESSABLE` when too many wait.
+    pub async fn add_lesson(&self, actor: &Actor, teaching: Teaching) -> Result<Lesson> {
+        let (scope, teaching) = (actor.scope(), teaching.checked()?);
+        self.can_be_taught(scope, &teaching).await?;
+        let source = LessonSource { task_id: None, step_id: None, by: actor.principal().label() };
+        let id = LessonId::from_uuid(self.id_for(actor, "lesson"));
+        let lesson = Lesson::suggested(id, teaching, source, self.inner.clock.now());
+        let subject = format!("lesson:{id}");
+        let event = AuditEvent::by(actor, "lesson.add", subject, json!({"kind": lesson.teaching.kind().as_str()}));
+        let add = async {
+            match self.inner.store.add_lesson(scope, &lesson, event).await? {
+                None => Ok(lesson.clone()),
+                Some(same) => {
+                    let message = format!("lesson {} teaches the same, and is {}", same.id, same.status.as_str());
+                    Err(Error::new(ErrorCode::Conflict, message))
+                }
+            }
+        };
+        once(actor, || self.inner.store.lesson(scope, id), add).await
+    }
+
+    /// Decides about a lesson. What is accepted is used for every message that is read from then on.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`; `CONFLICT` for an act that its status does not allow, and when somebody else decides at the same
+    /// time; `VALIDATION_ERROR` when it teaches what cannot be taught any more; `UNPROCESSABLE` when as many are accepted as may.
+    pub async fn act_on_lesson(&self, actor: &Actor, id: LessonId, act: LessonAct) -> Result<Lesson> {
+        let scope = actor.scope();
+        let before = self.lesson(scope, id).await?;
+        let next = self.inner.store.lessons_in_use(scope).await?.version() + 1;
+        let after = before.clone().after(act, &actor.principal().label(), next, self.inner.clock.now())?;
+        if act == LessonAct::Accept {
+            self.can_be_taught(scope, &before.teaching).await?;
+        }
+        let version = before.begins_version(&after).then_some(next);
+        let detail = json!({"kind": before.teaching.kind().as_str(), "version": version});
+        let event = AuditEvent::by(actor, act.action(), format!("lesson:{id}"), detail);
+        let change = LessonChange { before, after: after.clone() };
+        self.inner.store.change_lesson(scope, &change, event).await?;
+        Ok(after)
+    }
+
+    /// Refuses what no rule of the tenant could use.
+    async fn can_be_taught(&self, scope: TenantScope, teaching: &Teaching) -> Result<()> {
+        match teaching {
+            Teaching::IntentExample { intent, .. } => {
+                let rules = self.rules_of(scope).await?;
+                if rules.serves(intent) {
+                    return Ok(());
+                }
+                let message = format!("no plan serves the intent {intent:?}, `kybern plan list` shows those that are");
+                Err(Error::invalid("/intent", message))
+            }
+            Teaching::Label { schema, field, label, value } => {
+                let known = self.inner.catalog.registry().extractions().find(|(name, _)| name == schema);
+                let Some((_, known)) = known else {
+                    let names: Vec<&str> = self.inner.catalog.registry().extractions().map(|(name, _)| name).collect();
+                    let message = format!("there is no extraction schema {schema:?}, use {}", names.join(", "));
+                    return Err(Error::invalid("/schema", message));
+                };
+                labels::fits(known, field, label, value.as_deref())
+            }
+            Teaching::TrustedSender { .. } => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! What a lesson would change: the rules are asked again about the tenant's last mails, with it and without it.
+//!
+//! Nothing is stored and no language model is asked. The work is bounded in mails and in time, and one preview runs at
+//! a time.
+
+use std::collections::BTreeMap;
+
+use kybern_core::actor::Actor;
+use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::id::{LessonId, TaskId};
+use kybern_core::lesson::{LessonStatus, Lessons, Teaching};
+use kybern_core::ports::{Documents as _, TaskFilter};
+use kybern_core::task::{AttachmentSource, Channel, Task};
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::{Millis, Timestamp};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::rules::{Rules, is_sure};
+use crate::Engine;
+use crate::executor::{classify_input, doubtful_sender, message_of};
+use crate::plan::intents::Intents;
+use crate::tools::taught::taught;
+
+/// Mails that are looked at.
+const MAILS: usize = 100;
+/// Mails that are read from the store at once.
+const PAGE: u32 = 20;
+/// How long it may take; what has not been looked at by then is left out.
+const TIME: Millis = Millis(20_000);
+/// When another preview may have ended.
+const AGAIN: Millis = Millis(5_000);
+/// Fields of one mail that are told.
+const MAX_FIELDS: usize = 50;
+/// Characters of a subject that are told.
+const MAX_SUBJECT: usize = 200;
+
+/// What a lesson would change, or has changed.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LessonPreview {
+    /// The lesson.
+    pub lesson_id: LessonId,
+    /// How many mails were looked at, the newest first.
+    pub mails: usize,
+    /// How many of them could not be read.
+    pub left_out: usize,
+    /// Whether all of the last hundred were looked at; otherwise the time was over.
+    pub complete: bool,
+    /// Those that would be read differently.
+    pub changed: Vec<PreviewedMail>,
+}
+
+/// A mail that would be read differently.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PreviewedMail {
+    /// Its task.
+    pub task_id: TaskId,
+    /// Its subject.
+    pub subject: String,
+    /// When it came in.
+    pub created_at: Timestamp,
+    /// The intent that it was given in the end, by the rules or by a person.
+    pub intent: Option<String>,
+    /// What the rules say without the lesson.
+    pub without: Value,
+    /// What they say with it.
+    pub with: Value,
+}
+
+/// The two sides that are compared.
+struct Sides {
+    without: Lessons,
+    with: Lessons,
+    intents_without: Intents,
+    intents_with: Intents,
+}
+
+impl Engine {
+    /// What a lesson changes on the tenant's last mails.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`; `RATE_LIMITED` while another preview runs.
+    pub async fn preview_lesson(&self, actor: &Actor, id: LessonId) -> Result<LessonPreview> {
+        let scope = actor.scope();
+        let lesson = self.lesson(scope, id).await?;
+        let busy = || {
+            let message = "another preview of a lesson runs: ask again when it has ended";
+            Error::new(ErrorCode::RateLimited, message).retry_after(AGAIN)
+        };
+        let _alone = self.inner.previewing.try_lock().map_err(|_| busy())?;
+        let rules = self.rules_of(scope).await?;
+        let sides = self.sides(&rules, &lesson);
+        let began = self.inner.clock.now();
+        let mut preview = LessonPreview { lesson_id: id, mails: 0, left_out: 0, complete: true, changed: Vec::new() };
+        let mut filter = TaskFilter { channel: Some(Channel::Email), limit: PAGE, ..TaskFilter::default() };
+        while preview.mails < MAILS {
+            let page = self.inner.store.tasks(scope, &filter).await?;
+            for task in page.items.into_iter().take(MAILS - preview.mails) {
+                if self.inner.clock.now().since(began) >= TIME {
+                    preview.complete = false;
+                    return Ok(preview);
+                }
+                // A list has tasks without what they came with.
+                let Some(task) = self.inner.store.task(scope, task.id).await? else { continue };
+                preview.mails += 1;
+                let compared = match &lesson.teaching {
+                    Teaching::IntentExample { .. } => self.compare_intents(scope, &task, &sides).await,
+                    Teaching::Label { schema, field, .. } => {
+                        self.compare_fields(scope, &task, (schema, field), &sides).await
+                    }
+                    Teaching::TrustedSender { address } => Ok(compare_senders(&task, address, &sides)),
+                };
+                match compared {
+                    Ok(Some((without, with))) => preview.changed.push(told(task, without, with)),
+                    Ok(None) => {}
+                    // A mail that cannot be read, or not now, is left out alone.
+                    Err(error) => {
+                        preview.left_out += 1;
+                        tracing::info!(task.id = %task.id, %error, "a mail is left out of a preview");
+                    }
+                }
+            }
+            let Some(next) = page.next else { break };
+            filter.before = next.parse().ok();
+            if filter.before.is_none() {
+                break;
+            }
+        }
+        Ok(preview)
+    }
+
+    fn sides(&self, rules: &Rules, lesson: &kybern_core::lesson::Lesson) -> Sides {
+        let now = rules.lessons.as_ref();
+        let (without, with) = match lesson.status {
+            LessonStatus::Accepted => (now.without(lesson.id), now.clone()),
+            LessonStatus::Suggested | LessonStatus::Withdrawn => (now.clone(), now.with(lesson)),
+        };
+        let (intents_without, intents_with) = (self.intents_with(rules, &without), self.intents_with(rules, &with));
+        Sides { without, with, intents_without, intents_with }
+    }
+
+    async fn compare_intents(&self, scope: TenantScope, task: &Task, sides: &Sides) -> Result<Option<(Value, Value)>> {
+        let walk = self.walk_of(scope, task).await?;
+        let input = classify_input(task, &walk, &self.documents_of(scope, task, &walk)).await?;
+        let mut said = Vec::new();
+        for (intents, lessons) in [(&sides.intents_without, &sides.without), (&sides.intents_with, &sides.with)] {
+            let found = self.classified(&input, intents).await?;
+            let doubted = doubtful_sender(task).is_some_and(|sender| !lessons.trusts(sender));
+            let asks = !is_sure(&found, task) || !found.doubts.is_empty() || doubted;
+            said.push((
+                (found.intent.clone(), asks),
+                json!({"intent": found.intent, "confidence": found.confidence, "asks": asks}),
+            ));
+        }
+        Ok(differing(said))
+    }
+
+    async fn compare_fields(
+        &self,
+        scope: TenantScope,
+        task: &Task,
+        (name, field): (&str, &str),
+        sides: &Sides,
+    ) -> Result<Option<(Value, Value)>> {
+        let mut schemas = self.inner.catalog.registry().extractions();
+        let Some((_, schema)) = schemas.find(|(known, _)| *known == name) else { return Ok(None) };
+        let walk = self.walk_of(scope, task).await?;
+        let mut documents = vec![(0, message_of(task))];
+        for (attachment, text) in self.documents_of(scope, task, &walk).texts().await? {
+            if attachment.source == AttachmentSource::Attached {
+                documents.push((attachment.n, text.as_ref().clone()));
+            }
+        }
+        let mut said = Vec::new();
+        for lessons in [&sides.without, &sides.with] {
+            let extractor = taught(&self.inner.extractor, lessons);
+            let mut found: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+            for (n, text) in &documents {
+                let analysis = extractor.analyse(text, schema).await?;
+                for read in extractor.extract(*n, text, &analysis, schema).await?.fields {
+                    let path =
+                        read.group.as_ref().map_or_else(|| read.name.clone(), |group| format!("{group}/{}", read.name));
+                    found.entry(path).or_default().push(json!({"document": n, "value": read.value}));
+                }
+            }
+            said.push(found);
+        }
+        let (Some(with), Some(without)) = (said.pop(), said.pop()) else { return Ok(None) };
+        // A label may take a value away from another field: every field that differs is told, its own first.
+        let mut paths: Vec<&String> = without.keys().chain(with.keys()).collect();
+        paths.sort_by_key(|path| (path.as_str() != field, path.as_str()));
+        paths.dedup();
+        paths.retain(|path| without.get(*path) != with.get(*path));
+        if paths.is_empty() {
+            return Ok(None);
+        }
+        let side = |all: &BTreeMap<String, Vec<Value>>| -> Value {
+            let told = paths.iter().take(MAX_FIELDS).map(|path| ((*path).clone(), json!(all.get(*path))));
+            json!({"fields": told.collect::<serde_json::Map<String, Value>>()})
+        };
+        Ok(Some((side(&without), side(&with))))
+    }
+}
+
+/// Whether the sender of a mail counts as proven.
+fn compare_senders(task: &Task, address: &str, sides: &Sides) -> Option<(Value, Value)> {
+    let sender = doubtful_sender(task).filter(|sender| sender.trim().to_lowercase() == address)?;
+    let said = [&sides.without, &sides.with].map(|lessons| {
+        let doubted = !lessons.trusts(sender);
+        (doubted, json!({"doubtsSender": doubted}))
+    });
+    differing(said.into())
+}
+
+/// Both sides, where they differ in what counts.
+fn differing<T: PartialEq>(said: Vec<(T, Value)>) -> Option<(Value, Value)> {
+    let mut said = said.into_iter();
+    let ((without, one), (with, other)) = (said.next()?, said.next()?);
+    (without != with).then_some((one, other))
+}
+
+fn told(task: Task, without: Value, with: Value) -> PreviewedMail {
+    let subject = task.payload.get("subject").and_then(Value::as_str).unwrap_or_default();
+    PreviewedMail {
+        subject: subject.chars().take(MAX_SUBJECT).collect(),
+        task_id: task.id,
+        created_at: task.created_at,
+        intent: task.intent,
+        without,
+        with,
+    }
+}

@@ -1,0 +1,223 @@
+//! `kybern lesson`: what is learned from answers, what it would change, and who decides.
+
+use clap::{Subcommand, ValueEnum};
+use kybern_core::id::LessonId;
+use serde_json::{Map, Value, json};
+
+use super::list::{Page, items, next_cursor};
+use super::{Context, Exit, Format};
+use crate::client::Body;
+use crate::output::{Failure, Table, field, short};
+
+/// `kybern lesson …`
+#[derive(Subcommand, Debug)]
+pub(super) enum LessonCommand {
+    /// List lessons: what is suggested, and what is used
+    List {
+        /// Which ones
+        #[arg(long, value_enum)]
+        status: Option<Status>,
+        #[command(flatten)]
+        page: Page,
+        #[command(flatten)]
+        format: Format,
+    },
+    /// Show a lesson
+    Show {
+        /// The lesson's id
+        id: LessonId,
+        #[command(flatten)]
+        format: Format,
+    },
+    /// Say what a lesson changes on the last hundred mails
+    Preview {
+        /// The lesson's id
+        id: LessonId,
+        #[command(flatten)]
+        format: Format,
+    },
+    /// Write a lesson down: an example of an intent, a label of a field, or a sender to be trusted
+    #[command(subcommand)]
+    Add(Taught),
+    /// Use a lesson for every message from now on
+    Accept {
+        /// The lesson's id
+        id: LessonId,
+    },
+    /// Use a lesson no more, or never
+    Withdraw {
+        /// The lesson's id
+        id: LessonId,
+    },
+}
+
+/// What is written down.
+#[derive(Subcommand, Debug)]
+pub(super) enum Taught {
+    /// A message that asks for an intent
+    Example {
+        /// The intent's key
+        intent: String,
+        /// What the message says
+        text: String,
+    },
+    /// Words under which a field's value stands
+    Label {
+        /// The extraction schema
+        schema: String,
+        /// The field: insured.name, or policies/policy_number in a list
+        field: String,
+        /// The words
+        label: String,
+        /// The value of the field's closed list that the words stand for
+        #[arg(long)]
+        value: Option<String>,
+    },
+    /// A sender whose mail is taken as theirs although the receiving server could not prove it
+    Sender {
+        /// The e-mail address
+        address: String,
+    },
+}
+
+impl Taught {
+    fn body(self) -> Value {
+        match self {
+            Self::Example { intent, text } => json!({"kind": "intent_example", "intent": intent, "text": text}),
+            Self::Label { schema, field, label, value } => {
+                let mut body = Map::from_iter([
+                    ("kind".to_owned(), json!("label")),
+                    ("schema".to_owned(), json!(schema)),
+                    ("field".to_owned(), json!(field)),
+                    ("label".to_owned(), json!(label)),
+                ]);
+                body.extend(value.map(|value| ("value".to_owned(), json!(value))));
+                Value::Object(body)
+            }
+            Self::Sender { address } => json!({"kind": "trusted_sender", "address": address}),
+        }
+    }
+}
+
+/// How lessons stand.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Status {
+    Suggested,
+    Accepted,
+    Withdrawn,
+}
+
+impl Status {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Suggested => "suggested",
+            Self::Accepted => "accepted",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+}
+
+pub(super) async fn run(command: LessonCommand, context: &mut Context) -> Result<Exit, Failure> {
+    match command {
+        LessonCommand::List { status, page, format } => list(status, &page, format, context).await,
+        LessonCommand::Show { id, format } => show(id, format, context).await,
+        LessonCommand::Preview { id, format } => preview(id, format, context).await,
+        LessonCommand::Add(taught) => {
+            let client = context.connect().await?;
+            let lesson = client.post("/api/lessons", Body::Json(&taught.body()), None).await?.value;
+            let id = field(&lesson, "id");
+            context.screen().line(format!("lesson {id} is suggested; use it with: kybern lesson accept {id}"));
+            Ok(Exit::Done)
+        }
+        LessonCommand::Accept { id } => decide(id, "accept", context).await,
+        LessonCommand::Withdraw { id } => decide(id, "withdraw", context).await,
+    }
+}
+
+/// What a lesson teaches, in one line.
+fn teaching(lesson: &Value) -> String {
+    match field(lesson, "kind").as_str() {
+        "intent_example" => format!("{}: {}", field(lesson, "intent"), field(lesson, "text")),
+        "label" => {
+            let value = field(lesson, "value");
+            let stands = if value.is_empty() { String::new() } else { format!(" = {value}") };
+            let (schema, at) = (field(lesson, "schema"), field(lesson, "field"));
+            format!("{schema} {at}: {:?}{stands}", field(lesson, "label"))
+        }
+        _ => field(lesson, "address"),
+    }
+}
+
+async fn list(status: Option<Status>, page: &Page, format: Format, context: &mut Context) -> Result<Exit, Failure> {
+    let client = context.connect_to_read().await?;
+    let mut query = page.query().to_vec();
+    query.push(("status", status.map(|status| status.as_str().to_owned())));
+    let reply = client.get("/api/lessons", &query).await?;
+    if format.json {
+        context.raw(&reply);
+        return Ok(Exit::Done);
+    }
+    let mut table = Table::new(&["ID", "STATUS", "KIND", "WHAT IT TEACHES"]);
+    for lesson in items(&reply.value) {
+        table.row([
+            field(lesson, "id").into(),
+            field(lesson, "status").into(),
+            field(lesson, "kind").into(),
+            short(&json!(teaching(lesson)), 72).into(),
+        ]);
+    }
+    let (paint, nothing) = (context.screen().paint(), table.is_empty());
+    context.screen().line(if nothing { "nothing has been learned".to_owned() } else { table.render(paint) });
+    if let Some(cursor) = next_cursor(&reply.value) {
+        context.screen().line(format!("more: kybern lesson list --cursor {cursor}"));
+    }
+    Ok(Exit::Done)
+}
+
+async fn show(id: LessonId, format: Format, context: &mut Context) -> Result<Exit, Failure> {
+    let client = context.connect_to_read().await?;
+    let reply = client.get(&format!("/api/lessons/{id}"), &[]).await?;
+    if format.json {
+        context.raw(&reply);
+        return Ok(Exit::Done);
+    }
+    let lesson = &reply.value;
+    let paint = context.screen().paint();
+    let screen = context.screen();
+    screen.line(format!("lesson {id}  {}", paint.status(&field(lesson, "status"))));
+    screen.line(format!("  teaches  {}", teaching(lesson)));
+    let (by, task) = (field(&lesson["source"], "by"), field(&lesson["source"], "taskId"));
+    screen.line(format!("  from     {by}{}", if task.is_empty() { String::new() } else { format!(", task {task}") }));
+    Ok(Exit::Done)
+}
+
+async fn preview(id: LessonId, format: Format, context: &mut Context) -> Result<Exit, Failure> {
+    let client = context.connect_to_read().await?;
+    let reply = client.get(&format!("/api/lessons/{id}/preview"), &[]).await?;
+    if format.json {
+        context.raw(&reply);
+        return Ok(Exit::Done);
+    }
+    let preview = &reply.value;
+    let (paint, screen) = (context.screen().paint(), context.screen());
+    let changed = preview.get("changed").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let (mails, left_out) = (field(preview, "mails"), field(preview, "leftOut"));
+    screen.line(format!("it changes {} of the last {mails} mails; {left_out} could not be read", changed.len()));
+    if preview["complete"] == json!(false) {
+        screen.line(paint.dim("older mails were not looked at: the time was over"));
+    }
+    for mail in changed {
+        screen.line(format!("  task {}  {}", field(mail, "taskId"), short(&mail["subject"], 60)));
+        screen.line(format!("    without  {}", short(&json!(mail["without"].to_string()), 100)));
+        screen.line(format!("    with     {}", short(&json!(mail["with"].to_string()), 100)));
+    }
+    Ok(Exit::Done)
+}
+
+async fn decide(id: LessonId, act: &str, context: &mut Context) -> Result<Exit, Failure> {
+    let client = context.connect().await?;
+    let lesson = client.post(&format!("/api/lessons/{id}/{act}"), Body::Empty, None).await?.value;
+    let status = field(&lesson, "status");
+    context.screen().line(format!("lesson {id} is {status}"));
+    Ok(Exit::Done)
+}

@@ -1,0 +1,226 @@
+//! Lessons: what the tenant has learned from answers, and what its admins write down.
+
+use axum::Json;
+use axum::extract::State;
+use kybern_core::error::{Detail, Error, ErrorCode};
+use kybern_core::id::LessonId;
+use kybern_core::lesson::{
+    LessonAct, LessonFilter, LessonKind, LessonStatus, MAX_ADDRESS, MAX_EXAMPLE, MAX_KEY, MAX_LABEL, Teaching,
+};
+use serde::Deserialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::shown;
+use crate::auth::Caller;
+use crate::error::{ApiResult, Problem};
+use crate::extract::{JsonBody, PathArgs, QueryArgs, plain};
+use crate::idempotency::{Attempt, IdempotencyKey, Made};
+use crate::page::Paging;
+use crate::request::Asked;
+use crate::schema::lesson::{LessonPage, LessonPreviewSchema, LessonSchema};
+use crate::state::AppState;
+
+/// A new lesson. Which members it has follows from its kind.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, expecting = "an object")]
+#[schema(as = NewLesson, example = json!({"kind": "label", "schema": "insurance", "field": "insured.name",
+    "label": "Named trucker"}))]
+pub(crate) struct NewLessonBody {
+    /// `intent_example`, `label` or `trusted_sender`.
+    kind: String,
+    /// Of an example: the intent's key.
+    #[serde(default)]
+    intent: Option<String>,
+    /// Of an example: a message that asks for it, at most 1,500 characters.
+    #[serde(default)]
+    text: Option<String>,
+    /// Of a label: the extraction schema.
+    #[serde(default)]
+    schema: Option<String>,
+    /// Of a label: the field, as `insured.name`, or `policies/policy_number` in a list.
+    #[serde(default)]
+    field: Option<String>,
+    /// Of a label: at most six plain words.
+    #[serde(default)]
+    label: Option<String>,
+    /// Of a label: the value of the field's closed list that the words stand for.
+    #[serde(default)]
+    value: Option<String>,
+    /// Of a sender: the e-mail address.
+    #[serde(default)]
+    address: Option<String>,
+}
+
+impl NewLessonBody {
+    fn teaching(self) -> ApiResult<Teaching> {
+        let unknown = || {
+            let known = LessonKind::ALL.map(LessonKind::as_str);
+            Problem::invalid("/kind", format!("there is no kind {:?}, use one of {}", self.kind, known.join(", ")))
+        };
+        let kind = LessonKind::parse(&self.kind).ok_or_else(unknown)?;
+        let belongs: &[&str] = match kind {
+            LessonKind::IntentExample => &["intent", "text"],
+            LessonKind::Label => &["schema", "field", "label", "value"],
+            LessonKind::TrustedSender => &["address"],
+        };
+        let members = [
+            ("intent", &self.intent, MAX_KEY),
+            ("text", &self.text, MAX_EXAMPLE),
+            ("schema", &self.schema, MAX_KEY),
+            ("field", &self.field, MAX_KEY),
+            ("label", &self.label, MAX_LABEL),
+            ("value", &self.value, MAX_KEY),
+            ("address", &self.address, MAX_ADDRESS),
+        ];
+        let mut faults = Vec::new();
+        for (name, said, most) in members {
+            let path = format!("/{name}");
+            match said {
+                Some(said) if belongs.contains(&name) => plain(&path, said, most)?,
+                Some(_) => faults.push(Detail::new(path, format!("a lesson of kind {} has no {name}", kind.as_str()))),
+                None if belongs.contains(&name) && name != "value" => {
+                    faults.push(Detail::new(path, format!("a lesson of kind {} needs {name}", kind.as_str())));
+                }
+                None => {}
+            }
+        }
+        if let Some(first) = faults.first() {
+            return Err(Error::new(ErrorCode::Validation, first.message.clone()).with_details(faults).into());
+        }
+        let Self { intent, text, schema, field, label, value, address, .. } = self;
+        Ok(match kind {
+            LessonKind::IntentExample => {
+                Teaching::IntentExample { intent: intent.unwrap_or_default(), text: text.unwrap_or_default() }
+            }
+            LessonKind::Label => Teaching::Label {
+                schema: schema.unwrap_or_default(),
+                field: field.unwrap_or_default(),
+                label: label.unwrap_or_default(),
+                value,
+            },
+            LessonKind::TrustedSender => Teaching::TrustedSender { address: address.unwrap_or_default() },
+        })
+    }
+}
+
+/// Write down a lesson
+///
+/// A suggestion like those that answers make. It is used once it is accepted.
+#[utoipa::path(post, path = "/api/lessons", operation_id = "create_lesson",
+    tag = "lessons",
+    request_body = NewLessonBody,
+    responses((status = 201, description = "The lesson", body = LessonSchema)))]
+pub(crate) async fn create(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    asked: Asked,
+    IdempotencyKey(key): IdempotencyKey,
+    body: JsonBody<NewLessonBody>,
+) -> ApiResult {
+    let said = body.raw.clone();
+    let teaching = body.value.teaching()?;
+    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said };
+    let engine = state.engine.clone();
+    attempt
+        .once(move |actor| async move {
+            let lesson = engine.add_lesson(&actor, teaching).await?;
+            Made::created("/api/lessons", &lesson.id, &shown(&lesson)?)
+        })
+        .await
+}
+
+/// List lessons
+#[utoipa::path(get, path = "/api/lessons", operation_id = "list_lessons",
+    tag = "lessons",
+    params(
+        ("status" = Option<String>, Query, description = "`suggested`, `accepted` or `withdrawn`"),
+        ("kind" = Option<String>, Query, description = "`intent_example`, `label` or `trusted_sender`"),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
+        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
+    ),
+    responses((status = 200, description = "A page of lessons, newest first", body = LessonPage)))]
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
+    let query = query.only(&["status", "kind", "limit", "cursor"])?;
+    let unknown = |noun: &str, name: &str, known: &[&str]| {
+        Problem::invalid(format!("/{noun}"), format!("there is no {noun} {name:?}, use one of {}", known.join(", ")))
+    };
+    let status = query.get("status").map(|name| {
+        let known = LessonStatus::ALL.map(LessonStatus::as_str);
+        LessonStatus::parse(name).ok_or_else(|| unknown("status", name, &known))
+    });
+    let kind = query.get("kind").map(|name| {
+        let known = LessonKind::ALL.map(LessonKind::as_str);
+        LessonKind::parse(name).ok_or_else(|| unknown("kind", name, &known))
+    });
+    let filter = LessonFilter { status: status.transpose()?, kind: kind.transpose()? };
+    let paging = Paging::read(&query, "lessons")?;
+    let page = state.engine.lessons(actor.scope(), filter, paging.after()?, paging.limit).await?;
+    let items = page.items.iter().map(shown).collect::<ApiResult<Vec<Value>>>()?;
+    Ok(Json(paging.answer(&items, page.next.as_deref())))
+}
+
+/// Show a lesson
+#[utoipa::path(get, path = "/api/lessons/{id}", operation_id = "show_lesson",
+    tag = "lessons",
+    params(("id" = String, Path, format = "uuid", description = "The lesson")),
+    responses((status = 200, description = "The lesson", body = LessonSchema)))]
+pub(crate) async fn show(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<Json<Value>> {
+    shown(&state.engine.lesson(actor.scope(), path.parse("id")?).await?).map(Json)
+}
+
+/// Preview a lesson
+///
+/// What it changes on the last hundred mails: the rules are asked again, without it and with it. Nothing is stored, and
+/// no language model is asked. One preview runs at a time, for at most 20 seconds.
+#[utoipa::path(get, path = "/api/lessons/{id}/preview", operation_id = "preview_lesson",
+    tag = "lessons",
+    params(("id" = String, Path, format = "uuid", description = "The lesson")),
+    responses((status = 200, description = "What it changes", body = LessonPreviewSchema)))]
+pub(crate) async fn preview(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<Json<Value>> {
+    shown(&state.engine.preview_lesson(&actor, path.parse("id")?).await?).map(Json)
+}
+
+/// Accept a lesson
+///
+/// Every message that is read from then on is read with it.
+#[utoipa::path(post, path = "/api/lessons/{id}/accept", operation_id = "accept_lesson",
+    tag = "lessons",
+    params(("id" = String, Path, format = "uuid", description = "The lesson")),
+    responses((status = 200, description = "The lesson", body = LessonSchema)))]
+pub(crate) async fn accept(state: State<AppState>, caller: Caller, path: PathArgs) -> ApiResult<Json<Value>> {
+    act(state, caller, &path, LessonAct::Accept).await
+}
+
+/// Withdraw a lesson
+///
+/// A suggestion is not made again; an accepted lesson is used no more by messages that come in later.
+#[utoipa::path(post, path = "/api/lessons/{id}/withdraw", operation_id = "withdraw_lesson",
+    tag = "lessons",
+    params(("id" = String, Path, format = "uuid", description = "The lesson")),
+    responses((status = 200, description = "The lesson", body = LessonSchema)))]
+pub(crate) async fn withdraw(state: State<AppState>, caller: Caller, path: PathArgs) -> ApiResult<Json<Value>> {
+    act(state, caller, &path, LessonAct::Withdraw).await
+}
+
+async fn act(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: &PathArgs,
+    act: LessonAct,
+) -> ApiResult<Json<Value>> {
+    let id: LessonId = path.parse("id")?;
+    shown(&state.engine.act_on_lesson(&actor, id, act).await?).map(Json)
+}

@@ -1,0 +1,112 @@
+//! Lessons.
+
+use utoipa::ToSchema;
+
+/// A lesson. Which of the first members it has follows from its kind.
+#[derive(ToSchema)]
+#[schema(as = Lesson, rename_all = "camelCase")]
+pub struct LessonSchema {
+    /// Its id.
+    #[schema(format = "uuid")]
+    pub id: String,
+    /// `intent_example`, `label` or `trusted_sender`.
+    pub kind: String,
+    /// Of an example: the intent's key.
+    pub intent: Option<String>,
+    /// Of an example: what the message says, without names and numbers.
+    pub text: Option<String>,
+    /// Of a label: the extraction schema.
+    pub schema: Option<String>,
+    /// Of a label: the field, as `insured.name`, or `policies/policy_number` in a list.
+    pub field: Option<String>,
+    /// Of a label: the words, in small letters.
+    pub label: Option<String>,
+    /// Of a label that is itself a value of a closed list: that value.
+    pub value: Option<String>,
+    /// Of a sender: the e-mail address, in small letters.
+    pub address: Option<String>,
+    /// `suggested`, `accepted` or `withdrawn`.
+    pub status: String,
+    /// Where it comes from.
+    pub source: LessonSourceSchema,
+    /// The version of the tenant's lessons from which on it is used; null when it never was.
+    #[schema(required)]
+    pub since_version: Option<u32>,
+    /// The version from which on it is used no longer.
+    #[schema(required)]
+    pub until_version: Option<u32>,
+    /// Who accepted or withdrew it last.
+    #[schema(required)]
+    pub decided_by: Option<String>,
+    /// When it was suggested.
+    #[schema(format = "date-time")]
+    pub created_at: String,
+    /// When it was decided about last.
+    #[schema(format = "date-time")]
+    pub updated_at: String,
+}
+
+/// Where a lesson comes from.
+#[derive(ToSchema)]
+#[schema(as = LessonSource, rename_all = "camelCase")]
+pub struct LessonSourceSchema {
+    /// The task in which somebody answered; null when somebody wrote the lesson down.
+    #[schema(required, format = "uuid")]
+    pub task_id: Option<String>,
+    /// The step that asked.
+    #[schema(required)]
+    pub step_id: Option<String>,
+    /// Who answered, or wrote it down.
+    pub by: String,
+}
+
+/// A page of lessons.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct LessonPage {
+    /// The lessons.
+    pub items: Vec<LessonSchema>,
+    /// Where the next page begins.
+    #[schema(required)]
+    pub next_cursor: Option<String>,
+}
+
+/// What a lesson changes.
+#[derive(ToSchema)]
+#[schema(as = LessonPreview, rename_all = "camelCase")]
+pub struct LessonPreviewSchema {
+    /// The lesson.
+    #[schema(format = "uuid")]
+    pub lesson_id: String,
+    /// How many mails were looked at, the newest first.
+    pub mails: u64,
+    /// How many of them could not be read.
+    pub left_out: u64,
+    /// Whether all of the last hundred were looked at; otherwise the time was over.
+    pub complete: bool,
+    /// Those that are read differently.
+    pub changed: Vec<PreviewedMailSchema>,
+}
+
+/// A mail that is read differently.
+#[derive(ToSchema)]
+#[schema(as = PreviewedMail, rename_all = "camelCase")]
+pub struct PreviewedMailSchema {
+    /// Its task.
+    #[schema(format = "uuid")]
+    pub task_id: String,
+    /// Its subject.
+    pub subject: String,
+    /// When it came in.
+    #[schema(format = "date-time")]
+    pub created_at: String,
+    /// The intent that it was given in the end, by the rules or by a person.
+    #[schema(required)]
+    pub intent: Option<String>,
+    /// What the rules say without the lesson: `intent`, `confidence`, `asks`; or `fields`; or `doubtsSender`.
+    #[schema(value_type = Object)]
+    pub without: serde_json::Value,
+    /// What they say with it.
+    #[schema(value_type = Object)]
+    pub with: serde_json::Value,
+}
