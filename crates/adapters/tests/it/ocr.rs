@@ -14,10 +14,10 @@ use crate::documents::{TENANT, samples};
 
 const VARIABLE: &str = "KYBERN_TEST_TESSERACT";
 
-/// Where Tesseract is; `None`, said aloud, where the tests were told to do without it.
+/// Where Tesseract is; `None`, said aloud, where it could not be had.
 fn program() -> Option<PathBuf> {
     let Some(program) = std::env::var(VARIABLE).ok().filter(|program| !program.is_empty()).map(PathBuf::from) else {
-        eprintln!("skipped: {VARIABLE} is not set; `cargo xtask test` sets it");
+        eprintln!("skipped: {VARIABLE} is not set; `cargo xtask test` sets it when it can");
         return None;
     };
     assert!(program.exists(), "there is no Tesseract at {}: install it, CONTRIBUTING.md says how", program.display());

@@ -38,11 +38,11 @@ impl Walk {
     }
 
     /// Whether all that comes before a node, or before what it stands in, has settled: not only what it waits for
-    /// itself. That is the same until a retry lets a step begin anew behind which others have run already, because
-    /// they run always.
+    /// itself. That is the same until something has failed: a step that will never begin has settled, although one
+    /// before it may still run, because it runs always, or begin anew in a retry.
     #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes and lists only grow")]
     pub(super) fn settled_before(&self, index: usize) -> bool {
-        if !self.tried_again {
+        if !self.tried_again && !self.is_stopped(self.nodes[index].list) {
             return true;
         }
         let mut open = Vec::new();

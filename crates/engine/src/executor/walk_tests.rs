@@ -152,6 +152,22 @@ fn what_an_always_container_held_begins_under_another_generation_when_it_runs_on
 }
 
 #[test]
+fn what_runs_always_waits_for_what_runs_always_before_it() {
+    let always = |id: &str| {
+        let mut step = tool(id);
+        step["when"] = json!("always");
+        step
+    };
+    let mut told = Told::of(&json!([tool("a"), always("b"), tool("c"), always("d")]));
+    told.fails("a", false);
+    assert_eq!(told.next(), ["start b"]);
+    told.ends("b", json!({}));
+    assert_eq!(told.next(), ["start d"]);
+    told.ends("d", json!({}));
+    assert!(told.walk.is_finished());
+}
+
+#[test]
 fn a_back_off_is_over_when_its_time_has_come() {
     let error = StepError { code: ErrorCode::Tool, message: "no".to_owned(), retryable: true };
     for (due, next) in [(1_000, vec!["start a"]), (1_001, vec![])] {

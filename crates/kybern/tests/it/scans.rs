@@ -9,10 +9,10 @@ use crate::server::{Client, Site};
 const VARIABLE: &str = "KYBERN_TEST_TESSERACT";
 const MAIL: &str = "mail/14-scan.eml";
 
-/// The same place, where scans are read; `None`, said aloud, where the tests were told to do without Tesseract.
+/// The same place, where scans are read; `None`, said aloud, where there is no Tesseract.
 fn reading(site: Site) -> Option<Site> {
     let Some(program) = std::env::var(VARIABLE).ok().filter(|program| !program.is_empty()) else {
-        eprintln!("skipped: {VARIABLE} is not set; `cargo xtask test` sets it");
+        eprintln!("skipped: {VARIABLE} is not set; `cargo xtask test` sets it when it can");
         return None;
     };
     let is_there = std::path::Path::new(&program).exists();
