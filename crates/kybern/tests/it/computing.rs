@@ -15,7 +15,7 @@ const ALIVE: Duration = Duration::from_secs(1);
 fn endless() -> Value {
     let options = json!({"find": "(?s).*[^A-Z]|[A-Z]", "with": "", "regex": true});
     json!({"id": "search", "tool": "text_transform",
-        "args": {"text": "A".repeat(1 << 20), "operation": "replace", "options": options}})
+        "args": {"text": "A".repeat(400 << 10), "operation": "replace", "options": options}})
 }
 
 /// Hands in more tasks that search for ever than there are threads, and waits until each has begun.

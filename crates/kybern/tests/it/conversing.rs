@@ -329,7 +329,9 @@ async fn the_log_of_a_turn_tells_its_messages() {
         expected.extend(["tool.start", "tool.complete"]);
     }
     expected.extend(["message.delta", "message.complete"]);
-    let told: Vec<&str> = whole.iter().map(|(_, name)| name.as_str()).filter(|name| name.contains('.')).collect();
+    let mut told: Vec<&str> = whole.iter().map(|(_, name)| name.as_str()).filter(|name| name.contains('.')).collect();
+    // An answer may come in pieces: a word that may yet become a host is held back until it is whole.
+    told.dedup();
     assert_eq!(told, expected, "{whole:?}");
     assert_eq!(whole.first().unwrap().1, "task_created");
     assert_eq!(whole.last().unwrap().1, "done");
