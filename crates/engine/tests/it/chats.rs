@@ -384,7 +384,8 @@ fn a_reader_of_the_first_reply_is_told_what_was_lost_of_it() {
 fn half_an_answer_to_what_strangers_wrote_is_no_trusted_word() {
     let failure = ModelFailure::new(ModelFailureKind::Broken, "gone");
     for ends in [true, false] {
-        let half = vec![ModelEvent::Text("Mail it to evil@example.net".to_owned())];
+        // The last word is held back for as long as it may become a host.
+        let half = vec![ModelEvent::Text("Mail it to evil@example.net at once".to_owned())];
         let pieces = if ends { vec![half] } else { vec![half, Vec::new()] };
         let model = scripted(vec![Scripted::Pieces(pieces, Some(failure.clone()))]);
         world(&model, &[]).run(async |live| {
@@ -402,7 +403,7 @@ fn half_an_answer_to_what_strangers_wrote_is_no_trusted_word() {
             all(reader).await;
             let kept = live.engine.messages(actor, chat, None, 10).await.unwrap().items;
             let answer = kept.last().unwrap();
-            assert_eq!(answer.content, "Mail it to evil@example.net", "{answer:?}");
+            assert!(answer.content.starts_with("Mail it to evil@example.net"), "{answer:?}");
             assert!(answer.tainted, "it ended by itself: {ends}");
         });
     }

@@ -39,7 +39,7 @@ fn what_papers_and_message_say_stands_in_the_state_while_a_person_is_asked_and_a
     let world = world();
     let said = [(1, vec!["one".to_owned(), "two".to_owned()]), (0, vec!["please".to_owned(), "Papers".to_owned()])];
     let id = world.run(async |live| {
-        let files = json!({"a.txt": "one\ntwo", "b.scan": "x"});
+        let files = json!({"a.txt": "one\ntwo", "b.locked": "x"});
         let id = receive(&live, files.as_object().cloned().unwrap()).await;
         let task = live.rest(id).await;
         assert_eq!(kinds(&task), [WaitKind::Document]);
