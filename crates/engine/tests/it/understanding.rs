@@ -392,7 +392,7 @@ fn a_value_counts_only_with_its_place() {
         assert_eq!((&house["foundBy"], &house["confidence"]), (&json!("both"), &json!(0.99)));
         let blue = &found("name", json!(0))[0];
         let start = SHEET.find("Blue Room").unwrap();
-        let place = json!({"document": 1, "page": 1, "start": start, "end": start + 9});
+        let place = json!({"document": 1, "page": 1, "start": start, "end": start + 9, "words": "Blue Room"});
         assert_eq!((&blue["value"], &blue["foundBy"], &blue["source"]), (&json!("Blue Room"), &json!("model"), &place));
         assert_eq!(found("floor", json!(0))[0]["value"], json!("first floor"));
         assert_eq!(found("name", json!(1))[0]["value"], json!("Red Room"));
