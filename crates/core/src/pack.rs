@@ -102,11 +102,11 @@ impl Registry {
     ///
     /// # Errors
     /// When its name is taken.
-    pub fn extraction(&mut self, name: &str, schema: ExtractionSchema) -> Result<(), DuplicateKey> {
+    pub fn extraction(&mut self, name: &str, schema: impl Into<Arc<ExtractionSchema>>) -> Result<(), DuplicateKey> {
         if self.schemas.contains_key(name) {
             return Err(DuplicateKey { noun: "extraction schema", key: name.to_owned() });
         }
-        self.schemas.insert(name.to_owned(), Arc::new(schema));
+        self.schemas.insert(name.to_owned(), schema.into());
         Ok(())
     }
 

@@ -31,6 +31,7 @@ use crate::task::reading::Reading;
 use crate::tools::ToolService;
 use crate::tools::documents::DocumentTexts;
 use crate::tools::placed::Placed;
+use crate::tools::taught::TaughtExtractors;
 use crate::understanding::ModelUse;
 
 /// An outside engine that can be named by `workflow` steps.
@@ -274,6 +275,7 @@ impl Engine {
             decisions: parts.decisions.or_else(|| crate::models::decisions(&models)),
             judged: JudgedPlans::default(),
             intents: KnownIntents::default(),
+            taught: TaughtExtractors::default(),
             quarantined: std::sync::RwLock::default(),
         };
         let faults = catalog.bundled_faults();

@@ -86,7 +86,7 @@ impl ReadDocument {
 /// Reads everything that came with the task: the attachments, then the message itself when it says anything.
 pub(crate) async fn read_all(
     context: &ToolContext,
-    schema: &ExtractionSchema,
+    schema: &Arc<ExtractionSchema>,
 ) -> Result<Vec<ReadDocument>, ToolFailure> {
     let mut read = Vec::new();
     for (attachment, text) in context.documents()?.texts().await? {
@@ -140,7 +140,7 @@ pub(crate) async fn read_one(
     n: u32,
     filename: &str,
     text: &Arc<DocumentText>,
-    schema: &ExtractionSchema,
+    schema: &Arc<ExtractionSchema>,
 ) -> Result<ReadDocument, ToolFailure> {
     let extractor = context.extractor()?;
     let analysis = extractor.analyse(text, schema).await?;

@@ -39,7 +39,7 @@ impl FixedIntent {
 
 #[async_trait]
 impl IntentModel for FixedIntent {
-    async fn classify(&self, input: &ClassifyInput, _intents: &[IntentSpec]) -> Result<Classification> {
+    async fn classify(&self, input: &ClassifyInput, _intents: &Arc<[IntentSpec]>) -> Result<Classification> {
         let text = format!("{} {}", input.subject, input.text).to_lowercase();
         let found = self.table.iter().find(|(words, _, _)| text.contains(words));
         Ok(Classification {

@@ -6,6 +6,8 @@ mod rental;
 mod tables;
 
 use kybern_adapters::models::offline::{MODEL, RulesModel};
+use std::sync::Arc;
+
 use kybern_core::document::{DocumentFormat, DocumentText, PageText};
 use kybern_core::model::{
     CategoryPattern, Classification, ClassifyInput, ExtractedField, ExtractionSchema, FieldPattern, IntentSpec,
@@ -86,7 +88,7 @@ fn document(pages: &[&str]) -> DocumentText {
 }
 
 async fn fields(pages: &[&str]) -> Vec<ExtractedField> {
-    let (document, schema) = (document(pages), schema());
+    let (document, schema) = (document(pages), Arc::new(schema()));
     let analysis = RulesModel.analyse(&document, &schema).await.unwrap();
     let extraction = RulesModel.extract(3, &document, &analysis, &schema).await.unwrap();
     assert_eq!(extraction.model, MODEL);
@@ -212,7 +214,7 @@ async fn a_field_of_an_absent_section_is_not_looked_for() {
 
 #[tokio::test]
 async fn the_first_stage_says_what_is_there() {
-    let schema = schema();
+    let schema = Arc::new(schema());
     let analysis = RulesModel
         .analyse(&document(&["CONTRACT SHEET\nContract Number: LX-4401\nPhone (512) 555-0171"]), &schema)
         .await
@@ -225,21 +227,36 @@ async fn the_first_stage_says_what_is_there() {
     assert_eq!((nothing.category, nothing.confidence), (None, 0.0));
 }
 
-fn intents() -> Vec<IntentSpec> {
+#[tokio::test]
+async fn a_document_is_the_same_by_one_schema_and_by_several() {
+    let fewer = ExtractionSchema { sections: Vec::new(), ..schema() };
+    let schemas = [Arc::new(schema()), Arc::default(), Arc::new(fewer)];
+    let document = document(&["CONTRACT SHEET\nContract Number: LX-4401\nPhone (512) 555-0171"]);
+    let together = RulesModel.analyse_by(&document, &schemas).await.unwrap();
+    let mut alone = Vec::new();
+    for schema in &schemas {
+        alone.push(RulesModel.analyse(&document, schema).await.unwrap());
+    }
+    assert_eq!(together, alone);
+    let sections: Vec<usize> = together.iter().map(|analysis| analysis.sections.len()).collect();
+    assert_eq!(sections, [1, 0, 0]);
+}
+
+fn intents() -> Arc<[IntentSpec]> {
     let spec = |key: &str, keywords: &[&str], examples: &[&str]| IntentSpec {
         key: key.to_owned(),
         description: String::new(),
         keywords: keywords.iter().map(|word| (*word).to_owned()).collect(),
         examples: examples.iter().map(|example| (*example).to_owned()).collect(),
     };
-    vec![
+    Arc::from([
         spec(
             "garden.mow",
             &["mow^2", "lawn^2", "grass"],
             &["Please mow the lawn this week.", "The grass is too high."],
         ),
         spec("garden.plant", &["plant^2", "tree^2", "doc:PLANT_LIST^2"], &["Please plant the trees on the list."]),
-    ]
+    ])
 }
 
 async fn ask(subject: &str, text: &str, documents: &[&str]) -> Classification {
@@ -275,7 +292,7 @@ async fn what_matches_nothing_has_no_intent() {
         assert_eq!(answer.intent, None, "{text}");
         assert!(answer.confidence < 0.5, "{text}");
     }
-    let answer = RulesModel.classify(&ClassifyInput::default(), &[]).await.unwrap();
+    let answer = RulesModel.classify(&ClassifyInput::default(), &Arc::from([])).await.unwrap();
     assert_eq!(answer.intent, None);
 }
 

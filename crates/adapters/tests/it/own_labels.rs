@@ -1,6 +1,8 @@
 //! Labels and terms that a tenant has added to a pack's schema.
 
 use kybern_adapters::models::offline::RulesModel;
+use std::sync::Arc;
+
 use kybern_core::document::{DocumentFormat, DocumentText, PageText};
 use kybern_core::model::{ExtractionSchema, FieldPattern, OwnLabel, SectionPattern, ValueKind};
 use kybern_core::ports::model::Extractor as _;
@@ -37,7 +39,7 @@ fn schema(labels: &[(&str, &str, Option<&str>)]) -> ExtractionSchema {
 
 async fn value(text: &str, own: &[(&str, &str, Option<&str>)], name: &str) -> Value {
     let page = PageText { number: 1, text: text.to_owned(), ..PageText::default() };
-    let (document, schema) = (DocumentText { format: DocumentFormat::Text, pages: vec![page] }, schema(own));
+    let (document, schema) = (DocumentText { format: DocumentFormat::Text, pages: vec![page] }, Arc::new(schema(own)));
     let analysis = RulesModel.analyse(&document, &schema).await.unwrap();
     let found = RulesModel.extract(1, &document, &analysis, &schema).await.unwrap();
     found.fields.into_iter().find(|field| field.name == name).map_or(Value::Null, |field| field.value)

@@ -1,5 +1,7 @@
 //! Models, as far as intents and extraction go.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use crate::document::DocumentText;
@@ -11,11 +13,11 @@ use crate::model::{
 /// Finds out what somebody wants.
 #[async_trait]
 pub trait IntentModel: Send + Sync {
-    /// Chooses one of the intents, or none.
+    /// Chooses one of the intents, or none. They are shared, so that what is made of them can be kept.
     ///
     /// # Errors
     /// When the model cannot be asked.
-    async fn classify(&self, input: &ClassifyInput, intents: &[IntentSpec]) -> Result<Classification>;
+    async fn classify(&self, input: &ClassifyInput, intents: &Arc<[IntentSpec]>) -> Result<Classification>;
 
     /// Whether it answers without asking anybody, so that nobody need be told that it is being asked.
     fn answers_at_once(&self) -> bool {
@@ -23,14 +25,30 @@ pub trait IntentModel: Send + Sync {
     }
 }
 
-/// Gets fields out of documents.
+/// Gets fields out of documents. Schemas are shared, so that what is made of them can be kept.
 #[async_trait]
 pub trait Extractor: Send + Sync {
     /// The first stage: what is in this document?
     ///
     /// # Errors
     /// When the model cannot be asked.
-    async fn analyse(&self, document: &DocumentText, schema: &ExtractionSchema) -> Result<DocumentAnalysis>;
+    async fn analyse(&self, document: &DocumentText, schema: &Arc<ExtractionSchema>) -> Result<DocumentAnalysis>;
+
+    /// The first stage by several schemas, in their order. An extractor that can reads the document once for all of them.
+    ///
+    /// # Errors
+    /// When the model cannot be asked.
+    async fn analyse_by(
+        &self,
+        document: &DocumentText,
+        schemas: &[Arc<ExtractionSchema>],
+    ) -> Result<Vec<DocumentAnalysis>> {
+        let mut by_schema = Vec::with_capacity(schemas.len());
+        for schema in schemas {
+            by_schema.push(self.analyse(document, schema).await?);
+        }
+        Ok(by_schema)
+    }
 
     /// The second stage: only the fields of the sections that the first found. `number` is the attachment's.
     ///
@@ -41,7 +59,7 @@ pub trait Extractor: Send + Sync {
         number: u32,
         document: &DocumentText,
         analysis: &DocumentAnalysis,
-        schema: &ExtractionSchema,
+        schema: &Arc<ExtractionSchema>,
     ) -> Result<Extraction>;
 
     /// Where claimed values stand in the document, each read anew from the document's own words; `None` for what is not

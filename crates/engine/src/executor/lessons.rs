@@ -18,7 +18,6 @@ use super::step::RowDraft;
 use super::walk::Walk;
 use crate::lesson::Answered;
 use crate::parts::Inner;
-use crate::tools::taught::taught;
 
 /// Under what the version stands in a phase's outcome; where it does not, nothing had been learned.
 const VERSION: &str = "lessonsVersion";
@@ -51,7 +50,7 @@ pub(super) fn asks_extractor(inner: &Inner, plan: &FrozenPlan) -> bool {
 impl Run {
     /// The rules that read papers, with the labels that the tenant has added.
     pub(super) fn rules(&self) -> Arc<dyn Extractor> {
-        taught(&self.inner.extractor, &self.lessons)
+        self.inner.catalog.taught.get(&self.inner.extractor, self.task.tenant, &self.lessons)
     }
 
     /// A phase's end, with the version of the lessons that it was found out with.

@@ -8,7 +8,7 @@ use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, FaultKi
 use kybern_core::error::Result;
 use kybern_core::id::TaskId;
 use kybern_core::mail::{Passage, without_quoted};
-use kybern_core::model::{Abilities, DocumentAnalysis, ExtractedField};
+use kybern_core::model::{Abilities, DocumentAnalysis, ExtractedField, ExtractionSchema};
 use kybern_core::plan::StepId;
 use kybern_core::task::{Attachment, AttachmentSource, Channel, Task, WaitKind};
 use kybern_core::time::Timestamp;
@@ -307,9 +307,10 @@ impl Extractions {
 /// knows its kind, the one that finds the most sections.
 async fn analyse(run: &Run, text: &DocumentText) -> Result<Option<(String, DocumentAnalysis)>> {
     let extractor = run.rules();
+    let (names, schemas): (Vec<&str>, Vec<Arc<ExtractionSchema>>) =
+        run.inner.catalog.registry().extractions().map(|(name, schema)| (name, Arc::clone(schema))).unzip();
     let mut best: Option<(String, DocumentAnalysis)> = None;
-    for (name, schema) in run.inner.catalog.registry().extractions() {
-        let analysis = extractor.analyse(text, schema).await?;
+    for (name, analysis) in names.into_iter().zip(extractor.analyse_by(text, &schemas).await?) {
         let better = best.as_ref().is_none_or(|(_, best)| {
             (analysis.confidence, analysis.sections.len()) > (best.confidence, best.sections.len())
         });

@@ -131,7 +131,7 @@ impl Engine {
     async fn label_of(
         &self,
         scope: TenantScope,
-        schema: &ExtractionSchema,
+        schema: &Arc<ExtractionSchema>,
         field: &str,
         (document, value): (&DocumentText, &str),
         tries: &mut usize,
@@ -167,7 +167,7 @@ impl Engine {
     async fn finds(
         &self,
         lessons: &kybern_core::lesson::Lessons,
-        schema: &ExtractionSchema,
+        schema: &Arc<ExtractionSchema>,
         field: &str,
         document: &DocumentText,
         wanted: &Value,
@@ -182,7 +182,7 @@ impl Engine {
     }
 
     /// A typed value as the rules would write it down for that field.
-    async fn normal(&self, schema: &ExtractionSchema, field: &str, value: &str) -> Result<Option<Value>> {
+    async fn normal(&self, schema: &Arc<ExtractionSchema>, field: &str, value: &str) -> Result<Option<Value>> {
         let Some(pattern) = schema.fields_at(field).next() else { return Ok(None) };
         let Some(label) = pattern.labels.iter().find(|label| !label.contains('=')) else { return Ok(None) };
         let page = PageText { number: 1, text: format!("{label}: {value}\n"), ..PageText::default() };

@@ -4,12 +4,13 @@
 //! a time.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use kybern_core::actor::Actor;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{LessonId, TaskId};
 use kybern_core::lesson::{LessonStatus, Lessons, Teaching};
-use kybern_core::ports::{Documents as _, TaskFilter};
+use kybern_core::ports::{Documents as _, Extractor, TaskFilter};
 use kybern_core::task::{AttachmentSource, Channel, Task};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
@@ -69,12 +70,17 @@ pub struct PreviewedMail {
     pub with: Value,
 }
 
+/// What is used with some lessons.
+struct Side {
+    lessons: Lessons,
+    intents: Intents,
+    extractor: Arc<dyn Extractor>,
+}
+
 /// The two sides that are compared.
 struct Sides {
-    without: Lessons,
-    with: Lessons,
-    intents_without: Intents,
-    intents_with: Intents,
+    without: Side,
+    with: Side,
 }
 
 impl Engine {
@@ -137,17 +143,21 @@ impl Engine {
             LessonStatus::Accepted => (now.without(lesson.id), now.clone()),
             LessonStatus::Suggested | LessonStatus::Withdrawn => (now.clone(), now.with(lesson)),
         };
-        let (intents_without, intents_with) = (self.intents_with(rules, &without), self.intents_with(rules, &with));
-        Sides { without, with, intents_without, intents_with }
+        let side = |lessons: Lessons| Side {
+            intents: self.intents_with(rules, &lessons),
+            extractor: taught(&self.inner.extractor, &lessons),
+            lessons,
+        };
+        Sides { without: side(without), with: side(with) }
     }
 
     async fn compare_intents(&self, scope: TenantScope, task: &Task, sides: &Sides) -> Result<Option<(Value, Value)>> {
         let walk = self.walk_of(scope, task).await?;
         let input = classify_input(task, &walk, &self.documents_of(scope, task, &walk)).await?;
         let mut said = Vec::new();
-        for (intents, lessons) in [(&sides.intents_without, &sides.without), (&sides.intents_with, &sides.with)] {
-            let found = self.classified(&input, intents).await?;
-            let doubted = doubtful_sender(task).is_some_and(|sender| !lessons.trusts(sender));
+        for side in [&sides.without, &sides.with] {
+            let found = self.classified(&input, &side.intents).await?;
+            let doubted = doubtful_sender(task).is_some_and(|sender| !side.lessons.trusts(sender));
             let asks = !is_sure(&found, task) || !found.doubts.is_empty() || doubted;
             said.push((
                 (found.intent.clone(), asks),
@@ -174,8 +184,7 @@ impl Engine {
             }
         }
         let mut said = Vec::new();
-        for lessons in [&sides.without, &sides.with] {
-            let extractor = taught(&self.inner.extractor, lessons);
+        for Side { extractor, .. } in [&sides.without, &sides.with] {
             let mut found: BTreeMap<String, Vec<Value>> = BTreeMap::new();
             for (n, text) in &documents {
                 let analysis = extractor.analyse(text, schema).await?;
@@ -207,8 +216,8 @@ impl Engine {
 /// Whether the sender of a mail counts as proven.
 fn compare_senders(task: &Task, address: &str, sides: &Sides) -> Option<(Value, Value)> {
     let sender = doubtful_sender(task).filter(|sender| sender.trim().to_lowercase() == address)?;
-    let said = [&sides.without, &sides.with].map(|lessons| {
-        let doubted = !lessons.trusts(sender);
+    let said = [&sides.without, &sides.with].map(|side| {
+        let doubted = !side.lessons.trusts(sender);
         (doubted, json!({"doubtsSender": doubted}))
     });
     differing(said.into())

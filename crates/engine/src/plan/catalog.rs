@@ -11,6 +11,7 @@ use kybern_core::ports::StepHandler;
 
 use super::check;
 use super::intents::KnownIntents;
+use crate::tools::taught::TaughtExtractors;
 
 /// Tools, workflows, handlers and bundled plans.
 pub struct Catalog {
@@ -19,6 +20,7 @@ pub struct Catalog {
     pub(crate) decisions: Option<Arc<dyn StepHandler>>,
     pub(crate) judged: JudgedPlans,
     pub(crate) intents: KnownIntents,
+    pub(crate) taught: TaughtExtractors,
     pub(crate) quarantined: RwLock<HashMap<(TenantId, String, u32), Vec<PlanFault>>>,
 }
 

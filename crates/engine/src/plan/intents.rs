@@ -1,7 +1,7 @@
 //! The intents that plans serve. Every message asks for them, and they change only when plans do.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use kybern_core::error::Result;
 use kybern_core::id::TenantId;
@@ -19,9 +19,9 @@ pub(crate) struct Intents {
     /// Every one's key, in alphabetical order.
     pub(crate) keys: Vec<String>,
     /// Those for which words can speak. What nothing speaks for cannot be recognised: it is a person's choice.
-    pub(crate) by_words: Vec<IntentSpec>,
+    pub(crate) by_words: Arc<[IntentSpec]>,
     /// The same without what the tenant has learned; empty where that is nothing about intents.
-    untaught: Vec<IntentSpec>,
+    untaught: Arc<[IntentSpec]>,
 }
 
 /// A tenant's own plans, the version of what it has learned, and the intents that they and the bundled plans serve.
@@ -30,6 +30,8 @@ type Known = (Arc<Vec<Plan>>, u32, Arc<Intents>);
 /// The intents of tenants, each with what it was made of.
 #[derive(Default)]
 pub(crate) struct KnownIntents {
+    /// Those of every tenant that has no plans of its own and has learned nothing about intents.
+    bundled: OnceLock<Arc<Intents>>,
     of: Mutex<HashMap<TenantId, Known>>,
 }
 
@@ -43,6 +45,9 @@ impl KnownIntents {
         own: &Arc<Vec<Plan>>,
         lessons: &Lessons,
     ) -> Arc<Intents> {
+        if own.is_empty() && lessons.examples().next().is_none() {
+            return Arc::clone(self.bundled.get_or_init(|| Arc::new(Intents::of(registry, own, lessons))));
+        }
         let mut known = self.of.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((of, learned, intents)) = known.get(&tenant)
             && Arc::ptr_eq(of, own)
@@ -86,7 +91,7 @@ impl Intents {
             }
         }
         let keys = intents.keys().cloned().collect();
-        Self { keys, by_words: intents.into_values().filter(speaks).collect(), untaught }
+        Self { keys, by_words: intents.into_values().filter(speaks).collect(), untaught: untaught.into() }
     }
 
     /// What a message wants. A lesson may make an intent surer; the doubts that there are without it stay.
@@ -100,5 +105,33 @@ impl Intents {
             answer.doubts.extend(doubts.into_iter().filter(|doubt| !answer.doubts.contains(doubt)).collect::<Vec<_>>());
         }
         Ok(answer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kybern_core::id::LessonId;
+    use kybern_core::lesson::{Lesson, LessonAct, LessonSource, Teaching};
+    use kybern_core::time::Timestamp;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn tenant(n: u128) -> TenantId {
+        TenantId::from_uuid(Uuid::from_u128(n))
+    }
+
+    #[test]
+    fn tenants_share_the_bundled_intents_until_they_have_learned_some() {
+        let (known, registry, none) = (KnownIntents::default(), Registry::default(), Arc::default());
+        let of = |n: u128, lessons: &Lessons| known.get(&registry, tenant(n), &none, lessons);
+        let (first, second) = (of(1, &Lessons::default()), of(2, &Lessons::default()));
+        assert!(Arc::ptr_eq(&first, &second));
+        let (id, at) = (LessonId::from_uuid(Uuid::from_u128(1)), Timestamp::from_millis(1));
+        let source = LessonSource { task_id: None, step_id: None, by: "user:1".to_owned() };
+        let teaching = Teaching::IntentExample { intent: "cars.sell".to_owned(), text: "sell it".to_owned() };
+        let lesson = Lesson::suggested(id, teaching, source, at).after(LessonAct::Accept, "user:1", 1, at).unwrap();
+        let learned = of(2, &Lessons::new(vec![lesson]));
+        assert!(!Arc::ptr_eq(&second, &learned) && Arc::ptr_eq(&first, &of(2, &Lessons::default())));
     }
 }

@@ -13,8 +13,16 @@ pub(crate) struct Placed(pub(crate) Arc<dyn Extractor>);
 
 #[async_trait]
 impl Extractor for Placed {
-    async fn analyse(&self, document: &DocumentText, schema: &ExtractionSchema) -> Result<DocumentAnalysis> {
+    async fn analyse(&self, document: &DocumentText, schema: &Arc<ExtractionSchema>) -> Result<DocumentAnalysis> {
         self.0.analyse(document, schema).await
+    }
+
+    async fn analyse_by(
+        &self,
+        document: &DocumentText,
+        schemas: &[Arc<ExtractionSchema>],
+    ) -> Result<Vec<DocumentAnalysis>> {
+        self.0.analyse_by(document, schemas).await
     }
 
     async fn extract(
@@ -22,7 +30,7 @@ impl Extractor for Placed {
         number: u32,
         document: &DocumentText,
         analysis: &DocumentAnalysis,
-        schema: &ExtractionSchema,
+        schema: &Arc<ExtractionSchema>,
     ) -> Result<Extraction> {
         Ok(self.0.extract(number, document, analysis, schema).await?.placed_in(document))
     }
@@ -45,7 +53,7 @@ mod tests {
 
     #[async_trait]
     impl Extractor for First {
-        async fn analyse(&self, _document: &DocumentText, _schema: &ExtractionSchema) -> Result<DocumentAnalysis> {
+        async fn analyse(&self, _document: &DocumentText, _schema: &Arc<ExtractionSchema>) -> Result<DocumentAnalysis> {
             Ok(DocumentAnalysis::default())
         }
 
@@ -54,7 +62,7 @@ mod tests {
             number: u32,
             document: &DocumentText,
             _analysis: &DocumentAnalysis,
-            _schema: &ExtractionSchema,
+            _schema: &Arc<ExtractionSchema>,
         ) -> Result<Extraction> {
             let source = FieldSource { document: number, page: 1, end: 7, ..FieldSource::default() };
             let value = json!(document.pages[0].text[..7]);
@@ -77,7 +85,7 @@ mod tests {
         let page = PageText { number: 1, text: "9104417".to_owned(), scan, ..PageText::default() };
         let text = DocumentText { format: DocumentFormat::Pdf, pages: vec![page] };
         let analysis = DocumentAnalysis::default();
-        let found = Placed(Arc::new(First)).extract(3, &text, &analysis, &ExtractionSchema::default()).await;
+        let found = Placed(Arc::new(First)).extract(3, &text, &analysis, &Arc::default()).await;
         found.unwrap().fields.remove(0)
     }
 

@@ -24,14 +24,14 @@ pub(crate) struct AidedExtractor {
 
 impl AidedExtractor {
     /// The name of a schema that a pack brought.
-    fn name_of(&self, schema: &ExtractionSchema) -> Option<&str> {
-        self.registry.extractions().find(|(_, known)| known.as_ref() == schema).map(|(name, _)| name)
+    fn name_of(&self, schema: &Arc<ExtractionSchema>) -> Option<&str> {
+        self.registry.extractions().find(|(_, known)| *known == schema).map(|(name, _)| name)
     }
 }
 
 #[async_trait]
 impl Extractor for AidedExtractor {
-    async fn analyse(&self, document: &DocumentText, schema: &ExtractionSchema) -> Result<DocumentAnalysis> {
+    async fn analyse(&self, document: &DocumentText, schema: &Arc<ExtractionSchema>) -> Result<DocumentAnalysis> {
         let analysis = self.rules.analyse(document, schema).await?;
         let Some(name) = self.name_of(schema) else { return Ok(analysis) };
         let mut asking = self.asking.lock().await;
@@ -44,7 +44,7 @@ impl Extractor for AidedExtractor {
         number: u32,
         document: &DocumentText,
         analysis: &DocumentAnalysis,
-        schema: &ExtractionSchema,
+        schema: &Arc<ExtractionSchema>,
     ) -> Result<Extraction> {
         let paper = Paper { number, text: document };
         let mut asking = self.asking.lock().await;

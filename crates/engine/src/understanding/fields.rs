@@ -1,6 +1,8 @@
 //! The second stage: the values of a document, where the rules are unsure. A model claims them in the document's own
 //! words; the rules look each up, read it there, and what is not there is refused.
 
+use std::sync::Arc;
+
 use kybern_core::document::DocumentText;
 use kybern_core::error::Error;
 use kybern_core::model::{
@@ -48,7 +50,7 @@ pub(crate) async fn fields(
     model_use: ModelUse,
     rules: &dyn Extractor,
     paper: Paper<'_>,
-    (analysis, schema): (&DocumentAnalysis, &ExtractionSchema),
+    (analysis, schema): (&DocumentAnalysis, &Arc<ExtractionSchema>),
 ) -> Result<Extraction, Error> {
     let mut extraction = rules.extract(paper.number, paper.text, analysis, schema).await?;
     let wanted = wanted(schema, analysis);

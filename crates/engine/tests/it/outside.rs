@@ -1,8 +1,8 @@
 //! What lies outside of the engine under test: time, HTTP, models, mail.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -168,7 +168,7 @@ pub struct CountedIntent {
 
 #[async_trait]
 impl IntentModel for CountedIntent {
-    async fn classify(&self, input: &ClassifyInput, intents: &[IntentSpec]) -> Result<Classification> {
+    async fn classify(&self, input: &ClassifyInput, intents: &Arc<[IntentSpec]>) -> Result<Classification> {
         if self.asked.fetch_add(1, Ordering::SeqCst) < self.fails {
             return Err(Error::new(ErrorCode::Unavailable, "the model rests"));
         }
@@ -185,7 +185,7 @@ pub struct CountedExtractor {
 
 #[async_trait]
 impl Extractor for CountedExtractor {
-    async fn analyse(&self, _document: &DocumentText, _schema: &ExtractionSchema) -> Result<DocumentAnalysis> {
+    async fn analyse(&self, _document: &DocumentText, _schema: &Arc<ExtractionSchema>) -> Result<DocumentAnalysis> {
         self.asked.fetch_add(1, Ordering::SeqCst);
         Ok(DocumentAnalysis::default())
     }
@@ -195,7 +195,7 @@ impl Extractor for CountedExtractor {
         number: u32,
         document: &DocumentText,
         _analysis: &DocumentAnalysis,
-        _schema: &ExtractionSchema,
+        _schema: &Arc<ExtractionSchema>,
     ) -> Result<Extraction> {
         if !self.takes_lines.load(Ordering::SeqCst) {
             return Ok(Extraction::default());

@@ -79,7 +79,7 @@ struct Sheets;
 
 #[async_trait]
 impl Extractor for Sheets {
-    async fn analyse(&self, document: &DocumentText, schema: &ExtractionSchema) -> Result<DocumentAnalysis> {
+    async fn analyse(&self, document: &DocumentText, schema: &Arc<ExtractionSchema>) -> Result<DocumentAnalysis> {
         let known = document.full_text().starts_with("SHEET") && !schema.categories.is_empty();
         let found = DocumentAnalysis {
             category: Some("SHEET".to_owned()),
@@ -95,7 +95,7 @@ impl Extractor for Sheets {
         number: u32,
         document: &DocumentText,
         analysis: &DocumentAnalysis,
-        _schema: &ExtractionSchema,
+        _schema: &Arc<ExtractionSchema>,
     ) -> Result<Extraction> {
         let text = document.full_text();
         let mut fields = Vec::new();
@@ -504,8 +504,8 @@ fn reader() -> Arc<ScriptedTool> {
         async move {
             let (attachment, text) = context.documents()?.texts().await?.remove(0);
             let extractor = context.extractor()?;
-            let analysis = extractor.analyse(&text, &schema()).await?;
-            let found = extractor.extract(attachment.n, &text, &analysis, &schema()).await?;
+            let analysis = extractor.analyse(&text, &Arc::new(schema())).await?;
+            let found = extractor.extract(attachment.n, &text, &analysis, &Arc::new(schema())).await?;
             Ok(ToolOutcome::new(object(json!({"read": found.fields, "by": found.model})), "read"))
         }
         .boxed()

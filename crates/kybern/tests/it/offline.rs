@@ -10,7 +10,7 @@ mod samples;
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use kybern_adapters::models::offline::RulesModel;
 use kybern_core::model::{Classification, ClassifyInput, IntentSpec};
@@ -50,14 +50,18 @@ fn registry() -> Registry {
 }
 
 /// The intents of the bundled plans.
-fn intents() -> Vec<IntentSpec> {
-    let spec = |plan: &Arc<Plan>| IntentSpec {
+fn intents() -> &'static Arc<[IntentSpec]> {
+    static INTENTS: LazyLock<Arc<[IntentSpec]>> = LazyLock::new(|| registry().plans().map(intent).collect());
+    &INTENTS
+}
+
+fn intent(plan: &Arc<Plan>) -> IntentSpec {
+    IntentSpec {
         key: plan.intent_key.clone(),
         description: plan.description.clone(),
         keywords: plan.keywords.clone(),
         examples: plan.examples.clone(),
-    };
-    registry().plans().map(spec).collect()
+    }
 }
 
 /// What a labelled message says beside its words: what sent it, and what it hands on or quotes.
@@ -86,7 +90,7 @@ fn labelled(split: &str) -> Vec<Labelled> {
 }
 
 async fn classify(input: &ClassifyInput) -> Classification {
-    RulesModel.classify(input, &intents()).await.unwrap()
+    RulesModel.classify(input, intents()).await.unwrap()
 }
 
 /// What came out on one half.

@@ -3,6 +3,8 @@
 
 mod categories;
 
+use std::sync::{Arc, LazyLock};
+
 use kybern_core::model::{CategoryPattern, ExtractionSchema, FieldPattern, SectionPattern, ValueKind};
 
 use crate::contact_fields::{COMPANY, CONTACT, UNWANTED};
@@ -86,7 +88,12 @@ const FLEET: &[FieldPattern] = &[
 
 /// The schema.
 #[must_use]
-pub fn schema() -> ExtractionSchema {
+pub fn schema() -> Arc<ExtractionSchema> {
+    static SCHEMA: LazyLock<Arc<ExtractionSchema>> = LazyLock::new(|| Arc::new(made()));
+    Arc::clone(&SCHEMA)
+}
+
+fn made() -> ExtractionSchema {
     ExtractionSchema {
         name: "fleet",
         categories: categories::CATEGORIES.iter().map(|(key, markers)| CategoryPattern { key, markers }).collect(),

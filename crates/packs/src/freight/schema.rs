@@ -3,6 +3,8 @@
 
 mod categories;
 
+use std::sync::{Arc, LazyLock};
+
 use kybern_core::model::{CategoryPattern, ExtractionSchema, FieldPattern, ValueKind};
 
 use crate::contact_fields::{COMPANY, CONTACT, UNWANTED};
@@ -212,7 +214,12 @@ const LOAD: &[FieldPattern] = &[
 
 /// The schema. All of its fields are always looked for.
 #[must_use]
-pub fn schema() -> ExtractionSchema {
+pub fn schema() -> Arc<ExtractionSchema> {
+    static SCHEMA: LazyLock<Arc<ExtractionSchema>> = LazyLock::new(|| Arc::new(made()));
+    Arc::clone(&SCHEMA)
+}
+
+fn made() -> ExtractionSchema {
     ExtractionSchema {
         name: "freight",
         categories: categories::CATEGORIES.iter().map(|(key, markers)| CategoryPattern { key, markers }).collect(),

@@ -1,5 +1,7 @@
 //! Who writes, and about which company: what can be looked for in any message or document.
 
+use std::sync::{Arc, LazyLock};
+
 use kybern_core::model::{ExtractionSchema, FieldPattern, ValueKind};
 
 use crate::contact_fields::{ADDRESSES, COMPANY_NAMES, DOT_NUMBERS, MC_NUMBERS, UNWANTED};
@@ -61,7 +63,12 @@ const FIELDS: &[(&str, &[&str], ValueKind)] = &[
 ];
 
 /// The schema. It knows no categories and no sections: all of its fields are always looked for.
-pub(super) fn schema() -> ExtractionSchema {
+pub(super) fn schema() -> Arc<ExtractionSchema> {
+    static SCHEMA: LazyLock<Arc<ExtractionSchema>> = LazyLock::new(|| Arc::new(made()));
+    Arc::clone(&SCHEMA)
+}
+
+fn made() -> ExtractionSchema {
     let field = |(name, labels, value): &(&'static str, &'static [&'static str], ValueKind)| FieldPattern {
         name,
         labels,

@@ -80,7 +80,7 @@ mod tests {
     use crate::tests::World;
 
     fn tool() -> ExtractDocuments {
-        let schemas = [("contact".to_owned(), Arc::new(contact_schema::schema()))];
+        let schemas = [("contact".to_owned(), contact_schema::schema())];
         ExtractDocuments::new(schemas.into_iter().collect())
     }
 

@@ -1,5 +1,7 @@
 //! `insurance.extract_documents`: what the documents say about the insured, its policies, vehicles and losses.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use kybern_core::model::ExtractionSchema;
 use kybern_core::ports::{Tool, ToolContext};
@@ -19,7 +21,7 @@ use crate::reading::{self, ReadDocument};
 #[derive(Debug)]
 pub struct ExtractDocuments {
     spec: ToolSpec,
-    schema: ExtractionSchema,
+    schema: Arc<ExtractionSchema>,
 }
 
 impl Default for ExtractDocuments {

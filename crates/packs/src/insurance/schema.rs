@@ -9,6 +9,8 @@ mod losses;
 mod parties;
 mod policies;
 
+use std::sync::{Arc, LazyLock};
+
 use kybern_core::model::{CategoryPattern, ExtractionSchema, SectionPattern};
 
 use crate::contact_fields::{COMPANY, CONTACT, UNWANTED};
@@ -191,7 +193,12 @@ const SECTIONS: &[(&str, &[&str])] = &[
 /// What an insurance agency looks for: in declarations, loss runs, certificates, applications and schedules, and in
 /// the mails and forms that bring them.
 #[must_use]
-pub fn schema() -> ExtractionSchema {
+pub fn schema() -> Arc<ExtractionSchema> {
+    static SCHEMA: LazyLock<Arc<ExtractionSchema>> = LazyLock::new(|| Arc::new(made()));
+    Arc::clone(&SCHEMA)
+}
+
+fn made() -> ExtractionSchema {
     ExtractionSchema {
         name: "insurance",
         writer: Some("contact"),

@@ -1,6 +1,8 @@
 //! An extraction model that finds what a test writes: lines `Label: value` by the schema's labels, and lines
 //! `@path = value` or `@list[n].path = value` as they stand. ` ?0.4` at the end states the confidence, ` !` a problem.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use kybern_core::document::DocumentText;
 use kybern_core::error::Result;
@@ -13,7 +15,7 @@ pub(crate) struct LineExtractor;
 
 #[async_trait]
 impl Extractor for LineExtractor {
-    async fn analyse(&self, document: &DocumentText, _schema: &ExtractionSchema) -> Result<DocumentAnalysis> {
+    async fn analyse(&self, document: &DocumentText, _schema: &Arc<ExtractionSchema>) -> Result<DocumentAnalysis> {
         let text = document.full_text();
         let category = text.lines().find_map(|line| line.strip_prefix("@category = ")).map(str::to_owned);
         Ok(DocumentAnalysis {
@@ -28,7 +30,7 @@ impl Extractor for LineExtractor {
         number: u32,
         document: &DocumentText,
         analysis: &DocumentAnalysis,
-        schema: &ExtractionSchema,
+        schema: &Arc<ExtractionSchema>,
     ) -> Result<Extraction> {
         let text = document.full_text();
         let fields = text.lines().filter_map(|line| direct(line).or_else(|| labelled(line, schema)));

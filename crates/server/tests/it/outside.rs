@@ -1,5 +1,6 @@
 //! What lies outside the engine, faked: time that passes by itself, no network, simple mail.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use async_trait::async_trait;
@@ -86,7 +87,7 @@ pub(crate) struct NoExtractor;
 
 #[async_trait]
 impl Extractor for NoExtractor {
-    async fn analyse(&self, _document: &DocumentText, _schema: &ExtractionSchema) -> Result<DocumentAnalysis> {
+    async fn analyse(&self, _document: &DocumentText, _schema: &Arc<ExtractionSchema>) -> Result<DocumentAnalysis> {
         Err(Error::new(ErrorCode::Model, "no model in this test"))
     }
 
@@ -95,7 +96,7 @@ impl Extractor for NoExtractor {
         _number: u32,
         _document: &DocumentText,
         _analysis: &DocumentAnalysis,
-        _schema: &ExtractionSchema,
+        _schema: &Arc<ExtractionSchema>,
     ) -> Result<Extraction> {
         Err(Error::new(ErrorCode::Model, "no model in this test"))
     }

@@ -1,11 +1,14 @@
 //! The first stage: what is in this document?
 
+use std::cell::LazyCell;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use kybern_core::document::DocumentText;
 use kybern_core::model::{DocumentAnalysis, ExtractionSchema, ValueKind};
 
 use super::phrases::Phrases;
+use super::prepared::PreparedSchema;
 use super::values;
 use super::words::{Word, words};
 
@@ -23,11 +26,19 @@ const VIN: usize = 17;
 /// Lines with three cells that make a table.
 const TABLE_LINES: usize = 3;
 
-/// What is in this document.
-pub(super) fn analyse(document: &DocumentText, schema: &ExtractionSchema) -> DocumentAnalysis {
+/// What tells a schema's categories and sections, ready to be looked for.
+#[derive(Debug)]
+pub(super) struct Markers {
+    categories: Phrases,
+    /// For each marker its category and its weight.
+    weights: Vec<(usize, f64)>,
+    /// Phrases of sections, each under its section's index.
+    sections: Phrases,
+}
+
+/// What is in this document, by each of these schemas.
+pub(super) fn analyse(document: &DocumentText, schemas: &[Arc<ExtractionSchema>]) -> Vec<DocumentAnalysis> {
     let (head, rest) = look(document);
-    let (category, confidence) = category(&head, &rest, schema);
-    let present = present_sections(&rest, schema);
     let has_tabular_data = document.pages.iter().any(|page| is_tabular(&page.text));
     let has_contact_info = document.pages.iter().any(|page| {
         let text = clip(&page.text, MAX_LOOK);
@@ -35,7 +46,14 @@ pub(super) fn analyse(document: &DocumentText, schema: &ExtractionSchema) -> Doc
             || !values::find_phones(text).is_empty()
             || text.lines().any(values::ends_with_zip)
     });
-    DocumentAnalysis { category, confidence, sections: present, has_tabular_data, has_contact_info }
+    let has_vin = LazyCell::new(|| rest.iter().any(is_vin));
+    let by_schema = |schema: &Arc<ExtractionSchema>| {
+        let known = PreparedSchema::of(schema);
+        let (category, confidence) = category(&head, &rest, &known);
+        let sections = present_sections(&rest, &known, &has_vin);
+        DocumentAnalysis { category, confidence, sections, has_tabular_data, has_contact_info }
+    };
+    schemas.iter().map(by_schema).collect()
 }
 
 /// The beginning of a text, cut between characters.
@@ -61,20 +79,55 @@ fn look(document: &DocumentText) -> (Vec<Word>, Vec<Word>) {
     (head, all)
 }
 
-fn category(head: &[Word], all: &[Word], schema: &ExtractionSchema) -> (Option<String>, f64) {
-    let mut phrases = Phrases::default();
-    let mut markers = Vec::new();
-    for (index, category) in schema.categories.iter().enumerate() {
-        for (phrase, weight) in category.markers {
-            phrases.add(phrase, markers.len());
-            markers.push((index, f64::from(*weight)));
+impl Markers {
+    /// The markers of a schema.
+    pub(super) fn new(schema: &ExtractionSchema) -> Self {
+        let (mut categories, mut weights) = (Phrases::default(), Vec::new());
+        for (index, category) in schema.categories.iter().enumerate() {
+            for (phrase, weight) in category.markers {
+                categories.add(phrase, weights.len());
+                weights.push((index, f64::from(*weight)));
+            }
         }
+        Self { categories, weights, sections: Self::of_sections(schema) }
     }
-    let titles: HashSet<usize> = phrases.find_all(head).iter().map(|found| found.phrase).collect();
-    let found: HashSet<usize> = phrases.find_all(all).iter().map(|found| found.phrase).collect();
+
+    fn of_sections(schema: &ExtractionSchema) -> Phrases {
+        let mut phrases = Phrases::default();
+        for (index, section) in schema.sections.iter().enumerate() {
+            for marker in section.markers {
+                phrases.add(marker, index);
+            }
+            // A section of which a label or a term is there is there.
+            let own = schema.fields.iter().filter(|field| field.section == Some(section.key));
+            for (field, label) in own.flat_map(|field| field.labels.iter().map(move |label| (field, *label))) {
+                let (phrase, is_term) = label.split_once('=').map_or((label, false), |(phrase, _)| (phrase, true));
+                // What is asked for in a sentence makes no section.
+                if phrase.contains(' ') && (!is_term || field.group.is_some()) {
+                    phrases.add(phrase, index);
+                }
+            }
+            let own = schema.fields.iter().filter(|field| field.section == Some(section.key));
+            for own in own.flat_map(|field| schema.own_labels_of(field)).filter(|own| own.label.contains(' ')) {
+                phrases.add(&own.label, index);
+            }
+        }
+        phrases
+    }
+
+    /// About how many bytes they take.
+    pub(super) fn bytes(&self) -> usize {
+        self.categories.bytes() + self.sections.bytes() + size_of_val(self.weights.as_slice())
+    }
+}
+
+fn category(head: &[Word], all: &[Word], known: &PreparedSchema) -> (Option<String>, f64) {
+    let (schema, markers) = (&known.schema, &known.markers);
+    let titles: HashSet<usize> = markers.categories.find_all(head).iter().map(|found| found.phrase).collect();
+    let found: HashSet<usize> = markers.categories.find_all(all).iter().map(|found| found.phrase).collect();
     let mut scores = vec![0.0; schema.categories.len()];
     for marker in found {
-        let (category, weight) = markers[marker];
+        let (category, weight) = markers.weights[marker];
         scores[category] += if titles.contains(&marker) { weight * TITLE_FACTOR } else { weight };
     }
     let mut best: Option<(usize, f64)> = None;
@@ -97,37 +150,27 @@ fn category(head: &[Word], all: &[Word], schema: &ExtractionSchema) -> (Option<S
     }
 }
 
-fn present_sections(all: &[Word], schema: &ExtractionSchema) -> Vec<String> {
-    let mut phrases = Phrases::default();
-    for (index, section) in schema.sections.iter().enumerate() {
-        for marker in section.markers {
-            phrases.add(marker, index);
-        }
-        // A section of which a label or a term is there is there.
-        let own = schema.fields.iter().filter(|field| field.section == Some(section.key));
-        for (field, label) in own.flat_map(|field| field.labels.iter().map(move |label| (field, *label))) {
-            let (phrase, is_term) = label.split_once('=').map_or((label, false), |(phrase, _)| (phrase, true));
-            // What is asked for in a sentence makes no section.
-            if phrase.contains(' ') && (!is_term || field.group.is_some()) {
-                phrases.add(phrase, index);
-            }
-        }
-        let own = schema.fields.iter().filter(|field| field.section == Some(section.key));
-        for own in own.flat_map(|field| schema.own_labels_of(field)).filter(|own| own.label.contains(' ')) {
-            phrases.add(&own.label, index);
-        }
-    }
-    let mut found: HashSet<usize> = phrases.find_all(all).iter().map(|found| found.phrase).collect();
+fn present_sections(
+    all: &[Word],
+    known: &PreparedSchema,
+    has_vin: &LazyCell<bool, impl FnOnce() -> bool>,
+) -> Vec<String> {
+    let schema = &known.schema;
+    let mut found: HashSet<usize> = known.markers.sections.find_all(all).iter().map(|found| found.phrase).collect();
     let vins = schema.fields.iter().filter(|field| field.value == ValueKind::Vin).filter_map(|field| field.section);
     for section in vins {
         if let Some(index) = schema.sections.iter().position(|other| other.key == section)
-            && all.iter().any(|word| word.text.len() == VIN && !values::find_vins(&word.text.to_uppercase()).is_empty())
+            && **has_vin
         {
             found.insert(index);
         }
     }
     let named = schema.sections.iter().enumerate().filter(|(index, _)| found.contains(index));
     named.map(|(_, section)| section.key.to_owned()).collect()
+}
+
+fn is_vin(word: &Word) -> bool {
+    word.text.len() == VIN && !values::find_vins(&word.text.to_uppercase()).is_empty()
 }
 
 fn is_tabular(text: &str) -> bool {

@@ -7,7 +7,9 @@ use kybern_core::mail::MailKind;
 use kybern_core::model::{Classification, ClassifyInput, IntentSpec};
 
 use super::analyse::{clip, round};
-use super::keywords::{MAX_TEXT, Message, doubt_of, hands_on, split_weight};
+use super::keywords::Keyword;
+use super::message::{MAX_TEXT, Message, Search, hands_on};
+use super::prepared::PreparedIntents;
 use super::{MODEL, doubts, examples, noise, wishes};
 
 /// What full likeness to an example counts beside a keyword's 1.
@@ -96,22 +98,18 @@ impl Scored<'_> {
     }
 }
 
-fn scores<'i>(input: &ClassifyInput, intents: &'i [IntentSpec]) -> Vec<Scored<'i>> {
-    let mut message = Message::new(input);
-    let likenesses = examples::similarities(input, intents);
-    let mut found: Vec<Scored<'_>> = intents
-        .iter()
-        .zip(likenesses)
-        .map(|(intent, likeness)| {
-            let words: Vec<(&str, f64)> = intent
-                .keywords
-                .iter()
-                .map(|keyword| (split_weight(keyword).0, message.weigh(keyword)))
-                .filter(|(_, weight)| *weight != 0.0)
-                .collect();
+fn scores<'i>(input: &ClassifyInput, intents: &'i PreparedIntents) -> Vec<Scored<'i>> {
+    let message = Message::new(input);
+    let search = Search::new(&message, &intents.keywords.stems);
+    let likenesses = intents.examples.similarities(input);
+    let of_intents = intents.specs.iter().zip(&intents.keywords.of_intents).zip(likenesses);
+    let mut found: Vec<Scored<'_>> = of_intents
+        .map(|((intent, keywords), likeness)| {
+            let weighed = keywords.iter().map(|keyword| (keyword.phrase.as_str(), search.weigh(keyword)));
+            let words: Vec<(&str, f64)> = weighed.filter(|(_, weight)| *weight != 0.0).collect();
             let score = words.iter().map(|(_, weight)| weight).sum::<f64>() + EXAMPLES * likeness;
-            let raised = |keyword: &&'i String| doubt_of(keyword).is_some() && message.says(keyword);
-            let doubts = intent.keywords.iter().filter(raised).filter_map(|keyword| doubt_of(keyword)).collect();
+            let raised = |keyword: &'i Keyword| keyword.doubt.as_deref().filter(|_| search.says(keyword));
+            let doubts = keywords.iter().filter_map(raised).collect();
             Scored { intent, score, words, likeness, doubts }
         })
         .collect();
@@ -131,12 +129,12 @@ fn evidence_of(found: &[Scored<'_>], noise: f64) -> Evidence {
 }
 
 /// What speaks for the best intent.
-pub(super) fn evidence(input: &ClassifyInput, intents: &[IntentSpec]) -> Evidence {
+pub(super) fn evidence(input: &ClassifyInput, intents: &PreparedIntents) -> Evidence {
     evidence_of(&scores(input, intents), noise::noise(&input.subject, said(input)).0)
 }
 
 /// The intent of a message, or none.
-pub(super) fn classify(input: &ClassifyInput, intents: &[IntentSpec]) -> Classification {
+pub(super) fn classify(input: &ClassifyInput, intents: &PreparedIntents) -> Classification {
     let found = scores(input, intents);
     let said = said(input);
     let (noise, sign) = noise::noise(&input.subject, said);
@@ -212,7 +210,7 @@ const fn described(kind: MailKind) -> &'static str {
 }
 
 /// Why a person must look at the message.
-fn doubts_about(input: &ClassifyInput, best: Option<&Scored<'_>>, intents: &[IntentSpec]) -> Vec<String> {
+fn doubts_about(input: &ClassifyInput, best: Option<&Scored<'_>>, intents: &PreparedIntents) -> Vec<String> {
     let mut found: Vec<String> = doubts::of_manner(&input.subject, said(input)).into_iter().collect();
     let Some(best) = best else { return found };
     found.extend(best.doubts.first().map(|reason| (*reason).to_owned()));

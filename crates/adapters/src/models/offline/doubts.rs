@@ -1,5 +1,7 @@
 //! What makes a person look at a message in any trade: it says nothing, or it asks for money or for secrets.
 
+use std::sync::LazyLock;
+
 use super::phrases::Phrases;
 use super::words::words;
 
@@ -56,15 +58,13 @@ const SIGNS: &[(&str, u8)] = &[
 ];
 const STRONG: u8 = 2;
 
+static PHRASES: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(SIGNS.iter().map(|(sign, _)| *sign)));
+
 /// Why a person must look at a message, whatever its intent; `None` when nothing speaks for it.
 pub(super) fn of_manner(subject: &str, text: &str) -> Option<String> {
-    let mut phrases = Phrases::default();
-    for (index, (sign, _)) in SIGNS.iter().enumerate() {
-        phrases.add(sign, index);
-    }
     let mut seen: Vec<usize> = Vec::new();
     for part in [subject, text] {
-        seen.extend(phrases.find_all(&words(part, 0)).iter().map(|found| found.phrase));
+        seen.extend(PHRASES.find_all(&words(part, 0)).iter().map(|found| found.phrase));
     }
     seen.sort_unstable();
     seen.dedup();

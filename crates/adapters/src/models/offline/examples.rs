@@ -1,13 +1,12 @@
 //! How much a message is like an intent's examples: overlap of stems and pairs of stems, rare ones counting more.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::LazyLock;
 
-use kybern_core::cache::ByteCache;
 use kybern_core::model::{ClassifyInput, IntentSpec};
 
 use super::analyse::clip;
-use super::keywords::hands_on;
+use super::message::hands_on;
 use super::words::{fold, stem, words};
 
 /// What is looked at of a message: what somebody wants is said early.
@@ -33,44 +32,29 @@ const POINTS: &str = "attach attached attachment attachments enclosed see find h
     below per send sent received adjunto adjuntos anexo archivo archivos documento documentos envio ver favor ci joint joints jointe piece \
     pieces fichier fichiers trouver veuillez anbei anhang datei beigefugt siehe";
 
-/// Bytes of examples that are kept ready. There is one set of intents a tenant, and most tenants have the same.
-const KEPT: usize = 64 * 1024 * 1024;
 /// What a term takes beside its letters, about.
 const BESIDE: usize = 64;
 
-static READY: LazyLock<Mutex<ByteCache<blake3::Hash, Arc<Index>>>> = LazyLock::new(|| Mutex::new(ByteCache::new(KEPT)));
 static STOPPED: LazyLock<HashSet<String>> = LazyLock::new(|| STOP.split_whitespace().map(stem).collect());
 
 static POINTING: LazyLock<HashSet<String>> = LazyLock::new(|| POINTS.split_whitespace().map(stem).collect());
 
-/// Terms with what each is worth, and the length of it all.
+/// Terms, by their number, with what each is worth, and the length of it all.
+#[derive(Debug)]
 struct Vector {
-    worth: HashMap<String, f64>,
+    worth: Vec<(usize, f64)>,
     length: f64,
 }
 
 /// The examples of some intents, ready to be compared with.
-struct Index {
-    frequency: HashMap<String, f64>,
-    total: f64,
+#[derive(Debug)]
+pub(super) struct Examples {
+    /// The number of each term that examples have.
+    numbers: HashMap<String, usize>,
+    /// What each term is worth.
+    worth: Vec<f64>,
     /// The examples of each intent, in the order of the intents.
-    examples: Vec<Vec<Vector>>,
-}
-
-/// The similarity of a message to each intent, from 0 to 1.
-pub(super) fn similarities(input: &ClassifyInput, intents: &[IntentSpec]) -> Vec<f64> {
-    let index = Index::of(intents);
-    let forwarded = if hands_on(input) { clip(&input.forwarded, MAX_TEXT) } else { "" };
-    let text = format!("{}\n{}\n{forwarded}", input.subject, clip(&input.text, MAX_TEXT));
-    let message = index.vector(&terms(&text));
-    let of_intent = |examples: &Vec<Vector>| {
-        let mut scores: Vec<f64> = examples.iter().map(|example| cosine(&message, example)).collect();
-        scores.sort_by(|a, b| b.total_cmp(a));
-        let best = scores.first().copied().unwrap_or_default();
-        let three: f64 = scores.iter().take(3).sum::<f64>() / 3.0;
-        BEST * best + (1.0 - BEST) * three
-    };
-    index.examples.iter().map(of_intent).collect()
+    of_intents: Vec<Vec<Vector>>,
 }
 
 /// How many different words of a text say anything but that something is attached.
@@ -79,68 +63,79 @@ pub(super) fn telling(text: &str) -> usize {
     single.filter(|stem| !POINTING.contains(stem)).collect::<HashSet<_>>().len()
 }
 
-impl Index {
-    /// The index of these intents, made when they are first seen.
-    fn of(intents: &[IntentSpec]) -> Arc<Self> {
-        let mut hasher = blake3::Hasher::new();
-        for intent in intents {
-            for example in intent.examples.iter().take(MAX_EXAMPLES) {
-                hasher.update(example.as_bytes()).update(&[0]);
-            }
-            hasher.update(&[1]);
-        }
-        let name = hasher.finalize();
-        if let Some(ready) = lock(&READY).get(&name) {
-            return ready;
-        }
-        let index = Arc::new(Self::new(intents));
-        let mut ready = lock(&READY);
-        ready.keep(name, Arc::clone(&index), index.bytes());
-        index
-    }
-
-    fn new(intents: &[IntentSpec]) -> Self {
-        let examples: Vec<Vec<Vec<String>>> = intents
+impl Examples {
+    /// The examples of these intents.
+    pub(super) fn new(intents: &[IntentSpec]) -> Self {
+        let all: Vec<Vec<Vec<String>>> = intents
             .iter()
             .map(|intent| intent.examples.iter().take(MAX_EXAMPLES).map(|example| terms(example)).collect())
             .collect();
-        let mut index = Self { frequency: HashMap::new(), total: 1.0, examples: Vec::new() };
-        for example in examples.iter().flatten() {
-            index.total += 1.0;
-            let mut seen: Vec<&String> = example.iter().collect();
-            seen.sort_unstable();
-            seen.dedup();
-            for term in seen {
-                *index.frequency.entry(term.clone()).or_insert(0.0) += 1.0;
+        let mut examples = Self { numbers: HashMap::new(), worth: Vec::new(), of_intents: Vec::new() };
+        let (mut counts, mut total) = (Vec::new(), 1.0);
+        for example in all.iter().flatten() {
+            total += 1.0;
+            for term in example.iter().collect::<HashSet<_>>() {
+                let number = *examples.numbers.entry(term.clone()).or_insert(counts.len());
+                counts.resize(counts.len().max(number + 1), 0.0);
+                counts[number] += 1.0;
             }
         }
-        let of_intent = |examples: &Vec<Vec<String>>| examples.iter().map(|terms| index.vector(terms)).collect();
-        index.examples = examples.iter().map(of_intent).collect();
-        index
+        examples.worth = vec![0.0; counts.len()];
+        for (term, number) in &examples.numbers {
+            let pair = if term.contains(' ') { PAIR } else { 1.0 };
+            examples.worth[*number] = f64::ln(total / counts[*number]) * pair;
+        }
+        let of_intent = |all: &Vec<Vec<String>>| all.iter().map(|terms| examples.vector(terms)).collect();
+        examples.of_intents = all.iter().map(of_intent).collect();
+        examples
     }
 
-    fn bytes(&self) -> usize {
-        let of = |terms: &HashMap<String, f64>| terms.keys().map(|term| term.len() + BESIDE).sum::<usize>() + BESIDE;
-        of(&self.frequency) + self.examples.iter().flatten().map(|vector| of(&vector.worth)).sum::<usize>()
+    /// The similarity of a message to each intent, from 0 to 1.
+    pub(super) fn similarities(&self, input: &ClassifyInput) -> Vec<f64> {
+        let forwarded = if hands_on(input) { clip(&input.forwarded, MAX_TEXT) } else { "" };
+        let text = format!("{}\n{}\n{forwarded}", input.subject, clip(&input.text, MAX_TEXT));
+        let message = self.vector(&terms(&text));
+        let mut worth = vec![0.0; self.worth.len()];
+        message.worth.iter().for_each(|(term, of_message)| worth[*term] = *of_message);
+        let of_intent = |examples: &Vec<Vector>| {
+            let mut scores: Vec<f64> = examples.iter().map(|example| example.cosine(&worth, message.length)).collect();
+            scores.sort_by(|a, b| b.total_cmp(a));
+            let best = scores.first().copied().unwrap_or_default();
+            let three: f64 = scores.iter().take(3).sum::<f64>() / 3.0;
+            BEST * best + (1.0 - BEST) * three
+        };
+        self.of_intents.iter().map(of_intent).collect()
     }
 
-    fn weight(&self, term: &str) -> f64 {
-        let pair = if term.contains(' ') { PAIR } else { 1.0 };
-        self.frequency.get(term).map_or(0.0, |count| (self.total / count).ln() * pair)
+    /// About how many bytes they take.
+    pub(super) fn bytes(&self) -> usize {
+        let vectors = self.of_intents.iter().flatten().map(|vector| size_of_val(vector.worth.as_slice()) + BESIDE);
+        self.numbers.keys().map(|term| term.len() + BESIDE).sum::<usize>() + vectors.sum::<usize>()
     }
 
     fn vector(&self, terms: &[String]) -> Vector {
-        let worth: HashMap<String, f64> =
-            terms.iter().map(|term| (term.clone(), self.weight(term))).filter(|(_, worth)| *worth > 0.0).collect();
-        let mut squares: Vec<f64> = worth.values().map(|worth| worth * worth).collect();
+        let mut known: Vec<usize> = terms.iter().filter_map(|term| self.numbers.get(term).copied()).collect();
+        known.sort_unstable();
+        known.dedup();
+        let worth: Vec<(usize, f64)> =
+            known.into_iter().map(|term| (term, self.worth[term])).filter(|(_, worth)| *worth > 0.0).collect();
+        let mut squares: Vec<f64> = worth.iter().map(|(_, worth)| worth * worth).collect();
         squares.sort_by(f64::total_cmp);
         let length = squares.iter().sum::<f64>().sqrt();
         Vector { worth, length }
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+impl Vector {
+    /// How much alike this and a message are, which is given by what each term is worth in it. Sums run in the order of
+    /// what they add, so that the same message has the same score on every run.
+    fn cosine(&self, message: &[f64], length: f64) -> f64 {
+        let products = self.worth.iter().map(|(term, worth)| message[*term] * worth);
+        let mut shared: Vec<f64> = products.filter(|product| *product > 0.0).collect();
+        shared.sort_by(f64::total_cmp);
+        let length = self.length * length;
+        if length > 0.0 { shared.iter().sum::<f64>() / length } else { 0.0 }
+    }
 }
 
 /// Stems and pairs of stems; numbers and common words left out.
@@ -150,13 +145,4 @@ fn terms(text: &str) -> Vec<String> {
     let stems: Vec<String> = kept.map(|word| stem(&fold(&word.text))).filter(|stem| !STOPPED.contains(stem)).collect();
     let pairs: Vec<String> = stems.windows(2).map(|pair| pair.join(" ")).collect();
     stems.into_iter().chain(pairs).collect()
-}
-
-/// Sums run in the order of what they add, so that the same message has the same score on every run.
-fn cosine(left: &Vector, right: &Vector) -> f64 {
-    let mut shared: Vec<f64> =
-        right.worth.iter().filter_map(|(term, worth)| left.worth.get(term).map(|other| worth * other)).collect();
-    shared.sort_by(f64::total_cmp);
-    let length = left.length * right.length;
-    if length > 0.0 { shared.iter().sum::<f64>() / length } else { 0.0 }
 }

@@ -3,13 +3,14 @@
 use std::collections::{HashMap, HashSet};
 
 use kybern_core::document::DocumentText;
-use kybern_core::model::{DocumentAnalysis, ExtractedField, Extraction, ExtractionSchema, FieldSource, FoundBy};
+use kybern_core::model::{DocumentAnalysis, ExtractedField, Extraction, FieldSource, FoundBy};
 
 use super::analyse::round;
 use super::labels::Labels;
 use super::occurrence::Occurrence;
 use super::page::Page;
 use super::parties::family;
+use super::prepared::PreparedSchema;
 use super::{MODEL, amounts, bare, bare_names, items, labelled, legend, tables, terms, transposed};
 
 /// Fields of one document that are kept.
@@ -23,13 +24,13 @@ pub(super) fn extract(
     number: u32,
     document: &DocumentText,
     analysis: &DocumentAnalysis,
-    schema: &ExtractionSchema,
+    known: &PreparedSchema,
 ) -> Extraction {
-    let labels = Labels::new(schema, &analysis.sections);
+    let labels = Labels::new(known, &analysis.sections);
     let mut pages: Vec<Page<'_>> = document.pages.iter().map(|page| Page::new(page, &labels)).collect();
     let mut found = transposed::tables(&mut pages, &labels);
     found.extend(tables::tables(&mut pages, &labels));
-    let writer = schema.writer.filter(|_| number == 0);
+    let writer = labels.writer.filter(|_| number == 0);
     let mut outside = Vec::new();
     for (index, page) in pages.iter().enumerate() {
         outside.extend(labelled::labelled(page, index, &labels, writer));

@@ -8,348 +8,185 @@
 //! there, a person is asked.
 //! Accents do not matter, and words that are only named to be denied do not count.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::collections::HashMap;
 
-use kybern_core::cache::ByteCache;
-use kybern_core::model::ClassifyInput;
+use kybern_core::model::IntentSpec;
 
-use super::acts::{self, Act};
-use super::analyse::clip;
-use super::negation::{DENIED, denied};
+use super::acts::Act;
 use super::wishes::FOR;
-use super::words::{fold, same, stem, words};
+use super::words::{fold, is_long, same, stem, words};
 
-/// What is looked at of the message, and of the documents.
-pub(super) const MAX_TEXT: usize = 32 * 1024;
-const MAX_DOCUMENTS: usize = 8 * 1024;
-/// What a word counts in the subject, in the message, and in a document.
-const IN_SUBJECT: f64 = 1.25;
-const IN_TEXT: f64 = 1.0;
-const IN_DOCUMENTS: f64 = 0.3;
-/// The same for the subject of an answer, which is of the first message; for a signature; for quoted text; and for
-/// text that is handed on, by somebody who says much and by somebody who only says "see below".
-const IN_OLD_SUBJECT: f64 = 0.6;
-const IN_SIGNATURE: f64 = 0.3;
-const IN_EARLIER: f64 = 0.2;
-const IN_FORWARDED: f64 = 0.4;
-/// Whoever hands a message on says no more than this many words about it.
-const HANDS_ON: usize = 25;
-/// Stands where a comma, a full stop or the like parts a text.
-const BREAK: &str = "\n";
 /// How keywords begin that want a phrase asked for, or handed over.
 const ACTS: [(&str, Act); 2] = [("ask:", Act::Asked), ("give:", Act::Given)];
 /// Begins a phrase that must not be there.
 const ABSENT: char = '!';
 /// Begins a word of a phrase that is wanted as it is written.
 const EXACT: char = '=';
-/// Bytes of phrases whose stems are kept, over all tenants.
-const KEPT: usize = 16 * 1024 * 1024;
-/// What a phrase and each of its stems take beside their letters, about.
+/// What a string or a list takes beside what is in it, about.
 const BESIDE: usize = 64;
 /// Parts a keyword from the doubt that it raises.
 const DOUBT: &str = " => ";
-/// How each request token begins.
-const TOKEN: &str = "[request:";
-/// How the subject of an answer begins.
-const ANSWERS: &[&str] = &["re:", "re :", "aw:", "antw:", "sv:", "ré:", "ré :", "rép:", "resp:"];
-/// Other words that may stand between two of a phrase.
-const MAX_GAP: usize = 1;
 
-/// A part of a message.
+/// The keywords of intents, taken apart.
 #[derive(Debug, Default)]
-struct Part {
-    /// What a word counts here.
-    factor: f64,
-    stems: Vec<String>,
-    /// The words as they are written, and what is done with each.
-    exact: Vec<String>,
-    acts: Vec<Act>,
+pub(super) struct Keywords {
+    /// The keywords of each intent, in the order of the intents.
+    pub(super) of_intents: Vec<Vec<Keyword>>,
+    /// Every stem that a keyword has.
+    pub(super) stems: Stems,
 }
 
-/// A message, ready to be searched.
+/// A keyword, taken apart.
 #[derive(Debug)]
-pub(super) struct Message {
-    parts: Vec<Part>,
-    raw: String,
-    kind: &'static str,
-    documents: Vec<String>,
-    known: HashMap<String, Vec<String>>,
-    vocabulary: Vec<String>,
+pub(super) struct Keyword {
+    /// It, without weight and doubt.
+    pub(super) phrase: String,
+    /// What it weighs.
+    pub(super) weight: f64,
+    /// The doubt that it raises.
+    pub(super) doubt: Option<String>,
+    /// What it wants of a message.
+    pub(super) test: Test,
 }
 
-impl Message {
-    /// Cuts a message into stems.
-    pub(super) fn new(input: &ClassifyInput) -> Self {
-        let subject = if is_answer(&input.subject) { IN_OLD_SUBJECT } else { IN_SUBJECT };
-        let forwarded = if hands_on(input) { IN_TEXT } else { IN_FORWARDED };
-        let parts = vec![
-            Part::of(clip(&input.subject, MAX_TEXT), subject),
-            Part::of(clip(&input.text, MAX_TEXT), IN_TEXT),
-            Part::of(clip(&input.forwarded, MAX_TEXT), forwarded),
-            Part::of(clip(&input.signature, MAX_DOCUMENTS), IN_SIGNATURE),
-            Part::of(clip(&input.earlier, MAX_DOCUMENTS), IN_EARLIER),
-            Part::of(clip(&input.document_text, MAX_DOCUMENTS), IN_DOCUMENTS),
-        ];
-        let raw = format!("{}\n{}", input.subject, clip(&input.text, MAX_TEXT)).to_lowercase();
-        let raw = if input.answers_request { format!("{raw}\n{TOKEN}") } else { raw };
-        let documents = input.document_categories.iter().map(|key| key.to_uppercase()).collect();
-        Self { raw, kind: input.kind.name(), documents, ..Self::of_parts(parts) }
+/// What is wanted of a message.
+#[derive(Debug)]
+pub(super) enum Test {
+    /// A document of that category.
+    Document(String),
+    /// A machine of that kind.
+    Mail(String),
+    /// Nothing that a message has.
+    Never,
+    /// All of these.
+    All(Vec<Self>),
+    /// That this is not there.
+    Absent(Box<Self>),
+    /// These letters; small ones.
+    Letters(String),
+    /// One of these phrases, with which that is done.
+    Phrases(Vec<Phrase>, Option<Act>),
+}
+
+/// A phrase that is wanted.
+#[derive(Debug)]
+pub(super) enum Phrase {
+    /// A word as it is written.
+    Exact(String),
+    /// Words by the numbers of their stems; of two of them perhaps also written as one.
+    Stems(Vec<usize>, Option<usize>),
+}
+
+/// Stems with their numbers.
+#[derive(Debug, Default)]
+pub(super) struct Stems {
+    numbers: HashMap<String, usize>,
+    /// Those that one slip may change, by their first letter and their length.
+    long: HashMap<(u8, usize), Vec<(String, usize)>>,
+}
+
+impl Keywords {
+    /// The keywords of these intents.
+    pub(super) fn new(intents: &[IntentSpec]) -> Self {
+        let mut stems = Stems::default();
+        let mut keywords =
+            |intent: &IntentSpec| intent.keywords.iter().map(|keyword| Keyword::new(keyword, &mut stems)).collect();
+        let of_intents = intents.iter().map(&mut keywords).collect();
+        Self { of_intents, stems }
     }
 
-    /// Words that are asked for, by themselves.
-    pub(super) fn of_wish(text: &str) -> Self {
-        let mut part = Part::of(text, IN_TEXT);
-        part.acts.fill(Act::Asked);
-        Self { raw: text.to_lowercase(), ..Self::of_parts(vec![part]) }
+    /// About how many bytes they take.
+    pub(super) fn bytes(&self) -> usize {
+        // A keyword's stems and letters are about as long as it is itself.
+        let of = |keyword: &Keyword| size_of::<Keyword>() + 4 * (keyword.phrase.len() + BESIDE);
+        let keywords = self.of_intents.iter().flatten().map(of).sum::<usize>();
+        keywords + self.stems.numbers.keys().map(|stem| 2 * (stem.len() + BESIDE)).sum::<usize>()
     }
+}
 
-    fn of_parts(parts: Vec<Part>) -> Self {
-        let distinct: HashSet<&String> = parts.iter().flat_map(|part| &part.stems).collect();
-        let mut vocabulary: Vec<String> = distinct.into_iter().cloned().collect();
-        vocabulary.sort_unstable();
-        Self { parts, raw: String::new(), kind: "", documents: Vec::new(), known: HashMap::new(), vocabulary }
-    }
-
-    /// Whether a phrase stands in what is said now, or in what is handed on.
-    pub(super) fn says(&mut self, keyword: &str) -> bool {
-        self.presence(split_weight(keyword).0) >= IN_OLD_SUBJECT
-    }
-
-    /// What a keyword weighs here; 0 when it is not there.
-    pub(super) fn weigh(&mut self, keyword: &str) -> f64 {
+impl Keyword {
+    /// Takes a keyword apart.
+    pub(super) fn new(keyword: &str, stems: &mut Stems) -> Self {
         let (phrase, weight) = split_weight(keyword);
-        if weight < 0.0 {
-            weight * f64::from(u8::from(self.presence(phrase) >= IN_TEXT))
-        } else {
-            weight * self.presence(phrase)
-        }
+        let doubt = keyword.split_once(DOUBT).map(|(_, reason)| reason.trim().to_owned());
+        Self { phrase: phrase.to_owned(), weight, doubt, test: Test::new(phrase, stems) }
     }
+}
 
-    fn presence(&mut self, phrase: &str) -> f64 {
+impl Test {
+    fn new(phrase: &str, stems: &mut Stems) -> Self {
         let phrase = phrase.trim();
         if let Some(category) = phrase.strip_prefix("doc:") {
-            return f64::from(u8::from(self.documents.iter().any(|other| other.eq_ignore_ascii_case(category.trim()))));
+            return Self::Document(category.trim().to_owned());
         }
         if let Some(kind) = phrase.strip_prefix("mail:") {
-            return f64::from(u8::from(self.kind == kind.trim()));
+            return Self::Mail(kind.trim().to_owned());
         }
-        if phrase.starts_with(FOR) {
-            return 0.0;
+        if phrase.starts_with(FOR) || phrase.is_empty() {
+            return Self::Never;
         }
         if phrase.contains(" & ") {
-            return phrase.split(" & ").map(|part| self.presence(part)).fold(f64::INFINITY, f64::min);
+            return Self::All(phrase.split(" & ").map(|part| Self::new(part, stems)).collect());
         }
         if let Some(absent) = phrase.strip_prefix(ABSENT) {
-            return f64::from(u8::from(self.presence(absent) <= 0.0));
+            return Self::Absent(Box::new(Self::new(absent, stems)));
         }
         if !phrase.starts_with(|c: char| c.is_alphanumeric() || c == EXACT) {
-            return f64::from(u8::from(!phrase.is_empty() && self.raw.contains(&phrase.to_lowercase())));
+            return Self::Letters(phrase.to_lowercase());
         }
         let done = ACTS.iter().find_map(|(prefix, act)| Some((phrase.strip_prefix(prefix)?, *act)));
         let (phrases, act) = done.map_or((phrase, None), |(phrases, act)| (phrases, Some(act)));
-        phrases.split('|').map(|phrase| self.presence_of(phrase.trim(), act)).fold(0.0, f64::max)
+        Self::Phrases(phrases.split('|').map(|phrase| Phrase::new(phrase.trim(), stems)).collect(), act)
     }
+}
 
-    /// The most that a single phrase counts where it stands, or where that is done with it.
-    fn presence_of(&mut self, phrase: &str, act: Option<Act>) -> f64 {
+impl Phrase {
+    fn new(phrase: &str, stems: &mut Stems) -> Self {
         if let Some(word) = phrase.strip_prefix(EXACT) {
-            let word = fold(word);
-            let there = |part: &&Part| {
-                let mut of_word = part.exact.iter().zip(&part.acts).filter(|(other, _)| **other == word);
-                of_word.any(|(_, done)| act.is_none_or(|act| done.is(act)))
-            };
-            return self.parts.iter().filter(there).map(|part| part.factor).fold(0.0, f64::max);
+            return Self::Exact(fold(word));
         }
-        let stems = stems_of(phrase);
-        for stem in stems.iter() {
-            self.learn(stem);
-        }
-        let glued = (stems.len() == 2).then(|| stems.concat());
-        let glued = glued.filter(|word| self.vocabulary.binary_search(word).is_ok());
-        if glued.is_none() && stems.iter().any(|stem| self.known.get(stem).is_none_or(Vec::is_empty)) {
-            return 0.0;
-        }
-        let has = |part: &&Part| {
-            let in_one = |word: &String| part.words_that(act).any(|(_, other)| other == word);
-            self.has_phrase(part, &stems, act) || glued.as_ref().is_some_and(in_one)
-        };
-        self.parts.iter().filter(has).map(|part| part.factor).fold(0.0, f64::max)
-    }
-
-    /// Remembers which words of the message are a keyword's word.
-    fn learn(&mut self, stem: &str) {
-        if !self.known.contains_key(stem) {
-            // Words that are alike begin alike, and the vocabulary is in order.
-            let first = |word: &str| word.bytes().next();
-            let from = self.vocabulary.partition_point(|word| first(word) < first(stem));
-            let begins_alike = self.vocabulary.iter().skip(from).take_while(|word| first(word) == first(stem));
-            let alike = begins_alike.filter(|word| same(word, stem)).cloned().collect();
-            self.known.insert(stem.to_owned(), alike);
-        }
-    }
-
-    fn is(&self, word: &str, stem: &str) -> bool {
-        self.known.get(stem).is_some_and(|alike| alike.iter().any(|other| other == word))
-    }
-
-    fn has_phrase(&self, part: &Part, stems: &[String], act: Option<Act>) -> bool {
-        let Some((first, rest)) = stems.split_first() else { return false };
-        if stems.iter().any(|stem| self.known.get(stem).is_none_or(Vec::is_empty)) {
-            return false;
-        }
-        let text = &part.stems;
-        part.words_that(act).filter(|(_, word)| self.is(word, first)).any(|(start, _)| {
-            let mut at = start;
-            rest.iter().all(|stem| {
-                let window =
-                    text.iter().enumerate().skip(at + 1).take(MAX_GAP + 1).take_while(|(_, word)| *word != BREAK);
-                let next = window.filter(|(_, word)| self.is(word, stem)).map(|(place, _)| place).next();
-                at = next.unwrap_or(at);
-                next.is_some()
-            })
-        })
+        let found: Vec<String> = words(phrase, 0).iter().map(|word| stem(&fold(&word.text))).collect();
+        let glued = (found.len() == 2).then(|| stems.number(found.concat()));
+        Self::Stems(found.into_iter().map(|stem| stems.number(stem)).collect(), glued)
     }
 }
 
-/// The stems of a keyword's phrase. Keywords come again with every message.
-fn stems_of(phrase: &str) -> Arc<[String]> {
-    static KNOWN: LazyLock<Mutex<ByteCache<String, Arc<[String]>>>> =
-        LazyLock::new(|| Mutex::new(ByteCache::new(KEPT)));
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(stems) = known.get(phrase) {
-        return stems;
+impl Stems {
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.numbers.len()
     }
-    let stems: Arc<[String]> = words(phrase, 0).iter().map(|word| stem(&fold(&word.text))).collect();
-    let bytes = phrase.len() + BESIDE + stems.iter().map(|stem| stem.len() + BESIDE).sum::<usize>();
-    known.keep(phrase.to_owned(), Arc::clone(&stems), bytes);
-    stems
-}
 
-impl Part {
-    /// The words of a text, parted where it is; what is denied is no word.
-    fn of(text: &str, factor: f64) -> Self {
-        let found = words(text, 0);
-        let plain: Vec<String> = found.iter().map(|word| fold(&word.text)).collect();
-        let mut end = 0;
-        let parts: Vec<bool> = found
-            .iter()
-            .map(|word| {
-                let parted = text[end..word.start].contains([',', '.', ';', '!', '?']);
-                end = word.end;
-                parted
-            })
-            .collect();
-        let denied = denied(&plain, &parts);
-        let acts = acts::acts(&found, &acts::borders(text, &found));
-        let mut part = Self { factor, ..Self::default() };
-        for (((word, parted), denied), act) in plain.into_iter().zip(parts).zip(denied).zip(acts) {
-            if parted {
-                part.push(BREAK.to_owned(), String::new(), Act::Named);
-            }
-            match denied {
-                true => part.push(DENIED.to_owned(), String::new(), Act::Named),
-                false => part.push(stem(&word), word, act),
-            }
+    /// The number of a stem that is the word itself, and those of all that are the word but for a slip.
+    pub(super) fn like<'s>(&'s self, word: &'s str) -> (Option<usize>, impl Iterator<Item = usize> + 's) {
+        let itself = self.numbers.get(word).copied();
+        let lengths = if is_long(word) { word.len() - 1..word.len() + 2 } else { 0..0 };
+        let first = word.bytes().next().unwrap_or_default();
+        let near = lengths.filter_map(move |length| self.long.get(&(first, length))).flatten();
+        (
+            itself,
+            near.filter(move |(stem, number)| Some(*number) != itself && same(word, stem)).map(|(_, number)| *number),
+        )
+    }
+
+    fn number(&mut self, stem: String) -> usize {
+        if let Some(number) = self.numbers.get(&stem) {
+            return *number;
         }
-        part
+        let number = self.numbers.len();
+        if is_long(&stem) {
+            let first = stem.bytes().next().unwrap_or_default();
+            self.long.entry((first, stem.len())).or_default().push((stem.clone(), number));
+        }
+        self.numbers.insert(stem, number);
+        number
     }
-
-    fn push(&mut self, stem: String, exact: String, act: Act) {
-        self.stems.push(stem);
-        self.exact.push(exact);
-        self.acts.push(act);
-    }
-
-    /// The stems with which that is done, and where they stand.
-    fn words_that(&self, act: Option<Act>) -> impl Iterator<Item = (usize, &String)> {
-        let done = self.stems.iter().zip(&self.acts).enumerate();
-        done.filter(move |(_, (_, done))| act.is_none_or(|act| done.is(act))).map(|(at, (stem, _))| (at, stem))
-    }
-}
-
-/// Whether a subject is that of an earlier message.
-pub(super) fn is_answer(subject: &str) -> bool {
-    let subject = subject.trim_start().to_lowercase();
-    ANSWERS.iter().any(|prefix| subject.starts_with(prefix))
-}
-
-/// Whether a message only hands another one on.
-pub(super) fn hands_on(input: &ClassifyInput) -> bool {
-    !input.forwarded.is_empty() && input.text.split_whitespace().take(HANDS_ON + 1).count() <= HANDS_ON
 }
 
 /// A keyword's phrase and weight.
-pub(super) fn split_weight(keyword: &str) -> (&str, f64) {
+fn split_weight(keyword: &str) -> (&str, f64) {
     let keyword = keyword.split_once(DOUBT).map_or(keyword, |(keyword, _)| keyword.trim_end());
     let parsed =
         keyword.rsplit_once('^').and_then(|(phrase, weight)| Some((phrase, weight.trim().parse::<f64>().ok()?)));
     parsed.filter(|(_, weight)| weight.is_finite()).unwrap_or((keyword, 1.0))
-}
-
-/// The doubt that a keyword raises.
-pub(super) fn doubt_of(keyword: &str) -> Option<&str> {
-    keyword.split_once(DOUBT).map(|(_, reason)| reason.trim())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn weigh(keyword: &str) -> f64 {
-        let input = ClassifyInput {
-            subject: "RE: [Request:77]".to_owned(),
-            text: "pls get lossruns, reqest the policies' copies".to_owned(),
-            document_categories: vec!["DEC_PAGE".to_owned()],
-            document_text: "premium".to_owned(),
-            ..ClassifyInput::default()
-        };
-        Message::new(&input).weigh(keyword)
-    }
-
-    #[test]
-    fn words_count_by_where_they_stand() {
-        let weigh = |input: ClassifyInput, keyword: &str| Message::new(&input).weigh(keyword);
-        let quoted = ClassifyInput { text: "thanks".into(), earlier: "loss runs".into(), ..ClassifyInput::default() };
-        assert!(weigh(quoted, "loss run") < 0.3);
-        let brief =
-            ClassifyInput { text: "see below".into(), forwarded: "loss runs".into(), ..ClassifyInput::default() };
-        assert!(weigh(brief, "loss run") > 0.9);
-        let long =
-            ClassifyInput { text: "word ".repeat(40), forwarded: "loss runs".into(), ..ClassifyInput::default() };
-        assert!(weigh(long, "loss run") < 0.5);
-        let answer = ClassifyInput { subject: "Re: loss runs".into(), ..ClassifyInput::default() };
-        assert!(weigh(answer, "loss run") < 0.7);
-        let denied = ClassifyInput { text: "we do not want a quote".into(), ..ClassifyInput::default() };
-        assert!(weigh(denied, "quote") < 0.1);
-        let plain = ClassifyInput { text: "una cotizacion, un relevé".into(), ..ClassifyInput::default() };
-        assert!(weigh(plain.clone(), "cotización") > 0.9 && weigh(plain, "releve") > 0.9);
-    }
-
-    #[test]
-    fn keywords_say_what_is_done_what_either_is_and_what_must_be_absent() {
-        let text = "Please order the losses, dec pages attached. No injuries. A date of loss.";
-        let input = ClassifyInput { text: text.into(), ..ClassifyInput::default() };
-        let says = |keyword: &str| Message::new(&input).weigh(keyword) > 0.9;
-        for keyword in ["ask:=losses", "give:dec page", "certificate|dec page", "injury & !no fault", "=loss"] {
-            assert!(says(keyword), "{keyword}");
-        }
-        for keyword in ["give:=losses", "ask:dec page", "certificate|proof", "injury & !no injury", "=losse", "for:a.b"]
-        {
-            assert!(!says(keyword), "{keyword}");
-        }
-    }
-
-    #[test]
-    fn keywords_forgive_and_weigh() {
-        assert!(weigh("loss run") > 0.9);
-        assert!(weigh("request policy copy^2") > 1.9);
-        assert!(weigh("[request:^3") > 2.9);
-        assert!(weigh("doc:dec_page") > 0.9);
-        assert!(weigh("doc:COI") < 0.1);
-        assert!(weigh("loss run & copy^-2") < -1.9);
-        assert!((0.1..0.5).contains(&weigh("premium")));
-        assert!(weigh("certificate") < 0.1);
-        assert!(weigh("loss run reqest") < 0.1);
-    }
 }

@@ -1,11 +1,12 @@
 //! Labels: where in a line a field's label stands, so that a value can be expected after or under it.
 
-use kybern_core::model::{ExtractionSchema, FieldPattern, ValueKind};
+use kybern_core::model::{FieldPattern, ValueKind};
 
 use super::analyse::clip;
 use super::layout::{Cell, Line};
-use super::phrases::{Found, Phrases};
-use super::signs::{self, Signs};
+use super::phrases::Found;
+use super::prepared::PreparedSchema;
+use super::signs;
 use super::values;
 use super::words::{Word, words};
 
@@ -54,24 +55,18 @@ const SMALL: [&str; 10] =
 /// Labels on one line that are looked at.
 const MAX_HITS: usize = 200;
 
-/// What a schema's labels and terms are, ready to be looked up. A label `phrase=Value` is a **term**: the phrase
-/// itself is the value, wherever it stands by itself.
+/// A schema's labels and terms as far as one document may have them.
 #[derive(Debug)]
 pub(super) struct Labels<'s> {
     /// The fields that are looked for.
     pub(super) fields: Vec<&'s FieldPattern>,
     /// The family of the fields that tell about whoever writes a message.
     pub(super) writer: Option<&'static str>,
-    phrases: Phrases,
-    /// For each phrase the fields that have it as a label.
-    owners: Vec<usize>,
-    /// The words that speak for names of a field, and those that speak against them.
-    signs: Signs,
-    /// The same for names of fields that are not looked for.
-    strangers: Signs,
-    terms: Phrases,
-    /// For each term its field and the value it stands for.
-    meanings: Vec<(usize, &'s str)>,
+    known: &'s PreparedSchema,
+    /// For each field of the schema its index in `fields`; `None` for those that are not looked for.
+    places: Vec<Option<usize>>,
+    /// For each of `fields`, whether its values are a closed list.
+    closed: Vec<bool>,
 }
 
 /// A label on a line.
@@ -108,49 +103,50 @@ pub(super) struct Term<'s> {
 
 impl<'s> Labels<'s> {
     /// The labels of the fields whose section is among `sections`.
-    pub(super) fn new(schema: &'s ExtractionSchema, sections: &[String]) -> Self {
-        let present = |field: &&FieldPattern| field.section.is_none_or(|key| sections.iter().any(|other| other == key));
-        let fields: Vec<&FieldPattern> = schema.fields.iter().filter(present).collect();
-        let (mut phrases, mut terms) = (Phrases::default(), Phrases::default());
-        let (mut owners, mut meanings) = (Vec::new(), Vec::new());
-        let (mut signs, mut strangers) = (Signs::default(), Signs::default());
-        let absent = schema.fields.iter().filter(|field| field.value == ValueKind::Name && !present(field));
-        for (index, field) in absent.enumerate() {
-            field.signs.iter().for_each(|sign| strangers.add(index, sign));
+    pub(super) fn new(known: &'s PreparedSchema, sections: &[String]) -> Self {
+        let present = |field: &FieldPattern| field.section.is_none_or(|key| sections.iter().any(|other| other == key));
+        let mut fields = Vec::new();
+        let places: Vec<Option<usize>> = known
+            .schema
+            .fields
+            .iter()
+            .map(|field| {
+                present(field).then(|| {
+                    fields.push(field);
+                    fields.len() - 1
+                })
+            })
+            .collect();
+        let mut closed = vec![false; fields.len()];
+        for place in known.lexicon.meanings.iter().filter_map(|(field, _)| places[*field]) {
+            closed[place] = true;
         }
-        for (index, field) in fields.iter().enumerate() {
-            field.signs.iter().for_each(|sign| signs.add(index, sign));
-            for label in field.labels {
-                if let Some((phrase, value)) = label.split_once('=') {
-                    terms.add(phrase, meanings.len());
-                    meanings.push((index, value));
-                } else {
-                    phrases.add(label, owners.len());
-                    owners.push(index);
-                }
-            }
-            for own in schema.own_labels_of(field) {
-                if let Some(value) = &own.value {
-                    terms.add(&own.label, meanings.len());
-                    meanings.push((index, value.as_str()));
-                } else {
-                    phrases.add(&own.label, owners.len());
-                    owners.push(index);
-                }
-            }
-        }
-        let writer = schema.writer;
-        Self { fields, writer, phrases, owners, signs, strangers, terms, meanings }
+        Self { fields, writer: known.schema.writer, known, places, closed }
+    }
+
+    /// Every label that begins at the word `first`, the longest first, each with its field as its number.
+    fn at<'a>(&'a self, text: &'a [Word], first: usize) -> impl Iterator<Item = Found> + 'a {
+        let owned =
+            |found: Found| Some(Found { phrase: self.places[self.known.lexicon.owners[found.phrase]]?, ..found });
+        self.known.lexicon.phrases.at(text, first).filter_map(owned)
+    }
+
+    /// Every term that begins at the word `first`, the longest first, with its field and its value.
+    fn terms_at<'a>(&'a self, text: &'a [Word], first: usize) -> impl Iterator<Item = (Found, usize, &'s str)> + 'a {
+        self.known.lexicon.terms.at(text, first).filter_map(|found| {
+            let (field, value) = &self.known.lexicon.meanings[found.phrase];
+            Some((found, self.places[*field]?, value.as_ref()))
+        })
     }
 
     /// The fields for whose names a text has a word that speaks, and none that speaks against them; in their order.
     pub(super) fn signed(&self, text: &str) -> Vec<usize> {
-        self.signs.fields(text)
+        self.known.lexicon.signs.fields(text).into_iter().filter_map(|field| self.places[field]).collect()
     }
 
     /// Whether a field's values are a closed list.
     pub(super) fn has_terms(&self, field: usize) -> bool {
-        self.meanings.iter().any(|(owner, _)| *owner == field)
+        self.closed[field]
     }
 
     /// The labels on a line, from left to right.
@@ -166,13 +162,12 @@ impl<'s> Labels<'s> {
             let mut labelled = false;
             while first < inside.len() && hits.len() < MAX_HITS {
                 let whole = |found: &Found| is_one(&text[inside[first].start..inside[found.last - 1].end]);
-                let mut found = self.phrases.at(&inside, first).filter(whole).peekable();
+                let mut found = self.at(&inside, first).filter(whole).peekable();
                 let Some(longest) = found.peek().map(|found| found.last) else {
                     first += 1;
                     continue;
                 };
-                let fields =
-                    found.filter(|found| found.last == longest).map(|found| self.owners[found.phrase]).collect();
+                let fields = found.filter(|found| found.last == longest).map(|found| found.phrase).collect();
                 let (start, end) = (inside[first].start, inside[longest - 1].end);
                 let mut hit = self.hit(text, (cell.start, cell.end), (start, end), fields);
                 hit.cell = cell_index;
@@ -195,9 +190,9 @@ impl<'s> Labels<'s> {
         let mut found: Vec<Vec<usize>> = Vec::new();
         let mut first = 0;
         while first < inside.len() {
-            if let Some(longest) = self.phrases.at(inside, first).next().map(|found| found.last) {
-                let same = self.phrases.at(inside, first).filter(|found| found.last == longest);
-                found.push(same.map(|found| self.owners[found.phrase]).collect());
+            if let Some(longest) = self.at(inside, first).next().map(|found| found.last) {
+                let same = self.at(inside, first).filter(|found| found.last == longest);
+                found.push(same.map(|found| found.phrase).collect());
                 first = longest;
             } else if FILLERS.contains(&inside[first].text.as_str()) {
                 first += 1;
@@ -240,17 +235,17 @@ impl<'s> Labels<'s> {
     /// The fields of a label that a text is, but for one word.
     pub(super) fn exactly(&self, text: &str) -> Option<Vec<usize>> {
         let inside = words(text.trim_end_matches(':'), 0);
-        let all = (0..inside.len().min(2)).flat_map(|first| self.phrases.at(&inside, first));
+        let all = (0..inside.len().min(2)).flat_map(|first| self.at(&inside, first));
         let near = all.filter(|found| inside.len() <= found.last - found.first + 1);
         let longest = near.max_by_key(|found| found.last - found.first)?;
-        let same = self.phrases.at(&inside, longest.first).filter(|found| found.last == longest.last);
-        Some(same.map(|found| self.owners[found.phrase]).collect())
+        let same = self.at(&inside, longest.first).filter(|found| found.last == longest.last);
+        Some(same.map(|found| found.phrase).collect())
     }
 
     /// The fields of the longest label inside a cell of a row of labels.
     pub(super) fn inside(&self, text: &str, cell: &Cell) -> Vec<usize> {
         let inside = words(&text[cell.start..cell.end], cell.start);
-        let all = self.phrases.find_all(&inside);
+        let all: Vec<Found> = (0..inside.len()).flat_map(|first| self.at(&inside, first)).collect();
         let Some(longest) = all.iter().map(|found| found.last - found.first).max() else { return Vec::new() };
         let last = all.iter().filter(|found| found.last - found.first == longest).map(|found| found.first).max();
         // Two labels in one cell are two columns that stand too close.
@@ -262,7 +257,7 @@ impl<'s> Labels<'s> {
             return Vec::new();
         }
         let best = all.iter().filter(|found| found.last - found.first == longest && Some(found.first) == last);
-        best.map(|found| self.owners[found.phrase]).collect()
+        best.map(|found| found.phrase).collect()
     }
 
     fn hit(&self, text: &str, cell: (usize, usize), found: (usize, usize), fields: Vec<usize>) -> Hit {
@@ -312,13 +307,15 @@ impl<'s> Labels<'s> {
 
     /// Whether a name belongs to some field by its words, also to one whose section is not present.
     pub(super) fn is_anybodys(&self, name: &str) -> bool {
-        !self.signs.fields(name).is_empty() || !self.strangers.fields(name).is_empty()
+        let is_anybodys =
+            |field: &usize| self.places[*field].is_some() || self.known.schema.fields[*field].value == ValueKind::Name;
+        self.known.lexicon.signs.fields(name).iter().any(is_anybodys)
     }
 
     /// Whether a text begins with a label or a term.
     pub(super) fn begin(&self, text: &str) -> bool {
         let inside = words(text, 0);
-        self.phrases.at(&inside, 0).chain(self.terms.at(&inside, 0)).next().is_some()
+        self.at(&inside, 0).next().is_some() || self.terms_at(&inside, 0).next().is_some()
     }
 
     /// The terms in `text[start..end]`, longest first at each place, none inside another.
@@ -329,13 +326,12 @@ impl<'s> Labels<'s> {
         while first < inside.len() {
             let mut next = first + 1;
             let mut longest = 0;
-            for hit in self.terms.at(&inside, first) {
+            for (hit, field, value) in self.terms_at(&inside, first) {
                 if hit.last < longest {
                     break;
                 }
                 longest = hit.last;
                 next = hit.last;
-                let (field, value) = self.meanings[hit.phrase];
                 found.push(Term { field, value, start: inside[first].start, end: inside[hit.last - 1].end });
             }
             first = next;

@@ -16,11 +16,14 @@ mod examples;
 mod extract;
 mod items;
 mod keywords;
+
 mod labelled;
 mod labels;
 mod layout;
 mod legend;
+mod lexicon;
 mod locate;
+mod message;
 mod negation;
 mod noise;
 mod occurrence;
@@ -28,6 +31,7 @@ mod page;
 mod parties;
 mod phrases;
 mod postal;
+mod prepared;
 mod sides;
 mod signs;
 mod tables;
@@ -36,6 +40,8 @@ mod transposed;
 mod values;
 mod wishes;
 mod words;
+
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use kybern_core::document::DocumentText;
@@ -46,6 +52,8 @@ use kybern_core::model::{
 use kybern_core::ports::model::{Extractor, IntentModel};
 
 use crate::workers::beside_the_runtime;
+
+use prepared::{PreparedIntents, PreparedSchema};
 
 pub use classify::{CALIBRATION, Evidence};
 
@@ -72,16 +80,16 @@ pub struct RulesModel;
 impl RulesModel {
     /// What speaks for the best intent, before it is made a probability; for calibration.
     #[must_use]
-    pub fn evidence(&self, input: &ClassifyInput, intents: &[IntentSpec]) -> Evidence {
-        classify::evidence(input, intents)
+    pub fn evidence(&self, input: &ClassifyInput, intents: &Arc<[IntentSpec]>) -> Evidence {
+        classify::evidence(input, &PreparedIntents::of(intents))
     }
 }
 
 #[async_trait]
 impl IntentModel for RulesModel {
-    async fn classify(&self, input: &ClassifyInput, intents: &[IntentSpec]) -> Result<Classification> {
+    async fn classify(&self, input: &ClassifyInput, intents: &Arc<[IntentSpec]>) -> Result<Classification> {
         let bytes = input.subject.len() + input.text.len() + input.forwarded.len() + input.earlier.len();
-        Ok(beside_the_runtime(bytes, || classify::classify(input, intents)))
+        Ok(beside_the_runtime(bytes, || classify::classify(input, &PreparedIntents::of(intents))))
     }
 
     fn answers_at_once(&self) -> bool {
@@ -91,8 +99,17 @@ impl IntentModel for RulesModel {
 
 #[async_trait]
 impl Extractor for RulesModel {
-    async fn analyse(&self, document: &DocumentText, schema: &ExtractionSchema) -> Result<DocumentAnalysis> {
-        Ok(beside_the_runtime(size_of(document), || analyse::analyse(document, schema)))
+    async fn analyse(&self, document: &DocumentText, schema: &Arc<ExtractionSchema>) -> Result<DocumentAnalysis> {
+        let mut by_schema = self.analyse_by(document, std::slice::from_ref(schema)).await?;
+        Ok(by_schema.pop().unwrap_or_default())
+    }
+
+    async fn analyse_by(
+        &self,
+        document: &DocumentText,
+        schemas: &[Arc<ExtractionSchema>],
+    ) -> Result<Vec<DocumentAnalysis>> {
+        Ok(beside_the_runtime(size_of(document), || analyse::analyse(document, schemas)))
     }
 
     async fn extract(
@@ -100,9 +117,9 @@ impl Extractor for RulesModel {
         number: u32,
         document: &DocumentText,
         analysis: &DocumentAnalysis,
-        schema: &ExtractionSchema,
+        schema: &Arc<ExtractionSchema>,
     ) -> Result<Extraction> {
-        let extract = || extract::extract(number, document, analysis, schema);
+        let extract = || extract::extract(number, document, analysis, &PreparedSchema::of(schema));
         Ok(beside_the_runtime(size_of(document), extract))
     }
 

@@ -3,8 +3,6 @@
 //! Such words count for nothing. Only turns that deny a wish are known here, in any trade; "no losses" or "could not
 //! deliver" deny a fact, and are what the message says.
 
-/// What stands in place of a word that is denied; no word is like it.
-pub(super) const DENIED: &str = "\u{1}";
 /// How many words a turn denies at most, before a comma or full stop.
 const REACH: usize = 6;
 /// Turns, as words without accents in lower case.

@@ -2,6 +2,8 @@
 //!
 //! These are the manners of such mail in any trade, so they may live here; no word of a domain does.
 
+use std::sync::LazyLock;
+
 use super::phrases::Phrases;
 use super::words::{Word, words};
 
@@ -110,17 +112,15 @@ const MOST: f64 = 6.0;
 const SHOUT: f64 = 0.4;
 const MAX_SHOUTS: u8 = 4;
 
+static PHRASES: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(SIGNS.iter().map(|(sign, _)| *sign)));
+
 /// How much speaks for noise, from 0 to [`MOST`], and the strongest sign.
 pub(super) fn noise(subject: &str, text: &str) -> (f64, Option<&'static str>) {
-    let mut phrases = Phrases::default();
-    for (index, (sign, _)) in SIGNS.iter().enumerate() {
-        phrases.add(sign, index);
-    }
     let mut all: Vec<Word> = words(subject, 0);
     // A word that no sign has keeps signs from reaching over the border.
     all.push(Word { text: "\n".to_owned(), start: 0, end: 0 });
     all.extend(words(text, 0));
-    let mut seen: Vec<usize> = phrases.find_all(&all).iter().map(|found| found.phrase).collect();
+    let mut seen: Vec<usize> = PHRASES.find_all(&all).iter().map(|found| found.phrase).collect();
     seen.sort_unstable();
     seen.dedup();
     let shouts = text.matches('!').take(usize::from(MAX_SHOUTS) + 1).map(|_| SHOUT).sum::<f64>() - SHOUT;

@@ -4,6 +4,9 @@ use std::collections::HashMap;
 
 use super::words::{Word, words};
 
+/// What a word takes beside its letters, about.
+const BESIDE: usize = 64;
+
 /// A set of phrases, each known by a number.
 #[derive(Debug, Default)]
 pub(super) struct Phrases {
@@ -32,14 +35,27 @@ fn canonical(word: &str) -> &str {
 }
 
 impl Phrases {
+    /// These phrases, each under its place among them.
+    pub(super) fn of<'p>(all: impl Iterator<Item = &'p str>) -> Self {
+        let mut phrases = Self::default();
+        all.enumerate().for_each(|(number, phrase)| phrases.add(phrase, number));
+        phrases
+    }
+
     /// Adds a phrase; the same words may be added under several numbers.
     pub(super) fn add(&mut self, phrase: &str, number: usize) {
         let parts: Vec<String> = words(phrase, 0).iter().map(|word| canonical(&word.text).to_owned()).collect();
         if let Some(first) = parts.first() {
             let list = self.by_first.entry(first.clone()).or_default();
-            list.push((parts, number));
-            list.sort_by_key(|(parts, _)| std::cmp::Reverse(parts.len()));
+            let at = list.partition_point(|(other, _)| other.len() >= parts.len());
+            list.insert(at, (parts, number));
         }
+    }
+
+    /// About how many bytes it takes.
+    pub(super) fn bytes(&self) -> usize {
+        let of = |parts: &Vec<String>| parts.iter().map(|part| part.len() + BESIDE).sum::<usize>() + BESIDE;
+        self.by_first.values().flatten().map(|(parts, _)| of(parts)).sum()
     }
 
     /// Every phrase that begins at the word `first`, the longest first.

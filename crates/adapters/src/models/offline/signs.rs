@@ -25,6 +25,11 @@ impl Signs {
         self.spoken.push((field, !sign.starts_with('-')));
     }
 
+    /// About how many bytes they take.
+    pub(super) fn bytes(&self) -> usize {
+        self.phrases.bytes() + size_of_val(self.spoken.as_slice())
+    }
+
     /// The fields for which a text has a word that speaks, and none that speaks against them; in their order.
     pub(super) fn fields(&self, text: &str) -> Vec<usize> {
         let found = self.phrases.find_all(&words(clip(text, MAX_SIGNED), 0));

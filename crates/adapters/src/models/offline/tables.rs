@@ -361,8 +361,8 @@ mod tests {
     fn cells_go_to_the_nearest_column_when_one_is_missing() {
         let text = "Unit   Year   Make        VIN\n1             Kenworth    1XKYD49X5MJ914201";
         let page = kybern_core::document::PageText { number: 1, text: text.to_owned(), ..Default::default() };
-        let schema = kybern_core::model::ExtractionSchema::default();
-        let labels = Labels::new(&schema, &[]);
+        let known = super::super::prepared::PreparedSchema::new(&Default::default());
+        let labels = Labels::new(&known, &[]);
         let page = Page::new(&page, &labels);
         let header = Header {
             line: page.lines[0].clone(),

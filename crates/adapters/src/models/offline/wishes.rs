@@ -4,7 +4,8 @@ use kybern_core::model::IntentSpec;
 
 use super::acts::{self, Act};
 use super::analyse::clip;
-use super::keywords::Message;
+use super::message::{Message, Search};
+use super::prepared::PreparedIntents;
 use super::words::words;
 
 /// What is looked at of a message, and its sentences.
@@ -36,7 +37,7 @@ impl Wish<'_> {
 }
 
 /// What is asked for in sentences of their own, each intent once, in their order; fewer than two are none.
-pub(super) fn wishes<'i>(text: &str, intents: &'i [IntentSpec]) -> Vec<Wish<'i>> {
+pub(super) fn wishes<'i>(text: &str, intents: &'i PreparedIntents) -> Vec<Wish<'i>> {
     let mut found: Vec<Wish<'i>> = Vec::new();
     // Whether what stands before a list asks for its items.
     let mut list_asks = false;
@@ -66,11 +67,12 @@ pub(super) fn wishes<'i>(text: &str, intents: &'i [IntentSpec]) -> Vec<Wish<'i>>
 }
 
 /// The intent for which these words surely ask.
-fn only_one<'i>(asked: &str, intents: &'i [IntentSpec]) -> Option<&'i IntentSpec> {
-    let mut message = Message::of_wish(asked);
-    let mut scores: Vec<(f64, &IntentSpec)> = intents
-        .iter()
-        .map(|intent| (intent.keywords.iter().map(|keyword| message.weigh(keyword)).sum(), intent))
+fn only_one<'i>(asked: &str, intents: &'i PreparedIntents) -> Option<&'i IntentSpec> {
+    let message = Message::of_wish(asked);
+    let search = Search::new(&message, &intents.keywords.stems);
+    let of_intents = intents.keywords.of_intents.iter().zip(intents.specs.iter());
+    let mut scores: Vec<(f64, &IntentSpec)> = of_intents
+        .map(|(keywords, intent)| (keywords.iter().map(|keyword| search.weigh(keyword)).sum(), intent))
         .collect();
     scores.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.key.cmp(&b.1.key)));
     let second = scores.get(1).map_or(0.0, |second| second.0.max(0.0));
@@ -126,6 +128,8 @@ fn add(found: &mut [(String, bool)], text: &str) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     fn intent(key: &str, keywords: &[&str]) -> IntentSpec {
@@ -135,7 +139,8 @@ mod tests {
 
     #[test]
     fn wishes_in_sentences_of_their_own_are_several() {
-        let intents = [intent("a", &["loss run^2"]), intent("b", &["certificate^2"])];
+        let known = |intents: [IntentSpec; 2]| PreparedIntents::new(&Arc::from(intents));
+        let intents = known([intent("a", &["loss run^2"]), intent("b", &["certificate^2"])]);
         let keys = |text: &str| wishes(text, &intents).iter().map(|wish| wish.intent.key.clone()).collect::<Vec<_>>();
         assert_eq!(keys("Please order loss runs. Also, can you send a certificate?"), ["a", "b"]);
         assert_eq!(keys("Two things:\n1. loss runs please\n2. certificate please\n"), ["a", "b"]);
@@ -145,7 +150,7 @@ mod tests {
         assert!(keys("Please order loss runs. Please order them today.").is_empty());
         assert_eq!(keys("A few things:\n- certificate for Acme\n- loss runs from both"), ["b", "a"]);
         assert!(keys("Please order loss runs so that a certificate can be made.").is_empty());
-        let purpose = [intent("a", &["loss run^2"]), intent("b", &["quote^2", "for:a"])];
+        let purpose = known([intent("a", &["loss run^2"]), intent("b", &["quote^2", "for:a"])]);
         let said = wishes("Please order loss runs. Please send the certificate, thanks.", &intents);
         assert_eq!(said[1].said(), "Please send the certificate thanks");
         assert!(wishes("Please quote. Please order loss runs.", &purpose).is_empty(), "the quote is what they are for");

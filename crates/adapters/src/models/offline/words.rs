@@ -119,11 +119,16 @@ pub(super) fn stem(word: &str) -> String {
     word
 }
 
+/// Whether a stem is long enough to have one slip.
+pub(super) fn is_long(stem: &str) -> bool {
+    stem.len() >= MIN_TYPO_LETTERS - 1
+}
+
 /// Whether two stems are the same word: equal, or one letter apart when both are long.
 pub(super) fn same(left: &str, right: &str) -> bool {
     left == right
-        || (left.len() >= MIN_TYPO_LETTERS - 1
-            && right.len() >= MIN_TYPO_LETTERS - 1
+        || (is_long(left)
+            && is_long(right)
             && left.len().max(right.len()) >= MIN_TYPO_LETTERS
             && left.as_bytes()[0] == right.as_bytes()[0]
             && !left.bytes().chain(right.bytes()).any(|b| b.is_ascii_digit())

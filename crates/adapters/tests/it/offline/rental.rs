@@ -2,6 +2,8 @@
 //! of party cannot show.
 
 use kybern_adapters::models::offline::RulesModel;
+use std::sync::Arc;
+
 use kybern_core::model::{ExtractedField, ExtractionSchema, FieldPattern, ValueKind};
 use kybern_core::ports::Extractor;
 use serde_json::Value;
@@ -66,7 +68,7 @@ fn schema() -> ExtractionSchema {
 
 /// What is read in document `number`; the message itself is 0.
 pub(super) async fn read(number: u32, text: &str) -> Vec<ExtractedField> {
-    let (document, schema) = (document(&[text]), schema());
+    let (document, schema) = (document(&[text]), Arc::new(schema()));
     let analysis = RulesModel.analyse(&document, &schema).await.unwrap();
     RulesModel.extract(number, &document, &analysis, &schema).await.unwrap().fields
 }

@@ -47,7 +47,7 @@ fn points() -> Vec<Point> {
     let mut points = Vec::new();
     for message in labelled("train") {
         for input in variants(&message) {
-            let evidence = RulesModel.evidence(&input, &intents);
+            let evidence = RulesModel.evidence(&input, intents);
             let right = !message.is_general() && evidence.intent.as_deref() == Some(message.intent.as_str());
             points.push(Point { evidence, right: f64::from(u8::from(right)) });
         }
