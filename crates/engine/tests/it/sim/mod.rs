@@ -8,11 +8,14 @@ mod doom;
 mod engines;
 mod found;
 mod generate;
+mod harm;
+mod hooks;
 mod judge;
 mod laws;
 mod leaf;
 mod ledger;
 mod nest;
+mod old;
 mod persons;
 mod program;
 mod schedule;
@@ -62,9 +65,10 @@ pub struct Case {
 
 impl Case {
     fn of(seed: u64) -> Self {
-        let program = generate::program(&Dice::of(seed, 1), &Dice::of(seed, 3));
+        let program = generate::program(&Dice::of(seed, 1), &Dice::of(seed, 3), &Dice::of(seed, 5));
         let mut schedule = Schedule::of(&Dice::of(seed, 2));
         schedule.widen(&Dice::of(seed, 4));
+        schedule.surround(&Dice::of(seed, 6));
         Self { seed, program, schedule }
     }
 
