@@ -132,8 +132,8 @@ pub fn faults(world: &SimWorld, case: &Case, all: &BTreeMap<TaskId, Seen>) -> Ve
             faults.push(format!("{message:?} was taken {taken} times"));
         }
     }
-    // What is known of it is the process's own.
-    let is_steady = case.schedule.second.is_none() && case.schedule.lives.len() <= 1 && !case.schedule.sets_a_clock();
+    // What is known of it is the process's own: another, and one that has been started again, begins anew.
+    let is_steady = nobody_dies(world, case) && !case.schedule.stops() && !case.schedule.sets_a_clock();
     if is_steady && matches!(receiver.hook.how, Away::Gone | Away::Silent) {
         let vain: Vec<Timestamp> = tries.iter().filter(|one| !one.taken).map(|one| one.at).collect();
         let hurried = vain.windows(2).skip(TRIES - 1).find(|two| two[1].since(two[0]) < REST);
