@@ -1,10 +1,16 @@
 //! The real clock, the real ids and the real jitter: the one place where they are asked for.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::sync::LazyLock;
+use std::time::Instant;
 
 use kybern_core::ports::{Clock, IdSource, Random};
-use kybern_core::time::Timestamp;
+use kybern_core::time::{Millis, Timestamp};
 use uuid::Uuid;
+
+/// When time was asked for first.
+#[expect(clippy::disallowed_methods, reason = "this is the clock that everything else is handed")]
+static ORIGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 /// The machine's clock, to the millisecond.
 #[derive(Clone, Copy, Debug, Default)]
@@ -14,6 +20,10 @@ impl Clock for SystemClock {
     #[expect(clippy::disallowed_methods, reason = "this is the clock that everything else is handed")]
     fn now(&self) -> Timestamp {
         Timestamp::from_millis(jiff::Timestamp::now().as_millisecond())
+    }
+
+    fn elapsed(&self) -> Millis {
+        Millis(u64::try_from(ORIGIN.elapsed().as_millis()).unwrap_or(u64::MAX))
     }
 }
 

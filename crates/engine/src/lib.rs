@@ -9,6 +9,7 @@ pub mod audit;
 mod breaker;
 pub mod budget;
 pub mod chat;
+mod clock;
 mod command;
 pub mod context;
 pub mod events;

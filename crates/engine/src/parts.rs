@@ -17,6 +17,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::agent::{MergedAgents, ToolSections};
 use crate::budget::ledger::Ledger;
+use crate::clock::TaskClock;
 use crate::events::{Lives, Watchers};
 use crate::executor::active::ActiveRuns;
 use crate::identity::TenantNames;
@@ -198,6 +199,7 @@ pub(crate) struct Inner {
     pub(crate) job_wake_ups: Arc<dyn WakeUps>,
     pub(crate) keys: Arc<dyn Keys>,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) time: TaskClock,
     pub(crate) ids: Arc<dyn IdSource>,
     pub(crate) random: Arc<dyn Random>,
     pub(crate) http: Arc<dyn HttpClient>,
@@ -290,6 +292,7 @@ impl Engine {
             wake_ups: parts.wake_ups,
             job_wake_ups: parts.job_wake_ups,
             keys: parts.keys,
+            time: TaskClock::new(Arc::clone(&parts.clock)),
             clock: parts.clock,
             ids: parts.ids,
             random: parts.random,
@@ -330,6 +333,9 @@ impl Engine {
     /// When the store fails.
     pub async fn start(&self) -> Result<(), StartError> {
         self.refresh_quarantine().await?;
+        if self.inner.time.ask(self.inner.store.as_ref()).await? {
+            self.spawn(Self::clock_loop);
+        }
         // Whoever does no work takes none over.
         if self.inner.settings.work {
             let now = self.inner.clock.now();

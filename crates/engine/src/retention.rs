@@ -65,7 +65,7 @@ impl Engine {
         let retention = &inner.settings.retention;
         for kept in Kept::ALL {
             let Some(time) = retention.of(kept) else { continue };
-            let now = inner.clock.now();
+            let now = inner.time.now();
             let purge = Purge { kept, before: now.minus(time), holds: retention.holds.clone(), dry_run: false };
             tokio::select! {
                 () = inner.stopping.cancelled() => return,
@@ -84,7 +84,7 @@ impl Engine {
     async fn purge_round(&self, purge: Purge) -> Result<Vec<Purged>> {
         let inner = &self.inner;
         let kept = purge.kept;
-        let mut round = Round::begin(&*inner.store, purge, inner.clock.now()).await?;
+        let mut round = Round::begin(&*inner.store, purge, inner.time.now()).await?;
         loop {
             match round.step(&*inner.store).await {
                 Ok(None) => return Ok(round.purged()),
@@ -108,7 +108,7 @@ impl Engine {
     /// names no tenant.
     pub async fn purge(&self, actor: &Actor, kinds: &[Kept], age: Millis, dry_run: bool) -> Result<Vec<(Kept, u64)>> {
         let (inner, tenant) = (&self.inner, actor.scope().tenant());
-        let now = inner.clock.now();
+        let now = inner.time.now();
         let before = before(now, age)?;
         if !dry_run {
             let names: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
@@ -132,7 +132,7 @@ impl Engine {
     /// A removal of one tenant.
     async fn round_of(&self, tenant: TenantId, purge: Purge) -> Result<Round> {
         let held = |problem: String| Error::new(ErrorCode::Conflict, format!("nothing is removed: {problem}"));
-        let round = Round::begin(&*self.inner.store, purge, self.inner.clock.now()).await;
+        let round = Round::begin(&*self.inner.store, purge, self.inner.time.now()).await;
         let round = round.map_err(|error| match error.code() {
             ErrorCode::NotFound => held(format!("[retention] holds names no tenant: {error}")),
             _ => error,

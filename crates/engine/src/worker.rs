@@ -148,7 +148,7 @@ impl Engine {
             current_step: None,
         };
         let change = TaskChange::End(Box::new(ending));
-        let at = self.inner.clock.now();
+        let at = self.inner.time.now();
         let mut effects = vec![Effect::Close { wait_seq: None, status: ApprovalStatus::Withdrawn }];
         // A conversation goes on: who says the next thing in it does not wait for this turn.
         let task = self.inner.store.task(lease.scope(), lease.task()).await;

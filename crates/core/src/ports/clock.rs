@@ -2,12 +2,18 @@
 
 use uuid::Uuid;
 
-use crate::time::Timestamp;
+use crate::time::{Millis, Timestamp};
 
 /// What time it is.
 pub trait Clock: Send + Sync {
     /// Now.
     fn now(&self) -> Timestamp;
+
+    /// How much time has passed since a moment that stays the same while the process runs. Unlike [`Clock::now`] it does
+    /// not jump when somebody sets the machine's clock; a clock that nobody sets needs no other.
+    fn elapsed(&self) -> Millis {
+        self.now().since(Timestamp::from_millis(0))
+    }
 }
 
 /// Where ids come from.

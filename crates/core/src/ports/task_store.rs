@@ -147,6 +147,13 @@ pub trait TaskStore: Send + Sync {
     /// When the store fails.
     async fn set_back(&self, from: Timestamp, to: Timestamp) -> Result<u64>;
 
+    /// What time it is by the clock that judges what is due and when leases end, where that is the store's own; `None`
+    /// where it is the processes'.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn time(&self) -> Result<Option<Timestamp>>;
+
     /// Prolongs leases, and tells which are lost.
     ///
     /// # Errors

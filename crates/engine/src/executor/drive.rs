@@ -266,12 +266,12 @@ impl Run {
     /// Waits until the clock changes something that has not changed yet: a wait, a back-off or a deadline ends. Asks the
     /// clock again and again, because it may be set meanwhile.
     fn until_due(&self) -> impl Future<Output = ()> + Send + use<> {
-        let (clock, at_most) = (Arc::clone(&self.inner.clock), self.inner.settings.poll);
+        let (inner, at_most) = (Arc::clone(&self.inner), self.inner.settings.poll);
         let due = self.walk.next_due_after(self.now());
         async move {
             let Some(due) = due else { return std::future::pending().await };
             loop {
-                let left = due.since(clock.now());
+                let left = due.since(inner.time.now());
                 if left == Millis(0) {
                     return;
                 }

@@ -201,10 +201,10 @@ impl Run {
         })
     }
 
-    /// The moment, and never before the claim: what was due by the clock of the database is due here, although the
-    /// clock of this machine may be behind it.
+    /// The moment, and never before the claim: what was due by the clock of the database is due here, although this
+    /// process may have it a little behind.
     pub(super) fn now(&self) -> Timestamp {
-        self.inner.clock.now().max(self.claimed_at)
+        self.inner.time.now().max(self.claimed_at)
     }
 
     /// Looks at what holds now for whoever the task works for: it is looked at again before steps begin, because it may

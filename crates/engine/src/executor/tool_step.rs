@@ -191,17 +191,19 @@ pub(super) fn conclude(run: &Run, returned: Returned, now: Timestamp) -> Draft {
         return super::turn::conclude(run, &call, came, duration, now);
     }
     let denied = result.as_ref().err().filter(|_| !admitted).map(|failure| failure.code);
+    let used = match &result {
+        Ok(outcome) => outcome.usage,
+        Err(error) => error.usage,
+    };
     let mut draft = match result {
         Ok(outcome) => succeeded(run, &call, outcome, now),
         Err(error) => failed(run, &call, error, now),
     };
-    let paid = Usage { cost_nanos: cost, ..Usage::default() };
-    draft.usage = draft.usage.plus(paid);
-    for row in &mut draft.rows {
-        row.duration = duration;
-        if let JournalEntry::Finished(outcome) = &mut row.entry {
-            outcome.usage = outcome.usage.plus(paid);
-        }
+    // Whatever the call came to, also when it asks, waits or fails.
+    draft.usage = used.plus(Usage { cost_nanos: cost, ..Usage::default() });
+    draft.rows.iter_mut().for_each(|row| row.duration = duration);
+    if let Some(JournalEntry::Finished(outcome)) = draft.rows.first_mut().map(|row| &mut row.entry) {
+        outcome.usage = draft.usage;
     }
     draft.redo = Some(call.index);
     draft.attempt = attempt;
@@ -277,7 +279,6 @@ fn succeeded(run: &Run, call: &Call, outcome: ToolOutcome, now: Timestamp) -> Dr
     if finished.patch.is_some() {
         finished.metadata.insert(RAN.to_owned(), json!(run.walk.running(call.index)));
     }
-    finished.usage = outcome.usage;
     if let Some(hash) = &call.args_hash {
         finished.metadata.insert("argsHash".to_owned(), json!(hash));
     }
@@ -299,9 +300,8 @@ fn succeeded(run: &Run, call: &Call, outcome: ToolOutcome, now: Timestamp) -> Dr
     }));
     effects.extend(outcome.outbox.into_iter().map(|message| Effect::Send(Box::new(message))));
     effects.extend(outcome.jobs.into_iter().map(|job| Effect::Enqueue(Box::new(job))));
-    let usage = finished.usage;
     let row = RowDraft::of(node, call.attempt, outcome.summary, JournalEntry::Finished(Box::new(finished)));
-    Draft { rows: vec![row], effects, usage, ..Draft::default() }
+    Draft { rows: vec![row], effects, ..Draft::default() }
 }
 
 fn asked(node: &Node, review: Review, now: Timestamp) -> RowDraft {
@@ -322,12 +322,11 @@ fn failed(run: &Run, call: &Call, error: ToolFailure, now: Timestamp) -> Draft {
         return ambiguous(run, call.index, &error.message, now);
     }
     let policy = retry_policy(node, &call.target);
-    let usage = error.usage;
     if error.retryable && call.attempt < policy.max_attempts {
         let due = now.plus(policy.delay(call.attempt, run.inner.random.unit()));
         let summary = format!("try {} of {} failed", call.attempt, policy.max_attempts);
         let entry = JournalEntry::Retrying { error: error.into(), due, rendered: call.rendered.clone() };
-        return Draft { usage, ..Draft::row(RowDraft::of(node, call.attempt, summary, entry)) };
+        return Draft::row(RowDraft::of(node, call.attempt, summary, entry));
     }
     // What a failure says may be the words of whoever was called, or of the arguments.
     let foreign = match &call.target {
@@ -340,10 +339,9 @@ fn failed(run: &Run, call: &Call, error: ToolFailure, now: Timestamp) -> Draft {
             outcome.metadata.insert("sawRow".to_owned(), json!(call.saw));
         }
         outcome.effect = Some(effect);
-        outcome.usage = usage;
         outcome.possible_duplicate = call.possible_duplicate;
     }
-    Draft { usage, ..Draft::row(row) }
+    Draft::row(row)
 }
 
 /// Looks at a node all of whose lists rest: it ends, or its loop goes on.

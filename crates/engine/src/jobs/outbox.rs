@@ -194,7 +194,9 @@ impl Engine {
             return Ok(true);
         }
         let (store, now) = (&self.inner.store, self.inner.clock.now());
-        match until_available(|| store.begin_dispatch(job.scope(), message.message.id, now)).await? {
+        // Its deadline is the task's.
+        let at = self.inner.time.now();
+        match until_available(|| store.begin_dispatch(job.scope(), message.message.id, at)).await? {
             Dispatch::Goes => Ok(true),
             Dispatch::Rests => Err(JobFailure::put_off("its task rests", now.plus(WHILE_ITS_TASK_RESTS))),
             Dispatch::Over => {

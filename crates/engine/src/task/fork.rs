@@ -75,7 +75,7 @@ impl Engine {
             depth: 0,
             forked_from: Some((id, kept)),
             turn: None,
-            at: inner.clock.now(),
+            at: inner.time.now(),
         })
     }
 

@@ -119,7 +119,7 @@ impl Engine {
         if let Some(args) = args_put_in_place(&wait, &request) {
             self.may_call(actor, task, &wait, args).await?;
         }
-        if let Some(until) = wait.until.filter(|until| *until <= self.inner.clock.now()) {
+        if let Some(until) = wait.until.filter(|until| *until <= self.inner.time.now()) {
             let message = format!("the time to answer ended at {until}");
             return Err(Error::new(ErrorCode::Conflict, message));
         }

@@ -249,7 +249,7 @@ impl Engine {
             depth: 0,
             forked_from: None,
             turn: incoming.turn,
-            at: inner.clock.now(),
+            at: inner.time.now(),
         };
         self.store_task(actor, task, Some(has_documents)).await
     }

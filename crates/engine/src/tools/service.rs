@@ -164,7 +164,7 @@ pub(crate) fn limited(outcome: ToolOutcome) -> Result<ToolOutcome, ToolFailure> 
     let size = approximate_size(&outcome.data);
     if size > limits::MAX_STEP_DATA {
         let message = format!("the result is {size} bytes, over the limit of {}", limits::MAX_STEP_DATA);
-        return Err(ToolFailure::permanent(message).code(ErrorCode::PayloadTooLarge));
+        return Err(ToolFailure::permanent(message).code(ErrorCode::PayloadTooLarge).used(outcome.usage));
     }
     Ok(outcome)
 }

@@ -1,4 +1,4 @@
-//! A clock that is set forward under a running process.
+//! Clocks that are wrong, and clocks that are set under a running process.
 
 use std::sync::Arc;
 
@@ -22,15 +22,7 @@ async fn a_process_takes_no_running_task_from_itself_when_its_clock_is_set_forwa
     let site = Site::sqlite();
     let clock = Arc::new(ShiftedClock::default());
     let answered = CancellationToken::new();
-    let heard = answered.clone();
-    let tool = Arc::new(ScriptedTool::pending("test.slow", EffectClass::Keyed, move |_, _| {
-        let heard = heard.clone();
-        async move {
-            heard.cancelled().await;
-            Ok(ToolOutcome::default())
-        }
-        .boxed()
-    }));
+    let tool = slow(answered.clone());
     let mut registry = Registry::default();
     registry.tool(tool.clone()).unwrap();
     let (engine, admin) = inside::start(&site, clock.clone(), registry).await;
@@ -66,4 +58,71 @@ async fn a_process_takes_no_running_task_from_itself_when_its_clock_is_set_forwa
     let log = engine.task_log(&admin, running, -1, 100).await.unwrap().0;
     assert!(log.iter().all(|entry| entry.event_type != EventType::ZombieReset), "{log:?}");
     engine.drain(Millis(1_000)).await;
+}
+
+/// A call that waits for that.
+fn slow(answered: CancellationToken) -> Arc<ScriptedTool> {
+    Arc::new(ScriptedTool::pending("test.slow", EffectClass::Keyed, move |_, _| {
+        let answered = answered.clone();
+        async move {
+            answered.cancelled().await;
+            Ok(ToolOutcome::default())
+        }
+        .boxed()
+    }))
+}
+
+async fn a_wait_takes_as_long_as_it_says_although_the_clock_is_a_day_ahead(site: Site) {
+    let day = Millis(86_400_000);
+    let (clock, answered) = (Arc::new(ShiftedClock::default()), CancellationToken::new());
+    clock.advance(day);
+    let tool = slow(answered.clone());
+    let mut registry = Registry::default();
+    registry.tool(tool.clone()).unwrap();
+    let (engine, admin) = inside::start(&site, clock.clone(), registry).await;
+    let rests = json!({"id": "b", "tool": "core.wait", "args": {"ms": 20}});
+    for (key, first) in [("test.rests", "core.noop"), ("test.slow", "test.slow")] {
+        engine.put_plan(&admin, &json!({"key": key, "steps": [{"id": "a", "tool": first}, rests]})).await.unwrap();
+    }
+    let submit = async |plan: &str| {
+        let request = SubmitRequest { plan_key: Some(plan.to_owned()), ..SubmitRequest::text("go") };
+        engine.submit(&admin, request, None).await.unwrap().id
+    };
+    let ended = async |id| {
+        let task = until("the task ends", || async {
+            let task = engine.task(&admin, id).await.unwrap();
+            task.status.is_terminal().then_some(task)
+        })
+        .await;
+        assert_eq!(task.status, TaskStatus::Completed);
+        let took = task.completed_at.unwrap().as_millis() - task.created_at.as_millis();
+        assert!((0..3_600_000).contains(&took), "{took}");
+    };
+    ended(submit("test.rests").await).await;
+    if site.keeps_time() {
+        // The clock is set under a running step, the step lets the task wait, and the clock is set right.
+        let running = submit("test.slow").await;
+        until("its call is made", || std::future::ready((tool.count() == 1).then_some(()))).await;
+        clock.advance(day);
+        answered.cancel();
+        until("it waits", || async {
+            let task = engine.task(&admin, running).await.unwrap();
+            task.completed_step_ids.contains(&"a".to_owned()).then_some(())
+        })
+        .await;
+        clock.set_right();
+        ended(running).await;
+    }
+    engine.drain(Millis(1_000)).await;
+}
+
+#[tokio::test]
+async fn a_wait_takes_as_long_as_it_says_although_the_clock_is_a_day_ahead_on_sqlite() {
+    a_wait_takes_as_long_as_it_says_although_the_clock_is_a_day_ahead(Site::sqlite()).await;
+}
+
+#[tokio::test]
+async fn a_wait_takes_as_long_as_it_says_although_the_clock_is_a_day_ahead_on_postgres() {
+    let Some(site) = Site::postgres() else { return };
+    a_wait_takes_as_long_as_it_says_although_the_clock_is_a_day_ahead(site).await;
 }

@@ -98,6 +98,11 @@ impl Site {
         database.rows(statements);
     }
 
+    /// Whether its database has a clock of its own.
+    pub(crate) fn keeps_time(&self) -> bool {
+        self.postgres.is_some()
+    }
+
     /// An id as a statement on its database says it.
     pub(crate) fn id(&self, id: &str) -> String {
         if self.postgres.is_some() { format!("'{id}'") } else { format!("x'{}'", id.replace('-', "")) }

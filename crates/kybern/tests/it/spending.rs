@@ -3,6 +3,8 @@
 //!
 //! The store's own tests do the same two hundred times, without a server around it.
 
+mod in_vain;
+
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::sync::mpsc;

@@ -21,6 +21,7 @@ statements! {
     SET_BACK = shared "task_set_back";
     HEARTBEAT = split "task_heartbeat";
     HELD = shared "task_held";
+    TIME = shared "time";
     GIVE_BACK = shared "task_give_back";
 }
 
@@ -139,6 +140,15 @@ pub(super) async fn set_back(tx: &mut Tx, from: Timestamp, to: Timestamp) -> Res
         tx.wake();
     }
     Ok(changed)
+}
+
+/// What time it is by the database's clock, where it has one.
+pub(super) async fn time(tx: &mut Tx) -> Result<Option<Timestamp>> {
+    if !tx.is_postgres() {
+        return Ok(None);
+    }
+    let told = tx.fetch_optional(&TIME, args![Timestamp::default()]).await?;
+    told.map(|mut row| row.time()).transpose()
 }
 
 /// Gives leases back before their work is done.

@@ -81,6 +81,10 @@ impl<D: 'static> TaskStore for SqlStore<D> {
         Ok(self.write_all((from, to), |tx, (from, to)| Box::pin(claim::set_back(tx, *from, *to))).await?)
     }
 
+    async fn time(&self) -> Result<Option<Timestamp>> {
+        Ok(self.read_all((), |tx, ()| Box::pin(claim::time(tx))).await?)
+    }
+
     async fn heartbeat(&self, leases: &[Lease], lease: Millis, now: Timestamp) -> Result<Vec<Heartbeat>> {
         if leases.is_empty() {
             return Ok(Vec::new());

@@ -10,7 +10,7 @@ use kybern_core::task::{Attempt, Commit, Effect, EffectClass, NewTask, TaskStatu
 use kybern_core::time::Millis;
 use serde_json::json;
 
-use super::fixture::{HOUR, LONG, SHORT, is_fenced};
+use super::fixture::{HOUR, LONG, SHORT, is_fenced, release};
 use super::{Harness, World};
 
 pub async fn stale_epoch_is_refused(h: Harness) {
@@ -199,6 +199,36 @@ pub async fn what_a_clock_ahead_has_queued_is_due(h: Harness) {
     let jobs = w.store().claim_jobs(&WorkerId::new("w"), &Offer::of(10), LONG, w.now()).await.unwrap();
     let ids: Vec<JobId> = jobs.into_iter().map(|job| job.id).collect();
     assert_eq!(ids, [job.id], "what is to be done in an hour waits");
+}
+
+/// A process whose clock is a day ahead gives a task back for a moment: where the database keeps the time, it is due
+/// after that moment and not after a day. Elsewhere the clock that was ahead is the only one there is.
+pub async fn what_a_clock_ahead_lets_wait_waits_no_longer(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let early = w.now();
+    let ahead = early.plus(Millis(24 * HOUR.0));
+    let (short, long) = (w.leased(&home, "w").await, w.leased(&home, "w").await);
+    for (lease, due) in [(&short, ahead.plus(SHORT)), (&long, ahead.plus(HOUR))] {
+        let change = release(TaskStatus::Executing, Some(due), vec![]);
+        w.commit(lease, Commit { change, at: ahead, ..w.blank() }).await;
+    }
+    if !w.harness.db_clock {
+        assert_eq!(w.due().await, []);
+        w.harness.clock.set(ahead);
+    }
+    let look = async || w.due().await.pop();
+    let found = w.harness.after(Millis(SHORT.0 + 1), look).await;
+    assert_eq!((found, w.due().await), (short.task(), vec![]), "what waits for an hour waits");
+}
+
+/// And nobody who sets the clock of a process changes that.
+pub async fn a_store_with_a_clock_tells_the_time(h: Harness) {
+    let (w, _home) = World::new(h).await;
+    let before = w.store().time().await.unwrap();
+    assert_eq!(before.is_some(), w.harness.db_clock);
+    w.harness.clock.set(w.now().plus(HOUR));
+    let after = w.store().time().await.unwrap();
+    assert!(after.zip(before).is_none_or(|(after, before)| after >= before && after < before.plus(HOUR)));
 }
 
 pub async fn what_was_due_before_the_clock_was_set_back_is_due(h: Harness) {

@@ -185,6 +185,8 @@ macro_rules! conformance_suite {
                 heartbeat_and_commit_tell_of_cancel_pause_and_signals,
                 take_over_makes_leased_claimable,
                 what_a_clock_ahead_has_queued_is_due,
+                what_a_clock_ahead_lets_wait_waits_no_longer,
+                a_store_with_a_clock_tells_the_time,
                 what_was_due_before_the_clock_was_set_back_is_due,
             }
             lessons {

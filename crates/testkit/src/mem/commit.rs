@@ -83,6 +83,8 @@ impl State {
                 let row = self.held(lease)?;
                 let called = row.task.signals > signals_seen || row.task.cancel_requested;
                 row.lease_owner = None;
+                // Who is ahead means so much later, by a clock that is right.
+                let due = due.map(|due| if at <= now { due } else { now.plus(due.since(at)) });
                 row.claimable_at = if called { Some(now) } else { due };
                 row.task.status = status;
                 row.task.waits = waits;

@@ -40,6 +40,9 @@ impl JobStore for MemStore {
 
     async fn finish_job(&self, job: &ClaimedJob, end: JobEnd, now: Timestamp) -> Result<bool> {
         self.run("finish_job", |state| {
+            // So much later, by a clock that is right.
+            let moment = state.moment(now);
+            let due = |due_at: Timestamp| moment.plus(due_at.since(now));
             let Some(row) = state.held_job(job) else { return Ok(false) };
             row.leased = false;
             match end {
@@ -49,11 +52,11 @@ impl JobStore for MemStore {
                 }
                 JobEnd::Retry { error, due_at } => {
                     row.error = Some(error);
-                    row.claimable_at = due_at;
+                    row.claimable_at = due(due_at);
                 }
                 JobEnd::PutOff { error, due_at } => {
                     row.error = Some(error);
-                    row.claimable_at = due_at;
+                    row.claimable_at = due(due_at);
                     row.attempts -= 1;
                 }
                 JobEnd::Dead { error } => {

@@ -69,6 +69,14 @@ impl TaskStore for MemStore {
         .await
     }
 
+    async fn time(&self) -> Result<Option<Timestamp>> {
+        // A store that has no clock is not asked for the time.
+        if !self.look(|state| state.keeps_time) {
+            return Ok(None);
+        }
+        self.run("time", |state| Ok(Some(state.now))).await
+    }
+
     async fn heartbeat(&self, leases: &[Lease], lease: Millis, now: Timestamp) -> Result<Vec<Heartbeat>> {
         self.run("heartbeat", |state| {
             let now = state.moment(now);

@@ -91,7 +91,7 @@ pub async fn act(scene: &Scene<'_>) {
 async fn flood(scene: &Scene<'_>, crowd: &Crowd) {
     scene.until(crowd.from).await;
     for n in 0..crowd.flood {
-        let id = submit(scene, &hostile(), n).await;
+        let id = submit(scene, &hostile(), PLAN, n).await;
         scene.world.note(|did| did.hostile.extend([(n, id)]));
     }
 }
@@ -100,17 +100,18 @@ async fn small(scene: &Scene<'_>, crowd: &Crowd) {
     for (n, at) in (0..).zip(&crowd.small) {
         if !scene.world.did().small.contains_key(&n) {
             scene.until(*at).await;
-            let id = submit(scene, &bystander(), n).await;
+            let id = submit(scene, &bystander(), PLAN, n).await;
             scene.world.note(|did| did.small.extend([(n, id)]));
         }
     }
 }
 
-async fn submit(scene: &Scene<'_>, actor: &Actor, n: u32) -> TaskId {
+/// Submits until it is known which task that is.
+pub async fn submit(scene: &Scene<'_>, actor: &Actor, plan: &str, n: u32) -> TaskId {
     loop {
         let request = SubmitRequest {
-            plan_key: Some(PLAN.to_owned()),
-            idempotency_key: Some(format!("number {n}")),
+            plan_key: Some(plan.to_owned()),
+            idempotency_key: Some(format!("number {n} of {plan}")),
             ..SubmitRequest::text("go")
         };
         if let Some(Ok(task)) = scene.or_leaves(scene.engine.submit(actor, request, None)).await {

@@ -172,6 +172,10 @@ impl Clock for WrongClock {
     fn now(&self) -> Timestamp {
         Timestamp::from_millis(self.life.now().as_millis() + self.by.load(Ordering::SeqCst))
     }
+
+    fn elapsed(&self) -> Millis {
+        self.life.elapsed()
+    }
 }
 
 /// The clock of one process: the wrong one, and wrong by so much more.
@@ -183,5 +187,9 @@ pub struct OwnClock {
 impl Clock for OwnClock {
     fn now(&self) -> Timestamp {
         Timestamp::from_millis(self.of.now().as_millis() + self.by)
+    }
+
+    fn elapsed(&self) -> Millis {
+        self.of.elapsed()
     }
 }

@@ -22,6 +22,9 @@ struct Maker<'d> {
     dice: &'d Dice,
     /// Decides how large and deep results are.
     bulk: &'d Dice,
+    /// Decides whether one is as large as it may be, or larger.
+    brim: &'d Dice,
+    brimful: bool,
     next: u32,
     /// Steps that may still be made.
     left: u32,
@@ -29,10 +32,10 @@ struct Maker<'d> {
 }
 
 /// The program of a seed.
-pub fn program(dice: &Dice, bulk: &Dice) -> Program {
+pub fn program(dice: &Dice, bulk: &Dice, brim: &Dice) -> Program {
     let capped = dice.percent(6);
     let left = u32::try_from(dice.from(2, 11)).unwrap();
-    let mut maker = Maker { dice, bulk, next: 0, left, patched: false };
+    let mut maker = Maker { dice, bulk, brim, brimful: false, next: 0, left, patched: false };
     let mut made = maker.program(0);
     made.max_steps = capped.then(|| u32::try_from(dice.from(1, 8)).unwrap());
     made
@@ -163,7 +166,7 @@ impl Maker<'_> {
                     Class::Unkeyed,
                 ];
                 let class = self.dice.one(&classes);
-                Kind::Call(class, Act { bulk: self.bulk(), ..self.act(place) })
+                Kind::Call(class, Act { bulk: self.bulk(place), ..self.act(place) })
             }
         }
     }
@@ -194,8 +197,14 @@ impl Maker<'_> {
         Act { var: self.var(), script, before, after: pause(), reads, bulk: Bulk::None }
     }
 
-    fn bulk(&self) -> Bulk {
-        match self.bulk.below(100) {
+    fn bulk(&mut self, place: Place) -> Bulk {
+        let roll = self.bulk.below(100);
+        // One in a program, and where nothing collects it: what all steps have made together has a limit too.
+        if place.depth == 0 && place.generation == 0 && !self.brimful && self.brim.percent(1) {
+            self.brimful = true;
+            return Bulk::Brim { over: self.brim.percent(50) };
+        }
+        match roll {
             0..3 => Bulk::Huge(usize::try_from(self.bulk.from(100, 300)).unwrap()),
             // A result is an object around it, and what holds steps collects their results in objects and lists.
             3..9 => Bulk::Deep(usize::try_from(self.bulk.from(56, 66)).unwrap()),

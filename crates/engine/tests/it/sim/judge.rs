@@ -319,13 +319,20 @@ impl<'a> Judge<'a> {
         went_in
     }
 
-    /// The tokens of calls whose result could not be kept: each was made, however often a person had it tried again.
+    /// The tokens of calls that did not end their step well, however often a person had it tried again: their result
+    /// could not be kept, or they asked, or handed the step over.
     fn spent_in_vain(&self, program: &Program) -> u64 {
+        let unkept = |message: &str| message.contains("cannot be kept") || message.contains("over the limit of");
         let spent = self.seen.rows.iter().filter_map(|row| {
-            let JournalEntry::Finished(end) = &row.entry else { return None };
-            end.error.as_ref().filter(|error| error.message.contains("cannot be kept"))?;
-            let n = number_of(row.step.as_ref()?.as_str());
-            matches!(find(program, n)?.kind, Kind::Call(..)).then_some(u64::from(n))
+            let n = number_of(row.step.as_ref().filter(|step| !step.as_str().starts_with('_'))?.as_str());
+            let has_spent = match (&row.entry, &find(program, n)?.kind) {
+                (JournalEntry::Finished(end), Kind::Call(..)) => {
+                    end.error.as_ref().is_some_and(|error| unkept(&error.message))
+                }
+                (JournalEntry::Waiting(_), Kind::Review | Kind::Delegate(_)) => true,
+                _ => false,
+            };
+            has_spent.then_some(u64::from(n))
         });
         spent.sum()
     }

@@ -70,6 +70,9 @@ pub fn faults(world: &SimWorld, case: &Case) -> Vec<String> {
         faults.extend(recovered(&all));
     }
     faults.extend(super::crowd::faults(world, case));
+    faults.extend(super::harm::faults(world, case));
+    faults.extend(super::old::faults(world, case.schedule.purge));
+    faults.extend(super::hooks::faults(world, case, &all));
     faults
 }
 

@@ -88,7 +88,7 @@ impl Judge<'_> {
             if act.bulk != Bulk::None {
                 data[format!("x{}", step.n)] = act.bulk.value();
             }
-            if depth(&data) > MAX_DEPTH {
+            if depth(&data) > MAX_DEPTH || act.bulk == (Bulk::Brim { over: true }) {
                 return Legal::fails();
             }
             Legal::completes(data).uses(u64::from(step.n))

@@ -1,6 +1,7 @@
 //! A program: a plan in the simulator's own words, from which the plan's JSON is written and by which its end is
 //! judged.
 
+use kybern_core::task::limits;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -72,6 +73,10 @@ pub enum Bulk {
     None,
     /// A text of so many thousand bytes.
     Huge(usize),
+    /// A text that takes a result just up to the limit of its size, or just beyond.
+    Brim {
+        over: bool,
+    },
     /// So many lists in each other.
     Deep(usize),
 }
@@ -81,6 +86,9 @@ impl Bulk {
         match self {
             Self::None => Value::Null,
             Self::Huge(thousands) => json!("x".repeat(thousands * 1_000)),
+            // The names of its members and its other values have room in so many bytes.
+            Self::Brim { over: false } => json!("x".repeat(limits::MAX_STEP_DATA - 64)),
+            Self::Brim { over: true } => json!("x".repeat(limits::MAX_STEP_DATA)),
             Self::Deep(depth) => super::story::nested(depth),
         }
     }

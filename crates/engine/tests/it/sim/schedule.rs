@@ -7,6 +7,8 @@ use kybern_testkit::Fault;
 
 use super::crowd::Crowd;
 use super::dice::Dice;
+use super::harm::Harm;
+use super::hooks::Hook;
 
 /// Everything that disturbs one run. An empty one is a quiet day.
 #[derive(Clone, Default, Debug)]
@@ -42,6 +44,12 @@ pub struct Schedule {
     pub payload: usize,
     /// Other tenants beside it.
     pub crowd: Option<Crowd>,
+    /// Which row of one of them is spoilt.
+    pub harm: Option<Harm>,
+    /// Who wants to hear of the ends of tasks.
+    pub hook: Option<Hook>,
+    /// What has long ended is removed from this moment of each life on.
+    pub purge: Option<u64>,
 }
 
 /// The store is away for a while: every call ends like this.
@@ -70,7 +78,7 @@ pub struct Life {
 
 impl Life {
     fn is_calm(&self) -> bool {
-        self.is_fair() && self.clock.is_none() && self.stop.is_none()
+        self.is_fair() && self.stop.is_none()
     }
 
     /// Whether every call of its store goes as it should.
@@ -138,15 +146,32 @@ impl Schedule {
         }
     }
 
+    /// What else there is around the program.
+    pub fn surround(&mut self, dice: &Dice) {
+        self.hook = dice.percent(5).then(|| Hook::of(dice));
+        self.harm = (self.crowd.is_some() && dice.percent(30)).then(|| Harm::of(dice));
+        self.purge = dice.percent(5).then(|| dice.below(2_000));
+        // Where the store has a clock of its own, that of a process may be wrong by more than a year.
+        if let Some(clocks) = self.clocks.as_mut().filter(|_| dice.percent(25)) {
+            clocks[usize::from(dice.percent(50))] += 400 * 86_400_000;
+        }
+    }
+
+    /// Whether a clock is set while processes run.
+    pub fn sets_a_clock(&self) -> bool {
+        self.lives.iter().any(|life| life.clock.is_some())
+    }
+
     /// Whether nothing keeps a process from doing at once what is due.
     pub fn is_punctual(&self) -> bool {
         self.is_calm() && self.crowd.is_none()
     }
 
-    /// The same, other tenants aside.
+    /// The same, other tenants aside. Where the store has a clock of its own, those of processes may be wrong.
     pub fn is_calm(&self) -> bool {
         let disturbed = self.second.is_some() || self.sleepy || self.pause.is_some() || self.cancel.is_some();
-        self.lives.iter().all(Life::is_calm) && !disturbed && self.leaves.is_none() && self.clocks.is_none()
+        let is_late = self.clocks.is_none() && self.sets_a_clock();
+        self.lives.iter().all(Life::is_calm) && !disturbed && self.leaves.is_none() && !is_late
     }
 
     /// Whether a process is told to stop.
@@ -189,7 +214,10 @@ impl Schedule {
         with(&|less| less.leaves = None);
         with(&|less| less.rude = false);
         with(&|less| less.payload = 1);
-        with(&|less| less.crowd = None);
+        with(&|less| (less.crowd, less.harm) = (None, None));
+        with(&|less| less.harm = None);
+        with(&|less| less.hook = None);
+        with(&|less| less.purge = None);
         with(&|less| {
             if let Some(crowd) = &mut less.crowd {
                 crowd.spoils = None;

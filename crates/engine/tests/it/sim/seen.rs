@@ -26,8 +26,8 @@ pub struct Seen {
     pub retried: bool,
     /// Tokens of steps that have run once more since.
     pub spent_before: u64,
-    /// The children that those had started.
-    pub left: Vec<TaskId>,
+    /// The children that those had started. One that was tried again was waited for more than once.
+    pub left: BTreeSet<TaskId>,
     /// The rows in which steps ended as persons had said.
     pub told: BTreeSet<i64>,
     /// What the ids of the steps that were added to the plan begin with.
@@ -84,7 +84,7 @@ impl Seen {
             children: BTreeMap::new(),
             retried: false,
             spent_before: 0,
-            left: Vec::new(),
+            left: BTreeSet::new(),
             told: BTreeSet::new(),
             added: Vec::new(),
             program,

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use super::Case;
 use super::world::{SimWorld, Told};
-use super::{crowd, engines, persons};
+use super::{crowd, engines, harm, old, persons};
 use crate::outside::pause;
 
 /// How often everybody looks.
@@ -82,7 +82,8 @@ pub async fn tell(world: &SimWorld, case: &Case, life: usize) -> Told {
     if !world.did().planted {
         let own = case.program.plans().into_iter().map(|plan| (world.actor.clone(), plan));
         let others = case.schedule.crowd.iter().flat_map(crowd::plans);
-        for (actor, plan) in own.chain(others) {
+        let harmed = case.schedule.harm.iter().flat_map(|_| harm::plans());
+        for (actor, plan) in own.chain(others).chain(harmed) {
             if let Err(error) = world.doom.look(engine.put_plan(&actor, &plan)) {
                 return Told::Stuck(format!("a plan is refused: {error} {:?}\n{plan:#}", error.details()));
             }
@@ -106,6 +107,8 @@ pub async fn tell(world: &SimWorld, case: &Case, life: usize) -> Told {
             engines::answer(&scene),
             again(&scene),
             crowd::act(&scene),
+            harm::act(&scene),
+            old::act(&scene),
         )
     };
     tokio::select! {
@@ -122,7 +125,12 @@ async fn watch(scene: &Scene<'_>) -> Told {
         let family = scene.family();
         let ended = !family.is_empty() && family.iter().all(|task| task.status.is_terminal());
         let jobs = || scene.world.store.jobs().iter().any(|job| job.status == JobStatus::Pending);
-        let others = || crowd::is_done(scene.world, &scene.case.schedule);
+        let (world, case) = (scene.world, scene.case);
+        let others = || {
+            crowd::is_done(world, &case.schedule)
+                && harm::is_done(world, case)
+                && old::is_done(world, case.schedule.purge)
+        };
         if ended && !retry_is_due(scene) && !jobs() && engines::are_done(scene) && others() {
             return Told::Ended;
         }

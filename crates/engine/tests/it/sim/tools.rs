@@ -64,7 +64,8 @@ pub fn all(ledger: &Arc<Ledger>) -> Vec<Arc<dyn Tool>> {
     tools.push(Arc::new(ScriptedTool::new("s.grow", EffectClass::Read, grow)));
     tools.push(Arc::new(ScriptedTool::new("s.delegate", EffectClass::Read, |_, args| {
         let told = object(json!({"n": args["n"]}));
-        Ok(ToolOutcome { delegate: Some(Box::new((text(args, "workflow"), told))), ..ToolOutcome::default() })
+        let delegate = Some(Box::new((text(args, "workflow"), told)));
+        Ok(ToolOutcome { delegate, usage: used(args), ..ToolOutcome::default() })
     })));
     tools
 }
@@ -84,9 +85,13 @@ fn text(args: &Map<String, Value>, name: &str) -> String {
 
 /// A success with the step's number under a name, and as the tokens it used.
 fn done(args: &Map<String, Value>, name: &str) -> ToolOutcome {
+    ToolOutcome { usage: used(args), ..ToolOutcome::new(object(json!({name: args["n"]})), "done") }
+}
+
+/// What every call uses: as many tokens as its step's number.
+fn used(args: &Map<String, Value>) -> Usage {
     let n = args["n"].as_u64().unwrap();
-    let usage = Usage { input_tokens: Tokens(n), output_tokens: Tokens(1), cost_nanos: NanoUsd(7) };
-    ToolOutcome { usage, ..ToolOutcome::new(object(json!({name: n})), "done") }
+    Usage { input_tokens: Tokens(n), output_tokens: Tokens(1), cost_nanos: NanoUsd(7) }
 }
 
 async fn act(ledger: &Ledger, class: Class, context: ToolContext, args: Map<String, Value>) -> Answer {
@@ -159,13 +164,14 @@ fn review(context: &ToolContext, args: &Map<String, Value>) -> Answer {
         return Ok(done(args, &format!("q{}", args["n"])));
     }
     let name = format!("r{}", args["n"]);
-    Ok(ToolOutcome::ask(Review {
+    let asks = ToolOutcome::ask(Review {
         reason: "look at it".to_owned(),
         title: None,
         schema: json!({"type": "object", "properties": {name.clone(): {"type": "integer"}}, "required": [name]}),
         details: Value::Null,
         answer_is_result: false,
-    }))
+    });
+    Ok(ToolOutcome { usage: used(args), ..asks })
 }
 
 fn grow(_: &ToolContext, args: &Map<String, Value>) -> Answer {

@@ -19,9 +19,10 @@ use uuid::Uuid;
 
 use super::dice::Dice;
 use super::doom::{Doom, OwnClock, WrongClock};
+use super::hooks::{self, Receiver};
 use super::ledger::Ledger;
 use super::schedule::{Life, Schedule};
-use super::{crowd, tools};
+use super::{crowd, old, tools};
 use crate::outside::{BusyReader, CountedExtractor, CountedIntent, Letters, NoHints, Wire, Wired};
 
 /// After so many questions everybody waits for the answer.
@@ -43,6 +44,9 @@ pub struct Did {
     pub small: BTreeMap<u32, TaskId>,
     pub hostile: BTreeMap<u32, TaskId>,
     pub spoilt: Option<TaskId>,
+    pub harmed: BTreeMap<u32, TaskId>,
+    pub harm_done: bool,
+    pub purged: bool,
 }
 
 /// How a life ended.
@@ -61,6 +65,7 @@ pub struct SimWorld {
     pub wire: Arc<Wire>,
     pub doom: Arc<Doom>,
     pub ledger: Arc<Ledger>,
+    pub receiver: Option<Arc<Receiver>>,
     pub actor: Actor,
     pub did: Mutex<Did>,
     ids: Arc<SeededIds>,
@@ -101,10 +106,13 @@ impl SimWorld {
             slots: if schedule.crowd.is_some() { crowd::SLOTS } else { Settings::default().slots },
             ..Settings::default()
         };
-        let wire = Wire::new(|request, n| match (request.url.contains("closed"), n % 4) {
-            (true, _) => Wired::Answer(404, json!({})),
-            (false, 3) => Wired::Answer(503, json!({})),
-            (false, _) => Wired::Answer(202, json!({})),
+        let receiver = schedule.hook.map(|hook| Arc::new(Receiver::new(hook, clock.life.clone())));
+        let hears = receiver.clone();
+        let wire = Wire::new(move |request, n| match (&hears, request.url.contains("closed"), n % 4) {
+            (Some(receiver), ..) if Receiver::is_meant(request) => receiver.answer(request),
+            (_, true, _) => Wired::Answer(404, json!({})),
+            (_, false, 3) => Wired::Answer(503, json!({})),
+            (_, false, _) => Wired::Answer(202, json!({})),
         });
         let ledger = Arc::new(Ledger::new(store.clone(), doom.clone(), schedule.second.is_none(), schedule.stops()));
         let actor = kybern_testkit::actors::admin(TenantId::DEFAULT);
@@ -114,6 +122,7 @@ impl SimWorld {
             wire: Arc::new(wire),
             doom,
             ledger,
+            receiver,
             actor,
             did: Mutex::default(),
             ids,
@@ -127,6 +136,12 @@ impl SimWorld {
         if schedule.crowd.is_some() {
             world.settle(crowd::hostile().scope().tenant(), "flood");
             world.settle(crowd::bystander().scope().tenant(), "small");
+        }
+        if schedule.purge.is_some() {
+            old::plant(&world);
+        }
+        if schedule.hook.is_some() {
+            hooks::subscribe(&world);
         }
         world
     }

@@ -36,11 +36,20 @@ impl ShiftedClock {
     pub(crate) fn advance(&self, span: Millis) {
         self.0.fetch_add(i64::try_from(span.0).unwrap(), Ordering::SeqCst);
     }
+
+    /// Sets it right.
+    pub(crate) fn set_right(&self) {
+        self.0.store(0, Ordering::SeqCst);
+    }
 }
 
 impl Clock for ShiftedClock {
     fn now(&self) -> Timestamp {
         Timestamp::from_millis(SystemClock.now().as_millis() + self.0.load(Ordering::SeqCst))
+    }
+
+    fn elapsed(&self) -> Millis {
+        SystemClock.elapsed()
     }
 }
 

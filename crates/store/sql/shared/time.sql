@@ -1,0 +1,1 @@
+SELECT kybern_now($1)
