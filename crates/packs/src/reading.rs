@@ -115,7 +115,7 @@ pub(crate) async fn has_documents(context: &ToolContext) -> Result<bool, ToolFai
 async fn message(context: &ToolContext) -> Result<Option<DocumentText>, ToolFailure> {
     let mail = context.documents()?.mail().await?;
     let (text, subject) = match mail {
-        Some(mail) => (without_quoted(&mail.text, &mail.passages), mail.subject),
+        Some(mail) => (without_quoted(&mail.text, &mail.passages), mail.subject.clone()),
         None => (context.input.to_string(), String::new()),
     };
     if text.trim().is_empty() && subject.trim().is_empty() {

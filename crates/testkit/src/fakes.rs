@@ -67,7 +67,7 @@ impl Documents for NoDocuments {
         Ok(Vec::new())
     }
 
-    async fn mail(&self) -> Result<Option<ParsedMail>> {
+    async fn mail(&self) -> Result<Option<Arc<ParsedMail>>> {
         Ok(None)
     }
 }

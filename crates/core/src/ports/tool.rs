@@ -37,7 +37,7 @@ pub trait Documents: Send + Sync {
     ///
     /// # Errors
     /// When the store fails.
-    async fn mail(&self) -> Result<Option<ParsedMail>>;
+    async fn mail(&self) -> Result<Option<Arc<ParsedMail>>>;
 }
 
 /// The tenant's users, to read.

@@ -1,7 +1,7 @@
 //! A task's documents as tools see them.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use base64::Engine as _;
@@ -20,6 +20,10 @@ use kybern_core::tenant::TenantScope;
 /// Bytes of texts that are kept in memory: a few hundred usual documents. A text follows from its bytes, so it is never
 /// stored.
 const KEPT: usize = 32 * 1024 * 1024;
+/// The same for mails that were taken apart: each tool of a task asks for the task's.
+const KEPT_MAILS: usize = 16 * 1024 * 1024;
+/// What a mail takes in memory beside its bytes, as a multiple of them: text and attachments are decoded.
+const MAIL_WEIGHT: usize = 3;
 
 /// Bytes of a picture at most: 5 MB in base64, which is Anthropic's limit and the narrowest of the large providers.
 const MAX_PICTURE: usize = 3_750_000;
@@ -64,16 +68,26 @@ pub struct TaskDocuments {
 
 type Read = Result<Arc<DocumentText>, DocumentFault>;
 
-/// Texts that were read lately, by tenant and by all that the reader is told of a document.
+/// What was read lately, by tenant: texts by all that the reader is told of a document, mails by their hash.
 #[derive(Clone)]
-pub struct DocumentTexts(Arc<Mutex<Texts>>);
+pub struct DocumentTexts {
+    texts: Lately<DocumentText>,
+    mails: Lately<ParsedMail>,
+}
 
-type Texts = ByteCache<(TenantId, String), Arc<DocumentText>>;
+type Lately<T> = Arc<Mutex<ByteCache<(TenantId, String), Arc<T>>>>;
 
 impl Default for DocumentTexts {
     fn default() -> Self {
-        Self(Arc::new(Mutex::new(ByteCache::new(KEPT))))
+        Self {
+            texts: Arc::new(Mutex::new(ByteCache::new(KEPT))),
+            mails: Arc::new(Mutex::new(ByteCache::new(KEPT_MAILS))),
+        }
     }
+}
+
+fn lock<T>(lately: &Lately<T>) -> MutexGuard<'_, ByteCache<(TenantId, String), Arc<T>>> {
+    lately.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl TaskDocuments {
@@ -100,8 +114,7 @@ impl TaskDocuments {
         }
         let tenant = self.scope.tenant();
         let key = (tenant, format!("{}/{}/{}", attachment.hash, attachment.content_type, attachment.filename));
-        let kept = self.texts.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key);
-        if let Some(text) = kept {
+        if let Some(text) = lock(&self.texts.texts).get(&key) {
             return Ok(Ok(text));
         }
         let bytes = self.bytes(attachment).await?;
@@ -109,7 +122,7 @@ impl TaskDocuments {
         // A fault may be the moment's (too much work at once), so it is never taken for a fact about the bytes.
         if let Ok(text) = &read {
             let weight = key.1.len() + text.heap_bytes();
-            self.texts.0.lock().unwrap_or_else(PoisonError::into_inner).keep(key, Arc::clone(text), weight);
+            lock(&self.texts.texts).keep(key, Arc::clone(text), weight);
         }
         Ok(read)
     }
@@ -186,7 +199,7 @@ impl Documents for TaskDocuments {
         Ok(texts)
     }
 
-    async fn mail(&self) -> Result<Option<ParsedMail>> {
+    async fn mail(&self) -> Result<Option<Arc<ParsedMail>>> {
         let attachments = self.list().await?;
         let Some(original) = attachments.iter().find(|a| a.source == AttachmentSource::Original) else {
             return Ok(None);
@@ -194,14 +207,22 @@ impl Documents for TaskDocuments {
         if original.content_type != "message/rfc822" {
             return Ok(None);
         }
+        let tenant = self.scope.tenant();
+        let key = (tenant, original.hash.clone());
+        if let Some(mail) = lock(&self.texts.mails).get(&key) {
+            return Ok(Some(mail));
+        }
         let bytes = self.bytes(original).await?;
-        let parsed = self.parser.parse(self.scope.tenant(), bytes).await;
-        parsed.map(Some).map_err(|fault| {
+        let weight = key.1.len() + MAIL_WEIGHT * bytes.len();
+        let parsed = self.parser.parse(tenant, bytes).await.map_err(|fault| {
             let code = match fault {
                 MailFault::Broken(_) | MailFault::TooLarge(_) => ErrorCode::Unprocessable,
                 MailFault::Busy(_) => ErrorCode::Unavailable,
             };
             Error::new(code, fault.to_string())
-        })
+        })?;
+        let mail = Arc::new(parsed);
+        lock(&self.texts.mails).keep(key, Arc::clone(&mail), weight);
+        Ok(Some(mail))
     }
 }

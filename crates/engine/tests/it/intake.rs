@@ -1,12 +1,17 @@
 //! What comes in by mail, and what a repeat is.
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
 use kybern_core::ports::{TaskFilter, TaskStore as _};
-use kybern_core::task::{Channel, TaskStatus};
+use kybern_core::task::{Channel, EffectClass, TaskStatus};
+use kybern_core::tool::ToolOutcome;
 use kybern_engine::intake::Received;
 use kybern_testkit::fakes::FixedIntent;
+use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Value, json};
 
-use crate::live::Live;
+use crate::live::{Live, object};
 use crate::outside::CountedIntent;
 use crate::world::{World, plan, step};
 
@@ -83,5 +88,29 @@ fn a_picture_beside_a_paper_that_was_read_stops_no_letter_and_a_locked_paper_doe
         let alone = json!({"subject": "s", "text": "please", "files": {"only.scan": "x"}});
         let alone = receive(&live, &alone).await.task_id;
         assert_eq!(live.rest(alone).await.status, TaskStatus::NeedsReview);
+    });
+}
+
+#[test]
+fn a_letter_is_taken_apart_once_for_all_tools_of_its_task() {
+    let read = ScriptedTool::pending("t.read", EffectClass::Read, |context, _| {
+        Box::pin(async move {
+            let mail = context.documents()?.mail().await?;
+            Ok(ToolOutcome::new(object(json!({"said": mail.map(|mail| mail.text.clone())})), ""))
+        })
+    });
+    let table = FixedIntent::new().when("please", "test.plan", 0.9);
+    let world = World::with([Arc::new(read.with_spec(|spec| spec.needs.documents = true))]);
+    world.knowing(CountedIntent { table, ..CountedIntent::default() }).run(async |live| {
+        let steps = ["a", "b", "c"].map(|id| step(id, "t.read", json!({})));
+        live.put(plan(json!(steps))).await;
+        let asked = || live.world.letters.asked.load(Ordering::SeqCst);
+        for (id, text) in [("m1", "please, one"), ("m2", "please, two")] {
+            let received = receive(&live, &letter(id, text)).await;
+            let at_intake = asked();
+            let task = live.end(received.task_id).await;
+            assert_eq!((task.status, &task.state["said"]), (TaskStatus::Completed, &json!(text)));
+            assert!(asked() <= at_intake + 1, "the steps share what was read");
+        }
     });
 }

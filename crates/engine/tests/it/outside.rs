@@ -217,11 +217,16 @@ impl Extractor for CountedExtractor {
 }
 
 /// Letters, written as JSON: `{"id", "subject", "text", "files": {name: text}}`. Anything else is no mail.
-pub struct Letters;
+#[derive(Default)]
+pub struct Letters {
+    /// How often it was asked.
+    pub asked: AtomicUsize,
+}
 
 #[async_trait]
 impl MailParser for Letters {
     async fn parse(&self, _: TenantId, raw: Bytes) -> Result<ParsedMail, MailFault> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
         let letter: Value = serde_json::from_slice(&raw).map_err(|error| MailFault::Broken(error.to_string()))?;
         let text = |name: &str| letter[name].as_str().unwrap_or_default().to_owned();
         let file = |(name, content): (&String, &Value)| MailPart {

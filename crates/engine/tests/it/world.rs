@@ -81,6 +81,7 @@ pub struct World {
     /// What reads documents in place of it.
     reads: Option<Arc<dyn Extractor>>,
     pub reader: Arc<BusyReader>,
+    pub letters: Arc<Letters>,
     pub settings: Settings,
     /// How often a test looks whether a thing has happened.
     pub tick: Millis,
@@ -124,6 +125,7 @@ impl World {
             extractor: Arc::default(),
             reads: None,
             reader: Arc::default(),
+            letters: Arc::default(),
             settings: Settings {
                 poll: Millis(20),
                 workflows: [("flow".to_owned(), endpoint("http://flow.test/start"))].into(),
@@ -278,7 +280,7 @@ impl World {
             ids: self.ids.clone(),
             random: Arc::new(SeededRandom::new(life)),
             http: self.wire.clone(),
-            mail_parser: Arc::new(Letters),
+            mail_parser: self.letters.clone(),
             mail_sender: self.has_mail.then(|| self.mail.clone() as _),
             documents: self.reader.clone(),
             intents: self.intents.clone(),

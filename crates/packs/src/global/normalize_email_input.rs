@@ -85,12 +85,12 @@ impl Tool for NormalizeEmailInput {
             ("email_subject", json!(subject)),
             ("email_body", json!(body)),
             ("email_attachments", Value::Array(attachments)),
-            ("email_thread_id", json!(mail.as_ref().and_then(thread))),
+            ("email_thread_id", json!(mail.as_deref().and_then(thread))),
             ("email_newest", json!(mail.as_ref().map(|mail| mail.text_of(PassageRole::Newest)))),
             ("email_kind", json!(mail.as_ref().map(|mail| mail.kind))),
             ("email_request_tokens", json!(mail.as_ref().map(|mail| &mail.request_tokens))),
             ("email_sender", context.payload.get("sender").cloned().unwrap_or_default()),
-            ("email_thread_ids", json!(mail.as_ref().map(thread_ids))),
+            ("email_thread_ids", json!(mail.as_deref().map(thread_ids))),
             ("email_in_reply_to", json!(mail.as_ref().and_then(|mail| mail.in_reply_to.clone()))),
         ]);
         Ok(ToolOutcome::new(data, summary))

@@ -116,7 +116,7 @@ impl Message {
             others,
             text,
             read,
-            sender: mail.as_ref().and_then(sender),
+            sender: mail.as_deref().and_then(sender),
             sender_phone: sender_phone.and_then(|text| contact::phone(&text)),
         })
     }

@@ -14,39 +14,19 @@ pub(super) fn alike(a: &str, b: &str) -> bool {
 /// From 0 to 1: one minus the share of letters that must be added, dropped, changed or swapped with their neighbour.
 /// Names with different numbers in them (`fleet 1`, `fleet 2`) are never alike.
 fn similarity(a: &str, b: &str) -> f64 {
-    if numbers(a) != numbers(b) {
+    if !numbers(a).eq(numbers(b)) {
         return 0.0;
     }
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let longest = a.len().max(b.len());
+    let longest = a.chars().count().max(b.chars().count());
     if longest == 0 {
         return 1.0;
     }
     let share = |n: usize| u32::try_from(n).map_or(f64::INFINITY, f64::from);
-    1.0 - share(distance(&a, &b)) / share(longest)
+    1.0 - share(strsim::osa_distance(a, b)) / share(longest)
 }
 
-fn numbers(text: &str) -> Vec<&str> {
-    text.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty()).collect()
-}
-
-/// The optimal string alignment distance, row by row.
-fn distance(a: &[char], b: &[char]) -> usize {
-    let mut before_last: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, to) in b.iter().enumerate() {
-            let changed = last[j] + usize::from(from != to);
-            let mut best = changed.min(last[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && *from == b[j - 1] && a[i - 1] == *to {
-                best = best.min(before_last[j - 1] + 1);
-            }
-            row.push(best);
-        }
-        before_last = std::mem::replace(&mut last, row);
-    }
-    last[b.len()]
+fn numbers(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty())
 }
 
 #[cfg(test)]

@@ -282,7 +282,7 @@ impl Documents for Files {
         Ok(attached.zip(texts).collect())
     }
 
-    async fn mail(&self) -> Result<Option<ParsedMail>> {
-        Ok(self.mail.clone())
+    async fn mail(&self) -> Result<Option<Arc<ParsedMail>>> {
+        Ok(self.mail.clone().map(Arc::new))
     }
 }

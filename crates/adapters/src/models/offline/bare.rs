@@ -1,5 +1,6 @@
 //! Values that nobody labelled, but whose kind shows by itself.
 
+use std::cell::LazyCell;
 use std::collections::HashSet;
 
 use kybern_core::model::ValueKind;
@@ -116,6 +117,7 @@ pub(super) fn ranges(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: 
 ///
 /// In a message they are its writer's. On a paper they belong to the party in whose block they stand.
 pub(super) fn contacts(pages: &[Page<'_>], labels: &Labels<'_>, writer: Option<&str>, found: &mut Vec<Occurrence>) {
+    let parties = LazyCell::new(|| parties::named(pages, labels));
     for (field, pattern) in labels.fields.iter().enumerate().filter(|(_, pattern)| pattern.group.is_none()) {
         // Without a family nobody knows whose a bare name is, unless everything is about one company.
         let ours = parties::family(pattern.name).is_some() || labels.writer.is_none();
@@ -131,7 +133,7 @@ pub(super) fn contacts(pages: &[Page<'_>], labels: &Labels<'_>, writer: Option<&
             continue;
         }
         // Where a paper names one party only, everything is that party's.
-        let others = pages.iter().any(|page| parties::names_another(page, labels, own));
+        let others = parties.iter().any(|party| Some(*party) != own);
         let others_names = if named { names_of_others(found, labels, field) } else { HashSet::new() };
         let mut reads: Vec<(usize, usize, usize, Read)> = Vec::new();
         let mut looked = 0;

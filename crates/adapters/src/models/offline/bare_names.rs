@@ -1,5 +1,7 @@
 //! Names that nobody labelled and that their words give away: an insurer in the letterhead or the footer.
 
+use std::cell::LazyCell;
+
 use kybern_core::model::ValueKind;
 
 use super::labels::Labels;
@@ -15,33 +17,42 @@ const EDGE: usize = 6;
 
 /// Adds names by their words, for fields that no label led to.
 pub(super) fn signed(pages: &[Page<'_>], labels: &Labels<'_>, found: &mut Vec<Occurrence>) {
-    for (field, pattern) in labels.fields.iter().enumerate() {
-        if pattern.value != ValueKind::Name
-            || pattern.signs.is_empty()
-            || found.iter().any(|value| value.field == field)
-        {
-            continue;
-        }
-        let mut names: Vec<(bool, Occurrence)> = Vec::new();
-        for (index, page) in pages.iter().enumerate() {
-            for (number, line) in page.lines.iter().enumerate() {
-                let edge = number < EDGE || number + EDGE >= page.lines.len();
-                for cell in &line.cells {
-                    let text = page.cell(*cell);
-                    let whole = parties::signed_name(labels, field, text);
-                    let inside = || values::find_capitalised(text).into_iter();
-                    let signed = |read: &Read| labels.signed(read.value.as_str().unwrap_or_default()).contains(&field);
-                    let Some(read) = whole.or_else(|| inside().find(signed)) else { continue };
-                    let place = Place { field, page: index, line: number, at: cell.start };
-                    names.push((edge, Occurrence::new(place, read, cell.start, sure::SIGNED)));
+    let is_wanted = |field: &usize| {
+        let pattern = labels.fields[*field];
+        let led_to = || found.iter().any(|value| value.field == *field);
+        pattern.value == ValueKind::Name && !pattern.signs.is_empty() && !led_to()
+    };
+    let mut wanted: Vec<(usize, Vec<(bool, Occurrence)>)> =
+        (0..labels.fields.len()).filter(is_wanted).map(|field| (field, Vec::new())).collect();
+    if wanted.is_empty() {
+        return;
+    }
+    for (index, page) in pages.iter().enumerate() {
+        for (number, line) in page.lines.iter().enumerate() {
+            let edge = number < EDGE || number + EDGE >= page.lines.len();
+            for cell in &line.cells {
+                let text = page.cell(*cell);
+                let whole = parties::signed_by(labels, text);
+                let inside = LazyCell::new(|| {
+                    let with_fields = |read: Read| (labels.signed(read.value.as_str().unwrap_or_default()), read);
+                    values::find_capitalised(text).into_iter().map(with_fields).collect::<Vec<_>>()
+                });
+                for (field, names) in &mut wanted {
+                    let whole = whole.as_ref().filter(|(_, fields)| fields.contains(field)).map(|(read, _)| read);
+                    let first = || inside.iter().find(|(fields, _)| fields.contains(field)).map(|(_, read)| read);
+                    let Some(read) = whole.or_else(first) else { continue };
+                    let place = Place { field: *field, page: index, line: number, at: cell.start };
+                    names.push((edge, Occurrence::new(place, read.clone(), cell.start, sure::SIGNED)));
                 }
             }
         }
+    }
+    for (field, mut names) in wanted {
         let spelt = |name: &Occurrence| letters(name.value.as_str().unwrap_or_default());
         let mut different: Vec<String> = names.iter().map(|(_, name)| spelt(name)).collect();
         different.sort();
         different.dedup();
-        if different.len() > 1 && names.iter().any(|(edge, _)| *edge) && pattern.group.is_none() {
+        if different.len() > 1 && names.iter().any(|(edge, _)| *edge) && labels.fields[field].group.is_none() {
             names.retain(|(edge, _)| *edge);
         }
         found.extend(names.into_iter().map(|(_, name)| name));

@@ -4,8 +4,11 @@
 //! A value belongs to the party that is named last before it: to the left on its line, or above it in its column, as far
 //! as the lines go on without a gap.
 
+use std::collections::BTreeSet;
+
 use kybern_core::model::{FieldPattern, ValueKind};
 
+use super::analyse::clip;
 use super::labels::{Hit, Labels};
 use super::layout::{self, Cell};
 use super::page::Page;
@@ -13,6 +16,9 @@ use super::values;
 
 /// Lines that a party's block may have above a value.
 const MAX_ABOVE: usize = 7;
+
+/// Bytes of a cell in which the name at its beginning is looked for.
+const MAX_NAME: usize = 1024;
 
 /// Bytes before a value, in its cell, that say whose it is.
 const BEFORE: usize = 160;
@@ -98,11 +104,12 @@ fn before_in(text: &str, start: usize, end: usize) -> &str {
     text.get(from..end).unwrap_or_default()
 }
 
-/// Whether a page names another party than this one, by a label or by the words of a name.
-pub(super) fn names_another(page: &Page<'_>, labels: &Labels<'_>, own: Option<&str>) -> bool {
-    let other = |party: Option<&str>| party.is_some_and(|party| Some(party) != own);
-    page.hits.iter().flatten().any(|hit| other(leads(labels, hit)))
-        || page.lines.iter().flat_map(|line| &line.cells).any(|cell| other(signed(labels, page.cell(*cell))))
+/// The parties that pages name, by a label or by the words of a name.
+pub(super) fn named<'s>(pages: &[Page<'_>], labels: &Labels<'s>) -> BTreeSet<&'s str> {
+    let led = pages.iter().flat_map(|page| page.hits.iter().flatten()).filter_map(|hit| leads(labels, hit));
+    let cells =
+        pages.iter().flat_map(|page| page.lines.iter().flat_map(|line| &line.cells).map(|cell| page.cell(*cell)));
+    led.chain(cells.filter_map(|text| signed(labels, text))).collect()
 }
 
 /// The party that a label names, when it names one only.
@@ -121,6 +128,12 @@ pub(super) fn signed<'s>(labels: &Labels<'s>, text: &str) -> Option<&'s str> {
 
 /// A name in a cell that belongs to a field by its words: the beginning of the cell, as far as it is written like a name.
 pub(super) fn signed_name(labels: &Labels<'_>, field: usize, text: &str) -> Option<values::Read> {
+    signed_by(labels, text).filter(|(_, fields)| fields.contains(&field)).map(|(read, _)| read)
+}
+
+/// A name at the beginning of a cell, as far as it is written like one, with the fields that it belongs to by its words.
+pub(super) fn signed_by(labels: &Labels<'_>, text: &str) -> Option<(values::Read, Vec<usize>)> {
+    let text = clip(text, MAX_NAME);
     let cut = ['(', '•', '·', '|', '/', ';', ':'].into_iter().filter_map(|mark| text.find(mark)).min();
     let text = text.get(..cut.unwrap_or(text.len()))?;
     let text = text.split(" - ").next()?.split(" – ").next()?.split(" NAIC").next()?;
@@ -129,5 +142,6 @@ pub(super) fn signed_name(labels: &Labels<'_>, field: usize, text: &str) -> Opti
     let all: Vec<&str> = name.split_whitespace().collect();
     let joins = |word: &&str| matches!(*word, "of" | "and" | "the" | "de" | "des" | "y" | "et" | "d’assurance");
     let small = all.iter().filter(|word| word.starts_with(char::is_lowercase) && !joins(word)).count();
-    ((2..=9).contains(&all.len()) && small == 0 && labels.signed(name).contains(&field)).then_some(read)
+    let fields = if (2..=9).contains(&all.len()) && small == 0 { labels.signed(name) } else { Vec::new() };
+    (!fields.is_empty()).then_some((read, fields))
 }

@@ -200,7 +200,7 @@ impl SimWorld {
             ids: self.ids.clone(),
             random: Arc::new(SeededRandom::new(number)),
             http: self.wire.clone(),
-            mail_parser: Arc::new(Letters),
+            mail_parser: Arc::new(Letters::default()),
             mail_sender: None,
             documents: Arc::new(BusyReader::default()),
             intents: Arc::new(CountedIntent::default()),

@@ -1,10 +1,14 @@
 //! Names of businesses, and free text.
 
+use super::super::analyse::clip;
 use super::{Read, indent};
 
 const MAX_NAME: usize = 120;
 const MAX_NAME_WORDS: usize = 12;
 const MAX_TEXT: usize = 300;
+/// Bytes of a text in which the name that it begins with is looked for: a label that stands often in one long line must
+/// not have all of it read each time.
+const MAX_LEADING: usize = 2 * 1024;
 /// Words of a run of capitals that may be a name.
 const MAX_RUN: usize = 8;
 /// Words that a bare business name may have before its form.
@@ -162,14 +166,14 @@ fn past_article(text: &str) -> usize {
 
 /// The business with a legal form that a text begins with.
 pub(in super::super) fn leading_business(text: &str) -> Option<Read> {
-    let line = text.split('\n').next().unwrap_or_default();
+    let line = clip(text, MAX_LEADING).split('\n').next().unwrap_or_default();
     let start = past_article(line);
-    find_businesses(line).into_iter().next().filter(|read| read.start == start)
+    businesses_from(line, start).into_iter().next().filter(|read| read.start == start)
 }
 
 /// The run of words with capitals that a text begins with.
 pub(in super::super) fn leading_run(text: &str) -> Option<Read> {
-    let line = text.split('\n').next().unwrap_or_default();
+    let line = clip(text, MAX_LEADING).split('\n').next().unwrap_or_default();
     let start = past_article(line);
     let run = find_capitalised(line).into_iter().next().filter(|read| read.start == start)?;
     Some(Read { fit: 0.93, ..run })
@@ -221,6 +225,11 @@ pub(super) fn text(text: &str) -> Option<Read> {
 
 /// Every name in a line that ends with a legal form and begins with capitals.
 pub(in super::super) fn find_businesses(line: &str) -> Vec<Read> {
+    businesses_from(line, usize::MAX)
+}
+
+/// The same, as far as they begin at or before a byte.
+fn businesses_from(line: &str, last: usize) -> Vec<Read> {
     let mut found = Vec::new();
     let mut words: Vec<(usize, &str)> = Vec::new();
     let mut at = 0;
@@ -229,6 +238,9 @@ pub(in super::super) fn find_businesses(line: &str) -> Vec<Read> {
         at += piece.len() + 1;
         if piece.is_empty() {
             continue;
+        }
+        if start > last && words.first().is_none_or(|(first, _)| *first > last) {
+            break;
         }
         let mut piece = piece;
         if let Some((_, name)) = piece.rsplit_once(':').filter(|(_, name)| name.starts_with(char::is_uppercase)) {
@@ -386,5 +398,28 @@ mod tests {
             assert_eq!(found(&format!("about {name}, DOT 9228815")), [name]);
         }
         assert_eq!(found("Windmill Draw Transport Inc."), ["Windmill Draw Transport Inc."]);
+    }
+
+    #[test]
+    fn the_name_at_the_beginning_is_the_first_of_the_line() {
+        for line in [
+            "Dry Creek Hauling LLC and Copper Kettle Hauling Inc.",
+            "  the Prairie Lantern Insurance Company of Waco, and Dry Creek Hauling LLC",
+            "Policy of Dry Creek Hauling LLC",
+            "every day Dry Creek Hauling LLC",
+            "One Two Three Four Five Six Seven Eight LLC",
+            "One, Two LLC",
+            "Insured: Acme LLC",
+            "Acme Freight, LLC\nDry Creek Hauling LLC",
+            "\"Acme Freight LLC\"",
+            "",
+        ] {
+            let first = line.split('\n').next().unwrap_or_default();
+            let whole = find_businesses(first).into_iter().next().filter(|read| read.start == past_article(first));
+            assert_eq!(leading_business(line).map(|read| read.value), whole.map(|read| read.value), "{line}");
+        }
+        let many = "Prairie Lantern Insurance Company ".repeat(1_000);
+        let last = past_article(&many);
+        assert_eq!(businesses_from(&many, last).len(), 1, "what begins later is not read");
     }
 }
