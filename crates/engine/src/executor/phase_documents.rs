@@ -350,7 +350,7 @@ struct Open {
     /// Documents that could not be read.
     faults: Vec<Unreadable>,
     /// Documents that were read from pictures, and whether a pack knows what kind of paper each is.
-    scans: Vec<(Unconfirmed, bool)>,
+    scans: Vec<(Box<Unconfirmed>, bool)>,
 }
 
 impl Open {

@@ -76,9 +76,11 @@ pub(super) fn confirmed(
     attachment: &Attachment,
     (text, by): (&Arc<DocumentText>, Option<&CopiedBy>),
     answer: Option<&Confirmation>,
-) -> Result<DocumentText, Unconfirmed> {
-    let ask =
-        |problem| Unconfirmed { attachment: attachment.clone(), text: Arc::clone(text), by: by.cloned(), problem };
+) -> Result<DocumentText, Box<Unconfirmed>> {
+    let ask = |problem| {
+        let (attachment, text) = (attachment.clone(), Arc::clone(text));
+        Box::new(Unconfirmed { attachment, text, by: by.cloned(), problem })
+    };
     let Some(answer) = answer else { return Err(ask(None)) };
     if answer.read != fingerprint(text) {
         return Err(ask(Some("it reads differently than when it was shown".to_owned())));
