@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use bytes::Bytes;
 use kybern_core::document::{
-    DocumentFault, DocumentFormat, DocumentText, FaultKind, PagePicture, PageText, Scan, ScanPlace, ScannedWord,
+    DocumentFault, DocumentFormat, DocumentText, FaultKind, PagePicture, PageText, PageView, Scan, ScanPlace,
+    ScannedWord, WHOLE,
 };
 use kybern_core::error::Result;
 use kybern_core::id::TenantId;
@@ -74,7 +75,8 @@ impl Documents for NoDocuments {
 
 /// Reads plain text, one page per form feed. Bytes that are no UTF-8 are broken; a name that ends in `.scan`,
 /// `.locked` or `.unknown` has that fault. One that ends in `.photo` is read from a picture: its words stand one under
-/// another, and one with a question mark behind it is only sure to 40 percent.
+/// another, and one with a question mark behind it is only sure to 40 percent. One that ends in `.pages` has no text, but
+/// pages that can be looked at.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TextReader;
 
@@ -89,7 +91,7 @@ impl DocumentReader for TextReader {
     ) -> Result<DocumentText, DocumentFault> {
         let fault = |kind, message: &str| Err(DocumentFault::new(kind, message));
         match filename.rsplit_once('.').map_or("", |(_, ending)| ending) {
-            "scan" => return fault(FaultKind::Scan, "no text layer"),
+            "scan" | "pages" => return fault(FaultKind::Scan, "no text layer"),
             "locked" => return fault(FaultKind::Encrypted, "a password is set"),
             "unknown" => return fault(FaultKind::Unsupported, "an unknown type"),
             _ => {}
@@ -115,9 +117,16 @@ impl DocumentReader for TextReader {
         _tenant: TenantId,
         filename: &str,
         _content_type: &str,
-        _bytes: Bytes,
-        page: u32,
+        bytes: Bytes,
+        PageView { page, .. }: PageView,
     ) -> Result<PagePicture, DocumentFault> {
+        if filename.ends_with(PAGES) {
+            let nth = usize::try_from(page).ok().and_then(|page| page.checked_sub(1));
+            let text = nth.and_then(|nth| bytes.split(|byte| *byte == PAGE_END).nth(nth));
+            let picture = text.map(|text| [b"\x89PNG\r\n\x1a\n", text].concat());
+            let picture = picture.map(|bytes| PagePicture { media_type: "image/png", bytes: Bytes::from(bytes) });
+            return picture.ok_or_else(|| DocumentFault::new(FaultKind::Empty, format!("there is no page {page}")));
+        }
         if !filename.ends_with(PHOTO) {
             return Err(DocumentFault::new(FaultKind::Empty, format!("page {page} is not a picture")));
         }
@@ -127,6 +136,10 @@ impl DocumentReader for TextReader {
 
 /// How the names of pictures end.
 const PHOTO: &str = ".photo";
+/// How the names of files end whose pages can only be looked at.
+const PAGES: &str = ".pages";
+/// What stands between two pages.
+const PAGE_END: u8 = 0x0c;
 
 /// The words of a picture, one under another.
 fn seen(text: &str) -> Scan {
@@ -137,7 +150,7 @@ fn seen(text: &str) -> Scan {
         let confidence = if word.ends_with('?') { 40 } else { 90 };
         let place = ScanPlace { x: 100, y, width: 200, height: 10, confidence };
         words.push(ScannedWord { start, end: start + word.len(), place });
-        y += 10;
+        y = (y + 10) % WHOLE;
     }
     Scan { words }
 }

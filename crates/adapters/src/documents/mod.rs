@@ -30,7 +30,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, FaultKind, PagePicture, limits};
+use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, FaultKind, PagePicture, PageView, limits};
 use kybern_core::id::TenantId;
 use kybern_core::ports::DocumentReader;
 
@@ -126,14 +126,18 @@ impl File {
     }
 
     /// The picture of one of its pages.
-    fn picture(&self, page: u32, stop: &Stop) -> Result<PagePicture, DocumentFault> {
+    fn picture(&self, view: PageView, stop: &Stop) -> Result<PagePicture, DocumentFault> {
+        let page = view.page;
         let picture = match sniff::sniff(&self.name, &self.content_type, &self.bytes)? {
             Found::Pdf => pdf::picture(&self.bytes, page, stop)?,
             Found::Picture(_) if page == 1 => Picture::unpack(&self.bytes)?,
             _ => return Err(DocumentFault::new(FaultKind::Empty, format!("page {page} is not a picture"))),
         };
         stop.check()?;
-        picture.to_png()
+        match view.longest {
+            Some(longest) => picture.within(longest).to_png(),
+            None => picture.to_png(),
+        }
     }
 }
 
@@ -191,10 +195,10 @@ impl DocumentReader for Reader {
         filename: &str,
         content_type: &str,
         bytes: Bytes,
-        page: u32,
+        view: PageView,
     ) -> Result<PagePicture, DocumentFault> {
         let file = File::new(filename, content_type, bytes)?;
-        self.workers.run(tenant, TIME_LIMIT, move |stop| file.picture(page, stop)).await?
+        self.workers.run(tenant, TIME_LIMIT, move |stop| file.picture(view, stop)).await?
     }
 }
 

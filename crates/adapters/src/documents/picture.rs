@@ -51,6 +51,21 @@ impl Picture {
         Ok(Self { width, height, pixels: grey.into_raw(), dpi: USUAL_DPI })
     }
 
+    /// The same picture, made smaller where its longer side has more pixels than that.
+    pub(super) fn within(self, longest: u32) -> Self {
+        let side = self.width.max(self.height);
+        if side <= longest {
+            return self;
+        }
+        let to = |size: u32| size_of_side(size, longest, side);
+        let (width, height, dpi) = (to(self.width), to(self.height), to(self.dpi));
+        let Some(grey) = image::GrayImage::from_raw(self.width, self.height, self.pixels) else {
+            return Self { width: 1, height: 1, pixels: vec![255], dpi };
+        };
+        let pixels = imageops::resize(&grey, width, height, imageops::FilterType::Triangle).into_raw();
+        Self { width, height, pixels, dpi }
+    }
+
     /// As a PNG.
     ///
     /// # Errors
@@ -63,6 +78,12 @@ impl Picture {
             .map_err(|error| fault(&error))?;
         Ok(PagePicture { media_type: "image/png", bytes: Bytes::from(bytes) })
     }
+}
+
+/// A size of a picture whose longer side becomes `longest`.
+fn size_of_side(size: u32, longest: u32, side: u32) -> u32 {
+    let scaled = u64::from(size) * u64::from(longest) / u64::from(side.max(1));
+    u32::try_from(scaled).unwrap_or(longest).max(1)
 }
 
 /// Whether a picture may be unpacked.
@@ -118,6 +139,20 @@ mod tests {
     #[test]
     fn a_picture_survives_being_packed() {
         assert_eq!(Picture::unpack(&dot().to_png().unwrap().bytes).unwrap(), dot());
+    }
+
+    #[test]
+    fn a_picture_is_made_smaller_and_never_larger() {
+        let wide = Picture { width: 400, height: 100, pixels: [0, 255].repeat(20_000), dpi: 300 };
+        let small = wide.clone().within(40);
+        assert_eq!((small.width, small.height, small.dpi, small.pixels.len()), (40, 10, 30, 400));
+        assert!(
+            small.pixels.iter().all(|pixel| (100..156).contains(pixel)),
+            "black and white lines are grey from afar"
+        );
+        assert_eq!(wide.clone().within(400), wide);
+        let line = Picture { width: 5_000, height: 1, pixels: vec![0; 5_000], dpi: 300 };
+        assert_eq!(line.within(100).height, 1);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use kybern_adapters::documents::{Reader, Tesseract, TesseractFault};
-use kybern_core::document::{DocumentFormat, DocumentText, FaultKind, PageText};
+use kybern_core::document::{DocumentFormat, DocumentText, FaultKind, PageText, PageView};
 use kybern_core::ports::DocumentReader;
 
 use crate::documents::{TENANT, samples};
@@ -36,7 +36,12 @@ fn scan() -> Vec<u8> {
 
 /// Its picture alone, a PNG.
 async fn png() -> Bytes {
-    Reader::new().picture(TENANT, "scan.pdf", "application/pdf", Bytes::from(scan()), 1).await.unwrap().bytes
+    Reader::new().picture(TENANT, "scan.pdf", "application/pdf", Bytes::from(scan()), page(1)).await.unwrap().bytes
+}
+
+/// A page as it was read.
+const fn page(page: u32) -> PageView {
+    PageView { page, longest: None }
 }
 
 /// The pixels of that picture.
@@ -215,7 +220,7 @@ async fn a_picture_that_would_fill_the_memory_is_not_unpacked() {
             deflated(&[0; 1000]),
         )],
     );
-    let fault = Reader::new().picture(TENANT, "a.pdf", "", Bytes::from(bomb.clone()), 1).await.unwrap_err();
+    let fault = Reader::new().picture(TENANT, "a.pdf", "", Bytes::from(bomb.clone()), page(1)).await.unwrap_err();
     assert_eq!(fault.kind, FaultKind::Empty);
     let Some(reader) = reader() else { return };
     assert_eq!(reader.read(TENANT, "a.pdf", "", Bytes::from(bomb)).await.unwrap_err().kind, FaultKind::Scan);
@@ -223,9 +228,9 @@ async fn a_picture_that_would_fill_the_memory_is_not_unpacked() {
 
 #[tokio::test]
 async fn a_page_of_text_has_no_picture() {
-    let fault = Reader::new().picture(TENANT, "a.txt", "", Bytes::from_static(b"text"), 1).await.unwrap_err();
+    let fault = Reader::new().picture(TENANT, "a.txt", "", Bytes::from_static(b"text"), page(1)).await.unwrap_err();
     assert_eq!(fault.kind, FaultKind::Empty);
-    let fault = Reader::new().picture(TENANT, "scan.pdf", "", Bytes::from(scan()), 2).await.unwrap_err();
+    let fault = Reader::new().picture(TENANT, "scan.pdf", "", Bytes::from(scan()), page(2)).await.unwrap_err();
     assert_eq!((fault.kind, fault.message.as_str()), (FaultKind::Empty, "page 2 is not a picture"));
 }
 

@@ -106,6 +106,15 @@ pub struct PagePicture {
     pub bytes: Bytes,
 }
 
+/// Which page is looked at, and how closely.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PageView {
+    /// Its number, from 1.
+    pub page: u32,
+    /// The most pixels of its longer side; a larger picture is made smaller. `None` for the picture as it was read.
+    pub longest: Option<u32>,
+}
+
 /// A document that could be read.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct DocumentText {

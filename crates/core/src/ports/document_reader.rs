@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use crate::document::{DocumentFault, DocumentText, FaultKind, PagePicture};
+use crate::document::{DocumentFault, DocumentText, FaultKind, PagePicture, PageView};
 use crate::id::TenantId;
 
 /// Turns bytes into text. It never panics and never returns an empty text.
@@ -21,8 +21,8 @@ pub trait DocumentReader: Send + Sync {
         bytes: Bytes,
     ) -> Result<DocumentText, DocumentFault>;
 
-    /// The picture of a page that is read from its picture, for the person who compares the two. Places of words
-    /// ([`crate::document::ScanPlace`]) are places in it.
+    /// The picture of a page that is read from its picture, for whoever looks at it: the person who compares the two, or
+    /// a model that sees. Places of words ([`crate::document::ScanPlace`]) are places in it.
     ///
     /// # Errors
     /// `Empty` when that page is no picture, and as for [`DocumentReader::read`].
@@ -32,9 +32,9 @@ pub trait DocumentReader: Send + Sync {
         filename: &str,
         content_type: &str,
         bytes: Bytes,
-        page: u32,
+        view: PageView,
     ) -> Result<PagePicture, DocumentFault> {
         let _ = (tenant, filename, content_type, bytes);
-        Err(DocumentFault::new(FaultKind::Empty, format!("page {page} is not a picture")))
+        Err(DocumentFault::new(FaultKind::Empty, format!("page {} is not a picture", view.page)))
     }
 }

@@ -99,12 +99,19 @@ fn may_have_more(answers: &Answers) -> Result<(), Unasked> {
 pub(super) struct PhaseAsking<'r> {
     run: &'r mut Run,
     inquirer: &'r mut Inquirer,
+    /// Whether a model may be asked what no journal has answered.
+    may_ask: bool,
     interrupted: Option<Interrupted>,
 }
 
 impl<'r> PhaseAsking<'r> {
     pub(super) fn new(run: &'r mut Run, inquirer: &'r mut Inquirer) -> Self {
-        Self { run, inquirer, interrupted: None }
+        Self { run, inquirer, may_ask: true, interrupted: None }
+    }
+
+    /// One that asks nobody, and knows what was answered before.
+    pub(super) fn recalling(run: &'r mut Run, inquirer: &'r mut Inquirer) -> Self {
+        Self { run, inquirer, may_ask: false, interrupted: None }
     }
 
     /// What came of asking, or why the phase stops.
@@ -124,6 +131,9 @@ impl Asking for PhaseAsking<'_> {
         let id = inquiry.id();
         if let Some(known) = self.run.walk.answers().get(&id) {
             return Ok(journaled(known));
+        }
+        if !self.may_ask {
+            return Err(Unasked::No("no language model may be asked any more".to_owned()));
         }
         if self.run.cancel || self.run.paused || self.run.inner.stopping.is_cancelled() {
             return Err(self.stop(Interrupted::Held));

@@ -385,11 +385,18 @@ impl Run {
         self.next_phase().is_some() && self.failed_phase().is_none()
     }
 
+    /// Whether it is a mail whose intent is found out here, or was in the task that it is a fork of: what it and its
+    /// papers say is wanted at once, because a person may be asked before any step of a plan reads them.
+    pub(super) fn is_mail_to_understand(&self) -> bool {
+        let is_found_out = self.walk.plan().is_none() || self.task.intent.is_some();
+        self.task.channel == Channel::Email && is_found_out
+    }
+
     /// The first phase that has not ended.
     pub(super) fn next_phase(&self) -> Option<Phase> {
         let ended = |phase: Phase| self.walk.phase(phase).is_some_and(|state| state.outcome.is_some());
         // A mail says something even without files.
-        let says_something = self.has_documents || self.walk.plan().is_none() && self.task.channel == Channel::Email;
+        let says_something = self.has_documents || self.is_mail_to_understand();
         if says_something && !ended(Phase::Extraction) {
             return Some(Phase::Extraction);
         }

@@ -10,19 +10,21 @@ use kybern_core::id::TaskId;
 use kybern_core::mail::{Passage, without_quoted};
 use kybern_core::model::{Abilities, DocumentAnalysis, ExtractedField, ExtractionSchema};
 use kybern_core::plan::StepId;
-use kybern_core::task::{Attachment, AttachmentSource, Channel, Task, WaitKind};
+use kybern_core::task::{Attachment, AttachmentSource, Task, WaitKind};
 use kybern_core::time::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::answers::PhaseAsking;
 use super::node::{Phase, PhaseState};
-use super::phase_scans::{self, Unconfirmed};
+use super::phase_scans::{self, CopiedBy, Room, Unconfirmed};
 use super::phases::{Interrupted, PhaseEnd, waits};
 use super::run::Run;
 use super::step::{RowDraft, wait_of};
-use crate::tools::documents::{Decision, MAX_ALL_PICTURES, MAX_PICTURES, TaskDocuments, picture_type, typed};
-use crate::understanding::{self, Inquirer, Transcript, fields, kind, transcript};
+use crate::tools::documents::{Decision, MAX_ALL_PICTURES, MAX_PICTURES, TaskDocuments, picture_type};
+use crate::understanding::{self, Inquirer, fields, kind, transcript};
 
+/// Under what persons answer about documents, by number.
+pub(super) const DOCUMENTS: &str = "documents";
 /// Under what the fields of all documents stand in the outcome, in a question's details, and in the state.
 pub(crate) const EXTRACTIONS: &str = "extractions";
 /// The name under which the message itself is listed.
@@ -38,7 +40,7 @@ pub(super) async fn read(run: &mut Run, known: &PhaseState, now: Timestamp) -> R
     let documents = TaskDocuments { decisions: decisions.clone(), ..run.documents() };
     let attachments = run.inner.store.attachments(run.lease.scope(), run.task.id).await?;
     let mut pictures = Pictures::default();
-    let mut open = Open::default();
+    let (mut open, mut room) = (Open::default(), Room::default());
     let (mut rows, mut extractions) = (Vec::<Value>::new(), Extractions::default());
     for attachment in attachments.iter().filter(|a| a.source == AttachmentSource::Attached) {
         if decisions.get(&attachment.n) == Some(&Decision::Ignore) {
@@ -52,29 +54,27 @@ pub(super) async fn read(run: &mut Run, known: &PhaseState, now: Timestamp) -> R
             rows.push(json!({"n": attachment.n, "filename": attachment.filename, "status": "picture"}));
             continue;
         }
-        let mut unconfirmed = None;
-        let (text, status) = match documents.read(attachment).await? {
+        let read = match documents.read(attachment).await? {
+            Ok(text) => Ok((text, None)),
+            Err(fault) => match copied_out(run, &mut inquirer, attachment, &mut pictures).await? {
+                Some((text, by)) => Ok((text, Some(by))),
+                None => Err(fault),
+            },
+        };
+        let has_room = |(text, by): (Arc<DocumentText>, Option<CopiedBy>)| {
+            if text.is_scanned() { room.take(&text).map(|()| (text, by)) } else { Ok((text, by)) }
+        };
+        let (text, by) = match read.and_then(has_room) {
+            Ok(read) => read,
             Err(fault) => {
-                let bytes = documents.bytes(attachment).await?;
-                let read =
-                    if pictures.has_room(&bytes) { copied_out(run, &mut inquirer, attachment).await? } else { None };
-                if read.is_some() {
-                    pictures.take(&bytes);
-                }
-                match read {
-                    Some(read) if decided == Some(Decision::Copied) => {
-                        let text = Arc::new(typed(&read.text));
-                        decisions.insert(attachment.n, Decision::Typed(read.text));
-                        (text, "typed")
-                    }
-                    read => {
-                        open.faults.push(Unreadable { attachment: attachment.clone(), fault, read });
-                        continue;
-                    }
-                }
+                open.faults.push(Unreadable { attachment: attachment.clone(), fault });
+                continue;
             }
-            Ok(text) if !text.is_scanned() => (text, if decided.is_some() { "typed" } else { "read" }),
-            Ok(text) => match phase_scans::confirmed(attachment, &text, confirmations.get(&attachment.n)) {
+        };
+        let mut unconfirmed = None;
+        let (text, status) = if text.is_scanned() {
+            let answer = confirmations.get(&attachment.n);
+            match phase_scans::confirmed(attachment, (&text, by.as_ref()), answer) {
                 Ok(confirmed) => {
                     let confirmed = Arc::new(confirmed);
                     decisions.insert(attachment.n, Decision::Confirmed(Arc::clone(&confirmed)));
@@ -84,10 +84,12 @@ pub(super) async fn read(run: &mut Run, known: &PhaseState, now: Timestamp) -> R
                     unconfirmed = Some(scan);
                     (text, "unconfirmed")
                 }
-            },
+            }
+        } else {
+            (text, if decided.is_some() { "typed" } else { "read" })
         };
         let mut analysed = analyse(run, &text).await?;
-        if wants_fields(run) {
+        if run.is_mail_to_understand() {
             let read = Paper { n: attachment.n, filename: &attachment.filename, text: &text };
             analysed = extractions.add(run, &mut inquirer, read, analysed).await?;
         }
@@ -100,13 +102,13 @@ pub(super) async fn read(run: &mut Run, known: &PhaseState, now: Timestamp) -> R
             None => rows.push(row(attachment, &text, status, analysis)),
         }
     }
-    if wants_fields(run) {
+    if run.is_mail_to_understand() {
         let message = message_of(&run.task);
         let analysed = analyse(run, &message).await?;
         let read = Paper { n: 0, filename: MESSAGE, text: &message };
         extractions.add(run, &mut inquirer, read, analysed).await?;
     }
-    if wants_fields(run) && rows.iter().any(|row| row["status"] == "read") {
+    if run.is_mail_to_understand() && rows.iter().any(|row| row["status"] == "read") {
         for (attachment, fault) in open.spare() {
             extractions.found.retain(|extraction| extraction["n"] != json!(attachment.n));
             decisions.insert(attachment.n, Decision::Ignore);
@@ -161,43 +163,50 @@ impl Pictures {
         self.count < MAX_PICTURES && self.bytes + bytes.len() <= MAX_ALL_PICTURES && picture_type(bytes).is_some()
     }
 
+    /// How many more a model may look at one by one.
+    const fn left(&self) -> usize {
+        MAX_PICTURES.saturating_sub(self.count)
+    }
+
     fn take(&mut self, bytes: &[u8]) {
         self.count += 1;
         self.bytes += bytes.len();
     }
 }
 
-/// Whether what papers and message say is wanted at once: where the intent is still to be found, a person may be asked
-/// before any step of a plan reads them.
-fn wants_fields(run: &Run) -> bool {
-    run.walk.plan().is_none() && run.task.channel == Channel::Email
-}
-
-/// A document that cannot be read, with what a model that sees reads in it.
+/// A document that cannot be read.
 struct Unreadable {
     attachment: Attachment,
     fault: DocumentFault,
-    read: Option<Transcript>,
 }
 
-/// What is written in a picture, where a model that sees is to be asked: never in a conversation, whose own model looks
-/// at its pictures.
+/// What is written in the pictures of a document, where a model that sees is to be asked: never in a conversation, whose
+/// own model looks at its pictures. What it was asked before is in the journal, whatever may be asked now.
 async fn copied_out(
     run: &mut Run,
     inquirer: &mut Inquirer,
     attachment: &Attachment,
-) -> Result<Option<Transcript>, Interrupted> {
+    pictures: &mut Pictures,
+) -> Result<Option<(Arc<DocumentText>, CopiedBy)>, Interrupted> {
+    if run.turn().is_some() {
+        return Ok(None);
+    }
     let models = &run.inner.models;
     let route = models.settings().understanding.clone();
     let needs = Abilities { images: true, ..Abilities::default() };
-    let is_wanted = run.turn().is_none() && run.reads_with_model();
-    if !is_wanted || !models.can(run.lease.scope(), &route, needs).await? {
+    let may_ask = run.reads_with_model() && models.can(run.lease.scope(), &route, needs).await?;
+    if !may_ask && run.walk.answers().is_empty() {
         return Ok(None);
     }
-    let Some(picture) = run.documents().picture(attachment).await? else { return Ok(None) };
-    let mut asking = PhaseAsking::new(run, inquirer);
-    let came = transcript(&mut asking, picture).await;
-    asking.end(came)
+    let pages = run.documents().pages(attachment, pictures.left()).await?;
+    let count = pages.len();
+    let mut asking = if may_ask { PhaseAsking::new(run, inquirer) } else { PhaseAsking::recalling(run, inquirer) };
+    let came = transcript(&mut asking, pages).await;
+    let read = asking.end(came)?;
+    if read.is_some() {
+        pictures.count += count;
+    }
+    Ok(read.map(|read| (Arc::new(read.text), CopiedBy { model: read.model, usage: read.usage })))
 }
 
 /// The message as a document: its text, and its subject on a page of its own.
@@ -341,7 +350,7 @@ struct Open {
     /// Documents that could not be read.
     faults: Vec<Unreadable>,
     /// Documents that were read from pictures, and whether a pack knows what kind of paper each is.
-    scans: Vec<(Unconfirmed, bool)>,
+    scans: Vec<(Box<Unconfirmed>, bool)>,
 }
 
 impl Open {
@@ -356,7 +365,7 @@ impl Open {
         let is_picture = |kind: FaultKind| matches!(kind, FaultKind::Scan | FaultKind::Empty);
         let (spared, faults) = std::mem::take(&mut self.faults)
             .into_iter()
-            .partition::<Vec<_>, _>(|unreadable| unreadable.read.is_none() && is_picture(unreadable.fault.kind));
+            .partition::<Vec<_>, _>(|unreadable| is_picture(unreadable.fault.kind));
         let (scans, unknown) = std::mem::take(&mut self.scans).into_iter().partition::<Vec<_>, _>(|(_, known)| *known);
         (self.faults, self.scans) = (faults, scans);
         let spared = spared.into_iter().map(|unreadable| (unreadable.attachment, unreadable.fault.kind));
@@ -370,7 +379,7 @@ impl Open {
         let id = StepId::trusted(StepId::EXTRACTION);
         let mut wait = wait_of(&id, WaitKind::Document, sentences.join("; "), now);
         wait.title = Some("What do these documents say?".to_owned());
-        let unread = self.faults.iter().map(|unread| (unread.attachment.n.to_string(), decision(unread.schema())));
+        let unread = self.faults.iter().map(|unread| (unread.attachment.n.to_string(), decision(None)));
         let scans = self.scans.iter().map(|(scan, _)| (scan.attachment.n.to_string(), decision(Some(scan.schema()))));
         wait.schema = schema(unread.chain(scans).collect());
         wait.details = json!({"files": self.faults.iter().map(Unreadable::details).collect::<Vec<_>>()});
@@ -387,36 +396,18 @@ impl Open {
 impl Unreadable {
     /// What is asked, in one sentence.
     fn sentence(&self) -> String {
-        let name = &self.attachment.filename;
-        match &self.read {
-            None => format!("{name} cannot be read ({}): {}", self.fault.kind.as_str(), self.fault.kind.remedy()),
-            Some(read) => format!("{name} is a picture: compare it with what {} reads in it", read.model),
-        }
-    }
-
-    /// What may be answered beside what any unreadable document allows.
-    fn schema(&self) -> Option<Value> {
-        let confirm = json!({
-            "type": "object",
-            "properties": {"confirm": {"const": true}},
-            "required": ["confirm"],
-            "additionalProperties": false
-        });
-        self.read.as_ref().map(|_| confirm)
+        let (name, kind) = (&self.attachment.filename, self.fault.kind);
+        format!("{name} cannot be read ({}): {}", kind.as_str(), kind.remedy())
     }
 
     fn details(&self) -> Value {
-        let mut file = json!({
+        json!({
             "n": self.attachment.n,
             "filename": self.attachment.filename,
             "fault": self.fault.kind,
             "problem": self.fault.message,
             "remedy": self.fault.kind.remedy(),
-        });
-        if let Some(read) = &self.read {
-            file["read"] = json!({"text": read.text, "model": read.model, "usage": read.usage});
-        }
-        file
+        })
     }
 }
 
@@ -458,8 +449,8 @@ fn schema(numbers: Map<String, Value>) -> Value {
 /// What persons say of documents that could not be read: `{"documents": {"2": …}}`. Only the server says of one that it
 /// is a picture, or what a confirmed scan says.
 fn corrected(corrections: &Map<String, Value>) -> BTreeMap<u32, Decision> {
-    let mut decisions = decisions_in(corrections.get("documents"));
-    decisions.retain(|_, decision| matches!(decision, Decision::Ignore | Decision::Typed(_) | Decision::Copied));
+    let mut decisions = decisions_in(corrections.get(DOCUMENTS));
+    decisions.retain(|_, decision| matches!(decision, Decision::Ignore | Decision::Typed(_)));
     decisions
 }
 
@@ -476,7 +467,6 @@ fn decisions_in(written: Option<&Value>) -> BTreeMap<u32, Decision> {
             (Some(text), _) => Decision::Typed(text.to_owned()),
             (None, Some(scan)) => Decision::Confirmed(Arc::new(serde_json::from_value(scan.clone()).ok()?)),
             (None, None) if decision.get("picture").is_some() => Decision::Picture,
-            (None, None) if decision.get("confirm") == Some(&Value::Bool(true)) => Decision::Copied,
             // A yes counts for the text that was shown, so it is judged apart.
             (None, None) if decision.get("confirm").is_some() => return None,
             (None, None) => Decision::Ignore,
@@ -493,7 +483,6 @@ fn written(decisions: &BTreeMap<u32, Decision>) -> Value {
             let decision = match decision {
                 Decision::Ignore => json!({"ignore": true}),
                 Decision::Typed(text) => json!({"text": text}),
-                Decision::Copied => json!({"confirm": true}),
                 Decision::Picture => json!({"picture": true}),
                 Decision::Confirmed(text) => json!({"scan": text}),
             };

@@ -1,16 +1,18 @@
-//! Documents that were read from pictures: nobody acts on what OCR made of them before a person has compared it with
-//! the pictures. A yes is bound to the very text that was shown.
+//! Documents that were read from pictures: nobody acts on what OCR, or a model, made of them before a person has compared
+//! it with the pictures. A yes is bound to the very text that was shown.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kybern_core::document::{DocumentText, ScanCorrection};
+use kybern_core::document::{DocumentFault, DocumentText, FaultKind, PageText, ScanCorrection};
 use kybern_core::id::TaskId;
+use kybern_core::money::Usage;
 use kybern_core::task::Attachment;
 use serde_json::{Map, Value, json};
 
-/// Bytes of one page's text that are shown beside its picture.
-const MAX_SHOWN: usize = 20_000;
+/// Bytes of all texts of a task that are read from pictures, with their places, as JSON: half of what a step may leave.
+/// All of it is shown to whoever confirms it, and kept with the task; a full page takes some 15 KB.
+const MAX_ALL: usize = 2 << 20;
 /// Corrections of one document.
 const MAX_CORRECTIONS: usize = 1_000;
 
@@ -32,10 +34,39 @@ pub(super) fn confirmations(answer: &Map<String, Value>) -> BTreeMap<u32, Confir
     written.filter_map(one).collect()
 }
 
+/// How much was read from the pictures of one task.
+#[derive(Default)]
+pub(super) struct Room(usize);
+
+impl Room {
+    /// Takes room for a text.
+    ///
+    /// # Errors
+    /// When there is none: more than a person can be asked to compare.
+    pub(super) fn take(&mut self, text: &DocumentText) -> Result<(), DocumentFault> {
+        let size = serde_json::to_vec(text).map_or(usize::MAX, |json| json.len());
+        if self.0.saturating_add(size) > MAX_ALL {
+            let message = "more is written in the pictures of this task than one person can compare";
+            return Err(DocumentFault::new(FaultKind::TooLarge, message));
+        }
+        self.0 += size;
+        Ok(())
+    }
+}
+
+/// A model that copied a document out, and what that took.
+#[derive(Clone)]
+pub(super) struct CopiedBy {
+    pub(super) model: String,
+    pub(super) usage: Usage,
+}
+
 /// A document that was read from pictures and that nobody has confirmed.
 pub(super) struct Unconfirmed {
     pub(super) attachment: Attachment,
     text: Arc<DocumentText>,
+    /// Who read it, where that was not OCR.
+    by: Option<CopiedBy>,
     /// Why an answer did not count.
     problem: Option<String>,
 }
@@ -43,10 +74,13 @@ pub(super) struct Unconfirmed {
 /// The text that a person confirmed, or what is still to be asked.
 pub(super) fn confirmed(
     attachment: &Attachment,
-    text: &Arc<DocumentText>,
+    (text, by): (&Arc<DocumentText>, Option<&CopiedBy>),
     answer: Option<&Confirmation>,
-) -> Result<DocumentText, Unconfirmed> {
-    let ask = |problem| Unconfirmed { attachment: attachment.clone(), text: Arc::clone(text), problem };
+) -> Result<DocumentText, Box<Unconfirmed>> {
+    let ask = |problem| {
+        let (attachment, text) = (attachment.clone(), Arc::clone(text));
+        Box::new(Unconfirmed { attachment, text, by: by.cloned(), problem })
+    };
     let Some(answer) = answer else { return Err(ask(None)) };
     if answer.read != fingerprint(text) {
         return Err(ask(Some("it reads differently than when it was shown".to_owned())));
@@ -59,8 +93,9 @@ impl Unconfirmed {
     /// What is asked, in one sentence.
     pub(super) fn sentence(&self) -> String {
         let again = self.problem.as_ref().map(|problem| format!(" ({problem})")).unwrap_or_default();
+        let by = self.by.as_ref().map(|by| format!(" by {}", by.model)).unwrap_or_default();
         format!(
-            "{} was read from a picture{again}: compare the two, then confirm, correct or type what it says",
+            "{} was read from a picture{by}{again}: compare the two, then confirm, correct or type what it says",
             self.attachment.filename
         )
     }
@@ -91,30 +126,35 @@ impl Unconfirmed {
         })
     }
 
-    /// What the person sees: for each page its text, how sure its least sure word is, and where its picture is.
+    /// What the person sees: for each page its text, how sure its least sure word is where somebody knows, and where its
+    /// picture is.
     pub(super) fn details(&self, task: TaskId) -> Value {
         let n = self.attachment.n;
+        let sure = |page: &PageText| {
+            let place = page.place_in_picture(0, page.text.len()).filter(|_| self.by.is_none())?;
+            Some(f64::from(place.confidence) / 100.0)
+        };
         let pages = self.text.pages.iter().filter(|page| page.scan.is_some()).map(|page| {
             json!({
                 "page": page.number,
                 "picture": format!("/api/tasks/{task}/attachments/{n}?page={}", page.number),
-                "text": shown(&page.text),
-                "confidence": page.place_in_picture(0, page.text.len()).map(|place| f64::from(place.confidence) / 100.0),
+                "text": page.text,
+                "confidence": sure(page),
             })
         });
-        json!({
+        let mut details = json!({
             "n": n,
             "filename": self.attachment.filename,
             "confirm": fingerprint(&self.text),
             "problem": self.problem,
             "pages": pages.collect::<Vec<_>>(),
-        })
+        });
+        if let Some(CopiedBy { model, usage }) = &self.by {
+            details["model"] = json!(model);
+            details["usage"] = json!(usage);
+        }
+        details
     }
-}
-
-/// As much of a text as is shown.
-fn shown(text: &str) -> &str {
-    &text[..text.floor_char_boundary(MAX_SHOWN)]
 }
 
 /// What a yes is bound to: every word, its place and how sure it was.

@@ -11,6 +11,7 @@ use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Map, Value};
 
 use super::node::{Approved, Child, NodeState, Phase};
+use super::phase_documents::DOCUMENTS;
 use super::walk::Walk;
 use super::walk_state::merge_deep;
 
@@ -181,7 +182,7 @@ impl Walk {
                     let state = self.phases.entry(phase.step_id()).or_default();
                     if state.wait.as_ref().is_some_and(|wait| wait.seq == *wait_seq) {
                         state.wait = None;
-                        state.corrections.clone_from(corrections);
+                        add_corrections(&mut state.corrections, corrections);
                         self.rebuild_state();
                     }
                 } else if let Some(index) = self.find(step)
@@ -270,6 +271,17 @@ impl Walk {
             | WaitKind::Timer
             | WaitKind::Child
             | WaitKind::Workflow => {}
+        }
+    }
+}
+
+/// What a person answers to a phase adds to what was answered before: a question that is asked again is about those
+/// documents only that are still open. About the same document, or the same thing, the newest answer holds.
+fn add_corrections(into: &mut Map<String, Value>, new: &Map<String, Value>) {
+    for (name, value) in new {
+        match (into.get_mut(name), value) {
+            (Some(Value::Object(known)), Value::Object(more)) if name == DOCUMENTS => known.extend(more.clone()),
+            _ => drop(into.insert(name.clone(), value.clone())),
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use kybern_core::actor::Actor;
-use kybern_core::document::{FaultKind, PagePicture};
+use kybern_core::document::{FaultKind, PagePicture, PageView};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::event::{self, LogEntry};
 use kybern_core::id::TaskId;
@@ -187,7 +187,8 @@ impl Engine {
         let (attachment, bytes) = self.attachment(actor, id, n).await?;
         let reader = &self.inner.documents;
         let (name, kind) = (&attachment.filename, &attachment.content_type);
-        reader.picture(actor.tenant(), name, kind, bytes, page).await.map_err(|fault| match fault.kind {
+        let view = PageView { page, longest: None };
+        reader.picture(actor.tenant(), name, kind, bytes, view).await.map_err(|fault| match fault.kind {
             FaultKind::Empty => Error::not_found("picture of page", page),
             FaultKind::Busy => Error::new(ErrorCode::Unavailable, fault.to_string()),
             FaultKind::Scan

@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use kybern_core::cache::ByteCache;
-use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, PageText};
+use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, PageText, PageView};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{TaskId, TenantId};
 use kybern_core::mail::{MailFault, ParsedMail};
@@ -27,6 +27,9 @@ const MAIL_WEIGHT: usize = 3;
 
 /// Bytes of a picture at most: 5 MB in base64, which is Anthropic's limit and the narrowest of the large providers.
 const MAX_PICTURE: usize = 3_750_000;
+/// The most pixels of a page's longer side that models are shown: what they see of larger ones is made as small or
+/// smaller by the large providers, and a letter page of that size has letters that can be read.
+const LONGEST: u32 = 2_000;
 /// Pictures that are shown with a message.
 pub(crate) const MAX_PICTURES: usize = 8;
 /// Bytes of all of them: 16 MB in base64, beside which a request has room at every large provider.
@@ -39,12 +42,10 @@ pub enum Decision {
     Ignore,
     /// This is what it says.
     Typed(String),
-    /// It says what a model that sees has copied out of it: a person has held that against the picture.
-    Copied,
     /// Nobody had to decide: the model that answers looks at it itself.
     Picture,
-    /// It was read from pictures, and a person compared the two: this is what it says. It is kept with the task, because
-    /// another version of OCR, or another machine, may read the pictures differently.
+    /// It was read from pictures, by OCR or by a model, and a person compared the two: this is what it says. It is kept
+    /// with the task, because another version, or another machine, may read the pictures differently.
     Confirmed(Arc<DocumentText>),
 }
 
@@ -110,7 +111,7 @@ impl TaskDocuments {
         match self.decisions.get(&attachment.n) {
             Some(Decision::Typed(text)) => return Ok(Ok(Arc::new(typed(text)))),
             Some(Decision::Confirmed(text)) => return Ok(Ok(Arc::clone(text))),
-            Some(Decision::Ignore | Decision::Copied | Decision::Picture) | None => {}
+            Some(Decision::Ignore | Decision::Picture) | None => {}
         }
         let tenant = self.scope.tenant();
         let key = (tenant, format!("{}/{}/{}", attachment.hash, attachment.content_type, attachment.filename));
@@ -146,12 +147,38 @@ impl TaskDocuments {
     /// When its bytes cannot be had.
     pub async fn picture(&self, attachment: &Attachment) -> Result<Option<Image>> {
         let bytes = self.bytes(attachment).await?;
-        Ok(picture_type(&bytes).map(|media_type| Image::Data {
-            media_type: media_type.to_owned(),
-            data: STANDARD.encode(&bytes).into(),
-            detail: None,
-        }))
+        Ok(picture_type(&bytes).map(|media_type| image(media_type, &bytes)))
     }
+
+    /// What a model looks at to read an attachment that has no text: the file itself, where it is a picture that models
+    /// take, else the pages that are pictures, with their numbers; `most` of them. Empty where there is nothing to see.
+    ///
+    /// # Errors
+    /// When its bytes cannot be had, or the reader has too much to do.
+    pub async fn pages(&self, attachment: &Attachment, most: usize) -> Result<Vec<(u32, Image)>> {
+        let bytes = self.bytes(attachment).await?;
+        if let Some(media_type) = picture_type(&bytes) {
+            return Ok((most > 0).then(|| (1, image(media_type, &bytes))).into_iter().collect());
+        }
+        let mut pages = Vec::new();
+        for (page, _) in (1..).zip(0..most) {
+            let (name, kind) = (&attachment.filename, &attachment.content_type);
+            let view = PageView { page, longest: Some(LONGEST) };
+            match self.reader.picture(self.scope.tenant(), name, kind, bytes.clone(), view).await {
+                Ok(picture) => pages.push((page, image(picture.media_type, &picture.bytes))),
+                Err(fault) if fault.kind.is_transient() => {
+                    return Err(Error::new(ErrorCode::Unavailable, fault.to_string()));
+                }
+                // Behind the last page, or one that is no picture: what follows is not looked for.
+                Err(_) => break,
+            }
+        }
+        Ok(pages)
+    }
+}
+
+fn image(media_type: &str, bytes: &Bytes) -> Image {
+    Image::Data { media_type: media_type.to_owned(), data: STANDARD.encode(bytes).into(), detail: None }
 }
 
 /// What kind of picture the bytes are, of those that models look at; `None` for anything else, whatever its name says,

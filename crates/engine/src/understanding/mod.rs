@@ -23,7 +23,7 @@ pub(crate) use fields::{Paper, fields};
 pub(crate) use inquiry::Inquiry;
 pub(crate) use intent::{Understood, understood};
 pub(crate) use kind::kind;
-pub(crate) use picture::{Transcript, transcript};
+pub(crate) use picture::transcript;
 
 /// When a language model is asked what messages want and what documents say.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

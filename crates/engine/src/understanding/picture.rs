@@ -1,6 +1,7 @@
-//! What is written in a picture, as a model that sees copies it out. Nobody can look that up in the picture, so it is a
-//! suggestion: it counts once a person has held it against the picture.
+//! What is written in a picture, as a model that sees copies it out. Nobody can look that up in the picture, so it counts
+//! once a person has held it against the picture.
 
+use kybern_core::document::{DocumentFormat, DocumentText, PageText, Scan, ScanPlace, ScannedWord};
 use kybern_core::error::Error;
 use kybern_core::model::Image;
 use kybern_core::money::Usage;
@@ -13,32 +14,46 @@ use crate::models::prompt::UNDERSTAND_PICTURE;
 /// Tokens of an answer: a page that is written full.
 const MAX_OUTPUT: u32 = 6_000;
 
-/// What a model reads in a picture.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// What a model reads in the pictures of a document.
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Transcript {
-    /// The writing; never blank.
-    pub(crate) text: String,
+    /// The writing. Nobody knows where on its page a word stands, nor how sure it is.
+    pub(crate) text: DocumentText,
     /// `provider/model` that read it.
     pub(crate) model: String,
     /// What it took.
     pub(crate) usage: Usage,
 }
 
-/// Asks what is written in a picture; nothing when no model reads anything.
+/// Asks what is written in the pictures of a document's pages; nothing when no model reads anything, or does not read
+/// all of them.
 ///
 /// # Errors
 /// When whoever asks has to stop.
-pub(crate) async fn transcript(asking: &mut dyn Asking, picture: Image) -> Result<Option<Transcript>, Error> {
+pub(crate) async fn transcript(asking: &mut dyn Asking, pages: Vec<(u32, Image)>) -> Result<Option<Transcript>, Error> {
     let mut usage = Usage::default();
-    match in_shape(asking, inquiry(picture), &mut usage).await {
-        Ok(shaped) => {
-            let text = shaped.value["text"].as_str().unwrap_or_default().to_owned();
-            let is_there = !text.trim().is_empty();
-            Ok(is_there.then_some(Transcript { text, model: shaped.model, usage }))
+    let (mut written, mut model) = (Vec::new(), String::new());
+    for (number, picture) in pages {
+        match in_shape(asking, inquiry(picture), &mut usage).await {
+            Ok(shaped) => {
+                let text = shaped.value["text"].as_str().unwrap_or_default();
+                if !text.trim().is_empty() {
+                    written.push(page(number, text));
+                }
+                model = shaped.model;
+            }
+            Err(Unasked::No(_)) => return Ok(None),
+            Err(Unasked::Stopped(error)) => return Err(error),
         }
-        Err(Unasked::No(_)) => Ok(None),
-        Err(Unasked::Stopped(error)) => Err(error),
     }
+    let text = DocumentText { format: DocumentFormat::Picture, pages: written };
+    Ok((!text.pages.is_empty()).then_some(Transcript { text, model, usage }))
+}
+
+/// A page as one word, which stands somewhere in its picture.
+fn page(number: u32, text: &str) -> PageText {
+    let word = ScannedWord { start: 0, end: text.len(), place: ScanPlace::WHOLE_PICTURE };
+    PageText { number, text: text.to_owned(), scan: Some(Scan { words: vec![word] }), ..PageText::default() }
 }
 
 fn inquiry(picture: Image) -> Inquiry {

@@ -56,6 +56,18 @@ fn what_papers_and_message_say_stands_in_the_state_while_a_person_is_asked_and_a
 }
 
 #[test]
+fn a_fork_of_a_letter_without_files_knows_what_the_letter_says() {
+    world().run(async |live| {
+        let id = receive(&live, Map::new()).await;
+        let task = live.proven(id).await;
+        let fork = live.engine.fork(&live.world.actor, id, None).await.unwrap();
+        let fork = live.proven(fork.id).await;
+        assert_eq!(lines(&fork.state["extractions"]), [(0, vec!["please".to_owned(), "Papers".to_owned()])]);
+        assert_eq!(fork.state["extractions"], task.state["extractions"]);
+    });
+}
+
+#[test]
 fn papers_that_say_more_than_a_step_may_keep_do_not_fail_their_task() {
     world().run(async |live| {
         // Twelve papers of two million bytes: far more together than the data of a step may be.

@@ -83,6 +83,13 @@ fn a_picture_beside_a_paper_that_was_read_stops_no_letter_and_a_locked_paper_doe
         let rows = live.world.journal(id);
         let told = rows.iter().any(|row| format!("{:?}", row.entry).contains("unread"));
         assert!(told, "the journal says which paper nobody read");
+        let fork = live.engine.fork(&live.world.actor, id, None).await.unwrap();
+        let fork = live.proven(fork.id).await;
+        assert_eq!(
+            (fork.status, &fork.state["said"]),
+            (TaskStatus::Completed, &task.state["said"]),
+            "a fork reads alike"
+        );
         let locked = receive(&live, &with("b.locked")).await.task_id;
         assert_eq!(live.rest(locked).await.status, TaskStatus::NeedsReview);
         let alone = json!({"subject": "s", "text": "please", "files": {"only.scan": "x"}});

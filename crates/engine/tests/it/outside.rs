@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use kybern_core::document::{DocumentFault, DocumentText, FaultKind, PagePicture};
+use kybern_core::document::{DocumentFault, DocumentText, FaultKind, PagePicture, PageView};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::TenantId;
 use kybern_core::mail::{MailFault, MailPart, ParsedMail};
@@ -276,8 +276,8 @@ impl DocumentReader for BusyReader {
         filename: &str,
         content_type: &str,
         bytes: Bytes,
-        page: u32,
+        view: PageView,
     ) -> Result<PagePicture, DocumentFault> {
-        TextReader.picture(tenant, filename, content_type, bytes, page).await
+        TextReader.picture(tenant, filename, content_type, bytes, view).await
     }
 }

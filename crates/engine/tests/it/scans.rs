@@ -105,6 +105,64 @@ fn a_yes_counts_for_the_text_that_was_shown() {
 }
 
 #[test]
+fn answers_about_several_documents_add_up() {
+    World::with([reading()]).run(async |live| {
+        let key = live.put(plan(json!([step("read", "t.read", json!({}))]))).await;
+        let file = |name: &str, text: &'static str| AttachmentRequest {
+            filename: name.to_owned(),
+            content_type: "image/png".to_owned(),
+            bytes: Bytes::from_static(text.as_bytes()),
+        };
+        let attachments = vec![file("a.locked", "x"), file("b.photo", READ)];
+        let request = SubmitRequest { plan_key: Some(key), attachments, ..SubmitRequest::text("go") };
+        let id = live.try_submit(request).await.unwrap().id;
+        let task = live.rest(id).await;
+        let lost = json!({"page": 1, "start": 4, "end": 400, "text": "x"});
+        let both = json!({
+            "documents": {"0": {"text": "typed in"}, "1": {"confirm": yes(&task), "corrections": [lost]}},
+            "heard_by": "telephone"
+        });
+        live.review(id, None, both).await.unwrap();
+        let task = live.until(id, |task| task.waits.iter().any(|wait| wait.reason.contains("names no place"))).await;
+        assert!(!wait(&task).reason.contains("a.locked"), "the other document is decided: {}", wait(&task).reason);
+        live.review(id, None, json!({"documents": {"1": {"confirm": yes(&task)}}})).await.unwrap();
+        let task = live.proven(id).await;
+        assert_eq!((task.status, &task.state["said"]), (TaskStatus::Completed, &json!("typed in")));
+        assert_eq!(task.state["heard_by"], "telephone", "what was said beside it is not forgotten");
+        let rows = live.outcome(id, "_extraction").unwrap().data["documents"].clone();
+        assert_eq!((&rows[0]["status"], &rows[1]["status"]), (&json!("typed"), &json!("confirmed")));
+    });
+}
+
+#[test]
+fn a_person_is_asked_to_compare_no_more_than_one_can() {
+    World::with([reading()]).run(async |live| {
+        let key = live.put(plan(json!([step("read", "t.read", json!({}))]))).await;
+        let file = |name: &str| AttachmentRequest {
+            filename: name.to_owned(),
+            content_type: "image/png".to_owned(),
+            bytes: Bytes::from("long ".repeat(40_000)),
+        };
+        let attachments = vec![file("a.photo"), file("b.photo")];
+        let request = SubmitRequest { plan_key: Some(key), attachments, ..SubmitRequest::text("go") };
+        let id = live.try_submit(request).await.unwrap().id;
+        let task = live.rest(id).await;
+        let shown = wait(&task).details["scans"].as_array().unwrap();
+        assert_eq!((shown.len(), &shown[0]["n"]), (1, &json!(0)));
+        assert_eq!(
+            shown[0]["pages"][0]["text"].as_str().map(str::len),
+            Some(200_000),
+            "all that is confirmed is shown"
+        );
+        let file = &wait(&task).details["files"][0];
+        assert_eq!((&file["n"], &file["fault"]), (&json!(1), &json!("too_large")));
+        let both = json!({"documents": {"0": {"confirm": yes(&task)}, "1": {"ignore": true}}});
+        live.review(id, None, both).await.unwrap();
+        assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
+    });
+}
+
+#[test]
 fn what_was_confirmed_is_kept_and_never_read_again() {
     World::with([reading()]).run(async |live| {
         let key = live

@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use futures::FutureExt as _;
 use kybern_core::document::DocumentText;
 use kybern_core::error::Result;
 use kybern_core::id::TaskId;
 use kybern_core::model::{
     CategoryPattern, Claim, DocumentAnalysis, ExtractedField, Extraction, ExtractionSchema, FieldPattern, FieldSource,
-    FoundBy, Located, ModelFailureKind, ModelPolicy, ModelRequest, ModelSpec, Prices, SectionPattern, ValueKind,
+    FoundBy, Image, Located, ModelFailureKind, ModelPolicy, ModelRequest, ModelSpec, Part, Prices, SectionPattern,
+    ValueKind,
 };
 use kybern_core::money::{NanoUsd, Tokens};
 use kybern_core::pack::{DuplicateKey, Pack, Registry};
@@ -453,11 +456,9 @@ fn what_a_document_orders_is_data() {
 fn a_picture_is_copied_out_by_a_model_that_sees_and_counts_once_a_person_has_compared() {
     // A file that the rules cannot read, and that begins like a picture.
     let files = json!({"photo.scan": "RIFF1234WEBPVP8 ..."});
-    for (sees, answer) in [
-        (true, json!({"confirm": true})),
-        (true, json!({"text": "house = Oak Hall"})),
-        (false, json!({"ignore": true})),
-    ] {
+    for (sees, answer) in
+        [(true, json!("confirm")), (true, json!({"text": "house = Oak Hall"})), (false, json!({"ignore": true}))]
+    {
         let model = model(|about, _, _| match about {
             About::Picture => json!({"text": "SHEET\nhouse = Fern Hall"}).to_string(),
             About::Intent => intent("test.plan", 0.9),
@@ -473,20 +474,25 @@ fn a_picture_is_copied_out_by_a_model_that_sees_and_counts_once_a_person_has_com
             let id = letter(&live, "SHEET surely\nhouse = x", files.clone()).await;
             let task = live.rest(id).await;
             assert_eq!((kinds(&task), asked(&model).contains(&About::Picture)), (vec![WaitKind::Document], sees));
-            let read = &wait(&task).details["files"][0]["read"];
+            let read = &wait(&task).details["scans"][0];
+            let confirmed = live.review(id, None, json!({"documents": {"1": {"confirm": true}}})).await;
+            assert!(confirmed.is_err(), "a yes is for a text");
             if !sees {
                 assert!(read.is_null());
-                let confirmed = live.review(id, None, json!({"documents": {"1": {"confirm": true}}})).await;
-                assert!(confirmed.is_err(), "there is nothing to confirm");
             } else {
-                assert_eq!((&read["text"], &read["model"]), (&json!("SHEET\nhouse = Fern Hall"), &json!("one/small")));
+                let page = &read["pages"][0];
+                assert_eq!((&page["text"], &read["model"]), (&json!("SHEET\nhouse = Fern Hall"), &json!("one/small")));
+                assert_eq!(page["confidence"], Value::Null, "nobody knows how sure it is");
+                assert_eq!(read["usage"]["inputTokens"], 10);
                 assert_eq!(task.state.get("seen"), None, "nothing of it counts yet");
             }
+            let confirms = answer == json!("confirm");
+            let answer = if confirms { json!({"confirm": read["confirm"]}) } else { answer };
             live.review(id, None, json!({"documents": {"1": answer}})).await.unwrap();
             let task = live.proven(id).await;
             let house = task.state["seen"].as_array().unwrap().iter().find(|paper| paper["n"] == 1);
             let house = house.map(|paper| paper["fields"][0]["value"].clone());
-            let expected = match (sees, answer["confirm"] == json!(true)) {
+            let expected = match (sees, confirms) {
                 (true, true) => Some(json!("Fern Hall")),
                 (true, false) => Some(json!("Oak Hall")),
                 (false, _) => None,
@@ -496,6 +502,46 @@ fn a_picture_is_copied_out_by_a_model_that_sees_and_counts_once_a_person_has_com
             assert_eq!(pictures, usize::from(sees), "the answer is in the journal");
         });
     }
+}
+
+#[test]
+fn the_pages_of_a_scan_are_copied_out_one_by_one_and_count_whoever_can_be_asked_afterwards() {
+    let model = model(|about, _, request| match about {
+        About::Picture => {
+            let Some(Part::Image(Image::Data { data, .. })) = request.messages[1].parts.last() else {
+                panic!("no picture")
+            };
+            let shown = STANDARD.decode(data.as_bytes()).unwrap();
+            let text = String::from_utf8_lossy(&shown[8..]).into_owned();
+            json!({"text": text}).to_string()
+        }
+        About::Intent => intent("test.plan", 0.9),
+        About::Kind => is_sheet(),
+        About::Fields => values(&[]),
+    });
+    let files = json!({"paper.pages": "SHEET\nhouse = Fern Hall\u{c}\u{c}keeper ~ Ada"});
+    let mut world = seeing(world(&model, vec![]), &model);
+    let (id, yes) = world.run(async |live| {
+        plans(&live, json!([step("a", "core.set", json!({"seen": "{{ state.extractions }}"}))])).await;
+        let id = letter(&live, "surely", files.clone()).await;
+        let task = live.rest(id).await;
+        assert_eq!(kinds(&task), [WaitKind::Document]);
+        let read = &wait(&task).details["scans"][0];
+        let pages: Vec<_> = read["pages"].as_array().unwrap().iter().map(|page| page["page"].clone()).collect();
+        assert_eq!(pages, [1, 3], "the one between them is blank");
+        assert_eq!(read["pages"][1]["picture"], json!(format!("/api/tasks/{id}/attachments/1?page=3")));
+        assert_eq!(asked(&model).iter().filter(|about| **about == About::Picture).count(), 3);
+        (id, read["confirm"].clone())
+    });
+    // Another process, whose model sees nothing any more.
+    world = world.asking(provider(&model, false));
+    world.run(async |live| {
+        live.review(id, None, json!({"documents": {"1": {"confirm": yes}}})).await.unwrap();
+        let task = live.proven(id).await;
+        let paper = task.state["seen"].as_array().unwrap().iter().find(|paper| paper["n"] == 1).unwrap();
+        assert_eq!(paper["fields"][0]["value"], "Fern Hall");
+        assert_eq!(asked(&model).iter().filter(|about| **about == About::Picture).count(), 3);
+    });
 }
 
 /// Reads the first document by the schema of houses.
