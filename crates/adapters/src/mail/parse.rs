@@ -25,6 +25,8 @@ const HEADER_WITHIN: usize = 8 * 1024;
 const MAX_MESSAGE: usize = 100 * 1024 * 1024;
 /// Set before the text of a message that lies in another one.
 const SEPARATOR: &str = "---------- Message enclosed in this message ----------";
+/// A text part with more words says more than that there is HTML.
+const FEW_WORDS: usize = 15;
 /// A text part with fewer words than one in this many of the HTML, and this many less, is a stub.
 const STUB_SHARE: usize = 4;
 const STUB_WORDS: usize = 20;
@@ -249,7 +251,9 @@ fn is_stub(text: &str, html: &str) -> bool {
     let (words, of_html) = (text.split_whitespace().count(), html.split_whitespace().count());
     let lower = text.get(..MAX_STUB).unwrap_or(text).to_lowercase();
     let says_so = text.len() <= MAX_STUB && STUBS.iter().any(|phrase| lower.contains(phrase));
-    (says_so && of_html > words) || (words * STUB_SHARE < of_html && words + STUB_WORDS < of_html)
+    // A few words about HTML, of which the HTML itself says nothing, are the sending program's.
+    let about_html = words <= FEW_WORDS && lower.contains("html") && !html.to_lowercase().contains("html");
+    about_html || (says_so && of_html > words) || (words * STUB_SHARE < of_html && words + STUB_WORDS < of_html)
 }
 
 /// Writes the headers of an enclosed message before its text.
@@ -416,6 +420,11 @@ mod tests {
         assert_eq!(
             with(note, "<p>Please send us the certificate today, thank you.</p>").text,
             "Please send us the certificate today, thank you."
+        );
+        assert_eq!(with("Only HTML here, sorry!", "<p>Thanks</p>").text, "Thanks");
+        assert_eq!(
+            with("Is the HTML mail fine?", "<p>Is the <b>HTML</b> mail fine?</p>").text,
+            "Is the HTML mail fine?"
         );
         assert!(with("See web version", &"<p>some more words</p>".repeat(20)).from_html);
         assert_eq!(with("hello there", "<p>hello <b>there</b> you</p>").text, "hello there");
