@@ -74,6 +74,17 @@ pub(crate) fn is_machine_address(address: &str) -> bool {
         "notifications",
         "notification",
         "postmaster",
+        "mailerdaemon",
+        "vm",
+        "voicemail",
+        "voicemessage",
+        "fax",
+        "efax",
+        "scanner",
+        "scan",
+        "copier",
+        "alerts",
+        "automated",
     ]
     .contains(&local.as_str())
 }
@@ -94,6 +105,7 @@ mod tests {
         assert_eq!(email(" Owner@Gravelbend.example ").as_deref(), Some("owner@gravelbend.example"));
         assert_eq!(email("call me"), None);
         assert!(is_machine_address("no-reply@example.com"));
+        assert!(is_machine_address("voicemail@example.com"));
     }
 
     #[test]

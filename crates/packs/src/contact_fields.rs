@@ -264,6 +264,8 @@ pub(crate) const COMPANY_NAMES: &[&str] = &[
     "name of account",
     "client",
     "client name",
+    "customer",
+    "customer name",
     "applicant",
     "applicant name",
     "applicant s name",

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use kybern_core::document::{DocumentFormat, DocumentText, PageText};
-use kybern_core::mail::{MailAddress, without_quoted};
+use kybern_core::mail::{MailAddress, MailKind, without_quoted};
 use kybern_core::model::{ExtractedField, Extraction, ExtractionSchema};
 use kybern_core::ports::ToolContext;
 use kybern_core::task::AttachmentSource;
@@ -97,6 +97,9 @@ pub(crate) async fn read_all(
     if let Some(message) = message(context).await? {
         let mut message = read_one(context, MESSAGE_NUMBER, MESSAGE, &Arc::new(message), schema).await?;
         if let Some(mail) = context.documents()?.mail().await? {
+            if mail.kind == MailKind::Bounce {
+                writer::forget_contacts(&mut message, schema);
+            }
             let MailAddress { name, address } = &mail.from;
             writer::tell(&mut message, schema, &Sender { us: &context.tenant_name, name, address });
         }

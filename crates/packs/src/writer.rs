@@ -98,6 +98,15 @@ pub(crate) fn tell(message: &mut ReadDocument, schema: &ExtractionSchema, sender
     }
 }
 
+/// Takes out the addresses and telephones of a mail server's report: they are of whom it did not reach.
+pub(crate) fn forget_contacts(message: &mut ReadDocument, schema: &ExtractionSchema) {
+    let is_contact = |name: &str| {
+        let mut fields = schema.fields.iter().filter(|field| field.name == name && field.group.is_none());
+        fields.any(|field| matches!(field.value, ValueKind::Email | ValueKind::Phone | ValueKind::Person))
+    };
+    message.extraction.fields.retain(|field| field.group.is_some() || !is_contact(&field.name));
+}
+
 /// Sets a single field of a message.
 fn put(message: &mut ReadDocument, name: &str, named: Named, confidence: f64) {
     let fields = &mut message.extraction.fields;

@@ -1,5 +1,6 @@
 //! The offline rules model, through its ports, on a small domain that is none of the packs'.
 
+mod compound;
 mod labels;
 mod parties;
 mod rental;

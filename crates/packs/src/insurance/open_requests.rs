@@ -189,13 +189,8 @@ async fn asked_about(context: &ToolContext, company: &Record) -> Result<Vec<Poli
     let requests = request::of_deal(context, deal.id).await?;
     let open = requests.iter().filter(|request| request::is_open(request));
     let policies = open.flat_map(|request| {
-        let of_number = |number| Policy {
-            number,
-            insurer: text(&request.props, "insurer"),
-            naic: text(&request.props, "naic"),
-            lines: texts(&request.props, "lines"),
-            ..Policy::default()
-        };
+        // Code and lines stay where they were read: this message does not say them.
+        let of_number = |number| Policy { number, insurer: text(&request.props, "insurer"), ..Policy::default() };
         texts(&request.props, "policy_numbers").into_iter().map(of_number)
     });
     Ok(policies.collect())

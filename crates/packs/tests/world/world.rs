@@ -33,7 +33,7 @@ pub(crate) struct World {
     input: String,
     payload: Value,
     state: Map<String, Value>,
-    mail: Option<ParsedMail>,
+    pub(crate) mail: Option<ParsedMail>,
     files: Vec<(String, String)>,
 }
 

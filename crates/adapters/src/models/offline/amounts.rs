@@ -101,6 +101,8 @@ fn whose(
     // What follows an amount counts only up to the next one, and what stands before it only from the last one on.
     let after = page.text[span.1..right].split(['/', ';', ',', '\t']).next().unwrap_or_default();
     let after = after.split("  ").next().unwrap_or_default();
+    // What stands in brackets behind other words belongs to what comes next.
+    let after = if after.trim_start().starts_with('(') { after } else { after.split('(').next().unwrap_or_default() };
     // A word between two amounts says what the second one is.
     let after = if after.contains(|c: char| c == '$' || c.is_ascii_digit()) { "" } else { after };
     let ahead = page.text[left..span.0].rsplit([';', '/', ')']).next().unwrap_or_default();

@@ -142,7 +142,9 @@ pub(super) fn contacts(pages: &[Page<'_>], labels: &Labels<'_>, writer: Option<&
                 if page.used[number] || reads.len() > MAX_NAMES || looked > MAX_LOOKED {
                     continue;
                 }
-                let here: Vec<Read> = on_line(page, line, pattern.value).into_iter().take(MAX_NAMES).collect();
+                let mut here: Vec<Read> = on_line(page, line, pattern.value).into_iter().take(MAX_NAMES).collect();
+                // The id of an appointment is written like an address.
+                here.retain(|read| pattern.value != ValueKind::Email || has_letters(read));
                 looked += here.len();
                 let here = here.into_iter();
                 let ours = here.filter(|read| {
@@ -150,6 +152,7 @@ pub(super) fn contacts(pages: &[Page<'_>], labels: &Labels<'_>, writer: Option<&
                         let name = read.value.as_str().unwrap_or_default();
                         return !labels.is_anybodys(name)
                             && !others_names.contains(&letters(name))
+                            && !is_part_of_label(page, number, (line.start + read.start, line.start + read.end))
                             && !is_labelled(page, number, line.start + read.start, field);
                     }
                     let at = line.start + read.start;
@@ -201,6 +204,11 @@ fn is_labelled(page: &Page<'_>, line: usize, at: usize, field: usize) -> bool {
     last.is_some_and(|hit| !hit.fields.contains(&field) && (hit.colon || at < hit.after))
 }
 
+/// Whether a label begins inside a name: then some of its words are the label's.
+fn is_part_of_label(page: &Page<'_>, line: usize, (from, to): (usize, usize)) -> bool {
+    page.hits[line].iter().any(|hit| hit.start > from && hit.start < to && (hit.colon || hit.fills))
+}
+
 /// Whether words that are no label lead to a place with a colon: `Report claims at any hour: …`
 fn is_led_by_words(page: &Page<'_>, line: &super::layout::Line, at: usize) -> bool {
     let Some(cell) = line.cells.iter().find(|cell| (cell.start..cell.end).contains(&at)) else { return false };
@@ -208,6 +216,12 @@ fn is_led_by_words(page: &Page<'_>, line: &super::layout::Line, at: usize) -> bo
     let Some(label) = before.strip_suffix(':') else { return false };
     let label = label.rsplit(['.', ';', '|', '•', ',']).next().unwrap_or_default();
     label.split_whitespace().count() >= LED_WORDS
+}
+
+/// Whether the part of an e-mail address before its domain has a letter.
+fn has_letters(read: &Read) -> bool {
+    let local = read.value.as_str().and_then(|address| address.split('@').next()).unwrap_or_default();
+    local.chars().any(char::is_alphabetic)
 }
 
 /// The first field of a name: whom a paper is about.

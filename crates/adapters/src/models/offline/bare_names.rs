@@ -5,10 +5,11 @@ use std::cell::LazyCell;
 use kybern_core::model::ValueKind;
 
 use super::labels::Labels;
+use super::layout::Cell;
 use super::occurrence::{Occurrence, Place, sure};
 use super::page::Page;
-use super::parties;
 use super::values::{self, Read};
+use super::{legend, parties};
 
 /// Businesses of one cell that are looked at.
 const MOST: usize = 10;
@@ -28,9 +29,12 @@ pub(super) fn signed(pages: &[Page<'_>], labels: &Labels<'_>, found: &mut Vec<Oc
         return;
     }
     for (index, page) in pages.iter().enumerate() {
+        let explained = wanted.iter().flat_map(|(field, _)| legend::explanations(page, index, labels, *field));
+        let explained: Vec<(usize, usize)> = explained.collect();
         for (number, line) in page.lines.iter().enumerate() {
             let edge = number < EDGE || number + EDGE >= page.lines.len();
-            for cell in &line.cells {
+            let explains = |cell: &&Cell| explained.iter().any(|(from, to)| cell.start < *to && cell.end > *from);
+            for cell in line.cells.iter().filter(|cell| !explains(cell)) {
                 let text = page.cell(*cell);
                 let whole = parties::signed_by(labels, text);
                 let inside = LazyCell::new(|| {

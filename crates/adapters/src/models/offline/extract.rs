@@ -11,7 +11,7 @@ use super::occurrence::Occurrence;
 use super::page::Page;
 use super::parties::family;
 use super::prepared::PreparedSchema;
-use super::{MODEL, amounts, bare, bare_names, items, labelled, legend, tables, terms, transposed};
+use super::{MODEL, amounts, bare, bare_names, items, labelled, legend, tables, terms, told, transposed};
 
 /// Fields of one document that are kept.
 const MAX_FIELDS: usize = 20_000;
@@ -35,6 +35,9 @@ pub(super) fn extract(
     for (index, page) in pages.iter().enumerate() {
         outside.extend(labelled::labelled(page, index, &labels, writer));
     }
+    let told: Vec<Occurrence> =
+        pages.iter().enumerate().flat_map(|(index, page)| told::lines(page, index, &labels, &outside)).collect();
+    outside.extend(told);
     let headings: Vec<Occurrence> =
         pages.iter().enumerate().flat_map(|(index, page)| terms::headings(page, index, &labels, &outside)).collect();
     outside.extend(headings);

@@ -4,7 +4,7 @@
 //! a long word may have one slip. `phrase^2.5` gives a weight (1 without; below 0 it speaks against), `a & b` wants both, a keyword that begins
 //! with neither letter nor digit is looked for letter by letter, `doc:CATEGORY` wants such a document, and `mail:KIND`
 //! such a machine. `a|b` wants either, `=losses` wants the word as it is written, `ask:phrase` wants it asked for and
-//! `give:phrase` handed over ([`super::acts`]), `a & !b` wants the one without the other. `phrase => reason` (after the weight) is a doubt: where the phrase is
+//! `wrong:vin` a vehicle's number that cannot be right, `give:phrase` handed over ([`super::acts`]), `a & !b` wants the one without the other. `phrase => reason` (after the weight) is a doubt: where the phrase is
 //! there, a person is asked.
 //! Accents do not matter, and words that are only named to be denied do not count.
 
@@ -24,6 +24,8 @@ const ABSENT: char = '!';
 const EXACT: char = '=';
 /// What a string or a list takes beside what is in it, about.
 const BESIDE: usize = 64;
+/// Stands for a vehicle's number in the message that cannot be right.
+const WRONG_VIN: &str = "wrong:vin";
 /// Parts a keyword from the doubt that it raises.
 const DOUBT: &str = " => ";
 
@@ -56,6 +58,8 @@ pub(super) enum Test {
     Document(String),
     /// A machine of that kind.
     Mail(String),
+    /// A vehicle's number that cannot be right.
+    WrongVin,
     /// Nothing that a message has.
     Never,
     /// All of these.
@@ -121,6 +125,9 @@ impl Test {
         }
         if let Some(kind) = phrase.strip_prefix("mail:") {
             return Self::Mail(kind.trim().to_owned());
+        }
+        if phrase == WRONG_VIN {
+            return Self::WrongVin;
         }
         if phrase.starts_with(FOR) || phrase.is_empty() {
             return Self::Never;

@@ -7,7 +7,7 @@ use super::layout::{self, Cell};
 use super::occurrence::{Occurrence, Place, sure};
 use super::page::Page;
 use super::sides::{Side, Sides, neighbour};
-use super::{parties, postal, signs, terms, values};
+use super::{compound, parties, postal, signs, terms, values};
 
 /// Where the text lies in which a value is expected.
 #[derive(Clone, Copy, Debug)]
@@ -33,8 +33,8 @@ pub(super) fn labelled(page: &Page<'_>, index: usize, labels: &Labels<'_>, write
             continue;
         }
         for (place, hit) in page.hits[line].iter().enumerate() {
-            if let Some(pair) = pair(page, index, line, hit, labels) {
-                found.extend(pair);
+            if let Some(several) = compound::values(page, index, (line, place), labels, &sides) {
+                found.extend(several);
                 continue;
             }
             let mut ranged = false;
@@ -56,13 +56,17 @@ pub(super) fn labelled(page: &Page<'_>, index: usize, labels: &Labels<'_>, write
                     found.extend(spot.and_then(|spot| {
                         let text = &page.text[spot.start..spot.end];
                         let read = if pattern.value == ValueKind::Name && !hit.fills && !hit.colon {
-                            signs::glued_name(labels, field, hit.words, text)?
+                            let cell = page.lines[spot.line].cells[hit.cell];
+                            signs::glued_name(labels, field, hit.words, &page.text[spot.start..cell.end])?
                         } else if pattern.value == ValueKind::Person && !hit.fills && !hit.colon {
                             values::leading_person(text)?
                         } else {
                             let read = values::read(pattern.value, text)?;
                             if pattern.value == ValueKind::Name { whole_name(page, spot, read) } else { read }
                         };
+                        if is_signed_by_another(labels, field, &read) {
+                            return None;
+                        }
                         Some(Occurrence { many: pattern.many, ..Occurrence::new(at, read, spot.start, spot.sure) })
                     }));
                 }
@@ -71,29 +75,6 @@ pub(super) fn labelled(page: &Page<'_>, index: usize, labels: &Labels<'_>, write
         }
     }
     found
-}
-
-/// The values behind two labels with a stroke between them, `DOT / MC: 123456 / 654321`: each label has its own.
-fn pair(page: &Page<'_>, index: usize, line: usize, hit: &Hit, labels: &Labels<'_>) -> Option<Vec<Occurrence>> {
-    let cell = page.lines[line].cells[hit.cell];
-    let before = page.text.get(cell.start..hit.start)?.trim_end().strip_suffix('/')?;
-    let before = before.rsplit(['.', ')', ',']).next()?;
-    let first = labels.exactly(before).filter(|_| !hit.fills && hit.colon)?;
-    let text = page.text.get(hit.after..cell.end)?;
-    let read = |fields: &[usize], base: usize| {
-        fields.iter().find_map(|field| {
-            let read = values::read(labels.fields[*field].value, text.get(base..)?)?;
-            let place = Place { field: *field, page: index, line, at: hit.start };
-            Some(Occurrence::new(place, read, hit.after + base, sure::COLON))
-        })
-    };
-    // The second value begins where the first one ends.
-    let left = read(&first, 0)?;
-    let past = left.end - hit.after;
-    let between = text.get(past..)?;
-    let between = between.len() - between.trim_start_matches([' ', '/', ',', ';', '|', '–', '—']).len();
-    let right = read(&hit.fields, past + between).filter(|_| between > 0)?;
-    Some(vec![left, right])
 }
 
 /// A name with what of it stands on the next line of its column: a line that ends with the legal form.
@@ -110,7 +91,9 @@ fn whole_name(page: &Page<'_>, spot: Spot, read: values::Read) -> values::Read {
     let below = layout::in_column(column, next).filter(|below| below.column.abs_diff(column.column) <= 1);
     let Some(below) = below.filter(|below| !page.is_label(spot.line + 1, *below)) else { return read };
     let rest = page.cell(below);
-    let whole = values::leading_business(rest).filter(|rest| rest.start == 0);
+    let forms = rest.split_whitespace().count() > 0 && rest.split_whitespace().all(values::has_form);
+    let form = || values::read(ValueKind::Name, rest).filter(|read| forms && read.start == 0);
+    let whole = values::leading_business(rest).filter(|rest| rest.start == 0).or_else(form);
     match whole {
         Some(rest) => {
             let value = format!("{name} {}", rest.value.as_str().unwrap_or_default());
@@ -146,6 +129,14 @@ fn fields_of(hit: &Hit, labels: &Labels<'_>, writer: Option<&str>) -> Vec<usize>
     chosen
 }
 
+/// Whether a name's words give it to another field than the labelled one, which has such words too.
+fn is_signed_by_another(labels: &Labels<'_>, field: usize, read: &values::Read) -> bool {
+    let pattern = labels.fields[field];
+    let known = pattern.value == ValueKind::Name && !pattern.signs.is_empty();
+    let signed = || labels.signed(read.value.as_str().unwrap_or_default());
+    known && signed().first().is_some_and(|_| !signed().contains(&field))
+}
+
 /// Where the value of a label is expected; for kinds that are checked narrowly only where such a value stands.
 fn spot(
     page: &Page<'_>,
@@ -174,7 +165,8 @@ fn spot(
             let end = if kind == ValueKind::DateRange { next.unwrap_or(row.end) } else { cell.end };
             let free = !page.is_label(line, cell) && !is_foreign(page, line, cell, kind, labels);
             let fits = free && fits(page, kind, cell.start, end);
-            fits.then_some(Spot { line, start: cell.start, end, sure: sure::BESIDE })
+            let beside = fits.then_some(Spot { line, start: cell.start, end, sure: sure::BESIDE });
+            beside.or_else(|| centred(page, line, cell).filter(|_| free && kind == ValueKind::Name))
         }
         Side::Below => beneath(page, line, place, kind, labels),
         Side::Above | Side::Left => {
@@ -198,13 +190,34 @@ fn fits(page: &Page<'_>, kind: ValueKind, start: usize, end: usize) -> bool {
     values::read(kind, &page.text[start..end]).is_some()
 }
 
+/// The name above what stands beside a label, where the label stands at the middle of a name with its address.
+fn centred(page: &Page<'_>, line: usize, beside: Cell) -> Option<Spot> {
+    let above = page.lines.get(line.checked_sub(1)?)?;
+    let [cell] = above.cells.as_slice() else { return None };
+    let near = above.number + 1 == page.lines[line].number && cell.column.abs_diff(beside.column) <= 1;
+    let free = !page.used[line - 1] && !page.is_label(line - 1, *cell);
+    let name = values::read(ValueKind::Name, page.cell(*cell)).is_some_and(|read| read.fit > 0.9);
+    let spot = Spot { line: line - 1, start: cell.start, end: cell.end, sure: sure::BESIDE };
+    (near && free && name).then_some(spot)
+}
+
 fn beneath(page: &Page<'_>, line: usize, place: usize, kind: ValueKind, labels: &Labels<'_>) -> Option<Spot> {
     let hit = &page.hits[line][place];
     let cell = page.lines[line].cells[hit.cell];
     let (index, mut candidate) = neighbour(page, line, hit.cell, Side::Below)?;
     let below = &page.lines[index];
+    // `Dealer Fern Hollow` beneath `Client` is no client.
+    let of_another = |candidate: Cell| {
+        let text = page.cell(candidate);
+        kind == ValueKind::Name && labels.leads(text) && !values::has_form(text)
+    };
+    // Of the names of a list nobody knows which one is meant.
+    if kind == ValueKind::Name && page.heads_list(line) {
+        return None;
+    }
     let blocked = |candidate: Cell| {
         page.is_label(index, candidate)
+            || of_another(candidate)
             || (hit.colon && page.is_pair(index))
             || is_foreign(page, index, candidate, kind, labels)
     };

@@ -3,6 +3,8 @@
 use kybern_core::model::{FieldPattern, ValueKind};
 
 use super::analyse::clip;
+use super::compound;
+use super::label_text::{bare, has_digits, is_one, opens, past_separator};
 use super::layout::{Cell, Line};
 use super::phrases::Found;
 use super::prepared::PreparedSchema;
@@ -12,46 +14,19 @@ use super::words::{Word, words};
 
 /// Words of one part of a label in two languages.
 const MAX_PART_WORDS: usize = 6;
-/// Longest remark in brackets between a label and its colon.
-const MAX_REMARK: usize = 40;
 /// Words between two labels of one cell.
 const FILLERS: [&str; 18] =
     ["and", "or", "the", "of", "y", "e", "et", "o", "ou", "de", "du", "la", "le", "des", "del", "s", "#", "und"];
-/// Words before a label that change nothing: `your policy number`, `new driver`.
-const LEADS: [&str; 24] = [
-    "your",
-    "our",
-    "their",
-    "the",
-    "this",
-    "my",
-    "new",
-    "additional",
-    "su",
-    "nuestro",
-    "nuestra",
-    "mi",
-    "el",
-    "la",
-    "nuevo",
-    "nueva",
-    "votre",
-    "notre",
-    "mon",
-    "le",
-    "nouveau",
-    "nouvelle",
-    "neuer",
-    "neue",
-];
-/// Words before a label that may be such.
-const MAX_LEADS: usize = 2;
 /// Words with which a label ends whose value must follow.
 const OPEN: [&str; 8] = ["for", "to", "of", "para", "pour", "de", "für", "an"];
 /// Bytes of a label that in a sentence is hardly one: `to`, `as of`. Some longer words are none either.
 const MAX_SMALL: usize = 5;
 const SMALL: [&str; 10] =
     ["through", "beginning", "starting", "ending", "hasta", "desde", "jusqu", "depuis", "starts", "begins"];
+/// Digits of a number that ends a label.
+const MAX_NUMBER: usize = 2;
+/// Bytes at the beginning of a text in which a label is looked for.
+const MAX_LEAD: usize = 60;
 /// Labels on one line that are looked at.
 const MAX_HITS: usize = 200;
 
@@ -86,6 +61,8 @@ pub(super) struct Hit {
     pub(super) colon: bool,
     /// Whether it fills its cell, so that the value stands beside or beneath it.
     pub(super) fills: bool,
+    /// The labels that it consists of, where that is known already.
+    pub(super) parts: Vec<Vec<usize>>,
 }
 
 /// A term on a line.
@@ -154,8 +131,24 @@ impl<'s> Labels<'s> {
         let mut hits: Vec<Hit> = Vec::new();
         for (cell_index, cell) in line.cells.iter().enumerate() {
             let inside = words(&text[cell.start..cell.end], cell.start);
-            if let Some(hit) = self.pure(text, (cell.start, cell.end), &inside) {
-                hits.push(Hit { cell: cell_index, ..hit });
+            let more = cell_index + 1 < line.cells.len();
+            let (from, to) = bare(text, cell.start, cell.end);
+            let bared = (from, to) != (cell.start, cell.end);
+            let of_bared;
+            let within: &[Word] = if bared {
+                of_bared = words(&text[from..to], from);
+                &of_bared
+            } else {
+                &inside
+            };
+            let alone = self.numbered(text, (from, to)).filter(|_| more);
+            let whole = || {
+                let several = bared || !compound::parts(self, &text[from..to]).is_empty();
+                several.then(|| self.joined(&text[from..to])).flatten().map(|hit| Hit { after: to, ..hit })
+            };
+            if let Some(hit) = alone.or_else(|| self.pure(text, (from, to), within)).or_else(whole) {
+                let after = if hit.after >= to { cell.end } else { hit.after };
+                hits.push(Hit { cell: cell_index, start: cell.start, after, ..hit });
                 continue;
             }
             let mut first = 0;
@@ -185,6 +178,57 @@ impl<'s> Labels<'s> {
         hits
     }
 
+    /// The label that a cell is when a number ends it: a form that asks for several has `Option 1` and `Option 2`.
+    fn numbered(&self, text: &str, cell: (usize, usize)) -> Option<Hit> {
+        let whole = text.get(cell.0..cell.1)?.trim_end_matches([':', ' ']);
+        let (label, number) = whole.rsplit_once(' ')?;
+        if number.len() > MAX_NUMBER || !number.bytes().all(|digit| digit.is_ascii_digit()) {
+            return None;
+        }
+        let end = cell.0 + label.trim_end().len();
+        let inside = words(&text[cell.0..end], cell.0);
+        let hit = self.pure(text, (cell.0, end), &inside).or_else(|| {
+            let (fields, words) = (self.whole(&inside), inside.len());
+            let (start, after, parts) = (cell.0, cell.1, Vec::new());
+            (!fields.is_empty()).then_some(Hit {
+                fields,
+                cell: 0,
+                start,
+                after,
+                words,
+                colon: false,
+                fills: true,
+                parts,
+            })
+        })?;
+        // A single word and a number are as often a thing and its number: `Unit 12`.
+        let listed = |field: &usize| self.has_terms(*field) || self.fields[*field].value == ValueKind::Money;
+        let colon = text[..cell.1].ends_with(':');
+        (hit.words > 1 || hit.fields.iter().all(listed)).then_some(Hit { after: cell.1, colon, ..hit })
+    }
+
+    /// The fields of the label that so many words are.
+    fn whole(&self, inside: &[Word]) -> Vec<usize> {
+        let whole = |found: &Found| found.last == inside.len();
+        self.at(inside, 0).filter(whole).map(|found| found.phrase).collect()
+    }
+
+    /// Whether a text is a label and nothing else.
+    pub(super) fn is_label(&self, text: &str) -> bool {
+        !self.whole(&words(text, 0)).is_empty()
+    }
+
+    /// The label of a cell that goes on in the cell beneath: `Contract` above `Number`.
+    pub(super) fn joined(&self, text: &str) -> Option<Hit> {
+        let inside = words(text, 0);
+        let fields = self.whole(&inside);
+        let parts = compound::parts(self, text);
+        let fields = if fields.is_empty() { parts.first().cloned()? } else { fields };
+        let parts = if parts.len() > 1 { parts } else { Vec::new() };
+        let colon = text.ends_with(':');
+        Some(Hit { fields, cell: 0, start: 0, after: 0, words: inside.len(), colon, fills: true, parts })
+    }
+
     /// The label that a cell is when it is nothing but several labels, such as one in two languages.
     fn pure(&self, text: &str, cell: (usize, usize), inside: &[Word]) -> Option<Hit> {
         let mut found: Vec<Vec<usize>> = Vec::new();
@@ -208,7 +252,16 @@ impl<'s> Labels<'s> {
         // What a label names stands at its end: the `insurer policy number` is a policy number.
         let fields = if shared.is_empty() { found.pop()? } else { shared };
         let colon = text[..cell.1].ends_with(':');
-        Some(Hit { fields, cell: 0, start: cell.0, after: cell.1, words: inside.len(), colon, fills: true })
+        Some(Hit {
+            fields,
+            cell: 0,
+            start: cell.0,
+            after: cell.1,
+            words: inside.len(),
+            colon,
+            fills: true,
+            parts: Vec::new(),
+        })
     }
 
     /// The label that a cell is when a stroke or brackets part it and one of the parts is a label: `Assured / Asegurado`.
@@ -229,7 +282,7 @@ impl<'s> Labels<'s> {
         }
         let fields = if common.is_empty() { first.clone() } else { common };
         let colon = whole.ends_with(':');
-        Some(Hit { fields, cell: 0, start: cell.0, after: cell.1, words: 2, colon, fills: true })
+        Some(Hit { fields, cell: 0, start: cell.0, after: cell.1, words: 2, colon, fills: true, parts: Vec::new() })
     }
 
     /// The fields of a label that a text is, but for one word.
@@ -263,7 +316,7 @@ impl<'s> Labels<'s> {
     fn hit(&self, text: &str, cell: (usize, usize), found: (usize, usize), fields: Vec<usize>) -> Hit {
         let (after, colon) = past_separator(text, found.1, cell.1);
         let fills = after >= cell.1 && opens(&text[cell.0..found.0]);
-        Hit { fields, cell: 0, start: found.0, after, words: 0, colon, fills }
+        Hit { fields, cell: 0, start: found.0, after, words: 0, colon, fills, parts: Vec::new() }
     }
 
     /// Whether a phrase is used as a label here, and of which of its fields.
@@ -285,9 +338,13 @@ impl<'s> Labels<'s> {
         }
         // Without a colon only a value that cannot be anything else makes it a label.
         let rest = &text[hit.after.min(cell.1)..cell.1];
+        let named = self.ends_name(before, &text[hit.start..hit.after.min(cell.1)]);
         hit.fields.retain(|field| {
             let pattern = self.fields[*field];
             let kind = pattern.value;
+            if kind == ValueKind::Name && named {
+                return false;
+            }
             if kind == ValueKind::Name && (opens || hit.words >= 2) {
                 return signs::glued_name(self, *field, hit.words, rest).is_some();
             }
@@ -305,11 +362,23 @@ impl<'s> Labels<'s> {
         !hit.fields.is_empty()
     }
 
+    /// Whether a label ends a name: `Some Leasing Company`, where `leasing company` is a label too.
+    fn ends_name(&self, before: &str, label: &str) -> bool {
+        let capital = |word: Option<&str>| word.is_some_and(|word| word.starts_with(char::is_uppercase));
+        let last = before.rsplit(' ').next().filter(|word| !word.ends_with([':', ',', ';', '.', '-', '/', '|']));
+        capital(last) && capital(label.split(' ').next()) && !self.signed(label).is_empty()
+    }
+
     /// Whether a name belongs to some field by its words, also to one whose section is not present.
     pub(super) fn is_anybodys(&self, name: &str) -> bool {
         let is_anybodys =
             |field: &usize| self.places[*field].is_some() || self.known.schema.fields[*field].value == ValueKind::Name;
         self.known.lexicon.signs.fields(name).iter().any(is_anybodys)
+    }
+
+    /// Whether a text begins with a label.
+    pub(super) fn leads(&self, text: &str) -> bool {
+        self.at(&words(clip(text, MAX_LEAD), 0), 0).next().is_some()
     }
 
     /// Whether a text begins with a label or a term.
@@ -338,58 +407,4 @@ impl<'s> Labels<'s> {
         }
         found
     }
-}
-
-/// Whether nothing that matters stands before a label: a bullet, or words such as `your`.
-pub(super) fn opens(before: &str) -> bool {
-    let mut words = before.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let leads = words.clone().take(MAX_LEADS + 1).count() <= MAX_LEADS
-        && words.all(|word| LEADS.contains(&word.to_lowercase().as_str()));
-    leads || is_bullet(before)
-}
-
-/// Where a value may begin after a label, and whether a colon or its like was passed.
-fn past_separator(text: &str, from: usize, limit: usize) -> (usize, bool) {
-    let mut at = from;
-    let mut colon = false;
-    while at < limit {
-        let rest = &text[at..limit];
-        let Some(letter) = rest.chars().next() else { break };
-        let step = match letter {
-            ':' | '=' | '：' if !colon => {
-                colon = true;
-                letter.len_utf8()
-            }
-            '(' if !colon => match clip(rest, MAX_REMARK).find(')') {
-                Some(close) if !rest[..close].contains(':') && !has_digits(&rest[..close]) => close + 1,
-                _ => break,
-            },
-            '-' | '–' | '—' if !colon => {
-                let after = &rest[letter.len_utf8()..];
-                colon = (after.starts_with(' ') || after.is_empty()) && text[..at].ends_with(' ');
-                letter.len_utf8()
-            }
-            '"' if colon && rest.starts_with("\"\"") => break,
-            '"' | '\'' | '*' | '.' | '?' | '#' => 1,
-            '°' | 'º' => letter.len_utf8(),
-            _ if letter.is_whitespace() => letter.len_utf8(),
-            _ => break,
-        };
-        at += step;
-    }
-    (at, colon)
-}
-
-/// Whether nothing inside a phrase parts it in two.
-fn is_one(phrase: &str) -> bool {
-    !phrase.contains([':', '(', ')', ';', ',', '"'])
-}
-
-fn has_digits(text: &str) -> bool {
-    text.bytes().filter(u8::is_ascii_digit).count() >= 4
-}
-
-fn is_bullet(before: &str) -> bool {
-    let before = before.trim_end_matches(['.', ')']);
-    before.len() <= 3 && before.bytes().all(|b| b.is_ascii_digit())
 }

@@ -1,79 +1,172 @@
-//! Names that stand once under a letter, as on a certificate: `A) Some Insurance Company`, and `A` in the rows.
+//! Names that stand once under a code: `A) Some Leasing Company` on a line of its own, or
+//! `A = Some Leasing Company; B = Another Leasing Company`, with the code where the name is expected.
 
-use kybern_core::model::ValueKind;
+use kybern_core::model::{FieldPattern, ValueKind};
 
+use super::analyse::clip;
 use super::labels::Labels;
 use super::occurrence::{Occurrence, Place, sure};
 use super::page::Page;
+use super::sides::{Side, neighbour};
 use super::{parties, values};
 
-/// Letters of a code.
+/// Letters of a code that begins a line.
 const MAX_CODE: usize = 3;
+/// Letters of a code before an equals sign.
+const MAX_EQUATED: usize = 6;
+/// Bytes of an entry behind an equals sign.
+const MAX_ENTRY: usize = 200;
 /// Entries of a legend; a page with more has a list of something else.
 const MAX_ENTRIES: usize = 26;
 
 /// What a code stands for.
 struct Entry {
     code: String,
+    /// Where it stands.
+    span: (usize, usize),
     found: Vec<Occurrence>,
 }
 
 /// Gives the rows of tables what their codes stand for, and takes it from where it stands once.
 pub(super) fn resolve(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &mut Vec<Occurrence>) {
-    let entries = entries(page, index, labels);
+    let named = |(_, pattern): &(usize, &&FieldPattern)| {
+        pattern.value == ValueKind::Name && pattern.group.is_some() && !pattern.signs.is_empty()
+    };
+    let Some((field, _)) = labels.fields.iter().enumerate().find(named) else { return };
+    let equated = equated(page, index, labels, field);
+    // What an equals sign explains is said by the codes alone.
+    let only_codes = equated.len() >= 2;
+    let entries = if only_codes { equated } else { entries(page, index, labels, field) };
     if !(2..=MAX_ENTRIES).contains(&entries.len()) {
         return;
     }
     let named = |text: &str| entries.iter().find(|entry| entry.code == text);
-    // A code that stands once on the page, alone in its cell, holds for all of it.
+    // A code that stands behind the name's label, or alone in its cell and nowhere else, holds for all of the page.
+    let expected = codes_expected(page, labels, field, &entries);
     let mut alone = page.lines.iter().flat_map(|line| &line.cells).filter_map(|cell| named(page.cell(*cell)));
-    let only = alone.next().filter(|_| alone.next().is_none());
+    let only = match expected.as_slice() {
+        [] => alone.next().filter(|_| alone.next().is_none()),
+        [first, rest @ ..] => Some(*first).filter(|first| rest.iter().all(|other| other.code == first.code)),
+    };
     let mut added = Vec::new();
     let opens = |value: &&Occurrence| value.page == index && labels.fields[value.field].opens_item;
     for opener in found.iter().filter(opens) {
         let Some(line) = page.line_at(opener.start) else { continue };
         let in_row = page.lines[line].cells.iter().find_map(|cell| named(page.cell(*cell)));
-        let Some(entry) = in_row.or(only) else { continue };
         let group = labels.fields[opener.field].group;
-        let theirs = entry.found.iter().filter(|value| labels.fields[value.field].group == group);
-        added.extend(theirs.map(|value| Occurrence { at: opener.at, row: opener.row, ..value.clone() }));
+        if group != labels.fields[field].group {
+            continue;
+        }
+        let Some(entry) = in_row.or(only) else { continue };
+        added.extend(entry.found.iter().map(|value| Occurrence { at: opener.at, row: opener.row, ..value.clone() }));
     }
-    if added.is_empty() {
+    if added.is_empty() && !only_codes {
         return;
     }
-    let spans: Vec<(usize, usize)> =
-        entries.iter().flat_map(|e| &e.found).map(|value| (value.start, value.end)).collect();
-    found.retain(|value| value.page != index || !spans.iter().any(|(from, to)| value.start < *to && value.end > *from));
+    let explained = |value: &Occurrence| {
+        entries.iter().any(|entry| value.start < entry.span.1 && value.end > entry.span.0)
+            && labels.fields[value.field].group == labels.fields[field].group
+    };
+    let is_code = |value: &Occurrence| value.field == field && value.value.as_str().is_some_and(|v| named(v).is_some());
+    found.retain(|value| value.page != index || !explained(value) && !is_code(value));
     found.extend(added);
 }
 
+/// Where a page explains codes by names of a field; what stands there is said by the codes alone.
+pub(super) fn explanations(page: &Page<'_>, index: usize, labels: &Labels<'_>, field: usize) -> Vec<(usize, usize)> {
+    let entries = if page.text.contains('=') { equated(page, index, labels, field) } else { Vec::new() };
+    if entries.len() < 2 { Vec::new() } else { entries.into_iter().map(|entry| entry.span).collect() }
+}
+
+/// The entries whose codes stand where the label of the name expects it.
+fn codes_expected<'e>(page: &Page<'_>, labels: &Labels<'_>, field: usize, entries: &'e [Entry]) -> Vec<&'e Entry> {
+    let named = |text: &str| entries.iter().find(|entry| entry.code == text.trim());
+    let mut found = Vec::new();
+    for (line, hits) in page.hits.iter().enumerate() {
+        for hit in hits.iter().filter(|hit| hit.fields.contains(&field) && labels.fields[field].group.is_some()) {
+            if hit.fills {
+                let beside = [Side::Right, Side::Below, Side::Left].into_iter().find_map(|side| {
+                    let (_, cell) = neighbour(page, line, hit.cell, side)?;
+                    named(page.cell(cell))
+                });
+                found.extend(beside);
+            } else if hit.colon {
+                let cell = page.lines[line].cells[hit.cell];
+                found.extend(page.text.get(hit.after..cell.end).and_then(named));
+            }
+        }
+    }
+    found
+}
+
+/// The entries of a legend with equals signs, on one line or over several.
+fn equated(page: &Page<'_>, index: usize, labels: &Labels<'_>, field: usize) -> Vec<Entry> {
+    let signs: Vec<(usize, usize)> =
+        page.text.match_indices('=').filter_map(|(at, _)| Some((code_before(page.text, at)?, at))).collect();
+    let mut entries = Vec::new();
+    for (place, (start, at)) in signs.iter().enumerate().take(MAX_ENTRIES + 1) {
+        let next = signs.get(place + 1).map_or(page.text.len(), |(next, _)| *next);
+        let rest = clip(page.text.get(at + 1..next).unwrap_or_default(), MAX_ENTRY);
+        let rest = rest.split(';').next().unwrap_or_default().split("\n\n").next().unwrap_or_default();
+        // A name may go on overleaf of its line; every place stays where it is.
+        let joined = rest.replace('\n', " ");
+        let Some(line) = page.line_at(*start) else { continue };
+        let Some(found) = explained(labels, field, &joined, at + 1, (index, line, *start)) else { continue };
+        let code = page.text[*start..*at].trim_end().to_owned();
+        entries.push(Entry { code, span: (*start, at + 1 + rest.len()), found });
+    }
+    entries
+}
+
+/// Where the code before an equals sign begins: a few capitals and digits at the beginning of a sentence or an entry.
+fn code_before(text: &str, at: usize) -> Option<usize> {
+    let before = text[..at].trim_end_matches(' ');
+    let length = before.bytes().rev().take_while(u8::is_ascii_alphanumeric).count();
+    let code = &before[before.len() - length..];
+    let fits = (1..=MAX_EQUATED).contains(&length) && !code.bytes().any(|b| b.is_ascii_lowercase());
+    let start = before.len() - length;
+    let ahead = text[..start].trim_end_matches([' ', '(', '[']);
+    let begins = ahead.is_empty() || ahead.ends_with(['\n', ';', ',', '.', ':', '|', '\t', ')']);
+    (fits && begins).then_some(start)
+}
+
+/// The name that an entry explains, with the code of it that follows.
+fn explained(
+    labels: &Labels<'_>,
+    field: usize,
+    text: &str,
+    base: usize,
+    (index, line, at): (usize, usize, usize),
+) -> Option<Vec<Occurrence>> {
+    let group = labels.fields[field].group;
+    let number = labels.fields.iter().position(|other| other.group == group && other.value == ValueKind::Naic);
+    let place = |field| Place { field, page: index, line, at };
+    let name = text.trim_start().split("  ").next().unwrap_or_default();
+    let indent = text.len() - text.trim_start().len();
+    let read = parties::signed_name(labels, field, name)?;
+    let end = indent + read.end;
+    let mut found = vec![Occurrence::new(place(field), read, base + indent, sure::BENEATH)];
+    let mut digits = text[end..].char_indices().filter(|(_, letter)| letter.is_ascii_digit());
+    if let (Some(number), Some((start, _))) = (number, digits.next())
+        && let Some(read) = values::read(ValueKind::Naic, &text[end + start..])
+    {
+        found.push(Occurrence::new(place(number), read, base + end + start, sure::BENEATH));
+    }
+    Some(found)
+}
+
 /// The lines that begin with a code and a name that is known by its words, with the code of it that follows.
-fn entries(page: &Page<'_>, index: usize, labels: &Labels<'_>) -> Vec<Entry> {
-    let named =
-        labels.fields.iter().enumerate().find(|(_, pattern)| {
-            pattern.value == ValueKind::Name && pattern.group.is_some() && !pattern.signs.is_empty()
-        });
-    let Some((field, pattern)) = named else { return Vec::new() };
-    let number = labels.fields.iter().position(|other| other.group == pattern.group && other.value == ValueKind::Naic);
+fn entries(page: &Page<'_>, index: usize, labels: &Labels<'_>, field: usize) -> Vec<Entry> {
     let mut entries = Vec::new();
     for (at, line) in page.lines.iter().enumerate() {
         let text = page.text[line.start..line.end].trim_end();
         let leads = |word: &str| labels.exactly(word).is_some_and(|fields| fields.contains(&field));
         let Some((code, from)) = code(text, leads) else { continue };
-        let rest = &text[from..];
-        let name = rest.split("  ").next().unwrap_or_default();
-        let Some(read) = parties::signed_name(labels, field, name) else { continue };
-        let place = |field| Place { field, page: index, line: at, at: line.start };
         let base = line.start + from;
-        let end = read.end;
-        let mut found = vec![Occurrence::new(place(field), read, base, sure::BENEATH)];
-        let mut digits = rest[end..].char_indices().filter(|(_, letter)| letter.is_ascii_digit());
-        if let (Some(number), Some((start, _))) = (number, digits.next())
-            && let Some(read) = values::read(ValueKind::Naic, &rest[end + start..])
-        {
-            found.push(Occurrence::new(place(number), read, base + end + start, sure::BENEATH));
-        }
-        entries.push(Entry { code: code.to_owned(), found });
+        let Some(found) = explained(labels, field, &text[from..], base, (index, at, line.start)) else { continue };
+        let span =
+            (found.iter().map(|v| v.start).min().unwrap_or(base), found.iter().map(|v| v.end).max().unwrap_or(base));
+        entries.push(Entry { code: code.to_owned(), span, found });
     }
     entries
 }

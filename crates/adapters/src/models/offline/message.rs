@@ -8,6 +8,7 @@ use super::acts::{self, Act};
 use super::analyse::clip;
 use super::keywords::{Keyword, Phrase, Stems, Test};
 use super::negation::denied;
+use super::values;
 use super::words::{fold, stem, words};
 
 /// What is looked at of the message, and of the documents.
@@ -175,6 +176,10 @@ impl<'m> Search<'m> {
                 is(self.message.documents.iter().any(|other| other.eq_ignore_ascii_case(category)))
             }
             Test::Mail(kind) => is(self.message.kind == kind),
+            Test::WrongVin => {
+                let vins = values::find_vins(&self.message.raw.to_uppercase());
+                is(vins.iter().any(|read| read.problem.is_some()))
+            }
             Test::Never => 0.0,
             Test::All(all) => all.iter().map(|test| self.presence(test)).fold(f64::INFINITY, f64::min),
             Test::Absent(test) => is(self.presence(test) <= 0.0),
@@ -281,6 +286,17 @@ mod tests {
         assert!(weigh(denied, "quote") < 0.1);
         let plain = ClassifyInput { text: "una cotizacion, un relevé".into(), ..ClassifyInput::default() };
         assert!(weigh(plain.clone(), "cotización") > 0.9 && weigh(plain, "releve") > 0.9);
+    }
+
+    #[test]
+    fn a_vehicles_number_that_cannot_be_right_is_seen() {
+        let weighs = |text: &str| {
+            let input = ClassifyInput { text: text.into(), ..ClassifyInput::default() };
+            weigh_in(&input, "wrong:vin")
+        };
+        assert!(weighs("add the truck, VIN 1XKYD49X5MJ91420O, today") > 0.9);
+        assert!(weighs("add 1xkyd49x6mj914201") > 0.9);
+        assert!(weighs("add the truck, VIN 1XKYD49X5MJ914201, today") < 0.1);
     }
 
     #[test]

@@ -3,11 +3,16 @@
 use kybern_core::document::PageText;
 
 use super::analyse::clip;
-use super::labels::{Hit, Labels, opens};
+use super::label_text::opens;
+use super::labels::{Hit, Labels};
 use super::layout::{self, Cell, Line};
 
 /// Bytes that the label of an unknown pair may have.
 const MAX_LABEL: usize = 40;
+/// Rows that a list has at least.
+const LEAST_ROWS: usize = 2;
+/// Characters of a label that a narrow column has broken.
+const MAX_JOINED: usize = 60;
 
 /// A page, laid out.
 #[derive(Debug)]
@@ -33,14 +38,49 @@ impl<'t> Page<'t> {
         let hits = lines.iter().map(|line| labels.hits(&page.text, line)).collect();
         let used = vec![false; lines.len()];
         let mut laid = Self { number: page.number, text: &page.text, lines, hits, header: Vec::new(), used };
+        (1..laid.lines.len()).for_each(|line| laid.join(line, labels));
         laid.header = (0..laid.lines.len()).map(|line| laid.is_header(line)).collect();
         laid
+    }
+
+    /// Joins labels of the line above with what of them stands on a line, where a narrow column has broken them.
+    fn join(&mut self, line: usize, labels: &Labels<'_>) {
+        let (above, below) = (&self.lines[line - 1], &self.lines[line]);
+        if below.number != above.number + 1 || below.cells.len() >= above.cells.len() {
+            return;
+        }
+        let digits = |cell: Cell| self.cell(cell).bytes().any(|b| b.is_ascii_digit());
+        let mut joined: Vec<(Hit, Hit)> = Vec::new();
+        let last = above.cells.len() - 1;
+        for (place, cell) in above.cells.iter().enumerate().take(last) {
+            let under = below.cells.iter().position(|under| under.column.abs_diff(cell.column) <= 1);
+            let Some((under, rest)) = under.and_then(|under| Some((under, *below.cells.get(under)?))) else { continue };
+            if digits(*cell) || digits(rest) || cell.width + rest.width > MAX_JOINED {
+                continue;
+            }
+            let text = format!("{} {}", self.cell(*cell), self.cell(rest));
+            let Some(hit) = labels.joined(&text) else { continue };
+            let hit = Hit { cell: place, start: cell.start, after: cell.end, ..hit };
+            let (fields, parts) = (Vec::new(), Vec::new());
+            let more = Hit { cell: under, start: rest.start, after: rest.end, words: 0, fields, parts, ..hit.clone() };
+            joined.push((hit, more));
+        }
+        for (hit, more) in joined {
+            for (line, hit) in [(line - 1, hit), (line, more)] {
+                self.hits[line].retain(|other| other.cell != hit.cell);
+                let at = self.hits[line].partition_point(|other| other.start < hit.start);
+                self.hits[line].insert(at, hit);
+            }
+        }
     }
 
     fn is_header(&self, line: usize) -> bool {
         let row = &self.lines[line];
         let fills = self.hits[line].iter().filter(|hit| hit.fills).count();
         let Some(below) = self.lines.get(line + 1) else { return false };
+        if fills > 0 && self.heads_list(line) {
+            return true;
+        }
         let has_digits = |cell: &Cell| self.cell(*cell).bytes().any(|b| b.is_ascii_digit());
         row.cells.len() >= 2
             && fills * 2 >= row.cells.len()
@@ -50,6 +90,26 @@ impl<'t> Page<'t> {
             && !row.cells.iter().any(has_digits)
             && below.cells.iter().any(has_digits)
             && !below.cells.iter().any(|cell| self.is_label(line + 1, *cell))
+    }
+
+    /// Whether a line of at least three cells without digits stands above several lines of as many cells, none of which
+    /// begins with a label: the head of a list, though most of its labels are not known.
+    pub(super) fn heads_list(&self, line: usize) -> bool {
+        let row = &self.lines[line];
+        let has_digits = |cell: &Cell| self.cell(*cell).bytes().any(|b| b.is_ascii_digit());
+        let is_row = |at: usize| {
+            self.lines.get(at).is_some_and(|below| {
+                below.number == row.number + at - line
+                    && below.tabbed == row.tabbed
+                    && below.cells.len() == row.cells.len()
+                    && !self.is_label(at, below.cells[0])
+            })
+        };
+        row.cells.len() >= 3
+            && !row.cells.iter().any(has_digits)
+            && !self.hits[line].iter().any(|hit| hit.colon)
+            && (1..=LEAST_ROWS).all(|below| is_row(line + below))
+            && self.lines[line + 1].cells.iter().any(has_digits)
     }
 
     /// The line that a byte stands on.

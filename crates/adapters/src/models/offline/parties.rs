@@ -139,6 +139,10 @@ pub(super) fn signed_by(labels: &Labels<'_>, text: &str) -> Option<(values::Read
     let text = text.split(" - ").next()?.split(" – ").next()?.split(" NAIC").next()?;
     let read = values::read(ValueKind::Name, text)?;
     let name = read.value.as_str()?;
+    if labels.is_label(name) {
+        // `Leasing Company` is a label and nobody's name.
+        return None;
+    }
     let all: Vec<&str> = name.split_whitespace().collect();
     let joins = |word: &&str| matches!(*word, "of" | "and" | "the" | "de" | "des" | "y" | "et" | "d’assurance");
     let small = all.iter().filter(|word| word.starts_with(char::is_lowercase) && !joins(word)).count();

@@ -6,7 +6,7 @@
 use super::labels::{Hit, Labels};
 use super::layout::{self, Cell};
 use super::page::Page;
-use super::values;
+use super::{compound, values};
 
 /// Lines, blank ones counted, that a value may stand beneath its label.
 const MAX_BENEATH: usize = 4;
@@ -69,11 +69,17 @@ fn speaks(page: &Page<'_>, labels: &Labels<'_>, line: usize, hit: &Hit, side: Si
         return false;
     }
     let Some((at, cell)) = neighbour(page, line, hit.cell, side) else { return false };
-    !page.is_label(at, cell)
-        && hit.fields.iter().any(|field| {
-            let kind = labels.fields[*field].value;
-            values::is_strict(kind) && values::read(kind, page.cell(cell)).is_some_and(|read| read.fit >= 0.8)
-        })
+    if page.is_label(at, cell) {
+        return false;
+    }
+    let several = compound::parts_of(page, line, hit, labels);
+    if !several.is_empty() {
+        return !compound::in_text(labels, &several, page.cell(cell)).0.is_empty();
+    }
+    hit.fields.iter().any(|field| {
+        let kind = labels.fields[*field].value;
+        values::is_strict(kind) && values::read(kind, page.cell(cell)).is_some_and(|read| read.fit >= 0.8)
+    })
 }
 
 /// The cell on a side of another, and its line.

@@ -47,7 +47,9 @@ impl Signs {
 pub(super) fn glued_name(labels: &Labels<'_>, field: usize, words_of_label: usize, rest: &str) -> Option<Read> {
     let signed = || parties::signed_name(labels, field, rest);
     let run = || {
-        let read = values::leading_run(rest).filter(|_| words_of_label >= 2)?;
+        // Behind a single word a run of capitals is a name where another label follows it: `Dealer Fern Hollow, MC 12345`.
+        let parted = |read: &Read| rest[read.end..].strip_prefix(", ").is_some_and(|after| labels.leads(after));
+        let read = values::leading_run(rest).filter(|read| words_of_label >= 2 || parted(read))?;
         let other = labels.begin(rest.get(read.start..read.end)?) || values::is_date_like(&rest[read.start..]);
         (!other).then_some(read)
     };

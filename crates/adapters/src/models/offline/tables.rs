@@ -5,7 +5,7 @@ use super::labels::Labels;
 use super::layout::{Cell, Line};
 use super::occurrence::{Occurrence, Place, sure};
 use super::page::Page;
-use super::{amounts, values};
+use super::{amounts, compound, values};
 
 use kybern_core::model::ValueKind;
 
@@ -30,6 +30,8 @@ struct Header {
     columns: Vec<Option<usize>>,
     /// For each cell the other fields of the group that have its label, such as a date beside a range of dates.
     others: Vec<Vec<usize>>,
+    /// For each cell the labels that it consists of, where it is the label of several values.
+    parts: Vec<Vec<Vec<usize>>>,
     /// The field without which a line is no row.
     key: usize,
 }
@@ -170,7 +172,15 @@ fn headers(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> Vec<Header> {
             cell.iter().copied().find(|field| column.is_none() && labels.fields[*field].group.is_none())
         });
         let single = single.collect();
-        (named().count() >= 2).then(|| Header { line: row.clone(), single, columns: columns.clone(), others, key })
+        let parts = row.cells.iter().map(|cell| compound::parts(labels, page.cell(*cell))).collect();
+        (named().count() >= 2).then(|| Header {
+            line: row.clone(),
+            single,
+            columns: columns.clone(),
+            others,
+            parts,
+            key,
+        })
     };
     groups.iter().filter(|(_, count)| *count >= 2).take(MAX_GROUPS).filter_map(header).collect()
 }
@@ -189,13 +199,17 @@ fn by_values(page: &Page<'_>, line: usize, labels: &Labels<'_>, group: &str, col
         let beneath =
             page.lines.iter().skip(line + 1).take(MAX_MISSES).filter(|row| row.cells.len() == head.cells.len());
         let cells = beneath.filter_map(|row| row.cells.get(place)).take(LEAST_VALUES);
-        let reads: Vec<bool> =
-            cells.map(|cell| values::read(kind, page.cell(*cell)).is_some_and(|read| read.fit > 0.9)).collect();
+        let reads: Vec<bool> = cells.map(|cell| is_plainly(kind, page.cell(*cell))).collect();
         if !reads.is_empty() && reads.iter().all(|fits| *fits) {
             *column = Some(opener);
             return;
         }
     }
+}
+
+/// Whether a text can be nothing but a value of that kind; an amount with its sign is no number of something.
+fn is_plainly(kind: ValueKind, text: &str) -> bool {
+    !text.contains('$') && values::read(kind, text).is_some_and(|read| read.fit > 0.9)
 }
 
 /// The fields that a cell of a row of labels names: exactly, or by a label inside a few words.
@@ -261,13 +275,13 @@ fn ends_table(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> bool {
 fn heads(page: &Page<'_>, line: usize, header: &Header) -> bool {
     let [_] = page.lines[line].cells.as_slice() else { return false };
     let ours = |field: &usize| header.columns.contains(&Some(*field));
-    page.hits[line].iter().any(|hit| hit.fills && !hit.fields.iter().any(ours))
+    page.hits[line].iter().any(|hit| hit.fills && !hit.fields.is_empty() && !hit.fields.iter().any(ours))
 }
 
 /// Whether a row is one cell beneath several columns: a number that stands alone is hardly an item of the table.
 fn is_alone(row: &Line, header: &Header, labels: &Labels<'_>) -> bool {
     let key = labels.fields[header.key];
-    row.cells.len() == 1 && header.line.cells.len() > 2 && key.opens_item && key.value != ValueKind::Vin
+    row.cells.len() == 1 && header.line.cells.len() > 1 && key.opens_item && key.value != ValueKind::Vin
 }
 
 /// Which column each cell of a row belongs to.
@@ -310,7 +324,12 @@ fn row_values(page: &Page<'_>, row: &Line, header: &Header, labels: &Labels<'_>,
         }
         let at = Place { field, ..place };
         let pattern = labels.fields[field];
-        if labels.has_terms(field) {
+        let (several, _) = compound::in_text(labels, &header.parts[column], page.cell(cell));
+        if several.len() > 1 {
+            let place = |field| Place { field, ..place };
+            let values = several.into_iter();
+            found.extend(values.map(|(field, read)| Occurrence::new(place(field), read, cell.start, sure::COLUMN)));
+        } else if labels.has_terms(field) {
             let terms = labels.terms_in(page.text, cell.start, cell.end).into_iter().filter(|term| term.field == field);
             let terms: Vec<_> = terms.collect();
             let several = terms.len() > 1;
@@ -369,6 +388,7 @@ mod tests {
             single: vec![None; 4],
             columns: vec![None; 4],
             others: vec![Vec::new(); 4],
+            parts: vec![Vec::new(); 4],
             key: 0,
         };
         let columns: Vec<usize> = assign(&page.lines[1], &header).into_iter().map(|(column, _)| column).collect();

@@ -22,7 +22,7 @@ const TICKS: [&str; 11] = ["x", "[x]", "(x)", "☒", "☑", "✓", "✔", "■",
 const BLANKS: [&str; 5] = ["☐", "[", "[ ]", "□", "○"];
 
 /// Whether a term is a short word in small letters, so that in a sentence it is more likely some other word.
-fn is_small(page: &Page<'_>, term: &Term<'_>) -> bool {
+pub(super) fn is_small(page: &Page<'_>, term: &Term<'_>) -> bool {
     let text = &page.text[term.start..term.end];
     text.chars().count() <= ABBREVIATION && text.chars().any(char::is_lowercase)
 }

@@ -1,5 +1,7 @@
 //! Whose a value is, and names that nobody labelled.
 
+use serde_json::Value;
+
 use super::rental::{plain, read};
 
 #[tokio::test]
@@ -52,4 +54,35 @@ async fn a_number_behind_words_that_say_whose_it_is_is_nobodys() {
     let text = "Client: Fern Hollow Rentals\nReport accidents at any hour: (512) 555-0144";
     assert!(plain(text, "client.phone").await.is_empty());
     assert_eq!(plain("Client: Fern Hollow Rentals\nOffice: (512) 555-0144", "client.phone").await, ["5125550144"]);
+}
+
+#[tokio::test]
+async fn another_party_beneath_a_name_is_not_its_owner() {
+    let form = "Begin\n05/01/2025\nEnd\n05/01/2026\n\nClient   Fern Hollow Rentals   Begin\n         Pueblo, CO 81003      05/01/2025\nDealer Oak Bend Motors, MC 654321\nContract LX-4401";
+    assert_eq!(plain(form, "dealer.name").await, ["Oak Bend Motors"]);
+    assert_eq!(plain("Client\nDealer Oak Bend Motors", "client.name").await, Vec::<Value>::new());
+}
+
+#[tokio::test]
+async fn a_name_in_brackets_is_one() {
+    assert_eq!(plain("We (Fern Hollow Inc., USDOT 9228815) need a car.", "client.name").await, ["Fern Hollow Inc."]);
+}
+
+#[tokio::test]
+async fn the_other_party_of_and_is_not_the_one_before_it() {
+    let text = "PAYABLE TO OUR CLIENT AND COBBLESTONE COMMERCIAL BANK";
+    assert_eq!(plain(text, "client.name").await, Vec::<Value>::new());
+}
+
+#[tokio::test]
+async fn a_label_does_not_give_a_name_away_that_its_words_give_to_another() {
+    assert_eq!(plain("Dealer: Elm Leasing Company", "dealer.name").await, Vec::<Value>::new());
+    assert_eq!(plain("Dealer: Fern Hollow Motors", "dealer.name").await, ["Fern Hollow Motors"]);
+}
+
+#[tokio::test]
+async fn a_label_may_stand_at_the_middle_of_a_name_with_its_address() {
+    let form = "Contract Number :   LX-4401\n                    Fern Hollow Rentals\nClient :            82 Mill Ct Ste 2\n                    Pueblo, CO 81003";
+    assert_eq!(plain(form, "client.name").await, ["Fern Hollow Rentals"]);
+    assert_eq!(plain("Client :   82 Mill Ct Ste 2", "client.name").await, Vec::<Value>::new());
 }

@@ -31,7 +31,7 @@ fn schema() -> ExtractionSchema {
     let fee = contract("fee", &["fee", "annual fee"], ValueKind::Money);
     let deposit = contract("deposit", &["deposit"], ValueKind::Money);
     let dealer = field("dealer.name", &["dealer"], ValueKind::Name);
-    let lessor = contract("lessor", &["lessor"], ValueKind::Name);
+    let lessor = contract("lessor", &["lessor", "leasing company"], ValueKind::Name);
     ExtractionSchema {
         writer: Some("writer"),
         fields: vec![

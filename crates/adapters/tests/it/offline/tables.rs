@@ -30,6 +30,37 @@ async fn a_code_in_a_row_stands_for_the_name_in_the_legend() {
 }
 
 #[tokio::test]
+async fn a_code_where_a_name_is_expected_stands_for_the_name_behind_its_equals_sign() {
+    let legend = "02 = Oak Leasing Corporation; 31 = Elm Leasing Company; WICZ = Birch Leasing\nCompany.";
+    for (form, name) in [
+        ("Lessor:          Contract Number:\n31               LX-4401\n\nUnit\n02", "Elm Leasing Company"),
+        ("Lessor    WICZ\nContract Number    LX-4401", "Birch Leasing Company"),
+        ("Lessor: 02\nContract Number: LX-4401", "Oak Leasing Corporation"),
+        ("Contract Number    Lessor    Begin\nLX-4401            31        05/01/2025", "Elm Leasing Company"),
+    ] {
+        assert_eq!(plain(&format!("{form}\n\n{legend}"), "lessor").await, [name], "{form}");
+    }
+}
+
+#[tokio::test]
+async fn names_that_are_only_explained_are_nobodys() {
+    let text = "Contract Number: LX-4401\n\nA = Oak Leasing Corporation; B = Elm Leasing Company.";
+    assert_eq!(plain(text, "lessor").await, Vec::<serde_json::Value>::new());
+}
+
+#[tokio::test]
+async fn the_head_of_a_list_is_no_form() {
+    let list = "Client\tWhere\tWording\nFern Hollow Inc.\t97 Mill Row\tfull\nOak Bend Haulage LLC\t16 Mill Row\thalf";
+    assert_ne!(plain(list, "client.name").await, ["Where"]);
+}
+
+#[tokio::test]
+async fn an_amount_is_no_number_of_a_column() {
+    let table = "Plafond      Kinds           Begin\n75 000 $     Full Service    05/01/2025";
+    assert_eq!(plain(table, "number").await, Vec::<serde_json::Value>::new());
+}
+
+#[tokio::test]
 async fn a_column_without_a_known_label_is_found_by_its_values() {
     let table = "Kind           Our file    Begin        Annual fee\nFull Service   LX-44-01    03/01/2025   $100\nNight Service  LX-44-02    04/01/2025   $200";
     assert_eq!(values(table, "number").await, [(Some(0), json!("LX-44-01")), (Some(1), json!("LX-44-02"))]);

@@ -141,3 +141,14 @@ async fn who_writes_is_told_by_the_senders_name_and_address() {
     assert_eq!(of("contact.name"), ["Ada Example"]);
     assert!(of("contact.email").is_empty(), "an address of a stranger's domain is not the sender's");
 }
+
+#[tokio::test]
+async fn a_mail_servers_report_names_nobody_to_write_to() {
+    let mut world = World::new();
+    let text = "@contact.email = lost@elsewhere.example\n@insured.name = Acme LLC\nnot delivered";
+    world.mail("mailer-daemon@elsewhere.example", "Undeliverable", text);
+    let fields = |read: &Value| read["extractions"][0]["fields"].as_array().unwrap().len();
+    assert_eq!(fields(&json!(world.run(&tool(), json!({"required": []})).await)), 2);
+    world.mail.as_mut().unwrap().kind = kybern_core::mail::MailKind::Bounce;
+    assert_eq!(fields(&json!(world.run(&tool(), json!({"required": []})).await)), 1);
+}

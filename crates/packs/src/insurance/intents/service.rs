@@ -31,6 +31,7 @@ pub const SERVICE_REQUEST: IntentWords = IntentWords {
         "traded|sold|bought & policy|insurance^0.8",
         "charged|overcharged|double charged|refund|return premium|past due & insurance|policy|premium|account^1.4",
         "ask:add|remove|delete|take off|swap|replace|update|change & policy|coverage|insurance^1.2",
+        "wrong:vin^0 => a vehicle's number in the message cannot be right",
         ended!(
             "ask:cancel|terminate|flat cancel|request cancellation|end policy|end my policy|end our policy \
              & policy|policies|coverage|insurance^1.2"
@@ -47,6 +48,7 @@ pub const SERVICE_REQUEST: IntentWords = IntentWords {
              & !no injuries|no injury|nobody hurt|nobody was hurt|no one hurt|no one was hurt|not hurt|not injured|\
              without injuries|nobody injured|no one injured^1"
         ),
+        "doc:COI & one more|another|the same|like this|like last|like the last|made out to|new holder^1.2",
         "certificate of insurance^2.2",
         "insurance certificate^2",
         "certificate^1",

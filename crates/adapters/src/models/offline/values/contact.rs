@@ -51,6 +51,7 @@ pub(in super::super) fn find_phones(text: &str) -> Vec<Read> {
         let window = text[at..].char_indices().nth(24).map_or(text.len(), |(length, _)| at + length);
         if let Some(mut read) = phone(&text[at..window])
             && read.fit > 0.9
+            && is_grouped(&text[at + read.start..at + read.end])
         {
             read.start += at;
             read.end += at;
@@ -58,6 +59,13 @@ pub(in super::super) fn find_phones(text: &str) -> Vec<Read> {
         }
     }
     found
+}
+
+/// Whether digits are grouped as those of a telephone are: an area code, three and four.
+fn is_grouped(number: &str) -> bool {
+    let groups: Vec<usize> =
+        number.split(|c: char| !c.is_ascii_digit()).map(str::len).filter(|length| *length > 0).collect();
+    matches!(groups.as_slice(), [.., 3, 3, 4] | [.., 3, 7] | [.., 6, 4] | [10 | 11] | [1, 10])
 }
 
 const fn is_local(letter: u8) -> bool {
@@ -157,6 +165,8 @@ mod tests {
         assert_eq!(find_phones(text).len(), 1);
         let mails = find_emails(text);
         assert_eq!(mails[0].value, "ops@pecan.example");
+        assert!(find_phones("Account 512 55 50 142, 5125 550 142").is_empty());
+        assert_eq!(find_phones("+1 (512) 555-0142, 512.555.0142").len(), 2);
         assert_eq!(&text[mails[0].start..mails[0].end], "Ops@Pecan.example");
     }
 

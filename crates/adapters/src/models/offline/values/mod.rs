@@ -3,6 +3,7 @@
 //! Every reader takes the text where a value is expected and answers with the value at its **beginning**, so that
 //! what follows (another label, a remark) does no harm.
 
+mod businesses;
 mod contact;
 mod dates;
 mod money;
@@ -14,8 +15,9 @@ mod vin;
 use kybern_core::model::ValueKind;
 use serde_json::Value;
 
+pub(super) use businesses::{find_businesses, find_capitalised};
 pub(super) use contact::{find_emails, find_phones};
-pub(super) use names::{find_businesses, find_capitalised, has_form, leading_business, leading_run};
+pub(super) use names::{has_form, leading_business, leading_run};
 pub(super) use vin::find_vins;
 
 /// A value that was read.

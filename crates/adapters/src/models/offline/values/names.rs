@@ -1,6 +1,7 @@
 //! Names of businesses, and free text.
 
 use super::super::analyse::clip;
+use super::businesses::{businesses_from, find_capitalised, is_trade_mark};
 use super::{Read, indent};
 
 const MAX_NAME: usize = 120;
@@ -9,15 +10,43 @@ const MAX_TEXT: usize = 300;
 /// Bytes of a text in which the name that it begins with is looked for: a label that stands often in one long line must
 /// not have all of it read each time.
 const MAX_LEADING: usize = 2 * 1024;
-/// Words of a run of capitals that may be a name.
-const MAX_RUN: usize = 8;
-/// Words that a bare business name may have before its form.
-const MAX_BARE_WORDS: usize = 6;
 /// Words before a name in a sentence.
 const ARTICLES: [&str; 8] = ["the ", "la ", "le ", "el ", "les ", "los ", "las ", "l'"];
-/// Small words inside the name of a business.
-const INNER: [&str; 17] =
-    ["&", "and", "of", "the", "y", "e", "et", "de", "del", "du", "des", "la", "las", "los", "le", "les", "und"];
+/// Words that lead to a telephone number or an address.
+const CONTACTS: [&str; 11] =
+    ["phone", "ph", "tel", "telephone", "fax", "cell", "mobile", "email", "e-mail", "tél", "teléfono"];
+/// What streets are called.
+const STREETS: [&str; 29] = [
+    "st",
+    "street",
+    "rd",
+    "road",
+    "ave",
+    "avenue",
+    "ct",
+    "court",
+    "ln",
+    "lane",
+    "dr",
+    "drive",
+    "blvd",
+    "boulevard",
+    "hwy",
+    "highway",
+    "pkwy",
+    "parkway",
+    "way",
+    "row",
+    "loop",
+    "pl",
+    "place",
+    "sq",
+    "ste",
+    "suite",
+    "terrace",
+    "trail",
+    "pike",
+];
 /// Letters of the label of a number that follows a name: `MC 123456`.
 const MAX_ACRONYM: usize = 5;
 /// Digits of such a number.
@@ -63,18 +92,18 @@ const FORMS: [&str; 37] = [
     "pc",
 ];
 
-fn is_form(word: &str) -> bool {
+pub(super) fn is_form(word: &str) -> bool {
     let word = word.trim_end_matches([',', ';', ':', ')']).to_lowercase();
     FORMS.contains(&word.as_str()) || FORMS.contains(&word.trim_end_matches('.'))
 }
 
 /// Whether the full stop after a word is part of it, as in `Inc.`
-fn keeps_stop(word: &str) -> bool {
+pub(super) fn keeps_stop(word: &str) -> bool {
     word.ends_with('.') && FORMS.contains(&word.to_lowercase().as_str())
 }
 
 /// Cuts what no longer belongs to a name: remarks in brackets, numbers of telephones, the next sentence.
-fn tidy(text: &str) -> &str {
+pub(super) fn tidy(text: &str) -> &str {
     let mut end = text.len();
     for mark in [" (", " [", " <", "; ", " | ", "\","] {
         if let Some(at) = text[..end].find(mark) {
@@ -93,7 +122,9 @@ fn tidy(text: &str) -> &str {
         if rest.is_empty() || is_form(next) {
             continue;
         }
-        let contact = next.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '(' | '+')) || next.contains('@');
+        let contact = next.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '(' | '+'))
+            || next.contains('@')
+            || CONTACTS.contains(&next.trim_end_matches(['.', ':']).to_lowercase().as_str());
         let town = rest.split(['.', ';']).next().unwrap_or_default();
         let state = town.split_whitespace().last().is_some_and(|word| {
             word.len() == 2 && word.bytes().all(|b| b.is_ascii_uppercase()) && town.split_whitespace().count() > 1
@@ -109,7 +140,7 @@ fn tidy(text: &str) -> &str {
             break;
         }
     }
-    let kept = text[..end].trim_end_matches(|c: char| c.is_whitespace() || "\"'”*,;:-–(".contains(c));
+    let kept = text[..end].trim_end_matches(|c: char| c.is_whitespace() || "\"'”*,;:-–(?!".contains(c));
     let last = kept.rsplit(' ').next().unwrap_or_default();
     if keeps_stop(last) { kept } else { kept.trim_end_matches('.') }
 }
@@ -131,6 +162,12 @@ fn numbered(text: &str) -> Option<usize> {
         if let Some(label) = label.filter(|_| digits >= LEAST_DIGITS && digits == bare.len()) {
             return Some(label);
         }
+        if start > 0
+            && CONTACTS.contains(&bare.to_lowercase().as_str())
+            && begins_with_number(&text[at.min(text.len())..])
+        {
+            return Some(start);
+        }
         let letters = bare.bytes().take_while(u8::is_ascii_uppercase).count();
         let glued = bare[letters..].trim_start_matches(['#', '-']);
         let is_glued = glued.len() >= LEAST_DIGITS && glued.bytes().all(|b| b.is_ascii_digit());
@@ -146,6 +183,17 @@ fn numbered(text: &str) -> Option<usize> {
     None
 }
 
+fn begins_with_number(text: &str) -> bool {
+    text.trim_start_matches([' ', '(', '+']).starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// Whether a text is the line of an address: the number of a house and a street, or a post office box.
+fn is_street(text: &str) -> bool {
+    let street = |word: &str| STREETS.contains(&word.trim_end_matches(['.', ',']).to_lowercase().as_str());
+    let numbered = text.starts_with(|c: char| c.is_ascii_digit()) && text.split(' ').skip(1).any(street);
+    (numbered || is_post_box(text)) && !has_form(text)
+}
+
 /// Whether a text begins with a post office box.
 fn is_post_box(text: &str) -> bool {
     let plain: String = text.chars().take(8).filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
@@ -154,7 +202,7 @@ fn is_post_box(text: &str) -> bool {
 
 /// Whether a name has a legal form.
 pub(in super::super) fn has_form(name: &str) -> bool {
-    name.split_whitespace().any(is_form)
+    name.split_whitespace().any(|word| is_form(word) || is_trade_mark(word))
 }
 
 /// Past an article at the beginning of a text.
@@ -191,7 +239,7 @@ pub(super) fn name(text: &str) -> Option<Read> {
     let letters = value.chars().filter(|c| c.is_alphabetic()).count();
     let length = value.chars().count();
     let digits = value.chars().filter(char::is_ascii_digit).count();
-    if digits > letters || super::ends_with_zip(value) {
+    if digits > letters || super::ends_with_zip(value) || is_street(value) {
         return None;
     }
     if letters < 2 || length > MAX_NAME || words > MAX_NAME_WORDS || value.contains('@') || value.contains("://") {
@@ -223,143 +271,9 @@ pub(super) fn text(text: &str) -> Option<Read> {
     value.chars().any(char::is_alphanumeric).then(|| Read::new(value, start, start + value.len(), 0.95))
 }
 
-/// Every name in a line that ends with a legal form and begins with capitals.
-pub(in super::super) fn find_businesses(line: &str) -> Vec<Read> {
-    businesses_from(line, usize::MAX)
-}
-
-/// The same, as far as they begin at or before a byte.
-fn businesses_from(line: &str, last: usize) -> Vec<Read> {
-    let mut found = Vec::new();
-    let mut words: Vec<(usize, &str)> = Vec::new();
-    let mut at = 0;
-    for piece in line.split(' ') {
-        let mut start = at;
-        at += piece.len() + 1;
-        if piece.is_empty() {
-            continue;
-        }
-        if start > last && words.first().is_none_or(|(first, _)| *first > last) {
-            break;
-        }
-        let mut piece = piece;
-        if let Some((_, name)) = piece.rsplit_once(':').filter(|(_, name)| name.starts_with(char::is_uppercase)) {
-            // A label that stands close to its value.
-            words.clear();
-            start += piece.len() - name.len();
-            piece = name;
-        }
-        // `Company` is a word of labels too: `Insurance Company`.
-        let least = if piece.to_lowercase().starts_with("company") { 2 } else { 1 };
-        if is_form(piece) && words.len() >= least {
-            let first = words[0].0;
-            let end = past_forms(line, start + piece.trim_end_matches([',', ';', ':', ')', '"']).len());
-            let value = line[first..end].trim_start_matches(['"', '(', '“', '\'', '*']);
-            let first = end - value.len();
-            let value = tidy(value);
-            if has_own_word(value) && found.last().is_none_or(|last: &Read| last.end <= first) {
-                found.push(Read::new(value, first, first + value.len(), 1.0));
-            }
-            words.clear();
-            continue;
-        }
-        let bare = piece.trim_start_matches(['"', '(', '“', '\'', '*']);
-        if matches!(bare.to_lowercase().as_str(), "for" | "para" | "pour" | "für") {
-            words.clear();
-            continue;
-        }
-        let capital = bare.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit());
-        let joins = INNER.contains(&bare) && !words.is_empty();
-        let more = &line[at.min(line.len())..];
-        let ends = bare.ends_with([':', ';', '!', '?', ')'])
-            || (bare.ends_with('.') && !more.starts_with("de R.L."))
-            || (bare.ends_with(',') && !next_is_form(&line[at.min(line.len())..]));
-        if !(capital || joins) {
-            words.clear();
-            continue;
-        }
-        words.push((start, piece));
-        if words.len() > MAX_BARE_WORDS {
-            words.remove(0);
-        }
-        if ends {
-            words.clear();
-        }
-    }
-    found
-}
-
-/// Where a business's name ends that has a legal form up to here: `S.A. de C.V.`, `Co. of Waco`.
-fn past_forms(line: &str, mut end: usize) -> usize {
-    loop {
-        let rest = &line[end..];
-        let Some(rest) = rest.strip_prefix(' ') else { return end };
-        let (joint, next) = match rest.split_once(' ') {
-            Some((joint @ ("of" | "de" | "du"), next)) => (joint.len() + 1, next),
-            _ => (0, rest),
-        };
-        let word = next.split(' ').next().unwrap_or_default();
-        let bare = word.trim_end_matches([',', ';', ':', ')', '"']);
-        let place = joint > 0 && bare.starts_with(char::is_uppercase);
-        if bare.is_empty() || !(is_form(bare) || place) {
-            return end;
-        }
-        end += 1 + joint + bare.len();
-        if bare.len() < word.len() {
-            return end;
-        }
-    }
-}
-
-/// Whether a name has a word of its own beside what says that it is a company.
-fn has_own_word(name: &str) -> bool {
-    name.split_whitespace().any(|word| {
-        !is_form(word) && !["limited", "liability", "company", "naic", "the"].contains(&word.to_lowercase().as_str())
-    })
-}
-
-/// Every run of two to eight words that begin with capitals; `of`, `and` and `&` may stand between them.
-pub(in super::super) fn find_capitalised(line: &str) -> Vec<Read> {
-    let mut found = Vec::new();
-    let mut run: Vec<(usize, &str)> = Vec::new();
-    let mut at = 0;
-    let mut close = |run: &mut Vec<(usize, &str)>| {
-        while run.last().is_some_and(|(_, word)| word.starts_with(char::is_lowercase) || *word == "&") {
-            run.pop();
-        }
-        if let (Some((start, _)), Some((last, word))) = (run.first(), run.last())
-            && (2..=MAX_RUN).contains(&run.len())
-        {
-            let value = tidy(&line[*start..last + word.len()]);
-            found.push(Read::new(value, *start, start + value.len(), 1.0));
-        }
-        run.clear();
-    };
-    for piece in line.split(' ') {
-        let start = at;
-        at += piece.len() + 1;
-        let bare = piece.trim_start_matches(['"', '(', '“', '\'', '*', '¿', '¡']);
-        let start = start + piece.len() - bare.len();
-        let joins = INNER.contains(&bare) && bare != "the" && !run.is_empty();
-        if !(bare.starts_with(char::is_uppercase) || joins) {
-            close(&mut run);
-            continue;
-        }
-        run.push((start, bare));
-        if bare.ends_with([',', ':', ';', '!', '?', ')']) || (bare.ends_with('.') && !keeps_stop(bare)) {
-            close(&mut run);
-        }
-    }
-    close(&mut run);
-    found
-}
-
-fn next_is_form(rest: &str) -> bool {
-    rest.split(' ').find(|word| !word.is_empty()).is_some_and(is_form)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::businesses::find_businesses;
     use super::*;
 
     fn value(read: Option<Read>) -> String {
@@ -381,23 +295,13 @@ mod tests {
             ("Dry Creek Exchange MC# 654321", "Dry Creek Exchange"),
             ("DRY CREEK FREIGHT, PO BOX 8068, WACO, TX 76701", "DRY CREEK FREIGHT"),
             ("Dry Creek Freight 12 Mill Row Waco, TX 76701", "Dry Creek Freight"),
+            ("82 Mill Ct Ste 2", ""),
+            ("PO Box 8068", ""),
+            ("24 Road Freight LLC", "24 Road Freight LLC"),
             ("none", ""),
         ] {
             assert_eq!(value(name(text)), expected, "{text}");
         }
-    }
-
-    #[test]
-    fn businesses_are_found_by_their_form() {
-        let found = |line: &str| find_businesses(line).into_iter().map(|read| value(Some(read))).collect::<Vec<_>>();
-        assert_eq!(found("Need a quote: Dry Creek Hauling LLC, DOT 9228815, Waco, TX."), ["Dry Creek Hauling LLC"]);
-        assert_eq!(found("Merci – Bureau, Côte Blanche Carriers LLC"), ["Côte Blanche Carriers LLC"]);
-        assert_eq!(found("we like trucks inc"), Vec::<String>::new());
-        assert_eq!(found("LIMITED LIABILITY CO."), Vec::<String>::new());
-        for name in ["Carga y Logística Luna S.A. de C.V.", "Fern Hollow Co. of America", "Luna S. de R.L. de C.V."] {
-            assert_eq!(found(&format!("about {name}, DOT 9228815")), [name]);
-        }
-        assert_eq!(found("Windmill Draw Transport Inc."), ["Windmill Draw Transport Inc."]);
     }
 
     #[test]

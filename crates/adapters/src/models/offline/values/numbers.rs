@@ -74,6 +74,10 @@ pub(super) fn policy(text: &str) -> Option<Read> {
             end = at + piece.len();
         }
         let after = at + length;
+        if (end > start || piece.len() > 1) && piece.len() < length && goes_on(&text[at + piece.len()..]) {
+            at = after + 1;
+            continue;
+        }
         if piece.len() < length || !text[after..].starts_with(' ') || text[after..].starts_with("  ") {
             break;
         }
@@ -82,12 +86,25 @@ pub(super) fn policy(text: &str) -> Option<Read> {
     let number = text.get(start..end)?;
     let count = number.bytes().filter(u8::is_ascii_digit).count();
     let first = number.split(' ').next().unwrap_or_default();
-    let other =
-        super::vin::is_shaped(number) || CURRENCIES.contains(&first) || CURRENCIES.iter().any(|c| amount(number, c));
+    let other = super::vin::vin(number).is_some()
+        || CURRENCIES.contains(&first)
+        || CURRENCIES.iter().any(|c| amount(number, c));
     let plain = count == number.len() && count < LEAST_DIGITS;
     let fits = (4..=MAX_POLICY).contains(&number.len()) && count >= 2 && !other && !plain;
     let fit = if number.len() >= 6 && count >= 4 { 1.0 } else { 0.85 };
-    fits.then(|| Read::new(number, start, end, fit))
+    let value = number.replace("- ", "-").replace("/ ", "/");
+    fits.then(|| Read::new(value, start, end, fit))
+}
+
+/// Whether a number goes on behind a dash or a stroke and a gap that its print has left there.
+fn goes_on(rest: &str) -> bool {
+    let Some(next) = rest.strip_prefix("- ").or_else(|| rest.strip_prefix("/ ")) else { return false };
+    let next = next.split(' ').next().unwrap_or_default();
+    let written = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '-';
+    next.len() >= LEAST_DIGITS
+        && next.chars().all(written)
+        && next.bytes().any(|b| b.is_ascii_digit())
+        && !looks_like_date(next)
 }
 
 /// Whether a piece without a digit is too long to be a part of a number; the first one may be longer.

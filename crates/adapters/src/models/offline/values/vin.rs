@@ -3,6 +3,8 @@
 use super::{Read, indent};
 
 const LENGTH: usize = 17;
+/// Digits of something that is a VIN but for a letter.
+const LEAST_DIGITS: usize = 6;
 /// The place of the check digit.
 const CHECK: usize = 8;
 const WEIGHTS: [u32; LENGTH] = [8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2];
@@ -37,12 +39,26 @@ pub(super) fn is_shaped(number: &str) -> bool {
         && number.bytes().skip(LENGTH - 4).all(|letter| letter.is_ascii_digit())
 }
 
+/// The letter in a text, otherwise written like a VIN, that no VIN has: somebody has typed it for a 1 or a 0.
+fn forbidden(number: &str) -> Option<char> {
+    let digit = |letter: char| if letter == 'I' { '1' } else { '0' };
+    let letter = number.chars().find(|letter| matches!(letter, 'I' | 'O' | 'Q'))?;
+    let mended: String = number.chars().map(|c| if matches!(c, 'I' | 'O' | 'Q') { digit(c) } else { c }).collect();
+    let digits = number.bytes().filter(u8::is_ascii_digit).count();
+    (number.len() == LENGTH && digits >= LEAST_DIGITS && is_shaped(&mended)).then_some(letter)
+}
+
 /// A VIN; a wrong check digit is a problem, not a refusal.
 pub(super) fn vin(text: &str) -> Option<Read> {
     let start = indent(text);
     let rest = &text[start..];
     let length = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
     let number = rest.get(..length)?.to_ascii_uppercase();
+    if let Some(letter) = forbidden(&number) {
+        let mut read = Read::new(number, start, start + length, 0.6);
+        read.problem = Some(format!("it has the letter {letter}, which no vehicle's number has"));
+        return Some(read);
+    }
     if !is_shaped(&number) {
         return None;
     }
@@ -86,7 +102,8 @@ mod tests {
         let wrong = vin("1M1AN4GY4LM961047").unwrap();
         assert!(wrong.problem.unwrap().contains("should be"));
         assert_eq!(vin("1XKYD49X5MJ91420"), None);
-        assert_eq!(vin("IXKYD49X5MJ914201"), None);
+        assert!(vin("IXKYD49X5MJ914201").unwrap().problem.unwrap().contains("letter I"));
+        assert_eq!(vin("IMPLEMENTATION123"), None);
     }
 
     #[test]

@@ -1,0 +1,123 @@
+//! How the text around a label is written: what may stand before it, and what parts it from its value.
+
+use super::analyse::clip;
+
+/// Longest remark in brackets between a label and its colon.
+const MAX_REMARK: usize = 40;
+/// Words before a label that change nothing: `your policy number`, `new driver`.
+const LEADS: [&str; 24] = [
+    "your",
+    "our",
+    "their",
+    "the",
+    "this",
+    "my",
+    "new",
+    "additional",
+    "su",
+    "nuestro",
+    "nuestra",
+    "mi",
+    "el",
+    "la",
+    "nuevo",
+    "nueva",
+    "votre",
+    "notre",
+    "mon",
+    "le",
+    "nouveau",
+    "nouvelle",
+    "neuer",
+    "neue",
+];
+/// Words before a label that may be such.
+const MAX_LEADS: usize = 2;
+/// What the items of a form are called.
+const ITEMS: [&str; 8] = ["item", "section", "part", "box", "field", "question", "punto", "rubrique"];
+/// Words between a label and its value in a sentence: `the contract number is …`
+const VERBS: [&str; 8] = ["is ", "was ", "es ", "es el ", "est ", "est le ", "ist ", "of the company is "];
+
+/// Whether nothing that matters stands before a label: a bullet, or words such as `your`.
+pub(super) fn opens(before: &str) -> bool {
+    let mut words = before.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    if enumerates(before) {
+        return true;
+    }
+    let leads = words.clone().take(MAX_LEADS + 1).count() <= MAX_LEADS
+        && words.all(|word| LEADS.contains(&word.to_lowercase().as_str()));
+    leads || is_bullet(before)
+}
+
+/// Whether a text says which of the items of a form follows: `Item ONE.`
+fn enumerates(before: &str) -> bool {
+    let Some(before) = before.trim_end().strip_suffix(['.', ':', ')', '-']) else { return false };
+    let mut words = before.split_whitespace();
+    let item = words.next().is_some_and(|word| ITEMS.contains(&word.to_lowercase().as_str()));
+    item && words.next().is_some_and(|word| word.chars().all(char::is_alphanumeric)) && words.next().is_none()
+}
+
+/// Where a value may begin after a label, and whether a colon or its like was passed.
+pub(super) fn past_separator(text: &str, from: usize, limit: usize) -> (usize, bool) {
+    let mut at = from;
+    let mut colon = false;
+    while at < limit {
+        let rest = &text[at..limit];
+        let Some(letter) = rest.chars().next() else { break };
+        let step = match letter {
+            ':' | '=' | '：' if !colon => {
+                colon = true;
+                letter.len_utf8()
+            }
+            '(' if !colon => match clip(rest, MAX_REMARK).find(')') {
+                Some(close) if !rest[..close].contains(':') && !has_digits(&rest[..close]) => close + 1,
+                _ => break,
+            },
+            '-' | '–' | '—' if !colon => {
+                let after = &rest[letter.len_utf8()..];
+                colon = (after.starts_with(' ') || after.is_empty()) && text[..at].ends_with(' ');
+                letter.len_utf8()
+            }
+            '"' if colon && rest.starts_with("\"\"") => break,
+            '"' | '\'' | '*' | '.' | '?' | '#' => 1,
+            '°' | 'º' => letter.len_utf8(),
+            _ if letter.is_whitespace() => letter.len_utf8(),
+            _ => break,
+        };
+        at += step;
+    }
+    let verb = VERBS.iter().find(|verb| text[at..limit].starts_with(**verb)).filter(|_| !colon);
+    (at + verb.map_or(0, |verb| verb.len()), colon)
+}
+
+/// Whether nothing inside a phrase parts it in two.
+pub(super) fn is_one(phrase: &str) -> bool {
+    !phrase.contains([':', '(', ')', ';', ',', '"'])
+}
+
+/// A cell without brackets around all of it, and without a time of the day in brackets at its end.
+pub(super) fn bare(text: &str, start: usize, end: usize) -> (usize, usize) {
+    let cell = &text[start..end];
+    let inside = cell.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+    if inside.is_some_and(|inside| !inside.contains(['(', ')'])) {
+        return (start + 1, end - 1);
+    }
+    let timed = cell.strip_suffix([':', ' ']).unwrap_or(cell).trim_end().strip_suffix(')');
+    let remark = timed.and_then(|cell| cell.rsplit_once(" (")).filter(|(_, remark)| is_time(remark));
+    remark.map_or((start, end), |(label, _)| (start, start + label.len()))
+}
+
+/// Whether a remark is a time of the day: `12:01 a.m.`
+fn is_time(remark: &str) -> bool {
+    let digits = remark.bytes().filter(u8::is_ascii_digit).count();
+    (3..=4).contains(&digits) && remark.contains([':', 'h']) && remark.len() <= MAX_REMARK
+}
+
+pub(super) fn has_digits(text: &str) -> bool {
+    text.bytes().filter(u8::is_ascii_digit).count() >= 4
+}
+
+fn is_bullet(before: &str) -> bool {
+    let before = before.trim_end_matches(['.', ')']);
+    before.len() <= 3 && before.bytes().all(|b| b.is_ascii_digit())
+}

@@ -1,0 +1,113 @@
+//! Lines of a letter that tell of one item, fact after fact: who, under which number, from when to when.
+//!
+//! `Full service: Some Leasing Company / LX-4401 / 5/1/2025-5/1/2026` has no label, and everybody understands it.
+
+use kybern_core::model::ValueKind;
+
+use super::analyse::clip;
+use super::labels::Labels;
+use super::occurrence::{Occurrence, Place, sure};
+use super::page::Page;
+use super::values::{self, Read};
+use super::{parties, terms};
+
+/// Bytes of a line that are looked at.
+const MAX_LINE: usize = 400;
+/// Digits of a number that nobody labelled.
+const LEAST_DIGITS: usize = 4;
+/// The numbers of these rows begin here, so that they are none of the tables'.
+const TABLE: usize = usize::MAX - 1;
+/// What parts the facts of a line.
+const PARTS: [&str; 11] = [" / ", " - ", " – ", " — ", " | ", ", ", "; ", ": ", " (", ") ", "\t"];
+
+/// Adds what such lines tell, outside tables: the number and what else of its group stands there.
+///
+/// Where a label leads to the number, only the name is added.
+pub(super) fn lines(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &[Occurrence]) -> Vec<Occurrence> {
+    let mut told = Vec::new();
+    let group_of = |field: usize| labels.fields[field].group;
+    for (opener, pattern) in labels.fields.iter().enumerate() {
+        let group = pattern.group;
+        let signed = |field: &usize| {
+            let pattern = labels.fields[*field];
+            pattern.group == group && pattern.value == ValueKind::Name && !pattern.signs.is_empty()
+        };
+        let Some(name) = (0..labels.fields.len()).find(signed) else { continue };
+        if !(pattern.opens_item && values::is_strict(pattern.value) && group.is_some()) {
+            continue;
+        }
+        for (number, line) in page.lines.iter().enumerate().filter(|(number, _)| !page.used[*number]) {
+            let text = clip(&page.text[line.start..line.end], MAX_LINE);
+            let parts = parts(text);
+            if parts.len() < 3 {
+                continue;
+            }
+            let Some((at, who)) = the_name(labels, name, text, &parts) else { continue };
+            let here = |value: &&Occurrence| value.page == index && (line.start..line.end).contains(&value.start);
+            let place = |field, at| Place { field, page: index, line: number, at: line.start + at };
+            if found.iter().filter(here).any(|value| value.field == opener) {
+                if !found.iter().filter(here).any(|value| value.field == name) {
+                    told.push(Occurrence::new(place(name, at), who, line.start + at, sure::AMOUNT));
+                }
+                continue;
+            }
+            if !parts.iter().any(|(_, part)| values::read(ValueKind::DateRange, part).is_some()) {
+                continue;
+            }
+            let Some((from, read)) = the_number(labels, pattern.value, &parts) else { continue };
+            let row = Some((TABLE, line.start));
+            let mut add = |occurrence| told.push(Occurrence { row, ..occurrence });
+            add(Occurrence::new(place(name, at), who, line.start + at, sure::AMOUNT));
+            add(Occurrence::new(place(opener, from), read, line.start + from, sure::AMOUNT));
+            let all = labels.terms_in(page.text, line.start, line.start + text.len());
+            let ours = all.iter().filter(|term| group_of(term.field) == group && !term.value.is_empty());
+            for term in ours.filter(|term| !terms::is_small(page, term)) {
+                let place = place(term.field, term.start - line.start);
+                add(Occurrence::term(place, term.value, (term.start, term.end), sure::AMOUNT));
+            }
+        }
+    }
+    told
+}
+
+/// The facts of a line, with where each begins.
+fn parts(text: &str) -> Vec<(usize, &str)> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    loop {
+        let rest = &text[at..];
+        let cut = PARTS.iter().filter_map(|mark| Some((rest.find(mark)?, mark.len()))).min();
+        let (length, mark) = cut.unwrap_or((rest.len(), 0));
+        if !rest[..length].trim().is_empty() {
+            found.push((at, &rest[..length]));
+        }
+        at += length + mark;
+        if mark == 0 {
+            return found;
+        }
+    }
+}
+
+/// The only name of a field that a line tells, and where its part begins; a legal form behind a comma belongs to it.
+fn the_name(labels: &Labels<'_>, field: usize, text: &str, parts: &[(usize, &str)]) -> Option<(usize, Read)> {
+    let mut named = parts.iter().filter_map(|(at, _)| {
+        let read = parties::signed_name(labels, field, text[*at..].split(['/', '\t']).next()?)?;
+        Some((*at, read))
+    });
+    let first = named.next()?;
+    named.next().is_none().then_some(first)
+}
+
+/// The only part of a line that is nothing but a number of that kind.
+fn the_number(labels: &Labels<'_>, kind: ValueKind, parts: &[(usize, &str)]) -> Option<(usize, Read)> {
+    const OTHERS: [ValueKind; 4] = [ValueKind::Phone, ValueKind::Date, ValueKind::DateRange, ValueKind::Money];
+    let mut numbers = parts.iter().filter_map(|(at, part)| {
+        let digits = part.bytes().filter(u8::is_ascii_digit).count();
+        let other = labels.begin(part) || OTHERS.iter().any(|other| values::read(*other, part).is_some());
+        let read = values::read(kind, part).filter(|read| read.fit >= 1.0 && part[read.end..].trim().is_empty())?;
+        let whole = part[..read.start].trim().is_empty();
+        (whole && digits >= LEAST_DIGITS && !other).then_some((*at, read))
+    });
+    let first = numbers.next()?;
+    numbers.next().is_none().then_some(first)
+}
