@@ -24,6 +24,29 @@ const PREMIUM: &[&str] = &["premium", "premium_nanos", "annual_premium", "total_
 /// Coverages that come with a line and are none that losses are asked about by.
 const PARTS: [&str; 2] = ["Uninsured Motorist", "Medical Payments"];
 
+/// Words that say what an insurer is, and not which.
+const NOBODYS: &[&str] = &[
+    "insurance",
+    "assurance",
+    "casualty",
+    "indemnity",
+    "mutual",
+    "property",
+    "company",
+    "co",
+    "fire",
+    "marine",
+    "surety",
+    "exchange",
+    "insurer",
+    "carrier",
+    "motor",
+    "and",
+    "underwriters",
+    "corporation",
+    "group",
+];
+
 /// One policy.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Policy {
@@ -173,7 +196,7 @@ fn of_fields(found: &[&ExtractedField], document: u32) -> Policy {
     Policy {
         confidence: number.as_ref().map(|(_, confidence)| rounded(*confidence)),
         number: number.map(|(number, _)| number).unwrap_or_default(),
-        insurer: first(INSURER),
+        insurer: first(INSURER).filter(|name| names_somebody(name)),
         naic: first(NAIC).and_then(|code| company::naic(&code)),
         lines: coverage::lines_of_all(lines.iter().map(String::as_str)),
         effective: first(EFFECTIVE).or_else(|| period("start")),
@@ -181,6 +204,11 @@ fn of_fields(found: &[&ExtractedField], document: u32) -> Policy {
         premium_nanos: values(PREMIUM).find_map(|field| field.value.as_i64()),
         documents: vec![document],
     }
+}
+
+/// Whether a name has a word of its own: the rest of a name that went on elsewhere is nobody's.
+fn names_somebody(name: &str) -> bool {
+    company::normal_name(name).split(' ').any(|word| !word.is_empty() && !NOBODYS.contains(&word))
 }
 
 /// The policies that a step before has left in the state, or that the arguments name.

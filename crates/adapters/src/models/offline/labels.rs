@@ -27,6 +27,8 @@ const SMALL: [&str; 10] =
 const MAX_NUMBER: usize = 2;
 /// Bytes at the beginning of a text in which a label is looked for.
 const MAX_LEAD: usize = 60;
+/// Bytes behind a phrase in which a value is looked for that makes it a label.
+const MAX_REST: usize = 400;
 /// Labels on one line that are looked at.
 const MAX_HITS: usize = 200;
 
@@ -337,7 +339,7 @@ impl<'s> Labels<'s> {
             return true;
         }
         // Without a colon only a value that cannot be anything else makes it a label.
-        let rest = &text[hit.after.min(cell.1)..cell.1];
+        let rest = clip(&text[hit.after.min(cell.1)..cell.1], MAX_REST);
         let named = self.ends_name(before, &text[hit.start..hit.after.min(cell.1)]);
         hit.fields.retain(|field| {
             let pattern = self.fields[*field];

@@ -66,12 +66,26 @@ async fn a_list_of_drivers_and_vehicles_is_read() {
 }
 
 #[tokio::test]
-async fn the_papers_of_fleets_and_loads_are_told_apart() {
+async fn papers_are_told_apart() {
     for (pack, text, category) in [
         ("freight", "STRAIGHT BILL OF LADING\nShipper: Plum Hollow Foods\nConsignee: Cedar Mill Grocers", "BOL"),
         ("freight", "PROOF OF DELIVERY\nReceived in good order by: Bo Sample\nLoad: SR-48213", "POD"),
+        (
+            "insurance",
+            "Dry Creek Hauling LLC hereby authorizes Oak Bend Agency to request and receive our loss history.",
+            "LOA",
+        ),
+        ("insurance", "LOSS SUMMARY\nInsured: Dry Creek Hauling LLC\nAs of 07/01/2026\nNO LOSSES", "LOSS_RUN"),
         ("fleet", "MOTOR VEHICLE RECORD\nDriver: Ada B. Example\nLicense: TX-8812045\nViolations: none", "MVR"),
     ] {
         assert_eq!(read(pack, 1, text).await.analysis.category.as_deref(), Some(category), "{text}");
     }
+}
+
+#[tokio::test]
+async fn a_letter_tells_of_policies_line_by_line() {
+    let text = "Please order the loss runs for Dry Creek Hauling LLC.\nCargo Liability: Elm Assurance Corporation / EA/CG/4401 / 5/1/2025-5/1/2026\nElm Indemnity Company - Covered Autos Liability - pol# 22 BAP 0068-7A (6/1/2025 - 6/1/2026)";
+    let found = read("insurance", 0, text).await;
+    assert_eq!(values(&found, "policies/policy_number"), ["EA/CG/4401", "22 BAP 0068-7A"]);
+    assert_eq!(values(&found, "policies/insurer"), ["Elm Assurance Corporation", "Elm Indemnity Company"]);
 }

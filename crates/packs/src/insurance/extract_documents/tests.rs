@@ -152,3 +152,14 @@ async fn a_mail_servers_report_names_nobody_to_write_to() {
     world.mail.as_mut().unwrap().kind = kybern_core::mail::MailKind::Bounce;
     assert_eq!(fields(&json!(world.run(&tool(), json!({"required": []})).await)), 1);
 }
+
+#[tokio::test]
+async fn the_rest_of_a_name_is_no_insurer() {
+    let mut world = World::new();
+    let text = "@insured.name = Acme LLC\n@policies[0].policy_number = A1\n@policies[0].insurer = Casualty Insurance Co.\n\
+                @policies[1].policy_number = B2\n@policies[1].insurer = North Casualty Insurance Co.";
+    world.document("a.pdf", text);
+    let data = world.run(&tool(), json!({})).await;
+    assert_eq!(data["extracted_policies"][0]["insurer"], Value::Null);
+    assert_eq!(data["extracted_policies"][1]["insurer"], "North Casualty Insurance Co.");
+}
