@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use kybern_adapters::clock::{SystemClock, ThreadRandom, UuidV7Ids};
-use kybern_adapters::documents::Reader;
+use kybern_adapters::documents::{PictureDecoder, Reader};
 use kybern_adapters::http::Egress;
 use kybern_adapters::keys::MasterKey;
 use kybern_adapters::mail::smtp::{Smtp, SmtpConfig};
@@ -197,10 +197,12 @@ pub(crate) fn engine(config: &Config, opened: &Opened, settings: Settings) -> an
     let [wake_ups, job_wake_ups] = opened.wake_ups.clone();
     let worker = WorkerId::new(&format!("{}-{}", std::process::id(), ids.next().simple()));
     let model = Arc::new(RulesModel);
-    let reader = Arc::new(Reader::with_ocr(match config.documents.reader()? {
+    let reader = Reader::with_ocr(match config.documents.reader()? {
         Ocr::Reads(tesseract) => Some(tesseract),
         Ocr::Off | Ocr::Missing => None,
-    }));
+    });
+    let this_program = std::env::current_exe().context("this program's own path cannot be read")?;
+    let reader = Arc::new(reader.decoding_by(PictureDecoder::new(this_program)));
     let keys: Arc<dyn Keys> = opened.keys.clone();
     Ok(Engine::new(EngineParts {
         store: Arc::clone(&opened.store),

@@ -11,6 +11,9 @@ const STATES: &[&str] = &[
 /// Letters of a domain that is only a part of a name.
 const MIN_DOMAIN: usize = 5;
 
+/// What stands between a name and a country's two letters, as in `example.co.uk`.
+const SECOND_LEVELS: &[&str] = &["ac", "co", "com", "edu", "gob", "gov", "net", "ne", "or", "org"];
+
 /// A state in an address: behind a comma, before a ZIP code or the end of the part.
 static STATE: Pattern = Pattern::new(r",\s*([A-Z]{2})\b");
 static ZIP_STATE: Pattern = Pattern::new(r"\b([A-Z]{2})\s+\d{5}(?:-\d{4})?\b");
@@ -46,6 +49,22 @@ pub(crate) fn is_domain_of(address: &str, normal_name: &str) -> bool {
         || heads.into_iter().any(|head| head.len() >= MIN_DOMAIN && own == head)
         || (own.len() >= MIN_DOMAIN && name.starts_with(&own))
         || (name.len() >= MIN_DOMAIN && own.starts_with(&name))
+}
+
+/// The label of an address's domain that its owner has registered, letters and digits only: of `a@mail.oak-bend.example`
+/// and of `a@oakbend.co.uk` it is `oakbend`. Whoever has a domain makes all that stands before it, so nothing else in it
+/// says whose it is.
+pub(crate) fn registered_label(address: &str) -> Option<String> {
+    let (_, domain) = address.rsplit_once('@')?;
+    let domain = domain.trim_end_matches('.').to_lowercase();
+    let labels: Vec<&str> = domain.split('.').collect();
+    let registered = match labels.as_slice() {
+        [.., own, second, country] if country.len() == 2 && SECOND_LEVELS.contains(second) => own,
+        [.., own, _top] => own,
+        _ => return None,
+    };
+    let label: String = registered.chars().filter(|c| c.is_alphanumeric()).collect();
+    (!label.is_empty()).then_some(label)
 }
 
 /// A two-letter state; `None` when there is no such state.
@@ -106,6 +125,22 @@ mod tests {
         assert_eq!(email("call me"), None);
         assert!(is_machine_address("no-reply@example.com"));
         assert!(is_machine_address("voicemail@example.com"));
+    }
+
+    #[test]
+    fn a_domain_is_whose_label_is_registered() {
+        for (address, label) in [
+            ("a@oakbend.example", Some("oakbend")),
+            ("a@claims.Oak-Bend.example.", Some("oakbend")),
+            ("a@mail.oakbend.co.uk", Some("oakbend")),
+            ("a@oakbend.mx", Some("oakbend")),
+            ("a@oakbend.evil.example", Some("evil")),
+            ("oakbend", None),
+            ("a@localhost", None),
+            ("a@-.example", None),
+        ] {
+            assert_eq!(registered_label(address).as_deref(), label, "{address}");
+        }
     }
 
     #[test]

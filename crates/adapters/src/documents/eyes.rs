@@ -3,20 +3,27 @@
 use kybern_core::document::{DocumentFault, FaultKind, PageText, limits};
 
 use super::ocr::Tesseract;
+use super::pdf::PictureDecoder;
 use super::picture::Picture;
 use crate::workers::Stop;
 
 /// Reads the pictures of one document.
 pub(super) struct Eyes<'a> {
     tesseract: &'a Tesseract,
+    decoder: Option<&'a PictureDecoder>,
     stop: &'a Stop,
     /// Pictures that may still be looked at.
     left: usize,
 }
 
 impl<'a> Eyes<'a> {
-    pub(super) const fn new(tesseract: &'a Tesseract, stop: &'a Stop) -> Self {
-        Self { tesseract, stop, left: limits::MAX_SCANNED_PAGES }
+    pub(super) const fn new(tesseract: &'a Tesseract, decoder: Option<&'a PictureDecoder>, stop: &'a Stop) -> Self {
+        Self { tesseract, decoder, stop, left: limits::MAX_SCANNED_PAGES }
+    }
+
+    /// What unpacks the pictures that are not unpacked in this process.
+    pub(super) const fn decoder(&self) -> Option<&'a PictureDecoder> {
+        self.decoder
     }
 
     /// The page that a picture shows; `None` when it has no words, cannot be unpacked, or one page too many was looked

@@ -14,6 +14,7 @@
 //! This module does not know what the text is about, who sent it, or where it is kept.
 
 mod archive;
+mod child;
 mod csv;
 mod docx;
 mod eyes;
@@ -43,6 +44,7 @@ use crate::workers::{Stop, WorkerFault, Workers};
 pub(crate) use self::archive::{is_plain_zip, unzip};
 pub(crate) use self::html::{to_text as html_to_text, visible_to_text};
 pub use self::ocr::{Tesseract, TesseractFault};
+pub use self::pdf::{PictureDecoder, decode_picture};
 pub(crate) use self::text::decode_lenient;
 
 /// How long one document, or one message, may take.
@@ -58,6 +60,10 @@ const STACK_BYTES: usize = 64 * 1024 * 1024;
 pub struct Reader {
     pub(crate) workers: Workers,
     ocr: Option<Ocr>,
+    decoder: Option<PictureDecoder>,
+    /// Where pictures are drawn for people. Each keeps a core busy and takes a few hundred megabytes, so fewer are drawn
+    /// at the same time than documents are read, and none of them waits in front of a document.
+    drawing: Workers,
 }
 
 /// What reads pictures, with its own worker slots.
@@ -78,7 +84,15 @@ impl Reader {
     #[must_use]
     pub fn with_ocr(tesseract: Option<Tesseract>) -> Self {
         let ocr = tesseract.map(|tesseract| Ocr { tesseract, workers: Workers::one_a_core(STACK_BYTES) });
-        Self { workers: Workers::new(STACK_BYTES), ocr }
+        let drawing = Workers::one_a_core(STACK_BYTES);
+        Self { workers: Workers::new(STACK_BYTES), ocr, decoder: None, drawing }
+    }
+
+    /// Also unpacks pictures in JPEG 2000 and JBIG2, by this program. Without one they are not unpacked: a page that has
+    /// nothing else is a picture that nobody can read.
+    #[must_use]
+    pub fn decoding_by(self, decoder: PictureDecoder) -> Self {
+        Self { decoder: Some(decoder), ..self }
     }
 }
 
@@ -126,10 +140,15 @@ impl File {
     }
 
     /// The picture of one of its pages.
-    fn picture(&self, view: PageView, stop: &Stop) -> Result<PagePicture, DocumentFault> {
+    fn picture(
+        &self,
+        view: PageView,
+        decoder: Option<&PictureDecoder>,
+        stop: &Stop,
+    ) -> Result<PagePicture, DocumentFault> {
         let page = view.page;
         let picture = match sniff::sniff(&self.name, &self.content_type, &self.bytes)? {
-            Found::Pdf => pdf::picture(&self.bytes, page, stop)?,
+            Found::Pdf => pdf::picture(&self.bytes, page, decoder, stop)?,
             Found::Picture(_) if page == 1 => Picture::unpack(&self.bytes)?,
             _ => return Err(DocumentFault::new(FaultKind::Empty, format!("page {page} is not a picture"))),
         };
@@ -176,7 +195,8 @@ impl DocumentReader for Reader {
         let read = self.workers.run(tenant, TIME_LIMIT, move |stop| plain.read(None, stop)).await??;
         let Some(ocr) = self.ocr.as_ref().filter(|_| read.has_pictures) else { return read.text };
         let tesseract = ocr.tesseract.clone();
-        let look = move |stop: &Stop| file.read(Some(&mut Eyes::new(&tesseract, stop)), stop);
+        let decoder = self.decoder.clone();
+        let look = move |stop: &Stop| file.read(Some(&mut Eyes::new(&tesseract, decoder.as_ref(), stop)), stop);
         match ocr.workers.run(tenant, ocr::time_limit(), look).await {
             Ok(seen) => seen?.text,
             // It can be read, later: that some of its pages were left out would depend on the moment.
@@ -198,7 +218,8 @@ impl DocumentReader for Reader {
         view: PageView,
     ) -> Result<PagePicture, DocumentFault> {
         let file = File::new(filename, content_type, bytes)?;
-        self.workers.run(tenant, TIME_LIMIT, move |stop| file.picture(view, stop)).await?
+        let decoder = self.decoder.clone();
+        self.drawing.run(tenant, TIME_LIMIT, move |stop| file.picture(view, decoder.as_ref(), stop)).await?
     }
 }
 

@@ -1,5 +1,6 @@
 //! The command line. `serve`, `demo`, `backup`, `restore`, `doctor` and `key recover` work on this machine; every
-//! other verb is an HTTP client of the API and has one implementation, whether a server runs or not.
+//! other verb is an HTTP client of the API and has one implementation, whether a server runs or not. `decode-picture` is
+//! nobody's to call: a server starts itself so for each picture whose decoder needs limits.
 //!
 //! Exit codes: 0 done, 1 failed, 2 usage, 3 waits for review.
 
@@ -29,6 +30,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub(crate) use context::Context;
 pub(crate) use exit::Exit;
+use kybern_adapters::documents::decode_picture;
 
 use crate::config::Environment;
 use crate::output::{Failure, report};
@@ -109,6 +111,12 @@ enum Command {
     Restore(admin::RestoreArgs),
     /// Say what is configured, reachable and missing, and how to fix it
     Doctor(admin::DoctorArgs),
+    /// Unpack a picture from the standard input, for a server that limits this process
+    #[command(hide = true)]
+    DecodePicture {
+        /// jpeg-2000 or jbig2
+        packing: String,
+    },
 }
 
 /// How a reading verb answers.
@@ -122,6 +130,11 @@ pub(crate) struct Format {
 /// Runs the command line, and gives its exit code.
 pub(crate) fn main() -> ExitCode {
     let cli = Cli::parse();
+    // No runtime: its memory would count against the picture's.
+    if let Command::DecodePicture { packing } = cli.command {
+        let decoded = decode_picture(&packing, std::io::stdin().lock(), std::io::stdout().lock());
+        return if decoded.is_ok() { Exit::Done.into() } else { Exit::Failed.into() };
+    }
     let env = Environment::of_process();
     let mut context = Context::new(cli.globals, env);
     let paint = crate::output::Paint::new(context.stderr_color());
@@ -148,6 +161,8 @@ async fn run(command: Command, context: &mut Context) -> Result<ExitCode, Failur
         Command::Backup(args) => return admin::backup(args, context).await,
         Command::Restore(args) => return admin::restore(args, context).await,
         Command::Doctor(args) => return admin::doctor(args, context).await,
+        // Was done before there was a runtime.
+        Command::DecodePicture { .. } => return Ok(Exit::Done.into()),
         Command::Key(key::KeyCommand::Recover { new_master_key }) => {
             return key::recover(new_master_key, context).await;
         }

@@ -33,6 +33,8 @@ mod offline;
 #[cfg(test)]
 mod outage;
 #[cfg(test)]
+mod pictures;
+#[cfg(test)]
 mod races;
 #[cfg(test)]
 mod redaction;

@@ -128,20 +128,20 @@ impl Insurers {
     }
 }
 
-/// Whether an address is of an insurer's own domain: it is the name run together, or has a word in it that tells this
-/// insurer from others.
+/// Whether an address is of an insurer's own domain: what its owner has registered is the insurer's name run together,
+/// whole, or up to a word behind those that tell it from others, or those words alone. A domain that only contains the
+/// name is not enough: anybody can have one.
 pub(super) fn writes_from(address: &str, insurer: &str) -> bool {
+    let Some(label) = contact::registered_label(address) else { return false };
     let name = company::normal_name(insurer);
-    if contact::is_domain_of(address, &name) {
-        return true;
-    }
-    let Some((_, domain)) = address.rsplit_once('@') else { return false };
-    let domain: String = domain.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-    let words: Vec<&str> = name.split(' ').filter(|word| *word != "and").collect();
-    let telling =
-        words.iter().any(|word| word.chars().count() >= ENOUGH && !COMMON.contains(word) && domain.contains(word));
-    let opening = words.iter().take(2).copied().collect::<String>();
-    telling || (words.len() > 1 && opening.chars().count() > ENOUGH && domain.contains(&opening))
+    let words: Vec<&str> = name.split(' ').collect();
+    let is_telling = |word: &&&str| !COMMON.contains(*word);
+    // `Harrow and Mead` may be `harrowandmead` or `harrowmead`.
+    [words.clone(), words.into_iter().filter(|word| *word != "and").collect()].iter().any(|words: &Vec<&str>| {
+        let told = words.iter().rposition(|word| !COMMON.contains(word)).map_or(words.len(), |last| last + 1);
+        let telling: String = words.iter().filter(is_telling).copied().collect();
+        (told..=words.len()).any(|count| words[..count].concat() == label) || telling == label
+    })
 }
 
 /// Whether an address is of the domain of any insurer that the tenant knows.
@@ -261,19 +261,33 @@ mod tests {
     }
 
     #[test]
-    fn an_insurers_address_has_its_name_in_the_domain() {
+    fn an_insurers_own_domain_is_its_name() {
         for (address, insurer) in [
             ("a@quillfeather.example", "Quillfeather Insurance Co."),
-            ("a@mail.quillfeathergroup.example", "Quillfeather Insurance Co."),
+            ("a@mail.quillfeather-insurance.example", "Quillfeather Insurance Co."),
+            ("a@quillfeather.co.uk", "Quillfeather Insurance Co."),
             ("a@redalder.example", "Red Alder County Mutual"),
+            ("a@redaldercounty.example", "Red Alder County Mutual"),
             ("a@harrowmead.example", "Harrow & Mead Insurance Ltd."),
+            ("a@harrowandmead.example", "Harrow & Mead Insurance Ltd."),
+            ("a@greatwestcasualty.example", "Great West Casualty Company"),
         ] {
             assert!(writes_from(address, insurer), "{address}");
         }
-        for address in
-            ["a@hearthadjusters.example", "a@mutualinsurance.example", "quillfeather@mailbox.example", "none"]
-        {
-            assert!(!writes_from(address, "Quillfeather Mutual Insurance Co."), "{address}");
+        for (address, insurer) in [
+            ("a@hearthadjusters.example", "Quillfeather Mutual Insurance Co."),
+            ("a@mutualinsurance.example", "Quillfeather Mutual Insurance Co."),
+            ("quillfeather@mailbox.example", "Quillfeather Mutual Insurance Co."),
+            ("none", "Quillfeather Mutual Insurance Co."),
+            ("a@quillfeather.evil.example", "Quillfeather Mutual Insurance Co."),
+            ("a@quillfeather-claims.example", "Quillfeather Mutual Insurance Co."),
+            ("a@myquillfeather.example", "Quillfeather Mutual Insurance Co."),
+            ("a@quill.example", "Quillfeather Mutual Insurance Co."),
+            ("a@prairie.example", "Prairie Lantern Mutual Insurance Company"),
+            ("a@red.example", "Red Alder County Mutual"),
+            ("a@great.example", "Great West Casualty Company"),
+        ] {
+            assert!(!writes_from(address, insurer), "{address}");
         }
     }
 

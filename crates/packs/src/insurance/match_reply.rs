@@ -3,9 +3,13 @@
 //! A request's token says which one is meant and proves nothing: anybody can write one. So the sender's domain is held
 //! against the insurer that was asked, and what the report is about against what was asked for. What does not fit goes
 //! to a person, once.
+//!
+//! Nothing that the mail itself says makes its sender a colleague: whoever hands on an insurer's answer is a user of the
+//! tenant, by their address.
 
 use async_trait::async_trait;
 use kybern_core::id::RecordId;
+use kybern_core::identity::User;
 use kybern_core::mail::{ParsedMail, PassageRole};
 use kybern_core::ports::{Tool, ToolContext};
 use kybern_core::record::Record;
@@ -19,6 +23,11 @@ use crate::{change, company};
 
 /// The state's name for a person's word that the sender may answer.
 const CONFIRMED: &str = "answer_confirmed";
+
+/// Letters and digits of a policy number that may be followed by a term, and those of the term: `PLM-77001-02` is the
+/// second renewal of `PLM-77001`. Shorter numbers are too like each other.
+const MIN_NUMBER: usize = 6;
+const TERM: usize = 2;
 
 /// The tool.
 #[derive(Debug)]
@@ -41,7 +50,7 @@ impl MatchReply {
                            is not the insurer that was asked, or the report is about something else.";
         Self {
             spec: ToolSpec {
-                needs: Needs { task: true, documents: true, records: true, ..Needs::default() },
+                needs: Needs { task: true, documents: true, records: true, users: true, ..Needs::default() },
                 ..ToolSpec::local("insurance.match_reply", description, schema)
             },
         }
@@ -60,18 +69,23 @@ impl Tool for MatchReply {
         if ids.is_empty() {
             return Ok(unmatched("the answer names no request"));
         }
+        let users = match &context.users {
+            Some(directory) => directory.users_of(context.scope).await?,
+            None => Vec::new(),
+        };
+        let senders = senders(&mail, &users);
         let mut requests = Vec::new();
         for id in &ids {
             requests.extend(request(context, id).await?);
         }
-        if requests.is_empty() && knows_one_of(context, &senders(&mail)).await? {
+        if requests.is_empty() && knows_one_of(context, &senders).await? {
             return Ok(unmatched("an insurer's answer names a request that is none of ours"));
         }
         let confirmed = context.state.get(CONFIRMED).and_then(Value::as_bool);
         let doubts = if requests.is_empty() {
             vec![format!("the answer names the request {}, which is none of ours", ids.join(", "))]
         } else {
-            doubts(&mail, &requests, &context.state)
+            doubts(&senders, &requests, &context.state)
         };
         match confirmed {
             Some(false) => {
@@ -109,9 +123,8 @@ async fn request(context: &ToolContext, id: &str) -> Result<Option<Record>, Tool
 }
 
 /// Why the answer may not be what it says it is.
-fn doubts(mail: &ParsedMail, requests: &[Record], state: &Map<String, Value>) -> Vec<String> {
+fn doubts(senders: &[&str], requests: &[Record], state: &Map<String, Value>) -> Vec<String> {
     let mut found = Vec::new();
-    let senders = senders(mail);
     for request in requests {
         let Some(insurer) = text(&request.props, "insurer") else { continue };
         if !senders.iter().any(|sender| insurers::writes_from(sender, &insurer)) {
@@ -124,21 +137,26 @@ fn doubts(mail: &ParsedMail, requests: &[Record], state: &Map<String, Value>) ->
     let asked: Vec<String> =
         requests.iter().flat_map(|request| numbers(texts(&request.props, "policy_numbers"))).collect();
     let answered = numbers(answered(state));
-    let same = |a: &String, b: &String| a.contains(b.as_str()) || b.contains(a.as_str());
     if !asked.is_empty()
         && !answered.is_empty()
-        && !answered.iter().any(|one| asked.iter().any(|other| same(one, other)))
+        && !answered.iter().any(|one| asked.iter().any(|other| is_one_policy(one, other)))
     {
         found.push(format!("the report is about {}, and the request about {}", answered.join(", "), asked.join(", ")));
     }
     found
 }
 
-/// Who answers: the sender, or whoever wrote the message that a colleague hands on.
-fn senders(mail: &ParsedMail) -> Vec<&str> {
-    let domain = |address: &str| address.rsplit_once('@').map(|(_, domain)| domain.to_lowercase()).unwrap_or_default();
-    let own = domain(&mail.from.address);
-    let colleague = !own.is_empty() && mail.to.iter().any(|to| domain(&to.address) == own);
+/// Whether two policy numbers, as they are compared, are of one policy: the same, or the same but for the term at the end.
+fn is_one_policy(one: &str, other: &str) -> bool {
+    let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
+    let Some(term) = long.strip_prefix(short) else { return false };
+    let is_term = term.len() == TERM && term.bytes().all(|byte| byte.is_ascii_digit());
+    term.is_empty() || (is_term && short.len() >= MIN_NUMBER)
+}
+
+/// Who answers: the sender, or whoever wrote the message that a user of the tenant hands on.
+fn senders<'m>(mail: &'m ParsedMail, users: &[User]) -> Vec<&'m str> {
+    let colleague = users.iter().any(|user| user.email.eq_ignore_ascii_case(&mail.from.address));
     let handed_on = mail.passages.iter().filter(|passage| passage.role == PassageRole::Forwarded);
     let authors = handed_on.filter_map(|passage| passage.author.as_ref()).filter(|_| colleague);
     [mail.from.address.as_str()].into_iter().chain(authors.map(|author| author.address.as_str())).collect()
@@ -211,7 +229,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_insurers_own_answer_finds_its_request() {
-        for sender in ["desk@prairielantern.example", "noreply@claims.prairielanternmutual.example"] {
+        for sender in ["desk@prairielantern.example", "noreply@claims.prairie-lantern-mutual.example"] {
             let (world, id) = world(sender, &["A-1"]);
             let outcome = world.call(&MatchReply::new(), json!({})).await.unwrap();
             assert!(outcome.review.is_none(), "{sender}");
@@ -230,6 +248,47 @@ mod tests {
         assert!(asked(&world).await.is_none());
         world.state(json!({CONFIRMED: false}));
         assert!(world.call(&MatchReply::new(), json!({})).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn a_domain_that_only_contains_the_name_asks() {
+        for sender in ["a@prairielantern.evil.example", "a@prairie-lantern-claims.example", "a@prairie.example"] {
+            let (world, _) = world(sender, &["A-1"]);
+            assert!(asked(&world).await.is_some(), "{sender}");
+        }
+    }
+
+    #[tokio::test]
+    async fn only_a_user_of_the_tenant_hands_on_an_insurers_answer() {
+        let handed_on = |sender: &str| {
+            let (mut world, _) = world(sender, &["A-1"]);
+            world.user("kim@ironwoodlane.example", &[]);
+            world.forwards("desk@prairielantern.example", sender);
+            world
+        };
+        assert!(asked(&handed_on("Kim@ironwoodlane.example")).await.is_none());
+        // A stranger writes to themselves, too, or from a domain that the organisation's mail has.
+        for sender in ["kim@hearthadjusters.example", "kym@ironwoodlane.example"] {
+            assert!(asked(&handed_on(sender)).await.is_some(), "{sender}");
+        }
+    }
+
+    #[test]
+    fn policy_numbers_are_the_same_but_for_their_term() {
+        for (one, other) in [("PLM77001", "PLM77001"), ("PLM77001", "PLM7700102"), ("PLM7700102", "PLM77001")] {
+            assert!(is_one_policy(one, other), "{one} {other}");
+        }
+        for (one, other) in [
+            ("A1", "PLMA100"),
+            ("A1", "A102"),
+            ("77001", "PLM77001"),
+            ("PLM77001", "PLM770012"),
+            ("PLM77001", "PLM77001002"),
+            ("PLM77001", "PLM77001AB"),
+            ("PLM7700101", "PLM7700102"),
+        ] {
+            assert!(!is_one_policy(one, other), "{one} {other}");
+        }
     }
 
     #[tokio::test]

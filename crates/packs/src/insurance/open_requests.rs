@@ -8,7 +8,7 @@ use kybern_core::ports::ToolContext;
 use kybern_core::record::Record;
 use kybern_core::task::AttachmentSource;
 use kybern_core::tool::ToolFailure;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::deal::{OpenDeal, open_deal};
 use super::insured::Insured;
@@ -16,7 +16,7 @@ use super::insurers::Insurers;
 use super::kinds::ENTITY;
 use super::loss_run_request as request;
 use super::policies::Policy;
-use crate::args::{text, texts};
+use crate::args::{objects, text, texts};
 use crate::company;
 
 /// The pipeline in which loss runs are asked for.
@@ -126,10 +126,27 @@ pub(super) async fn adopt(
         return Ok(());
     }
     policies.append(asked);
-    // What else the message seems to say of an insured is of somebody else: whom it is about is recorded already.
-    insured.fields.insert("name".to_owned(), json!(text(&company.props, "name")));
-    insured.sources.insert("name".to_owned(), json!({"record": company.id, "confidence": MEANT}));
+    // Anybody can ask for news of a company. Whom it is about is recorded already, so nothing that the message says of
+    // an insured goes on to records: not the sender's address, and no number that the record lacks.
+    for value in insured.fields.values_mut() {
+        *value = Value::Null;
+    }
+    insured.sources.clear();
+    for (field, known) in [("name", text(&company.props, "name")), ("dot_number", number_of(company, "DOT"))] {
+        if known.is_some() {
+            insured.sources.insert(field.to_owned(), json!({"record": company.id, "confidence": MEANT}));
+        }
+        insured.fields.insert(field.to_owned(), json!(known));
+    }
     Ok(())
+}
+
+/// A number of a company, by its kind.
+fn number_of(company: &Record, kind: &str) -> Option<String> {
+    objects(&company.props, "identifiers")
+        .iter()
+        .find(|identifier| text(identifier, "type").as_deref() == Some(kind))
+        .and_then(|identifier| text(identifier, "value"))
 }
 
 /// The known companies that the message names, each once.
@@ -145,11 +162,14 @@ async fn companies(context: &ToolContext, insured: &Insured, said: &str) -> Resu
             found.push(one.clone());
         }
     };
+    let read = text(&insured.fields, "name").map(|name| company::normal_name(&name));
     if let Some(number) = text(&insured.fields, "dot_number") {
         keep(records.records_by_lookup(context.scope, ENTITY, "DOT", &number).await?);
+        // A number of one company under the name of another means neither.
+        let name = |record: &Record| text(&record.props, "name").map(|name| company::normal_name(&name));
+        found.retain(|record| read.is_none() || name(record) == read);
         return Ok(found);
     }
-    let read = text(&insured.fields, "name").map(|name| company::normal_name(&name));
     for name in read.into_iter().chain(names(said)) {
         keep(records.records_by_lookup(context.scope, ENTITY, "name", &name).await?);
     }
@@ -198,13 +218,11 @@ async fn asked_about(context: &ToolContext, company: &Record) -> Result<Vec<Poli
 
 #[cfg(test)]
 mod tests {
-    use kybern_core::record::Lookup;
-    use serde_json::Value;
-
     use super::super::ExtractDocuments;
     use super::super::kinds::{DEAL, LOSS_RUN_REQUEST};
     use super::*;
     use crate::tests::World;
+    use kybern_core::record::Lookup;
 
     #[test]
     fn names_stand_by_themselves_or_are_what_a_message_is_about() {
@@ -219,9 +237,10 @@ mod tests {
     /// A company with one open request.
     fn world(status: &str) -> World {
         let mut world = World::new();
-        let lookups = vec![Lookup::shared("name", "gannet junction carriers")];
+        let lookups = vec![Lookup::shared("name", "gannet junction carriers"), Lookup::shared("DOT", "9000017")];
         let props = json!({
-            "name": "Gannet Junction Carriers LLC", "entity_type": "motor_carrier", "identifiers": [], "is_shadow": true
+            "name": "Gannet Junction Carriers LLC", "entity_type": "motor_carrier", "is_shadow": true,
+            "identifiers": [{"type": "DOT", "value": "9000017"}]
         });
         let entity = world.put_with(ENTITY, "g", props, lookups);
         let props = json!({"entity_id": entity, "pipeline_type": "renewal", "stage": "new", "coverage_types": []});
@@ -252,6 +271,38 @@ mod tests {
             "Still waiting on Gannet Junction Carriers.\n@insured.name = Somebody Else LLC\nGannet Junction Carriers";
         told.mail("kim@gannet.example", "Losses", text);
         assert_eq!(read(&told).await.unwrap()["insured"]["name"], "Gannet Junction Carriers LLC");
+    }
+
+    #[tokio::test]
+    async fn a_chase_brings_nothing_of_its_sender_into_records() {
+        let mut world = world("requested");
+        let text = "Any news on the losses for Gannet Junction Carriers?\n@insured.name = Gannet Junction Carriers LLC\n\
+                    @insured.email = kim@stranger.example\n@insured.phone = (775) 555-0121\n\
+                    @insured.address = 1 Elsewhere Road, Elko, NV 89801\n@insured.mc_number = 999001";
+        world.mail("kim@stranger.example", "Status?", text);
+        let data = read(&world).await.unwrap();
+        assert_eq!(data["insured"]["name"], "Gannet Junction Carriers LLC");
+        assert_eq!(data["insured"]["dot_number"], "9000017", "as it is recorded");
+        for field in ["email", "phone", "address", "mc_number"] {
+            assert_eq!(
+                (&data["insured"][field], &data["insured_sources"][field]),
+                (&Value::Null, &Value::Null),
+                "{field}"
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn a_number_of_one_company_under_the_name_of_another_means_neither() {
+        let chase = |name: &str| {
+            let mut world = world("requested");
+            let text = format!("Any news on the losses?\n@insured.name = {name}\n@insured.dot_number = 9000017");
+            world.mail("kim@stranger.example", "Status?", &text);
+            world
+        };
+        let data = read(&chase("Gannet Junction Carriers")).await.unwrap();
+        assert_eq!(data["insured"]["dot_number"], "9000017");
+        assert!(read(&chase("Oak Bend Haulage LLC")).await.is_none());
     }
 
     #[tokio::test]

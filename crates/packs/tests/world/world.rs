@@ -9,7 +9,7 @@ use kybern_core::document::DocumentText;
 use kybern_core::error::Result;
 use kybern_core::id::{RecordId, RequestId, TaskId, TenantId, UserId};
 use kybern_core::identity::User;
-use kybern_core::mail::{MailAddress, ParsedMail, RequestToken, TokenPlace};
+use kybern_core::mail::{MailAddress, ParsedMail, Passage, PassageRole, RequestToken, TokenPlace};
 use kybern_core::plan::StepId;
 use kybern_core::ports::{Documents, IdSource, Tool, ToolContext, UserDirectory};
 use kybern_core::record::{Expect, Lookup, Merge, PutRecord, Record};
@@ -75,6 +75,19 @@ impl World {
     pub(crate) fn answers(&mut self, request: &str) {
         let token = RequestToken { id: request.to_owned(), place: TokenPlace::Subject };
         self.mail.as_mut().unwrap().request_tokens.push(token);
+    }
+
+    /// The mail hands on what somebody else wrote, and goes to its sender as well.
+    pub(crate) fn forwards(&mut self, author: &str, also_to: &str) {
+        let address = |address: &str| MailAddress { name: String::new(), address: address.to_owned() };
+        let mail = self.mail.as_mut().unwrap();
+        mail.to.push(address(also_to));
+        mail.passages = vec![Passage {
+            role: PassageRole::Forwarded,
+            start: 0,
+            end: mail.text.len(),
+            author: Some(address(author)),
+        }];
     }
 
     /// The task came by mail.

@@ -12,7 +12,7 @@ pub(super) fn megabytes() -> Option<(u64, u64)> {
 }
 
 /// The most megabytes that the process ever held; 0 where nothing is known.
-pub(super) fn peak() -> u64 {
+pub fn peak() -> u64 {
     megabytes().map_or(0, |(peak, _)| peak)
 }
 

@@ -18,6 +18,7 @@ mod play;
 mod shrink;
 
 pub use chance::Chance;
+pub use memory::peak as peak_megabytes;
 pub use mutate::mutate;
 
 /// The longest input, in bytes.

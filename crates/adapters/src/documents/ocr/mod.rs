@@ -3,7 +3,6 @@
 //! Tesseract says which words it sees, where, and how sure it is. How they make lines, columns and tables is found out
 //! as for the text of a PDF, so that a form reads the same whether it was printed to a file or scanned.
 
-mod child;
 mod layout;
 mod tsv;
 
@@ -12,13 +11,13 @@ use std::time::Duration;
 
 use kybern_core::document::{PageText, limits};
 
-use self::child::ChildFault;
+use super::child::{self, ChildFault, Limits};
 use super::picture::Picture;
 use crate::workers::Stop;
 
-/// How long one page may take, and how long the questions after version and languages.
-const PAGE_LIMIT: Duration = Duration::from_secs(30);
-const ASK_LIMIT: Duration = Duration::from_secs(10);
+/// What one page may take, and what the questions after version and languages may.
+const PAGE_LIMITS: Limits = Limits { time: Duration::from_secs(30), output: 16 * 1024 * 1024 };
+const ASK_LIMITS: Limits = Limits { time: Duration::from_secs(10), output: 1024 * 1024 };
 /// The data by which Tesseract knows which way up a page is.
 const ORIENTATION: &str = "osd";
 /// The most letters of a language's name.
@@ -64,7 +63,7 @@ impl Tesseract {
     /// When it is not Tesseract, or lacks data: for one language that it must have, or for all of them.
     pub fn find(program: &Path, languages: &[String], must: bool) -> Result<Self, TesseractFault> {
         let ask = |argument: &str| {
-            let said = child::run(program, &[argument], &[], b"", ASK_LIMIT, &Stop::default());
+            let said = child::run(program, &[argument], &[], b"", ASK_LIMITS, &Stop::default());
             said.map(|said| String::from_utf8_lossy(&said).into_owned()).map_err(|fault| no_tesseract(program, &fault))
         };
         let version = ask("--version")?;
@@ -124,7 +123,7 @@ impl Tesseract {
             &arguments,
             &[("OMP_THREAD_LIMIT", "1")],
             &in_portable_greymap(picture),
-            PAGE_LIMIT,
+            PAGE_LIMITS,
             stop,
         )?;
         let words = tsv::words(&String::from_utf8_lossy(&table));
@@ -134,7 +133,7 @@ impl Tesseract {
 
 /// How long a document of pictures may take.
 pub(super) fn time_limit() -> Duration {
-    PAGE_LIMIT * u32::try_from(limits::MAX_SCANNED_PAGES / 4).unwrap_or(1)
+    PAGE_LIMITS.time * u32::try_from(limits::MAX_SCANNED_PAGES / 4).unwrap_or(1)
 }
 
 /// The plainest format there is: a line that says how large it is, and the pixels.

@@ -20,10 +20,13 @@ mod lean;
 mod lines;
 mod metrics;
 mod open;
+mod packed;
 mod pixels;
 mod regions;
 mod render;
+mod rows;
 mod shapes;
+mod space;
 mod state;
 mod ticks;
 mod tokens;
@@ -41,6 +44,8 @@ use self::geometry::{Drawing, Matrix};
 pub(super) use self::geometry::{Glyph, Rect};
 use self::interpret::{Drawn, Fonts, Interpreter};
 pub(super) use self::lean::Lean;
+pub use self::packed::{PictureDecoder, decode_picture};
+use self::pixels::Tools;
 use self::unpack::Unpacker;
 use super::eyes::Eyes;
 use super::pages::Pages;
@@ -78,7 +83,10 @@ pub(super) fn read(bytes: &[u8], stop: &Stop, mut eyes: Option<&mut Eyes<'_>>) -
         let Page { drawing, pictures, bounds } = page(&doc, dict, &mut unpacker, &mut fonts, stop)?;
         let is_picture = seen.add(&drawing, bounds);
         let scanned = match &mut eyes {
-            Some(eyes) if is_picture => eyes.read(|| render::page(&doc, dict, bounds, &pictures, stop))?,
+            Some(eyes) if is_picture => {
+                let tools = Tools { decoder: eyes.decoder(), stop };
+                eyes.read(|| render::page(&doc, dict, bounds, &pictures, tools))?
+            }
             _ => None,
         };
         if let Some(scanned) = scanned {
@@ -102,8 +110,13 @@ pub(super) fn read(bytes: &[u8], stop: &Stop, mut eyes: Option<&mut Eyes<'_>>) -
 /// The picture of a page, numbered from 1.
 ///
 /// # Errors
-/// `Empty` when the page is none, and as for [`read`].
-pub(super) fn picture(bytes: &[u8], number: u32, stop: &Stop) -> Result<Picture, DocumentFault> {
+/// `Empty` when the page is none, `TooLarge` when it draws too much, and as for [`read`].
+pub(super) fn picture(
+    bytes: &[u8],
+    number: u32,
+    decoder: Option<&PictureDecoder>,
+    stop: &Stop,
+) -> Result<Picture, DocumentFault> {
     let none = || DocumentFault::new(FaultKind::Empty, format!("page {number} is not a picture"));
     let doc = open::open(bytes)?;
     let found = tree::pages(&doc)?;
@@ -113,7 +126,7 @@ pub(super) fn picture(bytes: &[u8], number: u32, stop: &Stop) -> Result<Picture,
     if !Seen::default().add(&drawing, bounds) {
         return Err(none());
     }
-    render::page(&doc, dict, bounds, &pictures, stop)?.ok_or_else(none)
+    render::page(&doc, dict, bounds, &pictures, Tools { decoder, stop })?.ok_or_else(none)
 }
 
 /// Whether a picture covers the page.

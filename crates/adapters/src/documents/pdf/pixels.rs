@@ -1,18 +1,56 @@
 //! The pictures inside a PDF as grey pixels, whatever they are packed in: plain, JPEG, fax, JBIG2, JPEG 2000.
 //!
-//! Sizes are looked at before anything is unpacked, and nothing unpacks to more than its size says.
+//! Sizes are looked at before anything is unpacked, and nothing unpacks to more than its size says. What says no size
+//! that holds is unpacked in a child process ([`super::packed`]).
 
 use hayro_ccitt::EncodingMode;
-use hayro_jpeg2000 as jpx;
+use kybern_core::document::DocumentFault;
 use lopdf::{Dictionary, Document, Object, Stream};
 
 use super::super::picture::{self, Picture};
+use super::packed::{Packed, PictureDecoder, Unpacked};
+use super::rows::Rows;
+use super::space::Space;
 use super::unpack::resolved;
+use crate::workers::Stop;
 
 /// Bytes of one picture before its pixels are taken out.
 const MAX_BYTES: usize = 128 * 1024 * 1024;
 /// Filters of one stream.
 const MAX_FILTERS: usize = 16;
+
+/// What unpacks pictures, and says when nobody waits for them any more.
+#[derive(Clone, Copy)]
+pub(super) struct Tools<'a> {
+    pub(super) decoder: Option<&'a PictureDecoder>,
+    pub(super) stop: &'a Stop,
+}
+
+/// How many more pixels may be unpacked and looked at.
+#[derive(Debug)]
+pub(super) struct Work {
+    left: u64,
+    over: bool,
+}
+
+impl Work {
+    pub(super) const fn of(pixels: u64) -> Self {
+        Self { left: pixels, over: false }
+    }
+
+    /// Whether something was left out.
+    pub(super) const fn is_over(&self) -> bool {
+        self.over
+    }
+
+    /// `None` when there is not as much left: then it is not to be done.
+    pub(super) fn pay(&mut self, pixels: usize) -> Option<()> {
+        let left = self.left.checked_sub(u64::try_from(pixels).unwrap_or(u64::MAX));
+        self.over |= left.is_none();
+        self.left = left?;
+        Some(())
+    }
+}
 
 /// A picture as it is drawn: 0 for black.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -44,22 +82,57 @@ impl Grey {
     }
 }
 
-/// Unpacks a picture; `None` when it is damaged, over a limit, or packed in a way that nobody uses.
-pub(super) fn unpack(doc: &Document, stream: &Stream) -> Option<Grey> {
+/// Unpacks a picture; `None` when it is damaged, over a limit, packed in a way that nobody uses, or more work than is
+/// left.
+///
+/// # Errors
+/// When nobody waits any more.
+pub(super) fn unpack(
+    doc: &Document,
+    stream: &Stream,
+    tools: Tools<'_>,
+    work: &mut Work,
+) -> Result<Option<Grey>, DocumentFault> {
+    let unpacked = unpack_whole(doc, stream, tools, work);
+    tools.stop.check()?;
+    Ok(unpacked)
+}
+
+fn unpack_whole(doc: &Document, stream: &Stream, tools: Tools<'_>, work: &mut Work) -> Option<Grey> {
     let about = About::read(doc, stream)?;
+    work.pay(about.pixels()?)?;
     let (packed, last) = outer(doc, stream)?;
+    // What a small picture does not need was unpacked all the same.
+    work.pay(packed.len())?;
+    tools.stop.check().ok()?;
     let samples = match last.as_ref().map(|(name, parms)| (name.as_slice(), parms)) {
-        None => return about.grey(&packed),
+        None => packed,
         Some((b"DCTDecode" | b"DCT", _)) => {
             let Picture { width, height, pixels, .. } = Picture::unpack(&packed).ok()?;
             return Some(about.finished(width, height, pixels));
         }
-        Some((b"JPXDecode", _)) => return jpeg_2000(&packed, &about),
+        Some((b"JPXDecode", _)) => {
+            let picture = tools.decoder?.unpack(&Packed::Jpeg2000(&packed), tools.stop)?;
+            work.pay(picture.bytes.len())?;
+            return Some(about.finished(picture.width, picture.height, picture.bytes));
+        }
         Some((b"CCITTFaxDecode" | b"CCF", parms)) => fax(doc, &packed, parms, &about)?,
-        Some((b"JBIG2Decode", parms)) => jbig2(doc, &packed, parms, &about)?,
+        Some((b"JBIG2Decode", parms)) => {
+            let shared = shared(doc, parms);
+            let packed = Packed::Jbig2 { shared: shared.as_deref().unwrap_or_default(), page: &packed };
+            let Unpacked { width, bytes, .. } = tools.decoder?.unpack(&packed, tools.stop)?;
+            (width.div_ceil(8) == about.width.div_ceil(8)).then_some(bytes)?
+        }
         Some(_) => return None,
     };
     about.grey(&samples)
+}
+
+/// What pictures in JBIG2 of one document share.
+fn shared(doc: &Document, parms: &Dictionary) -> Option<Vec<u8>> {
+    let shared = parms.get_deref(b"JBIG2Globals", doc).and_then(Object::as_stream).ok()?;
+    let shared = resolved(doc, shared);
+    Some(shared.get_plain_content_with_limit(MAX_BYTES).unwrap_or_else(|_| shared.content.clone()))
 }
 
 /// What the dictionary of a picture says.
@@ -70,83 +143,6 @@ struct About {
     space: Space,
     inverted: bool,
     mask: bool,
-}
-
-/// How many numbers a pixel has, and what they mean.
-enum Space {
-    /// 0 is black.
-    Grey,
-    /// Inks: 0 is the paper's white.
-    Ink,
-    Rgb,
-    Cmyk,
-    /// Numbers of grey values.
-    Palette(Vec<u8>),
-}
-
-impl Space {
-    const fn parts(&self) -> usize {
-        match self {
-            Self::Grey | Self::Ink | Self::Palette(_) => 1,
-            Self::Rgb => 3,
-            Self::Cmyk => 4,
-        }
-    }
-
-    /// A pixel of this space, whose parts are between 0 and 255; of a palette, numbers.
-    fn grey(&self, parts: &[u8]) -> u8 {
-        match (self, parts) {
-            (Self::Grey, [grey, ..]) => *grey,
-            (Self::Ink, [ink, ..]) => 255 - ink,
-            (Self::Rgb, [red, green, blue, ..]) => mix(*red, *green, *blue),
-            (Self::Cmyk, [cyan, magenta, yellow, black, ..]) => {
-                let light = |ink: u8| 255 - ink.saturating_add(*black);
-                mix(light(*cyan), light(*magenta), light(*yellow))
-            }
-            (Self::Palette(values), [number, ..]) => values.get(usize::from(*number)).copied().unwrap_or(0),
-            _ => 255,
-        }
-    }
-
-    fn read(doc: &Document, object: &Object, depth: usize) -> Option<Self> {
-        let object = doc.dereference(object).ok()?.1;
-        if let Ok(name) = object.as_name() {
-            return Self::named(name);
-        }
-        let array = object.as_array().ok()?;
-        let name = doc.dereference(array.first()?).ok()?.1.as_name().ok()?;
-        match name {
-            b"ICCBased" => {
-                let profile = doc.dereference(array.get(1)?).ok()?.1.as_stream().ok()?;
-                match profile.dict.get_deref(b"N", doc).ok()?.as_i64().ok()? {
-                    1 => Some(Self::Grey),
-                    3 => Some(Self::Rgb),
-                    4 => Some(Self::Cmyk),
-                    _ => None,
-                }
-            }
-            b"Indexed" | b"I" if depth == 0 => {
-                let base = Self::read(doc, array.get(1)?, 1)?;
-                let table = match doc.dereference(array.get(3)?).ok()?.1 {
-                    Object::String(bytes, _) => bytes.clone(),
-                    Object::Stream(stream) => resolved(doc, stream).get_plain_content_with_limit(64 * 1024).ok()?,
-                    _ => return None,
-                };
-                Some(Self::Palette(table.chunks_exact(base.parts()).take(256).map(|one| base.grey(one)).collect()))
-            }
-            b"Separation" => Some(Self::Ink),
-            name => Self::named(name),
-        }
-    }
-
-    fn named(name: &[u8]) -> Option<Self> {
-        match name {
-            b"DeviceGray" | b"G" | b"CalGray" => Some(Self::Grey),
-            b"DeviceRGB" | b"RGB" | b"CalRGB" => Some(Self::Rgb),
-            b"DeviceCMYK" | b"CMYK" => Some(Self::Cmyk),
-            _ => None,
-        }
-    }
 }
 
 impl About {
@@ -172,12 +168,16 @@ impl About {
         })
     }
 
+    fn pixels(&self) -> Option<usize> {
+        usize::try_from(u64::from(self.width) * u64::from(self.height)).ok()
+    }
+
     /// Grey pixels out of rows of samples, of which each begins with a byte of its own.
     fn grey(&self, rows: &[u8]) -> Option<Grey> {
         let (width, parts) = (usize::try_from(self.width).ok()?, self.space.parts());
         let bits = usize::try_from(self.bits).ok()?;
         let row_bytes = (width * parts * bits).div_ceil(8);
-        let pixel_count = usize::try_from(u64::from(self.width) * u64::from(self.height)).ok()?;
+        let pixel_count = self.pixels()?;
         let mut pixels = Vec::with_capacity(pixel_count);
         let mut pixel = [0u8; 4];
         for row in rows.chunks(row_bytes).take(usize::try_from(self.height).ok()?) {
@@ -218,11 +218,6 @@ impl About {
     }
 }
 
-fn mix(red: u8, green: u8, blue: u8) -> u8 {
-    let light = u32::from(red) * 299 + u32::from(green) * 587 + u32::from(blue) * 114;
-    u8::try_from(light / 1000).unwrap_or(u8::MAX)
-}
-
 type Filter = (Vec<u8>, Dictionary);
 
 /// The bytes of a stream as far as plain filters lead, with the picture's own filter that is left.
@@ -257,93 +252,6 @@ fn outer(doc: &Document, stream: &Stream) -> Option<(Vec<u8>, Option<Filter>)> {
     Some((outer.get_plain_content_with_limit(MAX_BYTES).ok()?, last))
 }
 
-fn jpeg_2000(packed: &[u8], about: &About) -> Option<Grey> {
-    let image = jpx::Image::new(packed, &jpx::DecodeSettings::default()).ok()?;
-    let (width, height) = (image.width(), image.height());
-    picture::check_size(width, height).ok()?;
-    let colours = usize::from(image.color_space().num_channels());
-    let parts = colours + usize::from(image.has_alpha());
-    let space = match colours {
-        3 => Space::Rgb,
-        4 => Space::Cmyk,
-        _ => Space::Grey,
-    };
-    let mut context = jpx::DecoderContext::default();
-    let samples = image.decode(&mut context).ok()?.data_u8();
-    let pixels: Vec<u8> = samples.chunks_exact(parts.max(1)).map(|pixel| space.grey(pixel)).collect();
-    let count = u64::from(width) * u64::from(height);
-    (u64::try_from(pixels.len()).ok()? == count).then(|| about.finished(width, height, pixels))
-}
-
-/// Rows of bits, as a picture of one bit has them, filled by a decoder.
-struct Rows {
-    bytes: Vec<u8>,
-    row_bytes: usize,
-    most: usize,
-    /// What a black pixel is written as.
-    black: bool,
-    row: Vec<u8>,
-    x: usize,
-}
-
-impl Rows {
-    fn new(about: &About, columns: u32, black: bool) -> Option<Self> {
-        let row_bytes = usize::try_from(columns).ok()?.div_ceil(8);
-        let most = usize::try_from(about.height).ok()?.checked_mul(row_bytes)?;
-        Some(Self { bytes: Vec::new(), row_bytes, most, black, row: vec![0; row_bytes], x: 0 })
-    }
-
-    fn blacken(&mut self, from: usize, to: usize) {
-        for x in from..to {
-            if let Some(byte) = self.row.get_mut(x / 8) {
-                *byte |= 0x80 >> (x % 8);
-            }
-        }
-    }
-
-    fn end_row(&mut self) {
-        let flip = if self.black { 0 } else { u8::MAX };
-        if self.bytes.len() < self.most {
-            self.bytes.extend(self.row.iter().map(|byte| byte ^ flip));
-        }
-        self.row.fill(0);
-        self.x = 0;
-    }
-}
-
-impl hayro_ccitt::Decoder for Rows {
-    fn push_row(&mut self, changes: &[u32]) {
-        for pair in changes.chunks(2) {
-            let place = |at: Option<&u32>| at.and_then(|at| usize::try_from(*at).ok());
-            let from = place(pair.first()).unwrap_or(0);
-            let to = place(pair.get(1)).unwrap_or(self.row_bytes * 8);
-            self.blacken(from, to.min(self.row_bytes * 8));
-        }
-        self.end_row();
-    }
-}
-
-impl hayro_jbig2::Decoder for Rows {
-    fn push_pixel(&mut self, black: bool) {
-        if black {
-            self.blacken(self.x, self.x + 1);
-        }
-        self.x += 1;
-    }
-
-    fn push_pixel_chunk(&mut self, black: bool, chunk_count: u32) {
-        let to = self.x.saturating_add(usize::try_from(chunk_count).unwrap_or(0).saturating_mul(8));
-        if black {
-            self.blacken(self.x, to.min(self.row_bytes * 8));
-        }
-        self.x = to;
-    }
-
-    fn next_line(&mut self) {
-        self.end_row();
-    }
-}
-
 fn fax(doc: &Document, packed: &[u8], parms: &Dictionary, about: &About) -> Option<Vec<u8>> {
     let number = |key: &[u8], usual: i64| parms.get_deref(key, doc).and_then(Object::as_i64).unwrap_or(usual);
     let flag = |key: &[u8], usual: bool| parms.get_deref(key, doc).and_then(Object::as_bool).unwrap_or(usual);
@@ -354,7 +262,7 @@ fn fax(doc: &Document, packed: &[u8], parms: &Dictionary, about: &About) -> Opti
         0 => EncodingMode::Group3_1D,
         1.. => EncodingMode::Group3_2D,
     };
-    let mut rows = Rows::new(about, columns, flag(b"BlackIs1", false))?;
+    let mut rows = Rows::new(columns, about.height, flag(b"BlackIs1", false))?;
     let settings = hayro_ccitt::DecodeSettings {
         columns,
         rows: about.height,
@@ -366,25 +274,8 @@ fn fax(doc: &Document, packed: &[u8], parms: &Dictionary, about: &About) -> Opti
     };
     // What was unpacked before the damage counts.
     let _ = hayro_ccitt::decode(packed, &mut rows, &mut hayro_ccitt::DecoderContext::new(settings));
-    (!rows.bytes.is_empty() && columns.div_ceil(8) == about.width.div_ceil(8)).then_some(rows.bytes)
-}
-
-fn jbig2(doc: &Document, packed: &[u8], parms: &Dictionary, about: &About) -> Option<Vec<u8>> {
-    let settings = hayro_jbig2::DecodeSettings::default();
-    let shared = parms.get_deref(b"JBIG2Globals", doc).and_then(Object::as_stream).ok();
-    let shared = match shared {
-        Some(shared) => {
-            let shared = resolved(doc, shared);
-            let plain = shared.get_plain_content_with_limit(MAX_BYTES).unwrap_or_else(|_| shared.content.clone());
-            Some(hayro_jbig2::Globals::new(&plain, &settings).ok()?)
-        }
-        None => None,
-    };
-    let page = hayro_jbig2::Page::new_embedded(packed, shared.as_ref(), &settings).ok()?;
-    picture::check_size(page.width(), page.height()).ok()?;
-    let mut rows = Rows::new(about, page.width(), false)?;
-    page.decode(&mut rows).ok()?;
-    (page.width().div_ceil(8) == about.width.div_ceil(8)).then_some(rows.bytes)
+    let bytes = rows.into_bytes();
+    (!bytes.is_empty() && columns.div_ceil(8) == about.width.div_ceil(8)).then_some(bytes)
 }
 
 #[cfg(test)]
@@ -407,12 +298,43 @@ mod tests {
         (0..HEIGHT).flat_map(|_| (0..WIDTH).map(|x| if x < WIDTH / 2 { 0 } else { 255 })).collect()
     }
 
+    fn unpacked_here(stream: &Stream, work: &mut Work) -> Option<Grey> {
+        let tools = Tools { decoder: Some(&PictureDecoder::in_this_process()), stop: &Stop::default() };
+        unpack(&Document::new(), stream, tools, work).unwrap()
+    }
+
+    #[test]
+    fn no_picture_is_unpacked_that_there_is_no_work_left_for() {
+        let dict = || dictionary! { "Width" => 16, "Height" => 8, "BitsPerComponent" => 8 };
+        let mut work = Work::of(256);
+        assert!(unpacked_here(&Stream::new(dict(), vec![0; 128]), &mut work).is_some() && !work.is_over());
+        assert!(unpacked_here(&Stream::new(dict(), vec![0; 128]), &mut work).is_none() && work.is_over());
+        // A small picture out of many bytes is work, too.
+        let mut work = Work::of(1_000);
+        assert!(unpacked_here(&Stream::new(dict(), vec![0; 2_000]), &mut work).is_none() && work.is_over());
+    }
+
+    #[test]
+    fn no_picture_is_unpacked_when_nobody_waits_any_more() {
+        let stream = Stream::new(dictionary! { "Width" => 16, "Height" => 8, "BitsPerComponent" => 8 }, vec![0; 128]);
+        let tools = Tools { decoder: None, stop: &Stop::set() };
+        unpack(&Document::new(), &stream, tools, &mut Work::of(u64::MAX)).unwrap_err();
+    }
+
+    #[test]
+    fn without_a_program_for_them_hard_packings_are_not_unpacked() {
+        let dict = dictionary! { "Width" => 16, "Height" => 8, "Filter" => "JPXDecode" };
+        let tools = Tools { decoder: None, stop: &Stop::default() };
+        let stream = Stream::new(dict, hex(JPEG_2000));
+        assert_eq!(unpack(&Document::new(), &stream, tools, &mut Work::of(u64::MAX)).unwrap(), None);
+    }
+
     fn unpacked(filter: &str, parms: Dictionary, bits: i64, bytes: Vec<u8>) -> Option<Vec<u8>> {
         let dict = dictionary! {
             "Width" => i64::from(WIDTH), "Height" => i64::from(HEIGHT), "BitsPerComponent" => bits,
             "ColorSpace" => "DeviceGray", "Filter" => filter, "DecodeParms" => parms,
         };
-        let grey = unpack(&Document::new(), &Stream::new(dict, bytes))?;
+        let grey = unpacked_here(&Stream::new(dict, bytes), &mut Work::of(u64::MAX))?;
         assert_eq!((grey.width, grey.height), (u32::from(WIDTH), u32::from(HEIGHT)));
         Some(grey.pixels)
     }
@@ -470,7 +392,7 @@ mod tests {
             let dict = dictionary! {
                 "Width" => 2, "Height" => i64::from(HEIGHT), "BitsPerComponent" => bits, "ColorSpace" => space,
             };
-            unpack(&Document::new(), &Stream::new(dict, rows(row))).unwrap().pixels[..2].to_vec()
+            unpacked_here(&Stream::new(dict, rows(row)), &mut Work::of(u64::MAX)).unwrap().pixels[..2].to_vec()
         };
         let name = |name: &str| Object::Name(name.as_bytes().to_vec());
         assert_eq!(plain(name("DeviceGray"), 1, &[0b0100_0000]), [0, 255]);

@@ -2,13 +2,13 @@
 //! scanner saw it. Scanners turn pages, cut them into strips, and lay black letters over a coloured ground; all of that
 //! is one rule here: each point of the page looks what picture lies there.
 
-use kybern_core::document::DocumentFault;
+use kybern_core::document::{DocumentFault, FaultKind};
 use lopdf::{Dictionary, Document};
 
 use super::super::picture::Picture;
 use super::geometry::{Matrix, Rect};
 use super::interpret::Drawn;
-use super::pixels::{self, Grey};
+use super::pixels::{self, Grey, Tools, Work};
 use super::tree;
 use crate::workers::Stop;
 
@@ -17,8 +17,8 @@ const BEST_DPI: f32 = 300.0;
 const LEAST_DPI: f32 = 100.0;
 /// Points of the picture: a legal page at the best resolution has eleven million.
 const MAX_POINTS: f32 = 16_000_000.0;
-/// Looks at pixels, over all pictures of a page.
-const MAX_WORK: f32 = 400_000_000.0;
+/// Pixels that are unpacked and looked at, over all pictures of a page: ten of the largest, or a page of the finest.
+const MAX_WORK: u64 = 400_000_000;
 /// Looks for one point, each way, where a picture is finer than the page.
 const MAX_FINE: u8 = 4;
 /// A picture that covers less of the page does not say how fine the page is.
@@ -27,23 +27,41 @@ const TELLS: f32 = 0.05;
 /// The picture of a page, `None` when nothing that it draws can be unpacked.
 ///
 /// # Errors
-/// When nobody waits any more.
+/// `TooLarge` when it draws more than is unpacked for one page: a part of a page would be read as if it were all of it.
+/// And when nobody waits any more.
 pub(super) fn page(
     doc: &Document,
     dict: &Dictionary,
     bounds: Rect,
     drawn: &[Drawn<'_>],
-    stop: &Stop,
+    tools: Tools<'_>,
+) -> Result<Option<Picture>, DocumentFault> {
+    within(Work::of(MAX_WORK), doc, dict, bounds, drawn, tools)
+}
+
+fn within(
+    mut work: Work,
+    doc: &Document,
+    dict: &Dictionary,
+    bounds: Rect,
+    drawn: &[Drawn<'_>],
+    tools: Tools<'_>,
 ) -> Result<Option<Picture>, DocumentFault> {
     let turns = tree::inherited(doc, dict, b"Rotate").and_then(|turn| turn.as_i64().ok()).unwrap_or(0);
     let Some(mut canvas) = Canvas::new(bounds, turns, finest(bounds, drawn)) else { return Ok(None) };
-    let (mut work, mut any) = (MAX_WORK, false);
+    let mut any = false;
     for (matrix, stream) in drawn {
-        stop.check()?;
+        tools.stop.check()?;
         // One at a time: each may be as large as the limit.
-        let Some(grey) = pixels::unpack(doc, stream) else { continue };
-        canvas.draw(&grey, *matrix, &mut work, stop)?;
-        any = true;
+        let unpacked = pixels::unpack(doc, stream, tools, &mut work)?;
+        if let Some(grey) = unpacked {
+            canvas.draw(&grey, *matrix, &mut work, tools.stop)?;
+            any = true;
+        }
+        if work.is_over() {
+            let message = "one of its pages draws more pictures than are unpacked for a page";
+            return Err(DocumentFault::new(FaultKind::TooLarge, message));
+        }
     }
     Ok(any.then_some(canvas.picture))
 }
@@ -93,7 +111,7 @@ impl Canvas {
     }
 
     /// Draws a picture where its matrix takes the unit square.
-    fn draw(&mut self, grey: &Grey, matrix: Matrix, work: &mut f32, stop: &Stop) -> Result<(), DocumentFault> {
+    fn draw(&mut self, grey: &Grey, matrix: Matrix, work: &mut Work, stop: &Stop) -> Result<(), DocumentFault> {
         let placed = matrix.then(self.to_picture);
         let Some(back) = placed.inverse() else { return Ok(()) };
         #[expect(clippy::cast_precision_loss, reason = "a picture has a few thousand pixels each way")]
@@ -104,12 +122,10 @@ impl Canvas {
         let (columns, rows) =
             (span(around.x0, around.x1, self.picture.width), span(around.y0, around.y1, self.picture.height));
         let fine = (1..MAX_FINE).find(|n| back.0[0].hypot(back.0[1]) <= f32::from(*n) + 0.2).unwrap_or(MAX_FINE);
-        #[expect(clippy::cast_precision_loss, reason = "only the order of magnitude matters")]
-        let looks = (columns.len() * rows.len()) as f32 * f32::from(fine * fine);
-        if looks > *work {
+        let looks = columns.len().saturating_mul(rows.len()).saturating_mul(usize::from(fine * fine));
+        if work.pay(looks).is_none() {
             return Ok(());
         }
-        *work -= looks;
         let width = usize::try_from(self.picture.width).unwrap_or(0);
         for y in rows {
             stop.check()?;
@@ -158,7 +174,10 @@ fn pixels_of(size: f32) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
+    use lopdf::{Stream, dictionary};
+
     use super::*;
+    use crate::workers::Stop;
 
     /// Two pixels wide, one high: black, white.
     fn grey() -> Grey {
@@ -168,7 +187,7 @@ mod tests {
     fn drawn(turns: i64, matrix: [f32; 6]) -> Vec<u8> {
         let bounds = Rect { x0: 0.0, y0: 0.0, x1: 4.0, y1: 2.0 };
         let mut canvas = Canvas::new(bounds, turns, 72.0).unwrap();
-        let mut work = MAX_WORK;
+        let mut work = Work::of(MAX_WORK);
         canvas.draw(&grey(), Matrix(matrix), &mut work, &Stop::default()).unwrap();
         canvas.picture.pixels
     }
@@ -194,7 +213,7 @@ mod tests {
         let mut canvas = Canvas::new(bounds, 0, 72.0).unwrap();
         canvas.picture.pixels = vec![200, 200];
         let mask = Grey { mask: true, ..grey() };
-        let mut work = MAX_WORK;
+        let mut work = Work::of(MAX_WORK);
         canvas.draw(&mask, Matrix([2.0, 0.0, 0.0, 1.0, 0.0, 0.0]), &mut work, &Stop::default()).unwrap();
         assert_eq!(canvas.picture.pixels, [0, 200]);
     }
@@ -203,8 +222,27 @@ mod tests {
     fn what_is_finer_than_the_page_is_evened_out() {
         let bounds = Rect { x0: 0.0, y0: 0.0, x1: 1.0, y1: 1.0 };
         let mut canvas = Canvas::new(bounds, 0, 72.0).unwrap();
-        let mut work = MAX_WORK;
+        let mut work = Work::of(MAX_WORK);
         canvas.draw(&grey(), Matrix::IDENTITY, &mut work, &Stop::default()).unwrap();
         assert_eq!(canvas.picture.pixels, [127]);
+    }
+
+    /// A page that draws a picture of ten pixels so often, with the work that is left for it.
+    fn drawn_often(times: usize, work: u64) -> Result<Option<Picture>, DocumentFault> {
+        let picture = Stream::new(dictionary! { "Width" => 10, "Height" => 1, "BitsPerComponent" => 8 }, vec![0; 10]);
+        let drawn = vec![(Matrix([10.0, 0.0, 0.0, 1.0, 0.0, 0.0]), &picture); times];
+        let bounds = Rect { x0: 0.0, y0: 0.0, x1: 10.0, y1: 1.0 };
+        let tools = Tools { decoder: None, stop: &Stop::default() };
+        within(Work::of(work), &Document::new(), &Dictionary::new(), bounds, &drawn, tools)
+    }
+
+    #[test]
+    fn a_page_that_draws_too_much_is_too_large_rather_than_half_a_page() {
+        // Ten pixels, ten bytes that they are unpacked from, and a look at each of some thirty points.
+        assert!(drawn_often(1, 60).unwrap().is_some());
+        for (times, work) in [(3, 60), (1, 5), (1, 25)] {
+            let fault = drawn_often(times, work).unwrap_err();
+            assert_eq!(fault.kind, FaultKind::TooLarge, "{times} times with {work}");
+        }
     }
 }

@@ -14,14 +14,12 @@ use crate::workers::Stop;
 
 /// How often it is looked at whether the child has ended, and whether anybody still waits for it.
 const LOOK: Duration = Duration::from_millis(10);
-/// Bytes of its output that are taken.
-const MAX_OUTPUT: u64 = 16 * 1024 * 1024;
 /// Kilobytes of memory.
 const MEMORY: &str = "1048576";
 
 /// Why a child has no answer.
 #[derive(Debug, thiserror::Error)]
-pub(in super::super) enum ChildFault {
+pub(super) enum ChildFault {
     /// It could not be started.
     #[error("cannot be started: {0}")]
     Start(#[source] std::io::Error),
@@ -31,6 +29,15 @@ pub(in super::super) enum ChildFault {
     /// It ended with a fault, or was ended by a limit.
     #[error("ended with {0}")]
     Ended(std::process::ExitStatus),
+}
+
+/// What a child may take, beside its memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Time on the clock, and of the processor.
+    pub(super) time: Duration,
+    /// Bytes of its output: one that writes more has no answer.
+    pub(super) output: u64,
 }
 
 /// Kills the child with all that it started when it is dropped, whatever happened: nothing of it goes on.
@@ -58,16 +65,16 @@ impl Drop for Killed {
 /// Runs a program on this input.
 ///
 /// # Errors
-/// When it cannot be started, takes longer than `limit`, is stopped, or fails.
+/// When it cannot be started, goes over a limit, is stopped, or fails.
 pub(super) fn run(
     program: &Path,
     arguments: &[&str],
     variables: &[(&str, &str)],
     input: &[u8],
-    limit: Duration,
+    limits: Limits,
     stop: &Stop,
 ) -> Result<Vec<u8>, ChildFault> {
-    let seconds = limit.as_secs().max(1).to_string();
+    let seconds = limits.time.as_secs().max(1).to_string();
     // The shell sets the limits and then becomes the program, so there is one process to end.
     let script = "ulimit -c 0; ulimit -f 0; ulimit -v \"$1\" && ulimit -t \"$2\" && shift 2 && exec \"$@\"";
     let mut command = Command::new("/bin/sh");
@@ -82,10 +89,10 @@ pub(super) fn run(
         scope.spawn(move || to.is_some_and(|mut to| to.write_all(input).is_ok()));
         let read = scope.spawn(move || {
             let mut output = Vec::new();
-            let taken = from.map(|from| from.take(MAX_OUTPUT).read_to_end(&mut output));
+            let taken = from.map(|from| from.take(limits.output).read_to_end(&mut output));
             taken.is_some_and(|taken| taken.is_ok()).then_some(output)
         });
-        let ended = wait(&mut child.0, limit, stop);
+        let ended = wait(&mut child.0, limits.time, stop);
         if ended.is_err() {
             child.kill();
         }
@@ -116,9 +123,11 @@ mod tests {
     use super::*;
 
     const LONG: Duration = Duration::from_secs(60);
+    const OUTPUT: u64 = 16 * 1024 * 1024;
 
     fn shell(script: &str, input: &[u8], limit: Duration, stop: &Stop) -> Result<Vec<u8>, ChildFault> {
-        run(Path::new("/bin/sh"), &["-c", script], &[("KEPT", "yes")], input, limit, stop)
+        let limits = Limits { time: limit, output: OUTPUT };
+        run(Path::new("/bin/sh"), &["-c", script], &[("KEPT", "yes")], input, limits, stop)
     }
 
     #[test]
@@ -154,7 +163,8 @@ mod tests {
     #[test]
     fn a_fault_and_a_missing_program_are_faults() {
         assert!(matches!(shell("exit 3", b"", LONG, &Stop::default()), Err(ChildFault::Ended(_))));
-        let missing = run(Path::new("/nonexistent"), &[], &[], b"", LONG, &Stop::default());
+        let missing =
+            run(Path::new("/nonexistent"), &[], &[], b"", Limits { time: LONG, output: OUTPUT }, &Stop::default());
         assert!(matches!(missing, Err(ChildFault::Ended(_))));
     }
 }

@@ -1,0 +1,195 @@
+//! Pictures in JPEG 2000 and JBIG2, unpacked in a child process.
+//!
+//! What a decoder of these takes in memory and time does not follow from the size of the picture: a few bytes ask for
+//! millions of code blocks or symbols, each of which is set up before its data is missed. No header bounds that, and
+//! a decoder cannot be stopped, so it runs where both end: in a process with limits, which is this program once more.
+//!
+//! Between the two: the packing is the argument, the packed bytes are the input, and the output is the width, the
+//! height, and the bytes of [`Unpacked`].
+
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use hayro_jpeg2000 as jpx;
+use kybern_core::document::limits;
+
+use super::super::child::{self, Limits};
+use super::super::picture;
+use super::rows::Rows;
+use super::space::Space;
+use crate::workers::Stop;
+
+/// The verb of the program that [`decode_picture`] answers.
+const VERB: &str = "decode-picture";
+const JPEG_2000: &str = "jpeg-2000";
+const JBIG2: &str = "jbig2";
+/// What one picture may take: the largest needs some three seconds.
+const LIMITS: Limits = Limits { time: Duration::from_secs(15), output: SIZE + limits::MAX_PIXELS };
+/// Bytes of width and height.
+const SIZE: u64 = 8;
+/// Bytes of a JPEG 2000 picture while it is unpacked, of the gigabyte that a child has. One that needs more is unpacked
+/// to half its size, or a quarter: its format allows that.
+const MAX_MEMORY: u64 = 640 * 1024 * 1024;
+/// How often it is halved.
+const MAX_HALVINGS: u32 = 5;
+
+/// The program that unpacks pictures in JPEG 2000 and JBIG2.
+#[derive(Clone, Debug)]
+pub struct PictureDecoder(PathBuf);
+
+/// A picture as it lies in a document.
+pub(super) enum Packed<'a> {
+    Jpeg2000(&'a [u8]),
+    /// With what several pages share.
+    Jbig2 {
+        shared: &'a [u8],
+        page: &'a [u8],
+    },
+}
+
+/// A picture in grey pixels, 0 for black, from JPEG 2000; in rows of bits, of which each begins with a byte of its own,
+/// from JBIG2.
+#[derive(Debug)]
+pub(super) struct Unpacked {
+    pub(super) width: u32,
+    pub(super) height: u32,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl PictureDecoder {
+    /// A program that calls [`decode_picture`] when it is started with `decode-picture` and the packing.
+    #[must_use]
+    pub const fn new(program: PathBuf) -> Self {
+        Self(program)
+    }
+
+    /// Without a child, for tests of what is unpacked: no program has an empty path.
+    #[cfg(test)]
+    pub(super) fn in_this_process() -> Self {
+        Self(PathBuf::new())
+    }
+
+    /// Unpacks a picture; `None` when it is damaged, goes over a limit, or nobody waits any more.
+    pub(super) fn unpack(&self, packed: &Packed<'_>, stop: &Stop) -> Option<Unpacked> {
+        #[cfg(test)]
+        if self.0.as_os_str().is_empty() {
+            return packed.decode();
+        }
+        let (packing, input) = packed.to_wire();
+        match child::run(&self.0, &[VERB, packing], &[], &input, LIMITS, stop) {
+            Ok(output) => Unpacked::from_wire(output),
+            Err(fault) => {
+                tracing::warn!(error.message = %fault, "a picture of a document could not be unpacked");
+                None
+            }
+        }
+    }
+}
+
+/// The child's part: unpacks what comes in. The caller's process is one whose memory and time are limited.
+///
+/// # Errors
+/// `InvalidData` when it cannot be unpacked, and what reading and writing fail with.
+pub fn decode_picture(packing: &str, mut input: impl Read, mut output: impl Write) -> io::Result<()> {
+    let mut packed = Vec::new();
+    input.read_to_end(&mut packed)?;
+    let damaged = || io::Error::new(io::ErrorKind::InvalidData, "it cannot be unpacked");
+    let picture = Packed::from_wire(packing, &packed).and_then(|packed| packed.decode()).ok_or_else(damaged)?;
+    output.write_all(&picture.width.to_be_bytes())?;
+    output.write_all(&picture.height.to_be_bytes())?;
+    output.write_all(&picture.bytes)?;
+    output.flush()
+}
+
+impl<'a> Packed<'a> {
+    fn to_wire(&self) -> (&'static str, Vec<u8>) {
+        match self {
+            Self::Jpeg2000(bytes) => (JPEG_2000, bytes.to_vec()),
+            Self::Jbig2 { shared, page } => {
+                let length = u64::try_from(shared.len()).unwrap_or(u64::MAX).to_be_bytes();
+                (JBIG2, [&length, *shared, *page].concat())
+            }
+        }
+    }
+
+    fn from_wire(packing: &str, bytes: &'a [u8]) -> Option<Self> {
+        match packing {
+            JPEG_2000 => Some(Self::Jpeg2000(bytes)),
+            JBIG2 => {
+                let (length, bytes) = bytes.split_first_chunk()?;
+                let (shared, page) = bytes.split_at_checked(usize::try_from(u64::from_be_bytes(*length)).ok()?)?;
+                Some(Self::Jbig2 { shared, page })
+            }
+            _ => None,
+        }
+    }
+
+    fn decode(&self) -> Option<Unpacked> {
+        match self {
+            Self::Jpeg2000(bytes) => jpeg_2000(bytes),
+            Self::Jbig2 { shared, page } => jbig2(shared, page),
+        }
+    }
+}
+
+impl Unpacked {
+    fn from_wire(mut output: Vec<u8>) -> Option<Self> {
+        let (width, rest) = output.split_first_chunk()?;
+        let (height, rest) = rest.split_first_chunk()?;
+        let (width, height) = (u32::from_be_bytes(*width), u32::from_be_bytes(*height));
+        picture::check_size(width, height).ok()?;
+        let from = output.len() - rest.len();
+        output.drain(..from);
+        Some(Self { width, height, bytes: output })
+    }
+}
+
+fn jpeg_2000(packed: &[u8]) -> Option<Unpacked> {
+    let image = (0..=MAX_HALVINGS).find_map(|halvings| fitting(packed, halvings))?;
+    let (width, height) = (image.width(), image.height());
+    let space = match image.color_space().num_channels() {
+        3 => Space::Rgb,
+        4 => Space::Cmyk,
+        _ => Space::Grey,
+    };
+    let parts = parts(&image);
+    let mut context = jpx::DecoderContext::default();
+    let samples = image.decode(&mut context).ok()?.data_u8();
+    let bytes: Vec<u8> = samples.chunks_exact(parts).map(|pixel| space.grey(pixel)).collect();
+    (u64::try_from(bytes.len()).ok()? == u64::from(width) * u64::from(height)).then_some(())?;
+    Some(Unpacked { width, height, bytes })
+}
+
+/// The picture halved so often, if that is small enough.
+fn fitting(packed: &[u8], halvings: u32) -> Option<jpx::Image<'_>> {
+    let mut settings = jpx::DecodeSettings::default();
+    let mut image = jpx::Image::new(packed, &settings).ok()?;
+    if halvings > 0 {
+        settings.target_resolution = Some(((image.width() >> halvings).max(1), (image.height() >> halvings).max(1)));
+        image = jpx::Image::new(packed, &settings).ok()?;
+    }
+    picture::check_size(image.width(), image.height()).ok()?;
+    // Each part as four bytes, twice four bytes while one is worked on, then each part and the grey as a byte.
+    let pixel = u64::try_from(5 * parts(&image) + 9).ok()?;
+    (u64::from(image.width()) * u64::from(image.height()) * pixel <= MAX_MEMORY).then_some(image)
+}
+
+/// The numbers of a pixel.
+fn parts(image: &jpx::Image<'_>) -> usize {
+    (usize::from(image.color_space().num_channels()) + usize::from(image.has_alpha())).max(1)
+}
+
+fn jbig2(shared: &[u8], page: &[u8]) -> Option<Unpacked> {
+    let settings = hayro_jbig2::DecodeSettings::default();
+    let shared = match shared {
+        [] => None,
+        shared => Some(hayro_jbig2::Globals::new(shared, &settings).ok()?),
+    };
+    let page = hayro_jbig2::Page::new_embedded(page, shared.as_ref(), &settings).ok()?;
+    let (width, height) = (page.width(), page.height());
+    picture::check_size(width, height).ok()?;
+    let mut rows = Rows::new(width, height, false)?;
+    page.decode(&mut rows).ok()?;
+    Some(Unpacked { width, height, bytes: rows.into_bytes() })
+}
