@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use kybern_adapters::documents::{PictureDecoder, Reader};
-use kybern_core::document::{DocumentFault, FaultKind, PagePicture};
+use kybern_core::document::{DocumentFault, FaultKind, PagePicture, PageView};
 use kybern_core::id::TenantId;
 use kybern_core::ports::DocumentReader as _;
 
@@ -19,7 +19,7 @@ const JPEG_2000: &str = "ff4fff5100290000000000100000000800000000000000000000001
 
 async fn picture(pdf: Vec<u8>) -> Result<PagePicture, DocumentFault> {
     let reader = Reader::new().decoding_by(PictureDecoder::new(env!("CARGO_BIN_EXE_kybern").into()));
-    reader.picture(TENANT, "a.pdf", "application/pdf", Bytes::from(pdf), 1).await
+    reader.picture(TENANT, "a.pdf", "application/pdf", Bytes::from(pdf), PageView { page: 1, longest: None }).await
 }
 
 /// A page that draws its picture so often.

@@ -4,8 +4,10 @@ use kybern_core::error::{Error, ErrorCode};
 use kybern_core::id::{LessonId, TaskId};
 use kybern_core::lesson::{
     Lesson, LessonAct, LessonChange, LessonFilter, LessonKind, LessonSource, LessonStatus, MAX_ACCEPTED_BYTES,
-    MAX_SUGGESTED, Teaching,
+    MAX_KEPT, MAX_SUGGESTED, Teaching,
 };
+use kybern_core::task::TaskStatus;
+use kybern_core::time::Millis;
 
 use super::fixture::code;
 use super::{Harness, Home, World};
@@ -122,6 +124,41 @@ pub async fn a_tenant_has_so_many_lessons(h: Harness) {
     let refused = w.store().add_lesson(home.scope, &more, w.event("lesson.add")).await;
     assert_eq!(code(refused), ErrorCode::Unprocessable);
     assert_eq!(w.store().lesson(home.scope, more.id).await.unwrap(), None);
+}
+
+pub async fn a_withdrawn_lesson_makes_room_once_no_task_goes_on_with_it(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let used = added(&w, &home, example("sell the car")).await;
+    let used = decide(&w, &home, &used, LessonAct::Accept).await.unwrap();
+    let task = w.queued(&home, w.new_task()).await.id;
+    w.harness.clock.advance(Millis(1_000));
+    let used = decide(&w, &home, &used, LessonAct::Withdraw).await.unwrap();
+    let newest = added(&w, &home, example("buyer wanted")).await;
+    decide(&w, &home, &newest, LessonAct::Accept).await.unwrap();
+    let mut dismissed = Vec::new();
+    let whole = usize::try_from(MAX_KEPT).unwrap() - 2;
+    while dismissed.len() < whole {
+        w.harness.clock.advance(Millis(1_000));
+        let some = whole.min(dismissed.len() + usize::try_from(MAX_SUGGESTED).unwrap()) - dismissed.len();
+        let numbers = (0..some).map(|n| dismissed.len() + n).collect::<Vec<_>>();
+        let add = |n: usize| added(&w, &home, sender(&format!("a{n}@example.com")));
+        let new = futures::future::join_all(numbers.into_iter().map(add)).await;
+        let dismiss = |lesson: &Lesson| {
+            let lesson = lesson.clone();
+            let (w, home) = (&w, &home);
+            async move { decide(w, home, &lesson, LessonAct::Withdraw).await.unwrap() }
+        };
+        dismissed.extend(futures::future::join_all(new.iter().map(dismiss)).await);
+    }
+    let is_there = async |lesson: &Lesson| w.store().lesson(home.scope, lesson.id).await.unwrap().is_some();
+    // It was withdrawn before all others, and the task that waits was read with it.
+    added(&w, &home, sender("b@example.com")).await;
+    dismissed.sort_by_key(|lesson| (lesson.updated_at, lesson.id));
+    assert!(is_there(&used).await && !is_there(&dismissed[0]).await && is_there(&dismissed[1]).await);
+    let lease = w.claim_only("w", task).await.lease;
+    w.end(&lease, TaskStatus::Completed).await;
+    added(&w, &home, sender("c@example.com")).await;
+    assert!(!is_there(&used).await && is_there(&dismissed[1]).await);
 }
 
 pub async fn pages_of_lessons_visit_each_once_newest_first(h: Harness) {
