@@ -1,6 +1,7 @@
 //! A person's yes: bound to exactly what was shown, used once, ended by its time, and kept whatever was said.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use kybern_core::actor::{Actor, Role};
 use kybern_core::approval::{ApprovalFilter, ApprovalStatus, Word};
@@ -9,7 +10,7 @@ use kybern_core::id::{ApprovalId, TenantId};
 use kybern_core::policy::{Autonomy, Preset, ToolPolicy};
 use kybern_core::task::{EffectClass, Resolution, TaskStatus, WaitKind};
 use kybern_core::time::Millis;
-use kybern_core::tool::Risk;
+use kybern_core::tool::{Risk, ToolFailure, ToolOutcome};
 use kybern_engine::approval::{ApprovalDecision, ApprovalView};
 use kybern_engine::identity::{NewKey, NewUser};
 use kybern_engine::task::{ReviewRequest, SubmitRequest};
@@ -17,7 +18,7 @@ use kybern_engine::tools::ToolChange;
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Value, json};
 
-use crate::live::{Live, object};
+use crate::live::{Live, kinds, object};
 use crate::outside::pause;
 use crate::world::{World, plan, step};
 
@@ -236,6 +237,33 @@ fn where_two_persons_stand_for_a_call_nobody_says_yes_to_their_own() {
         let acts = live.acts().await;
         let yes = acts.iter().find(|act| act.action == "approval.approve").unwrap();
         assert_eq!(yes.detail["selfApproval"], json!(false));
+    });
+}
+
+#[test]
+fn where_two_persons_stand_for_a_call_nobody_makes_their_own_once_more() {
+    let calls = AtomicUsize::new(0);
+    let lost =
+        ScriptedTool::new("t.risky", EffectClass::Unkeyed, move |_, _| match calls.fetch_add(1, Ordering::SeqCst) {
+            0 => Err(ToolFailure { effect_unknown: true, ..ToolFailure::permanent("the line went dead") }),
+            _ => Ok(ToolOutcome::new(object(json!({})), "sent")),
+        });
+    let tool = Arc::new(lost.with_spec(|spec| spec.risk = Risk::R2));
+    World::with([tool.clone()]).run(async |live| {
+        live.wants_four_eyes("t.risky").await;
+        let [ann, ben] = [live.colleague("ann", &BOTH, None).await, live.colleague("ben", &BOTH, None).await];
+        let key = live.put(plan(json!([step("a", "t.risky", json!({}))]))).await;
+        let request = SubmitRequest { plan_key: Some(key), ..SubmitRequest::text("go") };
+        let task = live.engine.submit(&ann, request, None).await.unwrap().id;
+        let asked = live.rest(task).await;
+        live.yes_by(&ben, asked.waits[0].approval_id.unwrap(), None).await.unwrap();
+        let unsure = live.after_answer(task, &asked).await;
+        assert_eq!((kinds(&unsure), tool.count()), (vec![WaitKind::Ambiguous], 1));
+        let again = || ReviewRequest { resolution: Some(Resolution::Retry), ..ReviewRequest::default() };
+        let refused = live.engine.review(&ann, task, again()).await.unwrap_err();
+        assert_eq!((refused.code(), tool.count()), (ErrorCode::PermissionDenied, 1), "it is another call");
+        live.engine.review(&ben, task, again()).await.unwrap();
+        assert_eq!((live.end(task).await.status, tool.count()), (TaskStatus::Completed, 2));
     });
 }
 

@@ -29,7 +29,7 @@ impl LessonStore for MemStore {
             if u64::try_from(state.lessons_of(scope).count()).unwrap_or(u64::MAX) >= lesson::MAX_KEPT {
                 let version = state.lesson_version(scope);
                 let withdrawn = state.lessons_of(scope).filter(|old| {
-                    old.status == LessonStatus::Withdrawn && old.until_version.unwrap_or_default() < version
+                    old.status == LessonStatus::Withdrawn && old.until_version.is_none_or(|until| until < version)
                 });
                 let spare = withdrawn.filter(|old| old.since_version.is_none() || !state.is_read_with(scope, old));
                 let oldest = spare.min_by_key(|old| (old.updated_at, old.id)).map(|old| old.id);
