@@ -17,6 +17,21 @@ use crate::{company, contact};
 const ALL: (&str, &str) = ("entity_type", "insurance_carrier");
 /// Letters of a word that is enough to know an insurer by.
 const ENOUGH: usize = 6;
+/// Words that insurers' domains have behind the name.
+const KINDS: &[&str] = &[
+    "insurance",
+    "assurance",
+    "ins",
+    "mutual",
+    "casualty",
+    "indemnity",
+    "specialty",
+    "group",
+    "company",
+    "co",
+    "inc",
+    "usa",
+];
 /// Words that many insurers' names have.
 const COMMON: &[&str] = &[
     "insurance",
@@ -129,8 +144,8 @@ impl Insurers {
 }
 
 /// Whether an address is of an insurer's own domain: what its owner has registered is the insurer's name run together,
-/// whole, or up to a word behind those that tell it from others, or those words alone. A domain that only contains the
-/// name is not enough: anybody can have one.
+/// whole, or as far as it tells it from others, with nothing behind it but words that insurers are called by, as in
+/// `quillfeathergroup`. A domain that only contains the name is not enough: anybody can have one.
 pub(super) fn writes_from(address: &str, insurer: &str) -> bool {
     let Some(label) = contact::registered_label(address) else { return false };
     let name = company::normal_name(insurer);
@@ -140,8 +155,16 @@ pub(super) fn writes_from(address: &str, insurer: &str) -> bool {
     [words.clone(), words.into_iter().filter(|word| *word != "and").collect()].iter().any(|words: &Vec<&str>| {
         let told = words.iter().rposition(|word| !COMMON.contains(word)).map_or(words.len(), |last| last + 1);
         let telling: String = words.iter().filter(is_telling).copied().collect();
-        (told..=words.len()).any(|count| words[..count].concat() == label) || telling == label
+        let whole = telling == label || (told..=words.len()).any(|count| words[..count].concat() == label);
+        let told = [words[..told].concat(), telling].into_iter().filter(|told| told.chars().count() >= ENOUGH);
+        whole || told.filter_map(|told| label.strip_prefix(&told)).any(is_kind_of_insurer)
     })
+}
+
+/// Whether all of it is words that insurers are called by, run together.
+fn is_kind_of_insurer(rest: &str) -> bool {
+    let more = |word: &&str| rest.strip_prefix(*word).is_some_and(is_kind_of_insurer);
+    rest.is_empty() || KINDS.iter().any(|word| more(&word))
 }
 
 /// Whether an address is of the domain of any insurer that the tenant knows.
@@ -265,6 +288,9 @@ mod tests {
         for (address, insurer) in [
             ("a@quillfeather.example", "Quillfeather Insurance Co."),
             ("a@mail.quillfeather-insurance.example", "Quillfeather Insurance Co."),
+            ("a@quillfeathergroup.example", "Quillfeather Insurance Co."),
+            ("a@quillfeathermutualins.example", "Quillfeather Casualty Company of America"),
+            ("a@redaldergroup.example", "Red Alder County Mutual"),
             ("a@quillfeather.co.uk", "Quillfeather Insurance Co."),
             ("a@redalder.example", "Red Alder County Mutual"),
             ("a@redaldercounty.example", "Red Alder County Mutual"),
@@ -285,6 +311,10 @@ mod tests {
             ("a@quill.example", "Quillfeather Mutual Insurance Co."),
             ("a@prairie.example", "Prairie Lantern Mutual Insurance Company"),
             ("a@red.example", "Red Alder County Mutual"),
+            ("a@redgroup.example", "Red Alder County Mutual"),
+            ("a@prairiegroup.example", "Prairie Lantern Mutual Insurance Company"),
+            ("a@quillfeathergroupclaims.example", "Quillfeather Mutual Insurance Co."),
+            ("a@mutualinsurance.example", "First Mutual Insurance Co."),
             ("a@great.example", "Great West Casualty Company"),
         ] {
             assert!(!writes_from(address, insurer), "{address}");

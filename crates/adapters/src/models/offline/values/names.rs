@@ -194,6 +194,13 @@ fn is_street(text: &str) -> bool {
     (numbered || is_post_box(text)) && !has_form(text)
 }
 
+/// Whether a text is a town with its state: `Fern Hollow, CO`. Where all of it is in capitals, `CO` may be a company's.
+fn is_town(text: &str) -> bool {
+    let Some((town, state)) = text.rsplit_once(", ") else { return false };
+    let is_state = state.len() == 2 && state.bytes().all(|b| b.is_ascii_uppercase());
+    is_state && (state == "CO" || !is_form(state)) && town.contains(char::is_lowercase) && !has_form(town)
+}
+
 /// Whether a text begins with a post office box.
 fn is_post_box(text: &str) -> bool {
     let plain: String = text.chars().take(8).filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
@@ -239,7 +246,7 @@ pub(super) fn name(text: &str) -> Option<Read> {
     let letters = value.chars().filter(|c| c.is_alphabetic()).count();
     let length = value.chars().count();
     let digits = value.chars().filter(char::is_ascii_digit).count();
-    if digits > letters || super::ends_with_zip(value) || is_street(value) {
+    if digits > letters || super::ends_with_zip(value) || is_street(value) || is_town(value) {
         return None;
     }
     if letters < 2 || length > MAX_NAME || words > MAX_NAME_WORDS || value.contains('@') || value.contains("://") {
@@ -296,6 +303,10 @@ mod tests {
             ("DRY CREEK FREIGHT, PO BOX 8068, WACO, TX 76701", "DRY CREEK FREIGHT"),
             ("Dry Creek Freight 12 Mill Row Waco, TX 76701", "Dry Creek Freight"),
             ("82 Mill Ct Ste 2", ""),
+            ("Cedar Falls, CO", ""),
+            ("Cedar Falls, TX", ""),
+            ("CEDAR FALLS FREIGHT, CO", "CEDAR FALLS FREIGHT, CO"),
+            ("Cedar Falls Freight, LP", "Cedar Falls Freight, LP"),
             ("PO Box 8068", ""),
             ("24 Road Freight LLC", "24 Road Freight LLC"),
             ("none", ""),
