@@ -1,32 +1,36 @@
 //! What language models say of messages and documents: journaled before anything is made of it, and asked once.
 //!
 //! A phase journals an answer itself. A call of a tool runs beside its run, which alone may write the journal: it hands
-//! the answer over and goes on when it is written.
+//! the answer over and goes on when it is written. An answer for which the journal has no room is used by nobody.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use async_trait::async_trait;
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::money::Usage;
 use kybern_core::plan::StepId;
 use kybern_core::ports::{Extractor, ModelAnswer};
-use kybern_core::task::{JournalEntry, StepOutcome, limits};
+use kybern_core::task::{JournalEntry, StepError, StepOutcome, limits};
 use kybern_core::time::Millis;
 use serde_json::{Value, json};
-use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio::sync::{Mutex, OnceCell, mpsc, oneshot};
 
 use super::drive::{Flow, Stop};
 use super::phases::Interrupted;
 use super::run::Run;
 use super::step::{Draft, RowDraft};
 use super::weight;
-use crate::models::Desk;
+use crate::models::prompt::UNDERSTAND_INTENT;
 use crate::parts::Inner;
 use crate::understanding::{AidedExtractor, Asking, Inquirer, Inquiry, ModelUse, Unasked};
 
-/// Answers of one task: a hundred long papers need no more, and what floods a mailbox costs no more.
-const MAX_ANSWERS: usize = 256;
+/// Answers of one task: a mail with some twenty papers needs no more, and what floods a mailbox costs no more.
+const MAX_ANSWERS: usize = 48;
+/// How many of them the papers leave to the intent: a question and its repair.
+const FOR_INTENT: usize = 2;
+/// How long the questions of one phase may take together, in times of one try of a step.
+const PHASE_TRIES: u64 = 5;
 /// About how many bytes of memory they take together: an eighth of what a task may keep.
 const MAX_SIZE: usize = limits::MAX_TASK_DATA / 8;
 
@@ -34,7 +38,7 @@ const MAX_SIZE: usize = limits::MAX_TASK_DATA / 8;
 pub(super) struct Note {
     row: RowDraft,
     usage: Usage,
-    written: oneshot::Sender<()>,
+    written: oneshot::Sender<Arc<StepOutcome>>,
 }
 
 /// The way of such answers to their run; none where no model is asked.
@@ -65,9 +69,15 @@ fn reads_with_model(inner: &Inner) -> bool {
 type Answers = Arc<BTreeMap<StepId, Arc<StepOutcome>>>;
 
 /// An answer as it stands in the journal.
-fn journaled(outcome: &StepOutcome) -> ModelAnswer {
+///
+/// # Errors
+/// Why the journal has refused it.
+fn journaled(outcome: &StepOutcome) -> Result<ModelAnswer, StepError> {
+    if let Some(error) = &outcome.error {
+        return Err(error.clone());
+    }
     let of = |name: &str| outcome.data.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-    ModelAnswer { text: of("text"), model: of("model"), usage: outcome.usage }
+    Ok(ModelAnswer { text: of("text"), model: of("model"), usage: outcome.usage })
 }
 
 fn row(inquiry: &Inquiry, answer: &ModelAnswer, duration: Millis) -> RowDraft {
@@ -86,13 +96,18 @@ fn row(inquiry: &Inquiry, answer: &ModelAnswer, duration: Millis) -> RowDraft {
     }
 }
 
-fn may_have_more(answers: &Answers) -> Result<(), Unasked> {
-    let size: usize = answers.values().map(|outcome| weight::of_value(&outcome.data)).sum();
-    if answers.len() < MAX_ANSWERS && size < MAX_SIZE {
+/// Whether a task that has had so many answers, of so many bytes, may have another one.
+fn may_have_more(inquiry: &Inquiry, count: usize, size: usize) -> Result<(), Unasked> {
+    let most = if inquiry.prompt.name == UNDERSTAND_INTENT.name { MAX_ANSWERS } else { MAX_ANSWERS - FOR_INTENT };
+    if count < most && size < MAX_SIZE {
         return Ok(());
     }
-    let (count, size) = (answers.len(), size / 1024);
+    let size = size / 1024;
     Err(Unasked::No(format!("no language model was asked: the task has had {count} answers of {size} KiB together")))
+}
+
+fn size_of<'o>(outcomes: impl Iterator<Item = &'o Arc<StepOutcome>>) -> usize {
+    outcomes.map(|outcome| weight::of_value(&outcome.data)).sum()
 }
 
 /// How a phase asks.
@@ -123,58 +138,91 @@ impl Asking for PhaseAsking<'_> {
     async fn answer(&mut self, inquiry: &Inquiry) -> Result<ModelAnswer, Unasked> {
         let id = inquiry.id();
         if let Some(known) = self.run.walk.answers().get(&id) {
-            return Ok(journaled(known));
+            return kept(known);
         }
         if self.run.cancel || self.run.paused || self.run.inner.stopping.is_cancelled() {
             return Err(self.stop(Interrupted::Held));
         }
-        may_have_more(self.run.walk.answers())?;
-        let desk = self.run.desk(self.run.inner.settings.step_timeout);
-        let (answer, took) = self.inquirer.ask(&desk, inquiry).await?;
+        let answers = self.run.walk.answers();
+        may_have_more(inquiry, answers.len(), size_of(answers.values()))?;
+        let (answer, took) = self.inquirer.ask(inquiry).await?;
         if let Err(stop) = self.run.keep_answer(row(inquiry, &answer, took), answer.usage).await {
             return Err(self.stop(Interrupted::Stop(stop)));
         }
-        kept(self.run.walk.answers(), &id)
+        self.run.walk.answers().get(&id).map_or_else(|| Err(Unasked::No(NO_PLACE.to_owned())), |known| kept(known))
     }
 }
 
-/// An answer that was written; a journal that is full has refused it.
-fn kept(answers: &Answers, id: &StepId) -> Result<ModelAnswer, Unasked> {
-    let known = answers.get(id).filter(|outcome| outcome.error.is_none());
-    known
-        .map(|outcome| journaled(outcome))
-        .ok_or_else(|| Unasked::No("the answer of a language model found no place in the task's journal".to_owned()))
+const NO_PLACE: &str = "the answer of a language model found no place in the task's journal";
+
+/// What a phase makes of an answer in the journal: without one that could not be kept the rules' answer stands.
+fn kept(outcome: &StepOutcome) -> Result<ModelAnswer, Unasked> {
+    journaled(outcome).map_err(|error| Unasked::No(format!("{NO_PLACE}: {}", error.message)))
+}
+
+/// What the calls of one run ask: two that read the same paper ask about it once, side by side or one after the other.
+#[derive(Default)]
+pub(super) struct CallAnswers(std::sync::Mutex<BTreeMap<StepId, Arc<OnceCell<Arc<StepOutcome>>>>>);
+
+impl CallAnswers {
+    /// The place of an answer, where the task may have it. `known` is what the journal had when the call began.
+    fn place(&self, inquiry: &Inquiry, known: &Answers) -> Result<Arc<OnceCell<Arc<StepOutcome>>>, Unasked> {
+        let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let id = inquiry.id();
+        if let Some(place) = places.get(&id).filter(|place| place.initialized()) {
+            return Ok(Arc::clone(place));
+        }
+        // A question that failed, or whose call was given up, has taken nothing.
+        places.retain(|_, place| place.initialized() || Arc::strong_count(place) > 1);
+        let others = || places.iter().filter(|(other, _)| **other != id && !known.contains_key(*other));
+        let size = size_of(known.values()) + size_of(others().filter_map(|(_, place)| place.get()));
+        may_have_more(inquiry, known.len() + others().count(), size)?;
+        Ok(Arc::clone(places.entry(id).or_default()))
+    }
 }
 
 /// How a call of a tool asks.
 struct CallAsking {
-    desk: Desk,
     inquirer: Inquirer,
     known: Answers,
+    others: Arc<CallAnswers>,
     notes: mpsc::Sender<Note>,
+}
+
+impl CallAsking {
+    /// Asks, and has the answer journaled.
+    async fn ask(
+        inquirer: &mut Inquirer,
+        notes: &mpsc::Sender<Note>,
+        inquiry: &Inquiry,
+    ) -> Result<Arc<StepOutcome>, Unasked> {
+        let (answer, took) = inquirer.ask(inquiry).await?;
+        let (written, is_written) = oneshot::channel();
+        let gone = || Unasked::Stopped(Error::new(ErrorCode::Unavailable, "the run that keeps the journal is gone"));
+        let note = Note { row: row(inquiry, &answer, took), usage: answer.usage, written };
+        notes.send(note).await.map_err(|_| gone())?;
+        is_written.await.map_err(|_| gone())
+    }
 }
 
 #[async_trait]
 impl Asking for CallAsking {
     async fn answer(&mut self, inquiry: &Inquiry) -> Result<ModelAnswer, Unasked> {
-        let id = inquiry.id();
-        if let Some(known) = self.known.get(&id) {
-            return Ok(journaled(known));
-        }
-        may_have_more(&self.known)?;
-        let (answer, took) = self.inquirer.ask(&self.desk, inquiry).await?;
-        let row = row(inquiry, &answer, took);
-        if let JournalEntry::Finished(outcome) = &row.entry {
-            Arc::make_mut(&mut self.known).insert(id, Arc::new((**outcome).clone()));
-        }
-        let (written, is_written) = oneshot::channel();
-        let gone = |_| Unasked::Stopped(Error::new(ErrorCode::Unavailable, "the run that keeps the journal is gone"));
-        let note = Note { row, usage: answer.usage, written };
-        if self.notes.send(note).await.is_err() {
-            return Err(gone(()));
-        }
-        is_written.await.map_err(|_| gone(()))?;
-        Ok(answer)
+        let outcome = match self.known.get(&inquiry.id()) {
+            Some(known) => Arc::clone(known),
+            None => {
+                let place = self.others.place(inquiry, &self.known)?;
+                let (inquirer, notes) = (&mut self.inquirer, &self.notes);
+                Arc::clone(place.get_or_try_init(|| Self::ask(inquirer, notes, inquiry)).await?)
+            }
+        };
+        // Without room for the answer there is none for what a step would make of it.
+        journaled(&outcome).map_err(|error| {
+            Unasked::Stopped(Error::new(
+                error.code,
+                format!("the answer of a language model was not used: {}", error.message),
+            ))
+        })
     }
 }
 
@@ -190,7 +238,11 @@ impl Run {
 
     /// Whoever asks for a phase.
     pub(super) fn inquirer(&self) -> Inquirer {
-        Inquirer::new(&self.inner.models, &self.lease)
+        self.inquirer_within(Millis(self.inner.settings.step_timeout.0.saturating_mul(PHASE_TRIES)))
+    }
+
+    fn inquirer_within(&self, time: Millis) -> Inquirer {
+        Inquirer::new(&self.inner.models, &self.lease, self.desk(time))
     }
 
     /// What a tool reads documents with.
@@ -198,9 +250,9 @@ impl Run {
         let rules = self.rules();
         let Some((notes, _)) = &self.notes.0 else { return rules };
         let asking = CallAsking {
-            desk: self.desk(timeout),
-            inquirer: self.inquirer(),
+            inquirer: self.inquirer_within(timeout),
             known: Arc::clone(self.walk.answers()),
+            others: Arc::clone(&self.call_answers),
             notes: notes.clone(),
         };
         Arc::new(AidedExtractor {
@@ -213,9 +265,12 @@ impl Run {
 
     /// Journals an answer that a call was given, and lets the call go on.
     pub(super) async fn take_note(&mut self, note: Note) -> Result<Flow, Stop> {
+        let id = note.row.step.clone();
         let flow = self.keep_answer(note.row, note.usage).await?;
-        // A call that was given up waits no more.
-        let _ = note.written.send(());
+        if let Some(outcome) = id.and_then(|id| self.walk.answers().get(&id)) {
+            // A call that was given up waits no more.
+            let _ = note.written.send(Arc::clone(outcome));
+        }
         Ok(flow)
     }
 

@@ -23,7 +23,7 @@ use serde_json::{Map, Value};
 use tokio::sync::OnceCell;
 
 use super::active::ActiveRun;
-use super::answers::Notes;
+use super::answers::{CallAnswers, Notes};
 use super::calls::Calls;
 use super::drive::Stop;
 use super::gate::{Gate, Key};
@@ -80,6 +80,8 @@ pub(crate) struct Run {
     pub(super) calls: Calls,
     /// What they have to have journaled before they go on.
     pub(super) notes: Notes,
+    /// What they have asked language models.
+    pub(super) call_answers: Arc<CallAnswers>,
     /// How many of them are questions to a model.
     pub(super) asking: usize,
     /// Behind which row the last question was asked whose reply is not there.
@@ -185,6 +187,7 @@ impl Run {
             row_status: task.status,
             calls: Calls::default(),
             notes: Notes::new(inner),
+            call_answers: Arc::default(),
             asking: 0,
             asked_behind: None,
             redone: HashMap::new(),

@@ -70,14 +70,18 @@ impl Desk {
         self.caller.get_or_try_init(make).await
     }
 
+    /// How much of the time is left.
+    pub(crate) fn time_left(&self) -> Millis {
+        self.deadline.since(self.models.inner.clock.now())
+    }
+
     /// Asks for a whole reply within what is left of the time.
     ///
     /// # Errors
     /// Those of [`ModelService::complete`].
     pub(crate) async fn complete(&self, route: Route, request: ModelRequest, prompt: &OwnPrompt) -> Result<Answered> {
         let caller = self.caller().await?;
-        let left = self.deadline.since(self.models.inner.clock.now());
-        let timeouts = ModelTimeouts::within(self.models.settings().timeouts, left);
+        let timeouts = ModelTimeouts::within(self.models.settings().timeouts, self.time_left());
         let ask = Ask { route, request, timeouts, may_fall_back: true, prompt: Some(prompt.mark()), digest: None };
         self.models.complete(caller, ask).await
     }

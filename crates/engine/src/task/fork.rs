@@ -123,7 +123,8 @@ fn before(rows: &[JournalRow], step: &str, plan: Option<&Arc<FrozenPlan>>) -> Op
     let mut places: BTreeMap<i64, i64> = BTreeMap::new();
     for row in rows {
         let keep = match &row.entry {
-            JournalEntry::Finished(_) => is_end(row),
+            // An answer of a model for which the journal had no room may have its place in the new one.
+            JournalEntry::Finished(outcome) => is_end(row) && !(is_answer(row) && outcome.error.is_some()),
             JournalEntry::Opened(_) => standing.counts(row),
             JournalEntry::Waiting(wait) => wait.kind.is_person() && has_ended(row),
             JournalEntry::Answered { signal, .. } => signal.kind() == SignalKind::Review && has_ended(row),
@@ -139,6 +140,10 @@ fn before(rows: &[JournalRow], step: &str, plan: Option<&Arc<FrozenPlan>>) -> Op
         }
     }
     Some(kept)
+}
+
+fn is_answer(row: &JournalRow) -> bool {
+    row.step.as_ref().is_some_and(StepId::is_answer)
 }
 
 fn is_about(row: &JournalRow, step: &str) -> bool {

@@ -32,17 +32,22 @@ pub(crate) trait Asking: Send {
 pub(crate) struct Inquirer {
     models: ModelService,
     lease: Lease,
+    /// Where it asks: all its questions within one time limit.
+    desk: Desk,
     /// Why it asks no more.
     given_up: Option<String>,
 }
 
 impl Inquirer {
-    pub(crate) fn new(models: &ModelService, lease: &Lease) -> Self {
-        Self { models: models.clone(), lease: lease.clone(), given_up: None }
+    pub(crate) fn new(models: &ModelService, lease: &Lease, desk: Desk) -> Self {
+        Self { models: models.clone(), lease: lease.clone(), desk, given_up: None }
     }
 
     /// Asks, and tells how long that took. The answer is not journaled yet.
-    pub(crate) async fn ask(&mut self, desk: &Desk, inquiry: &Inquiry) -> Result<(ModelAnswer, Millis), Unasked> {
+    pub(crate) async fn ask(&mut self, inquiry: &Inquiry) -> Result<(ModelAnswer, Millis), Unasked> {
+        if self.given_up.is_none() && self.desk.time_left() == Millis(0) {
+            self.given_up = Some("no language model was asked: the time for all questions together is over".to_owned());
+        }
         if let Some(why) = &self.given_up {
             return Err(Unasked::No(why.clone()));
         }
@@ -50,7 +55,7 @@ impl Inquirer {
         let clock = &self.models.inner.clock;
         let began = clock.now();
         let route: Route = self.models.settings().understanding.clone();
-        match desk.complete(route, inquiry.request(), &inquiry.prompt).await {
+        match self.desk.complete(route, inquiry.request(), &inquiry.prompt).await {
             Ok(answered) => {
                 let (text, model) = (answered.reply.text(), answered.model.clone());
                 Ok((ModelAnswer { text, model, usage: desk_usage(&answered) }, clock.now().since(began)))

@@ -4,6 +4,7 @@
 
 mod agent_steps;
 mod agents;
+mod answers;
 mod approvals;
 mod attached;
 mod built;

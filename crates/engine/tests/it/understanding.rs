@@ -132,14 +132,14 @@ impl Extractor for Sheets {
 
 /// What a request asks about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum About {
+pub enum About {
     Intent,
     Kind,
     Fields,
     Picture,
 }
 
-fn about(request: &ModelRequest) -> About {
+pub fn about(request: &ModelRequest) -> About {
     let prompt = request.messages[0].joined_text();
     let prompts = [
         ("You sort the incoming messages", About::Intent),
@@ -151,25 +151,25 @@ fn about(request: &ModelRequest) -> About {
     known.unwrap_or_else(|| panic!("nobody asks that: {prompt}")).1
 }
 
-fn intent(key: &str, confidence: f64) -> String {
+pub fn intent(key: &str, confidence: f64) -> String {
     json!({"intent": key, "confidence": confidence, "also": [], "reason": "it says so"}).to_string()
 }
 
-fn is_sheet() -> String {
+pub fn is_sheet() -> String {
     json!({"category": "houses/SHEET", "confidence": 0.9, "sections": ["houses/has_rooms"]}).to_string()
 }
 
-fn values(values: &[(&str, u32, &str)]) -> String {
+pub fn values(values: &[(&str, u32, &str)]) -> String {
     let one = |(field, item, value): &(&str, u32, &str)| json!({"field": field, "item": item, "value": value});
     json!({"values": values.iter().map(one).collect::<Vec<_>>()}).to_string()
 }
 
 /// A model that answers by what it is asked about.
-fn model(answer: impl Fn(About, usize, &ModelRequest) -> String + Send + Sync + 'static) -> Arc<ScriptedModel> {
+pub fn model(answer: impl Fn(About, usize, &ModelRequest) -> String + Send + Sync + 'static) -> Arc<ScriptedModel> {
     Arc::new(ScriptedModel::new("one", move |n, request| Scripted::text(&answer(about(request), n, request), 10, 5)))
 }
 
-fn asked(model: &ScriptedModel) -> Vec<About> {
+pub fn asked(model: &ScriptedModel) -> Vec<About> {
     model.asked().iter().map(about).collect()
 }
 
@@ -184,7 +184,7 @@ fn seeing(world: World, model: &Arc<ScriptedModel>) -> World {
     world.asking(provider(model, true))
 }
 
-fn world(model: &Arc<ScriptedModel>, tools: Vec<Arc<ScriptedTool>>) -> World {
+pub fn world(model: &Arc<ScriptedModel>, tools: Vec<Arc<ScriptedTool>>) -> World {
     let table = FixedIntent::new().when("surely", "test.plan", 0.9).when("perhaps", "test.plan", 0.5);
     let mut world = World::with(tools)
         .knowing(CountedIntent { table, ..CountedIntent::default() })
@@ -196,7 +196,7 @@ fn world(model: &Arc<ScriptedModel>, tools: Vec<Arc<ScriptedTool>>) -> World {
 }
 
 /// The plan that all messages here ask for, with another one beside it.
-async fn plans(live: &Live<'_>, steps: Value) {
+pub async fn plans(live: &Live<'_>, steps: Value) {
     for (key, steps) in [("test.plan", steps), ("test.other", json!([step("a", "core.noop", json!({}))]))] {
         let mut plan = plan(steps);
         plan["key"] = json!(key);
@@ -206,11 +206,11 @@ async fn plans(live: &Live<'_>, steps: Value) {
     }
 }
 
-fn nothing() -> Value {
+pub fn nothing() -> Value {
     json!([step("a", "core.noop", json!({}))])
 }
 
-async fn letter(live: &Live<'_>, text: &str, files: Value) -> TaskId {
+pub async fn letter(live: &Live<'_>, text: &str, files: Value) -> TaskId {
     let letter = json!({"id": "one@example.com", "subject": "A request", "text": text, "files": files});
     live.engine.receive_email(&live.world.actor, letter.to_string().into(), None).await.unwrap().task_id
 }
@@ -354,10 +354,10 @@ fn a_budget_a_policy_and_a_failing_provider_leave_the_rules_answer() {
     }
 }
 
-const SHEET: &str = "A paper\nhouse = Fern Hall\nIn it: Blue Room, first floor; Red Room, second floor";
+pub const SHEET: &str = "A paper\nhouse = Fern Hall\nIn it: Blue Room, first floor; Red Room, second floor";
 
 /// A model that knows the paper, and adds what stands nowhere.
-fn knowing() -> Arc<ScriptedModel> {
+pub fn knowing() -> Arc<ScriptedModel> {
     model(|about, _, _| match about {
         About::Intent => intent("test.plan", 0.9),
         About::Kind => is_sheet(),
@@ -499,7 +499,7 @@ fn a_picture_is_copied_out_by_a_model_that_sees_and_counts_once_a_person_has_com
 }
 
 /// Reads the first document by the schema of houses.
-fn reader() -> Arc<ScriptedTool> {
+pub fn reader() -> Arc<ScriptedTool> {
     let tool = ScriptedTool::pending("t.read", EffectClass::Read, |context, _| {
         async move {
             let (attachment, text) = context.documents()?.texts().await?.remove(0);
@@ -535,7 +535,7 @@ fn what_was_asked_for_the_message_is_not_asked_again_for_a_step() {
 }
 
 /// A task whose plan comes with it: its step alone asks.
-async fn by_hand(live: &Live<'_>) -> TaskId {
+pub async fn by_hand(live: &Live<'_>) -> TaskId {
     let file = AttachmentRequest {
         filename: "a.txt".to_owned(),
         content_type: "text/plain".to_owned(),
@@ -551,7 +551,7 @@ async fn by_hand(live: &Live<'_>) -> TaskId {
 }
 
 /// How many answers stand in a journal, and that none stands there twice.
-fn answers(world: &World, id: TaskId) -> usize {
+pub fn answers(world: &World, id: TaskId) -> usize {
     let rows = world.journal(id);
     let mut ids: Vec<_> = rows.into_iter().filter_map(|row| row.step.filter(|step| step.is_answer())).collect();
     let all = ids.len();
