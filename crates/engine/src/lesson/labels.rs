@@ -31,7 +31,7 @@ const MAX_VALUE: usize = 200;
 const LEAST_VALUE: usize = 4;
 /// Bytes of a document that is looked at.
 const MAX_TEXT: usize = 256 * 1024;
-/// How often the rules are asked for one answer.
+/// How often the rules read a document for one answer.
 const MAX_TRIES: usize = 60;
 /// Lines above a value in which the head of its column may stand.
 const LINES_ABOVE: usize = 12;
@@ -98,7 +98,7 @@ impl Engine {
             return Ok(Vec::new());
         }
         let papers: Vec<Arc<DocumentText>> = self.papers(scope, answer).await?;
-        let (mut found, mut tries) = (Vec::new(), 0);
+        let (mut found, mut left) = (Vec::new(), MAX_TRIES);
         for (path, value) in typed {
             let schemas = self.inner.catalog.registry().extractions();
             let wanted = schemas.flat_map(|(_, schema)| {
@@ -107,7 +107,7 @@ impl Engine {
             });
             for (schema, field) in wanted.collect::<Vec<_>>() {
                 for paper in &papers {
-                    let label = self.label_of(scope, &schema, &field, (paper, &value), &mut tries).await?;
+                    let label = self.label_of(scope, &schema, &field, (paper, &value), &mut left).await?;
                     found.extend(label);
                 }
             }
@@ -127,21 +127,27 @@ impl Engine {
         Ok(texts)
     }
 
-    /// The label under which a value of a field stands in a document.
+    /// The label under which a value of a field stands in a document. `left` is how often the rules may still read one:
+    /// what is not looked at teaches nothing.
     async fn label_of(
         &self,
         scope: TenantScope,
         schema: &ExtractionSchema,
         field: &str,
         (document, value): (&DocumentText, &str),
-        tries: &mut usize,
+        left: &mut usize,
     ) -> Result<Option<Teaching>> {
-        let Some(wanted) = self.normal(schema, field, value).await? else { return Ok(None) };
-        let lessons = self.inner.store.lessons_in_use(scope).await?;
-        if self.finds(&lessons, schema, field, document, &wanted).await? {
+        let labels = candidates(document, value);
+        // Where the value does not stand, the rules need not look.
+        if labels.is_empty() || !take_one(left) {
             return Ok(None);
         }
-        for label in candidates(document, value) {
+        let Some(wanted) = self.normal(schema, field, value).await? else { return Ok(None) };
+        let lessons = self.inner.store.lessons_in_use(scope).await?;
+        if !take_one(left) || self.finds(&lessons, schema, field, document, &wanted).await? {
+            return Ok(None);
+        }
+        for label in labels {
             let (of, at) = (schema.name.to_owned(), field.to_owned());
             let teaching = Teaching::Label { schema: of, field: at, label, value: None }.checked();
             let Ok(teaching) = teaching else { continue };
@@ -149,10 +155,9 @@ impl Engine {
             if owner_of(schema, label).is_some() {
                 continue;
             }
-            if *tries >= MAX_TRIES {
+            if !take_one(left) {
                 return Ok(None);
             }
-            *tries += 1;
             let source = LessonSource { task_id: None, step_id: None, by: String::new() };
             let (id, at) = (LessonId::from_uuid(Uuid::nil()), Timestamp::from_millis(0));
             let tried = Lesson::suggested(id, teaching.clone(), source, at);
@@ -192,6 +197,13 @@ impl Engine {
         let found = self.inner.extractor.extract(1, &document, &analysis, schema).await?;
         Ok(found.fields.into_iter().find(|found| path_of(found) == field).map(|found| found.value))
     }
+}
+
+/// Takes one of those that are left.
+fn take_one(left: &mut usize) -> bool {
+    let has_one = *left > 0;
+    *left = left.saturating_sub(1);
+    has_one
 }
 
 fn path_of(field: &kybern_core::model::ExtractedField) -> String {

@@ -5,7 +5,7 @@
 //! the message that raised it.
 
 use kybern_core::audit::AuditEvent;
-use kybern_core::error::{ErrorCode, Result};
+use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{JobId, LessonId, TaskId};
 use kybern_core::job::{ClaimedJob, NewJob, limits};
 use kybern_core::lesson::{Lesson, LessonSource, MAX_EXAMPLE, Teaching};
@@ -31,6 +31,11 @@ const PAGE: u32 = 1_000;
 const FEW_WORDS: usize = 25;
 /// A shorter value may be any word of a message.
 const SHORTEST_NAME: usize = 4;
+/// Bytes of a message out of which an example is made: its beginning says what it wants.
+const MAX_WORDS: usize = 64 * 1024;
+/// Values of a message and its papers that are taken out of an example. Of a message that has more no example is made:
+/// one of them might stay in it.
+const MAX_VALUES: usize = 5_000;
 
 /// An answer that was taken in.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -145,7 +150,15 @@ impl Engine {
         if answers(&before) {
             return Ok(taught);
         }
-        let example = Teaching::IntentExample { intent: chosen.to_owned(), text: example(answer, &input) };
+        let values = own_values(answer);
+        if values.len() > MAX_VALUES {
+            return Ok(taught);
+        }
+        let words = words_of(&input);
+        // So many values in so many words are work for another thread.
+        let text = tokio::task::spawn_blocking(move || example(words, &values)).await;
+        let text = text.map_err(|error| Error::new(ErrorCode::Internal, format!("no example was made: {error}")))?;
+        let example = Teaching::IntentExample { intent: chosen.to_owned(), text };
         let Ok(example) = example.checked() else { return Ok(taught) };
         let source = LessonSource { task_id: None, step_id: None, by: String::new() };
         let id = LessonId::from_uuid(self.inner.ids.next());
@@ -158,14 +171,32 @@ impl Engine {
     }
 }
 
-/// What a message says as an example: its subject and its newest words, or those that it only hands on, without what is
-/// this message's alone: names and other values that were read out of it, secrets, addresses and numbers.
-fn example(answer: &Answer, input: &ClassifyInput) -> String {
+/// The subject of a message and its newest words, or those that it only hands on: as far as an example is made of them,
+/// up to the end of a line where it can be.
+fn words_of(input: &ClassifyInput) -> String {
     let hands_on = input.text.split_whitespace().count() <= FEW_WORDS && !input.forwarded.is_empty();
     let words = if hands_on { &input.forwarded } else { &input.text };
-    let mut text = redact::redacted(format!("{}\n{words}", input.subject));
-    for value in own_values(answer) {
-        text = text.replace(&value, " ");
+    let mut all = format!("{}\n{}", clipped(&input.subject), clipped(words));
+    all.truncate(clipped(&all).len());
+    all
+}
+
+fn clipped(text: &str) -> &str {
+    if text.len() <= MAX_WORDS {
+        return text;
+    }
+    let begin = &text[..text.floor_char_boundary(MAX_WORDS)];
+    // Half a name would not be known as one.
+    let end = begin.rfind('\n').or_else(|| begin.rfind(char::is_whitespace)).unwrap_or_default();
+    &begin[..end]
+}
+
+/// Words as an example: without what is this message's alone, names and other values that were read out of it, secrets,
+/// addresses and numbers.
+fn example(words: String, values: &[String]) -> String {
+    let mut text = redact::redacted(words);
+    for value in values {
+        text = text.replace(value.as_str(), " ");
     }
     let plain = text
         .split_whitespace()
@@ -203,4 +234,25 @@ fn own_values(answer: &Answer) -> Vec<String> {
     values.sort_by_key(|value| std::cmp::Reverse(value.len()));
     values.dedup();
     values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_example_is_made_of_the_beginning_of_a_message_and_of_whole_lines() {
+        let line = "Please see to the yard of Fern Hollow before the week is over\n";
+        let input =
+            ClassifyInput { subject: "The yard".to_owned(), text: line.repeat(70_000), ..ClassifyInput::default() };
+        let words = words_of(&input);
+        assert!(words.len() <= MAX_WORDS && words.len() > MAX_WORDS - 2 * line.len(), "{}", words.len());
+        assert!(words.ends_with(line.trim_end()), "no value is cut in two");
+        let made = example(words, &["Fern Hollow".to_owned()]);
+        assert!(made.starts_with("The yard Please see to the yard of before the week"), "{made}");
+        assert!(!made.contains("Fern") && made.chars().count() <= MAX_EXAMPLE);
+        // What has no end of a line is cut between words.
+        let input = ClassifyInput { text: "some more words ".repeat(10_000), ..ClassifyInput::default() };
+        assert!(words_of(&input).ends_with(|end: char| end.is_alphabetic()));
+    }
 }
