@@ -164,7 +164,9 @@ pub fn expand(row: &JournalRow) -> Vec<LogEntry> {
             }
         }
         JournalEntry::Answered { signal, .. } => log.answered(signal),
-        JournalEntry::Recovered { from, recoveries, may_have_begun } => {
+        // What was given up begins again, and its own rows tell of it.
+        JournalEntry::Recovered { stopped: true, .. } => {}
+        JournalEntry::Recovered { from, recoveries, may_have_begun, stopped: false } => {
             let entry = log.add(EventType::ZombieReset, format!("taken over from worker {from}"));
             entry.metadata.insert("recoveries".to_owned(), json!(recoveries));
             if !may_have_begun.is_empty() {

@@ -240,7 +240,8 @@ pub enum JournalEntry {
         /// What it said.
         signal: Box<Signal>,
     },
-    /// The task was taken over from a worker that let its lease expire.
+    /// The task was taken over from a worker that let its lease expire, or that worker stopped before what it had begun
+    /// came to an end.
     Recovered {
         /// That worker.
         from: String,
@@ -250,6 +251,9 @@ pub enum JournalEntry {
         /// had begun them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         may_have_begun: Vec<StepId>,
+        /// Whether it stopped in good order, and wrote this itself: that is no recovery, and is not counted as one.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        stopped: bool,
     },
     /// The task ended.
     Ended {

@@ -18,13 +18,15 @@ pub struct ActiveRun {
     pub changed: Arc<Notify>,
     /// Tells it that its lease is somebody else's, or must be given up: stop at once and write nothing.
     pub lost: CancellationToken,
+    /// Tells it that this is because the process stops: it may still say what it has begun.
+    pub abandoned: CancellationToken,
 }
 
 impl ActiveRun {
     /// One that nobody can reach yet.
     #[must_use]
     pub fn new(lease: Lease) -> Self {
-        Self { lease, changed: Arc::default(), lost: CancellationToken::new() }
+        Self { lease, changed: Arc::default(), lost: CancellationToken::new(), abandoned: CancellationToken::new() }
     }
 }
 
@@ -92,6 +94,7 @@ impl ActiveRuns {
     /// Tells every run to stop at once; what they were doing is resumed by the next holder.
     pub fn abandon_all(&self) {
         for run in self.lock().values() {
+            run.abandoned.cancel();
             run.lost.cancel();
         }
     }

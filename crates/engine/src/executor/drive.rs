@@ -15,7 +15,7 @@ use kybern_core::task::{
 };
 use kybern_core::time::Millis;
 
-use super::node::{NodeState, Phase};
+use super::node::{Node, NodeState, Phase};
 use super::perform::{NotBegun, Returned, is_effectful, is_reply, is_unseen, perform};
 use super::phases::{self, Interrupted};
 use super::run::Run;
@@ -126,7 +126,7 @@ impl Run {
             let due = self.until_due();
             tokio::select! {
                 biased;
-                () = lost.cancelled() => return Err(Stop::Fenced),
+                () = lost.cancelled() => return Err(Box::pin(self.leave()).await),
                 Some(note) = self.notes.next() => {
                     if self.take_note(note).await? == Flow::Done {
                         return Ok(());
@@ -294,6 +294,18 @@ impl Run {
             Action::Start(_) | Action::Advance(_) | Action::TimeUp(_) => None,
         };
         self.walk.actions(now).into_iter().filter_map(start).collect()
+    }
+
+    /// The steps whose calls are on their way, and are not recorded before they begin.
+    pub(super) fn unrecorded_calls(&self) -> Vec<StepId> {
+        let registry = self.inner.catalog.registry();
+        let is_recorded = |node: &Node| {
+            let tool = node.spec.tool_key().and_then(|tool| registry.find_tool(tool));
+            tool.is_some_and(|tool| tool.spec().effect.needs_attempt_row())
+        };
+        let nodes = self.walk.in_plan_order().into_iter().map(|index| self.walk.node(index));
+        let running = nodes.filter(|node| node.state == NodeState::Running && !is_recorded(node));
+        running.map(|node| node.id.clone()).collect()
     }
 
     /// Gives up calls that change nothing outside. Their steps have no end, and may have run.

@@ -279,7 +279,7 @@ impl Run {
             generation: 0,
             duration: Millis(0),
             summary: String::new(),
-            entry: JournalEntry::Recovered { from, recoveries, may_have_begun: self.may_have_begun() },
+            entry: JournalEntry::Recovered { from, recoveries, may_have_begun: self.may_have_begun(), stopped: false },
         };
         let rows = self.stamp(vec![row], self.now());
         for row in &rows {
@@ -294,6 +294,30 @@ impl Run {
         }
         let change = self.keep();
         Ok(self.commit_with(rows, Vec::new(), change, Usage::default()).await?)
+    }
+
+    /// The run has to stop at once. When its process stops in good order it says what had begun, and that nobody knows
+    /// how far that came; after a lost lease it may say nothing.
+    pub(super) async fn leave(&mut self) -> Stop {
+        let may_have_begun = self.unrecorded_calls();
+        if !self.active.abandoned.is_cancelled() || may_have_begun.is_empty() {
+            return Stop::Fenced;
+        }
+        let (from, recoveries) = (self.inner.worker.as_str().to_owned(), self.task.recoveries);
+        let row = RowDraft {
+            step: None,
+            tool: None,
+            attempt: 0,
+            generation: 0,
+            duration: Millis(0),
+            summary: String::new(),
+            entry: JournalEntry::Recovered { from, recoveries, may_have_begun, stopped: true },
+        };
+        let rows = self.stamp(vec![row], self.now());
+        if let Err(error) = self.commit_with(rows, Vec::new(), TaskChange::Keep, Usage::default()).await {
+            tracing::warn!(task.id = %self.task.id, %error, "what was given up could not be told");
+        }
+        Stop::Fenced
     }
 
     /// Writes rows and a change.

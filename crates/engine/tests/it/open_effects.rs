@@ -8,6 +8,7 @@ use kybern_core::audit::AuditEvent;
 use kybern_core::id::TaskId;
 use kybern_core::ports::{Clock as _, TaskStore as _};
 use kybern_core::task::{EffectClass, JournalEntry, Resolution, TaskStatus, WaitKind};
+use kybern_core::time::Millis;
 use kybern_core::tool::{ToolFailure, ToolOutcome};
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Value, json};
@@ -25,7 +26,7 @@ fn silent() -> Arc<ScriptedTool> {
 fn sibling() -> Arc<ScriptedTool> {
     Arc::new(ScriptedTool::pending("t.sibling", EffectClass::Local, |_, args| {
         async move {
-            pause(kybern_core::time::Millis(5)).await;
+            pause(Millis(5)).await;
             if args.get("fail").is_some() {
                 return Err(ToolFailure::permanent("broken"));
             }
@@ -118,6 +119,20 @@ fn a_step_that_was_given_up_may_have_run_and_is_not_called_one_that_never_ran() 
         _ => None,
     });
     assert_eq!(told.unwrap().iter().map(|step| step.as_str()).collect::<Vec<_>>(), ["a"]);
+    // The worker stops in good order, and it is cancelled before anybody begins it anew.
+    let tool = slow();
+    let world = World::with([tool.clone()]);
+    let id = world.run(async |live| {
+        let id = dies_at(&live, &tool, steps()).await;
+        live.engine.drain(Millis(50)).await;
+        live.engine.cancel(&live.world.actor, id).await.unwrap();
+        id
+    });
+    world.run(async |live| {
+        let task = live.proven(id).await;
+        assert_eq!((task.status, task.recoveries, tool.count()), (TaskStatus::Cancelled, 0, 1));
+    });
+    assert_eq!(without_end(&world, id), expected);
 }
 
 /// Begins the plan and waits until its tool has been called.

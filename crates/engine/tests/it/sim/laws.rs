@@ -89,7 +89,7 @@ pub fn nobody_dies(world: &SimWorld, case: &Case) -> bool {
 
 /// What was recovered although no process had died: a stop is no death, and nobody takes work from himself.
 fn recovered(all: &BTreeMap<TaskId, Seen>) -> Vec<String> {
-    let tells = |row: &JournalRow| matches!(row.entry, JournalEntry::Recovered { .. });
+    let tells = |row: &JournalRow| matches!(row.entry, JournalEntry::Recovered { stopped: false, .. });
     let dead = all.values().filter(|seen| seen.task.recoveries > 0 || seen.rows.iter().any(tells));
     dead.map(|seen| format!("task {} was recovered, and no process has died", seen.task.id)).collect()
 }
@@ -182,6 +182,7 @@ fn journal(seen: &Seen, all: &BTreeMap<TaskId, Seen>) -> Vec<String> {
                     *heard.entry(*child).or_default() += 1;
                 }
             }
+            JournalEntry::Recovered { stopped: true, .. } => {}
             JournalEntry::Recovered { recoveries: count, .. } => {
                 if *count <= recoveries {
                     say(format!("recovery {count} after recovery {recoveries}"));
