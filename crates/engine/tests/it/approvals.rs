@@ -9,7 +9,7 @@ use kybern_core::id::{ApprovalId, TenantId};
 use kybern_core::policy::{Autonomy, Preset, ToolPolicy};
 use kybern_core::task::{EffectClass, Resolution, TaskStatus, WaitKind};
 use kybern_core::time::Millis;
-use kybern_core::tool::Risk;
+use kybern_core::tool::{Risk, ToolFailure, ToolOutcome};
 use kybern_engine::approval::{ApprovalDecision, ApprovalView};
 use kybern_engine::identity::{NewKey, NewUser};
 use kybern_engine::task::{ReviewRequest, SubmitRequest};
@@ -17,7 +17,7 @@ use kybern_engine::tools::ToolChange;
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Value, json};
 
-use crate::live::{Live, object};
+use crate::live::{Live, kinds, object};
 use crate::outside::pause;
 use crate::world::{World, plan, step};
 
@@ -236,6 +236,35 @@ fn where_two_persons_stand_for_a_call_nobody_says_yes_to_their_own() {
         let acts = live.acts().await;
         let yes = acts.iter().find(|act| act.action == "approval.approve").unwrap();
         assert_eq!(yes.detail["selfApproval"], json!(false));
+    });
+}
+
+#[test]
+fn a_call_of_which_nobody_knows_what_came_of_it_is_made_again_on_two_persons_words_only() {
+    let unknown = ToolFailure { effect_unknown: true, ..ToolFailure::permanent("it timed out") };
+    let answers = [Err(unknown), Ok(ToolOutcome::default())];
+    let tool = ScriptedTool::answers("t.pay", EffectClass::Unkeyed, answers);
+    let tool = Arc::new(tool.with_spec(|spec| spec.risk = Risk::R2));
+    World::with([tool.clone()]).run(async |live| {
+        live.wants_four_eyes("t.pay").await;
+        let [ann, ben] = [live.colleague("ann", &BOTH, None).await, live.colleague("ben", &BOTH, None).await];
+        let key = live.put(plan(json!([step("a", "t.pay", json!({"to": "ops@example.com"}))]))).await;
+        let request = SubmitRequest { plan_key: Some(key), ..SubmitRequest::text("go") };
+        let task = live.engine.submit(&ann, request, None).await.unwrap().id;
+        let waiting = live.rest(task).await;
+        let first = waiting.waits[0].approval_id.unwrap();
+        live.yes_by(&ben, first, None).await.unwrap();
+        let open = live.after_answer(task, &waiting).await;
+        assert_eq!((kinds(&open), tool.count()), (vec![WaitKind::Ambiguous], 1));
+        let again = ReviewRequest { resolution: Some(Resolution::Retry), ..ReviewRequest::default() };
+        live.engine.review(&ann, task, again).await.unwrap();
+        let asked = live.after_answer(task, &open).await;
+        assert_eq!((kinds(&asked), tool.count()), (vec![WaitKind::Confirmation], 1), "the first yes is used up");
+        let second = asked.waits[0].approval_id.unwrap();
+        assert_ne!(second, first);
+        assert_eq!(live.yes_by(&ann, second, None).await.unwrap_err().code(), ErrorCode::PermissionDenied);
+        live.yes_by(&ben, second, None).await.unwrap();
+        assert_eq!((live.proven(task).await.status, tool.count()), (TaskStatus::Completed, 2));
     });
 }
 
