@@ -33,7 +33,7 @@ impl Engine {
         request: &ReviewRequest,
     ) -> Result<Map<String, Value>> {
         let scope = actor.scope();
-        if request.resolution == Some(Resolution::Fail) || !self.asks_two_persons(scope, wait, request).await? {
+        if request.resolution == Some(Resolution::Fail) || !self.asks_two_persons(scope, wait).await? {
             return Ok(Map::new());
         }
         let denied = |message: &str| Err(Error::new(ErrorCode::PermissionDenied, message));
@@ -66,12 +66,10 @@ impl Engine {
         Ok(told)
     }
 
-    /// Whether the answer makes a call of a tool for whose calls two persons stand now. To make one once more of which
-    /// nobody knows whether it happened is another call: a yes to the first is no yes to it.
-    async fn asks_two_persons(&self, scope: TenantScope, wait: &Wait, request: &ReviewRequest) -> Result<bool> {
-        let calls_again = wait.kind == WaitKind::Ambiguous && request.resolution == Some(Resolution::Retry);
+    /// Whether the question is about a call of a tool for whose calls two persons stand now.
+    async fn asks_two_persons(&self, scope: TenantScope, wait: &Wait) -> Result<bool> {
         let tool = wait.details.get("tool").and_then(Value::as_str);
-        let Some(tool) = tool.filter(|_| calls_again || wait.kind == WaitKind::Confirmation) else { return Ok(false) };
+        let Some(tool) = tool.filter(|_| wait.kind == WaitKind::Confirmation) else { return Ok(false) };
         let settings = self.inner.store.tool_settings(scope).await?;
         Ok(settings.iter().any(|setting| setting.tool == tool && setting.four_eyes))
     }

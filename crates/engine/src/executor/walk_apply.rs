@@ -10,7 +10,7 @@ use kybern_core::task::{
 use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Map, Value};
 
-use super::node::{Approved, Child, NodeState, Phase};
+use super::node::{Answer, Approved, Child, NodeState, Phase};
 use super::phase_documents::DOCUMENTS;
 use super::walk::Walk;
 use super::walk_state::merge_deep;
@@ -250,7 +250,8 @@ impl Walk {
                 node.answer.approved_args = Some(Approved { values: args, tainted: wait.tainted_args.clone() });
             }
             WaitKind::Ambiguous if resolution == Some(Resolution::Retry) => {
-                node.answer.possible_duplicate = true;
+                // It is another call, and whoever answers is one person: a yes to the first is no yes to it.
+                node.answer = Answer { approved_args: None, possible_duplicate: true };
                 node.next_generation();
             }
             // It is not done again now. When the task is tried again it is, and nobody knows still.

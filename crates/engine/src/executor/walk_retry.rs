@@ -63,6 +63,20 @@ impl Walk {
         true
     }
 
+    /// Whether a step, or one inside it, has changed the plan.
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose lists only grow")]
+    fn has_changed_plan(&self, index: usize) -> bool {
+        let mut left = vec![index];
+        while let Some(index) = left.pop() {
+            let node = self.node(index);
+            if node.outcome().is_some_and(|outcome| outcome.patch.is_some()) {
+                return true;
+            }
+            left.extend(node.lists.iter().chain(&node.injected).flat_map(|list| &self.lists[*list].nodes));
+        }
+        false
+    }
+
     /// Whether a node lies in one that has ended and stays so.
     #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose lists only grow")]
     fn is_shut(&self, index: usize) -> bool {
@@ -93,7 +107,7 @@ impl Walk {
         self.tried_again = true;
         let has_run_always = |index: &usize| {
             let node = self.node(*index);
-            node.spec.when == When::Always && node.outcome().is_some_and(|outcome| outcome.patch.is_none())
+            node.spec.when == When::Always && node.outcome().is_some() && !self.has_changed_plan(*index)
         };
         let ran_always: Vec<usize> = self.in_plan_order().into_iter().filter(has_run_always).collect();
         let shut: Vec<bool> = (0..self.nodes.len()).map(|index| self.is_shut(index)).collect();
@@ -157,8 +171,8 @@ impl Walk {
     }
 
     /// What ran always behind a failure runs once more when what failed has ended anew: what it found out is about the
-    /// failure, and not about what came of the task. A step that has changed the plan stays as it ended, because the
-    /// plan stays changed.
+    /// failure, and not about what came of the task. A step that has changed the plan, or that holds
+    /// one that has, stays as it ended, because the plan stays changed.
     fn repeat_what_ran_always(&mut self, ended: Vec<usize>) {
         let is_outdated = |index: &usize| {
             // What was interrupted would go on, with what it had decided; any other failure begins anew in any case.

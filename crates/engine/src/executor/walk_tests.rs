@@ -168,6 +168,25 @@ fn what_runs_always_waits_for_what_runs_always_before_it() {
 }
 
 #[test]
+fn an_always_container_that_holds_a_change_of_the_plan_stays_as_it_ended() {
+    let always = json!({"id": "p", "kind": "parallel", "branches": [[tool("x")]], "when": "always"});
+    let mut told = Told::of(&json!([tool("a"), always]));
+    let mut changes = StepOutcome::completed(json!({"x": 1}));
+    let mut faults = Vec::new();
+    let steps = parse::steps(&json!([tool("more")]), "/steps", &mut faults);
+    changes.patch = Some(PlanPatch { mode: PatchMode::Append, steps, reason: String::new() });
+    told.fails("a", false).opens("p", Opening::Branches);
+    told.row(Some("p__x"), JournalEntry::Finished(Box::new(changes)));
+    told.ends("p", json!({}));
+    told.row(None, JournalEntry::Answered { number: 1, signal: Box::new(Signal::Retry { by: "me".to_owned() }) });
+    assert_eq!(told.next(), ["start a"]);
+    told.ends("a", json!({}));
+    // Run once more, it would add its step a second time.
+    assert_eq!(told.next(), ["start more"]);
+    assert_eq!(told.walk.find(&StepId::trusted("p")).map(|index| told.walk.node(index).generation), Some(0));
+}
+
+#[test]
 fn a_back_off_is_over_when_its_time_has_come() {
     let error = StepError { code: ErrorCode::Tool, message: "no".to_owned(), retryable: true };
     for (due, next) in [(1_000, vec!["start a"]), (1_001, vec![])] {

@@ -1,7 +1,6 @@
 //! A person's yes: bound to exactly what was shown, used once, ended by its time, and kept whatever was said.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use kybern_core::actor::{Actor, Role};
 use kybern_core::approval::{ApprovalFilter, ApprovalStatus, Word};
@@ -241,29 +240,31 @@ fn where_two_persons_stand_for_a_call_nobody_says_yes_to_their_own() {
 }
 
 #[test]
-fn where_two_persons_stand_for_a_call_nobody_makes_their_own_once_more() {
-    let calls = AtomicUsize::new(0);
-    let lost =
-        ScriptedTool::new("t.risky", EffectClass::Unkeyed, move |_, _| match calls.fetch_add(1, Ordering::SeqCst) {
-            0 => Err(ToolFailure { effect_unknown: true, ..ToolFailure::permanent("the line went dead") }),
-            _ => Ok(ToolOutcome::new(object(json!({})), "sent")),
-        });
-    let tool = Arc::new(lost.with_spec(|spec| spec.risk = Risk::R2));
+fn a_call_of_which_nobody_knows_what_came_of_it_is_made_again_on_two_persons_words_only() {
+    let unknown = ToolFailure { effect_unknown: true, ..ToolFailure::permanent("it timed out") };
+    let answers = [Err(unknown), Ok(ToolOutcome::default())];
+    let tool = ScriptedTool::answers("t.pay", EffectClass::Unkeyed, answers);
+    let tool = Arc::new(tool.with_spec(|spec| spec.risk = Risk::R2));
     World::with([tool.clone()]).run(async |live| {
-        live.wants_four_eyes("t.risky").await;
+        live.wants_four_eyes("t.pay").await;
         let [ann, ben] = [live.colleague("ann", &BOTH, None).await, live.colleague("ben", &BOTH, None).await];
-        let key = live.put(plan(json!([step("a", "t.risky", json!({}))]))).await;
+        let key = live.put(plan(json!([step("a", "t.pay", json!({"to": "ops@example.com"}))]))).await;
         let request = SubmitRequest { plan_key: Some(key), ..SubmitRequest::text("go") };
         let task = live.engine.submit(&ann, request, None).await.unwrap().id;
-        let asked = live.rest(task).await;
-        live.yes_by(&ben, asked.waits[0].approval_id.unwrap(), None).await.unwrap();
-        let unsure = live.after_answer(task, &asked).await;
-        assert_eq!((kinds(&unsure), tool.count()), (vec![WaitKind::Ambiguous], 1));
-        let again = || ReviewRequest { resolution: Some(Resolution::Retry), ..ReviewRequest::default() };
-        let refused = live.engine.review(&ann, task, again()).await.unwrap_err();
-        assert_eq!((refused.code(), tool.count()), (ErrorCode::PermissionDenied, 1), "it is another call");
-        live.engine.review(&ben, task, again()).await.unwrap();
-        assert_eq!((live.end(task).await.status, tool.count()), (TaskStatus::Completed, 2));
+        let waiting = live.rest(task).await;
+        let first = waiting.waits[0].approval_id.unwrap();
+        live.yes_by(&ben, first, None).await.unwrap();
+        let open = live.after_answer(task, &waiting).await;
+        assert_eq!((kinds(&open), tool.count()), (vec![WaitKind::Ambiguous], 1));
+        let again = ReviewRequest { resolution: Some(Resolution::Retry), ..ReviewRequest::default() };
+        live.engine.review(&ann, task, again).await.unwrap();
+        let asked = live.after_answer(task, &open).await;
+        assert_eq!((kinds(&asked), tool.count()), (vec![WaitKind::Confirmation], 1), "the first yes is used up");
+        let second = asked.waits[0].approval_id.unwrap();
+        assert_ne!(second, first);
+        assert_eq!(live.yes_by(&ann, second, None).await.unwrap_err().code(), ErrorCode::PermissionDenied);
+        live.yes_by(&ben, second, None).await.unwrap();
+        assert_eq!((live.proven(task).await.status, tool.count()), (TaskStatus::Completed, 2));
     });
 }
 
