@@ -86,8 +86,10 @@ async fn add(
     if let Err(full) = lesson::has_room_for_suggestion(room.suggested) {
         return Ok(Err(full));
     }
-    if room.all >= lesson::MAX_KEPT {
-        tx.execute(&FORGET, args![scope, room.version]).await?;
+    let is_full = room.all >= lesson::MAX_KEPT;
+    let has_made_room = is_full && tx.execute(&FORGET, args![scope, room.version]).await? > 0;
+    if let Err(full) = lesson::has_room_to_keep(room.all, has_made_room) {
+        return Ok(Err(full));
     }
     let (kind, status, bytes) = (new.teaching.kind().as_str(), new.status.as_str(), count(new.teaching.bytes()));
     let (body, source) = (json!(new.teaching).to_string(), json!(new.source).to_string());
@@ -135,10 +137,12 @@ async fn list(tx: &mut Tx, listing: &Listing) -> Result<Page<Lesson>> {
     page::cut_readable(rows, *limit, lesson)
 }
 
-/// What was ever used. One that cannot be read is used no more, and harms itself only.
+/// What was ever used. One that cannot be read is used no more, and harms itself only: its version counts, or no other
+/// could begin the next one.
 async fn used(tx: &mut Tx, scope: TenantScope) -> Result<Lessons> {
     let rows = tx.fetch_all(&USED, args![scope]).await?;
-    Ok(Lessons::new(page::cut_readable(rows, u32::MAX, lesson)?.items))
+    let version = room(tx, scope).await?.version;
+    Ok(Lessons::at(version, page::readable(rows, lesson)))
 }
 
 async fn change(

@@ -29,7 +29,8 @@ pub const MAX_ACCEPTED: u64 = 500;
 pub const MAX_ACCEPTED_BYTES: u64 = 256 * 1024;
 /// Suggestions that wait to be looked at. Beyond it no more are made.
 pub const MAX_SUGGESTED: u64 = 200;
-/// Lessons that are kept with those that were withdrawn; the oldest of these make room.
+/// Lessons that are kept with those that were withdrawn. The oldest of these make room, but for those with which a task
+/// was read that may still go on.
 pub const MAX_KEPT: u64 = 2_000;
 
 /// How a lesson stands.
@@ -205,6 +206,21 @@ pub fn has_room(accepted: u64, bytes: u64, more: u64) -> Result<()> {
     Err(Error::new(ErrorCode::Unprocessable, message))
 }
 
+/// Refuses another lesson where as many are kept as may, and none could make room.
+///
+/// # Errors
+/// `UNPROCESSABLE` with what to do.
+pub fn has_room_to_keep(kept: u64, has_made_room: bool) -> Result<()> {
+    if kept < MAX_KEPT || has_made_room {
+        return Ok(());
+    }
+    let message = format!(
+        "{kept} lessons are kept, which is the limit, and tasks that have not ended were read with those that were \
+         withdrawn: end such tasks first"
+    );
+    Err(Error::new(ErrorCode::Unprocessable, message))
+}
+
 /// Refuses another suggestion where as many wait as may.
 ///
 /// # Errors
@@ -254,6 +270,8 @@ mod tests {
         assert!(has_room(MAX_ACCEPTED - 1, 0, 10).is_ok() && has_room(0, MAX_ACCEPTED_BYTES - 10, 10).is_ok());
         assert_eq!(has_room(MAX_ACCEPTED, 0, 10).unwrap_err().code(), ErrorCode::Unprocessable);
         assert_eq!(has_room(0, MAX_ACCEPTED_BYTES - 10, 11).unwrap_err().code(), ErrorCode::Unprocessable);
+        assert!(has_room_to_keep(MAX_KEPT - 1, false).is_ok() && has_room_to_keep(MAX_KEPT, true).is_ok());
+        assert_eq!(has_room_to_keep(MAX_KEPT, false).unwrap_err().code(), ErrorCode::Unprocessable);
         assert!(has_room_for_suggestion(MAX_SUGGESTED - 1).is_ok() && has_room_for_suggestion(MAX_SUGGESTED).is_err());
     }
 }

@@ -22,10 +22,28 @@ impl Lessons {
         Self { version: versions.flatten().max().unwrap_or_default(), known: Arc::new(known) }
     }
 
+    /// What is used at a version, of those lessons that can be read: one that cannot has begun a version all the same.
+    #[must_use]
+    pub fn at(version: u32, readable: Vec<Lesson>) -> Self {
+        Self { version, known: Arc::new(readable) }
+    }
+
     /// Which version it is; 0 when nothing was ever accepted.
     #[must_use]
     pub const fn version(&self) -> u32 {
         self.version
+    }
+
+    /// How many lessons there are, also those that are used no more.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.known.len()
+    }
+
+    /// How many bytes their words have together.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.known.iter().map(|lesson| lesson.teaching.bytes()).sum()
     }
 
     /// What was used at an earlier version.

@@ -2,6 +2,7 @@
 
 use kybern_core::agent::AgentDraft;
 use kybern_core::audit::AuditEvent;
+use kybern_core::lesson::{LessonSource, Teaching};
 use kybern_core::plan::FrozenPlan;
 use kybern_core::ports::UnreadableRow;
 use kybern_core::task::{JournalRow, Signal, StepError, Wait};
@@ -34,6 +35,8 @@ const COLUMNS: &[(&str, &str, Reads)] = &[
     ("agent", "body", is::<AgentDraft>),
     ("message", "body", is::<Value>),
     ("audit_event", "body", is::<AuditEvent>),
+    ("lesson", "body", is::<Teaching>),
+    ("lesson", "source", is::<LessonSource>),
 ];
 
 fn is<T: DeserializeOwned + Send>(text: &str) -> Result<(), String> {

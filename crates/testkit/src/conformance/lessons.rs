@@ -1,11 +1,14 @@
 //! What tenants have learned: suggested once, decided about as it was read, and used by version.
 
+use futures::future::join_all;
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::id::{LessonId, TaskId};
 use kybern_core::lesson::{
     Lesson, LessonAct, LessonChange, LessonFilter, LessonKind, LessonSource, LessonStatus, MAX_ACCEPTED_BYTES,
-    MAX_SUGGESTED, Teaching,
+    MAX_KEPT, MAX_SUGGESTED, Teaching,
 };
+use kybern_core::task::TaskStatus;
+use kybern_core::time::Millis;
 
 use super::fixture::code;
 use super::{Harness, Home, World};
@@ -122,6 +125,51 @@ pub async fn a_tenant_has_so_many_lessons(h: Harness) {
     let refused = w.store().add_lesson(home.scope, &more, w.event("lesson.add")).await;
     assert_eq!(code(refused), ErrorCode::Unprocessable);
     assert_eq!(w.store().lesson(home.scope, more.id).await.unwrap(), None);
+}
+
+/// So many suggestions that nobody wanted, the oldest first.
+async fn dismissed(w: &World, home: &Home, count: usize) -> Vec<Lesson> {
+    let at_once = usize::try_from(MAX_SUGGESTED).unwrap();
+    let mut all: Vec<Lesson> = Vec::new();
+    while all.len() < count {
+        w.harness.clock.advance(Millis(1_000));
+        let numbers = all.len()..count.min(all.len() + at_once);
+        let dismiss = async |n: usize| {
+            let new = added(w, home, sender(&format!("a{n}@example.com"))).await;
+            decide(w, home, &new, LessonAct::Withdraw).await.unwrap()
+        };
+        all.extend(join_all(numbers.map(dismiss)).await);
+    }
+    all.sort_by_key(|lesson| (lesson.updated_at, lesson.id));
+    all
+}
+
+pub async fn the_oldest_that_nobody_wanted_makes_room_although_none_was_ever_accepted(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let dismissed = dismissed(&w, &home, usize::try_from(MAX_KEPT).unwrap()).await;
+    added(&w, &home, sender("b@example.com")).await;
+    let is_there = async |lesson: &Lesson| w.store().lesson(home.scope, lesson.id).await.unwrap().is_some();
+    assert!(!is_there(&dismissed[0]).await && is_there(&dismissed[1]).await);
+}
+
+pub async fn a_withdrawn_lesson_makes_room_once_no_task_goes_on_with_it(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let used = added(&w, &home, example("sell the car")).await;
+    let used = decide(&w, &home, &used, LessonAct::Accept).await.unwrap();
+    let task = w.queued(&home, w.new_task()).await.id;
+    w.harness.clock.advance(Millis(1_000));
+    let used = decide(&w, &home, &used, LessonAct::Withdraw).await.unwrap();
+    let newest = added(&w, &home, example("buyer wanted")).await;
+    decide(&w, &home, &newest, LessonAct::Accept).await.unwrap();
+    let dismissed = dismissed(&w, &home, usize::try_from(MAX_KEPT).unwrap() - 2).await;
+    let is_there = async |lesson: &Lesson| w.store().lesson(home.scope, lesson.id).await.unwrap().is_some();
+    // It was withdrawn before all others, and the task that waits was read with it.
+    added(&w, &home, sender("b@example.com")).await;
+    assert!(is_there(&used).await && !is_there(&dismissed[0]).await && is_there(&dismissed[1]).await);
+    let lease = w.claim_only("w", task).await.lease;
+    w.end(&lease, TaskStatus::Completed).await;
+    added(&w, &home, sender("c@example.com")).await;
+    assert!(!is_there(&used).await && is_there(&dismissed[1]).await);
 }
 
 pub async fn pages_of_lessons_visit_each_once_newest_first(h: Harness) {

@@ -1,6 +1,6 @@
 //! Rows that no program can read: planted by the tests, past every check.
 
-use kybern_core::id::{ApprovalId, JobId, OutboxId, RecordId, TaskId, TenantId};
+use kybern_core::id::{ApprovalId, JobId, LessonId, OutboxId, RecordId, TaskId, TenantId};
 use uuid::Uuid;
 
 /// A row whose JSON is broken.
@@ -22,6 +22,8 @@ pub enum Spoilt {
     Outbox(OutboxId),
     /// A record's props.
     Record(RecordId),
+    /// What a lesson teaches.
+    Lesson(LessonId),
     /// An audit event, by its number.
     Audit(TenantId, i64),
 }
@@ -46,6 +48,7 @@ impl Spoilt {
             Self::Job(job) => ("job", &["payload"][..], format!("id = {}", id(job.as_uuid()))),
             Self::Outbox(message) => ("outbox", &["body"][..], format!("id = {}", id(message.as_uuid()))),
             Self::Record(record) => ("record", &["props"][..], format!("id = {}", id(record.as_uuid()))),
+            Self::Lesson(lesson) => ("lesson", &["body"][..], format!("id = {}", id(lesson.as_uuid()))),
             Self::Audit(tenant, seq) => {
                 ("audit_event", &["body"][..], format!("tenant_id = {} AND seq = {seq}", id(tenant.as_uuid())))
             }

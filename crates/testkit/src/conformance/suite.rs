@@ -192,6 +192,8 @@ macro_rules! conformance_suite {
                 the_same_is_not_learned_twice,
                 a_decision_on_what_was_decided_meanwhile_is_a_conflict,
                 a_tenant_has_so_many_lessons,
+                the_oldest_that_nobody_wanted_makes_room_although_none_was_ever_accepted,
+                a_withdrawn_lesson_makes_room_once_no_task_goes_on_with_it,
                 pages_of_lessons_visit_each_once_newest_first,
                 another_tenant_neither_sees_nor_uses_nor_decides_about_a_lesson,
             }
@@ -358,6 +360,7 @@ macro_rules! conformance_suite {
                 messages_records_and_audit_events_that_cannot_be_read_are_listed_among_the_others,
                 what_cannot_be_read_is_not_written_over,
                 rows_that_cannot_be_read_are_found,
+                a_lesson_that_cannot_be_read_is_named_and_holds_up_no_decision,
             }
             webhooks {
                 an_end_is_told_to_who_subscribed,

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use kybern_core::approval::{ApprovalFilter, ApprovalStatus, NewApproval};
 use kybern_core::error::ErrorCode;
-use kybern_core::id::{ApprovalId, JobId, OutboxId, TaskId};
+use kybern_core::id::{ApprovalId, JobId, LessonId, OutboxId, TaskId};
 use kybern_core::job::{JobEnd, NewJob};
+use kybern_core::lesson::{Lesson, LessonAct, LessonChange, LessonFilter, LessonSource, Teaching};
 use kybern_core::outbox::{NewOutbox, OutboxChannel};
 use kybern_core::plan::FrozenPlan;
 use kybern_core::ports::TaskFilter;
@@ -235,4 +236,34 @@ pub async fn rows_that_cannot_be_read_are_found(h: Harness) {
     let mut tables: Vec<_> = w.store().unreadable(1).await.unwrap().into_iter().map(|row| row.table).collect();
     tables.sort_unstable();
     assert_eq!(tables, ["record", "step_row", "task"]);
+}
+
+pub async fn a_lesson_that_cannot_be_read_is_named_and_holds_up_no_decision(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let bad = accepted(&w, &home, "sell the van").await;
+    w.harness.spoil(Spoilt::Lesson(bad)).await;
+    // It had begun the newest version; the next one begins behind it.
+    let good = accepted(&w, &home, "sell the car").await;
+    let used = w.store().lessons_in_use(home.scope).await.unwrap();
+    let ids: Vec<LessonId> = used.in_use().map(|lesson| lesson.id).collect();
+    assert_eq!((used.version(), ids), (2, vec![good]));
+    let listed = w.store().lessons(home.scope, LessonFilter::default(), None, 10).await.unwrap();
+    assert_eq!(listed.items.iter().map(|lesson| lesson.id).collect::<Vec<_>>(), [good]);
+    assert!(w.store().lesson(home.scope, bad).await.is_err());
+    let named = w.store().unreadable(10).await.unwrap();
+    assert_eq!(named.iter().map(|row| row.table).collect::<Vec<_>>(), ["lesson"]);
+    assert!(named[0].id.contains(&bad.as_uuid().to_string()), "{named:?}");
+}
+
+/// A lesson that is accepted as the next version.
+async fn accepted(w: &World, home: &Home, text: &str) -> LessonId {
+    let teaching = Teaching::IntentExample { intent: "cars.sell".to_owned(), text: text.to_owned() };
+    let source = LessonSource { task_id: None, step_id: None, by: "user:7".to_owned() };
+    let before = Lesson::suggested(LessonId::from_uuid(w.id()), teaching, source, w.now());
+    w.store().add_lesson(home.scope, &before, w.event("lesson.add")).await.unwrap();
+    let next = w.store().lessons_in_use(home.scope).await.unwrap().version() + 1;
+    let after = before.clone().after(LessonAct::Accept, "user:8", next, w.now()).unwrap();
+    let change = LessonChange { before: before.clone(), after };
+    w.store().change_lesson(home.scope, &change, w.event("lesson.accept")).await.unwrap();
+    before.id
 }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use kybern_core::audit::AuditEvent;
-use kybern_core::error::Result;
+use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::LessonId;
 use kybern_core::lesson::{self, Lesson, LessonChange, LessonFilter, LessonStatus, Lessons};
 use kybern_core::ports::{LessonStore, Page};
+use kybern_core::task::TaskStatus;
 use kybern_core::tenant::TenantScope;
 
 use super::MemStore;
@@ -28,10 +29,12 @@ impl LessonStore for MemStore {
             if u64::try_from(state.lessons_of(scope).count()).unwrap_or(u64::MAX) >= lesson::MAX_KEPT {
                 let version = state.lesson_version(scope);
                 let withdrawn = state.lessons_of(scope).filter(|old| {
-                    old.status == LessonStatus::Withdrawn && old.until_version.unwrap_or_default() < version
+                    old.status == LessonStatus::Withdrawn && old.until_version.is_none_or(|until| until < version)
                 });
-                let oldest = withdrawn.min_by_key(|old| (old.updated_at, old.id)).map(|old| old.id);
-                oldest.and_then(|id| state.lessons.remove(&(scope.tenant(), id)));
+                let spare = withdrawn.filter(|old| old.since_version.is_none() || !state.is_read_with(scope, old));
+                let oldest = spare.min_by_key(|old| (old.updated_at, old.id)).map(|old| old.id);
+                let removed = oldest.and_then(|id| state.lessons.remove(&(scope.tenant(), id)));
+                lesson::has_room_to_keep(lesson::MAX_KEPT, removed.is_some())?;
             }
             state.lessons.insert((scope.tenant(), new.id), new.clone());
             state.append_audit(scope.tenant(), new.created_at, audit);
@@ -41,7 +44,14 @@ impl LessonStore for MemStore {
     }
 
     async fn lesson(&self, scope: TenantScope, id: LessonId) -> Result<Option<Lesson>> {
-        self.run("lesson", |state| Ok(state.lessons.get(&(scope.tenant(), id)).cloned())).await
+        self.run("lesson", |state| {
+            let found = state.lessons.get(&(scope.tenant(), id)).cloned();
+            if found.is_some() {
+                state.lesson_can_be_read(id)?
+            }
+            Ok(found)
+        })
+        .await
     }
 
     async fn lessons(
@@ -57,7 +67,8 @@ impl LessonStore for MemStore {
                     && filter.kind.is_none_or(|kind| lesson.teaching.kind() == kind)
                     && after.is_none_or(|after| lesson.id < after)
             };
-            let found = state.lessons_of(scope).rev().filter(wanted).cloned();
+            let readable = |lesson: &&Lesson| !state.spoilt_lessons.contains(&lesson.id);
+            let found = state.lessons_of(scope).rev().filter(wanted).filter(readable).cloned();
             Ok(page(found, limit, |lesson| lesson.id.to_string()))
         })
         .await
@@ -67,8 +78,9 @@ impl LessonStore for MemStore {
         self.run("lessons_in_use", |state| {
             let mut used: Vec<Lesson> =
                 state.lessons_of(scope).filter(|lesson| lesson.since_version.is_some()).cloned().collect();
+            used.retain(|lesson| !state.spoilt_lessons.contains(&lesson.id));
             used.sort_by_key(|lesson| lesson.since_version);
-            Ok(Arc::new(Lessons::new(used)))
+            Ok(Arc::new(Lessons::at(state.lesson_version(scope), used)))
         })
         .await
     }
@@ -76,6 +88,7 @@ impl LessonStore for MemStore {
     async fn change_lesson(&self, scope: TenantScope, change: &LessonChange, audit: AuditEvent) -> Result<()> {
         self.run("change_lesson", |state| {
             let LessonChange { before, after } = change;
+            state.lesson_can_be_read(before.id)?;
             let place = (scope.tenant(), before.id);
             let is_next = !before.begins_version(after)
                 || after.until_version.or(after.since_version) == Some(state.lesson_version(scope) + 1);
@@ -98,6 +111,22 @@ impl State {
     fn lessons_of(&self, scope: TenantScope) -> impl DoubleEndedIterator<Item = &Lesson> {
         let own = self.lessons.iter().filter(move |((tenant, _), _)| *tenant == scope.tenant());
         own.map(|(_, lesson)| lesson)
+    }
+
+    fn lesson_can_be_read(&self, id: LessonId) -> Result<()> {
+        if self.spoilt_lessons.contains(&id) {
+            return Err(Error::new(ErrorCode::Internal, format!("lesson {id} cannot be read")));
+        }
+        Ok(())
+    }
+
+    /// Whether a task that may still go on came in before a lesson was withdrawn.
+    fn is_read_with(&self, scope: TenantScope, lesson: &Lesson) -> bool {
+        self.tasks.values().map(|row| &row.task).any(|task| {
+            task.tenant == scope.tenant()
+                && task.created_at <= lesson.updated_at
+                && !matches!(task.status, TaskStatus::Completed | TaskStatus::Cancelled)
+        })
     }
 
     fn lesson_version(&self, scope: TenantScope) -> u32 {

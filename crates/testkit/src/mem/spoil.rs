@@ -26,7 +26,7 @@ impl MemStore {
 }
 
 impl State {
-    /// What has been spoilt, as far as tasks, their journals, jobs and records go.
+    /// What has been spoilt, as far as tasks, their journals, jobs, records and lessons go.
     pub(super) fn unreadable(&self, most: usize) -> Vec<UnreadableRow> {
         let row = |table, id: String, problem: &str| UnreadableRow { table, id, problem: problem.to_owned() };
         let mut found = Vec::new();
@@ -44,6 +44,7 @@ impl State {
         for RecordRow { record, .. } in self.records.values() {
             found.extend(record.unreadable.iter().map(|problem| row("record", record.id.to_string(), problem)));
         }
+        found.extend(self.spoilt_lessons.iter().map(|id| row("lesson", id.to_string(), PROBLEM)));
         let mut of_table: BTreeMap<&str, usize> = BTreeMap::new();
         found.retain(|row| {
             let count = of_table.entry(row.table).or_default();
@@ -90,6 +91,10 @@ impl State {
             Spoilt::Record(id) => {
                 let row = self.records.values_mut().find(|row| row.record.id == id)?;
                 (row.record.props, row.record.unreadable) = (Map::new(), problem());
+            }
+            Spoilt::Lesson(id) => {
+                self.lessons.keys().find(|(_, known)| *known == id)?;
+                self.spoilt_lessons.insert(id);
             }
             Spoilt::Audit(tenant, seq) => {
                 let event = self.audit.get_mut(&tenant)?.iter_mut().find(|event| event.seq == seq)?;

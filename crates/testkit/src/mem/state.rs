@@ -89,6 +89,8 @@ pub(super) struct State {
     pub(super) preferences: BTreeMap<(TenantId, UserId), Preferences>,
     pub(super) memories: BTreeMap<(TenantId, MemoryId), (Memory, Option<Vector>)>,
     pub(super) lessons: BTreeMap<(TenantId, LessonId), Lesson>,
+    /// The lessons that cannot be read.
+    pub(super) spoilt_lessons: BTreeSet<LessonId>,
     pub(super) documents: BTreeMap<(TenantId, KnowledgeId), (KnowledgeDocument, Vec<IndexedPiece>)>,
 }
 
@@ -240,6 +242,7 @@ impl State {
             agents: BTreeMap::new(),
             prompts: BTreeMap::new(),
             lessons: BTreeMap::new(),
+            spoilt_lessons: BTreeSet::new(),
             preferences: BTreeMap::new(),
             memories: BTreeMap::new(),
             documents: BTreeMap::new(),
