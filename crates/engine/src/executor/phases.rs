@@ -128,7 +128,7 @@ async fn detect(run: &mut Run, known: &PhaseState, now: Timestamp) -> Result<Pha
     let (model_use, threshold) = (run.model_use(), run.task.confidence_threshold);
     let mut inquirer = run.inquirer();
     let mut asking = PhaseAsking::new(run, &mut inquirer);
-    let came = understood(&mut asking, model_use, (&input, &intents.by_words), rules, threshold).await;
+    let came = understood(&mut asking, model_use, (&input, &intents.for_models()), rules, threshold).await;
     let mut understood = asking.end(came)?;
     let answer = &mut understood.answer;
     if doubtful_sender(&run.task).is_some_and(|sender| !run.lessons.trusts(sender)) {

@@ -1,5 +1,6 @@
 //! The intents that plans serve. Every message asks for them, and they change only when plans do.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -87,6 +88,17 @@ impl Intents {
         }
         let keys = intents.keys().cloned().collect();
         Self { keys, by_words: intents.into_values().filter(speaks).collect(), untaught }
+    }
+
+    /// The intents by words as language models are told them: without what the tenant has learned, which is made of
+    /// strangers' words.
+    pub(crate) fn for_models(&self) -> Cow<'_, [IntentSpec]> {
+        if self.untaught.is_empty() {
+            return Cow::Borrowed(&self.by_words);
+        }
+        let own = |key: &str| self.untaught.iter().find(|intent| intent.key == key).cloned();
+        let unspoken = |intent: &IntentSpec| IntentSpec { examples: Vec::new(), ..intent.clone() };
+        Cow::Owned(self.by_words.iter().map(|intent| own(&intent.key).unwrap_or_else(|| unspoken(intent))).collect())
     }
 
     /// What a message wants. A lesson may make an intent surer; the doubts that there are without it stay.

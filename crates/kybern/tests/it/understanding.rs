@@ -160,3 +160,33 @@ async fn a_server_that_is_killed_between_two_answers_asks_for_the_second_only() 
     let second = questions.iter().filter(|question| **question == questions[1]).count();
     assert_eq!((first, second), (1, 2), "what was answered is not asked again: {} questions", questions.len());
 }
+
+/// What an admin has accepted is made of a stranger's words: the rules use it, and no model is told it.
+async fn no_lesson_reaches_a_model(place: Site) {
+    let receiver = Receiver::answering(|request, _| Some(asking(request)));
+    let place = site(place, &receiver, FORMATS[0]);
+    let server = place.start();
+    let client = server.client();
+    let words = "The wombat in hangar nine would like its ledger polished, as every March";
+    let intent = "insurance.loss_run_request";
+    let lesson = json!({"kind": "intent_example", "intent": intent, "text": words});
+    let lesson = client.post("/api/lessons", &lesson).await;
+    client.post(&format!("/api/lessons/{}/accept", text(&lesson["id"])), &json!({})).await;
+    let task = rest(&client).await;
+    assert_eq!(task["detectedIntent"], intent, "{task}");
+    let questions: Vec<String> = receiver.seen().iter().map(|request| request.json().to_string()).collect();
+    let about_intent: Vec<&String> = questions.iter().filter(|question| question.contains(intent)).collect();
+    assert!(!about_intent.is_empty(), "{questions:?}");
+    assert!(questions.iter().all(|question| !question.contains("wombat")), "{about_intent:?}");
+}
+
+#[tokio::test]
+async fn models_are_told_no_lessons() {
+    no_lesson_reaches_a_model(Site::sqlite()).await;
+}
+
+#[tokio::test]
+async fn models_are_told_no_lessons_on_postgres_either() {
+    let Some(place) = Site::postgres() else { return };
+    no_lesson_reaches_a_model(place).await;
+}
