@@ -227,8 +227,8 @@ pub(crate) struct Inner {
     pub(crate) receivers: Arc<Receivers>,
     /// Held by a call of which a worker may have died.
     pub(crate) suspect: tokio::sync::Mutex<()>,
-    /// Held by a preview of a lesson.
-    pub(crate) previewing: tokio::sync::Mutex<()>,
+    /// Whose turn it is to preview a lesson.
+    pub(crate) previewing: Reading,
     pub(crate) stopping: CancellationToken,
     pub(crate) spawned: TaskTracker,
 }
@@ -320,7 +320,7 @@ impl Engine {
             job_slots,
             receivers: Arc::default(),
             suspect: tokio::sync::Mutex::default(),
-            previewing: tokio::sync::Mutex::default(),
+            previewing: Reading::at_most(crate::lesson::PREVIEWS, 1),
             stopping: CancellationToken::new(),
             spawned,
         };

@@ -34,6 +34,18 @@ impl Lessons {
         self.version
     }
 
+    /// How many lessons there are, also those that are used no more.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.known.len()
+    }
+
+    /// How many bytes their words have together.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.known.iter().map(|lesson| lesson.teaching.bytes()).sum()
+    }
+
     /// What was used at an earlier version.
     #[must_use]
     pub fn as_of(&self, version: u32) -> Self {

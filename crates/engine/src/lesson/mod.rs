@@ -15,6 +15,7 @@ use kybern_core::tenant::TenantScope;
 use serde_json::json;
 
 pub(crate) use learn::{Answered, LEARN_JOB};
+pub(crate) use preview::PREVIEWS;
 pub use preview::{LessonPreview, PreviewedMail};
 
 use crate::Engine;

@@ -1,7 +1,7 @@
 //! What a lesson would change: the rules are asked again about the tenant's last mails, with it and without it.
 //!
-//! Nothing is stored and no language model is asked. The work is bounded in mails and in time, and one preview runs at
-//! a time.
+//! Nothing is stored and no language model is asked. The work is bounded in mails and in time, and few previews run at
+//! a time: one of a tenant, and the tenants take turns.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,7 +29,9 @@ const MAILS: usize = 100;
 const PAGE: u32 = 20;
 /// How long it may take; what has not been looked at by then is left out.
 const TIME: Millis = Millis(20_000);
-/// When another preview may have ended.
+/// Previews that run at the same time, each of another tenant.
+pub(crate) const PREVIEWS: usize = 2;
+/// How long one waits for its turn, and when it may be asked for again.
 const AGAIN: Millis = Millis(5_000);
 /// Fields of one mail that are told.
 const MAX_FIELDS: usize = 50;
@@ -87,15 +89,16 @@ impl Engine {
     /// What a lesson changes on the tenant's last mails.
     ///
     /// # Errors
-    /// `NOT_FOUND`; `RATE_LIMITED` while another preview runs.
+    /// `NOT_FOUND`; `RATE_LIMITED` while another preview of the tenant runs, or many others wait.
     pub async fn preview_lesson(&self, actor: &Actor, id: LessonId) -> Result<LessonPreview> {
         let scope = actor.scope();
         let lesson = self.lesson(scope, id).await?;
         let busy = || {
-            let message = "another preview of a lesson runs: ask again when it has ended";
+            let message = "other previews of lessons run: ask again when they have ended";
             Error::new(ErrorCode::RateLimited, message).retry_after(AGAIN)
         };
-        let _alone = self.inner.previewing.try_lock().map_err(|_| busy())?;
+        let turn = tokio::time::timeout(AGAIN.as_duration(), self.inner.previewing.turn(scope.tenant())).await;
+        let _turn = turn.map_err(|_elapsed| busy())?;
         let rules = self.rules_of(scope).await?;
         let sides = self.sides(&rules, &lesson);
         let began = self.inner.clock.now();

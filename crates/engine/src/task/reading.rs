@@ -1,6 +1,7 @@
-//! Whose turn it is to read what may be large: a task with all that its journal says, the bytes of an attachment.
+//! Whose turn it is to read what may be large: a task with all that its journal says, the bytes of an attachment; or to
+//! do what takes long, such as the preview of a lesson.
 //!
-//! Each takes some hundred megabytes at worst while it is put together, whoever asks for it. So only a few are put
+//! Reading takes some hundred megabytes at worst while it is put together, whoever asks for it. So only a few are put
 //! together at a time, and only some of one tenant; the others wait, which takes next to nothing.
 
 use std::collections::HashMap;
@@ -17,12 +18,13 @@ const MOST_OF_TENANT: usize = 4;
 /// The turns.
 pub(crate) struct Reading {
     all: Arc<Semaphore>,
+    most_of_tenant: usize,
     by_tenant: Mutex<HashMap<TenantId, Weak<Semaphore>>>,
 }
 
 impl Default for Reading {
     fn default() -> Self {
-        Self { all: Arc::new(Semaphore::new(MOST)), by_tenant: Mutex::default() }
+        Self::at_most(MOST, MOST_OF_TENANT)
     }
 }
 
@@ -32,6 +34,11 @@ pub(crate) struct Turn(
 );
 
 impl Reading {
+    /// Turns for so many at a time, and for so many of one tenant.
+    pub(crate) fn at_most(all: usize, most_of_tenant: usize) -> Self {
+        Self { all: Arc::new(Semaphore::new(all)), most_of_tenant, by_tenant: Mutex::default() }
+    }
+
     /// Waits for a turn.
     ///
     /// # Cancel safety
@@ -49,7 +56,7 @@ impl Reading {
             return known;
         }
         by_tenant.retain(|_, known| known.strong_count() > 0);
-        let new = Arc::new(Semaphore::new(MOST_OF_TENANT));
+        let new = Arc::new(Semaphore::new(self.most_of_tenant));
         by_tenant.insert(tenant, Arc::downgrade(&new));
         new
     }
@@ -74,5 +81,17 @@ mod tests {
         drop(first);
         assert!(turn(3).is_some() && turn(1).is_some());
         assert_eq!(reading.by_tenant.lock().unwrap().len(), 2, "who has none left is forgotten");
+    }
+
+    #[test]
+    fn previews_take_turns_by_tenant() {
+        let previews = Reading::at_most(crate::lesson::PREVIEWS, 1);
+        let turn = |tenant| previews.turn(TenantId::from_uuid(Uuid::from_u128(tenant))).now_or_never();
+        let first = turn(1);
+        assert!(first.is_some() && turn(1).is_none(), "one of a tenant");
+        let second = turn(2);
+        assert!(second.is_some() && turn(3).is_none(), "no tenant keeps another from its turn");
+        drop(second);
+        assert!(turn(3).is_some());
     }
 }

@@ -180,7 +180,7 @@ pub(crate) async fn show(
 /// Preview a lesson
 ///
 /// What it changes on the last hundred mails: the rules are asked again, without it and with it. Nothing is stored, and
-/// no language model is asked. One preview runs at a time, for at most 20 seconds.
+/// no language model is asked. One preview of a tenant runs at a time, for at most 20 seconds.
 #[utoipa::path(get, path = "/api/lessons/{id}/preview", operation_id = "preview_lesson",
     tag = "lessons",
     params(("id" = String, Path, format = "uuid", description = "The lesson")),

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kybern_core::agent::OwnAgent;
+use kybern_core::cache::ByteCache;
 use kybern_core::id::{TenantId, UserId};
 use kybern_core::identity::{KeyHolder, User};
 use kybern_core::knowledge::PublishedPiece;
@@ -29,6 +30,11 @@ use tokio::time::Instant;
 
 /// Keys, users, and tenants' lists that are kept of each; beyond it the memory is emptied.
 const KEPT: usize = 4_096;
+
+/// Bytes of what tenants have learned: one may have a few megabytes of it.
+const KEPT_LESSONS: usize = 32 << 20;
+/// What a lesson takes besides its words.
+const LESSON: usize = 512;
 
 /// Tenants whose knowledge is kept: it is large.
 const KEPT_KNOWLEDGE: usize = 16;
@@ -102,7 +108,7 @@ pub(crate) struct Known {
     agents: Kept<TenantId, Arc<Vec<OwnAgent>>>,
     prompts: Kept<TenantId, Prompts>,
     preferences: Kept<OfTenant, Arc<Preferences>>,
-    lessons: Kept<TenantId, Arc<Lessons>>,
+    lessons: Mutex<ByteCache<TenantId, (Stamp, Arc<Lessons>)>>,
     pieces: Kept<TenantId, Pieces>,
     unremembered: Kept<(TenantId, Subject), ()>,
     no_entities: Kept<TenantId, ()>,
@@ -122,7 +128,7 @@ impl Known {
             agents: Kept::at_most(KEPT),
             prompts: Kept::at_most(KEPT),
             preferences: Kept::at_most(KEPT),
-            lessons: Kept::at_most(KEPT),
+            lessons: Mutex::new(ByteCache::new(KEPT_LESSONS)),
             pieces: Kept::at_most(KEPT_KNOWLEDGE),
             unremembered: Kept::at_most(KEPT),
             no_entities: Kept::at_most(KEPT),
@@ -240,11 +246,15 @@ impl Known {
     }
 
     pub(crate) fn lessons(&self, tenant: TenantId, now: Stamp) -> Option<Arc<Lessons>> {
-        self.held(&self.lessons, &tenant, now)
+        let kept = self.lessons.lock().unwrap_or_else(PoisonError::into_inner).get(&tenant);
+        kept.filter(|(then, _)| self.holds(*then, now)).map(|(_, lessons)| lessons)
     }
 
     pub(crate) fn keep_lessons(&self, tenant: TenantId, then: Stamp, lessons: &Arc<Lessons>) {
-        self.lessons.keep(tenant, then, Arc::clone(lessons));
+        let words = usize::try_from(lessons.bytes()).unwrap_or(usize::MAX);
+        let bytes = words.saturating_add(LESSON.saturating_mul(lessons.count() + 1));
+        let mut kept = self.lessons.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.keep(tenant, (then, Arc::clone(lessons)), bytes);
     }
 
     /// Whether it is known that nothing is remembered of somebody.
@@ -287,6 +297,9 @@ impl Known {
 
 #[cfg(test)]
 mod tests {
+    use kybern_core::id::LessonId;
+    use kybern_core::lesson::{Lesson, LessonSource, Teaching};
+    use kybern_core::time::Timestamp;
     use uuid::Uuid;
 
     use super::*;
@@ -305,6 +318,25 @@ mod tests {
         let newcomer = TenantId::from_uuid(Uuid::from_u128(99));
         known.keep_pieces(newcomer, stamp, [0; 4], &pieces);
         assert!(known.pieces(newcomer, stamp).is_some() && known.pieces(tenants[0], stamp).is_none());
+    }
+
+    #[test]
+    fn what_tenants_have_learned_is_kept_up_to_so_many_bytes() {
+        let known = Known::new(None);
+        let stamp = known.stamp();
+        let lesson = |n: u128| {
+            let teaching = Teaching::IntentExample { intent: "cars.sell".to_owned(), text: "w".repeat(1_000_000) };
+            let source = LessonSource { task_id: None, step_id: None, by: "user:1".to_owned() };
+            Lesson::suggested(LessonId::from_uuid(Uuid::from_u128(n)), teaching, source, Timestamp::from_millis(0))
+        };
+        let lessons = Arc::new(Lessons::at(1, (0..4).map(lesson).collect()));
+        let tenants: Vec<TenantId> = (0..32).map(|n| TenantId::from_uuid(Uuid::from_u128(n))).collect();
+        for tenant in &tenants {
+            known.keep_lessons(*tenant, stamp, &lessons);
+            assert!(known.lessons(*tenant, stamp).is_some());
+        }
+        let kept = tenants.iter().filter(|tenant| known.lessons(**tenant, stamp).is_some()).count();
+        assert!((3..=8).contains(&kept), "four megabytes each, of thirty-two in all: {kept}");
     }
 
     #[tokio::test(start_paused = true)]

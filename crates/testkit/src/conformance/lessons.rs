@@ -1,5 +1,6 @@
 //! What tenants have learned: suggested once, decided about as it was read, and used by version.
 
+use futures::future::join_all;
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::id::{LessonId, TaskId};
 use kybern_core::lesson::{
@@ -126,6 +127,31 @@ pub async fn a_tenant_has_so_many_lessons(h: Harness) {
     assert_eq!(w.store().lesson(home.scope, more.id).await.unwrap(), None);
 }
 
+/// So many suggestions that nobody wanted, the oldest first.
+async fn dismissed(w: &World, home: &Home, count: usize) -> Vec<Lesson> {
+    let at_once = usize::try_from(MAX_SUGGESTED).unwrap();
+    let mut all: Vec<Lesson> = Vec::new();
+    while all.len() < count {
+        w.harness.clock.advance(Millis(1_000));
+        let numbers = all.len()..count.min(all.len() + at_once);
+        let dismiss = async |n: usize| {
+            let new = added(w, home, sender(&format!("a{n}@example.com"))).await;
+            decide(w, home, &new, LessonAct::Withdraw).await.unwrap()
+        };
+        all.extend(join_all(numbers.map(dismiss)).await);
+    }
+    all.sort_by_key(|lesson| (lesson.updated_at, lesson.id));
+    all
+}
+
+pub async fn the_oldest_that_nobody_wanted_makes_room_although_none_was_ever_accepted(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let dismissed = dismissed(&w, &home, usize::try_from(MAX_KEPT).unwrap()).await;
+    added(&w, &home, sender("b@example.com")).await;
+    let is_there = async |lesson: &Lesson| w.store().lesson(home.scope, lesson.id).await.unwrap().is_some();
+    assert!(!is_there(&dismissed[0]).await && is_there(&dismissed[1]).await);
+}
+
 pub async fn a_withdrawn_lesson_makes_room_once_no_task_goes_on_with_it(h: Harness) {
     let (w, home) = World::new(h).await;
     let used = added(&w, &home, example("sell the car")).await;
@@ -135,25 +161,10 @@ pub async fn a_withdrawn_lesson_makes_room_once_no_task_goes_on_with_it(h: Harne
     let used = decide(&w, &home, &used, LessonAct::Withdraw).await.unwrap();
     let newest = added(&w, &home, example("buyer wanted")).await;
     decide(&w, &home, &newest, LessonAct::Accept).await.unwrap();
-    let mut dismissed = Vec::new();
-    let whole = usize::try_from(MAX_KEPT).unwrap() - 2;
-    while dismissed.len() < whole {
-        w.harness.clock.advance(Millis(1_000));
-        let some = whole.min(dismissed.len() + usize::try_from(MAX_SUGGESTED).unwrap()) - dismissed.len();
-        let numbers = (0..some).map(|n| dismissed.len() + n).collect::<Vec<_>>();
-        let add = |n: usize| added(&w, &home, sender(&format!("a{n}@example.com")));
-        let new = futures::future::join_all(numbers.into_iter().map(add)).await;
-        let dismiss = |lesson: &Lesson| {
-            let lesson = lesson.clone();
-            let (w, home) = (&w, &home);
-            async move { decide(w, home, &lesson, LessonAct::Withdraw).await.unwrap() }
-        };
-        dismissed.extend(futures::future::join_all(new.iter().map(dismiss)).await);
-    }
+    let dismissed = dismissed(&w, &home, usize::try_from(MAX_KEPT).unwrap() - 2).await;
     let is_there = async |lesson: &Lesson| w.store().lesson(home.scope, lesson.id).await.unwrap().is_some();
     // It was withdrawn before all others, and the task that waits was read with it.
     added(&w, &home, sender("b@example.com")).await;
-    dismissed.sort_by_key(|lesson| (lesson.updated_at, lesson.id));
     assert!(is_there(&used).await && !is_there(&dismissed[0]).await && is_there(&dismissed[1]).await);
     let lease = w.claim_only("w", task).await.lease;
     w.end(&lease, TaskStatus::Completed).await;

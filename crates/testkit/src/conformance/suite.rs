@@ -194,6 +194,7 @@ macro_rules! conformance_suite {
                 the_same_is_not_learned_twice,
                 a_decision_on_what_was_decided_meanwhile_is_a_conflict,
                 a_tenant_has_so_many_lessons,
+                the_oldest_that_nobody_wanted_makes_room_although_none_was_ever_accepted,
                 a_withdrawn_lesson_makes_room_once_no_task_goes_on_with_it,
                 pages_of_lessons_visit_each_once_newest_first,
                 another_tenant_neither_sees_nor_uses_nor_decides_about_a_lesson,
