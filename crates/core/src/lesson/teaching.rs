@@ -23,7 +23,7 @@ pub enum Teaching {
     IntentExample {
         /// The intent's key.
         intent: String,
-        /// What the message says, without names and numbers.
+        /// What the message says, without the values that were read out of it, numbers and addresses.
         text: String,
     },
     /// Words under which a field's value stands, or which are themselves a value of a closed list.

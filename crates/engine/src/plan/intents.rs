@@ -106,17 +106,6 @@ impl Intents {
         Cow::Owned(self.by_words.iter().map(|intent| own(&intent.key).unwrap_or_else(|| unspoken(intent))).collect())
     }
 
-    /// The intents by words as language models are told them: without what the tenant has learned, which is made of
-    /// strangers' words.
-    pub(crate) fn for_models(&self) -> Cow<'_, [IntentSpec]> {
-        if self.untaught.is_empty() {
-            return Cow::Borrowed(&self.by_words);
-        }
-        let own = |key: &str| self.untaught.iter().find(|intent| intent.key == key).cloned();
-        let unspoken = |intent: &IntentSpec| IntentSpec { examples: Vec::new(), ..intent.clone() };
-        Cow::Owned(self.by_words.iter().map(|intent| own(&intent.key).unwrap_or_else(|| unspoken(intent))).collect())
-    }
-
     /// What a message wants. A lesson may make an intent surer; the doubts that there are without it stay.
     ///
     /// # Errors

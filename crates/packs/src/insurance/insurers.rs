@@ -163,8 +163,7 @@ pub(super) fn writes_from(address: &str, insurer: &str) -> bool {
 
 /// Whether all of it is words that insurers are called by, run together.
 fn is_kind_of_insurer(rest: &str) -> bool {
-    let more = |word: &&str| rest.strip_prefix(*word).is_some_and(is_kind_of_insurer);
-    rest.is_empty() || KINDS.iter().any(|word| more(&word))
+    rest.is_empty() || KINDS.iter().any(|word| rest.strip_prefix(word).is_some_and(is_kind_of_insurer))
 }
 
 /// Whether an address is of the domain of any insurer that the tenant knows.
