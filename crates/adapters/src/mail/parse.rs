@@ -6,6 +6,7 @@
 //!
 //! It does not read the files (see [`crate::documents`]) and does not know who may send what.
 
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytes::Bytes;
@@ -25,7 +26,7 @@ const HEADER_WITHIN: usize = 8 * 1024;
 const MAX_MESSAGE: usize = 100 * 1024 * 1024;
 /// Set before the text of a message that lies in another one.
 const SEPARATOR: &str = "---------- Message enclosed in this message ----------";
-/// A text part with more words says more than that there is HTML.
+/// A text part with more words says more than that there is HTML, or something else than it.
 const FEW_WORDS: usize = 15;
 /// A text part with fewer words than one in this many of the HTML, and this many less, is a stub.
 const STUB_SHARE: usize = 4;
@@ -253,7 +254,21 @@ fn is_stub(text: &str, html: &str) -> bool {
     let says_so = text.len() <= MAX_STUB && STUBS.iter().any(|phrase| lower.contains(phrase));
     // A few words about HTML, of which the HTML itself says nothing, are the sending program's.
     let about_html = words <= FEW_WORDS && lower.contains("html") && !html.to_lowercase().contains("html");
-    about_html || (says_so && of_html > words) || (words * STUB_SHARE < of_html && words + STUB_WORDS < of_html)
+    let is_other = words <= FEW_WORDS && of_html > words && !says_the_same(text, html);
+    about_html
+        || is_other
+        || (says_so && of_html > words)
+        || (words * STUB_SHARE < of_html && words + STUB_WORDS < of_html)
+}
+
+/// Whether half of the words of a text stand in the HTML too, as in one that says the same for readers without HTML.
+fn says_the_same(text: &str, html: &str) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+    };
+    let (said, of_html) = (words(text), words(html).into_iter().collect::<HashSet<_>>());
+    let again = said.iter().filter(|word| of_html.contains(*word)).count();
+    again * 2 >= said.len()
 }
 
 /// Writes the headers of an enclosed message before its text.
@@ -426,6 +441,9 @@ mod tests {
             with("Is the HTML mail fine?", "<p>Is the <b>HTML</b> mail fine?</p>").text,
             "Is the HTML mail fine?"
         );
+        let other = "<p>Please book a room for two, from Monday on. Thank you, Fern Hollow</p>";
+        assert!(with("View this message in a browser.", other).from_html, "it says something else");
+        assert_eq!(with("A room for two, please", other).text, "A room for two, please");
         assert!(with("See web version", &"<p>some more words</p>".repeat(20)).from_html);
         assert_eq!(with("hello there", "<p>hello <b>there</b> you</p>").text, "hello there");
         assert_eq!(with(" ", "<p>seen<span style=\"display:none\"> quote</span></p>").text, "seen");

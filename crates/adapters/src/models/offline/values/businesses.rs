@@ -11,6 +11,10 @@ const MAX_BARE_WORDS: usize = 6;
 const INNER: [&str; 17] =
     ["&", "and", "of", "the", "y", "e", "et", "de", "del", "du", "des", "la", "las", "los", "le", "les", "und"];
 
+/// Words that are no company's own: `No LLC yet` and `my LLC` name none.
+const NOT_OWN: [&str; 12] =
+    ["limited", "liability", "company", "naic", "the", "a", "an", "any", "no", "my", "our", "your"];
+
 /// Every name in a line that ends with a legal form and begins with capitals.
 pub(in super::super) fn find_businesses(line: &str) -> Vec<Read> {
     businesses_from(line, usize::MAX)
@@ -155,9 +159,7 @@ fn past_forms(line: &str, mut end: usize) -> usize {
 
 /// Whether a name has a word of its own beside what says that it is a company.
 fn has_own_word(name: &str) -> bool {
-    name.split_whitespace().any(|word| {
-        !is_form(word) && !["limited", "liability", "company", "naic", "the"].contains(&word.to_lowercase().as_str())
-    })
+    name.split_whitespace().any(|word| !is_form(word) && !NOT_OWN.contains(&word.to_lowercase().as_str()))
 }
 
 /// Every run of two to eight words that begin with capitals; `of`, `and` and `&` may stand between them.
@@ -217,6 +219,7 @@ mod tests {
         assert_eq!(found("Merci – Bureau, Côte Blanche Carriers LLC"), ["Côte Blanche Carriers LLC"]);
         assert_eq!(found("we like trucks inc"), Vec::<String>::new());
         assert_eq!(found("LIMITED LIABILITY CO."), Vec::<String>::new());
+        assert_eq!(found("No LLC or DOT yet. My LLC comes later."), Vec::<String>::new());
         for name in ["Carga y Logística Luna S.A. de C.V.", "Fern Hollow Co. of America", "Luna S. de R.L. de C.V."] {
             assert_eq!(found(&format!("about {name}, DOT 9228815")), [name]);
         }

@@ -129,14 +129,21 @@ pub(super) fn address(text: &str) -> Option<Read> {
         .then(|| Read::new(value, start, start + rest.len(), fit))
 }
 
-/// Whether a text ends with a state's two letters and a ZIP code.
+/// Whether a text ends with a state's two letters and a ZIP code, or a province's and a Canadian postal code.
 pub(super) fn ends_with_zip(text: &str) -> bool {
     let mut words = text.trim_end().trim_end_matches(['.', ',']).rsplit([' ', ',']).filter(|word| !word.is_empty());
-    let zip = words.next().is_some_and(|word| {
-        let (five, four) = word.split_once('-').map_or((word, None), |(five, four)| (five, Some(four)));
-        five.len() == 5 && five.bytes().all(|b| b.is_ascii_digit()) && four.is_none_or(|four| four.len() == 4)
-    });
-    zip && words.next().is_some_and(|state| state.len() == 2 && state.bytes().all(|b| b.is_ascii_uppercase()))
+    let last = words.next().unwrap_or_default();
+    let (five, four) = last.split_once('-').map_or((last, None), |(five, four)| (five, Some(four)));
+    let is_zip = five.len() == 5 && five.bytes().all(|b| b.is_ascii_digit()) && four.is_none_or(|four| four.len() == 4);
+    // `J7E 9A3`
+    let is_half = |word: &str, digits: [bool; 3]| {
+        word.len() == 3
+            && word.bytes().zip(digits).all(|(b, digit)| b.is_ascii_digit() == digit && b.is_ascii_alphanumeric())
+    };
+    let is_code = is_zip
+        || (is_half(last, [true, false, true])
+            && words.next().is_some_and(|first| is_half(first, [false, true, false])));
+    is_code && words.next().is_some_and(|state| state.len() == 2 && state.bytes().all(|b| b.is_ascii_uppercase()))
 }
 
 #[cfg(test)]
@@ -173,7 +180,8 @@ mod tests {
     #[test]
     fn addresses_need_a_number() {
         assert_eq!(value(address("715 Foundry Row\nPueblo, CO 81003")), "715 Foundry Row, Pueblo, CO 81003");
-        assert!(ends_with_zip("Pueblo, CO 81003-1234"));
+        assert!(ends_with_zip("Pueblo, CO 81003-1234") && ends_with_zip("Val-Clair, QC J7E 9A3"));
+        assert!(!ends_with_zip("Unit QC J7E") && !ends_with_zip("model QC 77E 9A3"));
         assert_eq!(value(address("to be assigned")), "");
     }
 }

@@ -304,6 +304,7 @@ mod tests {
             ("Dry Creek Freight 12 Mill Row Waco, TX 76701", "Dry Creek Freight"),
             ("82 Mill Ct Ste 2", ""),
             ("Cedar Falls, CO", ""),
+            ("Transport Val-Clair ltée 12, rue du Moulin Val-Clair, QC J7E 9A3", "Transport Val-Clair ltée"),
             ("Cedar Falls, TX", ""),
             ("CEDAR FALLS FREIGHT, CO", "CEDAR FALLS FREIGHT, CO"),
             ("Cedar Falls Freight, LP", "Cedar Falls Freight, LP"),
