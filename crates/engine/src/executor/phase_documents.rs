@@ -199,7 +199,7 @@ async fn copied_out(
         return Ok(None);
     }
     let pages = run.documents().pages(attachment, pictures.left()).await?;
-    let count = pages.len();
+    let count = pages.0.len();
     let mut asking = if may_ask { PhaseAsking::new(run, inquirer) } else { PhaseAsking::recalling(run, inquirer) };
     let came = transcript(&mut asking, pages).await;
     let read = asking.end(came)?;

@@ -272,16 +272,8 @@ impl Run {
         let Some(from) = self.recovered_from.take() else { return Ok(Flow::Continue) };
         let recoveries = self.task.recoveries;
         let stuck = self.walk.recoveries_without_progress(recoveries);
-        let row = RowDraft {
-            step: None,
-            tool: None,
-            attempt: 0,
-            generation: 0,
-            duration: Millis(0),
-            summary: String::new(),
-            entry: JournalEntry::Recovered { from, recoveries, may_have_begun: self.may_have_begun(), stopped: false },
-        };
-        let rows = self.stamp(vec![row], self.now());
+        let may_have_begun = self.may_have_begun();
+        let rows = self.recovered(JournalEntry::Recovered { from, recoveries, may_have_begun, stopped: false });
         for row in &rows {
             self.walk.apply(row);
         }
@@ -304,6 +296,15 @@ impl Run {
             return Stop::Fenced;
         }
         let (from, recoveries) = (self.inner.worker.as_str().to_owned(), self.task.recoveries);
+        let rows = self.recovered(JournalEntry::Recovered { from, recoveries, may_have_begun, stopped: true });
+        if let Err(error) = self.commit_with(rows, Vec::new(), TaskChange::Keep, Usage::default()).await {
+            tracing::warn!(task.id = %self.task.id, %error, "what was given up could not be told");
+        }
+        Stop::Fenced
+    }
+
+    /// The row that says that a worker is gone.
+    fn recovered(&mut self, entry: JournalEntry) -> Vec<JournalRow> {
         let row = RowDraft {
             step: None,
             tool: None,
@@ -311,13 +312,9 @@ impl Run {
             generation: 0,
             duration: Millis(0),
             summary: String::new(),
-            entry: JournalEntry::Recovered { from, recoveries, may_have_begun, stopped: true },
+            entry,
         };
-        let rows = self.stamp(vec![row], self.now());
-        if let Err(error) = self.commit_with(rows, Vec::new(), TaskChange::Keep, Usage::default()).await {
-            tracing::warn!(task.id = %self.task.id, %error, "what was given up could not be told");
-        }
-        Stop::Fenced
+        self.stamp(vec![row], self.now())
     }
 
     /// Writes rows and a change.

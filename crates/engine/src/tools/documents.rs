@@ -151,20 +151,23 @@ impl TaskDocuments {
     }
 
     /// What a model looks at to read an attachment that has no text: the file itself, where it is a picture that models
-    /// take, else the pages that are pictures, with their numbers; `most` of them. Empty where there is nothing to see.
+    /// take, else the pages that are pictures, with their numbers; `most` of them, and whether there are more. Empty where
+    /// there is nothing to see.
     ///
     /// # Errors
     /// When its bytes cannot be had, or the reader has too much to do.
-    pub async fn pages(&self, attachment: &Attachment, most: usize) -> Result<Vec<(u32, Image)>> {
+    pub async fn pages(&self, attachment: &Attachment, most: usize) -> Result<(Vec<(u32, Image)>, bool)> {
         let bytes = self.bytes(attachment).await?;
         if let Some(media_type) = picture_type(&bytes) {
-            return Ok((most > 0).then(|| (1, image(media_type, &bytes))).into_iter().collect());
+            return Ok(((most > 0).then(|| (1, image(media_type, &bytes))).into_iter().collect(), most == 0));
         }
         let mut pages = Vec::new();
-        for (page, _) in (1..).zip(0..most) {
+        // The one behind the last is only looked for.
+        for (page, taken) in (1..).zip(0..=most) {
             let (name, kind) = (&attachment.filename, &attachment.content_type);
             let view = PageView { page, longest: Some(LONGEST) };
             match self.reader.picture(self.scope.tenant(), name, kind, bytes.clone(), view).await {
+                Ok(_) if taken == most => return Ok((pages, true)),
                 Ok(picture) => pages.push((page, image(picture.media_type, &picture.bytes))),
                 Err(fault) if fault.kind.is_transient() => {
                     return Err(Error::new(ErrorCode::Unavailable, fault.to_string()));
@@ -173,7 +176,7 @@ impl TaskDocuments {
                 Err(_) => break,
             }
         }
-        Ok(pages)
+        Ok((pages, false))
     }
 }
 

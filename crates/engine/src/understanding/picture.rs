@@ -11,6 +11,8 @@ use super::asking::{Asking, Unasked, in_shape};
 use super::inquiry::Inquiry;
 use crate::models::prompt::UNDERSTAND_PICTURE;
 
+/// What stands in the place of pages that nobody looked at.
+const NOT_READ: &str = "[the pages from here on were not read]";
 /// Tokens of an answer: a page that is written full.
 const MAX_OUTPUT: u32 = 6_000;
 
@@ -25,13 +27,17 @@ pub(crate) struct Transcript {
     pub(crate) usage: Usage,
 }
 
-/// Asks what is written in the pictures of a document's pages; nothing when no model reads anything, or does not read
+/// Asks what is written in the pictures of a document's pages, and says where there are more; nothing when no model reads anything, or does not read
 /// all of them.
 ///
 /// # Errors
 /// When whoever asks has to stop.
-pub(crate) async fn transcript(asking: &mut dyn Asking, pages: Vec<(u32, Image)>) -> Result<Option<Transcript>, Error> {
+pub(crate) async fn transcript(
+    asking: &mut dyn Asking,
+    (pages, has_more): (Vec<(u32, Image)>, bool),
+) -> Result<Option<Transcript>, Error> {
     let mut usage = Usage::default();
+    let last = pages.last().map(|(number, _)| *number);
     let (mut written, mut model) = (Vec::new(), String::new());
     for (number, picture) in pages {
         match in_shape(asking, inquiry(picture), &mut usage).await {
@@ -45,6 +51,9 @@ pub(crate) async fn transcript(asking: &mut dyn Asking, pages: Vec<(u32, Image)>
             Err(Unasked::No(_)) => return Ok(None),
             Err(Unasked::Stopped(error)) => return Err(error),
         }
+    }
+    if let Some(last) = last.filter(|_| has_more && !written.is_empty()) {
+        written.push(page(last + 1, NOT_READ));
     }
     let text = DocumentText { format: DocumentFormat::Picture, pages: written };
     Ok((!text.pages.is_empty()).then_some(Transcript { text, model, usage }))

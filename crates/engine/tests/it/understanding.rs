@@ -505,6 +505,31 @@ fn a_picture_is_copied_out_by_a_model_that_sees_and_counts_once_a_person_has_com
 }
 
 #[test]
+fn pages_that_no_model_looked_at_are_told() {
+    let model = model(|about, _, _| match about {
+        About::Picture => json!({"text": "SHEET"}).to_string(),
+        About::Intent => intent("test.plan", 0.9),
+        About::Kind => is_sheet(),
+        About::Fields => values(&[]),
+    });
+    // Each page is another picture: one that was asked about is not asked about again.
+    let scan = |pages: u32| (1..=pages).map(|n| n.to_string()).collect::<Vec<_>>().join("\u{c}");
+    for (pages, told) in [(8, 8), (9, 9), (12, 9)] {
+        let before = asked(&model).iter().filter(|about| **about == About::Picture).count();
+        seeing(world(&model, vec![]), &model).run(async |live| {
+            plans(&live, nothing()).await;
+            let id = letter(&live, "surely", json!({"paper.pages": scan(pages)})).await;
+            let task = live.rest(id).await;
+            let read = wait(&task).details["scans"][0]["pages"].as_array().unwrap().clone();
+            assert_eq!(read.len(), told);
+            let is_told = read.last().unwrap()["text"] == "[the pages from here on were not read]";
+            assert_eq!(is_told, pages > 8);
+        });
+        assert_eq!(asked(&model).iter().filter(|about| **about == About::Picture).count() - before, 8);
+    }
+}
+
+#[test]
 fn the_pages_of_a_scan_are_copied_out_one_by_one_and_count_whoever_can_be_asked_afterwards() {
     let model = model(|about, _, request| match about {
         About::Picture => {
