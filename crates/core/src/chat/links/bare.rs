@@ -106,9 +106,9 @@ pub(super) fn word(rest: &str, around: Around) -> Option<Word<'_>> {
     Some(Word { text, address, broken: Some(broken) })
 }
 
-/// Whether a text by itself may be taken for a host.
+/// Whether a word of a text may be taken for a host.
 pub(super) fn names_a_host(text: &str) -> bool {
-    without_hosts(text.trim(), Beside::Nothing).is_some()
+    text.split(|letter: char| !belongs(letter)).any(|word| without_hosts(word, Beside::Nothing).is_some())
 }
 
 fn belongs(letter: char) -> bool {
@@ -128,7 +128,8 @@ fn is_protocol(word: &str) -> bool {
 fn without_hosts(word: &str, beside: Beside) -> Option<String> {
     if let Some((name, host)) = word.split_once('@')
         && beside == Beside::Nothing
-        && !name.is_empty()
+        && is_mailbox_name(name)
+        && !host.contains(separates)
         && is_host(host.trim_end_matches(['.', '-']), Beside::Strokes)
     {
         return None;
@@ -151,6 +152,13 @@ fn without_hosts(word: &str, beside: Beside) -> Option<String> {
         rest = &after[mark..];
     }
     found.then_some(broken)
+}
+
+/// Whether readers take what stands before an `@` for the name of a mailbox, and no host at its beginning for a link:
+/// they could of `evil.com.@example.com` and of `evil.com_a@example.com`.
+fn is_mailbox_name(name: &str) -> bool {
+    let front = name.rfind(separates).map_or("", |at| &name[..at]);
+    name.ends_with(char::is_alphanumeric) && !name.contains("..") && without_hosts(front, Beside::Nothing).is_none()
 }
 
 /// Whether readers may take a name for a host. Behind strokes it is one whatever it ends with, before a path unless it

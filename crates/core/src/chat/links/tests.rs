@@ -35,6 +35,7 @@ fn nothing_is_loaded_and_nothing_can_be_clicked() {
         ("See evil.example/x?q=secret.", "See evil[.]example/x?q=secret."),
         ("a secret.evil.com, **evil.io** and _evil.de_", "a secret[.]evil[.]com, **evil[.]io** and _evil[.]de_"),
         ("a (evil.example:8080) //evil.example", "a (evil[.]example:8080) //evil[.]example"),
+        ("[x](see evil.com`)", "[x] (`seeevil[.]com/…`)"),
         ("[x](evil.com)", "[x] (`evil[.]com/…`)"),
         ("at evil.com. Or evil.com..com", "at evil[.]com. Or evil[.]com..com"),
         ("//evil.com and ws://evil.com/x", "//evil[.]com and ws: //evil[.]com/x"),
@@ -42,6 +43,8 @@ fn nothing_is_loaded_and_nothing_can_be_clicked() {
         ("a@evil.example/x?q=secret", "a@evil[.]example/x?q=secret"),
         ("mailto:a@evil.example?body=secret", "mailto: a@evil[.]example?body=secret"),
         ("[x](mailto:a@evil.example) TEL:+15550100", "[x] (`evil[.]example/…`) TEL: +15550100"),
+        ("evil.com.@evil.com, a@_evil.com", "evil[.]com.@evil[.]com, a@_evil[.]com"),
+        ("evil.com_a@evil.com", "evil[.]com_a@evil[.]com"),
         ("`see https://evil.example/x`", "`see `evil[.]example/…``"),
     ] {
         assert_eq!(shown(reply), expected, "{reply}");
@@ -54,7 +57,7 @@ fn what_is_no_link_stays_as_it_is() {
         "Vec<String>, a < b, 3 <= 4, <br>, </b> and vec![1, 2]",
         "`x[0](y)` and [name](page.html) and [part](#part)",
         "report.pdf, v1.2.3, 3.50, e.g. this, archive.zip/inner.pdf and state.customer.total",
-        "ann@example.com, core.noop, core.wait? Tel: +1 555 0100, mailto: nobody, hotel:5",
+        "ann@example.com, ann.lee+a_b@example.com, core.noop, core.wait? Tel: +1 555 0100, mailto: nobody, hotel:5",
         "12.05.2026/13.05.2026 and/or a.m./p.m. and ...x.y",
         "at 10:30: yes; who, how, what? hhttp",
         "Größe: 7 €",
@@ -182,8 +185,11 @@ proptest! {
             prop_assert!(!text.match_indices(protocol).any(|(at, _)| stands_alone(at)), "{}", text);
         }
         for (at, host) in text.match_indices("evil.com") {
-            let after = text[at + host.len()..].chars().next();
-            let goes_on = after.is_some_and(|letter| letter.is_alphanumeric() || letter == '@');
+            // A longer name is another host, and the name of a mailbox is none.
+            let after = &text[at + host.len()..];
+            let name = after.split(|letter: char| !(letter.is_alphanumeric() || ".-".contains(letter))).next().unwrap();
+            let is_mailbox_name = after[name.len()..].starts_with('@') && !name.ends_with(['.', '-']);
+            let goes_on = is_mailbox_name || name.starts_with(char::is_alphanumeric);
             prop_assert!(goes_on || !stands_alone(at), "{}", text);
         }
         for (at, _) in text.match_indices("](") {
