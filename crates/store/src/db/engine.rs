@@ -1,7 +1,7 @@
 //! The two databases behind one face: write a unit, read a unit.
 
 use std::collections::HashSet;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kybern_core::id::TenantId;
@@ -34,6 +34,8 @@ pub(crate) struct Shared {
     pub(crate) commits: AtomicU64,
     /// With a server that does not answer.
     pub(crate) patience: Patience,
+    /// Whether it has been told that the server takes no keepalive settings.
+    pub(crate) cannot_keep_alive: AtomicBool,
 }
 
 impl Shared {
@@ -46,7 +48,7 @@ impl Shared {
         let known = Known::new(statement_timeout.is_some().then_some(UNHEARD));
         let patience = Patience::new(statement_timeout.unwrap_or(super::LONGEST));
         let (wake, plans, commits) = (Wake::default(), StoredPlans::default(), AtomicU64::new(0));
-        Arc::new(Self { keys, clock, wake, plans, known, commits, patience })
+        Arc::new(Self { keys, clock, wake, plans, known, commits, patience, cannot_keep_alive: AtomicBool::new(false) })
     }
 }
 

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::str::FromStr as _;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgListener, PgNotification, PgPoolOptions};
@@ -124,6 +125,7 @@ fn pool_options(acquire_timeout: Duration, shared: &Arc<Shared>) -> PgPoolOption
         .acquire_timeout(acquire_timeout)
         .test_before_acquire(false)
         .after_connect(move |conn, _| {
+            let made = Arc::clone(&made);
             let limit = made.patience.statement();
             Box::pin(async move {
                 // From here on nothing runs with the rights of the role in the URL. Every statement goes by an index; a
@@ -136,14 +138,15 @@ fn pool_options(acquire_timeout: Duration, shared: &Arc<Shared>) -> PgPoolOption
                     limit.as_millis()
                 );
                 sqlx::raw_sql(AssertSqlSafe(settings)).execute(&mut *conn).await?;
-                // The server lets go of a process that has gone silent as well. Not every server can be told so.
-                let tcp = format!(
-                    "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3; \
-                     SET tcp_user_timeout = {}",
-                    2 * limit.as_millis()
-                );
-                if let Err(error) = sqlx::raw_sql(AssertSqlSafe(tcp)).execute(&mut *conn).await {
-                    tracing::debug!(%error, "the server takes no keepalive settings");
+                // Not every server can be told so, nor every proxy: then it finds out by its own settings.
+                if let Err(error) = keep_alive(&mut *conn, limit).await
+                    && !made.cannot_keep_alive.swap(true, Ordering::Relaxed)
+                {
+                    tracing::warn!(
+                        %error,
+                        "PostgreSQL takes no keepalive settings from a session: what a process leaves behind when it goes \
+                         silent is freed only after the server's own tcp_keepalives_idle; set it there"
+                    );
                 }
                 Ok(())
             })
@@ -152,6 +155,18 @@ fn pool_options(acquire_timeout: Duration, shared: &Arc<Shared>) -> PgPoolOption
             let is_trusted = used.patience.trusts(idle.age);
             Box::pin(async move { Ok(is_trusted) })
         })
+}
+
+/// Lets the server let go of a process that has gone silent: after 25 s of an idle connection (10, and 3 times 5), or
+/// when what it sends has not been taken for as long as two statements may last. On our side each statement has a limit.
+async fn keep_alive(conn: &mut PgConnection, statement: Duration) -> Result<()> {
+    let settings = format!(
+        "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3; \
+         SET tcp_user_timeout = {}",
+        2 * statement.as_millis()
+    );
+    sqlx::raw_sql(AssertSqlSafe(settings)).execute(conn).await?;
+    Ok(())
 }
 
 /// A connection that answers. Those that lie idle in the pool may have died with a restart of the server, and each that
@@ -281,5 +296,39 @@ async fn hear(connect: &PgConnectOptions, acquire_timeout: Duration, shared: &Ar
         if channel != Some(KNOWN) {
             shared.wake.fire();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_server_lets_go_of_a_process_that_goes_silent() {
+        let url = std::env::var("KYBERN_TEST_POSTGRES_URL").ok().filter(|url| !url.is_empty());
+        let Some(url) = url else { return };
+        let mut conn = connect_as_owner(&options_of(&url).unwrap()).await.unwrap();
+        keep_alive(&mut conn, Duration::from_secs(6)).await.unwrap();
+        for (setting, expected) in [
+            ("tcp_keepalives_idle", "10"),
+            ("tcp_keepalives_interval", "5"),
+            ("tcp_keepalives_count", "3"),
+            ("tcp_user_timeout", "12000"),
+        ] {
+            let shown: String =
+                sqlx::query_scalar(AssertSqlSafe(format!("SHOW {setting}"))).fetch_one(&mut conn).await.unwrap();
+            assert_eq!(shown, expected, "{setting}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_server_that_takes_no_such_settings_says_so_and_the_session_goes_on() {
+        let url = std::env::var("KYBERN_TEST_POSTGRES_URL").ok().filter(|url| !url.is_empty());
+        let Some(url) = url else { return };
+        let mut conn = connect_as_owner(&options_of(&url).unwrap()).await.unwrap();
+        // More than fits into the server's setting is refused, as an unknown one is.
+        assert!(keep_alive(&mut conn, Duration::from_secs(u64::from(u32::MAX))).await.is_err());
+        let answer: i32 = sqlx::query_scalar("SELECT 1").fetch_one(&mut conn).await.unwrap();
+        assert_eq!(answer, 1);
     }
 }
