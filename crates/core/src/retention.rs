@@ -150,8 +150,19 @@ impl TaskHold {
 pub struct Round {
     purge: Purge,
     at: Timestamp,
-    waiting: VecDeque<(TenantScope, Option<String>)>,
+    waiting: VecDeque<Turn>,
     counts: BTreeMap<TenantId, u64>,
+}
+
+/// Before which moment things of tenants, by name or slug, are removed; `None` keeps them.
+pub type OwnTimes = BTreeMap<String, Option<Timestamp>>;
+
+/// What is left to do of a tenant.
+#[derive(Debug)]
+struct Turn {
+    scope: TenantScope,
+    before: Timestamp,
+    after: Option<String>,
 }
 
 impl Round {
@@ -160,21 +171,41 @@ impl Round {
     /// # Errors
     /// `NOT_FOUND` when a hold names no tenant: a misspelt hold costs space, not evidence.
     pub async fn begin<S: RetentionStore + ?Sized>(store: &S, purge: Purge, at: Timestamp) -> Result<Self> {
+        let before = purge.before;
+        Self::begin_with(store, purge, &OwnTimes::default(), Some(before), at).await
+    }
+
+    /// The same where tenants have times of their own. `before` is for all others; `None` keeps what is theirs.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` when a hold or a time names no tenant.
+    pub async fn begin_with<S: RetentionStore + ?Sized>(
+        store: &S,
+        purge: Purge,
+        own: &OwnTimes,
+        before: Option<Timestamp>,
+        at: Timestamp,
+    ) -> Result<Self> {
         let tenants = store.kept_tenants().await?;
-        for held in &purge.holds {
-            if !tenants.iter().any(|tenant| tenant.name == *held || tenant.slug == *held) {
-                return Err(Error::not_found("tenant", held));
+        for name in purge.holds.iter().chain(own.keys()) {
+            if !tenants.iter().any(|tenant| tenant.name == *name || tenant.slug == *name) {
+                return Err(Error::not_found("tenant", name));
             }
         }
         let free = tenants.into_iter().filter(|tenant| !purge.holds(&tenant.name, &tenant.slug));
-        let waiting = free.map(|tenant| (tenant.scope, None)).collect();
+        let turns = free.filter_map(|tenant| {
+            // A tenant may be named twice, by its name and by its slug: what keeps more counts, and `None` keeps most.
+            let named = [own.get(&tenant.name), own.get(&tenant.slug)].into_iter().flatten().copied().min();
+            Some(Turn { scope: tenant.scope, before: named.unwrap_or(before)?, after: None })
+        });
+        let waiting = turns.collect();
         Ok(Self { purge, at, waiting, counts: BTreeMap::new() })
     }
 
     /// The same of one tenant only.
     #[must_use]
     pub fn of(mut self, tenant: TenantId) -> Self {
-        self.waiting.retain(|(scope, _)| scope.tenant() == tenant);
+        self.waiting.retain(|turn| turn.scope.tenant() == tenant);
         self
     }
 
@@ -190,11 +221,12 @@ impl Round {
     /// # Errors
     /// When the store fails.
     pub async fn step<S: RetentionStore + ?Sized>(&mut self, store: &S) -> Result<Option<u64>> {
-        let Some((scope, after)) = self.waiting.pop_front() else { return Ok(None) };
+        let Some(Turn { scope, before, after }) = self.waiting.pop_front() else { return Ok(None) };
+        self.purge.before = before;
         let step = store.purge(scope, &self.purge, after.as_deref(), self.at).await?;
         *self.counts.entry(scope.tenant()).or_default() += step.count;
         if step.next.is_some() {
-            self.waiting.push_back((scope, step.next));
+            self.waiting.push_back(Turn { scope, before, after: step.next });
         }
         Ok(Some(step.count))
     }

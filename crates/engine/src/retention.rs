@@ -1,12 +1,13 @@
 //! Retention: what is over is kept as long as the operator says, and then removed in the background.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kybern_core::actor::Actor;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{TaskId, TenantId};
-use kybern_core::retention::{Kept, LONGEST, MAX_REASON, Purge, Purged, Round, SHORTEST, TaskHold};
+use kybern_core::retention::{Kept, LONGEST, MAX_REASON, OwnTimes, Purge, Purged, Round, SHORTEST, TaskHold};
 use kybern_core::time::{Millis, Timestamp};
 use serde_json::json;
 
@@ -18,36 +19,18 @@ const ROUND: Millis = Millis::from_secs(60 * 60);
 /// How long everybody else has the database to themselves between two removals.
 const PAUSE: Millis = Millis(50);
 
-/// How long things are kept. What is not said is kept for ever.
+/// How long things are kept, by kind. What is not named is kept for ever.
+pub type KeptTimes = BTreeMap<Kept, Millis>;
+
+/// How long what is over is kept.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Retention {
-    /// Files that nothing names, after they were stored last.
-    pub files: Option<Millis>,
-    /// Conversations, after what was said last.
-    pub chats: Option<Millis>,
-    /// Tasks, after the end of the last one of their tree.
-    pub tasks: Option<Millis>,
-    /// Messages of the outbox that have their end, after they were made.
-    pub messages: Option<Millis>,
-    /// Jobs, after their end.
-    pub jobs: Option<Millis>,
-    /// Answers to idempotency keys, after they expired.
-    pub idempotency_keys: Option<Millis>,
+    /// Of every tenant that has no times of its own.
+    pub times: KeptTimes,
+    /// Of tenants, by name or slug: all of their times.
+    pub tenants: BTreeMap<String, KeptTimes>,
     /// The tenants, by name or slug, of which nothing is removed.
     pub holds: Vec<String>,
-}
-
-impl Retention {
-    const fn of(&self, kept: Kept) -> Option<Millis> {
-        match kept {
-            Kept::Files => self.files,
-            Kept::Chats => self.chats,
-            Kept::Tasks => self.tasks,
-            Kept::Messages => self.messages,
-            Kept::Jobs => self.jobs,
-            Kept::IdempotencyKeys => self.idempotency_keys,
-        }
-    }
 }
 
 impl Engine {
@@ -62,14 +45,10 @@ impl Engine {
 
     async fn purge_what_is_old(&self) {
         let inner = &self.inner;
-        let retention = &inner.settings.retention;
         for kept in Kept::ALL {
-            let Some(time) = retention.of(kept) else { continue };
-            let now = inner.time.now();
-            let purge = Purge { kept, before: now.minus(time), holds: retention.holds.clone(), dry_run: false };
             tokio::select! {
                 () = inner.stopping.cancelled() => return,
-                purged = self.purge_round(purge) => match purged {
+                purged = self.purge_round(kept) => match purged {
                     Ok(purged) => tell(kept, &purged),
                     Err(error) => {
                         tracing::error!(%error, kind = kept.as_str(), "old rows were not removed, see [retention]");
@@ -81,10 +60,16 @@ impl Engine {
 
     /// Removes one kind of all tenants, each in turn, with pauses. What cannot be removed of one tenant keeps nobody
     /// else's.
-    async fn purge_round(&self, purge: Purge) -> Result<Vec<Purged>> {
+    async fn purge_round(&self, kept: Kept) -> Result<Vec<Purged>> {
         let inner = &self.inner;
-        let kept = purge.kept;
-        let mut round = Round::begin(&*inner.store, purge, inner.time.now()).await?;
+        let (now, Retention { times, tenants, holds }) = (inner.time.now(), &inner.settings.retention);
+        let before = |times: &KeptTimes| times.get(&kept).map(|time| now.minus(*time));
+        let own: OwnTimes = tenants.iter().map(|(name, times)| (name.clone(), before(times))).collect();
+        if before(times).is_none() && own.values().all(Option::is_none) {
+            return Ok(Vec::new());
+        }
+        let purge = Purge { kept, before: now, holds: holds.clone(), dry_run: false };
+        let mut round = Round::begin_with(&*inner.store, purge, &own, before(times), now).await?;
         loop {
             match round.step(&*inner.store).await {
                 Ok(None) => return Ok(round.purged()),

@@ -1,5 +1,7 @@
 //! Jobs whose worker dies, hangs, or loses its lease.
 
+use std::collections::BTreeMap;
+
 use futures::executor::block_on;
 use kybern_core::audit::AuditHead;
 use kybern_core::error::ErrorCode;
@@ -247,7 +249,8 @@ fn a_handler_whose_lease_is_lost_is_dropped() {
 fn what_is_over_is_removed_when_it_is_old() {
     const DAY: Millis = Millis(24 * 3_600_000);
     let keeps = |settings: &mut kybern_engine::Settings| {
-        settings.retention = Retention { jobs: Some(Millis(7 * DAY.0)), ..Retention::default() };
+        settings.retention =
+            Retention { times: BTreeMap::from([(Kept::Jobs, Millis(7 * DAY.0))]), ..Retention::default() };
     };
     let world = World::new().set(keeps);
     let looked = async |live: Live<'_>| {
@@ -262,6 +265,29 @@ fn what_is_over_is_removed_when_it_is_old() {
     assert_eq!(world.run(looked), 2, "the first one is gone");
     let kept = block_on(world.look(world.store.outbox(world.scope(), None, None, 10))).unwrap().items.len();
     assert_eq!(kept, 3, "of messages nothing was said");
+}
+
+#[test]
+fn a_tenants_own_time_counts_for_it() {
+    const DAY: Millis = Millis(24 * 3_600_000);
+    let jobs = |days: u64| BTreeMap::from([(Kept::Jobs, Millis(days * DAY.0))]);
+    for (own, all, left) in [(Some(30), Some(7), 2), (None, Some(7), 2), (Some(7), None, 1), (Some(7), Some(30), 1)] {
+        let world = World::new().set(|settings| {
+            settings.retention = Retention {
+                times: all.map(jobs).unwrap_or_default(),
+                tenants: BTreeMap::from([("home".to_owned(), own.map(jobs).unwrap_or_default())]),
+                holds: Vec::new(),
+            };
+        });
+        let looked = async |live: Live<'_>| {
+            live.run(webhook(), json!({})).await;
+            let jobs = || live.world.store.jobs();
+            live.find(async || jobs().iter().all(|job| job.status == JobStatus::Done).then_some(jobs().len())).await
+        };
+        assert_eq!(world.run(looked), 1);
+        world.clock.stop(world.clock.now().plus(Millis(8 * DAY.0)));
+        assert_eq!(world.run(looked), left, "{own:?} of its own, {all:?} for all");
+    }
 }
 
 #[test]

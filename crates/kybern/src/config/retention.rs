@@ -1,7 +1,10 @@
 //! `[retention]`: how long what is over is kept.
 
+use std::collections::BTreeMap;
+
+use kybern_core::retention::Kept;
 use kybern_core::time::Millis;
-use kybern_engine::retention::Retention;
+use kybern_engine::retention::{KeptTimes, Retention};
 use serde::{Deserialize, Serialize};
 
 use super::error::{Fault, Faults};
@@ -30,6 +33,8 @@ pub(crate) struct RetentionOptions {
     pub(crate) files_days: u32,
     /// The tenants, by name or slug, of which nothing is removed.
     pub(crate) holds: Vec<String>,
+    /// Tenants, by name or slug, with times of their own.
+    pub(crate) tenants: BTreeMap<String, DaysKept>,
 }
 
 impl Default for RetentionOptions {
@@ -42,37 +47,117 @@ impl Default for RetentionOptions {
             idempotency_keys_days: 30,
             files_days: 7,
             holds: Vec::new(),
+            tenants: BTreeMap::new(),
+        }
+    }
+}
+
+/// Days of a tenant, by kind; 0 keeps it for ever. What is not said is as for all.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct DaysKept {
+    /// Tasks, with everything that belongs to them alone.
+    pub(crate) tasks_days: Option<u32>,
+    /// Conversations, with their messages.
+    pub(crate) chats_days: Option<u32>,
+    /// Messages of the outbox that have their end.
+    pub(crate) messages_days: Option<u32>,
+    /// Jobs that are done or dead.
+    pub(crate) jobs_days: Option<u32>,
+    /// Answers to idempotency keys that have expired.
+    pub(crate) idempotency_keys_days: Option<u32>,
+    /// Files that nothing names.
+    pub(crate) files_days: Option<u32>,
+}
+
+/// The key of a kind.
+const fn key(kept: Kept) -> &'static str {
+    match kept {
+        Kept::Files => "files_days",
+        Kept::Chats => "chats_days",
+        Kept::Tasks => "tasks_days",
+        Kept::Messages => "messages_days",
+        Kept::Jobs => "jobs_days",
+        Kept::IdempotencyKeys => "idempotency_keys_days",
+    }
+}
+
+impl DaysKept {
+    const fn of(&self, kept: Kept) -> Option<u32> {
+        match kept {
+            Kept::Files => self.files_days,
+            Kept::Chats => self.chats_days,
+            Kept::Tasks => self.tasks_days,
+            Kept::Messages => self.messages_days,
+            Kept::Jobs => self.jobs_days,
+            Kept::IdempotencyKeys => self.idempotency_keys_days,
         }
     }
 }
 
 impl RetentionOptions {
+    const fn of(&self, kept: Kept) -> u32 {
+        match kept {
+            Kept::Files => self.files_days,
+            Kept::Chats => self.chats_days,
+            Kept::Tasks => self.tasks_days,
+            Kept::Messages => self.messages_days,
+            Kept::Jobs => self.jobs_days,
+            Kept::IdempotencyKeys => self.idempotency_keys_days,
+        }
+    }
+
     pub(super) fn check(&self, faults: &mut Faults) {
-        for (key, days) in [
-            ("retention.tasks_days", self.tasks_days),
-            ("retention.chats_days", self.chats_days),
-            ("retention.messages_days", self.messages_days),
-            ("retention.jobs_days", self.jobs_days),
-            ("retention.idempotency_keys_days", self.idempotency_keys_days),
-            ("retention.files_days", self.files_days),
-        ] {
+        let mut look = |key: String, days: u32| {
             if days != 0 && !(SHORTEST..=LONGEST).contains(&days) {
-                faults.add(Fault::bad(key, &days, format!("is neither 0 nor between {SHORTEST} and {LONGEST}")));
+                faults.add(Fault::bad(&key, &days, format!("is neither 0 nor between {SHORTEST} and {LONGEST}")));
+            }
+        };
+        for kept in Kept::ALL {
+            look(format!("retention.{}", key(kept)), self.of(kept));
+            for (name, own) in &self.tenants {
+                own.of(kept).into_iter().for_each(|days| look(format!("retention.tenants.{name}.{}", key(kept)), days));
             }
         }
     }
 
     /// What they say to the engine.
     pub(crate) fn settings(&self) -> Retention {
-        let time = |days: u32| (days > 0).then(|| Millis(u64::from(days) * DAY));
+        let times = |days: &dyn Fn(Kept) -> u32| -> KeptTimes {
+            let named = Kept::ALL.into_iter().map(|kept| (kept, days(kept))).filter(|(_, days)| *days > 0);
+            named.map(|(kept, days)| (kept, Millis(u64::from(days) * DAY))).collect()
+        };
+        let of_tenant = |own: &DaysKept| times(&|kept| own.of(kept).unwrap_or_else(|| self.of(kept)));
         Retention {
-            tasks: time(self.tasks_days),
-            chats: time(self.chats_days),
-            messages: time(self.messages_days),
-            jobs: time(self.jobs_days),
-            idempotency_keys: time(self.idempotency_keys_days),
-            files: time(self.files_days),
+            times: times(&|kept| self.of(kept)),
+            tenants: self.tenants.iter().map(|(name, own)| (name.clone(), of_tenant(own))).collect(),
             holds: self.holds.clone(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_tenant_does_not_say_is_as_for_all() {
+        let own = DaysKept { tasks_days: Some(3_650), jobs_days: Some(0), ..DaysKept::default() };
+        let options = RetentionOptions { tenants: BTreeMap::from([("acme".to_owned(), own)]), ..Default::default() };
+        let Retention { times, tenants, .. } = options.settings();
+        assert_eq!(times[&Kept::Tasks], Millis(400 * DAY));
+        let acme = &tenants["acme"];
+        assert_eq!((acme[&Kept::Tasks], acme[&Kept::Files]), (Millis(3_650 * DAY), Millis(7 * DAY)));
+        assert_eq!(acme.get(&Kept::Jobs), None, "for ever");
+    }
+
+    #[test]
+    fn times_of_tenants_have_the_same_limits() {
+        let own = DaysKept { chats_days: Some(6), files_days: Some(0), ..DaysKept::default() };
+        let options = RetentionOptions { tenants: BTreeMap::from([("acme".to_owned(), own)]), ..Default::default() };
+        let mut faults = Faults::default();
+        options.check(&mut faults);
+        let told = format!("{:?}", faults.into_error().unwrap());
+        assert!(told.contains("retention.tenants.acme.chats_days") && !told.contains("files_days"), "{told}");
     }
 }

@@ -135,6 +135,32 @@ pub async fn what_is_on_hold_is_never_removed(h: Harness) {
     assert_eq!(purge(&w, &all(&w, Kept::Jobs)).await, [Purged { tenant: other.scope.tenant(), count: 1 }]);
 }
 
+pub async fn tenants_have_times_of_their_own(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let other = w.tenant("second").await;
+    let round = async |own: &[(&str, Option<Timestamp>)], before: Option<Timestamp>| -> Result<Vec<Purged>> {
+        let own = own.iter().map(|(name, before)| ((*name).to_owned(), *before)).collect();
+        let mut round = Round::begin_with(w.store(), all(&w, Kept::Jobs), &own, before, w.now()).await?;
+        while round.step(w.store()).await?.is_some() {}
+        Ok(round.purged())
+    };
+    for tenant in [&home, &other] {
+        enqueue(&w, tenant, "a").await;
+    }
+    assert_eq!(end_jobs(&w, JobEnd::Done).await, 2);
+    let (soon, long_ago) = (Some(w.now().plus(HOUR)), Some(w.now().minus(HOUR)));
+    let misspelt = round(&[("second", soon), ("secnd", None)], soon).await;
+    assert_eq!(misspelt.unwrap_err().code(), ErrorCode::NotFound, "the times of nobody remove nothing");
+    assert_eq!(round(&[("Tenant first", long_ago), ("second", None)], soon).await.unwrap(), [], "both keep theirs");
+    assert_eq!(
+        round(&[("Tenant first", soon)], None).await.unwrap(),
+        [Purged { tenant: home.scope.tenant(), count: 1 }]
+    );
+    let twice = [("second", soon), ("Tenant second", None)];
+    assert_eq!(round(&twice, soon).await.unwrap(), [], "named twice, it keeps what either keeps");
+    assert_eq!(round(&twice[..1], long_ago).await.unwrap(), [Purged { tenant: other.scope.tenant(), count: 1 }]);
+}
+
 pub async fn a_large_removal_is_many_small_ones(h: Harness) {
     let (w, home) = World::new(h).await;
     for n in 0..250 {

@@ -285,6 +285,7 @@ macro_rules! conformance_suite {
                 ended_jobs_are_removed_and_open_ones_stay,
                 messages_with_an_end_are_removed_and_open_ones_stay,
                 what_is_on_hold_is_never_removed,
+                tenants_have_times_of_their_own,
                 a_large_removal_is_many_small_ones,
                 expired_idempotency_keys_are_removed_and_live_ones_stay,
                 a_dry_run_counts_and_removes_nothing,
