@@ -5,7 +5,7 @@ use kybern_core::actor::Actor;
 use kybern_core::document::limits as documents;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{TaskId, TenantId};
-use kybern_core::mail::{MailFault, ParsedMail};
+use kybern_core::mail::{AuthenticationResults, MailFault, ParsedMail};
 use kybern_core::task::{AttachmentSource, Channel};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -211,17 +211,24 @@ impl Engine {
 fn sender(mail: &kybern_core::mail::ParsedMail, trusted: Option<&str>) -> Value {
     let domain = mail.from.address.rsplit_once('@').map(|(_, domain)| domain);
     let is_trusted = |server: &str| trusted.is_some_and(|trusted| trusted.eq_ignore_ascii_case(server));
-    let found = mail.authentication.iter().find(|found| is_trusted(&found.server));
-    let of = |method: &str| found?.results.iter().find(|(name, _)| name == method).map(|(_, result)| result.as_str());
-    let authenticated = match of("dmarc") {
-        Some("pass") => Some(true),
-        Some("fail") => Some(false),
-        _ => None,
+    let told: Vec<_> = mail.authentication.iter().filter(|found| is_trusted(&found.server)).collect();
+    let said = |found: &AuthenticationResults, method: &str| {
+        found.results.iter().find(|(name, _)| name == method).map(|(_, result)| result.clone())
+    };
+    let of = |method: &str| told.first().and_then(|found| said(found, method));
+    // The newest is the trusted server's own. It may have written more than one, and a sender may write under its name:
+    // so what speaks for the sender counts only there, and what speaks against it anywhere.
+    let doubt = told.iter().filter_map(|found| said(found, "dmarc"));
+    let doubt = doubt.into_iter().find(|result| matches!(result.as_str(), "fail" | "mismatch" | "malformed"));
+    let authenticated = match (&doubt, of("dmarc").as_deref()) {
+        (Some(_), _) => Some(false),
+        (None, Some("pass")) => Some(true),
+        (None, _) => None,
     };
     json!({
         "domain": domain,
         "authenticated": authenticated,
-        "dmarc": of("dmarc"),
+        "dmarc": doubt.or_else(|| of("dmarc")),
         "dkim": of("dkim"),
         "spf": of("spf"),
     })

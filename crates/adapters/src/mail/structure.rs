@@ -1,7 +1,7 @@
 //! What the headers and parts of a message say about it: which machine wrote it, which requests it names, and what
 //! receiving servers found out about its sender. No word of the text decides here.
 
-use kybern_core::mail::{AuthenticationResults, MailKind, RequestToken, TokenPlace};
+use kybern_core::mail::{AuthenticationResults, MailAddress, MailKind, RequestToken, TokenPlace};
 use kybern_core::mail::{MAX_REQUEST_TOKENS, Passage, PassageRole};
 use mail_parser::{HeaderName, Message, MessageParser, MimeHeaders};
 
@@ -106,40 +106,65 @@ fn has_method(calendar: &str) -> bool {
     lines.filter_map(|line| line.strip_prefix("METHOD:").map(str::to_owned)).any(|method| method.trim() != "PUBLISH")
 }
 
-/// What servers say about the sender, the newest first.
-pub(super) fn authentication(message: &Message<'_>) -> Vec<AuthenticationResults> {
+/// What servers say about the sender, the newest first. What they proved counts only for a message with one sender, who
+/// is the one that they looked at.
+pub(super) fn authentication(message: &Message<'_>, senders: &[MailAddress]) -> Vec<AuthenticationResults> {
+    let is_one = senders.len() == 1 && message.header_values(HeaderName::From).count() == 1;
+    let domain = senders.first().and_then(|sender| sender.address.rsplit_once('@')).map(|(_, domain)| domain);
+    let sender = domain.filter(|_| is_one);
     let headers = message.header_values(header("Authentication-Results")).filter_map(|value| value.as_text());
-    headers.take(MAX_RESULTS).filter_map(results).collect()
+    headers.take(MAX_RESULTS).filter_map(|text| results(text, sender)).collect()
 }
 
 /// One header: `server; method=result property=value; method=result`.
-fn results(text: &str) -> Option<AuthenticationResults> {
-    let text = without_comments(text).to_ascii_lowercase();
-    let mut pieces = text.split(';').map(str::trim);
+fn results(text: &str, sender: Option<&str>) -> Option<AuthenticationResults> {
+    let (pieces, is_whole) = pieces(&text.to_ascii_lowercase());
+    let mut pieces = pieces.iter().map(|piece| piece.trim());
     let server = pieces.next()?.split_whitespace().next()?.to_owned();
     let result = |piece: &str| {
-        let (method, result) = piece.split_whitespace().next()?.split_once('=')?;
+        let (first, properties) = piece.split_once(char::is_whitespace).unwrap_or((piece, ""));
+        let (method, result) = first.split_once('=')?;
         let method = method.split('/').next().unwrap_or(method);
+        let looked_at = properties.split_whitespace().find_map(|property| property.strip_prefix("header.from="));
+        let looked_at = looked_at.map(|from| from.rsplit('@').next().unwrap_or(from));
+        let is_sender = sender.is_some_and(|sender| looked_at.is_none_or(|from| from.eq_ignore_ascii_case(sender)));
+        let result = if method == "dmarc" && result == "pass" && !is_sender { "mismatch" } else { result };
         Some((method.to_owned(), result.to_owned()))
     };
-    let results = pieces.filter_map(result).take(MAX_METHODS).collect();
+    let results = match is_whole {
+        true => pieces.filter_map(result).take(MAX_METHODS).collect(),
+        // Somebody has put signs into what the server repeats: nothing in it can be told apart.
+        false => vec![("dmarc".to_owned(), "malformed".to_owned())],
+    };
     Some(AuthenticationResults { server, results })
 }
 
-fn without_comments(text: &str) -> String {
-    let mut depth = 0_usize;
-    let keep = |c: &char| {
-        match c {
-            '(' => depth += 1,
-            ')' => {
-                depth = depth.saturating_sub(1);
-                return false;
-            }
+/// What stands between semicolons, without comments and with nothing of what is quoted but its marks; and whether all
+/// quotes and brackets are closed.
+fn pieces(text: &str) -> (Vec<String>, bool) {
+    let (mut pieces, mut depth, mut is_quoted) = (vec![String::new()], 0_usize, false);
+    let mut letters = text.chars();
+    let mut is_whole = true;
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' if is_quoted || depth > 0 => drop(letters.next()),
+            '"' if depth == 0 => is_quoted = !is_quoted,
+            '(' if !is_quoted => depth += 1,
+            ')' if !is_quoted && depth == 0 => is_whole = false,
+            ')' if !is_quoted => depth -= 1,
             _ => {}
         }
-        depth == 0
-    };
-    text.chars().filter(keep).collect()
+        if letter == ';' && !is_quoted && depth == 0 {
+            pieces.push(String::new());
+        } else if let Some(piece) = pieces.last_mut()
+            && depth == 0
+            && letter != ')'
+            && (!is_quoted || letter == '"')
+        {
+            piece.push(letter);
+        }
+    }
+    (pieces, is_whole && depth == 0 && !is_quoted)
 }
 
 /// The request tokens of a message, each once, with the place where it stands first.
@@ -238,6 +263,30 @@ mod tests {
         let results: Vec<(&str, &str)> = found[0].results.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
         assert_eq!(results, [("spf", "pass"), ("dmarc", "fail")]);
         assert_eq!((found[1].server.as_str(), found[1].results.len()), ("other.example", 0));
+    }
+
+    #[test]
+    fn no_sender_writes_what_a_server_found_out_about_it() {
+        let one = "From: x@y.example";
+        for (from, header, dmarc) in [
+            (one, "dmarc=pass header.from=y.example", "pass"),
+            (one, "dmarc=pass (p=reject) header.from=Y.example", "pass"),
+            (one, "spf=pass smtp.mailfrom=\"x; dmarc=pass \"@evil.example; dmarc=fail", "fail"),
+            (one, "spf=pass smtp.mailfrom=\"x\\\"; dmarc=pass \"@evil.example; dmarc=fail", "fail"),
+            (one, "spf=pass smtp.mailfrom=\"x(\"@evil.example; dmarc=fail header.from=y.example", "fail"),
+            (one, "spf=pass smtp.mailfrom=x(@evil.example; dmarc=fail header.from=y.example", "malformed"),
+            (one, "spf=pass smtp.mailfrom=x\"@evil.example; dmarc=fail", "malformed"),
+            (one, "spf=pass smtp.mailfrom=x)@evil.example; dmarc=pass", "malformed"),
+            (one, "dmarc=pass header.from=evil.example", "mismatch"),
+            ("From: x@y.example, a@evil.example", "dmarc=pass header.from=y.example", "mismatch"),
+            ("From: x@y.example\r\nFrom: a@evil.example", "dmarc=pass header.from=evil.example", "mismatch"),
+        ] {
+            let raw =
+                format!("Authentication-Results: mx.own.example; {header}\r\n{from}\r\nSubject: x\r\n\r\nhello\r\n");
+            let found = Mime.parse(raw.as_bytes()).unwrap().authentication;
+            let said = found[0].results.iter().find(|(method, _)| method == "dmarc").unwrap();
+            assert_eq!((found[0].server.as_str(), said.1.as_str()), ("mx.own.example", dmarc), "{from} {header}");
+        }
     }
 
     #[test]

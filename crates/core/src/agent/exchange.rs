@@ -102,6 +102,15 @@ impl Links {
         *self == Self::All
     }
 
+    /// A text beside the reply as people see it.
+    #[must_use]
+    pub fn shown(&self, text: &str) -> String {
+        match self {
+            Self::All => text.to_owned(),
+            Self::Only(kept) => without_links(text, kept).0,
+        }
+    }
+
     /// The same, without the addresses that the reply does not have.
     #[must_use]
     pub fn in_text(&self, reply: &Replied) -> Self {
@@ -162,10 +171,7 @@ impl Replied {
     /// Its text as people see it.
     #[must_use]
     pub fn shown(&self) -> String {
-        match &self.links {
-            Links::All => self.text(),
-            Links::Only(kept) => without_links(&self.text(), kept).0,
-        }
+        self.links.shown(&self.text())
     }
 
     /// The pieces in which people see it, each in its place; some are empty where what comes next decides.

@@ -14,6 +14,7 @@
 //! | `https://host/path`, `www.host` | the host, as code |
 //! | `host.example/path` | `host[.]example/path`, no longer a host |
 //! | `mailto:…`, `tel:…` | `mailto: …`, no longer a protocol |
+//! | `https:\/\/host`, `host&period;example` | `https:\\/\\/host`, `host&amp;period;example`, which stay as they are read |
 //! | a tag with attributes, or one that loads or runs something | its `<` is written `&lt;` |
 
 mod bare;
@@ -52,7 +53,7 @@ pub fn links_in(text: &str) -> BTreeSet<String> {
                 end.max(first.len_utf8())
             }
             Some(false) | None if first.is_alphanumeric() && bare::may_follow(before) => {
-                let word = bare::word(rest, around(true, false));
+                let word = bare::word(rest, around(true, false, before));
                 let address = word.as_ref().and_then(|word| word.address).map(without_marks);
                 found.extend(address.filter(|address| address.len() <= MAX_URL).map(str::to_owned));
                 word.map_or(first.len_utf8(), |word| word.text.len())
@@ -144,6 +145,8 @@ impl LinkFilter {
     /// next decides.
     fn next(&mut self, rest: &str, first: char, is_end: bool) -> Option<(usize, Option<String>)> {
         match first {
+            '\\' => escape(rest, is_end),
+            '&' => entity(rest, is_end),
             ']' => self.bracket(rest, is_end),
             '<' => tag(rest, is_end),
             ':' if rest.starts_with("://") => Some((3, Some(": //".to_owned()))),
@@ -160,7 +163,7 @@ impl LinkFilter {
 
     /// A word, which may be a host or a protocol.
     fn bare(&mut self, rest: &str, is_end: bool) -> Option<(usize, Option<String>)> {
-        let word = bare::word(rest, around(is_end, self.is_after_strokes))?;
+        let word = bare::word(rest, around(is_end, self.is_after_strokes, self.before))?;
         match word.address.map(without_marks) {
             Some(address) if self.stays(address) => Some((address.len(), None)),
             _ => Some((word.text.len(), word.broken)),
@@ -244,8 +247,8 @@ fn begins(rest: &str, is_end: bool) -> Option<bool> {
     if undecided && !is_end { None } else { Some(false) }
 }
 
-fn around(is_end: bool, is_after_strokes: bool) -> bare::Around {
-    bare::Around { is_end, is_after_strokes, ends_address, most: MAX_URL }
+fn around(is_end: bool, is_after_strokes: bool, before: Option<char>) -> bare::Around {
+    bare::Around { is_end, is_after_strokes, is_after_stroke: before == Some('/'), ends_address, most: MAX_URL }
 }
 
 fn ends_address(letter: char) -> bool {
@@ -277,6 +280,26 @@ fn removed(address: &str) -> String {
     let host: String = host.unwrap_or_default().chars().filter(is_plain).take(MAX_HOST).collect();
     // What is code for one reader is none for another, who must not take it for a host.
     format!("`{}/…`", host.replace('.', "[.]"))
+}
+
+/// `\` with what follows it. Readers of Markdown look for links when they have taken escapes away: before a sign of an
+/// address it is doubled, so that it stays.
+fn escape(rest: &str, is_end: bool) -> Option<(usize, Option<String>)> {
+    match rest[1..].chars().next() {
+        None if !is_end => None,
+        Some('.' | ':' | '/' | '\\') => Some((1, Some("\\\\".to_owned()))),
+        _ => Some((1, None)),
+    }
+}
+
+/// `&` with what follows it, which may stand for a sign of an address.
+fn entity(rest: &str, is_end: bool) -> Option<(usize, Option<String>)> {
+    let name = &rest[1..];
+    match name.find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '#')) {
+        Some(end) if end > 0 && end <= MAX_NAME && name[end..].starts_with(';') => Some((1, Some("&amp;".to_owned()))),
+        None if !is_end && name.len() <= MAX_NAME => None,
+        _ => Some((1, None)),
+    }
 }
 
 /// `<` with what follows it.

@@ -17,10 +17,11 @@ use crate::tools::{Asks, Prepared, hash_args, schema};
 /// The most characters of a value in a reason.
 const SHOWN: usize = 200;
 
-/// Whether a model that has read what strangers wrote wants something done that cannot be undone: nobody can say whose
-/// wish it is.
+/// Whether a model that has read what strangers wrote wants something done that cannot be undone, or something said to
+/// somebody: nobody can say whose wish it is, and whoever gets the message takes it for the server's.
 fn is_led_astray(node: &Node, prepared: &Prepared) -> bool {
-    node.turn.is_some() && node.tainted_args && prepared.reach.risk >= Risk::R2
+    let speaks = !prepared.spec().destinations.is_empty();
+    node.turn.is_some() && node.tainted_args && (speaks || prepared.reach.risk >= Risk::R2)
 }
 
 /// The question, when the call needs a yes.

@@ -321,7 +321,7 @@ pub(super) async fn attached(run: &Run, turn: TurnRef) -> Option<Attached> {
 /// What the turn of a conversation would remember.
 pub(super) fn suggestions(walk: &Walk) -> Vec<String> {
     let known = walk.find(&StepId::trusted(TURN_STEP)).and_then(|index| rounds(walk, index));
-    known.map(|known| known.suggestions().into_iter().map(str::to_owned).collect()).unwrap_or_default()
+    known.map(|known| known.suggestions()).unwrap_or_default()
 }
 
 /// The rows that end every open turn of a task that was cancelled: what there is stays.

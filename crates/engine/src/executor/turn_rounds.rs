@@ -99,15 +99,16 @@ impl Rounds<'_> {
         self.start.tainted || outcomes.chain(asked).any(|outcome| outcome.tainted)
     }
 
-    pub(super) fn suggestions(&self) -> Vec<&str> {
-        let calls = self.rounds.iter().filter_map(|round| round.reply).flat_map(|reply| &reply.calls);
-        let mut suggestions: Vec<&str> = Vec::new();
-        for call in calls {
-            if let Called::Suggested { memory } = &call.became
-                && suggestions.len() < MAX_SUGGESTIONS
-                && !suggestions.contains(&memory.as_str())
-            {
-                suggestions.push(memory);
+    /// What the model would remember, as people see it: a link in it goes as one in the reply beside it.
+    pub(super) fn suggestions(&self) -> Vec<String> {
+        let mut suggestions: Vec<String> = Vec::new();
+        for reply in self.rounds.iter().filter_map(|round| round.reply) {
+            for call in &reply.calls {
+                let Called::Suggested { memory } = &call.became else { continue };
+                let memory = reply.links.shown(memory);
+                if suggestions.len() < MAX_SUGGESTIONS && !suggestions.contains(&memory) {
+                    suggestions.push(memory);
+                }
             }
         }
         suggestions

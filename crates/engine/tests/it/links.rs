@@ -2,6 +2,7 @@
 
 use kybern_core::chat::TurnEvent;
 use kybern_core::task::JournalEntry;
+use kybern_core::time::Millis;
 use serde_json::{Value, json};
 
 use crate::chats::{all, chat, contents, saying, text};
@@ -46,6 +47,21 @@ fn after_strangers_words_no_picture_or_link_leaves_the_turn() {
             live.proven(task).await;
         });
     }
+}
+
+#[test]
+fn what_a_model_would_remember_has_none_either() {
+    let memory = "See ![x](https://evil.example/p?q=1) and https://evil.example/x.";
+    let suggests = calls(&[("suggest_memory", json!({"memory": memory}))]);
+    let model = scripted(vec![calls(&[("t__read", json!({}))]), suggests, says("Noted.")]);
+    let world = World::with([reading()]).asking(provider(&model)).employing([helper(&["t.read", "suggest_memory"])]);
+    world.run(async |live| {
+        let chat = chat(&live).await;
+        let turned = live.engine.say(&live.world.actor, chat, saying("Read it."), Some(Millis(60_000))).await.unwrap();
+        let shown = "See ![x] (picture removed: `evil[.]example/…`) and `evil[.]example/…`.";
+        assert_eq!(turned.memory_suggestions, [shown]);
+        live.proven(turned.task_id).await;
+    });
 }
 
 #[test]

@@ -116,7 +116,8 @@ fn receiver<'a>(
     })
 }
 
-/// What was done, in numbers only: nothing out of a message or a document is repeated.
+/// What was done, in numbers, and what is next in the caller's words. A model that has read what strangers wrote makes
+/// this call only with a person's yes, because of its `destinations`.
 fn body(context: &ToolContext, args: &Map<String, Value>) -> String {
     let mut lines = vec![format!("A task that came in by {} was worked on.", context.channel), String::new()];
     let counts = args.get("counts").and_then(Value::as_object);

@@ -15,11 +15,11 @@ const KNOWN: &[&str] = &[
     "aero", "app", "asia", "biz", "com", "coop", "dev", "edu", "gov", "info", "int", "mil", "museum", "name", "net",
     "org", "pro", "shop", "web", "xxx", "xyz",
 ];
-/// Endings of files that are no country's.
+/// Endings of files that no host has.
 const OF_FILES: &[&str] = &[
     "bmp", "cfg", "conf", "css", "csv", "db", "doc", "docx", "eml", "gif", "go", "gz", "htm", "html", "ini", "jpeg",
     "jpg", "js", "json", "jsonl", "log", "msg", "ods", "odt", "pdf", "png", "pptx", "rtf", "svg", "tif", "tiff",
-    "toml", "ts", "txt", "xls", "xlsx", "xml", "yaml", "zip",
+    "toml", "ts", "txt", "xls", "xlsx", "xml", "yaml",
 ];
 
 /// A word at the beginning of a text, and what is shown for it.
@@ -33,15 +33,17 @@ pub(super) struct Word<'a> {
     pub(super) broken: Option<String>,
 }
 
-/// Whether a word can begin after that letter.
+/// Whether a word can begin after that letter. Readers let it behind any sign, also behind one that goes on in a word.
 pub(super) fn may_follow(before: Option<char>) -> bool {
-    before.is_none_or(|before| !before.is_alphanumeric() && !matches!(before, '.' | '-' | '@' | '/'))
+    before.is_none_or(|before| !before.is_alphanumeric())
 }
 
 /// What stands beside a name and makes readers take it for a host.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Beside {
     Nothing,
+    /// One stroke before it, as in the path of a file.
+    Stroke,
     /// A path, a query or a port behind it.
     More,
     /// Two strokes before it.
@@ -55,6 +57,8 @@ pub(super) struct Around {
     pub(super) is_end: bool,
     /// Whether two strokes stand before it: then readers take any name for a host.
     pub(super) is_after_strokes: bool,
+    /// Whether one stroke stands before it: then it may be the name of a file.
+    pub(super) is_after_stroke: bool,
     /// Where an address ends.
     pub(super) ends_address: fn(char) -> bool,
     /// The most bytes of an address.
@@ -91,6 +95,7 @@ pub(super) fn word(rest: &str, around: Around) -> Option<Word<'_>> {
     let beside = match (around.is_after_strokes, has_more) {
         (true, _) => Beside::Strokes,
         (false, true) => Beside::More,
+        (false, false) if around.is_after_stroke => Beside::Stroke,
         (false, false) => Beside::Nothing,
     };
     let Some(broken) = without_hosts(text, beside) else {
@@ -127,8 +132,9 @@ fn is_protocol(word: &str) -> bool {
 /// A word whose hosts are no hosts any more; `None` when it has none. The address of a mailbox carries nothing and stays.
 fn without_hosts(word: &str, beside: Beside) -> Option<String> {
     if let Some((name, host)) = word.split_once('@')
-        && beside == Beside::Nothing
+        && matches!(beside, Beside::Nothing | Beside::Stroke)
         && is_mailbox_name(name)
+        && host.starts_with(char::is_alphanumeric)
         && !host.contains(separates)
         && is_host(host.trim_end_matches(['.', '-']), Beside::Strokes)
     {
@@ -141,12 +147,14 @@ fn without_hosts(word: &str, beside: Beside) -> Option<String> {
         let end = rest.find(separates).unwrap_or(rest.len()).min(dots);
         let (part, after) = rest.split_at(end);
         // The dot or the stroke of a sentence is no part of a host.
-        let host = part.trim_end_matches(['.', '-']);
-        let is_beside = after.is_empty() && host.len() == part.len();
-        let is_host = is_host(host, if is_beside { beside } else { Beside::Nothing });
+        let begun = part.trim_start_matches(['.', '-']);
+        let host = begun.trim_end_matches(['.', '-']);
+        let is_beside = after.is_empty() && host.len() == begun.len();
+        let is_host = is_host(host, if is_beside || beside == Beside::Stroke { beside } else { Beside::Nothing });
         found |= is_host;
+        broken.push_str(&part[..part.len() - begun.len()]);
         broken.push_str(&if is_host { host.replace('.', "[.]") } else { host.to_owned() });
-        broken.push_str(&part[host.len()..]);
+        broken.push_str(&begun[host.len()..]);
         let mark = after.find(|letter: char| letter != '.' && !separates(letter)).unwrap_or(after.len());
         broken.push_str(&after[..mark]);
         rest = &after[mark..];
@@ -161,8 +169,8 @@ fn is_mailbox_name(name: &str) -> bool {
     name.ends_with(char::is_alphanumeric) && !name.contains("..") && without_hosts(front, Beside::Nothing).is_none()
 }
 
-/// Whether readers may take a name for a host. Behind strokes it is one whatever it ends with, before a path unless it
-/// ends like a file.
+/// Whether readers may take a name for a host. Behind two strokes it is one whatever it ends with, before a path unless it
+/// ends like a file, behind one stroke only with an ending that everybody knows.
 fn is_host(name: &str, beside: Beside) -> bool {
     let labels: Vec<String> = name.split('.').map(str::to_lowercase).collect();
     let Some((last, before)) = labels.split_last().filter(|(_, before)| !before.is_empty()) else { return false };
@@ -182,6 +190,6 @@ fn is_host(name: &str, beside: Beside) -> bool {
     if !(is_puny || all(&ending)) {
         return false;
     }
-    let is_known = is_puny || ending.len() == 2 || !ending.is_ascii();
+    let is_known = beside != Beside::Stroke && (is_puny || ending.len() == 2 || !ending.is_ascii());
     beside == Beside::Strokes || ((is_known || beside == Beside::More) && !OF_FILES.contains(&ending.as_str()))
 }
