@@ -25,6 +25,9 @@ impl StepId {
     /// With what the ids of answers begin: what a language model said of a message or a document, which is no step.
     pub const ANSWER: &str = "_answer__";
 
+    /// The row that says with which lessons the calls of a task read, where no phase says so; it is no step.
+    pub const LESSONS: &str = "_lessons";
+
     /// Whether it names an answer of a language model about a message or a document.
     #[must_use]
     pub fn is_answer(&self) -> bool {

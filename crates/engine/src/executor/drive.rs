@@ -173,6 +173,14 @@ impl Run {
                     Action::Start(_) if self.calls.len() >= limits::MAX_PARALLEL => break,
                     Action::Start(index) => match step::begin(self, index, now) {
                         Begun::Rows(draft) => draft,
+                        Begun::Call(call) if self.lacks_lessons(&call) => {
+                            if Box::pin(self.take_up_lessons()).await? == Flow::Done {
+                                return Ok(Flow::Done);
+                            }
+                            // It begins anew, with them.
+                            again = true;
+                            break;
+                        }
                         Begun::Call(call) => {
                             match self.make(call, alone).await? {
                                 Made::Begun => continue,

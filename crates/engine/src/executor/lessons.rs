@@ -1,56 +1,92 @@
 //! What a tenant has learned, as one task uses it: at the version with which it was read first, however long it waits.
-//! The version stands in the outcomes of its phases.
+//! The version stands in the outcomes of its phases. Where none has ended yet it stands in a row of its own: before the
+//! question of a phase that asks a person, or before the first call that reads.
 
 use std::sync::Arc;
 
 use kybern_core::id::JobId;
 use kybern_core::lesson::Lessons;
-use kybern_core::plan::{FrozenPlan, StepKind, StepSpec};
+use kybern_core::plan::StepId;
 use kybern_core::ports::Extractor;
-use kybern_core::task::{Channel, Effect, Signal, WaitKind};
-use kybern_core::time::Timestamp;
+use kybern_core::task::{Channel, Effect, JournalEntry, Signal, StepOutcome, WaitKind};
+use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Value, json};
 
+use super::drive::{Flow, Stop};
 use super::node::{NodeState, Phase};
 use super::phases::finished;
 use super::run::Run;
-use super::step::RowDraft;
+use super::step::{Call, Draft, RowDraft};
 use super::walk::Walk;
 use crate::lesson::Answered;
-use crate::parts::Inner;
 
 /// Under what the version stands in a phase's outcome; where it does not, nothing had been learned.
 const VERSION: &str = "lessonsVersion";
 
-/// The lessons that a task uses: those with which its phases read it, else those of now.
-pub(super) fn read_with(walk: &Walk, now: &Lessons) -> Lessons {
-    let outcomes =
-        [Phase::Extraction, Phase::Intent].into_iter().filter_map(|phase| walk.phase(phase)?.outcome.as_ref());
-    let version =
-        |data: &Value| data.get(VERSION).and_then(Value::as_u64).and_then(|version| u32::try_from(version).ok());
-    match outcomes.map(|outcome| version(&outcome.data).unwrap_or_default()).next() {
-        Some(version) => now.as_of(version),
-        None => now.clone(),
-    }
+/// The version that an outcome names.
+pub(super) fn version_in(data: &Value) -> u32 {
+    data.get(VERSION).and_then(Value::as_u64).and_then(|version| u32::try_from(version).ok()).unwrap_or_default()
 }
 
-/// Whether a plan has a step that reads by an extraction schema.
-pub(super) fn asks_extractor(inner: &Inner, plan: &FrozenPlan) -> bool {
-    fn asks(inner: &Inner, step: &StepSpec) -> bool {
-        let tool = match &step.kind {
-            StepKind::Tool { tool, .. } => inner.catalog.registry().find_tool(tool),
-            _ => None,
-        };
-        tool.is_some_and(|tool| tool.spec().needs.model)
-            || step.kind.inner().into_iter().flatten().any(|step| asks(inner, step))
-    }
-    plan.steps.iter().any(|step| asks(inner, step))
+/// The version with which a task reads, once its journal says so.
+pub(super) fn version_of(walk: &Walk) -> Option<u32> {
+    let outcome = |phase| walk.phase(phase)?.outcome.as_ref();
+    let of_phase = [Phase::Extraction, Phase::Intent].into_iter().find_map(outcome);
+    of_phase.map(|outcome| version_in(&outcome.data)).or(walk.lessons_version)
+}
+
+/// The lessons that a task uses: those with which it was read first, else those of now.
+pub(super) fn read_with(walk: &Walk, now: &Lessons) -> Lessons {
+    version_of(walk).map_or_else(|| now.clone(), |version| now.as_of(version))
 }
 
 impl Run {
     /// The rules that read papers, with the labels that the tenant has added.
     pub(super) fn rules(&self) -> Arc<dyn Extractor> {
         self.inner.catalog.taught.get(&self.inner.extractor, self.task.tenant, &self.lessons)
+    }
+
+    /// Whether a call reads by an extraction schema, and nothing says yet with which lessons.
+    pub(super) fn lacks_lessons(&self, call: &Call) -> bool {
+        call.context.extractor.is_some() && version_of(&self.walk).is_none()
+    }
+
+    /// Takes up the lessons of now for every call of the task that reads, now and later. The row is written before the
+    /// first of them begins, since such a call is never made while rows are held back.
+    pub(super) async fn take_up_lessons(&mut self) -> Result<Flow, Stop> {
+        let scope = self.lease.scope();
+        let now = self.ask(|inner| async move { inner.store.lessons_in_use(scope).await }).await?;
+        self.lessons = (*now).clone();
+        let mut draft = Draft::row(self.says_lessons());
+        draft.may_wait = true;
+        let flow = self.settle(draft).await?;
+        // A journal that is full has refused the version: the task reads as its next life would.
+        self.lessons = read_with(&self.walk, &now);
+        Ok(flow)
+    }
+
+    /// The row that says with which lessons a phase has read that asks a person, unless something says so already:
+    /// however long the answer takes, the task goes on with them.
+    pub(super) fn first_lessons(&self) -> Option<RowDraft> {
+        version_of(&self.walk).is_none().then(|| self.says_lessons())
+    }
+
+    /// The row that says with which lessons the task reads.
+    fn says_lessons(&self) -> RowDraft {
+        let version = self.lessons.version();
+        let summary = match version {
+            0 => "reads without lessons: there were none".to_owned(),
+            _ => format!("reads with lessons version {version}"),
+        };
+        RowDraft {
+            step: Some(StepId::trusted(StepId::LESSONS)),
+            tool: None,
+            attempt: 1,
+            generation: 0,
+            duration: Millis(0),
+            summary,
+            entry: JournalEntry::Finished(Box::new(StepOutcome::completed(json!({VERSION: version})))),
+        }
     }
 
     /// A phase's end, with the version of the lessons that it was found out with.

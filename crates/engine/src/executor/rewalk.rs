@@ -14,6 +14,7 @@ use super::ending;
 use super::node::{NodeState, Phase};
 use super::snapshot::Surroundings;
 use super::walk::{Action, Walk};
+use super::walk_apply::is_about_lessons;
 use crate::task::ReplayReport;
 use crate::templates::{self, Context};
 use crate::tools::hash_args;
@@ -265,7 +266,8 @@ fn take_plan(walk: &mut Walk, plan: Option<&Arc<FrozenPlan>>, row: &JournalRow) 
     }
 }
 
-/// Whether a row is about a phase, or an answer that a phase or a step was given.
+/// Whether a row is about a phase, an answer that a phase or a step was given, or the lessons that steps read with.
 fn is_kernels(row: &JournalRow) -> bool {
-    row.step.as_ref().is_some_and(|step| step.is_answer() || Phase::of_step(step.as_str()).is_some())
+    is_about_lessons(row)
+        || row.step.as_ref().is_some_and(|step| step.is_answer() || Phase::of_step(step.as_str()).is_some())
 }

@@ -14,7 +14,7 @@ use kybern_core::money::NanoUsd;
 use kybern_core::plan::{FrozenPlan, Plan, StepId, StepKind};
 use kybern_core::ports::ToolContext;
 use kybern_core::task::{
-    AttachmentSource, Attempt, AttemptKey, Claimed, JournalEntry, Lease, RenderedArgs, Task, TaskStatus,
+    AttachmentSource, Attempt, AttemptKey, Channel, Claimed, JournalEntry, Lease, RenderedArgs, Task, TaskStatus,
 };
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
@@ -28,7 +28,7 @@ use super::calls::Calls;
 use super::drive::Stop;
 use super::gate::{Gate, Key};
 use super::held::Held;
-use super::lessons::{self, asks_extractor};
+use super::lessons;
 use super::node::{Node, Phase};
 use super::patience::Failure as _;
 use super::phase_documents::decided;
@@ -153,9 +153,9 @@ impl Known {
         let tenant_name = inner.tenants.name(inner.store.as_ref(), task.tenant).await?;
         let own_plans =
             if needs_plans { Engine { inner: Arc::clone(inner) }.own_plans(scope).await? } else { Arc::default() };
-        let reads =
-            walk.plan().is_none() || has_documents || walk.plan().is_some_and(|plan| asks_extractor(inner, plan));
-        let lessons = if reads {
+        // Phases use them; a call that reads without any takes them up when it begins.
+        let has_phases = walk.plan().is_none() || has_documents || task.channel == Channel::Email;
+        let lessons = if has_phases || lessons::version_of(&walk).is_some() {
             lessons::read_with(&walk, &*inner.store.lessons_in_use(scope).await?)
         } else {
             Lessons::default()

@@ -200,8 +200,10 @@ impl Run {
             self.look_up_agents(plan).await?;
         }
         let now = self.now();
-        let kept = super::step::kept(self, Draft::row(end.row));
-        let rows = self.stamp(kept.rows, now);
+        let asks = matches!(end.row.entry, JournalEntry::Waiting(_));
+        let lessons = asks.then(|| self.first_lessons()).flatten();
+        let draft = Draft { rows: lessons.into_iter().chain([end.row]).collect(), ..Draft::default() };
+        let rows = self.stamp(super::step::kept(self, draft).rows, now);
         for row in &rows {
             self.walk.apply(row);
         }

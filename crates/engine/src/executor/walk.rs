@@ -53,6 +53,8 @@ pub struct Walk {
     pub(super) early_callbacks: BTreeMap<String, Signal>,
     /// What a language model said of messages and documents, by the question's id.
     pub(super) answers: Arc<BTreeMap<StepId, Arc<StepOutcome>>>,
+    /// The version of the lessons with which calls read, once a row of its own has said so.
+    pub(super) lessons_version: Option<u32>,
     /// Whether a person was ever asked.
     pub(super) has_asked: bool,
     /// About how many bytes of memory the values of all rows take.
@@ -85,6 +87,7 @@ impl Walk {
             children_used: BTreeMap::new(),
             early_callbacks: BTreeMap::new(),
             answers: Arc::default(),
+            lessons_version: None,
             has_asked: false,
             weight: 0,
             plan: None,

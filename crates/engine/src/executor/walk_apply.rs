@@ -10,6 +10,7 @@ use kybern_core::task::{
 use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Map, Value};
 
+use super::lessons;
 use super::node::{Answer, Approved, Child, NodeState, Phase};
 use super::phase_documents::DOCUMENTS;
 use super::walk::Walk;
@@ -32,6 +33,9 @@ impl Walk {
                 let answers = Arc::make_mut(&mut self.answers);
                 answers.extend(row.step.clone().map(|step| (step, Arc::new((**outcome).clone()))));
                 self.note_progress();
+            }
+            (JournalEntry::Finished(outcome), None) if is_about_lessons(row) => {
+                self.lessons_version = Some(lessons::version_in(&outcome.data));
             }
             (JournalEntry::Finished(outcome), Some(phase)) => {
                 let state = self.phases.entry(phase.step_id()).or_default();
@@ -285,6 +289,11 @@ fn add_corrections(into: &mut Map<String, Value>, new: &Map<String, Value>) {
             _ => drop(into.insert(name.clone(), value.clone())),
         }
     }
+}
+
+/// Whether a row says nothing but with which lessons a task reads.
+pub(super) fn is_about_lessons(row: &JournalRow) -> bool {
+    row.step.as_ref().is_some_and(|step| step.as_str() == StepId::LESSONS)
 }
 
 /// Whether a row tells that its step has been scheduled.

@@ -30,6 +30,7 @@ mod intake;
 mod jobs;
 mod journal;
 mod knowledge;
+mod lessons;
 mod links;
 mod live;
 mod memories;

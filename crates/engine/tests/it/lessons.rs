@@ -1,0 +1,263 @@
+//! What a tenant has learned, as the calls of one task read with it.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures::FutureExt as _;
+use kybern_core::document::{DocumentFormat, DocumentText};
+use kybern_core::error::Result;
+use kybern_core::id::TaskId;
+use kybern_core::lesson::{LessonAct, Teaching};
+use kybern_core::model::{
+    DocumentAnalysis, ExtractedField, Extraction, ExtractionSchema, FieldPattern, FieldSource, FoundBy, ValueKind,
+};
+use kybern_core::pack::{DuplicateKey, Pack, Registry};
+use kybern_core::ports::Extractor;
+use kybern_core::task::{EffectClass, JournalEntry, TaskStatus, WaitKind};
+use kybern_core::tool::{Needs, ToolFailure, ToolOutcome};
+use kybern_engine::task::{AttachmentRequest, SubmitRequest};
+use kybern_testkit::tools::ScriptedTool;
+use serde_json::{Value, json};
+
+use crate::live::{Live, kinds, object};
+use crate::turns::{ask, calls, helper, provider, says, scripted};
+use crate::world::{World, plan, step};
+
+fn schema() -> ExtractionSchema {
+    let name = FieldPattern {
+        name: "keeper",
+        labels: &[],
+        value: ValueKind::Text,
+        section: None,
+        group: None,
+        opens_item: false,
+        signs: &[],
+        many: false,
+    };
+    ExtractionSchema { name: "houses", fields: vec![name], ..ExtractionSchema::default() }
+}
+
+/// A pack with a schema of houses.
+struct Houses;
+
+impl Pack for Houses {
+    fn name(&self) -> &'static str {
+        "houses"
+    }
+
+    fn register(&self, registry: &mut Registry) -> Result<(), DuplicateKey> {
+        registry.extraction("houses", schema())
+    }
+}
+
+/// Rules that find nothing but the labels that the tenant has added.
+struct OwnLabels;
+
+#[async_trait]
+impl Extractor for OwnLabels {
+    async fn analyse(&self, _document: &DocumentText, _schema: &Arc<ExtractionSchema>) -> Result<DocumentAnalysis> {
+        Ok(DocumentAnalysis::default())
+    }
+
+    async fn extract(
+        &self,
+        number: u32,
+        _document: &DocumentText,
+        _analysis: &DocumentAnalysis,
+        schema: &Arc<ExtractionSchema>,
+    ) -> Result<Extraction> {
+        let field = |label: &str| ExtractedField {
+            name: "keeper".to_owned(),
+            group: None,
+            item: None,
+            value: json!(label),
+            confidence: 1.0,
+            problem: None,
+            found_by: FoundBy::Rules,
+            source: FieldSource { document: number, page: 1, ..FieldSource::default() },
+        };
+        let fields = schema.own_labels.iter().map(|own| field(&own.label)).collect();
+        Ok(Extraction { fields, ..Extraction::default() })
+    }
+}
+
+/// What a call does besides reading.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum First {
+    /// Nothing.
+    Reads,
+    /// The first one fails once it has read, and is tried again a minute later.
+    Fails,
+    /// The first one never ends.
+    Hangs,
+}
+
+/// Tells as `saw` with which labels it reads.
+fn reader(first: First) -> Arc<ScriptedTool> {
+    let begun = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let tool = ScriptedTool::pending("t.words", EffectClass::Read, move |context, _| {
+        let is_first = !begun.swap(true, std::sync::atomic::Ordering::SeqCst);
+        async move {
+            let extractor = context.extractor()?;
+            let paper = DocumentText { format: DocumentFormat::Text, pages: Vec::new() };
+            let found = extractor.extract(0, &paper, &DocumentAnalysis::default(), &Arc::new(schema())).await?;
+            let labels: Vec<Value> = found.fields.into_iter().map(|field| field.value).collect();
+            match first {
+                First::Fails if is_first => Err(ToolFailure::transient("not now")),
+                First::Hangs if is_first => std::future::pending().await,
+                First::Reads | First::Fails | First::Hangs => {
+                    Ok(ToolOutcome::new(object(json!({"saw": labels})), "read"))
+                }
+            }
+        }
+        .boxed()
+    });
+    Arc::new(tool.with_spec(|spec| spec.needs = Needs { model: true, ..Needs::default() }))
+}
+
+fn world(tool: &Arc<ScriptedTool>) -> World {
+    World::with([tool.clone()]).bringing(Houses).reading(Arc::new(OwnLabels))
+}
+
+/// The tenant learns another label.
+async fn learn(live: &Live<'_>, label: &str) {
+    let teaching = Teaching::Label {
+        schema: "houses".to_owned(),
+        field: "keeper".to_owned(),
+        label: label.to_owned(),
+        value: None,
+    };
+    let lesson = live.engine.add_lesson(&live.world.actor, teaching).await.unwrap();
+    live.engine.act_on_lesson(&live.world.actor, lesson.id, LessonAct::Accept).await.unwrap();
+}
+
+fn words(id: &str) -> Value {
+    let retry = json!({"maxAttempts": 3, "initialDelayMs": 60_000, "maxDelayMs": 60_000, "backoffMultiplier": 1});
+    json!({"id": id, "tool": "t.words", "args": {}, "saveAs": id, "retry": retry, "timeoutMs": 600_000})
+}
+
+fn pause() -> Value {
+    json!({"id": "pause", "kind": "input", "title": "Go on?", "fields": {}})
+}
+
+fn saw(world: &World, id: TaskId, step: &str) -> Value {
+    world.outcome(id, step).data["saw"].clone()
+}
+
+/// How often the journal says with which lessons the task reads.
+fn told(world: &World, id: TaskId) -> usize {
+    world.journal(id).iter().filter(|row| row.step.as_ref().is_some_and(|step| step.as_str() == "_lessons")).count()
+}
+
+#[test]
+fn all_calls_of_a_task_read_with_the_lessons_of_the_first() {
+    for knows in [false, true] {
+        let first = if knows { json!(["warden"]) } else { json!([]) };
+        let world = world(&reader(First::Reads));
+        let id = world.run(async |live| {
+            if knows {
+                learn(&live, "warden").await;
+            }
+            let id = live.begin(plan(json!([words("one"), pause(), words("two"), words("three")])), json!({})).await;
+            assert_eq!(live.rest(id).await.status, TaskStatus::NeedsReview);
+            learn(&live, "porter").await;
+            id
+        });
+        world.run(async |live| {
+            live.review(id, None, json!({})).await.unwrap();
+            assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
+            for step in ["one", "two", "three"] {
+                assert_eq!(saw(&world, id, step), first, "{knows} {step}");
+            }
+            assert_eq!(told(&world, id), 1);
+            let next = live.submit("test.plan", json!({})).await.id;
+            live.rest(next).await;
+            let now = if knows { json!(["warden", "porter"]) } else { json!(["porter"]) };
+            assert_eq!(saw(&world, next, "one"), now, "what comes later reads with what was learned meanwhile");
+            // A fork goes on with what its beginning was read with.
+            let fork = live.engine.fork(&world.actor, id, Some("two".to_owned())).await.unwrap().id;
+            assert_eq!(live.proven(fork).await.status, TaskStatus::Completed);
+            assert_eq!((saw(&world, fork, "two"), told(&world, fork)), (first, 1));
+        });
+    }
+}
+
+#[test]
+fn a_call_that_is_made_again_reads_as_it_read_first() {
+    for first in [First::Fails, First::Hangs] {
+        for knows in [false, true] {
+            let tool = reader(first);
+            let world = world(&tool);
+            let id = world.run(async |live| {
+                if knows {
+                    learn(&live, "warden").await;
+                }
+                let id = live.begin(plan(json!([words("one")])), json!({})).await;
+                live.until(id, |_| tool.count() == 1).await;
+                let failed = |world: &World| {
+                    world.journal(id).iter().any(|row| matches!(row.entry, JournalEntry::Retrying { .. }))
+                };
+                live.until(id, |_| first == First::Hangs || failed(&world)).await;
+                learn(&live, "porter").await;
+                id
+            });
+            // The process has died, for `Hangs` in the midst of the call.
+            world.run(async |live| assert_eq!(live.proven(id).await.status, TaskStatus::Completed));
+            let labels = if knows { json!(["warden"]) } else { json!([]) };
+            assert_eq!((saw(&world, id, "one"), tool.count(), told(&world, id)), (labels, 2, 1), "{first:?} {knows}");
+        }
+    }
+}
+
+#[test]
+fn calls_that_the_plan_does_not_name_read_with_lessons_too() {
+    let model = scripted(vec![calls(&[("t__words", json!({}))]), says("Read.")]);
+    let world = world(&reader(First::Reads)).asking(provider(&model)).employing([helper(&["t.words"])]);
+    world.run(async |live| {
+        learn(&live, "warden").await;
+        let injecting = step("a", "t.inject", json!({"steps": [{"id": "one", "tool": "t.words", "args": {}}]}));
+        let injected = live.begin(plan(json!([injecting])), json!({})).await;
+        assert_eq!(live.proven(injected).await.status, TaskStatus::Completed);
+        assert_eq!((saw(&world, injected, "a__one"), told(&world, injected)), (json!(["warden"]), 1));
+        let asked = live.begin(plan(ask()), json!({"what": "x"})).await;
+        assert_eq!(live.proven(asked).await.status, TaskStatus::Completed);
+        assert_eq!((saw(&world, asked, "help__0__ask__call_1"), told(&world, asked)), (json!(["warden"]), 1));
+    });
+}
+
+#[test]
+fn a_phase_that_asks_a_person_goes_on_with_the_lessons_that_it_asked_with() {
+    let world = world(&reader(First::Reads));
+    let id = world.run(async |live| {
+        learn(&live, "warden").await;
+        live.put(plan(json!([words("one")]))).await;
+        let file = |name: &str| AttachmentRequest {
+            filename: name.to_owned(),
+            content_type: "text/plain".to_owned(),
+            bytes: "x".to_owned().into(),
+        };
+        let attachments = vec![file("a.txt"), file("b.locked")];
+        let plan_key = Some("test.plan".to_owned());
+        let request = SubmitRequest { plan_key, attachments, ..SubmitRequest::text("go") };
+        let id = live.try_submit(request).await.unwrap().id;
+        assert_eq!(kinds(&live.rest(id).await), [WaitKind::Document]);
+        learn(&live, "porter").await;
+        id
+    });
+    world.run(async |live| {
+        live.review(id, None, json!({"documents": {"1": {"ignore": true}}})).await.unwrap();
+        assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
+        assert_eq!((saw(&world, id, "one"), told(&world, id)), (json!(["warden"]), 1));
+    });
+}
+
+#[test]
+fn a_task_that_reads_nothing_says_nothing_of_lessons() {
+    let world = world(&reader(First::Reads));
+    world.run(async |live| {
+        learn(&live, "warden").await;
+        let id = live.begin(plan(json!([step("a", "core.noop", json!({}))])), json!({})).await;
+        live.proven(id).await;
+        assert_eq!(told(&world, id), 0);
+    });
+}
