@@ -64,6 +64,10 @@ pub(crate) fn taught(model: &Arc<dyn Extractor>, lessons: &Lessons) -> Arc<dyn E
 impl Taught {
     /// A schema with the tenant's own labels: the same one each time, so that what the model makes of it can be kept.
     fn own(&self, schema: &Arc<ExtractionSchema>) -> Arc<ExtractionSchema> {
+        // What a tenant wrote has all its labels.
+        if schema.owner.is_some() {
+            return Arc::clone(schema);
+        }
         let mut schemas = self.schemas.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, own)) = schemas.iter().find(|(of, _)| Arc::ptr_eq(of, schema)) {
             return Arc::clone(own);
@@ -157,8 +161,8 @@ mod tests {
         let model: Arc<dyn Extractor> = given.clone();
         let (known, tenant) = (TaughtExtractors::default(), TenantId::from_uuid(Uuid::from_u128(1)));
         let now = Lessons::new(vec![lesson(1, "keeper"), lesson(2, "holder")]);
-        let cars = Arc::new(ExtractionSchema { name: "cars", ..ExtractionSchema::default() });
-        let ships = Arc::new(ExtractionSchema { name: "ships", ..ExtractionSchema::default() });
+        let cars = Arc::new(ExtractionSchema { name: "cars".to_owned(), ..ExtractionSchema::default() });
+        let ships = Arc::new(ExtractionSchema { name: "ships".to_owned(), ..ExtractionSchema::default() });
         let document = DocumentText { format: kybern_core::document::DocumentFormat::Text, pages: Vec::new() };
         for lessons in [&now, &now, &now.as_of(1)] {
             let extractor = known.get(&model, tenant, lessons);

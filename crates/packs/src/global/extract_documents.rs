@@ -1,17 +1,19 @@
-//! `extract_documents`: two-stage extraction by a named schema, as it comes. What the fields mean is for a domain's
-//! own extraction tool to say.
+//! `extract_documents`: two-stage extraction by a named schema, as it comes, or by one that the plan brings itself. What
+//! the fields of a named one mean is for a domain's own extraction tool to say.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use kybern_core::error::{Detail, ErrorCode};
 use kybern_core::model::ExtractionSchema;
+use kybern_core::model::own_schema::OwnSchemas;
 use kybern_core::ports::{Tool, ToolContext};
 use kybern_core::time::Millis;
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
-use super::contact_schema;
+use super::{contact_schema, own};
 use crate::args::{fields, text};
 use crate::reading::{self, ReadDocument};
 
@@ -20,6 +22,7 @@ use crate::reading::{self, ReadDocument};
 pub struct ExtractDocuments {
     spec: ToolSpec,
     schemas: BTreeMap<String, Arc<ExtractionSchema>>,
+    own: OwnSchemas,
 }
 
 impl ExtractDocuments {
@@ -29,13 +32,24 @@ impl ExtractDocuments {
         let names: Vec<Value> = schemas.keys().map(|name| json!(name)).chain([Value::Null]).collect();
         let input = json!({
             "type": "object",
-            "properties": {"schema": {"enum": names, "description": "whose fields to look for; null means contact"}},
+            "properties": {
+                "schema": {
+                    "type": ["string", "object", "null"],
+                    "if": {"type": "object"},
+                    "else": {"enum": names},
+                    "description": "whose fields to look for, null means contact; or a schema of one's own: name, \
+                                    fields with name, type and labels, see docs/own-schemas.md"
+                }
+            },
             "additionalProperties": false
         });
         let description = "Finds out what each attached document and the message are, then extracts the fields that \
                            are there, with source and confidence.";
+        let taken = [own::EXTRACTIONS, own::CATEGORIES, own::FOR_REVIEW].into_iter().map(str::to_owned);
+        let own = OwnSchemas::new(schemas.keys().cloned().chain(taken).collect());
         Self {
             schemas,
+            own,
             spec: ToolSpec {
                 aliases: vec!["core.extract_documents".to_owned()],
                 domain: "core".to_owned(),
@@ -54,7 +68,21 @@ impl Tool for ExtractDocuments {
         &self.spec
     }
 
+    fn faults(&self, args: &Map<String, Value>) -> Vec<Detail> {
+        let own = args.get("schema").filter(|schema| schema.is_object());
+        let faults = own.map(|schema| self.own.faults(schema)).unwrap_or_default();
+        faults.into_iter().map(|fault| Detail::new(format!("/schema{}", fault.path), fault.message)).collect()
+    }
+
     async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+        if let Some(schema) = args.get("schema").filter(|schema| schema.is_object()) {
+            let refused = |faults: Vec<Detail>| {
+                let told = faults.first().map(|fault| format!("schema{}: {}", fault.path, fault.message));
+                ToolFailure::permanent(told.unwrap_or_default()).code(ErrorCode::Validation)
+            };
+            let schema = self.own.get(context.tenant(), schema).map_err(refused)?;
+            return own::read(context, &schema).await;
+        }
         let name = text(&args, "schema").unwrap_or_else(|| contact_schema::NAME.to_owned());
         let schema = self.schemas.get(&name).ok_or_else(|| {
             let known: Vec<&str> = self.schemas.keys().map(String::as_str).collect();
