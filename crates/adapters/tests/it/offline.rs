@@ -2,6 +2,7 @@
 
 mod compound;
 mod labels;
+mod own;
 mod parties;
 mod rental;
 mod tables;

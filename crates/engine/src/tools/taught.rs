@@ -177,4 +177,16 @@ mod tests {
         assert_eq!((own(0), own(6), own(8)), (2, 1, 1));
         assert!(Arc::ptr_eq(&known.get(&model, tenant, &Lessons::default()), &model));
     }
+
+    #[tokio::test]
+    async fn what_a_tenant_wrote_is_given_as_it_is() {
+        let given = Arc::new(Given::default());
+        let model: Arc<dyn Extractor> = given.clone();
+        let taught = taught(&model, &Lessons::new(vec![lesson(1, "keeper")]));
+        let owner = Some(TenantId::from_uuid(Uuid::from_u128(1)));
+        let own = Arc::new(ExtractionSchema { name: "cars".to_owned(), owner, ..ExtractionSchema::default() });
+        let document = DocumentText { format: kybern_core::document::DocumentFormat::Text, pages: Vec::new() };
+        taught.analyse(&document, &own).await.unwrap();
+        assert!(Arc::ptr_eq(&given.0.lock().unwrap()[0], &own));
+    }
 }

@@ -29,18 +29,15 @@ impl ExtractDocuments {
     /// The tool with the schemas that it offers, by name.
     #[must_use]
     pub fn new(schemas: BTreeMap<String, Arc<ExtractionSchema>>) -> Self {
-        let names: Vec<Value> = schemas.keys().map(|name| json!(name)).chain([Value::Null]).collect();
+        let names: Vec<&str> = schemas.keys().map(String::as_str).collect();
+        let whose = format!(
+            "whose fields to look for: {}; null means contact. Or a schema of one's own, with a name and with fields that \
+             have name, type and labels by language, see docs/own-schemas.md",
+            names.join(", ")
+        );
         let input = json!({
             "type": "object",
-            "properties": {
-                "schema": {
-                    "type": ["string", "object", "null"],
-                    "if": {"type": "object"},
-                    "else": {"enum": names},
-                    "description": "whose fields to look for, null means contact; or a schema of one's own: name, \
-                                    fields with name, type and labels, see docs/own-schemas.md"
-                }
-            },
+            "properties": {"schema": {"type": ["string", "object", "null"], "description": whose}},
             "additionalProperties": false
         });
         let description = "Finds out what each attached document and the message are, then extracts the fields that \
@@ -62,6 +59,17 @@ impl ExtractDocuments {
     }
 }
 
+impl ExtractDocuments {
+    /// The bundled schema that the arguments name.
+    fn named(&self, args: &Map<String, Value>) -> Result<(String, &Arc<ExtractionSchema>), String> {
+        let name = text(args, "schema").unwrap_or_else(|| contact_schema::NAME.to_owned());
+        let known = || self.schemas.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+        let unknown = || format!("there is no extraction schema {name:?}, use one of {}", known());
+        let schema = self.schemas.get(&name).ok_or_else(unknown)?;
+        Ok((name, schema))
+    }
+}
+
 #[async_trait]
 impl Tool for ExtractDocuments {
     fn spec(&self) -> &ToolSpec {
@@ -69,9 +77,13 @@ impl Tool for ExtractDocuments {
     }
 
     fn faults(&self, args: &Map<String, Value>) -> Vec<Detail> {
-        let own = args.get("schema").filter(|schema| schema.is_object());
-        let faults = own.map(|schema| self.own.faults(schema)).unwrap_or_default();
-        faults.into_iter().map(|fault| Detail::new(format!("/schema{}", fault.path), fault.message)).collect()
+        match args.get("schema") {
+            Some(own @ Value::Object(_)) => {
+                let faults = self.own.faults(own).into_iter();
+                faults.map(|fault| Detail::new(format!("/schema{}", fault.path), fault.message)).collect()
+            }
+            _ => self.named(args).err().map(|unknown| Detail::new("/schema", unknown)).into_iter().collect(),
+        }
     }
 
     async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
@@ -83,11 +95,7 @@ impl Tool for ExtractDocuments {
             let schema = self.own.get(context.tenant(), schema).map_err(refused)?;
             return own::read(context, &schema).await;
         }
-        let name = text(&args, "schema").unwrap_or_else(|| contact_schema::NAME.to_owned());
-        let schema = self.schemas.get(&name).ok_or_else(|| {
-            let known: Vec<&str> = self.schemas.keys().map(String::as_str).collect();
-            ToolFailure::permanent(format!("there is no extraction schema {name:?}, use one of {}", known.join(", ")))
-        })?;
+        let (name, schema) = self.named(&args).map_err(ToolFailure::permanent)?;
         let read = reading::read_all(context, schema).await?;
         let found: usize = read.iter().map(|document| document.extraction.fields.len()).sum();
         let summary = format!("read {} documents by the schema {name:?}, found {found} fields", read.len());

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 
-use crate::cache::SharedCache;
+use crate::cache::{ByteCache, SharedCache};
 use crate::error::Detail;
 use crate::id::TenantId;
 use crate::model::ExtractionSchema;
@@ -13,12 +13,19 @@ use crate::model::ExtractionSchema;
 /// Bytes that are kept of one tenant's schemas, and of all.
 const SHARE: usize = 4 * 1024 * 1024;
 const MOST: usize = 32 * 1024 * 1024;
+/// Bytes of the digests of schemas that were found good, and about how many one takes.
+const GOOD: usize = 256 * 1024;
+const DIGEST: usize = 64;
+
+type Digest = [u8; 32];
 
 /// Schemas by what they say.
 pub struct OwnSchemas {
     /// Names that no schema of a tenant may have.
     taken: Vec<String>,
-    kept: Mutex<SharedCache<TenantId, [u8; 32], Arc<ExtractionSchema>>>,
+    kept: Mutex<SharedCache<TenantId, Digest, Arc<ExtractionSchema>>>,
+    /// What was found good lately, so that it is not read for each call only to be checked.
+    good: Mutex<ByteCache<Digest, ()>>,
 }
 
 impl fmt::Debug for OwnSchemas {
@@ -31,13 +38,25 @@ impl OwnSchemas {
     /// None yet. `taken` are names that no schema of a tenant may have.
     #[must_use]
     pub fn new(taken: Vec<String>) -> Self {
-        Self { taken, kept: Mutex::new(SharedCache::new(SHARE, MOST)) }
+        let (kept, good) = (SharedCache::new(SHARE, MOST), ByteCache::new(GOOD));
+        Self { taken, kept: Mutex::new(kept), good: Mutex::new(good) }
     }
 
     /// What is wrong with a schema; empty when it can be read by.
     #[must_use]
     pub fn faults(&self, value: &Value) -> Vec<Detail> {
-        super::read(value, None, &self.names()).err().unwrap_or_default()
+        let key = digest(value);
+        let good = || self.good.lock().unwrap_or_else(PoisonError::into_inner);
+        if good().get(&key).is_some() {
+            return Vec::new();
+        }
+        match super::read(value, None, &self.names()) {
+            Err(faults) => faults,
+            Ok(_) => {
+                good().keep(key, (), DIGEST);
+                Vec::new()
+            }
+        }
     }
 
     /// A tenant's schema: the same one each time, so that what is made of it can be kept.
@@ -45,7 +64,7 @@ impl OwnSchemas {
     /// # Errors
     /// As [`read`](super::read).
     pub fn get(&self, tenant: TenantId, value: &Value) -> Result<Arc<ExtractionSchema>, Vec<Detail>> {
-        let key = *blake3::hash(value.to_string().as_bytes()).as_bytes();
+        let key = digest(value);
         let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(schema) = kept().get(tenant, &key) {
             return Ok(schema);
@@ -58,6 +77,10 @@ impl OwnSchemas {
     fn names(&self) -> Vec<&str> {
         self.taken.iter().map(String::as_str).collect()
     }
+}
+
+fn digest(value: &Value) -> Digest {
+    *blake3::hash(value.to_string().as_bytes()).as_bytes()
 }
 
 #[cfg(test)]
@@ -83,6 +106,9 @@ mod tests {
         assert!(Arc::ptr_eq(&first, &schemas.get(tenant(1), &named("note")).unwrap()), "nobody's flood displaces it");
         assert!(schemas.kept.lock().unwrap().bytes() <= 2 * SHARE);
         assert_eq!(schemas.get(tenant(1), &named("contact")).unwrap_err()[0].path, "/name");
-        assert_eq!(schemas.faults(&named("contact")).len(), 1);
+        for _ in 0..2 {
+            assert_eq!(schemas.faults(&named("contact")).len(), 1);
+            assert!(schemas.faults(&named("note")).is_empty());
+        }
     }
 }

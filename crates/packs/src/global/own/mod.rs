@@ -148,3 +148,6 @@ fn single(read: &[ReadDocument], pattern: &FieldPattern) -> Said {
         [] => Said::Plain(Value::Null),
     }
 }
+
+#[cfg(test)]
+mod tests;
