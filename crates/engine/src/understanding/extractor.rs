@@ -34,7 +34,7 @@ impl AidedExtractor {
             return tells.then(|| (schema.name.as_str(), vec![(schema.name.as_str(), schema)]));
         }
         let all: Vec<Known<'s>> = self.registry.extractions().collect();
-        let (name, _) = *all.iter().find(|(_, known)| *known == schema)?;
+        let (name, _) = *all.iter().find(|(_, known)| Arc::ptr_eq(known, schema) || *known == schema)?;
         Some((name, all))
     }
 }

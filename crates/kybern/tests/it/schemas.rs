@@ -229,6 +229,23 @@ async fn a_schema_that_cannot_be_read_by_is_refused_with_its_place() {
 }
 
 #[tokio::test]
+async fn a_schema_that_a_template_makes_is_checked_when_its_step_runs() {
+    let site = Site::sqlite();
+    let server = site.start();
+    let client = server.client();
+    client.post("/api/plans", &changed(|schema| schema["name"] = json!("{{ task.payload.name }}"))).await;
+    let run = async |name: &str| {
+        let body = json!({"channel": "api", "planKey": "example.delivery_note", "input": "Nothing", "payload": {"name": name}});
+        let made = client.post("/api/tasks", &body).await;
+        client.rest(&text(&made["id"])).await
+    };
+    assert_eq!(run("note_of_today").await["waits"][0]["details"]["asked"][0], "number");
+    let failed = run("insurance").await;
+    assert_eq!(failed["status"], "failed", "{failed}");
+    assert!(failed.to_string().contains("/schema/name") && failed.to_string().contains("VALIDATION_ERROR"), "{failed}");
+}
+
+#[tokio::test]
 async fn two_tenants_read_alike_papers_each_by_its_own_schema() {
     let site = Site::sqlite();
     let server = site.start();

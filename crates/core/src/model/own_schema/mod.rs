@@ -1,7 +1,7 @@
 //! Extraction schemas that tenants write themselves, as JSON: read, bounded, and every fault named with its place.
 //!
-//! What comes out is an [`ExtractionSchema`] like those of the packs, so that rules and models read by it alike. Words of
-//! a schema are plain words and stand in questions to models, so nothing else gets in.
+//! What comes out is an [`ExtractionSchema`] like those of the packs, so that rules and models read by it alike. Names and
+//! labels stand in questions to models, so they are plain words and short.
 
 mod field;
 mod kept;
