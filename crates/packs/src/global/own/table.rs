@@ -4,26 +4,29 @@ use kybern_core::model::{ExtractedField, FieldPattern};
 use serde_json::{Map, Value};
 
 use super::{Doubt, Said, Why, is_sure, is_wanted};
-use crate::reading::ReadDocument;
+use crate::reading::{MESSAGE_NUMBER, ReadDocument};
 
-/// What all papers say of a table. Two that say the same say it once.
+/// What all papers say of a table. One that goes on in another paper is one table. What is said again counts once, and
+/// one that is said in part and otherwise is a contradiction, as is anything that the message adds to a paper.
 pub(super) fn said(read: &[ReadDocument], name: &str, columns: &[&FieldPattern]) -> Said {
-    let mut tables: Vec<Vec<Value>> = Vec::new();
-    let mut whole = true;
+    let mut rows: Vec<Value> = Vec::new();
+    let (mut whole, mut contradicts) = (true, false);
     for document in read {
         let items = document.items(name);
-        let rows: Vec<Value> = items.iter().map(|item| row(item, columns)).collect();
-        if rows.is_empty() || tables.contains(&rows) {
+        let new: Vec<Value> = items.iter().map(|item| row(item, columns)).collect();
+        let known = new.iter().filter(|row| rows.contains(row)).count();
+        if known == new.len() {
             continue;
         }
+        contradicts |= known > 0 || document.n == MESSAGE_NUMBER && !rows.is_empty();
         whole &= items.iter().all(|item| is_whole(item, columns));
-        tables.push(rows);
+        rows.extend(new);
     }
-    let rows = tables.concat();
     let required = columns.iter().any(|column| column.opens_item && column.required);
     let wanted = columns.first().is_some_and(|column| is_wanted(read, column));
     match rows.is_empty() {
         true if required && wanted => Said::Asks(Doubt { why: Why::Missing, found: Vec::new() }),
+        false if contradicts => Said::Asks(Doubt { why: Why::Contradicting, found: rows }),
         false if !whole => Said::Asks(Doubt { why: Why::Doubtful, found: rows }),
         true | false => Said::Plain(Value::Array(rows)),
     }

@@ -75,6 +75,22 @@ async fn what_is_missing_doubtful_or_contradicting_is_asked_at_once() {
 }
 
 #[tokio::test]
+async fn a_table_that_is_said_otherwise_is_asked() {
+    let heron = "@number = N-1\n@boats[0].boat = Heron\n@boats[0].length = \"9\"";
+    let otherwise = "@boats[0].boat = Heron\n@boats[0].length = \"9\"\n@boats[1].boat = Gull";
+    assert_eq!(asked(&[heron, otherwise]).await.1, json!(["boats"]), "neither is the whole");
+    let read = async |message: &str| {
+        let mut world = World::new();
+        world.document("0.txt", heron);
+        world.input(message);
+        world.call(&ExtractDocuments::new(std::iter::empty().collect()), json!({"schema": schema()})).await.unwrap()
+    };
+    assert!(read("@boats[0].boat = Heron\n@boats[0].length = \"9\"").await.review.is_none(), "it says the same");
+    let review = read("@boats[0].boat = Tern").await.review.unwrap();
+    assert_eq!(review.details["asked"], json!(["boats"]), "a message adds nothing to a paper by itself");
+}
+
+#[tokio::test]
 async fn an_answer_settles_what_it_names() {
     let answered = json!({"harbour": {"number": "N-7", "owner": null}});
     let outcome = outcome(&["@number = N-1\n@owner = Ada ?0.4", "@number = N-2"], answered).await;
