@@ -65,8 +65,8 @@ impl Reader {
 
     /// The texts of a list that is not empty.
     pub(super) fn texts<'v>(&mut self, value: Option<&'v Value>, path: &str) -> Vec<&'v str> {
-        let items = self.list(value, path, MAX_LABELS);
         let before = self.faults.len();
+        let items = self.list(value, path, MAX_LABELS);
         let texts: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
         if before == self.faults.len() && (texts.is_empty() || texts.len() < items.len()) {
             self.fault(path, "a list of at least one text is needed");

@@ -73,6 +73,7 @@ fn a_fault_names_its_place_and_the_remedy() {
     told(fault(|schema| schema["fields"][1]["section"] = json!("x")), "/fields/1/section", "has_goods");
     told(fault(|schema| schema["fields"][1]["labels"] = json!(["carrier"])), "/fields/1/labels", "by language");
     told(fault(|schema| schema["fields"][1]["labels"] = json!({"en": []})), "/fields/1/labels/en", "at least one");
+    told(fault(|schema| schema["fields"][1]["labels"] = json!({"en": "x"})), "/fields/1/labels/en", "a list is needed");
     told(
         fault(|schema| schema["fields"][1]["labels"] = json!({"English": ["x y"]})),
         "/fields/1/labels/English",
