@@ -47,6 +47,7 @@ expect "05-workflow, forged first" "401" ./05-workflow.sh
 expect 06-untrusted "after the yes: completed" ./06-untrusted.sh
 expect 07-chat "retrieved" ./07-chat.sh
 expect 08-lessons "the next mail: completed, insurance.new_lead" ./08-lessons.sh
+expect 09-own-schema '"number": "DN-2026-004711"' ./09-own-schema.sh
 for mode in early twice signed; do
     kill "$receiver" && wait "$receiver" 2>/dev/null || true
     receiver "$mode"

@@ -1,12 +1,12 @@
 //! Who writes, which companies are named, and labels that are known so that they are nobody's values. Labels are English,
 //! Spanish and French.
 
-use kybern_core::model::{FieldPattern, ValueKind};
+use kybern_core::model::ValueKind;
 
-use crate::field::{COMPANIES, of, one, opens};
+use crate::field::{COMPANIES, Field, of, one, opens};
 
 /// Whoever writes a message, or is to be asked about it.
-pub(crate) const CONTACT: &[FieldPattern] = &[
+pub(crate) const CONTACT: &[Field] = &[
     one(
         "contact.name",
         &[
@@ -72,11 +72,11 @@ pub(crate) const CONTACT: &[FieldPattern] = &[
 ];
 
 /// Every company that is named; who each of them is is found out later.
-pub(crate) const COMPANY: &[FieldPattern] =
-    &[opens(FieldPattern { section: None, ..of(COMPANIES, "", "name", &[], ValueKind::Name) })];
+pub(crate) const COMPANY: &[Field] =
+    &[opens(Field { section: None, ..of(COMPANIES, "", "name", &[], ValueKind::Name) })];
 
 /// Labels that are known so that they are nobody's values.
-pub(crate) const UNWANTED: &[FieldPattern] = &[one(
+pub(crate) const UNWANTED: &[Field] = &[one(
     "other",
     &[
         "fax",

@@ -1,11 +1,11 @@
 //! The fields of a driver. Labels are English, Spanish and French.
 
-use kybern_core::model::{FieldPattern, ValueKind};
+use kybern_core::model::ValueKind;
 
-use crate::field::{DRIVERS, of, opens};
+use crate::field::{DRIVERS, Field, of, opens};
 
 /// One driver.
-pub(crate) const DRIVER: &[FieldPattern] = &[
+pub(crate) const DRIVER: &[Field] = &[
     opens(of(
         DRIVERS,
         "has_drivers",

@@ -1,6 +1,8 @@
 //! How fields of documents are written down, for the schemas of every pack.
 
-use kybern_core::model::{FieldPattern, ValueKind};
+use std::sync::Arc;
+
+use kybern_core::model::{CategoryPattern, FieldPattern, SectionPattern, ValueKind};
 
 /// The list of vehicles.
 pub(crate) const VEHICLES: &str = "vehicles";
@@ -9,14 +11,27 @@ pub(crate) const DRIVERS: &str = "drivers";
 /// The list of all companies that are named by their legal form.
 pub(crate) const COMPANIES: &str = "companies";
 
+/// A [`FieldPattern`] as it stands in the program.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Field {
+    pub(crate) name: &'static str,
+    pub(crate) labels: &'static [&'static str],
+    pub(crate) value: ValueKind,
+    pub(crate) section: Option<&'static str>,
+    pub(crate) group: Option<&'static str>,
+    pub(crate) opens_item: bool,
+    pub(crate) signs: &'static [&'static str],
+    pub(crate) many: bool,
+}
+
 /// A single field.
 pub(crate) const fn one(
     name: &'static str,
     labels: &'static [&'static str],
     value: ValueKind,
     section: Option<&'static str>,
-) -> FieldPattern {
-    FieldPattern { name, labels, value, section, group: None, opens_item: false, signs: &[], many: false }
+) -> Field {
+    Field { name, labels, value, section, group: None, opens_item: false, signs: &[], many: false }
 }
 
 /// A field of a list.
@@ -26,8 +41,8 @@ pub(crate) const fn of(
     name: &'static str,
     labels: &'static [&'static str],
     value: ValueKind,
-) -> FieldPattern {
-    FieldPattern {
+) -> Field {
+    Field {
         name,
         labels,
         value,
@@ -40,6 +55,33 @@ pub(crate) const fn of(
 }
 
 /// The field that begins an item of its list.
-pub(crate) const fn opens(pattern: FieldPattern) -> FieldPattern {
-    FieldPattern { opens_item: true, ..pattern }
+pub(crate) const fn opens(field: Field) -> Field {
+    Field { opens_item: true, ..field }
+}
+
+/// What a schema has of fields that stand in several places.
+pub(crate) fn patterns(fields: &[&[Field]]) -> Arc<[FieldPattern]> {
+    fields.iter().copied().flatten().map(Field::pattern).collect()
+}
+
+/// What a schema has of kinds of documents.
+pub(crate) fn categories(known: &[(&str, &[(&str, u8)])]) -> Arc<[CategoryPattern]> {
+    known.iter().map(|(key, markers)| CategoryPattern::new(key, markers)).collect()
+}
+
+/// What a schema has of sections.
+pub(crate) fn sections(known: &[(&str, &[&str])]) -> Arc<[SectionPattern]> {
+    known.iter().map(|(key, markers)| SectionPattern::new(key, markers)).collect()
+}
+
+impl Field {
+    fn pattern(&self) -> FieldPattern {
+        FieldPattern {
+            section: self.section.map(str::to_owned),
+            group: self.group.map(str::to_owned),
+            opens_item: self.opens_item,
+            many: self.many,
+            ..FieldPattern::new(self.name, self.labels, self.value).signed(self.signs)
+        }
+    }
 }

@@ -28,6 +28,7 @@ pub mod global;
 pub mod insurance;
 pub mod intent_words;
 pub mod network;
+mod papers;
 mod pattern;
 mod reading;
 mod vehicle_fields;

@@ -1,11 +1,11 @@
 //! The fields of a vehicle. Labels are English, Spanish and French.
 
-use kybern_core::model::{FieldPattern, ValueKind};
+use kybern_core::model::ValueKind;
 
-use crate::field::{VEHICLES, of, opens};
+use crate::field::{Field, VEHICLES, of, opens};
 
 /// One vehicle.
-pub(crate) const VEHICLE: &[FieldPattern] = &[
+pub(crate) const VEHICLE: &[Field] = &[
     opens(of(
         VEHICLES,
         "has_vehicles",

@@ -65,7 +65,7 @@ pub(crate) fn tell(message: &mut ReadDocument, schema: &ExtractionSchema, sender
     let text = message.text.clone();
     let Some(page) = text.pages.first() else { return };
     let body = head(&page.text);
-    if let Some(family) = schema.writer {
+    if let Some(family) = &schema.writer {
         let name = format!("{family}.name");
         if schema.fields.iter().any(|field| field.name == name)
             && is_person(sender)
@@ -82,7 +82,8 @@ pub(crate) fn tell(message: &mut ReadDocument, schema: &ExtractionSchema, sender
         };
         message.extraction.fields.retain(|field| !strange(field));
     }
-    let Some(about) = schema.about.filter(|about| schema.fields.iter().any(|field| field.name == *about)) else {
+    let is_field = |about: &&str| schema.fields.iter().any(|field| field.name == *about);
+    let Some(about) = schema.about.as_deref().filter(is_field) else {
         return;
     };
     let is_known = |field: &ExtractedField| field.name == about && field.confidence > UNSURE;
@@ -165,13 +166,13 @@ fn is_office(name: &str, schema: &ExtractionSchema) -> bool {
         " {} ",
         name.to_lowercase().replace(['.', ',', '&'], " ").split_whitespace().collect::<Vec<_>>().join(" ")
     );
-    let has = |sign: &&str| whole.contains(&format!(" {sign} ")) || normal.contains(&format!(" {sign} "));
-    let signs = schema.fields.iter().filter(|field| field.value == ValueKind::Name).map(|field| field.signs);
-    let signed = |signs: &'static [&'static str]| {
-        let against = signs.iter().filter_map(|sign| sign.strip_prefix('-')).any(|sign| has(&sign));
-        !against && signs.iter().any(has)
+    let has = |sign: &str| whole.contains(&format!(" {sign} ")) || normal.contains(&format!(" {sign} "));
+    let signs = schema.fields.iter().filter(|field| field.value == ValueKind::Name).map(|field| &field.signs);
+    let signed = |signs: &Vec<String>| {
+        let against = signs.iter().filter_map(|sign| sign.strip_prefix('-')).any(has);
+        !against && signs.iter().any(|sign| has(sign))
     };
-    OFFICES.iter().any(has) || signs.into_iter().any(signed)
+    OFFICES.iter().any(|sign| has(sign)) || signs.into_iter().any(signed)
 }
 
 /// The name in a text that an address's domain is made of: one with a legal form, else the last one.

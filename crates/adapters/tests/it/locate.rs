@@ -6,21 +6,12 @@ use kybern_core::model::{Claim, FieldPattern, Located, ValueKind};
 use kybern_core::ports::Extractor;
 use serde_json::{Value, json};
 
-const fn field(labels: &'static [&'static str], value: ValueKind) -> FieldPattern {
-    FieldPattern {
-        name: "field",
-        labels,
-        value,
-        section: None,
-        group: None,
-        opens_item: false,
-        signs: &[],
-        many: false,
-    }
+fn field(labels: &[&str], value: ValueKind) -> FieldPattern {
+    FieldPattern::new("field", labels, value)
 }
 
-const fn item(value: ValueKind) -> FieldPattern {
-    FieldPattern { group: Some("rooms"), ..field(&["seats"], value) }
+fn item(value: ValueKind) -> FieldPattern {
+    field(&["seats"], value).of("rooms")
 }
 
 fn document(pages: &[&str]) -> DocumentText {

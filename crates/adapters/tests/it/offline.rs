@@ -2,6 +2,7 @@
 
 mod compound;
 mod labels;
+mod own;
 mod parties;
 mod rental;
 mod tables;
@@ -17,44 +18,30 @@ use kybern_core::model::{
 use kybern_core::ports::{Extractor, IntentModel};
 use serde_json::{Value, json};
 
-const fn field(name: &'static str, labels: &'static [&'static str], value: ValueKind) -> FieldPattern {
-    FieldPattern { name, labels, value, section: None, group: None, opens_item: false, signs: &[], many: false }
+fn field(name: &str, labels: &[&str], value: ValueKind) -> FieldPattern {
+    FieldPattern::new(name, labels, value)
 }
 
-const fn item(name: &'static str, labels: &'static [&'static str], value: ValueKind, opens_item: bool) -> FieldPattern {
-    FieldPattern {
-        name,
-        labels,
-        value,
-        section: Some("has_contracts"),
-        group: Some("contracts"),
-        opens_item,
-        signs: &[],
-        many: false,
-    }
+fn item(name: &str, labels: &[&str], value: ValueKind, opens_item: bool) -> FieldPattern {
+    let section = Some("has_contracts".to_owned());
+    FieldPattern { section, opens_item, ..field(name, labels, value).of("contracts") }
 }
 
 fn schema() -> ExtractionSchema {
-    let car = |name, labels, value, opens_item| FieldPattern {
-        name,
-        labels,
-        value,
-        section: None,
-        group: Some("cars"),
+    let car = |name: &str, labels: &[&str], value, opens_item| FieldPattern {
         opens_item,
-        signs: &[],
-        many: false,
+        ..field(name, labels, value).of("cars")
     };
     ExtractionSchema {
-        name: "contracts",
+        name: "contracts".to_owned(),
         writer: None,
         about: None,
-        categories: vec![
-            CategoryPattern { key: "CONTRACT", markers: &[("contract sheet", 5), ("contract number", 2)] },
-            CategoryPattern { key: "LETTER", markers: &[("dear", 1), ("kind regards", 3)] },
-        ],
-        sections: vec![SectionPattern { key: "has_contracts", markers: &["contract number", "contract no"] }],
-        fields: vec![
+        categories: Arc::new([
+            CategoryPattern::new("CONTRACT", &[("contract sheet", 5), ("contract number", 2)]),
+            CategoryPattern::new("LETTER", &[("dear", 1), ("kind regards", 3)]),
+        ]),
+        sections: Arc::new([SectionPattern::new("has_contracts", &["contract number", "contract no"])]),
+        fields: Arc::new([
             field("client.name", &["client", "client name", "client and address"], ValueKind::Name),
             field("client.dot", &["usdot", "dot number"], ValueKind::DotNumber),
             field("client.address", &["address", "client and address"], ValueKind::Address),
@@ -74,7 +61,7 @@ fn schema() -> ExtractionSchema {
             car("vin", &["vin"], ValueKind::Vin, true),
             car("year", &["year"], ValueKind::Year, false),
             car("make", &["make"], ValueKind::Text, false),
-        ],
+        ]),
         ..ExtractionSchema::default()
     }
 }
@@ -230,7 +217,7 @@ async fn the_first_stage_says_what_is_there() {
 
 #[tokio::test]
 async fn a_document_is_the_same_by_one_schema_and_by_several() {
-    let fewer = ExtractionSchema { sections: Vec::new(), ..schema() };
+    let fewer = ExtractionSchema { sections: Arc::default(), ..schema() };
     let schemas = [Arc::new(schema()), Arc::default(), Arc::new(fewer)];
     let document = document(&["CONTRACT SHEET\nContract Number: LX-4401\nPhone (512) 555-0171"]);
     let together = RulesModel.analyse_by(&document, &schemas).await.unwrap();

@@ -9,29 +9,23 @@ use kybern_core::ports::model::Extractor as _;
 use serde_json::{Value, json};
 
 fn schema(labels: &[(&str, &str, Option<&str>)]) -> ExtractionSchema {
-    let field = |name, labels, value, section, group| FieldPattern {
-        name,
-        labels,
-        value,
-        section,
-        group,
-        opens_item: false,
-        signs: &[],
-        many: false,
-    };
+    let field = FieldPattern::new;
     let own = |(field, label, value): &(&str, &str, Option<&str>)| OwnLabel {
         field: (*field).to_owned(),
         label: (*label).to_owned(),
         value: value.map(str::to_owned),
     };
     ExtractionSchema {
-        name: "boats",
-        sections: vec![SectionPattern { key: "has_berth", markers: &["berth plan"] }],
-        fields: vec![
-            field("owner.name", &["owner"], ValueKind::Name, None, None),
-            field("berth", &["berth number"], ValueKind::Reference, Some("has_berth"), None),
-            field("sail", &["sail", "jib=Jib"], ValueKind::Text, None, None),
-        ],
+        name: "boats".to_owned(),
+        sections: Arc::new([SectionPattern::new("has_berth", &["berth plan"])]),
+        fields: Arc::new([
+            field("owner.name", &["owner"], ValueKind::Name),
+            FieldPattern {
+                section: Some("has_berth".to_owned()),
+                ..field("berth", &["berth number"], ValueKind::Reference)
+            },
+            field("sail", &["sail", "jib=Jib"], ValueKind::Text),
+        ]),
         own_labels: labels.iter().map(own).collect(),
         ..ExtractionSchema::default()
     }

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub use set::Lessons;
 pub use teaching::{LessonKind, MAX_ADDRESS, MAX_EXAMPLE, MAX_KEY, MAX_LABEL, Teaching};
+pub(crate) use teaching::{fits, label_of};
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::id::{LessonId, TaskId};

@@ -97,7 +97,7 @@ impl Lessons {
         let labels: Vec<OwnLabel> = self
             .in_use()
             .filter_map(|lesson| match &lesson.teaching {
-                Teaching::Label { schema: of, field, label, value } if of == schema.name => {
+                Teaching::Label { schema: of, field, label, value } if *of == schema.name => {
                     Some(OwnLabel { field: field.clone(), label: label.clone(), value: value.clone() })
                 }
                 Teaching::Label { .. } | Teaching::IntentExample { .. } | Teaching::TrustedSender { .. } => None,
@@ -154,10 +154,13 @@ mod tests {
             value: None,
         };
         let lessons = Lessons::new(vec![lesson(1, label("cars"), (1, None)), lesson(2, label("ships"), (2, None))]);
-        let cars = ExtractionSchema { name: "cars", ..ExtractionSchema::default() };
+        let cars = ExtractionSchema { name: "cars".to_owned(), ..ExtractionSchema::default() };
         let own = lessons.taught(&cars).unwrap().own_labels;
         assert_eq!(own, [OwnLabel { field: "owner.name".to_owned(), label: "keeper".to_owned(), value: None }]);
-        assert_eq!(lessons.taught(&ExtractionSchema { name: "planes", ..ExtractionSchema::default() }), None);
+        assert_eq!(
+            lessons.taught(&ExtractionSchema { name: "planes".to_owned(), ..ExtractionSchema::default() }),
+            None
+        );
     }
 
     #[test]

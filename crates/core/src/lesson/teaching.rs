@@ -102,7 +102,7 @@ impl Teaching {
                 Ok(Self::IntentExample { intent, text })
             }
             Self::Label { schema, field, label, value } => {
-                let label = label_of(&label)?;
+                let label = label_of(&label).map_err(|fault| Error::invalid("/label", fault))?;
                 let value = value.map(|value| key("/value", &value)).transpose()?;
                 Ok(Self::Label { schema: key("/schema", &schema)?, field: key("/field", &field)?, label, value })
             }
@@ -161,10 +161,15 @@ fn spaced(text: &str) -> String {
 }
 
 fn bounded(path: &str, text: &str, most: usize) -> Result<()> {
+    fits(text, most).map_err(|fault| Error::invalid(path, fault))
+}
+
+/// Refuses a text that is empty, too long or not plain.
+pub(crate) fn fits(text: &str, most: usize) -> std::result::Result<(), String> {
     match text.chars().count() {
-        0 => Err(Error::invalid(path, "it says nothing")),
-        long if long > most => Err(Error::invalid(path, format!("at most {most} characters, not {long}"))),
-        _ if text.contains(char::is_control) => Err(Error::invalid(path, "plain text without control characters")),
+        0 => Err("it says nothing".to_owned()),
+        long if long > most => Err(format!("at most {most} characters, not {long}")),
+        _ if text.contains(char::is_control) => Err("plain text without control characters".to_owned()),
         _ => Ok(()),
     }
 }
@@ -176,15 +181,17 @@ fn key(path: &str, text: &str) -> Result<String> {
 }
 
 /// A label as it is kept, if it can be one: a few plain words. What stands in a stranger's paper has no other way in.
-fn label_of(label: &str) -> Result<String> {
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn label_of(label: &str) -> std::result::Result<String, String> {
     let label = spaced(label.trim_end_matches(|c: char| c == ':' || c.is_whitespace())).to_lowercase();
-    bounded("/label", &label, MAX_LABEL)?;
-    let plain = |c: char| c.is_alphanumeric() || " .,-/'’#&()".contains(c);
+    fits(&label, MAX_LABEL)?;
+    let plain = |c: char| c.is_alphanumeric() || " .,-/'’#&()°º".contains(c);
     let in_words = label.chars().all(plain) && label.starts_with(char::is_alphabetic);
     let letters = label.chars().filter(|c| c.is_alphabetic()).count();
     if !in_words || letters < 2 || label.split(' ').count() > MAX_WORDS {
-        let message = format!("a label is at most {MAX_WORDS} plain words that begin with a letter");
-        return Err(Error::invalid("/label", message));
+        return Err(format!("a label is at most {MAX_WORDS} plain words that begin with a letter"));
     }
     Ok(label)
 }

@@ -6,20 +6,24 @@ pub mod extraction;
 pub mod failure;
 pub mod intent;
 pub mod message;
+pub mod own_schema;
+pub mod pattern;
 pub mod policy;
 pub mod reply;
 pub mod request;
+pub mod schema;
 pub mod spec;
 
 pub use embedding::{EmbedRequest, Embedded, Vector};
 pub use extraction::{
-    CategoryPattern, Claim, DocumentAnalysis, ExtractedField, Extraction, ExtractionSchema, FieldPattern, FieldSource,
-    FoundBy, Located, OwnLabel, RefusedClaim, SectionPattern, ValueKind,
+    Claim, DocumentAnalysis, ExtractedField, Extraction, FieldSource, FoundBy, Located, RefusedClaim,
 };
 pub use failure::{ModelFailure, ModelFailureKind};
 pub use intent::{Classification, ClassifyInput, IntentSpec};
 pub use message::{Image, ImageDetail, ModelMessage, Part, Reasoning, Role, ToolAnswer, ToolCall};
+pub use pattern::ValuePattern;
 pub use policy::ModelPolicy;
 pub use reply::{Assembly, FinishReason, ModelEvent, ModelReply, TokenUsage};
 pub use request::{Abilities, Effort, FunctionChoice, FunctionSpec, ModelRequest, ModelTimeouts, OutputSchema};
+pub use schema::{CategoryPattern, ExtractionSchema, FieldPattern, OwnLabel, SectionPattern, ValueKind};
 pub use spec::{ModelKind, ModelSpec, Prices};

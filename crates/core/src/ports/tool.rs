@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{Extractor, HttpClient, IdSource, ModelDesk, RecordStore, SecretReader};
 use crate::document::DocumentText;
-use crate::error::Result;
+use crate::error::{Detail, Result};
 use crate::id::{TaskId, TenantId, UserId};
 use crate::identity::User;
 use crate::mail::ParsedMail;
@@ -156,6 +156,12 @@ impl ToolContext {
 pub trait Tool: Send + Sync {
     /// What it says about itself.
     fn spec(&self) -> &ToolSpec;
+
+    /// What is wrong with arguments that fit the schema, each with its place among them: what no schema can say. It is
+    /// asked of what a stored plan says plainly, and before each call.
+    fn faults(&self, _args: &Map<String, Value>) -> Vec<Detail> {
+        Vec::new()
+    }
 
     /// The effect class of a call with these arguments, where it depends on them.
     fn effect_of(&self, _args: &Map<String, Value>) -> EffectClass {

@@ -106,7 +106,7 @@ fn understand(
     let Some(tool) = registry.find_tool(&key) else {
         return answered(call, None, "not made: the tool is not there any more", true);
     };
-    let faults = tools.faults_of(tool.spec(), &args);
+    let faults = tools.faults_of(tool.as_ref(), &args);
     if !faults.is_empty() {
         let faults: Vec<String> = faults.iter().map(|fault| format!("{} {}", fault.path, fault.message)).collect();
         let text = format!("not made: the arguments do not fit: {}. {}", faults.join("; "), help(tool.spec()));

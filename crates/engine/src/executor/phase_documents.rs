@@ -257,7 +257,8 @@ impl Extractions {
         let (registry, model_use) = (Arc::clone(&run.inner.catalog.registry), run.model_use());
         let extractor = run.rules();
         let mut asking = PhaseAsking::new(run, inquirer);
-        let came = kind(&mut asking, model_use, &registry, paper.text, &analysis).await;
+        let known: Vec<(&str, &Arc<ExtractionSchema>)> = registry.extractions().collect();
+        let came = kind(&mut asking, model_use, &known, paper.text, &analysis).await;
         let kind = asking.end(came)?.unwrap_or_default();
         let schema_of = |name: &str| registry.extractions().find(|(known, _)| *known == name).map(|(_, schema)| schema);
         if let Some(other) = kind.schema(analysis.confidence).filter(|other| *other != name)

@@ -68,7 +68,7 @@ pub(super) fn fits(schema: &ExtractionSchema, field: &str, label: &str, value: O
 }
 
 /// The values of a closed list.
-fn terms_of(field: &FieldPattern) -> impl Iterator<Item = &'static str> {
+fn terms_of(field: &FieldPattern) -> impl Iterator<Item = &str> {
     field
         .labels
         .iter()
@@ -148,7 +148,7 @@ impl Engine {
             return Ok(None);
         }
         for label in labels {
-            let (of, at) = (schema.name.to_owned(), field.to_owned());
+            let (of, at) = (schema.name.clone(), field.to_owned());
             let teaching = Teaching::Label { schema: of, field: at, label, value: None }.checked();
             let Ok(teaching) = teaching else { continue };
             let Teaching::Label { label, .. } = &teaching else { continue };
@@ -192,7 +192,7 @@ impl Engine {
         let Some(label) = pattern.labels.iter().find(|label| !label.contains('=')) else { return Ok(None) };
         let page = PageText { number: 1, text: format!("{label}: {value}\n"), ..PageText::default() };
         let document = DocumentText { format: DocumentFormat::Text, pages: vec![page] };
-        let sections = pattern.section.iter().map(|section| (*section).to_owned()).collect();
+        let sections = pattern.section.iter().cloned().collect();
         let analysis = DocumentAnalysis { sections, ..DocumentAnalysis::default() };
         let found = self.inner.extractor.extract(1, &document, &analysis, schema).await?;
         Ok(found.fields.into_iter().find(|found| path_of(found) == field).map(|found| found.value))
@@ -221,10 +221,10 @@ enum TypedPath {
 impl TypedPath {
     /// Whether it is a field's: a list is named like the field's group, perhaps with a word before it.
     fn is_of(&self, field: &FieldPattern) -> bool {
-        match (self, field.group) {
-            (Self::Single(path), None) => field.name == path,
+        match (self, field.group.as_deref()) {
+            (Self::Single(path), None) => field.name == *path,
             (Self::Item(list, name), Some(group)) => {
-                field.name == name
+                field.name == *name
                     && (list == group || list.strip_suffix(group).is_some_and(|rest| rest.ends_with('_')))
             }
             (Self::Single(_), Some(_)) | (Self::Item(..), None) => false,
@@ -334,21 +334,18 @@ mod tests {
     }
 
     fn schema() -> ExtractionSchema {
-        let field = |name, labels, group| FieldPattern {
-            name,
-            labels,
+        let field = |name: &str, labels: &[&str], group: Option<&str>| FieldPattern {
+            name: name.to_owned(),
+            labels: labels.iter().map(|label| (*label).to_owned()).collect(),
             value: ValueKind::Name,
-            section: None,
-            group,
-            opens_item: false,
-            signs: &[],
-            many: false,
+            group: group.map(str::to_owned),
+            ..FieldPattern::default()
         };
-        let fields = vec![
+        let fields = [
             field("owner.name", &["owner", "owner name"], None),
             field("colour", &["colour", "deep red=Red"], Some("cars")),
         ];
-        ExtractionSchema { name: "cars", fields, ..ExtractionSchema::default() }
+        ExtractionSchema { name: "cars".to_owned(), fields: fields.into(), ..ExtractionSchema::default() }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! step that comes later.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use kybern_core::agent::Agent;
 use kybern_core::plan::step::LoopSource;
@@ -155,6 +156,7 @@ impl Checker<'_> {
             self.fault(format!("{path}/tool"), id, message);
             return;
         };
+        let (found, before) = (Arc::clone(found), self.faults.len());
         let schema = found.spec().input_schema.clone();
         let properties = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
         let open = schema.get("additionalProperties").is_some_and(|more| *more != Value::Bool(false));
@@ -176,6 +178,14 @@ impl Checker<'_> {
                     }
                 }
                 Some(_) | None => {}
+            }
+        }
+        if self.faults.len() == before {
+            let is_plain = |value: &Value| self.values == Values::Literal || !has_expression(value);
+            let plain = args.iter().filter(|(_, value)| is_plain(value));
+            let plain = plain.map(|(name, value)| (name.clone(), value.clone())).collect();
+            for detail in found.faults(&plain) {
+                self.fault(format!("{path}/args{}", detail.path), id, detail.message);
             }
         }
     }

@@ -15,7 +15,7 @@ use kybern_core::json::check_value;
 use kybern_core::pack::Registry;
 use kybern_core::policy::CallFacts;
 use kybern_core::policy::place::host_of;
-use kybern_core::ports::ToolContext;
+use kybern_core::ports::{Tool, ToolContext};
 use kybern_core::task::limits;
 use kybern_core::time::Millis;
 use kybern_core::tool::{Reach, ToolFailure, ToolOutcome, ToolSpec};
@@ -54,10 +54,11 @@ impl ToolService {
         }
     }
 
-    /// What is wrong with arguments by the tool's schema; empty when they fit.
+    /// What is wrong with arguments by the tool's schema, and else by the tool; empty when they fit.
     #[must_use]
-    pub fn faults_of(&self, spec: &ToolSpec, args: &Map<String, Value>) -> Vec<Detail> {
-        self.faults(spec, &Value::Object(args.clone()))
+    pub fn faults_of(&self, tool: &dyn Tool, args: &Map<String, Value>) -> Vec<Detail> {
+        let faults = self.faults(tool.spec(), &Value::Object(args.clone()));
+        if faults.is_empty() { tool.faults(args) } else { faults }
     }
 
     /// Checks a call: exists, schema, permission, and what follows from its risk, its rates and its price.
@@ -73,6 +74,10 @@ impl ToolService {
             return Err(Refusal::Arguments(faults));
         }
         let Value::Object(args) = as_value else { return Err(Refusal::Arguments(Vec::new())) };
+        let faults = tool.faults(&args);
+        if !faults.is_empty() {
+            return Err(Refusal::Arguments(faults));
+        }
         if !grant.may(spec.right) {
             return Err(Refusal::Permission { tool: spec.key.clone(), right: spec.right });
         }

@@ -64,6 +64,10 @@ pub(crate) fn taught(model: &Arc<dyn Extractor>, lessons: &Lessons) -> Arc<dyn E
 impl Taught {
     /// A schema with the tenant's own labels: the same one each time, so that what the model makes of it can be kept.
     fn own(&self, schema: &Arc<ExtractionSchema>) -> Arc<ExtractionSchema> {
+        // What a tenant wrote has all its labels.
+        if schema.owner.is_some() {
+            return Arc::clone(schema);
+        }
         let mut schemas = self.schemas.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, own)) = schemas.iter().find(|(of, _)| Arc::ptr_eq(of, schema)) {
             return Arc::clone(own);
@@ -157,8 +161,8 @@ mod tests {
         let model: Arc<dyn Extractor> = given.clone();
         let (known, tenant) = (TaughtExtractors::default(), TenantId::from_uuid(Uuid::from_u128(1)));
         let now = Lessons::new(vec![lesson(1, "keeper"), lesson(2, "holder")]);
-        let cars = Arc::new(ExtractionSchema { name: "cars", ..ExtractionSchema::default() });
-        let ships = Arc::new(ExtractionSchema { name: "ships", ..ExtractionSchema::default() });
+        let cars = Arc::new(ExtractionSchema { name: "cars".to_owned(), ..ExtractionSchema::default() });
+        let ships = Arc::new(ExtractionSchema { name: "ships".to_owned(), ..ExtractionSchema::default() });
         let document = DocumentText { format: kybern_core::document::DocumentFormat::Text, pages: Vec::new() };
         for lessons in [&now, &now, &now.as_of(1)] {
             let extractor = known.get(&model, tenant, lessons);
@@ -172,5 +176,17 @@ mod tests {
         assert!(Arc::ptr_eq(&given[1], &ships) && Arc::ptr_eq(&given[7], &ships), "nothing was learned of it");
         assert_eq!((own(0), own(6), own(8)), (2, 1, 1));
         assert!(Arc::ptr_eq(&known.get(&model, tenant, &Lessons::default()), &model));
+    }
+
+    #[tokio::test]
+    async fn what_a_tenant_wrote_is_given_as_it_is() {
+        let given = Arc::new(Given::default());
+        let model: Arc<dyn Extractor> = given.clone();
+        let taught = taught(&model, &Lessons::new(vec![lesson(1, "keeper")]));
+        let owner = Some(TenantId::from_uuid(Uuid::from_u128(1)));
+        let own = Arc::new(ExtractionSchema { name: "cars".to_owned(), owner, ..ExtractionSchema::default() });
+        let document = DocumentText { format: kybern_core::document::DocumentFormat::Text, pages: Vec::new() };
+        taught.analyse(&document, &own).await.unwrap();
+        assert!(Arc::ptr_eq(&given.0.lock().unwrap()[0], &own));
     }
 }

@@ -14,6 +14,9 @@ use super::asking::Asking;
 use super::fields::{Paper, fields};
 use super::{ModelUse, kind};
 
+/// A schema with its name.
+type Known<'s> = (&'s str, &'s Arc<ExtractionSchema>);
+
 /// Rules and a way to ask, for one call of a tool.
 pub(crate) struct AidedExtractor {
     pub(crate) rules: Arc<dyn Extractor>,
@@ -23,9 +26,16 @@ pub(crate) struct AidedExtractor {
 }
 
 impl AidedExtractor {
-    /// The name of a schema that a pack brought.
-    fn name_of(&self, schema: &Arc<ExtractionSchema>) -> Option<&str> {
-        self.registry.extractions().find(|(_, known)| *known == schema).map(|(name, _)| name)
+    /// The schemas among which a model chooses what kind of document it is, and the name of the one that is read by:
+    /// those of all packs together, so that a document is asked about once, or a tenant's own alone.
+    fn choice<'s>(&'s self, schema: &'s Arc<ExtractionSchema>) -> Option<(&'s str, Vec<Known<'s>>)> {
+        if schema.owner.is_some() {
+            let tells = !schema.categories.is_empty() || !schema.sections.is_empty();
+            return tells.then(|| (schema.name.as_str(), vec![(schema.name.as_str(), schema)]));
+        }
+        let all: Vec<Known<'s>> = self.registry.extractions().collect();
+        let (name, _) = *all.iter().find(|(_, known)| Arc::ptr_eq(known, schema) || *known == schema)?;
+        Some((name, all))
     }
 }
 
@@ -33,9 +43,9 @@ impl AidedExtractor {
 impl Extractor for AidedExtractor {
     async fn analyse(&self, document: &DocumentText, schema: &Arc<ExtractionSchema>) -> Result<DocumentAnalysis> {
         let analysis = self.rules.analyse(document, schema).await?;
-        let Some(name) = self.name_of(schema) else { return Ok(analysis) };
+        let Some((name, known)) = self.choice(schema) else { return Ok(analysis) };
         let mut asking = self.asking.lock().await;
-        let kind = kind(asking.as_mut(), self.model_use, &self.registry, document, &analysis).await?;
+        let kind = kind(asking.as_mut(), self.model_use, &known, document, &analysis).await?;
         Ok(kind.map_or_else(|| analysis.clone(), |kind| kind.onto(name, schema, analysis.clone())))
     }
 

@@ -57,7 +57,11 @@ pub(crate) async fn fields(
     let is_wanted = match model_use {
         ModelUse::Off => false,
         // What a model has said of its kind does not make the rules know it.
-        ModelUse::Unsure => is_thin(&extraction, &wanted) || is_unknown(&rules.analyse(paper.text, schema).await?),
+        ModelUse::Unsure => {
+            // A tenant's schema that tells no kinds does not know less of one paper than of another.
+            let tells = schema.owner.is_none() || !schema.categories.is_empty();
+            is_thin(&extraction, &wanted) || tells && is_unknown(&rules.analyse(paper.text, schema).await?)
+        }
         ModelUse::Always => true,
     };
     if !is_wanted || wanted.is_empty() {
@@ -89,27 +93,27 @@ pub(crate) async fn fields(
 /// request is no model's to find.
 fn wanted<'s>(schema: &'s ExtractionSchema, analysis: &DocumentAnalysis) -> Vec<&'s FieldPattern> {
     let is_present =
-        |field: &&FieldPattern| field.section.is_none_or(|key| analysis.sections.iter().any(|own| own == key));
+        |field: &&FieldPattern| field.section.as_ref().is_none_or(|key| analysis.sections.iter().any(|own| own == key));
     let is_value = |field: &&FieldPattern| !matches!(field.value, ValueKind::Nothing | ValueKind::RequestToken);
     schema.fields.iter().filter(is_value).filter(is_present).collect()
 }
 
-/// Whether what the rules found is thin: nothing, nothing of a section that is there, or a guess that no other place
+/// Whether what the rules found is thin: nothing, not what is required, nothing of a section that is there, or a guess that no other place
 /// makes good.
 fn is_thin(extraction: &Extraction, wanted: &[&FieldPattern]) -> bool {
     let fields = &extraction.fields;
     let is_sure = |field: &ExtractedField| field.confidence >= UNSURE && field.problem.is_none();
-    let of = |pattern: &&FieldPattern| {
-        fields.iter().any(|field| field.name == pattern.name && field.group.as_deref() == pattern.group)
-    };
-    let mut sections: Vec<&str> = wanted.iter().filter_map(|pattern| pattern.section).collect();
+    let of =
+        |pattern: &&FieldPattern| fields.iter().any(|field| field.name == pattern.name && field.group == pattern.group);
+    let mut sections: Vec<&str> = wanted.iter().filter_map(|pattern| pattern.section.as_deref()).collect();
     sections.sort_unstable();
     sections.dedup();
-    let gave = |section: &&str| wanted.iter().filter(|pattern| pattern.section == Some(*section)).any(of);
+    let gave = |section: &&str| wanted.iter().filter(|pattern| pattern.section.as_deref() == Some(*section)).any(of);
     let is_made_good = |field: &ExtractedField| {
         fields.iter().any(|other| other.name == field.name && other.item == field.item && is_sure(other))
     };
     fields.is_empty()
+        || wanted.iter().any(|pattern| pattern.required && !of(pattern))
         || !sections.iter().all(gave)
         || fields.iter().any(|field| !is_sure(field) && !is_made_good(field))
 }
@@ -143,7 +147,7 @@ fn parts(document: &DocumentText) -> Vec<String> {
 
 /// What a field is called in a question.
 fn key_of(field: &FieldPattern) -> String {
-    field.group.map_or_else(|| field.name.to_owned(), |group| format!("{group}[].{}", field.name))
+    field.group.as_ref().map_or_else(|| field.name.clone(), |group| format!("{group}[].{}", field.name))
 }
 
 fn inquiry(wanted: &[&FieldPattern], number: u32, part: String) -> Inquiry {
@@ -153,7 +157,7 @@ fn inquiry(wanted: &[&FieldPattern], number: u32, part: String) -> Inquiry {
         let kind = kind.as_str().unwrap_or_default().replace('_', " ");
         told.push_str(&format!("- {}: {kind}", key_of(field)));
         let labels: Vec<&str> =
-            field.labels.iter().filter(|label| !label.contains('=')).take(LABELS).copied().collect();
+            field.labels.iter().map(String::as_str).filter(|label| !label.contains('=')).take(LABELS).collect();
         if !labels.is_empty() {
             told.push_str(&format!("; stands for instance behind {}", labels.join(", ")));
         }
@@ -225,7 +229,7 @@ impl Found {
                 let key = value["field"].as_str()?;
                 let field = wanted.iter().copied().find(|field| key_of(field) == key)?;
                 let number = value["item"].as_u64().and_then(|item| u32::try_from(item).ok()).unwrap_or_default();
-                let item = field.group.map(|_| self.next_item.saturating_add(number));
+                let item = field.group.as_ref().map(|_| self.next_item.saturating_add(number));
                 let text = value["value"].as_str()?;
                 (!text.trim().is_empty()).then_some(Claim { field, item, text })
             })
@@ -240,8 +244,8 @@ impl Found {
                 continue;
             };
             let field = ExtractedField {
-                name: claim.field.name.to_owned(),
-                group: claim.field.group.map(str::to_owned),
+                name: claim.field.name.clone(),
+                group: claim.field.group.clone(),
                 item: claim.item,
                 value: place.value,
                 confidence: rounded(CLAIMED * place.fit),

@@ -1,11 +1,12 @@
 //! The first stage: what kind of document it is, and which sections it has, where the rules are unsure. A document is
 //! asked about once, for all packs together.
 
+use std::sync::Arc;
+
 use kybern_core::document::DocumentText;
 use kybern_core::error::Error;
 use kybern_core::model::{DocumentAnalysis, ExtractionSchema};
 use kybern_core::money::Usage;
-use kybern_core::pack::Registry;
 use serde_json::{Value, json};
 
 use super::asking::{Asking, Unasked, in_shape};
@@ -54,9 +55,8 @@ impl Kind {
             rules.confidence = self.confidence;
         }
         let has = |key: &str| self.sections.iter().any(|(of, section)| of == name && section == key);
-        let known = schema.sections.iter().map(|section| section.key);
-        rules.sections =
-            known.filter(|key| rules.sections.iter().any(|own| own == key) || has(key)).map(str::to_owned).collect();
+        let known = schema.sections.iter().map(|section| &section.key);
+        rules.sections = known.filter(|key| rules.sections.contains(key) || has(key)).cloned().collect();
         rules
     }
 }
@@ -66,14 +66,14 @@ pub(super) fn is_unknown(rules: &DocumentAnalysis) -> bool {
     rules.category.is_none() || rules.confidence < UNSURE
 }
 
-/// Asks what kind of document it is; nothing where the rules know.
+/// Asks what kind of document it is, of those that these schemas know; nothing where the rules know.
 ///
 /// # Errors
 /// When whoever asks has to stop.
 pub(crate) async fn kind(
     asking: &mut dyn Asking,
     model_use: ModelUse,
-    registry: &Registry,
+    known: &[(&str, &Arc<ExtractionSchema>)],
     document: &DocumentText,
     rules: &DocumentAnalysis,
 ) -> Result<Option<Kind>, Error> {
@@ -82,11 +82,11 @@ pub(crate) async fn kind(
         ModelUse::Unsure => is_unknown(rules),
         ModelUse::Always => true,
     };
-    if !is_wanted || registry.extractions().next().is_none() {
+    if !is_wanted || known.is_empty() {
         return Ok(None);
     }
     let mut usage = Usage::default();
-    match in_shape(asking, inquiry(registry, document), &mut usage).await {
+    match in_shape(asking, inquiry(known, document), &mut usage).await {
         Ok(shaped) => Ok(Some(Kind { usage, ..read(&shaped.value) })),
         Err(Unasked::No(why)) => Ok(Some(Kind { usage, unasked: Some(why), ..Kind::default() })),
         Err(Unasked::Stopped(error)) => Err(error),
@@ -104,22 +104,22 @@ fn read(said: &Value) -> Kind {
     }
 }
 
-fn inquiry(registry: &Registry, document: &DocumentText) -> Inquiry {
+fn inquiry(schemas: &[(&str, &Arc<ExtractionSchema>)], document: &DocumentText) -> Inquiry {
     let (mut categories, mut sections) = (Vec::new(), Vec::new());
     let mut told = String::from("kinds of documents:\n");
-    for (name, schema) in registry.extractions() {
-        for category in &schema.categories {
+    for (name, schema) in schemas {
+        for category in schema.categories.iter() {
             let key = format!("{name}/{}", category.key);
-            let phrases: Vec<&str> = category.markers.iter().take(PHRASES).map(|(phrase, _)| *phrase).collect();
+            let phrases: Vec<&str> = category.markers.iter().take(PHRASES).map(|(phrase, _)| phrase.as_str()).collect();
             told.push_str(&format!("- {key}: {}\n", phrases.join(", ")));
             categories.push(key);
         }
     }
     told.push_str("kinds of sections:\n");
-    for (name, schema) in registry.extractions() {
-        for section in &schema.sections {
+    for (name, schema) in schemas {
+        for section in schema.sections.iter() {
             let key = format!("{name}/{}", section.key);
-            let phrases: Vec<&str> = section.markers.iter().take(PHRASES).copied().collect();
+            let phrases: Vec<&str> = section.markers.iter().take(PHRASES).map(String::as_str).collect();
             told.push_str(&format!("- {key}: {}\n", phrases.join(", ")));
             sections.push(key);
         }

@@ -50,7 +50,7 @@ fn key(value: &Value) -> String {
 }
 
 struct Merged<'s> {
-    patterns: HashMap<(Option<&'static str>, &'static str), &'s FieldPattern>,
+    patterns: HashMap<(Option<&'s str>, &'s str), &'s FieldPattern>,
     fields: Vec<ExtractedField>,
     /// The places of a field's values in `fields`, by its item.
     places: HashMap<(Path, Option<u32>), Vec<usize>>,
@@ -62,7 +62,8 @@ struct Merged<'s> {
 
 impl<'s> Merged<'s> {
     fn new(schema: &'s ExtractionSchema, fields: Vec<ExtractedField>) -> Self {
-        let patterns = schema.fields.iter().map(|field| ((field.group, field.name), field)).collect();
+        let patterns =
+            schema.fields.iter().map(|field| ((field.group.as_deref(), field.name.as_str()), field)).collect();
         let (places, items, next) = (HashMap::new(), HashMap::new(), HashMap::new());
         let mut merged = Self { patterns, fields: Vec::new(), places, items, next };
         for field in fields {
@@ -93,7 +94,9 @@ impl<'s> Merged<'s> {
     /// and in nothing contradicts.
     fn same_item(&self, group: &str, item: &[ExtractedField]) -> Option<u32> {
         let with = |field: &ExtractedField| self.items.get(&(path(field), key(&field.value)));
-        let mut keys = item.iter().filter(|field| self.pattern(field).is_some_and(|known| known.opens_item)).peekable();
+        let is_key =
+            |field: &&ExtractedField| self.pattern(field).is_some_and(|known| known.opens_item && !known.repeats);
+        let mut keys = item.iter().filter(is_key).peekable();
         if keys.peek().is_some() {
             return keys.find_map(|field| with(field)?.first().copied());
         }
@@ -134,29 +137,26 @@ impl<'s> Merged<'s> {
 
 #[cfg(test)]
 mod tests {
-    use kybern_core::model::{FieldSource, ValueKind};
+    use kybern_core::model::FieldSource;
     use serde_json::json;
 
     use super::*;
 
     fn schema() -> ExtractionSchema {
-        let field = |name, group, opens_item, many| FieldPattern {
-            name,
-            labels: &[],
-            value: ValueKind::Text,
-            section: None,
-            group,
+        let field = |name: &str, group: Option<&str>, opens_item, many| FieldPattern {
+            name: name.to_owned(),
+            group: group.map(str::to_owned),
             opens_item,
-            signs: &[],
             many,
+            ..FieldPattern::default()
         };
-        let fields = vec![
+        let fields = [
             field("owner", None, false, false),
             field("tag", None, false, true),
             field("number", Some("cars"), true, false),
             field("make", Some("cars"), false, false),
         ];
-        ExtractionSchema { fields, ..ExtractionSchema::default() }
+        ExtractionSchema { fields: fields.into(), ..ExtractionSchema::default() }
     }
 
     fn field(name: &str, item: Option<u32>, value: &str, confidence: f64, found_by: FoundBy) -> ExtractedField {

@@ -35,30 +35,22 @@ use crate::world::{World, plan, step};
 
 const PRICES: Prices = Prices { input: 1_000_000, cached: None, cache_write: None, output: 2_000_000 };
 
-const fn field(name: &'static str, group: Option<&'static str>, opens_item: bool) -> FieldPattern {
-    FieldPattern {
-        name,
-        labels: &[],
-        value: ValueKind::Text,
-        section: Some("has_rooms"),
-        group,
-        opens_item,
-        signs: &[],
-        many: false,
-    }
+fn field(name: &str, group: Option<&str>, opens_item: bool) -> FieldPattern {
+    let (section, group) = (Some("has_rooms".to_owned()), group.map(str::to_owned));
+    FieldPattern { section, group, opens_item, ..FieldPattern::new(name, &[], ValueKind::Text) }
 }
 
 fn schema() -> ExtractionSchema {
     ExtractionSchema {
-        name: "houses",
-        categories: vec![CategoryPattern { key: "SHEET", markers: &[("sheet", 5)] }],
-        sections: vec![SectionPattern { key: "has_rooms", markers: &["room"] }],
-        fields: vec![
+        name: "houses".to_owned(),
+        categories: Arc::new([CategoryPattern::new("SHEET", &[("sheet", 5)])]),
+        sections: Arc::new([SectionPattern::new("has_rooms", &["room"])]),
+        fields: Arc::new([
             field("house", None, false),
             field("keeper", None, false),
             field("name", Some("rooms"), true),
             field("floor", Some("rooms"), false),
-        ],
+        ]),
         ..ExtractionSchema::default()
     }
 }

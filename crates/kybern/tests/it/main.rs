@@ -45,6 +45,8 @@ mod samples;
 #[cfg(test)]
 mod scans;
 #[cfg(test)]
+mod schemas;
+#[cfg(test)]
 mod secrets;
 #[cfg(test)]
 mod server;

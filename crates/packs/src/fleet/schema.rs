@@ -5,11 +5,11 @@ mod categories;
 
 use std::sync::{Arc, LazyLock};
 
-use kybern_core::model::{CategoryPattern, ExtractionSchema, FieldPattern, SectionPattern, ValueKind};
+use kybern_core::model::{ExtractionSchema, ValueKind};
 
 use crate::contact_fields::{COMPANY, CONTACT, UNWANTED};
 use crate::driver_fields::DRIVER;
-use crate::field::one;
+use crate::field::{self, Field, one};
 use crate::vehicle_fields::VEHICLE;
 
 const SECTIONS: &[(&str, &[&str])] = &[
@@ -34,7 +34,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
     ("has_vehicles", &["vin", "vehicle", "vehicles", "registration", "plate", "unit", "inspection", "serial number"]),
 ];
 
-const FLEET: &[FieldPattern] = &[
+const FLEET: &[Field] = &[
     one(
         "company_name",
         &[
@@ -95,12 +95,12 @@ pub fn schema() -> Arc<ExtractionSchema> {
 
 fn made() -> ExtractionSchema {
     ExtractionSchema {
-        name: "fleet",
-        categories: categories::CATEGORIES.iter().map(|(key, markers)| CategoryPattern { key, markers }).collect(),
-        sections: SECTIONS.iter().map(|(key, markers)| SectionPattern { key, markers }).collect(),
-        fields: [FLEET, CONTACT, COMPANY, DRIVER, VEHICLE, UNWANTED].concat(),
-        writer: Some("contact"),
-        about: Some("company_name"),
+        name: "fleet".to_owned(),
+        categories: field::categories(categories::CATEGORIES),
+        sections: field::sections(SECTIONS),
+        fields: field::patterns(&[FLEET, CONTACT, COMPANY, DRIVER, VEHICLE, UNWANTED]),
+        writer: Some("contact".to_owned()),
+        about: Some("company_name".to_owned()),
         ..ExtractionSchema::default()
     }
 }

@@ -5,12 +5,12 @@ mod categories;
 
 use std::sync::{Arc, LazyLock};
 
-use kybern_core::model::{CategoryPattern, ExtractionSchema, FieldPattern, ValueKind};
+use kybern_core::model::{ExtractionSchema, ValueKind};
 
 use crate::contact_fields::{COMPANY, CONTACT, UNWANTED};
-use crate::field::one;
+use crate::field::{self, Field, one};
 
-const LOAD: &[FieldPattern] = &[
+const LOAD: &[Field] = &[
     one(
         "load_number",
         &[
@@ -221,10 +221,10 @@ pub fn schema() -> Arc<ExtractionSchema> {
 
 fn made() -> ExtractionSchema {
     ExtractionSchema {
-        name: "freight",
-        categories: categories::CATEGORIES.iter().map(|(key, markers)| CategoryPattern { key, markers }).collect(),
-        fields: [LOAD, CONTACT, COMPANY, UNWANTED].concat(),
-        writer: Some("contact"),
+        name: "freight".to_owned(),
+        categories: field::categories(categories::CATEGORIES),
+        fields: field::patterns(&[LOAD, CONTACT, COMPANY, UNWANTED]),
+        writer: Some("contact".to_owned()),
         ..ExtractionSchema::default()
     }
 }

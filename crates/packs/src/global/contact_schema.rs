@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, LazyLock};
 
-use kybern_core::model::{ExtractionSchema, FieldPattern, ValueKind};
+use kybern_core::model::{ExtractionSchema, ValueKind};
 
 use crate::contact_fields::{ADDRESSES, COMPANY_NAMES, DOT_NUMBERS, MC_NUMBERS, UNWANTED};
+use crate::field::{self, Field, one};
 
 /// The schema's name.
 pub(super) const NAME: &str = "contact";
@@ -69,16 +70,13 @@ pub(super) fn schema() -> Arc<ExtractionSchema> {
 }
 
 fn made() -> ExtractionSchema {
-    let field = |(name, labels, value): &(&'static str, &'static [&'static str], ValueKind)| FieldPattern {
-        name,
-        labels,
-        value: *value,
-        section: None,
-        group: None,
-        opens_item: false,
-        signs: &[],
-        many: false,
-    };
-    let fields = FIELDS.iter().map(field).chain(UNWANTED.iter().cloned()).collect();
-    ExtractionSchema { name: NAME, fields, about: Some("company_name"), ..ExtractionSchema::default() }
+    let field =
+        |(name, labels, value): &(&'static str, &'static [&'static str], ValueKind)| one(name, labels, *value, None);
+    let fields: Vec<Field> = FIELDS.iter().map(field).collect();
+    ExtractionSchema {
+        name: NAME.to_owned(),
+        fields: field::patterns(&[&fields, UNWANTED]),
+        about: Some("company_name".to_owned()),
+        ..ExtractionSchema::default()
+    }
 }

@@ -1,17 +1,19 @@
-//! `extract_documents`: two-stage extraction by a named schema, as it comes. What the fields mean is for a domain's
-//! own extraction tool to say.
+//! `extract_documents`: two-stage extraction by a named schema, as it comes, or by one that the plan brings itself. What
+//! the fields of a named one mean is for a domain's own extraction tool to say.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use kybern_core::error::{Detail, ErrorCode};
 use kybern_core::model::ExtractionSchema;
+use kybern_core::model::own_schema::OwnSchemas;
 use kybern_core::ports::{Tool, ToolContext};
 use kybern_core::time::Millis;
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
-use super::contact_schema;
+use super::{contact_schema, own};
 use crate::args::{fields, text};
 use crate::reading::{self, ReadDocument};
 
@@ -20,22 +22,31 @@ use crate::reading::{self, ReadDocument};
 pub struct ExtractDocuments {
     spec: ToolSpec,
     schemas: BTreeMap<String, Arc<ExtractionSchema>>,
+    own: OwnSchemas,
 }
 
 impl ExtractDocuments {
     /// The tool with the schemas that it offers, by name.
     #[must_use]
     pub fn new(schemas: BTreeMap<String, Arc<ExtractionSchema>>) -> Self {
-        let names: Vec<Value> = schemas.keys().map(|name| json!(name)).chain([Value::Null]).collect();
+        let names: Vec<&str> = schemas.keys().map(String::as_str).collect();
+        let whose = format!(
+            "whose fields to look for: {}; null means contact. Or a schema of one's own, with a name and with fields that \
+             have name, type and labels by language, see docs/own-schemas.md",
+            names.join(", ")
+        );
         let input = json!({
             "type": "object",
-            "properties": {"schema": {"enum": names, "description": "whose fields to look for; null means contact"}},
+            "properties": {"schema": {"type": ["string", "object", "null"], "description": whose}},
             "additionalProperties": false
         });
         let description = "Finds out what each attached document and the message are, then extracts the fields that \
                            are there, with source and confidence.";
+        let taken = [own::EXTRACTIONS, own::CATEGORIES, own::FOR_REVIEW].into_iter().map(str::to_owned);
+        let own = OwnSchemas::new(schemas.keys().cloned().chain(taken).collect());
         Self {
             schemas,
+            own,
             spec: ToolSpec {
                 aliases: vec!["core.extract_documents".to_owned()],
                 domain: "core".to_owned(),
@@ -48,18 +59,43 @@ impl ExtractDocuments {
     }
 }
 
+impl ExtractDocuments {
+    /// The bundled schema that the arguments name.
+    fn named(&self, args: &Map<String, Value>) -> Result<(String, &Arc<ExtractionSchema>), String> {
+        let name = text(args, "schema").unwrap_or_else(|| contact_schema::NAME.to_owned());
+        let known = || self.schemas.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+        let unknown = || format!("there is no extraction schema {name:?}, use one of {}", known());
+        let schema = self.schemas.get(&name).ok_or_else(unknown)?;
+        Ok((name, schema))
+    }
+}
+
 #[async_trait]
 impl Tool for ExtractDocuments {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
+    fn faults(&self, args: &Map<String, Value>) -> Vec<Detail> {
+        match args.get("schema") {
+            Some(own @ Value::Object(_)) => {
+                let faults = self.own.faults(own).into_iter();
+                faults.map(|fault| Detail::new(format!("/schema{}", fault.path), fault.message)).collect()
+            }
+            _ => self.named(args).err().map(|unknown| Detail::new("/schema", unknown)).into_iter().collect(),
+        }
+    }
+
     async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-        let name = text(&args, "schema").unwrap_or_else(|| contact_schema::NAME.to_owned());
-        let schema = self.schemas.get(&name).ok_or_else(|| {
-            let known: Vec<&str> = self.schemas.keys().map(String::as_str).collect();
-            ToolFailure::permanent(format!("there is no extraction schema {name:?}, use one of {}", known.join(", ")))
-        })?;
+        if let Some(schema) = args.get("schema").filter(|schema| schema.is_object()) {
+            let refused = |faults: Vec<Detail>| {
+                let told = faults.first().map(|fault| format!("schema{}: {}", fault.path, fault.message));
+                ToolFailure::permanent(told.unwrap_or_default()).code(ErrorCode::Validation)
+            };
+            let schema = self.own.get(context.tenant(), schema).map_err(refused)?;
+            return own::read(context, &schema).await;
+        }
+        let (name, schema) = self.named(&args).map_err(ToolFailure::permanent)?;
         let read = reading::read_all(context, schema).await?;
         let found: usize = read.iter().map(|document| document.extraction.fields.len()).sum();
         let summary = format!("read {} documents by the schema {name:?}, found {found} fields", read.len());

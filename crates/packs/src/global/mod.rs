@@ -12,6 +12,7 @@ mod intents;
 mod normalize_email_input;
 mod normalize_webhook_input;
 mod notify_agent;
+mod own;
 
 use std::sync::Arc;
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use kybern_core::model::ExtractionSchema;
 use kybern_core::ports::{Tool, ToolContext};
-use kybern_core::task::AttachmentSource;
 use kybern_core::time::Millis;
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
@@ -15,6 +14,7 @@ use super::insurers::Insurers;
 use super::policies::Policy;
 use super::{missing, open_requests, policies, schema, vehicles};
 use crate::args::{fields, objects, texts};
+use crate::papers;
 use crate::reading::{self, ReadDocument};
 
 /// The tool.
@@ -82,7 +82,7 @@ impl Tool for ExtractDocuments {
         let no_insured = needs("insured") && !insured.is_known();
         let no_policies = needs("policies") && policies.is_empty();
         if no_insured || no_policies {
-            let unread = unread(context, &read).await?;
+            let unread = papers::unread(context, &read).await?;
             return Ok(ToolOutcome::ask(missing::ask(&read, &unread, (no_insured, no_policies), &insured.fields)));
         }
         if needs("insured") && !insured.contradicting.is_empty() {
@@ -101,14 +101,6 @@ impl Tool for ExtractDocuments {
         }
         Ok(outcome(&read, insured, &policies))
     }
-}
-
-/// The names of attached files that are not among those that were read.
-async fn unread(context: &ToolContext, read: &[ReadDocument]) -> Result<Vec<String>, ToolFailure> {
-    let files = context.documents()?.list().await?.into_iter();
-    let unread = files
-        .filter(|file| file.source == AttachmentSource::Attached && !read.iter().any(|document| document.n == file.n));
-    Ok(unread.map(|file| file.filename).collect())
 }
 
 fn outcome(read: &[ReadDocument], insured: Insured, policies: &[Policy]) -> ToolOutcome {

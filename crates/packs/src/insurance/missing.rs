@@ -4,6 +4,7 @@ use kybern_core::tool::Review;
 use serde_json::{Map, Value, json};
 
 use super::policies;
+use crate::papers::{documents, left_out, places};
 use crate::reading::{self, ReadDocument};
 
 /// Asks for the insured, for policies, or for both.
@@ -85,28 +86,4 @@ fn insured_schema() -> Value {
         "minProperties": 1,
         "additionalProperties": false
     })
-}
-
-/// Which files were not looked into.
-fn left_out(unread: &[String]) -> String {
-    match unread {
-        [] => String::new(),
-        files => format!(
-            ", and {} could not be read",
-            files.iter().map(|file| format!("{file:?}")).collect::<Vec<_>>().join(", ")
-        ),
-    }
-}
-
-/// Where it was looked for, by file name.
-fn places(read: &[ReadDocument]) -> String {
-    let files: Vec<String> =
-        read.iter().filter(|document| document.n > 0).map(|document| format!("{:?}", document.filename)).collect();
-    if files.is_empty() { "the message, and no file came with it".to_owned() } else { files.join(", ") }
-}
-
-fn documents(read: &[ReadDocument]) -> Value {
-    read.iter()
-        .map(|document| json!({"n": document.n, "filename": document.filename, "category": document.extraction.analysis.category}))
-        .collect()
 }

@@ -11,10 +11,11 @@ mod policies;
 
 use std::sync::{Arc, LazyLock};
 
-use kybern_core::model::{CategoryPattern, ExtractionSchema, SectionPattern};
+use kybern_core::model::ExtractionSchema;
 
 use crate::contact_fields::{COMPANY, CONTACT, UNWANTED};
 use crate::driver_fields::DRIVER;
+use crate::field;
 use crate::vehicle_fields::VEHICLE;
 
 /// The list of policies.
@@ -213,12 +214,12 @@ pub fn schema() -> Arc<ExtractionSchema> {
 
 fn made() -> ExtractionSchema {
     ExtractionSchema {
-        name: "insurance",
-        writer: Some("contact"),
-        about: Some("insured.name"),
-        categories: categories::CATEGORIES.iter().map(|(key, markers)| CategoryPattern { key, markers }).collect(),
-        sections: SECTIONS.iter().map(|(key, markers)| SectionPattern { key, markers }).collect(),
-        fields: [
+        name: "insurance".to_owned(),
+        writer: Some("contact".to_owned()),
+        about: Some("insured.name".to_owned()),
+        categories: field::categories(categories::CATEGORIES),
+        sections: field::sections(SECTIONS),
+        fields: field::patterns(&[
             parties::INSURED,
             parties::OTHERS,
             CONTACT,
@@ -229,8 +230,7 @@ fn made() -> ExtractionSchema {
             DRIVER,
             losses::LOSS,
             UNWANTED,
-        ]
-        .concat(),
+        ]),
         ..ExtractionSchema::default()
     }
 }
@@ -243,8 +243,9 @@ mod tests {
     #[test]
     fn every_section_of_a_field_is_declared() {
         let schema = schema();
-        for field in &schema.fields {
-            let declared = field.section.is_none_or(|key| schema.sections.iter().any(|section| section.key == key));
+        for field in schema.fields.iter() {
+            let declared =
+                field.section.as_ref().is_none_or(|key| schema.sections.iter().any(|section| section.key == *key));
             assert!(declared, "{}", field.name);
         }
     }
@@ -252,7 +253,11 @@ mod tests {
     #[test]
     fn every_list_has_one_field_that_opens_an_item() {
         for group in [POLICIES, LOSSES, VEHICLES, DRIVERS, COMPANIES] {
-            let openers = schema().fields.iter().filter(|field| field.group == Some(group) && field.opens_item).count();
+            let openers = schema()
+                .fields
+                .iter()
+                .filter(|field| field.group.as_deref() == Some(group) && field.opens_item)
+                .count();
             assert_eq!(openers, 1, "{group}");
         }
     }

@@ -55,9 +55,8 @@ fn direct(line: &str) -> Option<ExtractedField> {
 fn labelled(line: &str, schema: &ExtractionSchema) -> Option<ExtractedField> {
     let (label, value) = line.split_once(": ")?;
     let label = label.trim().to_lowercase();
-    let pattern =
-        schema.fields.iter().find(|pattern| pattern.group.is_none() && pattern.labels.contains(&label.as_str()))?;
-    Some(field(pattern.name, value))
+    let pattern = schema.fields.iter().find(|pattern| pattern.group.is_none() && pattern.labels.contains(&label))?;
+    Some(field(&pattern.name, value))
 }
 
 fn field(name: &str, written: &str) -> ExtractedField {

@@ -90,10 +90,10 @@ fn whose(
     labels: &Labels<'_>,
     before: usize,
 ) -> Option<usize> {
-    let group = labels.fields[term.field].group;
+    let group = &labels.fields[term.field].group;
     let mut amounts = (0..labels.fields.len()).filter(|field| {
         let pattern = labels.fields[*field];
-        pattern.group == group && pattern.value == ValueKind::Money && pattern.many
+        pattern.group == *group && pattern.value == ValueKind::Money && pattern.many
     });
     let usual = amounts.clone().next()?;
     let left = floor(page.text, span.0.saturating_sub(BESIDE).max(term.end));

@@ -84,7 +84,7 @@ impl Markers {
     pub(super) fn new(schema: &ExtractionSchema) -> Self {
         let (mut categories, mut weights) = (Phrases::default(), Vec::new());
         for (index, category) in schema.categories.iter().enumerate() {
-            for (phrase, weight) in category.markers {
+            for (phrase, weight) in &category.markers {
                 categories.add(phrase, weights.len());
                 weights.push((index, f64::from(*weight)));
             }
@@ -95,19 +95,19 @@ impl Markers {
     fn of_sections(schema: &ExtractionSchema) -> Phrases {
         let mut phrases = Phrases::default();
         for (index, section) in schema.sections.iter().enumerate() {
-            for marker in section.markers {
+            for marker in &section.markers {
                 phrases.add(marker, index);
             }
             // A section of which a label or a term is there is there.
-            let own = schema.fields.iter().filter(|field| field.section == Some(section.key));
-            for (field, label) in own.flat_map(|field| field.labels.iter().map(move |label| (field, *label))) {
+            let own = schema.fields.iter().filter(|field| field.section.as_ref() == Some(&section.key));
+            for (field, label) in own.flat_map(|field| field.labels.iter().map(move |label| (field, label.as_str()))) {
                 let (phrase, is_term) = label.split_once('=').map_or((label, false), |(phrase, _)| (phrase, true));
                 // What is asked for in a sentence makes no section.
                 if phrase.contains(' ') && (!is_term || field.group.is_some()) {
                     phrases.add(phrase, index);
                 }
             }
-            let own = schema.fields.iter().filter(|field| field.section == Some(section.key));
+            let own = schema.fields.iter().filter(|field| field.section.as_ref() == Some(&section.key));
             for own in own.flat_map(|field| schema.own_labels_of(field)).filter(|own| own.label.contains(' ')) {
                 phrases.add(&own.label, index);
             }
@@ -144,7 +144,7 @@ fn category(head: &[Word], all: &[Word], known: &PreparedSchema) -> (Option<Stri
     match best {
         Some((index, score)) if score >= LEAST_SCORE => {
             let sure = (1.0 - (-score / SCALE).exp()) * (0.5 + 0.5 * (score - second) / score);
-            (Some(schema.categories[index].key.to_owned()), round(sure))
+            (Some(schema.categories[index].key.clone()), round(sure))
         }
         _ => (None, 0.0),
     }
@@ -157,16 +157,17 @@ fn present_sections(
 ) -> Vec<String> {
     let schema = &known.schema;
     let mut found: HashSet<usize> = known.markers.sections.find_all(all).iter().map(|found| found.phrase).collect();
-    let vins = schema.fields.iter().filter(|field| field.value == ValueKind::Vin).filter_map(|field| field.section);
+    let vins =
+        schema.fields.iter().filter(|field| field.value == ValueKind::Vin).filter_map(|field| field.section.as_ref());
     for section in vins {
-        if let Some(index) = schema.sections.iter().position(|other| other.key == section)
+        if let Some(index) = schema.sections.iter().position(|other| other.key == *section)
             && **has_vin
         {
             found.insert(index);
         }
     }
     let named = schema.sections.iter().enumerate().filter(|(index, _)| found.contains(index));
-    named.map(|(_, section)| section.key.to_owned()).collect()
+    named.map(|(_, section)| section.key.clone()).collect()
 }
 
 fn is_vin(word: &Word) -> bool {

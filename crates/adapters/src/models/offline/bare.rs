@@ -45,13 +45,13 @@ pub(super) fn vins(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &m
 /// The other fields of a bare opener's group, when the cells beside it are as many as the fields want.
 fn beside(page: &Page<'_>, place: Place, opener: usize, labels: &Labels<'_>, found: &mut Vec<Occurrence>) {
     let line = &page.lines[place.line];
-    let group = labels.fields[place.field].group;
+    let group = &labels.fields[place.field].group;
     let cells: Vec<_> = line.cells.iter().filter(|cell| !(cell.start..cell.end).contains(&opener)).collect();
     let mates = labels
         .fields
         .iter()
         .enumerate()
-        .filter(|(index, field)| *index != place.field && group.is_some() && field.group == group);
+        .filter(|(index, field)| *index != place.field && group.is_some() && field.group == *group);
     let (mut years, mut texts) = (Vec::new(), Vec::new());
     for (index, field) in mates {
         match field.value {
@@ -65,7 +65,7 @@ fn beside(page: &Page<'_>, place: Place, opener: usize, labels: &Labels<'_>, fou
     let mut add = |fields: &[usize], cells: &[&&super::layout::Cell]| {
         if fields.len() == cells.len() {
             for (field, cell) in fields.iter().zip(cells) {
-                let read = values::read(labels.fields[*field].value, page.cell(***cell));
+                let read = values::read(labels.fields[*field], page.cell(***cell));
                 let at = Place { field: *field, ..place };
                 found.extend(read.map(|read| Occurrence {
                     row: Some((usize::MAX, opener)),
@@ -85,14 +85,15 @@ pub(super) fn ranges(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: 
     let is_date =
         |value: &Occurrence| matches!(labels.fields[value.field].value, ValueKind::Date | ValueKind::DateRange);
     let here = || found.iter().filter(|value| value.page == index);
-    let group_of = |value: &Occurrence| labels.fields[value.field].group;
+    let group_of = |value: &Occurrence| labels.fields[value.field].group.as_deref();
     let dated: HashSet<(Option<usize>, Option<&str>)> =
         here().filter(|value| is_date(value)).map(|value| (page.line_at(value.start), group_of(value))).collect();
     let mut added = Vec::new();
     for opener in here().filter(|value| labels.fields[value.field].opens_item) {
-        let group = labels.fields[opener.field].group;
-        let of_group =
-            |kind: ValueKind| labels.fields.iter().position(|field| field.group == group && field.value == kind);
+        let group = labels.fields[opener.field].group.as_deref();
+        let of_group = |kind: ValueKind| {
+            labels.fields.iter().position(|field| field.group.as_deref() == group && field.value == kind)
+        };
         let Some(field) = of_group(ValueKind::DateRange) else { continue };
         let Some(number) = page.line_at(opener.start).filter(|line| !dated.contains(&(Some(*line), group))) else {
             continue;
@@ -120,14 +121,14 @@ pub(super) fn contacts(pages: &[Page<'_>], labels: &Labels<'_>, writer: Option<&
     let parties = LazyCell::new(|| parties::named(pages, labels));
     for (field, pattern) in labels.fields.iter().enumerate().filter(|(_, pattern)| pattern.group.is_none()) {
         // Without a family nobody knows whose a bare name is, unless everything is about one company.
-        let ours = parties::family(pattern.name).is_some() || labels.writer.is_none();
+        let ours = parties::family(&pattern.name).is_some() || labels.writer.is_none();
         let named = pattern.value == ValueKind::Name && pattern.signs.is_empty() && field == first_name(labels) && ours;
         if found.iter().any(|value| value.field == field)
             || !(named || matches!(pattern.value, ValueKind::Email | ValueKind::Phone))
         {
             continue;
         }
-        let own = parties::family(pattern.name);
+        let own = parties::family(&pattern.name);
         // Who writes a message is not told by a paper.
         if own.is_some() && own == labels.writer && writer.is_none() {
             continue;

@@ -211,8 +211,8 @@ fn next(labels: &Labels<'_>, parts: &[Vec<usize>], text: &str) -> Option<(usize,
     let date = |part: &Vec<usize>| part.iter().copied().find(|field| kind(*field) == ValueKind::Date);
     let first = parts.first()?;
     if let (Some(start), Some(_)) = (date(first), parts.get(1).and_then(date)) {
-        let group = labels.fields[start].group;
-        let range = |field: &usize| kind(*field) == ValueKind::DateRange && labels.fields[*field].group == group;
+        let group = &labels.fields[start].group;
+        let range = |field: &usize| kind(*field) == ValueKind::DateRange && labels.fields[*field].group == *group;
         if let Some(range) = (0..labels.fields.len()).find(|field| range(field))
             && let Some(read) = values::read(ValueKind::DateRange, text)
         {
@@ -221,5 +221,5 @@ fn next(labels: &Labels<'_>, parts: &[Vec<usize>], text: &str) -> Option<(usize,
     }
     let mut fields = first.clone();
     fields.sort_by_key(|field| kind(*field) != ValueKind::DateRange);
-    fields.into_iter().find_map(|field| values::read(kind(field), text).map(|read| (1, field, read)))
+    fields.into_iter().find_map(|field| values::read(labels.fields[field], text).map(|read| (1, field, read)))
 }

@@ -73,7 +73,7 @@ fn choose(found: Vec<Occurrence>, labels: &Labels<'_>) -> Vec<(Option<u32>, Occu
     let mut groups: Vec<(&str, Vec<Occurrence>)> = Vec::new();
     let mut single: Vec<Occurrence> = Vec::new();
     for value in found {
-        let Some(group) = labels.fields[value.field].group else {
+        let Some(group) = labels.fields[value.field].group.as_deref() else {
             single.push(value);
             continue;
         };
@@ -96,7 +96,7 @@ fn singles(mut values: Vec<Occurrence>, labels: &Labels<'_>) -> Vec<Occurrence> 
     let mut leaders: HashMap<&str, (usize, usize)> = HashMap::new();
     for (index, field) in labels.fields.iter().enumerate() {
         // The first field of a family that was found leads it.
-        if let Some(family) = family(field.name)
+        if let Some(family) = family(&field.name)
             && !leaders.contains_key(family)
             && let Some(value) = values.iter().find(|value| value.field == index)
         {
@@ -105,7 +105,7 @@ fn singles(mut values: Vec<Occurrence>, labels: &Labels<'_>) -> Vec<Occurrence> 
     }
     let mut best: Vec<Occurrence> = Vec::new();
     for mut value in values {
-        let leader = family(labels.fields[value.field].name).and_then(|family| leaders.get(family));
+        let leader = family(&labels.fields[value.field].name).and_then(|family| leaders.get(family));
         if leader.is_some_and(|leader| (value.page, value.at) < *leader) {
             value.confidence *= BEFORE_FAMILY;
         }
@@ -117,8 +117,8 @@ fn singles(mut values: Vec<Occurrence>, labels: &Labels<'_>) -> Vec<Occurrence> 
 fn field(number: u32, pages: &[Page<'_>], labels: &Labels<'_>, item: Option<u32>, value: Occurrence) -> ExtractedField {
     let pattern = labels.fields[value.field];
     ExtractedField {
-        name: pattern.name.to_owned(),
-        group: pattern.group.map(str::to_owned),
+        name: pattern.name.clone(),
+        group: pattern.group.clone(),
         item,
         value: value.value,
         confidence: round(value.confidence),

@@ -3,7 +3,7 @@
 //! Values of a group are walked in reading order and cut into **segments**: a table's row is one; elsewhere a new one
 //! begins where a field comes a second time. A segment that has the group's opening field is an item. One that has
 //! not is passed on: what stands before the first item holds for all of them, what stands later completes the item
-//! above it. A second segment with the same opening value is the same item.
+//! above it. A second segment with the same opening value is the same item, unless the field says that such rows repeat.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -26,6 +26,16 @@ struct Segment {
     row: Option<(usize, usize)>,
 }
 
+impl Segment {
+    /// What tells its item from others: the value of the opening field or, where rows with the same one are items of
+    /// their own, the row.
+    fn opener(&self, labels: &Labels<'_>) -> Option<String> {
+        let value = self.values.iter().find(|value| labels.fields[value.field].opens_item)?;
+        let row = self.row.filter(|_| labels.fields[value.field].repeats);
+        Some(row.map_or_else(|| value.value.to_string(), |(table, row)| format!("{} {table} {row}", value.page)))
+    }
+}
+
 /// The values of one group, with the number of the item that each belongs to.
 pub(super) fn items(mut values: Vec<Occurrence>, labels: &Labels<'_>) -> Vec<(u32, Occurrence)> {
     values.sort_by_key(|value| (value.page, value.at, value.start));
@@ -37,7 +47,7 @@ pub(super) fn items(mut values: Vec<Occurrence>, labels: &Labels<'_>) -> Vec<(u3
     let mut known: HashMap<String, usize> = HashMap::new();
     let mut last: Option<(usize, Option<usize>)> = None;
     for segment in segments {
-        let opener = segment.values.iter().find(|value| opens(value)).map(|value| value.value.to_string());
+        let opener = segment.opener(labels);
         let table = segment.row.map(|(table, _)| table);
         match (opener, last) {
             (Some(opener), _) => {

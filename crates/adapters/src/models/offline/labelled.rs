@@ -7,7 +7,8 @@ use super::layout::{self, Cell};
 use super::occurrence::{Occurrence, Place, sure};
 use super::page::Page;
 use super::sides::{Side, Sides, neighbour};
-use super::{compound, parties, postal, signs, terms, values};
+use super::values::{self, Shape};
+use super::{compound, parties, postal, signs, terms};
 
 /// Where the text lies in which a value is expected.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +47,7 @@ pub(super) fn labelled(page: &Page<'_>, index: usize, labels: &Labels<'_>, write
                 }
                 let at = Place { field, page: index, line, at: hit.start };
                 let before = found.len();
-                let spot = spot(page, line, place, pattern.value, labels, &sides);
+                let spot = spot(page, line, place, pattern.into(), labels, &sides);
                 if labels.has_terms(field) {
                     terms::labelled(page, at, place, spot, labels, &mut found);
                 } else if pattern.value == ValueKind::Address {
@@ -61,7 +62,7 @@ pub(super) fn labelled(page: &Page<'_>, index: usize, labels: &Labels<'_>, write
                         } else if pattern.value == ValueKind::Person && !hit.fills && !hit.colon {
                             values::leading_person(text)?
                         } else {
-                            let read = values::read(pattern.value, text)?;
+                            let read = values::read(pattern, text)?;
                             if pattern.value == ValueKind::Name { whole_name(page, spot, read) } else { read }
                         };
                         if is_signed_by_another(labels, field, &read) {
@@ -107,7 +108,7 @@ fn whole_name(page: &Page<'_>, spot: Spot, read: values::Read) -> values::Read {
 /// come before single dates.
 fn fields_of(hit: &Hit, labels: &Labels<'_>, writer: Option<&str>) -> Vec<usize> {
     let mut chosen: Vec<usize> = Vec::new();
-    let writers = |field: usize| writer.is_some() && parties::family(labels.fields[field].name) == writer;
+    let writers = |field: usize| writer.is_some() && parties::family(&labels.fields[field].name) == writer;
     for field in &hit.fields {
         let pattern = labels.fields[*field];
         let rival = chosen.iter().position(|other| labels.fields[*other].value == pattern.value);
@@ -142,10 +143,11 @@ fn spot(
     page: &Page<'_>,
     line: usize,
     place: usize,
-    kind: ValueKind,
+    shape: Shape<'_>,
     labels: &Labels<'_>,
     sides: &Sides,
 ) -> Option<Spot> {
+    let kind = shape.kind;
     let hit = &page.hits[line][place];
     let row = &page.lines[line];
     let next = page.hits[line].get(place + 1).map(|next| next.start);
@@ -164,15 +166,15 @@ fn spot(
             let (_, cell) = neighbour(page, line, hit.cell, side)?;
             let end = if kind == ValueKind::DateRange { next.unwrap_or(row.end) } else { cell.end };
             let free = !page.is_label(line, cell) && !is_foreign(page, line, cell, kind, labels);
-            let fits = free && fits(page, kind, cell.start, end);
+            let fits = free && fits(page, shape, cell.start, end);
             let beside = fits.then_some(Spot { line, start: cell.start, end, sure: sure::BESIDE });
             beside.or_else(|| centred(page, line, cell).filter(|_| free && kind == ValueKind::Name))
         }
-        Side::Below => beneath(page, line, place, kind, labels),
+        Side::Below => beneath(page, line, place, shape, labels),
         Side::Above | Side::Left => {
             let (at, cell) = neighbour(page, line, hit.cell, side)?;
             let free = !page.is_label(at, cell) && !is_foreign(page, at, cell, kind, labels) && !page.used[at];
-            let fits = free && !hit.colon && fits(page, kind, cell.start, cell.end);
+            let fits = free && !hit.colon && fits(page, shape, cell.start, cell.end);
             fits.then_some(Spot { line: at, start: cell.start, end: cell.end, sure: sure::BENEATH })
         }
     };
@@ -186,8 +188,8 @@ fn is_foreign(page: &Page<'_>, line: usize, cell: Cell, kind: ValueKind, labels:
     free && (terms::fills(page, cell, labels) || kind == ValueKind::Name && labelled())
 }
 
-fn fits(page: &Page<'_>, kind: ValueKind, start: usize, end: usize) -> bool {
-    values::read(kind, &page.text[start..end]).is_some()
+fn fits(page: &Page<'_>, shape: Shape<'_>, start: usize, end: usize) -> bool {
+    values::read(shape, &page.text[start..end]).is_some()
 }
 
 /// The name above what stands beside a label, where the label stands at the middle of a name with its address.
@@ -201,7 +203,8 @@ fn centred(page: &Page<'_>, line: usize, beside: Cell) -> Option<Spot> {
     (near && free && name).then_some(spot)
 }
 
-fn beneath(page: &Page<'_>, line: usize, place: usize, kind: ValueKind, labels: &Labels<'_>) -> Option<Spot> {
+fn beneath(page: &Page<'_>, line: usize, place: usize, shape: Shape<'_>, labels: &Labels<'_>) -> Option<Spot> {
+    let kind = shape.kind;
     let hit = &page.hits[line][place];
     let cell = page.lines[line].cells[hit.cell];
     let (index, mut candidate) = neighbour(page, line, hit.cell, Side::Below)?;
@@ -221,12 +224,12 @@ fn beneath(page: &Page<'_>, line: usize, place: usize, kind: ValueKind, labels: 
             || (hit.colon && page.is_pair(index))
             || is_foreign(page, index, candidate, kind, labels)
     };
-    if !fits(page, kind, candidate.start, candidate.end) || blocked(candidate) {
+    if !fits(page, shape, candidate.start, candidate.end) || blocked(candidate) {
         candidate = layout::in_column(cell, below)?;
     }
     if blocked(candidate) || page.used[index] {
         return None;
     }
-    let fit = fits(page, kind, candidate.start, candidate.end) || kind == ValueKind::Address;
+    let fit = fits(page, shape, candidate.start, candidate.end) || kind == ValueKind::Address;
     fit.then_some(Spot { line: index, start: candidate.start, end: candidate.end, sure: sure::BENEATH })
 }

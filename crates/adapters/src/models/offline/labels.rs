@@ -38,7 +38,7 @@ pub(super) struct Labels<'s> {
     /// The fields that are looked for.
     pub(super) fields: Vec<&'s FieldPattern>,
     /// The family of the fields that tell about whoever writes a message.
-    pub(super) writer: Option<&'static str>,
+    pub(super) writer: Option<&'s str>,
     known: &'s PreparedSchema,
     /// For each field of the schema its index in `fields`; `None` for those that are not looked for.
     places: Vec<Option<usize>>,
@@ -83,7 +83,8 @@ pub(super) struct Term<'s> {
 impl<'s> Labels<'s> {
     /// The labels of the fields whose section is among `sections`.
     pub(super) fn new(known: &'s PreparedSchema, sections: &[String]) -> Self {
-        let present = |field: &FieldPattern| field.section.is_none_or(|key| sections.iter().any(|other| other == key));
+        let present =
+            |field: &FieldPattern| field.section.as_ref().is_none_or(|key| sections.iter().any(|other| other == key));
         let mut fields = Vec::new();
         let places: Vec<Option<usize>> = known
             .schema
@@ -100,7 +101,7 @@ impl<'s> Labels<'s> {
         for place in known.lexicon.meanings.iter().filter_map(|(field, _)| places[*field]) {
             closed[place] = true;
         }
-        Self { fields, writer: known.schema.writer, known, places, closed }
+        Self { fields, writer: known.schema.writer.as_deref(), known, places, closed }
     }
 
     /// Every label that begins at the word `first`, the longest first, each with its field as its number.
@@ -359,7 +360,7 @@ impl<'s> Labels<'s> {
             let dated = matches!(kind, ValueKind::Date | ValueKind::DateRange) && small;
             values::is_strict(kind)
                 && (opens || !dated)
-                && values::read(kind, rest).is_some_and(|read| read.fit > 0.8 || read.problem.is_some())
+                && values::read(pattern, rest).is_some_and(|read| read.fit > 0.8 || read.problem.is_some())
         });
         !hit.fields.is_empty()
     }

@@ -53,8 +53,8 @@ pub(super) fn resolve(page: &Page<'_>, index: usize, labels: &Labels<'_>, found:
     for opener in found.iter().filter(opens) {
         let Some(line) = page.line_at(opener.start) else { continue };
         let in_row = page.lines[line].cells.iter().find_map(|cell| named(page.cell(*cell)));
-        let group = labels.fields[opener.field].group;
-        if group != labels.fields[field].group {
+        let group = &labels.fields[opener.field].group;
+        if *group != labels.fields[field].group {
             continue;
         }
         let Some(entry) = in_row.or(only) else { continue };
@@ -138,8 +138,8 @@ fn explained(
     base: usize,
     (index, line, at): (usize, usize, usize),
 ) -> Option<Vec<Occurrence>> {
-    let group = labels.fields[field].group;
-    let number = labels.fields.iter().position(|other| other.group == group && other.value == ValueKind::Naic);
+    let group = &labels.fields[field].group;
+    let number = labels.fields.iter().position(|other| other.group == *group && other.value == ValueKind::Naic);
     let place = |field| Place { field, page: index, line, at };
     let name = text.trim_start().split("  ").next().unwrap_or_default();
     let indent = text.len() - text.trim_start().len();

@@ -1,7 +1,5 @@
 //! The labels, terms and signs of all fields of a schema.
 
-use std::borrow::Cow;
-
 use kybern_core::model::ExtractionSchema;
 
 use super::phrases::Phrases;
@@ -18,7 +16,7 @@ pub(super) struct Lexicon {
     pub(super) signs: Signs,
     pub(super) terms: Phrases,
     /// For each term its field and the value it stands for.
-    pub(super) meanings: Vec<(usize, Cow<'static, str>)>,
+    pub(super) meanings: Vec<(usize, String)>,
 }
 
 impl Lexicon {
@@ -29,10 +27,10 @@ impl Lexicon {
         let mut signs = Signs::default();
         for (index, field) in schema.fields.iter().enumerate() {
             field.signs.iter().for_each(|sign| signs.add(index, sign));
-            for label in field.labels {
+            for label in &field.labels {
                 if let Some((phrase, value)) = label.split_once('=') {
                     terms.add(phrase, meanings.len());
-                    meanings.push((index, Cow::Borrowed(value)));
+                    meanings.push((index, value.to_owned()));
                 } else {
                     phrases.add(label, owners.len());
                     owners.push(index);
@@ -41,7 +39,7 @@ impl Lexicon {
             for own in schema.own_labels_of(field) {
                 if let Some(value) = &own.value {
                     terms.add(&own.label, meanings.len());
-                    meanings.push((index, Cow::Owned(value.clone())));
+                    meanings.push((index, value.clone()));
                 } else {
                     phrases.add(&own.label, owners.len());
                     owners.push(index);
@@ -54,6 +52,7 @@ impl Lexicon {
     /// About how many bytes it takes.
     pub(super) fn bytes(&self) -> usize {
         let indices = size_of_val(self.owners.as_slice()) + size_of_val(self.meanings.as_slice());
+        let indices = indices + self.meanings.iter().map(|(_, value)| value.len()).sum::<usize>();
         self.phrases.bytes() + self.terms.bytes() + self.signs.bytes() + indices
     }
 }

@@ -12,7 +12,7 @@ use kybern_core::model::{Claim, FieldPattern, Located, ValueKind};
 use serde_json::Value;
 
 use super::analyse::clip;
-use super::values::{self, Read};
+use super::values::{self, Read, Shape};
 use super::words::fold;
 
 /// Text that is looked through.
@@ -110,24 +110,24 @@ pub(super) fn locate(document: &DocumentText, claims: &[Claim<'_>]) -> Vec<Optio
 
 type Scanned = HashMap<String, Vec<Place>>;
 
-struct Look<'p> {
+struct Look<'p, 'c> {
     pages: Vec<Letters<'p>>,
-    /// By kind, every value of it that the document has.
-    scanned: HashMap<ValueKind, Scanned>,
+    /// By kind, and by pattern, every value of it that the document has.
+    scanned: HashMap<(ValueKind, Option<&'c str>), Scanned>,
     /// Where the last value of each item stands.
-    items: HashMap<(&'static str, u32), (usize, usize)>,
+    items: HashMap<(&'c str, u32), (usize, usize)>,
 }
 
-impl Look<'_> {
-    fn up(&mut self, claim: &Claim<'_>) -> Option<Located> {
+impl<'c> Look<'_, 'c> {
+    fn up(&mut self, claim: &Claim<'c>) -> Option<Located> {
         let field = claim.field;
-        let anchor = field.group.zip(claim.item).and_then(|item| self.items.get(&item).copied());
+        let anchor = field.group.as_deref().zip(claim.item).and_then(|item| self.items.get(&item).copied());
         let mut places = self.terms(field, claim.text);
         if places.is_empty() {
             places = self.written(field, claim.text);
         }
         if places.is_empty() && (is_read(field.value) || field.value == ValueKind::Person) {
-            places = self.valued(field.value, claim.text);
+            places = self.valued(field, claim.text);
         }
         let letters = letters_of(claim.text);
         let is_short = letters.chars().count() < MIN_PROOF;
@@ -136,7 +136,7 @@ impl Look<'_> {
             Some((page, at)) => (page.abs_diff(place.page), at.abs_diff(place.start)),
             None => (usize::from(!self.is_labelled(field, place)), 0),
         })?;
-        if let Some(item) = field.group.zip(claim.item) {
+        if let Some(item) = field.group.as_deref().zip(claim.item) {
             self.items.insert(item, (found.page, found.start));
         }
         let page = self.pages.get(found.page)?.page.number;
@@ -167,11 +167,11 @@ impl Look<'_> {
         if letters.is_empty() {
             return Vec::new();
         }
-        let own = values::read(field.value, claimed.trim());
+        let own = values::read(field, claimed.trim());
         let mut places = Vec::new();
         for (page, known) in self.pages.iter().enumerate() {
             for (start, end) in known.places(&letters) {
-                if let Some(place) = reread(field.value, known.text, (start, end), own.as_ref()) {
+                if let Some(place) = reread(field.into(), known.text, (start, end), own.as_ref()) {
                     places.push(Place { page, ..place });
                 }
             }
@@ -180,10 +180,11 @@ impl Look<'_> {
     }
 
     /// Where a value stands that the claim writes otherwise.
-    fn valued(&mut self, kind: ValueKind, claimed: &str) -> Vec<Place> {
-        let Some(own) = values::read(kind, claimed.trim()) else { return Vec::new() };
+    fn valued(&mut self, field: &'c FieldPattern, claimed: &str) -> Vec<Place> {
+        let shape = Shape::from(field);
+        let Some(own) = values::read(shape, claimed.trim()) else { return Vec::new() };
         let pages = &self.pages;
-        let scanned = self.scanned.entry(kind).or_insert_with(|| scan(pages, kind));
+        let scanned = self.scanned.entry((shape.kind, shape.source())).or_insert_with(|| scan(pages, shape));
         scanned.get(&key_of(&own.value)).cloned().unwrap_or_default()
     }
 
@@ -207,7 +208,7 @@ impl Look<'_> {
 }
 
 /// The value that stands at a place, read from there; `None` when that is none of its kind, or another one than `own`.
-fn reread(kind: ValueKind, text: &str, (start, end): (usize, usize), own: Option<&Read>) -> Option<Place> {
+fn reread(shape: Shape<'_>, text: &str, (start, end): (usize, usize), own: Option<&Read>) -> Option<Place> {
     let place = |at: usize, read: Read| Place {
         page: 0,
         start: at + read.start,
@@ -216,6 +217,7 @@ fn reread(kind: ValueKind, text: &str, (start, end): (usize, usize), own: Option
         fit: read.fit,
         problem: read.problem,
     };
+    let kind = shape.kind;
     if !is_read(kind) {
         let slice = text.get(start..end)?;
         if let Some(read) = values::read(kind, slice) {
@@ -228,7 +230,7 @@ fn reread(kind: ValueKind, text: &str, (start, end): (usize, usize), own: Option
     let marks = text.get(..start)?.chars().rev().take_while(|mark| matches!(mark, '$' | '(' | '+' | '#' | '-' | ' '));
     let with_marks = start - marks.take(2).map(char::len_utf8).sum::<usize>();
     [start, with_marks].into_iter().find_map(|at| {
-        let read = values::read(kind, clip(text.get(at..)?, MAX_VALUE))?;
+        let read = values::read(shape, clip(text.get(at..)?, MAX_VALUE))?;
         // What the claim alone is not, the words there have to be from end to end.
         let agrees = match own {
             Some(own) => is_same(&own.value, &read.value),
@@ -247,7 +249,7 @@ fn key_of(value: &Value) -> String {
 }
 
 /// Every value of a kind, by how it is compared.
-fn scan(pages: &[Letters<'_>], kind: ValueKind) -> Scanned {
+fn scan(pages: &[Letters<'_>], shape: Shape<'_>) -> Scanned {
     let mut scanned = Scanned::new();
     let mut left = MAX_SCAN;
     for (page, letters) in pages.iter().enumerate() {
@@ -260,7 +262,7 @@ fn scan(pages: &[Letters<'_>], kind: ValueKind) -> Scanned {
             if !begins {
                 continue;
             }
-            let Some(read) = text.get(at..).and_then(|rest| values::read(kind, clip(rest, MAX_VALUE))) else {
+            let Some(read) = text.get(at..).and_then(|rest| values::read(shape, clip(rest, MAX_VALUE))) else {
                 continue;
             };
             let places = scanned.entry(key_of(&read.value)).or_default();

@@ -29,17 +29,14 @@ pub(super) fn family(name: &str) -> Option<&str> {
 }
 
 /// The party that a field is of: its family, or its own name when names of it are known by their words.
-fn party<'s>(pattern: &FieldPattern) -> Option<&'s str>
-where
-    'static: 's,
-{
-    family(pattern.name).or_else(|| (!pattern.signs.is_empty()).then_some(pattern.name))
+fn party(pattern: &FieldPattern) -> Option<&str> {
+    family(&pattern.name).or_else(|| (!pattern.signs.is_empty()).then_some(&pattern.name))
 }
 
 /// Whether a value of that field, led by that label, stands in the block of another party.
 pub(super) fn is_of_another(page: &Page<'_>, labels: &Labels<'_>, line: usize, hit: &Hit, field: usize) -> bool {
     let pattern = labels.fields[field];
-    let Some(own) = family(pattern.name) else { return false };
+    let Some(own) = family(&pattern.name) else { return false };
     // A number that only one kind of party has needs no heading.
     let anybodys = matches!(pattern.value, ValueKind::Phone | ValueKind::Email | ValueKind::Address);
     if !anybodys || hit.words > 1 && names_party(labels, hit, own) {
@@ -51,7 +48,7 @@ pub(super) fn is_of_another(page: &Page<'_>, labels: &Labels<'_>, line: usize, h
 
 /// Whether a label names its party itself, as `agent's phone` does: then no other party's field has it.
 fn names_party(labels: &Labels<'_>, hit: &Hit, own: &str) -> bool {
-    hit.fields.iter().all(|field| family(labels.fields[*field].name) == Some(own)) && hit.words > 2
+    hit.fields.iter().all(|field| family(&labels.fields[*field].name) == Some(own)) && hit.words > 2
 }
 
 /// The party that is named last before a place.

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use kybern_core::cache::ByteCache;
+use kybern_core::cache::{ByteCache, SharedCache};
+use kybern_core::id::TenantId;
 use kybern_core::model::{ExtractionSchema, IntentSpec};
 
 use super::analyse::Markers;
@@ -11,11 +12,14 @@ use super::keywords::Keywords;
 use super::lexicon::Lexicon;
 
 /// Bytes that are kept of schemas, and of sets of intents. Bundled ones are shared by all tenants; those of a tenant
-/// that has taught something are its own.
+/// that has taught something are its own. Schemas that tenants wrote are kept apart, each within its own share.
 const KEPT_SCHEMAS: usize = 32 * 1024 * 1024;
 const KEPT_INTENTS: usize = 64 * 1024 * 1024;
+const KEPT_OWN: usize = 32 * 1024 * 1024;
+const KEPT_OWN_SHARE: usize = 4 * 1024 * 1024;
 
 static SCHEMAS: LazyLock<Kept<ExtractionSchema, PreparedSchema>> = LazyLock::new(|| Kept::new(KEPT_SCHEMAS));
+static OWN: LazyLock<OwnKept> = LazyLock::new(|| Mutex::new(SharedCache::new(KEPT_OWN_SHARE, KEPT_OWN)));
 static INTENTS: LazyLock<Kept<[IntentSpec], PreparedIntents>> = LazyLock::new(|| Kept::new(KEPT_INTENTS));
 
 /// A schema, ready to be looked for.
@@ -29,7 +33,22 @@ pub(super) struct PreparedSchema {
 impl PreparedSchema {
     /// What is known of a schema.
     pub(super) fn of(schema: &Arc<ExtractionSchema>) -> Arc<Self> {
-        SCHEMAS.get(schema, Self::new, |known| known.markers.bytes() + known.lexicon.bytes())
+        match schema.owner {
+            None => SCHEMAS.get(schema, Self::new, |known| known.markers.bytes() + known.lexicon.bytes()),
+            Some(tenant) => Self::own(tenant, schema),
+        }
+    }
+
+    fn own(tenant: TenantId, schema: &Arc<ExtractionSchema>) -> Arc<Self> {
+        let address = address_of(schema);
+        let all = || OWN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, known)) = all().get(tenant, &address) {
+            return known;
+        }
+        let known = Arc::new(Self::new(schema));
+        let bytes = known.markers.bytes() + known.lexicon.bytes() + schema.bytes();
+        all().keep(tenant, address, (Arc::clone(schema), Arc::clone(&known)), bytes);
+        known
     }
 
     pub(super) fn new(schema: &Arc<ExtractionSchema>) -> Self {
@@ -63,13 +82,20 @@ struct Kept<S: ?Sized, K>(Mutex<ByteCache<usize, Entry<S, K>>>);
 
 type Entry<S, K> = (Arc<S>, Arc<K>);
 
+/// What was made of the schemas that tenants wrote.
+type OwnKept = Mutex<SharedCache<TenantId, usize, Entry<ExtractionSchema, PreparedSchema>>>;
+
+fn address_of<S: ?Sized>(value: &Arc<S>) -> usize {
+    Arc::as_ptr(value).cast::<()>().addr()
+}
+
 impl<S: ?Sized, K> Kept<S, K> {
     fn new(bytes: usize) -> Self {
         Self(Mutex::new(ByteCache::new(bytes)))
     }
 
     fn get(&self, of: &Arc<S>, make: impl FnOnce(&Arc<S>) -> K, bytes: impl FnOnce(&K) -> usize) -> Arc<K> {
-        let address = Arc::as_ptr(of).cast::<()>().addr();
+        let address = address_of(of);
         let all = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, known)) = all().get(&address) {
             return known;
@@ -94,6 +120,19 @@ mod tests {
         assert!(!Arc::ptr_eq(&first, &PreparedSchema::of(&Arc::new(ExtractionSchema::default()))));
         let intents: Arc<[IntentSpec]> = Arc::from([]);
         assert!(Arc::ptr_eq(&PreparedIntents::of(&intents), &PreparedIntents::of(&Arc::clone(&intents))));
+    }
+
+    #[test]
+    fn what_a_tenant_wrote_is_made_once_and_stays_the_tenants() {
+        let of = |n: u128| Some(TenantId::from_uuid(uuid::Uuid::from_u128(n)));
+        let schema = |owner| Arc::new(ExtractionSchema { owner, ..ExtractionSchema::default() });
+        let calm = schema(of(1));
+        let first = PreparedSchema::of(&calm);
+        for _ in 0..5_000 {
+            PreparedSchema::of(&schema(of(2)));
+        }
+        assert!(Arc::ptr_eq(&first, &PreparedSchema::of(&calm)));
+        assert!(OWN.lock().unwrap().bytes() <= KEPT_OWN);
     }
 
     #[test]

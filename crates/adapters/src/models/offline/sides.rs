@@ -77,8 +77,8 @@ fn speaks(page: &Page<'_>, labels: &Labels<'_>, line: usize, hit: &Hit, side: Si
         return !compound::in_text(labels, &several, page.cell(cell)).0.is_empty();
     }
     hit.fields.iter().any(|field| {
-        let kind = labels.fields[*field].value;
-        values::is_strict(kind) && values::read(kind, page.cell(cell)).is_some_and(|read| read.fit >= 0.8)
+        let pattern = labels.fields[*field];
+        values::is_strict(pattern.value) && values::read(pattern, page.cell(cell)).is_some_and(|read| read.fit >= 0.8)
     })
 }
 

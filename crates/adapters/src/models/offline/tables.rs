@@ -7,7 +7,7 @@ use super::occurrence::{Occurrence, Place, sure};
 use super::page::Page;
 use super::{amounts, compound, values};
 
-use kybern_core::model::ValueKind;
+use kybern_core::model::{FieldPattern, ValueKind};
 
 /// Blank lines that a table may have between two rows.
 const MAX_GAP: usize = 4;
@@ -116,7 +116,7 @@ fn singles(
         let alike = lines.iter().all(|line| {
             let row = &page.lines[*line];
             let cell = assign(row, header).into_iter().find(|(place, _)| *place == column).map(|(_, cell)| cell);
-            let read = cell.and_then(|cell| Some((cell, values::read(labels.fields[field].value, page.cell(cell))?)));
+            let read = cell.and_then(|cell| Some((cell, values::read(labels.fields[field], page.cell(cell))?)));
             let Some((cell, read)) = read else { return true };
             let place = Place { field, page: index, line: *line, at: row.start };
             let first = said.get_or_insert_with(|| Occurrence::new(place, read.clone(), cell.start, sure::COLUMN));
@@ -140,7 +140,7 @@ fn headers(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> Vec<Header> {
     let fields: Vec<Vec<usize>> = (0..row.cells.len()).map(|cell| fields_of(page, line, cell, labels)).collect();
     let mut groups: Vec<(&str, usize)> = Vec::new();
     for cell in &fields {
-        let mut seen: Vec<&str> = cell.iter().filter_map(|field| labels.fields[*field].group).collect();
+        let mut seen: Vec<&str> = cell.iter().filter_map(|field| labels.fields[*field].group.as_deref()).collect();
         seen.dedup();
         for group in seen {
             match groups.iter_mut().find(|(other, _)| *other == group) {
@@ -154,7 +154,7 @@ fn headers(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> Vec<Header> {
         let mut columns: Vec<Option<usize>> = Vec::new();
         let mut others: Vec<Vec<usize>> = Vec::new();
         for cell in &fields {
-            let ours = cell.iter().copied().filter(|field| labels.fields[*field].group == Some(*group));
+            let ours = cell.iter().copied().filter(|field| labels.fields[*field].group.as_deref() == Some(*group));
             // One label may name two fields; the one that no other column has.
             let mut ours = ours.filter(|field| !columns.contains(&Some(*field)));
             let (first, rest) = (ours.next(), ours.collect());
@@ -188,10 +188,10 @@ fn headers(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> Vec<Header> {
 /// Finds the column of the field that opens an item by its values, where its label is not known: the first unknown column
 /// in which they stand beneath.
 fn by_values(page: &Page<'_>, line: usize, labels: &Labels<'_>, group: &str, columns: &mut [Option<usize>]) {
-    let opens = |field: &kybern_core::model::FieldPattern| field.group == Some(group) && field.opens_item;
+    let opens = |field: &FieldPattern| field.group.as_deref() == Some(group) && field.opens_item;
     let Some(opener) = labels.fields.iter().position(|field| opens(field)) else { return };
-    let kind = labels.fields[opener].value;
-    if !values::is_strict(kind) {
+    let pattern = labels.fields[opener];
+    if !values::is_strict(pattern.value) {
         return;
     }
     let head = &page.lines[line];
@@ -199,7 +199,7 @@ fn by_values(page: &Page<'_>, line: usize, labels: &Labels<'_>, group: &str, col
         let beneath =
             page.lines.iter().skip(line + 1).take(MAX_MISSES).filter(|row| row.cells.len() == head.cells.len());
         let cells = beneath.filter_map(|row| row.cells.get(place)).take(LEAST_VALUES);
-        let reads: Vec<bool> = cells.map(|cell| is_plainly(kind, page.cell(*cell))).collect();
+        let reads: Vec<bool> = cells.map(|cell| is_plainly(pattern, page.cell(*cell))).collect();
         if !reads.is_empty() && reads.iter().all(|fits| *fits) {
             *column = Some(opener);
             return;
@@ -208,8 +208,8 @@ fn by_values(page: &Page<'_>, line: usize, labels: &Labels<'_>, group: &str, col
 }
 
 /// Whether a text can be nothing but a value of that kind; an amount with its sign is no number of something.
-fn is_plainly(kind: ValueKind, text: &str) -> bool {
-    !text.contains('$') && values::read(kind, text).is_some_and(|read| read.fit > 0.9)
+fn is_plainly(pattern: &FieldPattern, text: &str) -> bool {
+    !text.contains('$') && values::read(pattern, text).is_some_and(|read| read.fit > 0.9)
 }
 
 /// The fields that a cell of a row of labels names: exactly, or by a label inside a few words.
@@ -349,7 +349,7 @@ fn row_values(page: &Page<'_>, row: &Line, header: &Header, labels: &Labels<'_>,
                 // Words may say what an amount is: `each occurrence $1,000,000`.
                 let inside = || amounts::first(page.cell(cell)).filter(|_| pattern.many);
                 let money = pattern.value == ValueKind::Money;
-                let read = values::read(pattern.value, page.cell(cell)).or_else(|| if money { inside() } else { None });
+                let read = values::read(pattern, page.cell(cell)).or_else(|| if money { inside() } else { None });
                 read.map(|read| (field, read))
             };
             if let Some((field, read)) = fields.filter(|field| !labels.has_terms(*field)).find_map(read) {

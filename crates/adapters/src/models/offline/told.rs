@@ -2,7 +2,7 @@
 //!
 //! `Full service: Some Leasing Company / LX-4401 / 5/1/2025-5/1/2026` has no label, and everybody understands it.
 
-use kybern_core::model::ValueKind;
+use kybern_core::model::{FieldPattern, ValueKind};
 
 use super::analyse::clip;
 use super::labels::Labels;
@@ -25,12 +25,12 @@ const PARTS: [&str; 11] = [" / ", " - ", " – ", " — ", " | ", ", ", "; ", ":
 /// Where a label leads to the number, only the name is added.
 pub(super) fn lines(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &[Occurrence]) -> Vec<Occurrence> {
     let mut told = Vec::new();
-    let group_of = |field: usize| labels.fields[field].group;
+    let group_of = |field: usize| &labels.fields[field].group;
     for (opener, pattern) in labels.fields.iter().enumerate() {
-        let group = pattern.group;
+        let group = &pattern.group;
         let signed = |field: &usize| {
             let pattern = labels.fields[*field];
-            pattern.group == group && pattern.value == ValueKind::Name && !pattern.signs.is_empty()
+            pattern.group == *group && pattern.value == ValueKind::Name && !pattern.signs.is_empty()
         };
         let Some(name) = (0..labels.fields.len()).find(signed) else { continue };
         if !(pattern.opens_item && values::is_strict(pattern.value) && group.is_some()) {
@@ -54,7 +54,7 @@ pub(super) fn lines(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &
             if !parts.iter().any(|(_, part)| values::read(ValueKind::DateRange, part).is_some()) {
                 continue;
             }
-            let Some((from, read)) = the_number(labels, pattern.value, &parts) else { continue };
+            let Some((from, read)) = the_number(labels, pattern, &parts) else { continue };
             let row = Some((TABLE, line.start));
             let mut add = |occurrence| told.push(Occurrence { row, ..occurrence });
             add(Occurrence::new(place(name, at), who, line.start + at, sure::AMOUNT));
@@ -99,12 +99,12 @@ fn the_name(labels: &Labels<'_>, field: usize, text: &str, parts: &[(usize, &str
 }
 
 /// The only part of a line that is nothing but a number of that kind.
-fn the_number(labels: &Labels<'_>, kind: ValueKind, parts: &[(usize, &str)]) -> Option<(usize, Read)> {
+fn the_number(labels: &Labels<'_>, pattern: &FieldPattern, parts: &[(usize, &str)]) -> Option<(usize, Read)> {
     const OTHERS: [ValueKind; 4] = [ValueKind::Phone, ValueKind::Date, ValueKind::DateRange, ValueKind::Money];
     let mut numbers = parts.iter().filter_map(|(at, part)| {
         let digits = part.bytes().filter(u8::is_ascii_digit).count();
         let other = labels.begin(part) || OTHERS.iter().any(|other| values::read(*other, part).is_some());
-        let read = values::read(kind, part).filter(|read| read.fit >= 1.0 && part[read.end..].trim().is_empty())?;
+        let read = values::read(pattern, part).filter(|read| read.fit >= 1.0 && part[read.end..].trim().is_empty())?;
         let whole = part[..read.start].trim().is_empty();
         (whole && digits >= LEAST_DIGITS && !other).then_some((*at, read))
     });

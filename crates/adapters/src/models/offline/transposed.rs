@@ -56,7 +56,7 @@ fn run(page: &Page<'_>, from: usize, labels: &Labels<'_>) -> Vec<usize> {
 
 fn group_of<'s>(page: &Page<'_>, line: usize, labels: &Labels<'s>) -> Option<&'s str> {
     let hit = page.hits[line].first()?;
-    let groups: Vec<&'s str> = hit.fields.iter().filter_map(|field| labels.fields[*field].group).collect();
+    let groups: Vec<&'s str> = hit.fields.iter().filter_map(|field| labels.fields[*field].group.as_deref()).collect();
     groups.into_iter().find(|group| labelled(page, line, labels, group).is_some())
 }
 
@@ -65,7 +65,7 @@ fn labelled(page: &Page<'_>, line: usize, labels: &Labels<'_>, group: &str) -> O
     let row = &page.lines[line];
     let hit = page.hits[line].first().filter(|hit| hit.cell == 0 && hit.fills && row.cells.len() >= 3)?;
     let labels_on_line = page.hits[line].iter().filter(|hit| hit.fills || hit.colon).count();
-    let field = hit.fields.iter().find(|field| labels.fields[**field].group == Some(group)).copied()?;
+    let field = hit.fields.iter().find(|field| labels.fields[**field].group.as_deref() == Some(group)).copied()?;
     (labels_on_line == 1).then_some(field)
 }
 
@@ -75,9 +75,9 @@ fn items(page: &Page<'_>, index: usize, lines: &[usize], labels: &Labels<'_>, ta
     let field_of = |line: usize| labelled(page, line, labels, group);
     let opener = lines.iter().copied().find(|line| {
         field_of(*line).is_some_and(|field| {
-            let kind = labels.fields[field].value;
-            let fits = |cell: &&Cell| values::read(kind, page.cell(**cell)).is_some();
-            labels.fields[field].opens_item && page.lines[*line].cells.iter().skip(1).filter(fits).count() >= 2
+            let pattern = labels.fields[field];
+            let fits = |cell: &&Cell| values::read(pattern, page.cell(**cell)).is_some();
+            pattern.opens_item && page.lines[*line].cells.iter().skip(1).filter(fits).count() >= 2
         })
     });
     let Some(opener) = opener.filter(|_| lines.len() >= LEAST_LINES) else { return Vec::new() };
@@ -109,8 +109,8 @@ fn items(page: &Page<'_>, index: usize, lines: &[usize], labels: &Labels<'_>, ta
 fn read(page: &Page<'_>, line: usize, cell: Cell, labels: &Labels<'_>, group: &str) -> Option<(usize, values::Read)> {
     let fields = page.hits[line].first()?.fields.iter().copied();
     fields
-        .filter(|field| labels.fields[*field].group == Some(group) && !labels.has_terms(*field))
-        .find_map(|field| values::read(labels.fields[field].value, page.cell(cell)).map(|read| (field, read)))
+        .filter(|field| labels.fields[*field].group.as_deref() == Some(group) && !labels.has_terms(*field))
+        .find_map(|field| values::read(labels.fields[field], page.cell(cell)).map(|read| (field, read)))
 }
 
 /// The column of a cell: the same place on lines with as many cells, else the one it stands in.

@@ -13,17 +13,11 @@ use super::{document, field};
 /// Words by which the name of a lessor is known.
 const LESSOR: &[&str] = &["leasing company", "leasing corporation", "-agency"];
 
-const fn of(
-    group: &'static str,
-    name: &'static str,
-    labels: &'static [&'static str],
-    value: ValueKind,
-    opens_item: bool,
-) -> FieldPattern {
-    FieldPattern { name, labels, value, section: None, group: Some(group), opens_item, signs: &[], many: false }
+fn of(group: &str, name: &str, labels: &[&str], value: ValueKind, opens_item: bool) -> FieldPattern {
+    FieldPattern { opens_item, ..field(name, labels, value).of(group) }
 }
 
-const fn contract(name: &'static str, labels: &'static [&'static str], value: ValueKind) -> FieldPattern {
+fn contract(name: &str, labels: &[&str], value: ValueKind) -> FieldPattern {
     of("contracts", name, labels, value, false)
 }
 
@@ -33,20 +27,20 @@ fn schema() -> ExtractionSchema {
     let dealer = field("dealer.name", &["dealer"], ValueKind::Name);
     let lessor = contract("lessor", &["lessor", "leasing company"], ValueKind::Name);
     ExtractionSchema {
-        writer: Some("writer"),
-        fields: vec![
+        writer: Some("writer".to_owned()),
+        fields: Arc::new([
             field("client.name", &["client", "client name", "cliente", "our client"], ValueKind::Name),
             field("client.dot", &["usdot", "dot"], ValueKind::DotNumber),
             field("client.mc", &["mc"], ValueKind::McNumber),
             field("client.phone", &["phone", "tel"], ValueKind::Phone),
             field("client.email", &["email"], ValueKind::Email),
-            FieldPattern { signs: &["dealership"], ..dealer },
+            dealer.signed(&["dealership"]),
             field("dealer.phone", &["phone", "tel"], ValueKind::Phone),
             field("writer.name", &["your name"], ValueKind::Person),
             field("writer.phone", &["phone", "tel"], ValueKind::Phone),
             field("writer.email", &["email"], ValueKind::Email),
             of("contracts", "number", &["contract number", "contract"], ValueKind::PolicyNumber, true),
-            FieldPattern { signs: LESSOR, ..lessor },
+            lessor.signed(LESSOR),
             contract("term", &["term", "begin"], ValueKind::DateRange),
             contract("begin", &["begin", "begin date"], ValueKind::Date),
             contract("end", &["end", "end date"], ValueKind::Date),
@@ -55,13 +49,13 @@ fn schema() -> ExtractionSchema {
                 &["kinds", "kind", "full service=Full Service", "night service=Night Service"],
                 ValueKind::Text,
             ),
-            FieldPattern { many: true, signs: &["a year"], ..fee },
-            FieldPattern { many: true, signs: &["deposit", "dep"], ..deposit },
+            FieldPattern { many: true, ..fee.signed(&["a year"]) },
+            FieldPattern { many: true, ..deposit.signed(&["deposit", "dep"]) },
             field("client.extras", &["extras", "rr=Roof Rack"], ValueKind::Text),
             field("driver", &["driver"], ValueKind::Person),
             of("repairs", "ticket", &["ticket", "ticket number"], ValueKind::Reference, true),
             of("repairs", "cost", &["cost"], ValueKind::Money, false),
-        ],
+        ]),
         ..ExtractionSchema::default()
     }
 }

@@ -1,12 +1,12 @@
 //! The fields of a loss. Labels are English, Spanish and French.
 
-use kybern_core::model::{FieldPattern, ValueKind};
+use kybern_core::model::ValueKind;
 
 use super::LOSSES;
-use crate::field::{of, opens};
+use crate::field::{Field, of, opens};
 
 /// One loss.
-pub(super) const LOSS: &[FieldPattern] = &[
+pub(super) const LOSS: &[Field] = &[
     opens(of(
         LOSSES,
         "has_claims",

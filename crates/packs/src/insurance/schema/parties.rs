@@ -1,10 +1,10 @@
 //! Who is insured, by whose agency, who writes, who holds a certificate, and what is wanted. Labels are English, Spanish
 //! and French.
 
-use kybern_core::model::{FieldPattern, ValueKind};
+use kybern_core::model::ValueKind;
 
 use crate::contact_fields;
-use crate::field::one;
+use crate::field::{Field, one};
 
 /// Words by which the name of an agency or a broker is known.
 pub(super) const AGENCY_SIGNS: &[&str] = &[
@@ -43,7 +43,7 @@ pub(super) const AGENCY_SIGNS: &[&str] = &[
 ];
 
 /// The insured, or the company that asks to be.
-pub(super) const INSURED: &[FieldPattern] = &[
+pub(super) const INSURED: &[Field] = &[
     one("insured.name", contact_fields::COMPANY_NAMES, ValueKind::Name, None),
     one("insured.dot_number", contact_fields::DOT_NUMBERS, ValueKind::DotNumber, None),
     one("insured.mc_number", contact_fields::MC_NUMBERS, ValueKind::McNumber, None),
@@ -98,8 +98,8 @@ pub(super) const INSURED: &[FieldPattern] = &[
 ];
 
 /// What else a document says once.
-pub(super) const OTHERS: &[FieldPattern] = &[
-    FieldPattern {
+pub(super) const OTHERS: &[Field] = &[
+    Field {
         signs: AGENCY_SIGNS,
         ..one(
             "agency.name",
@@ -290,7 +290,7 @@ pub(super) const OTHERS: &[FieldPattern] = &[
 ];
 
 /// Who holds a certificate.
-pub(super) const HOLDER: &[FieldPattern] = &[FieldPattern {
+pub(super) const HOLDER: &[Field] = &[Field {
     many: true,
     ..one(
         "certificate_holder",

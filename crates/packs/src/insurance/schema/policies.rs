@@ -1,9 +1,9 @@
 //! The fields of a policy. Labels are English, Spanish and French.
 
-use kybern_core::model::{FieldPattern, ValueKind};
+use kybern_core::model::ValueKind;
 
 use super::POLICIES;
-use crate::field::{of, opens};
+use crate::field::{Field, of, opens};
 
 /// Words by which the name of an insurer is known.
 const INSURER_SIGNS: &[&str] = &[
@@ -74,7 +74,7 @@ const INSURER_SIGNS: &[&str] = &[
 ];
 
 /// One policy.
-pub(super) const POLICY: &[FieldPattern] = &[
+pub(super) const POLICY: &[Field] = &[
     of(
         POLICIES,
         "has_coverages",
@@ -121,7 +121,7 @@ pub(super) const POLICY: &[FieldPattern] = &[
         ],
         ValueKind::Text,
     ),
-    FieldPattern {
+    Field {
         signs: INSURER_SIGNS,
         ..of(
             POLICIES,
@@ -430,7 +430,7 @@ pub(super) const POLICY: &[FieldPattern] = &[
         ],
         ValueKind::Date,
     ),
-    FieldPattern {
+    Field {
         many: true,
         signs: &["csl", "limit", "each occurrence", "occurrence", "per accident", "aggregate"],
         ..of(
@@ -475,7 +475,7 @@ pub(super) const POLICY: &[FieldPattern] = &[
             ValueKind::Money,
         )
     },
-    FieldPattern {
+    Field {
         many: true,
         signs: &["deductible", "deductibles", "ded", "deduct", "retention", "sir", "deducible", "franchise"],
         ..of(

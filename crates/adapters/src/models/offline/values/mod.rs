@@ -6,13 +6,14 @@
 mod businesses;
 mod contact;
 mod dates;
+mod identifier;
 mod money;
 mod names;
 mod numbers;
 mod people;
 mod vin;
 
-use kybern_core::model::ValueKind;
+use kybern_core::model::{FieldPattern, ValueKind, ValuePattern};
 use serde_json::Value;
 
 pub(super) use businesses::{find_businesses, find_capitalised};
@@ -41,6 +42,32 @@ impl Read {
     }
 }
 
+/// What a value looks like: its kind, and for an identifier of a tenant's own what it has to match.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape<'s> {
+    pub(super) kind: ValueKind,
+    pattern: Option<&'s ValuePattern>,
+}
+
+impl From<ValueKind> for Shape<'_> {
+    fn from(kind: ValueKind) -> Self {
+        Self { kind, pattern: None }
+    }
+}
+
+impl<'s> From<&'s FieldPattern> for Shape<'s> {
+    fn from(field: &'s FieldPattern) -> Self {
+        Self { kind: field.value, pattern: field.pattern.as_ref() }
+    }
+}
+
+impl<'s> Shape<'s> {
+    /// What an identifier has to match, as it was written.
+    pub(super) fn source(self) -> Option<&'s str> {
+        self.pattern.map(ValuePattern::source)
+    }
+}
+
 /// Whether a kind is checked so narrowly that it may follow its label without a colon.
 pub(super) const fn is_strict(kind: ValueKind) -> bool {
     !matches!(
@@ -55,13 +82,14 @@ pub(super) const fn is_strict(kind: ValueKind) -> bool {
     )
 }
 
-/// Reads a value of a kind from the beginning of `text`.
-pub(super) fn read(kind: ValueKind, text: &str) -> Option<Read> {
+/// Reads a value from the beginning of `text`.
+pub(super) fn read<'s>(shape: impl Into<Shape<'s>>, text: &str) -> Option<Read> {
+    let shape = shape.into();
     if text.trim_start().starts_with("\"\"") {
         // An empty value of a structured form.
         return None;
     }
-    match kind {
+    match shape.kind {
         ValueKind::Name => names::name(text),
         ValueKind::Person => people::person(text),
         ValueKind::Text => names::text(text),
@@ -70,6 +98,7 @@ pub(super) fn read(kind: ValueKind, text: &str) -> Option<Read> {
         ValueKind::Naic => numbers::naic(text),
         ValueKind::PolicyNumber => numbers::policy(text),
         ValueKind::Reference => numbers::reference(text),
+        ValueKind::Identifier => identifier::identifier(text, shape.pattern?),
         ValueKind::License => numbers::license(text),
         ValueKind::RequestToken => numbers::token(text),
         ValueKind::Date => dates::date(text),

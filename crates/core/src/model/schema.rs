@@ -1,0 +1,226 @@
+//! What is looked for in documents: the fields with their labels and kinds, as a pack or a tenant declares them.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::pattern::ValuePattern;
+use crate::id::TenantId;
+
+/// What a pack, or a tenant, looks for in documents.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ExtractionSchema {
+    /// The name under which it is registered.
+    pub name: String,
+    /// The kinds of documents it knows.
+    pub categories: Arc<[CategoryPattern]>,
+    /// The sections a document may have. A field that names a section is only looked for when it is present.
+    pub sections: Arc<[SectionPattern]>,
+    /// The fields.
+    pub fields: Arc<[FieldPattern]>,
+    /// The family of the fields that tell about whoever writes a message, for instance `contact` of `contact.phone`.
+    pub writer: Option<String>,
+    /// The field of the company that a message is about, where that is mostly the company of whoever writes it; `None`
+    /// where others write as well.
+    pub about: Option<String>,
+    /// Labels and terms that a tenant has added to those of the pack.
+    pub own_labels: Vec<OwnLabel>,
+    /// Whose it is; `None` for a schema of the program, which all tenants share.
+    pub owner: Option<TenantId>,
+}
+
+impl ExtractionSchema {
+    /// The fields of that [path](FieldPattern::is_at).
+    pub fn fields_at<'s>(&'s self, path: &'s str) -> impl Iterator<Item = &'s FieldPattern> {
+        self.fields.iter().filter(move |field| field.is_at(path))
+    }
+
+    /// About how many bytes it takes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let words = |words: &[String]| words.iter().map(|word| word.len() + size_of::<String>()).sum::<usize>();
+        let field = |field: &FieldPattern| {
+            let patterns = field.pattern.iter().map(|_| ValuePattern::BYTES).sum::<usize>();
+            size_of::<FieldPattern>() + field.name.len() + words(&field.labels) + words(&field.signs) + patterns
+        };
+        let category = |known: &CategoryPattern| {
+            let markers = known.markers.iter().map(|(phrase, _)| phrase.len() + size_of::<(String, u8)>());
+            known.key.len() + markers.sum::<usize>()
+        };
+        let sections = self.sections.iter().map(|known| known.key.len() + words(&known.markers));
+        size_of::<Self>()
+            + self.fields.iter().map(field).sum::<usize>()
+            + self.categories.iter().map(category).sum::<usize>()
+            + sections.sum::<usize>()
+    }
+
+    /// The labels that a tenant has added to a field.
+    pub fn own_labels_of<'s>(&'s self, field: &'s FieldPattern) -> impl Iterator<Item = &'s OwnLabel> {
+        self.own_labels.iter().filter(move |own| field.is_at(&own.field))
+    }
+}
+
+impl FieldPattern {
+    /// A single field that is always looked for.
+    #[must_use]
+    pub fn new(name: &str, labels: &[&str], value: ValueKind) -> Self {
+        Self { name: name.to_owned(), labels: owned(labels), value, ..Self::default() }
+    }
+
+    /// The same in a list.
+    #[must_use]
+    pub fn of(self, group: &str) -> Self {
+        Self { group: Some(group.to_owned()), ..self }
+    }
+
+    /// The same with words by which its names or amounts are known.
+    #[must_use]
+    pub fn signed(self, signs: &[&str]) -> Self {
+        Self { signs: owned(signs), ..self }
+    }
+
+    /// Whether that is its path: `insured.name`, or `policies/policy_number` in a list.
+    #[must_use]
+    pub fn is_at(&self, path: &str) -> bool {
+        match &self.group {
+            None => self.name == path,
+            Some(group) => path.split_once('/') == Some((group, &self.name)),
+        }
+    }
+
+    /// Its path.
+    #[must_use]
+    pub fn path(&self) -> String {
+        self.group.as_ref().map_or_else(|| self.name.clone(), |group| format!("{group}/{}", self.name))
+    }
+}
+
+impl CategoryPattern {
+    /// A kind of documents with its markers.
+    #[must_use]
+    pub fn new(key: &str, markers: &[(&str, u8)]) -> Self {
+        let markers = markers.iter().map(|(phrase, weight)| ((*phrase).to_owned(), *weight)).collect();
+        Self { key: key.to_owned(), markers }
+    }
+}
+
+impl SectionPattern {
+    /// A section with its markers.
+    #[must_use]
+    pub fn new(key: &str, markers: &[&str]) -> Self {
+        Self { key: key.to_owned(), markers: owned(markers) }
+    }
+}
+
+fn owned(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+/// A label that a tenant has added.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OwnLabel {
+    /// The [path](FieldPattern::is_at) of its field.
+    pub field: String,
+    /// The words, in small letters.
+    pub label: String,
+    /// The value that the words are; `None` when they lead to one.
+    pub value: Option<String>,
+}
+
+/// How a kind of document is known.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CategoryPattern {
+    /// Its key, for instance `DEC_PAGE`.
+    pub key: String,
+    /// Phrases that speak for it, each with a weight from 1 (weak) to 5 (decisive).
+    pub markers: Vec<(String, u8)>,
+}
+
+/// How a section is known.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SectionPattern {
+    /// Its key, for instance `has_vehicles`.
+    pub key: String,
+    /// Phrases of which one is enough.
+    pub markers: Vec<String>,
+}
+
+/// One field.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct FieldPattern {
+    /// Its path in the result, for instance `insured.name`, or `policy_number` inside a group.
+    pub name: String,
+    /// The labels after, or under, which it stands; lower case, without the colon. `phrase=Value` declares a closed
+    /// vocabulary instead: where the phrase stands, the value is `Value`.
+    pub labels: Vec<String>,
+    /// What its value looks like.
+    pub value: ValueKind,
+    /// The section it belongs to; `None` when it is always looked for.
+    pub section: Option<String>,
+    /// The list it belongs to, for instance `policies`; `None` for a single value.
+    pub group: Option<String>,
+    /// Whether this field begins a new item of its group.
+    pub opens_item: bool,
+    /// Words by which a name that nobody labelled is known to be this field's, for instance `insurance company`; one
+    /// after `-` speaks against it. Empty when such a name is nobody's.
+    /// For an amount: words beside it by which it is known to be this one, for instance `deductible`.
+    pub signs: Vec<String>,
+    /// Whether it may have several values, or an item of its group several of it.
+    pub many: bool,
+    /// Whether a row of a table is an item of its own although another one has the same opening value.
+    pub repeats: bool,
+    /// Whether a person is asked where it is not found.
+    pub required: bool,
+    /// What an [identifier](ValueKind::Identifier) looks like.
+    pub pattern: Option<ValuePattern>,
+}
+
+/// What a value looks like, and so how it is found, checked and normalised.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ValueKind {
+    /// A business's or a unit's name: the rest of the line or cell.
+    Name,
+    /// A person's name: two to five words; `LAST, First` is turned round.
+    Person,
+    /// Free text to the end of the line or cell.
+    #[default]
+    Text,
+    /// A USDOT number: 4 to 8 digits.
+    DotNumber,
+    /// A motor carrier number: 4 to 8 digits, perhaps after `MC`.
+    McNumber,
+    /// An insurer's NAIC code: 5 digits.
+    Naic,
+    /// A policy number: letters, digits and dashes with at least one digit.
+    PolicyNumber,
+    /// A number that somebody gave something, such as a claim or a load: letters, digits and dashes with at least two
+    /// digits.
+    Reference,
+    /// An identifier that a tenant describes by a [pattern](FieldPattern::pattern).
+    Identifier,
+    /// A driver's licence number: five digits or more with letters, perhaps after the state.
+    License,
+    /// The id by which an answer is recognised: a UUID in `[Request:…]`.
+    RequestToken,
+    /// A date, normalised to `YYYY-MM-DD`.
+    Date,
+    /// Two dates, as `{"start","end"}`.
+    DateRange,
+    /// An amount of US dollars, as integer nano-dollars.
+    Money,
+    /// A telephone number, normalised to ten digits.
+    Phone,
+    /// An e-mail address, lower-cased.
+    Email,
+    /// A postal address, up to three lines.
+    Address,
+    /// A vehicle identification number; a wrong check digit is reported, not dropped.
+    Vin,
+    /// A four-digit year.
+    Year,
+    /// A whole number.
+    Integer,
+    /// Nothing: the label is known, so that it is nobody's value, and what it leads to is not wanted.
+    Nothing,
+}

@@ -1,0 +1,49 @@
+//! The rows of a tenant's table, out of all papers.
+
+use kybern_core::model::{ExtractedField, FieldPattern};
+use serde_json::{Map, Value};
+
+use super::{Doubt, Said, Why, is_sure, is_wanted};
+use crate::reading::{MESSAGE_NUMBER, ReadDocument};
+
+/// What all papers say of a table. One that goes on in another paper is one table. What is said again counts once, and
+/// one that is said in part and otherwise is a contradiction, as is anything that the message adds to a paper.
+pub(super) fn said(read: &[ReadDocument], name: &str, columns: &[&FieldPattern]) -> Said {
+    let mut rows: Vec<Value> = Vec::new();
+    let (mut whole, mut contradicts) = (true, false);
+    for document in read {
+        let items = document.items(name);
+        let new: Vec<Value> = items.iter().map(|item| row(item, columns)).collect();
+        let known = new.iter().filter(|row| rows.contains(row)).count();
+        if known == new.len() {
+            continue;
+        }
+        contradicts |= known > 0 || document.n == MESSAGE_NUMBER && !rows.is_empty();
+        whole &= items.iter().all(|item| is_whole(item, columns));
+        rows.extend(new);
+    }
+    let required = columns.iter().any(|column| column.opens_item && column.required);
+    let wanted = columns.first().is_some_and(|column| is_wanted(read, column));
+    match rows.is_empty() {
+        true if required && wanted => Said::Asks(Doubt { why: Why::Missing, found: Vec::new() }),
+        false if contradicts => Said::Asks(Doubt { why: Why::Contradicting, found: rows }),
+        false if !whole => Said::Asks(Doubt { why: Why::Doubtful, found: rows }),
+        true | false => Said::Plain(Value::Array(rows)),
+    }
+}
+
+/// A row by its columns' names; `null` where nothing stands.
+fn row(item: &[&ExtractedField], columns: &[&FieldPattern]) -> Value {
+    let value = |column: &FieldPattern| {
+        let field = item.iter().find(|field| field.name == column.name);
+        field.map_or(Value::Null, |field| field.value.clone())
+    };
+    Value::Object(columns.iter().map(|column| (column.name.clone(), value(column))).collect::<Map<_, _>>())
+}
+
+/// Whether all that a row needs is there, and nothing of it is a guess or fails its check.
+fn is_whole(item: &[&ExtractedField], columns: &[&FieldPattern]) -> bool {
+    let has = |column: &FieldPattern| item.iter().any(|field| field.name == column.name);
+    item.iter().all(|field| is_sure(field))
+        && columns.iter().all(|column| has(column) || !column.required && !column.opens_item)
+}
