@@ -58,7 +58,9 @@ const STACK_BYTES: usize = 64 * 1024 * 1024;
 /// A few are read at the same time, and no tenant has all places.
 #[derive(Debug)]
 pub struct Reader {
-    pub(crate) workers: Workers,
+    workers: Workers,
+    /// Where mail is taken apart: it is taken in whatever papers are being read.
+    pub(crate) mail: Workers,
     ocr: Option<Ocr>,
     decoder: Option<PictureDecoder>,
     /// Where pictures are drawn for people. Each keeps a core busy and takes a few hundred megabytes, so fewer are drawn
@@ -85,7 +87,8 @@ impl Reader {
     pub fn with_ocr(tesseract: Option<Tesseract>) -> Self {
         let ocr = tesseract.map(|tesseract| Ocr { tesseract, workers: Workers::one_a_core(STACK_BYTES) });
         let drawing = Workers::one_a_core(STACK_BYTES);
-        Self { workers: Workers::new(STACK_BYTES), ocr, decoder: None, drawing }
+        let [workers, mail] = [(); 2].map(|()| Workers::new(STACK_BYTES));
+        Self { workers, mail, ocr, decoder: None, drawing }
     }
 
     /// Also unpacks pictures in JPEG 2000 and JBIG2, by this program. Without one they are not unpacked: a page that has

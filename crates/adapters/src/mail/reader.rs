@@ -1,4 +1,5 @@
-//! Mail behind [`MailParser`]: taken apart on the slots where documents are read, because strangers write it.
+//! Mail behind [`MailParser`]: taken apart on slots like those where documents are read, because strangers write it, but
+//! not on the same: papers that keep their readers busy keep no mail outside.
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -12,7 +13,7 @@ use crate::documents::{Reader, TIME_LIMIT};
 #[async_trait]
 impl MailParser for Reader {
     async fn parse(&self, tenant: TenantId, raw: Bytes) -> Result<ParsedMail, MailFault> {
-        self.workers.run(tenant, TIME_LIMIT, move |stop| Mime.parse_until(&raw, stop)).await?
+        self.mail.run(tenant, TIME_LIMIT, move |stop| Mime.parse_until(&raw, stop)).await?
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, FaultKind, PageText};
-use kybern_core::error::Result;
+use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::TaskId;
 use kybern_core::mail::{Passage, without_quoted};
 use kybern_core::model::{Abilities, DocumentAnalysis, ExtractedField, ExtractionSchema};
@@ -56,6 +56,10 @@ pub(super) async fn read(run: &mut Run, known: &PhaseState, now: Timestamp) -> R
         }
         let read = match documents.read(attachment).await? {
             Ok(text) => Ok((text, None)),
+            // Nobody is asked about what can be read later, no model either.
+            Err(fault) if fault.kind.is_transient() => {
+                return Err(Error::new(ErrorCode::Unavailable, fault.to_string()).into());
+            }
             Err(fault) => match copied_out(run, &mut inquirer, attachment, &mut pictures).await? {
                 Some((text, by)) => Ok((text, Some(by))),
                 None => Err(fault),

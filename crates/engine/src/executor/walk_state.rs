@@ -87,7 +87,10 @@ impl Walk {
             // What a turn found out enters the state as the answer of its agent.
             return;
         }
-        merge_corrections(&node.corrections, state, tainted);
+        // What somebody answered to a step that was replaced before it ran again went with it.
+        if !node.replaced || node.outcome().is_some() {
+            merge_corrections(&node.corrections, state, tainted);
+        }
         let Some(outcome) = node.outcome().filter(|outcome| outcome.status == StepStatus::Completed) else { return };
         match (&node.spec.save_as, &outcome.data) {
             (Some(name), data) => {

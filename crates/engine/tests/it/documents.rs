@@ -102,6 +102,27 @@ fn a_document_that_cannot_be_read_any_more_is_read_later_and_not_left_out() {
 }
 
 #[test]
+fn nobody_is_asked_about_a_document_whose_reader_is_busy() {
+    World::new().run(async |live| {
+        let key = live.put(plan(json!([step("a", "core.noop", json!({}))]))).await;
+        live.world.reader.busy.store(true, Ordering::SeqCst);
+        let request = SubmitRequest {
+            plan_key: Some(key),
+            attachments: vec![file("a.txt", "first")],
+            ..SubmitRequest::text("go")
+        };
+        let id = live.try_submit(request).await.unwrap().id;
+        live.until(id, |_| live.world.store.holder(id).is_none()).await;
+        assert!(live.world.journal(id).is_empty(), "it is neither read nor asked about");
+        live.world.reader.busy.store(false, Ordering::SeqCst);
+        let task = live.proven(id).await;
+        assert_eq!(task.status, TaskStatus::Completed);
+        let rows = live.outcome(id, "_extraction").unwrap().data["documents"].clone();
+        assert_eq!(rows[0]["status"], json!("read"));
+    });
+}
+
+#[test]
 fn a_document_that_stays_unreadable_fails_its_step_by_name_of_the_cause() {
     World::with([reading()]).run(async |live| {
         let id = about_to_read(&live).await;

@@ -24,17 +24,8 @@ use crate::turns::{ask, calls, helper, provider, says, scripted};
 use crate::world::{World, plan, step};
 
 fn schema() -> ExtractionSchema {
-    let name = FieldPattern {
-        name: "keeper",
-        labels: &[],
-        value: ValueKind::Text,
-        section: None,
-        group: None,
-        opens_item: false,
-        signs: &[],
-        many: false,
-    };
-    ExtractionSchema { name: "houses", fields: vec![name], ..ExtractionSchema::default() }
+    let keeper = FieldPattern::new("keeper", &[], ValueKind::Text);
+    ExtractionSchema { name: "houses".to_owned(), fields: [keeper].into(), ..ExtractionSchema::default() }
 }
 
 /// A pack with a schema of houses.

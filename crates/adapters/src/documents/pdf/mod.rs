@@ -73,7 +73,7 @@ pub(super) struct Read {
 /// `Encrypted`, `Broken`, `TooLarge`; and in [`Read::text`] `Scan`, `Unsupported` when its fonts do not say what they
 /// show, `Broken`, or `Empty`.
 pub(super) fn read(bytes: &[u8], stop: &Stop, mut eyes: Option<&mut Eyes<'_>>) -> Result<Read, DocumentFault> {
-    let doc = open::open(bytes)?;
+    let doc = open::open(bytes, stop)?;
     let found = tree::pages(&doc)?;
     let mut unpacker = Unpacker::new();
     let mut fonts = Fonts::new();
@@ -118,7 +118,7 @@ pub(super) fn picture(
     stop: &Stop,
 ) -> Result<Picture, DocumentFault> {
     let none = || DocumentFault::new(FaultKind::Empty, format!("page {number} is not a picture"));
-    let doc = open::open(bytes)?;
+    let doc = open::open(bytes, stop)?;
     let found = tree::pages(&doc)?;
     let at = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
     let dict = at.and_then(|at| found.get(at)).ok_or_else(none)?;

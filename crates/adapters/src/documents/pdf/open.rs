@@ -7,6 +7,7 @@ use kybern_core::document::{DocumentFault, FaultKind};
 use lopdf::{DecompressError, Document, Error, LoadOptions};
 
 use super::super::pages::unpacks_too_far;
+use crate::workers::Stop;
 
 /// Words outside of content: each becomes an object in memory, of more than a hundred bytes.
 const MAX_WORDS: usize = 2_000_000;
@@ -14,6 +15,11 @@ const MAX_WORDS: usize = 2_000_000;
 const MAX_GROUP: usize = 8 * 1024 * 1024;
 /// The same for all groups together that can only be unpacked by the library.
 const MAX_SEALED: usize = 8 * 1024 * 1024;
+/// The same for all groups together, as for anything that is unpacked.
+const MAX_GROUPS: usize = 100 * 1024 * 1024;
+/// How deep brackets of a kind may lie. Where the table of contents is damaged, the library looks for the end of each that
+/// is open from every object on.
+const MAX_DEPTH: usize = 1_000;
 /// The least that a packed group may unpack to: the usual size of one is half of it.
 const SMALLEST_GROUP: usize = 64 * 1024;
 /// The dictionary of a stream stands within so many bytes before it.
@@ -25,8 +31,9 @@ const END_WITHIN: usize = 2048;
 ///
 /// # Errors
 /// `Encrypted`, `Broken` or `TooLarge`.
-pub(super) fn open(bytes: &[u8]) -> Result<Document, DocumentFault> {
-    let options = LoadOptions { max_decompressed_size: Some(survey(bytes)?), ..LoadOptions::default() };
+pub(super) fn open(bytes: &[u8], stop: &Stop) -> Result<Document, DocumentFault> {
+    let options = LoadOptions { max_decompressed_size: Some(survey(bytes, stop)?), ..LoadOptions::default() };
+    stop.check()?;
     let doc = Document::load_mem_with_options(bytes, options).map_err(|error| fault(&error, bytes))?;
     // An unknown lock is left on; a known one is taken out of the trailer when it opens.
     if doc.is_encrypted() || doc.trailer.has(b"Encrypt") || (!has_pages(&doc) && find(bytes, b"/Encrypt").is_some()) {
@@ -43,14 +50,22 @@ fn has_pages(doc: &Document) -> bool {
 }
 
 /// Counts what the library will hold in memory, and answers how far one packed group of objects may unpack.
-fn survey(bytes: &[u8]) -> Result<usize, DocumentFault> {
-    let mut words = 0;
+fn survey(bytes: &[u8], stop: &Stop) -> Result<usize, DocumentFault> {
+    let (mut words, mut unpacked) = (0, 0);
+    let mut open = Brackets::default();
     let mut sealed = 0usize;
     let mut rest = bytes;
     loop {
         let start = find(rest, b"stream").unwrap_or(rest.len());
         let outside = &rest[..start];
         words += count_words(outside);
+        stop.check()?;
+        if words > MAX_WORDS {
+            return Err(too_many());
+        }
+        if open.deepest_in(outside) > MAX_DEPTH {
+            return Err(broken("it is damaged: its brackets do not close"));
+        }
         if start == rest.len() {
             break;
         }
@@ -58,12 +73,16 @@ fn survey(bytes: &[u8]) -> Result<usize, DocumentFault> {
         let end = find(body, b"endstream").map_or(body.len(), |end| end + b"endstream".len());
         if find(&outside[outside.len().saturating_sub(DICTIONARY)..], b"/ObjStm").is_some() {
             match unpack(&body[..end]) {
-                Some(inside) => words += inside?,
+                Some(inside) => {
+                    let (inside, length) = inside?;
+                    words += inside;
+                    unpacked += length;
+                }
                 None => sealed += 1,
             }
         }
-        if words > MAX_WORDS {
-            return Err(too_many());
+        if unpacked > MAX_GROUPS {
+            return Err(unpacks_too_far());
         }
         rest = &body[end..];
     }
@@ -73,8 +92,9 @@ fn survey(bytes: &[u8]) -> Result<usize, DocumentFault> {
     Ok((MAX_SEALED / sealed.max(1)).clamp(SMALLEST_GROUP, MAX_GROUP))
 }
 
-/// The words in a packed group, counted without keeping them; `None` when it is packed in another way or locked.
-fn unpack(body: &[u8]) -> Option<Result<usize, DocumentFault>> {
+/// The words in a packed group and its bytes, counted without keeping them; `None` when it is packed in another way or
+/// locked.
+fn unpack(body: &[u8]) -> Option<Result<(usize, usize), DocumentFault>> {
     let data = body.strip_prefix(b"stream")?;
     let data = data.strip_prefix(b"\r\n").or_else(|| data.strip_prefix(b"\n")).unwrap_or(data);
     let mut reader = ZlibDecoder::new(data);
@@ -82,17 +102,47 @@ fn unpack(body: &[u8]) -> Option<Result<usize, DocumentFault>> {
     let (mut words, mut total) = (0, 0);
     loop {
         match reader.read(&mut buffer) {
-            Ok(0) => return (total > 0).then_some(Ok(words)),
+            Ok(0) => return (total > 0).then_some(Ok((words, total))),
             Ok(read) => {
                 total += read;
                 words += count_words(&buffer[..read]);
             }
             // What was unpacked before the damage counts; the library stops there, too.
-            Err(_) => return (total > 0).then_some(Ok(words)),
+            Err(_) => return (total > 0).then_some(Ok((words, total))),
         }
         if total > MAX_GROUP || words > MAX_WORDS {
             return Some(Err(too_many()));
         }
+    }
+}
+
+/// Brackets of each kind that are open.
+#[derive(Default)]
+struct Brackets([usize; 3]);
+
+impl Brackets {
+    /// How many of a kind are open at most, from here to the end of that part. Those in texts count like all others.
+    fn deepest_in(&mut self, bytes: &[u8]) -> usize {
+        let mut deepest = 0;
+        for byte in bytes {
+            let Some((kind, opens)) = bracket(*byte) else { continue };
+            let open = &mut self.0[kind];
+            *open = if opens { *open + 1 } else { open.saturating_sub(1) };
+            deepest = deepest.max(*open);
+        }
+        deepest
+    }
+}
+
+const fn bracket(byte: u8) -> Option<(usize, bool)> {
+    match byte {
+        b'(' => Some((0, true)),
+        b')' => Some((0, false)),
+        b'[' => Some((1, true)),
+        b']' => Some((1, false)),
+        b'<' => Some((2, true)),
+        b'>' => Some((2, false)),
+        _ => None,
     }
 }
 
@@ -148,6 +198,10 @@ fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
 mod tests {
     use super::*;
 
+    fn survey(bytes: &[u8]) -> Result<usize, DocumentFault> {
+        super::survey(bytes, &Stop::default())
+    }
+
     #[test]
     fn a_survey_counts_what_becomes_an_object() {
         assert_eq!(survey(b"%PDF-1.4 << >> stream 0 0 0 endstream endobj").unwrap(), MAX_GROUP);
@@ -168,7 +222,28 @@ mod tests {
 
     #[test]
     fn a_file_without_its_end_is_cut_off() {
-        let fault = open(b"%PDF-1.4\n1 0 obj\n<< /Type /Catalog").unwrap_err();
+        let fault = open(b"%PDF-1.4\n1 0 obj\n<< /Type /Catalog", &Stop::default()).unwrap_err();
         assert_eq!((fault.kind, fault.message.as_str()), (FaultKind::Broken, "it is cut off: its end is missing"));
+    }
+
+    #[test]
+    fn groups_are_bounded_together_and_nobody_unpacks_for_nobody() {
+        let mut packer = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
+        std::io::Write::write_all(&mut packer, &b" ".repeat(MAX_GROUP)).unwrap();
+        let packed = packer.finish().unwrap();
+        let group = [b"<< /Type /ObjStm >> stream\n", &packed[..], b"endstream "].concat();
+        assert_eq!(survey(&group.repeat(MAX_GROUPS / MAX_GROUP)).unwrap(), MAX_GROUP);
+        assert_eq!(survey(&group.repeat(MAX_GROUPS / MAX_GROUP + 1)).unwrap_err().kind, FaultKind::TooLarge);
+        assert_eq!(super::survey(&group, &Stop::set()).unwrap_err().kind, FaultKind::TooLarge);
+    }
+
+    #[test]
+    fn brackets_that_do_not_close_are_looked_for_once() {
+        for bracket in ["(", "[", "<<"] {
+            let objects: String = (0..=MAX_DEPTH).map(|n| format!("{n} 0 obj {bracket}\n")).collect();
+            let fault =
+                open(format!("%PDF-1.4\n{objects}startxref\n9\n%%EOF").as_bytes(), &Stop::default()).unwrap_err();
+            assert_eq!(fault.message, "it is damaged: its brackets do not close", "{bracket}");
+        }
     }
 }
