@@ -51,6 +51,8 @@ const STREETS: [&str; 29] = [
 const MAX_ACRONYM: usize = 5;
 /// Digits of such a number.
 const LEAST_DIGITS: usize = 4;
+/// Words of labels that stand before a code: `Company NAIC / Code NAIC: 99101`. Together they name nobody.
+const OF_LABELS: [&str; 8] = ["", "company", "naic", "code", "number", "no", "carrier", "insurer"];
 /// Legal forms, as they end a business's name.
 const FORMS: [&str; 37] = [
     "llc",
@@ -257,6 +259,9 @@ pub(super) fn name(text: &str) -> Option<Read> {
     {
         return None;
     }
+    if value.split(|c: char| !c.is_alphanumeric()).all(|word| OF_LABELS.contains(&word.to_lowercase().as_str())) {
+        return None;
+    }
     let form = has_form(value);
     let lower = value.chars().next().is_some_and(char::is_lowercase);
     let fit = if form {
@@ -314,6 +319,13 @@ mod tests {
         ] {
             assert_eq!(value(name(text)), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn words_of_labels_name_nobody() {
+        assert_eq!(name("Company NAIC / Code"), None);
+        assert_eq!(name("NAIC No."), None);
+        assert!(name("Code Company LLC").is_some());
     }
 
     #[test]
