@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use anyhow::{Context, Result};
+
 /// Variables that `cargo run` sets for this process. Handed on, they would make build scripts that watch them run
 /// again, and so rebuild crates that have not changed.
 const OWN_VARIABLES: &[&str] = &["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"];
@@ -33,4 +35,16 @@ pub(crate) fn has(root: &Path, name: &str) -> bool {
         .stderr(Stdio::null())
         .status()
         .is_ok_and(|status| status.success())
+}
+
+/// The machine's own triple.
+///
+/// # Errors
+/// When the compiler cannot be asked.
+pub(crate) fn host() -> Result<String> {
+    let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let said = Command::new(compiler).arg("-vV").output().context("cannot start rustc")?;
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    let host = said.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).context("rustc -vV names no host")
 }

@@ -2,7 +2,8 @@
 //!
 //! The targets are tests of the crates they belong to; the tests of a run play a few thousand of the same inputs. This
 //! chore only says how many, from which seed, and where findings go. A target that finds something stops; the others
-//! go on.
+//! go on. With `--guided` it builds programs that count their branches, so that what reaches a new one is kept and
+//! changed further.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -13,7 +14,8 @@ use crate::cargo;
 use crate::clock::{Stopwatch, readable};
 
 /// Its arguments.
-pub(crate) const USAGE: &str = "fuzz [--target T]… [--count N] [--seed S] [--from N] [--input FILE] [--list]";
+pub(crate) const USAGE: &str =
+    "fuzz [--target T]… [--count N] [--seed S] [--from N] [--input FILE] [--guided] [--list]";
 
 /// A target: its name, its crate, and the test that plays it. In the order of their speed.
 struct Target(&'static str, &'static str, &'static str);
@@ -44,16 +46,25 @@ struct Options {
     targets: Vec<String>,
     variables: Vec<(&'static str, String)>,
     list: bool,
+    guided: bool,
 }
+
+/// How a program is built that counts its branches, which stable compilers can do too.
+const COUNTED: &str = "--cfg guided -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=3 \
+                       -Cllvm-args=-sanitizer-coverage-inline-8bit-counters";
 
 impl Options {
     fn parse(args: &[String]) -> Result<Self> {
-        let mut options = Self { targets: Vec::new(), variables: Vec::new(), list: false };
+        let mut options = Self { targets: Vec::new(), variables: Vec::new(), list: false, guided: false };
         let mut count = "1000000".to_owned();
         let mut args = args.iter();
         while let Some(arg) = args.next() {
-            if arg == "--list" {
-                options.list = true;
+            match arg.as_str() {
+                "--list" => options.list = true,
+                "--guided" => options.guided = true,
+                _ => {}
+            }
+            if matches!(arg.as_str(), "--list" | "--guided") {
                 continue;
             }
             let value =
@@ -115,15 +126,27 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
 }
 
 fn play(root: &Path, target: &Target, options: &Options) -> Result<bool> {
-    let args = ["test", "--release", "-p", target.1, "--test", "it", "--", target.2, "--exact", "--nocapture"];
+    let mut args = vec!["test", "--release", "-p", target.1, "--test", "it"];
+    let host;
+    if options.guided {
+        host = cargo::host()?;
+        // A target that is named keeps what only the compiler runs free of counters.
+        args.extend(["--target", &host]);
+    }
+    args.extend(["--", target.2, "--exact", "--nocapture"]);
     let mut command = cargo::command(root, &args);
+    if options.guided {
+        command.env("RUSTFLAGS", COUNTED).env("CARGO_TARGET_DIR", cargo::target(root).join("guided"));
+    }
     let out = root.join("target/fuzz");
     let note = out.join(format!("{}.at", target.0));
     drop(std::fs::remove_file(&note));
     command.env("KYBERN_FUZZ_OUT", &out);
     command.envs(options.variables.iter().map(|(name, value)| (*name, value.as_str())));
     let good = command.status().context("cannot start cargo")?.success();
-    if !good && let Ok(number) = std::fs::read_to_string(note) {
+    if !good && options.guided {
+        println!("fuzz {}: the last input is in {}; --input FILE repeats it", target.0, note.display());
+    } else if !good && let Ok(number) = std::fs::read_to_string(note) {
         // Where the test could not say it itself, because its process is gone.
         let number = number.trim_start_matches('0');
         println!("fuzz {}: the last input was {number}; --from {number} --count 1 repeats and saves it", target.0);
@@ -148,7 +171,8 @@ mod tests {
 
     #[test]
     fn named_targets_and_numbers_are_taken() {
-        let options = parse("--target pdf --seed 7 --from 12 --count 1").unwrap();
+        let options = parse("--target pdf --seed 7 --guided --from 12 --count 1").unwrap();
+        assert!(options.guided && !parse("--target pdf").unwrap().guided);
         assert_eq!(TARGETS.iter().filter(|target| options.wants(target)).count(), 1);
         assert!(options.variables.contains(&("KYBERN_FUZZ_SEED", "7".to_owned())));
         assert!(options.variables.contains(&("KYBERN_FUZZ_COUNT", "1".to_owned())));

@@ -51,6 +51,8 @@ pub(super) fn filled(raw: &[u8]) -> Cow<'_, [u8]> {
 #[derive(Default)]
 struct Place {
     in_header: bool,
+    /// Whether the field that goes on here is that of the type, and nothing of its value has come.
+    of_type: bool,
     /// Whether the field that goes on here says that it is a multipart.
     of_multipart: bool,
     /// Whether the header is that of an enclosed message, whose own header follows the blank line.
@@ -70,9 +72,26 @@ impl Place {
         let says = |what: &[u8]| line.windows(what.len()).any(|window| window.eq_ignore_ascii_case(what));
         let goes_on = line.starts_with(b" ") || line.starts_with(b"\t");
         self.of_message |= says(b"message/rfc822");
-        self.of_multipart = (goes_on && self.of_multipart) || says(b"multipart/");
+        let value = match goes_on {
+            true => self.of_type.then_some(line),
+            false => value_of_type(line),
+        };
+        let value = value.map(<[u8]>::trim_ascii_start);
+        let begins =
+            |value: &[u8]| value.get(..MULTIPART.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(MULTIPART));
+        self.of_type = value.is_some_and(<[u8]>::is_empty);
+        self.of_multipart = (goes_on && self.of_multipart) || value.is_some_and(begins);
         self.of_multipart
     }
+}
+
+const MULTIPART: &[u8] = b"multipart/";
+
+/// What a line says of the type, when it is that field.
+fn value_of_type(line: &[u8]) -> Option<&[u8]> {
+    let colon = line.iter().position(|byte| *byte == b':')?;
+    let (name, value) = line.split_at_checked(colon)?;
+    name.trim_ascii().eq_ignore_ascii_case(b"content-type").then(|| value.get(1..)).flatten()
 }
 
 /// The boundary that a line declares.
@@ -100,6 +119,8 @@ mod tests {
     fn a_multipart_that_only_ends_gets_a_part() {
         let head = "Content-Type: multipart/mixed;\r\n boundary=\"b\"\r\n\r\n";
         assert_eq!(text(&format!("{head}--b--\r\nrest")), format!("{head}--b\r\n\r\n\r\n--b--\r\nrest"));
+        let folded = "content-type :\r\n Multipart/mixed;\r\n boundary=b\r\n\r\n";
+        assert_eq!(text(&format!("{folded}--b--\r\n")), format!("{folded}--b\r\n\r\n\r\n--b--\r\n"));
         let inside = "Content-Type: message/rfc822\n\nContent-Type: multipart/mixed; boundary=b\n\n";
         assert_eq!(text(&format!("{inside}--b--\n")), format!("{inside}--b\r\n\r\n\r\n--b--\n"));
     }
@@ -116,6 +137,8 @@ mod tests {
             "Content-Type: multipart/mixed; boundary=b\n\n--b\n\nx\n--b--\n",
             "Content-Type: multipart/mixed; boundary=b--\n\n--b--\n\nx\n--b----\n",
             "Content-Type:boundary=b\n\n--b--\n",
+            "Content-Type:boundary=\"b\"multipart/\n--b--",
+            "Subject: multipart/mixed; boundary=b\n\n--b--\n",
             "Subject: x\n\nContent-Type: multipart/mixed; boundary=b\n\n--b--\n",
             "Subject: x\n\n--b--\n",
             "",

@@ -6,6 +6,7 @@
 
 mod connection;
 mod mark;
+mod nesting;
 
 use std::path::PathBuf;
 use std::sync::Arc;

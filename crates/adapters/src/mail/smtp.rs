@@ -4,6 +4,7 @@
 //! [`SendFault::Unknown`] is a place in the dialogue: until the dot after the message is written, the server must
 //! discard what it has; from then on only its reply tells.
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -27,6 +28,8 @@ const READY_TIMEOUT: Duration = Duration::from_secs(90);
 /// How long the message and the reply to its dot may take; servers look at content before they reply.
 const HAND_OVER_TIMEOUT: Duration = Duration::from_secs(120);
 const _: () = assert!(READY_TIMEOUT.as_secs() + HAND_OVER_TIMEOUT.as_secs() < MAX_SEND.0 / 1000);
+/// The most of a server's words that is shown.
+const MAX_REASON_CHARS: usize = 300;
 /// The most connections kept for the next message.
 const MAX_IDLE: usize = 2;
 
@@ -247,7 +250,10 @@ impl std::fmt::Display for Broken {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::TimedOut(limit) => write!(f, "no reply within {} s", limit.as_secs()),
-            Self::Failed(error) => write!(f, "{error}"),
+            // What a server says ends in tables and logs.
+            Self::Failed(error) => {
+                error.to_string().chars().take(MAX_REASON_CHARS).try_for_each(|letter| f.write_char(letter))
+            }
         }
     }
 }

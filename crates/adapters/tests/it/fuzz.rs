@@ -1,10 +1,12 @@
-//! Fuzz targets of what strangers send: mail and documents. `cargo xtask fuzz` plays them a million times.
+//! Fuzz targets of what strangers send: mail and documents, and what model providers and mail servers answer. `cargo xtask fuzz` plays them a million times.
 
 mod documents;
 mod enclosed;
 mod mail;
 mod office;
 mod paper;
+mod providers;
+mod servers;
 
 /// The files of a folder of the samples, by name.
 fn samples(folder: &str) -> Vec<(String, Vec<u8>)> {

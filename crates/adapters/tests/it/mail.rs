@@ -12,7 +12,7 @@ use kybern_adapters::mail::tls::MailTls;
 use kybern_core::mail::OutgoingMail;
 use kybern_core::time::Millis;
 
-fn smtp_config(address: &str) -> SmtpConfig {
+pub(crate) fn smtp_config(address: &str) -> SmtpConfig {
     let (host, port) = address.rsplit_once(':').unwrap();
     SmtpConfig {
         host: host.to_owned(),
@@ -29,7 +29,7 @@ fn smtp(address: impl ToString) -> Smtp {
     Smtp::new(smtp_config(&address.to_string())).unwrap()
 }
 
-fn imap_config(address: &str, username: &str, password: &str) -> ImapConfig {
+pub(crate) fn imap_config(address: &str, username: &str, password: &str) -> ImapConfig {
     let (host, port) = address.rsplit_once(':').unwrap();
     ImapConfig {
         host: host.to_owned(),
@@ -52,7 +52,7 @@ fn encrypted(address: impl ToString, tls: MailTls, ca_file: Option<PathBuf>) -> 
     Mailbox::new(ImapConfig { tls, ca_file, ..imap_config(&address.to_string(), "user", "secret") }).unwrap()
 }
 
-fn mail(to: &str, message_id: &str) -> OutgoingMail {
+pub(crate) fn mail(to: &str, message_id: &str) -> OutgoingMail {
     OutgoingMail {
         to: to.to_owned(),
         subject: "Loss runs für Zoë".to_owned(),

@@ -15,7 +15,7 @@ use kybern_adapters::models::wire::sse::SseParser;
 use kybern_core::model::{Assembly, ModelEvent, ModelFailure, ModelReply, Part, TokenUsage};
 
 /// The providers, by their folders of fixtures.
-const PROVIDERS: [&str; 19] = [
+pub(crate) const PROVIDERS: [&str; 19] = [
     "openai",
     "openai_responses",
     "anthropic",
@@ -37,11 +37,11 @@ const PROVIDERS: [&str; 19] = [
     "custom",
 ];
 
-fn folder(provider: &str) -> PathBuf {
+pub(crate) fn folder(provider: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/models")).join(provider)
 }
 
-fn format_of(provider: &str) -> WireFormat {
+pub(crate) fn format_of(provider: &str) -> WireFormat {
     match provider {
         "openai_responses" => WireFormat::OpenaiResponses,
         "anthropic" => WireFormat::Anthropic,
@@ -51,7 +51,7 @@ fn format_of(provider: &str) -> WireFormat {
 }
 
 /// The fixtures of a provider whose names end so: their names without that end, and their bytes, in order.
-fn fixtures(provider: &str, end: &str) -> Vec<(String, Vec<u8>)> {
+pub(crate) fn fixtures(provider: &str, end: &str) -> Vec<(String, Vec<u8>)> {
     let entries = std::fs::read_dir(folder(provider)).unwrap();
     let mut found: Vec<_> = entries
         .filter_map(|entry| {
@@ -69,7 +69,7 @@ fn fixture(provider: &str, name: &str) -> Vec<u8> {
 }
 
 /// What a stream gives that arrives in these chunks, and how it ends.
-fn stream(format: WireFormat, chunks: &[&[u8]]) -> (Vec<ModelEvent>, Result<(), ModelFailure>) {
+pub(crate) fn stream(format: WireFormat, chunks: &[&[u8]]) -> (Vec<ModelEvent>, Result<(), ModelFailure>) {
     let (mut parser, mut decoder, mut events) = (SseParser::default(), format.decoder(), Vec::new());
     let mut end = Ok(());
     for chunk in chunks {
@@ -87,7 +87,7 @@ fn stream(format: WireFormat, chunks: &[&[u8]]) -> (Vec<ModelEvent>, Result<(), 
     (events, end)
 }
 
-fn assemble(events: &[ModelEvent]) -> Option<ModelReply> {
+pub(crate) fn assemble(events: &[ModelEvent]) -> Option<ModelReply> {
     let mut assembly = Assembly::default();
     events.iter().for_each(|event| assembly.add(event));
     assembly.finished()

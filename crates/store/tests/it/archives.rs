@@ -89,7 +89,7 @@ async fn govern(store: &dyn Store, scope: TenantScope, seed: u64, ids: &SeededId
 }
 
 /// One task with something in most tables.
-async fn fill(store: &dyn Store, scope: TenantScope, seed: u64) -> TaskId {
+pub(crate) async fn fill(store: &dyn Store, scope: TenantScope, seed: u64) -> TaskId {
     let ids = work::ids(seed);
     be_there(store, scope, seed).await;
     let claimed = work::leased(store, scope, work::task(TaskId::from_uuid(ids.next()))).await;
@@ -297,6 +297,6 @@ async fn a_damaged_archive_is_refused_and_leaves_the_store_empty() {
     new.restore(&file).await.unwrap();
 }
 
-async fn is_empty(store: &dyn Store) -> bool {
+pub(crate) async fn is_empty(store: &dyn Store) -> bool {
     store.record_kinds(work::home()).await.unwrap().is_empty() && store.count_by_status().await.unwrap().is_empty()
 }

@@ -8,6 +8,7 @@
 
 mod archives;
 mod file_lock;
+mod fuzz;
 mod grouping;
 mod kill;
 mod ledgers;

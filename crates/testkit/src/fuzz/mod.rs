@@ -4,12 +4,17 @@
 //! are made from it, from words that matter to the format, and by a maker that knows its structure. In the tests a
 //! target plays a few thousand of them; `cargo xtask fuzz` plays a million in a release build.
 //!
+//! In a guided run (`cargo xtask fuzz --guided`) the program counts its branches. An input that reaches a new one is
+//! kept and changed further, so what is played also depends on what was found before; what a run kept is the corpus of
+//! the next.
+//!
 //! A finding is a panic, a broken promise, an input over its time, or one over its memory. It is made smaller, saved,
 //! and told with the command that repeats it. Variables steer a run: `KYBERN_FUZZ_COUNT`, `KYBERN_FUZZ_SEED`,
 //! `KYBERN_FUZZ_FROM` (the first number), `KYBERN_FUZZ_INPUT` (one file instead), `KYBERN_FUZZ_OUT` (where findings
 //! are saved).
 
 mod chance;
+mod corpus;
 pub mod json;
 mod memory;
 mod mutate;
@@ -91,8 +96,8 @@ impl Target {
         play::play(self, &options);
     }
 
-    /// Input number `number` of a seed.
-    fn input(&self, seed: u64, number: u64) -> Vec<u8> {
+    /// Input number `number` of a seed; of a guided run one that may come from those that were `kept`.
+    fn input(&self, seed: u64, number: u64, kept: &[Vec<u8>]) -> Vec<u8> {
         let corpus = usize::try_from(number).ok().and_then(|number| self.seeds.get(number));
         if let Some(input) = corpus {
             return input.clone();
@@ -107,10 +112,12 @@ impl Target {
                 }
                 made
             }
-            _ if self.seeds.is_empty() => noise(&self.words, &chance),
-            _ => self.seed(&chance).to_vec(),
+            _ => match self.seed(&chance, kept) {
+                Some(seed) => seed.to_vec(),
+                None => noise(&self.words, &chance),
+            },
         };
-        let other = if self.seeds.is_empty() { &[][..] } else { self.seed(&chance) };
+        let other = self.seed(&chance, kept).unwrap_or_default();
         for _ in 0..=chance.below(1 << chance.below(4)) {
             mutate(&mut input, other, &self.words, &chance);
         }
@@ -118,10 +125,14 @@ impl Target {
         input
     }
 
-    /// One of the seeds, more often a short one: more of those are played in the same time.
-    fn seed(&self, chance: &Chance) -> &[u8] {
-        let drawn = [0; 3].map(|_| chance.one(&self.seeds).as_slice());
-        drawn.into_iter().min_by_key(|seed| seed.len()).unwrap_or_default()
+    /// One of the seeds and of those that were kept, more often a short one: more of those are played in the same time.
+    fn seed<'t>(&'t self, chance: &Chance, kept: &'t [Vec<u8>]) -> Option<&'t [u8]> {
+        let all = self.seeds.len() + kept.len();
+        let drawn = [0; 3].map(|_| {
+            let at = chance.index(all);
+            self.seeds.get(at).or_else(|| kept.get(at.checked_sub(self.seeds.len())?)).map(Vec::as_slice)
+        });
+        drawn.into_iter().flatten().min_by_key(|seed| seed.len())
     }
 }
 
@@ -160,11 +171,11 @@ mod tests {
     #[test]
     fn a_number_is_always_the_same_input_and_two_numbers_are_not() {
         let target = target(|_| Ok(()));
-        assert_eq!(target.input(1, 0), b"some text 12 with numbers");
-        let inputs: std::collections::HashSet<_> = (0..100).map(|n| target.input(1, n)).collect();
+        assert_eq!(target.input(1, 0, &[]), b"some text 12 with numbers");
+        let inputs: std::collections::HashSet<_> = (0..100).map(|n| target.input(1, n, &[])).collect();
         assert!(inputs.len() > 90, "{}", inputs.len());
-        assert_eq!(target.input(5, 77), target.input(5, 77));
-        assert_ne!(target.input(5, 77), target.input(6, 77));
+        assert_eq!(target.input(5, 77, &[]), target.input(5, 77, &[]));
+        assert_ne!(target.input(5, 77, &[]), target.input(6, 77, &[]));
     }
 
     #[test]

@@ -3,11 +3,11 @@
 
 use std::os::unix::fs::FileExt as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use super::corpus::{Corpus, GUIDED};
 use super::options::Options;
 use super::{Target, memory, shrink};
 
@@ -39,10 +39,15 @@ struct Done {
     count: u64,
     bytes: u64,
     slowest: (Duration, u64),
+    /// What a guided run reached.
+    reached: String,
 }
 
+/// The input that is played, with its number.
+type Current = Mutex<Option<(u64, Vec<u8>)>>;
+
 /// Plays a target.
-pub(super) fn play(target: Target, options: &Options) {
+pub(super) fn play(mut target: Target, options: &Options) {
     if let Some(path) = &options.input {
         let input = std::fs::read(path).expect("the file of KYBERN_FUZZ_INPUT can be read");
         if let Err(why) = attempt(&target, &input) {
@@ -50,8 +55,12 @@ pub(super) fn play(target: Target, options: &Options) {
         }
         return;
     }
+    let corpus = Corpus::in_folder(options.folder().join("corpus").join(target.name));
+    if GUIDED {
+        target = target.seeds(corpus.saved());
+    }
     let target = Arc::new(target);
-    let current = Arc::new(AtomicU64::new(u64::MAX));
+    let current = Arc::new(Current::default());
     let (tell, hear) = channel();
     let began = now();
     let at_first = memory::peak();
@@ -60,10 +69,10 @@ pub(super) fn play(target: Target, options: &Options) {
         .stack_size(STACK)
         .spawn({
             let (target, current, options) = (Arc::clone(&target), Arc::clone(&current), options.clone());
-            move || work(&target, &options, &current, &tell)
+            move || work(&target, &options, corpus, &current, &tell)
         })
         .expect("a thread can be started");
-    let mut seen = (u64::MAX, now());
+    let mut seen = (None, now());
     let mut told = now();
     let outcome = loop {
         match hear.recv_timeout(LOOK) {
@@ -71,7 +80,7 @@ pub(super) fn play(target: Target, options: &Options) {
             Err(RecvTimeoutError::Disconnected) => panic!("the thread of the target is gone"),
             Err(RecvTimeoutError::Timeout) => {}
         }
-        let number = current.load(Ordering::Relaxed);
+        let number = played(&current).map(|(number, _)| number);
         if number != seen.0 {
             seen = (number, now());
         }
@@ -83,11 +92,12 @@ pub(super) fn play(target: Target, options: &Options) {
         } else {
             if told.elapsed() > TELL && options.count > target.count {
                 told = now();
+                let number = number.unwrap_or_default();
                 println!("fuzz {}: at {number}, {:.0} s", target.name, began.elapsed().as_secs_f64());
             }
             continue;
         };
-        let input = target.input(options.seed, number);
+        let (number, input) = played(&current).unwrap_or_default();
         break Err(Finding { number, why, was: input.len(), input });
     };
     match outcome {
@@ -96,17 +106,35 @@ pub(super) fn play(target: Target, options: &Options) {
     }
 }
 
-fn work(target: &Target, options: &Options, current: &AtomicU64, tell: &Sender<Result<Done, Finding>>) {
+/// What is played just now.
+fn played(current: &Current) -> Option<(u64, Vec<u8>)> {
+    current.lock().ok()?.clone()
+}
+
+fn work(
+    target: &Target,
+    options: &Options,
+    mut corpus: Corpus,
+    current: &Current,
+    tell: &Sender<Result<Done, Finding>>,
+) {
     let at_first = memory::peak();
-    let mut done = Done { count: 0, bytes: 0, slowest: (Duration::ZERO, 0) };
+    let mut done = Done { count: 0, bytes: 0, slowest: (Duration::ZERO, 0), reached: String::new() };
     let note = options.note(target.name);
     for number in options.from..options.from.saturating_add(options.count) {
-        let input = target.input(options.seed, number);
-        current.store(number, Ordering::Relaxed);
+        let input = target.input(options.seed, number, corpus.kept());
+        if let Ok(mut current) = current.lock() {
+            *current = Some((number, input.clone()));
+        }
         if let Some(note) = &note {
             // Only a note is left of a process that overflows its stack.
-            drop(note.write_all_at(format!("{number:020}").as_bytes(), 0));
+            if GUIDED {
+                drop(note.set_len(input.len() as u64).and_then(|()| note.write_all_at(&input, 0)));
+            } else {
+                drop(note.write_all_at(format!("{number:020}").as_bytes(), 0));
+            }
         }
+        corpus.has_grown();
         if options.count == 1 {
             println!("fuzz {}: {}", target.name, save(target.name, options, number, &input));
         }
@@ -117,12 +145,17 @@ fn work(target: &Target, options: &Options, current: &AtomicU64, tell: &Sender<R
             drop(tell.send(Err(Finding { number, why, input, was })));
             return;
         }
+        // What comes first is in the corpus already.
+        if corpus.has_grown() && number >= target.seeds.len() as u64 {
+            corpus.keep(input);
+        }
         done.count += 1;
         done.bytes += was as u64;
         if took > done.slowest.0 {
             done.slowest = (took, number);
         }
     }
+    done.reached = corpus.told();
     drop(tell.send(Ok(done)));
 }
 
@@ -162,21 +195,28 @@ fn report(target: &Target, options: &Options, done: &Done, took: Duration, grown
     let (slowest, number) = done.slowest;
     println!(
         "fuzz {}: {} inputs of seed {} from {}, {:.1} MB in {seconds:.1} s, {:.0}/s; slowest {slowest:.1?} (number \
-         {number}), memory +{grown} MB, nothing found",
+         {number}), memory +{grown} MB{}, nothing found",
         target.name,
         done.count,
         options.seed,
         options.from,
         done.bytes as f64 / 1e6,
         done.count as f64 / seconds,
+        done.reached,
     );
 }
 
 fn panic_with(target: &Target, options: &Options, finding: &Finding) -> ! {
     let saved = save(target.name, options, finding.number, &finding.input);
+    // What is played in a guided run depends on what it found before.
+    let again = if GUIDED {
+        "--input FILE".to_owned()
+    } else {
+        format!("--seed {} --from {} --count 1", options.seed, finding.number)
+    };
     panic!(
         "fuzz {}: input {} of seed {}: {}\n  {saved} ({} bytes, {} before it was made smaller)\n  repeat it with: cargo \
-         xtask fuzz --target {} --seed {} --from {} --count 1",
+         xtask fuzz --target {} {again}",
         target.name,
         finding.number,
         options.seed,
@@ -184,8 +224,6 @@ fn panic_with(target: &Target, options: &Options, finding: &Finding) -> ! {
         finding.input.len(),
         finding.was,
         target.name,
-        options.seed,
-        finding.number,
     )
 }
 

@@ -18,6 +18,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 
 use super::super::tls::MailTls;
+use super::nesting::Nesting;
 use super::{ImapConfig, ImapError, OVERHEAD_BYTES};
 
 /// How long connecting, or one command and its answer, may take.
@@ -51,7 +52,7 @@ impl Connection {
                     let mut client = greeted(Metered::new(tcp)).await?;
                     client.run_command_and_check_ok("STARTTLS", None).await?;
                     // What was read ahead in the clear goes with the client and is never taken for encrypted.
-                    let encrypted = connector.connect(server.clone(), client.into_inner()).await?;
+                    let encrypted = connector.connect(server.clone(), client.into_inner().inner).await?;
                     Ok(Client::new(Metered::new(encrypted)))
                 }
             }
@@ -157,16 +158,17 @@ fn fault(command: &'static str, error: &Error) -> ImapError {
     }
 }
 
-/// A stream that ends in an error when the other side sends more than it may.
+/// A stream that ends in an error when the other side sends more than it may, or something that nobody can parse safely.
 struct Metered {
     inner: Box<dyn Transport>,
     left: u64,
+    nesting: Nesting,
 }
 
 impl Metered {
     fn new(inner: impl Transport + 'static) -> Self {
         // The library writes a command in pieces and flushes at its end.
-        Self { inner: Box::new(BufWriter::new(inner)), left: OVERHEAD_BYTES }
+        Self { inner: Box::new(BufWriter::new(inner)), left: OVERHEAD_BYTES, nesting: Nesting::default() }
     }
 }
 
@@ -184,6 +186,8 @@ impl AsyncRead for Metered {
         match self.left.checked_sub(came) {
             Some(left) => {
                 self.left = left;
+                let bytes = buf.filled().get(before..).unwrap_or_default();
+                self.nesting.take(bytes, left.saturating_add(came))?;
                 read
             }
             None => Poll::Ready(Err(io::Error::new(io::ErrorKind::FileTooLarge, "it sends more than it announced"))),
