@@ -36,7 +36,13 @@ const TARGETS: &[Target] = &[
     Target("docx", "kybern-adapters", "fuzz::office::docx"),
     Target("xlsx", "kybern-adapters", "fuzz::office::xlsx"),
     Target("pdf", "kybern-adapters", "fuzz::paper::pdf"),
+    Target("provider-streams", "kybern-adapters", "fuzz::providers::provider_streams"),
+    Target("provider-bodies", "kybern-adapters", "fuzz::providers::provider_bodies"),
+    Target("imap-servers", "kybern-adapters", "fuzz::servers::imap_servers"),
+    Target("smtp-servers", "kybern-adapters", "fuzz::servers::smtp_servers"),
     Target("callbacks", "kybern-server", "fuzz::callbacks"),
+    Target("forms", "kybern-server", "fuzz::forms::forms"),
+    Target("archives", "kybern-store", "fuzz::archives"),
     Target("doors", "kybern-server", "fuzz::doors::doors_of_json"),
 ];
 

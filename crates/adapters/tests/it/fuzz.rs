@@ -1,4 +1,5 @@
-//! Fuzz targets of what strangers send: mail and documents, and what model providers and mail servers answer. `cargo xtask fuzz` plays them a million times.
+//! Fuzz targets of what strangers send: mail and documents, and what model providers and mail servers answer.
+//! `cargo xtask fuzz` plays them a million times.
 
 mod documents;
 mod enclosed;

@@ -1,6 +1,6 @@
-//! Fuzz targets of what comes in over HTTP. The routes that read JSON are in `doors`, those that
-//! read forms and mail in `forms`; here is what outside engines send back: whatever the body is, it is taken once and
-//! only with a proof, or refused with a code, and the task goes on. `cargo xtask fuzz` plays it a million times.
+//! Fuzz targets of what comes in over HTTP. The routes that read JSON are in `doors`, those that read forms and mail in
+//! `forms`; here is what outside engines send back: whatever the body is, it is taken once and only with a proof, or
+//! refused with a code, and the task goes on. `cargo xtask fuzz` plays it a million times.
 
 mod doors;
 mod forms;
