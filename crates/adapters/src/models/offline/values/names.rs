@@ -259,7 +259,8 @@ pub(super) fn name(text: &str) -> Option<Read> {
     {
         return None;
     }
-    if value.split(|c: char| !c.is_alphanumeric()).all(|word| OF_LABELS.contains(&word.to_lowercase().as_str())) {
+    let of_label = |word: &str| OF_LABELS.contains(&word.to_lowercase().as_str());
+    if words > 1 && value.split(|c: char| !c.is_alphanumeric()).all(of_label) {
         return None;
     }
     let form = has_form(value);
