@@ -66,7 +66,22 @@ pub(crate) fn patterns(fields: &[&[Field]]) -> Arc<[FieldPattern]> {
 
 /// What a schema has of kinds of documents.
 pub(crate) fn categories(known: &[(&str, &[(&str, u8)])]) -> Arc<[CategoryPattern]> {
-    known.iter().map(|(key, markers)| CategoryPattern::new(key, markers)).collect()
+    categories_sent_for(known, &[])
+}
+
+/// The same, where some are sent for a field.
+pub(crate) fn categories_sent_for(
+    known: &[(&str, &[(&str, u8)])],
+    sent_for: &[(&str, &str)],
+) -> Arc<[CategoryPattern]> {
+    let category = |(key, markers): &(&str, &[(&str, u8)])| {
+        let category = CategoryPattern::new(key, markers);
+        match sent_for.iter().find(|(sent, _)| sent == key) {
+            Some((_, field)) => category.sent_for(field),
+            None => category,
+        }
+    };
+    known.iter().map(category).collect()
 }
 
 /// What a schema has of sections.

@@ -45,7 +45,7 @@ impl ExtractionSchema {
         };
         let category = |known: &CategoryPattern| {
             let markers = known.markers.iter().map(|(phrase, _)| phrase.len() + size_of::<(String, u8)>());
-            known.key.len() + markers.sum::<usize>()
+            known.key.len() + markers.sum::<usize>() + known.main_field.as_ref().map_or(0, String::len)
         };
         let sections = self.sections.iter().map(|known| known.key.len() + words(&known.markers));
         size_of::<Self>()
@@ -100,7 +100,13 @@ impl CategoryPattern {
     #[must_use]
     pub fn new(key: &str, markers: &[(&str, u8)]) -> Self {
         let markers = markers.iter().map(|(phrase, weight)| ((*phrase).to_owned(), *weight)).collect();
-        Self { key: key.to_owned(), markers }
+        Self { key: key.to_owned(), markers, main_field: None }
+    }
+
+    /// The same with the field that such a document is sent along for.
+    #[must_use]
+    pub fn sent_for(self, field: &str) -> Self {
+        Self { main_field: Some(field.to_owned()), ..self }
     }
 }
 
@@ -134,6 +140,9 @@ pub struct CategoryPattern {
     pub key: String,
     /// Phrases that speak for it, each with a weight from 1 (weak) to 5 (decisive).
     pub markers: Vec<(String, u8)>,
+    /// The [path](FieldPattern::is_at) of the field that it is sent along for, where it is sent for what it says and not
+    /// for what it is, as a signed letter is. A picture of such a document is not needed where the message says as much.
+    pub main_field: Option<String>,
 }
 
 /// How a section is known.
@@ -223,4 +232,22 @@ pub enum ValueKind {
     Integer,
     /// Nothing: the label is known, so that it is nobody's value, and what it leads to is not wanted.
     Nothing,
+}
+
+impl ValueKind {
+    /// Whether two of its values in one list are two things: two policies, two vehicles, two companies.
+    #[must_use]
+    pub const fn identifies(self) -> bool {
+        matches!(
+            self,
+            Self::DotNumber
+                | Self::McNumber
+                | Self::PolicyNumber
+                | Self::Reference
+                | Self::Identifier
+                | Self::License
+                | Self::RequestToken
+                | Self::Vin
+        )
+    }
 }

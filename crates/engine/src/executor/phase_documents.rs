@@ -112,8 +112,12 @@ pub(super) async fn read(run: &mut Run, known: &PhaseState, now: Timestamp) -> R
         let read = Paper { n: 0, filename: MESSAGE, text: &message };
         extractions.add(run, &mut inquirer, read, analysed).await?;
     }
-    if run.is_mail_to_understand() && rows.iter().any(|row| row["status"] == "read") {
-        for (attachment, fault) in open.spare() {
+    if run.is_mail_to_understand() {
+        let others_read = rows.iter().any(|row| row["status"] == "read");
+        let registry = run.inner.catalog.registry();
+        for (attachment, fault) in
+            open.spare(others_read, |n| phase_scans::is_said_by_message(n, &extractions.found, registry))
+        {
             extractions.found.retain(|extraction| extraction["n"] != json!(attachment.n));
             decisions.insert(attachment.n, Decision::Ignore);
             rows.push(json!({
@@ -363,18 +367,21 @@ impl Open {
         self.faults.is_empty() && self.scans.is_empty()
     }
 
-    /// Takes out the documents that a mail can go on without where another one was read: pictures without text, such as
-    /// a logo or a photo of what the other says, and pictures of which no pack knows what they are. What turns out to be
-    /// missing is asked for by the plan, which knows what it needs.
-    fn spare(&mut self) -> Vec<(Attachment, FaultKind)> {
+    /// Takes out the documents that a mail can go on without: pictures of what the message itself says, and where
+    /// another document was read, pictures without text, such as a logo or a photo of what the other says, and pictures
+    /// of which no pack knows what they are. What turns out to be missing is asked for by the plan, which knows what it
+    /// needs.
+    fn spare(&mut self, others_read: bool, is_said: impl Fn(u32) -> bool) -> Vec<(Attachment, FaultKind)> {
         let is_picture = |kind: FaultKind| matches!(kind, FaultKind::Scan | FaultKind::Empty);
         let (spared, faults) = std::mem::take(&mut self.faults)
             .into_iter()
-            .partition::<Vec<_>, _>(|unreadable| is_picture(unreadable.fault.kind));
-        let (scans, unknown) = std::mem::take(&mut self.scans).into_iter().partition::<Vec<_>, _>(|(_, known)| *known);
+            .partition::<Vec<_>, _>(|unreadable| others_read && is_picture(unreadable.fault.kind));
+        let (unneeded, scans) = std::mem::take(&mut self.scans)
+            .into_iter()
+            .partition::<Vec<_>, _>(|(scan, known)| (others_read && !known) || is_said(scan.attachment.n));
         (self.faults, self.scans) = (faults, scans);
         let spared = spared.into_iter().map(|unreadable| (unreadable.attachment, unreadable.fault.kind));
-        spared.chain(unknown.into_iter().map(|(scan, _)| (scan.attachment, FaultKind::Scan))).collect()
+        spared.chain(unneeded.into_iter().map(|(scan, _)| (scan.attachment, FaultKind::Scan))).collect()
     }
 
     /// One question about all of them, with what the other documents and the message say.

@@ -1,12 +1,14 @@
 //! Documents that were read from pictures: nobody acts on what OCR, or a model, made of them before a person has compared
 //! it with the pictures. A yes is bound to the very text that was shown.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kybern_core::document::{DocumentFault, DocumentText, FaultKind, PageText, ScanCorrection};
 use kybern_core::id::TaskId;
+use kybern_core::model::FieldPattern;
 use kybern_core::money::Usage;
+use kybern_core::pack::Registry;
 use kybern_core::task::Attachment;
 use serde_json::{Map, Value, json};
 
@@ -155,6 +157,35 @@ impl Unconfirmed {
         }
         details
     }
+}
+
+/// Whether the message says what a document was sent along for: each value of that field which was read in it, and no
+/// other identifier of a kind that both name. `found` are the fields of all documents as the phase keeps them, the
+/// message's under 0.
+pub(super) fn is_said_by_message(n: u32, found: &[Value], schemas: &Registry) -> bool {
+    let of = |n: u32| found.iter().find(|extraction| extraction["n"] == json!(n) && extraction["truncated"].is_null());
+    let (Some(document), Some(message)) = (of(n), of(0)) else { return false };
+    let Some((_, schema)) = schemas.extractions().find(|(name, _)| document["schema"] == **name) else { return false };
+    let category = schema.categories.iter().find(|category| document["category"] == *category.key);
+    let Some(sent_for) = category.and_then(|category| category.main_field.as_deref()) else { return false };
+    let agrees = |field: &FieldPattern| {
+        let (read, said) = (values(document, field), values(message, field));
+        said.is_empty() || read.is_subset(&said)
+    };
+    schema.fields_at(sent_for).any(|field| !values(document, field).is_empty() && !values(message, field).is_empty())
+        && schema.fields.iter().filter(|field| field.value.identifies()).all(agrees)
+}
+
+/// The values of a field, as far as their letters and digits go.
+fn values(extraction: &Value, field: &FieldPattern) -> BTreeSet<String> {
+    let fields = extraction["fields"].as_array().into_iter().flatten();
+    let of_field =
+        fields.filter(|found| found["name"] == *field.name && found["group"].as_str() == field.group.as_deref());
+    let letters = |value: &Value| {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    of_field.map(|found| letters(&found["value"])).collect()
 }
 
 /// What a yes is bound to: every word, its place and how sure it was.

@@ -9,10 +9,13 @@ use kybern_core::id::TaskId;
 use kybern_core::task::{EffectClass, TaskStatus, WaitKind};
 use kybern_core::tool::ToolOutcome;
 use kybern_engine::task::{AttachmentRequest, SubmitRequest, TaskView};
+use kybern_testkit::fakes::FixedIntent;
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Value, json};
 
 use crate::live::{Live, kinds, object, wait};
+use crate::outside::CountedIntent;
+use crate::understanding::{Houses, Sheets};
 use crate::world::{World, plan, step};
 
 /// What OCR makes of the picture: it is not sure of the second word.
@@ -186,5 +189,37 @@ fn what_was_confirmed_is_kept_and_never_read_again() {
         let task = live.proven(id).await;
         assert_eq!((task.status, &task.state["said"]), (TaskStatus::Completed, &json!(READ)));
         assert_eq!(live.world.reader.asked.load(Ordering::SeqCst), asked);
+    });
+}
+
+#[test]
+fn a_picture_that_says_what_its_mail_says_stops_nothing_and_one_that_says_more_does() {
+    let table = FixedIntent::new().when("please", "test.plan", 0.9);
+    let world = World::new().knowing(CountedIntent { table, ..CountedIntent::default() });
+    world.reading(Arc::new(Sheets)).bringing(Houses).run(async |live| {
+        live.put(plan(json!([step("a", "core.set", json!({"said": "{{ task.input }}"}))]))).await;
+        let cases = [
+            ("SHEET\nhouse = A-17", "SHEET please\nhouse = a 17", None),
+            ("SHEET\nhouse = A-17", "SHEET please\nhouse = A-18", Some("another house")),
+            ("SHEET\nhouse = A-17", "SHEET please", Some("the mail names no house")),
+            ("SHEET\nno house", "SHEET please\nhouse = A-17", Some("nobody knows what the picture is about")),
+            ("LETTER\nhouse = A-17", "SHEET please\nhouse = A-17", Some("sent for what it is")),
+        ];
+        for (picture, text, asks) in cases {
+            let letter = json!({"subject": "s", "text": text, "files": {"card.photo": picture}}).to_string();
+            let id = live.engine.receive_email(&live.world.actor, letter.into(), None).await.unwrap().task_id;
+            let task = live.rest(id).await;
+            if let Some(why) = asks {
+                assert_eq!(kinds(&task), [WaitKind::Document], "{why}");
+                assert!(wait(&task).details["scans"][0]["pages"][0]["text"] == json!(picture), "{why}");
+                continue;
+            }
+            assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
+            let outcome = live.outcome(id, "_extraction").unwrap().data;
+            let row = outcome["documents"].as_array().unwrap().iter().find(|row| row["n"] != json!(0)).unwrap();
+            assert_eq!((&row["status"], &row["fault"]), (&json!("unread"), &json!("scan")));
+            let read = outcome["extractions"].as_array().unwrap();
+            assert!(read.iter().all(|extraction| extraction["filename"] == "message"), "nothing of the picture counts");
+        }
     });
 }

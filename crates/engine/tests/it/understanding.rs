@@ -43,10 +43,10 @@ fn field(name: &str, group: Option<&str>, opens_item: bool) -> FieldPattern {
 fn schema() -> ExtractionSchema {
     ExtractionSchema {
         name: "houses".to_owned(),
-        categories: Arc::new([CategoryPattern::new("SHEET", &[("sheet", 5)])]),
+        categories: Arc::new([CategoryPattern::new("SHEET", &[("sheet", 5)]).sent_for("house")]),
         sections: Arc::new([SectionPattern::new("has_rooms", &["room"])]),
         fields: Arc::new([
-            field("house", None, false),
+            FieldPattern { value: ValueKind::Reference, ..field("house", None, false) },
             field("keeper", None, false),
             field("name", Some("rooms"), true),
             field("floor", Some("rooms"), false),
@@ -56,7 +56,7 @@ fn schema() -> ExtractionSchema {
 }
 
 /// A pack with a schema of houses.
-struct Houses;
+pub struct Houses;
 
 impl Pack for Houses {
     fn name(&self) -> &'static str {
@@ -70,7 +70,7 @@ impl Pack for Houses {
 
 /// Rules that know a sheet by its first word, read `house = …` and `keeper ~ …`, the latter unsurely, and find a claim
 /// where it stands letter by letter.
-struct Sheets;
+pub struct Sheets;
 
 #[async_trait]
 impl Extractor for Sheets {

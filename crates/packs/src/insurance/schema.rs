@@ -217,7 +217,7 @@ fn made() -> ExtractionSchema {
         name: "insurance".to_owned(),
         writer: Some("contact".to_owned()),
         about: Some("insured.name".to_owned()),
-        categories: field::categories(categories::CATEGORIES),
+        categories: field::categories_sent_for(categories::CATEGORIES, categories::SENT_FOR),
         sections: field::sections(SECTIONS),
         fields: field::patterns(&[
             parties::INSURED,

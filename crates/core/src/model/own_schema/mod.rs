@@ -94,7 +94,7 @@ fn category(reader: &mut Reader, value: &Value, path: &str) -> Option<CategoryPa
             None => reader.fault(at, "the weight behind ^ is a whole number from 1 to 5, as in \"delivery note^5\""),
         }
     }
-    Some(CategoryPattern { key, markers })
+    Some(CategoryPattern { key, markers, main_field: None })
 }
 
 fn section(reader: &mut Reader, value: &Value, path: &str) -> Option<SectionPattern> {

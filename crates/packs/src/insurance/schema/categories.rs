@@ -163,3 +163,8 @@ pub(super) const CATEGORIES: &[(&str, &[(&str, u8)])] = &[
         ],
     ),
 ];
+
+/// The kinds of papers that are sent for what they say, and the field that each is sent for. A letter of authority is
+/// sent for its signature, a loss run as the answer that it is.
+pub(super) const SENT_FOR: &[(&str, &str)] =
+    &[("DEC_PAGE", "policies/policy_number"), ("COI", "policies/policy_number")];
