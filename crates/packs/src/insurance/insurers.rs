@@ -1,13 +1,14 @@
 //! Which of the tenant's insurers papers and messages name: by their NAIC code, by their name, or by the beginning of it
 //! that no other insurer has.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use kybern_core::id::RecordId;
 use kybern_core::ports::{RecordStore, ToolContext};
 use kybern_core::tenant::TenantScope;
 use kybern_core::tool::ToolFailure;
 
+use super::beside::named_beside;
 use super::kinds::ENTITY;
 use crate::args::text;
 use crate::reading::ReadDocument;
@@ -102,6 +103,7 @@ const COMMON: &[&str] = &[
 pub(super) struct Insurers {
     by_naic: BTreeMap<String, String>,
     by_document: BTreeMap<u32, String>,
+    by_policy: BTreeMap<(u32, String), String>,
 }
 
 impl Insurers {
@@ -128,6 +130,11 @@ impl Insurers {
             {
                 insurers.by_document.insert(document.n, name);
             }
+            for (number, id) in named_beside(&names, document) {
+                if let Some(name) = spelling(records, context.scope, id).await? {
+                    insurers.by_policy.insert((document.n, number), name);
+                }
+            }
         }
         Ok(insurers)
     }
@@ -135,6 +142,11 @@ impl Insurers {
     /// The name of the insurer with that code.
     pub(super) fn with_naic(&self, code: &str) -> Option<&str> {
         self.by_naic.get(code).map(String::as_str)
+    }
+
+    /// The insurer that a document names in the sentence of that policy number, as numbers are compared.
+    pub(super) fn beside(&self, document: u32, number: String) -> Option<&str> {
+        self.by_policy.get(&(document, number)).map(String::as_str)
     }
 
     /// The insurer that a document's words mean; `None` when they mean none, or several.
@@ -179,7 +191,7 @@ async fn spelling(records: &dyn RecordStore, scope: TenantScope, id: RecordId) -
 
 /// What insurers are called in running text.
 #[derive(Debug, Default)]
-struct Names {
+pub(super) struct Names {
     /// Whole names and short ones, as names are compared, with whose they are.
     phrases: HashMap<String, RecordId>,
     /// The words that phrases begin with.
@@ -190,7 +202,7 @@ struct Names {
 
 impl Names {
     /// From the names of records, oldest first, as names are compared: of records of one name the oldest is meant.
-    fn of(known: Vec<(RecordId, String)>) -> Self {
+    pub(super) fn of(known: Vec<(RecordId, String)>) -> Self {
         let mut whole: BTreeMap<String, RecordId> = BTreeMap::new();
         for (id, name) in known {
             whole.entry(name).or_insert(id);
@@ -212,22 +224,28 @@ impl Names {
         self.phrases.insert(phrase.to_owned(), id);
     }
 
-    /// The insurer that a text names, when it names one only.
-    fn only_one_in(&self, text: &str) -> Option<RecordId> {
+    /// The insurers that a text names, each once.
+    pub(super) fn all_in(&self, text: &str) -> BTreeSet<RecordId> {
         let text = plain(text);
         let words: Vec<&str> = text.split(' ').collect();
-        let mut found = None;
-        for (at, _) in words.iter().enumerate().filter(|(_, word)| self.openings.contains(**word)) {
+        let begins = words.iter().enumerate().filter(|(_, word)| self.openings.contains(**word));
+        let named = begins.flat_map(|(at, _)| {
             let lengths = 1..=self.longest.min(words.len() - at);
-            let here = lengths.filter_map(|length| self.phrases.get(&words[at..at + length].join(" ")));
-            for id in here {
-                if *found.get_or_insert(*id) != *id {
-                    return None;
-                }
-            }
-        }
-        found
+            let words = &words;
+            lengths.filter_map(move |length| self.phrases.get(&words[at..at + length].join(" ")))
+        });
+        named.copied().collect()
     }
+
+    /// The insurer that a text names, when it names one only.
+    fn only_one_in(&self, text: &str) -> Option<RecordId> {
+        only(&self.all_in(text))
+    }
+}
+
+/// The only one of them.
+pub(super) fn only(named: &BTreeSet<RecordId>) -> Option<RecordId> {
+    named.first().copied().filter(|_| named.len() == 1)
 }
 
 /// The beginning of a name that no other insurer has: a rare word, or two words.

@@ -1,6 +1,6 @@
 //! The policies that documents describe, each once, merged over all documents by policy number.
 
-use kybern_core::model::ExtractedField;
+use kybern_core::model::{ExtractedField, FieldSource};
 use serde_json::{Map, Value, json};
 
 use super::insurers::Insurers;
@@ -145,7 +145,8 @@ fn insured_by(document: &ReadDocument, insurers: &Insurers) -> Vec<Policy> {
     let mut policies = of_document(document);
     let unnamed = |policy: &Policy| policy.insurer.is_none();
     for policy in policies.iter_mut().filter(|policy| unnamed(policy)) {
-        policy.insurer = policy.naic.as_deref().and_then(|code| insurers.with_naic(code)).map(str::to_owned);
+        let coded = policy.naic.as_deref().and_then(|code| insurers.with_naic(code));
+        policy.insurer = coded.or_else(|| insurers.beside(document.n, policy.key())).map(str::to_owned);
     }
     if policies.iter().any(unnamed)
         && let Some(only) = insurers.only_one_in(document.n)
@@ -153,6 +154,15 @@ fn insured_by(document: &ReadDocument, insurers: &Insurers) -> Vec<Policy> {
         policies.iter_mut().filter(|policy| unnamed(policy)).for_each(|policy| policy.insurer = Some(only.to_owned()));
     }
     policies
+}
+
+/// The policy numbers of a document, and where they stand in it.
+pub(super) fn number_places(document: &ReadDocument) -> Vec<(&FieldSource, &str)> {
+    let is_number = |field: &&ExtractedField| {
+        field.group.as_deref().is_none_or(|group| group == GROUP) && NUMBER.contains(&field.name.as_str())
+    };
+    let numbers = document.extraction.fields.iter().filter(is_number);
+    numbers.filter_map(|field| Some((&field.source, field.value.as_str()?))).collect()
 }
 
 /// The policies of one document. What the document says once, outside the list, holds for all of them; an item

@@ -1,0 +1,173 @@
+//! Which insurer a policy number belongs to in a text that names several: the one in its sentence.
+//!
+//! `Liability is with Harrow, LC-1, and cargo with Brindle, BB-2` names each insurer before its number, `LC-1 and LC-2 are
+//! with Harrow, BB-3 is with Brindle` behind it. Where neither reading holds throughout a sentence, nobody knows.
+
+use std::collections::BTreeSet;
+
+use kybern_core::id::RecordId;
+
+use super::insurers::{Names, only};
+use super::policies::number_places;
+use crate::company;
+use crate::reading::ReadDocument;
+
+/// Letters that an abbreviation such as `Co.` or `no.` may have.
+const ABBREVIATED: usize = 3;
+
+/// The policy numbers of a document, as numbers are compared, with the insurers that are named beside them.
+pub(super) fn named_beside(names: &Names, document: &ReadDocument) -> Vec<(String, RecordId)> {
+    let mut found = Vec::new();
+    let all = number_places(document);
+    for page in &document.text.pages {
+        let mut numbers: Vec<(usize, usize, &str)> = Vec::new();
+        for (source, number) in all.iter().filter(|(source, _)| source.page == page.number) {
+            if page.text.get(source.start..source.end).is_some() {
+                numbers.push((source.start, source.end, number));
+            }
+        }
+        numbers.sort_unstable();
+        numbers.dedup_by(|second, first| second.0 < first.1);
+        for (from, to) in sentences(&page.text) {
+            let within: Vec<_> =
+                numbers.iter().filter(|(start, end, _)| (from..to).contains(start) && *end <= to).collect();
+            if within.is_empty() {
+                continue;
+            }
+            let mut at = from;
+            let mut between = Vec::new();
+            for end in within.iter().map(|number| number.0).chain([to]) {
+                between.push(names.all_in(&page.text[at..end]));
+                at = within.get(between.len() - 1).map_or(to, |number| number.1);
+            }
+            let numbers = within.iter().map(|number| company::policy_number(number.2));
+            found.extend(numbers.zip(owners(&between)).filter_map(|(number, owner)| Some((number, owner?))));
+        }
+    }
+    found
+}
+
+/// Whose each number is, from the insurers that are named before, between and behind the numbers.
+fn owners(between: &[BTreeSet<RecordId>]) -> Vec<Option<RecordId>> {
+    let count = between.len() - 1;
+    if let Some(one) = only(&between.iter().flatten().copied().collect()) {
+        return vec![Some(one); count];
+    }
+    if between.iter().any(|named| named.len() > 1) {
+        return vec![None; count];
+    }
+    // Each number has the insurer that was named last, or the one that is named next.
+    let mut last = None;
+    let follow = |named: &BTreeSet<RecordId>| {
+        last = only(named).or(last);
+        last
+    };
+    match (between[0].is_empty(), between[count].is_empty()) {
+        (false, true) => between[..count].iter().map(follow).collect(),
+        (true, false) => {
+            let mut next: Vec<_> = between[1..].iter().rev().map(follow).collect();
+            next.reverse();
+            next
+        }
+        _ => vec![None; count],
+    }
+}
+
+/// Where the sentences of a text begin and end. An empty line ends one, a line's end does not: mail is wrapped.
+fn sentences(text: &str) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    let mut word = 0;
+    for (at, c) in text.char_indices() {
+        let rest = &text[at + c.len_utf8()..];
+        let ends = match c {
+            ';' => true,
+            '\n' => rest.lines().next().is_some_and(|line| line.trim().is_empty()),
+            '.' | '!' | '?' => {
+                let follows = rest.trim_start().chars().next();
+                (c != '.' || !(1..=ABBREVIATED).contains(&word))
+                    && rest.starts_with(char::is_whitespace)
+                    && follows.is_none_or(|next| next.is_uppercase() || next.is_numeric())
+            }
+            _ => false,
+        };
+        word = if c.is_alphabetic() { word + 1 } else { 0 };
+        if ends {
+            found.push((from, at));
+            from = at + c.len_utf8();
+        }
+    }
+    found.push((from, text.len()));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use kybern_core::model::{ExtractedField, Extraction, FieldSource, FoundBy};
+    use serde_json::json;
+
+    use super::*;
+    use crate::reading::as_document;
+
+    fn document(text: &str, numbers: &[&str]) -> ReadDocument {
+        let field = |number: &&str| {
+            let start = text.find(number).unwrap();
+            ExtractedField {
+                name: "policy_number".to_owned(),
+                group: Some("policies".to_owned()),
+                item: None,
+                value: json!(number),
+                confidence: 0.9,
+                problem: None,
+                source: FieldSource { page: 1, start, end: start + number.len(), ..FieldSource::default() },
+                found_by: FoundBy::Rules,
+            }
+        };
+        let extraction = Extraction { fields: numbers.iter().map(field).collect(), ..Extraction::default() };
+        let text = Arc::new(as_document(text.to_owned()));
+        ReadDocument { n: 0, filename: "message".to_owned(), extraction, text }
+    }
+
+    fn owned(text: &str, numbers: &[&str]) -> Vec<Option<usize>> {
+        let known = ["harrow and pike mutual", "brindle bay", "lodestar casualty"];
+        let ids: Vec<RecordId> = (1..).take(known.len()).map(uuid::Uuid::from_u128).map(RecordId::from_uuid).collect();
+        let names = Names::of(ids.iter().copied().zip(known.map(str::to_owned)).collect());
+        let found = named_beside(&names, &document(text, numbers));
+        let of = |number: &&str| {
+            let (_, id) = found.iter().find(|(found, _)| *found == company::policy_number(number))?;
+            ids.iter().position(|known| known == id)
+        };
+        numbers.iter().map(of).collect()
+    }
+
+    #[test]
+    fn a_number_has_the_insurer_of_its_sentence() {
+        let numbers = ["LC-77812-A", "BBI 5510234", "HPM93318"];
+        for text in [
+            "Liability is with Lodestar, policy number\nLC-77812-A, until 3/1/27. Cargo sits with Brindle Bay under BBI 5510234 and the \
+             rest is on Harrow & Pike HPM93318.",
+            "LC-77812-A (Lodestar)\nBBI 5510234 (Brindle Bay)\nHPM93318 (Harrow & Pike)",
+            "- Lodestar Casualty - AL - LC-77812-A\n- Brindle Bay - MTC - BBI 5510234\n- Harrow and Pike - WC - HPM93318",
+            "We were with Lodestar Casualty Co. No. LC-77812-A; then Brindle Bay: BBI 5510234; now HPM93318 of Harrow",
+        ] {
+            assert_eq!(owned(text, &numbers), [Some(2), Some(1), Some(0)], "{text}");
+        }
+        let two = "Auto LC-77812-A and cargo BBI 5510234 are with Lodestar, HPM93318 is with Harrow & Pike.";
+        assert_eq!(owned(two, &numbers), [Some(2), Some(2), Some(0)]);
+        let two = "Brindle Bay: LC-77812-A, BBI 5510234\nHarrow: HPM93318";
+        assert_eq!(owned(two, &numbers), [Some(1), Some(1), Some(0)]);
+    }
+
+    #[test]
+    fn nobody_knows_whose_a_number_is_between_two_insurers() {
+        let numbers = ["LC-77812-A", "BBI 5510234"];
+        assert_eq!(owned("Lodestar has LC-77812-A, and BBI 5510234 is with Brindle Bay", &numbers), [None, None]);
+        assert_eq!(owned("Lodestar or Brindle Bay: LC-77812-A, Harrow BBI 5510234", &numbers), [None, None]);
+        assert_eq!(
+            owned("Lodestar and Brindle Bay.\n\nThe numbers are LC-77812-A, BBI 5510234", &numbers),
+            [None, None]
+        );
+    }
+}
