@@ -89,3 +89,16 @@ async fn a_letter_tells_of_policies_line_by_line() {
     assert_eq!(values(&found, "policies/policy_number"), ["EA/CG/4401", "22 BAP 0068-7A"]);
     assert_eq!(values(&found, "policies/insurer"), ["Elm Assurance Corporation", "Elm Indemnity Company"]);
 }
+
+#[tokio::test]
+async fn a_letter_that_wants_insurance_says_which() {
+    let wanted = ["Auto Liability", "Motor Truck Cargo", "Physical Damage"];
+    for text in [
+        "Hi, just got my authority. I need primary liability, cargo 100k and physical damage on my truck.",
+        "Hola, necesito seguro: responsabilidad civil, carga y daños físicos para dos camiones.",
+    ] {
+        assert_eq!(values(&read("insurance", 0, text).await, "coverage_requested"), wanted, "{text}");
+    }
+    let text = "Please send our certificate to the port; liability and cargo must be shown on it.";
+    assert_eq!(values(&read("insurance", 0, text).await, "coverage_requested"), [json!(null); 0]);
+}
