@@ -98,6 +98,8 @@ fn value_of_type(line: &[u8]) -> Option<&[u8]> {
 fn boundary(line: &[u8]) -> Option<&[u8]> {
     const NAME: &[u8] = b"boundary=";
     let at = line.windows(NAME.len()).position(|window| window.eq_ignore_ascii_case(NAME))?;
+    // `multipart/boundary=b` is a type and declares none.
+    line[..at].last().is_none_or(|before| b"; \t".contains(before)).then_some(())?;
     let value = &line[at + NAME.len()..];
     let value = match value.strip_prefix(b"\"") {
         Some(quoted) => quoted.split(|byte| *byte == b'"').next(),
@@ -138,6 +140,7 @@ mod tests {
             "Content-Type: multipart/mixed; boundary=b--\n\n--b--\n\nx\n--b----\n",
             "Content-Type:boundary=b\n\n--b--\n",
             "Content-Type:boundary=\"b\"multipart/\n--b--",
+            "Content-Type:multipart/boundary=\"b\"\n--b--",
             "Subject: multipart/mixed; boundary=b\n\n--b--\n",
             "Subject: x\n\nContent-Type: multipart/mixed; boundary=b\n\n--b--\n",
             "Subject: x\n\n--b--\n",
