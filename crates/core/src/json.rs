@@ -92,7 +92,9 @@ impl Unstorable {
             pointer.push('/');
             pointer.push_str(&segment);
         }
-        let place = if pointer.is_empty() { String::new() } else { format!(" at {pointer}") };
+        // Names are whatever somebody sent: what is shown in a log or a terminal keeps no control characters.
+        let shown: String = pointer.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+        let place = if shown.is_empty() { String::new() } else { format!(" at {shown}") };
         Self { fault, pointer, place }
     }
 
@@ -313,6 +315,9 @@ mod tests {
         assert!(fault.message.contains("deeper than 64 levels at /a~1b/1/x/0"), "{}", fault.message);
         assert!(fault.message.ends_with("or pass the inner part as text"), "{}", fault.message);
         assert_eq!(check_text(value.to_string().as_bytes()), check_value(&value), "the same of a text");
+        let value = json!({"a\n\u{1b}[2J": lists(MAX_DEPTH)});
+        let shown = check_value(&value).unwrap_err().to_string();
+        assert!(!shown.contains(char::is_control) && shown.contains("at /a"), "{shown}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, FaultKind, PageText};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::TaskId;
-use kybern_core::mail::{Passage, without_quoted};
+use kybern_core::mail::{MailKind, Passage, without_quoted};
 use kybern_core::model::{Abilities, DocumentAnalysis, ExtractedField, ExtractionSchema};
 use kybern_core::plan::StepId;
 use kybern_core::task::{Attachment, AttachmentSource, Task, WaitKind};
@@ -114,9 +114,10 @@ pub(super) async fn read(run: &mut Run, known: &PhaseState, now: Timestamp) -> R
     }
     if run.is_mail_to_understand() {
         let others_read = rows.iter().any(|row| row["status"] == "read");
+        let is_notice = is_notice(&run.task.payload);
         let registry = run.inner.catalog.registry();
         for (attachment, fault) in
-            open.spare(others_read, |n| phase_scans::is_said_by_message(n, &extractions.found, registry))
+            open.spare(others_read, is_notice, |n| phase_scans::is_said_by_message(n, &extractions.found, registry))
         {
             extractions.found.retain(|extraction| extraction["n"] != json!(attachment.n));
             decisions.insert(attachment.n, Decision::Ignore);
@@ -137,6 +138,18 @@ pub(super) async fn read(run: &mut Run, known: &PhaseState, now: Timestamp) -> R
         data[EXTRACTIONS] = Value::Array(extractions.found);
     }
     Ok(PhaseEnd::row(run.found_out(Phase::Extraction, summary, data, true)))
+}
+
+/// Whether a machine wrote the mail and wants nothing with its files: what could not be delivered comes back with them,
+/// and calendars have pictures. An automatic answer to one of our requests may well be the answer.
+fn is_notice(payload: &Value) -> bool {
+    let kind = payload.get("kind").cloned().and_then(|kind| serde_json::from_value(kind).ok()).unwrap_or_default();
+    let answers = payload.get("requestTokens").and_then(Value::as_array).is_some_and(|tokens| !tokens.is_empty());
+    match kind {
+        MailKind::Bounce | MailKind::Invitation => true,
+        MailKind::AutomaticReply => !answers,
+        MailKind::Personal | MailKind::Bulk => false,
+    }
 }
 
 /// The pictures that models are given.
@@ -367,18 +380,23 @@ impl Open {
         self.faults.is_empty() && self.scans.is_empty()
     }
 
-    /// Takes out the documents that a mail can go on without: pictures of what the message itself says, and where
+    /// Takes out the documents that a mail can go on without: all files of a machine's notice, pictures of what the message itself says, and where
     /// another document was read, pictures without text, such as a logo or a photo of what the other says, and pictures
     /// of which no pack knows what they are. What turns out to be missing is asked for by the plan, which knows what it
     /// needs.
-    fn spare(&mut self, others_read: bool, is_said: impl Fn(u32) -> bool) -> Vec<(Attachment, FaultKind)> {
+    fn spare(
+        &mut self,
+        others_read: bool,
+        is_notice: bool,
+        is_said: impl Fn(u32) -> bool,
+    ) -> Vec<(Attachment, FaultKind)> {
         let is_picture = |kind: FaultKind| matches!(kind, FaultKind::Scan | FaultKind::Empty);
         let (spared, faults) = std::mem::take(&mut self.faults)
             .into_iter()
-            .partition::<Vec<_>, _>(|unreadable| others_read && is_picture(unreadable.fault.kind));
+            .partition::<Vec<_>, _>(|unreadable| is_notice || (others_read && is_picture(unreadable.fault.kind)));
         let (unneeded, scans) = std::mem::take(&mut self.scans)
             .into_iter()
-            .partition::<Vec<_>, _>(|(scan, known)| (others_read && !known) || is_said(scan.attachment.n));
+            .partition::<Vec<_>, _>(|(scan, known)| is_notice || (others_read && !known) || is_said(scan.attachment.n));
         (self.faults, self.scans) = (faults, scans);
         let spared = spared.into_iter().map(|unreadable| (unreadable.attachment, unreadable.fault.kind));
         spared.chain(unneeded.into_iter().map(|(scan, _)| (scan.attachment, FaultKind::Scan))).collect()

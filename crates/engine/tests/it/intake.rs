@@ -99,6 +99,30 @@ fn a_picture_beside_a_paper_that_was_read_stops_no_letter_and_a_locked_paper_doe
 }
 
 #[test]
+fn a_notice_of_a_machine_is_stopped_by_no_file() {
+    knowing().run(async |live| {
+        live.put(plan(json!([step("a", "core.set", json!({"said": "{{ task.input }}"}))]))).await;
+        let cases = [
+            ("bounce", json!([]), true),
+            ("invitation", json!([]), true),
+            ("automatic_reply", json!([]), true),
+            // It may be the answer that somebody waits for.
+            ("automatic_reply", json!([{"id": "01900000-0000-7000-8000-000000000001", "place": "subject"}]), false),
+            ("personal", json!([]), false),
+        ];
+        for (n, (kind, tokens, goes_on)) in cases.into_iter().enumerate() {
+            let text = format!("please, {n}");
+            let letter = json!({
+                "subject": "s", "text": text, "files": {"b.locked": "x"}, "kind": kind, "requestTokens": tokens
+            });
+            let id = receive(&live, &letter).await.task_id;
+            let task = live.rest(id).await;
+            assert_eq!(task.status == TaskStatus::Completed, goes_on, "{kind} {tokens}");
+        }
+    });
+}
+
+#[test]
 fn a_letter_is_taken_apart_once_for_all_tools_of_its_task() {
     let read = ScriptedTool::pending("t.read", EffectClass::Read, |context, _| {
         Box::pin(async move {

@@ -216,7 +216,7 @@ impl Extractor for CountedExtractor {
     }
 }
 
-/// Letters, written as JSON: `{"id", "subject", "text", "files": {name: text}}`. Anything else is no mail.
+/// Letters, written as JSON: `{"id", "subject", "text", "files": {name: text}, "kind", "requestTokens"}`. Anything else is no mail.
 #[derive(Default)]
 pub struct Letters {
     /// How often it was asked.
@@ -240,6 +240,8 @@ impl MailParser for Letters {
             message_id: letter["id"].as_str().map(str::to_owned),
             subject: text("subject"),
             text: text("text"),
+            kind: serde_json::from_value(letter["kind"].clone()).unwrap_or_default(),
+            request_tokens: serde_json::from_value(letter["requestTokens"].clone()).unwrap_or_default(),
             parts: letter["files"].as_object().into_iter().flatten().map(file).collect(),
             ..ParsedMail::default()
         })

@@ -9,7 +9,7 @@ use kybern_core::time::Millis;
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
-use super::insured::Insured;
+use super::insured::{Contradiction, Insured};
 use super::insurers::Insurers;
 use super::policies::Policy;
 use super::{missing, open_requests, policies, schema, vehicles};
@@ -85,12 +85,9 @@ impl Tool for ExtractDocuments {
             let unread = papers::unread(context, &read).await?;
             return Ok(ToolOutcome::ask(missing::ask(&read, &unread, (no_insured, no_policies), &insured.fields)));
         }
-        if needs("insured") && !insured.contradicting.is_empty() {
-            return Ok(ToolOutcome::ask(missing::ask_which(
-                &read,
-                ("dot_numbers", "DOT numbers for the insured"),
-                &insured.contradicting,
-            )));
+        if needs("insured") && !insured.contradicting.values.is_empty() {
+            let Contradiction { key, what, values } = &insured.contradicting;
+            return Ok(ToolOutcome::ask(missing::ask_which(&read, (key, what), values)));
         }
         if needs("insured") && !insured.several.is_empty() {
             return Ok(ToolOutcome::ask(missing::ask_which(

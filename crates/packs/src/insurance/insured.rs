@@ -39,10 +39,21 @@ pub(super) struct Insured {
     pub(super) fields: Map<String, Value>,
     /// Where each field that was found stood.
     pub(super) sources: Map<String, Value>,
-    /// DOT numbers of different documents that contradict each other.
-    pub(super) contradicting: Vec<String>,
+    /// DOT numbers of different documents that contradict each other; where there are no two, MC numbers.
+    pub(super) contradicting: Contradiction,
     /// Companies that different papers with policies insure, when there are several.
     pub(super) several: Vec<String>,
+}
+
+/// Identifiers that contradict each other.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct Contradiction {
+    /// Under what they are listed.
+    pub(super) key: &'static str,
+    /// What they are.
+    pub(super) what: &'static str,
+    /// None, or several.
+    pub(super) values: Vec<String>,
 }
 
 impl Insured {
@@ -76,7 +87,7 @@ impl Insured {
             insured.fields.insert(name.to_owned(), json!(value));
         }
         if corrections.is_none_or(|corrections| text(corrections, "dot_number").is_none()) {
-            insured.contradicting = contradicting(read);
+            insured.contradicting = contradicting(read, corrections);
         }
         if corrections.is_none_or(|corrections| text(corrections, "name").is_none()) {
             insured.several = several(read, &agencies);
@@ -151,20 +162,10 @@ fn same(name: &str, a: &str, b: &str) -> bool {
     if name == "name" { company::normal_name(a) == company::normal_name(b) } else { a.eq_ignore_ascii_case(b) }
 }
 
-/// The DOT numbers of the insured that different documents state with certainty, when they differ.
-fn contradicting(read: &[ReadDocument]) -> Vec<String> {
-    let mut numbers: Vec<String> = Vec::new();
-    for document in read {
-        let mut sure = document
-            .single()
-            .filter(|field| FIELDS[1].1.contains(&field.name.as_str()) && field.confidence >= SURE)
-            .filter_map(|field| as_text(&field.value).and_then(|text| company::dot_number(&text)));
-        if let Some(number) = sure.next()
-            && !numbers.contains(&number)
-        {
-            numbers.push(number);
-        }
-    }
+/// The DOT numbers of the insured that different documents state with certainty, when they differ. Documents that
+/// have none may still differ in its MC number, unless a person has said which it is.
+fn contradicting(read: &[ReadDocument], corrections: Option<&Map<String, Value>>) -> Contradiction {
+    let mut numbers = stated(read, FIELDS[1]);
     // A message that says one number says the company's; among several some are of others.
     if let Some(number) = said_in_message(read)
         && !numbers.is_empty()
@@ -172,7 +173,30 @@ fn contradicting(read: &[ReadDocument]) -> Vec<String> {
     {
         numbers.push(number);
     }
-    if numbers.len() > 1 { numbers } else { Vec::new() }
+    if numbers.len() > 1 {
+        return Contradiction { key: "dot_numbers", what: "DOT numbers for the insured", values: numbers };
+    }
+    let said = corrections.is_some_and(|corrections| text(corrections, "mc_number").is_some());
+    let numbers = if numbers.is_empty() && !said { stated(read, FIELDS[2]) } else { Vec::new() };
+    let values = if numbers.len() > 1 { numbers } else { Vec::new() };
+    Contradiction { key: "mc_numbers", what: "MC numbers for the insured", values }
+}
+
+/// The number of a kind that each document states with certainty, each once.
+fn stated(read: &[ReadDocument], (name, spellings): (&str, &[&str])) -> Vec<String> {
+    let mut numbers: Vec<String> = Vec::new();
+    for document in read {
+        let mut sure = document
+            .single()
+            .filter(|field| spellings.contains(&field.name.as_str()) && field.confidence >= SURE)
+            .filter_map(|field| as_text(&field.value).and_then(|text| normalised(name, &text)));
+        if let Some(number) = sure.next()
+            && !numbers.contains(&number)
+        {
+            numbers.push(number);
+        }
+    }
+    numbers
 }
 
 /// The companies that papers with policies insure, when they cannot be one: no word of one name is in another's.

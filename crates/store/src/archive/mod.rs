@@ -26,6 +26,8 @@ use crate::store::{SqlStore, Sqlite};
 const FORMAT: u32 = 1;
 /// The entry that lists all others.
 const MANIFEST: &str = "manifest.json";
+/// Bytes of what is told about a damaged archive.
+const MAX_TOLD: usize = 1_000;
 
 /// What an archive holds.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -157,6 +159,24 @@ pub fn manifest(file: impl AsRef<Path>) -> Result<Manifest> {
     load::open(file.as_ref()).map(|(_, manifest)| manifest)
 }
 
+/// The error about a damaged archive. What it quotes of a row may be as long as the row, and is cut.
 fn broken(problem: impl std::fmt::Display) -> StoreError {
-    StoreError::Archive(format!("the archive is damaged: {problem}"))
+    let mut told = format!("the archive is damaged: {problem}");
+    if told.len() > MAX_TOLD {
+        told.truncate(told.floor_char_boundary(MAX_TOLD));
+        told.push('…');
+    }
+    StoreError::Archive(told)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_damaged_is_told_in_short() {
+        assert_eq!(broken("column id holds 7").to_string(), "the archive is damaged: column id holds 7");
+        let told = broken(format!("column id holds {}", "ä".repeat(9_000))).to_string();
+        assert!(told.len() <= MAX_TOLD + '…'.len_utf8() && told.ends_with("ä…"), "{told}");
+    }
 }

@@ -61,6 +61,23 @@ async fn two_insured_companies_ask_and_a_correction_decides() {
 }
 
 #[tokio::test]
+async fn two_mc_numbers_ask_where_no_dot_number_decides() {
+    let mut world = World::new();
+    world.document("a.pdf", "@insured.name = Acme LLC\n@insured.mc_number = 900001");
+    world.document("b.pdf", "@insured.name = Acme LLC\n@insured.mc_number = MC-900002");
+    let review = world.call(&tool(), json!({})).await.unwrap().review.unwrap();
+    assert_eq!(review.details["mc_numbers"], json!(["900001", "900002"]));
+    assert!(review.reason.contains("2 different MC numbers for the insured"), "{}", review.reason);
+    world.state(json!({"insured": {"mc_number": "900002"}}));
+    assert_eq!(world.run(&tool(), json!({})).await["insured"]["mc_number"], "900002");
+    // A carrier may have several authorities under one DOT number.
+    let mut world = World::new();
+    world.document("a.pdf", "@insured.name = Acme LLC\n@insured.dot_number = 9000001\n@insured.mc_number = 900001");
+    world.document("b.pdf", "@insured.name = Acme LLC\n@insured.dot_number = 9000001\n@insured.mc_number = 900002");
+    assert_eq!(world.run(&tool(), json!({})).await["insured"]["dot_number"], "9000001");
+}
+
+#[tokio::test]
 async fn the_agency_is_never_the_insured() {
     let mut world = World::new();
     let text = "@agency.name = Birch Street Agency\n@insured.name = Birch Street Agency LLC ?0.95\n\
