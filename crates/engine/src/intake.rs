@@ -310,7 +310,8 @@ mod tests {
     fn a_hundred_attachments_are_taken_whether_they_came_in_a_message_or_alone() {
         let file = |n: usize, source| part(format!("{n}.pdf"), "application/pdf".to_owned(), Bytes::new(), source);
         let attached = |count: usize| -> Vec<Part> {
-            let source = |n: usize| if n.is_multiple_of(2) { AttachmentSource::Attached } else { AttachmentSource::Inline };
+            let source =
+                |n: usize| if n.is_multiple_of(2) { AttachmentSource::Attached } else { AttachmentSource::Inline };
             (0..count).map(|n| file(n, source(n))).collect()
         };
         let with_message = |mut parts: Vec<Part>| {

@@ -224,3 +224,14 @@ pub enum ValueKind {
     /// Nothing: the label is known, so that it is nobody's value, and what it leads to is not wanted.
     Nothing,
 }
+
+/// A word of a label as it is compared: `No`, `Nr`, `Number`, `N`, `Número` and `#` are one. The word is in small letters.
+#[must_use]
+pub fn one_number_word(word: &str) -> &str {
+    match word {
+        "no" | "nr" | "num" | "nbr" | "number" | "numbers" | "n" | "nº" | "núm" | "número" | "numero" | "numéro" => {
+            "#"
+        }
+        other => other,
+    }
+}
