@@ -1,6 +1,6 @@
 //! Retention: what is over is kept for a time, and then removed.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
@@ -154,7 +154,8 @@ pub struct Round {
     counts: BTreeMap<TenantId, u64>,
 }
 
-/// Before which moment things of tenants, by name or slug, are removed; `None` keeps them.
+/// Before which moment things of tenants, by slug or name, are removed; `None` keeps them. A slug goes before a name: it
+/// is one tenant's, whatever others are called.
 pub type OwnTimes = BTreeMap<String, Option<Timestamp>>;
 
 /// What is left to do of a tenant.
@@ -192,10 +193,12 @@ impl Round {
                 return Err(Error::not_found("tenant", name));
             }
         }
+        let slugs: HashSet<String> = tenants.iter().map(|tenant| tenant.slug.clone()).collect();
+        let by_name = |name: &String| own.get(name).filter(|_| !slugs.contains(name));
         let free = tenants.into_iter().filter(|tenant| !purge.holds(&tenant.name, &tenant.slug));
         let turns = free.filter_map(|tenant| {
             // A tenant may be named twice, by its name and by its slug: what keeps more counts, and `None` keeps most.
-            let named = [own.get(&tenant.name), own.get(&tenant.slug)].into_iter().flatten().copied().min();
+            let named = [by_name(&tenant.name), own.get(&tenant.slug)].into_iter().flatten().copied().min();
             Some(Turn { scope: tenant.scope, before: named.unwrap_or(before)?, after: None })
         });
         let waiting = turns.collect();

@@ -207,6 +207,9 @@ impl ModelFailure {
     /// A failure of that kind; the provider's name is set by whoever knows it.
     pub fn new(kind: ModelFailureKind, message: impl Into<String>) -> Self {
         let mut message = message.into();
+        if message.contains(char::is_control) {
+            message = message.split(char::is_control).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+        }
         if let Some((end, _)) = message.char_indices().nth(500) {
             message.truncate(end);
         }

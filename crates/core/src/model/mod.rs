@@ -25,5 +25,7 @@ pub use pattern::ValuePattern;
 pub use policy::ModelPolicy;
 pub use reply::{Assembly, FinishReason, ModelEvent, ModelReply, TokenUsage};
 pub use request::{Abilities, Effort, FunctionChoice, FunctionSpec, ModelRequest, ModelTimeouts, OutputSchema};
-pub use schema::{CategoryPattern, ExtractionSchema, FieldPattern, OwnLabel, SectionPattern, ValueKind};
+pub use schema::{
+    CategoryPattern, ExtractionSchema, FieldPattern, OwnLabel, SectionPattern, ValueKind, one_number_word,
+};
 pub use spec::{ModelKind, ModelSpec, Prices};

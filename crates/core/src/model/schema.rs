@@ -251,3 +251,14 @@ impl ValueKind {
         )
     }
 }
+
+/// A word of a label as it is compared: `No`, `Nr`, `Number`, `N`, `Número` and `#` are one. The word is in small letters.
+#[must_use]
+pub fn one_number_word(word: &str) -> &str {
+    match word {
+        "no" | "nr" | "num" | "nbr" | "number" | "numbers" | "n" | "nº" | "núm" | "número" | "numero" | "numéro" => {
+            "#"
+        }
+        other => other,
+    }
+}

@@ -161,6 +161,10 @@ impl Asking for PhaseAsking<'_> {
         }
         self.run.walk.answers().get(&id).map_or_else(|| Err(Unasked::No(NO_PLACE.to_owned())), |known| kept(known))
     }
+
+    fn give_up(&mut self, why: &str) {
+        self.inquirer.give_up(why);
+    }
 }
 
 const NO_PLACE: &str = "the answer of a language model found no place in the task's journal";
@@ -233,6 +237,10 @@ impl Asking for CallAsking {
                 format!("the answer of a language model was not used: {}", error.message),
             ))
         })
+    }
+
+    fn give_up(&mut self, why: &str) {
+        self.inquirer.give_up(why);
     }
 }
 

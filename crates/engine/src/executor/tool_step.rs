@@ -190,7 +190,7 @@ pub(super) fn conclude(run: &Run, returned: Returned, now: Timestamp) -> Draft {
     if let Some(came) = came {
         return super::turn::conclude(run, &call, came, duration, now);
     }
-    let denied = result.as_ref().err().filter(|_| !admitted).map(|failure| failure.code);
+    let refused = result.as_ref().err().map(|failure| failure.code);
     let used = match &result {
         Ok(outcome) => outcome.usage,
         Err(error) => error.usage,
@@ -207,12 +207,18 @@ pub(super) fn conclude(run: &Run, returned: Returned, now: Timestamp) -> Draft {
     }
     draft.redo = Some(call.index);
     draft.attempt = attempt;
-    match (&call.target, denied) {
-        (Target::Tool(prepared), Some(code @ (ErrorCode::BudgetExceeded | ErrorCode::PermissionDenied))) => {
-            draft.audit.push(denial(run, call.index, &prepared.spec().key, code));
-        }
-        (_, Some(_)) => {}
-        (_, None) => draft.audit.extend(act(run, &call, &draft, duration)),
+    if admitted {
+        draft.audit.extend(act(run, &call, &draft, duration));
+    }
+    // What a call tried on its way is refused like the call itself: a closed address, another's host, a secret that may
+    // not go there.
+    let is_denial = |code: &ErrorCode| match code {
+        ErrorCode::PermissionDenied => true,
+        ErrorCode::BudgetExceeded => !admitted,
+        _ => false,
+    };
+    if let (Target::Tool(prepared), Some(code)) = (&call.target, refused.filter(is_denial)) {
+        draft.audit.push(denial(run, call.index, &prepared.spec().key, code));
     }
     draft
 }

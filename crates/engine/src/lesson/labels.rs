@@ -10,7 +10,7 @@ use kybern_core::document::{DocumentFormat, DocumentText, PageText};
 use kybern_core::error::{Error, Result};
 use kybern_core::id::LessonId;
 use kybern_core::lesson::{Lesson, LessonSource, Teaching};
-use kybern_core::model::{DocumentAnalysis, ExtractionSchema, FieldPattern};
+use kybern_core::model::{DocumentAnalysis, ExtractionSchema, FieldPattern, one_number_word};
 use kybern_core::ports::Documents as _;
 use kybern_core::task::AttachmentSource;
 use kybern_core::tenant::TenantScope;
@@ -77,12 +77,20 @@ fn terms_of(field: &FieldPattern) -> impl Iterator<Item = &str> {
         .filter(|value| !value.is_empty())
 }
 
-/// The field that has a label already.
+/// The field that has a label already, in these words or in others that the rules read alike.
 fn owner_of(schema: &ExtractionSchema, label: &str) -> Option<String> {
-    let phrase = |known: &str| squashed(known.split_once('=').map_or(known, |(phrase, _)| phrase));
-    let label = squashed(label);
-    let has = |field: &&FieldPattern| field.labels.iter().any(|known| phrase(known) == label);
+    let (run, read) = (squashed(label), as_read(label));
+    let is_it = |known: &str| squashed(known) == run || as_read(known) == read;
+    let phrase = |known: &str| is_it(known.split_once('=').map_or(known, |(phrase, _)| phrase));
+    let has = |field: &&FieldPattern| field.labels.iter().any(|known| phrase(known));
     schema.fields.iter().find(has).map(FieldPattern::path)
+}
+
+/// A label's words as the rules read them, run together: `Policy No.`, `policy nr` and `POLICY #` are one.
+fn as_read(label: &str) -> String {
+    let label = label.to_lowercase().replace('#', " # ");
+    let words = label.split(|c: char| !c.is_alphanumeric() && c != '#').filter(|word| !word.is_empty());
+    words.map(one_number_word).collect()
 }
 
 /// Letters and digits in small letters.
@@ -344,6 +352,7 @@ mod tests {
         let fields = [
             field("owner.name", &["owner", "owner name"], None),
             field("colour", &["colour", "deep red=Red"], Some("cars")),
+            field("plate", &["plate number", "reg #"], Some("cars")),
         ];
         ExtractionSchema { name: "cars".to_owned(), fields: fields.into(), ..ExtractionSchema::default() }
     }
@@ -359,6 +368,14 @@ mod tests {
         assert_eq!(fits("colour", "crimson", None), Err("/field".to_owned()), "a field of a list is named with it");
         assert_eq!(fits("owner.name", "Colour", None), Err("/label".to_owned()), "it is another's");
         assert_eq!(fits("owner.name", "owner  NAME", None), Err("/label".to_owned()));
+        for same in ["plate no.", "Plate nr", "plate #", "PLATE-NUMBER", "reg", "reg no", "Reg. number"] {
+            assert_eq!(
+                fits("owner.name", same, None),
+                Err("/label".to_owned()),
+                "the rules read {same:?} as the plate's"
+            );
+        }
+        assert_eq!(fits("owner.name", "owner no", None), Ok(()), "a number of the owner is no name of it");
         assert_eq!(fits("cars/colour", "crimson", Some("Blue")), Err("/value".to_owned()), "the list stays closed");
         assert_eq!(fits("owner.name", "crimson", Some("Red")), Err("/value".to_owned()));
     }

@@ -25,10 +25,13 @@ pub(crate) enum Unasked {
 pub(crate) trait Asking: Send {
     /// The answer to a question.
     async fn answer(&mut self, inquiry: &Inquiry) -> Result<ModelAnswer, Unasked>;
+
+    /// From now on nothing is asked that the journal has not answered.
+    fn give_up(&mut self, why: &str);
 }
 
-/// Asks a model what no journal has answered. After a failure it asks no more: what follows would wait as long for the
-/// same.
+/// Asks a model what no journal has answered. After a failure, or an answer that could not be put right, it asks no more:
+/// what follows would wait and pay for the same.
 pub(crate) struct Inquirer {
     models: ModelService,
     lease: Lease,
@@ -41,6 +44,11 @@ pub(crate) struct Inquirer {
 impl Inquirer {
     pub(crate) fn new(models: &ModelService, lease: &Lease, desk: Desk) -> Self {
         Self { models: models.clone(), lease: lease.clone(), desk, given_up: None }
+    }
+
+    /// Asks no more. The first reason stays.
+    pub(crate) fn give_up(&mut self, why: &str) {
+        self.given_up.get_or_insert_with(|| format!("no language model was asked any more: {why}"));
     }
 
     /// Asks, and tells how long that took. The answer is not journaled yet.
@@ -80,7 +88,8 @@ pub(crate) struct Shaped {
     pub(crate) model: String,
 }
 
-/// Asks, and once more when the answer does not fit. `usage` grows by what both took.
+/// Asks, and once more when the answer does not fit; when that does not fit either, the model is given up. `usage` grows
+/// by what both took.
 ///
 /// # Errors
 /// Why there is none that fits.
@@ -92,13 +101,18 @@ pub(crate) async fn in_shape(asking: &mut dyn Asking, inquiry: Inquiry, usage: &
         Err(faults) => faults,
     };
     if first.text.trim().is_empty() {
-        return Err(Unasked::No(format!("{} did not answer", first.model)));
+        return Err(given_up(asking, format!("{} did not answer", first.model)));
     }
     let again = inquiry.corrected(first.text, said(&faults));
     let second = asking.answer(&again).await?;
     *usage = usage.plus(second.usage);
     match judge(&second.text, &again.schema) {
         Ok(object) => Ok(Shaped { value: Value::Object(object), model: second.model }),
-        Err(_) => Err(Unasked::No(format!("{} gave no answer that fits", second.model))),
+        Err(_) => Err(given_up(asking, format!("{} gave no answer that fits", second.model))),
     }
+}
+
+fn given_up(asking: &mut dyn Asking, why: String) -> Unasked {
+    asking.give_up(&why);
+    Unasked::No(why)
 }

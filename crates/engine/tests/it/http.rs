@@ -78,6 +78,29 @@ fn a_request_that_got_no_answer_is_sent_again_with_its_key_or_asked_about_withou
 }
 
 #[test]
+fn an_address_that_is_refused_is_in_the_audit_with_its_tool_and_step() {
+    for (failure, denials) in [
+        (HttpFailure::Denied(EgressDenied::Host("elsewhere.example.com".to_owned())), 1),
+        (HttpFailure::Denied(EgressDenied::Credentials), 1),
+        (HttpFailure::Invalid("bad".to_owned()), 0),
+        (HttpFailure::Connect("refused".to_owned()), 0),
+    ] {
+        for method in ["GET", "POST"] {
+            let answer = failure.clone();
+            World::new().on(Wire::new(move |_, _| Wired::Fail(answer.clone()))).run(async |live| {
+                let id = live.begin(plan(json!([request(method, json!({}))])), json!({})).await;
+                live.proven(id).await;
+                let acts = live.acts().await;
+                let denied: Vec<&Value> =
+                    acts.iter().filter(|act| act.action == "tool.deny").map(|act| &act.detail).collect();
+                let says = json!({"tool": "core.http_request", "stepId": "a", "code": "PERMISSION_DENIED"});
+                assert_eq!(denied, vec![&says; denials], "{failure} {method}");
+            });
+        }
+    }
+}
+
+#[test]
 fn a_request_that_hangs_ends_with_its_time() {
     World::new().on(Wire::new(|_, _| Wired::Hang)).run(async |live| {
         let task = live.run(json!([request("POST", json!({"effect": "unkeyed"}))]), json!({})).await;

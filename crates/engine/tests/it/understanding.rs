@@ -322,6 +322,28 @@ fn an_answer_that_does_not_fit_is_repaired_once_and_then_the_rules_stand() {
 }
 
 #[test]
+fn a_model_whose_answers_do_not_fit_is_given_up_after_one_repair() {
+    let files = json!({"a.txt": SHEET, "b.txt": "Another paper", "c.txt": "A third paper"});
+    for (said, asks) in [("I would rather not", 2), (" ", 1)] {
+        // Of its intent it says something that can be used, but that is another phase.
+        let model = model(move |about, _, _| match about {
+            About::Intent => intent("test.plan", 0.9),
+            About::Kind | About::Fields | About::Picture => said.to_owned(),
+        });
+        world(&model, vec![]).run(async |live| {
+            plans(&live, json!([step("a", "core.set", json!({"seen": "{{ state.extractions }}"}))])).await;
+            let id = letter(&live, "perhaps", files.clone()).await;
+            let task = live.proven(id).await;
+            let expected: Vec<About> = std::iter::repeat_n(About::Kind, asks).chain([About::Intent]).collect();
+            assert_eq!(asked(&model), expected, "{said:?}");
+            let seen = task.state["seen"].as_array().unwrap();
+            assert_eq!(seen.len(), 4, "the rules have read every paper, and the letter");
+            assert!(seen.iter().all(|paper| paper["model"] == "sheets/1"), "{seen:?}");
+        });
+    }
+}
+
+#[test]
 fn a_budget_a_policy_and_a_failing_provider_leave_the_rules_answer() {
     for case in ["budget", "policy", "provider"] {
         let model = Arc::new(ScriptedModel::new("one", |_, _| Scripted::fail(ModelFailureKind::Key)));

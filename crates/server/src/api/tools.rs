@@ -85,7 +85,9 @@ fn describe(view: &ToolView) -> Value {
 #[schema(as = ChangeTool, example = json!({"limits": {"perMinute": 20}, "price": {"fixedNanos": 10_000_000}}))]
 pub(crate) struct ChangeBody {
     /// Whether it may be called.
-    enabled: Option<bool>,
+    #[serde(deserialize_with = "said")]
+    #[schema(value_type = Option<bool>)]
+    enabled: Option<Option<bool>>,
     /// How much harm a call can do, `R0` to `R3`.
     #[serde(deserialize_with = "said")]
     #[schema(value_type = Option<String>)]
@@ -99,9 +101,13 @@ pub(crate) struct ChangeBody {
     #[schema(value_type = Option<ToolPriceSchema>)]
     price: Option<Option<ToolPrice>>,
     /// Whether every call asks a person first, whoever makes it.
-    confirm: Option<bool>,
+    #[serde(deserialize_with = "said")]
+    #[schema(value_type = Option<bool>)]
+    confirm: Option<Option<bool>>,
     /// Whether every call asks a second person first: not whoever asked for it.
-    four_eyes: Option<bool>,
+    #[serde(deserialize_with = "said")]
+    #[schema(value_type = Option<bool>)]
+    four_eyes: Option<Option<bool>>,
 }
 
 /// The same for an object, which a list is not.
@@ -126,7 +132,15 @@ pub(crate) async fn change(
     body: JsonBody<ChangeBody>,
 ) -> ApiResult<Json<Value>> {
     let ChangeBody { enabled, risk, limits, price, confirm, four_eyes } = body.value;
-    let change = ToolChange { enabled, risk, limits, price, confirm, four_eyes };
+    // No tool says these three of itself: its own word is that it may be called and asks nobody.
+    let change = ToolChange {
+        enabled: enabled.map(|said| said.unwrap_or(true)),
+        confirm: confirm.map(Option::unwrap_or_default),
+        four_eyes: four_eyes.map(Option::unwrap_or_default),
+        risk,
+        limits,
+        price,
+    };
     Ok(Json(describe(&state.engine.set_tool(&actor, path.text("name")?, change).await?)))
 }
 

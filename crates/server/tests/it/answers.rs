@@ -661,6 +661,14 @@ async fn approvals(walk: &mut Walk<'_>, fixture: &Fixture) {
     let back = Some(json!({"confirm": false, "risk": null, "limits": null, "price": null}));
     let tool = walk.call(200, ("PATCH", "/api/tools/{name}"), &["core.set"], &admin, back).await;
     assert_eq!((&tool["confirm"], &tool["risk"], &tool["price"]), (&json!(false), &json!("R0"), &Value::Null));
+    for (said, [enabled, confirm, four_eyes]) in [
+        (json!({"enabled": false, "confirm": true, "fourEyes": true}), [false, true, true]),
+        (json!({"enabled": null, "confirm": null, "fourEyes": null}), [true, false, false]),
+    ] {
+        let tool = walk.call(200, ("PATCH", "/api/tools/{name}"), &["core.set"], &admin, Some(said)).await;
+        let now = [&tool["enabled"], &tool["confirm"], &tool["fourEyes"]];
+        assert_eq!(now, [&json!(enabled), &json!(confirm), &json!(four_eyes)], "null takes back what was said");
+    }
     let all = walk.app.send(Ask::get("/api/approvals?status=all").key(&reviewer)).await.json();
     assert!(all["items"].as_array().unwrap().len() >= 3, "what was decided stays");
     let odd = walk.app.send(Ask::get("/api/approvals?status=maybe").key(&reviewer)).await;

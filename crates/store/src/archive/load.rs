@@ -1,5 +1,6 @@
 //! Restores an archive.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 use kybern_core::id::TenantId;
 use serde_json::Value;
 use uuid::Uuid;
-use zip::ZipArchive;
+use zip::{CompressionMethod, ZipArchive};
 
 use super::tables::{Kind, Table, every_table};
 use super::{Entry, FORMAT, MANIFEST, Manifest, broken};
@@ -31,6 +32,7 @@ type Archive = ZipArchive<BufReader<File>>;
 pub(super) fn open(file: &Path) -> Result<(Archive, Manifest)> {
     let opened = File::open(file).map_err(StoreError::io(format!("opening {}", file.display())))?;
     let mut archive = ZipArchive::new(BufReader::new(opened)).map_err(broken)?;
+    lie_apart(&mut archive)?;
     let manifest: Manifest = {
         let entry = archive.by_name(MANIFEST).map_err(broken)?;
         serde_json::from_reader(entry).map_err(broken)?
@@ -43,6 +45,27 @@ pub(super) fn open(file: &Path) -> Result<(Archive, Manifest)> {
         return Err(StoreError::Newer { found: manifest.schema, known: migrate::known_version() });
     }
     Ok((archive, manifest))
+}
+
+/// Refuses an archive that unpacks to more than the file holds: with compressed entries, or with several that share their
+/// bytes. No backup has either.
+fn lie_apart(archive: &mut Archive) -> Result<()> {
+    let mut places = Vec::with_capacity(archive.len());
+    for index in 0..archive.len() {
+        let entry = archive.by_index_raw(index).map_err(broken)?;
+        let name = entry.name().to_owned();
+        if entry.compression() != CompressionMethod::Stored || entry.size() != entry.compressed_size() {
+            return Err(broken(format!("{name} is compressed, which nothing in a backup is")));
+        }
+        let begin = entry.header_start();
+        let content = entry.data_start().ok_or_else(|| broken(format!("{name} begins nowhere")))?;
+        places.push((begin, content.saturating_add(entry.size()), name));
+    }
+    places.sort_unstable();
+    match places.windows(2).find(|pair| pair[0].1 > pair[1].0) {
+        Some(pair) => Err(broken(format!("{} and {} overlap", pair[0].2, pair[1].2))),
+        None => Ok(()),
+    }
 }
 
 /// Looks whether everything that the manifest names is there and whole.
@@ -72,7 +95,11 @@ pub(super) async fn load(tx: &mut Tx, order: &Order) -> Result<Manifest> {
 
 /// Checks every entry before anything is written.
 fn verify(archive: &mut Archive, manifest: &Manifest) -> Result<()> {
+    let mut names = HashSet::with_capacity(manifest.entries.len());
     for entry in &manifest.entries {
+        if !names.insert(&entry.name) {
+            return Err(broken(format!("{} is listed twice", entry.name)));
+        }
         let mut stored = archive.by_name(&entry.name).map_err(broken)?;
         let mut hasher = blake3::Hasher::new();
         hasher.update_reader(&mut stored).map_err(broken)?;

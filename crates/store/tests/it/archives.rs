@@ -1,5 +1,6 @@
 //! Backups: whole, of one moment, and restorable into either database.
 
+use std::io::{Cursor, Read as _, Write as _};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -19,9 +20,10 @@ use kybern_core::record::{Expect, Lookup, Merge, PutRecord};
 use kybern_core::secret::{SealedSecret, Secret};
 use kybern_core::task::{Commit, Effect};
 use kybern_core::tenant::TenantScope;
-use kybern_store::{Manifest, SqliteOptions, SqliteStore, StoreError, manifest};
+use kybern_store::{Manifest, SqliteOptions, SqliteStore, StoreError, manifest, verify};
 use kybern_testkit::{SeededIds, SimClock, TestKeys, actors};
 use serde_json::json;
+use zip::write::SimpleFileOptions;
 
 use crate::support::{self, Database};
 use crate::work;
@@ -295,6 +297,60 @@ async fn a_damaged_archive_is_refused_and_leaves_the_store_empty() {
     std::fs::write(folder.path().join("cut.kybern"), &whole[..whole.len() / 2]).unwrap();
     assert!(new.restore(folder.path().join("cut.kybern")).await.is_err());
     new.restore(&file).await.unwrap();
+}
+
+/// The end of the central directory's entry of `name`: where its fields are, from its beginning on.
+fn listed(archive: &[u8], name: &str) -> usize {
+    const NAME: usize = 46;
+    let is_it =
+        |at: &usize| archive[*at..].starts_with(b"PK\x01\x02") && archive[at + NAME..].starts_with(name.as_bytes());
+    (0..archive.len() - NAME).find(is_it).unwrap()
+}
+
+#[tokio::test]
+async fn an_archive_that_unpacks_to_more_than_it_holds_is_refused() {
+    let (store, folder) = support::sqlite(Arc::new(SimClock::new())).await;
+    fill(&store, work::home(), 51).await;
+    let file = folder.path().join("backup.kybern");
+    let made = store.backup(&file, None).await.unwrap();
+    let whole = std::fs::read(&file).unwrap();
+    let mut zip = zip::ZipArchive::new(Cursor::new(&whole)).unwrap();
+    // The same content, compressed; and the manifest naming an entry a second time.
+    let packed = |zip: &mut zip::ZipArchive<Cursor<&Vec<u8>>>, method, twice: bool| {
+        let mut copy = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        for index in 0..zip.len() {
+            let mut entry = zip.by_index(index).unwrap();
+            let (name, mut bytes) = (entry.name().to_owned(), Vec::new());
+            entry.read_to_end(&mut bytes).unwrap();
+            if twice && name == "manifest.json" {
+                let mut manifest = made.clone();
+                manifest.entries.push(manifest.entries[0].clone());
+                bytes = serde_json::to_vec(&manifest).unwrap();
+            }
+            copy.start_file(name, SimpleFileOptions::default().compression_method(method)).unwrap();
+            copy.write_all(&bytes).unwrap();
+        }
+        copy.finish().unwrap().into_inner()
+    };
+    let compressed = packed(&mut zip, zip::CompressionMethod::Deflated, false);
+    let twice = packed(&mut zip, zip::CompressionMethod::Stored, true);
+    // Two entries of the directory that lead to one place in the file.
+    let mut shared = packed(&mut zip, zip::CompressionMethod::Stored, false);
+    let names: Vec<String> = made.entries.iter().map(|entry| entry.name.clone()).collect();
+    let (one, other) = (listed(&shared, &names[0]), listed(&shared, &names[1]));
+    for at in (16..28).chain(42..46) {
+        // Checksum, sizes and place; the lengths of names and extra fields stay.
+        shared[other + at] = shared[one + at];
+    }
+    for (bytes, why) in [(compressed, "is compressed"), (twice, "is listed twice"), (shared, "overlap")] {
+        let copy = folder.path().join("given.kybern");
+        std::fs::write(&copy, bytes).unwrap();
+        let (new, _new_folder) = support::sqlite(Arc::new(SimClock::new())).await;
+        for refused in [verify(&copy).await.unwrap_err(), new.restore(&copy).await.unwrap_err()] {
+            assert!(refused.to_string().contains(why), "{why}: {refused}");
+        }
+        assert!(is_empty(&new).await);
+    }
 }
 
 pub(crate) async fn is_empty(store: &dyn Store) -> bool {

@@ -69,8 +69,13 @@ impl World {
     /// # Panics
     /// When the store does not take it.
     pub async fn tenant(&self, slug: &str) -> Home {
+        self.tenant_called(slug, &format!("Tenant {slug}")).await
+    }
+
+    /// Another tenant, with that name.
+    pub(super) async fn tenant_called(&self, slug: &str, name: &str) -> Home {
         let (id, user) = (TenantId::from_uuid(self.id()), UserId::from_uuid(self.id()));
-        let tenant = Tenant { id, name: format!("Tenant {slug}"), slug: slug.to_owned(), created_at: self.now() };
+        let tenant = Tenant { id, name: name.to_owned(), slug: slug.to_owned(), created_at: self.now() };
         let admin = self.user(user, &format!("admin@{slug}.example"), &[Role::Admin]);
         let (key, key_hash) = (self.key(user, &[]), format!("hash-of-{slug}"));
         let audit = self.event("tenant.create");

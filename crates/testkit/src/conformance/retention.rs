@@ -159,6 +159,19 @@ pub async fn tenants_have_times_of_their_own(h: Harness) {
     let twice = [("second", soon), ("Tenant second", None)];
     assert_eq!(round(&twice, soon).await.unwrap(), [], "named twice, it keeps what either keeps");
     assert_eq!(round(&twice[..1], long_ago).await.unwrap(), [Purged { tenant: other.scope.tenant(), count: 1 }]);
+
+    // Another tenant whose name is the slug of one has no part in that one's times.
+    let alike = w.tenant_called("third", "second").await;
+    for tenant in [&other, &alike] {
+        enqueue(&w, tenant, "b").await;
+    }
+    assert_eq!(end_jobs(&w, JobEnd::Done).await, 2);
+    assert_eq!(
+        round(&[("second", soon)], None).await.unwrap(),
+        [Purged { tenant: other.scope.tenant(), count: 1 }],
+        "the slug's own tenant"
+    );
+    assert_eq!(round(&[("third", soon)], None).await.unwrap(), [Purged { tenant: alike.scope.tenant(), count: 1 }]);
 }
 
 pub async fn a_large_removal_is_many_small_ones(h: Harness) {

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use kybern_core::model::one_number_word;
+
 use super::words::{Word, words};
 
 /// What a word takes beside its letters, about.
@@ -24,16 +26,6 @@ pub(super) struct Found {
     pub(super) last: usize,
 }
 
-/// `No.`, `Nr`, `Number`, `N°`, `Número` and `#` are one word.
-fn canonical(word: &str) -> &str {
-    match word {
-        "no" | "nr" | "num" | "nbr" | "number" | "numbers" | "n" | "nº" | "núm" | "número" | "numero" | "numéro" => {
-            "#"
-        }
-        other => other,
-    }
-}
-
 impl Phrases {
     /// These phrases, each under its place among them.
     pub(super) fn of<'p>(all: impl Iterator<Item = &'p str>) -> Self {
@@ -44,7 +36,7 @@ impl Phrases {
 
     /// Adds a phrase; the same words may be added under several numbers.
     pub(super) fn add(&mut self, phrase: &str, number: usize) {
-        let parts: Vec<String> = words(phrase, 0).iter().map(|word| canonical(&word.text).to_owned()).collect();
+        let parts: Vec<String> = words(phrase, 0).iter().map(|word| one_number_word(&word.text).to_owned()).collect();
         if let Some(first) = parts.first() {
             let list = self.by_first.entry(first.clone()).or_default();
             let at = list.partition_point(|(other, _)| other.len() >= parts.len());
@@ -60,11 +52,11 @@ impl Phrases {
 
     /// Every phrase that begins at the word `first`, the longest first.
     pub(super) fn at<'a>(&'a self, text: &'a [Word], first: usize) -> impl Iterator<Item = Found> + 'a {
-        let candidates = text.get(first).and_then(|word| self.by_first.get(canonical(&word.text)));
+        let candidates = text.get(first).and_then(|word| self.by_first.get(one_number_word(&word.text)));
         candidates.into_iter().flatten().filter_map(move |(parts, phrase)| {
             let last = first + parts.len();
             let there = text.get(first..last)?;
-            let same = parts.iter().zip(there).all(|(part, word)| part == canonical(&word.text));
+            let same = parts.iter().zip(there).all(|(part, word)| part == one_number_word(&word.text));
             same.then_some(Found { phrase: *phrase, first, last })
         })
     }

@@ -1,16 +1,24 @@
 //! Calls whose arguments arrive in pieces, from servers that count as they like: from 0, from 1, with gaps, the same
 //! number for every call, or not at all.
 
+use std::collections::HashSet;
+
 use kybern_core::model::{ModelEvent, ModelFailure, ModelFailureKind};
 use serde::de::IgnoredAny;
 
-use super::parts::unique;
+use super::parts::{MAX_CALLS, too_many_calls, unique};
+
+/// Bytes of arguments that are looked at to see whether they are whole, all looks of one reply together: two such
+/// replies as are read at most.
+const MAX_LOOKED_AT: usize = 64 << 20;
 
 /// The calls of one reply.
 #[derive(Default)]
 pub(super) struct Calls {
     calls: Vec<Call>,
-    begun: usize,
+    /// The ids of those that have begun.
+    begun: HashSet<String>,
+    looked_at: usize,
 }
 
 struct Call {
@@ -36,17 +44,25 @@ pub(super) struct CallPiece<'a> {
 
 impl Calls {
     /// Takes a piece.
-    pub(super) fn push(&mut self, piece: CallPiece<'_>, out: &mut Vec<ModelEvent>) {
-        let at = self.find(piece).unwrap_or_else(|| {
-            self.calls.push(Call {
-                number: piece.number,
-                id: piece.id.to_owned(),
-                name: String::new(),
-                place: None,
-                arguments: String::new(),
-            });
-            self.calls.len() - 1
-        });
+    ///
+    /// # Errors
+    /// `TooLarge` when it begins one call too many, or when nobody can tell with reasonable work where one call ends and
+    /// the next begins.
+    pub(super) fn push(&mut self, piece: CallPiece<'_>, out: &mut Vec<ModelEvent>) -> Result<(), ModelFailure> {
+        let at = match self.find(piece)? {
+            Some(at) => at,
+            None if self.calls.len() >= MAX_CALLS => return Err(too_many_calls()),
+            None => {
+                self.calls.push(Call {
+                    number: piece.number,
+                    id: piece.id.to_owned(),
+                    name: String::new(),
+                    place: None,
+                    arguments: String::new(),
+                });
+                self.calls.len() - 1
+            }
+        };
         let is_waiting = self.calls.get(at).is_some_and(|call| call.place.is_none());
         if is_waiting && let Some(call) = self.calls.get_mut(at) {
             if call.id.is_empty() {
@@ -64,36 +80,54 @@ impl Calls {
             call.arguments.push_str(piece.arguments);
             out.push(ModelEvent::CallArguments { index, fragment: piece.arguments.to_owned() });
         }
+        Ok(())
     }
 
     /// The call that a piece belongs to; `None` when it begins a new one.
-    fn find(&self, piece: CallPiece<'_>) -> Option<usize> {
+    fn find(&mut self, piece: CallPiece<'_>) -> Result<Option<usize>, ModelFailure> {
+        let of = |is_it: &dyn Fn(&Call) -> bool| {
+            let at = self.calls.iter().rposition(is_it)?;
+            Some((at, self.calls.get(at)?))
+        };
         if let Some(number) = piece.number {
-            let at = self.calls.iter().rposition(|call| call.number == Some(number))?;
-            let known = self.calls.get(at)?;
+            let Some((at, known)) = of(&|call| call.number == Some(number)) else { return Ok(None) };
             // Some servers give every call the same number: another id with a name of its own is another call.
             let another =
                 !piece.name.is_empty() && !piece.id.is_empty() && !known.id.is_empty() && piece.id != known.id;
-            return (!another).then_some(at);
+            return Ok((!another).then_some(at));
         }
         if !piece.id.is_empty() {
-            return self.calls.iter().rposition(|call| call.id == piece.id);
+            return Ok(of(&|call| call.id == piece.id).map(|(at, _)| at));
         }
-        let last = self.calls.len().checked_sub(1)?;
-        let known = self.calls.get(last)?;
-        let goes_on = piece.name.is_empty() || (piece.name == known.name && !is_whole(&known.arguments));
-        goes_on.then_some(last)
+        let Some((last, known)) = of(&|_| true) else { return Ok(None) };
+        if piece.name.is_empty() {
+            return Ok(Some(last));
+        }
+        if piece.name != known.name {
+            return Ok(None);
+        }
+        // An object that has not been closed need not be read from its beginning.
+        let arguments = &known.arguments;
+        if arguments.starts_with('{') && !arguments.ends_with(['}', ' ', '\t', '\r', '\n']) {
+            return Ok(Some(last));
+        }
+        let looked_at = self.looked_at.saturating_add(arguments.len());
+        if looked_at > MAX_LOOKED_AT {
+            let message = "the answer's tool calls come in too many pieces without a number and an id";
+            return Err(ModelFailure::new(ModelFailureKind::TooLarge, message));
+        }
+        let goes_on = !is_whole(arguments);
+        self.looked_at = looked_at;
+        Ok(goes_on.then_some(last))
     }
 
     fn begin(&mut self, at: usize, out: &mut Vec<ModelEvent>) {
-        let index = self.begun;
-        let Some((given, name)) = self.calls.get(at).map(|call| (call.id.clone(), call.name.clone())) else { return };
-        let id = unique(&given, index, |id| self.calls.iter().any(|call| call.place.is_some() && call.id == id));
         let Some(call) = self.calls.get_mut(at) else { return };
+        let index = self.begun.len();
+        let id = unique(&call.id, &mut self.begun);
         call.place = Some(index);
         call.id.clone_from(&id);
-        self.begun += 1;
-        out.push(ModelEvent::CallBegun { index, id, name });
+        out.push(ModelEvent::CallBegun { index, id, name: call.name.clone() });
         if !call.arguments.is_empty() {
             out.push(ModelEvent::CallArguments { index, fragment: call.arguments.clone() });
         }
@@ -101,7 +135,7 @@ impl Calls {
 
     /// Whether a call has begun.
     pub(super) fn any(&self) -> bool {
-        self.begun > 0
+        !self.begun.is_empty()
     }
 
     /// Ends the calls of a reply that was not cut short: no arguments are an empty object.
@@ -135,7 +169,7 @@ mod tests {
     fn run(pieces: &[Piece]) -> Vec<(String, String, String)> {
         let (mut calls, mut out) = (Calls::default(), Vec::new());
         for (number, id, name, arguments) in pieces {
-            calls.push(CallPiece { number: *number, id, name, arguments }, &mut out);
+            calls.push(CallPiece { number: *number, id, name, arguments }, &mut out).unwrap();
         }
         calls.finish(&mut out).unwrap();
         let mut seen: Vec<(String, String, String)> = Vec::new();
@@ -199,12 +233,43 @@ mod tests {
         let pieces = [(Some(0), "a", "", "{"), (Some(0), "", "f", "}")];
         assert_eq!(run(&pieces), [call("a", "f", "{}")]);
         let mut calls = Calls::default();
-        calls.push(CallPiece { number: Some(0), id: "a", name: "", arguments: "{}" }, &mut Vec::new());
+        calls.push(CallPiece { number: Some(0), id: "a", name: "", arguments: "{}" }, &mut Vec::new()).unwrap();
         assert_eq!(calls.finish(&mut Vec::new()).unwrap_err().kind, ModelFailureKind::Garbage);
     }
 
     #[test]
     fn no_arguments_are_an_empty_object() {
         assert_eq!(run(&[(Some(0), "a", "f", "")]), [call("a", "f", "{}")]);
+    }
+
+    #[test]
+    fn a_reply_begins_so_many_calls_and_no_more() {
+        let (mut calls, mut out) = (Calls::default(), Vec::new());
+        let begin = |number: u64| CallPiece { number: Some(number), id: "", name: "f", arguments: "{" };
+        for number in 0..MAX_CALLS as u64 {
+            calls.push(begin(number), &mut out).unwrap();
+        }
+        calls.push(CallPiece { number: Some(0), arguments: "}", ..CallPiece::default() }, &mut out).unwrap();
+        let refused = calls.push(begin(u64::MAX), &mut out).unwrap_err();
+        assert_eq!(refused.kind, ModelFailureKind::TooLarge);
+        assert!(refused.message.contains("more than 1024 tool calls"), "{}", refused.message);
+    }
+
+    #[test]
+    fn arguments_that_always_look_whole_are_not_read_without_end() {
+        let (mut calls, mut out) = (Calls::default(), Vec::new());
+        // Each piece closes a brace that was never opened, so the end alone tells nothing.
+        let brace = "}".repeat(1 << 20);
+        let piece = CallPiece { number: None, id: "", name: "f", arguments: &brace };
+        let took = (0..32).map(|_| calls.push(piece, &mut out)).take_while(Result::is_ok).count();
+        assert!((2..32).contains(&took), "{took}");
+        // An honest one in as many pieces is taken: it is looked at when it may have ended.
+        let (mut calls, mut out) = (Calls::default(), Vec::new());
+        let word = "x".repeat(1 << 20);
+        for arguments in std::iter::once("{\"t\":\"").chain(std::iter::repeat_n(word.as_str(), 31)).chain(["\"}"]) {
+            calls.push(CallPiece { arguments, ..piece }, &mut out).unwrap();
+        }
+        calls.push(CallPiece { arguments: "{}", ..piece }, &mut out).unwrap();
+        assert_eq!(calls.begun.len(), 2);
     }
 }

@@ -1,13 +1,25 @@
 //! Putting a whole reply's parts together by the same rules as the pieces of a stream.
 
-use kybern_core::model::{ModelEvent, ModelReply, Part, Reasoning, ToolCall};
+use std::collections::HashSet;
+
+use kybern_core::model::{ModelEvent, ModelFailure, ModelFailureKind, ModelReply, Part, Reasoning, ToolCall};
+
+/// Calls of one reply, more than any agent may make in all its turns. A reply of tiny calls that is as large as a reply may
+/// be would hold half a million.
+pub(super) const MAX_CALLS: usize = 1_024;
+
+/// Why a reply with more calls is not taken.
+pub(super) fn too_many_calls() -> ModelFailure {
+    ModelFailure::new(ModelFailureKind::TooLarge, format!("the answer asks for more than {MAX_CALLS} tool calls"))
+}
 
 /// The parts so far.
 #[derive(Default)]
 pub(super) struct Parts {
     /// They.
     pub(super) parts: Vec<Part>,
-    calls: usize,
+    /// The ids of the calls.
+    ids: HashSet<String>,
 }
 
 impl Parts {
@@ -38,35 +50,37 @@ impl Parts {
     }
 
     /// Adds a call. An id that is missing or taken is replaced by its place's; no arguments are an empty object.
-    pub(super) fn call(&mut self, id: &str, name: &str, arguments: &str) {
-        let taken = |id: &str| {
-            self.parts.iter().any(|part| match part {
-                Part::ToolCall(call) => call.id == id,
-                Part::Text { .. } | Part::Image(_) | Part::Reasoning(_) | Part::ToolAnswer(_) => false,
-            })
-        };
-        let id = unique(id, self.calls, taken);
+    ///
+    /// # Errors
+    /// `TooLarge` when there are [`MAX_CALLS`] already.
+    pub(super) fn call(&mut self, id: &str, name: &str, arguments: &str) -> Result<(), ModelFailure> {
+        if self.ids.len() >= MAX_CALLS {
+            return Err(too_many_calls());
+        }
+        let id = unique(id, &mut self.ids);
         let arguments = if arguments.is_empty() { "{}" } else { arguments };
         self.parts.push(Part::ToolCall(ToolCall { id, name: name.to_owned(), arguments: arguments.to_owned() }));
-        self.calls += 1;
+        Ok(())
     }
 
     /// How many calls there are.
     pub(super) fn calls(&self) -> usize {
-        self.calls
+        self.ids.len()
     }
 }
 
-/// The id of the call at `place`: the provider's own, or one that is made from the place and so is the same again.
-pub(super) fn unique(id: &str, place: usize, taken: impl Fn(&str) -> bool) -> String {
-    if !id.is_empty() && !taken(id) {
-        return id.to_owned();
+/// The id of the next call, which is taken from now on: the provider's own, or one that is made from the call's place
+/// and so is the same again.
+pub(super) fn unique(id: &str, taken: &mut HashSet<String>) -> String {
+    let mut own = id.to_owned();
+    if own.is_empty() || taken.contains(&own) {
+        own = format!("call_{}", taken.len());
+        while taken.contains(&own) {
+            own.push('_');
+        }
     }
-    let mut made = format!("call_{place}");
-    while taken(&made) {
-        made.push('_');
-    }
-    made
+    taken.insert(own.clone());
+    own
 }
 
 /// Whether an id was made here.
@@ -108,7 +122,7 @@ mod tests {
     fn ids_are_unique_and_the_same_again() {
         let mut parts = Parts::default();
         for id in ["", "a", "a", "call_2"] {
-            parts.call(id, "f", "");
+            parts.call(id, "f", "").unwrap();
         }
         let ids = parts.parts.iter().filter_map(|part| match part {
             Part::ToolCall(call) => Some(call.id.as_str()),
@@ -116,6 +130,18 @@ mod tests {
         });
         let ids: Vec<_> = ids.collect();
         assert_eq!(ids, ["call_0", "a", "call_2", "call_3"]);
+        assert_eq!(parts.calls(), 4);
         assert!(is_made("call_0") && is_made("call_12_") && !is_made("call_a1") && !is_made("call_") && !is_made("x"));
+    }
+
+    #[test]
+    fn a_reply_may_have_so_many_calls_and_no_more() {
+        let mut parts = Parts::default();
+        for _ in 0..MAX_CALLS {
+            parts.call("", "f", "").unwrap();
+        }
+        let refused = parts.call("", "f", "").unwrap_err();
+        assert_eq!((refused.kind, parts.calls()), (ModelFailureKind::TooLarge, MAX_CALLS));
+        assert!(refused.message.contains("more than 1024 tool calls"), "{}", refused.message);
     }
 }

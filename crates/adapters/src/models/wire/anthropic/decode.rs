@@ -23,7 +23,7 @@ pub fn decode(body: &[u8]) -> Result<ModelReply, ModelFailure> {
     };
     let mut parts = Parts::default();
     for block in content {
-        take(block, &mut parts);
+        take(block, &mut parts).map_err(|failure| failure.usage(usage))?;
     }
     Ok(ModelReply {
         logprobs: None,
@@ -35,7 +35,7 @@ pub fn decode(body: &[u8]) -> Result<ModelReply, ModelFailure> {
     })
 }
 
-fn take(block: &Block<'_>, parts: &mut Parts) {
+fn take(block: &Block<'_>, parts: &mut Parts) -> Result<(), ModelFailure> {
     match &*block.r#type {
         "text" => parts.text(&block.text),
         "thinking" => {
@@ -44,8 +44,9 @@ fn take(block: &Block<'_>, parts: &mut Parts) {
             parts.reasoning(&block.thinking, signature);
         }
         "redacted_thinking" => parts.reasoning("", Some(opaque::mark(opaque::ANTHROPIC_REDACTED, &block.data))),
-        "tool_use" => parts.call(&block.id, &block.name, block.arguments()),
+        "tool_use" => parts.call(&block.id, &block.name, block.arguments())?,
         // Tools that run at the provider, and blocks that nobody announced.
         _ => {}
     }
+    Ok(())
 }

@@ -1,5 +1,7 @@
 //! A message in pieces: <https://platform.claude.com/docs/en/build-with-claude/streaming>.
 
+use std::collections::HashMap;
+
 use kybern_core::model::{FinishReason, ModelEvent, ModelFailure, Reasoning, TokenUsage};
 use serde::Deserialize;
 
@@ -17,15 +19,11 @@ pub struct Stream {
     usage: Option<TokenUsage>,
     stop_reason: Option<String>,
     calls: Calls,
-    blocks: Vec<Open>,
+    /// The blocks that have begun and not ended, by their index.
+    blocks: HashMap<u64, Kind>,
 }
 
 /// A block that has begun and not ended.
-struct Open {
-    index: u64,
-    kind: Kind,
-}
-
 enum Kind {
     Text,
     Thinking {
@@ -90,11 +88,11 @@ impl StreamDecoder for Stream {
             ("content_block_start", _) => {
                 self.begin(None, out);
                 if let Some(block) = &read.content_block {
-                    self.open(read.index.0, block, out);
+                    self.open(read.index.0, block, out)?;
                 }
             }
-            ("content_block_delta", Some(delta)) => self.delta(read.index.0, delta, out),
-            ("content_block_stop", _) => self.close(read.index.0, out),
+            ("content_block_delta", Some(delta)) => self.delta(read.index.0, delta, out)?,
+            ("content_block_stop", _) => self.close(read.index.0, out)?,
             ("message_delta", Some(delta)) => {
                 self.stop_reason = delta.stop_reason.some().map(str::to_owned).or(self.stop_reason.take());
             }
@@ -144,7 +142,7 @@ impl Stream {
         }
     }
 
-    fn open(&mut self, index: u64, block: &Block<'_>, out: &mut Vec<ModelEvent>) {
+    fn open(&mut self, index: u64, block: &Block<'_>, out: &mut Vec<ModelEvent>) -> Result<(), ModelFailure> {
         let kind = match &*block.r#type {
             "text" => {
                 text(&block.text, out);
@@ -161,45 +159,46 @@ impl Stream {
             }
             "tool_use" => {
                 let piece = CallPiece { number: Some(index), id: &block.id, name: &block.name, arguments: "" };
-                self.calls.push(piece, out);
+                self.calls.push(piece, out)?;
                 Kind::Call { whole: block.arguments().to_owned(), has_pieces: false }
             }
             _ => Kind::Other,
         };
-        self.blocks.retain(|open| open.index != index);
-        self.blocks.push(Open { index, kind });
+        self.blocks.insert(index, kind);
+        Ok(())
     }
 
-    fn delta(&mut self, index: u64, delta: &Delta<'_>, out: &mut Vec<ModelEvent>) {
+    fn delta(&mut self, index: u64, delta: &Delta<'_>, out: &mut Vec<ModelEvent>) -> Result<(), ModelFailure> {
         self.begin(None, out);
-        let open = self.blocks.iter_mut().find(|open| open.index == index);
-        match (&*delta.r#type, open.map(|open| &mut open.kind)) {
+        match (&*delta.r#type, self.blocks.get_mut(&index)) {
             ("text_delta", Some(Kind::Text) | None) => text(&delta.text, out),
             ("thinking_delta", Some(Kind::Thinking { .. }) | None) => think(&delta.thinking, out),
             ("signature_delta", Some(Kind::Thinking { signature })) => signature.push_str(&delta.signature),
             ("input_json_delta", Some(Kind::Call { has_pieces, .. })) if !delta.partial_json.is_empty() => {
                 *has_pieces = true;
                 let piece = CallPiece { number: Some(index), arguments: &delta.partial_json, ..CallPiece::default() };
-                self.calls.push(piece, out);
+                self.calls.push(piece, out)?;
             }
             // Citations, and whatever belongs to a block that is passed over.
             _ => {}
         }
+        Ok(())
     }
 
-    fn close(&mut self, index: u64, out: &mut Vec<ModelEvent>) {
-        let Some(at) = self.blocks.iter().position(|open| open.index == index) else { return };
-        match self.blocks.swap_remove(at).kind {
+    fn close(&mut self, index: u64, out: &mut Vec<ModelEvent>) -> Result<(), ModelFailure> {
+        let Some(kind) = self.blocks.remove(&index) else { return Ok(()) };
+        match kind {
             Kind::Thinking { signature } if !signature.is_empty() => {
                 let opaque = opaque::mark(opaque::ANTHROPIC_SIGNATURE, &signature);
                 out.push(ModelEvent::Reasoning(Reasoning { text: String::new(), opaque: Some(opaque) }));
             }
             Kind::Call { whole, has_pieces: false } if !whole.is_empty() => {
                 let piece = CallPiece { number: Some(index), arguments: &whole, ..CallPiece::default() };
-                self.calls.push(piece, out);
+                self.calls.push(piece, out)?;
             }
             Kind::Text | Kind::Thinking { .. } | Kind::Call { .. } | Kind::Other => {}
         }
+        Ok(())
     }
 
     fn finish(&mut self, out: &mut Vec<ModelEvent>) -> Result<(), ModelFailure> {

@@ -26,7 +26,7 @@ pub fn of_answer(status: u16, headers: &Headers<'_>, body: &[u8]) -> ModelFailur
         (_, "") => format!("answers with status {status}"),
         (_, said) => said.to_owned(),
     };
-    ModelFailure::new(kind, one_line(message)).status(status).retry_after(retry_after)
+    ModelFailure::new(kind, message).status(status).retry_after(retry_after)
 }
 
 /// What an error inside of an answer means whose status was a good one.
@@ -38,13 +38,5 @@ pub fn of_report(report: Report) -> ModelFailure {
         .then(|| report.retry_after.or_else(|| retry_after::in_words(&report.message)))
         .flatten();
     let message = if report.message.is_empty() { "reports an error without a message".into() } else { report.message };
-    ModelFailure::new(kind, one_line(message)).retry_after(retry_after)
-}
-
-/// What somebody else wrote, without line breaks and other control characters: it may end in a log.
-fn one_line(mut message: String) -> String {
-    if message.contains(char::is_control) {
-        message = message.split(char::is_control).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
-    }
-    message
+    ModelFailure::new(kind, message).retry_after(retry_after)
 }

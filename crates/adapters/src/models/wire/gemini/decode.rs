@@ -24,7 +24,7 @@ pub fn decode(body: &[u8]) -> Result<ModelReply, ModelFailure> {
     };
     let mut parts = Parts::default();
     for piece in candidate.pieces() {
-        take(piece, &mut parts);
+        take(piece, &mut parts).map_err(|failure| failure.usage(usage))?;
     }
     let finish = finish(&candidate.finish_reason, parts.calls() > 0).map_err(|failure| failure.usage(usage))?;
     Ok(ModelReply {
@@ -37,16 +37,17 @@ pub fn decode(body: &[u8]) -> Result<ModelReply, ModelFailure> {
     })
 }
 
-fn take(piece: &Piece<'_>, parts: &mut Parts) {
+fn take(piece: &Piece<'_>, parts: &mut Parts) -> Result<(), ModelFailure> {
     let signature = piece.thought_signature.some();
     let signature = signature.map(|signature| opaque::mark(opaque::GEMINI_SIGNATURE, signature));
     if piece.thought == Some(true) {
         parts.reasoning(&piece.text, signature);
-        return;
+        return Ok(());
     }
     parts.reasoning("", signature);
     parts.text(&piece.text);
     if let Some(call) = &piece.function_call {
-        parts.call(&call.id, &call.name, call.arguments());
+        parts.call(&call.id, &call.name, call.arguments())?;
     }
+    Ok(())
 }

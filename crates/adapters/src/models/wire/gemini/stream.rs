@@ -40,7 +40,7 @@ impl StreamDecoder for Stream {
         }
         for candidate in answer.candidates.iter().flatten().filter(|candidate| candidate.index.0 == 0) {
             for piece in candidate.pieces() {
-                self.piece(piece, out);
+                self.piece(piece, out)?;
             }
             if let Some(word) = candidate.finish_reason.some() {
                 self.finish = Some(word.to_owned());
@@ -70,7 +70,7 @@ impl StreamDecoder for Stream {
 }
 
 impl Stream {
-    fn piece(&mut self, piece: &Piece<'_>, out: &mut Vec<ModelEvent>) {
+    fn piece(&mut self, piece: &Piece<'_>, out: &mut Vec<ModelEvent>) -> Result<(), ModelFailure> {
         let is_thought = piece.thought == Some(true);
         let signature = piece.thought_signature.some();
         let opaque = signature.map(|signature| opaque::mark(opaque::GEMINI_SIGNATURE, signature));
@@ -79,7 +79,7 @@ impl Stream {
             out.push(ModelEvent::Reasoning(Reasoning { text, opaque }));
         }
         if is_thought {
-            return;
+            return Ok(());
         }
         if !piece.text.is_empty() {
             out.push(ModelEvent::Text(piece.text.to_string()));
@@ -87,7 +87,8 @@ impl Stream {
         if let Some(call) = &piece.function_call {
             let number = Some(self.count);
             self.count += 1;
-            self.calls.push(CallPiece { number, id: &call.id, name: &call.name, arguments: call.arguments() }, out);
+            self.calls.push(CallPiece { number, id: &call.id, name: &call.name, arguments: call.arguments() }, out)?;
         }
+        Ok(())
     }
 }

@@ -28,7 +28,7 @@ pub fn decode(body: &[u8]) -> Result<ModelReply, ModelFailure> {
         return Err(ModelFailure::new(ModelFailureKind::Garbage, "the answer holds no message").usage(usage));
     };
     let mut parts = Parts::default();
-    take(message, &mut parts)?;
+    take(message, &mut parts).map_err(|failure| failure.usage(usage))?;
     let end = if choice.finish_reason.is_empty() { Ok(FinishReason::Stop) } else { finish(&choice.finish_reason) };
     let end = end.map_err(|failure| failure.usage(usage))?;
     let refused = !message.refusal.is_empty();
@@ -52,7 +52,7 @@ fn take(message: &Delta<'_>, parts: &mut Parts) -> Result<(), ModelFailure> {
             return Err(ModelFailure::new(ModelFailureKind::Garbage, "a tool call has no name"));
         };
         let arguments = function.map(super::chunk::Function::arguments).unwrap_or_default();
-        parts.call(&call.id, name, &arguments);
+        parts.call(&call.id, name, &arguments)?;
     }
     Ok(())
 }

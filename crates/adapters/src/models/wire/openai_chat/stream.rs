@@ -96,7 +96,7 @@ impl Stream {
                 out.push(ModelEvent::Text(delta.refusal.0.clone().into_owned()));
             }
             for call in delta.tool_calls.iter().flatten() {
-                self.call(call, out);
+                self.call(call, out)?;
             }
         }
         out.extend(choice.logprobs().map(ModelEvent::Logprobs));
@@ -106,7 +106,7 @@ impl Stream {
         Ok(())
     }
 
-    fn call(&mut self, call: &Call<'_>, out: &mut Vec<ModelEvent>) {
+    fn call(&mut self, call: &Call<'_>, out: &mut Vec<ModelEvent>) -> Result<(), ModelFailure> {
         let function = call.function.as_ref();
         let arguments = function.map(super::chunk::Function::arguments).unwrap_or_default();
         let piece = CallPiece {
@@ -115,7 +115,7 @@ impl Stream {
             name: function.map(|function| &*function.name).unwrap_or_default(),
             arguments: &arguments,
         };
-        self.calls.push(piece, out);
+        self.calls.push(piece, out)
     }
 }
 

@@ -23,7 +23,7 @@ pub fn decode(body: &[u8]) -> Result<ModelReply, ModelFailure> {
     };
     let (mut parts, mut refused) = (Parts::default(), false);
     for item in output {
-        take(item, &mut parts, &mut refused);
+        take(item, &mut parts, &mut refused).map_err(|failure| failure.usage(usage))?;
     }
     let finish = response.finish(parts.calls() > 0, refused)?;
     Ok(ModelReply {
@@ -36,7 +36,7 @@ pub fn decode(body: &[u8]) -> Result<ModelReply, ModelFailure> {
     })
 }
 
-fn take(item: &Item<'_>, parts: &mut Parts, refused: &mut bool) {
+fn take(item: &Item<'_>, parts: &mut Parts, refused: &mut bool) -> Result<(), ModelFailure> {
     match &*item.r#type {
         "message" => {
             for piece in item.content.iter().flatten() {
@@ -45,7 +45,7 @@ fn take(item: &Item<'_>, parts: &mut Parts, refused: &mut bool) {
                 *refused |= !piece.refusal.is_empty();
             }
         }
-        "function_call" => parts.call(item.call_id.some().unwrap_or(&item.id), &item.name, &item.arguments),
+        "function_call" => parts.call(item.call_id.some().unwrap_or(&item.id), &item.name, &item.arguments)?,
         "reasoning" => {
             let summary = item.summary.iter().flatten().map(|piece| &*piece.text).collect::<Vec<_>>().join("\n\n");
             parts.reasoning(&summary, None);
@@ -57,4 +57,5 @@ fn take(item: &Item<'_>, parts: &mut Parts, refused: &mut bool) {
         // Searches and other tools that run at the provider.
         _ => {}
     }
+    Ok(())
 }

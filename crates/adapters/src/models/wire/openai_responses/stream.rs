@@ -1,5 +1,7 @@
 //! A response in pieces: <https://developers.openai.com/api/reference/resources/responses/streaming-events>.
 
+use std::collections::HashSet;
+
 use kybern_core::model::{FinishReason, ModelEvent, ModelFailure, Reasoning, TokenUsage};
 use serde::Deserialize;
 
@@ -20,7 +22,7 @@ pub struct Stream {
     usage: Option<TokenUsage>,
     calls: Calls,
     /// Which calls, by output index, have had arguments.
-    with_arguments: Vec<u64>,
+    with_arguments: HashSet<u64>,
 }
 
 #[derive(Deserialize)]
@@ -54,10 +56,14 @@ impl StreamDecoder for Stream {
             }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => self.think(&read.delta, out),
             "response.reasoning_summary_part.added" if self.has_reasoning => self.think("\n\n", out),
-            "response.function_call_arguments.delta" => self.arguments(read.output_index.0, &read.delta, out),
-            "response.function_call_arguments.done" => self.whole(read.output_index.0, &read.arguments, out),
-            "response.output_item.added" => self.added(&read, out),
-            "response.output_item.done" => self.done(&read, out),
+            "response.function_call_arguments.delta" => {
+                self.arguments(read.output_index.0, &read.delta, out)?;
+            }
+            "response.function_call_arguments.done" => {
+                self.whole(read.output_index.0, &read.arguments, out)?;
+            }
+            "response.output_item.added" => self.added(&read, out)?,
+            "response.output_item.done" => self.done(&read, out)?,
             "response.created" | "response.in_progress" | "response.queued" => self.begin(read.response.as_ref(), out),
             "response.completed" | "response.incomplete" | "response.failed" => {
                 return self.finish(read.response.as_ref(), out);
@@ -113,21 +119,22 @@ impl Stream {
         }
     }
 
-    fn added(&mut self, read: &Event<'_>, out: &mut Vec<ModelEvent>) {
+    fn added(&mut self, read: &Event<'_>, out: &mut Vec<ModelEvent>) -> Result<(), ModelFailure> {
         self.begin(None, out);
         self.has_reasoning = false;
         if let Some(item) = read.item.as_ref().filter(|item| &*item.r#type == "function_call") {
             let id = item.call_id.some().unwrap_or(&item.id);
-            self.piece(read.output_index.0, CallPiece { id, name: &item.name, ..CallPiece::default() }, out);
-            self.arguments(read.output_index.0, &item.arguments, out);
+            self.piece(read.output_index.0, CallPiece { id, name: &item.name, ..CallPiece::default() }, out)?;
+            self.arguments(read.output_index.0, &item.arguments, out)?;
         }
+        Ok(())
     }
 
     /// An item that is complete: arguments that did not come in pieces, and the encrypted reasoning.
-    fn done(&mut self, read: &Event<'_>, out: &mut Vec<ModelEvent>) {
-        let Some(item) = &read.item else { return };
+    fn done(&mut self, read: &Event<'_>, out: &mut Vec<ModelEvent>) -> Result<(), ModelFailure> {
+        let Some(item) = &read.item else { return Ok(()) };
         match &*item.r#type {
-            "function_call" => self.whole(read.output_index.0, &item.arguments, out),
+            "function_call" => self.whole(read.output_index.0, &item.arguments, out)?,
             "reasoning" => {
                 if let Some(opaque) = item.opaque() {
                     out.push(ModelEvent::Reasoning(Reasoning { text: String::new(), opaque: Some(opaque) }));
@@ -135,25 +142,23 @@ impl Stream {
             }
             _ => {}
         }
+        Ok(())
     }
 
-    fn arguments(&mut self, index: u64, fragment: &str, out: &mut Vec<ModelEvent>) {
+    fn arguments(&mut self, index: u64, fragment: &str, out: &mut Vec<ModelEvent>) -> Result<(), ModelFailure> {
         if !fragment.is_empty() {
-            if !self.with_arguments.contains(&index) {
-                self.with_arguments.push(index);
-            }
-            self.piece(index, CallPiece { arguments: fragment, ..CallPiece::default() }, out);
+            self.with_arguments.insert(index);
+            self.piece(index, CallPiece { arguments: fragment, ..CallPiece::default() }, out)?;
         }
+        Ok(())
     }
 
-    fn whole(&mut self, index: u64, arguments: &str, out: &mut Vec<ModelEvent>) {
-        if !self.with_arguments.contains(&index) {
-            self.arguments(index, arguments, out);
-        }
+    fn whole(&mut self, index: u64, arguments: &str, out: &mut Vec<ModelEvent>) -> Result<(), ModelFailure> {
+        if self.with_arguments.contains(&index) { Ok(()) } else { self.arguments(index, arguments, out) }
     }
 
-    fn piece(&mut self, index: u64, piece: CallPiece<'_>, out: &mut Vec<ModelEvent>) {
-        self.calls.push(CallPiece { number: Some(index), ..piece }, out);
+    fn piece(&mut self, index: u64, piece: CallPiece<'_>, out: &mut Vec<ModelEvent>) -> Result<(), ModelFailure> {
+        self.calls.push(CallPiece { number: Some(index), ..piece }, out)
     }
 
     fn finish(&mut self, response: Option<&Response<'_>>, out: &mut Vec<ModelEvent>) -> Result<(), ModelFailure> {
