@@ -254,6 +254,9 @@ pub struct BusyReader {
     pub asked: AtomicUsize,
     /// Milliseconds that drawing a page takes.
     pub drawing: AtomicU64,
+    /// Pages that are being drawn, and how many have been at the same time.
+    pub drawn: AtomicUsize,
+    pub drawn_at_once: AtomicUsize,
 }
 
 #[async_trait]
@@ -290,7 +293,10 @@ impl DocumentReader for BusyReader {
         bytes: Bytes,
         view: PageView,
     ) -> Result<PagePicture, DocumentFault> {
+        let now = self.drawn.fetch_add(1, Ordering::SeqCst) + 1;
+        self.drawn_at_once.fetch_max(now, Ordering::SeqCst);
         pause(Millis(self.drawing.load(Ordering::SeqCst))).await;
+        self.drawn.fetch_sub(1, Ordering::SeqCst);
         TextReader.picture(tenant, filename, content_type, bytes, view).await
     }
 }

@@ -80,6 +80,24 @@ fn nothing_happens_before_a_person_has_compared_the_text_with_its_picture() {
 }
 
 #[test]
+fn whoever_waits_for_the_picture_of_a_page_holds_no_file() {
+    World::with([reading()]).run(async |live| {
+        let (id, _) = waiting(&live).await;
+        let reader = &live.world.reader;
+        reader.drawing.store(10_000, Ordering::SeqCst);
+        let page = || live.engine.page_picture(&live.world.actor, id, 0, 1);
+        for picture in futures::future::join_all((0..10).map(|_| page())).await {
+            assert_eq!(picture.unwrap().bytes, "picture of page 1");
+        }
+        assert_eq!(reader.drawn_at_once.load(Ordering::SeqCst), 2, "what waits has not been handed its file");
+        reader.drawing.store(50_000, Ordering::SeqCst);
+        let late = futures::future::join_all((0..6).map(|_| page())).await;
+        let refused = late.into_iter().filter_map(Result::err).map(|error| error.code());
+        assert_eq!(refused.collect::<Vec<_>>(), [ErrorCode::Unavailable; 2], "nobody waits for ever");
+    });
+}
+
+#[test]
 fn what_a_person_corrects_is_what_the_document_says() {
     World::with([reading()]).run(async |live| {
         let (id, task) = waiting(&live).await;
