@@ -28,6 +28,7 @@ use crate::plan::catalog::{Catalog, JudgedPlans};
 use crate::plan::intents::KnownIntents;
 use crate::retention::Retention;
 use crate::slots::Slots;
+use crate::task::read::{DRAWN, DRAWN_OF_TENANT};
 use crate::task::reading::Reading;
 use crate::tools::ToolService;
 use crate::tools::documents::DocumentTexts;
@@ -227,6 +228,8 @@ pub(crate) struct Inner {
     pub(crate) receivers: Arc<Receivers>,
     /// Held by a call of which a worker may have died.
     pub(crate) suspect: tokio::sync::Mutex<()>,
+    /// Whose turn it is to have a page drawn.
+    pub(crate) drawing: Reading,
     /// Whose turn it is to preview a lesson.
     pub(crate) previewing: Reading,
     pub(crate) stopping: CancellationToken,
@@ -320,6 +323,7 @@ impl Engine {
             job_slots,
             receivers: Arc::default(),
             suspect: tokio::sync::Mutex::default(),
+            drawing: Reading::at_most(DRAWN, DRAWN_OF_TENANT),
             previewing: Reading::at_most(crate::lesson::PREVIEWS, 1),
             stopping: CancellationToken::new(),
             spawned,

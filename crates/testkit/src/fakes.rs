@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use bytes::Bytes;
 use kybern_core::document::{
-    DocumentFault, DocumentFormat, DocumentText, FaultKind, PagePicture, PageText, PageView, Scan, ScanPlace,
+    DocumentFault, DocumentFormat, DocumentText, FaultKind, PageLook, PagePicture, PageText, PageView, Scan, ScanPlace,
     ScannedWord, WHOLE,
 };
 use kybern_core::error::Result;
@@ -76,7 +76,8 @@ impl Documents for NoDocuments {
 /// Reads plain text, one page per form feed. Bytes that are no UTF-8 are broken; a name that ends in `.scan`,
 /// `.locked` or `.unknown` has that fault. One that ends in `.photo` is read from a picture: its words stand one under
 /// another, and one with a question mark behind it is only sure to 40 percent. One that ends in `.pages` has no text, but
-/// pages that can be looked at.
+/// pages that can be looked at; an empty one is a picture of nothing, `-` is no picture, and `?` one that cannot be
+/// unpacked. A page that is `?` in a file that ends in `.photo` or `.part` is not read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TextReader;
 
@@ -103,13 +104,26 @@ impl DocumentReader for TextReader {
             return fault(FaultKind::Empty, "no text");
         }
         let photo = filename.ends_with(PHOTO);
-        let page = |(n, text): (u32, &str)| PageText {
-            number: n,
-            text: text.to_owned(),
-            scan: photo.then(|| seen(text)),
-            ..PageText::default()
+        let in_part = photo || filename.ends_with(".part");
+        let page = |(n, text): (u32, &str)| match text {
+            UNSEEN if in_part => PageText::not_read(n),
+            text => {
+                PageText { number: n, text: text.to_owned(), scan: photo.then(|| seen(text)), ..PageText::default() }
+            }
         };
         Ok(DocumentText { format: DocumentFormat::Text, pages: (1..).zip(text.split('\u{c}')).map(page).collect() })
+    }
+
+    async fn looks(
+        &self,
+        _tenant: TenantId,
+        filename: &str,
+        _content_type: &str,
+        bytes: Bytes,
+    ) -> Result<Vec<PageLook>, DocumentFault> {
+        let look = |page: &[u8]| if page == b"-" { PageLook::Blank } else { PageLook::Picture };
+        let pages = filename.ends_with(PAGES).then(|| bytes.split(|byte| *byte == PAGE_END).map(look).collect());
+        Ok(pages.unwrap_or_default())
     }
 
     async fn picture(
@@ -123,7 +137,8 @@ impl DocumentReader for TextReader {
         if filename.ends_with(PAGES) {
             let nth = usize::try_from(page).ok().and_then(|page| page.checked_sub(1));
             let text = nth.and_then(|nth| bytes.split(|byte| *byte == PAGE_END).nth(nth));
-            let picture = text.map(|text| [b"\x89PNG\r\n\x1a\n", text].concat());
+            let picture = text.filter(|text| *text != UNSEEN.as_bytes() && *text != b"-");
+            let picture = picture.map(|text| [b"\x89PNG\r\n\x1a\n", text].concat());
             let picture = picture.map(|bytes| PagePicture { media_type: "image/png", bytes: Bytes::from(bytes) });
             return picture.ok_or_else(|| DocumentFault::new(FaultKind::Empty, format!("there is no page {page}")));
         }
@@ -134,6 +149,8 @@ impl DocumentReader for TextReader {
     }
 }
 
+/// A page that cannot be seen.
+const UNSEEN: &str = "?";
 /// How the names of pictures end.
 const PHOTO: &str = ".photo";
 /// How the names of files end whose pages can only be looked at.

@@ -7,6 +7,18 @@ use super::pdf::PictureDecoder;
 use super::picture::Picture;
 use crate::workers::Stop;
 
+/// What was seen in a picture.
+#[derive(Debug)]
+pub(super) enum Seen {
+    /// Words.
+    Words(PageText),
+    /// Nothing, because there is nothing.
+    Nothing,
+    /// Nobody knows what it shows: it cannot be unpacked, has ink without a word, or is one page too many. It stays a
+    /// picture, and a person is asked.
+    Unread,
+}
+
 /// Reads the pictures of one document.
 pub(super) struct Eyes<'a> {
     tesseract: &'a Tesseract,
@@ -26,22 +38,26 @@ impl<'a> Eyes<'a> {
         self.decoder
     }
 
-    /// The page that a picture shows; `None` when it has no words, cannot be unpacked, or one page too many was looked
-    /// at: then it stays a picture, and a person is asked.
+    /// What a picture shows.
     ///
     /// # Errors
     /// When nobody waits any more.
     pub(super) fn read(
         &mut self,
         picture: impl FnOnce() -> Result<Option<Picture>, DocumentFault>,
-    ) -> Result<Option<PageText>, DocumentFault> {
+    ) -> Result<Seen, DocumentFault> {
         if self.left == 0 {
-            return Ok(None);
+            return Ok(Seen::Unread);
         }
         self.left -= 1;
         let read = match picture() {
-            Ok(Some(picture)) => self.tesseract.read(&picture, self.stop).map_err(|fault| fault.to_string()),
-            Ok(None) => Ok(None),
+            Ok(Some(picture)) => match self.tesseract.read(&picture, self.stop) {
+                Ok(Some(page)) => Ok(Seen::Words(page)),
+                // What is no word may be handwriting.
+                Ok(None) => Ok(if picture.is_blank() { Seen::Nothing } else { Seen::Unread }),
+                Err(fault) => Err(fault.to_string()),
+            },
+            Ok(None) => Ok(Seen::Unread),
             Err(fault) => Err(fault.to_string()),
         };
         if self.stop.is_set() {
@@ -49,7 +65,7 @@ impl<'a> Eyes<'a> {
         }
         Ok(read.unwrap_or_else(|fault| {
             tracing::warn!(error.message = %fault, "a picture could not be read by OCR");
-            None
+            Seen::Unread
         }))
     }
 }

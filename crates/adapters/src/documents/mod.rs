@@ -31,11 +31,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, FaultKind, PagePicture, PageView, limits};
+use kybern_core::document::{
+    DocumentFault, DocumentFormat, DocumentText, FaultKind, PageLook, PagePicture, PageText, PageView, limits,
+};
 use kybern_core::id::TenantId;
 use kybern_core::ports::DocumentReader;
 
-use self::eyes::Eyes;
+use self::eyes::{Eyes, Seen};
 use self::pages::Pages;
 use self::picture::Picture;
 use self::sniff::Found;
@@ -142,6 +144,15 @@ impl File {
         Ok(pdf::Read { text, has_pictures: false })
     }
 
+    /// What there is to see on its pages.
+    fn looks(&self, stop: &Stop) -> Result<Vec<PageLook>, DocumentFault> {
+        match sniff::sniff(&self.name, &self.content_type, &self.bytes)? {
+            Found::Pdf => pdf::looks(&self.bytes, stop),
+            Found::Picture(_) => Ok(vec![PageLook::Picture; picture::pages(&self.bytes)]),
+            Found::Docx | Found::Xlsx | Found::Csv | Found::Html | Found::Text => Ok(Vec::new()),
+        }
+    }
+
     /// The picture of one of its pages.
     fn picture(
         &self,
@@ -163,20 +174,21 @@ impl File {
     }
 }
 
-/// Reads a file that is a picture.
+/// Reads a file that is a picture. Of one with several pages the first is read.
 fn picture(bytes: &[u8], format: &str, eyes: Option<&mut Eyes<'_>>) -> Result<pdf::Read, DocumentFault> {
-    let scanned = match eyes {
+    let seen = match eyes {
         Some(eyes) => eyes.read(|| Picture::unpack(bytes).map(Some))?,
-        None => None,
+        None => Seen::Unread,
     };
     let format = format.to_ascii_uppercase();
     let mut pages = Pages::new(DocumentFormat::Picture);
-    let text = match scanned {
-        Some(page) => pages
+    let text = match seen {
+        Seen::Words(page) => pages
             .count(page.text.len())
-            .and_then(|()| pages.add_scanned(page))
+            .and_then(|()| pages.add_page(page))
+            .and_then(|()| (1..picture::pages(bytes)).try_for_each(|_| pages.add_page(PageText::not_read(0))))
             .and_then(|()| pages.finish("it has no text")),
-        None => {
+        Seen::Nothing | Seen::Unread => {
             let message = format!("it is a picture ({format}) without a text layer");
             Err(DocumentFault::new(FaultKind::Scan, message))
         }
@@ -210,6 +222,17 @@ impl DocumentReader for Reader {
                 read.text
             }
         }
+    }
+
+    async fn looks(
+        &self,
+        tenant: TenantId,
+        filename: &str,
+        content_type: &str,
+        bytes: Bytes,
+    ) -> Result<Vec<PageLook>, DocumentFault> {
+        let file = File::new(filename, content_type, bytes)?;
+        self.workers.run(tenant, TIME_LIMIT, move |stop| file.looks(stop)).await?
     }
 
     async fn picture(

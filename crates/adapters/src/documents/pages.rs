@@ -34,24 +34,19 @@ impl Pages {
     /// # Errors
     /// `TooLarge` over the limit of pages.
     pub(super) fn add_counted(&mut self, label: &str, text: String, lines: Vec<LineBox>) -> Result<(), DocumentFault> {
+        self.add_page(PageText { label: label.to_owned(), text, lines, ..PageText::default() })
+    }
+
+    /// Adds a page as it is but for its number, whose text has been counted already.
+    ///
+    /// # Errors
+    /// `TooLarge` over the limit of pages.
+    pub(super) fn add_page(&mut self, page: PageText) -> Result<(), DocumentFault> {
         if self.pages.len() >= limits::MAX_PAGES {
             return Err(too_many_pages());
         }
         let number = u32::try_from(self.pages.len() + 1).unwrap_or(u32::MAX);
-        self.pages.push(PageText { number, label: label.to_owned(), text, lines, scan: None });
-        Ok(())
-    }
-
-    /// Adds a page that was read from its picture, whose text has been counted already.
-    ///
-    /// # Errors
-    /// `TooLarge` over the limit of pages.
-    pub(super) fn add_scanned(&mut self, page: PageText) -> Result<(), DocumentFault> {
-        let PageText { text, lines, scan, .. } = page;
-        self.add_counted("", text, lines)?;
-        if let Some(last) = self.pages.last_mut() {
-            last.scan = scan;
-        }
+        self.pages.push(PageText { number, ..page });
         Ok(())
     }
 

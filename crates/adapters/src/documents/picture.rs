@@ -14,6 +14,16 @@ const MAX_MEMORY: u64 = 4 * limits::MAX_PIXELS;
 /// What a picture that does not say its resolution is taken for.
 pub(super) const USUAL_DPI: u32 = 200;
 
+/// Bytes of an entry in a directory of a TIFF, and the one that says what kind of picture it is.
+const ENTRY: usize = 12;
+const SUBFILE_TYPE: usize = 254;
+/// The part of a picture's width and height that is its edge.
+const EDGE: usize = 10;
+/// How much darker than paper ink is.
+const CONTRAST: usize = 50;
+/// One point of ink in so many is dust: a word written by hand on a letter page has four times as much.
+const SPECKS: usize = 4_000;
+
 /// A grey picture, row by row from the top, 0 for black.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Picture {
@@ -66,6 +76,25 @@ impl Picture {
         Self { width, height, pixels, dpi }
     }
 
+    /// Whether it shows nothing but paper. Its edges do not count: there are shadows and the holes of a punch.
+    pub(super) fn is_blank(&self) -> bool {
+        let size = |side: u32| usize::try_from(side).unwrap_or(0);
+        let (width, height) = (size(self.width), size(self.height));
+        let (beside, above) = (width / EDGE, height / EDGE);
+        let rows = self.pixels.chunks_exact(width.max(1)).skip(above).take(height - 2 * above);
+        let mut shades = [0usize; 256];
+        rows.flat_map(|row| &row[beside..width - beside]).for_each(|pixel| shades[usize::from(*pixel)] += 1);
+        let all: usize = shades.iter().sum();
+        let mut lighter = 0;
+        // Paper is what half of the page is as light as.
+        let paper = (0..256).rev().find(|shade| {
+            lighter += shades[*shade];
+            2 * lighter >= all
+        });
+        let ink: usize = shades[..paper.unwrap_or(0).saturating_sub(CONTRAST)].iter().sum();
+        ink * SPECKS <= all
+    }
+
     /// As a PNG.
     ///
     /// # Errors
@@ -78,6 +107,40 @@ impl Picture {
             .map_err(|error| fault(&error))?;
         Ok(PagePicture { media_type: "image/png", bytes: Bytes::from(bytes) })
     }
+}
+
+/// How many pages a picture has: a TIFF, which is what a fax machine sends, may have several.
+pub(super) fn pages(bytes: &[u8]) -> usize {
+    tiff_pages(bytes).unwrap_or(1).clamp(1, limits::MAX_PAGES)
+}
+
+/// The pages of a TIFF, as far as its chain of directories holds together. Small copies of pages do not count.
+fn tiff_pages(bytes: &[u8]) -> Option<usize> {
+    let from_small = match bytes.get(..4)? {
+        [b'I', b'I', 42, 0] => true,
+        [b'M', b'M', 0, 42] => false,
+        _ => return None,
+    };
+    let number = |at: usize, size: usize| -> Option<usize> {
+        let digits = bytes.get(at..at.checked_add(size)?)?.iter();
+        let add = |sum: usize, digit: &u8| sum << 8 | usize::from(*digit);
+        Some(if from_small { digits.rev().fold(0, add) } else { digits.fold(0, add) })
+    };
+    let (mut pages, mut at) = (0, number(4, 4)?);
+    // A chain may lead back to where it came from.
+    for _ in 0..2 * limits::MAX_PAGES {
+        let Some(entries) = number(at, 2).filter(|_| at > 0) else { break };
+        let first = at + 2;
+        let is_copy = (0..entries).map(|n| first + ENTRY * n).any(|entry| {
+            number(entry, 2) == Some(SUBFILE_TYPE) && number(entry + 8, 4).is_some_and(|kind| kind & 1 == 1)
+        });
+        pages += usize::from(!is_copy);
+        match number(first + ENTRY * entries, 4) {
+            Some(next) => at = next,
+            None => break,
+        }
+    }
+    Some(pages)
 }
 
 /// A size of a picture whose longer side becomes `longest`.
@@ -169,6 +232,41 @@ mod tests {
         let fault = Picture::unpack(&png).unwrap_err();
         assert_eq!(fault.kind, FaultKind::TooLarge);
         assert_eq!(check_size(0, 5).unwrap_err().kind, FaultKind::Broken);
+    }
+
+    #[test]
+    fn the_pages_of_a_fax_are_counted() {
+        // Directories with one entry each: which kind it is.
+        let fax = |kinds: &[u32], last: u32| {
+            let mut file = b"II*\0\x08\0\0\0".to_vec();
+            for (n, kind) in kinds.iter().enumerate() {
+                let next = if n + 1 == kinds.len() { last } else { 8 + 18 * (u32::try_from(n).unwrap() + 1) };
+                file.extend([1, 0, 254, 0, 4, 0, 1, 0, 0, 0]);
+                file.extend(kind.to_le_bytes());
+                file.extend(next.to_le_bytes());
+            }
+            file
+        };
+        assert_eq!(pages(&fax(&[0], 0)), 1);
+        assert_eq!(pages(&fax(&[2, 1, 2, 2], 0)), 3, "the second is a small copy");
+        assert_eq!(pages(&fax(&[0, 0], 8)), limits::MAX_PAGES, "it bites its tail");
+        assert_eq!((pages(&fax(&[0, 0], 9_999)), pages(b"II*\0"), pages(b"\x89PNG")), (2, 1, 1));
+    }
+
+    #[test]
+    fn a_page_with_a_word_on_it_is_not_blank() {
+        // A letter page of 100 dots an inch, on grey paper with a black edge and dust.
+        let paper = |shade: u8| {
+            let mut page = Picture { width: 850, height: 1100, pixels: vec![shade; 850 * 1100], dpi: 100 };
+            page.pixels.chunks_mut(850).for_each(|row| row[..20].fill(0));
+            (0..50).for_each(|n| page.pixels[850 * (200 + 10 * n) + 300] = 0);
+            page
+        };
+        assert!(paper(255).is_blank() && paper(120).is_blank());
+        let mut written = paper(230);
+        (500..520).for_each(|y| written.pixels[850 * y + 400..850 * y + 440].fill(120));
+        assert!(!written.is_blank());
+        assert!(!Picture { width: 1, height: 2, pixels: vec![0, 255], dpi: 100 }.is_blank());
     }
 
     #[test]

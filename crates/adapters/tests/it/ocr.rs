@@ -7,7 +7,7 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use kybern_adapters::documents::{Reader, Tesseract, TesseractFault};
-use kybern_core::document::{DocumentFormat, DocumentText, FaultKind, PageText, PageView};
+use kybern_core::document::{DocumentFormat, DocumentText, FaultKind, PageLook, PageText, PageView};
 use kybern_core::ports::DocumentReader;
 
 use crate::documents::{TENANT, samples};
@@ -66,24 +66,44 @@ fn holds_the_paper(page: &PageText) {
     }
 }
 
-/// A file of one page that draws these pictures, each as a stream object with its matrix.
-fn pdf(page: &str, pictures: &[(&str, &str, Vec<u8>)]) -> Vec<u8> {
-    let draws: String =
-        pictures.iter().enumerate().map(|(n, (matrix, ..))| format!("q {matrix} cm /P{n} Do Q ")).collect();
-    let names: String = (0..pictures.len()).map(|n| format!("/P{n} {} 0 R ", n + 5)).collect();
-    let mut objects = vec![
-        b"<< /Type /Catalog /Pages 2 0 R >>".to_vec(),
-        b"<< /Type /Pages /Kids [3 0 R] /Count 1 /MediaBox [0 0 612 792] >>".to_vec(),
-        format!("<< /Type /Page /Parent 2 0 R /Contents 4 0 R /Resources << /XObject << {names} >> >> {page} >>")
+/// A picture on a page: its matrix, what its dictionary says, its bytes.
+type Drawn<'a> = (&'a str, &'a str, Vec<u8>);
+
+/// A file of one page that draws these pictures.
+fn pdf(page: &str, pictures: &[Drawn<'_>]) -> Vec<u8> {
+    file(&[("", page, pictures)])
+}
+
+/// A file of pages: what each draws beside its pictures, what its dictionary says, and its pictures.
+fn file(pages: &[(&str, &str, &[Drawn<'_>])]) -> Vec<u8> {
+    let font = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>";
+    let mut objects = vec![b"<< /Type /Catalog /Pages 2 0 R >>".to_vec(), Vec::new(), font.as_bytes().to_vec()];
+    let mut kids = String::new();
+    for (content, page, pictures) in pages {
+        let first = objects.len() + 1;
+        let draws: String =
+            pictures.iter().enumerate().map(|(n, (matrix, ..))| format!("q {matrix} cm /P{n} Do Q ")).collect();
+        let names: String = (0..pictures.len()).map(|n| format!("/P{n} {} 0 R ", first + 2 + n)).collect();
+        let draws = format!("{content} {draws}");
+        kids.push_str(&format!("{first} 0 R "));
+        objects.push(
+            format!(
+                "<< /Type /Page /Parent 2 0 R /Contents {} 0 R \
+                 /Resources << /Font << /F1 3 0 R >> /XObject << {names} >> >> {page} >>",
+                first + 1
+            )
             .into_bytes(),
-        format!("<< /Length {} >> stream\n{draws}\nendstream", draws.len()).into_bytes(),
-    ];
-    for (_, about, bytes) in pictures {
-        let mut object = format!("<< /Subtype /Image {about} /Length {} >> stream\n", bytes.len()).into_bytes();
-        object.extend(bytes);
-        object.extend(b"\nendstream");
-        objects.push(object);
+        );
+        objects.push(format!("<< /Length {} >> stream\n{draws}\nendstream", draws.len()).into_bytes());
+        for (_, about, bytes) in *pictures {
+            let mut object = format!("<< /Subtype /Image {about} /Length {} >> stream\n", bytes.len()).into_bytes();
+            object.extend(bytes);
+            object.extend(b"\nendstream");
+            objects.push(object);
+        }
     }
+    objects[1] =
+        format!("<< /Type /Pages /Kids [{kids}] /Count {} /MediaBox [0 0 612 792] >>", pages.len()).into_bytes();
     let mut file = b"%PDF-1.7\n".to_vec();
     let mut table = format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
     for (n, object) in objects.iter().enumerate() {
@@ -191,6 +211,90 @@ async fn pages_are_read_however_their_pictures_lie_on_them() {
         eprintln!("{how}");
         holds_the_paper(&text.pages[0]);
     }
+}
+
+/// A line of text.
+const TEXT: &str =
+    "BT /F1 10 Tf 1 0 0 1 50 700 Tm (Named Insured: Cedar Freight LLC, of Reno, Nevada, since 1998) Tj ET";
+const WHOLE: &str = "612 0 0 792 0 0";
+/// A picture in a packing that nobody knows.
+const STRANGE: &str = "/Width 850 /Height 1100 /ColorSpace /DeviceGray /BitsPerComponent 8 /Filter /Strange";
+
+/// A page of paper with a few black strokes that are no letters.
+fn scribbled(strokes: &[(usize, usize, usize, usize)]) -> Vec<u8> {
+    let mut page = vec![255; 850 * 1100];
+    for (x, y, width, height) in strokes {
+        (*y..y + height).for_each(|y| page[850 * y + x..850 * y + x + width].fill(0));
+    }
+    deflated(&page)
+}
+
+#[tokio::test]
+async fn pages_of_a_text_whose_pictures_nobody_reads_are_told() {
+    let strange = |matrix| [(matrix, STRANGE, b"abc".to_vec())];
+    let (whole, logo) = (strange(WHOLE), strange("120 0 0 60 246 600"));
+    let stamped = "BT /F1 10 Tf 1 0 0 1 50 20 Tm (Page 3 of 5) Tj ET";
+    let pages =
+        [(TEXT, "", &[] as &[Drawn<'_>]), ("", "", &whole), (stamped, "", &whole), ("", "", &logo), ("", "", &[])];
+    let bytes = Bytes::from(file(&pages));
+    let text = read(&Reader::new(), "dec.pdf", bytes.clone()).await;
+    assert_eq!(text.unread_pages(), [2, 3], "a logo on a page of its own and an empty page are nothing to read");
+    assert_eq!((text.pages[2].text.as_str(), text.is_scanned()), ("Page 3 of 5", false));
+    let looks = Reader::new().looks(TENANT, "dec.pdf", "", bytes.clone()).await.unwrap();
+    let (other, picture, blank) = (PageLook::Other, PageLook::Picture, PageLook::Blank);
+    assert_eq!(looks, [other, picture, picture, picture, blank]);
+    let Some(reader) = reader() else { return };
+    assert_eq!(read(&reader, "dec.pdf", bytes).await.unread_pages(), [2, 3]);
+}
+
+#[tokio::test]
+async fn a_page_that_cannot_be_unpacked_is_told() {
+    // The second page is what its own first part leaves of it.
+    let broken =
+        file(&[(TEXT, "", &[]), ("", "/Contents [5 0 R 8 0 R]", &[(WHOLE, "/Filter /Strange", b"no".to_vec())])]);
+    assert_eq!(read(&Reader::new(), "dec.pdf", broken).await.unread_pages(), [2]);
+}
+
+#[tokio::test]
+async fn of_a_scan_every_page_is_read_or_blank_or_told() {
+    let Some(reader) = reader() else { return };
+    let grey = grey().await;
+    let (width, height) = grey.dimensions();
+    let about = |width: u32, height: u32| {
+        format!("/Width {width} /Height {height} /ColorSpace /DeviceGray /BitsPerComponent 8 /Filter /FlateDecode")
+    };
+    let (of_paper, of_scribble) = (about(width, height), about(850, 1100));
+    let paper = (WHOLE, of_paper.as_str(), deflated(grey.as_raw()));
+    let scribble = (WHOLE, of_scribble.as_str(), scribbled(&[(200, 300, 400, 3), (300, 500, 3, 200)]));
+    let empty = (WHOLE, of_scribble.as_str(), scribbled(&[]));
+    let strange = (WHOLE, STRANGE, b"abc".to_vec());
+    let both = [empty.clone(), strange.clone()];
+    let of = std::slice::from_ref;
+    let pages: [&[Drawn<'_>]; 5] = [of(&paper), of(&empty), of(&strange), of(&scribble), &both];
+    let scan = read(&reader, "scan.pdf", file(&pages.map(|pictures| ("", "", pictures)))).await;
+    holds_the_paper(&scan.pages[0]);
+    assert_eq!(scan.unread_pages(), [3, 4, 5], "scribble may be handwriting; half of the last page is missing");
+    assert_eq!(scan.pages.iter().filter(|page| page.is_shown()).count(), 5);
+    // The back of a sheet makes no scan of a text.
+    let text = read(&reader, "text.pdf", file(&[(TEXT, "", &[]), ("", "", &[empty])])).await;
+    assert_eq!((text.is_scanned(), text.unread_pages().len()), (false, 0));
+}
+
+#[tokio::test]
+async fn of_a_fax_with_several_pages_the_others_are_told() {
+    let Some(reader) = reader() else { return };
+    let mut fax = std::io::Cursor::new(Vec::new());
+    grey().await.write_to(&mut fax, image::ImageFormat::Tiff).unwrap();
+    let mut fax = fax.into_inner();
+    // A second directory with nothing in it, behind the first.
+    let first = usize::try_from(u32::from_le_bytes(fax[4..8].try_into().unwrap())).unwrap();
+    let entries = usize::from(u16::from_le_bytes(fax[first..first + 2].try_into().unwrap()));
+    let (next, end) = (first + 2 + 12 * entries, u32::try_from(fax.len()).unwrap());
+    fax[next..next + 4].copy_from_slice(&end.to_le_bytes());
+    fax.extend([0; 6]);
+    let text = read(&reader, "fax.tif", fax).await;
+    holds_the_paper(&text.pages[0]);
+    assert_eq!(text.unread_pages(), [2]);
 }
 
 #[tokio::test]

@@ -95,6 +95,21 @@ pub struct PageText {
     /// The words and their places, where the page was read from a picture.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scan: Option<Scan>,
+    /// Whether a picture that may matter was not read, or not all of it: it cannot be unpacked, was one page too many, or
+    /// took too long. The text is then not all that the page says.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unread: bool,
+}
+
+/// What there is to see on a page.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PageLook {
+    /// A picture.
+    Picture,
+    /// Something else: text, whether it can be read or not.
+    Other,
+    /// Nothing.
+    Blank,
 }
 
 /// The picture of a page, as it was read.
@@ -130,6 +145,12 @@ impl DocumentText {
     pub fn full_text(&self) -> String {
         let texts: Vec<&str> = self.pages.iter().map(|page| page.text.as_str()).collect();
         texts.join("\n\n")
+    }
+
+    /// The numbers of its pages that were not read, or not all of them.
+    #[must_use]
+    pub fn unread_pages(&self) -> Vec<u32> {
+        self.pages.iter().filter(|page| page.unread).map(|page| page.number).collect()
     }
 
     /// About how many bytes it takes in memory.

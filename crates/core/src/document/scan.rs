@@ -83,7 +83,22 @@ pub struct Misplaced {
     end: usize,
 }
 
+/// What stands in the place of a page that was not read.
+const NOT_READ: &str = "[this page was not read]";
+
 impl PageText {
+    /// A page that nobody has read.
+    #[must_use]
+    pub fn not_read(number: u32) -> Self {
+        Self { number, text: NOT_READ.to_owned(), unread: true, ..Self::default() }
+    }
+
+    /// Whether a person is shown its picture: there is one, and it counts.
+    #[must_use]
+    pub const fn is_shown(&self) -> bool {
+        self.scan.is_some() || self.unread
+    }
+
     /// Where these bytes of its text stand in its picture; `None` when it was not read from one.
     #[must_use]
     pub fn place_in_picture(&self, start: usize, end: usize) -> Option<ScanPlace> {
@@ -94,10 +109,20 @@ impl PageText {
 }
 
 impl DocumentText {
-    /// Whether any of it was read from a picture.
+    /// Whether any of it was read from a picture. A picture without words, such as the back of a sheet, has nothing that
+    /// could have been misread.
     #[must_use]
     pub fn is_scanned(&self) -> bool {
-        self.pages.iter().any(|page| page.scan.is_some())
+        self.pages.iter().any(|page| page.scan.as_ref().is_some_and(|scan| !scan.words.is_empty()))
+    }
+
+    /// The same, as if none of its pictures had been read.
+    #[must_use]
+    pub fn without_scans(mut self) -> Self {
+        for page in self.pages.iter_mut().filter(|page| page.scan.is_some()) {
+            *page = PageText::not_read(page.number);
+        }
+        self
     }
 
     /// The text as a person has confirmed it before its pictures: corrected, and every word of it sure.
@@ -112,8 +137,9 @@ impl DocumentText {
         for correction in ordered {
             let ScanCorrection { page, start, end, .. } = *correction;
             let overlaps = before.is_some_and(|before| before.page == page && end > before.start);
-            let found = self.pages.iter_mut().find(|found| found.number == page && found.scan.is_some());
-            let fits = |found: &&mut PageText| start < end && found.text.get(start..end).is_some();
+            let found = self.pages.iter_mut().find(|found| found.number == page && found.is_shown());
+            let fits =
+                |found: &&mut PageText| (start < end || found.text.is_empty()) && found.text.get(start..end).is_some();
             match found.filter(fits) {
                 Some(found) if !overlaps => correct(found, correction),
                 _ => return Err(Misplaced { page, start, end }),
@@ -134,6 +160,8 @@ fn correct(page: &mut PageText, correction: &ScanCorrection) {
     let ScanCorrection { start, end, ref text, .. } = *correction;
     let place = page.place_in_picture(start, end).unwrap_or(ScanPlace::WHOLE_PICTURE);
     page.text.replace_range(start..end, text);
+    // Whoever corrects it has looked at it.
+    page.unread = false;
     let moved = |at: usize| match at {
         at if at >= end => at - (end - start) + text.len(),
         at => at.min(start + text.len()),

@@ -193,7 +193,7 @@ pub struct ModelFailure {
     pub kind: ModelFailureKind,
     /// Which provider was asked, by its name in the configuration.
     pub provider: String,
-    /// What it said, for people: at most 500 characters, no key.
+    /// What it said, for people: at most 500 characters without control characters, no key.
     pub message: String,
     /// The HTTP status, when there was one.
     pub status: Option<u16>,

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use crate::document::{DocumentFault, DocumentText, FaultKind, PagePicture, PageView};
+use crate::document::{DocumentFault, DocumentText, FaultKind, PageLook, PagePicture, PageView};
 use crate::id::TenantId;
 
 /// Turns bytes into text. It never panics and never returns an empty text.
@@ -20,6 +20,21 @@ pub trait DocumentReader: Send + Sync {
         content_type: &str,
         bytes: Bytes,
     ) -> Result<DocumentText, DocumentFault>;
+
+    /// What there is to see on each page, in order; nothing of a document that has no pages to look at.
+    ///
+    /// # Errors
+    /// As for [`DocumentReader::read`].
+    async fn looks(
+        &self,
+        tenant: TenantId,
+        filename: &str,
+        content_type: &str,
+        bytes: Bytes,
+    ) -> Result<Vec<PageLook>, DocumentFault> {
+        let _ = (tenant, filename, content_type, bytes);
+        Ok(Vec::new())
+    }
 
     /// The picture of a page that is read from its picture, for whoever looks at it: the person who compares the two, or
     /// a model that sees. Places of words ([`crate::document::ScanPlace`]) are places in it.

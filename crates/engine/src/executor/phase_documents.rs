@@ -11,7 +11,7 @@ use kybern_core::mail::{MailKind, Passage, without_quoted};
 use kybern_core::model::{Abilities, DocumentAnalysis, ExtractedField, ExtractionSchema};
 use kybern_core::plan::StepId;
 use kybern_core::task::{Attachment, AttachmentSource, Task, WaitKind};
-use kybern_core::time::Timestamp;
+use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Map, Value, json};
 
 use super::answers::PhaseAsking;
@@ -20,7 +20,7 @@ use super::phase_scans::{self, CopiedBy, Room, Unconfirmed};
 use super::phases::{Interrupted, PhaseEnd, waits};
 use super::run::Run;
 use super::step::{RowDraft, wait_of};
-use crate::tools::documents::{Decision, MAX_ALL_PICTURES, MAX_PICTURES, TaskDocuments, picture_type};
+use crate::tools::documents::{Decision, Leaf, MAX_ALL_PICTURES, MAX_PICTURES, TaskDocuments, picture_type};
 use crate::understanding::{self, Inquirer, fields, kind, transcript};
 
 /// Under what persons answer about documents, by number.
@@ -32,6 +32,10 @@ const MESSAGE: &str = "message";
 /// Bytes of the fields of all documents together that are kept before a plan is known: an eighth of what a step may
 /// keep. A mail of many long papers is read in full by the steps of its plan.
 const MAX_EXTRACTIONS: usize = 512 << 10;
+
+/// How long the pages of all documents of a task are drawn for a model: three pages at their worst. Those that were not
+/// drawn by then are pages that were not read.
+const MAX_DRAWING: Millis = Millis(60_000);
 
 pub(super) async fn read(run: &mut Run, known: &PhaseState, now: Timestamp) -> Result<PhaseEnd, Interrupted> {
     let mut inquirer = run.inquirer();
@@ -76,12 +80,17 @@ pub(super) async fn read(run: &mut Run, known: &PhaseState, now: Timestamp) -> R
             }
         };
         let mut unconfirmed = None;
-        let (text, status) = if text.is_scanned() {
+        // The model of a conversation is told in the text which pages are pictures, and says so to whoever talks with it.
+        let in_part = run.turn().is_none() && !text.unread_pages().is_empty();
+        let (text, status) = if text.is_scanned() || in_part {
             let answer = confirmations.get(&attachment.n);
-            match phase_scans::confirmed(attachment, (&text, by.as_ref()), answer) {
-                Ok(confirmed) => {
-                    let confirmed = Arc::new(confirmed);
-                    decisions.insert(attachment.n, Decision::Confirmed(Arc::clone(&confirmed)));
+            match phase_scans::confirmed(attachment, (&text, by.as_ref()), answer, &mut room) {
+                Ok(decision) => {
+                    let confirmed = match &decision {
+                        Decision::Confirmed(confirmed) => Arc::clone(confirmed),
+                        _ => text,
+                    };
+                    decisions.insert(attachment.n, decision);
                     (confirmed, "confirmed")
                 }
                 Err(scan) => {
@@ -115,6 +124,12 @@ pub(super) async fn read(run: &mut Run, known: &PhaseState, now: Timestamp) -> R
     if run.is_mail_to_understand() {
         let others_read = rows.iter().any(|row| row["status"] == "read");
         let is_notice = is_notice(&run.task.payload);
+        if others_read {
+            for scan in open.spare_in_part() {
+                decisions.insert(scan.attachment.n, Decision::WithoutPictures);
+                rows.push(row(&scan.attachment, scan.text(), "read", None));
+            }
+        }
         let registry = run.inner.catalog.registry();
         for (attachment, fault) in
             open.spare(others_read, is_notice, |n| phase_scans::is_said_by_message(n, &extractions.found, registry))
@@ -159,6 +174,8 @@ struct Pictures {
     looks: Option<bool>,
     count: usize,
     bytes: usize,
+    /// How long pages were drawn for it.
+    drawing: Millis,
 }
 
 impl Pictures {
@@ -219,10 +236,23 @@ async fn copied_out(
     if !may_ask && run.walk.answers().is_empty() {
         return Ok(None);
     }
-    let pages = run.documents().pages(attachment, pictures.left()).await?;
-    let count = pages.0.len();
+    let mut left = pictures.left();
+    if left == 0 || pictures.drawing >= MAX_DRAWING {
+        return Ok(None);
+    }
+    let clock = Arc::clone(&run.inner.clock);
+    let (began, before) = (clock.now(), pictures.drawing);
+    let drawn = || Millis(before.0.saturating_add(clock.now().since(began).0));
+    let may_draw = || {
+        let may = left > 0 && drawn() < MAX_DRAWING;
+        left = left.saturating_sub(1);
+        may
+    };
+    let leaves = run.documents().pages(attachment, may_draw).await?;
+    pictures.drawing = drawn();
+    let count = leaves.iter().filter(|leaf| matches!(leaf, Leaf::Picture(_))).count();
     let mut asking = if may_ask { PhaseAsking::new(run, inquirer) } else { PhaseAsking::recalling(run, inquirer) };
-    let came = transcript(&mut asking, pages).await;
+    let came = transcript(&mut asking, leaves).await;
     let read = asking.end(came)?;
     if read.is_some() {
         pictures.count += count;
@@ -354,7 +384,7 @@ async fn analyse(run: &Run, text: &DocumentText) -> Result<Option<(String, Docum
 
 fn row(attachment: &Attachment, text: &DocumentText, status: &str, analysis: Option<DocumentAnalysis>) -> Value {
     let characters: usize = text.pages.iter().map(|page| page.text.len()).sum();
-    json!({
+    let mut row = json!({
         "n": attachment.n,
         "filename": attachment.filename,
         "status": status,
@@ -363,7 +393,12 @@ fn row(attachment: &Attachment, text: &DocumentText, status: &str, analysis: Opt
         "bytesOfText": characters,
         "category": analysis.as_ref().and_then(|analysis| analysis.category.clone()),
         "sections": analysis.map(|analysis| analysis.sections).unwrap_or_default(),
-    })
+    });
+    let unread = text.unread_pages();
+    if !unread.is_empty() {
+        row["unreadPages"] = json!(unread);
+    }
+    row
 }
 
 /// What a person is still to be asked.
@@ -371,7 +406,7 @@ fn row(attachment: &Attachment, text: &DocumentText, status: &str, analysis: Opt
 struct Open {
     /// Documents that could not be read.
     faults: Vec<Unreadable>,
-    /// Documents that were read from pictures, and whether a pack knows what kind of paper each is.
+    /// Documents that were read from pictures or in part, and whether a pack knows what kind of paper each is.
     scans: Vec<(Box<Unconfirmed>, bool)>,
 }
 
@@ -396,10 +431,24 @@ impl Open {
             .partition::<Vec<_>, _>(|unreadable| is_notice || (others_read && is_picture(unreadable.fault.kind)));
         let (unneeded, scans) = std::mem::take(&mut self.scans)
             .into_iter()
-            .partition::<Vec<_>, _>(|(scan, known)| is_notice || (others_read && !known) || is_said(scan.attachment.n));
+            .partition::<Vec<_>, _>(|(scan, known)| {
+                // What nobody could read may say more.
+                let is_whole = scan.is_scan() && scan.text().unread_pages().is_empty();
+                is_notice || (others_read && !known) || (is_whole && is_said(scan.attachment.n))
+            });
         (self.faults, self.scans) = (faults, scans);
         let spared = spared.into_iter().map(|unreadable| (unreadable.attachment, unreadable.fault.kind));
         spared.chain(unneeded.into_iter().map(|(scan, _)| (scan.attachment, FaultKind::Scan))).collect()
+    }
+
+    /// Takes out the documents that were read in part and of which no pack knows what they are: they count as far as they
+    /// were read.
+    fn spare_in_part(&mut self) -> Vec<Unconfirmed> {
+        let (spared, scans) = std::mem::take(&mut self.scans)
+            .into_iter()
+            .partition::<Vec<_>, _>(|(scan, is_known)| !is_known && !scan.is_scan());
+        self.scans = scans;
+        spared.into_iter().map(|(scan, _)| *scan).collect()
     }
 
     /// One question about all of them, with what the other documents and the message say.
@@ -497,6 +546,7 @@ fn decisions_in(written: Option<&Value>) -> BTreeMap<u32, Decision> {
             (Some(text), _) => Decision::Typed(text.to_owned()),
             (None, Some(scan)) => Decision::Confirmed(Arc::new(serde_json::from_value(scan.clone()).ok()?)),
             (None, None) if decision.get("picture").is_some() => Decision::Picture,
+            (None, None) if decision.get("withoutPictures").is_some() => Decision::WithoutPictures,
             // A yes counts for the text that was shown, so it is judged apart.
             (None, None) if decision.get("confirm").is_some() => return None,
             (None, None) => Decision::Ignore,
@@ -514,6 +564,7 @@ fn written(decisions: &BTreeMap<u32, Decision>) -> Value {
                 Decision::Ignore => json!({"ignore": true}),
                 Decision::Typed(text) => json!({"text": text}),
                 Decision::Picture => json!({"picture": true}),
+                Decision::WithoutPictures => json!({"withoutPictures": true}),
                 Decision::Confirmed(text) => json!({"scan": text}),
             };
             (n.to_string(), decision)

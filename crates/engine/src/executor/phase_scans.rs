@@ -12,6 +12,8 @@ use kybern_core::pack::Registry;
 use kybern_core::task::Attachment;
 use serde_json::{Map, Value, json};
 
+use crate::tools::documents::Decision;
+
 /// Bytes of all texts of a task that are read from pictures, with their places, as JSON: half of what a step may leave.
 /// All of it is shown to whoever confirms it, and kept with the task; a full page takes some 15 KB.
 const MAX_ALL: usize = 2 << 20;
@@ -63,7 +65,7 @@ pub(super) struct CopiedBy {
     pub(super) usage: Usage,
 }
 
-/// A document that was read from pictures and that nobody has confirmed.
+/// A document that was read from pictures and that nobody has confirmed, or that was read in part.
 pub(super) struct Unconfirmed {
     pub(super) attachment: Attachment,
     text: Arc<DocumentText>,
@@ -73,12 +75,13 @@ pub(super) struct Unconfirmed {
     problem: Option<String>,
 }
 
-/// The text that a person confirmed, or what is still to be asked.
+/// What a person's yes decides, or what is still to be asked.
 pub(super) fn confirmed(
     attachment: &Attachment,
     (text, by): (&Arc<DocumentText>, Option<&CopiedBy>),
     answer: Option<&Confirmation>,
-) -> Result<DocumentText, Box<Unconfirmed>> {
+    room: &mut Room,
+) -> Result<Decision, Box<Unconfirmed>> {
     let ask = |problem| {
         let (attachment, text) = (attachment.clone(), Arc::clone(text));
         Box::new(Unconfirmed { attachment, text, by: by.cloned(), problem })
@@ -87,8 +90,21 @@ pub(super) fn confirmed(
     if answer.read != fingerprint(text) {
         return Err(ask(Some("it reads differently than when it was shown".to_owned())));
     }
-    let text = DocumentText::clone(text).confirmed(&answer.corrections);
-    text.map_err(|misplaced| ask(Some(misplaced.to_string())))
+    // Its text can be read again at any time, however long it is.
+    if !text.is_scanned() && answer.corrections.is_empty() {
+        return Ok(Decision::WithoutPictures);
+    }
+    let text = match DocumentText::clone(text).confirmed(&answer.corrections) {
+        Ok(text) => text,
+        Err(misplaced) => return Err(ask(Some(misplaced.to_string()))),
+    };
+    // What was read from pictures has its room already.
+    if !text.is_scanned()
+        && let Err(fault) = room.take(&text)
+    {
+        return Err(ask(Some(fault.message)));
+    }
+    Ok(Decision::Confirmed(Arc::new(text)))
 }
 
 impl Unconfirmed {
@@ -96,10 +112,32 @@ impl Unconfirmed {
     pub(super) fn sentence(&self) -> String {
         let again = self.problem.as_ref().map(|problem| format!(" ({problem})")).unwrap_or_default();
         let by = self.by.as_ref().map(|by| format!(" by {}", by.model)).unwrap_or_default();
-        format!(
-            "{} was read from a picture{by}{again}: compare the two, then confirm, correct or type what it says",
-            self.attachment.filename
-        )
+        let name = &self.attachment.filename;
+        let unread = pages(&self.text.unread_pages());
+        match (self.text.is_scanned(), unread) {
+            (true, None) => format!(
+                "{name} was read from a picture{by}{again}: compare the two, then confirm, correct or type what it says"
+            ),
+            (true, Some(unread)) => format!(
+                "{name} was read from a picture{by}, but not all of it{again}: {unread} could not be read; compare the \
+                 rest with its pictures and look at what was not read, then confirm, correct or type what it says"
+            ),
+            (false, unread) => format!(
+                "{name} was read, but not all of it{again}: {} could not be read; look at what was not read, then confirm \
+                 to go on without it, correct or type what it says",
+                unread.unwrap_or_default()
+            ),
+        }
+    }
+
+    /// Whether any of it was read from a picture.
+    pub(super) fn is_scan(&self) -> bool {
+        self.text.is_scanned()
+    }
+
+    /// As it was read.
+    pub(super) const fn text(&self) -> &Arc<DocumentText> {
+        &self.text
     }
 
     /// What may be answered beside what any unreadable document allows.
@@ -128,19 +166,21 @@ impl Unconfirmed {
         })
     }
 
-    /// What the person sees: for each page its text, how sure its least sure word is where somebody knows, and where its
-    /// picture is.
+    /// What the person sees: for each page that is a picture its text, whether all of it was read, how sure its least sure
+    /// word is where somebody knows, and where its picture is.
     pub(super) fn details(&self, task: TaskId) -> Value {
         let n = self.attachment.n;
         let sure = |page: &PageText| {
-            let place = page.place_in_picture(0, page.text.len()).filter(|_| self.by.is_none())?;
+            let words = page.scan.as_ref().map_or(0, |scan| scan.words.len());
+            let place = page.place_in_picture(0, page.text.len()).filter(|_| self.by.is_none() && words > 0)?;
             Some(f64::from(place.confidence) / 100.0)
         };
-        let pages = self.text.pages.iter().filter(|page| page.scan.is_some()).map(|page| {
+        let pages = self.text.pages.iter().filter(|page| page.is_shown()).map(|page| {
             json!({
                 "page": page.number,
                 "picture": format!("/api/tasks/{task}/attachments/{n}?page={}", page.number),
                 "text": page.text,
+                "read": !page.unread,
                 "confidence": sure(page),
             })
         });
@@ -188,8 +228,51 @@ fn values(extraction: &Value, field: &FieldPattern) -> BTreeSet<String> {
     of_field.map(|found| letters(&found["value"])).collect()
 }
 
+/// Pages by their numbers, for a sentence: `page 2`, `pages 2, 5 to 9 and 12`; `None` for none.
+fn pages(numbers: &[u32]) -> Option<String> {
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for number in numbers {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == *number => *last = *number,
+            _ => runs.push((*number, *number)),
+        }
+    }
+    let mut runs: Vec<String> = runs
+        .iter()
+        .flat_map(|(first, last)| match last - first {
+            0 => vec![first.to_string()],
+            1 => vec![first.to_string(), last.to_string()],
+            _ => vec![format!("{first} to {last}")],
+        })
+        .collect();
+    let last = runs.pop()?;
+    match (numbers.len(), runs.is_empty()) {
+        (1, _) => Some(format!("page {last}")),
+        (_, true) => Some(format!("pages {last}")),
+        _ => Some(format!("pages {} and {last}", runs.join(", "))),
+    }
+}
+
 /// What a yes is bound to: every word, its place and how sure it was.
 fn fingerprint(text: &DocumentText) -> String {
     let written = serde_json::to_vec(text).unwrap_or_default();
     blake3::hash(&written).to_hex().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_named_in_a_sentence() {
+        for (numbers, said) in [
+            (vec![], None),
+            (vec![2], Some("page 2")),
+            (vec![21, 22], Some("pages 21 and 22")),
+            (vec![3, 4, 5], Some("pages 3 to 5")),
+            (vec![2, 5, 6, 7, 8, 9, 12], Some("pages 2, 5 to 9 and 12")),
+        ] {
+            assert_eq!(pages(&numbers).as_deref(), said, "{numbers:?}");
+        }
+    }
 }

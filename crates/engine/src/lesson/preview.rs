@@ -29,6 +29,8 @@ const MAILS: usize = 100;
 const PAGE: u32 = 20;
 /// How long it may take; what has not been looked at by then is left out.
 const TIME: Millis = Millis(20_000);
+/// How long one mail may take with all its papers; one that takes longer is left out.
+const MAIL_TIME: Millis = Millis(5_000);
 /// Previews that run at the same time, each of another tenant.
 pub(crate) const PREVIEWS: usize = 2;
 /// How long one waits for its turn, and when it may be asked for again.
@@ -46,7 +48,7 @@ pub struct LessonPreview {
     pub lesson_id: LessonId,
     /// How many mails were looked at, the newest first.
     pub mails: usize,
-    /// How many of them could not be read.
+    /// How many of them could not be read, or not in the time that one of them may take.
     pub left_out: usize,
     /// Whether all of the last hundred were looked at; otherwise the time was over.
     pub complete: bool,
@@ -107,20 +109,19 @@ impl Engine {
         while preview.mails < MAILS {
             let page = self.inner.store.tasks(scope, &filter).await?;
             for task in page.items.into_iter().take(MAILS - preview.mails) {
-                if self.inner.clock.now().since(began) >= TIME {
+                let left = Millis(TIME.0.saturating_sub(self.inner.clock.now().since(began).0));
+                if left == Millis(0) {
                     preview.complete = false;
                     return Ok(preview);
                 }
                 // A list has tasks without what they came with.
                 let Some(task) = self.inner.store.task(scope, task.id).await? else { continue };
                 preview.mails += 1;
-                let compared = match &lesson.teaching {
-                    Teaching::IntentExample { .. } => self.compare_intents(scope, &task, &sides).await,
-                    Teaching::Label { schema, field, .. } => {
-                        self.compare_fields(scope, &task, (schema, field), &sides).await
-                    }
-                    Teaching::TrustedSender { address } => Ok(compare_senders(&task, address, &sides)),
-                };
+                let compared = self.compare(scope, &task, &lesson.teaching, &sides);
+                let compared = tokio::time::timeout(left.min(MAIL_TIME).as_duration(), compared).await;
+                let compared = compared.unwrap_or_else(|_elapsed| {
+                    Err(Error::new(ErrorCode::Timeout, "reading it again took longer than a preview may"))
+                });
                 match compared {
                     Ok(Some((without, with))) => preview.changed.push(told(task, without, with)),
                     Ok(None) => {}
@@ -152,6 +153,21 @@ impl Engine {
             lessons,
         };
         Sides { without: side(without), with: side(with) }
+    }
+
+    /// What is said of a mail without the lesson and with it, where that differs.
+    async fn compare(
+        &self,
+        scope: TenantScope,
+        task: &Task,
+        teaching: &Teaching,
+        sides: &Sides,
+    ) -> Result<Option<(Value, Value)>> {
+        match teaching {
+            Teaching::IntentExample { .. } => self.compare_intents(scope, task, sides).await,
+            Teaching::Label { schema, field, .. } => self.compare_fields(scope, task, (schema, field), sides).await,
+            Teaching::TrustedSender { address } => Ok(compare_senders(task, address, sides)),
+        }
     }
 
     async fn compare_intents(&self, scope: TenantScope, task: &Task, sides: &Sides) -> Result<Option<(Value, Value)>> {

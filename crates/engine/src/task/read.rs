@@ -20,6 +20,11 @@ use crate::executor::walk::Walk;
 
 /// How often a task is looked at when another process works on it.
 const POLL: Millis = Millis(250);
+/// Pages that are drawn at the same time, and those of one tenant. Each holds its file.
+pub(crate) const DRAWN: usize = 4;
+pub(crate) const DRAWN_OF_TENANT: usize = 2;
+/// How long the picture of a page waits to be drawn.
+const DRAWING_WAIT: Millis = Millis(60_000);
 /// Rows that are read at once.
 const PAGE: u32 = 1_000;
 
@@ -184,6 +189,12 @@ impl Engine {
     /// `NOT_FOUND`, also for a page that is no picture; `UNPROCESSABLE` when it cannot be made, `UNAVAILABLE` when there
     /// is too much to do.
     pub async fn page_picture(&self, actor: &Actor, id: TaskId, n: u32, page: u32) -> Result<PagePicture> {
+        // A file is only in memory while its page is drawn: whoever waits for a turn holds nothing.
+        let turn = tokio::time::timeout(DRAWING_WAIT.as_duration(), self.inner.drawing.turn(actor.tenant())).await;
+        let _turn = turn.map_err(|_elapsed| {
+            let message = "too many pages of this organisation are being drawn: ask again when some have ended";
+            Error::new(ErrorCode::Unavailable, message)
+        })?;
         let (attachment, bytes) = self.attachment(actor, id, n).await?;
         let reader = &self.inner.documents;
         let (name, kind) = (&attachment.filename, &attachment.content_type);

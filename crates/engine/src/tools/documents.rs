@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use kybern_core::cache::ByteCache;
-use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, PageText, PageView};
+use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, PageLook, PageText, PageView};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{TaskId, TenantId};
 use kybern_core::mail::{MailFault, ParsedMail};
@@ -47,6 +47,8 @@ pub enum Decision {
     /// It was read from pictures, by OCR or by a model, and a person compared the two: this is what it says. It is kept
     /// with the task, because another version, or another machine, may read the pictures differently.
     Confirmed(Arc<DocumentText>),
+    /// Some of its pages were not read, and a person who was told which goes on without them.
+    WithoutPictures,
 }
 
 /// The documents of one task.
@@ -111,8 +113,20 @@ impl TaskDocuments {
         match self.decisions.get(&attachment.n) {
             Some(Decision::Typed(text)) => return Ok(Ok(Arc::new(typed(text)))),
             Some(Decision::Confirmed(text)) => return Ok(Ok(Arc::clone(text))),
+            Some(Decision::WithoutPictures) => {
+                // Its pictures may be read the next time: nobody has compared what they then say.
+                let read = self.read_again(attachment).await?;
+                return Ok(read.map(|text| match text.is_scanned() {
+                    true => Arc::new(DocumentText::clone(&text).without_scans()),
+                    false => text,
+                }));
+            }
             Some(Decision::Ignore | Decision::Picture) | None => {}
         }
+        self.read_again(attachment).await
+    }
+
+    async fn read_again(&self, attachment: &Attachment) -> Result<Read> {
         let tenant = self.scope.tenant();
         let key = (tenant, format!("{}/{}/{}", attachment.hash, attachment.content_type, attachment.filename));
         if let Some(text) = lock(&self.texts.texts).get(&key) {
@@ -151,33 +165,50 @@ impl TaskDocuments {
     }
 
     /// What a model looks at to read an attachment that has no text: the file itself, where it is a picture that models
-    /// take, else the pages that are pictures, with their numbers; `most` of them, and whether there are more. Empty where
-    /// there is nothing to see.
+    /// take, else each of its pages in order. Pictures are drawn as long as `may_draw` says so.
     ///
     /// # Errors
     /// When its bytes cannot be had, or the reader has too much to do.
-    pub async fn pages(&self, attachment: &Attachment, most: usize) -> Result<(Vec<(u32, Image)>, bool)> {
+    pub async fn pages(&self, attachment: &Attachment, mut may_draw: impl FnMut() -> bool) -> Result<Vec<Leaf>> {
         let bytes = self.bytes(attachment).await?;
         if let Some(media_type) = picture_type(&bytes) {
-            return Ok(((most > 0).then(|| (1, image(media_type, &bytes))).into_iter().collect(), most == 0));
+            return Ok(vec![if may_draw() { Leaf::Picture(image(media_type, &bytes)) } else { Leaf::Unseen }]);
         }
-        let mut pages = Vec::new();
-        // The one behind the last is only looked for.
-        for (page, taken) in (1..).zip(0..=most) {
-            let (name, kind) = (&attachment.filename, &attachment.content_type);
-            let view = PageView { page, longest: Some(LONGEST) };
-            match self.reader.picture(self.scope.tenant(), name, kind, bytes.clone(), view).await {
-                Ok(_) if taken == most => return Ok((pages, true)),
-                Ok(picture) => pages.push((page, image(picture.media_type, &picture.bytes))),
-                Err(fault) if fault.kind.is_transient() => {
-                    return Err(Error::new(ErrorCode::Unavailable, fault.to_string()));
+        let (tenant, name, kind) = (self.scope.tenant(), &attachment.filename, &attachment.content_type);
+        let busy = |fault: DocumentFault| Error::new(ErrorCode::Unavailable, fault.to_string());
+        let looks = match self.reader.looks(tenant, name, kind, bytes.clone()).await {
+            Ok(looks) => looks,
+            Err(fault) if fault.kind.is_transient() => return Err(busy(fault)),
+            Err(_) => Vec::new(),
+        };
+        let mut leaves = Vec::with_capacity(looks.len());
+        for (page, look) in (1..).zip(looks) {
+            leaves.push(match look {
+                PageLook::Blank => Leaf::Blank,
+                PageLook::Picture if may_draw() => {
+                    let view = PageView { page, longest: Some(LONGEST) };
+                    match self.reader.picture(tenant, name, kind, bytes.clone(), view).await {
+                        Ok(picture) => Leaf::Picture(image(picture.media_type, &picture.bytes)),
+                        Err(fault) if fault.kind.is_transient() => return Err(busy(fault)),
+                        Err(_) => Leaf::Unseen,
+                    }
                 }
-                // Behind the last page, or one that is no picture: what follows is not looked for.
-                Err(_) => break,
-            }
+                PageLook::Picture | PageLook::Other => Leaf::Unseen,
+            });
         }
-        Ok((pages, false))
+        Ok(leaves)
     }
+}
+
+/// A page of a document that has no text.
+#[derive(Clone, Debug)]
+pub enum Leaf {
+    /// A model may look at it.
+    Picture(Image),
+    /// There is something on it that nobody looks at.
+    Unseen,
+    /// There is nothing on it.
+    Blank,
 }
 
 fn image(media_type: &str, bytes: &Bytes) -> Image {

@@ -10,9 +10,8 @@ use serde_json::{Value, json};
 use super::asking::{Asking, Unasked, in_shape};
 use super::inquiry::Inquiry;
 use crate::models::prompt::UNDERSTAND_PICTURE;
+use crate::tools::documents::Leaf;
 
-/// What stands in the place of pages that nobody looked at.
-const NOT_READ: &str = "[the pages from here on were not read]";
 /// Tokens of an answer: a page that is written full.
 const MAX_OUTPUT: u32 = 6_000;
 
@@ -27,42 +26,37 @@ pub(crate) struct Transcript {
     pub(crate) usage: Usage,
 }
 
-/// Asks what is written in the pictures of a document's pages, and says where there are more; nothing when no model reads anything, or does not read
-/// all of them.
+/// Asks what is written in the pictures of a document's pages. Every page is one of the transcript: those at which
+/// nobody looks are marked. Nothing when no model reads anything, or does not read all that it is shown.
 ///
 /// # Errors
 /// When whoever asks has to stop.
-pub(crate) async fn transcript(
-    asking: &mut dyn Asking,
-    (pages, has_more): (Vec<(u32, Image)>, bool),
-) -> Result<Option<Transcript>, Error> {
+pub(crate) async fn transcript(asking: &mut dyn Asking, leaves: Vec<Leaf>) -> Result<Option<Transcript>, Error> {
     let mut usage = Usage::default();
-    let last = pages.last().map(|(number, _)| *number);
-    let (mut written, mut model) = (Vec::new(), String::new());
-    for (number, picture) in pages {
-        match in_shape(asking, inquiry(picture), &mut usage).await {
-            Ok(shaped) => {
-                let text = shaped.value["text"].as_str().unwrap_or_default();
-                if !text.trim().is_empty() {
-                    written.push(page(number, text));
+    let (mut pages, mut model) = (Vec::with_capacity(leaves.len()), String::new());
+    for (number, leaf) in (1..).zip(leaves) {
+        pages.push(match leaf {
+            Leaf::Blank => PageText { number, ..PageText::default() },
+            Leaf::Unseen => PageText::not_read(number),
+            Leaf::Picture(picture) => match in_shape(asking, inquiry(picture), &mut usage).await {
+                Ok(shaped) => {
+                    model = shaped.model;
+                    page(number, shaped.value["text"].as_str().unwrap_or_default())
                 }
-                model = shaped.model;
-            }
-            Err(Unasked::No(_)) => return Ok(None),
-            Err(Unasked::Stopped(error)) => return Err(error),
-        }
+                Err(Unasked::No(_)) => return Ok(None),
+                Err(Unasked::Stopped(error)) => return Err(error),
+            },
+        });
     }
-    if let Some(last) = last.filter(|_| has_more && !written.is_empty()) {
-        written.push(page(last + 1, NOT_READ));
-    }
-    let text = DocumentText { format: DocumentFormat::Picture, pages: written };
-    Ok((!text.pages.is_empty()).then_some(Transcript { text, model, usage }))
+    let text = DocumentText { format: DocumentFormat::Picture, pages };
+    Ok(text.is_scanned().then_some(Transcript { text, model, usage }))
 }
 
-/// A page as one word, which stands somewhere in its picture.
+/// A page as one word, which stands somewhere in its picture; none where nothing is written.
 fn page(number: u32, text: &str) -> PageText {
     let word = ScannedWord { start: 0, end: text.len(), place: ScanPlace::WHOLE_PICTURE };
-    PageText { number, text: text.to_owned(), scan: Some(Scan { words: vec![word] }), ..PageText::default() }
+    let words = if text.trim().is_empty() { Vec::new() } else { vec![word] };
+    PageText { number, text: text.to_owned(), scan: Some(Scan { words }), ..PageText::default() }
 }
 
 fn inquiry(picture: Image) -> Inquiry {

@@ -14,6 +14,7 @@ use kybern_core::model::{
 use kybern_core::pack::{DuplicateKey, Pack, Registry};
 use kybern_core::ports::Extractor;
 use kybern_core::task::{EffectClass, JournalEntry, TaskStatus, WaitKind};
+use kybern_core::time::Millis;
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome};
 use kybern_engine::task::{AttachmentRequest, SubmitRequest};
 use kybern_testkit::tools::ScriptedTool;
@@ -43,6 +44,30 @@ impl Pack for Houses {
 
 /// Rules that find nothing but the labels that the tenant has added.
 struct OwnLabels;
+
+/// The same, once they are slow, with two seconds for each paper.
+#[derive(Default)]
+struct SlowLabels(std::sync::atomic::AtomicBool);
+
+#[async_trait]
+impl Extractor for SlowLabels {
+    async fn analyse(&self, _document: &DocumentText, _schema: &Arc<ExtractionSchema>) -> Result<DocumentAnalysis> {
+        if self.0.load(std::sync::atomic::Ordering::SeqCst) {
+            crate::outside::pause(Millis(2_000)).await;
+        }
+        Ok(DocumentAnalysis::default())
+    }
+
+    async fn extract(
+        &self,
+        number: u32,
+        document: &DocumentText,
+        analysis: &DocumentAnalysis,
+        schema: &Arc<ExtractionSchema>,
+    ) -> Result<Extraction> {
+        OwnLabels.extract(number, document, analysis, schema).await
+    }
+}
 
 #[async_trait]
 impl Extractor for OwnLabels {
@@ -250,5 +275,36 @@ fn a_task_that_reads_nothing_says_nothing_of_lessons() {
         let id = live.begin(plan(json!([step("a", "core.noop", json!({}))])), json!({})).await;
         live.proven(id).await;
         assert_eq!(told(&world, id), 0);
+    });
+}
+
+#[test]
+fn a_mail_of_many_papers_takes_no_more_of_a_preview_than_it_may() {
+    let rules = Arc::new(SlowLabels::default());
+    let world = World::with([]).bringing(Houses).reading(rules.clone());
+    world.run(async |live| {
+        let actor = &live.world.actor;
+        // The newest has forty papers, those before it none.
+        for n in 0..7 {
+            let files: serde_json::Map<String, Value> =
+                (0..40).filter(|_| n == 6).map(|n| (format!("{n}.txt"), json!("a letter"))).collect();
+            let letter = json!({"id": format!("{n}@example.com"), "subject": "A", "text": "hello", "files": files});
+            let id = live.engine.receive_email(actor, letter.to_string().into(), None).await.unwrap().task_id;
+            live.rest(id).await;
+        }
+        let teaching = Teaching::Label {
+            schema: "houses".to_owned(),
+            field: "keeper".to_owned(),
+            label: "warden".to_owned(),
+            value: None,
+        };
+        let lesson = live.engine.add_lesson(actor, teaching).await.unwrap().id;
+        rules.0.store(true, std::sync::atomic::Ordering::SeqCst);
+        let began = live.now();
+        let preview = live.engine.preview_lesson(actor, lesson).await.unwrap();
+        // Five seconds for it, four for each of three others, and what was left was not enough for the next.
+        assert_eq!(live.now().since(began), Millis(20_000));
+        assert_eq!((preview.mails, preview.left_out, preview.changed.len()), (5, 2, 3));
+        assert!(!preview.complete);
     });
 }

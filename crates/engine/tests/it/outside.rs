@@ -1,12 +1,12 @@
 //! What lies outside of the engine under test: time, HTTP, models, mail.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use kybern_core::document::{DocumentFault, DocumentText, FaultKind, PagePicture, PageView};
+use kybern_core::document::{DocumentFault, DocumentText, FaultKind, PageLook, PagePicture, PageView};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::TenantId;
 use kybern_core::mail::{MailFault, MailPart, ParsedMail};
@@ -254,6 +254,11 @@ pub struct BusyReader {
     pub busy: AtomicBool,
     /// How often it was asked.
     pub asked: AtomicUsize,
+    /// Milliseconds that drawing a page takes.
+    pub drawing: AtomicU64,
+    /// Pages that are being drawn, and how many have been at the same time.
+    pub drawn: AtomicUsize,
+    pub drawn_at_once: AtomicUsize,
 }
 
 #[async_trait]
@@ -272,6 +277,16 @@ impl DocumentReader for BusyReader {
         TextReader.read(tenant, filename, content_type, bytes).await
     }
 
+    async fn looks(
+        &self,
+        tenant: TenantId,
+        filename: &str,
+        content_type: &str,
+        bytes: Bytes,
+    ) -> Result<Vec<PageLook>, DocumentFault> {
+        TextReader.looks(tenant, filename, content_type, bytes).await
+    }
+
     async fn picture(
         &self,
         tenant: TenantId,
@@ -280,6 +295,10 @@ impl DocumentReader for BusyReader {
         bytes: Bytes,
         view: PageView,
     ) -> Result<PagePicture, DocumentFault> {
+        let now = self.drawn.fetch_add(1, Ordering::SeqCst) + 1;
+        self.drawn_at_once.fetch_max(now, Ordering::SeqCst);
+        pause(Millis(self.drawing.load(Ordering::SeqCst))).await;
+        self.drawn.fetch_sub(1, Ordering::SeqCst);
         TextReader.picture(tenant, filename, content_type, bytes, view).await
     }
 }

@@ -36,11 +36,16 @@ fn reading() -> Arc<ScriptedTool> {
 
 /// A task with a picture, once it waits.
 async fn waiting(live: &Live<'_>) -> (TaskId, TaskView) {
+    waiting_with(live, "letter.photo", READ).await
+}
+
+/// The same with another file.
+async fn waiting_with(live: &Live<'_>, filename: &str, says: &'static str) -> (TaskId, TaskView) {
     let key = live.put(plan(json!([step("read", "t.read", json!({}))]))).await;
     let file = AttachmentRequest {
-        filename: "letter.photo".to_owned(),
+        filename: filename.to_owned(),
         content_type: "image/png".to_owned(),
-        bytes: Bytes::from_static(READ.as_bytes()),
+        bytes: Bytes::from_static(says.as_bytes()),
     };
     let request = SubmitRequest { plan_key: Some(key), attachments: vec![file], ..SubmitRequest::text("go") };
     let id = live.try_submit(request).await.unwrap().id;
@@ -78,6 +83,24 @@ fn nothing_happens_before_a_person_has_compared_the_text_with_its_picture() {
 }
 
 #[test]
+fn whoever_waits_for_the_picture_of_a_page_holds_no_file() {
+    World::with([reading()]).run(async |live| {
+        let (id, _) = waiting(&live).await;
+        let reader = &live.world.reader;
+        reader.drawing.store(10_000, Ordering::SeqCst);
+        let page = || live.engine.page_picture(&live.world.actor, id, 0, 1);
+        for picture in futures::future::join_all((0..10).map(|_| page())).await {
+            assert_eq!(picture.unwrap().bytes, "picture of page 1");
+        }
+        assert_eq!(reader.drawn_at_once.load(Ordering::SeqCst), 2, "what waits has not been handed its file");
+        reader.drawing.store(50_000, Ordering::SeqCst);
+        let late = futures::future::join_all((0..6).map(|_| page())).await;
+        let refused = late.into_iter().filter_map(Result::err).map(|error| error.code());
+        assert_eq!(refused.collect::<Vec<_>>(), [ErrorCode::Unavailable; 2], "nobody waits for ever");
+    });
+}
+
+#[test]
 fn what_a_person_corrects_is_what_the_document_says() {
     World::with([reading()]).run(async |live| {
         let (id, task) = waiting(&live).await;
@@ -104,6 +127,51 @@ fn a_yes_counts_for_the_text_that_was_shown() {
         live.review(id, None, answer(json!({"text": "DOT 9104417"}))).await.unwrap();
         let task = live.proven(id).await;
         assert_eq!((&task.state["said"], &task.state["sure"]), (&json!("DOT 9104417"), &Value::Null));
+    });
+}
+
+#[test]
+fn a_person_is_told_which_pages_of_a_scan_were_not_read() {
+    World::with([reading()]).run(async |live| {
+        let (id, task) = waiting_with(&live, "letter.photo", "DOT 9104417\u{c}?\u{c}?\u{c}Reno").await;
+        let reason = &wait(&task).reason;
+        assert!(reason.contains("not all of it: pages 2 and 3 could not be read"), "{reason}");
+        let pages = wait(&task).details["scans"][0]["pages"].as_array().unwrap();
+        let shown: Vec<(u64, bool)> =
+            pages.iter().map(|page| (page["page"].as_u64().unwrap(), page["read"].as_bool().unwrap())).collect();
+        assert_eq!(shown, [(1, true), (2, false), (3, false), (4, true)]);
+        assert_eq!(pages[1]["picture"], json!(format!("/api/tasks/{id}/attachments/0?page=2")));
+        live.review(id, None, answer(json!({"confirm": yes(&task)}))).await.unwrap();
+        assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
+        assert_eq!(live.outcome(id, "_extraction").unwrap().data["documents"][0]["unreadPages"], json!([2, 3]));
+    });
+}
+
+#[test]
+fn nothing_happens_on_a_text_of_which_a_page_was_not_read_before_a_person_knows() {
+    World::with([reading()]).run(async |live| {
+        let (id, task) = waiting_with(&live, "letter.part", "DOT 9104417\u{c}?").await;
+        assert_eq!((kinds(&task), task.completed_step_ids.len()), (vec![WaitKind::Document], 0));
+        assert!(wait(&task).reason.contains("page 2 could not be read"), "{}", wait(&task).reason);
+        live.review(id, None, answer(json!({"confirm": yes(&task)}))).await.unwrap();
+        let task = live.proven(id).await;
+        assert_eq!((task.status, &task.state["said"]), (TaskStatus::Completed, &json!("DOT 9104417")));
+        let outcome = live.outcome(id, "_extraction").unwrap();
+        assert_eq!(outcome.data["decisions"], json!({"0": {"withoutPictures": true}}), "its text needs no room");
+    });
+}
+
+#[test]
+fn a_person_may_type_in_the_page_that_was_not_read() {
+    World::with([reading()]).run(async |live| {
+        let (id, task) = waiting_with(&live, "letter.part", "?\u{c}Reno").await;
+        let page = wait(&task).details["scans"][0]["pages"][0].clone();
+        let typed = json!({"page": 1, "start": 0, "end": page["text"].as_str().unwrap().len(), "text": "DOT 9104417"});
+        live.review(id, None, answer(json!({"confirm": yes(&task), "corrections": [typed]}))).await.unwrap();
+        let task = live.proven(id).await;
+        assert_eq!((task.status, &task.state["said"]), (TaskStatus::Completed, &json!("DOT 9104417")));
+        let row = &live.outcome(id, "_extraction").unwrap().data["documents"][0];
+        assert_eq!((&row["status"], &row["unreadPages"]), (&json!("confirmed"), &Value::Null));
     });
 }
 

@@ -1,6 +1,7 @@
 //! What messages want and what documents say, where a language model helps the rules.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use async_trait::async_trait;
 use base64::Engine as _;
@@ -518,28 +519,101 @@ fn a_picture_is_copied_out_by_a_model_that_sees_and_counts_once_a_person_has_com
     }
 }
 
-#[test]
-fn pages_that_no_model_looked_at_are_told() {
-    let model = model(|about, _, _| match about {
+/// A model that reads the same in each picture.
+fn copyist() -> Arc<ScriptedModel> {
+    model(|about, _, _| match about {
         About::Picture => json!({"text": "SHEET"}).to_string(),
         About::Intent => intent("test.plan", 0.9),
         About::Kind => is_sheet(),
         About::Fields => values(&[]),
-    });
+    })
+}
+
+/// The pages that are shown of a task's first scan, and those of them that were not read.
+fn shown(task: &TaskView) -> (Vec<u64>, Vec<u64>) {
+    let pages = wait(task).details["scans"][0]["pages"].as_array().unwrap();
+    let number = |page: &Value| page["page"].as_u64().unwrap();
+    let unread = pages.iter().filter(|page| page["read"] == false).map(number);
+    (pages.iter().map(number).collect(), unread.collect())
+}
+
+#[test]
+fn pages_that_no_model_looked_at_are_told() {
+    let model = copyist();
     // Each page is another picture: one that was asked about is not asked about again.
-    let scan = |pages: u32| (1..=pages).map(|n| n.to_string()).collect::<Vec<_>>().join("\u{c}");
-    for (pages, told) in [(8, 8), (9, 9), (12, 9)] {
+    let scan = |pages: u64| (1..=pages).map(|n| n.to_string()).collect::<Vec<_>>().join("\u{c}");
+    for (pages, unread) in [(8, vec![]), (9, vec![9]), (12, vec![9, 10, 11, 12])] {
         let before = asked(&model).iter().filter(|about| **about == About::Picture).count();
         seeing(world(&model, vec![]), &model).run(async |live| {
             plans(&live, nothing()).await;
             let id = letter(&live, "surely", json!({"paper.pages": scan(pages)})).await;
             let task = live.rest(id).await;
-            let read = wait(&task).details["scans"][0]["pages"].as_array().unwrap().clone();
-            assert_eq!(read.len(), told);
-            let is_told = read.last().unwrap()["text"] == "[the pages from here on were not read]";
-            assert_eq!(is_told, pages > 8);
+            assert_eq!(shown(&task), ((1..=pages).collect(), unread));
         });
         assert_eq!(asked(&model).iter().filter(|about| **about == About::Picture).count() - before, 8);
+    }
+}
+
+#[test]
+fn a_page_that_cannot_be_seen_ends_no_document() {
+    let model = copyist();
+    seeing(world(&model, vec![]), &model).run(async |live| {
+        plans(&live, nothing()).await;
+        let id = letter(&live, "surely", json!({"paper.pages": "one\u{c}-\u{c}?\u{c}four\u{c}-"})).await;
+        let task = live.rest(id).await;
+        assert_eq!(shown(&task), (vec![1, 3, 4], vec![3]), "a page without anything on it is not shown");
+        assert!(wait(&task).reason.contains("page 3 could not be read"), "{}", wait(&task).reason);
+    });
+    assert_eq!(asked(&model).iter().filter(|about| **about == About::Picture).count(), 2);
+}
+
+#[test]
+fn drawing_the_pages_of_all_papers_takes_no_longer_than_it_may() {
+    let model = copyist();
+    let world = seeing(world(&model, vec![]), &model);
+    world.reader.drawing.store(25_000, Ordering::SeqCst);
+    world.run(async |live| {
+        plans(&live, nothing()).await;
+        let files = json!({"a.pages": "one\u{c}two", "b.pages": "three\u{c}four", "c.pages": "five"});
+        let id = letter(&live, "surely", files).await;
+        let task = live.rest(id).await;
+        let pages = wait(&task).details["scans"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .flat_map(|scan| scan["pages"].as_array().unwrap().iter().map(|page| page["read"].as_bool().unwrap()));
+        assert_eq!(pages.collect::<Vec<_>>(), [true, true, true, false]);
+        assert_eq!(wait(&task).details["files"][0]["filename"], "c.pages", "there was no time for it");
+    });
+}
+
+#[test]
+fn a_paper_that_was_read_in_part_asks_where_a_mail_needs_it() {
+    let known = "SHEET\nhouse = Fern Hall\u{c}?";
+    let other = "SHEET\nhouse = Oak Hall";
+    for (files, asks) in [
+        (json!({"a.part": known}), true),
+        (json!({"a.part": known, "b.txt": other}), true),
+        (json!({"a.part": "a letter\u{c}?"}), true),
+        // Nobody knows what it is, and another paper was read.
+        (json!({"a.part": "a letter\u{c}?", "b.txt": other}), false),
+    ] {
+        let mut world = world(&copyist(), vec![]);
+        world.settings.understanding = ModelUse::Off;
+        world.run(async |live| {
+            plans(&live, nothing()).await;
+            let id = letter(&live, "surely", files).await;
+            if asks {
+                let task = live.rest(id).await;
+                assert_eq!((kinds(&task), shown(&task)), (vec![WaitKind::Document], (vec![2], vec![2])));
+                return;
+            }
+            assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
+            let outcome = live.outcome(id, "_extraction").unwrap();
+            let rows = outcome.data["documents"].as_array().unwrap();
+            let row = rows.iter().find(|row| row["filename"] == "a.part").unwrap();
+            assert_eq!((&row["status"], &row["unreadPages"]), (&json!("read"), &json!([2])));
+        });
     }
 }
 
@@ -567,8 +641,8 @@ fn the_pages_of_a_scan_are_copied_out_one_by_one_and_count_whoever_can_be_asked_
         assert_eq!(kinds(&task), [WaitKind::Document]);
         let read = &wait(&task).details["scans"][0];
         let pages: Vec<_> = read["pages"].as_array().unwrap().iter().map(|page| page["page"].clone()).collect();
-        assert_eq!(pages, [1, 3], "the one between them is blank");
-        assert_eq!(read["pages"][1]["picture"], json!(format!("/api/tasks/{id}/attachments/1?page=3")));
+        assert_eq!(pages, [1, 2, 3], "also the one on which nothing is written");
+        assert_eq!(read["pages"][2]["picture"], json!(format!("/api/tasks/{id}/attachments/1?page=3")));
         assert_eq!(asked(&model).iter().filter(|about| **about == About::Picture).count(), 3);
         (id, read["confirm"].clone())
     });

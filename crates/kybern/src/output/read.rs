@@ -67,13 +67,13 @@ pub(crate) fn pictures(wait: &Value) -> Vec<String> {
     let pages = |scan: &Value| -> Vec<String> {
         let pages = scan.get("pages").and_then(Value::as_array).into_iter().flatten();
         let line = |page: &Value| {
-            format!(
-                "{} page {}, least sure word {}: look at GET {}",
-                field(scan, "filename"),
-                field(page, "page"),
-                field(page, "confidence"),
-                field(page, "picture")
-            )
+            let sure = match (page.get("read").and_then(Value::as_bool), page.get("confidence")) {
+                (Some(false), _) => ", not read".to_owned(),
+                (_, None | Some(Value::Null)) => String::new(),
+                (_, Some(sure)) => format!(", least sure word {sure}"),
+            };
+            let of = |name: &str| field(page, name);
+            format!("{} page {}{sure}: look at GET {}", field(scan, "filename"), of("page"), of("picture"))
         };
         pages.map(line).collect()
     };
@@ -116,11 +116,19 @@ mod tests {
 
     #[test]
     fn a_question_about_a_scan_names_its_pictures() {
-        let page = json!({"page": 2, "picture": "/api/tasks/t1/attachments/3?page=2", "confidence": 0.41});
+        let page = |n: u32, read: bool, sure: Value| {
+            let picture = format!("/api/tasks/t1/attachments/3?page={n}");
+            json!({"page": n, "picture": picture, "read": read, "confidence": sure})
+        };
+        let pages = [page(2, true, json!(0.41)), page(3, false, Value::Null), page(4, true, Value::Null)];
         let wait = json!({"details": {"extractions": extractions(),
-            "scans": [{"filename": "a.tif", "pages": [page]}]}});
-        let line = "a.tif page 2, least sure word 0.41: look at GET /api/tasks/t1/attachments/3?page=2";
-        assert_eq!(pictures(&wait), [line]);
+            "scans": [{"filename": "a.tif", "pages": pages}]}});
+        let lines = [
+            "a.tif page 2, least sure word 0.41: look at GET /api/tasks/t1/attachments/3?page=2",
+            "a.tif page 3, not read: look at GET /api/tasks/t1/attachments/3?page=3",
+            "a.tif page 4: look at GET /api/tasks/t1/attachments/3?page=4",
+        ];
+        assert_eq!(pictures(&wait), lines);
         assert!(read_of_wait(&wait, 9).is_some());
         assert!(pictures(&json!({"details": {"files": []}})).is_empty());
         assert!(read_of_wait(&json!({"details": {"extractions": extractions()}}), 9).is_none());

@@ -59,7 +59,7 @@ pub(super) fn page(words: &[Seen], picture: &Picture) -> Option<PageText> {
     let slope = slope(&placed);
     let (text, lines) = lay_out(&glyphs, bounds, Lean::of_slope(slope));
     let words = find(&text, &lines, (&placed, &sizes), slope, picture);
-    Some(PageText { number: 1, label: String::new(), text, lines, scan: Some(Scan { words }) })
+    Some(PageText { number: 1, text, lines, scan: Some(Scan { words }), ..PageText::default() })
 }
 
 /// How much the lines of a page rise for each point to the right: that of the line in the middle, the long ones counting

@@ -9,6 +9,12 @@ pub(super) struct Matrix(pub(super) [f32; 6]);
 impl Matrix {
     pub(super) const IDENTITY: Self = Self([1.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
 
+    /// The area of the unit square where it takes it.
+    pub(super) fn area(self) -> f32 {
+        let [a, b, c, d, ..] = self.0;
+        (a * d - b * c).abs()
+    }
+
     /// First this one, then `next`.
     pub(super) fn then(self, next: Self) -> Self {
         let ([a, b, c, d, e, f], [na, nb, nc, nd, ne, nf]) = (self.0, next.0);
@@ -198,6 +204,8 @@ pub(super) struct Drawing {
     pub(super) pictures: usize,
     /// The area of the largest one.
     pub(super) picture_area: f32,
+    /// The area of all of them, each by itself.
+    pub(super) picture_areas: f32,
 }
 
 impl Drawing {

@@ -260,9 +260,10 @@ impl<'a, 't> Interpreter<'a, 't> {
     }
 
     fn picture(&mut self, state: &State) {
-        let [a, b, c, d, ..] = state.ctm.0;
+        let of_picture = state.ctm.area();
         self.drawing.pictures += 1;
-        self.drawing.picture_area = self.drawing.picture_area.max((a * d - b * c).abs());
+        self.drawing.picture_area = self.drawing.picture_area.max(of_picture);
+        self.drawing.picture_areas += of_picture;
         let area = state.ctm.apply_to(Rect { x0: 0.0, y0: 0.0, x1: 1.0, y1: 1.0 });
         self.ground.add(state.clipped(area), None);
     }

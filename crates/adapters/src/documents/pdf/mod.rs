@@ -36,7 +36,9 @@ mod unpack;
 #[cfg(test)]
 mod tests;
 
-use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, FaultKind, LineBox};
+use kybern_core::document::{
+    DocumentFault, DocumentFormat, DocumentText, FaultKind, LineBox, PageLook, PageText, Scan,
+};
 use lopdf::{Dictionary, Document, Object};
 
 pub(super) use self::direction::is_from_right;
@@ -47,7 +49,7 @@ pub(super) use self::lean::Lean;
 pub use self::packed::{PictureDecoder, decode_picture};
 use self::pixels::Tools;
 use self::unpack::Unpacker;
-use super::eyes::Eyes;
+use super::eyes::{Eyes, Seen as Look};
 use super::pages::Pages;
 use super::picture::Picture;
 use crate::workers::Stop;
@@ -56,6 +58,10 @@ use crate::workers::Stop;
 const STAMP: usize = 40;
 /// The part of the page that such a picture covers.
 const COVERS: f32 = 0.4;
+/// Pictures that cover less of a page all together are a logo or an ornament.
+const LOGO: f32 = 0.05;
+/// Said of a page whose content is damaged.
+const DAMAGED: &str = "[this page cannot be unpacked]";
 /// Said of a page that is a picture, in a document that has other pages.
 const PICTURE: &str = "[this page is a picture without text]";
 
@@ -80,28 +86,49 @@ pub(super) fn read(bytes: &[u8], stop: &Stop, mut eyes: Option<&mut Eyes<'_>>) -
     let mut pages = Pages::new(DocumentFormat::Pdf);
     let mut seen = Seen::default();
     for dict in &found {
-        let Page { drawing, pictures, bounds } = page(&doc, dict, &mut unpacker, &mut fonts, stop)?;
-        let is_picture = seen.add(&drawing, bounds);
-        let scanned = match &mut eyes {
+        let page = page(&doc, dict, &mut unpacker, &mut fonts, stop)?;
+        let is_picture = seen.add(&page);
+        let mut seen_area = 0.0;
+        let looked = match &mut eyes {
             Some(eyes) if is_picture => {
                 let tools = Tools { decoder: eyes.decoder(), stop };
-                eyes.read(|| render::page(&doc, dict, bounds, &pictures, tools))?
+                eyes.read(|| {
+                    let rendered = render::page(&doc, dict, page.bounds, &page.pictures, tools)?;
+                    Ok(rendered.map(|rendered| {
+                        seen_area = rendered.area;
+                        rendered.picture
+                    }))
+                })?
             }
-            _ => None,
+            _ => Look::Unread,
         };
-        if let Some(scanned) = scanned {
+        if matches!(looked, Look::Unread) {
+            seen_area = 0.0;
+        }
+        let misses_some = page.misses_beside(seen_area);
+        if let Look::Words(scanned) = looked {
             seen.pictures -= 1;
             seen.visible += scanned.text.len();
             pages.count(scanned.text.len())?;
-            pages.add_scanned(scanned)?;
+            pages.add_page(PageText { unread: misses_some || page.is_damaged, ..scanned })?;
             continue;
         }
-        let (mut text, lines) = layout(&drawing, bounds);
-        if is_picture && text.is_empty() {
+        let (mut text, lines) = layout(&page.drawing, page.bounds);
+        let is_blank = matches!(looked, Look::Nothing) && !misses_some && text.is_empty();
+        if is_picture && text.is_empty() && !is_blank {
             PICTURE.clone_into(&mut text);
         }
+        if page.is_damaged && text.is_empty() {
+            DAMAGED.clone_into(&mut text);
+        }
         pages.count(text.len())?;
-        pages.add_counted("", text, lines)?;
+        pages.add_page(PageText {
+            text,
+            lines,
+            scan: is_blank.then(Scan::default),
+            unread: page.is_damaged || (is_picture && misses_some),
+            ..PageText::default()
+        })?;
     }
     let text = seen.check(found.len()).and_then(|()| pages.finish("it has no text"));
     Ok(Read { text, has_pictures: seen.pictures > 0 })
@@ -122,11 +149,31 @@ pub(super) fn picture(
     let found = tree::pages(&doc)?;
     let at = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
     let dict = at.and_then(|at| found.get(at)).ok_or_else(none)?;
-    let Page { drawing, pictures, bounds } = page(&doc, dict, &mut Unpacker::new(), &mut Fonts::new(), stop)?;
-    if !Seen::default().add(&drawing, bounds) {
+    let page = page(&doc, dict, &mut Unpacker::new(), &mut Fonts::new(), stop)?;
+    if !Seen::default().add(&page) {
         return Err(none());
     }
-    render::page(&doc, dict, bounds, &pictures, Tools { decoder, stop })?.ok_or_else(none)
+    let rendered = render::page(&doc, dict, page.bounds, &page.pictures, Tools { decoder, stop })?;
+    rendered.map(|rendered| rendered.picture).ok_or_else(none)
+}
+
+/// What there is to see on each page.
+///
+/// # Errors
+/// As for [`read`].
+pub(super) fn looks(bytes: &[u8], stop: &Stop) -> Result<Vec<PageLook>, DocumentFault> {
+    let doc = open::open(bytes, stop)?;
+    let (mut unpacker, mut fonts) = (Unpacker::new(), Fonts::new());
+    let look = |dict: &&Dictionary| {
+        let page = page(&doc, dict, &mut unpacker, &mut fonts, stop)?;
+        let is_blank = page.drawing.visible() == 0 && page.drawing.unknown == 0 && !page.is_damaged;
+        Ok(match Seen::default().add(&page) {
+            true => PageLook::Picture,
+            false if is_blank => PageLook::Blank,
+            false => PageLook::Other,
+        })
+    };
+    tree::pages(&doc)?.iter().map(look).collect()
 }
 
 /// Whether a picture covers the page.
@@ -145,10 +192,12 @@ struct Seen {
 
 impl Seen {
     /// Whether the page is a picture.
-    fn add(&mut self, drawing: &Drawing, bounds: Rect) -> bool {
+    fn add(&mut self, page: &Page<'_>) -> bool {
+        let Page { drawing, bounds, .. } = page;
         let visible = drawing.visible();
-        let is_picture = drawing.pictures > 0 && (visible == 0 || (visible < STAMP && covers(drawing, bounds)));
+        let is_picture = drawing.pictures > 0 && (visible == 0 || (visible < STAMP && covers(drawing, *bounds)));
         self.unknown += drawing.unknown;
+        self.broken += usize::from(page.is_damaged);
         if is_picture {
             self.pictures += 1;
         } else {
@@ -191,6 +240,16 @@ struct Page<'a> {
     pictures: Vec<Drawn<'a>>,
     /// The part of it that a person sees.
     bounds: Rect,
+    /// Whether some of its content cannot be unpacked.
+    is_damaged: bool,
+}
+
+impl Page<'_> {
+    /// Whether there is a picture that may matter beside those of this area, which were seen.
+    fn misses_beside(&self, seen_area: f32) -> bool {
+        let unseen = self.drawing.picture_areas - seen_area;
+        !unseen.is_finite() || unseen >= self.bounds.width() * self.bounds.height() * LOGO
+    }
 }
 
 /// Draws one page with its form fields.
@@ -203,7 +262,7 @@ fn page<'a>(
 ) -> Result<Page<'a>, DocumentFault> {
     let resources = tree::inherited(doc, dict, b"Resources").and_then(|found| found.as_dict().ok());
     let resources: Vec<&Dictionary> = resources.into_iter().collect();
-    let content = content(doc, dict, unpacker);
+    let (content, is_damaged) = content(doc, dict, unpacker);
     unpacker.check()?;
     let mut interpreter = Interpreter::new(doc, unpacker, fonts, stop);
     interpreter.draw(&content, &resources, Matrix::IDENTITY, 0)?;
@@ -217,7 +276,7 @@ fn page<'a>(
     if visible == 0 || (visible < STAMP && covers(&drawing, bounds)) {
         drawing.use_layer();
     }
-    Ok(Page { drawing, pictures, bounds })
+    Ok(Page { drawing, pictures, bounds, is_damaged })
 }
 
 /// Characters that stand where others say that they do, as lines in the order in which a person reads them. Lines may
@@ -230,25 +289,25 @@ pub(super) fn lay_out(glyphs: &[Glyph], bounds: Rect, lean: Lean) -> (String, Ve
     (text, places)
 }
 
-/// The content streams of a page, one after the other: an operator may be cut in two.
-fn content(doc: &Document, page: &Dictionary, unpacker: &mut Unpacker) -> Vec<u8> {
-    let mut content = Vec::new();
-    match page.get_deref(b"Contents", doc) {
-        Ok(Object::Stream(stream)) => content = unpacker.stream(doc, stream).unwrap_or_default(),
-        Ok(Object::Array(parts)) => {
-            for part in parts {
-                if let Ok((_, Object::Stream(stream))) = doc.dereference(part) {
-                    content.extend(unpacker.stream(doc, stream).unwrap_or_default());
-                    content.push(b'\n');
-                }
-                if unpacker.check().is_err() {
-                    break;
-                }
-            }
+/// The content streams of a page, one after the other, as an operator may be cut in two; and whether one is damaged.
+fn content(doc: &Document, page: &Dictionary, unpacker: &mut Unpacker) -> (Vec<u8>, bool) {
+    let (mut content, mut is_damaged) = (Vec::new(), false);
+    let parts = match page.get_deref(b"Contents", doc) {
+        Ok(Object::Array(parts)) => parts.iter().filter_map(|part| Some(doc.dereference(part).ok()?.1)).collect(),
+        Ok(one) => vec![one],
+        Err(_) => Vec::new(),
+    };
+    for stream in parts.into_iter().filter_map(|part| part.as_stream().ok()) {
+        match unpacker.stream(doc, stream) {
+            Some(part) => content.extend(part),
+            None => is_damaged |= !stream.content.trim_ascii().is_empty(),
         }
-        _ => {}
+        content.push(b'\n');
+        if unpacker.check().is_err() {
+            break;
+        }
     }
-    content
+    (content, is_damaged)
 }
 
 /// The text of a page with the places of its lines: first what runs as most of it does, then what is turned.

@@ -24,6 +24,13 @@ const MAX_FINE: u8 = 4;
 /// A picture that covers less of the page does not say how fine the page is.
 const TELLS: f32 = 0.05;
 
+/// The picture of a page.
+pub(super) struct Rendered {
+    pub(super) picture: Picture,
+    /// The area of the pictures in it, each by itself: what could not be unpacked is not in it.
+    pub(super) area: f32,
+}
+
 /// The picture of a page, `None` when nothing that it draws can be unpacked.
 ///
 /// # Errors
@@ -35,7 +42,7 @@ pub(super) fn page(
     bounds: Rect,
     drawn: &[Drawn<'_>],
     tools: Tools<'_>,
-) -> Result<Option<Picture>, DocumentFault> {
+) -> Result<Option<Rendered>, DocumentFault> {
     within(Work::of(MAX_WORK), doc, dict, bounds, drawn, tools)
 }
 
@@ -46,10 +53,10 @@ fn within(
     bounds: Rect,
     drawn: &[Drawn<'_>],
     tools: Tools<'_>,
-) -> Result<Option<Picture>, DocumentFault> {
+) -> Result<Option<Rendered>, DocumentFault> {
     let turns = tree::inherited(doc, dict, b"Rotate").and_then(|turn| turn.as_i64().ok()).unwrap_or(0);
     let Some(mut canvas) = Canvas::new(bounds, turns, finest(bounds, drawn)) else { return Ok(None) };
-    let mut any = false;
+    let (mut any, mut area) = (false, 0.0);
     for (matrix, stream) in drawn {
         tools.stop.check()?;
         // One at a time: each may be as large as the limit.
@@ -57,22 +64,23 @@ fn within(
         if let Some(grey) = unpacked {
             canvas.draw(&grey, *matrix, &mut work, tools.stop)?;
             any = true;
+            area += matrix.area();
         }
         if work.is_over() {
             let message = "one of its pages draws more pictures than are unpacked for a page";
             return Err(DocumentFault::new(FaultKind::TooLarge, message));
         }
     }
-    Ok(any.then_some(canvas.picture))
+    Ok(any.then_some(Rendered { picture: canvas.picture, area }))
 }
 
 /// How many pixels an inch of the page has where it is finest.
 fn finest(bounds: Rect, drawn: &[Drawn<'_>]) -> f32 {
     let page = bounds.width() * bounds.height();
     let of = |(matrix, stream): &Drawn<'_>| {
-        let [a, b, c, d, ..] = matrix.0;
+        let [a, b, ..] = matrix.0;
         let width = stream.dict.get(b"Width").and_then(lopdf::Object::as_float).unwrap_or(0.0);
-        ((a * d - b * c).abs() > TELLS * page).then(|| width / a.hypot(b).max(1.0) * 72.0)
+        (matrix.area() > TELLS * page).then(|| width / a.hypot(b).max(1.0) * 72.0)
     };
     drawn.iter().filter_map(of).fold(LEAST_DPI, f32::max).min(BEST_DPI)
 }
@@ -228,7 +236,7 @@ mod tests {
     }
 
     /// A page that draws a picture of ten pixels so often, with the work that is left for it.
-    fn drawn_often(times: usize, work: u64) -> Result<Option<Picture>, DocumentFault> {
+    fn drawn_often(times: usize, work: u64) -> Result<Option<Rendered>, DocumentFault> {
         let picture = Stream::new(dictionary! { "Width" => 10, "Height" => 1, "BitsPerComponent" => 8 }, vec![0; 10]);
         let drawn = vec![(Matrix([10.0, 0.0, 0.0, 1.0, 0.0, 0.0]), &picture); times];
         let bounds = Rect { x0: 0.0, y0: 0.0, x1: 10.0, y1: 1.0 };
@@ -241,7 +249,7 @@ mod tests {
         // Ten pixels, ten bytes that they are unpacked from, and a look at each of some thirty points.
         assert!(drawn_often(1, 60).unwrap().is_some());
         for (times, work) in [(3, 60), (1, 5), (1, 25)] {
-            let fault = drawn_often(times, work).unwrap_err();
+            let fault = drawn_often(times, work).map(|_| ()).unwrap_err();
             assert_eq!(fault.kind, FaultKind::TooLarge, "{times} times with {work}");
         }
     }
