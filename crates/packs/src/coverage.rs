@@ -1,12 +1,12 @@
 //! Lines of coverage: the many ways to write them, and the one name each has here.
 
-/// A line's name, and how it is written, in lower case. Longer spellings stand first.
+/// A line's name, and how it is written, in lower case. Longer spellings stand first, also those of other lines.
 const LINES: &[(&str, &[&str])] = &[
+    ("Non-Trucking Liability", &["non-trucking liability", "non trucking liability", "bobtail"]),
     ("Auto Liability", &["automobile liability", "auto liability", "truck liability", "trucking liability"]),
     ("General Liability", &["commercial general liability", "truckers general liability", "general liability"]),
     ("Motor Truck Cargo", &["motor truck cargo", "truck cargo", "cargo"]),
     ("Physical Damage", &["auto physical damage", "physical damage"]),
-    ("Non-Trucking Liability", &["non-trucking liability", "non trucking liability", "bobtail"]),
     ("Trailer Interchange", &["trailer interchange"]),
     ("Workers Compensation", &["workers' compensation", "workers compensation", "workers comp", "work comp"]),
     ("Occupational Accident", &["occupational accident"]),
@@ -121,6 +121,7 @@ mod tests {
         );
         assert_eq!(lines_in("quote us for liability, cargo"), ["Auto Liability", "Motor Truck Cargo"]);
         assert_eq!(lines_in("General Liability"), ["General Liability"]);
+        assert_eq!(lines_in("Non-Trucking Liability and cargo"), ["Non-Trucking Liability", "Motor Truck Cargo"]);
         assert!(lines_in("a cargoship").is_empty());
     }
 

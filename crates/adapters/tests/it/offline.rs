@@ -1,7 +1,9 @@
 //! The offline rules model, through its ports, on a small domain that is none of the packs'.
 
+mod bands;
 mod compound;
 mod labels;
+mod numbered;
 mod own;
 mod parties;
 mod rental;

@@ -160,7 +160,8 @@ pub struct FieldPattern {
     /// Its path in the result, for instance `insured.name`, or `policy_number` inside a group.
     pub name: String,
     /// The labels after, or under, which it stands; lower case, without the colon. `phrase=Value` declares a closed
-    /// vocabulary instead: where the phrase stands, the value is `Value`.
+    /// vocabulary instead: where the phrase stands, the value is `Value`; of an everyday word, `phrase?=Value`, only where
+    /// a term is expected.
     pub labels: Vec<String>,
     /// What its value looks like.
     pub value: ValueKind,

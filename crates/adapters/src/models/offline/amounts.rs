@@ -17,12 +17,25 @@ const MAX_AMOUNTS: usize = 12;
 const MAX_BESIDE: usize = 400;
 /// Bytes on either side of an amount in which a word says what it is.
 const BESIDE: usize = 32;
+/// Words between an amount and the term that it is the limit of.
+const LEADS_ON: [&str; 7] = ["", "of", "in", "for", "de", "d'", "en"];
 /// Smaller amounts are counts, percentages or years.
 const LEAST: i64 = 100 * 1_000_000_000;
 
 /// The first amount in a text.
 pub(super) fn first(text: &str) -> Option<Read> {
     all(clip(text, MAX_BESIDE)).into_iter().next()
+}
+
+/// Whether a text is an amount and nothing else, but for a word that leads on from it.
+pub(super) fn is_one(text: &str) -> bool {
+    one(text).is_some()
+}
+
+fn one(text: &str) -> Option<Read> {
+    let read = all(clip(text, MAX_BESIDE)).into_iter().next()?;
+    let rest = text.get(read.end..)?.trim();
+    (text[..read.start].trim().is_empty() && LEADS_ON.contains(&rest)).then_some(read)
 }
 
 /// Every amount in a text: with a dollar sign, or with commas.
@@ -77,8 +90,31 @@ pub(super) fn beside_terms(page: &Page<'_>, index: usize, labels: &Labels<'_>, f
             let many = labels.fields[field].many;
             added.push(Occurrence { many, row: term.row, ..Occurrence::new(place, read, base, sure::AMOUNT) });
         }
+        let before = line.cells.iter().find(|cell| (cell.start..cell.end).contains(&term.start));
+        let ahead = before.and_then(|cell| Some((cell.start, one(page.text.get(cell.start..term.start)?)?)));
+        if let Some((start, read)) = ahead.filter(|(start, read)| limits == 0 && !taken.contains(&(start + read.start)))
+            && let Some(field) = usual(term, labels)
+        {
+            let place = Place { field, page: index, line: number, at: term.at };
+            let many = labels.fields[field].many;
+            added.push(Occurrence { many, row: term.row, ..Occurrence::new(place, read, start, sure::AMOUNT) });
+        }
     }
     found.extend(added);
+}
+
+/// The amounts of a term's list.
+fn of_term<'l>(term: &Occurrence, labels: &'l Labels<'_>) -> impl Iterator<Item = usize> + use<'l> {
+    let group = labels.fields[term.field].group.clone();
+    (0..labels.fields.len()).filter(move |field| {
+        let pattern = labels.fields[*field];
+        pattern.group == group && pattern.value == ValueKind::Money && pattern.many
+    })
+}
+
+/// The first of them.
+fn usual(term: &Occurrence, labels: &Labels<'_>) -> Option<usize> {
+    of_term(term, labels).next()
 }
 
 /// The amount's field: by a word beside it, else the group's first amount, once a line.
@@ -90,12 +126,8 @@ fn whose(
     labels: &Labels<'_>,
     before: usize,
 ) -> Option<usize> {
-    let group = &labels.fields[term.field].group;
-    let mut amounts = (0..labels.fields.len()).filter(|field| {
-        let pattern = labels.fields[*field];
-        pattern.group == *group && pattern.value == ValueKind::Money && pattern.many
-    });
-    let usual = amounts.clone().next()?;
+    let mut amounts = of_term(term, labels);
+    let usual = usual(term, labels)?;
     let left = floor(page.text, span.0.saturating_sub(BESIDE).max(term.end));
     let right = floor(page.text, (span.1 + BESIDE).min(line.end));
     // What follows an amount counts only up to the next one, and what stands before it only from the last one on.

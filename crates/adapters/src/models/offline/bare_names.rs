@@ -16,6 +16,48 @@ const MOST: usize = 10;
 /// Lines at the top and at the bottom of a page that may be a letterhead or a footer.
 const EDGE: usize = 6;
 
+/// Lines between a name that heads an item and the number of the item.
+const MAX_HEADED: usize = 3;
+
+/// Adds names that stand alone on a line above the number of an item which they head, where labels or lists lead to the
+/// names of other items.
+pub(super) fn heading_items(pages: &[Page<'_>], labels: &Labels<'_>, found: &mut Vec<Occurrence>) {
+    for (field, pattern) in labels.fields.iter().enumerate() {
+        let named = found.iter().any(|value| value.field == field);
+        if pattern.value != ValueKind::Name || pattern.signs.is_empty() || pattern.group.is_none() || !named {
+            continue;
+        }
+        let mut added = Vec::new();
+        for (index, page) in pages.iter().enumerate() {
+            let (mut opened, mut told) = (vec![false; page.lines.len()], vec![false; page.lines.len()]);
+            for value in found.iter().filter(|value| value.page == index) {
+                let Some(line) = page.line_at(value.start) else { continue };
+                opened[line] |= labels.fields[value.field].opens_item
+                    && labels.fields[value.field].group == pattern.group
+                    && value.row.is_none();
+                told[line] |= value.field == field;
+            }
+            let adjacent = |line: usize| page.lines[line - 1].number + 1 == page.lines[line].number;
+            for line in (0..page.lines.len()).filter(|line| !told[*line] && !page.used[*line]) {
+                let [cell] = page.lines[line].cells.as_slice() else { continue };
+                let mut beneath = (line + 1..page.lines.len()).take(MAX_HEADED);
+                let heads = beneath.find(|next| opened[*next] || told[*next] || page.used[*next]);
+                let tails = line > 0 && adjacent(line) && opened[line - 1];
+                if tails || !heads.is_some_and(|next| opened[next] && !told[next]) {
+                    continue;
+                }
+                let Some(read) = parties::signed_name(labels, field, page.cell(*cell)) else { continue };
+                let rest = page.cell(*cell).get(read.end..).unwrap_or_default().trim_start();
+                if read.start == 0 && (rest.is_empty() || rest.starts_with('(')) {
+                    let place = Place { field, page: index, line, at: cell.start };
+                    added.push(Occurrence::new(place, read, cell.start, sure::SIGNED));
+                }
+            }
+        }
+        found.extend(added);
+    }
+}
+
 /// Adds names by their words, for fields that no label led to.
 pub(super) fn signed(pages: &[Page<'_>], labels: &Labels<'_>, found: &mut Vec<Occurrence>) {
     let is_wanted = |field: &usize| {

@@ -11,7 +11,9 @@ use super::occurrence::Occurrence;
 use super::page::Page;
 use super::parties::family;
 use super::prepared::PreparedSchema;
-use super::{MODEL, amounts, bare, bare_names, items, labelled, legend, tables, terms, told, transposed};
+use super::{
+    MODEL, amounts, bands, bare, bare_names, items, labelled, legend, numbered, tables, terms, told, transposed,
+};
 
 /// Fields of one document that are kept.
 const MAX_FIELDS: usize = 20_000;
@@ -38,6 +40,12 @@ pub(super) fn extract(
     let told: Vec<Occurrence> =
         pages.iter().enumerate().flat_map(|(index, page)| told::lines(page, index, &labels, &outside)).collect();
     outside.extend(told);
+    let numbered: Vec<Occurrence> = pages
+        .iter()
+        .enumerate()
+        .flat_map(|(index, page)| numbered::numbers(page, index, &labels, [&found, &outside]))
+        .collect();
+    outside.extend(numbered);
     let headings: Vec<Occurrence> =
         pages.iter().enumerate().flat_map(|(index, page)| terms::headings(page, index, &labels, &outside)).collect();
     outside.extend(headings);
@@ -48,8 +56,10 @@ pub(super) fn extract(
         bare::ranges(page, index, &labels, &mut found);
     }
     for (index, page) in pages.iter().enumerate() {
+        bands::rows(page, index, &labels, &mut found);
         legend::resolve(page, index, &labels, &mut found);
     }
+    bare_names::heading_items(&pages, &labels, &mut found);
     bare_names::signed(&pages, &labels, &mut found);
     bare::contacts(&pages, &labels, writer, &mut found);
     bare_names::businesses(&pages, &labels, &mut found);

@@ -36,7 +36,20 @@ const MAX_LEADS: usize = 2;
 /// What the items of a form are called.
 const ITEMS: [&str; 8] = ["item", "section", "part", "box", "field", "question", "punto", "rubrique"];
 /// Words between a label and its value in a sentence: `the contract number is …`
-const VERBS: [&str; 8] = ["is ", "was ", "es ", "es el ", "est ", "est le ", "ist ", "of the company is "];
+const VERBS: [&str; 12] = [
+    "is ",
+    "was ",
+    "es ",
+    "es el ",
+    "est ",
+    "est le ",
+    "ist ",
+    "of the company is ",
+    ", it is ",
+    ", it's ",
+    ", which is ",
+    ", c'est ",
+];
 
 /// Whether nothing that matters stands before a label: a bullet, or words such as `your`.
 pub(super) fn opens(before: &str) -> bool {

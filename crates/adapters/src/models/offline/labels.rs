@@ -39,9 +39,9 @@ pub(super) struct Labels<'s> {
     pub(super) fields: Vec<&'s FieldPattern>,
     /// The family of the fields that tell about whoever writes a message.
     pub(super) writer: Option<&'s str>,
-    known: &'s PreparedSchema,
+    pub(super) known: &'s PreparedSchema,
     /// For each field of the schema its index in `fields`; `None` for those that are not looked for.
-    places: Vec<Option<usize>>,
+    pub(super) places: Vec<Option<usize>>,
     /// For each of `fields`, whether its values are a closed list.
     closed: Vec<bool>,
 }
@@ -67,19 +67,6 @@ pub(super) struct Hit {
     pub(super) parts: Vec<Vec<usize>>,
 }
 
-/// A term on a line.
-#[derive(Clone, Debug)]
-pub(super) struct Term<'s> {
-    /// The field it is a value of.
-    pub(super) field: usize,
-    /// The value it stands for.
-    pub(super) value: &'s str,
-    /// First byte in the page's text.
-    pub(super) start: usize,
-    /// One past the last byte.
-    pub(super) end: usize,
-}
-
 impl<'s> Labels<'s> {
     /// The labels of the fields whose section is among `sections`.
     pub(super) fn new(known: &'s PreparedSchema, sections: &[String]) -> Self {
@@ -98,7 +85,7 @@ impl<'s> Labels<'s> {
             })
             .collect();
         let mut closed = vec![false; fields.len()];
-        for place in known.lexicon.meanings.iter().filter_map(|(field, _)| places[*field]) {
+        for place in known.lexicon.meanings.iter().filter_map(|meaning| places[meaning.field]) {
             closed[place] = true;
         }
         Self { fields, writer: known.schema.writer.as_deref(), known, places, closed }
@@ -109,14 +96,6 @@ impl<'s> Labels<'s> {
         let owned =
             |found: Found| Some(Found { phrase: self.places[self.known.lexicon.owners[found.phrase]]?, ..found });
         self.known.lexicon.phrases.at(text, first).filter_map(owned)
-    }
-
-    /// Every term that begins at the word `first`, the longest first, with its field and its value.
-    fn terms_at<'a>(&'a self, text: &'a [Word], first: usize) -> impl Iterator<Item = (Found, usize, &'s str)> + 'a {
-        self.known.lexicon.terms.at(text, first).filter_map(|found| {
-            let (field, value) = &self.known.lexicon.meanings[found.phrase];
-            Some((found, self.places[*field]?, value.as_ref()))
-        })
     }
 
     /// The fields for whose names a text has a word that speaks, and none that speaks against them; in their order.
@@ -379,6 +358,13 @@ impl<'s> Labels<'s> {
         self.known.lexicon.signs.fields(name).iter().any(is_anybodys)
     }
 
+    /// The length of the longest label of a field that a text begins with.
+    pub(super) fn leading(&self, text: &str, field: usize) -> Option<usize> {
+        let inside = words(clip(text, MAX_LEAD), 0);
+        let ours = self.at(&inside, 0).find(|found| found.phrase == field)?;
+        inside.get(ours.last - 1).filter(|_| inside[0].start == 0).map(|word| word.end)
+    }
+
     /// Whether a text begins with a label.
     pub(super) fn leads(&self, text: &str) -> bool {
         self.at(&words(clip(text, MAX_LEAD), 0), 0).next().is_some()
@@ -387,27 +373,6 @@ impl<'s> Labels<'s> {
     /// Whether a text begins with a label or a term.
     pub(super) fn begin(&self, text: &str) -> bool {
         let inside = words(text, 0);
-        self.at(&inside, 0).next().is_some() || self.terms_at(&inside, 0).next().is_some()
-    }
-
-    /// The terms in `text[start..end]`, longest first at each place, none inside another.
-    pub(super) fn terms_in(&self, text: &str, start: usize, end: usize) -> Vec<Term<'s>> {
-        let inside = words(&text[start..end], start);
-        let mut found = Vec::new();
-        let mut first = 0;
-        while first < inside.len() {
-            let mut next = first + 1;
-            let mut longest = 0;
-            for (hit, field, value) in self.terms_at(&inside, first) {
-                if hit.last < longest {
-                    break;
-                }
-                longest = hit.last;
-                next = hit.last;
-                found.push(Term { field, value, start: inside[first].start, end: inside[hit.last - 1].end });
-            }
-            first = next;
-        }
-        found
+        self.at(&inside, 0).next().is_some() || self.begins_with_term(&inside)
     }
 }

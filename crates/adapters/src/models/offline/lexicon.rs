@@ -5,8 +5,19 @@ use kybern_core::model::ExtractionSchema;
 use super::phrases::Phrases;
 use super::signs::Signs;
 
+/// What a term says.
+#[derive(Debug)]
+pub(super) struct Meaning {
+    pub(super) field: usize,
+    /// The value that it stands for.
+    pub(super) value: String,
+    /// Whether it is an everyday word, which is a term only where one is expected.
+    pub(super) everyday: bool,
+}
+
 /// What all labels and terms of a schema are, ready to be looked up. A label `phrase=Value` is a **term**: the phrase
-/// itself is the value, wherever it stands by itself. Fields are known by their index in the schema.
+/// itself is the value, wherever it stands by itself; `phrase?=Value` is one where a term is expected. Fields are known
+/// by their index in the schema.
 #[derive(Debug)]
 pub(super) struct Lexicon {
     pub(super) phrases: Phrases,
@@ -15,8 +26,8 @@ pub(super) struct Lexicon {
     /// The words that speak for names of a field, and those that speak against them.
     pub(super) signs: Signs,
     pub(super) terms: Phrases,
-    /// For each term its field and the value it stands for.
-    pub(super) meanings: Vec<(usize, String)>,
+    /// For each term what it says.
+    pub(super) meanings: Vec<Meaning>,
 }
 
 impl Lexicon {
@@ -29,8 +40,9 @@ impl Lexicon {
             field.signs.iter().for_each(|sign| signs.add(index, sign));
             for label in &field.labels {
                 if let Some((phrase, value)) = label.split_once('=') {
-                    terms.add(phrase, meanings.len());
-                    meanings.push((index, value.to_owned()));
+                    terms.add(phrase.trim_end_matches('?'), meanings.len());
+                    let everyday = phrase.ends_with('?');
+                    meanings.push(Meaning { field: index, value: value.to_owned(), everyday });
                 } else {
                     phrases.add(label, owners.len());
                     owners.push(index);
@@ -39,7 +51,7 @@ impl Lexicon {
             for own in schema.own_labels_of(field) {
                 if let Some(value) = &own.value {
                     terms.add(&own.label, meanings.len());
-                    meanings.push((index, value.clone()));
+                    meanings.push(Meaning { field: index, value: value.clone(), everyday: false });
                 } else {
                     phrases.add(&own.label, owners.len());
                     owners.push(index);
@@ -52,7 +64,7 @@ impl Lexicon {
     /// About how many bytes it takes.
     pub(super) fn bytes(&self) -> usize {
         let indices = size_of_val(self.owners.as_slice()) + size_of_val(self.meanings.as_slice());
-        let indices = indices + self.meanings.iter().map(|(_, value)| value.len()).sum::<usize>();
+        let indices = indices + self.meanings.iter().map(|meaning| meaning.value.len()).sum::<usize>();
         self.phrases.bytes() + self.terms.bytes() + self.signs.bytes() + indices
     }
 }

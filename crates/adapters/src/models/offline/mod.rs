@@ -8,6 +8,7 @@
 mod acts;
 mod amounts;
 mod analyse;
+mod bands;
 mod bare;
 mod bare_names;
 mod classify;
@@ -17,7 +18,6 @@ mod examples;
 mod extract;
 mod items;
 mod keywords;
-
 mod label_text;
 mod labelled;
 mod labels;
@@ -28,6 +28,7 @@ mod locate;
 mod message;
 mod negation;
 mod noise;
+mod numbered;
 mod occurrence;
 mod page;
 mod parties;
@@ -41,6 +42,7 @@ mod terms;
 mod told;
 mod transposed;
 mod values;
+mod vocabulary;
 mod wishes;
 mod words;
 

@@ -330,10 +330,10 @@ fn row_values(page: &Page<'_>, row: &Line, header: &Header, labels: &Labels<'_>,
             let values = several.into_iter();
             found.extend(values.map(|(field, read)| Occurrence::new(place(field), read, cell.start, sure::COLUMN)));
         } else if labels.has_terms(field) {
-            let terms = labels.terms_in(page.text, cell.start, cell.end).into_iter().filter(|term| term.field == field);
-            let terms: Vec<_> = terms.collect();
+            let terms = labels.expected_terms(page.text, cell.start, cell.end).into_iter();
+            let terms: Vec<_> = terms.filter(|term| term.field == field).collect();
             let several = terms.len() > 1;
-            let special = |term: &&super::labels::Term<'_>| {
+            let special = |term: &&super::vocabulary::Term<'_>| {
                 !several || term.start == terms[0].start || page.text[term.start..term.end].contains([' ', '-'])
             };
             let special: Vec<_> = terms.iter().filter(special).collect();

@@ -2,10 +2,11 @@
 
 use super::analyse::clip;
 use super::labelled;
-use super::labels::{Labels, Term};
+use super::labels::Labels;
 use super::layout::{Cell, Line};
 use super::occurrence::{Occurrence, Place, sure};
 use super::page::Page;
+use super::vocabulary::Term;
 
 /// A longer cell is prose, not a heading.
 const MAX_HEADING: usize = 90;
@@ -42,7 +43,7 @@ pub(super) fn labelled(
         if whole { (page.lines[spot.line].start, page.lines[spot.line].end) } else { (spot.start, spot.end) };
     let end = start + clip(&page.text[start..end], MAX_LIST).len();
     let terms: Vec<Term<'_>> =
-        labels.terms_in(page.text, start, end).into_iter().filter(|term| term.field == at.field).collect();
+        labels.expected_terms(page.text, start, end).into_iter().filter(|term| term.field == at.field).collect();
     let in_spot = |term: &Term<'_>| (spot.start..spot.end).contains(&term.start);
     let marked = terms.iter().any(|term| mark(page.text, start, term).is_some());
     for term in &terms {
@@ -118,7 +119,8 @@ pub(super) fn headings(page: &Page<'_>, index: usize, labels: &Labels<'_>, taken
             let single = !page.text[first.start..first.end].contains([' ', '-']);
             let few = page.text[cell.start..end].split_whitespace().count() <= MAX_PHRASE;
             let heading = opens && (!single || ticked || fills(page, *cell, labels)) && end - cell.start <= MAX_HEADING;
-            if !(heading || (priced && few)) {
+            let after_price = super::amounts::is_one(before);
+            if !(heading || (priced || after_price) && few) {
                 continue;
             }
             for term in without_general(page, &terms).into_iter().filter(|term| !is_small(page, term)) {
@@ -129,7 +131,7 @@ pub(super) fn headings(page: &Page<'_>, index: usize, labels: &Labels<'_>, taken
                     && !term.value.is_empty()
                 {
                     let place = Place { field: term.field, page: index, line: number, at: term.start };
-                    let sure = if priced { sure::AMOUNT } else { sure::HEADING };
+                    let sure = if priced || after_price { sure::AMOUNT } else { sure::HEADING };
                     found.push(Occurrence::term(place, term.value, (term.start, term.end), sure));
                 }
             }
@@ -154,7 +156,9 @@ fn near_marked(page: &Page<'_>, number: usize, labels: &Labels<'_>) -> bool {
 /// Where the words of a cell end, before a colon or an amount, and whether an amount follows on the line.
 fn phrase(page: &Page<'_>, line: &Line, cell: Cell) -> (usize, bool) {
     let text = page.cell(cell);
-    let end = text.find([':', '$', '—', '–', '=']).unwrap_or(text.len());
+    // An amount may stand before the words.
+    let from = text.find(char::is_alphabetic).unwrap_or_default();
+    let end = text[from..].find([':', '$', '—', '–', '=']).map_or(text.len(), |at| from + at);
     let priced = super::amounts::first(&page.text[cell.start + end..line.end]).is_some();
     (cell.start + end, priced)
 }
@@ -170,13 +174,18 @@ fn without_general<'t, 's>(page: &Page<'_>, terms: &[&'t Term<'s>]) -> Vec<&'t T
 /// Terms of single fields anywhere in the text: what a sentence asks for.
 pub(super) fn in_prose(page: &Page<'_>, index: usize, labels: &Labels<'_>) -> Vec<Occurrence> {
     let mut found = Vec::new();
+    let mut from = 0;
     for (number, line) in page.lines.iter().enumerate() {
-        for term in labels.terms_in(page.text, line.start, line.end) {
-            if labels.fields[term.field].group.is_none() && !term.value.is_empty() && !is_small(page, &term) {
+        let terms = labels.terms_in(page.text, line.start, line.end);
+        // In a list with boxes only ticked ones count; the box of a term may stand at the end of the line above it.
+        let marked = terms.iter().any(|term| mark(page.text, line.start, term).is_some());
+        for term in terms.iter().filter(|term| mark(page.text, from, term).unwrap_or(!marked)) {
+            if labels.fields[term.field].group.is_none() && !term.value.is_empty() && !is_small(page, term) {
                 let place = Place { field: term.field, page: index, line: number, at: term.start };
                 found.push(Occurrence::term(place, term.value, (term.start, term.end), sure::GUESS));
             }
         }
+        from = line.start;
     }
     found
 }

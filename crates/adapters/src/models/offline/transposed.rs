@@ -90,7 +90,7 @@ fn items(page: &Page<'_>, index: usize, lines: &[usize], labels: &Labels<'_>, ta
             let place = Place { field, page: index, line: *line, at: columns.cells[column].start };
             let row = Some((table, column));
             if labels.has_terms(field) {
-                let terms = labels.terms_in(page.text, cell.start, cell.end).into_iter();
+                let terms = labels.expected_terms(page.text, cell.start, cell.end).into_iter();
                 found.extend(terms.filter(|term| term.field == field).map(|term| Occurrence {
                     row,
                     ..Occurrence::term(place, term.value, (term.start, term.end), sure::COLUMN)

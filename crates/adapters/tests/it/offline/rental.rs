@@ -30,7 +30,7 @@ fn schema() -> ExtractionSchema {
         writer: Some("writer".to_owned()),
         fields: Arc::new([
             field("client.name", &["client", "client name", "cliente", "our client"], ValueKind::Name),
-            field("client.dot", &["usdot", "dot"], ValueKind::DotNumber),
+            field("client.dot", &["usdot", "dot", "dot number"], ValueKind::DotNumber),
             field("client.mc", &["mc"], ValueKind::McNumber),
             field("client.phone", &["phone", "tel"], ValueKind::Phone),
             field("client.email", &["email"], ValueKind::Email),
@@ -46,7 +46,7 @@ fn schema() -> ExtractionSchema {
             contract("end", &["end", "end date"], ValueKind::Date),
             contract(
                 "kind",
-                &["kinds", "kind", "full service=Full Service", "night service=Night Service"],
+                &["kinds", "kind", "full?=Full Service", "full service=Full Service", "night service=Night Service"],
                 ValueKind::Text,
             ),
             FieldPattern { many: true, ..fee.signed(&["a year"]) },

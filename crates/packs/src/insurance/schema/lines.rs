@@ -5,6 +5,9 @@ macro_rules! lines {
     ($($label:literal),* $(,)?) => {
         &[
             $($label,)*
+            "auto?=Auto Liability",
+            "automobile?=Auto Liability",
+            "general?=General Liability",
             "auto liability=Auto Liability",
             "automobile liability=Auto Liability",
             "commercial auto liability=Auto Liability",
@@ -69,6 +72,8 @@ macro_rules! lines {
             "cargo=Motor Truck Cargo",
             "cargo liability=Motor Truck Cargo",
             "cargo legal liability=Motor Truck Cargo",
+            "reefer cargo=Motor Truck Cargo",
+            "transit cargo=Motor Truck Cargo",
             "cargo insurance=Motor Truck Cargo",
             "mtc=Motor Truck Cargo",
             "carga=Motor Truck Cargo",

@@ -12,6 +12,8 @@ const MAX_TEXT: usize = 300;
 const MAX_LEADING: usize = 2 * 1024;
 /// Words before a name in a sentence.
 const ARTICLES: [&str; 8] = ["the ", "la ", "le ", "el ", "les ", "los ", "las ", "l'"];
+/// Words that join the parts of a name.
+const JOINTS: [&str; 6] = ["and", "the", "des", "del", "les", "und"];
 /// Words that lead to a telephone number or an address.
 const CONTACTS: [&str; 11] =
     ["phone", "ph", "tel", "telephone", "fax", "cell", "mobile", "email", "e-mail", "tél", "teléfono"];
@@ -132,7 +134,10 @@ pub(super) fn tidy(text: &str) -> &str {
             word.len() == 2 && word.bytes().all(|b| b.is_ascii_uppercase()) && town.split_whitespace().count() > 1
         });
         let address = super::ends_with_zip(rest) || is_post_box(rest);
-        if mark == "," && (contact || is_form(before) || state || address) {
+        // A remark goes on in small letters: `Some Mutual, runs out in May`.
+        let small = next.len() > 2 && next.bytes().all(|b| b.is_ascii_lowercase());
+        let remark = small && !is_trade_mark(next) && !JOINTS.contains(&next);
+        if mark == "," && (contact || is_form(before) || state || address || remark) {
             end = place;
             break;
         }
@@ -310,6 +315,8 @@ mod tests {
             ("Dry Creek Freight 12 Mill Row Waco, TX 76701", "Dry Creek Freight"),
             ("82 Mill Ct Ste 2", ""),
             ("Cedar Falls, CO", ""),
+            ("Prairie Lantern Mutual, runs out 11/2/2026", "Prairie Lantern Mutual"),
+            ("Cedar, Falls, and Sons", "Cedar, Falls, and Sons"),
             ("Transport Val-Clair ltée 12, rue du Moulin Val-Clair, QC J7E 9A3", "Transport Val-Clair ltée"),
             ("Cedar Falls, TX", ""),
             ("CEDAR FALLS FREIGHT, CO", "CEDAR FALLS FREIGHT, CO"),

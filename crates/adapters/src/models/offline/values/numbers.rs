@@ -7,6 +7,8 @@ const MAX_POLICY: usize = 32;
 const MAX_LETTERS: usize = 8;
 /// Codes of currencies, after which an amount stands and no number.
 const CURRENCIES: [&str; 4] = ["USD", "CAD", "MXN", "EUR"];
+/// Digits at the end of a cell that go on with a number.
+const LEAST_REST: usize = 3;
 /// Digits of a policy number that has no letter.
 const LEAST_DIGITS: usize = 5;
 
@@ -89,16 +91,30 @@ pub(super) fn policy(text: &str) -> Option<Read> {
     let other = super::vin::vin(number).is_some()
         || CURRENCIES.contains(&first)
         || CURRENCIES.iter().any(|c| amount(number, c));
-    let plain = count == number.len() && count < LEAST_DIGITS;
+    let plain = count == number.len() && count < LEAST_DIGITS || is_edition(&text[end..]);
     let fits = (4..=MAX_POLICY).contains(&number.len()) && count >= 2 && !other && !plain;
     let fit = if number.len() >= 6 && count >= 4 { 1.0 } else { 0.85 };
     let value = number.replace("- ", "-").replace("/ ", "/");
     fits.then(|| Read::new(value, start, end, fit))
 }
 
+/// Whether a month and a year in brackets follow, `(03 21)`: then the number is a printed form's.
+fn is_edition(rest: &str) -> bool {
+    let Some((inside, _)) = rest.trim_start().strip_prefix('(').and_then(|rest| rest.split_once(')')) else {
+        return false;
+    };
+    let pair = |part: &str| part.len() == 2 && part.bytes().all(|b| b.is_ascii_digit());
+    inside.split_once([' ', '/', '-']).is_some_and(|(month, year)| pair(month) && pair(year))
+}
+
 /// Whether a number goes on behind a dash or a stroke and a gap that its print has left there.
 fn goes_on(rest: &str) -> bool {
     let Some(next) = rest.strip_prefix("- ").or_else(|| rest.strip_prefix("/ ")) else { return false };
+    // What ends a cell needs no length of its own.
+    let ends = next.trim_end().len() >= LEAST_REST && next.trim_end().bytes().all(|b| b.is_ascii_digit());
+    if ends {
+        return true;
+    }
     let next = next.split(' ').next().unwrap_or_default();
     let written = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '-';
     next.len() >= LEAST_DIGITS
@@ -238,7 +254,8 @@ mod tests {
         assert_eq!(value(policy("03/01/2025 to 03/01/2026")), "");
         assert_eq!(value(policy("RXM 3310 0091 A")), "RXM 3310 0091 A");
         assert_eq!(value(policy("MPCTRK 7411823")), "MPCTRK 7411823");
-        for text in ["period", "USD 39,516", "2022 Kenworth", "1XKYD49X5MJ914201"] {
+        assert_eq!(value(policy("KX-AB-20- 118")), "KX-AB-20-118");
+        for text in ["period", "USD 39,516", "2022 Kenworth", "1XKYD49X5MJ914201", "KX 0001 (03 21), KX 0102 (03 21)"] {
             assert_eq!(value(policy(text)), "", "{text}");
         }
     }
