@@ -1,14 +1,16 @@
 //! Which record is meant: by identifier, then by name and state, then by a name that is nearly the same.
 //!
-//! Two records whose identifiers contradict each other are never taken for one, however alike their names are.
+//! Two records whose identifiers contradict each other are never taken for one, however alike their names are. A number
+//! and a name that point at different companies settle nothing: either may be a slip, so a person is asked.
 
 use kybern_core::ports::RecordStore;
 use kybern_core::record::Record;
 use kybern_core::tenant::TenantScope;
 use kybern_core::tool::ToolFailure;
 
-use super::entity::{self, Described, IDENTIFIERS, UNKNOWN_TYPE};
-use super::similarity::alike;
+use super::entity::{self, Described, IDENTIFIERS, INSURER, UNKNOWN_TYPE};
+use super::similarity::{alike, variants};
+use crate::company;
 
 /// What was found.
 #[derive(Debug)]
@@ -19,8 +21,38 @@ pub(super) enum Match {
     None,
     /// Several that may be meant; a person chooses.
     Several(Vec<Record>, &'static str),
+    /// What is said contradicts these records.
+    Conflict(Vec<Record>, Clash),
+}
+
+/// What contradicts what.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Clash {
     /// The identifiers belong to different records, or to one that has another identifier of the same type.
-    Conflict(Vec<Record>),
+    Identifiers,
+    /// The number is that of a company with another name.
+    Name,
+    /// The name is that of a company with another number.
+    Number,
+}
+
+impl Clash {
+    /// What a person is told.
+    pub(super) fn reason(self) -> &'static str {
+        match self {
+            Self::Identifiers => {
+                "the identifiers in the message contradict what is recorded: they belong to different companies, or to \
+                 one that has another number"
+            }
+            Self::Name => {
+                "the number in the message is recorded for a company with another name: one of the two may be wrong"
+            }
+            Self::Number => {
+                "a company of this name is recorded with another number: the number may be wrong, or this is another \
+                 company"
+            }
+        }
+    }
 }
 
 /// Finds the record that is meant.
@@ -30,23 +62,44 @@ pub(super) async fn find(
     described: &Described,
 ) -> Result<Match, ToolFailure> {
     let by_identifier = holders(store, scope, described).await?;
+    let name = described.normal_name();
     match by_identifier.as_slice() {
         [] => {}
+        [(record, _)] if !contradicts(record, described) && is_named_otherwise(record, &name) => {
+            let mut records = vec![record.clone()];
+            let namesakes = store.records_by_lookup(scope, entity::KIND, "name", &name).await?;
+            records.extend(namesakes.into_iter().filter(|other| other.id != record.id && is_of_type(other, described)));
+            return Ok(Match::Conflict(records, Clash::Name));
+        }
         [(record, reason)] if !contradicts(record, described) => {
             return Ok(Match::One(Box::new(record.clone()), reason));
         }
-        _ => return Ok(Match::Conflict(by_identifier.into_iter().map(|(record, _)| record).collect())),
+        _ => {
+            let records = by_identifier.into_iter().map(|(record, _)| record).collect();
+            return Ok(Match::Conflict(records, Clash::Identifiers));
+        }
     }
-    let name = described.normal_name();
     if name.is_empty() {
         return Ok(Match::None);
     }
     let same = store.records_by_lookup(scope, entity::KIND, "name", &name).await?;
-    let same: Vec<Record> = same.into_iter().filter(|record| may_be(record, described)).collect();
+    let (others, same): (Vec<Record>, Vec<Record>) = same
+        .into_iter()
+        .filter(|record| is_of_type(record, described) && is_of_state(record, described))
+        .partition(|record| contradicts(record, described));
     match nearest_state(same, described) {
+        Match::None if !others.is_empty() => Ok(Match::Conflict(others, Clash::Number)),
         Match::None => nearly(store, scope, described, &name).await,
         found => Ok(found),
     }
+}
+
+/// Whether a record's name cannot be another spelling of this one. Insurers of a group share their codes, and are known
+/// by many names.
+fn is_named_otherwise(record: &Record, name: &str) -> bool {
+    let known = entity::field_of(record, "name").map(|known| company::normal_name(&known)).unwrap_or_default();
+    let insurer = entity::field_of(record, "entity_type").as_deref() == Some(INSURER);
+    !insurer && !name.is_empty() && !known.is_empty() && !variants(&known, name)
 }
 
 /// The records that hold one of the identifiers, each once, with the reason in the order of the identifiers.
@@ -81,15 +134,20 @@ pub(super) fn contradicts(record: &Record, described: &Described) -> bool {
 
 /// Whether the record may be the company, as far as identifiers, type and state go.
 fn may_be(record: &Record, described: &Described) -> bool {
-    let type_of_record = entity::field_of(record, "entity_type");
-    let insurer = |kind: Option<&str>| kind == Some("insurance_carrier");
+    is_of_type(record, described) && is_of_state(record, described) && !contradicts(record, described)
+}
+
+fn is_of_type(record: &Record, described: &Described) -> bool {
+    let insurer = |kind: Option<&str>| kind == Some(INSURER);
     let known = described.entity_type.as_deref().filter(|kind| *kind != UNKNOWN_TYPE);
-    let types_agree = insurer(type_of_record.as_deref()) == insurer(known) || known.is_none();
-    let states_agree = match (entity::field_of(record, "state"), described.known_state()) {
+    insurer(entity::field_of(record, "entity_type").as_deref()) == insurer(known) || known.is_none()
+}
+
+fn is_of_state(record: &Record, described: &Described) -> bool {
+    match (entity::field_of(record, "state"), described.known_state()) {
         (Some(has), Some(said)) => has == said,
         (Some(_) | None, None) | (None, Some(_)) => true,
-    };
-    types_agree && states_agree && !contradicts(record, described)
+    }
 }
 
 /// Of several records with one name, the only one, or the only one in the same state.

@@ -8,7 +8,7 @@ use kybern_core::tool::{Needs, Review, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::entity::{self, Described, IDENTIFIERS, TYPES, UNKNOWN_TYPE};
-use super::matching::{self, Match};
+use super::matching::{self, Clash, Match};
 use crate::args::{fields, text, text_or_state};
 use crate::{change, company, contact};
 
@@ -83,10 +83,12 @@ impl Tool for ResolveEntity {
             Match::Several(records, how) => {
                 ToolOutcome::ask(which(&format!("{} companies with {how} may be meant", records.len()), &records, true))
             }
-            Match::Conflict(records) => {
-                let reason = "the identifiers in the message contradict what is recorded: they belong to different \
-                              companies, or to one that has another number";
-                ToolOutcome::ask(which(reason, &records, free_to_create(&described, &records)))
+            Match::Conflict(records, clash) => {
+                let may_be_new = match clash {
+                    Clash::Identifiers => free_to_create(&described, &records),
+                    Clash::Name | Clash::Number => true,
+                };
+                ToolOutcome::ask(which(clash.reason(), &records, may_be_new))
             }
         })
     }
@@ -113,7 +115,7 @@ fn describe(context: &ToolContext, args: &Map<String, Value>) -> Described {
 /// Goes on after a person has chosen among candidates.
 async fn chosen(context: &ToolContext, described: &Described, choice: &str) -> Result<ToolOutcome, ToolFailure> {
     if choice == NEW {
-        return created(context, described).await;
+        return created(context, &without_taken(context, described).await?).await;
     }
     let id: RecordId = choice.parse().map_err(|_| {
         ToolFailure::permanent(format!("entity_choice is neither {NEW:?} nor the id of a candidate; answer again"))
@@ -131,6 +133,17 @@ async fn chosen(context: &ToolContext, described: &Described, choice: &str) -> R
         }
         None => Err(ToolFailure::permanent("the chosen company does not exist any more; run the step again")),
     }
+}
+
+/// A company that a person says is new has none of the numbers that are recorded for another.
+async fn without_taken(context: &ToolContext, described: &Described) -> Result<Described, ToolFailure> {
+    let mut free = Vec::new();
+    for (kind, value) in &described.identifiers {
+        if context.records()?.records_by_lookup(context.scope, entity::KIND, kind, value).await?.is_empty() {
+            free.push((*kind, value.clone()));
+        }
+    }
+    Ok(Described { identifiers: free, ..described.clone() })
 }
 
 async fn created(context: &ToolContext, described: &Described) -> Result<ToolOutcome, ToolFailure> {

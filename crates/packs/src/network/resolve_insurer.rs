@@ -6,7 +6,7 @@ use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::entity::{self, Described};
-use super::matching::{self, Match};
+use super::matching::{self, Clash, Match};
 use crate::args::{fields, text};
 use crate::{change, company};
 
@@ -75,7 +75,7 @@ impl Tool for ResolveInsurer {
                 let outcome = ToolOutcome::new(data, format!("found the insurer by {reason}"));
                 Ok(ToolOutcome { links: vec![change::resolve(&record)], ..outcome })
             }
-            Match::None if create => {
+            Match::None | Match::Conflict(_, Clash::Number) if create => {
                 let key = entity::free_key(context, &described).await?;
                 let change = change::create(context, entity::KIND, &key, described.props(context), described.lookups());
                 let data = answer(json!(change.put.id), &described.name, &naic, true);
@@ -83,7 +83,7 @@ impl Tool for ResolveInsurer {
                 Ok(ToolOutcome { records: vec![change], ..outcome })
             }
             // Which of several is meant does not matter to a caller who only looks: nothing is claimed.
-            Match::None | Match::Several(..) | Match::Conflict(_) => {
+            Match::None | Match::Several(..) | Match::Conflict(..) => {
                 let data = answer(Value::Null, &described.name, &naic, false);
                 Ok(ToolOutcome::new(data, "found no insurer that is surely meant"))
             }
@@ -119,5 +119,11 @@ mod tests {
         let by_name = world.run(&tool, json!({"insurer_name": "NORTHFIELD RIDGE INS CO"})).await;
         assert_eq!(by_name["insurer_id"], created["insurer_id"]);
         assert_eq!(by_name["insurer_naic"], json!("99101"));
+        let asked = json!({"insurer_name": "Northfield Ridge Insurance Company", "naic_number": "99102"});
+        let found = world.call(&tool, asked.clone()).await.unwrap();
+        assert_eq!(found.data["insurer_found"], json!(false), "a name is not taken for the one with another code");
+        let mut asked = asked;
+        asked["create"] = json!(true);
+        assert_ne!(world.run(&tool, asked).await["insurer_id"], created["insurer_id"]);
     }
 }

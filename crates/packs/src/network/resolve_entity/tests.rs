@@ -42,13 +42,59 @@ async fn only_what_is_empty_is_filled_with_its_source() {
 }
 
 #[tokio::test]
-async fn one_name_with_two_dot_numbers_is_two_companies() {
-    let world = World::new();
+async fn a_known_name_with_another_number_asks_and_may_be_a_second_company() {
+    let mut world = World::new();
     let a = world.run(&tool(), json!({"name": "Acme Freight", "dot_number": "9000001"})).await;
-    let b = world.run(&tool(), json!({"name": "Acme Freight", "dot_number": "9000002"})).await;
+    let other = json!({"name": "ACME FREIGHT LLC", "dot_number": "9000002"});
+    let review = world.call(&tool(), other.clone()).await.unwrap().review.unwrap();
+    assert!(review.reason.contains("recorded with another number"), "{}", review.reason);
+    assert_eq!(review.details["candidates"][0]["id"], a["entity_id"]);
+    let choices = &review.schema["properties"]["entity_choice"]["enum"];
+    assert_eq!(*choices, json!([a["entity_id"], "new"]));
+    assert_eq!(world.records(entity::KIND).len(), 1, "nothing is recorded before the answer");
+
+    world.state(json!({"entity_choice": a["entity_id"]}));
+    let chosen = world.run(&tool(), other.clone()).await;
+    assert_eq!((&chosen["entity_id"], &chosen["entity_enriched_fields"]), (&a["entity_id"], &json!([])));
+    world.state(json!({"entity_choice": "new"}));
+    let b = world.run(&tool(), other.clone()).await;
     assert_ne!(a["entity_id"], b["entity_id"]);
+    world.state(json!({"entity_choice": null}));
+    assert_eq!(world.run(&tool(), other).await["entity_id"], b["entity_id"], "its number tells it from now on");
     let review = world.call(&tool(), json!({"name": "Acme Freight"})).await.unwrap().review.unwrap();
     assert_eq!(review.details["candidates"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_known_number_under_another_name_asks_and_stays_with_its_company() {
+    let mut world = World::new();
+    let known = json!({"name": "Acme Freight", "dot_number": "9000001"});
+    let a = world.run(&tool(), known).await;
+    let b = world.run(&tool(), json!({"name": "Copper Kettle Hauling LLC"})).await;
+    let mixed = json!({"name": "Copper Kettle Hauling", "dot_number": "9000001"});
+    let review = world.call(&tool(), mixed.clone()).await.unwrap().review.unwrap();
+    assert!(review.reason.contains("a company with another name"), "{}", review.reason);
+    let choices = &review.schema["properties"]["entity_choice"]["enum"];
+    assert_eq!(*choices, json!([a["entity_id"], b["entity_id"], "new"]), "whose number it is, and whose name");
+
+    world.state(json!({"entity_choice": b["entity_id"]}));
+    let chosen = world.run(&tool(), mixed.clone()).await;
+    assert_eq!((&chosen["entity_id"], &chosen["entity_enriched_fields"]), (&b["entity_id"], &json!([])));
+    world.state(json!({"entity_choice": "new"}));
+    let new = world.run(&tool(), mixed).await;
+    let records = world.records(entity::KIND);
+    let new = records.iter().find(|record| json!(record.id) == new["entity_id"]).unwrap();
+    assert_eq!(new.props["identifiers"], json!([]), "the number stays with the company that has it");
+}
+
+#[tokio::test]
+async fn a_number_under_a_variant_of_the_name_asks_nobody() {
+    let world = World::new();
+    let known = world.run(&tool(), json!({"name": "Juniper Flats Transport LLC", "dot_number": "9104417"})).await;
+    for name in ["Juniper Flat Transport", "JUNIPER FLATS", "Juniperflats Trucking", "Ada Example DBA Juniper Flats"] {
+        let found = world.run(&tool(), json!({"name": name, "dot_number": "9104417"})).await;
+        assert_eq!((&found["entity_id"], &found["entity_match_reason"]), (&known["entity_id"], &json!("dot_match")));
+    }
 }
 
 #[tokio::test]
