@@ -217,6 +217,7 @@ pub(crate) const COMPANY_NAMES: &[&str] = &[
     "name of the insured",
     "name of named insured",
     "named insured and mailing address",
+    "named insured and mail address",
     "named insured and address",
     "named insured mailing address",
     "named insured name and address",

@@ -41,6 +41,23 @@ const OFFICES: [&str; 14] = [
     "courtiers",
     "corredores",
 ];
+/// Trades that stand before the name of a company in Spanish and French.
+const TRADES: [&str; 14] = [
+    "transportes",
+    "transporte",
+    "autotransportes",
+    "transports",
+    "transport",
+    "camionnage",
+    "fletes",
+    "acarreos",
+    "mudanzas",
+    "grúas",
+    "gruas",
+    "logística",
+    "entreprises",
+    "grupo",
+];
 
 /// Who is already known when a message comes in.
 #[derive(Clone, Copy, Debug)]
@@ -183,12 +200,22 @@ fn company_of(text: &str, address: &str) -> Option<Named> {
         for named in names(line).filter(|named| contact::is_domain_of(address, &company::normal_name(&named.name))) {
             let formed = company::has_legal_form(&named.name);
             if best.as_ref().is_none_or(|(known, _)| formed || !known) {
-                best = Some((formed, Named { start: at + named.start, ..named }));
+                best = Some((formed, with_trade(line, at, named)));
             }
         }
         at += line.len() + 1;
     }
     best.map(|(_, named)| named)
+}
+
+/// A name of a line that begins at `at`, with the trade that in Spanish and French stands before it and belongs to it.
+fn with_trade(line: &str, at: usize, named: Named) -> Named {
+    let before = line[..named.start].strip_suffix(' ').unwrap_or_default();
+    let word = before.rsplit(' ').next().unwrap_or_default();
+    if !TRADES.contains(&word.to_lowercase().as_str()) || !word.starts_with(char::is_uppercase) {
+        return Named { start: at + named.start, ..named };
+    }
+    Named { name: format!("{word} {}", named.name), start: at + named.start - word.len() - 1 }
 }
 
 /// The runs of words with capitals on a line, from each word on; a legal form behind a comma belongs to its name.
@@ -259,6 +286,7 @@ mod tests {
             ("Fern Hollow Hauling\nTel. 512-555-0171", "Fern Hollow Hauling"),
             ("We at Fern Hollow Hauling LLC need a truck", "Fern Hollow Hauling LLC"),
             ("Cedar Mill Grocers LLC wants a certificate", ""),
+            ("soy dueño de Transportes Fern Hollow Hauling LLC", "Transportes Fern Hollow Hauling LLC"),
             ("fern hollow", ""),
         ] {
             assert_eq!(company(text, "ada@fernhollowhauling.example"), name, "{text}");

@@ -429,13 +429,11 @@ impl Open {
         let (spared, faults) = std::mem::take(&mut self.faults)
             .into_iter()
             .partition::<Vec<_>, _>(|unreadable| is_notice || (others_read && is_picture(unreadable.fault.kind)));
-        let (unneeded, scans) = std::mem::take(&mut self.scans)
-            .into_iter()
-            .partition::<Vec<_>, _>(|(scan, known)| {
-                // What nobody could read may say more.
-                let is_whole = scan.is_scan() && scan.text().unread_pages().is_empty();
-                is_notice || (others_read && !known) || (is_whole && is_said(scan.attachment.n))
-            });
+        let (unneeded, scans) = std::mem::take(&mut self.scans).into_iter().partition::<Vec<_>, _>(|(scan, known)| {
+            // What nobody could read may say more.
+            let is_whole = scan.is_scan() && scan.text().unread_pages().is_empty();
+            is_notice || (others_read && !known) || (is_whole && is_said(scan.attachment.n))
+        });
         (self.faults, self.scans) = (faults, scans);
         let spared = spared.into_iter().map(|unreadable| (unreadable.attachment, unreadable.fault.kind));
         spared.chain(unneeded.into_iter().map(|(scan, _)| (scan.attachment, FaultKind::Scan))).collect()

@@ -206,13 +206,16 @@ pub(super) fn is_said_by_message(n: u32, found: &[Value], schemas: &Registry) ->
     let of = |n: u32| found.iter().find(|extraction| extraction["n"] == json!(n) && extraction["truncated"].is_null());
     let (Some(document), Some(message)) = (of(n), of(0)) else { return false };
     let Some((_, schema)) = schemas.extractions().find(|(name, _)| document["schema"] == **name) else { return false };
-    let category = schema.categories.iter().find(|category| document["category"] == *category.key);
-    let Some(sent_for) = category.and_then(|category| category.main_field.as_deref()) else { return false };
+    // A picture of which nobody knows what it is counts as any of those that are sent for what they say.
+    let is_meant = |key: &str| document["category"].is_null() || document["category"] == *key;
+    let meant = schema.categories.iter().filter(|category| is_meant(&category.key));
+    let sent_for: Vec<&str> = meant.filter_map(|category| category.main_field.as_deref()).collect();
     let agrees = |field: &FieldPattern| {
         let (read, said) = (values(document, field), values(message, field));
         said.is_empty() || read.is_subset(&said)
     };
-    schema.fields_at(sent_for).any(|field| !values(document, field).is_empty() && !values(message, field).is_empty())
+    let fields = || sent_for.iter().flat_map(|path| schema.fields_at(path));
+    fields().any(|field| !values(document, field).is_empty() && !values(message, field).is_empty())
         && schema.fields.iter().filter(|field| field.value.identifies()).all(agrees)
 }
 

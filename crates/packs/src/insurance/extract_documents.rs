@@ -85,6 +85,11 @@ impl Tool for ExtractDocuments {
             let unread = papers::unread(context, &read).await?;
             return Ok(ToolOutcome::ask(missing::ask(&read, &unread, (no_insured, no_policies), &insured.fields)));
         }
+        if needs("policies")
+            && let Some((one, other)) = policies::slip(&policies)
+        {
+            return Ok(ToolOutcome::ask(missing::ask_number(&read, one, other)));
+        }
         if needs("insured") && !insured.contradicting.values.is_empty() {
             let Contradiction { key, what, values } = &insured.contradicting;
             return Ok(ToolOutcome::ask(missing::ask_which(&read, (key, what), values)));

@@ -3,7 +3,7 @@
 use kybern_core::tool::Review;
 use serde_json::{Map, Value, json};
 
-use super::policies;
+use super::policies::{self, Policy};
 use crate::papers::{documents, left_out, places};
 use crate::reading::{self, ReadDocument};
 
@@ -72,6 +72,29 @@ pub(super) fn ask_which(read: &[ReadDocument], (key, what): (&str, &str), values
             "additionalProperties": false
         }),
         details: json!({key: values, "documents": documents(read)}),
+        answer_is_result: false,
+    }
+}
+
+/// Asks which of two numbers of a policy is the right one, where one of them is a slip.
+pub(super) fn ask_number(read: &[ReadDocument], one: &Policy, other: &Policy) -> Review {
+    let mut list = policies::json_schema();
+    if let Some(list) = list.as_object_mut() {
+        list.insert("minItems".to_owned(), json!(1));
+    }
+    Review {
+        reason: format!(
+            "the policy numbers {} and {} are one with two characters swapped; name the right one, or both",
+            one.number, other.number
+        ),
+        title: Some("Which policy number is right?".to_owned()),
+        schema: json!({
+            "type": "object",
+            "properties": {"extracted_policies": list},
+            "required": ["extracted_policies"],
+            "additionalProperties": false
+        }),
+        details: json!({"policies": [one.to_json(), other.to_json()], "documents": documents(read)}),
         answer_is_result: false,
     }
 }

@@ -126,6 +126,12 @@ pub(super) fn merged(read: &[ReadDocument], insurers: &Insurers, corrections: &[
     let mut all: Vec<Policy> = Vec::new();
     let corrected = corrections.iter().filter_map(Policy::from_json);
     for policy in corrected.chain(read.iter().flat_map(|document| insured_by(document, insurers))) {
+        // What a person has said settles what else was a slip.
+        let key = policy.key();
+        let is_slip = |known: &Policy| known.confidence.is_none() && is_swapped(known.key().as_bytes(), key.as_bytes());
+        if all.iter().any(is_slip) && policy.confidence.is_some() && all.iter().all(|known| known.key() != key) {
+            continue;
+        }
         match all.iter_mut().find(|known| known.key() == policy.key()) {
             Some(known) => known.learn(policy),
             None => all.push(policy),
@@ -138,6 +144,22 @@ pub(super) fn merged(read: &[ReadDocument], insurers: &Insurers, corrections: &[
         });
     }
     all
+}
+
+/// Two numbers in different places of which one is the other with two neighbours swapped, as a slip of the pen makes it.
+pub(super) fn slip(policies: &[Policy]) -> Option<(&Policy, &Policy)> {
+    let others = |at: usize| policies[at + 1..].iter();
+    let mut pairs = policies.iter().enumerate().flat_map(|(at, policy)| others(at).map(move |other| (policy, other)));
+    pairs.find(|(one, other)| {
+        let apart = one.documents.iter().all(|n| !other.documents.contains(n));
+        let read = one.confidence.is_some() || other.confidence.is_some();
+        read && apart && is_swapped(one.key().as_bytes(), other.key().as_bytes())
+    })
+}
+
+fn is_swapped(one: &[u8], other: &[u8]) -> bool {
+    let differ: Vec<usize> = (0..one.len().min(other.len())).filter(|at| one[*at] != other[*at]).collect();
+    one.len() == other.len() && matches!(differ[..], [a, b] if b == a + 1 && one[a] == other[b] && one[b] == other[a])
 }
 
 /// The policies of one document, with the insurers that their codes or the document's words mean.

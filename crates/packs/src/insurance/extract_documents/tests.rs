@@ -78,6 +78,30 @@ async fn two_mc_numbers_ask_where_no_dot_number_decides() {
 }
 
 #[tokio::test]
+async fn a_number_with_two_characters_swapped_asks_and_the_answer_settles_it() {
+    let mut world = World::new();
+    world.document("a.pdf", "@insured.name = Acme LLC\n@policies[0].policy_number = AC 81-5075");
+    world.document("b.pdf", "@insured.name = Acme LLC\n@policies[0].policy_number = AC 815057");
+    let args = json!({"required": ["insured", "policies"]});
+    let review = world.call(&tool(), args.clone()).await.unwrap().review.unwrap();
+    assert!(review.reason.contains("AC 81-5075 and AC 815057 are one"), "{}", review.reason);
+    world.state(json!({"extracted_policies": [{"policy_number": "AC 81-5075"}]}));
+    let data = world.run(&tool(), args.clone()).await;
+    assert_eq!(
+        (data["policy_count"].clone(), data["extracted_policies"][0]["policy_number"].clone()),
+        (json!(1), json!("AC 81-5075"))
+    );
+    // Both may be right, and the number of the next term is no slip.
+    let both = json!([{"policy_number": "AC 81-5075"}, {"policy_number": "AC 815057"}]);
+    world.state(json!({"extracted_policies": both}));
+    assert_eq!(world.run(&tool(), args.clone()).await["policy_count"], 2);
+    let mut world = World::new();
+    world.document("a.pdf", "@insured.name = Acme LLC\n@policies[0].policy_number = AC 815057-05");
+    world.document("b.pdf", "@insured.name = Acme LLC\n@policies[0].policy_number = AC 815057-06");
+    assert_eq!(world.run(&tool(), args).await["policy_count"], 2);
+}
+
+#[tokio::test]
 async fn the_agency_is_never_the_insured() {
     let mut world = World::new();
     let text = "@agency.name = Birch Street Agency\n@insured.name = Birch Street Agency LLC ?0.95\n\

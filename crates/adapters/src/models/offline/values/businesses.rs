@@ -191,7 +191,10 @@ pub(in super::super) fn find_capitalised(line: &str) -> Vec<Read> {
             continue;
         }
         run.push((start, bare));
-        if bare.ends_with([',', ':', ';', '!', '?', ')']) || (bare.ends_with('.') && !keeps_stop(bare)) {
+        // `Fern Hollow Co. Need it today`: behind a name with its form a sentence may begin.
+        let next = line.get(at..).unwrap_or_default();
+        let formed = keeps_stop(bare) && run.len() > 2 && !next_is_form(next);
+        if bare.ends_with([',', ':', ';', '!', '?', ')']) || (bare.ends_with('.') && !keeps_stop(bare)) || formed {
             close(&mut run);
         }
     }
