@@ -35,6 +35,13 @@ pub(super) struct Picture {
 }
 
 impl Picture {
+    /// How many pixels a picture says that it has; its dictionary in a document may say something else.
+    pub(super) fn pixels_of(bytes: &[u8]) -> Option<u64> {
+        let (width, height) =
+            ImageReader::new(Cursor::new(bytes)).with_guessed_format().ok()?.into_dimensions().ok()?;
+        Some(u64::from(width) * u64::from(height))
+    }
+
     /// Unpacks a PNG, JPEG, TIFF or WebP, turned as its camera says.
     ///
     /// # Errors

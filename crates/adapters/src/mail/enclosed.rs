@@ -19,15 +19,32 @@ const MAX_NAME: usize = 150;
 /// The longest name with those of its archives.
 const MAX_PATH: usize = 250;
 
-/// What may still be unpacked from the archives of one message.
+/// What may still be unpacked from the archives of one message: all of it is kept as files of their own, so a small
+/// message must not become a large one.
 #[derive(Debug)]
 pub(super) struct Room {
-    bytes: u64,
+    /// What its archives, as large as they are, may unpack to.
+    most: u64,
+    taken: u64,
 }
 
 impl Room {
     pub(super) const fn new() -> Self {
-        Self { bytes: limits::MAX_UNPACKED }
+        Self { most: limits::FREE_UNPACKED, taken: 0 }
+    }
+
+    /// Makes the room that an archive of the message itself brings.
+    fn grow(&mut self, archive: &Bytes) {
+        let size = u64::try_from(archive.len()).unwrap_or(u64::MAX);
+        self.most = self.most.saturating_add(size.saturating_mul(limits::KEPT_EXPANSION));
+    }
+
+    fn left(&self) -> u64 {
+        self.most.min(limits::MAX_UNPACKED).saturating_sub(self.taken)
+    }
+
+    fn take(&mut self, bytes: u64) -> Option<()> {
+        (bytes <= self.left()).then(|| self.taken += bytes)
     }
 }
 
@@ -40,6 +57,9 @@ pub(super) fn from_text(found: uuencode::Found, number: usize, depth: usize) -> 
 
 /// The files that stand for this one: itself, unless it is an archive. `most` is how many there may be.
 pub(super) fn open(part: MailPart, most: usize, room: &mut Room) -> Vec<MailPart> {
+    if is_plain_zip(&part.bytes) || tnef::is_tnef(&part.bytes) {
+        room.grow(&part.bytes);
+    }
     open_at(part, most, room, 0)
 }
 
@@ -73,7 +93,7 @@ struct Found {
 /// What is in an archive; `None` when it is none, or nothing of it can be had.
 fn files(part: &MailPart, most: usize, room: &mut Room) -> Option<Found> {
     let (files, complete) = if is_plain_zip(&part.bytes) {
-        unzip(&part.bytes, most.saturating_sub(1), room.bytes, |name| !is_litter(name))?
+        unzip(&part.bytes, most.saturating_sub(1), room.left(), |name| !is_litter(name))?
     } else if tnef::is_tnef(&part.bytes) {
         (tnef::files(&part.bytes, most.saturating_sub(1))?, true)
     } else {
@@ -81,7 +101,7 @@ fn files(part: &MailPart, most: usize, room: &mut Room) -> Option<Found> {
     };
     let total: usize = files.iter().map(|(_, bytes)| bytes.len()).sum();
     let total = u64::try_from(total).unwrap_or(u64::MAX);
-    room.bytes = room.bytes.checked_sub(total)?;
+    room.take(total)?;
     // An empty archive is a file that a person should look at.
     (!files.is_empty()).then_some(Found { files, complete })
 }
@@ -179,6 +199,36 @@ mod tests {
         let bomb = vec![0u8; 30 * 1024 * 1024];
         assert_eq!(opened(zip(&[("a.txt", &bomb)]), 100), ["papers.zip"]);
         assert_eq!(opened(zip(&[]), 100), ["papers.zip"]);
+    }
+
+    #[test]
+    fn a_small_message_keeps_no_large_files() {
+        let part = |bytes: Vec<u8>| MailPart {
+            filename: "papers.zip".to_owned(),
+            content_type: "application/zip".to_owned(),
+            bytes: Bytes::from(bytes),
+            inline: false,
+            depth: 0,
+        };
+        // Lines that shrink to a hundredth, each part well below what one archive may unpack to.
+        let line: Vec<u8> = (0..=u8::MAX).chain(0..=u8::MAX).collect();
+        let file = |size: usize| line.iter().copied().cycle().take(size).collect::<Vec<u8>>();
+        let nine = file(9 * 1024 * 1024);
+        let archive = zip(&[("a.txt", &nine), ("b.txt", &nine)]);
+        assert!(archive.len() < 500_000, "{}", archive.len());
+        let mut room = Room::new();
+        assert_eq!(open(part(archive.clone()), 100, &mut room).len(), 2);
+        assert_eq!(open(part(archive), 100, &mut room)[0].filename, "papers.zip", "the second is one too many");
+        let small = zip(&[("c.txt", &file(1000))]);
+        assert_eq!(open(part(small), 100, &mut room)[0].filename, "papers.zip/c.txt", "there is room for little");
+        // What hardly shrinks has room as it comes.
+        let noise: Vec<u8> =
+            (0u32..3_000_000).flat_map(|n| blake3::hash(&n.to_le_bytes()).as_bytes()[..4].to_vec()).collect();
+        let mut room = Room::new();
+        for _ in 0..3 {
+            assert_eq!(open(part(zip(&[("d.pdf", &noise)])), 100, &mut room).len(), 1);
+        }
+        assert_eq!(room.taken, 36_000_000);
     }
 
     #[test]

@@ -19,6 +19,12 @@ pub mod limits {
     pub const MAX_TEXT: usize = 4 * 1024 * 1024;
     /// Bytes that one archive (DOCX, XLSX) may unpack to.
     pub const MAX_UNPACKED: u64 = 100 * 1024 * 1024;
+    /// Bytes that the archives of one message may unpack to, all together, however small they are: what an attachment
+    /// may have.
+    pub const FREE_UNPACKED: u64 = 20 * 1024 * 1024;
+    /// How many times larger than the archives of a message their files may be beyond that, all together, as they are
+    /// kept unpacked. Text in an archive is five to ten times larger than the archive, scans and PDF hardly larger.
+    pub const KEPT_EXPANSION: u64 = 10;
     /// How many times larger an archive may unpack than it is.
     pub const MAX_EXPANSION: u64 = 200;
     /// Attachments of one task, nested messages included.

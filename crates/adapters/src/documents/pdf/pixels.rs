@@ -16,6 +16,8 @@ use crate::workers::Stop;
 
 /// Bytes of one picture before its pixels are taken out.
 const MAX_BYTES: usize = 128 * 1024 * 1024;
+/// What starting a child process is worth, in pixels, whatever becomes of it.
+const CHILD: usize = 4_000_000;
 /// Filters of one stream.
 const MAX_FILTERS: usize = 16;
 
@@ -108,19 +110,25 @@ fn unpack_whole(doc: &Document, stream: &Stream, tools: Tools<'_>, work: &mut Wo
     let samples = match last.as_ref().map(|(name, parms)| (name.as_slice(), parms)) {
         None => packed,
         Some((b"DCTDecode" | b"DCT", _)) => {
+            let its_own = usize::try_from(Picture::pixels_of(&packed)?).ok()?;
+            work.pay(its_own.saturating_sub(about.pixels()?))?;
             let Picture { width, height, pixels, .. } = Picture::unpack(&packed).ok()?;
             return Some(about.finished(width, height, pixels));
         }
         Some((b"JPXDecode", _)) => {
-            let picture = tools.decoder?.unpack(&Packed::Jpeg2000(&packed), tools.stop)?;
+            let decoder = tools.decoder?;
+            work.pay(CHILD)?;
+            let picture = decoder.unpack(&Packed::Jpeg2000(&packed), tools.stop)?;
             work.pay(picture.bytes.len())?;
             return Some(about.finished(picture.width, picture.height, picture.bytes));
         }
         Some((b"CCITTFaxDecode" | b"CCF", parms)) => fax(doc, &packed, parms, &about)?,
         Some((b"JBIG2Decode", parms)) => {
             let shared = shared(doc, parms);
+            let decoder = tools.decoder?;
+            work.pay(CHILD)?;
             let packed = Packed::Jbig2 { shared: shared.as_deref().unwrap_or_default(), page: &packed };
-            let Unpacked { width, bytes, .. } = tools.decoder?.unpack(&packed, tools.stop)?;
+            let Unpacked { width, bytes, .. } = decoder.unpack(&packed, tools.stop)?;
             (width.div_ceil(8) == about.width.div_ceil(8)).then_some(bytes)?
         }
         Some(_) => return None,
@@ -312,6 +320,26 @@ mod tests {
         // A small picture out of many bytes is work, too.
         let mut work = Work::of(1_000);
         assert!(unpacked_here(&Stream::new(dict(), vec![0; 2_000]), &mut work).is_none() && work.is_over());
+    }
+
+    #[test]
+    fn a_picture_is_paid_at_its_own_size_and_a_child_process_whatever_it_does() {
+        let claims = |filter: &str| dictionary! { "Width" => 1, "Height" => 1, "Filter" => filter };
+        let mut jpeg = Vec::new();
+        let encoder = image::codecs::jpeg::JpegEncoder::new(&mut jpeg);
+        image::GrayImage::new(300, 200).write_with_encoder(encoder).unwrap();
+        let packed = u64::try_from(jpeg.len()).unwrap();
+        let paper = Stream::new(claims("DCTDecode"), jpeg);
+        let mut work = Work::of(packed + 300 * 200);
+        assert!(unpacked_here(&paper, &mut work).is_some() && !work.is_over());
+        let mut work = Work::of(packed + 300 * 200 - 1);
+        assert!(unpacked_here(&paper, &mut work).is_none() && work.is_over(), "it says that it has one pixel");
+        for filter in ["JPXDecode", "JBIG2Decode"] {
+            let damaged = Stream::new(claims(filter), vec![0; 10]);
+            let mut work = Work::of(11 + u64::try_from(CHILD).unwrap());
+            assert!(unpacked_here(&damaged, &mut work).is_none() && !work.is_over());
+            assert!(unpacked_here(&damaged, &mut work).is_none() && work.is_over(), "{filter} has paid");
+        }
     }
 
     #[test]
