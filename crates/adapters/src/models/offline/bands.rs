@@ -4,6 +4,8 @@
 //! Only rows with a whole term between their dates are read, and only where a line of coverage or a code says that they
 //! are rows.
 
+use std::collections::HashSet;
+
 use jiff::civil::Date;
 use kybern_core::model::ValueKind;
 
@@ -19,6 +21,8 @@ const TABLE: usize = usize::MAX / 2;
 const MAX_ABOVE: usize = 8;
 /// Lines above and below its dates on which a number goes on.
 const MAX_PIECES: usize = 2;
+/// Rows of one page.
+const MAX_ROWS: usize = 100;
 /// Letters of a code.
 const MAX_CODE: usize = 2;
 /// Days by which a term may miss its whole months.
@@ -60,9 +64,11 @@ pub(super) fn rows(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &m
         else {
             continue;
         };
-        let rows: Vec<Row> = (0..page.lines.len()).filter_map(|line| row(page, line)).collect();
+        let rows = (0..page.lines.len()).filter_map(|line| row(page, line));
+        let rows: Vec<Row> = rows.take(MAX_ROWS).collect();
         let anchors: Vec<usize> = rows.iter().map(|row| row.line).collect();
         let mut bands: Vec<Band> = Vec::new();
+        let mut added: Vec<Occurrence> = Vec::new();
         for (place, row) in rows.iter().enumerate() {
             let above = place.checked_sub(1).map_or(0, |before| anchors[before] + 1);
             let head = heading(page, row, above, labels, pattern.group.as_deref());
@@ -75,14 +81,19 @@ pub(super) fn rows(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &m
             let place = |field| Place { field, page: index, line: row.line, at };
             let value = serde_json::json!({"start": row.start.value, "end": row.end.value});
             let whole = Read { value, end: row.end.end, fit: row.start.fit.min(row.end.fit), ..row.start.clone() };
-            found.retain(|value| {
-                let here = (page.lines[row.line].start..page.lines[row.line].end).contains(&value.start);
-                !(value.page == index && here && (value.field == opener || value.field == period))
-            });
-            found.push(Occurrence { row: key, ..Occurrence::new(place(opener), read, 0, sure::BENEATH) });
-            found.push(Occurrence { row: key, ..Occurrence::new(place(period), whole, 0, sure::BENEATH) });
+            added.push(Occurrence { row: key, ..Occurrence::new(place(opener), read, 0, sure::BENEATH) });
+            added.push(Occurrence { row: key, ..Occurrence::new(place(period), whole, 0, sure::BENEATH) });
             bands.push(Band { head, first: head.unwrap_or(row.line), line: row.line, at, column: row.number.column });
         }
+        if bands.is_empty() {
+            continue;
+        }
+        let lines: HashSet<usize> = bands.iter().map(|band| band.line).collect();
+        found.retain(|value| {
+            let ours = value.page == index && (value.field == opener || value.field == period);
+            !(ours && page.line_at(value.start).is_some_and(|line| lines.contains(&line)))
+        });
+        found.extend(added);
         give(page, index, &bands, labels, pattern.group.as_deref(), found);
     }
 }

@@ -1,6 +1,7 @@
 //! Names that nobody labelled and that their words give away: an insurer in the letterhead or the footer.
 
 use std::cell::LazyCell;
+use std::collections::HashMap;
 
 use kybern_core::model::ValueKind;
 
@@ -16,6 +17,8 @@ const MOST: usize = 10;
 /// Lines at the top and at the bottom of a page that may be a letterhead or a footer.
 const EDGE: usize = 6;
 
+/// Words between two names.
+const JOINTS: [&str; 5] = [" and ", " & ", " y ", " et ", " und "];
 /// Lines between a name that heads an item and the number of the item.
 const MAX_HEADED: usize = 3;
 
@@ -70,6 +73,8 @@ pub(super) fn signed(pages: &[Page<'_>], labels: &Labels<'_>, found: &mut Vec<Oc
     if wanted.is_empty() {
         return;
     }
+    let numbers: HashMap<usize, Vec<(usize, usize)>> =
+        wanted.iter().map(|(field, _)| (*field, numbers_of(found, labels, *field))).collect();
     for (index, page) in pages.iter().enumerate() {
         let explained = wanted.iter().flat_map(|(field, _)| legend::explanations(page, index, labels, *field));
         let explained: Vec<(usize, usize)> = explained.collect();
@@ -79,16 +84,26 @@ pub(super) fn signed(pages: &[Page<'_>], labels: &Labels<'_>, found: &mut Vec<Oc
             for cell in line.cells.iter().filter(|cell| !explains(cell)) {
                 let text = page.cell(*cell);
                 let whole = parties::signed_by(labels, text);
-                let inside = LazyCell::new(|| {
-                    let with_fields = |read: Read| (labels.signed(read.value.as_str().unwrap_or_default()), read);
-                    values::find_capitalised(text).into_iter().map(with_fields).collect::<Vec<_>>()
-                });
+                let inside = LazyCell::new(|| named_in(labels, text));
                 for (field, names) in &mut wanted {
                     let whole = whole.as_ref().filter(|(_, fields)| fields.contains(field)).map(|(read, _)| read);
-                    let first = || inside.iter().find(|(fields, _)| fields.contains(field)).map(|(_, read)| read);
-                    let Some(read) = whole.or_else(first) else { continue };
-                    let place = Place { field: *field, page: index, line: number, at: cell.start };
-                    names.push((edge, Occurrence::new(place, read.clone(), cell.start, sure::SIGNED)));
+                    let mut here: Vec<&Read> = whole.into_iter().collect();
+                    // A sentence may name several, each beside the number of its item.
+                    let list = labels.fields[*field].group.is_some();
+                    let several = inside.iter().filter(|(fields, _)| fields.contains(field)).map(|(_, read)| read);
+                    let several = several.filter(|read| whole.is_none_or(|whole| read.start >= whole.end));
+                    here.extend(several.take(if list { MOST } else { usize::from(whole.is_none()) }));
+                    // Of several names that stand apart from the numbers nobody knows whose is whose.
+                    let apart = |read: &&Read| read.value != here[0].value;
+                    let before = |at: usize| numbers[field].partition_point(|number| *number < (index, at));
+                    if here.iter().any(apart) && before(cell.end) - before(cell.start) < here.len() {
+                        continue;
+                    }
+                    for (place, read) in here.into_iter().enumerate() {
+                        let at = if place == 0 { cell.start } else { cell.start + read.start };
+                        let place = Place { field: *field, page: index, line: number, at };
+                        names.push((edge, Occurrence::new(place, read.clone(), cell.start, sure::SIGNED)));
+                    }
                 }
             }
         }
@@ -103,6 +118,38 @@ pub(super) fn signed(pages: &[Page<'_>], labels: &Labels<'_>, found: &mut Vec<Oc
         }
         found.extend(names.into_iter().map(|(_, name)| name));
     }
+}
+
+/// Where the numbers of a field's list stand, in order.
+fn numbers_of(found: &[Occurrence], labels: &Labels<'_>, field: usize) -> Vec<(usize, usize)> {
+    let opens = |value: &&Occurrence| {
+        let pattern = labels.fields[value.field];
+        pattern.opens_item && pattern.group == labels.fields[field].group
+    };
+    let mut numbers: Vec<_> = found.iter().filter(opens).map(|value| (value.page, value.start)).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+/// The names in a text that their words give to a field, with the fields; two that `and` joins are two.
+pub(super) fn named_in(labels: &Labels<'_>, text: &str) -> Vec<(Vec<usize>, Read)> {
+    let mut found = Vec::new();
+    for read in values::find_capitalised(text) {
+        let name = read.value.as_str().unwrap_or_default();
+        let parts = JOINTS.iter().find_map(|joint| name.split_once(joint).map(|parts| (parts, joint.len())));
+        if let Some(((first, second), joint)) = parts {
+            let fields = [labels.signed(first), labels.signed(second)];
+            if fields.iter().all(|fields| !fields.is_empty()) {
+                let [of_first, of_second] = fields;
+                let end = read.start + first.len();
+                found.push((of_first, Read { value: first.into(), end, ..read.clone() }));
+                found.push((of_second, Read { value: second.into(), start: end + joint, ..read.clone() }));
+                continue;
+            }
+        }
+        found.push((labels.signed(name), read));
+    }
+    found
 }
 
 /// The letters and digits of a name, in lower case, by which names are compared.

@@ -103,6 +103,13 @@ pub(super) fn past_separator(text: &str, from: usize, limit: usize) -> (usize, b
     (at + verb.map_or(0, |verb| verb.len()), colon)
 }
 
+/// Where a value may begin behind a single letter and a colon.
+pub(super) fn past_letter(text: &str, from: usize, limit: usize) -> Option<usize> {
+    let rest = text.get(from..limit)?;
+    let after = rest.strip_prefix(|c: char| c.is_ascii_uppercase())?.trim_start_matches(' ').strip_prefix(':')?;
+    Some(limit - after.trim_start().len())
+}
+
 /// Whether nothing inside a phrase parts it in two.
 pub(super) fn is_one(phrase: &str) -> bool {
     !phrase.contains([':', '(', ')', ';', ',', '"'])

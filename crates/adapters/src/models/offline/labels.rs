@@ -4,7 +4,7 @@ use kybern_core::model::{FieldPattern, ValueKind};
 
 use super::analyse::clip;
 use super::compound;
-use super::label_text::{bare, has_digits, is_one, opens, past_separator};
+use super::label_text::{bare, has_digits, is_one, opens, past_letter, past_separator};
 use super::layout::{Cell, Line};
 use super::phrases::Found;
 use super::prepared::PreparedSchema;
@@ -147,6 +147,12 @@ impl<'s> Labels<'s> {
                 let mut hit = self.hit(text, (cell.start, cell.end), (start, end), fields);
                 hit.cell = cell_index;
                 hit.words = longest - first;
+                // A letter may say which of several it is: `Lessor B: …`
+                if let Some(after) =
+                    past_letter(text, hit.after, cell.end).filter(|_| start == cell.start && !hit.colon)
+                {
+                    (hit.after, hit.colon) = (after, true);
+                }
                 if self.accepts(text, (cell.start, cell.end), &mut hit, labelled) {
                     labelled |= hit.colon;
                     let skip = inside[longest..].iter().take_while(|word| word.start < hit.after).count();

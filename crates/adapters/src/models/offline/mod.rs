@@ -37,6 +37,7 @@ mod postal;
 mod prepared;
 mod sides;
 mod signs;
+mod stacks;
 mod tables;
 mod terms;
 mod told;

@@ -1,11 +1,12 @@
 //! Numbers that a term leads to, in sentences, lists and headings of blocks:
 //! `Full service is LX-4401 and night service (LX-4402) …`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use kybern_core::model::ValueKind;
 
 use super::analyse::clip;
+use super::bare_names;
 use super::labels::Labels;
 use super::occurrence::{Occurrence, Place, sure};
 use super::page::Page;
@@ -27,6 +28,10 @@ const LINKS: [&str; 20] = [
 const MAX_LINKS: usize = 4;
 /// What leads from a number to the term behind it.
 const BEHIND: [&str; 8] = [" (", " for ", " for the ", " for our ", " = ", " para ", " pour ", " für "];
+/// What leads on to the next number of a list.
+const LISTED: [&str; 8] = [", ", " and ", ", and ", " & ", "; ", " y ", " et ", " und "];
+/// Numbers of such a list.
+const MAX_LISTED: usize = 20;
 /// Full stops that lead from a term to its number.
 const LEADERS: usize = 3;
 /// Words of a heading that a number ends.
@@ -54,8 +59,7 @@ pub(super) fn numbers(
     let is_term =
         |field: usize, group: &Option<String>| labels.has_terms(field) && labels.fields[field].group == *group;
     for (opener, pattern) in labels.fields.iter().enumerate() {
-        let listed = (0..labels.fields.len()).any(|field| is_term(field, &pattern.group));
-        if !(pattern.opens_item && pattern.value == ValueKind::PolicyNumber && pattern.group.is_some() && listed) {
+        if !(pattern.opens_item && pattern.value == ValueKind::PolicyNumber && pattern.group.is_some()) {
             continue;
         }
         let here = || found.into_iter().flatten().filter(|value| value.page == index);
@@ -65,33 +69,49 @@ pub(super) fn numbers(
             let other = labels.fields[value.field];
             other.opens_item && other.group != pattern.group && matches!(other.value, ValueKind::Reference)
         });
+        let name = (0..labels.fields.len()).find(|field| is_named(labels, opener, *field));
+        let named_lines: HashSet<Option<usize>> =
+            here().filter(|value| Some(value.field) == name).map(|value| page.line_at(value.start)).collect();
         for (start, end) in stretches(page) {
             let terms = labels.expected_terms(page.text, start, end);
             let ours: Vec<&Term<'_>> =
                 terms.iter().filter(|term| is_term(term.field, &pattern.group) && !term.value.is_empty()).collect();
             let names: Vec<Read> = if ours.is_empty() { Vec::new() } else { named(labels, opener, page, (start, end)) };
+            let here = Stretch { page, index, start, end, labels, opener, known: &known, names: &names };
             let mut last = start;
+            let mut joined: Vec<&Term<'_>> = Vec::new();
             for term in ours {
-                let here = Stretch { page, index, start, end, labels, opener, known: &known, names: &names };
-                let Some(number) = here.number_of(term, others) else { continue };
+                joined.retain(|before| is_joint(page.text.get(before.end..term.start)));
+                let Some(number) = here.number_of(term, others) else {
+                    joined.push(term);
+                    continue;
+                };
                 let line = page.line_at(number.start).unwrap_or_default();
                 let place = |field| Place { field, page: index, line, at: number.at };
-                let from = term.start.min(number.start);
+                let from = joined.first().map_or(term.start, |first| first.start).min(number.start);
                 let mut add = |value: Occurrence| told.push(Occurrence { row: number.row, ..value });
-                add(Occurrence::term(place(term.field), term.value, (term.start, term.end), sure::AMOUNT));
-                if let Some(read) = number.read {
-                    let field = (0..labels.fields.len()).find(|field| is_named(labels, opener, *field));
-                    let mut clause = names.iter().filter(|name| in_clause(page.text, name, (last, from), number.end));
-                    if let (Some(field), Some(name), None) = (field, clause.next(), clause.next()) {
-                        add(Occurrence::new(place(field), name.clone(), 0, sure::AMOUNT));
-                    }
-                    add(Occurrence::new(place(opener), read, number.start, sure::AMOUNT));
+                for term in joined.drain(..).chain([term]) {
+                    add(Occurrence::term(place(term.field), term.value, (term.start, term.end), sure::AMOUNT));
+                }
+                let mut clause = names.iter().filter(|name| in_clause(page.text, name, (last, from), number.end));
+                let free = number.read.is_some() || !named_lines.contains(&Some(line));
+                if let (true, Some(field), Some(name), None) = (free, name, clause.next(), clause.next()) {
+                    add(Occurrence::new(place(field), name.clone(), 0, sure::AMOUNT));
                 }
                 last = number.end.max(term.end);
+                if let Some(read) = number.read {
+                    add(Occurrence::new(place(opener), read, number.start, sure::AMOUNT));
+                }
             }
+            told.extend(here.listed());
         }
     }
     told
+}
+
+/// Whether nothing but a joint stands between two terms of one number: `comprehensive + collision`.
+fn is_joint(between: Option<&str>) -> bool {
+    between.is_some_and(|between| ["+", "&", "/", "and", "y", "et", "und", ","].contains(&between.trim()))
 }
 
 /// The numbers that labels led to, by where they begin, where they end and on which line they stand.
@@ -169,7 +189,7 @@ impl Stretch<'_, '_> {
     /// Where a number may begin in the text behind a term, and how it is led to: by words, by the name that it is with,
     /// or by the label of such a number.
     fn past_links(&self, text: &str, base: usize) -> Option<(usize, Link)> {
-        let (mut at, mut links, mut link) = (0, 0, Link::Bare);
+        let (mut at, mut links, mut link, mut after_name) = (0, 0, Link::Bare, false);
         loop {
             let rest = &text[at..];
             let blank = rest.len() - rest.trim_start_matches([' ', '\n', '\r', '\t', '|']).len();
@@ -183,7 +203,7 @@ impl Stretch<'_, '_> {
             if matches!(next, ':' | '#' | '(' | '=' | '-' | '–' | '—') {
                 link = Link::Said;
                 at += next.len_utf8();
-            } else if next == ',' && at == 0 {
+            } else if next == ',' && (at == 0 || after_name) {
                 at += 1;
             } else if leaders >= LEADERS {
                 link = Link::Apart;
@@ -191,6 +211,8 @@ impl Stretch<'_, '_> {
             } else if let Some(name) = self.names.iter().find(|name| name.start == base + at) {
                 link = Link::Said;
                 at = name.end - base;
+                after_name = true;
+                continue;
             } else if links < MAX_LINKS
                 && let Some(length) = link_word(rest).or_else(|| self.labels.leading(rest, self.opener))
             {
@@ -239,8 +261,42 @@ impl Stretch<'_, '_> {
         (known.end < term.start).then(|| Number::known(known))
     }
 
-    /// A number that nobody labelled, as far as it is written so that it can hardly be anything else.
+    /// The numbers that follow a labelled one in a list: `contracts AB-1234, AB-1235 and CD-5678`.
+    fn listed(&self) -> Vec<Occurrence> {
+        let mut found = Vec::new();
+        let lines = self.page.lines.iter().enumerate();
+        let lines = lines.filter(|(_, line)| (self.start..self.end).contains(&line.start));
+        let known = lines.filter_map(|(line, _)| self.known.lines.get(&Some(line))).flatten();
+        for first in known.filter(|known| known.row.is_none()) {
+            let mut end = first.end;
+            for _ in 0..MAX_LISTED {
+                let Some(rest) = self.page.text.get(end..self.end) else { break };
+                let lead = LISTED.iter().filter(|lead| rest.starts_with(**lead)).max_by_key(|lead| lead.len());
+                let start = end + lead.map_or(0, |lead| lead.len());
+                if lead.is_none() || self.known.starts.contains_key(&start) {
+                    break;
+                }
+                let Some(number) = self.number_at(start, Link::Bare, start) else { break };
+                let line = self.page.line_at(start).unwrap_or(first.line);
+                let place = Place { field: self.opener, page: self.index, line, at: start };
+                end = number.end;
+                found.extend(
+                    number.read.map(|read| Occurrence {
+                        row: number.row,
+                        ..Occurrence::new(place, read, start, sure::AMOUNT)
+                    }),
+                );
+            }
+        }
+        found
+    }
+
     fn read(&self, start: usize, link: Link, term: &Term<'_>) -> Option<Number> {
+        self.number_at(start, link, term.start.min(start))
+    }
+
+    /// A number that nobody labelled, as far as it is written so that it can hardly be anything else.
+    fn number_at(&self, start: usize, link: Link, at: usize) -> Option<Number> {
         const OTHERS: [ValueKind; 4] = [ValueKind::Phone, ValueKind::Date, ValueKind::DateRange, ValueKind::Money];
         let text = clip(self.page.text.get(start..self.end)?, MAX_BESIDE);
         let read = values::read(self.labels.fields[self.opener], text).filter(|read| read.start == 0)?;
@@ -255,7 +311,6 @@ impl Stretch<'_, '_> {
         };
         let other = self.labels.begin(number) || OTHERS.iter().any(|kind| values::read(*kind, number).is_some());
         let taken = self.page.line_at(start).is_some_and(|line| self.page.used[line]);
-        let at = term.start.min(start);
         (plain && whole && !other && !taken).then(|| Number {
             start,
             end: start + read.end,
@@ -302,10 +357,12 @@ fn is_named(labels: &Labels<'_>, opener: usize, field: usize) -> bool {
 
 /// The names in a stretch that their words give to the list.
 fn named(labels: &Labels<'_>, opener: usize, page: &Page<'_>, (start, end): (usize, usize)) -> Vec<Read> {
-    let ours = |name: &str| labels.signed(name).into_iter().any(|field| is_named(labels, opener, field));
-    let names = values::find_capitalised(&page.text[start..end]).into_iter();
-    let names = names.filter(|read| read.value.as_str().is_some_and(&ours) && !read.value.to_string().contains("\\n"));
-    names.map(|read| Read { start: start + read.start, end: start + read.end, ..read }).collect()
+    let names = bare_names::named_in(labels, &page.text[start..end]).into_iter();
+    let ours = names.filter(|(fields, read)| {
+        let name = read.value.as_str().unwrap_or_default();
+        fields.iter().any(|field| is_named(labels, opener, *field)) && !name.contains('\n')
+    });
+    ours.map(|(_, read)| Read { start: start + read.start, end: start + read.end, ..read }).collect()
 }
 
 /// Whether a name stands in the clause of a number: between the number before it and itself, with no sentence ending

@@ -131,7 +131,7 @@ pub(super) fn signed_name(labels: &Labels<'_>, field: usize, text: &str) -> Opti
 /// A name at the beginning of a cell, as far as it is written like one, with the fields that it belongs to by its words.
 pub(super) fn signed_by(labels: &Labels<'_>, text: &str) -> Option<(values::Read, Vec<usize>)> {
     let text = clip(text, MAX_NAME);
-    let cut = ['(', '•', '·', '|', '/', ';', ':'].into_iter().filter_map(|mark| text.find(mark)).min();
+    let cut = ['(', ')', '•', '·', '|', '/', ';', ':'].into_iter().filter_map(|mark| text.find(mark)).min();
     let text = text.get(..cut.unwrap_or(text.len()))?;
     let text = text.split(" - ").next()?.split(" – ").next()?.split(" NAIC").next()?;
     let read = values::read(ValueKind::Name, text)?;

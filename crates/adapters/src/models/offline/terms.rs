@@ -12,6 +12,8 @@ use super::vocabulary::Term;
 const MAX_HEADING: usize = 90;
 /// Lines within which a marked line makes a list of choices.
 const MARKED_WITHIN: usize = 4;
+/// Cells of a row that tells of one thing.
+const LONG_ROW: usize = 4;
 /// Words before an amount that may be the name of a term.
 const MAX_PHRASE: usize = 8;
 /// Bytes of a list of terms that are looked at.
@@ -110,6 +112,10 @@ pub(super) fn headings(page: &Page<'_>, index: usize, labels: &Labels<'_>, taken
         }
         for cell in &line.cells {
             let (end, priced) = phrase(page, line, *cell);
+            // What stands inside a long row heads nothing.
+            if line.cells.len() >= LONG_ROW && cell.start > line.cells[0].start && !marked && !priced {
+                continue;
+            }
             let terms: Vec<&Term<'_>> =
                 all.iter().filter(|term| (cell.start..end).contains(&term.start) && term.end <= end).collect();
             let Some(first) = terms.first() else { continue };

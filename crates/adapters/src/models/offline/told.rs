@@ -51,7 +51,9 @@ pub(super) fn lines(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &
                 }
                 continue;
             }
-            if !parts.iter().any(|(_, part)| values::read(ValueKind::DateRange, part).is_some()) {
+            // What parts facts may also stand between the two dates.
+            let dated = |(at, _): &(usize, &str)| values::read(ValueKind::DateRange, &text[*at..]).is_some();
+            if !parts.iter().any(dated) {
                 continue;
             }
             let Some((from, read)) = the_number(labels, pattern, &parts) else { continue };

@@ -71,6 +71,76 @@ async fn a_number_that_has_a_label_takes_the_term_beside_it() {
 }
 
 #[tokio::test]
+async fn a_name_in_brackets_or_before_a_comma_goes_with_its_number() {
+    let list = "Our contracts:\n- Full service: Larch Leasing Company, LX-26-4401, 4/1/2026 to 4/1/2027\n- Night service - LXN-26-4402 (Rowan Leasing Company) - 04/02/2026 - 04/02/2027";
+    let expected = [
+        item("LX-26-4401", "Full Service", Some("Larch Leasing Company"), Some("2026-04-01")),
+        item("LXN-26-4402", "Night Service", Some("Rowan Leasing Company"), Some("2026-04-02")),
+    ];
+    assert_eq!(items(list).await, expected);
+}
+
+#[tokio::test]
+async fn terms_that_a_joint_connects_have_one_number() {
+    let text = "Contracts\nFull service + night service: Larch Leasing Company LX-26-4401";
+    let kinds = vec!["Full Service".to_owned(), "Night Service".to_owned()];
+    assert_eq!(items(text).await, [("LX-26-4401".to_owned(), kinds, Some("Larch Leasing Company".to_owned()), None)]);
+}
+
+#[tokio::test]
+async fn a_label_leads_to_all_numbers_of_its_list() {
+    let text = "Re: contract LX-26-4401, LXN-26-4402 and LX/26/4403";
+    assert_eq!(plain(text, "number").await, ["LX-26-4401", "LXN-26-4402", "LX/26/4403"]);
+    for text in
+        ["Contract LX-26-4401, 05/01/2025", "Contract LX-26-4401 and 2021 Kenworth", "Contract LX-26-4401, DOT 9228815"]
+    {
+        assert_eq!(plain(text, "number").await, ["LX-26-4401"], "{text}");
+    }
+}
+
+#[tokio::test]
+async fn several_names_in_a_sentence_stand_each_with_its_number() {
+    let beside = "Larch Leasing Company has contract LX-4401, and Rowan Leasing Company has contract LX-4402.";
+    let expected = [(Some(0), json!("Larch Leasing Company")), (Some(1), json!("Rowan Leasing Company"))];
+    assert_eq!(values(beside, "lessor").await, expected);
+    let apart =
+        "Re: contract LX-4401\nRe: contract LX-4402\n\nPlease ask Larch Leasing Company and Rowan Leasing Company.";
+    assert_eq!(plain(apart, "lessor").await, Vec::<Value>::new());
+}
+
+#[tokio::test]
+async fn a_letter_behind_a_label_says_which_of_several_it_is() {
+    let form = "CLIENT                       LESSOR B : Rowan Leasing Company\nFern Hollow Rentals LLC      LESSOR C :";
+    assert_eq!(plain(form, "client.name").await, ["Fern Hollow Rentals LLC"]);
+}
+
+#[tokio::test]
+async fn a_block_of_facts_is_an_item_though_nothing_leads_to_its_number() {
+    let bare = "NIGHT SERVICE\nLarch Leasing Company\nLXN-26-4402\n05/01/2025 - 05/01/2026\n\nFULL SERVICE\nRowan Leasing Company\nLX-26-4401\n06/01/2025 - 06/01/2026";
+    let led = "No.: LXN-26-4402\nClass: Night service\nLessor: Larch Leasing Company\nRunning: 1 May 2025 to 1 May 2026\n\nNo.: LX-26-4401\nClass: Full service\nLessor: Rowan Leasing Company\nRunning: 1 June 2025 to 1 June 2026";
+    for text in [bare, led] {
+        let expected = [
+            item("LX-26-4401", "Full Service", Some("Rowan Leasing Company"), Some("2025-06-01")),
+            item("LXN-26-4402", "Night Service", Some("Larch Leasing Company"), Some("2025-05-01")),
+        ];
+        assert_eq!(items(text).await, expected, "{text}");
+    }
+    for text in [
+        "Rowan Leasing Company\nLXN-26-4402\nplease call",
+        "NIGHT SERVICE\nLarch Leasing Company\nLXN-26-4402\nLXN-26-4403\n05/01/2025 - 05/01/2026",
+        "Ticket: T-2201\n\nNIGHT SERVICE\nLarch Leasing Company\nRP-26-4402\n05/01/2025 - 05/01/2026",
+    ] {
+        assert_eq!(plain(text, "number").await, Vec::<Value>::new(), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_term_inside_a_long_row_heads_nothing() {
+    let row = "Contract Number: LX-4401\n  26-7479    12-19-2025    NIGHT SERVICE   Open     lamp broken";
+    assert_eq!(plain(row, "kind").await, Vec::<Value>::new());
+}
+
+#[tokio::test]
 async fn an_everyday_word_is_a_term_only_where_one_is_expected() {
     assert_eq!(items("Full is LX-26-4401").await, [item("LX-26-4401", "Full Service", None, None)]);
     assert_eq!(plain("Contract Number: LX-4401\nKind: full", "kind").await, ["Full Service"]);

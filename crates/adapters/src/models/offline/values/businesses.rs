@@ -7,6 +7,8 @@ use super::names::{is_form, keeps_stop, tidy};
 const MAX_RUN: usize = 8;
 /// Words that a bare business name may have before its form.
 const MAX_BARE_WORDS: usize = 6;
+/// Digits of a word that is no part of a run of capitals.
+const LEAST_DIGITS: usize = 3;
 /// Small words inside the name of a business.
 const INNER: [&str; 17] =
     ["&", "and", "of", "the", "y", "e", "et", "de", "del", "du", "des", "la", "las", "los", "le", "les", "und"];
@@ -175,6 +177,7 @@ pub(in super::super) fn find_capitalised(line: &str) -> Vec<Read> {
             && (2..=MAX_RUN).contains(&run.len())
         {
             let value = tidy(&line[*start..last + word.len()]);
+            let value = if value.contains('(') { value } else { value.trim_end_matches(')') };
             found.push(Read::new(value, *start, start + value.len(), 1.0));
         }
         run.clear();
@@ -186,7 +189,9 @@ pub(in super::super) fn find_capitalised(line: &str) -> Vec<Read> {
         let start = start + piece.len() - bare.len();
         let joins = INNER.contains(&bare) && bare != "the" && !run.is_empty();
         let opens = !run.is_empty() || !["and", "of"].contains(&bare.to_lowercase().as_str());
-        if !(bare.starts_with(char::is_uppercase) && opens || joins) {
+        // A number of something ends the name before it.
+        let number = bare.bytes().filter(u8::is_ascii_digit).count() >= LEAST_DIGITS;
+        if number || !(bare.starts_with(char::is_uppercase) && opens || joins) {
             close(&mut run);
             continue;
         }

@@ -1,0 +1,155 @@
+//! Blocks that tell of one item, a fact on each line, where nothing or an unknown label leads to its number:
+//!
+//! ```text
+//! NIGHT SERVICE                 Number: LX-4401
+//! Larch Leasing Company         Class: Night service
+//! LX-4401                       Lessor: Larch Leasing Company
+//! 05/01/2025 - 05/01/2026       In force: 1 May 2025 to 1 May 2026
+//! ```
+//!
+//! A block is an item when exactly one of its lines is a number and two of term, name and dates stand in the others.
+
+use std::collections::HashSet;
+
+use kybern_core::model::ValueKind;
+
+use super::labels::Labels;
+use super::layout::Line;
+use super::occurrence::{Occurrence, Place, sure};
+use super::page::Page;
+use super::values::{self, Read};
+use super::{parties, terms};
+
+/// The rows of these items, so that they are none of the tables'.
+const TABLE: usize = usize::MAX / 4;
+/// Lines of a block.
+const LINES: std::ops::RangeInclusive<usize> = 3..=14;
+/// Cells of a line: a label and its value.
+const MAX_CELLS: usize = 2;
+/// Words of a label that nobody knows.
+const MAX_LABEL: usize = 4;
+/// Digits, and letters, of a number that nobody labelled.
+const LEAST_DIGITS: usize = 4;
+const LEAST_LETTERS: usize = 2;
+/// Facts beside the number.
+const LEAST_FACTS: usize = 2;
+
+/// Adds the items, and gives them what was found on their lines.
+pub(super) fn items(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &mut Vec<Occurrence>) {
+    for (opener, pattern) in labels.fields.iter().enumerate() {
+        if !(pattern.opens_item && pattern.value == ValueKind::PolicyNumber && pattern.group.is_some()) {
+            continue;
+        }
+        let of_group = |field: usize| labels.fields[field].group == pattern.group;
+        let here = |value: &Occurrence| value.page == index && of_group(value.field);
+        // Where things of another kind have numbers too, such as losses, a block may tell of one of those.
+        let others = found.iter().any(|value| {
+            let other = labels.fields[value.field];
+            value.page == index && other.opens_item && other.value == ValueKind::Reference && !of_group(value.field)
+        });
+        if others {
+            continue;
+        }
+        let mut opened = vec![false; page.lines.len()];
+        let openers = found.iter().filter(|value| here(value) && labels.fields[value.field].opens_item);
+        openers.filter_map(|value| page.line_at(value.start)).for_each(|line| opened[line] = true);
+        let known = |kind: ValueKind| {
+            (0..labels.fields.len()).find(|field| of_group(*field) && labels.fields[*field].value == kind)
+        };
+        let named = |field: &usize| {
+            let pattern = labels.fields[*field];
+            of_group(*field) && pattern.value == ValueKind::Name && !pattern.signs.is_empty()
+        };
+        let (name, period) = ((0..labels.fields.len()).find(named), known(ValueKind::DateRange));
+        let mut items = Vec::new();
+        for (first, last) in blocks(page).filter(|(first, last)| !opened[*first..=*last].contains(&true)) {
+            let mut numbers = Vec::new();
+            let (mut term, mut who, mut dates) = (None, None, None);
+            for line in first..=last {
+                let (start, end) = value_of(page, &page.lines[line]);
+                let text = &page.text[start..end];
+                let place = |field| Place { field, page: index, line, at: page.lines[first].start };
+                if let Some(read) = number(labels, opener, text) {
+                    numbers.push(Occurrence::new(place(opener), read, start, sure::AMOUNT));
+                } else if let (None, Some(cell)) = (&term, page.lines[line].cells.last()) {
+                    let found = labels.expected_terms(page.text, start, end);
+                    let fills =
+                        found.first().is_some_and(|term| term.start == start) && terms::fills(page, *cell, labels);
+                    let alone = found.first().is_some_and(|term| (term.start, term.end) == (start, end));
+                    let ours = found.into_iter().find(|term| of_group(term.field) && !term.value.is_empty());
+                    term = ours.filter(|_| fills || alone).map(|term| {
+                        Occurrence::term(place(term.field), term.value, (term.start, term.end), sure::AMOUNT)
+                    });
+                }
+                if let (None, Some(field)) = (&who, name) {
+                    let read = parties::signed_name(labels, field, text).filter(|read| read.start == 0);
+                    who = read.map(|read| Occurrence::new(place(field), read, start, sure::SIGNED));
+                }
+                if let (None, Some(field)) = (&dates, period) {
+                    let read = values::read(ValueKind::DateRange, text).filter(|read| read.start == 0);
+                    dates = read.map(|read| Occurrence::new(place(field), read, start, sure::AMOUNT));
+                }
+            }
+            let facts = usize::from(term.is_some()) + usize::from(who.is_some()) + usize::from(dates.is_some());
+            let [number] = numbers.as_slice() else { continue };
+            if facts < LEAST_FACTS {
+                continue;
+            }
+            items.push((first, last, [term, who, dates], number.clone()));
+        }
+        // What was found already on the lines of a block is the block's.
+        let mut owners: Vec<Option<usize>> = vec![None; page.lines.len()];
+        for (item, (first, last, ..)) in items.iter().enumerate() {
+            owners[*first..=*last].fill(Some(item));
+        }
+        let row = |first: usize| Some((TABLE - index, first));
+        let mut has: HashSet<(usize, usize)> = HashSet::new();
+        for value in found.iter_mut().filter(|value| here(value) && value.row.is_none()) {
+            if let Some(item) = page.line_at(value.start).and_then(|line| owners[line]) {
+                let first = items[item].0;
+                (value.row, value.at) = (row(first), page.lines[first].start);
+                has.insert((item, value.field));
+            }
+        }
+        for (item, (first, _, facts, number)) in items.into_iter().enumerate() {
+            let missing = facts.into_iter().flatten().filter(|value| !has.contains(&(item, value.field)));
+            found.extend(missing.chain([number]).map(|value| Occurrence { row: row(first), ..value }));
+        }
+    }
+}
+
+/// The first and last lines of runs of lines that have a fact each.
+fn blocks(page: &Page<'_>) -> impl Iterator<Item = (usize, usize)> {
+    let fits = |line: usize| !page.used[line] && page.lines[line].cells.len() <= MAX_CELLS;
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    for line in (0..page.lines.len()).filter(|line| fits(*line)) {
+        match found.last_mut() {
+            Some((_, last)) if *last + 1 == line && page.lines[*last].number + 1 == page.lines[line].number => {
+                *last = line
+            }
+            _ => found.push((line, line)),
+        }
+    }
+    found.into_iter().filter(|(first, last)| LINES.contains(&(last - first + 1)))
+}
+
+/// Where the value of a line lies: its second cell, what stands behind a short label and a colon, or all of it.
+fn value_of(page: &Page<'_>, line: &Line) -> (usize, usize) {
+    let Some(cell) = line.cells.last() else { return (line.start, line.start) };
+    let text = page.cell(*cell);
+    let behind =
+        text.split_once(": ").filter(|(label, _)| line.cells.len() == 1 && label.split(' ').count() <= MAX_LABEL);
+    let start =
+        behind.map_or(cell.start, |(label, rest)| cell.start + label.len() + 2 + rest.len() - rest.trim_start().len());
+    (start, cell.end)
+}
+
+/// A number that is all of a text and can hardly be anything else.
+fn number(labels: &Labels<'_>, opener: usize, text: &str) -> Option<Read> {
+    const OTHERS: [ValueKind; 4] = [ValueKind::Phone, ValueKind::Date, ValueKind::DateRange, ValueKind::Money];
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    let letters = text.bytes().filter(u8::is_ascii_uppercase).count();
+    let other = labels.begin(text) || OTHERS.iter().any(|kind| values::read(*kind, text).is_some());
+    let read = values::read(labels.fields[opener], text).filter(|read| (read.start, read.end) == (0, text.len()))?;
+    (digits >= LEAST_DIGITS && letters >= LEAST_LETTERS && read.fit >= 1.0 && !other).then_some(read)
+}
