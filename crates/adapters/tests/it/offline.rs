@@ -5,6 +5,7 @@ mod labels;
 mod own;
 mod parties;
 mod rental;
+mod stops;
 mod tables;
 
 use kybern_adapters::models::offline::{MODEL, RulesModel};

@@ -11,7 +11,7 @@ use super::occurrence::Occurrence;
 use super::page::Page;
 use super::parties::family;
 use super::prepared::PreparedSchema;
-use super::{MODEL, amounts, bare, bare_names, items, labelled, legend, tables, terms, told, transposed};
+use super::{MODEL, amounts, bare, bare_names, items, labelled, legend, stops, tables, terms, told, transposed};
 
 /// Fields of one document that are kept.
 const MAX_FIELDS: usize = 20_000;
@@ -50,6 +50,7 @@ pub(super) fn extract(
     for (index, page) in pages.iter().enumerate() {
         legend::resolve(page, index, &labels, &mut found);
     }
+    stops::places(&pages, &labels, &mut found);
     bare_names::signed(&pages, &labels, &mut found);
     bare::contacts(&pages, &labels, writer, &mut found);
     bare_names::businesses(&pages, &labels, &mut found);

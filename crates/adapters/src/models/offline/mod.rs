@@ -36,6 +36,7 @@ mod postal;
 mod prepared;
 mod sides;
 mod signs;
+mod stops;
 mod tables;
 mod terms;
 mod told;
