@@ -27,6 +27,50 @@ const SAME_WORD: &[(&str, &str)] = &[
     ("natl", "national"),
 ];
 
+/// Words that tell what a company does and not which one it is.
+pub(crate) const TRADE_WORDS: [&str; 40] = [
+    "and",
+    "carrier",
+    "carriers",
+    "cartage",
+    "delivery",
+    "enterprise",
+    "enterprises",
+    "express",
+    "fleet",
+    "freight",
+    "freightlines",
+    "group",
+    "hauler",
+    "haulers",
+    "hauling",
+    "haulage",
+    "holdings",
+    "leasing",
+    "line",
+    "lines",
+    "logistics",
+    "motor",
+    "of",
+    "refrigerated",
+    "services",
+    "service",
+    "solutions",
+    "systems",
+    "transit",
+    "transport",
+    "transportation",
+    "transports",
+    "transportes",
+    "transporte",
+    "truck",
+    "truckers",
+    "trucking",
+    "trucklines",
+    "trucks",
+    "y",
+];
+
 /// The name as it is compared: lower case, no accents, no punctuation, no legal form at the end.
 pub(crate) fn normal_name(name: &str) -> String {
     let plain: String = name.chars().flat_map(plain_letter).collect();

@@ -22,6 +22,7 @@ pub(crate) struct Field {
     pub(crate) opens_item: bool,
     pub(crate) signs: &'static [&'static str],
     pub(crate) many: bool,
+    pub(crate) visited_on: Option<&'static str>,
 }
 
 /// A single field.
@@ -31,7 +32,7 @@ pub(crate) const fn one(
     value: ValueKind,
     section: Option<&'static str>,
 ) -> Field {
-    Field { name, labels, value, section, group: None, opens_item: false, signs: &[], many: false }
+    Field { name, labels, value, section, group: None, opens_item: false, signs: &[], many: false, visited_on: None }
 }
 
 /// A field of a list.
@@ -51,6 +52,7 @@ pub(crate) const fn of(
         opens_item: false,
         signs: &[],
         many: false,
+        visited_on: None,
     }
 }
 
@@ -96,6 +98,7 @@ impl Field {
             group: self.group.map(str::to_owned),
             opens_item: self.opens_item,
             many: self.many,
+            visited_on: self.visited_on.map(str::to_owned),
             ..FieldPattern::new(self.name, self.labels, self.value).signed(self.signs)
         }
     }

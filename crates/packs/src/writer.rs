@@ -85,10 +85,9 @@ pub(crate) fn tell(message: &mut ReadDocument, schema: &ExtractionSchema, sender
     if let Some(family) = &schema.writer {
         let name = format!("{family}.name");
         if schema.fields.iter().any(|field| field.name == name)
-            && is_person(sender)
-            && let Some(start) = body.find(sender.name)
+            && let Some(named) = person_of(body, sender)
         {
-            put(message, &name, Named { name: sender.name.to_owned(), start }, SENDS);
+            put(message, &name, named, SENDS);
         }
         // An address of another domain, which nobody labelled, is hardly the sender's.
         let strange = |field: &ExtractedField| {
@@ -149,6 +148,31 @@ fn head(text: &str) -> &str {
         end -= 1;
     }
     &text[..end]
+}
+
+/// The sender's name where it stands in the text, also when the address has only its initial: `A Example`.
+fn person_of(body: &str, sender: &Sender<'_>) -> Option<Named> {
+    if is_person(sender)
+        && let Some(start) = body.find(sender.name)
+    {
+        return Some(Named { name: sender.name.to_owned(), start });
+    }
+    let (initial, last) = sender.name.split_once(' ')?;
+    let initial = initial.trim_end_matches('.');
+    if initial.chars().count() != 1 || last.contains(' ') || last.chars().count() < 2 {
+        return None;
+    }
+    let mut at = 0;
+    for line in body.split('\n') {
+        let name = line.trim();
+        let start = at + line.len() - line.trim_start().len();
+        at += line.len() + 1;
+        let is_whole = name.strip_suffix(last).is_some_and(|first| first.starts_with(initial) && first.ends_with(' '));
+        if is_whole && is_person(&Sender { name, ..*sender }) {
+            return Some(Named { name: name.to_owned(), start });
+        }
+    }
+    None
 }
 
 /// Whether the name beside an address is a person's: two to four words with capitals that are not the domain's.
@@ -232,8 +256,13 @@ fn names(line: &str) -> impl Iterator<Item = Named> {
         for (place, (first, _)) in
             words.iter().enumerate().filter(|(_, (_, word))| word.starts_with(char::is_uppercase))
         {
+            let mut formed = false;
             let run = words[place..].iter().take(MAX_WORDS).take_while(|(_, word)| {
-                word.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit()) || INNER.contains(word)
+                // Behind its legal form a name has nothing more but another one: `Co., Inc.`
+                let ends = formed && !company::has_legal_form(word);
+                formed = company::has_legal_form(word);
+                let capital = word.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit());
+                (capital || INNER.contains(word)) && !ends && !is_telephone(word)
             });
             let Some((at, word)) = run.filter(|(_, word)| !INNER.contains(word)).last() else { continue };
             let mut end = start + at + word.len();
@@ -249,6 +278,12 @@ fn names(line: &str) -> impl Iterator<Item = Named> {
         }
     }
     found.into_iter()
+}
+
+/// Whether a word is a telephone number, or the half of one behind an area code.
+fn is_telephone(word: &str) -> bool {
+    let digits = word.bytes().filter(u8::is_ascii_digit).count();
+    digits >= 7 && word.chars().all(|c| c.is_ascii_digit() || matches!(c, '-' | '.' | '+' | '/'))
 }
 
 /// The words of a part of a line, with where they begin.
@@ -281,6 +316,8 @@ mod tests {
     #[test]
     fn the_company_is_the_name_of_the_domain() {
         for (text, name) in [
+            ("Ada Example, Fern Hollow Hauling LLC 512-555-0171", "Fern Hollow Hauling LLC"),
+            ("Fern Hollow Hauling 512-555-0171", "Fern Hollow Hauling"),
             ("Thanks\nAda Example | Owner | Fern Hollow Hauling | (512) 555-0171", "Fern Hollow Hauling"),
             ("Fern Hollow Hauling needs\n\nAda Example, Fern Hollow Hauling, Inc.", "Fern Hollow Hauling, Inc."),
             ("Fern Hollow Hauling\nTel. 512-555-0171", "Fern Hollow Hauling"),
@@ -292,6 +329,21 @@ mod tests {
             assert_eq!(company(text, "ada@fernhollowhauling.example"), name, "{text}");
         }
         assert_eq!(company("Fern & Hollow Motor Lines LLP", "ada@fernhollow.example"), "Fern & Hollow Motor Lines LLP");
+    }
+
+    #[test]
+    fn an_initial_beside_the_address_is_the_name_at_the_end() {
+        let found = |name: &str, body: &str| {
+            let named = person_of(body, &Sender { us: "", name, address: "ada@fernhollow.example" });
+            assert!(named.iter().all(|named| body[named.start..].starts_with(&named.name)));
+            named.map(|named| named.name).unwrap_or_default()
+        };
+        assert_eq!(found("A Example", "need a quote\n  Ada Example\n"), "Ada Example");
+        assert_eq!(found("A. Example", "Thanks,\nAda B. Example"), "Ada B. Example");
+        assert_eq!(found("Ada Example", "Thanks, Ada Example"), "Ada Example");
+        for body in ["Bea Example", "Ada Example called", "Example", "Ada Sample"] {
+            assert_eq!(found("A Example", body), "", "{body}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod numbered;
 mod own;
 mod parties;
 mod rental;
+mod stops;
 mod tables;
 
 use kybern_adapters::models::offline::{MODEL, RulesModel};

@@ -181,6 +181,8 @@ pub struct FieldPattern {
     pub repeats: bool,
     /// Whether a person is asked where it is not found.
     pub required: bool,
+    /// For a name: the field with the date on which somebody comes there. The name stands beside or beneath that date.
+    pub visited_on: Option<String>,
     /// What an [identifier](ValueKind::Identifier) looks like.
     pub pattern: Option<ValuePattern>,
 }

@@ -9,7 +9,7 @@ use kybern_core::model::{ExtractionSchema, ValueKind};
 
 use crate::contact_fields::{COMPANY, CONTACT, UNWANTED};
 use crate::driver_fields::DRIVER;
-use crate::field::{self, Field, one};
+use crate::field::{self, DRIVERS, Field, of, one, opens};
 use crate::vehicle_fields::VEHICLE;
 
 const SECTIONS: &[(&str, &[&str])] = &[
@@ -29,6 +29,21 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "chauffeur",
             "conducteur",
             "fahrer",
+        ],
+    ),
+    (
+        "tells_of_driver",
+        &[
+            "driver application",
+            "driver s application",
+            "driver employment application",
+            "application for employment",
+            "application for qualification",
+            "driving record",
+            "driving history",
+            "motor vehicle record",
+            "convictions",
+            "convicted",
         ],
     ),
     ("has_vehicles", &["vin", "vehicle", "vehicles", "registration", "plate", "unit", "inspection", "serial number"]),
@@ -62,7 +77,21 @@ const FLEET: &[Field] = &[
     ),
     one(
         "dot_number",
-        &["usdot", "us dot", "dot", "usdot number", "us dot number", "dot number", "u s dot number"],
+        &[
+            "usdot",
+            "us dot",
+            "dot",
+            "usdot number",
+            "us dot number",
+            "dot number",
+            "u s dot number",
+            "usdot of registrant",
+            "registrant usdot",
+            "registrant usdot number",
+            "carrier usdot",
+            "carrier usdot number",
+            "usdot of carrier",
+        ],
         ValueKind::DotNumber,
         None,
     ),
@@ -86,6 +115,18 @@ const FLEET: &[Field] = &[
     ),
 ];
 
+/// Labels that are a driver's on papers about one driver only.
+const ONE_DRIVER: &[Field] = &[
+    opens(of(
+        DRIVERS,
+        "tells_of_driver",
+        "name",
+        &["subject", "full name", "full legal name", "first and last name", "nombre completo", "nom complet"],
+        ValueKind::Person,
+    )),
+    of(DRIVERS, "tells_of_driver", "license_expiry", &["good to", "good thru", "good through"], ValueKind::Date),
+];
+
 /// The schema.
 #[must_use]
 pub fn schema() -> Arc<ExtractionSchema> {
@@ -98,7 +139,7 @@ fn made() -> ExtractionSchema {
         name: "fleet".to_owned(),
         categories: field::categories(categories::CATEGORIES),
         sections: field::sections(SECTIONS),
-        fields: field::patterns(&[FLEET, CONTACT, COMPANY, DRIVER, VEHICLE, UNWANTED]),
+        fields: field::patterns(&[FLEET, CONTACT, COMPANY, DRIVER, ONE_DRIVER, VEHICLE, UNWANTED]),
         writer: Some("contact".to_owned()),
         about: Some("company_name".to_owned()),
         ..ExtractionSchema::default()

@@ -24,6 +24,8 @@ const PIPELINE: &str = "renewal";
 /// Names that are looked up at most, and the words of each.
 const MAX_NAMES: usize = 80;
 const WORDS: std::ops::RangeInclusive<usize> = 2..=7;
+/// Words of a name that say which one is meant though others are left out.
+const LEAST_WORDS: usize = 3;
 /// Words after which a message names whom it is about.
 const ABOUT: &[&str] = &["for", "of", "on", "re", "para", "de", "pour", "fur"];
 /// Turns of messages that ask again, as names are compared.
@@ -171,7 +173,28 @@ async fn companies(context: &ToolContext, insured: &Insured, said: &str) -> Resu
         return Ok(found);
     }
     for name in read.into_iter().chain(names(said)) {
-        keep(records.records_by_lookup(context.scope, ENTITY, "name", &name).await?);
+        let mut known = records.records_by_lookup(context.scope, ENTITY, "name", &name).await?;
+        if known.is_empty() {
+            known = cut_short(context, &name).await?;
+        }
+        keep(known);
+    }
+    Ok(found)
+}
+
+/// The companies whose names go on after this one: people leave out `hauling`, or all but three words.
+async fn cut_short(context: &ToolContext, name: &str) -> Result<Vec<Record>, ToolFailure> {
+    let words: Vec<&str> = name.split(' ').collect();
+    let goes_on = |whole: &str| {
+        let rest = whole.strip_prefix(name).and_then(|rest| rest.strip_prefix(' '));
+        let trade = |rest: &str| rest.split(' ').all(|word| company::TRADE_WORDS.contains(&word));
+        rest.is_some_and(|rest| words.len() >= LEAST_WORDS || words.len() > 1 && trade(rest))
+    };
+    let head = ("name_head", words[0]);
+    let known = context.records()?.lookup_values(context.scope, ENTITY, head, "name").await?;
+    let mut found = Vec::new();
+    for (id, _) in known.into_iter().filter(|(_, whole)| goes_on(whole)).take(2) {
+        found.extend(context.records()?.record_by_id(context.scope, id).await?);
     }
     Ok(found)
 }
@@ -237,7 +260,11 @@ mod tests {
     /// A company with one open request.
     fn world(status: &str) -> World {
         let mut world = World::new();
-        let lookups = vec![Lookup::shared("name", "gannet junction carriers"), Lookup::shared("DOT", "9000017")];
+        let lookups = vec![
+            Lookup::shared("name", "gannet junction carriers"),
+            Lookup::shared("name_head", "gannet"),
+            Lookup::shared("DOT", "9000017"),
+        ];
         let props = json!({
             "name": "Gannet Junction Carriers LLC", "entity_type": "motor_carrier", "is_shadow": true,
             "identifiers": [{"type": "DOT", "value": "9000017"}]
@@ -271,6 +298,25 @@ mod tests {
             "Still waiting on Gannet Junction Carriers.\n@insured.name = Somebody Else LLC\nGannet Junction Carriers";
         told.mail("kim@gannet.example", "Losses", text);
         assert_eq!(read(&told).await.unwrap()["insured"]["name"], "Gannet Junction Carriers LLC");
+    }
+
+    #[tokio::test]
+    async fn a_chase_names_a_company_by_the_beginning_of_its_name() {
+        let chase = |known: &str, text: &str| {
+            let mut world = world("requested");
+            let lookups = vec![Lookup::shared("name", known), Lookup::shared("name_head", "gannet")];
+            let props = json!({"name": known, "entity_type": "motor_carrier", "is_shadow": true, "identifiers": []});
+            world.put_with(ENTITY, "h", props, lookups);
+            world.mail("kim@gannet.example", "Losses", text);
+            world
+        };
+        let short = "Any luck with North Mutual on the Gannet Junction loss runs?";
+        let data = read(&chase("gannet bay haulage", short)).await.unwrap();
+        assert_eq!(data["insured"]["name"], "Gannet Junction Carriers LLC");
+        let both = chase("gannet junction trucking", short);
+        assert!(read(&both).await.is_none(), "two names go on like that");
+        let word = chase("gannet bay haulage", "Any luck with North Mutual on the Gannet loss runs?");
+        assert!(read(&word).await.is_none(), "a word is no name");
     }
 
     #[tokio::test]

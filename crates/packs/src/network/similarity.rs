@@ -1,5 +1,7 @@
 //! How alike two normalised names are, and whether they are two spellings of one.
 
+use crate::company;
+
 /// From this likeness on two names may mean one company.
 const ENOUGH: f64 = 0.9;
 
@@ -24,50 +26,6 @@ fn similarity(a: &str, b: &str) -> f64 {
     let share = |n: usize| u32::try_from(n).map_or(f64::INFINITY, f64::from);
     1.0 - share(strsim::osa_distance(a, b)) / share(longest)
 }
-
-/// Words that tell what a company does and not which one it is.
-const TRADE_WORDS: [&str; 40] = [
-    "and",
-    "carrier",
-    "carriers",
-    "cartage",
-    "delivery",
-    "enterprise",
-    "enterprises",
-    "express",
-    "fleet",
-    "freight",
-    "freightlines",
-    "group",
-    "hauler",
-    "haulers",
-    "hauling",
-    "haulage",
-    "holdings",
-    "leasing",
-    "line",
-    "lines",
-    "logistics",
-    "motor",
-    "of",
-    "refrigerated",
-    "services",
-    "service",
-    "solutions",
-    "systems",
-    "transit",
-    "transport",
-    "transportation",
-    "transports",
-    "transportes",
-    "transporte",
-    "truck",
-    "truckers",
-    "trucking",
-    "trucklines",
-    "trucks",
-    "y",
-];
 
 /// What stands between a name and the one under which its owner trades, as normalised names have it.
 const TRADING_AS: [&str; 2] = [" dba ", " d b a "];
@@ -102,7 +60,7 @@ fn are_variants(a: &str, b: &str) -> bool {
 
 /// The words that tell a company from others; all of them when it has no others.
 fn own_words(name: &str) -> Vec<&str> {
-    let own: Vec<&str> = name.split(' ').filter(|word| !TRADE_WORDS.contains(word)).collect();
+    let own: Vec<&str> = name.split(' ').filter(|word| !company::TRADE_WORDS.contains(word)).collect();
     if own.is_empty() { name.split(' ').collect() } else { own }
 }
 
@@ -131,7 +89,7 @@ fn abbreviates(short: &str, long: &str) -> bool {
             initials += 1;
         }
     }
-    initials > 1 && rest.iter().all(|word| TRADE_WORDS.contains(word))
+    initials > 1 && rest.iter().all(|word| company::TRADE_WORDS.contains(word))
 }
 
 fn numbers(text: &str) -> impl Iterator<Item = &str> {

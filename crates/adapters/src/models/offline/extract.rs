@@ -12,7 +12,8 @@ use super::page::Page;
 use super::parties::family;
 use super::prepared::PreparedSchema;
 use super::{
-    MODEL, amounts, bands, bare, bare_names, items, labelled, legend, numbered, stacks, tables, terms, told, transposed,
+    MODEL, amounts, bands, bare, bare_names, items, labelled, legend, numbered, stacks, stops, tables, terms, told,
+    transposed,
 };
 
 /// Fields of one document that are kept.
@@ -61,6 +62,7 @@ pub(super) fn extract(
         legend::resolve(page, index, &labels, &mut found);
     }
     bare_names::heading_items(&pages, &labels, &mut found);
+    stops::places(&pages, &labels, &mut found);
     bare_names::signed(&pages, &labels, &mut found);
     bare::contacts(&pages, &labels, writer, &mut found);
     bare_names::businesses(&pages, &labels, &mut found);

@@ -79,6 +79,8 @@ fn cells(row: &str, base: usize) -> Vec<Cell> {
     let (mut index, mut column) = (0, 0);
     let mut open: Option<(usize, usize)> = None;
     let (mut last_end, mut last_column) = (0, 0);
+    // Where the cell ended before leaders that stand close to it.
+    let mut bare_end = (0, 0);
     let mut gap = Gap::default();
     for (at, letter) in row.char_indices() {
         let kind = match letter {
@@ -95,11 +97,12 @@ fn cells(row: &str, base: usize) -> Vec<Cell> {
                 if let Some((start, at_column)) = open
                     && gap.separates()
                 {
+                    let (end, end_column) = if gap.leaders >= LEADERS { bare_end } else { (last_end, last_column) };
                     found.push(Cell {
                         start: base + start,
-                        end: base + last_end,
+                        end: base + end,
                         column: at_column,
-                        width: last_column - at_column,
+                        width: end_column - at_column,
                         index,
                     });
                     open = None;
@@ -110,6 +113,7 @@ fn cells(row: &str, base: usize) -> Vec<Cell> {
                 open.get_or_insert((at, column));
                 gap = Gap::default();
                 (last_end, last_column) = (at + letter.len_utf8(), column + 1);
+                bare_end = (last_end, last_column);
             }
         }
         if matches!(kind, Kind::Leader) && gap.leaders < LEADERS && gap.spaces == 0 && gap.walls == 0 && open.is_some()
@@ -169,6 +173,10 @@ mod tests {
             [vec!["Insured Name", "Acme Inc."], vec!["A", "B"], vec!["x", "y"]]
         );
         assert_eq!(split("US DOT ................... 9163378"), [["US DOT", "9163378"]]);
+        assert_eq!(
+            split("Company______ Acme Inc.\nUS DOT....9163378"),
+            [["Company", "Acme Inc."], ["US DOT", "9163378"]]
+        );
         assert_eq!(split("Policy No. NX-1"), [["Policy No. NX-1"]]);
     }
 

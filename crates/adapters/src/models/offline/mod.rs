@@ -38,6 +38,7 @@ mod prepared;
 mod sides;
 mod signs;
 mod stacks;
+mod stops;
 mod tables;
 mod terms;
 mod told;

@@ -17,6 +17,9 @@ use super::values;
 /// Lines that a party's block may have above a value.
 const MAX_ABOVE: usize = 7;
 
+/// Labels of one line that are looked at for whose a value is.
+const MAX_HITS: usize = 8;
+
 /// Bytes of a cell in which the name at its beginning is looked for.
 const MAX_NAME: usize = 1024;
 
@@ -36,7 +39,13 @@ fn party(pattern: &FieldPattern) -> Option<&str> {
 /// Whether a value of that field, led by that label, stands in the block of another party.
 pub(super) fn is_of_another(page: &Page<'_>, labels: &Labels<'_>, line: usize, hit: &Hit, field: usize) -> bool {
     let pattern = labels.fields[field];
+    if matches!(pattern.value, ValueKind::DotNumber | ValueKind::McNumber) {
+        return is_named_with_another(page, labels, line, hit, pattern);
+    }
     let Some(own) = family(&pattern.name) else { return false };
+    if pattern.value == ValueKind::Person && labels.writer == Some(own) && hit.words == 1 {
+        return is_office_of(page, labels, line, hit);
+    }
     // A number that only one kind of party has needs no heading.
     let anybodys = matches!(pattern.value, ValueKind::Phone | ValueKind::Email | ValueKind::Address);
     if !anybodys || hit.words > 1 && names_party(labels, hit, own) {
@@ -44,6 +53,31 @@ pub(super) fn is_of_another(page: &Page<'_>, labels: &Labels<'_>, line: usize, h
     }
     let cell = page.lines[line].cells[hit.cell];
     owner(page, labels, line, cell, hit.start).is_some_and(|party| party != own)
+}
+
+/// Whether a number stands in one cell behind the name of another party: `Dealer: Corner Lot Motors, MC 123456`.
+fn is_named_with_another(page: &Page<'_>, labels: &Labels<'_>, line: usize, hit: &Hit, pattern: &FieldPattern) -> bool {
+    if hit.start == page.lines[line].cells[hit.cell].start {
+        return false;
+    }
+    let before = page.hits[line].partition_point(|other| other.start < hit.start);
+    let before = page.hits[line][..before].iter().rev().take(MAX_HITS);
+    let named = before.take_while(|other| other.cell + 1 >= hit.cell).find_map(|other| leads(labels, other));
+    named.is_some_and(|named| family(&pattern.name) != Some(named))
+}
+
+/// Whether whoever a label such as `Contact` leads to works for a party whose names are known by their words, such as the
+/// agency that made a paper: it is named last above the label, be there blank lines between.
+fn is_office_of(page: &Page<'_>, labels: &Labels<'_>, line: usize, hit: &Hit) -> bool {
+    let cell = page.lines[line].cells[hit.cell];
+    let named = (0..line).rev().take(MAX_ABOVE).find_map(|above| {
+        let column = layout::in_column(cell, &page.lines[above])?;
+        let here = |hit: &&Hit| (column.start..column.end).contains(&hit.start);
+        let led = page.hits[above].iter().rev().filter(here).take(MAX_HITS).find_map(|hit| leads(labels, hit));
+        led.or_else(|| signed(labels, page.cell(column)))
+    });
+    let has_signs = |pattern: &&FieldPattern| !pattern.signs.is_empty();
+    named.is_some_and(|named| labels.fields.iter().copied().filter(has_signs).any(|field| party(field) == Some(named)))
 }
 
 /// Whether a label names its party itself, as `agent's phone` does: then no other party's field has it.

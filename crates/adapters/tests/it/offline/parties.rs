@@ -86,3 +86,21 @@ async fn a_label_may_stand_at_the_middle_of_a_name_with_its_address() {
     assert_eq!(plain(form, "client.name").await, ["Fern Hollow Rentals"]);
     assert_eq!(plain("Client :   82 Mill Ct Ste 2", "client.name").await, Vec::<Value>::new());
 }
+
+#[tokio::test]
+async fn the_contact_of_a_party_known_by_its_words_writes_nothing() {
+    let theirs = "Corner Lot Dealership\n12 Mill Row\n\nCONTACT: Ada Example\n\nClient: Fern Hollow Rentals";
+    assert!(plain(theirs, "writer.name").await.is_empty());
+    let ours = "Corner Lot Dealership\n\nClient: Fern Hollow Rentals\n\nCONTACT: Ada Example";
+    assert_eq!(plain(ours, "writer.name").await, ["Ada Example"]);
+}
+
+#[tokio::test]
+async fn a_number_behind_another_partys_name_is_not_the_clients() {
+    let text = "Dealer: Corner Lot Motors, MC 123456\nClient: Fern Hollow Rentals, MC 654321";
+    assert_eq!(plain(text, "client.mc").await, ["654321"]);
+    let table = "Dealer      Corner Lot Motors, MC 123456\nClient      Fern Hollow Rentals, MC 654321";
+    assert_eq!(plain(table, "client.mc").await, ["654321"]);
+    let row = "Dealer: Corner Lot Motors    MC: 654321";
+    assert_eq!(plain(row, "client.mc").await, ["654321"], "a cell of its own is of the whole paper");
+}

@@ -36,7 +36,7 @@ fn schema() -> ExtractionSchema {
             field("client.email", &["email"], ValueKind::Email),
             dealer.signed(&["dealership"]),
             field("dealer.phone", &["phone", "tel"], ValueKind::Phone),
-            field("writer.name", &["your name"], ValueKind::Person),
+            field("writer.name", &["your name", "contact"], ValueKind::Person),
             field("writer.phone", &["phone", "tel"], ValueKind::Phone),
             field("writer.email", &["email"], ValueKind::Email),
             of("contracts", "number", &["contract number", "contract"], ValueKind::PolicyNumber, true),

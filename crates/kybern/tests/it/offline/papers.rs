@@ -54,6 +54,65 @@ async fn a_rate_confirmation_is_read() {
 }
 
 #[tokio::test]
+async fn stops_beneath_each_other_and_the_carriers_pay_are_read() {
+    let text = "Sable Ridge Freight Brokers LLC  Load # SR-48213\nCarrier load confirmation\n\nCarrier: Dry Creek Hauling LLC  MC 654321\n\nPICK 07/02/2026 08:00-14:00\nPlum Hollow Foods, 12 Mill Row, Waco, TX 76701\nDROP 07/04/2026 06:00 appt\nCedar Mill Grocers, 9 Oak Street, Elko, NV 89801\n\nFuel             150.00\nCarrier is paid  2,150.00 USD";
+    let found = read("freight", 1, text).await;
+    for (name, value) in [
+        ("broker", json!("Sable Ridge Freight Brokers LLC")),
+        ("company_name", json!("Dry Creek Hauling LLC")),
+        ("shipper", json!("Plum Hollow Foods")),
+        ("consignee", json!("Cedar Mill Grocers")),
+        ("pickup_date", json!("2026-07-02")),
+        ("delivery_date", json!("2026-07-04")),
+        ("rate_amount", json!(2_150_000_000_000_i64)),
+    ] {
+        assert_eq!(values(&found, name), [value], "{name}");
+    }
+    let offer = "load 10/22 at the plant, deliver 10/23";
+    assert!(values(&read("freight", 0, offer).await, "load_number").is_empty());
+}
+
+#[tokio::test]
+async fn a_brokers_number_is_not_the_carriers() {
+    let text = "RATE CONFIRMATION\nBroker     Sable Ridge Freight Inc., MC 123456\nCarrier    Dry Creek Hauling LLC, MC 654321";
+    assert_eq!(values(&read("freight", 1, text).await, "mc_number"), ["654321"]);
+}
+
+#[tokio::test]
+async fn papers_about_one_driver_name_him_in_their_own_words() {
+    let record = "DRIVING RECORD\nSubject:   SAMPLE, BO\nLicense:   TX-7719382\nGood to:   11/20/2028\nConvicted: none";
+    let found = read("fleet", 1, record).await;
+    assert_eq!(values(&found, "drivers/name"), ["BO SAMPLE"]);
+    assert_eq!(values(&found, "drivers/license_expiry"), ["2028-11-20"]);
+    let application = "Driver application\nFull name: Bo Sample\nLicense no.: TX-7719382\nHired on 03/02/2026";
+    let found = read("fleet", 1, application).await;
+    assert_eq!(values(&found, "drivers/name"), ["Bo Sample"]);
+    assert_eq!(values(&found, "drivers/hire_date"), ["2026-03-02"]);
+    assert!(values(&found, "contact.name").is_empty());
+    let policy = "Named insured: Dry Creek Hauling LLC\nDrivers\nPolicy good to: 11/20/2028";
+    assert!(values(&read("insurance", 1, policy).await, "drivers/license_expiry").is_empty());
+}
+
+#[tokio::test]
+async fn the_lessor_of_a_vehicle_is_nobodys_contact() {
+    let text = "CAB CARD\nREGISTRANT              OWNER / LESSOR            USDOT OF REGISTRANT\nDry Creek Hauling LLC   Oak Bend Lease Partners   9228815\n\nVIN\n1XKYD49X5MJ914201";
+    let found = read("fleet", 1, text).await;
+    assert_eq!(values(&found, "company_name"), ["Dry Creek Hauling LLC"]);
+    assert_eq!(values(&found, "dot_number"), ["9228815"]);
+    assert!(values(&found, "contact.name").is_empty());
+}
+
+#[tokio::test]
+async fn a_form_with_underscores_is_read() {
+    let text = "New lead\nCompany__________ Dry Creek Hauling LLC\nProspect_________ Ada Example\nBest phone_______ (254) 555-0171\nUSDOT____________ 9228815";
+    let found = read("insurance", 0, text).await;
+    assert_eq!(values(&found, "insured.name"), ["Dry Creek Hauling LLC"]);
+    assert_eq!(values(&found, "insured.dot_number"), ["9228815"]);
+    assert_eq!(values(&found, "contact.name"), ["Ada Example"]);
+    assert_eq!(values(&found, "contact.phone"), ["2545550171"]);
+}
+
+#[tokio::test]
 async fn a_list_of_drivers_and_vehicles_is_read() {
     let text = "DRIVER AND VEHICLE LIST\nMotor Carrier: Dry Creek Hauling LLC\nUSDOT: 9228815\n\nDriver Name      License Number   State   Date of Birth\nAda B. Example   TX-8812045       TX      03/04/1985\nBo Sample        TX-7719382       TX      11/20/1979\n\nUnit   Year   Make        VIN\n12     2021   Kenworth    1XKYD49X5MJ914201\n14     2019   Utility     1UYVS2531KU914222";
     let found = read("fleet", 1, text).await;

@@ -156,7 +156,14 @@ pub(super) fn reference(text: &str) -> Option<Read> {
         read.value = first.into();
         read.end = read.start + first.len();
     }
-    Some(read)
+    (!is_day(read.value.as_str().unwrap_or_default())).then_some(read)
+}
+
+/// Whether a text is a day without its year, or with it: `10/22`.
+fn is_day(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('/').collect();
+    let number = |part: &&str| (1..=4).contains(&part.len()) && part.bytes().all(|digit| digit.is_ascii_digit());
+    (2..=3).contains(&parts.len()) && parts[..2].iter().all(|part| part.len() <= 2) && parts.iter().all(number)
 }
 
 /// The two letters of a state before a licence's number, and the number: letters, digits and dashes.
@@ -265,6 +272,8 @@ mod tests {
         assert_eq!(value(reference("KG26-17198  07/19/2023")), "KG26-17198");
         assert_eq!(value(reference("5520771")), "5520771");
         assert_eq!(value(reference("none")), "");
+        assert_eq!(value(reference("10/22 at the plant")), "", "a day is no number of a load");
+        assert_eq!(value(reference("4410/22")), "4410/22");
         assert_eq!(value(license("NC 000041187")), "NC 000041187");
         assert_eq!(value(license("G400-1172-2011, Class A")), "G400-1172-2011");
         assert_eq!(value(license("Class A")), "");

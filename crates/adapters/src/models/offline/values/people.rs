@@ -10,7 +10,7 @@ const MAX: usize = 60;
 const PARTICLES: [&str; 16] =
     ["de", "del", "la", "las", "los", "y", "van", "von", "der", "den", "da", "di", "du", "le", "al", "bin"];
 /// Words that no person's name has.
-const OTHERS: [&str; 56] = [
+const OTHERS: [&str; 66] = [
     "bank",
     "savings",
     "credit",
@@ -67,6 +67,16 @@ const OTHERS: [&str; 56] = [
     "schedule",
     "record",
     "list",
+    "partners",
+    "partnership",
+    "lease",
+    "leases",
+    "rentals",
+    "rental",
+    "haulers",
+    "holdings",
+    "enterprises",
+    "trust",
 ];
 
 /// A person's name: two to five words of letters. `LAST, First` is turned round.
@@ -113,7 +123,8 @@ mod tests {
         assert_eq!(value("EXAMPLE, ADA"), "ADA EXAMPLE");
         assert_eq!(value("Ana de la Muestra (555-0100)"), "Ana de la Muestra");
         assert_eq!(value("Ada Example / ada@sample.example"), "Ada Example");
-        for text in ["Sample Freight LLC", "Ada", "Class A", "03/01/2026", "one of ours"] {
+        for text in ["Sample Freight LLC", "Ada", "Class A", "03/01/2026", "one of ours", "Fern Hollow Lease Partners"]
+        {
             assert_eq!(value(text), "", "{text}");
         }
     }
