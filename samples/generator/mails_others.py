@@ -198,8 +198,9 @@ def samples() -> list:
         Sample("mail/08-new-lead-xlsx.eml", sheet_lead(), lead(
             f.PECAN.insured, "Base64 body; the company and its vehicles are in the XLSX.", account=f.PECAN)),
         Sample("mail/09-certificate-request.eml", certificate(), review("insurance.service_request", "Asks for a certificate.")),
-        Sample("mail/10-loss-run-reply.eml", carrier_reply(), review(
-            "insurance.loss_run_reply", "A carrier sends loss runs. The token in the subject proves nothing by itself.")),
+        Sample("mail/10-loss-run-reply.eml", carrier_reply(), waits(
+            "review", "A carrier sends loss runs under the token of a request that was never made: a person is asked whether this is the insurer's answer.",
+            "insurance.loss_run_reply")),
         Sample("mail/11-newsletter.eml", newsletter(), waits(
             "review", "Its headers say that it went to many, so no words of it decide; a person says what becomes of it.",
             "general_instruction")),

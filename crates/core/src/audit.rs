@@ -280,7 +280,7 @@ impl ChainVerifier {
     /// A verifier of what follows an event.
     #[must_use]
     pub fn after(key: AuditKey, start: ChainStart) -> Self {
-        Self { key, next_seq: start.seq + 1, prev_hash: start.hash, faults: Vec::new() }
+        Self { key, next_seq: start.seq.saturating_add(1), prev_hash: start.hash, faults: Vec::new() }
     }
 
     /// Checks the next event.
@@ -296,7 +296,8 @@ impl ChainVerifier {
         if self.key.hash(link.seq, link.at, &canonical(&link.event), &link.prev_hash) != link.hash {
             self.faults.push(ChainFault { seq: link.seq, problem: "its content was edited".to_owned() });
         }
-        self.next_seq = link.seq + 1;
+        // An export may say any number; one at the end of their range is none of a chain's, and has its fault already.
+        self.next_seq = link.seq.saturating_add(1);
         self.prev_hash.clone_from(&link.hash);
     }
 
@@ -304,7 +305,7 @@ impl ChainVerifier {
     /// that was cut at its end is found too.
     #[must_use]
     pub fn finish(mut self, head: Option<(i64, String)>) -> (i64, Vec<ChainFault>) {
-        let length = self.next_seq - 1;
+        let length = self.next_seq.saturating_sub(1);
         let (head_seq, head_hash) = head.unwrap_or((0, GENESIS.to_owned()));
         if head_seq != length || head_hash != self.prev_hash {
             let problem = format!("the chain ends at {length}, its head says {head_seq}: cut or replaced");
@@ -342,7 +343,7 @@ pub fn check_export(
     head: Option<&Exported<AuditHead>>,
 ) -> AuditReport {
     let first = events.first().map(|first| &first.value);
-    let start = first.map(|first| ChainStart { seq: first.seq - 1, hash: first.prev_hash.clone() });
+    let start = first.map(|first| ChainStart { seq: first.seq.saturating_sub(1), hash: first.prev_hash.clone() });
     let start = start.unwrap_or_default();
     let mut verifier = ChainVerifier::after(key, start.clone());
     let fault = |seq: i64, problem: &str| ChainFault { seq, problem: problem.to_owned() };
@@ -354,7 +355,7 @@ pub fn check_export(
             verifier.faults.push(fault(event.seq, added));
         }
     }
-    let (length, mut faults) = (verifier.next_seq - 1, verifier.faults);
+    let (length, mut faults) = (verifier.next_seq.saturating_sub(1), verifier.faults);
     if let Some(Exported { value: head, is_as_written }) = head {
         if head.tenant_id != tenant || !key.has_signed(head) {
             faults.push(fault(head.seq, "the head was not signed for this tenant under this master key"));
@@ -462,6 +463,19 @@ mod tests {
         let mut verifier = ChainVerifier::new(key);
         links.iter().for_each(|link| verifier.push(link));
         verifier.finish(Some((head.seq, head.hash.clone()))).1.len()
+    }
+
+    #[test]
+    fn numbers_at_the_end_of_their_range_are_faults() {
+        for seq in [i64::MIN, i64::MAX] {
+            for at in 0..3 {
+                let (key, mut links) = chain(3);
+                links[at].seq = seq;
+                let events: Vec<_> = links.into_iter().map(|value| Exported { value, is_as_written: true }).collect();
+                let report = check_export(key, TenantId::DEFAULT, &events, None);
+                assert!(report.faults.iter().any(|fault| fault.seq == seq), "{seq} at {at}: {:?}", report.faults);
+            }
+        }
     }
 
     #[test]

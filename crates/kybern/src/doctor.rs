@@ -1,5 +1,6 @@
 //! `kybern doctor`: what is configured, what is reachable, what is missing, and how to fix it.
 
+mod retention;
 mod scans;
 
 use std::net::TcpListener;
@@ -114,6 +115,7 @@ pub(crate) async fn run(options: DoctorOptions) -> anyhow::Result<ExitCode> {
             }
             findings.extend(ways_out(config).await);
             findings.push(scans::scans(config));
+            findings.push(retention::retention(config));
             findings.push(plans());
             let model = "offline rules: they find intents and fields, and write no prose";
             findings.push(finding("model", State::Ok, model, ""));

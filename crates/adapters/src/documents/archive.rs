@@ -62,6 +62,20 @@ pub(super) fn is_locked(bytes: &[u8]) -> bool {
     (0..most).any(|at| archive.by_index_raw(at).is_ok_and(|part| part.encrypted()))
 }
 
+/// Which limit an archive of files is over by its own list of them; such a one is not opened.
+pub(super) fn over_limit(bytes: &[u8]) -> Option<String> {
+    let mut archive = ZipArchive::new(Cursor::new(bytes)).ok()?;
+    let files = archive.file_names().filter(|name| !name.ends_with(['/', '\\'])).count();
+    if files > limits::MAX_ATTACHMENTS {
+        return Some(format!("of {files} files, the limit is {} attachments", limits::MAX_ATTACHMENTS));
+    }
+    let parts = archive.len();
+    let unpacked = (0..parts).filter_map(|at| archive.by_index_raw(at).ok().map(|part| part.size()));
+    let unpacked = unpacked.fold(0, u64::saturating_add);
+    let limit = limits::MAX_UNPACKED;
+    (unpacked > limit).then(|| format!("that unpacks to {unpacked} bytes, the limit is {limit} bytes"))
+}
+
 /// The files of an archive with their names, and whether these are all that are wanted; `None` when there are more
 /// than `most`, when they unpack too far or to more than `room` bytes, or when it is damaged.
 pub(crate) fn unzip(

@@ -98,7 +98,10 @@ fn in_zip(named: Option<Found>, bytes: &[u8]) -> Result<Found, DocumentFault> {
             _ if archive::is_locked(bytes) => {
                 Err(DocumentFault::new(FaultKind::Encrypted, "it is an archive (ZIP) with files that are locked"))
             }
-            _ => Err(unsupported("an archive (ZIP)")),
+            _ => match archive::over_limit(bytes) {
+                Some(over) => Err(DocumentFault::new(FaultKind::TooLarge, format!("it is an archive (ZIP) {over}"))),
+                None => Err(unsupported("an archive (ZIP)")),
+            },
         },
         None => match named {
             Some(Found::Docx | Found::Xlsx) => {
@@ -199,6 +202,28 @@ mod tests {
         let fault = sniff("a.mp3", "audio/mpeg", b"ID3\x03\0\0\0\0\0\0").unwrap_err();
         assert_eq!(fault.kind, FaultKind::Unsupported);
         assert_eq!(fault.message, "it is a sound recording (MP3), which cannot be read");
+    }
+
+    #[test]
+    fn an_archive_over_a_limit_names_it() {
+        let zip = |files: usize, bytes: usize| {
+            let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+            for n in 0..files {
+                writer.start_file(format!("{n}.txt"), zip::write::SimpleFileOptions::default()).unwrap();
+                std::io::Write::write_all(&mut writer, &vec![b'x'; bytes]).unwrap();
+            }
+            writer.finish().unwrap().into_inner()
+        };
+        let said = |bytes: &[u8]| {
+            let fault = sniff("a.zip", "application/zip", bytes).unwrap_err();
+            (fault.kind, fault.message)
+        };
+        assert_eq!(said(&zip(100, 1)).0, FaultKind::Unsupported);
+        let many = "it is an archive (ZIP) of 101 files, the limit is 100 attachments".to_owned();
+        assert_eq!(said(&zip(101, 1)), (FaultKind::TooLarge, many));
+        let (kind, message) = said(&zip(11, 10 << 20));
+        assert_eq!(kind, FaultKind::TooLarge);
+        assert!(message.contains("unpacks to 115343360 bytes, the limit is 104857600 bytes"), "{message}");
     }
 
     #[test]

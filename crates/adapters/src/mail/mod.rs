@@ -11,6 +11,7 @@ mod parse_part;
 mod passages;
 mod reader;
 pub mod smtp;
+mod smtp_stream;
 mod structure;
 pub mod tls;
 mod tnef;

@@ -5,8 +5,9 @@
 //! discard what it has; from then on only its reply tells.
 
 use std::fmt::Write as _;
+use std::io;
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -18,8 +19,13 @@ use lettre::transport::smtp::client::{AsyncSmtpConnection, Certificate, Certific
 use lettre::transport::smtp::commands::{Data, Mail, Rcpt, Rset};
 use lettre::transport::smtp::extension::{ClientId, Extension, MailBodyParameter, MailParameter};
 use lettre::{Address, Message};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::pki_types::ServerName;
 
+use super::smtp_stream::SmtpStream;
 use super::tls::{self, MailConfigError, MailTls};
+use crate::http::tls::client_config;
 
 /// How long connecting, or one command and its reply, may take.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(30);
@@ -64,7 +70,10 @@ pub struct Smtp {
     host: String,
     port: u16,
     mode: MailTls,
+    /// For STARTTLS, which the library speaks.
     tls: TlsParameters,
+    /// For a connection that is encrypted from its first byte.
+    wrapped: Option<(TlsConnector, ServerName<'static>)>,
     login: Option<Credentials>,
     from: Mailbox,
     idle: Mutex<Vec<AsyncSmtpConnection>>,
@@ -93,13 +102,22 @@ impl Smtp {
         }
         let from = config.from.parse().map_err(|_| MailConfigError::From { from: config.from })?;
         let mut tls = TlsParameters::builder(config.host.clone()).certificate_store(CertificateStore::WebpkiRoots);
-        for root in tls::extra_roots(config.ca_file.as_deref())? {
+        let roots = tls::extra_roots(config.ca_file.as_deref())?;
+        let wrapped = match config.tls {
+            MailTls::Tls => {
+                let name = ServerName::try_from(config.host.trim_matches(['[', ']']).to_owned());
+                let name = name.map_err(|_| MailConfigError::Host { host: config.host.clone() })?;
+                Some((TlsConnector::from(Arc::new(client_config(&roots)?)), name))
+            }
+            MailTls::None | MailTls::Starttls => None,
+        };
+        for root in roots {
             let root = Certificate::from_der(root.to_vec());
             tls = tls.add_root_certificate(root.map_err(|error| MailConfigError::Tls(error.to_string()))?);
         }
         let tls = tls.build_rustls().map_err(|error| MailConfigError::Tls(error.to_string()))?;
         let idle = Mutex::default();
-        Ok(Self { host: config.host, port: config.port, mode: config.tls, tls, login, from, idle })
+        Ok(Self { host: config.host, port: config.port, mode: config.tls, tls, wrapped, login, from, idle })
     }
 
     /// A connection that answers: one that waits, or a new one.
@@ -115,10 +133,12 @@ impl Smtp {
 
     async fn connect(&self) -> Result<AsyncSmtpConnection, SendFault> {
         let hello = ClientId::Domain(self.from.email.domain().to_owned());
-        let wrapped = (self.mode == MailTls::Tls).then(|| self.tls.clone());
-        let server = (self.host.as_str(), self.port);
-        let connecting = AsyncSmtpConnection::connect_tokio1(server, Some(COMMAND_TIMEOUT), &hello, wrapped, None);
-        let mut connection = within(connecting).await.map_err(Broken::before)?;
+        let stream = match tokio::time::timeout(COMMAND_TIMEOUT, self.open()).await {
+            Ok(opened) => opened.map_err(|error| Broken::Unopened(error).before())?,
+            Err(_elapsed) => return Err(Broken::TimedOut(COMMAND_TIMEOUT).before()),
+        };
+        let greeted = AsyncSmtpConnection::connect_with_transport(Box::new(stream), &hello);
+        let mut connection = within(greeted).await.map_err(Broken::before)?;
         if self.mode == MailTls::Starttls {
             within(connection.starttls(self.tls.clone(), &hello)).await.map_err(Broken::before)?;
         }
@@ -127,6 +147,15 @@ impl Smtp {
             within(connection.auth(&mechanisms, login)).await.map_err(Broken::before)?;
         }
         Ok(connection)
+    }
+
+    async fn open(&self) -> io::Result<SmtpStream> {
+        let tcp = TcpStream::connect((self.host.trim_matches(['[', ']']), self.port)).await?;
+        let peer = tcp.peer_addr()?;
+        Ok(match &self.wrapped {
+            Some((connector, name)) => SmtpStream::new(connector.connect(name.clone(), tcp).await?, peer),
+            None => SmtpStream::new(tcp, peer),
+        })
     }
 
     fn take_idle(&self) -> Option<AsyncSmtpConnection> {
@@ -219,7 +248,9 @@ async fn hand_over(connection: &mut AsyncSmtpConnection, message: &Message) -> R
 enum Broken {
     /// No reply in time.
     TimedOut(Duration),
-    /// A refusal, or no connection.
+    /// No connection.
+    Unopened(io::Error),
+    /// A refusal, or a connection that was lost.
     Failed(lettre::transport::smtp::Error),
 }
 
@@ -233,7 +264,7 @@ impl Broken {
                 SendFault::NotSent { message, retryable: false }
             }
             Self::Failed(error) if error.is_transient() => SendFault::NotSent { message, retryable: true },
-            Self::Failed(_) | Self::TimedOut(_) => SendFault::Unreachable { message },
+            Self::Failed(_) | Self::Unopened(_) | Self::TimedOut(_) => SendFault::Unreachable { message },
         }
     }
 
@@ -241,7 +272,7 @@ impl Broken {
     fn after(self) -> SendFault {
         match &self {
             Self::Failed(error) if error.is_permanent() || error.is_transient() => self.before(),
-            Self::Failed(_) | Self::TimedOut(_) => SendFault::Unknown { message: self.to_string() },
+            Self::Failed(_) | Self::Unopened(_) | Self::TimedOut(_) => SendFault::Unknown { message: self.to_string() },
         }
     }
 }
@@ -250,6 +281,7 @@ impl std::fmt::Display for Broken {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::TimedOut(limit) => write!(f, "no reply within {} s", limit.as_secs()),
+            Self::Unopened(error) => write!(f, "connection error: {error}"),
             // What a server says ends in tables and logs.
             Self::Failed(error) => {
                 error.to_string().chars().take(MAX_REASON_CHARS).try_for_each(|letter| f.write_char(letter))

@@ -197,6 +197,18 @@ mod tests {
     }
 
     #[test]
+    fn the_help_for_a_key_names_every_role() {
+        let command = Cli::command();
+        let create = command.find_subcommand("key").and_then(|key| key.find_subcommand("create")).unwrap();
+        let role = create.get_arguments().find(|argument| argument.get_id() == "roles").unwrap();
+        let help = role.get_help().unwrap().to_string();
+        let named: Vec<&str> = help.split([' ', ',', ':', ';']).collect();
+        for known in kybern_core::actor::Role::ALL {
+            assert!(named.contains(&known.as_str()), "{}: {help}", known.as_str());
+        }
+    }
+
+    #[test]
     fn every_verb_is_documented() {
         let page = include_str!("../../../../docs/cli.md");
         let command = Cli::command();

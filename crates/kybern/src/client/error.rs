@@ -96,7 +96,7 @@ impl ApiError {
             ErrorCode::Conflict if self.message.to_ascii_lowercase().contains("idempotency") => {
                 "take another --idempotency-key, or leave it out"
             }
-            ErrorCode::Conflict => "look at its state first: \"kybern task show ID\"",
+            ErrorCode::Conflict => "look at what it is now first; the matching \"show\" or \"list\" verb says",
             ErrorCode::PayloadTooLarge => {
                 "send less, or raise the limit in the server's settings: server.max_mail_bytes for an e-mail, \
                  server.max_body_bytes for everything else"
@@ -171,6 +171,9 @@ mod tests {
         };
         assert!(error("UNAUTHENTICATED").unwrap().contains("KYBERN_API_KEY"));
         assert_eq!(error("RATE_LIMITED").unwrap(), "try again in 7 s");
+        // Lessons, plans and approvals conflict as well as tasks do.
+        let conflict = error("CONFLICT").unwrap();
+        assert!(conflict.contains("matching \"show\"") && !conflict.contains("task"), "{conflict}");
         assert_eq!(error("A_NEW_CODE"), None);
         let body = json!({"error": {"code": "CONFLICT", "message": "the idempotency key was used before"}});
         let reused = ClientError::from(Box::new(ApiError::read(409, None, &body).unwrap())).remedy().unwrap();

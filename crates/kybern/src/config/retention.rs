@@ -121,6 +121,22 @@ impl RetentionOptions {
         }
     }
 
+    /// What they say, in words: for all, and then each tenant that differs and those of which nothing is removed.
+    pub(crate) fn told(&self) -> (String, Vec<String>) {
+        let say = |days: &dyn Fn(Kept) -> Option<u32>| {
+            let said =
+                Kept::ALL.into_iter().filter_map(|kept| Some((key(kept).trim_end_matches("_days"), days(kept)?)));
+            let said = said.map(|(name, days)| match days {
+                0 => format!("{} for ever", name.replace('_', " ")),
+                days => format!("{} {days} days", name.replace('_', " ")),
+            });
+            said.collect::<Vec<_>>().join(", ")
+        };
+        let own = self.tenants.iter().map(|(tenant, own)| format!("{tenant}: {}", say(&|kept| own.of(kept))));
+        let held = self.holds.iter().map(|tenant| format!("{tenant}: on hold, nothing is removed"));
+        (say(&|kept| Some(self.of(kept))), own.chain(held).collect())
+    }
+
     /// What they say to the engine.
     pub(crate) fn settings(&self) -> Retention {
         let times = |days: &dyn Fn(Kept) -> u32| -> KeptTimes {
@@ -149,6 +165,25 @@ mod tests {
         let acme = &tenants["acme"];
         assert_eq!((acme[&Kept::Tasks], acme[&Kept::Files]), (Millis(3_650 * DAY), Millis(7 * DAY)));
         assert_eq!(acme.get(&Kept::Jobs), None, "for ever");
+    }
+
+    #[test]
+    fn times_are_told_for_all_and_for_each_tenant() {
+        let own = DaysKept { tasks_days: Some(3_650), jobs_days: Some(0), ..DaysKept::default() };
+        let tenants = BTreeMap::from([("acme".to_owned(), own)]);
+        let options = RetentionOptions { tenants, holds: vec!["fern".to_owned()], chats_days: 0, ..Default::default() };
+        let (all, each) = options.told();
+        for part in
+            ["tasks 400 days", "chats for ever", "messages 1095 days", "idempotency keys 30 days", "files 7 days"]
+        {
+            assert!(all.contains(part), "{part}: {all}");
+        }
+        let mut acme: Vec<&str> = each[0].trim_start_matches("acme: ").split(", ").collect();
+        acme.sort_unstable();
+        assert_eq!(
+            (acme, each[1].as_str()),
+            (vec!["jobs for ever", "tasks 3650 days"], "fern: on hold, nothing is removed")
+        );
     }
 
     #[test]

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use kybern_core::time::Millis;
 
 use super::*;
@@ -177,6 +179,34 @@ fn the_example_file_is_sound() {
         [("KYBERN_SMTP_PASSWORD", "p"), ("KYBERN_IMAP_PASSWORD", "p"), ("FORMS_SECRET", "s"), ("N8N_SECRET", "s")];
     let full = load(&uncommented.join("\n"), env).unwrap();
     assert!(full.smtp.is_some() && full.imap.is_some() && full.workflows.len() == 1);
+}
+
+#[test]
+fn the_example_file_has_every_key() {
+    let example = include_str!("../../../../kybern.example.toml");
+    let (mut written, mut table) = (BTreeSet::new(), String::new());
+    for line in example.lines() {
+        let line = line.strip_prefix("#: ").unwrap_or(line);
+        if let Some(named) = line.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            table = named.0.to_owned();
+        } else if let Some((key, _)) = line.split_once(" = ").filter(|_| !line.starts_with('#')) {
+            written.insert(format!("{table}.{key}"));
+        }
+    }
+    // What has a default, and what has none but is known by its key. Passwords and keys come out of the environment.
+    let defaults = serde_json::to_value(Config::default()).unwrap();
+    let sections = defaults.as_object().unwrap().iter();
+    let with_default = sections.flat_map(|(section, value)| {
+        let keys = value.as_object().into_iter().flat_map(|value| value.keys());
+        keys.map(move |key| format!("{section}.{key}"))
+    });
+    let known = keys::KEYS.iter().map(|(key, _)| (*key).to_owned());
+    let in_words = known.filter(|key| !key.contains('*') && !key.ends_with(".password"));
+    let elsewhere = ["retention.tenants", "security.admin_key", "security.master_key"];
+    let wanted = with_default.chain(in_words).filter(|key| !elsewhere.contains(&key.as_str()));
+    let wanted: BTreeSet<String> = wanted.collect();
+    let missing: Vec<&String> = wanted.difference(&written).collect();
+    assert!(missing.is_empty(), "kybern.example.toml lacks {missing:?}");
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! The binary, as its users see it.
 
 #[cfg(test)]
+mod agents;
+#[cfg(test)]
 mod approvals;
 #[cfg(test)]
 mod asking;

@@ -14,9 +14,15 @@ use crate::tls;
 const GREETING: &str = "220 fake ready\r\n";
 
 /// A server that takes everything, except where `odd` answers instead. The line after which a message ends is `.`.
-fn server(mut odd: impl FnMut(usize, &str) -> Option<Reply> + Send + 'static) -> LinePeer {
+fn server(odd: impl FnMut(usize, &str) -> Option<Reply> + Send + 'static) -> LinePeer {
+    LinePeer::start(false, GREETING, answers(odd))
+}
+
+fn answers(
+    mut odd: impl FnMut(usize, &str) -> Option<Reply> + Send + 'static,
+) -> impl FnMut(usize, &str) -> Reply + Send {
     let mut in_message = false;
-    LinePeer::start(false, GREETING, move |number, line| {
+    move |number, line| {
         let ends = in_message && line == ".";
         let inside = in_message && !ends;
         in_message = inside || line == "DATA";
@@ -29,7 +35,7 @@ fn server(mut odd: impl FnMut(usize, &str) -> Option<Reply> + Send + 'static) ->
             "AUTH" => say("235 welcome"),
             _ => say("250 fine"),
         })
-    })
+    }
 }
 
 fn at(verb: &'static str, reply: fn() -> Reply) -> LinePeer {
@@ -75,6 +81,29 @@ async fn before_the_dot_nothing_was_sent() {
     }
     let nobody = format!("127.0.0.1:{}", peer::closed_port());
     assert!(not_sent(smtp(nobody).send(&mail("a@b.test", "1@kybern.test")).await));
+}
+
+#[tokio::test]
+async fn a_servers_words_are_cut() {
+    let long = "550 never ".to_owned() + &"é".repeat(400);
+    let peer = server(move |_, line| line.starts_with("MAIL").then(|| say(long.clone())));
+    let Err(SendFault::NotSent { message, retryable: false }) = send(&peer).await else { panic!("it was refused") };
+    assert!(message.contains("never é") && message.chars().count() == 300, "{message}");
+}
+
+#[tokio::test]
+async fn a_reply_without_an_end_is_not_waited_for() {
+    let endless = || Reply::Say("250-".to_owned() + &"x".repeat(1 << 20));
+    for verb in ["EHLO", "MAIL"] {
+        match send(&at(verb, endless)).await {
+            Err(SendFault::Unreachable { message }) => {
+                assert!(message.contains("longer than 131072 bytes"), "{message}")
+            }
+            other => panic!("{verb}: {other:?}"),
+        }
+    }
+    // Whether the message was taken nobody knows.
+    assert!(matches!(send(&at(".", endless)).await, Err(SendFault::Unknown { .. })));
 }
 
 #[tokio::test]
@@ -147,6 +176,18 @@ async fn starttls_encrypts_before_anything_is_said() {
     let stranger = secured(&peer, MailTls::Starttls, None).send(&mail("a@b.test", "1@kybern.test")).await;
     not_sent(stranger);
     assert!(!peer.lines().iter().any(|line| line.starts_with("MAIL")), "{:?}", peer.lines());
+}
+
+#[tokio::test]
+async fn a_connection_may_be_encrypted_from_its_first_byte() {
+    let (_folder, ca) = tls::authority_file();
+    let start = || LinePeer::start(true, GREETING, answers(|_, _| None));
+    let peer = start();
+    secured(&peer, MailTls::Tls, Some(ca)).send(&mail("a@b.test", "1@kybern.test")).await.unwrap();
+    assert_eq!(peer.lines().last().unwrap(), ".");
+    let peer = start();
+    not_sent(secured(&peer, MailTls::Tls, None).send(&mail("a@b.test", "1@kybern.test")).await);
+    assert_eq!(peer.lines(), [] as [String; 0], "a stranger's certificate");
 }
 
 #[tokio::test]

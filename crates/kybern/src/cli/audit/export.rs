@@ -3,7 +3,7 @@
 //! One event on each line, as the server lists them; the last line is the signed head.
 
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
+use std::io::{BufRead, BufReader, BufWriter, Read as _, Write as _};
 use std::path::Path;
 
 use kybern_core::audit::PURGED;
@@ -14,6 +14,9 @@ use super::super::{Context, Exit, Format};
 use super::{PAGE, print};
 use crate::client::{Body, Client, Reply};
 use crate::output::{Failure, count};
+
+/// Bytes of a line that is read: no event takes as many, and the server checks none that does.
+const MAX_LINE: u64 = 8 << 20;
 
 /// Writes all events up to the head of this moment. What was begun and cannot be ended is taken away again.
 pub(super) async fn write(path: &Path, context: &mut Context) -> Result<Exit, Failure> {
@@ -138,9 +141,10 @@ async fn read(path: &Path, client: &Client, report: &mut Report) -> Result<Expor
     let file = File::open(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
     let (mut from, mut before, mut head, mut page) = (None, None::<Value>, None, Vec::new());
     let mut beginning = Beginning::default();
-    let mut lines = BufReader::new(file).lines().enumerate().peekable();
+    let mut file = BufReader::new(file);
+    let mut lines = std::iter::from_fn(|| next_line(&mut file).transpose()).enumerate().peekable();
     while let Some((n, line)) = lines.next() {
-        let line = line.map_err(|error| wrong(format!("cannot be read: {error}")))?;
+        let line = line.map_err(|problem| wrong(format!("line {}: {problem}", n + 1)))?;
         let value: Value = serde_json::from_str(&line).map_err(|error| wrong(format!("line {}: {error}", n + 1)))?;
         let written = value.to_string();
         if written != line {
@@ -152,7 +156,9 @@ async fn read(path: &Path, client: &Client, report: &mut Report) -> Result<Expor
         if is_last && value.get("signature").is_some() {
             head = Some(value);
         } else {
-            from = from.or_else(|| value["seq"].as_i64());
+            let seq = value["seq"].as_i64().filter(|seq| *seq >= 1);
+            let seq = seq.ok_or_else(|| wrong(format!("line {}: seq is no number from 1 on", n + 1)))?;
+            from = from.or(Some(seq));
             beginning.look_at(&value);
             page.push(value);
         }
@@ -178,6 +184,22 @@ async fn read(path: &Path, client: &Client, report: &mut Report) -> Result<Expor
     Ok(Export { from: from.unwrap_or(1), head })
 }
 
+/// The next line; `None` at the end of the file.
+fn next_line(file: &mut impl BufRead) -> Result<Option<String>, String> {
+    let mut line = Vec::new();
+    let read =
+        file.take(MAX_LINE + 1).read_until(b'\n', &mut line).map_err(|error| format!("cannot be read: {error}"))?;
+    if read == 0 {
+        return Ok(None);
+    }
+    if line.last() == Some(&b'\n') {
+        line.pop();
+    } else if line.len() as u64 > MAX_LINE {
+        return Err(format!("is longer than {MAX_LINE} bytes, which no event is"));
+    }
+    String::from_utf8(line).map(Some).map_err(|_| "is no UTF-8 text".to_owned())
+}
+
 /// Whether an export begins where its chain does: with the first event, or behind what an event in it says was removed.
 #[derive(Default)]
 struct Beginning {
@@ -200,14 +222,48 @@ impl Beginning {
     }
 }
 
+/// Whether an event is the next one after another.
+fn follows(before: &Value, next: &Value) -> bool {
+    let expected = before["seq"].as_i64().and_then(|seq| seq.checked_add(1));
+    next["prevHash"] == before["hash"] && expected.is_some() && next["seq"].as_i64() == expected
+}
+
 /// Has the server check events, and looks whether they follow those before.
 async fn check(client: &Client, events: &[Value], before: Option<&Value>, report: &mut Report) -> Result<(), Failure> {
     if let (Some(before), Some(first)) = (before, events.first())
-        && (first["prevHash"] != before["hash"] || first["seq"].as_i64() != before["seq"].as_i64().map(|seq| seq + 1))
+        && !follows(before, first)
     {
         report.faults.push(json!({"seq": first["seq"], "problem": "does not follow the event before it"}));
     }
     let found = client.post("/api/audit/check", Body::Json(&json!({"events": events})), None).await?.value;
     report.faults.extend(found["faults"].as_array().cloned().unwrap_or_default());
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_read_up_to_their_limit() {
+        let most = usize::try_from(MAX_LINE).unwrap();
+        let mut file =
+            BufReader::new(std::io::Cursor::new(["a\n\n", &"b".repeat(most), "\n", &"c".repeat(most + 1)].concat()));
+        let mut next = || next_line(&mut file).map(|line| line.map(|line| line.len()));
+        assert_eq!([next(), next(), next()], [Ok(Some(1)), Ok(Some(0)), Ok(Some(most))]);
+        assert!(next().unwrap_err().contains("longer than 8388608 bytes"));
+        assert_eq!(next_line(&mut BufReader::new(&b""[..])), Ok(None));
+        assert!(next_line(&mut BufReader::new(&[0xff, b'\n'][..])).is_err());
+    }
+
+    #[test]
+    fn nothing_follows_the_greatest_number() {
+        let event = |seq: i64, prev: &str, hash: &str| json!({"seq": seq, "prevHash": prev, "hash": hash});
+        assert!(follows(&event(6, "a", "b"), &event(7, "b", "c")));
+        assert!(
+            !follows(&event(6, "a", "b"), &event(8, "b", "c")) && !follows(&event(6, "a", "b"), &event(7, "x", "c"))
+        );
+        assert!(!follows(&event(i64::MAX, "a", "b"), &event(i64::MIN, "b", "c")));
+        assert!(!follows(&event(i64::MAX, "a", "b"), &json!({"prevHash": "b"})));
+    }
 }

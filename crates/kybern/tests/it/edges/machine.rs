@@ -89,6 +89,10 @@ async fn the_doctor_says_what_is_missing() {
         found.map(|finding| text(&finding["remedy"])).unwrap_or_default()
     };
     assert!(remedy("mail out").contains("[smtp]") && remedy("server").contains("kybern serve"), "{report}");
+    let times = "[retention]\ntasks_days = 800\n[retention.tenants.acme]\nchats_days = 0\n";
+    site.file("kybern.toml", times);
+    let (_, out, err) = run(&site, &["doctor", "--url", "http://127.0.0.1:1"]);
+    assert!(out.contains("tasks 800 days") && out.contains("retention: acme: chats for ever"), "{out}{err}");
     site.file("kybern.toml", "[smtp]\nhots = \"x\"\n");
     let (code, out, _) = run(&site, &["doctor", "--json"]);
     assert!(code == Some(1) && out.contains("smtp.hots"), "{out}");

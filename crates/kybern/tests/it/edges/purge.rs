@@ -239,6 +239,14 @@ async fn the_audit_is_exported_checked_and_removed_no_younger_than_a_month(site:
     std::fs::write(&file, without(lines.len() - 1)).unwrap();
     let (code, _, err) = run(&site, &server, &["audit", "verify", "--export", path]);
     assert!(code == Some(1) && err.contains("the export was cut off"), "{err}");
+    for (changed, says) in [
+        (whole.replacen("{\"seq\":1,", "{\"seq\":-9223372036854775808,", 1), "line 1: seq is no number from 1 on"),
+        (format!("{}\n{whole}", " ".repeat(9 << 20)), "line 1: is longer than 8388608 bytes"),
+    ] {
+        std::fs::write(&file, changed).unwrap();
+        let (code, _, err) = run(&site, &server, &["audit", "verify", "--export", path]);
+        assert!(code == Some(1) && err.contains(says), "{says}: {err}");
+    }
 }
 
 /// A head that names another event, without the key to sign it.
