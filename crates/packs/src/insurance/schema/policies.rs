@@ -236,8 +236,6 @@ pub(super) const POLICY: &[Field] = &[
         &[
             "policy number",
             "policy",
-            "policies",
-            "policy numbers",
             "policy id",
             "policy identifier",
             "policy is numbered",
