@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kybern_core::model::{CategoryPattern, FieldPattern, SectionPattern, ValueKind};
+use kybern_core::model::{CategoryPattern, FieldPattern, SectionPattern, ValueKind, ValueRange};
 
 /// The list of vehicles.
 pub(crate) const VEHICLES: &str = "vehicles";
@@ -22,6 +22,7 @@ pub(crate) struct Field {
     pub(crate) opens_item: bool,
     pub(crate) signs: &'static [&'static str],
     pub(crate) many: bool,
+    pub(crate) range: Option<ValueRange>,
 }
 
 /// A single field.
@@ -31,7 +32,7 @@ pub(crate) const fn one(
     value: ValueKind,
     section: Option<&'static str>,
 ) -> Field {
-    Field { name, labels, value, section, group: None, opens_item: false, signs: &[], many: false }
+    Field { name, labels, value, section, group: None, opens_item: false, signs: &[], many: false, range: None }
 }
 
 /// A field of a list.
@@ -51,12 +52,18 @@ pub(crate) const fn of(
         opens_item: false,
         signs: &[],
         many: false,
+        range: None,
     }
 }
 
 /// The field that begins an item of its list.
 pub(crate) const fn opens(field: Field) -> Field {
     Field { opens_item: true, ..field }
+}
+
+/// The same with bounds, outside which an amount is kept and doubted: so many dollars or percent.
+pub(crate) const fn within(min: i64, max: i64, field: Field) -> Field {
+    Field { range: Some(ValueRange::between(min, max)), ..field }
 }
 
 /// What a schema has of fields that stand in several places.
@@ -96,6 +103,7 @@ impl Field {
             group: self.group.map(str::to_owned),
             opens_item: self.opens_item,
             many: self.many,
+            range: self.range,
             ..FieldPattern::new(self.name, self.labels, self.value).signed(self.signs)
         }
     }

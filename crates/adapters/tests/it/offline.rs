@@ -1,6 +1,7 @@
 //! The offline rules model, through its ports, on a small domain that is none of the packs'.
 
 mod compound;
+mod kinds;
 mod labels;
 mod own;
 mod parties;
