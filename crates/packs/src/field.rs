@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kybern_core::model::{CategoryPattern, FieldPattern, SectionPattern, ValueKind};
+use kybern_core::model::{CategoryPattern, FieldPattern, SectionPattern, ValueKind, ValueRange};
 
 /// The list of vehicles.
 pub(crate) const VEHICLES: &str = "vehicles";
@@ -23,6 +23,7 @@ pub(crate) struct Field {
     pub(crate) signs: &'static [&'static str],
     pub(crate) many: bool,
     pub(crate) visited_on: Option<&'static str>,
+    pub(crate) range: Option<ValueRange>,
 }
 
 /// A single field.
@@ -32,7 +33,18 @@ pub(crate) const fn one(
     value: ValueKind,
     section: Option<&'static str>,
 ) -> Field {
-    Field { name, labels, value, section, group: None, opens_item: false, signs: &[], many: false, visited_on: None }
+    Field {
+        name,
+        labels,
+        value,
+        section,
+        group: None,
+        opens_item: false,
+        signs: &[],
+        many: false,
+        visited_on: None,
+        range: None,
+    }
 }
 
 /// A field of a list.
@@ -53,12 +65,18 @@ pub(crate) const fn of(
         signs: &[],
         many: false,
         visited_on: None,
+        range: None,
     }
 }
 
 /// The field that begins an item of its list.
 pub(crate) const fn opens(field: Field) -> Field {
     Field { opens_item: true, ..field }
+}
+
+/// The same with bounds, outside which an amount is kept and doubted: so many dollars or percent.
+pub(crate) const fn within(min: i64, max: i64, field: Field) -> Field {
+    Field { range: Some(ValueRange::between(min, max)), ..field }
 }
 
 /// What a schema has of fields that stand in several places.
@@ -99,6 +117,7 @@ impl Field {
             opens_item: self.opens_item,
             many: self.many,
             visited_on: self.visited_on.map(str::to_owned),
+            range: self.range,
             ..FieldPattern::new(self.name, self.labels, self.value).signed(self.signs)
         }
     }

@@ -2,7 +2,7 @@
 
 use kybern_core::model::ValueKind;
 
-use crate::field::{Field, VEHICLES, of, opens};
+use crate::field::{Field, VEHICLES, of, opens, within};
 
 /// One vehicle.
 pub(crate) const VEHICLE: &[Field] = &[
@@ -58,22 +58,26 @@ pub(crate) const VEHICLE: &[Field] = &[
         &["model", "vehicle model", "body type", "body", "type", "description", "modelo", "modèle"],
         ValueKind::Text,
     ),
-    of(
-        VEHICLES,
-        "has_vehicles",
-        "value",
-        &[
-            "stated value",
-            "stated amount",
+    within(
+        0,
+        100_000_000,
+        of(
+            VEHICLES,
+            "has_vehicles",
             "value",
-            "cost new",
-            "insured value",
-            "acv",
-            "amount of insurance",
-            "valor",
-            "valor declarado",
-            "valeur",
-        ],
-        ValueKind::Money,
+            &[
+                "stated value",
+                "stated amount",
+                "value",
+                "cost new",
+                "insured value",
+                "acv",
+                "amount of insurance",
+                "valor",
+                "valor declarado",
+                "valeur",
+            ],
+            ValueKind::Money,
+        ),
     ),
 ];

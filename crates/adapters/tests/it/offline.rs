@@ -2,6 +2,7 @@
 
 mod bands;
 mod compound;
+mod kinds;
 mod labels;
 mod numbered;
 mod own;

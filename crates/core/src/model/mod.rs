@@ -9,6 +9,7 @@ pub mod message;
 pub mod own_schema;
 pub mod pattern;
 pub mod policy;
+pub mod range;
 pub mod reply;
 pub mod request;
 pub mod schema;
@@ -23,6 +24,7 @@ pub use intent::{Classification, ClassifyInput, IntentSpec};
 pub use message::{Image, ImageDetail, ModelMessage, Part, Reasoning, Role, ToolAnswer, ToolCall};
 pub use pattern::ValuePattern;
 pub use policy::ModelPolicy;
+pub use range::ValueRange;
 pub use reply::{Assembly, FinishReason, ModelEvent, ModelReply, TokenUsage};
 pub use request::{Abilities, Effort, FunctionChoice, FunctionSpec, ModelRequest, ModelTimeouts, OutputSchema};
 pub use schema::{

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::pattern::ValuePattern;
+use super::range::ValueRange;
 use crate::id::TenantId;
 
 /// What a pack, or a tenant, looks for in documents.
@@ -77,6 +78,12 @@ impl FieldPattern {
     #[must_use]
     pub fn signed(self, signs: &[&str]) -> Self {
         Self { signs: owned(signs), ..self }
+    }
+
+    /// The same with bounds, outside which an amount is kept and doubted.
+    #[must_use]
+    pub fn within(self, range: ValueRange) -> Self {
+        Self { range: Some(range), ..self }
     }
 
     /// Whether that is its path: `insured.name`, or `policies/policy_number` in a list.
@@ -185,6 +192,8 @@ pub struct FieldPattern {
     pub visited_on: Option<String>,
     /// What an [identifier](ValueKind::Identifier) looks like.
     pub pattern: Option<ValuePattern>,
+    /// Between which bounds an amount can be right; one outside is kept, and told as a problem.
+    pub range: Option<ValueRange>,
 }
 
 /// What a value looks like, and so how it is found, checked and normalised.
@@ -204,6 +213,9 @@ pub enum ValueKind {
     McNumber,
     /// An insurer's NAIC code: 5 digits.
     Naic,
+    /// A federal employer identification number, normalised to `NN-NNNNNNN`; a prefix that nobody is given is reported,
+    /// not dropped.
+    Fein,
     /// A policy number: letters, digits and dashes with at least one digit.
     PolicyNumber,
     /// A number that somebody gave something, such as a claim or a load: letters, digits and dashes with at least two
@@ -217,10 +229,14 @@ pub enum ValueKind {
     RequestToken,
     /// A date, normalised to `YYYY-MM-DD`.
     Date,
+    /// A time of the day, normalised to `HH:MM`; a date may stand before it.
+    Time,
     /// Two dates, as `{"start","end"}`.
     DateRange,
     /// An amount of US dollars, as integer nano-dollars.
     Money,
+    /// A share of a hundred, with its sign or its word: the decimal number as text, exactly, without zeros at its end.
+    Percentage,
     /// A telephone number, normalised to ten digits.
     Phone,
     /// An e-mail address, lower-cased.
@@ -245,6 +261,7 @@ impl ValueKind {
             self,
             Self::DotNumber
                 | Self::McNumber
+                | Self::Fein
                 | Self::PolicyNumber
                 | Self::Reference
                 | Self::Identifier

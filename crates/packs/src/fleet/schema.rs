@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use kybern_core::model::{ExtractionSchema, ValueKind};
 
-use crate::contact_fields::{COMPANY, CONTACT, UNWANTED};
+use crate::contact_fields::{COMPANY, CONTACT, FEINS, UNWANTED};
 use crate::driver_fields::DRIVER;
 use crate::field::{self, DRIVERS, Field, of, one, opens};
 use crate::vehicle_fields::VEHICLE;
@@ -96,6 +96,7 @@ const FLEET: &[Field] = &[
         None,
     ),
     one("mc_number", &["mc", "mc number", "docket", "docket number", "mc docket number"], ValueKind::McNumber, None),
+    one("fein", FEINS, ValueKind::Fein, None),
     one(
         "expiration",
         &[

@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use kybern_core::model::{ExtractionSchema, ValueKind};
 
-use crate::contact_fields::{ADDRESSES, COMPANY_NAMES, DOT_NUMBERS, MC_NUMBERS, UNWANTED};
+use crate::contact_fields::{ADDRESSES, COMPANY_NAMES, DOT_NUMBERS, FEINS, MC_NUMBERS, UNWANTED};
 use crate::field::{self, Field, one};
 
 /// The schema's name.
@@ -75,7 +75,7 @@ fn made() -> ExtractionSchema {
     let fields: Vec<Field> = FIELDS.iter().map(field).collect();
     ExtractionSchema {
         name: NAME.to_owned(),
-        fields: field::patterns(&[&fields, UNWANTED]),
+        fields: field::patterns(&[&fields, UNWANTED, &[one("other", FEINS, ValueKind::Nothing, None)]]),
         about: Some("company_name".to_owned()),
         ..ExtractionSchema::default()
     }

@@ -67,6 +67,7 @@ pub(super) fn extract(
     bare::contacts(&pages, &labels, writer, &mut found);
     bare_names::businesses(&pages, &labels, &mut found);
     prose(&pages, &labels, &mut found);
+    found.iter_mut().for_each(|value| value.weigh(labels.fields[value.field]));
     let chosen = choose(found, &labels);
     let fields =
         chosen.into_iter().take(MAX_FIELDS).map(|(item, value)| field(number, &pages, &labels, item, value)).collect();

@@ -12,7 +12,7 @@ use kybern_core::model::{Claim, FieldPattern, Located, ValueKind};
 use serde_json::Value;
 
 use super::analyse::clip;
-use super::values::{self, Read, Shape};
+use super::values::{self, DOUBTED, Read, Shape};
 use super::words::fold;
 
 /// Text that is looked through.
@@ -77,8 +77,10 @@ const fn is_read(kind: ValueKind) -> bool {
     !matches!(kind, ValueKind::Name | ValueKind::Person | ValueKind::Text | ValueKind::Address | ValueKind::Nothing)
 }
 
-fn is_same(one: &Value, other: &Value) -> bool {
+/// Whether two values are one; the point of a decimal counts, all other marks do not.
+fn is_same(kind: ValueKind, one: &Value, other: &Value) -> bool {
     match (one, other) {
+        _ if kind == ValueKind::Percentage => one == other,
         (Value::String(one), Value::String(other)) => letters_of(one) == letters_of(other),
         _ => one == other,
     }
@@ -140,7 +142,11 @@ impl<'c> Look<'_, 'c> {
             self.items.insert(item, (found.page, found.start));
         }
         let page = self.pages.get(found.page)?.page.number;
-        let Place { start, end, value, fit, problem, .. } = found;
+        let Place { start, end, value, mut fit, mut problem, .. } = found;
+        if problem.is_none() {
+            problem = field.range.and_then(|range| range.problem(field.value, &value));
+            fit *= if problem.is_some() { DOUBTED } else { 1.0 };
+        }
         Some(Located { value, fit, problem, page, start, end })
     }
 
@@ -185,7 +191,7 @@ impl<'c> Look<'_, 'c> {
         let Some(own) = values::read(shape, claimed.trim()) else { return Vec::new() };
         let pages = &self.pages;
         let scanned = self.scanned.entry((shape.kind, shape.source())).or_insert_with(|| scan(pages, shape));
-        scanned.get(&key_of(&own.value)).cloned().unwrap_or_default()
+        scanned.get(&key_of(shape.kind, &own.value)).cloned().unwrap_or_default()
     }
 
     /// Whether a label of the field stands shortly before a place.
@@ -226,6 +232,9 @@ fn reread(shape: Shape<'_>, text: &str, (start, end): (usize, usize), own: Optio
         let value = slice.split_whitespace().collect::<Vec<_>>().join(" ");
         return (kind == ValueKind::Address).then(|| place(start, loose(value, end - start)));
     }
+    if splits_number(kind, text, start) {
+        return None;
+    }
     // Marks before a value are part of it: the sign of a currency, the bracket of an area code.
     let marks = text.get(..start)?.chars().rev().take_while(|mark| matches!(mark, '$' | '(' | '+' | '#' | '-' | ' '));
     let with_marks = start - marks.take(2).map(char::len_utf8).sum::<usize>();
@@ -233,19 +242,28 @@ fn reread(shape: Shape<'_>, text: &str, (start, end): (usize, usize), own: Optio
         let read = values::read(shape, clip(text.get(at..)?, MAX_VALUE))?;
         // What the claim alone is not, the words there have to be from end to end.
         let agrees = match own {
-            Some(own) => is_same(&own.value, &read.value),
+            Some(own) => is_same(kind, &own.value, &read.value),
             None => at + read.end >= end,
         };
         agrees.then(|| place(at, read))
     })
 }
 
+/// Whether a place lies inside a number, behind its point or its colon: the `5%` of `2.5%` is nobody's claim.
+fn splits_number(kind: ValueKind, text: &str, at: usize) -> bool {
+    let mut before = text.get(..at).unwrap_or_default().chars().rev();
+    matches!(kind, ValueKind::Percentage | ValueKind::Time)
+        && before.next().is_some_and(|mark| matches!(mark, '.' | ',' | ':'))
+        && before.next().is_some_and(|digit| digit.is_ascii_digit())
+}
+
 fn loose(value: String, end: usize) -> Read {
     Read { value: value.into(), start: 0, end, fit: LOOSE, problem: None }
 }
 
-fn key_of(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), letters_of)
+fn key_of(kind: ValueKind, value: &Value) -> String {
+    let letters = value.as_str().filter(|_| kind != ValueKind::Percentage);
+    letters.map_or_else(|| value.to_string(), letters_of)
 }
 
 /// Every value of a kind, by how it is compared.
@@ -259,13 +277,13 @@ fn scan(pages: &[Letters<'_>], shape: Shape<'_>) -> Scanned {
         for (at, letter) in text.char_indices() {
             let begins = (letter.is_alphanumeric() || matches!(letter, '$' | '(' | '+')) && !before.is_alphanumeric();
             before = letter;
-            if !begins {
+            if !begins || splits_number(shape.kind, text, at) {
                 continue;
             }
             let Some(read) = text.get(at..).and_then(|rest| values::read(shape, clip(rest, MAX_VALUE))) else {
                 continue;
             };
-            let places = scanned.entry(key_of(&read.value)).or_default();
+            let places = scanned.entry(key_of(shape.kind, &read.value)).or_default();
             if places.len() < MAX_PLACES {
                 let (start, end) = (at + read.start, at + read.end);
                 places.push(Place { page, start, end, value: read.value, fit: read.fit, problem: read.problem });

@@ -1,8 +1,9 @@
 //! A value where it was found, before it is known to which item it belongs.
 
+use kybern_core::model::FieldPattern;
 use serde_json::Value;
 
-use super::values::Read;
+use super::values::{DOUBTED, Read};
 
 /// How sure a way of finding is, before the value itself is checked.
 pub(super) mod sure {
@@ -85,6 +86,17 @@ impl Occurrence {
             problem: read.problem,
             row: None,
             many: false,
+        }
+    }
+
+    /// Doubts an amount that its field cannot have.
+    pub(super) fn weigh(&mut self, pattern: &FieldPattern) {
+        let out = || pattern.range.and_then(|range| range.problem(pattern.value, &self.value));
+        if self.problem.is_none()
+            && let Some(problem) = out()
+        {
+            self.problem = Some(problem);
+            self.confidence *= DOUBTED;
         }
     }
 

@@ -7,16 +7,18 @@ use serde_json::{Map, Value};
 use super::reader::Reader;
 use super::{MAX_CHOICES, MAX_FIELDS};
 use crate::lesson::fits;
-use crate::model::{FieldPattern, ValueKind};
+use crate::model::{FieldPattern, ValueKind, ValueRange};
 
 /// The kinds of values that a field may have, by their names. `choice` and `table` are made of others.
-const TYPES: [(&str, ValueKind); 20] = [
+const TYPES: [(&str, ValueKind); 23] = [
     ("text", ValueKind::Text),
     ("identifier", ValueKind::Identifier),
     ("reference", ValueKind::Reference),
     ("date", ValueKind::Date),
     ("date_range", ValueKind::DateRange),
+    ("time", ValueKind::Time),
     ("money", ValueKind::Money),
+    ("percentage", ValueKind::Percentage),
     ("integer", ValueKind::Integer),
     ("year", ValueKind::Year),
     ("name", ValueKind::Name),
@@ -30,6 +32,7 @@ const TYPES: [(&str, ValueKind); 20] = [
     ("dot_number", ValueKind::DotNumber),
     ("mc_number", ValueKind::McNumber),
     ("naic", ValueKind::Naic),
+    ("fein", ValueKind::Fein),
     (CHOICE, ValueKind::Text),
 ];
 const CHOICE: &str = "choice";
@@ -39,8 +42,9 @@ const LEAST_COLUMNS: usize = 2;
 /// Characters of a choice's value.
 const MAX_VALUE: usize = 60;
 
-const OF_FIELD: &[&str] = &["name", "type", "labels", "required", "many", "section", "pattern", "choices"];
-const OF_COLUMN: &[&str] = &["name", "type", "headings", "required", "key", "pattern", "choices"];
+const OF_FIELD: &[&str] =
+    &["name", "type", "labels", "required", "many", "section", "pattern", "min", "max", "choices"];
+const OF_COLUMN: &[&str] = &["name", "type", "headings", "required", "key", "pattern", "min", "max", "choices"];
 const OF_TABLE: &[&str] = &["name", "type", "columns", "required", "section"];
 
 /// All fields: single ones, and the columns of tables as fields of a list.
@@ -146,12 +150,35 @@ fn field(
             format!("only an identifier has a pattern: leave it out, or use the type identifier for {type_name}");
         reader.fault(format!("{path}/pattern"), message);
     }
+    let range = range(reader, members, path, (type_name, value));
     if type_name == CHOICE {
         labels.extend(choices(reader, members.get("choices"), &format!("{path}/choices")));
     } else if members.contains_key("choices") {
         reader.fault(format!("{path}/choices"), format!("only a choice has choices, not {type_name}"));
     }
-    Some(FieldPattern { name, labels, value, required, pattern, ..FieldPattern::default() })
+    Some(FieldPattern { name, labels, value, required, pattern, range, ..FieldPattern::default() })
+}
+
+/// The bounds of an amount, where it has some.
+fn range(
+    reader: &mut Reader,
+    members: &Map<String, Value>,
+    path: &str,
+    (type_name, value): (&str, ValueKind),
+) -> Option<ValueRange> {
+    if !ValueRange::is_of(value) {
+        for bound in ["min", "max"].into_iter().filter(|bound| members.contains_key(*bound)) {
+            let message = format!("only money, percentage and integer have min and max, not {type_name}");
+            reader.fault(format!("{path}/{bound}"), message);
+        }
+        return None;
+    }
+    let min = reader.bound(members.get("min"), &format!("{path}/min"));
+    let max = reader.bound(members.get("max"), &format!("{path}/max"));
+    if min.zip(max).is_some_and(|(min, max)| min > max) {
+        reader.fault(format!("{path}/min"), "min is more than max: nothing would be in between");
+    }
+    (min.is_some() || max.is_some()).then_some(ValueRange { min, max })
 }
 
 /// The values of a closed list, as the terms that stand for them.

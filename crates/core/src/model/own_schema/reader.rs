@@ -8,6 +8,7 @@ use super::{MAX_LABELS, MAX_PATTERNS};
 use crate::error::Detail;
 use crate::lesson::label_of;
 use crate::model::ValuePattern;
+use crate::model::range::billionths;
 
 /// Faults that are listed of one schema.
 const MAX_FAULTS: usize = 20;
@@ -152,6 +153,18 @@ impl Reader {
                 false
             }
         }
+    }
+
+    /// A bound of an amount, in billionths: a whole number, or a decimal as text, since a float is never exact.
+    pub(super) fn bound(&mut self, value: Option<&Value>, path: &str) -> Option<i64> {
+        let value = value.filter(|value| !value.is_null())?;
+        let text = value.as_str().map(str::to_owned).or_else(|| value.as_i64().map(|whole| whole.to_string()));
+        let bound = text.as_deref().and_then(billionths);
+        if bound.is_none() {
+            let message = "a whole number up to nine billion, or a decimal as text is needed, such as 1000 or \"2.5\"";
+            self.fault(path, message);
+        }
+        bound
     }
 
     /// A pattern of an identifier.

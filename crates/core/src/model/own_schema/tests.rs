@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::model::{FieldPattern, ValueKind};
+use crate::model::{FieldPattern, ValueKind, ValueRange};
 
 fn delivery_note() -> Value {
     json!({
@@ -55,6 +55,25 @@ fn a_schema_becomes_what_packs_declare() {
 }
 
 #[test]
+fn an_amount_has_bounds_in_its_own_unit() {
+    let with = |min: Value, max: Value| {
+        json!({"name": "note", "fields": [
+            {"name": "share", "type": "percentage", "labels": {"en": ["share"]}, "min": min, "max": max}]})
+    };
+    let range = |min, max| read(&with(min, max), None, &[]).map(|schema| schema.fields[0].range);
+    let expected = ValueRange { min: Some(500_000_000), max: Some(100_000_000_000) };
+    assert_eq!(range(json!("0.5"), json!(100)).unwrap(), Some(expected));
+    for (min, max, at) in [
+        (json!(0.5), json!(100), "/fields/0/min"),
+        (json!(0), json!("1e3"), "/fields/0/max"),
+        (json!(0), json!(9_999_999_999_i64), "/fields/0/max"),
+        (json!(3), json!(2), "/fields/0/min"),
+    ] {
+        assert_eq!(range(min, max).unwrap_err()[0].path, at);
+    }
+}
+
+#[test]
 fn a_fault_names_its_place_and_the_remedy() {
     let told = |(path, message): (String, String), at: &str, part: &str| {
         assert_eq!(path, at, "{message}");
@@ -69,6 +88,7 @@ fn a_fault_names_its_place_and_the_remedy() {
     told(fault(|schema| schema["fields"][0]["pattern"] = json!("[A-Z")), "/fields/0/pattern", "no regular expression");
     told(fault(|schema| schema["fields"][1]["pattern"] = json!("[A-Z]")), "/fields/1/pattern", "only an identifier");
     told(fault(|schema| schema["fields"][1]["choices"] = json!([])), "/fields/1/choices", "only a choice");
+    told(fault(|schema| schema["fields"][1]["min"] = json!(1)), "/fields/1/min", "only money, percentage and integer");
     told(fault(|schema| schema["fields"][1]["required"] = json!("yes")), "/fields/1/required", "true or false");
     told(fault(|schema| schema["fields"][1]["section"] = json!("x")), "/fields/1/section", "has_goods");
     told(fault(|schema| schema["fields"][1]["labels"] = json!(["carrier"])), "/fields/1/labels", "by language");

@@ -125,6 +125,77 @@ async fn a_list_of_drivers_and_vehicles_is_read() {
 }
 
 #[tokio::test]
+async fn a_time_beside_the_date_of_a_load_is_its_own_value() {
+    for (text, picked_up, delivered) in [
+        ("Pickup Date: 07/02/2026 08:00\nDelivery Date: 07/04/2026 2:30 PM", "08:00", "14:30"),
+        ("Pickup: July 2, 2026 at 8 am\nDelivery: July 4, 2026 by 14:30", "08:00", "14:30"),
+        ("Pickup Date       Delivery Date\n07/02/2026 0800   07/04/2026 1430", "08:00", "14:30"),
+        ("PU: 07/02/2026 8-10 am\nDeliver by: 07/04/2026 2:30 pm EST", "08:00", "14:30"),
+    ] {
+        let found = read("freight", 1, text).await;
+        assert_eq!(values(&found, "pickup_date"), ["2026-07-02"], "{text}");
+        assert_eq!(values(&found, "delivery_date"), ["2026-07-04"], "{text}");
+        assert_eq!(values(&found, "pickup_time"), [picked_up], "{text}");
+        assert_eq!(values(&found, "delivery_time"), [delivered], "{text}");
+    }
+    let found = read("freight", 1, "Pickup: Oct 15 at 8 am\nDelivery Date: 10/16/2026").await;
+    assert_eq!((values(&found, "pickup_time"), values(&found, "pickup_date")), (vec![json!("08:00")], vec![]));
+    assert!(values(&found, "delivery_time").is_empty(), "no other date's time");
+}
+
+#[tokio::test]
+async fn the_employers_number_is_read_by_every_pack() {
+    for (pack, name, text) in [
+        ("insurance", "insured.fein", "Named Insured: Dry Creek Hauling LLC\nFEIN: 84-5550142\nUSDOT: 9228815"),
+        ("fleet", "fein", "Motor Carrier: Dry Creek Hauling LLC\nFederal Tax ID No. 845550142"),
+        ("freight", "fein", "Carrier: Dry Creek Hauling LLC    MC: 654321    EIN: 84-5550142"),
+    ] {
+        assert_eq!(values(&read(pack, 1, text).await, name), ["84-5550142"], "{pack}");
+    }
+    let found =
+        read("insurance", 1, "Insured: Dry Creek Hauling LLC\nTax ID: 123-45-6789\nPhone: (512) 555-0171").await;
+    assert!(values(&found, "insured.fein").is_empty(), "a social security number is none");
+    assert_eq!(values(&found, "insured.phone"), ["5125550171"]);
+}
+
+#[tokio::test]
+async fn a_deductible_in_percent_is_no_money() {
+    let policy = "Named Insured: Dry Creek Hauling LLC\nPolicy Number: QX-AL-204417\nLimit: $1,000,000\n";
+    for (written, amount, share) in [
+        ("Deductible: 2%", vec![], vec![json!("2")]),
+        ("Deductible: 2.5 % of the stated amount", vec![], vec![json!("2.5")]),
+        ("Deductible: $2,500", vec![json!(2_500_000_000_000_i64)], vec![]),
+    ] {
+        let found = read("insurance", 1, &format!("{policy}{written}")).await;
+        assert_eq!(values(&found, "policies/deductible"), amount, "{written}");
+        assert_eq!(values(&found, "policies/deductible_percentage"), share, "{written}");
+        assert_eq!(values(&found, "policies/limit"), [1_000_000_000_000_000_i64], "{written}");
+    }
+}
+
+#[tokio::test]
+async fn an_amount_that_cannot_be_is_kept_and_told() {
+    let policy = "Named Insured: Dry Creek Hauling LLC\nPolicy Number: QX-AL-204417\n";
+    for (pack, name, text, expected) in [
+        ("insurance", "limit", format!("{policy}Limit: $1,000,000"), None),
+        ("insurance", "limit", format!("{policy}Limit: $100"), Some("it is less than $1000")),
+        ("insurance", "limit", format!("{policy}Limit: $2,000,000,000"), Some("it is more than $1000000000")),
+        ("insurance", "premium", format!("{policy}Premium: -$4,200"), Some("it is less than $0")),
+        ("freight", "rate_amount", "Load Number: SR-48213\nTotal Rate: $2,150.00".to_owned(), None),
+        (
+            "freight",
+            "rate_amount",
+            "Load Number: SR-48213\nTotal Rate: $2,150,000.00".to_owned(),
+            Some("it is more than $1000000"),
+        ),
+    ] {
+        let found = read(pack, 1, &text).await;
+        let field = found.fields.iter().find(|field| field.name == name).expect("it is kept");
+        assert_eq!(field.problem.as_deref(), expected, "{text}");
+    }
+}
+
+#[tokio::test]
 async fn papers_are_told_apart() {
     for (pack, text, category) in [
         ("freight", "STRAIGHT BILL OF LADING\nShipper: Plum Hollow Foods\nConsignee: Cedar Mill Grocers", "BOL"),

@@ -98,7 +98,7 @@ fn answer(patterns: &[&FieldPattern]) -> Value {
 }
 
 /// JSON Schema of a value as it is kept; `null` where it is not needed.
-fn value(pattern: &FieldPattern, needed: bool) -> Value {
+pub(super) fn value(pattern: &FieldPattern, needed: bool) -> Value {
     let terms = pattern.labels.iter().filter_map(|label| label.split_once('=')).map(|(_, value)| value);
     let mut choices: Vec<Value> = Vec::new();
     for term in terms.map(Value::from) {
@@ -123,6 +123,13 @@ fn value(pattern: &FieldPattern, needed: bool) -> Value {
             })
         }
         ValueKind::Money => json!({"type": of("integer"), "description": "nano-dollars: 1 dollar is 1000000000"}),
+        ValueKind::Percentage => json!({
+            "type": of("string"),
+            "pattern": "^-?[0-9]{1,4}([.][0-9]{1,6})?$",
+            "description": "percent, as a decimal number: 2.5",
+        }),
+        ValueKind::Time => json!({"type": of("string"), "pattern": "^([01][0-9]|2[0-3]):[0-5][0-9]$"}),
+        ValueKind::Fein => json!({"type": of("string"), "pattern": "^[0-9]{2}-[0-9]{7}$"}),
         ValueKind::Integer | ValueKind::Year => json!({"type": of("integer")}),
         ValueKind::Identifier => match &pattern.pattern {
             Some(own) => json!({"type": of("string"), "pattern": format!("^(?:{})$", own.source())}),

@@ -1,6 +1,8 @@
+use kybern_core::model::{FieldPattern, ValueKind};
 use kybern_core::tool::ToolOutcome;
 use serde_json::{Value, json};
 
+use super::ask;
 use crate::global::ExtractDocuments;
 use crate::tests::World;
 
@@ -96,6 +98,19 @@ async fn an_answer_settles_what_it_names() {
     let outcome = outcome(&["@number = N-1\n@owner = Ada ?0.4", "@number = N-2"], answered).await;
     let said = &outcome.data["harbour"];
     assert_eq!((&said["number"], &said["owner"]), (&json!("N-7"), &Value::Null));
+}
+
+#[test]
+fn the_form_takes_the_kinds_in_their_normal_form() {
+    for (value, good, bad) in [
+        (ValueKind::Percentage, ["2.5", "-3", "100"], ["2.5 %", "2,5", ".5"]),
+        (ValueKind::Time, ["08:00", "00:00", "23:59"], ["8:00", "24:00", "8 am"]),
+        (ValueKind::Fein, ["84-5550142", "00-0000000", "99-9999999"], ["845550142", "123-45-6789", "84-555014"]),
+    ] {
+        let form = ask::value(&FieldPattern { value, ..FieldPattern::default() }, true);
+        let fits = |text: &str| jsonschema::is_valid(&form, &json!(text));
+        assert!(good.into_iter().all(fits) && !bad.into_iter().any(fits), "{value:?}");
+    }
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use kybern_core::model::ValueKind;
 
 use super::LOSSES;
-use crate::field::{Field, of, opens};
+use crate::field::{Field, of, opens, within};
 
 /// One loss.
 pub(super) const LOSS: &[Field] = &[
@@ -109,28 +109,32 @@ pub(super) const LOSS: &[Field] = &[
         ],
         ValueKind::Money,
     ),
-    of(
-        LOSSES,
-        "has_claims",
-        "reserve",
-        &[
+    within(
+        0,
+        1_000_000_000,
+        of(
+            LOSSES,
+            "has_claims",
             "reserve",
-            "reserves",
-            "reserved",
-            "outstanding",
-            "o s",
-            "os reserve",
-            "open reserve",
-            "outstanding reserve",
-            "case reserve",
-            "remaining reserve",
-            "reserva",
-            "reservas",
-            "réserve",
-            "réserves",
-            "rückstellung",
-        ],
-        ValueKind::Money,
+            &[
+                "reserve",
+                "reserves",
+                "reserved",
+                "outstanding",
+                "o s",
+                "os reserve",
+                "open reserve",
+                "outstanding reserve",
+                "case reserve",
+                "remaining reserve",
+                "reserva",
+                "reservas",
+                "réserve",
+                "réserves",
+                "rückstellung",
+            ],
+            ValueKind::Money,
+        ),
     ),
     of(
         LOSSES,

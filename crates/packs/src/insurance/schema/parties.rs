@@ -47,6 +47,7 @@ pub(super) const INSURED: &[Field] = &[
     one("insured.name", contact_fields::COMPANY_NAMES, ValueKind::Name, None),
     one("insured.dot_number", contact_fields::DOT_NUMBERS, ValueKind::DotNumber, None),
     one("insured.mc_number", contact_fields::MC_NUMBERS, ValueKind::McNumber, None),
+    one("insured.fein", contact_fields::FEINS, ValueKind::Fein, None),
     one(
         "insured.email",
         &[

@@ -1,9 +1,9 @@
 //! The fields of a policy. Labels are English, Spanish and French.
 
-use kybern_core::model::ValueKind;
+use kybern_core::model::{ValueKind, ValueRange};
 
 use super::POLICIES;
-use crate::field::{Field, of, opens};
+use crate::field::{Field, of, opens, within};
 
 /// Words by which the name of an insurer is known.
 const INSURER_SIGNS: &[&str] = &[
@@ -71,6 +71,21 @@ const INSURER_SIGNS: &[&str] = &[
     "-application",
     "-commissioner",
     "-producer",
+];
+
+/// Labels of what the insured bears, as an amount or as a percentage.
+const DEDUCTIBLES: &[&str] = &[
+    "deductible",
+    "deductibles",
+    "ded",
+    "deductible amount",
+    "your deductible",
+    "less deductible of",
+    "retention",
+    "self insured retention",
+    "deducible",
+    "franchise",
+    "selbstbehalt",
 ];
 
 /// One policy.
@@ -471,6 +486,7 @@ pub(super) const POLICY: &[Field] = &[
     ),
     Field {
         many: true,
+        range: Some(ValueRange::between(1_000, 1_000_000_000)),
         signs: &["csl", "limit", "each occurrence", "occurrence", "per accident", "aggregate"],
         ..of(
             POLICIES,
@@ -520,54 +536,46 @@ pub(super) const POLICY: &[Field] = &[
     Field {
         many: true,
         signs: &["deductible", "deductibles", "ded", "deduct", "retention", "sir", "deducible", "franchise"],
-        ..of(
+        range: Some(ValueRange::between(0, 100_000_000)),
+        ..of(POLICIES, "has_policies", "deductible", DEDUCTIBLES, ValueKind::Money)
+    },
+    Field {
+        many: true,
+        range: Some(ValueRange::between(0, 100)),
+        ..of(POLICIES, "has_policies", "deductible_percentage", DEDUCTIBLES, ValueKind::Percentage)
+    },
+    within(
+        0,
+        1_000_000_000,
+        of(
             POLICIES,
             "has_policies",
-            "deductible",
+            "premium",
             &[
-                "deductible",
-                "deductibles",
-                "ded",
-                "deductible amount",
-                "your deductible",
-                "less deductible of",
-                "retention",
-                "self insured retention",
-                "deducible",
-                "franchise",
-                "selbstbehalt",
+                "premium",
+                "annual premium",
+                "total premium",
+                "total annual premium",
+                "policy premium",
+                "total policy premium",
+                "written premium",
+                "estimated premium",
+                "estimated annual premium",
+                "deposit premium",
+                "charge",
+                "annual charge",
+                "annual prem",
+                "prem",
+                "total prem",
+                "prima",
+                "prima anual",
+                "prima total",
+                "prime",
+                "prime annuelle",
+                "prime totale",
+                "prämie",
             ],
             ValueKind::Money,
-        )
-    },
-    of(
-        POLICIES,
-        "has_policies",
-        "premium",
-        &[
-            "premium",
-            "annual premium",
-            "total premium",
-            "total annual premium",
-            "policy premium",
-            "total policy premium",
-            "written premium",
-            "estimated premium",
-            "estimated annual premium",
-            "deposit premium",
-            "charge",
-            "annual charge",
-            "annual prem",
-            "prem",
-            "total prem",
-            "prima",
-            "prima anual",
-            "prima total",
-            "prime",
-            "prime annuelle",
-            "prime totale",
-            "prämie",
-        ],
-        ValueKind::Money,
+        ),
     ),
 ];

@@ -4,10 +4,12 @@
 use jiff::civil::Date;
 use serde_json::json;
 
-use super::{Read, indent};
+use super::{Read, indent, times};
 
 /// Two-digit years below this belong to this century.
 const PIVOT: i16 = 70;
+/// A year that has every day.
+const LEAP_YEAR: i16 = 2000;
 /// The names of the months; a beginning of three letters is enough when no other month has it.
 const MONTHS: [&[&str]; 12] = [
     &["january", "enero", "ene", "janvier", "januar"],
@@ -128,8 +130,29 @@ fn is_joint(word: &str) -> bool {
 fn parse(text: &str) -> Option<(Date, usize, f64)> {
     let first = text.chars().next()?;
     let read = if first.is_ascii_digit() { numeric(text).or_else(|| day_first(text)) } else { month_first(text) }?;
-    let joined = text[read.1..].starts_with(|c: char| c.is_ascii_digit());
+    let after = &text[read.1..];
+    let joined = after.starts_with(|c: char| c.is_ascii_digit());
     (!joined).then_some(read)
+}
+
+/// How many bytes a date takes at the beginning of a text, or a day without its year: `Oct 15`, `10/15`.
+pub(super) fn leading_day(text: &str) -> Option<usize> {
+    if let Some((_, length, _)) = parse(text) {
+        return Some(length);
+    }
+    let is_day = |month: i16, day: i16| make(LEAP_YEAR, month, day).is_some();
+    if let Some((month, at)) = month(text) {
+        let (day, end) = number(text, blanks(text, at), 2)?;
+        return is_day(month, day).then(|| ordinal(text, end));
+    }
+    let (first, at) = number(text, 0, 2)?;
+    if text[at..].starts_with('/') {
+        let (day, end) = number(text, at + 1, 2)?;
+        return (is_day(first, day) && !text[end..].starts_with('/')).then_some(end);
+    }
+    let at = blanks(text, ordinal(text, at));
+    let (month, length) = month(text.get(at..)?)?;
+    is_day(month, first).then_some(at + length)
 }
 
 /// Up to `most` digits at the beginning of `text[at..]`.
@@ -230,7 +253,7 @@ fn month_first(text: &str) -> Option<(Date, usize, f64)> {
     let (month, at) = month(text)?;
     let (day, at) = number(text, blanks(text, at), 2)?;
     let from = blanks(text, ordinal(text, at));
-    let (year, end) = number(text, from, 4)?;
+    let (year, end) = number(text, from, 4).filter(|(_, end)| !times::goes_on(&text[*end..]))?;
     Some((make(full_year(year, end - from)?, month, day)?, end, 1.0))
 }
 
@@ -240,7 +263,7 @@ fn day_first(text: &str) -> Option<(Date, usize, f64)> {
     let at = blanks(text, ordinal(text, at));
     let (month, length) = month(text.get(at..)?)?;
     let from = blanks(text, at + length);
-    let (year, end) = number(text, from, 4)?;
+    let (year, end) = number(text, from, 4).filter(|(_, end)| !times::goes_on(&text[*end..]))?;
     Some((make(full_year(year, end - from)?, month, day)?, end, 1.0))
 }
 
@@ -272,6 +295,8 @@ mod tests {
             assert_eq!(day(text), "2025-05-01", "{text}");
         }
         assert_eq!(day("25/12/2025"), "2025-12-25");
+        assert_eq!(day("05/01/2025 08:00"), "2025-05-01", "a time behind it changes nothing");
+        assert_eq!(day("May 1, 2025 8 am"), "2025-05-01");
         assert_eq!(day("3/1/99"), "1999-03-01");
         assert_eq!(day("12 février 2026"), "2026-02-12");
         assert_eq!(day("2. März 2026"), "2026-03-02");
@@ -280,7 +305,19 @@ mod tests {
 
     #[test]
     fn what_is_no_date_is_refused() {
-        for text in ["13/32/2025", "02/30/2025", "May", "3 jui 2025", "555-0142", "1/2/345", "05/01/20251", "12.5"] {
+        for text in [
+            "13/32/2025",
+            "02/30/2025",
+            "May",
+            "3 jui 2025",
+            "555-0142",
+            "1/2/345",
+            "05/01/20251",
+            "12.5",
+            "Oct 15 10:30",
+            "Oct 15 10 am",
+            "15 Oct 10:30",
+        ] {
             assert_eq!(day(text), "", "{text}");
         }
     }

@@ -6,11 +6,14 @@
 mod businesses;
 mod contact;
 mod dates;
+mod employer;
 mod identifier;
 mod money;
 mod names;
 mod numbers;
 mod people;
+mod percentages;
+mod times;
 mod vin;
 
 use kybern_core::model::{FieldPattern, ValueKind, ValuePattern};
@@ -20,6 +23,9 @@ pub(super) use businesses::{find_businesses, find_capitalised};
 pub(super) use contact::{find_emails, find_phones};
 pub(super) use names::{has_form, leading_business, leading_run};
 pub(super) use vin::find_vins;
+
+/// What is left of the confidence of a value that is kept although something is wrong with it.
+pub(super) const DOUBTED: f64 = 0.6;
 
 /// A value that was read.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,14 +102,17 @@ pub(super) fn read<'s>(shape: impl Into<Shape<'s>>, text: &str) -> Option<Read> 
         ValueKind::DotNumber => numbers::dot(text),
         ValueKind::McNumber => numbers::motor_carrier(text),
         ValueKind::Naic => numbers::naic(text),
+        ValueKind::Fein => employer::fein(text),
         ValueKind::PolicyNumber => numbers::policy(text),
         ValueKind::Reference => numbers::reference(text),
         ValueKind::Identifier => identifier::identifier(text, shape.pattern?),
         ValueKind::License => numbers::license(text),
         ValueKind::RequestToken => numbers::token(text),
         ValueKind::Date => dates::date(text),
+        ValueKind::Time => times::time(text),
         ValueKind::DateRange => dates::range(text),
         ValueKind::Money => money::money(text),
+        ValueKind::Percentage => percentages::percentage(text),
         ValueKind::Phone => contact::phone(text),
         ValueKind::Email => contact::email(text),
         ValueKind::Address => contact::address(text),

@@ -1,6 +1,6 @@
 //! Amounts of US dollars.
 
-use super::Read;
+use super::{Read, percentages};
 
 const NANOS: i64 = 1_000_000_000;
 const NANO_DIGITS: usize = 9;
@@ -59,7 +59,9 @@ pub(super) fn money(text: &str) -> Option<Read> {
     if times > 1 {
         nanos = nanos.checked_mul(times)?;
         end += letters;
-    } else if text[end..].starts_with(|c: char| c.is_alphanumeric() || matches!(c, '/' | '-' | '%')) {
+    } else if text[end..].starts_with(|c: char| c.is_alphanumeric() || matches!(c, '/' | '-'))
+        || percentages::sign(&text[end..]).is_some()
+    {
         return None;
     }
     if text[start..].starts_with('(') && text[end..].starts_with(')') {
@@ -137,7 +139,7 @@ mod tests {
 
     #[test]
     fn what_is_no_amount_is_refused() {
-        for text in ["", "none", "10/01/2025", "1,00", "12%", "$99,999,999,999"] {
+        for text in ["", "none", "10/01/2025", "1,00", "12%", "2 %", "2.5 percent", "$99,999,999,999"] {
             assert_eq!(nanos(text), None, "{text}");
         }
     }
