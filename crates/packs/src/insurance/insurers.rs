@@ -361,6 +361,18 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn in_a_letter_the_insurer_of_the_numbers_own_sentence_counts() {
+        let mut world = World::new();
+        insurer(&world, "naic:77001", "Prairie Lantern Mutual");
+        insurer(&world, "naic:77002", "Quillfeather Insurance");
+        let text = "Our trucks are with Prairie Lantern, AB-7712.\n\nThe cargo is written by Quillfeather.\n\
+                    @insured.name = Acme LLC\n@policies[0].insurer = Quillfeather Insurance\n@policies[0].policy_number = AB-7712";
+        world.mail("kim@acme.example", "Losses", text);
+        let data = world.run(&ExtractDocuments::new(), json!({})).await;
+        assert_eq!(data["extracted_policies"][0]["insurer"], "Prairie Lantern Mutual");
+    }
+
+    #[tokio::test]
     async fn a_policy_of_a_paper_that_names_two_insurers_has_none() {
         let mut world = World::new();
         insurer(&world, "naic:77001", "Prairie Lantern Mutual");

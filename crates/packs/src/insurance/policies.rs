@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::insurers::Insurers;
 use crate::args::{as_text, fields, objects, text, texts};
-use crate::reading::{ReadDocument, rounded};
+use crate::reading::{MESSAGE_NUMBER, ReadDocument, rounded};
 use crate::{company, coverage};
 
 /// The list in which extraction gives them.
@@ -166,6 +166,13 @@ fn is_swapped(one: &[u8], other: &[u8]) -> bool {
 fn insured_by(document: &ReadDocument, insurers: &Insurers) -> Vec<Policy> {
     let mut policies = of_document(document);
     let unnamed = |policy: &Policy| policy.insurer.is_none();
+    if document.n == MESSAGE_NUMBER {
+        // In a letter a label of the next sentence may lead to another insurer than that of the number's own.
+        for policy in &mut policies {
+            let own = insurers.beside(document.n, policy.key());
+            policy.insurer = own.map(str::to_owned).or(policy.insurer.take());
+        }
+    }
     for policy in policies.iter_mut().filter(|policy| unnamed(policy)) {
         let coded = policy.naic.as_deref().and_then(|code| insurers.with_naic(code));
         policy.insurer = coded.or_else(|| insurers.beside(document.n, policy.key())).map(str::to_owned);

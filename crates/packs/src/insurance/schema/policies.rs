@@ -270,6 +270,7 @@ pub(super) const POLICY: &[Field] = &[
             "current policy number",
             "expiring policy number",
             "number of policy",
+            "our reference number of policy",
             "policy contract number",
             "contract number",
             "certificate policy number",
@@ -423,6 +424,8 @@ pub(super) const POLICY: &[Field] = &[
         "expiration",
         &[
             "expiration date",
+            "anniversary",
+            "anniversary date",
             "date of expiration",
             "expiration",
             "expires",
