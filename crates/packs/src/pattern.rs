@@ -33,6 +33,12 @@ impl Pattern {
         regex.captures_iter(text).filter_map(|found| found.get(1).map(|group| group.as_str())).collect()
     }
 
+    /// Where the first group of every match begins and ends.
+    pub(crate) fn spans(&self, text: &str) -> Vec<(usize, usize)> {
+        let Some(regex) = self.regex() else { return Vec::new() };
+        regex.captures_iter(text).filter_map(|found| found.get(1).map(|group| (group.start(), group.end()))).collect()
+    }
+
     /// Whether it compiles.
     #[cfg(test)]
     pub(crate) fn is_sound(&self) -> bool {

@@ -9,28 +9,95 @@ use kybern_core::id::RecordId;
 
 use super::insurers::{Names, only};
 use super::policies::number_places;
-use crate::company;
-use crate::reading::ReadDocument;
+use crate::contact::STATES;
+use crate::pattern::Pattern;
+use crate::reading::{MESSAGE_NUMBER, ReadDocument};
 
 /// Letters that an abbreviation such as `Co.` or `no.` may have.
 const ABBREVIATED: usize = 3;
 
-/// The policy numbers of a document, as numbers are compared, with the insurers that are named beside them.
-pub(super) fn named_beside(names: &Names, document: &ReadDocument) -> Vec<(String, RecordId)> {
+/// What is written like a policy's number: capitals, then digits, perhaps in groups.
+static WRITTEN: Pattern =
+    Pattern::new(r"(?:^|[\s(#:,/])([A-Z]{2,6}(?:-[A-Z]{1,4})?[- ]?[0-9][0-9A-Z]*(?:-[0-9A-Z]+)*)");
+/// Digits of such a number.
+const LEAST_DIGITS: usize = 4;
+/// Letters before a number that say what else it is.
+const OTHERS: [&str; 13] = ["DOT", "USDOT", "MC", "MX", "FF", "NAIC", "CDL", "VIN", "PO", "FEIN", "EIN", "UNIT", "FY"];
+/// Words before a number that say what else it is.
+const OTHER_WORDS: [&str; 16] = [
+    "claim",
+    "file",
+    "invoice",
+    "load",
+    "order",
+    "unit",
+    "quote",
+    "case",
+    "license",
+    "licence",
+    "truck",
+    "trailer",
+    "phone",
+    "tel",
+    "siniestro",
+    "sinistre",
+];
+
+/// A policy number of a document with the insurer that is named beside it.
+pub(super) struct Beside {
+    /// As it is written.
+    pub(super) number: String,
+    pub(super) insurer: RecordId,
+    /// Whether nothing but the insurer beside it says that it is a policy's number.
+    pub(super) is_loose: bool,
+}
+
+/// Where numbers stand that nothing in a text calls a policy's number and that are written like one.
+fn loose(text: &str) -> impl Iterator<Item = (usize, usize)> {
+    WRITTEN.spans(text).into_iter().filter(|(start, end)| {
+        let number = &text[*start..*end];
+        let letters = number.split(|c: char| !c.is_ascii_uppercase()).next().unwrap_or_default();
+        let digits = number.bytes().filter(u8::is_ascii_digit).count();
+        // `TX 76701` is a place and `OCT 2026` a month.
+        let spaced = number[letters.len()..].starts_with(' ');
+        let rest = number[letters.len()..].trim_start();
+        let is_year = rest.len() == 4 && (rest.starts_with("19") || rest.starts_with("20"));
+        let before = text[..*start].trim_end_matches(|c: char| !c.is_alphabetic());
+        let word = before.rsplit(|c: char| !c.is_alphabetic()).next().unwrap_or_default().to_lowercase();
+        let elsewhere = text[*end..].starts_with(|c: char| c.is_alphanumeric() || c == '@');
+        digits >= LEAST_DIGITS
+            && !elsewhere
+            && !OTHERS.contains(&letters)
+            && !OTHER_WORDS.contains(&word.as_str())
+            && !(spaced && (is_year || STATES.contains(&letters)))
+    })
+}
+
+/// The policy numbers of a document with the insurers that are named beside them. In a message a number counts that
+/// nobody calls one, too: `we are with Harrow, HPM93318`.
+pub(super) fn named_beside(names: &Names, document: &ReadDocument) -> Vec<Beside> {
     let mut found = Vec::new();
     let all = number_places(document);
     for page in &document.text.pages {
-        let mut numbers: Vec<(usize, usize, &str)> = Vec::new();
+        let mut numbers: Vec<(usize, usize, bool, &str)> = Vec::new();
         for (source, number) in all.iter().filter(|(source, _)| source.page == page.number) {
             if page.text.get(source.start..source.end).is_some() {
-                numbers.push((source.start, source.end, number));
+                numbers.push((source.start, source.end, false, number));
             }
         }
-        numbers.sort_unstable();
+        if document.n == MESSAGE_NUMBER {
+            numbers.extend(loose(&page.text).map(|(start, end)| (start, end, true, &page.text[start..end])));
+        }
+        // Of two that overlap the one that was read as a policy's number counts.
+        numbers.sort_unstable_by_key(|(start, _, is_loose, _)| (*start, *is_loose));
+        let read: Vec<(usize, usize)> =
+            numbers.iter().filter(|number| !number.2).map(|number| (number.0, number.1)).collect();
+        numbers
+            .retain(|(start, end, is_loose, _)| !is_loose || read.iter().all(|(from, to)| end <= from || to <= start));
         numbers.dedup_by(|second, first| second.0 < first.1);
         for (from, to) in sentences(&page.text) {
             let within: Vec<_> =
-                numbers.iter().filter(|(start, end, _)| (from..to).contains(start) && *end <= to).collect();
+                numbers.iter().filter(|(start, end, ..)| (from..to).contains(start) && *end <= to).collect();
             if within.is_empty() {
                 continue;
             }
@@ -40,8 +107,11 @@ pub(super) fn named_beside(names: &Names, document: &ReadDocument) -> Vec<(Strin
                 between.push(names.all_in(&page.text[at..end]));
                 at = within.get(between.len() - 1).map_or(to, |number| number.1);
             }
-            let numbers = within.iter().map(|number| company::policy_number(number.2));
-            found.extend(numbers.zip(owners(&between)).filter_map(|(number, owner)| Some((number, owner?))));
+            for ((_, _, is_loose, number), owner) in within.iter().zip(owners(&between)) {
+                if let Some(insurer) = owner {
+                    found.push(Beside { number: (*number).to_owned(), insurer, is_loose: *is_loose });
+                }
+            }
         }
     }
     found
@@ -136,8 +206,8 @@ mod tests {
         let names = Names::of(ids.iter().copied().zip(known.map(str::to_owned)).collect());
         let found = named_beside(&names, &document(text, numbers));
         let of = |number: &&str| {
-            let (_, id) = found.iter().find(|(found, _)| *found == company::policy_number(number))?;
-            ids.iter().position(|known| known == id)
+            let beside = found.iter().find(|beside| beside.number == **number)?;
+            ids.iter().position(|known| *known == beside.insurer)
         };
         numbers.iter().map(of).collect()
     }
@@ -158,6 +228,25 @@ mod tests {
         assert_eq!(owned(two, &numbers), [Some(2), Some(2), Some(0)]);
         let two = "Brindle Bay: LC-77812-A, BBI 5510234\nHarrow: HPM93318";
         assert_eq!(owned(two, &numbers), [Some(1), Some(1), Some(0)]);
+    }
+
+    #[test]
+    fn beside_an_insurer_a_number_needs_no_label() {
+        let names = Names::of(vec![(RecordId::from_uuid(uuid::Uuid::from_u128(1)), "brindle bay".to_owned())]);
+        let loose = |text: &str| -> Vec<String> {
+            named_beside(&names, &document(text, &[])).into_iter().map(|beside| beside.number).collect()
+        };
+        assert_eq!(loose("Cargo sits with Brindle Bay under BBI 55-10234, thanks."), ["BBI 55-10234"]);
+        assert_eq!(loose("losses please, Brindle Bay BB-26-5512"), ["BB-26-5512"]);
+        for none in [
+            "Brindle Bay, claim CLM-2026-00918",
+            "Brindle Bay insures DOT 2211887, MC 778123, in Waco, TX 76701",
+            "Brindle Bay since OCT 2026, call 512-555-0171",
+            "Our number is BB-26-5512",
+            "We are with Brindle Bay today. The number is BB-26-5512",
+        ] {
+            assert!(loose(none).is_empty(), "{none}");
+        }
     }
 
     #[test]

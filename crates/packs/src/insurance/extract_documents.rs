@@ -74,7 +74,7 @@ impl Tool for ExtractDocuments {
         let read = reading::read_all(context, &self.schema).await?;
         let corrections = context.state.get("insured").and_then(Value::as_object);
         let insurers = Insurers::named_in(context, &read).await?;
-        let mut insured = Insured::read(&read, &context.tenant_name, corrections);
+        let mut insured = Insured::read(&read, &context.tenant_name, insurers.never_insured(), corrections);
         let mut policies = policies::merged(&read, &insurers, &objects(&context.state, "extracted_policies"));
         if needs("policies") && policies.is_empty() {
             open_requests::adopt(context, &insurers, &mut insured, &mut policies).await?;

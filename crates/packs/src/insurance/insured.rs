@@ -59,10 +59,16 @@ pub(super) struct Contradiction {
 impl Insured {
     /// The best of all documents, with a person's corrections over it.
     ///
-    /// The tenant, and every agency that stands in a document, is never the insured.
-    pub(super) fn read(read: &[ReadDocument], us: &str, corrections: Option<&Map<String, Value>>) -> Self {
+    /// The tenant, every agency that stands in a document, and an insurer that is known are never the insured.
+    pub(super) fn read(
+        read: &[ReadDocument],
+        us: &str,
+        insurers: &[String],
+        corrections: Option<&Map<String, Value>>,
+    ) -> Self {
         let mut insured = Self::default();
-        let agencies = agencies(read, us);
+        let mut agencies = agencies(read, us);
+        agencies.extend(insurers.iter().cloned());
         for (name, spellings) in FIELDS {
             let refused: &[String] = if name == "name" { &agencies } else { &[] };
             let best = best(read, name, spellings, refused);

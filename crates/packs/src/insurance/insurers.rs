@@ -8,8 +8,9 @@ use kybern_core::ports::{RecordStore, ToolContext};
 use kybern_core::tenant::TenantScope;
 use kybern_core::tool::ToolFailure;
 
-use super::beside::named_beside;
+use super::beside::{Beside, named_beside};
 use super::kinds::ENTITY;
+use super::policies;
 use crate::args::text;
 use crate::reading::ReadDocument;
 use crate::{company, contact};
@@ -104,6 +105,12 @@ pub(super) struct Insurers {
     by_naic: BTreeMap<String, String>,
     by_document: BTreeMap<u32, String>,
     by_policy: BTreeMap<(u32, String), String>,
+    /// Names that are only the end of known ones; `None` where several end so.
+    by_end: BTreeMap<String, Option<String>>,
+    /// Numbers that nothing but the insurer beside them calls a policy's, with their documents and insurers.
+    loose: Vec<(u32, String, String)>,
+    /// The names read as the insured's that are insurers', as names are compared.
+    insured: Vec<String>,
 }
 
 impl Insurers {
@@ -123,16 +130,32 @@ impl Insurers {
                 insurers.by_naic.insert(code, name);
             }
         }
-        let names = Names::of(records.lookup_values(context.scope, ENTITY, ALL, "name").await?);
+        let known = records.lookup_values(context.scope, ENTITY, ALL, "name").await?;
+        for name in policies::insurers_of(read).map(|name| company::normal_name(&name)) {
+            let whole = match whole_of(&name, &known) {
+                End::Whole => continue,
+                End::Of(id) => spelling(records, context.scope, id).await?,
+                End::OfSeveral => None,
+            };
+            insurers.by_end.insert(name, whole);
+        }
+        let named = read.iter().flat_map(|document| document.single()).filter(|field| field.name == "insured.name");
+        let named = named.filter_map(|field| field.value.as_str().map(company::normal_name));
+        insurers.insured = named.filter(|name| known.iter().any(|(_, insurer)| insurer == name)).collect();
+        let names = Names::of(known);
         for document in read {
             if let Some(id) = names.only_one_in(&document.text.full_text())
                 && let Some(name) = spelling(records, context.scope, id).await?
             {
                 insurers.by_document.insert(document.n, name);
             }
-            for (number, id) in named_beside(&names, document) {
-                if let Some(name) = spelling(records, context.scope, id).await? {
-                    insurers.by_policy.insert((document.n, number), name);
+            for Beside { number, insurer, is_loose } in named_beside(&names, document) {
+                if let Some(name) = spelling(records, context.scope, insurer).await? {
+                    let place = (document.n, company::policy_number(&number));
+                    insurers.by_policy.entry(place).or_insert_with(|| name.clone());
+                    if is_loose {
+                        insurers.loose.push((document.n, number, name));
+                    }
                 }
             }
         }
@@ -142,6 +165,26 @@ impl Insurers {
     /// The name of the insurer with that code.
     pub(super) fn with_naic(&self, code: &str) -> Option<&str> {
         self.by_naic.get(code).map(String::as_str)
+    }
+
+    /// Names that were read as the insured's and are insurers', as names are compared.
+    pub(super) fn never_insured(&self) -> &[String] {
+        &self.insured
+    }
+
+    /// The numbers of a document that nothing but the insurer beside them calls a policy's, with that insurer.
+    pub(super) fn loose_in(&self, document: u32) -> impl Iterator<Item = (&str, &str)> {
+        let there = self.loose.iter().filter(move |(n, ..)| *n == document);
+        there.map(|(_, number, insurer)| (number.as_str(), insurer.as_str()))
+    }
+
+    /// The insurer that is meant by a name that was read: itself, or the known one of whose name only the end was read,
+    /// as where a line breaks within it; `None` where several end so.
+    pub(super) fn meant_by(&self, name: String) -> Option<String> {
+        match self.by_end.get(&company::normal_name(&name)) {
+            Some(whole) => whole.clone(),
+            None => Some(name),
+        }
     }
 
     /// The insurer that a document names in the sentence of that policy number, as numbers are compared.
@@ -182,6 +225,27 @@ fn is_kind_of_insurer(rest: &str) -> bool {
 pub(super) async fn knows_sender(context: &ToolContext, address: &str) -> Result<bool, ToolFailure> {
     let known = context.records()?.lookup_values(context.scope, ENTITY, ALL, "name").await?;
     Ok(known.iter().any(|(_, name)| writes_from(address, name)))
+}
+
+/// What a name is beside the known ones.
+enum End {
+    /// A name of its own, or a known one.
+    Whole,
+    /// The end of a known one.
+    Of(RecordId),
+    /// The end of several.
+    OfSeveral,
+}
+
+fn whole_of(end: &str, known: &[(RecordId, String)]) -> End {
+    if end.is_empty() || known.iter().any(|(_, name)| name == end) {
+        return End::Whole;
+    }
+    let goes_on = |name: &str| name.strip_suffix(end).is_some_and(|before| before.ends_with(' '));
+    let mut whole = known.iter().filter(|(_, name)| goes_on(name));
+    let Some((id, name)) = whole.next() else { return End::Whole };
+    // Two records of one name are one insurer.
+    if whole.all(|(_, other)| other == name) { End::Of(*id) } else { End::OfSeveral }
 }
 
 /// A record's name as it is written.
@@ -358,6 +422,19 @@ mod tests {
         let paper = "@insured.name = Acme LLC\n@policies[0].policy_number = A1\n";
         let named = insurer_of(&mut world, &format!("{paper}through PRAIRIE LANTERN, Oak Bend Haulage")).await;
         assert_eq!(named, "Prairie Lantern Mutual");
+    }
+
+    #[tokio::test]
+    async fn the_end_of_an_insurers_name_is_that_insurer_where_only_one_has_it() {
+        let mut world = World::new();
+        insurer(&world, "naic:77001", "Prairie Lantern Transportation Insurance Company");
+        let paper = "@insured.name = Acme LLC\n@policies[0].policy_number = A1\n\
+                     @policies[0].insurer = Transportation Insurance Company";
+        assert_eq!(insurer_of(&mut world, paper).await, "Prairie Lantern Transportation Insurance Company");
+        let mut world = World::new();
+        insurer(&world, "naic:77001", "Prairie Lantern Transportation Insurance Company");
+        insurer(&world, "naic:77002", "Quillfeather Transportation Insurance Company");
+        assert_eq!(insurer_of(&mut world, paper).await, Value::Null, "two have it");
     }
 
     #[tokio::test]

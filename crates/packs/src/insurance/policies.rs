@@ -24,6 +24,9 @@ const PREMIUM: &[&str] = &["premium", "premium_nanos", "annual_premium", "total_
 /// Coverages that come with a line and are none that losses are asked about by.
 const PARTS: [&str; 2] = ["Uninsured Motorist", "Medical Payments"];
 
+/// How sure a number is that only the insurer beside it calls a policy's.
+const LOOSE: f64 = 0.6;
+
 /// Words that say what an insurer is, and not which.
 const NOBODYS: &[&str] = &[
     "insurance",
@@ -165,6 +168,11 @@ fn is_swapped(one: &[u8], other: &[u8]) -> bool {
 /// The policies of one document, with the insurers that their codes or the document's words mean.
 fn insured_by(document: &ReadDocument, insurers: &Insurers) -> Vec<Policy> {
     let mut policies = of_document(document);
+    for (number, insurer) in insurers.loose_in(document.n) {
+        let (number, insurer) = (number.to_owned(), Some(insurer.to_owned()));
+        let documents = vec![document.n];
+        policies.push(Policy { number, insurer, confidence: Some(LOOSE), documents, ..Policy::default() });
+    }
     let unnamed = |policy: &Policy| policy.insurer.is_none();
     if document.n == MESSAGE_NUMBER {
         // In a letter a label of the next sentence may lead to another insurer than that of the number's own.
@@ -172,6 +180,9 @@ fn insured_by(document: &ReadDocument, insurers: &Insurers) -> Vec<Policy> {
             let own = insurers.beside(document.n, policy.key());
             policy.insurer = own.map(str::to_owned).or(policy.insurer.take());
         }
+    }
+    for policy in &mut policies {
+        policy.insurer = policy.insurer.take().and_then(|name| insurers.meant_by(name));
     }
     for policy in policies.iter_mut().filter(|policy| unnamed(policy)) {
         let coded = policy.naic.as_deref().and_then(|code| insurers.with_naic(code));
@@ -183,6 +194,15 @@ fn insured_by(document: &ReadDocument, insurers: &Insurers) -> Vec<Policy> {
         policies.iter_mut().filter(|policy| unnamed(policy)).for_each(|policy| policy.insurer = Some(only.to_owned()));
     }
     policies
+}
+
+/// The insurers of policies that documents name.
+pub(super) fn insurers_of(read: &[ReadDocument]) -> impl Iterator<Item = String> {
+    let fields = read.iter().flat_map(|document| &document.extraction.fields);
+    let is_insurer = |field: &&ExtractedField| {
+        field.group.as_deref().is_none_or(|group| group == GROUP) && INSURER.contains(&field.name.as_str())
+    };
+    fields.filter(is_insurer).filter_map(|field| as_text(&field.value))
 }
 
 /// The policy numbers of a document, and where they stand in it.
