@@ -19,7 +19,7 @@ const FIELDS: [(&str, &[&str]); 6] = [
 ];
 
 /// From this confidence on, two documents with different DOT numbers are about two companies.
-const SURE: f64 = 0.8;
+const SURE: f64 = 0.65;
 
 /// From this confidence on, a paper says plainly whom it insures.
 const PLAIN: f64 = 0.92;
