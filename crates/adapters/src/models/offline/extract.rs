@@ -12,8 +12,8 @@ use super::page::Page;
 use super::parties::family;
 use super::prepared::PreparedSchema;
 use super::{
-    MODEL, amounts, bands, bare, bare_names, items, labelled, legend, numbered, stacks, stops, tables, terms, told,
-    transposed,
+    MODEL, amounts, bands, bare, bare_names, items, labelled, legend, numbered, roll, stacks, stops, tables, terms,
+    told, transposed,
 };
 
 /// Fields of one document that are kept.
@@ -59,6 +59,7 @@ pub(super) fn extract(
     for (index, page) in pages.iter().enumerate() {
         bands::rows(page, index, &labels, &mut found);
         stacks::items(page, index, &labels, &mut found);
+        roll::people(page, index, &labels, &mut found);
         legend::resolve(page, index, &labels, &mut found);
     }
     bare_names::heading_items(&pages, &labels, &mut found);

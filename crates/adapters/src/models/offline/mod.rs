@@ -35,6 +35,7 @@ mod parties;
 mod phrases;
 mod postal;
 mod prepared;
+mod roll;
 mod sides;
 mod signs;
 mod stacks;

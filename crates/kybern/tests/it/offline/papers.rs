@@ -232,3 +232,11 @@ async fn a_letter_that_wants_insurance_says_which() {
     let text = "Please send our certificate to the port; liability and cargo must be shown on it.";
     assert_eq!(values(&read("insurance", 0, text).await, "coverage_requested"), [json!(null); 0]);
 }
+
+#[tokio::test]
+async fn drivers_are_listed_without_a_row_of_labels() {
+    let text = "DECLARATIONS\nPolicy Number: AB-12345\n\nITEM FOUR. Drivers reported to us\n\n  Ada Example          TX E460-5518-2207\n  Bo Sample            NM 771938201\n  Cam O'Test           AZ D0117719\n\nForms and endorsements\n  Truckers Coverage    AB 01001234";
+    let found = read("insurance", 1, text).await;
+    assert_eq!(values(&found, "drivers/name"), ["Ada Example", "Bo Sample", "Cam O'Test"]);
+    assert_eq!(values(&found, "drivers/license_number").len(), 3);
+}
