@@ -96,6 +96,9 @@ impl ApiError {
             ErrorCode::Conflict if self.message.to_ascii_lowercase().contains("idempotency") => {
                 "take another --idempotency-key, or leave it out"
             }
+            ErrorCode::Conflict if self.message.to_ascii_lowercase().contains("the task") => {
+                "look at its state first: \"kybern task show ID\""
+            }
             ErrorCode::Conflict => "look at what it is now first; the matching \"show\" or \"list\" verb says",
             ErrorCode::PayloadTooLarge => {
                 "send less, or raise the limit in the server's settings: server.max_mail_bytes for an e-mail, \
