@@ -271,9 +271,13 @@ fn a_picture_that_says_what_its_mail_says_stops_nothing_and_one_that_says_more_d
             ("SHEET\nhouse = A-17", "SHEET please\nhouse = A-18", Some("another house")),
             ("SHEET\nhouse = A-17", "SHEET please", Some("the mail names no house")),
             ("SHEET\nno house", "SHEET please\nhouse = A-17", Some("nobody knows what the picture is about")),
-            ("LETTER\nhouse = A-17", "SHEET please\nhouse = A-17", Some("sent for what it is")),
+            // Nobody knows what it is, and it says no more than the mail.
+            ("LETTER\nhouse = A-17", "SHEET please\nhouse = A-17", None),
+            ("LETTER\nhouse = A-18", "SHEET please\nhouse = A-17", Some("another house, whatever it is")),
+            ("DEED\nhouse = A-17", "SHEET please\nhouse = A-17", Some("it is sent for what it is")),
         ];
-        for (picture, text, asks) in cases {
+        for (n, (picture, text, asks)) in cases.into_iter().enumerate() {
+            let text = format!("{text}\n{n}");
             let letter = json!({"subject": "s", "text": text, "files": {"card.photo": picture}}).to_string();
             let id = live.engine.receive_email(&live.world.actor, letter.into(), None).await.unwrap().task_id;
             let task = live.rest(id).await;

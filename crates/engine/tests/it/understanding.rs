@@ -44,7 +44,10 @@ fn field(name: &str, group: Option<&str>, opens_item: bool) -> FieldPattern {
 fn schema() -> ExtractionSchema {
     ExtractionSchema {
         name: "houses".to_owned(),
-        categories: Arc::new([CategoryPattern::new("SHEET", &[("sheet", 5)]).sent_for("house")]),
+        categories: Arc::new([
+            CategoryPattern::new("SHEET", &[("sheet", 5)]).sent_for("house"),
+            CategoryPattern::new("DEED", &[("deed", 5)]),
+        ]),
         sections: Arc::new([SectionPattern::new("has_rooms", &["room"])]),
         fields: Arc::new([
             FieldPattern { value: ValueKind::Reference, ..field("house", None, false) },
@@ -76,14 +79,16 @@ pub struct Sheets;
 #[async_trait]
 impl Extractor for Sheets {
     async fn analyse(&self, document: &DocumentText, schema: &Arc<ExtractionSchema>) -> Result<DocumentAnalysis> {
-        let known = document.full_text().starts_with("SHEET") && !schema.categories.is_empty();
-        let found = DocumentAnalysis {
-            category: Some("SHEET".to_owned()),
+        let text = document.full_text();
+        let Some(known) = schema.categories.iter().find(|category| text.starts_with(&category.key)) else {
+            return Ok(DocumentAnalysis::default());
+        };
+        Ok(DocumentAnalysis {
+            category: Some(known.key.clone()),
             confidence: 0.9,
             sections: vec!["has_rooms".to_owned()],
             ..DocumentAnalysis::default()
-        };
-        Ok(if known { found } else { DocumentAnalysis::default() })
+        })
     }
 
     async fn extract(
