@@ -20,6 +20,7 @@ mod node;
 pub(crate) mod patience;
 mod perform;
 mod phase_documents;
+mod phase_open;
 mod phase_scans;
 mod phases;
 pub(crate) mod rewalk;

@@ -4,22 +4,20 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, FaultKind, PageText};
+use kybern_core::document::{DocumentFormat, DocumentText, PageText};
 use kybern_core::error::{Error, ErrorCode, Result};
-use kybern_core::id::TaskId;
 use kybern_core::mail::{MailKind, Passage, without_quoted};
 use kybern_core::model::{Abilities, DocumentAnalysis, ExtractedField, ExtractionSchema};
-use kybern_core::plan::StepId;
-use kybern_core::task::{Attachment, AttachmentSource, Task, WaitKind};
+use kybern_core::task::{Attachment, AttachmentSource, Task};
 use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Map, Value, json};
 
 use super::answers::PhaseAsking;
 use super::node::{Phase, PhaseState};
-use super::phase_scans::{self, CopiedBy, Room, Unconfirmed};
-use super::phases::{Interrupted, PhaseEnd, waits};
+use super::phase_open::{Open, Unreadable};
+use super::phase_scans::{self, CopiedBy, Room};
+use super::phases::{Interrupted, PhaseEnd};
 use super::run::Run;
-use super::step::{RowDraft, wait_of};
 use crate::tools::documents::{Decision, Leaf, MAX_ALL_PICTURES, MAX_PICTURES, TaskDocuments, picture_type};
 use crate::understanding::{self, Inquirer, fields, kind, transcript};
 
@@ -212,12 +210,6 @@ impl Pictures {
     }
 }
 
-/// A document that cannot be read.
-struct Unreadable {
-    attachment: Attachment,
-    fault: DocumentFault,
-}
-
 /// What is written in the pictures of a document, where a model that sees is to be asked: never in a conversation, whose
 /// own model looks at its pictures. What it was asked before is in the journal, whatever may be asked now.
 async fn copied_out(
@@ -399,128 +391,6 @@ fn row(attachment: &Attachment, text: &DocumentText, status: &str, analysis: Opt
         row["unreadPages"] = json!(unread);
     }
     row
-}
-
-/// What a person is still to be asked.
-#[derive(Default)]
-struct Open {
-    /// Documents that could not be read.
-    faults: Vec<Unreadable>,
-    /// Documents that were read from pictures or in part, and whether a pack knows what kind of paper each is.
-    scans: Vec<(Box<Unconfirmed>, bool)>,
-}
-
-impl Open {
-    const fn is_empty(&self) -> bool {
-        self.faults.is_empty() && self.scans.is_empty()
-    }
-
-    /// Takes out the documents that a mail can go on without: all files of a machine's notice, pictures of what the message itself says, and where
-    /// another document was read, pictures without text, such as a logo or a photo of what the other says, and pictures
-    /// of which no pack knows what they are. What turns out to be missing is asked for by the plan, which knows what it
-    /// needs.
-    fn spare(
-        &mut self,
-        others_read: bool,
-        is_notice: bool,
-        is_said: impl Fn(u32) -> bool,
-    ) -> Vec<(Attachment, FaultKind)> {
-        let is_picture = |kind: FaultKind| matches!(kind, FaultKind::Scan | FaultKind::Empty);
-        let (spared, faults) = std::mem::take(&mut self.faults)
-            .into_iter()
-            .partition::<Vec<_>, _>(|unreadable| is_notice || (others_read && is_picture(unreadable.fault.kind)));
-        let (unneeded, scans) = std::mem::take(&mut self.scans).into_iter().partition::<Vec<_>, _>(|(scan, known)| {
-            // What nobody could read may say more.
-            let is_whole = scan.is_scan() && scan.text().unread_pages().is_empty();
-            is_notice || (others_read && !known) || (is_whole && is_said(scan.attachment.n))
-        });
-        (self.faults, self.scans) = (faults, scans);
-        let spared = spared.into_iter().map(|unreadable| (unreadable.attachment, unreadable.fault.kind));
-        spared.chain(unneeded.into_iter().map(|(scan, _)| (scan.attachment, FaultKind::Scan))).collect()
-    }
-
-    /// Takes out the documents that were read in part and of which no pack knows what they are: they count as far as they
-    /// were read.
-    fn spare_in_part(&mut self) -> Vec<Unconfirmed> {
-        let (spared, scans) = std::mem::take(&mut self.scans)
-            .into_iter()
-            .partition::<Vec<_>, _>(|(scan, is_known)| !is_known && !scan.is_scan());
-        self.scans = scans;
-        spared.into_iter().map(|(scan, _)| *scan).collect()
-    }
-
-    /// One question about all of them, with what the other documents and the message say.
-    fn question(self, extractions: Vec<Value>, task: TaskId, now: Timestamp) -> RowDraft {
-        let faults = self.faults.iter().map(Unreadable::sentence);
-        let sentences: Vec<String> = faults.chain(self.scans.iter().map(|(scan, _)| scan.sentence())).collect();
-        let id = StepId::trusted(StepId::EXTRACTION);
-        let mut wait = wait_of(&id, WaitKind::Document, sentences.join("; "), now);
-        wait.title = Some("What do these documents say?".to_owned());
-        let unread = self.faults.iter().map(|unread| (unread.attachment.n.to_string(), decision(None)));
-        let scans = self.scans.iter().map(|(scan, _)| (scan.attachment.n.to_string(), decision(Some(scan.schema()))));
-        wait.schema = schema(unread.chain(scans).collect());
-        wait.details = json!({"files": self.faults.iter().map(Unreadable::details).collect::<Vec<_>>()});
-        if !self.scans.is_empty() {
-            wait.details["scans"] = self.scans.iter().map(|(scan, _)| scan.details(task)).collect();
-        }
-        if !extractions.is_empty() {
-            wait.details[EXTRACTIONS] = Value::Array(extractions);
-        }
-        waits(Phase::Extraction, wait)
-    }
-}
-
-impl Unreadable {
-    /// What is asked, in one sentence.
-    fn sentence(&self) -> String {
-        let (name, kind) = (&self.attachment.filename, self.fault.kind);
-        format!("{name} cannot be read ({}): {}", kind.as_str(), kind.remedy())
-    }
-
-    fn details(&self) -> Value {
-        json!({
-            "n": self.attachment.n,
-            "filename": self.attachment.filename,
-            "fault": self.fault.kind,
-            "problem": self.fault.message,
-            "remedy": self.fault.kind.remedy(),
-        })
-    }
-}
-
-/// What may be answered about one document.
-fn decision(confirm: Option<Value>) -> Value {
-    let ignore = json!({
-        "type": "object",
-        "properties": {"ignore": {"const": true}},
-        "required": ["ignore"],
-        "additionalProperties": false
-    });
-    let text = json!({
-        "type": "object",
-        "properties": {"text": {"type": "string", "minLength": 1, "maxLength": 1_000_000}},
-        "required": ["text"],
-        "additionalProperties": false
-    });
-    json!({"oneOf": confirm.into_iter().chain([ignore, text]).collect::<Vec<_>>()})
-}
-
-/// What may be answered, for each document by its number.
-fn schema(numbers: Map<String, Value>) -> Value {
-    let required: Vec<&String> = numbers.keys().collect();
-    json!({
-        "type": "object",
-        "properties": {
-            "documents": {
-                "type": "object",
-                "properties": numbers,
-                "required": required,
-                "additionalProperties": false
-            }
-        },
-        "required": ["documents"],
-        "additionalProperties": true
-    })
 }
 
 /// What persons say of documents that could not be read: `{"documents": {"2": …}}`. Only the server says of one that it

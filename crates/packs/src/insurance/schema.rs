@@ -8,6 +8,7 @@ mod lines;
 mod losses;
 mod parties;
 mod policies;
+mod terms;
 
 use std::sync::{Arc, LazyLock};
 
@@ -254,6 +255,7 @@ fn made() -> ExtractionSchema {
             parties::HOLDER,
             COMPANY,
             policies::POLICY,
+            terms::TERMS,
             VEHICLE,
             DRIVER,
             losses::LOSS,
