@@ -41,9 +41,10 @@ pub(super) fn read_with(walk: &Walk, now: &Lessons) -> Lessons {
 }
 
 impl Run {
-    /// The rules that read papers, with the labels that the tenant has added.
+    /// The rules that read papers, with the labels that the tenant has added. They read each once.
     pub(super) fn rules(&self) -> Arc<dyn Extractor> {
-        self.inner.catalog.taught.get(&self.inner.extractor, self.task.tenant, &self.lessons)
+        let taught = self.inner.catalog.taught.get(&self.inner.extractor, self.task.tenant, &self.lessons);
+        self.read.beside(taught, self.lessons.version())
     }
 
     /// Whether a call reads by an extraction schema, and nothing says yet with which lessons.

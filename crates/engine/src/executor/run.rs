@@ -42,6 +42,7 @@ use crate::parts::Inner;
 use crate::secret::TenantSecrets;
 use crate::tools::documents::TaskDocuments;
 use crate::tools::grant::is_by_hand;
+use crate::tools::read_once::ReadOnce;
 use crate::tools::{Grant, Origin, Prepared, Refusal};
 
 /// Journal rows that are read at once.
@@ -62,6 +63,8 @@ pub(crate) struct Run {
     pub(super) own_plans: Arc<Vec<Plan>>,
     /// What its tenant has learned, at the version with which it was read first.
     pub(super) lessons: Lessons,
+    /// What the rules have found in its documents.
+    pub(super) read: ReadOnce,
     /// Attempts that began in an earlier life of the task, or in this one before a record had changed under the call.
     pub(super) earlier_attempts: Vec<Attempt>,
     /// Whether documents came with the task.
@@ -179,6 +182,7 @@ impl Run {
             on_disk: None,
             own_plans,
             lessons,
+            read: ReadOnce::default(),
             earlier_attempts,
             has_documents,
             signals: task.signals,

@@ -9,6 +9,7 @@ pub mod invoke;
 mod only_hosts;
 pub(crate) mod placed;
 pub mod prepared;
+pub(crate) mod read_once;
 pub mod refusal;
 pub mod schema;
 pub mod service;
