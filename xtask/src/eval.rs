@@ -133,17 +133,23 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
 /// Whether a program understands the mails that may be looked at as well as it must; says what it does not.
 ///
 /// # Errors
-/// When the program cannot be started, or the set cannot be read.
+/// When the program cannot be started, or a set cannot be read.
 pub(crate) fn keeps_the_floor(root: &Path, program: &Path) -> Result<bool> {
-    let set = Set::read(&root.join(SET))?;
-    let server = Server::start(program, "eval")?;
-    let score = Score::of(&set, Part::Learn, &feed::feed(&server, &set, None)?);
-    let beneath = floor::beneath(&score);
-    if !beneath.is_empty() {
-        print!("{}", report::text(&score, WORST));
+    let mut keeps = true;
+    for (folder, floor) in floor::SETS {
+        let set = Set::read(&root.join(folder))?;
+        let server = Server::start(program, "eval")?;
+        let part = if *folder == SET { Part::Learn } else { Part::All };
+        let score = Score::of(&set, part, &feed::feed(&server, &set, None)?);
+        let beneath = floor::beneath(&score, floor);
+        if !beneath.is_empty() {
+            println!("{folder}:");
+            print!("{}", report::text(&score, WORST));
+        }
+        beneath.iter().for_each(|line| println!("    {line}"));
+        keeps &= beneath.is_empty();
     }
-    beneath.iter().for_each(|line| println!("    {line}"));
-    Ok(beneath.is_empty())
+    Ok(keeps)
 }
 
 #[cfg(test)]

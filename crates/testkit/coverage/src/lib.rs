@@ -5,7 +5,7 @@
 //! crate: it is built only with `--cfg guided`, which `cargo xtask fuzz --guided` sets.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 /// The counters that were handed over, in the order in which that happened.
 static COUNTERS: Mutex<Vec<&'static [AtomicU8]>> = Mutex::new(Vec::new());
@@ -27,6 +27,9 @@ pub unsafe extern "C" fn __sanitizer_cov_8bit_counters_init(start: *const Atomic
     }
 }
 
+/// How many counters are looked at together.
+const TOGETHER: usize = size_of::<AtomicU64>();
+
 /// What has run so far, and about how often.
 #[derive(Debug, Default)]
 pub struct Seen {
@@ -42,12 +45,15 @@ impl Seen {
         let mut is_new = false;
         for (counters, reached) in counters.iter().zip(&mut self.reached) {
             reached.resize(counters.len(), 0);
-            for (counter, reached) in counters.iter().zip(reached) {
-                let count = counter.load(Ordering::Relaxed);
-                if count != 0 {
-                    counter.store(0, Ordering::Relaxed);
-                    is_new |= *reached & magnitude(count) == 0;
-                    *reached |= magnitude(count);
+            for start in moved(counters) {
+                let end = counters.len().min(start + TOGETHER);
+                for (counter, reached) in counters[start..end].iter().zip(&mut reached[start..end]) {
+                    let count = counter.load(Ordering::Relaxed);
+                    if count != 0 {
+                        counter.store(0, Ordering::Relaxed);
+                        is_new |= *reached & magnitude(count) == 0;
+                        *reached |= magnitude(count);
+                    }
                 }
             }
         }
@@ -60,6 +66,19 @@ impl Seen {
         let all = || self.reached.iter().flatten();
         (all().filter(|reached| **reached != 0).count(), all().count())
     }
+}
+
+/// Where counters begin of which some are not 0, so many together. A program has half a million of them, and an input
+/// moves some hundreds.
+fn moved(counters: &[AtomicU8]) -> impl Iterator<Item = usize> {
+    // SAFETY: an atomic number of eight bytes is laid out as eight atomic bytes, whatever stands in them, and is only
+    // read here.
+    let (before, words, after) = unsafe { counters.align_to::<AtomicU64>() };
+    let (first, last) = (before.len(), counters.len() - after.len());
+    let of_words = words.iter().enumerate().filter(|(_, word)| word.load(Ordering::Relaxed) != 0);
+    let aligned = of_words.map(move |(n, _)| first + n * TOGETHER);
+    // The few outside of whole words are always looked at, with some of the words beside them.
+    [0, last].into_iter().chain(aligned)
 }
 
 /// 1, 2, 3, 4 to 7, 8 to 15, 16 to 31, 32 to 127, and more: the classes that AFL found to be enough.
