@@ -77,8 +77,11 @@ impl Place {
             false => value_of_type(line),
         };
         let value = value.map(<[u8]>::trim_ascii_start);
-        let begins =
-            |value: &[u8]| value.get(..MULTIPART.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(MULTIPART));
+        // `multipart/ boundary=b` says of what kind it is no more than a text does, and is read as one.
+        let begins = |value: &[u8]| {
+            value.get(..MULTIPART.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(MULTIPART))
+                && value.get(MULTIPART.len()).is_some_and(u8::is_ascii_alphanumeric)
+        };
         self.of_type = value.is_some_and(<[u8]>::is_empty);
         self.of_multipart = (goes_on && self.of_multipart) || value.is_some_and(begins);
         self.of_multipart
@@ -137,6 +140,7 @@ mod tests {
     fn every_other_message_stays_as_it_is() {
         for raw in [
             "Content-Type: multipart/mixed; boundary=b\n\n--b\n\nx\n--b--\n",
+            "Content-Type: multipart/ boundary=b\n\n--b--\n",
             "Content-Type: multipart/mixed; boundary=b--\n\n--b--\n\nx\n--b----\n",
             "Content-Type:boundary=b\n\n--b--\n",
             "Content-Type:boundary=\"b\"multipart/\n--b--",

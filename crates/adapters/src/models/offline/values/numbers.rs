@@ -11,6 +11,8 @@ const CURRENCIES: [&str; 4] = ["USD", "CAD", "MXN", "EUR"];
 const LEAST_REST: usize = 3;
 /// Digits of a policy number that has no letter.
 const LEAST_DIGITS: usize = 5;
+/// Pieces behind which two capitals at the end are the last piece, and not what the policy covers.
+const MANY_PIECES: usize = 3;
 
 /// A run of ASCII digits at the beginning, with its byte range.
 fn digits(text: &str, from: usize) -> Option<(&str, usize)> {
@@ -54,13 +56,13 @@ pub(super) fn naic(text: &str) -> Option<Read> {
 }
 
 /// A policy number: up to six pieces of capitals, digits and dashes, at least one with a digit. A single capital at the
-/// very end belongs to it.
+/// very end belongs to it, and so do two behind several pieces.
 pub(super) fn policy(text: &str) -> Option<Read> {
     let start = indent(text);
     let start = start + text[start..].len() - text[start..].trim_start_matches(['#', ' ']).len();
     let mut end = start;
     let mut at = start;
-    for _ in 0..6 {
+    for pieces in 0..6 {
         let rest = &text[at..];
         let length =
             rest.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '/' | '.'))).unwrap_or(rest.len());
@@ -72,7 +74,8 @@ pub(super) fn policy(text: &str) -> Option<Read> {
             break;
         }
         let ends = text[at + piece.len()..].trim_start_matches('.').trim().is_empty();
-        if has_digit || (ends && end > start && piece.len() == 1) {
+        let most = if pieces >= MANY_PIECES { 2 } else { 1 };
+        if has_digit || (ends && end > start && piece.len() <= most) {
             end = at + piece.len();
         }
         let after = at + length;
@@ -260,6 +263,8 @@ mod tests {
         assert_eq!(value(policy("CHM-7710293 Page 1")), "CHM-7710293");
         assert_eq!(value(policy("03/01/2025 to 03/01/2026")), "");
         assert_eq!(value(policy("RXM 3310 0091 A")), "RXM 3310 0091 A");
+        assert_eq!(value(policy("KX WC 26 300471 NC")), "KX WC 26 300471 NC");
+        assert_eq!(value(policy("KX 300471 AL")), "KX 300471", "that may be what it covers");
         assert_eq!(value(policy("MPCTRK 7411823")), "MPCTRK 7411823");
         assert_eq!(value(policy("KX-AB-20- 118")), "KX-AB-20-118");
         for text in ["period", "USD 39,516", "2022 Kenworth", "1XKYD49X5MJ914201", "KX 0001 (03 21), KX 0102 (03 21)"] {
