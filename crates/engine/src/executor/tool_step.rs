@@ -14,7 +14,7 @@ use super::node::{Node, NodeState};
 use super::perform::Returned;
 use super::run::Run;
 use super::step::{
-    Begun, Call, Draft, RowDraft, Target, fail, failed_row, failure, retry_policy, unrendered, wait_of, wait_row,
+    Begun, Call, Draft, RowDraft, Target, fail, failed_row, failure, retry_policy, stops, unrendered, wait_of, wait_row,
 };
 use super::taint::anything_is_tainted;
 use super::walk_apply::RAN;
@@ -369,7 +369,9 @@ pub(super) fn container_done(run: &Run, index: usize) -> Draft {
     if matches!(node.spec.kind, StepKind::Agent { .. }) && !run.walk.is_interrupted(index) {
         return super::turn::done(run, index);
     }
-    if let Some(by) = run.walk.stopped_inside(Some(index)) {
+    // What is tolerated is not tried again: it would have ended without what it never came to.
+    let goes_on = run.walk.is_cut_short(index) && !stops(run, node);
+    if let Some(by) = run.walk.stopped_inside(Some(index)).filter(|_| !goes_on) {
         let inner = run.walk.node(by);
         let error = inner.outcome().and_then(|outcome| outcome.error.clone());
         let message = error.as_ref().map_or("it failed", |error| error.message.as_str());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kybern_core::plan::{FrozenPlan, StepId};
+use kybern_core::plan::{FrozenPlan, StepId, When};
 use kybern_core::task::{StepOutcome, StepStatus};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -183,6 +183,25 @@ impl Walk {
     #[must_use]
     pub fn is_interrupted(&self, index: usize) -> bool {
         self.is_stopped(self.node(index).list)
+    }
+
+    /// Whether it was interrupted before a step inside it began whose turn it was: what failed inside came later, from a
+    /// step that runs always or ran beside it.
+    #[must_use]
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes and lists only grow")]
+    pub fn is_cut_short(&self, index: usize) -> bool {
+        let failed = |dep: &usize| {
+            self.nodes[*dep].outcome().is_none_or(|end| end.status == StepStatus::Failed && !end.tolerated)
+        };
+        let unreached = |inner: &usize| {
+            let node = &self.nodes[*inner];
+            let is_due = node.spec.when == When::Success && !node.deps.iter().any(failed);
+            let interrupted =
+                node.opening.is_some() && node.outcome().is_some_and(|end| end.status == StepStatus::Skipped);
+            is_due && (interrupted || node.state == NodeState::Pending && !node.replaced)
+        };
+        self.is_interrupted(index)
+            && self.node(index).lists.iter().any(|list| self.lists[*list].nodes.iter().any(unreached))
     }
 
     /// For each list inside a node, the data of its last completed step; `null` where none completed.

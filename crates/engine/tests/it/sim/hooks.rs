@@ -102,7 +102,16 @@ pub fn subscribe(world: &SimWorld) {
 /// What is wrong with what it was told.
 pub fn faults(world: &SimWorld, case: &Case, all: &BTreeMap<TaskId, Seen>) -> Vec<String> {
     let Some(receiver) = &world.receiver else { return Vec::new() };
-    let found = world.doom.look(world.store.outbox(world.actor.scope(), None, None, 200)).unwrap().items;
+    let mut found: Vec<OutboxMessage> = Vec::new();
+    loop {
+        // A page of large messages ends before its limit.
+        let before = found.last().map(|message| message.message.id);
+        let page = world.doom.look(world.store.outbox(world.actor.scope(), None, before, 200)).unwrap();
+        if page.items.is_empty() {
+            break;
+        }
+        found.extend(page.items);
+    }
     let is_end = |message: &&OutboxMessage| message.message.channel == OutboxChannel::Completion;
     let messages: Vec<&OutboxMessage> = found.iter().filter(is_end).collect();
     let mut faults = Vec::new();
