@@ -1,5 +1,7 @@
 //! E-mail as it comes in and goes out. Parsing and sending are ports.
 
+use std::collections::HashSet;
+
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
@@ -165,6 +167,15 @@ impl ParsedMail {
     #[must_use]
     pub fn text_of(&self, role: PassageRole) -> String {
         text_of(&self.text, &self.passages, role)
+    }
+
+    /// The `Message-ID`s of the messages that it answers, the nearest first, each once.
+    #[must_use]
+    pub fn answers(&self) -> Vec<&String> {
+        let mut ids: Vec<&String> = self.in_reply_to.iter().chain(self.references.iter().rev()).collect();
+        let mut seen = HashSet::new();
+        ids.retain(|id| seen.insert(*id));
+        ids
     }
 }
 
