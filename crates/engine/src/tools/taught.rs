@@ -1,4 +1,5 @@
-//! The extraction model as a tenant has taught it: every schema that it is given gets the tenant's own labels first.
+//! The extraction model as a tenant has taught it: every schema that it is given gets the tenant's own labels first, and a
+//! value that the tenant knows to be written otherwise is what it means. Its place stays that of the words.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,6 +11,7 @@ use kybern_core::id::TenantId;
 use kybern_core::lesson::Lessons;
 use kybern_core::model::{Claim, DocumentAnalysis, Extraction, ExtractionSchema, Located};
 use kybern_core::ports::Extractor;
+use serde_json::Value;
 
 /// Tenants whose schemas are kept in memory, and schemas of one of them.
 const KEPT: usize = 256;
@@ -103,7 +105,18 @@ impl Extractor for Taught {
         analysis: &DocumentAnalysis,
         schema: &Arc<ExtractionSchema>,
     ) -> Result<Extraction> {
-        self.model.extract(number, document, analysis, &self.own(schema)).await
+        let mut found = self.model.extract(number, document, analysis, &self.own(schema)).await?;
+        if schema.owner.is_none() {
+            for field in &mut found.fields {
+                let path =
+                    field.group.as_ref().map_or_else(|| field.name.clone(), |group| format!("{group}/{}", field.name));
+                let meant = field.value.as_str().and_then(|written| self.lessons.meant_by(schema, &path, written));
+                if let Some(meant) = meant {
+                    field.value = Value::String(meant.to_owned());
+                }
+            }
+        }
+        Ok(found)
     }
 
     async fn locate(&self, document: &DocumentText, claims: &[Claim<'_>]) -> Result<Vec<Option<Located>>> {
@@ -115,6 +128,7 @@ impl Extractor for Taught {
 mod tests {
     use kybern_core::id::LessonId;
     use kybern_core::lesson::{Lesson, LessonAct, LessonSource, Teaching};
+    use kybern_core::model::{ExtractedField, FieldPattern, FieldSource, FoundBy, ValueKind};
     use kybern_core::time::Timestamp;
     use uuid::Uuid;
 
@@ -176,6 +190,60 @@ mod tests {
         assert!(Arc::ptr_eq(&given[1], &ships) && Arc::ptr_eq(&given[7], &ships), "nothing was learned of it");
         assert_eq!((own(0), own(6), own(8)), (2, 1, 1));
         assert!(Arc::ptr_eq(&known.get(&model, tenant, &Lessons::default()), &model));
+    }
+
+    /// Reads one maker.
+    struct Maker;
+
+    #[async_trait]
+    impl Extractor for Maker {
+        async fn analyse(&self, _document: &DocumentText, _schema: &Arc<ExtractionSchema>) -> Result<DocumentAnalysis> {
+            Ok(DocumentAnalysis::default())
+        }
+
+        async fn extract(
+            &self,
+            number: u32,
+            _document: &DocumentText,
+            _analysis: &DocumentAnalysis,
+            _schema: &Arc<ExtractionSchema>,
+        ) -> Result<Extraction> {
+            let maker = ExtractedField {
+                name: "maker".to_owned(),
+                group: Some("cars".to_owned()),
+                item: Some(0),
+                value: "Fern Holow".into(),
+                confidence: 0.9,
+                problem: None,
+                found_by: FoundBy::Rules,
+                source: FieldSource { document: number, page: 1, start: 7, end: 17, ..FieldSource::default() },
+            };
+            Ok(Extraction { fields: vec![maker], ..Extraction::default() })
+        }
+    }
+
+    #[tokio::test]
+    async fn a_value_that_is_written_otherwise_is_what_it_means_and_keeps_its_place() {
+        let teaching = Teaching::Label {
+            schema: "cars".to_owned(),
+            field: "cars/maker".to_owned(),
+            label: "fern holow".to_owned(),
+            value: Some("Fern Hollow Motors".to_owned()),
+        };
+        let lessons = Lessons::new(vec![Lesson { teaching, ..lesson(1, "keeper") }]);
+        let maker = FieldPattern { respelled: true, ..FieldPattern::new("maker", &["maker"], ValueKind::Name) };
+        let fields = [maker.of("cars")].into();
+        let cars = ExtractionSchema { name: "cars".to_owned(), fields, ..ExtractionSchema::default() };
+        let document = DocumentText { format: kybern_core::document::DocumentFormat::Text, pages: Vec::new() };
+        let extractor = taught(&(Arc::new(Maker) as Arc<dyn Extractor>), &lessons);
+        let read = async |schema: ExtractionSchema| {
+            let read = extractor.extract(1, &document, &DocumentAnalysis::default(), &Arc::new(schema)).await.unwrap();
+            let field = read.fields.into_iter().next().unwrap();
+            (field.value, (field.source.start, field.source.end))
+        };
+        assert_eq!(read(cars.clone()).await, ("Fern Hollow Motors".into(), (7, 17)));
+        let ships = ExtractionSchema { name: "ships".to_owned(), ..cars };
+        assert_eq!(read(ships).await.0, "Fern Holow", "another schema's is not meant");
     }
 
     #[tokio::test]

@@ -1,9 +1,9 @@
 //! An insurer's answer finds the request that it answers: by the thread of the mail that asked, and by a person's word
-//! where it only names the policy.
+//! where it only names the policy. What people say of insurers' names and addresses is learned.
 
 use serde_json::{Value, json};
 
-use crate::server::client::{Ask, text};
+use crate::server::client::{Ask, text, until};
 use crate::server::{Client, Site};
 
 const CUSTOMER: &str = "From: Kim Larch <kim@oakbendhaulage.example>\r\n";
@@ -120,4 +120,127 @@ async fn an_insurer_with_a_slip_of_the_pen_is_asked_about_on_sqlite() {
 async fn an_insurer_with_a_slip_of_the_pen_is_asked_about_on_postgres() {
     let Some(site) = Site::postgres() else { return };
     an_insurer_with_a_slip_of_the_pen_is_asked_about(site).await;
+}
+
+/// The one suggestion, once there is one.
+async fn suggested(client: &Client) -> Value {
+    until("a lesson is suggested", || async {
+        let all = client.list("/api/lessons?status=suggested").await;
+        assert!(all.len() < 2, "{all:?}");
+        all.into_iter().next()
+    })
+    .await
+}
+
+async fn decide(client: &Client, lesson: &Value, act: &str) -> Value {
+    client.post(&format!("/api/lessons/{}/{act}", text(&lesson["id"])), &json!({})).await
+}
+
+async fn preview(client: &Client, lesson: &Value) -> Value {
+    client.get(&format!("/api/lessons/{}/preview", text(&lesson["id"]))).await
+}
+
+async fn another_tenant(client: &Client) -> Client {
+    let tenant = client.post("/api/admin/tenants", &json!({"name": "Second agency"})).await;
+    client.with_key(&text(&tenant["adminKey"]))
+}
+
+async fn another_spelling_of_an_insurer_is_learned(site: Site) {
+    let server = site.start();
+    let client = server.client();
+    let other = another_tenant(&client).await;
+    for tenant in [&client, &other] {
+        know(tenant, "Harrow Plains Mutual").await;
+    }
+    let slip = |number: &str| wish(number, "Harow Plains Mutual");
+    let asked = mail(&client, 1, CUSTOMER, ("Loss runs", &slip("HPM-93318"))).await;
+    let early = mail(&client, 2, CUSTOMER, ("Loss runs", &slip("HPM-93319"))).await;
+    let answer = json!({"corrections": {"policy_insurers": {"HPM-93318": "Harrow Plains Mutual"}}});
+    assert_eq!(client.review(&asked, &answer).await["status"], "completed");
+    let lesson = suggested(&client).await;
+    let taught = ["schema", "field", "label", "value"].map(|name| text(&lesson[name]));
+    assert_eq!(taught, ["insurance", "policies/insurer", "harow plains mutual", "Harrow Plains Mutual"], "{lesson}");
+    assert_eq!(lesson["source"]["taskId"], asked["id"]);
+    let shown = preview(&client, &lesson).await;
+    let own = shown["changed"].as_array().unwrap().iter().find(|mail| mail["taskId"] == asked["id"]).unwrap();
+    let insurer = |side: &str| own[side]["fields"]["policies/insurer"][0]["value"].clone();
+    assert_eq!((insurer("without"), insurer("with")), (json!("Harow Plains Mutual"), json!("Harrow Plains Mutual")));
+
+    let accepted = decide(&client, &lesson, "accept").await;
+    let next = mail(&client, 3, CUSTOMER, ("Loss runs", &slip("HPM-93320"))).await;
+    assert_eq!(next["status"], "completed", "{next}");
+    assert!(requests(&client).await.iter().all(|request| request["props"]["insurer"] == "Harrow Plains Mutual"));
+    client.replays(&text(&next["id"])).await;
+    let still = client.rest(&text(&early["id"])).await;
+    assert_eq!(still["waits"][0]["title"], "Which insurer?", "what came before waits on: {still}");
+    let foreign = mail(&other, 4, CUSTOMER, ("Loss runs", &slip("HPM-93318"))).await;
+    assert_eq!(foreign["waits"][0]["title"], "Which insurer?", "no other tenant has learned it: {foreign}");
+    assert!(other.list("/api/lessons").await.is_empty());
+    decide(&client, &accepted, "withdraw").await;
+    let after = mail(&client, 5, CUSTOMER, ("Loss runs", &wish("HPM-93321", "Harow Plains Mutual"))).await;
+    assert_eq!(after["waits"][0]["title"], "Which insurer?", "{after}");
+    client.audit_is_whole().await;
+}
+
+#[tokio::test]
+async fn another_spelling_of_an_insurer_is_learned_on_sqlite() {
+    another_spelling_of_an_insurer_is_learned(Site::sqlite()).await;
+}
+
+#[tokio::test]
+async fn another_spelling_of_an_insurer_is_learned_on_postgres() {
+    let Some(site) = Site::postgres() else { return };
+    another_spelling_of_an_insurer_is_learned(site).await;
+}
+
+const STRANGER: &str = "From: Lee Moss <lee@hearthadjusters.example>\r\n";
+
+async fn an_address_that_answers_for_an_insurer_is_learned(site: Site) {
+    let server = site.start();
+    let client = server.client();
+    let other = another_tenant(&client).await;
+    for tenant in [&client, &other] {
+        mail(tenant, 1, CUSTOMER, ("Loss runs", &wish("HPM-93318", "Harrow Plains Mutual"))).await;
+    }
+    let request = text(&requests(&client).await[0]["id"]);
+    let subject = format!("RE: Loss runs [Request:{request}]");
+    let asked = mail(&client, 2, STRANGER, (&subject, ANSWER)).await;
+    assert_eq!(asked["waits"][0]["title"], "Is this the insurer's answer?", "{asked}");
+    client.review(&asked, &json!({"corrections": {"answer_confirmed": true}})).await;
+    let lesson = suggested(&client).await;
+    let taught = ["kind", "address", "company"].map(|name| text(&lesson[name]));
+    assert_eq!(taught, ["trusted_sender", "lee@hearthadjusters.example", "Harrow Plains Mutual"], "{lesson}");
+    let shown = preview(&client, &lesson).await;
+    let own = shown["changed"].as_array().unwrap();
+    assert_eq!((own.len(), &own[0]["taskId"]), (1, &asked["id"]), "{shown}");
+    assert_eq!(own[0]["with"]["answersFor"], json!(["Harrow Plains Mutual"]), "{shown}");
+    assert_eq!(own[0]["without"]["answersFor"], json!([]), "{shown}");
+
+    let before = mail(&client, 3, STRANGER, (&subject, ANSWER)).await;
+    assert_eq!(before["waits"][0]["stepId"], "match_reply", "a suggestion is used by nobody: {before}");
+    let accepted = decide(&client, &lesson, "accept").await;
+    let next = mail(&client, 4, STRANGER, (&subject, ANSWER)).await;
+    assert_eq!(next["waits"][0]["stepId"], "hand_over", "{next}");
+    assert_eq!(answered(&client, &next).await, json!([request]));
+    let ended = client.review(&next, &json!({"corrections": {"handled": true}})).await;
+    client.replays(&text(&ended["id"])).await;
+
+    let theirs = text(&requests(&other).await[0]["id"]);
+    let foreign = mail(&other, 5, STRANGER, (&format!("RE: Loss runs [Request:{theirs}]"), ANSWER)).await;
+    assert_eq!(foreign["waits"][0]["stepId"], "match_reply", "no other tenant has learned it: {foreign}");
+    decide(&client, &accepted, "withdraw").await;
+    let after = mail(&client, 6, STRANGER, (&subject, ANSWER)).await;
+    assert_eq!(after["waits"][0]["stepId"], "match_reply", "{after}");
+    client.audit_is_whole().await;
+}
+
+#[tokio::test]
+async fn an_address_that_answers_for_an_insurer_is_learned_on_sqlite() {
+    an_address_that_answers_for_an_insurer_is_learned(Site::sqlite()).await;
+}
+
+#[tokio::test]
+async fn an_address_that_answers_for_an_insurer_is_learned_on_postgres() {
+    let Some(site) = Site::postgres() else { return };
+    an_address_that_answers_for_an_insurer_is_learned(site).await;
 }

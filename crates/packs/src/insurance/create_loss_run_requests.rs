@@ -96,6 +96,7 @@ impl Tool for CreateLossRunRequests {
                 ids.push(create(context, &deal, asked, theirs.len() + 1, &mut outcome).await?);
             }
         }
+        outcome.lessons = whose::taught(context, &policies, &named).await?;
         outcome.summary = format!("{} insurers: {created} requests created, {updated} updated", groups.len());
         outcome.data =
             fields([("request_ids", json!(ids)), ("created_count", json!(created)), ("updated_count", json!(updated))]);

@@ -8,18 +8,17 @@
 //! Nothing that the mail itself says makes its sender a colleague: whoever hands on an insurer's answer is a user of the
 //! tenant, by their address.
 
+mod sender;
 mod which;
 
 use async_trait::async_trait;
-use kybern_core::identity::User;
-use kybern_core::mail::{ParsedMail, PassageRole};
+use kybern_core::mail::ParsedMail;
 use kybern_core::ports::{Tool, ToolContext};
 use kybern_core::record::Record;
 use kybern_core::tool::{Needs, Review, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use self::which::Which;
-use super::insurers;
 use super::loss_run_request::{self as request, is_one_policy};
 use crate::args::{as_text, fields, objects, text, texts};
 use crate::{change, company};
@@ -52,7 +51,14 @@ impl MatchReply {
                            is not the insurer that was asked, or the report is about something else.";
         Self {
             spec: ToolSpec {
-                needs: Needs { task: true, documents: true, records: true, users: true, ..Needs::default() },
+                needs: Needs {
+                    task: true,
+                    documents: true,
+                    records: true,
+                    users: true,
+                    lessons: true,
+                    ..Needs::default()
+                },
                 ..ToolSpec::local("insurance.match_reply", description, schema)
             },
         }
@@ -71,7 +77,7 @@ impl Tool for MatchReply {
             Some(directory) => directory.users_of(context.scope).await?,
             None => Vec::new(),
         };
-        let senders = senders(&mail, &users);
+        let senders = sender::senders(&mail, &users);
         let chosen = text(&context.state, CHOSEN);
         let (requests, foreign) = match (chosen.as_deref(), which::of(context, &mail).await?) {
             (Some(NONE), _) => return Ok(unmatched("a person says that it answers none of the requests")),
@@ -83,7 +89,7 @@ impl Tool for MatchReply {
             (None, Which::OneOf(requests, why)) => {
                 return Ok(ToolOutcome::ask(which_one(context, why, &mail, &senders, &requests).await?));
             }
-            (None, Which::Foreign) if knows_one_of(context, &senders).await? => {
+            (None, Which::Foreign) if sender::knows_one_of(context, &senders).await? => {
                 return Ok(unmatched("an insurer's answer names a request that is none of ours"));
             }
             (None, Which::Foreign) => (Vec::new(), mail.request_tokens.iter().map(|token| token.id.as_str()).collect()),
@@ -93,7 +99,7 @@ impl Tool for MatchReply {
         let doubts = if requests.is_empty() {
             vec![format!("the answer names the request {}, which is none of ours", foreign.join(", "))]
         } else {
-            doubts(&senders, &requests, &context.state)
+            doubts(context, &senders, &requests)
         };
         match confirmed {
             Some(false) => {
@@ -109,8 +115,14 @@ impl Tool for MatchReply {
             ("request_ids", json!(requests.iter().map(|request| request.id).collect::<Vec<_>>())),
             ("reply_doubts", json!(doubts)),
         ]);
+        // Where the sender was all that was doubtful, the next answer from there needs no person.
+        let strangers = sender::strangers(context, &senders, &requests);
+        let lessons = match confirmed {
+            Some(true) if strangers.len() == doubts.len() => sender::taught(&senders, &users, strangers),
+            Some(_) | None => Vec::new(),
+        };
         let outcome = ToolOutcome::new(data, format!("the answer is about {} requests", requests.len()));
-        Ok(ToolOutcome { links: requests.iter().map(change::resolve).collect(), ..outcome })
+        Ok(ToolOutcome { links: requests.iter().map(change::resolve).collect(), lessons, ..outcome })
     }
 }
 
@@ -118,30 +130,16 @@ fn unmatched(why: &str) -> ToolOutcome {
     ToolOutcome::new(fields([("request_ids", json!([])), ("reply_doubts", json!([]))]), why)
 }
 
-async fn knows_one_of(context: &ToolContext, senders: &[&str]) -> Result<bool, ToolFailure> {
-    for sender in senders {
-        if insurers::knows_sender(context, sender).await? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
-/// Why the answer may not be what it says it is.
-fn doubts(senders: &[&str], requests: &[Record], state: &Map<String, Value>) -> Vec<String> {
-    let mut found = Vec::new();
-    for request in requests {
-        let Some(insurer) = text(&request.props, "insurer") else { continue };
-        if !senders.iter().any(|sender| insurers::writes_from(sender, &insurer)) {
-            let sender = senders.first().copied().unwrap_or_default();
-            found.push(format!(
-                "{insurer} was asked, and the answer comes from {sender}, which is not known to be its address"
-            ));
-        }
-    }
+/// Why the answer may not be what it says it is: whom it comes from first.
+fn doubts(context: &ToolContext, senders: &[&str], requests: &[Record]) -> Vec<String> {
+    let from = senders.first().copied().unwrap_or_default();
+    let strange = |insurer: String| {
+        format!("{insurer} was asked, and the answer comes from {from}, which is not known to be its address")
+    };
+    let mut found: Vec<String> = sender::strangers(context, senders, requests).into_iter().map(strange).collect();
     let asked: Vec<String> =
         requests.iter().flat_map(|request| numbers(texts(&request.props, "policy_numbers"))).collect();
-    let answered = numbers(named(state, "policy_number", 1));
+    let answered = numbers(named(&context.state, "policy_number", 1));
     if !asked.is_empty()
         && !answered.is_empty()
         && !answered.iter().any(|one| asked.iter().any(|other| is_one_policy(one, other)))
@@ -149,14 +147,6 @@ fn doubts(senders: &[&str], requests: &[Record], state: &Map<String, Value>) -> 
         found.push(format!("the report is about {}, and the request about {}", answered.join(", "), asked.join(", ")));
     }
     found
-}
-
-/// Who answers: the sender, or whoever wrote the message that a user of the tenant hands on.
-fn senders<'m>(mail: &'m ParsedMail, users: &[User]) -> Vec<&'m str> {
-    let colleague = users.iter().any(|user| user.email.eq_ignore_ascii_case(&mail.from.address));
-    let handed_on = mail.passages.iter().filter(|passage| passage.role == PassageRole::Forwarded);
-    let authors = handed_on.filter_map(|passage| passage.author.as_ref()).filter(|_| colleague);
-    [mail.from.address.as_str()].into_iter().chain(authors.map(|author| author.address.as_str())).collect()
 }
 
 /// The values of a field that were read in the documents of the answer, from the `first` on; 0 is the mail itself.
@@ -190,7 +180,7 @@ async fn which_one(
     let mut candidates = Vec::new();
     for request in requests {
         let insured = which::insured(context, request).await?;
-        let mut doubts = doubts(senders, std::slice::from_ref(request), &context.state);
+        let mut doubts = doubts(context, senders, std::slice::from_ref(request));
         doubts.extend(which::of_another(&context.state, insured.as_deref()));
         candidates.push(json!({
             "id": request.id,

@@ -1,3 +1,5 @@
+use kybern_core::lesson::Teaching;
+
 use super::*;
 use crate::insurance::kinds::{DEAL, ENTITY, LOSS_RUN_REQUEST};
 use crate::tests::World;
@@ -98,6 +100,13 @@ async fn an_insurer_with_a_slip_of_the_pen_is_a_question_with_the_known_one() {
         let outcome = world.call(&tool(), args).await.unwrap();
         assert!(outcome.review.is_none());
         assert!(outcome.records[0].put.props["insurer_entity_id"].is_string(), "{written}");
+        let lesson = Teaching::Label {
+            schema: "insurance".to_owned(),
+            field: "policies/insurer".to_owned(),
+            label: written.to_owned(),
+            value: Some("Quillfeather Insurance Company".to_owned()),
+        };
+        assert_eq!(outcome.lessons, [lesson]);
     }
 }
 
@@ -107,6 +116,7 @@ async fn what_a_person_leaves_as_it_is_written_is_asked_about_once() {
     let args = json!({"deal_id": deal, "policies": [policy("A1", "Arcadia Mutual", None)]});
     assert!(world.call(&tool(), args.clone()).await.unwrap().review.is_some());
     world.state(json!({"policy_insurers": {"A1": "Arcadia Mutual"}}));
+    assert!(world.call(&tool(), args.clone()).await.unwrap().lessons.is_empty());
     world.run(&tool(), args).await;
     let request = &world.records(LOSS_RUN_REQUEST)[0].props;
     assert_eq!((&request["insurer"], &request["insurer_entity_id"]), (&json!("Arcadia Mutual"), &Value::Null));

@@ -1,4 +1,5 @@
 use kybern_core::id::OutboxId;
+use kybern_core::lesson::Teaching;
 use kybern_core::outbox::message_id;
 use uuid::Uuid;
 
@@ -218,4 +219,49 @@ async fn an_answer_that_only_names_a_policy_is_a_question_with_the_requests() {
     let (mut world, ..) = insurer_writes(None, &[]);
     world.state(read("ZZ-9", "Fern Hollow"));
     assert!(asked(&world).await.is_none(), "nobody asked about that policy");
+}
+
+#[tokio::test]
+async fn a_yes_to_a_strange_address_teaches_that_it_answers_for_the_insurer() {
+    let strange = "Kim@hearthadjusters.example";
+    let lesson = Teaching::TrustedSender {
+        address: "kim@hearthadjusters.example".to_owned(),
+        company: Some(INSURER.to_owned()),
+    };
+    let (mut world, id) = world(strange, &["PLM-77001"]);
+    world.state(json!({CONFIRMED: true}));
+    assert_eq!(world.call(&MatchReply::new(), json!({})).await.unwrap().lessons, std::slice::from_ref(&lesson));
+    world.next_task();
+    world.learn(lesson);
+    world.mail(strange, "Loss runs", "attached");
+    world.answers(&id);
+    assert!(asked(&world).await.is_none(), "it passes from now on");
+    world.mail("other@hearthadjusters.example", "Loss runs", "attached");
+    world.answers(&id);
+    assert!(asked(&world).await.is_some(), "one address is no domain");
+    let props = json!({
+        "deal_id": "d", "entity_id": "e", "insurer": "Harrow Mutual", "status": "requested",
+        "policy_numbers": [], "lines": []
+    });
+    let other = world.put(LOSS_RUN_REQUEST, "other", props);
+    world.mail(strange, "Loss runs", "attached");
+    world.answers(&other);
+    assert!(asked(&world).await.is_some(), "nor every insurer");
+}
+
+#[tokio::test]
+async fn what_the_lesson_would_not_have_settled_teaches_nothing() {
+    let report = json!([{"n": 1, "fields": [{"name": "policy_number", "group": "policies", "value": "ZZ 99"}]}]);
+    let (mut other, _) = world("kim@hearthadjusters.example", &["PLM-77001"]);
+    other.state(json!({CONFIRMED: true, "extractions": report}));
+    assert!(other.call(&MatchReply::new(), json!({})).await.unwrap().lessons.is_empty(), "the policy is another one");
+    let (mut own, _) = world("kim@ironwoodlane.example", &["PLM-77001"]);
+    own.user("kim@ironwoodlane.example", &[]);
+    own.state(json!({CONFIRMED: true}));
+    assert!(own.call(&MatchReply::new(), json!({})).await.unwrap().lessons.is_empty(), "a colleague is no insurer");
+    own.forwards("desk@hearthadjusters.example", "kim@ironwoodlane.example");
+    let lessons = own.call(&MatchReply::new(), json!({})).await.unwrap().lessons;
+    assert!(
+        matches!(&lessons[..], [Teaching::TrustedSender { address, .. }] if address == "desk@hearthadjusters.example")
+    );
 }
