@@ -200,7 +200,7 @@ pub fn without_quoted(text: &str, passages: &[Passage]) -> String {
         };
         out.push_str(before);
         for line in piece.split_inclusive('\n') {
-            if line.to_ascii_lowercase().contains(TOKEN) {
+            if has_token(line) {
                 out.push_str(line);
             } else {
                 let (blank, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
@@ -216,6 +216,12 @@ pub fn without_quoted(text: &str, passages: &[Passage]) -> String {
 
 /// How a request token begins, in small letters.
 const TOKEN: &str = "[request:";
+
+/// Whether a text has a request token in it.
+#[must_use]
+pub fn has_token(text: &str) -> bool {
+    text.to_ascii_lowercase().contains(TOKEN)
+}
 
 /// A part that is a file.
 #[derive(Clone, PartialEq, Debug)]

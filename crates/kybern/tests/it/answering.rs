@@ -74,6 +74,13 @@ async fn an_answer_in_the_thread_of_a_sent_request_finds_it(site: Site) {
     let ended = client.review(&chosen, &json!({"corrections": {"handled": true}})).await;
     assert_eq!(ended["status"], "completed", "{ended}");
     client.replays(&text(&ended["id"])).await;
+
+    // Few words are an answer where they stand in that thread, and mean nothing elsewhere.
+    let few = ("RE: your message", "Sorry for the delay, please find it below.\r\n\r\nLoss Desk");
+    assert_ne!(mail(&client, 4, INSURER, few).await["detectedIntent"], "insurance.loss_run_reply");
+    let found = mail(&client, 5, &thread, few).await;
+    assert_eq!(found["detectedIntent"], "insurance.loss_run_reply", "{found}");
+    assert_eq!(answered(&client, &found).await, json!([request["id"]]));
     client.audit_is_whole().await;
 }
 

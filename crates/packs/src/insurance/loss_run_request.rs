@@ -219,6 +219,13 @@ pub(super) async fn with_id(context: &ToolContext, id: &str) -> Result<Option<Re
     Ok(found.filter(|record| record.kind == LOSS_RUN_REQUEST))
 }
 
+/// The name of the company that a request is about.
+pub(super) async fn insured(context: &ToolContext, request: &Record) -> Result<Option<String>, ToolFailure> {
+    let Some(id) = text(&request.props, "entity_id").and_then(|id| id.parse().ok()) else { return Ok(None) };
+    let found = context.records()?.record_by_id(context.scope, id).await?.filter(|record| record.kind == ENTITY);
+    Ok(found.and_then(|record| text(&record.props, "name")))
+}
+
 /// Whether two policy numbers, as they are compared, are of one policy: the same, or the same but for the term at the end.
 pub(super) fn is_one_policy(one: &str, other: &str) -> bool {
     let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };

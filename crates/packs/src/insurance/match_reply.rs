@@ -179,7 +179,7 @@ async fn which_one(
 ) -> Result<Review, ToolFailure> {
     let mut candidates = Vec::new();
     for request in requests {
-        let insured = which::insured(context, request).await?;
+        let insured = request::insured(context, request).await?;
         let mut doubts = doubts(context, senders, std::slice::from_ref(request));
         doubts.extend(which::of_another(&context.state, insured.as_deref()));
         candidates.push(json!({

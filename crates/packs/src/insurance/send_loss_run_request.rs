@@ -12,7 +12,6 @@ use kybern_core::record::Record;
 use kybern_core::tool::{Needs, Risk, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
-use super::kinds::ENTITY;
 use super::loss_run_request as request;
 use crate::args::{fields, text, texts};
 use crate::{change, contact};
@@ -86,7 +85,7 @@ impl Tool for SendLossRunRequest {
         }
         let outbox = OutboxId::from_uuid(context.ids.next());
         let message = message_id(outbox);
-        let insured = insured(context, &draft).await?;
+        let insured = request::insured(context, &draft).await?.map(|name| plain(&name)).unwrap_or_default();
         let mail = NewOutbox {
             id: outbox,
             channel: OutboxChannel::Email,
@@ -105,14 +104,6 @@ impl Tool for SendLossRunRequest {
         let records = vec![change::update(&draft, changed, vec![request::mail_lookup(&message)])];
         Ok(ToolOutcome { outbox: vec![mail], records, ..outcome })
     }
-}
-
-/// The name of the company whose losses are asked for.
-async fn insured(context: &ToolContext, draft: &Record) -> Result<String, ToolFailure> {
-    let id = text(&draft.props, "entity_id").and_then(|id| id.parse().ok());
-    let Some(id) = id else { return Ok(String::new()) };
-    let found = context.records()?.record_by_id(context.scope, id).await?.filter(|record| record.kind == ENTITY);
-    Ok(found.and_then(|record| text(&record.props, "name")).map(|name| plain(&name)).unwrap_or_default())
 }
 
 fn subject(draft: &Record, insured: &str) -> String {
@@ -153,7 +144,7 @@ mod tests {
     use kybern_core::outbox::mail_of;
 
     use super::*;
-    use crate::insurance::kinds::LOSS_RUN_REQUEST;
+    use crate::insurance::kinds::{ENTITY, LOSS_RUN_REQUEST};
     use crate::tests::World;
 
     fn world() -> (World, String) {

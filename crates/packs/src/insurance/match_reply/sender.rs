@@ -34,14 +34,18 @@ pub(super) async fn knows_one_of(context: &ToolContext, senders: &[&str]) -> Res
 }
 
 /// The insurers that were asked and for which none of the senders may answer: neither by their domain, nor because the
-/// tenant has learned so.
+/// request was sent to that very address, nor because the tenant has learned so.
 pub(super) fn strangers(context: &ToolContext, senders: &[&str], requests: &[Record]) -> Vec<String> {
-    let asked = requests.iter().filter_map(|request| text(&request.props, "insurer"));
-    let may = |sender: &str, insurer: &str| {
+    let may = |sender: &str, request: &Record, insurer: &str| {
+        let asked = text(&request.props, "sent_to").is_some_and(|address| address.eq_ignore_ascii_case(sender));
         let learned = |company: &str| company::normal_name(company) == company::normal_name(insurer);
-        insurers::writes_from(sender, insurer) || context.lessons.answers_for(sender).any(learned)
+        asked || insurers::writes_from(sender, insurer) || context.lessons.answers_for(sender).any(learned)
     };
-    asked.filter(|insurer| !senders.iter().any(|sender| may(sender, insurer))).collect()
+    let stranger = |request: &Record| {
+        let insurer = text(&request.props, "insurer")?;
+        (!senders.iter().any(|sender| may(sender, request, &insurer))).then_some(insurer)
+    };
+    requests.iter().filter_map(stranger).collect()
 }
 
 /// That whoever sent the answer, when that is one address and no colleague's, answers for these insurers.

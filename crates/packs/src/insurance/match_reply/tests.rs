@@ -265,3 +265,18 @@ async fn what_the_lesson_would_not_have_settled_teaches_nothing() {
         matches!(&lessons[..], [Teaching::TrustedSender { address, .. }] if address == "desk@hearthadjusters.example")
     );
 }
+
+#[tokio::test]
+async fn whoever_was_asked_may_answer() {
+    let mut world = World::new();
+    let props = json!({
+        "deal_id": "d", "entity_id": "e", "insurer": INSURER, "status": "requested", "policy_numbers": [], "lines": [],
+        "sent_to": "desk@hearthadjusters.example"
+    });
+    let id = world.put(LOSS_RUN_REQUEST, "r", props);
+    for (sender, asks) in [("Desk@hearthadjusters.example", false), ("kim@hearthadjusters.example", true)] {
+        world.mail(sender, "Loss runs", "attached");
+        world.answers(&id);
+        assert_eq!(asked(&world).await.is_some(), asks, "{sender}");
+    }
+}

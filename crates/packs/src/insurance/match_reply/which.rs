@@ -7,10 +7,8 @@ use kybern_core::record::Record;
 use kybern_core::tool::ToolFailure;
 use serde_json::{Map, Value};
 
-use super::super::kinds::ENTITY;
 use super::super::loss_run_request as request;
 use super::{named, numbers};
-use crate::args::text;
 use crate::company;
 
 /// Requests that a person is asked about at most.
@@ -78,13 +76,6 @@ async fn with_policies(context: &ToolContext) -> Result<Which, ToolFailure> {
         return Ok(Which::Unnamed);
     }
     Ok(Which::OneOf(found, "the answer has neither the token nor the thread of a request, but a policy of an open one"))
-}
-
-/// The name of the company that a request is about.
-pub(super) async fn insured(context: &ToolContext, request: &Record) -> Result<Option<String>, ToolFailure> {
-    let Some(id) = text(&request.props, "entity_id").and_then(|id| id.parse().ok()) else { return Ok(None) };
-    let found = context.records()?.record_by_id(context.scope, id).await?.filter(|record| record.kind == ENTITY);
-    Ok(found.and_then(|record| text(&record.props, "name")))
 }
 
 /// Says so when the answer names insureds, and none of them is the request's.
