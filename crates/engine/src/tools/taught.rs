@@ -9,7 +9,7 @@ use kybern_core::document::DocumentText;
 use kybern_core::error::Result;
 use kybern_core::id::TenantId;
 use kybern_core::lesson::Lessons;
-use kybern_core::model::{Claim, DocumentAnalysis, Extraction, ExtractionSchema, Located};
+use kybern_core::model::{Claim, DocumentAnalysis, Extraction, ExtractionSchema, FieldPattern, Located};
 use kybern_core::ports::Extractor;
 use serde_json::Value;
 
@@ -83,6 +83,22 @@ impl Taught {
     }
 }
 
+impl Taught {
+    /// Puts the value that is meant in the place of another spelling of it.
+    fn respell(&self, schema: &ExtractionSchema, path: &str, value: &mut Value) {
+        let meant = value.as_str().and_then(|written| self.lessons.meant_by(schema, path, written));
+        if let Some(meant) = meant.map(str::to_owned) {
+            *value = Value::String(meant);
+        }
+    }
+
+    /// The schema, of those that were read by, to which a field belongs.
+    fn schema_of(&self, field: &FieldPattern) -> Option<Arc<ExtractionSchema>> {
+        let schemas = self.schemas.lock().unwrap_or_else(PoisonError::into_inner);
+        schemas.iter().map(|(of, _)| of).find(|of| of.fields.contains(field)).cloned()
+    }
+}
+
 #[async_trait]
 impl Extractor for Taught {
     async fn analyse(&self, document: &DocumentText, schema: &Arc<ExtractionSchema>) -> Result<DocumentAnalysis> {
@@ -110,17 +126,21 @@ impl Extractor for Taught {
             for field in &mut found.fields {
                 let path =
                     field.group.as_ref().map_or_else(|| field.name.clone(), |group| format!("{group}/{}", field.name));
-                let meant = field.value.as_str().and_then(|written| self.lessons.meant_by(schema, &path, written));
-                if let Some(meant) = meant {
-                    field.value = Value::String(meant.to_owned());
-                }
+                self.respell(schema, &path, &mut field.value);
             }
         }
         Ok(found)
     }
 
     async fn locate(&self, document: &DocumentText, claims: &[Claim<'_>]) -> Result<Vec<Option<Located>>> {
-        self.model.locate(document, claims).await
+        let mut found = self.model.locate(document, claims).await?;
+        // What a language model claims is meant as what the rules read is: otherwise the two would contradict each other.
+        for (claim, located) in claims.iter().zip(&mut found).filter(|(claim, _)| claim.field.respelled) {
+            if let (Some(located), Some(schema)) = (located, self.schema_of(claim.field)) {
+                self.respell(&schema, &claim.field.path(), &mut located.value);
+            }
+        }
+        Ok(found)
     }
 }
 
@@ -128,7 +148,7 @@ impl Extractor for Taught {
 mod tests {
     use kybern_core::id::LessonId;
     use kybern_core::lesson::{Lesson, LessonAct, LessonSource, Teaching};
-    use kybern_core::model::{ExtractedField, FieldPattern, FieldSource, FoundBy, ValueKind};
+    use kybern_core::model::{ExtractedField, FieldSource, FoundBy, ValueKind};
     use kybern_core::time::Timestamp;
     use uuid::Uuid;
 
@@ -220,6 +240,13 @@ mod tests {
             };
             Ok(Extraction { fields: vec![maker], ..Extraction::default() })
         }
+
+        async fn locate(&self, _document: &DocumentText, claims: &[Claim<'_>]) -> Result<Vec<Option<Located>>> {
+            let place = |claim: &Claim<'_>| {
+                Some(Located { value: claim.text.into(), fit: 1.0, problem: None, page: 1, start: 7, end: 17 })
+            };
+            Ok(claims.iter().map(place).collect())
+        }
     }
 
     #[tokio::test]
@@ -242,6 +269,9 @@ mod tests {
             (field.value, (field.source.start, field.source.end))
         };
         assert_eq!(read(cars.clone()).await, ("Fern Hollow Motors".into(), (7, 17)));
+        let claim = Claim { field: &cars.fields[0], item: Some(0), text: "Fern Holow" };
+        let located = extractor.locate(&document, &[claim]).await.unwrap();
+        assert_eq!(located[0].as_ref().unwrap().value, "Fern Hollow Motors", "a model's claim is meant like it");
         let ships = ExtractionSchema { name: "ships".to_owned(), ..cars };
         assert_eq!(read(ships).await.0, "Fern Holow", "another schema's is not meant");
     }

@@ -28,6 +28,8 @@ const CONFIRMED: &str = "answer_confirmed";
 /// The state's name for the request that a person has chosen, and the choice of none.
 const CHOSEN: &str = "answered_request";
 const NONE: &str = "none_of_these";
+/// Requests that a question names in its words.
+const TOLD: usize = 3;
 
 /// The tool.
 #[derive(Debug)]
@@ -169,6 +171,19 @@ fn numbers(written: Vec<String>) -> Vec<String> {
     found
 }
 
+/// Whom requests asked, and about what.
+fn told(requests: &[Record]) -> String {
+    let of = |request: &Record| {
+        let insurer = text(&request.props, "insurer").unwrap_or_default();
+        format!("{insurer} about {}", texts(&request.props, "policy_numbers").join(", "))
+    };
+    let mut told: Vec<String> = requests.iter().take(TOLD).map(of).collect();
+    if requests.len() > TOLD {
+        told.push(format!("{} more", requests.len() - TOLD));
+    }
+    told.join("; ")
+}
+
 /// Asks which of several requests is answered.
 async fn which_one(
     context: &ToolContext,
@@ -195,7 +210,7 @@ async fn which_one(
     let title =
         if requests.len() == 1 { "Is this the answer to the request?" } else { "Which request does this answer?" };
     Ok(Review {
-        reason: format!("{why}; choose the request that it answers as {CHOSEN}, or {NONE:?}"),
+        reason: format!("{why}: {}; choose the one that it answers as {CHOSEN}, or {NONE:?}", told(requests)),
         title: Some(title.to_owned()),
         schema: json!({
             "type": "object",
