@@ -1,5 +1,7 @@
 //! E-mail as it comes in and goes out. Parsing and sending are ports.
 
+use std::collections::HashSet;
+
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
@@ -166,6 +168,15 @@ impl ParsedMail {
     pub fn text_of(&self, role: PassageRole) -> String {
         text_of(&self.text, &self.passages, role)
     }
+
+    /// The `Message-ID`s of the messages that it answers, the nearest first, each once.
+    #[must_use]
+    pub fn answers(&self) -> Vec<&String> {
+        let mut ids: Vec<&String> = self.in_reply_to.iter().chain(self.references.iter().rev()).collect();
+        let mut seen = HashSet::new();
+        ids.retain(|id| seen.insert(*id));
+        ids
+    }
 }
 
 /// The text of the passages with that role. A passage that does not fit the text is left out.
@@ -189,7 +200,7 @@ pub fn without_quoted(text: &str, passages: &[Passage]) -> String {
         };
         out.push_str(before);
         for line in piece.split_inclusive('\n') {
-            if line.to_ascii_lowercase().contains(TOKEN) {
+            if has_token(line) {
                 out.push_str(line);
             } else {
                 let (blank, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
@@ -205,6 +216,12 @@ pub fn without_quoted(text: &str, passages: &[Passage]) -> String {
 
 /// How a request token begins, in small letters.
 const TOKEN: &str = "[request:";
+
+/// Whether a text has a request token in it.
+#[must_use]
+pub fn has_token(text: &str) -> bool {
+    text.to_ascii_lowercase().contains(TOKEN)
+}
 
 /// A part that is a file.
 #[derive(Clone, PartialEq, Debug)]

@@ -91,6 +91,22 @@ pub enum Dispatch {
     Over,
 }
 
+/// Where the `Message-ID`s of the outbox's mails end: in a domain that nobody can have.
+const MESSAGE_DOMAIN: &str = "@kybern.invalid";
+
+/// The `Message-ID`, without angle brackets, of a mail in the outbox: known when the mail is committed, and the same at
+/// every try.
+#[must_use]
+pub fn message_id(id: OutboxId) -> String {
+    format!("{id}{MESSAGE_DOMAIN}")
+}
+
+/// The mail of an outbox that a `Message-ID` names; `None` when it is somebody else's.
+#[must_use]
+pub fn mail_of(message_id: &str) -> Option<OutboxId> {
+    message_id.trim().to_ascii_lowercase().strip_suffix(MESSAGE_DOMAIN)?.parse().ok()
+}
+
 /// A message to be committed.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -129,4 +145,22 @@ pub struct OutboxMessage {
     /// What of the row this program cannot read, and why; it is left empty here. `None` for every sound row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreadable: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn a_message_id_names_its_mail_and_no_other() {
+        let id = OutboxId::from_uuid(Uuid::from_u128(0xA1));
+        let written = message_id(id);
+        assert_eq!((mail_of(&written), mail_of(&written.to_ascii_uppercase())), (Some(id), Some(id)));
+        for other in ["", "@kybern.invalid", "7@kybern.invalid", "CAF1@mail.example.com", &format!("{id}@example.com")]
+        {
+            assert_eq!(mail_of(other), None, "{other}");
+        }
+    }
 }

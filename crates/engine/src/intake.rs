@@ -5,14 +5,18 @@ use kybern_core::actor::Actor;
 use kybern_core::document::limits as documents;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{TaskId, TenantId};
-use kybern_core::mail::{AuthenticationResults, MailFault, ParsedMail};
+use kybern_core::mail::{AuthenticationResults, MailFault, ParsedMail, has_token};
+use kybern_core::outbox::mail_of;
 use kybern_core::task::{AttachmentSource, Channel};
+use kybern_core::tenant::TenantScope;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::Engine;
 use crate::task::submit::{Incoming, Part, Taken};
 
+/// Mails of ours that a mail may answer and that are looked at, the nearest first.
+const MAX_ANSWERED: usize = 10;
 /// Lines of a webhook's body that are shown to the intent model.
 const MAX_LINES: usize = 400;
 /// Characters of one name in it, with the names around it; a longer one is left out.
@@ -40,6 +44,7 @@ impl Engine {
     pub async fn receive_email(&self, actor: &Actor, raw: Bytes, trace_id: Option<String>) -> Result<Received> {
         let mail = self.take_apart(actor.tenant(), &raw).await?;
         let hash = content_hash(&mail);
+        let answers_request = self.answers_request(actor.scope(), &mail).await?;
         let sender = sender(&mail, self.inner.settings.trusted_authserv.as_deref());
         let subject: String = mail.subject.chars().filter(|c| !c.is_control()).take(500).collect();
         let mut parts =
@@ -62,6 +67,9 @@ impl Engine {
             "requestTokens": mail.request_tokens,
             "sender": sender,
         });
+        if answers_request {
+            payload["answersRequest"] = json!(true);
+        }
         if mail.references_left_out > 0 {
             payload["referencesLeftOut"] = json!(mail.references_left_out);
         }
@@ -77,6 +85,19 @@ impl Engine {
             turn: None,
         };
         self.take_in(actor, incoming).await
+    }
+
+    /// Whether a mail stands in the thread of one that has left here with the token of a request: it answers the request
+    /// although its sender's mail program has cut the token out.
+    async fn answers_request(&self, scope: TenantScope, mail: &ParsedMail) -> Result<bool> {
+        for id in mail.answers().into_iter().filter_map(|id| mail_of(id)).take(MAX_ANSWERED) {
+            let Some(sent) = self.inner.store.outbox_message(scope, id).await? else { continue };
+            let texts = ["subject", "body"].map(|name| sent.message.body.get(name).and_then(Value::as_str));
+            if texts.into_iter().flatten().any(has_token) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Takes in a webhook's body. The delivery id deduplicates it; without one every delivery is a task of its own,

@@ -24,6 +24,7 @@ pub(crate) struct Field {
     pub(crate) many: bool,
     pub(crate) visited_on: Option<&'static str>,
     pub(crate) range: Option<ValueRange>,
+    pub(crate) respelled: bool,
 }
 
 /// A single field.
@@ -44,6 +45,7 @@ pub(crate) const fn one(
         many: false,
         visited_on: None,
         range: None,
+        respelled: false,
     }
 }
 
@@ -66,6 +68,7 @@ pub(crate) const fn of(
         many: false,
         visited_on: None,
         range: None,
+        respelled: false,
     }
 }
 
@@ -118,6 +121,7 @@ impl Field {
             many: self.many,
             visited_on: self.visited_on.map(str::to_owned),
             range: self.range,
+            respelled: self.respelled,
             ..FieldPattern::new(self.name, self.labels, self.value).signed(self.signs)
         }
     }

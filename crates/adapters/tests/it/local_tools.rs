@@ -60,6 +60,7 @@ fn context() -> ToolContext {
         users: None,
         secrets: None,
         models: None,
+        lessons: kybern_core::lesson::Lessons::default(),
     }
 }
 

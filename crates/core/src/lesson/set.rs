@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Lesson, Teaching};
+use super::{Lesson, Teaching, label_of};
 use crate::id::LessonId;
 use crate::model::{ExtractionSchema, OwnLabel};
 
@@ -84,10 +84,36 @@ impl Lessons {
     /// Whether mail of that sender is taken as theirs.
     #[must_use]
     pub fn trusts(&self, sender: &str) -> bool {
+        self.believed(sender).any(|company| company.is_none())
+    }
+
+    /// The companies that a sender answers for.
+    pub fn answers_for(&self, sender: &str) -> impl Iterator<Item = &str> {
+        self.believed(sender).flatten()
+    }
+
+    /// What is believed of a sender: with a company, that they answer for it.
+    fn believed(&self, sender: &str) -> impl Iterator<Item = Option<&str>> {
         let sender = sender.trim().to_lowercase();
-        self.in_use().any(|lesson| match &lesson.teaching {
-            Teaching::TrustedSender { address } => *address == sender,
-            Teaching::IntentExample { .. } | Teaching::Label { .. } => false,
+        self.in_use().filter_map(move |lesson| match &lesson.teaching {
+            Teaching::TrustedSender { address, company } => (*address == sender).then_some(company.as_deref()),
+            Teaching::IntentExample { .. } | Teaching::Label { .. } => None,
+        })
+    }
+
+    /// The value that is meant where `written` was read as a value of a field, by the field's schema and
+    /// [path](crate::model::FieldPattern::path).
+    #[must_use]
+    pub fn meant_by(&self, schema: &ExtractionSchema, path: &str, written: &str) -> Option<&str> {
+        let written = label_of(written).ok()?;
+        if !schema.fields_at(path).any(|field| field.respelled) {
+            return None;
+        }
+        self.in_use().find_map(|lesson| match &lesson.teaching {
+            Teaching::Label { schema: of, field, label, value: Some(value) } => {
+                (*of == schema.name && field == path && *label == written).then_some(value.as_str())
+            }
+            Teaching::Label { .. } | Teaching::IntentExample { .. } | Teaching::TrustedSender { .. } => None,
         })
     }
 
@@ -97,7 +123,11 @@ impl Lessons {
         let labels: Vec<OwnLabel> = self
             .in_use()
             .filter_map(|lesson| match &lesson.teaching {
-                Teaching::Label { schema: of, field, label, value } if *of == schema.name => {
+                // What is only another spelling is no label: nothing is read because of it.
+                Teaching::Label { schema: of, field, label, value }
+                    if *of == schema.name
+                        && (value.is_none() || schema.fields_at(field).all(|known| !known.respelled)) =>
+                {
                     Some(OwnLabel { field: field.clone(), label: label.clone(), value: value.clone() })
                 }
                 Teaching::Label { .. } | Teaching::IntentExample { .. } | Teaching::TrustedSender { .. } => None,
@@ -113,6 +143,7 @@ mod tests {
 
     use super::*;
     use crate::lesson::{LessonAct, LessonSource};
+    use crate::model::{FieldPattern, ValueKind};
     use crate::time::Timestamp;
 
     fn lesson(n: u128, teaching: Teaching, versions: (u32, Option<u32>)) -> Lesson {
@@ -165,9 +196,40 @@ mod tests {
 
     #[test]
     fn one_address_is_trusted_in_any_spelling() {
-        let trusted = Teaching::TrustedSender { address: "ada@example.com".to_owned() };
+        let trusted = Teaching::TrustedSender { address: "ada@example.com".to_owned(), company: None };
         let lessons = Lessons::new(vec![lesson(1, trusted, (1, None))]);
         assert!(lessons.trusts("Ada@example.com") && !lessons.trusts("bob@example.com"));
         assert!(!lessons.as_of(0).trusts("ada@example.com"));
+    }
+
+    #[test]
+    fn whoever_answers_for_a_company_is_trusted_with_nothing_else() {
+        let company = Some("Fern Hollow Mutual".to_owned());
+        let speaker = Teaching::TrustedSender { address: "ada@example.com".to_owned(), company };
+        let lessons = Lessons::new(vec![lesson(1, speaker, (1, None))]);
+        assert!(!lessons.trusts("ada@example.com"));
+        assert_eq!(lessons.answers_for(" Ada@example.com").collect::<Vec<_>>(), ["Fern Hollow Mutual"]);
+        assert_eq!(lessons.answers_for("bob@example.com").next(), None);
+    }
+
+    #[test]
+    fn another_spelling_is_a_value_and_no_label() {
+        let spelled = |field: &str| Teaching::Label {
+            schema: "cars".to_owned(),
+            field: field.to_owned(),
+            label: "fern holow".to_owned(),
+            value: Some("Fern Hollow Motors".to_owned()),
+        };
+        let maker = FieldPattern { respelled: true, ..FieldPattern::new("maker", &["maker"], ValueKind::Name) };
+        let owner = FieldPattern::new("owner", &["owner"], ValueKind::Name);
+        let fields = [maker.of("cars"), owner].into();
+        let cars = ExtractionSchema { name: "cars".to_owned(), fields, ..ExtractionSchema::default() };
+        let lessons =
+            Lessons::new(vec![lesson(1, spelled("cars/maker"), (1, None)), lesson(2, spelled("owner"), (1, None))]);
+        let own = lessons.taught(&cars).unwrap().own_labels;
+        assert_eq!(own.iter().map(|own| own.field.as_str()).collect::<Vec<_>>(), ["owner"]);
+        assert_eq!(lessons.meant_by(&cars, "cars/maker", " Fern Holow:"), Some("Fern Hollow Motors"));
+        assert_eq!(lessons.meant_by(&cars, "cars/maker", "Fern Hollow"), None);
+        assert_eq!(lessons.meant_by(&cars, "owner", "Fern Holow"), None, "its values are written in one way");
     }
 }

@@ -26,7 +26,8 @@ pub enum Teaching {
         /// What the message says, without the values that were read out of it, numbers and addresses.
         text: String,
     },
-    /// Words under which a field's value stands, or which are themselves a value of a closed list.
+    /// Words under which a field's value stands, or which are themselves a value: of a closed list, or of a field whose
+    /// values may be written otherwise.
     Label {
         /// The extraction schema.
         schema: String,
@@ -38,10 +39,14 @@ pub enum Teaching {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         value: Option<String>,
     },
-    /// A sender whose mail is taken as theirs although the receiving server could not prove it.
+    /// A sender who is believed: that mail is theirs although the receiving server could not prove it, or, with a
+    /// company, that they answer for it.
     TrustedSender {
         /// The e-mail address.
         address: String,
+        /// The company that they answer for; nothing else is believed then.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        company: Option<String>,
     },
 }
 
@@ -106,7 +111,7 @@ impl Teaching {
                 let value = value.map(|value| key("/value", &value)).transpose()?;
                 Ok(Self::Label { schema: key("/schema", &schema)?, field: key("/field", &field)?, label, value })
             }
-            Self::TrustedSender { address } => {
+            Self::TrustedSender { address, company } => {
                 let address = address.trim().to_lowercase();
                 bounded("/address", &address, MAX_ADDRESS)?;
                 let parts = address.split_once('@').filter(|(local, domain)| {
@@ -120,7 +125,8 @@ impl Teaching {
                     let message = "an address such as ada@example.com: one person's or one system's, never a pattern";
                     return Err(Error::invalid("/address", message));
                 }
-                Ok(Self::TrustedSender { address })
+                let company = company.map(|company| key("/company", &spaced(&company))).transpose()?;
+                Ok(Self::TrustedSender { address, company })
             }
         }
     }
@@ -133,7 +139,9 @@ impl Teaching {
             Self::Label { schema, field, label, value } => {
                 ["label", schema, field, label, value.as_deref().unwrap_or_default()]
             }
-            Self::TrustedSender { address } => ["trusted_sender", address, "", "", ""],
+            Self::TrustedSender { address, company } => {
+                ["trusted_sender", address, &company.as_deref().unwrap_or_default().to_lowercase(), "", ""]
+            }
         };
         let mut hasher = blake3::Hasher::new();
         for part in parts {
@@ -150,7 +158,7 @@ impl Teaching {
             Self::Label { schema, field, label, value } => {
                 schema.len() + field.len() + label.len() + value.as_ref().map_or(0, String::len)
             }
-            Self::TrustedSender { address } => address.len(),
+            Self::TrustedSender { address, company } => address.len() + company.as_ref().map_or(0, String::len),
         };
         u64::try_from(bytes).unwrap_or(u64::MAX)
     }
@@ -206,7 +214,7 @@ mod tests {
     }
 
     fn sender(address: &str) -> Teaching {
-        Teaching::TrustedSender { address: address.to_owned() }
+        Teaching::TrustedSender { address: address.to_owned(), company: None }
     }
 
     fn example(text: &str) -> Teaching {
@@ -239,6 +247,14 @@ mod tests {
         {
             assert!(sender(bad).checked().is_err(), "{bad:?}");
         }
+        let speaker = |company: &str| Teaching::TrustedSender {
+            address: "Ada@example.com".to_owned(),
+            company: Some(company.to_owned()),
+        };
+        let kept = speaker(" Fern  Hollow Mutual ").checked().unwrap();
+        assert_eq!(kept.fingerprint(), speaker("fern hollow mutual").checked().unwrap().fingerprint());
+        assert_ne!(kept.fingerprint(), sender("ada@example.com").fingerprint());
+        assert!(speaker(" ").checked().is_err());
         for bad in ["", " ", "12 34", &"word ".repeat(MAX_EXAMPLE)] {
             assert!(example(bad).checked().is_err());
         }

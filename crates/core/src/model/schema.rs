@@ -68,6 +68,12 @@ impl FieldPattern {
         Self { name: name.to_owned(), labels: owned(labels), value, ..Self::default() }
     }
 
+    /// The values of its closed list; none when it has other values.
+    pub fn terms(&self) -> impl Iterator<Item = &str> {
+        let values = self.labels.iter().filter_map(|label| label.split_once('=')).map(|(_, value)| value);
+        values.filter(|value| !value.is_empty())
+    }
+
     /// The same in a list.
     #[must_use]
     pub fn of(self, group: &str) -> Self {
@@ -188,6 +194,8 @@ pub struct FieldPattern {
     pub repeats: bool,
     /// Whether a person is asked where it is not found.
     pub required: bool,
+    /// Whether a tenant may learn that a value is written otherwise: a name with a slip of the pen, or cut short.
+    pub respelled: bool,
     /// For a name: the field with the date on which somebody comes there. The name stands beside or beneath that date.
     pub visited_on: Option<String>,
     /// What an [identifier](ValueKind::Identifier) looks like.

@@ -10,6 +10,7 @@ use crate::document::DocumentText;
 use crate::error::{Detail, Result};
 use crate::id::{TaskId, TenantId, UserId};
 use crate::identity::User;
+use crate::lesson::Lessons;
 use crate::mail::ParsedMail;
 use crate::plan::StepId;
 use crate::task::{Attachment, Channel, EffectClass, Lease};
@@ -101,6 +102,8 @@ pub struct ToolContext {
     pub secrets: Option<Arc<dyn SecretReader>>,
     /// The language models, asked with the server's own prompts and paid by the task.
     pub models: Option<Arc<dyn ModelDesk>>,
+    /// What the tenant has learned, as the task uses it; nothing unless the spec asks for it.
+    pub lessons: Lessons,
 }
 
 impl ToolContext {

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::job::NewJob;
 use crate::json::{self, Unstorable};
+use crate::lesson::Teaching;
 use crate::money::Usage;
 use crate::outbox::NewOutbox;
 use crate::plan::PlanPatch;
@@ -57,6 +58,8 @@ pub struct ToolOutcome {
     pub outbox: Vec<NewOutbox>,
     /// Jobs to be queued.
     pub jobs: Vec<NewJob>,
+    /// What the answer of a person, with which the tool was called again, teaches: each is suggested to the tenant.
+    pub lessons: Vec<Teaching>,
     /// What the call used.
     pub usage: Usage,
     /// Steps to run after this one.

@@ -56,6 +56,8 @@ pub struct Needs {
     pub secrets: bool,
     /// The language models.
     pub language_model: bool,
+    /// What the tenant has learned.
+    pub lessons: bool,
 }
 
 /// A tool's description of itself.

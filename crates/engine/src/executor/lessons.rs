@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use kybern_core::id::JobId;
-use kybern_core::lesson::Lessons;
+use kybern_core::lesson::{Lessons, Teaching};
 use kybern_core::plan::StepId;
 use kybern_core::ports::Extractor;
 use kybern_core::task::{Channel, Effect, JournalEntry, Signal, StepOutcome, WaitKind};
@@ -16,9 +16,9 @@ use super::drive::{Flow, Stop};
 use super::node::{NodeState, Phase};
 use super::phases::finished;
 use super::run::Run;
-use super::step::{Call, Draft, RowDraft};
+use super::step::{Call, Draft, RowDraft, Target};
 use super::walk::Walk;
-use crate::lesson::Answered;
+use crate::lesson::{Answered, ToldByTool};
 
 /// Under what the version stands in a phase's outcome; where it does not, nothing had been learned.
 const VERSION: &str = "lessonsVersion";
@@ -47,9 +47,13 @@ impl Run {
         self.read.beside(taught, self.lessons.version())
     }
 
-    /// Whether a call reads by an extraction schema, and nothing says yet with which lessons.
+    /// Whether a call uses lessons, as one does that reads by an extraction schema, and nothing says yet which.
     pub(super) fn lacks_lessons(&self, call: &Call) -> bool {
-        call.context.extractor.is_some() && version_of(&self.walk).is_none()
+        let uses = match &call.target {
+            Target::Tool(prepared) => prepared.needs().lessons,
+            Target::Handler(..) | Target::Question(_) => false,
+        };
+        (uses || call.context.extractor.is_some()) && version_of(&self.walk).is_none()
     }
 
     /// Takes up the lessons of now for every call of the task that reads, now and later. The row is written before the
@@ -98,6 +102,12 @@ impl Run {
         }
         data[VERSION] = json!(version);
         finished(phase, format!("{summary}; lessons version {version}"), data, tainted)
+    }
+
+    /// The job that suggests what a step's tool has learned from an answer.
+    pub(super) fn taught_by(&self, step: &StepId, lessons: Vec<Teaching>, now: Timestamp) -> Option<Effect> {
+        let told = ToldByTool::new(self.task.id, step, lessons)?;
+        Some(Effect::Enqueue(Box::new(told.job(JobId::from_uuid(self.inner.ids.next()), now))))
     }
 
     /// The job that looks what can be learned from a person's answer, where it is one about what a message wants or

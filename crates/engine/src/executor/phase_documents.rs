@@ -16,7 +16,7 @@ use super::answers::PhaseAsking;
 use super::node::{Phase, PhaseState};
 use super::phase_open::{Open, Unreadable};
 use super::phase_scans::{self, CopiedBy, Room};
-use super::phases::{Interrupted, PhaseEnd};
+use super::phases::{Interrupted, PhaseEnd, answers_request};
 use super::run::Run;
 use crate::tools::documents::{Decision, Leaf, MAX_ALL_PICTURES, MAX_PICTURES, TaskDocuments, picture_type};
 use crate::understanding::{self, Inquirer, fields, kind, transcript};
@@ -157,10 +157,9 @@ pub(super) async fn read(run: &mut Run, known: &PhaseState, now: Timestamp) -> R
 /// and calendars have pictures. An automatic answer to one of our requests may well be the answer.
 fn is_notice(payload: &Value) -> bool {
     let kind = payload.get("kind").cloned().and_then(|kind| serde_json::from_value(kind).ok()).unwrap_or_default();
-    let answers = payload.get("requestTokens").and_then(Value::as_array).is_some_and(|tokens| !tokens.is_empty());
     match kind {
         MailKind::Bounce | MailKind::Invitation => true,
-        MailKind::AutomaticReply => !answers,
+        MailKind::AutomaticReply => !answers_request(payload),
         MailKind::Personal | MailKind::Bulk => false,
     }
 }

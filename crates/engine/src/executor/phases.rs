@@ -188,6 +188,12 @@ pub(crate) fn doubtful_sender(task: &Task) -> Option<&str> {
     task.payload.pointer("/from/address").and_then(Value::as_str).filter(|_| is_doubtful)
 }
 
+/// Whether a mail carries the token of a request, or stands in the thread of one of ours that does.
+pub(super) fn answers_request(payload: &Value) -> bool {
+    let has_token = payload.get("requestTokens").and_then(Value::as_array).is_some_and(|tokens| !tokens.is_empty());
+    has_token || payload.get("answersRequest") == Some(&json!(true))
+}
+
 /// What the intent model is shown. How a mail was taken apart stands in the payload; what does not fit there, as in a
 /// task that somebody made by hand, counts as not said.
 ///
@@ -203,7 +209,7 @@ pub(crate) async fn classify_input(task: &Task, walk: &Walk, texts: &TaskDocumen
     let documents = walk.phase(Phase::Extraction).and_then(|phase| phase.outcome.as_ref());
     let listed = || documents.and_then(|outcome| outcome.data.get("documents")?.as_array()).into_iter().flatten();
     let mut input = ClassifyInput::of_mail(kind, subject, &task.input, &passages);
-    input.answers_request = read("requestTokens").as_array().is_some_and(|tokens| !tokens.is_empty());
+    input.answers_request = is_mail && answers_request(payload);
     input.files = listed().count();
     let categories = listed().filter_map(|document| document.get("category")?.as_str().map(str::to_owned));
     input.document_categories = categories.collect();

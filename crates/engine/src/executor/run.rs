@@ -436,6 +436,7 @@ impl Run {
             users: needs.users.then(|| Arc::new(crate::tools::access::Users(Arc::clone(&inner.store))) as _),
             secrets: needs.secrets.then(|| Arc::new(self.secrets()) as _),
             models: needs.language_model.then(|| Arc::new(self.desk(timeout)) as _),
+            lessons: if needs.lessons { self.lessons.clone() } else { Lessons::default() },
         }
     }
 }

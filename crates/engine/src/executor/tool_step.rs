@@ -306,6 +306,7 @@ fn succeeded(run: &Run, call: &Call, outcome: ToolOutcome, now: Timestamp) -> Dr
     }));
     effects.extend(outcome.outbox.into_iter().map(|message| Effect::Send(Box::new(message))));
     effects.extend(outcome.jobs.into_iter().map(|job| Effect::Enqueue(Box::new(job))));
+    effects.extend(run.taught_by(&node.id, outcome.lessons, now));
     let row = RowDraft::of(node, call.attempt, outcome.summary, JournalEntry::Finished(Box::new(finished)));
     Draft { rows: vec![row], effects, ..Draft::default() }
 }

@@ -22,7 +22,7 @@ use uuid::Uuid;
 use crate::Engine;
 use crate::executor::patience::until_available;
 use crate::knowledge::INDEX_JOB;
-use crate::lesson::LEARN_JOB;
+use crate::lesson::{LEARN_JOB, TEACH_JOB};
 use crate::memory::SUGGEST_JOB;
 pub(crate) use receiver::Receivers;
 
@@ -237,6 +237,7 @@ impl Engine {
             INDEX_JOB => self.index_document(job).await,
             SUGGEST_JOB => self.note_suggestions(job).await,
             LEARN_JOB => self.learn(job).await,
+            TEACH_JOB => self.learn_from_tool(job).await,
             other => Err(JobFailure::permanent(format!("no handler for jobs of kind {other:?}"))),
         }
     }

@@ -8,7 +8,7 @@
 use kybern_core::id::OutboxId;
 use kybern_core::job::ClaimedJob;
 use kybern_core::mail::{OutgoingMail, SendFault};
-use kybern_core::outbox::{Dispatch, OutboxChannel, OutboxMessage, OutboxStatus};
+use kybern_core::outbox::{Dispatch, OutboxChannel, OutboxMessage, OutboxStatus, message_id};
 use kybern_core::plan::StepId;
 use kybern_core::policy::redact::redact_text;
 use kybern_core::ports::{HttpBody, HttpFailure, HttpRequest};
@@ -86,7 +86,7 @@ impl Engine {
             to: message.message.target.clone(),
             subject: text("subject"),
             body: text("body"),
-            message_id: format!("{}@kybern.invalid", message.message.id),
+            message_id: message_id(message.message.id),
         };
         let sent = sender.send(&mail).await;
         match &sent {

@@ -52,8 +52,13 @@ pub(super) fn fits(schema: &ExtractionSchema, field: &str, label: &str, value: O
         let message = format!("{label:?} is a label of {owner} already");
         return Err(Error::invalid("/label", message));
     }
-    let terms: BTreeSet<&str> = fields.iter().flat_map(|field| terms_of(field)).collect();
+    let terms: BTreeSet<&str> = fields.iter().flat_map(|field| field.terms()).collect();
+    let respelled = fields.iter().any(|field| field.respelled);
     match value {
+        Some(value) if respelled && squashed(value) == squashed(label) => {
+            Err(Error::invalid("/value", format!("{label:?} is the value already")))
+        }
+        Some(_) if respelled => Ok(()),
         Some(value) if !terms.contains(value) => {
             let known = terms.into_iter().collect::<Vec<_>>().join(", ");
             let message = if known.is_empty() {
@@ -65,16 +70,6 @@ pub(super) fn fits(schema: &ExtractionSchema, field: &str, label: &str, value: O
         }
         Some(_) | None => Ok(()),
     }
-}
-
-/// The values of a closed list.
-fn terms_of(field: &FieldPattern) -> impl Iterator<Item = &str> {
-    field
-        .labels
-        .iter()
-        .filter_map(|label| label.split_once('='))
-        .map(|(_, value)| value)
-        .filter(|value| !value.is_empty())
 }
 
 /// The field that has a label already, in these words or in others that the rules read alike.
@@ -378,6 +373,18 @@ mod tests {
         assert_eq!(fits("owner.name", "owner no", None), Ok(()), "a number of the owner is no name of it");
         assert_eq!(fits("cars/colour", "crimson", Some("Blue")), Err("/value".to_owned()), "the list stays closed");
         assert_eq!(fits("owner.name", "crimson", Some("Red")), Err("/value".to_owned()));
+    }
+
+    #[test]
+    fn another_spelling_is_taught_of_fields_that_have_some() {
+        let maker = FieldPattern { respelled: true, ..FieldPattern::new("maker", &["maker"], ValueKind::Name) };
+        let cars = ExtractionSchema { fields: [maker].into(), ..schema() };
+        let fits = |label: &str, value: &str| {
+            fits(&cars, "maker", label, Some(value)).map_err(|error| error.details()[0].path.clone())
+        };
+        assert_eq!(fits("fern holow", "Fern Hollow Motors"), Ok(()));
+        assert_eq!(fits("fern hollow motors", "Fern Hollow Motors"), Err("/value".to_owned()), "that is no other one");
+        assert_eq!(fits("maker", "Fern Hollow Motors"), Err("/label".to_owned()));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use kybern_core::id::{JobId, LessonId, TaskId};
 use kybern_core::job::{ClaimedJob, NewJob, limits};
 use kybern_core::lesson::{Lesson, LessonSource, MAX_EXAMPLE, Teaching};
 use kybern_core::model::ClassifyInput;
+use kybern_core::plan::StepId;
 use kybern_core::policy::redact;
 use kybern_core::task::{JournalEntry, Signal, Task, Wait, WaitKind};
 use kybern_core::tenant::TenantScope;
@@ -82,7 +83,8 @@ impl Engine {
             _ => self.labels_taught(scope, &answer).await?,
         };
         for teaching in taught {
-            self.suggest_lesson(scope, &answer, teaching).await?;
+            let asked = (answer.task.id, &answer.wait.step_id, answer.by.as_str());
+            self.suggest_lesson(scope, asked, teaching).await?;
         }
         Ok(())
     }
@@ -111,9 +113,14 @@ impl Engine {
         }
     }
 
-    async fn suggest_lesson(&self, scope: TenantScope, answer: &Answer, teaching: Teaching) -> Result<()> {
-        let (task, step) = (answer.task.id, answer.wait.step_id.to_string());
-        let source = LessonSource { task_id: Some(task), step_id: Some(step), by: answer.by.clone() };
+    /// Writes down what an answer to a step of a task teaches.
+    pub(super) async fn suggest_lesson(
+        &self,
+        scope: TenantScope,
+        (task, step, by): (TaskId, &StepId, &str),
+        teaching: Teaching,
+    ) -> Result<()> {
+        let source = LessonSource { task_id: Some(task), step_id: Some(step.to_string()), by: by.to_owned() };
         let id = LessonId::from_uuid(self.inner.ids.next());
         let lesson = Lesson::suggested(id, teaching, source, self.inner.clock.now());
         let detail = json!({"kind": lesson.teaching.kind().as_str(), "taskId": task});
@@ -137,7 +144,7 @@ impl Engine {
         let rules = self.rules_of(scope).await?;
         let mut taught = Vec::new();
         if let Some(sender) = doubtful_sender(task).filter(|sender| !rules.lessons.trusts(sender)) {
-            taught.extend(Teaching::TrustedSender { address: sender.to_owned() }.checked().ok());
+            taught.extend(Teaching::TrustedSender { address: sender.to_owned(), company: None }.checked().ok());
         }
         if !rules.serves(chosen) {
             return Ok(taught);

@@ -4,6 +4,7 @@ mod labels;
 mod learn;
 mod preview;
 mod rules;
+mod told;
 
 use kybern_core::actor::Actor;
 use kybern_core::audit::AuditEvent;
@@ -17,6 +18,7 @@ use serde_json::json;
 pub(crate) use learn::{Answered, LEARN_JOB};
 pub(crate) use preview::PREVIEWS;
 pub use preview::{LessonPreview, PreviewedMail};
+pub(crate) use told::{TEACH_JOB, ToldByTool};
 
 use crate::Engine;
 use crate::command::once;

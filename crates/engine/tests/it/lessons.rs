@@ -7,7 +7,8 @@ use futures::FutureExt as _;
 use kybern_core::document::{DocumentFormat, DocumentText};
 use kybern_core::error::Result;
 use kybern_core::id::TaskId;
-use kybern_core::lesson::{LessonAct, Teaching};
+use kybern_core::job::JobStatus;
+use kybern_core::lesson::{LessonAct, LessonFilter, LessonStatus, Teaching};
 use kybern_core::model::{
     DocumentAnalysis, ExtractedField, Extraction, ExtractionSchema, FieldPattern, FieldSource, FoundBy, ValueKind,
 };
@@ -15,7 +16,7 @@ use kybern_core::pack::{DuplicateKey, Pack, Registry};
 use kybern_core::ports::Extractor;
 use kybern_core::task::{EffectClass, JournalEntry, TaskStatus, WaitKind};
 use kybern_core::time::Millis;
-use kybern_core::tool::{Needs, ToolFailure, ToolOutcome};
+use kybern_core::tool::{Needs, Review, ToolFailure, ToolOutcome};
 use kybern_engine::task::{AttachmentRequest, SubmitRequest};
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Value, json};
@@ -306,5 +307,73 @@ fn a_mail_of_many_papers_takes_no_more_of_a_preview_than_it_may() {
         assert_eq!(live.now().since(began), Millis(20_000));
         assert_eq!((preview.mails, preview.left_out, preview.changed.len()), (5, 2, 3));
         assert!(!preview.complete);
+    });
+}
+
+/// What a tool has learned, when it is called for the second time if it `asks`, else for the first.
+fn teacher(asks: bool) -> Arc<ScriptedTool> {
+    let review = Review {
+        reason: "which keeper?".to_owned(),
+        title: None,
+        schema: json!({"type": "object"}),
+        details: Value::Null,
+        answer_is_result: false,
+    };
+    let address = "Ada@example.com".to_owned();
+    let lessons = vec![Teaching::TrustedSender { address, company: Some("Fern Hollow Mutual".to_owned()) }];
+    let learned = Ok(ToolOutcome { lessons, ..ToolOutcome::new(object(json!({})), "learned") });
+    let asked = asks.then(|| Ok(ToolOutcome::ask(review)));
+    Arc::new(ScriptedTool::answers("t.teaches", EffectClass::Local, asked.into_iter().chain([learned])))
+}
+
+#[test]
+fn a_tool_teaches_what_a_person_has_answered_and_nothing_else() {
+    for asks in [true, false] {
+        let world = World::with([teacher(asks)]);
+        world.run(async |live| {
+            let id = live.begin(plan(json!([step("a", "t.teaches", json!({}))])), json!({})).await;
+            if asks {
+                assert_eq!(kinds(&live.rest(id).await), [WaitKind::Review]);
+                live.review(id, None, json!({"keeper": "Ada"})).await.unwrap();
+            }
+            assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
+            let looked = || {
+                let jobs = live.world.store.jobs().into_iter().filter(|job| job.kind == "lesson.suggest");
+                jobs.map(|job| job.status).collect::<Vec<_>>() == [JobStatus::Done]
+            };
+            live.find(async || looked().then_some(())).await;
+            let scope = live.world.actor.scope();
+            let lessons = live.engine.lessons(scope, LessonFilter::default(), None, 10).await.unwrap().items;
+            let told: Vec<_> = lessons.iter().map(|lesson| (lesson.source.task_id, lesson.status)).collect();
+            let expected = if asks { vec![(Some(id), LessonStatus::Suggested)] } else { Vec::new() };
+            assert_eq!(told, expected);
+            assert!(lessons.iter().all(|lesson| lesson.source.step_id.as_deref() == Some("a")));
+        });
+    }
+}
+
+#[test]
+fn a_call_that_uses_lessons_has_those_with_which_its_task_began() {
+    let looks = |key: &str, lessons: bool| {
+        let tool = ScriptedTool::new(key, EffectClass::Read, |context, _| {
+            Ok(ToolOutcome::new(object(json!({"saw": context.lessons.version()})), "looked"))
+        });
+        Arc::new(tool.with_spec(|spec| spec.needs = Needs { lessons, ..Needs::default() }))
+    };
+    let world = World::with([looks("t.uses", true), looks("t.does_not", false)]).bringing(Houses);
+    let uses = |id: &str, tool: &str| json!({"id": id, "tool": tool, "args": {}, "saveAs": id});
+    let steps = json!([uses("one", "t.uses"), pause(), uses("two", "t.uses"), uses("three", "t.does_not")]);
+    let id = world.run(async |live| {
+        learn(&live, "warden").await;
+        let id = live.begin(plan(steps), json!({})).await;
+        assert_eq!(live.rest(id).await.status, TaskStatus::NeedsReview);
+        learn(&live, "porter").await;
+        id
+    });
+    world.run(async |live| {
+        live.review(id, None, json!({})).await.unwrap();
+        assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
+        let seen = ["one", "two", "three"].map(|step| saw(&world, id, step));
+        assert_eq!((seen, told(&world, id)), ([json!(1), json!(1), json!(0)], 1));
     });
 }

@@ -69,7 +69,7 @@ pub(super) enum Taught {
         field: String,
         /// The words
         label: String,
-        /// The value of the field's closed list that the words stand for
+        /// The value that the words stand for: of the field's closed list, or an insurer that is written otherwise
         #[arg(long)]
         value: Option<String>,
     },
@@ -77,6 +77,9 @@ pub(super) enum Taught {
     Sender {
         /// The e-mail address
         address: String,
+        /// The company that they answer for; then that, and nothing else, is believed
+        #[arg(long)]
+        company: Option<String>,
     },
 }
 
@@ -94,7 +97,13 @@ impl Taught {
                 body.extend(value.map(|value| ("value".to_owned(), json!(value))));
                 Value::Object(body)
             }
-            Self::Sender { address } => json!({"kind": "trusted_sender", "address": address}),
+            Self::Sender { address, company } => {
+                let mut body = json!({"kind": "trusted_sender", "address": address});
+                if let Some(company) = company {
+                    body["company"] = json!(company);
+                }
+                body
+            }
         }
     }
 }
@@ -144,7 +153,10 @@ fn teaching(lesson: &Value) -> String {
             let (schema, at) = (field(lesson, "schema"), field(lesson, "field"));
             format!("{schema} {at}: {:?}{stands}", field(lesson, "label"))
         }
-        _ => field(lesson, "address"),
+        _ => {
+            let (address, company) = (field(lesson, "address"), field(lesson, "company"));
+            if company.is_empty() { address } else { format!("{address} answers for {company}") }
+        }
     }
 }
 

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod agents;
 #[cfg(test)]
+mod answering;
+#[cfg(test)]
 mod approvals;
 #[cfg(test)]
 mod asking;

@@ -1,7 +1,5 @@
 //! `normalize_email_input`: a mail as the fields that plans work with.
 
-use std::collections::HashSet;
-
 use async_trait::async_trait;
 use kybern_core::mail::{MailAddress, ParsedMail, PassageRole};
 use kybern_core::ports::{Tool, ToolContext};
@@ -90,19 +88,11 @@ impl Tool for NormalizeEmailInput {
             ("email_kind", json!(mail.as_ref().map(|mail| mail.kind))),
             ("email_request_tokens", json!(mail.as_ref().map(|mail| &mail.request_tokens))),
             ("email_sender", context.payload.get("sender").cloned().unwrap_or_default()),
-            ("email_thread_ids", json!(mail.as_deref().map(thread_ids))),
+            ("email_thread_ids", json!(mail.as_deref().map(ParsedMail::answers))),
             ("email_in_reply_to", json!(mail.as_ref().and_then(|mail| mail.in_reply_to.clone()))),
         ]);
         Ok(ToolOutcome::new(data, summary))
     }
-}
-
-/// The messages that it answers, the nearest first.
-fn thread_ids(mail: &ParsedMail) -> Vec<&String> {
-    let mut ids: Vec<&String> = mail.in_reply_to.iter().chain(mail.references.iter().rev()).collect();
-    let mut seen = HashSet::new();
-    ids.retain(|id| seen.insert(*id));
-    ids
 }
 
 /// The first message of the conversation; the message itself when it begins one.

@@ -1,14 +1,16 @@
 //! `insurance.create_loss_run_requests`: one request for each deal and insurer. A draft is added to; what has been
-//! sent is left alone.
+//! sent is left alone. An insurer that is not known, but nearly, is a question.
+
+mod whose;
 
 use async_trait::async_trait;
 use kybern_core::ports::{Tool, ToolContext};
-use kybern_core::tool::{Needs, Review, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::loss_run_request::{self as request, Asked};
 use super::{deal, kinds, policies};
-use crate::args::fields;
+use crate::args::{fields, texts};
 use crate::change;
 
 /// The state's name for insurers that a person has supplied, by policy number.
@@ -63,11 +65,15 @@ impl Tool for CreateLossRunRequests {
         }
         let named = context.state.get(NAMED).and_then(Value::as_object).cloned().unwrap_or_default();
         let (groups, unknown) = request::by_insurer(&policies, &named);
-        if !unknown.is_empty() {
-            return Ok(ToolOutcome::ask(whose(&unknown)));
-        }
         let deal = deal::deal(context, &args).await?;
         let existing = request::of_deal(context, deal.id).await?;
+        // Whom the deal has asked already, a person has let pass.
+        let asked_before = |asked: &Asked| existing.iter().any(|record| request::is_to(record, asked));
+        let fresh: Vec<&Asked> = groups.iter().filter(|asked| !asked_before(asked)).collect();
+        let open = whose::open(context, &fresh, &unknown, &named).await?;
+        if !open.is_empty() {
+            return Ok(ToolOutcome::ask(whose::review(&open)));
+        }
         let mut outcome = ToolOutcome::default();
         let (mut ids, mut created, mut updated) = (Vec::new(), 0_usize, 0_usize);
         for asked in &groups {
@@ -79,7 +85,8 @@ impl Tool for CreateLossRunRequests {
                     outcome.links.push(change::resolve(draft));
                 } else {
                     updated += 1;
-                    outcome.records.push(change::update(draft, changed, Vec::new()));
+                    let numbers = request::number_lookups(&texts(&changed, "policy_numbers"));
+                    outcome.records.push(change::update(draft, changed, numbers));
                 }
             } else if let Some(asked_before) = theirs.iter().find(|record| request::covers(record, asked)) {
                 ids.push(asked_before.id);
@@ -89,6 +96,7 @@ impl Tool for CreateLossRunRequests {
                 ids.push(create(context, &deal, asked, theirs.len() + 1, &mut outcome).await?);
             }
         }
+        outcome.lessons = whose::taught(context, &policies, &named).await?;
         outcome.summary = format!("{} insurers: {created} requests created, {updated} updated", groups.len());
         outcome.data =
             fields([("request_ids", json!(ids)), ("created_count", json!(created)), ("updated_count", json!(updated))]);
@@ -112,29 +120,6 @@ async fn create(
     let id = change.link.record_id;
     outcome.records.push(change);
     Ok(id)
-}
-
-/// Asks for the insurers of policies that do not name one.
-fn whose(numbers: &[String]) -> Review {
-    let name = json!({"type": "string", "minLength": 1, "maxLength": 300});
-    let properties: Map<String, Value> = numbers.iter().map(|number| (number.clone(), name.clone())).collect();
-    Review {
-        reason: format!("the insurer of {} policies was not found; name it for each", numbers.len()),
-        title: Some("Which insurer?".to_owned()),
-        schema: json!({
-            "type": "object",
-            "properties": {NAMED: {
-                "type": "object",
-                "properties": properties,
-                "required": numbers,
-                "additionalProperties": false
-            }},
-            "required": [NAMED],
-            "additionalProperties": false
-        }),
-        details: json!({"policy_numbers": numbers}),
-        answer_is_result: false,
-    }
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use crate::reading::ReadDocument;
 use crate::{company, contact};
 
 /// The lookup under which all insurers are found.
-const ALL: (&str, &str) = ("entity_type", "insurance_carrier");
+pub(super) const ALL: (&str, &str) = ("entity_type", "insurance_carrier");
 /// Letters of a word that is enough to know an insurer by.
 const ENOUGH: usize = 6;
 /// Words that insurers' domains have behind the name.
@@ -35,7 +35,7 @@ const KINDS: &[&str] = &[
     "usa",
 ];
 /// Words that many insurers' names have.
-const COMMON: &[&str] = &[
+pub(super) const COMMON: &[&str] = &[
     "insurance",
     "assurance",
     "mutual",

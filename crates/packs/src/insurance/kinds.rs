@@ -79,7 +79,9 @@ pub(super) fn all() -> [RecordKind; 3] {
                 "status": {"enum": REQUEST_STATES},
                 "policy_numbers": texts,
                 "lines": texts,
-                "source_documents": {"type": "array", "items": {"type": "object"}}
+                "source_documents": {"type": "array", "items": {"type": "object"}},
+                "sent_to": text,
+                "message_ids": texts
             }),
         ),
     ]

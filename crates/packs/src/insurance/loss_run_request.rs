@@ -11,6 +11,16 @@ use super::policies::Policy;
 use crate::args::{fields, text, texts};
 use crate::{company, coverage};
 
+/// The lookups by the numbers of policies, and by the mail that asked.
+const BY_POLICY: &str = "policy";
+const BY_MAIL: &str = "message";
+/// Numbers under which one request can be found at most.
+const MAX_NUMBERS: usize = 200;
+/// Letters and digits of a policy number that may be followed by a term, and those of the term: `PLM-77001-02` is the
+/// second renewal of `PLM-77001`. Shorter numbers are too like each other.
+const MIN_NUMBER: usize = 6;
+const TERM: usize = 2;
+
 /// The policies of one insurer.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Asked {
@@ -18,6 +28,12 @@ pub(super) struct Asked {
     pub(super) naic: Option<String>,
     pub(super) numbers: Vec<String>,
     pub(super) lines: Vec<String>,
+    pub(super) documents: Vec<u32>,
+}
+
+/// A policy without an insurer.
+pub(super) struct Orphan {
+    pub(super) number: String,
     pub(super) documents: Vec<u32>,
 }
 
@@ -40,13 +56,13 @@ impl Asked {
 }
 
 /// Groups policies by their insurer, in order of appearance. `named` are insurers that a person has supplied, by
-/// policy number. The second list holds the numbers of policies whose insurer nobody knows.
-pub(super) fn by_insurer(policies: &[Policy], named: &Map<String, Value>) -> (Vec<Asked>, Vec<String>) {
+/// policy number: they count before what was read. The second list holds the policies whose insurer nobody knows.
+pub(super) fn by_insurer(policies: &[Policy], named: &Map<String, Value>) -> (Vec<Asked>, Vec<Orphan>) {
     let mut groups: Vec<Asked> = Vec::new();
     let mut unknown = Vec::new();
     for policy in policies {
-        let Some(insurer) = policy.insurer.clone().or_else(|| text(named, &policy.number)) else {
-            unknown.push(policy.number.clone());
+        let Some(insurer) = text(named, &policy.number).or_else(|| policy.insurer.clone()) else {
+            unknown.push(Orphan { number: policy.number.clone(), documents: policy.documents.clone() });
             continue;
         };
         let naic = policy.naic.as_deref();
@@ -151,7 +167,75 @@ pub(super) fn over(context: &ToolContext, draft: &Record, asked: &Asked) -> Map<
 
 /// Under what a request can be found.
 pub(super) fn lookups(deal: RecordId, asked: &Asked) -> Vec<Lookup> {
-    vec![Lookup::shared("deal", deal.to_string()), Lookup::shared("insurer", asked.identity())]
+    let mut lookups = vec![Lookup::shared("deal", deal.to_string()), Lookup::shared("insurer", asked.identity())];
+    lookups.extend(number_lookups(&asked.numbers));
+    lookups
+}
+
+/// Under what a request can be found by the numbers of its policies, with their terms and without.
+pub(super) fn number_lookups(numbers: &[String]) -> Vec<Lookup> {
+    let mut values: Vec<String> = Vec::new();
+    for number in numbers.iter().map(|number| company::policy_number(number)).filter(|number| !number.is_empty()) {
+        for value in [without_term(&number).map(str::to_owned), Some(number)].into_iter().flatten() {
+            if !values.contains(&value) && values.len() < MAX_NUMBERS {
+                values.push(value);
+            }
+        }
+    }
+    values.into_iter().map(|value| Lookup::shared(BY_POLICY, value)).collect()
+}
+
+/// The requests, whatever their state, that ask about a policy, by its number as numbers are compared.
+pub(super) async fn about(context: &ToolContext, number: &str) -> Result<Vec<Record>, ToolFailure> {
+    let mut found: Vec<Record> = Vec::new();
+    for value in [Some(number), without_term(number)].into_iter().flatten() {
+        let known = context.records()?.records_by_lookup(context.scope, LOSS_RUN_REQUEST, BY_POLICY, value).await?;
+        found.extend(known);
+    }
+    found.retain(|request| {
+        let asked = texts(&request.props, "policy_numbers");
+        asked.iter().any(|other| is_one_policy(number, &company::policy_number(other)))
+    });
+    found.sort_by_key(|request| request.id);
+    found.dedup_by_key(|request| request.id);
+    Ok(found)
+}
+
+/// Under what a request can be found by the mail that asked.
+pub(super) fn mail_lookup(message_id: &str) -> Lookup {
+    Lookup::shared(BY_MAIL, message_id)
+}
+
+/// The request that a mail of ours asked for, by the mail's `Message-ID`.
+pub(super) async fn asked_by(context: &ToolContext, message_id: &str) -> Result<Vec<Record>, ToolFailure> {
+    let found = context.records()?.records_by_lookup(context.scope, LOSS_RUN_REQUEST, BY_MAIL, message_id).await?;
+    Ok(found)
+}
+
+/// A request by its id.
+pub(super) async fn with_id(context: &ToolContext, id: &str) -> Result<Option<Record>, ToolFailure> {
+    let Ok(id) = id.parse::<RecordId>() else { return Ok(None) };
+    let found = context.records()?.record_by_id(context.scope, id).await?;
+    Ok(found.filter(|record| record.kind == LOSS_RUN_REQUEST))
+}
+
+/// The name of the company that a request is about.
+pub(super) async fn insured(context: &ToolContext, request: &Record) -> Result<Option<String>, ToolFailure> {
+    let Some(id) = text(&request.props, "entity_id").and_then(|id| id.parse().ok()) else { return Ok(None) };
+    let found = context.records()?.record_by_id(context.scope, id).await?.filter(|record| record.kind == ENTITY);
+    Ok(found.and_then(|record| text(&record.props, "name")))
+}
+
+/// Whether two policy numbers, as they are compared, are of one policy: the same, or the same but for the term at the end.
+pub(super) fn is_one_policy(one: &str, other: &str) -> bool {
+    let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
+    short == long || without_term(long) == Some(short)
+}
+
+/// A policy number without the term at its end.
+fn without_term(number: &str) -> Option<&str> {
+    let (rest, term) = number.split_at_checked(number.len().checked_sub(TERM)?)?;
+    (rest.len() >= MIN_NUMBER && term.bytes().all(|byte| byte.is_ascii_digit())).then_some(rest)
 }
 
 /// The insurer's own record, when there is exactly one that is surely meant.
@@ -171,4 +255,28 @@ pub(super) async fn insurer_entity(context: &ToolContext, asked: &Asked) -> Resu
 
 fn sources(context: &ToolContext, asked: &Asked) -> Vec<Value> {
     asked.documents.iter().map(|n| json!({"task": context.task, "n": n})).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn policy_numbers_are_the_same_but_for_their_term() {
+        for (one, other) in [("PLM77001", "PLM77001"), ("PLM77001", "PLM7700102"), ("PLM7700102", "PLM77001")] {
+            assert!(is_one_policy(one, other), "{one} {other}");
+        }
+        for (one, other) in [
+            ("A1", "PLMA100"),
+            ("A1", "A102"),
+            ("77001", "PLM77001"),
+            ("PLM77001", "PLM770012"),
+            ("PLM77001", "PLM77001002"),
+            ("PLM77001", "PLM77001AB"),
+            ("PLM7700101", "PLM7700102"),
+            ("ÉÉÉÉÉÉ", "ÉÉÉÉÉÉé1"),
+        ] {
+            assert!(!is_one_policy(one, other), "{one} {other}");
+        }
+    }
 }

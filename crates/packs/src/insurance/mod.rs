@@ -16,10 +16,12 @@ mod kinds;
 mod loss_run_request;
 mod match_reply;
 mod missing;
+mod near;
 mod open_requests;
 mod policies;
 mod policy;
 pub mod schema;
+mod send_loss_run_request;
 mod vehicles;
 
 use std::sync::Arc;
@@ -31,6 +33,7 @@ pub use create_deal::CreateDeal;
 pub use create_loss_run_requests::CreateLossRunRequests;
 pub use extract_documents::ExtractDocuments;
 pub use match_reply::MatchReply;
+pub use send_loss_run_request::SendLossRunRequest;
 
 use crate::bundled_plan;
 
@@ -61,6 +64,7 @@ impl Pack for InsurancePack {
         registry.tool(Arc::new(CreateLossRunRequests::new()))?;
         registry.tool(Arc::new(AssignAgent::new()))?;
         registry.tool(Arc::new(MatchReply::new()))?;
+        registry.tool(Arc::new(SendLossRunRequest::new()))?;
         for (key, file) in PLANS {
             registry.plan(bundled_plan::read(key, file, intents::INTENTS))?;
         }

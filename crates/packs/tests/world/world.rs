@@ -7,8 +7,9 @@ use async_trait::async_trait;
 use kybern_core::actor::{Actor, Principal, Role};
 use kybern_core::document::DocumentText;
 use kybern_core::error::Result;
-use kybern_core::id::{RecordId, RequestId, TaskId, TenantId, UserId};
+use kybern_core::id::{LessonId, RecordId, RequestId, TaskId, TenantId, UserId};
 use kybern_core::identity::User;
+use kybern_core::lesson::{Lesson, LessonSource, Lessons, Teaching};
 use kybern_core::mail::{MailAddress, ParsedMail, Passage, PassageRole, RequestToken, TokenPlace};
 use kybern_core::plan::StepId;
 use kybern_core::ports::{Documents, IdSource, Tool, ToolContext, UserDirectory};
@@ -35,6 +36,7 @@ pub(crate) struct World {
     state: Map<String, Value>,
     pub(crate) mail: Option<ParsedMail>,
     files: Vec<(String, String)>,
+    lessons: Lessons,
 }
 
 struct Counter(AtomicU64);
@@ -58,7 +60,15 @@ impl World {
             state: Map::new(),
             mail: None,
             files: Vec::new(),
+            lessons: Lessons::default(),
         }
+    }
+
+    /// The tenant has learned this.
+    pub(crate) fn learn(&mut self, teaching: Teaching) {
+        let (id, at) = (LessonId::from_uuid(self.ids.next()), Timestamp::from_millis(1));
+        let source = LessonSource { task_id: None, step_id: None, by: "user:1".to_owned() };
+        self.lessons = self.lessons.with(&Lesson::suggested(id, teaching.checked().unwrap(), source, at));
     }
 
     /// The next task of the same tenant: nothing of the old one is left.
@@ -249,6 +259,7 @@ impl World {
             users: needs.users.then(|| Arc::new(Directory(self.users.clone())) as Arc<dyn UserDirectory>),
             secrets: None,
             models: None,
+            lessons: if needs.lessons { self.lessons.clone() } else { Lessons::default() },
         }
     }
 }

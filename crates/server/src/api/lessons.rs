@@ -44,12 +44,15 @@ pub(crate) struct NewLessonBody {
     /// Of a label: at most six plain words.
     #[serde(default)]
     label: Option<String>,
-    /// Of a label: the value of the field's closed list that the words stand for.
+    /// Of a label: the value that the words stand for, of the field's closed list or written otherwise.
     #[serde(default)]
     value: Option<String>,
     /// Of a sender: the e-mail address.
     #[serde(default)]
     address: Option<String>,
+    /// Of a sender: the company that they answer for; without it their mail is taken as theirs.
+    #[serde(default)]
+    company: Option<String>,
 }
 
 impl NewLessonBody {
@@ -62,7 +65,7 @@ impl NewLessonBody {
         let belongs: &[&str] = match kind {
             LessonKind::IntentExample => &["intent", "text"],
             LessonKind::Label => &["schema", "field", "label", "value"],
-            LessonKind::TrustedSender => &["address"],
+            LessonKind::TrustedSender => &["address", "company"],
         };
         let members = [
             ("intent", &self.intent, MAX_KEY),
@@ -72,6 +75,7 @@ impl NewLessonBody {
             ("label", &self.label, MAX_LABEL),
             ("value", &self.value, MAX_KEY),
             ("address", &self.address, MAX_ADDRESS),
+            ("company", &self.company, MAX_KEY),
         ];
         let mut faults = Vec::new();
         for (name, said, most) in members {
@@ -79,7 +83,7 @@ impl NewLessonBody {
             match said {
                 Some(said) if belongs.contains(&name) => plain(&path, said, most)?,
                 Some(_) => faults.push(Detail::new(path, format!("a lesson of kind {} has no {name}", kind.as_str()))),
-                None if belongs.contains(&name) && name != "value" => {
+                None if belongs.contains(&name) && !matches!(name, "value" | "company") => {
                     faults.push(Detail::new(path, format!("a lesson of kind {} needs {name}", kind.as_str())));
                 }
                 None => {}
@@ -88,7 +92,7 @@ impl NewLessonBody {
         if let Some(first) = faults.first() {
             return Err(Error::new(ErrorCode::Validation, first.message.clone()).with_details(faults).into());
         }
-        let Self { intent, text, schema, field, label, value, address, .. } = self;
+        let Self { intent, text, schema, field, label, value, address, company, .. } = self;
         Ok(match kind {
             LessonKind::IntentExample => {
                 Teaching::IntentExample { intent: intent.unwrap_or_default(), text: text.unwrap_or_default() }
@@ -99,7 +103,7 @@ impl NewLessonBody {
                 label: label.unwrap_or_default(),
                 value,
             },
-            LessonKind::TrustedSender => Teaching::TrustedSender { address: address.unwrap_or_default() },
+            LessonKind::TrustedSender => Teaching::TrustedSender { address: address.unwrap_or_default(), company },
         })
     }
 }

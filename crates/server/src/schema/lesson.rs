@@ -21,10 +21,12 @@ pub struct LessonSchema {
     pub field: Option<String>,
     /// Of a label: the words, in small letters.
     pub label: Option<String>,
-    /// Of a label that is itself a value of a closed list: that value.
+    /// Of a label that is itself a value, of a closed list or written otherwise: that value.
     pub value: Option<String>,
     /// Of a sender: the e-mail address, in small letters.
     pub address: Option<String>,
+    /// Of a sender who answers for a company: its name.
+    pub company: Option<String>,
     /// `suggested`, `accepted` or `withdrawn`.
     pub status: String,
     /// Where it comes from.
@@ -103,7 +105,7 @@ pub struct PreviewedMailSchema {
     /// The intent that it was given in the end, by the rules or by a person.
     #[schema(required)]
     pub intent: Option<String>,
-    /// What the rules say without the lesson: `intent`, `confidence`, `asks`; or `fields`; or `doubtsSender`.
+    /// What the rules say without the lesson: `intent`, `confidence`, `asks`; or `fields`; or `doubtsSender`; or `answersFor`.
     #[schema(value_type = Object)]
     pub without: serde_json::Value,
     /// What they say with it.

@@ -1,3 +1,5 @@
+use kybern_core::lesson::Teaching;
+
 use super::*;
 use crate::insurance::kinds::{DEAL, ENTITY, LOSS_RUN_REQUEST};
 use crate::tests::World;
@@ -72,4 +74,76 @@ async fn a_known_insurer_is_linked() {
     let outcome = world.call(&tool(), args).await.unwrap();
     assert_eq!(outcome.records[0].put.props["insurer_entity_id"], insurer["insurer_id"]);
     assert_eq!(outcome.links[0].kind, ENTITY);
+}
+
+/// A world that knows an insurer, and its deal.
+async fn knowing(insurer: &str) -> (World, String) {
+    let world = World::new();
+    let resolver = crate::tests::insurer_tool();
+    world.run(resolver.as_ref(), json!({"insurer_name": insurer, "naic_number": "99338", "create": true})).await;
+    let deal = deal(&world);
+    (world, deal)
+}
+
+#[tokio::test]
+async fn an_insurer_with_a_slip_of_the_pen_is_a_question_with_the_known_one() {
+    for written in ["Quilfeather Insurance Co", "Quillfeathre Ins. Company", "Quilfeather", "Quill Feather Insurance"] {
+        let (mut world, deal) = knowing("Quillfeather Insurance Company").await;
+        let args =
+            json!({"deal_id": deal, "policies": [policy("A1", written, None), policy("B1", "Blue Heron", None)]});
+        let review = world.call(&tool(), args.clone()).await.unwrap().review.unwrap();
+        let choices = &review.schema["properties"]["policy_insurers"]["properties"]["A1"]["examples"];
+        assert_eq!(*choices, json!(["Quillfeather Insurance Company", written]), "{review:?}");
+        assert_eq!(review.details["policy_numbers"], json!(["A1"]), "an unknown insurer is asked as it is written");
+        assert!(review.reason.contains(written), "{}", review.reason);
+        world.state(json!({"policy_insurers": {"A1": "Quillfeather Insurance Company"}}));
+        let outcome = world.call(&tool(), args).await.unwrap();
+        assert!(outcome.review.is_none());
+        assert!(outcome.records[0].put.props["insurer_entity_id"].is_string(), "{written}");
+        let lesson = Teaching::Label {
+            schema: "insurance".to_owned(),
+            field: "policies/insurer".to_owned(),
+            label: written.to_owned(),
+            value: Some("Quillfeather Insurance Company".to_owned()),
+        };
+        assert_eq!(outcome.lessons, [lesson]);
+    }
+}
+
+#[tokio::test]
+async fn what_a_person_leaves_as_it_is_written_is_asked_about_once() {
+    let (mut world, deal) = knowing("Acadia Mutual").await;
+    let args = json!({"deal_id": deal, "policies": [policy("A1", "Arcadia Mutual", None)]});
+    assert!(world.call(&tool(), args.clone()).await.unwrap().review.is_some());
+    world.state(json!({"policy_insurers": {"A1": "Arcadia Mutual"}}));
+    assert!(world.call(&tool(), args.clone()).await.unwrap().lessons.is_empty());
+    world.run(&tool(), args).await;
+    let request = &world.records(LOSS_RUN_REQUEST)[0].props;
+    assert_eq!((&request["insurer"], &request["insurer_entity_id"]), (&json!("Arcadia Mutual"), &Value::Null));
+    world.next_task();
+    let more = json!({"deal_id": deal, "policies": [policy("A2", "Arcadia Mutual", None)]});
+    assert_eq!(world.run(&tool(), more).await["updated_count"], 1);
+}
+
+#[tokio::test]
+async fn another_code_is_another_insurer_however_alike_the_name_is() {
+    let (world, deal) = knowing("Acadia Mutual").await;
+    let args = json!({"deal_id": deal, "policies": [policy("A1", "Arcadia Mutual", Some("99777"))]});
+    assert_eq!(world.run(&tool(), args).await["created_count"], 1);
+}
+
+#[tokio::test]
+async fn a_policy_without_an_insurer_has_those_that_its_paper_may_mean_as_choices() {
+    let (mut world, deal) = knowing("Prairie Lantern Transportation Insurance").await;
+    let resolver = crate::tests::insurer_tool();
+    let other =
+        json!({"insurer_name": "Quillfeather Transportation Insurance", "naic_number": "99339", "create": true});
+    world.run(resolver.as_ref(), other).await;
+    let field = json!({"name": "insurer", "group": "policies", "value": "Transportation Insurance Company"});
+    world.state(json!({"extractions": [{"n": 1, "fields": [field]}]}));
+    let args = json!({"deal_id": deal, "policies": [{"policy_number": "A1", "documents": [1]}]});
+    let review = world.call(&tool(), args).await.unwrap().review.unwrap();
+    let choices = &review.schema["properties"]["policy_insurers"]["properties"]["A1"]["examples"];
+    let names = ["Prairie Lantern Transportation Insurance", "Quillfeather Transportation Insurance"];
+    assert_eq!(*choices, json!(names), "{review:?}");
 }

@@ -123,6 +123,7 @@ pub(super) const POLICY: &[Field] = &[
     ),
     Field {
         signs: INSURER_SIGNS,
+        respelled: true,
         ..of(
             POLICIES,
             "has_policies",

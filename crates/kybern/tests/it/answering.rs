@@ -1,0 +1,253 @@
+//! An insurer's answer finds the request that it answers: by the thread of the mail that asked, and by a person's word
+//! where it only names the policy. What people say of insurers' names and addresses is learned.
+
+use serde_json::{Value, json};
+
+use crate::server::client::{Ask, text, until};
+use crate::server::{Client, Site};
+
+const CUSTOMER: &str = "From: Kim Larch <kim@oakbendhaulage.example>\r\n";
+const INSURER: &str = "From: Loss Desk <desk@harrowplains.example>\r\n";
+
+/// Hands in a mail, and waits until it has ended or asks.
+async fn mail(client: &Client, n: u32, headers: &str, (subject, body): (&str, &str)) -> Value {
+    let raw = format!(
+        "Message-ID: <{n}@mail.example.com>\r\n{headers}To: in@example.com\r\nSubject: {subject}\r\n\r\n{body}\r\n"
+    );
+    let received = client.ok(&Ask::post("/api/inbound/email", "message/rfc822", raw)).await;
+    client.rest(&text(&received["taskId"])).await
+}
+
+async fn requests(client: &Client) -> Vec<Value> {
+    client.list("/api/records/insurance.loss_run_request").await
+}
+
+/// A wish for loss runs of a policy with this insurer, which makes a request.
+fn wish(number: &str, insurer: &str) -> String {
+    format!(
+        "Hello,\r\n\r\nplease order loss runs for Oak Bend Haulage LLC, DOT 9228815.\r\n\r\nPolicy number: {number}\r\n\
+         Insurance company: {insurer}\r\n\r\nThank you\r\nKim Larch"
+    )
+}
+
+const ANSWER: &str = "Hello,\r\n\r\nPlease find attached the loss runs that you requested. There are no losses on record \
+                      for policy number HPM-93318.\r\n\r\nLoss Desk";
+
+/// What the step that looks for the request has found.
+async fn answered(client: &Client, task: &Value) -> Value {
+    client.get(&format!("/api/tasks/{}", text(&task["id"]))).await["state"]["request_ids"].clone()
+}
+
+async fn an_answer_in_the_thread_of_a_sent_request_finds_it(site: Site) {
+    let server = site.start();
+    let client = server.client();
+    let asked = mail(&client, 1, CUSTOMER, ("Loss runs", &wish("HPM-93318", "Harrow Plains Mutual"))).await;
+    assert_eq!(asked["status"], "completed", "{asked}");
+    let request = requests(&client).await.remove(0);
+    assert_eq!(request["props"]["status"], "draft", "{request}");
+
+    // Without the thread and the token it is a question, as long as the request is open.
+    let loose = mail(&client, 2, INSURER, ("Loss runs HPM-93318", ANSWER)).await;
+    assert_eq!(loose["waits"][0]["title"], "Is this the answer to the request?", "{loose}");
+    let candidate = &loose["waits"][0]["details"]["candidates"][0];
+    assert_eq!((&candidate["id"], &candidate["doubts"]), (&request["id"], &json!([])), "{loose}");
+    let chosen = client.review(&loose, &json!({"corrections": {"answered_request": request["id"]}})).await;
+    assert_eq!(answered(&client, &chosen).await, json!([request["id"]]));
+
+    let input = json!({"input": {"request_id": request["id"], "to": "desk@harrowplains.example"}});
+    let tool = "/api/tools/insurance.send_loss_run_request/invoke?waitMs=30000";
+    let sent = client.post(tool, &input).await;
+    assert_eq!(sent["status"], "success", "{sent}");
+    let request = requests(&client).await.remove(0);
+    assert_eq!(request["props"]["status"], "requested");
+    let (_, again) = client.send(&Ask::json(tool, &input)).await;
+    assert_ne!(again["status"], "success", "nothing is sent twice: {again}");
+    let message = text(&request["props"]["message_ids"][0]);
+    let outbox = client.list("/api/outbox").await;
+    let own: Vec<&Value> = outbox.iter().filter(|mail| message.starts_with(&text(&mail["id"]))).collect();
+    assert_eq!((own.len(), &own[0]["target"]), (1, &json!("desk@harrowplains.example")), "{outbox:?}");
+
+    let thread = format!("{INSURER}In-Reply-To: <{message}>\r\nReferences: <{message}>\r\n");
+    let found = mail(&client, 3, &thread, ("RE: Loss runs", ANSWER)).await;
+    assert_eq!(found["waits"][0]["stepId"], "hand_over", "{found}");
+    assert_eq!(answered(&client, &found).await, json!([request["id"]]), "{found}");
+    let ended = client.review(&chosen, &json!({"corrections": {"handled": true}})).await;
+    assert_eq!(ended["status"], "completed", "{ended}");
+    client.replays(&text(&ended["id"])).await;
+
+    // Few words are an answer where they stand in that thread, and mean nothing elsewhere.
+    let few = ("RE: your message", "Sorry for the delay, please find it below.\r\n\r\nLoss Desk");
+    assert_ne!(mail(&client, 4, INSURER, few).await["detectedIntent"], "insurance.loss_run_reply");
+    let found = mail(&client, 5, &thread, few).await;
+    assert_eq!(found["detectedIntent"], "insurance.loss_run_reply", "{found}");
+    assert_eq!(answered(&client, &found).await, json!([request["id"]]));
+    client.audit_is_whole().await;
+}
+
+#[tokio::test]
+async fn an_answer_in_the_thread_of_a_sent_request_finds_it_on_sqlite() {
+    an_answer_in_the_thread_of_a_sent_request_finds_it(Site::sqlite()).await;
+}
+
+#[tokio::test]
+async fn an_answer_in_the_thread_of_a_sent_request_finds_it_on_postgres() {
+    let Some(site) = Site::postgres() else { return };
+    an_answer_in_the_thread_of_a_sent_request_finds_it(site).await;
+}
+
+/// The tenant knows this insurer.
+async fn know(client: &Client, insurer: &str) {
+    let input = json!({"input": {"insurer_name": insurer, "create": true}});
+    let made = client.post("/api/tools/network.resolve_insurer/invoke?waitMs=30000", &input).await;
+    assert_eq!(made["output"]["insurer_found"], true, "{made}");
+}
+
+async fn an_insurer_with_a_slip_of_the_pen_is_asked_about(site: Site) {
+    let server = site.start();
+    let client = server.client();
+    know(&client, "Harrow Plains Mutual").await;
+    let asked = mail(&client, 1, CUSTOMER, ("Loss runs", &wish("HPM-93318", "Harow Plains Mutual"))).await;
+    assert_eq!(asked["waits"][0]["title"], "Which insurer?", "{asked}");
+    let policy = &asked["waits"][0]["details"]["policies"][0];
+    assert_eq!(policy["candidates"][0]["name"], "Harrow Plains Mutual", "{asked}");
+    assert!(requests(&client).await.is_empty());
+    let answer = json!({"corrections": {"policy_insurers": {"HPM-93318": "Harrow Plains Mutual"}}});
+    assert_eq!(client.review(&asked, &answer).await["status"], "completed");
+    let request = requests(&client).await.remove(0);
+    assert_eq!(request["props"]["insurer_entity_id"], policy["candidates"][0]["id"], "{request}");
+    client.replays(&text(&asked["id"])).await;
+}
+
+#[tokio::test]
+async fn an_insurer_with_a_slip_of_the_pen_is_asked_about_on_sqlite() {
+    an_insurer_with_a_slip_of_the_pen_is_asked_about(Site::sqlite()).await;
+}
+
+#[tokio::test]
+async fn an_insurer_with_a_slip_of_the_pen_is_asked_about_on_postgres() {
+    let Some(site) = Site::postgres() else { return };
+    an_insurer_with_a_slip_of_the_pen_is_asked_about(site).await;
+}
+
+/// The one suggestion, once there is one.
+async fn suggested(client: &Client) -> Value {
+    until("a lesson is suggested", || async {
+        let all = client.list("/api/lessons?status=suggested").await;
+        assert!(all.len() < 2, "{all:?}");
+        all.into_iter().next()
+    })
+    .await
+}
+
+async fn decide(client: &Client, lesson: &Value, act: &str) -> Value {
+    client.post(&format!("/api/lessons/{}/{act}", text(&lesson["id"])), &json!({})).await
+}
+
+async fn preview(client: &Client, lesson: &Value) -> Value {
+    client.get(&format!("/api/lessons/{}/preview", text(&lesson["id"]))).await
+}
+
+async fn another_tenant(client: &Client) -> Client {
+    let tenant = client.post("/api/admin/tenants", &json!({"name": "Second agency"})).await;
+    client.with_key(&text(&tenant["adminKey"]))
+}
+
+async fn another_spelling_of_an_insurer_is_learned(site: Site) {
+    let server = site.start();
+    let client = server.client();
+    let other = another_tenant(&client).await;
+    for tenant in [&client, &other] {
+        know(tenant, "Harrow Plains Mutual").await;
+    }
+    let slip = |number: &str| wish(number, "Harow Plains Mutual");
+    let asked = mail(&client, 1, CUSTOMER, ("Loss runs", &slip("HPM-93318"))).await;
+    let early = mail(&client, 2, CUSTOMER, ("Loss runs", &slip("HPM-93319"))).await;
+    let answer = json!({"corrections": {"policy_insurers": {"HPM-93318": "Harrow Plains Mutual"}}});
+    assert_eq!(client.review(&asked, &answer).await["status"], "completed");
+    let lesson = suggested(&client).await;
+    let taught = ["schema", "field", "label", "value"].map(|name| text(&lesson[name]));
+    assert_eq!(taught, ["insurance", "policies/insurer", "harow plains mutual", "Harrow Plains Mutual"], "{lesson}");
+    assert_eq!(lesson["source"]["taskId"], asked["id"]);
+    let shown = preview(&client, &lesson).await;
+    let own = shown["changed"].as_array().unwrap().iter().find(|mail| mail["taskId"] == asked["id"]).unwrap();
+    let insurer = |side: &str| own[side]["fields"]["policies/insurer"][0]["value"].clone();
+    assert_eq!((insurer("without"), insurer("with")), (json!("Harow Plains Mutual"), json!("Harrow Plains Mutual")));
+
+    let accepted = decide(&client, &lesson, "accept").await;
+    let next = mail(&client, 3, CUSTOMER, ("Loss runs", &slip("HPM-93320"))).await;
+    assert_eq!(next["status"], "completed", "{next}");
+    assert!(requests(&client).await.iter().all(|request| request["props"]["insurer"] == "Harrow Plains Mutual"));
+    client.replays(&text(&next["id"])).await;
+    let still = client.rest(&text(&early["id"])).await;
+    assert_eq!(still["waits"][0]["title"], "Which insurer?", "what came before waits on: {still}");
+    let foreign = mail(&other, 4, CUSTOMER, ("Loss runs", &slip("HPM-93318"))).await;
+    assert_eq!(foreign["waits"][0]["title"], "Which insurer?", "no other tenant has learned it: {foreign}");
+    assert!(other.list("/api/lessons").await.is_empty());
+    decide(&client, &accepted, "withdraw").await;
+    let after = mail(&client, 5, CUSTOMER, ("Loss runs", &wish("HPM-93321", "Harow Plains Mutual"))).await;
+    assert_eq!(after["waits"][0]["title"], "Which insurer?", "{after}");
+    client.audit_is_whole().await;
+}
+
+#[tokio::test]
+async fn another_spelling_of_an_insurer_is_learned_on_sqlite() {
+    another_spelling_of_an_insurer_is_learned(Site::sqlite()).await;
+}
+
+#[tokio::test]
+async fn another_spelling_of_an_insurer_is_learned_on_postgres() {
+    let Some(site) = Site::postgres() else { return };
+    another_spelling_of_an_insurer_is_learned(site).await;
+}
+
+const STRANGER: &str = "From: Lee Moss <lee@hearthadjusters.example>\r\n";
+
+async fn an_address_that_answers_for_an_insurer_is_learned(site: Site) {
+    let server = site.start();
+    let client = server.client();
+    let other = another_tenant(&client).await;
+    for tenant in [&client, &other] {
+        mail(tenant, 1, CUSTOMER, ("Loss runs", &wish("HPM-93318", "Harrow Plains Mutual"))).await;
+    }
+    let request = text(&requests(&client).await[0]["id"]);
+    let subject = format!("RE: Loss runs [Request:{request}]");
+    let asked = mail(&client, 2, STRANGER, (&subject, ANSWER)).await;
+    assert_eq!(asked["waits"][0]["title"], "Is this the insurer's answer?", "{asked}");
+    client.review(&asked, &json!({"corrections": {"answer_confirmed": true}})).await;
+    let lesson = suggested(&client).await;
+    let taught = ["kind", "address", "company"].map(|name| text(&lesson[name]));
+    assert_eq!(taught, ["trusted_sender", "lee@hearthadjusters.example", "Harrow Plains Mutual"], "{lesson}");
+    let shown = preview(&client, &lesson).await;
+    let own = shown["changed"].as_array().unwrap();
+    assert_eq!((own.len(), &own[0]["taskId"]), (1, &asked["id"]), "{shown}");
+    assert_eq!(own[0]["with"]["answersFor"], json!(["Harrow Plains Mutual"]), "{shown}");
+    assert_eq!(own[0]["without"]["answersFor"], json!([]), "{shown}");
+
+    let before = mail(&client, 3, STRANGER, (&subject, ANSWER)).await;
+    assert_eq!(before["waits"][0]["stepId"], "match_reply", "a suggestion is used by nobody: {before}");
+    let accepted = decide(&client, &lesson, "accept").await;
+    let next = mail(&client, 4, STRANGER, (&subject, ANSWER)).await;
+    assert_eq!(next["waits"][0]["stepId"], "hand_over", "{next}");
+    assert_eq!(answered(&client, &next).await, json!([request]));
+    let ended = client.review(&next, &json!({"corrections": {"handled": true}})).await;
+    client.replays(&text(&ended["id"])).await;
+
+    let theirs = text(&requests(&other).await[0]["id"]);
+    let foreign = mail(&other, 5, STRANGER, (&format!("RE: Loss runs [Request:{theirs}]"), ANSWER)).await;
+    assert_eq!(foreign["waits"][0]["stepId"], "match_reply", "no other tenant has learned it: {foreign}");
+    decide(&client, &accepted, "withdraw").await;
+    let after = mail(&client, 6, STRANGER, (&subject, ANSWER)).await;
+    assert_eq!(after["waits"][0]["stepId"], "match_reply", "{after}");
+    client.audit_is_whole().await;
+}
+
+#[tokio::test]
+async fn an_address_that_answers_for_an_insurer_is_learned_on_sqlite() {
+    an_address_that_answers_for_an_insurer_is_learned(Site::sqlite()).await;
+}
+
+#[tokio::test]
+async fn an_address_that_answers_for_an_insurer_is_learned_on_postgres() {
+    let Some(site) = Site::postgres() else { return };
+    an_address_that_answers_for_an_insurer_is_learned(site).await;
+}

@@ -1,0 +1,60 @@
+//! Whether whoever sent an answer may give it.
+
+use kybern_core::identity::User;
+use kybern_core::lesson::Teaching;
+use kybern_core::mail::{ParsedMail, PassageRole};
+use kybern_core::ports::ToolContext;
+use kybern_core::record::Record;
+use kybern_core::tool::ToolFailure;
+
+use super::super::insurers;
+use crate::args::text;
+use crate::company;
+
+/// Who answers: the sender, or whoever wrote the message that a user of the tenant hands on.
+pub(super) fn senders<'m>(mail: &'m ParsedMail, users: &[User]) -> Vec<&'m str> {
+    let handed_on = mail.passages.iter().filter(|passage| passage.role == PassageRole::Forwarded);
+    let colleague = is_user(&mail.from.address, users);
+    let authors = handed_on.filter_map(|passage| passage.author.as_ref()).filter(|_| colleague);
+    [mail.from.address.as_str()].into_iter().chain(authors.map(|author| author.address.as_str())).collect()
+}
+
+fn is_user(address: &str, users: &[User]) -> bool {
+    users.iter().any(|user| user.email.eq_ignore_ascii_case(address))
+}
+
+/// Whether one of them writes from the domain of an insurer that the tenant knows.
+pub(super) async fn knows_one_of(context: &ToolContext, senders: &[&str]) -> Result<bool, ToolFailure> {
+    for sender in senders {
+        if insurers::knows_sender(context, sender).await? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The insurers that were asked and for which none of the senders may answer: neither by their domain, nor because the
+/// request was sent to that very address, nor because the tenant has learned so.
+pub(super) fn strangers(context: &ToolContext, senders: &[&str], requests: &[Record]) -> Vec<String> {
+    let may = |sender: &str, request: &Record, insurer: &str| {
+        let asked = text(&request.props, "sent_to").is_some_and(|address| address.eq_ignore_ascii_case(sender));
+        let learned = |company: &str| company::normal_name(company) == company::normal_name(insurer);
+        asked || insurers::writes_from(sender, insurer) || context.lessons.answers_for(sender).any(learned)
+    };
+    let stranger = |request: &Record| {
+        let insurer = text(&request.props, "insurer")?;
+        (!senders.iter().any(|sender| may(sender, request, &insurer))).then_some(insurer)
+    };
+    requests.iter().filter_map(stranger).collect()
+}
+
+/// That whoever sent the answer, when that is one address and no colleague's, answers for these insurers.
+pub(super) fn taught(senders: &[&str], users: &[User], insurers: Vec<String>) -> Vec<Teaching> {
+    let mut outside: Vec<String> =
+        senders.iter().filter(|sender| !is_user(sender, users)).map(|sender| sender.to_lowercase()).collect();
+    outside.sort();
+    outside.dedup();
+    let [address] = outside.as_slice() else { return Vec::new() };
+    let speaks = |insurer| Teaching::TrustedSender { address: address.clone(), company: Some(insurer) };
+    insurers.into_iter().map(speaks).collect()
+}

@@ -1,0 +1,94 @@
+//! Which request a mail is the answer to, as far as the mail says so.
+
+use kybern_core::mail::ParsedMail;
+use kybern_core::outbox::{mail_of, message_id};
+use kybern_core::ports::ToolContext;
+use kybern_core::record::Record;
+use kybern_core::tool::ToolFailure;
+use serde_json::{Map, Value};
+
+use super::super::loss_run_request as request;
+use super::{named, numbers};
+use crate::company;
+
+/// Requests that a person is asked about at most.
+const MAX_CANDIDATES: usize = 20;
+/// Policy numbers of one answer that are looked up.
+const MAX_NUMBERS: usize = 50;
+
+/// What a mail says about the request that it answers.
+pub(super) enum Which {
+    /// It answers these.
+    Said(Vec<Record>),
+    /// It answers one of these or none, as a person must say, and why.
+    OneOf(Vec<Record>, &'static str),
+    /// It names requests that are none of ours.
+    Foreign,
+    /// It names none.
+    Unnamed,
+}
+
+/// Compares a mail's tokens, its thread and its policies with the requests.
+pub(super) async fn of(context: &ToolContext, mail: &ParsedMail) -> Result<Which, ToolFailure> {
+    let mut by_token: Vec<Record> = Vec::new();
+    for token in &mail.request_tokens {
+        add(&mut by_token, request::with_id(context, &token.id).await?);
+    }
+    let mut by_thread: Vec<Record> = Vec::new();
+    // Only mails of ours are looked up: a thread may name a hundred others.
+    for mail in mail.answers().into_iter().filter_map(|id| mail_of(id)) {
+        add(&mut by_thread, request::asked_by(context, &message_id(mail)).await?);
+    }
+    let agrees = by_thread.iter().any(|one| by_token.iter().any(|other| other.id == one.id));
+    Ok(match (mail.request_tokens.is_empty(), by_token.is_empty(), by_thread.len()) {
+        (true, _, 0) => with_policies(context).await?,
+        (true, _, 1) => Which::Said(by_thread),
+        (true, _, _) => Which::OneOf(by_thread, "the answer stands in the thread of several requests"),
+        (false, true, 0) => Which::Foreign,
+        (false, true, _) => {
+            Which::OneOf(by_thread, "the answer names a request that is none of ours, in the thread of one that is")
+        }
+        (false, false, 0) => Which::Said(by_token),
+        (false, false, _) if agrees => Which::Said(by_token),
+        (false, false, _) => {
+            add(&mut by_token, by_thread);
+            Which::OneOf(by_token, "the answer names one request and stands in the thread of another")
+        }
+    })
+}
+
+fn add(known: &mut Vec<Record>, found: impl IntoIterator<Item = Record>) {
+    for record in found {
+        if !known.iter().any(|other| other.id == record.id) {
+            known.push(record);
+        }
+    }
+}
+
+/// The open requests that ask about a policy of the answer. That is no proof: a policy is asked about more than once.
+async fn with_policies(context: &ToolContext) -> Result<Which, ToolFailure> {
+    let mut found: Vec<Record> = Vec::new();
+    for number in numbers(named(&context.state, "policy_number", 0)).iter().take(MAX_NUMBERS) {
+        add(&mut found, request::about(context, number).await?.into_iter().filter(request::is_open));
+    }
+    found.truncate(MAX_CANDIDATES);
+    if found.is_empty() {
+        return Ok(Which::Unnamed);
+    }
+    Ok(Which::OneOf(found, "the answer has neither the token nor the thread of a request, but a policy of an open one"))
+}
+
+/// Says so when the answer names insureds, and none of them is the request's.
+pub(super) fn of_another(state: &Map<String, Value>, insured: Option<&str>) -> Option<String> {
+    let (insured, named) = (insured?, named(state, "insured.name", 0));
+    let known = company::normal_name(insured);
+    let is_it = |name: &String| {
+        let name = company::normal_name(name);
+        // People cut names short.
+        name.starts_with(&known) || known.starts_with(&name)
+    };
+    if named.is_empty() || named.iter().any(is_it) {
+        return None;
+    }
+    Some(format!("the answer names {}, and the request is about {insured}", named.join(", ")))
+}

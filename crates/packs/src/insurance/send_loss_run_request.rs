@@ -1,0 +1,188 @@
+//! `insurance.send_loss_run_request`: sends a drafted request to the insurer's address.
+//!
+//! The mail carries the request's token, and its `Message-ID` is kept with the request, so that the answer finds back by
+//! either. Mail and record are committed together: a request that has left is never sent again.
+
+use async_trait::async_trait;
+use kybern_core::id::OutboxId;
+use kybern_core::outbox::{NewOutbox, OutboxChannel, message_id};
+use kybern_core::policy::ToolCategory;
+use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::record::Record;
+use kybern_core::tool::{Needs, Risk, ToolFailure, ToolOutcome, ToolSpec};
+use serde_json::{Map, Value, json};
+
+use super::loss_run_request as request;
+use crate::args::{fields, text, texts};
+use crate::{change, contact};
+
+/// Characters of a subject, and of one value in it.
+const MAX_SUBJECT: usize = 200;
+const MAX_VALUE: usize = 120;
+
+/// The tool.
+#[derive(Debug)]
+pub struct SendLossRunRequest {
+    spec: ToolSpec,
+}
+
+impl Default for SendLossRunRequest {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl SendLossRunRequest {
+    /// The tool with its spec.
+    #[must_use]
+    pub fn new() -> Self {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "request_id": {"type": "string", "format": "uuid"},
+                "to": {"type": "string", "minLength": 3, "maxLength": 254, "description": "the insurer's e-mail address"}
+            },
+            "required": ["request_id", "to"],
+            "additionalProperties": false
+        });
+        let description = "Sends a drafted loss-run request to the insurer by e-mail, once, so that the answer finds \
+                           back to it.";
+        Self {
+            spec: ToolSpec {
+                risk: Risk::R2,
+                category: ToolCategory::NetworkWrite,
+                destinations: vec!["to".to_owned()],
+                needs: Needs { records: true, ..Needs::default() },
+                // It reads records past its arguments, and they may hold what a stranger wrote.
+                untrusted_output: true,
+                ..ToolSpec::local("insurance.send_loss_run_request", description, schema)
+            },
+        }
+    }
+}
+
+#[async_trait]
+impl Tool for SendLossRunRequest {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+        let id = text(&args, "request_id").unwrap_or_default();
+        let Some(draft) = request::with_id(context, &id).await? else {
+            let message = format!(
+                "there is no loss-run request {id:?}; `GET /api/records/insurance.loss_run_request` lists them"
+            );
+            return Err(ToolFailure::permanent(message));
+        };
+        if !request::is_draft(&draft) {
+            let status = text(&draft.props, "status").unwrap_or_default();
+            return Err(ToolFailure::permanent(format!("the request is {status}, only a draft is sent")));
+        }
+        let to = text(&args, "to").unwrap_or_default();
+        if contact::registered_label(&to).is_none() || to.contains(|c: char| c.is_whitespace() || "<>,;".contains(c)) {
+            return Err(ToolFailure::permanent("to must be one e-mail address, such as desk@example.com"));
+        }
+        let outbox = OutboxId::from_uuid(context.ids.next());
+        let message = message_id(outbox);
+        let insured = request::insured(context, &draft).await?.map(|name| plain(&name)).unwrap_or_default();
+        let mail = NewOutbox {
+            id: outbox,
+            channel: OutboxChannel::Email,
+            target: to.clone(),
+            key: context.key.clone(),
+            body: json!({"subject": subject(&draft, &insured), "body": body(context, &draft, &insured)}),
+        };
+        let changed =
+            fields([("status", json!("requested")), ("sent_to", json!(to)), ("message_ids", json!([message]))]);
+        let data = fields([
+            ("request_id", json!(draft.id)),
+            ("notification_queued", json!(true)),
+            ("outbox_id", json!(outbox)),
+        ]);
+        let outcome = ToolOutcome::new(data, "queued the request as an e-mail");
+        let records = vec![change::update(&draft, changed, vec![request::mail_lookup(&message)])];
+        Ok(ToolOutcome { outbox: vec![mail], records, ..outcome })
+    }
+}
+
+fn subject(draft: &Record, insured: &str) -> String {
+    let numbers = texts(&draft.props, "policy_numbers").iter().map(|number| plain(number)).collect::<Vec<_>>();
+    let about = [insured.to_owned(), numbers.join(", ")].into_iter().filter(|part| !part.is_empty());
+    let words = format!("Loss run request: {}", about.collect::<Vec<_>>().join(", "));
+    format!("{} [Request:{}]", words.chars().take(MAX_SUBJECT).collect::<String>(), draft.id)
+}
+
+fn body(context: &ToolContext, draft: &Record, insured: &str) -> String {
+    let mut lines = vec!["Please send us currently valued loss runs.".to_owned(), String::new()];
+    if !insured.is_empty() {
+        lines.push(format!("Insured: {insured}"));
+    }
+    lines
+        .extend(texts(&draft.props, "policy_numbers").iter().map(|number| format!("Policy number: {}", plain(number))));
+    let covers = texts(&draft.props, "lines").iter().map(|line| plain(line)).collect::<Vec<_>>();
+    if !covers.is_empty() {
+        lines.push(format!("Coverage: {}", covers.join(", ")));
+    }
+    lines.extend([
+        String::new(),
+        "Please answer this message, or keep the reference in the subject.".to_owned(),
+        String::new(),
+        context.tenant_name.to_string(),
+        format!("[Request:{}]", draft.id),
+    ]);
+    lines.join("\n")
+}
+
+/// A value out of a document, on one line.
+fn plain(value: &str) -> String {
+    value.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_VALUE).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use kybern_core::outbox::mail_of;
+
+    use super::*;
+    use crate::insurance::kinds::{ENTITY, LOSS_RUN_REQUEST};
+    use crate::tests::World;
+
+    fn world() -> (World, String) {
+        let world = World::new();
+        let entity = world.put(ENTITY, "dot:1", json!({"name": "Fern\r\nHollow LLC", "entity_type": "motor_carrier"}));
+        let props = json!({
+            "deal_id": "d", "entity_id": entity, "insurer": "Prairie Lantern Mutual", "status": "draft",
+            "policy_numbers": ["PLM-1"], "lines": ["AL"]
+        });
+        let id = world.put(LOSS_RUN_REQUEST, "r", props);
+        (world, id)
+    }
+
+    #[tokio::test]
+    async fn a_draft_is_sent_once_and_keeps_the_id_of_its_mail() {
+        let (world, id) = world();
+        let tool = SendLossRunRequest::new();
+        let args = json!({"request_id": id, "to": "desk@prairielantern.example"});
+        let outcome = world.call(&tool, args.clone()).await.unwrap();
+        let mail = &outcome.outbox[0];
+        assert_eq!((mail.target.as_str(), &mail.key), ("desk@prairielantern.example", &world.key()));
+        let subject = mail.body["subject"].as_str().unwrap();
+        assert_eq!(subject, format!("Loss run request: Fern  Hollow LLC, PLM-1 [Request:{id}]"));
+        assert!(mail.body["body"].as_str().unwrap().contains("Policy number: PLM-1"));
+        world.write(&outcome);
+        let sent = &world.records(LOSS_RUN_REQUEST)[0].props;
+        assert_eq!((&sent["status"], &sent["sent_to"]), (&json!("requested"), &json!("desk@prairielantern.example")));
+        assert_eq!(mail_of(sent["message_ids"][0].as_str().unwrap()), Some(mail.id));
+        assert!(world.call(&tool, args).await.is_err(), "it has left");
+    }
+
+    #[tokio::test]
+    async fn what_is_no_request_and_no_address_is_refused() {
+        let (world, id) = world();
+        let other = world.put("insurance.deal", "d", json!({"stage": "new"}));
+        for (request, to) in [(&other, "desk@a.example"), (&id, "desk"), (&id, "a@b.example,c@d.example")] {
+            let args = json!({"request_id": request, "to": to});
+            assert!(world.call(&SendLossRunRequest::new(), args).await.is_err(), "{to}");
+        }
+    }
+}
