@@ -6,11 +6,13 @@
 
 use std::fmt::Write as _;
 use std::io;
+use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures::FutureExt as _;
 use kybern_core::mail::{MAX_SEND, OutgoingMail, SendFault};
 use kybern_core::ports::MailSender;
 use lettre::message::{Mailbox, SinglePart};
@@ -252,6 +254,8 @@ enum Broken {
     Unopened(io::Error),
     /// A refusal, or a connection that was lost.
     Failed(lettre::transport::smtp::Error),
+    /// A reply that nobody can read.
+    Unreadable,
 }
 
 impl Broken {
@@ -264,7 +268,9 @@ impl Broken {
                 SendFault::NotSent { message, retryable: false }
             }
             Self::Failed(error) if error.is_transient() => SendFault::NotSent { message, retryable: true },
-            Self::Failed(_) | Self::Unopened(_) | Self::TimedOut(_) => SendFault::Unreachable { message },
+            Self::Failed(_) | Self::Unopened(_) | Self::TimedOut(_) | Self::Unreadable => {
+                SendFault::Unreachable { message }
+            }
         }
     }
 
@@ -272,7 +278,9 @@ impl Broken {
     fn after(self) -> SendFault {
         match &self {
             Self::Failed(error) if error.is_permanent() || error.is_transient() => self.before(),
-            Self::Failed(_) | Self::Unopened(_) | Self::TimedOut(_) => SendFault::Unknown { message: self.to_string() },
+            Self::Failed(_) | Self::Unopened(_) | Self::TimedOut(_) | Self::Unreadable => {
+                SendFault::Unknown { message: self.to_string() }
+            }
         }
     }
 }
@@ -282,6 +290,7 @@ impl std::fmt::Display for Broken {
         match self {
             Self::TimedOut(limit) => write!(f, "no reply within {} s", limit.as_secs()),
             Self::Unopened(error) => write!(f, "connection error: {error}"),
+            Self::Unreadable => f.write_str("the server's reply cannot be read"),
             // What a server says ends in tables and logs.
             Self::Failed(error) => {
                 error.to_string().chars().take(MAX_REASON_CHARS).try_for_each(|letter| f.write_char(letter))
@@ -298,8 +307,10 @@ async fn within_time<T>(
     limit: Duration,
     exchange: impl Future<Output = Result<T, lettre::transport::smtp::Error>>,
 ) -> Result<T, Broken> {
-    match tokio::time::timeout(limit, exchange).await {
-        Ok(reply) => reply.map_err(Broken::Failed),
+    // The library panics over a feature that a server announces without a name.
+    match tokio::time::timeout(limit, AssertUnwindSafe(exchange).catch_unwind()).await {
+        Ok(Ok(reply)) => reply.map_err(Broken::Failed),
+        Ok(Err(_panic)) => Err(Broken::Unreadable),
         Err(_) => Err(Broken::TimedOut(limit)),
     }
 }

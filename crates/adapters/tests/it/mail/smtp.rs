@@ -107,6 +107,14 @@ async fn a_reply_without_an_end_is_not_waited_for() {
 }
 
 #[tokio::test]
+async fn a_feature_without_a_name_is_a_reply_that_cannot_be_read() {
+    match send(&at("EHLO", || say("250-fake\r\n250- \r\n250 SMTPUTF8"))).await {
+        Err(SendFault::Unreachable { message }) => assert_eq!(message, "the server's reply cannot be read"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
 async fn one_connection_serves_several_messages_and_a_lost_one_is_replaced() {
     let mut messages = 0;
     let peer = server(move |number, line| {
