@@ -55,16 +55,25 @@ pub(crate) fn is_domain_of(address: &str, normal_name: &str) -> bool {
 /// and of `a@oakbend.co.uk` it is `oakbend`. Whoever has a domain makes all that stands before it, so nothing else in it
 /// says whose it is.
 pub(crate) fn registered_label(address: &str) -> Option<String> {
+    let domain = registered_domain(address)?;
+    let label: String = domain.split('.').next()?.chars().filter(|c| c.is_alphanumeric()).collect();
+    (!label.is_empty()).then_some(label)
+}
+
+/// The part of an address's domain that its owner has registered, in small letters: of `a@mail.oak-bend.example` it is
+/// `oak-bend.example`.
+pub(crate) fn registered_domain(address: &str) -> Option<String> {
     let (_, domain) = address.rsplit_once('@')?;
     let domain = domain.trim_end_matches('.').to_lowercase();
     let labels: Vec<&str> = domain.split('.').collect();
     let registered = match labels.as_slice() {
-        [.., own, second, country] if country.len() == 2 && SECOND_LEVELS.contains(second) => own,
-        [.., own, _top] => own,
+        [.., own, second, country] if country.len() == 2 && SECOND_LEVELS.contains(second) => {
+            [*own, second, country].join(".")
+        }
+        [.., own, top] => [*own, top].join("."),
         _ => return None,
     };
-    let label: String = registered.chars().filter(|c| c.is_alphanumeric()).collect();
-    (!label.is_empty()).then_some(label)
+    Some(registered)
 }
 
 /// A two-letter state; `None` when there is no such state.

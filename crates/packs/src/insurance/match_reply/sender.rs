@@ -9,7 +9,7 @@ use kybern_core::tool::ToolFailure;
 
 use super::super::insurers;
 use crate::args::text;
-use crate::company;
+use crate::{company, contact};
 
 /// Who answers: the sender, or whoever wrote the message that a user of the tenant hands on.
 pub(super) fn senders<'m>(mail: &'m ParsedMail, users: &[User]) -> Vec<&'m str> {
@@ -34,12 +34,16 @@ pub(super) async fn knows_one_of(context: &ToolContext, senders: &[&str]) -> Res
 }
 
 /// The insurers that were asked and for which none of the senders may answer: neither by their domain, nor because the
-/// request was sent to that very address, nor because the tenant has learned so.
+/// request was sent to that very address, nor because the tenant has learned so. Where a request went to the insurer's own
+/// domain, that is the one: a domain that reads like it anybody can have registered under another ending.
 pub(super) fn strangers(context: &ToolContext, senders: &[&str], requests: &[Record]) -> Vec<String> {
     let may = |sender: &str, request: &Record, insurer: &str| {
-        let asked = text(&request.props, "sent_to").is_some_and(|address| address.eq_ignore_ascii_case(sender));
+        let asked = text(&request.props, "sent_to").unwrap_or_default();
+        let of_insurer = |address: &str| insurers::writes_from(address, insurer);
+        let elsewhere = of_insurer(&asked) && contact::registered_domain(&asked) != contact::registered_domain(sender);
+        let own = asked.eq_ignore_ascii_case(sender) || of_insurer(sender) && !elsewhere;
         let learned = |company: &str| company::normal_name(company) == company::normal_name(insurer);
-        asked || insurers::writes_from(sender, insurer) || context.lessons.answers_for(sender).any(learned)
+        own || context.lessons.answers_for(sender).any(learned)
     };
     let stranger = |request: &Record| {
         let insurer = text(&request.props, "insurer")?;

@@ -267,6 +267,28 @@ async fn what_the_lesson_would_not_have_settled_teaches_nothing() {
 }
 
 #[tokio::test]
+async fn a_domain_under_another_ending_than_the_one_that_was_asked_asks() {
+    let mut world = World::new();
+    let mut props = json!({
+        "deal_id": "d", "entity_id": "e", "insurer": INSURER, "status": "requested", "policy_numbers": [], "lines": [],
+    });
+    let label = "prairielantern";
+    for (sent_to, ending, asks) in
+        [(Some("example"), "example", false), (Some("example"), "test", true), (None, "test", false)]
+    {
+        if let Some(sent) = sent_to {
+            props["sent_to"] = json!(format!("losses@{label}.{sent}"));
+        } else {
+            props.as_object_mut().unwrap().remove("sent_to");
+        }
+        let id = world.put(LOSS_RUN_REQUEST, &format!("{sent_to:?} {ending}"), props.clone());
+        world.mail(&format!("kim@mail.{label}.{ending}"), "Loss runs", "attached");
+        world.answers(&id);
+        assert_eq!(asked(&world).await.is_some(), asks, "{sent_to:?} {ending}");
+    }
+}
+
+#[tokio::test]
 async fn whoever_was_asked_may_answer() {
     let mut world = World::new();
     let props = json!({
