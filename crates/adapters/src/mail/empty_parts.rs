@@ -34,7 +34,8 @@ pub(super) fn filled(raw: &[u8]) -> Cow<'_, [u8]> {
             begun.extend(mark.filter(|_| begins).into_iter().chain(ended));
             place = Place { in_header: begins, ..Place::default() };
         } else {
-            let new = place.header_line(line).then(|| boundary(line)).flatten();
+            let parted = place.parted;
+            let new = place.header_line(line).then(|| boundary(line, parted)).flatten();
             declared.extend(new.filter(|_| declared.len() < MAX_BOUNDARIES));
         }
         has_begun = begins;
@@ -55,6 +56,8 @@ struct Place {
     of_type: bool,
     /// Whether the field that goes on here says that it is a multipart.
     of_multipart: bool,
+    /// Whether its last line has ended a parameter, so that the next begins one.
+    parted: bool,
     /// Whether the header is that of an enclosed message, whose own header follows the blank line.
     of_message: bool,
 }
@@ -83,6 +86,7 @@ impl Place {
                 && value.get(MULTIPART.len()).is_some_and(u8::is_ascii_alphanumeric)
         };
         self.of_type = value.is_some_and(<[u8]>::is_empty);
+        self.parted = line.trim_ascii_end().ends_with(b";");
         self.of_multipart = (goes_on && self.of_multipart) || value.is_some_and(begins);
         self.of_multipart
     }
@@ -97,12 +101,12 @@ fn value_of_type(line: &[u8]) -> Option<&[u8]> {
     name.trim_ascii().eq_ignore_ascii_case(b"content-type").then(|| value.get(1..)).flatten()
 }
 
-/// The boundary that a line declares.
-fn boundary(line: &[u8]) -> Option<&[u8]> {
+/// The boundary that a line declares; `parted` says that the line before it has ended a parameter.
+fn boundary(line: &[u8], parted: bool) -> Option<&[u8]> {
     const NAME: &[u8] = b"boundary=";
     let at = line.windows(NAME.len()).position(|window| window.eq_ignore_ascii_case(NAME))?;
-    // `multipart/boundary=b` is a type and declares none.
-    line[..at].last().is_none_or(|before| b"; \t".contains(before)).then_some(())?;
+    // `multipart/mixed boundary=b` and `multipart/boundary=b` are types and declare none.
+    line[..at].trim_ascii_end().last().map_or(parted, |before| *before == b';').then_some(())?;
     let value = &line[at + NAME.len()..];
     let value = match value.strip_prefix(b"\"") {
         Some(quoted) => quoted.split(|byte| *byte == b'"').next(),
@@ -141,6 +145,8 @@ mod tests {
         for raw in [
             "Content-Type: multipart/mixed; boundary=b\n\n--b\n\nx\n--b--\n",
             "Content-Type: multipart/ boundary=b\n\n--b--\n",
+            "Content-Type: multipart/mixed boundary=b\n\n--b--\n",
+            "Content-Type: multipart/mixed\n boundary=b\n\n--b--\n",
             "Content-Type: multipart/mixed; boundary=b--\n\n--b--\n\nx\n--b----\n",
             "Content-Type:boundary=b\n\n--b--\n",
             "Content-Type:boundary=\"b\"multipart/\n--b--",

@@ -10,9 +10,10 @@ use std::task::{Context, Poll};
 use lettre::transport::smtp::client::AsyncTokioStream;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Bytes of the replies to what was written last: a little more than the library takes of one, and enough for the
-/// certificates with which a server answers STARTTLS.
-const MAX_REPLY: usize = 128 * 1024;
+/// Bytes of the replies to what was written last: sixty lines of the longest that RFC 5321 has, and enough for the
+/// certificates with which a server answers STARTTLS. The library reads a reply anew for each line of it, so this bounds
+/// the work too.
+const MAX_REPLY: usize = 32 * 1024;
 
 trait Transport: AsyncRead + AsyncWrite + Unpin + Send + Sync {}
 impl<T: AsyncRead + AsyncWrite + Unpin + Send + Sync> Transport for T {}

@@ -1,4 +1,4 @@
-//! What makes a person look at a message in any trade: it says nothing, or it asks for money or for secrets.
+//! What makes a person look at a message in any trade: it asks for money or for secrets, or says to wait.
 
 use std::sync::LazyLock;
 
@@ -56,21 +56,85 @@ const SIGNS: &[(&str, u8)] = &[
     ("überweisen", 1),
     ("passwort", 1),
 ];
+/// Turns of mail that tells what is wanted, and not to do it yet.
+const WAITS: &[(&str, u8)] = &[
+    ("hold off", 2),
+    ("hold for loa", 2),
+    ("do not contact the carrier", 2),
+    ("do not contact the carriers", 2),
+    ("do not contact the insurer", 2),
+    ("do not contact the insurers", 2),
+    ("do not contact the insurance company", 2),
+    ("do not contact the company", 2),
+    ("do not contact the companies", 2),
+    ("do not contact anyone", 2),
+    ("do not contact anybody", 2),
+    ("don't contact the carrier", 2),
+    ("don't contact the carriers", 2),
+    ("don't contact the insurer", 2),
+    ("don't contact the insurance company", 2),
+    ("don't contact anyone", 2),
+    ("don't contact anybody", 2),
+    ("do not order anything", 2),
+    ("don't order anything", 2),
+    ("do not request anything", 2),
+    ("don't request anything", 2),
+    ("do not send anything", 1),
+    ("don't send anything", 1),
+    ("do not order", 1),
+    ("don't order", 1),
+    ("do not request", 1),
+    ("don't request", 1),
+    ("do not do anything", 1),
+    ("don't do anything", 1),
+    ("wait until", 1),
+    ("wait till", 1),
+    ("wait for", 1),
+    ("until i send", 1),
+    ("until we send", 1),
+    ("until i say", 1),
+    ("until you hear from", 1),
+    ("until you have", 1),
+    ("until he signs", 1),
+    ("until she signs", 1),
+    ("until they sign", 1),
+    ("has not signed", 1),
+    ("hasn't signed", 1),
+    ("have not signed", 1),
+    ("haven't signed", 1),
+    ("not yet signed", 1),
+    ("no contacten", 1),
+    ("no pidan nada", 2),
+    ("no soliciten", 1),
+    ("esperen a que", 1),
+    ("espere a que", 1),
+    ("hasta que", 1),
+    ("ne contactez pas", 1),
+    ("ne demandez rien", 2),
+    ("attendez que", 1),
+    ("avant que je", 1),
+    ("tant que", 1),
+];
+/// Where two signs are weak, both must be there.
 const STRONG: u8 = 2;
 
-static PHRASES: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(SIGNS.iter().map(|(sign, _)| *sign)));
+static DEMANDS: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(SIGNS.iter().map(|(sign, _)| *sign)));
+static PAUSES: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(WAITS.iter().map(|(sign, _)| *sign)));
 
 /// Why a person must look at a message, whatever its intent; `None` when nothing speaks for it.
 pub(super) fn of_manner(subject: &str, text: &str) -> Option<String> {
-    let mut seen: Vec<usize> = Vec::new();
-    for part in [subject, text] {
-        seen.extend(PHRASES.find_all(&words(part, 0)).iter().map(|found| found.phrase));
-    }
-    seen.sort_unstable();
-    seen.dedup();
-    let sum: u8 = seen.iter().map(|index| SIGNS[*index].1).fold(0, u8::saturating_add);
-    let named: Vec<String> = seen.iter().take(3).map(|index| format!("\"{}\"", SIGNS[*index].0)).collect();
-    (sum >= STRONG).then(|| format!("it asks for money or for access to an account: {}", named.join(", ")))
+    let parts = [words(subject, 0), words(text, 0)];
+    let told = |phrases: &Phrases, signs: &[(&str, u8)], what: &str| {
+        let mut seen: Vec<usize> =
+            parts.iter().flat_map(|part| phrases.find_all(part)).map(|found| found.phrase).collect();
+        seen.sort_unstable();
+        seen.dedup();
+        let sum: u8 = seen.iter().map(|index| signs[*index].1).fold(0, u8::saturating_add);
+        let named: Vec<String> = seen.iter().take(3).map(|index| format!("\"{}\"", signs[*index].0)).collect();
+        (sum >= STRONG).then(|| format!("{what}: {}", named.join(", ")))
+    };
+    told(&DEMANDS, SIGNS, "it asks for money or for access to an account")
+        .or_else(|| told(&PAUSES, WAITS, "it says to wait"))
 }
 
 #[cfg(test)]
@@ -83,5 +147,25 @@ mod tests {
         assert!(of_manner("Sign in to your mailbox", "Your password expires today").is_some());
         assert!(of_manner("Loss runs", "Please order the loss runs for the renewal.").is_none());
         assert!(of_manner("Payment", "When is my next installment due?").is_none());
+    }
+
+    #[test]
+    fn whoever_says_to_wait_is_heard_and_whoever_waits_is_not() {
+        for text in [
+            "Please do NOT contact the carrier until I send the signed letter.",
+            "Set it up, but hold off on ordering.",
+            "She hasn't signed, so wait for the letter.",
+            "Don\u{2019}t contact anyone yet.",
+        ] {
+            let why = of_manner("Loss runs", text).unwrap_or_default();
+            assert!(why.starts_with("it says to wait: "), "{text}: {why}");
+        }
+        for text in [
+            "We wait for your quote.",
+            "Please do not contact our present broker.",
+            "The policy runs until you have a new one.",
+        ] {
+            assert_eq!(of_manner("Loss runs", text), None, "{text}");
+        }
     }
 }

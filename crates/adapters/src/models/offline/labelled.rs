@@ -185,7 +185,12 @@ fn spot(
 fn is_foreign(page: &Page<'_>, line: usize, cell: Cell, kind: ValueKind, labels: &Labels<'_>) -> bool {
     let free = matches!(kind, ValueKind::Name | ValueKind::Text | ValueKind::Address);
     let labelled = || page.hits[line].iter().any(|hit| hit.start == cell.start && !hit.fills);
-    free && (terms::fills(page, cell, labels) || kind == ValueKind::Name && labelled())
+    // `Tel (555) 555-0101` is nobody called Tel.
+    let names_label = || {
+        let read = values::read(ValueKind::Name, page.cell(cell));
+        read.is_some_and(|read| read.value.as_str().is_some_and(|name| labels.exactly(name).is_some()))
+    };
+    free && (terms::fills(page, cell, labels) || kind == ValueKind::Name && (labelled() || names_label()))
 }
 
 fn fits(page: &Page<'_>, shape: Shape<'_>, start: usize, end: usize) -> bool {
