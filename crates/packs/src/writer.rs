@@ -25,7 +25,7 @@ const PARTS: [char; 10] = ['|', ',', '\t', ':', ';', '•', '·', '(', ')', '"']
 /// Small words inside a name.
 const INNER: [&str; 12] = ["&", "and", "of", "y", "e", "et", "de", "del", "du", "des", "la", "le"];
 /// Words of companies that write for an insured and are none.
-const OFFICES: [&str; 14] = [
+const OFFICES: [&str; 15] = [
     "insurance",
     "assurance",
     "assurances",
@@ -40,6 +40,7 @@ const OFFICES: [&str; 14] = [
     "agents",
     "courtiers",
     "corredores",
+    "wholesale",
 ];
 /// Trades that stand before the name of a company in Spanish and French.
 const TRADES: [&str; 14] = [
@@ -329,6 +330,14 @@ mod tests {
             assert_eq!(company(text, "ada@fernhollowhauling.example"), name, "{text}");
         }
         assert_eq!(company("Fern & Hollow Motor Lines LLP", "ada@fernhollow.example"), "Fern & Hollow Motor Lines LLP");
+    }
+
+    #[test]
+    fn whoever_places_insurance_is_not_whom_it_is_for() {
+        let is_office = |name: &str| is_office(name, &ExtractionSchema::default());
+        assert!(
+            is_office("Fern Hollow Wholesale") && is_office("Fern Hollow Brokers") && !is_office("Fern Hollow Freight")
+        );
     }
 
     #[test]

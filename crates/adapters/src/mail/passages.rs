@@ -46,14 +46,24 @@ impl Line<'_> {
     fn is_quoted(&self) -> bool {
         self.cited || self.text.trim_start().starts_with('>')
     }
+
+    /// Whether it is quoted in what is quoted.
+    fn is_quoted_twice(&self) -> bool {
+        self.text.trim_start().strip_prefix('>').is_some_and(|rest| rest.trim_start().starts_with('>'))
+    }
 }
 
 /// Takes the marks of quotations out of a text, and tells its passages.
 pub(super) fn split(marked: String, subject: &str) -> (String, Vec<Passage>) {
     let (text, cited) = unmarked(marked);
     let lines = lines(&text, &cited);
-    let mut walk =
-        Walk { lines: &lines, passages: Vec::new(), state: PassageRole::Newest, handed_on: is_forward(subject) };
+    let mut walk = Walk {
+        lines: &lines,
+        passages: Vec::new(),
+        state: PassageRole::Newest,
+        handed_on: is_forward(subject),
+        marked: false,
+    };
     walk.run();
     let mut passages = walk.passages;
     if let Some(last) = passages.last_mut() {
@@ -127,6 +137,8 @@ struct Walk<'a> {
     /// What a line is that nothing else is said of.
     state: PassageRole,
     handed_on: bool,
+    /// Whether what is handed on has the marks of a quotation from its header on.
+    marked: bool,
 }
 
 impl Walk<'_> {
@@ -152,10 +164,12 @@ impl Walk<'_> {
         }
         if let Some(header) = self.header(at) {
             self.state = self.older();
+            self.marked = self.state == PassageRole::Forwarded && line.is_quoted();
             return self.take(at, header.lines, self.state, header.author);
         }
         if line.is_quoted() {
-            return self.take(at, 1, PassageRole::Quoted, None);
+            let role = if self.marked && !line.is_quoted_twice() { self.state } else { PassageRole::Quoted };
+            return self.take(at, 1, role, None);
         }
         if let Some(count) = self.attribution(at) {
             let quoted = self.lines.iter().skip(at + count).find(|line| !line.is_blank()).is_some_and(Line::is_quoted);
@@ -199,7 +213,10 @@ impl Walk<'_> {
         self.state = role;
         let header = self.next_written(at + count).and_then(|next| Some((next, self.header(next)?)));
         match header {
-            Some((next, header)) => self.take(at, next + header.lines - at, role, header.author),
+            Some((next, header)) => {
+                self.marked = role == PassageRole::Forwarded && self.lines[next].is_quoted();
+                self.take(at, next + header.lines - at, role, header.author)
+            }
             None => self.take(at, count, role, None),
         }
     }
@@ -429,6 +446,10 @@ mod tests {
             let author = passages.iter().find_map(|passage| passage.author.clone()).unwrap();
             assert_eq!((author.name.as_str(), author.address.as_str()), ("Ann", "ann@x.example"));
         }
+        let marked = "See below.\n\nBegin forwarded message:\n\n> From: Ann <ann@x.example>\n> Subject: old\n>\n> the wish\n>> older words\n> the end";
+        assert_eq!(of(PassageRole::Newest, marked, "Fwd: old"), "See below.");
+        let found = of(PassageRole::Forwarded, marked, "Fwd: old");
+        assert!(found.contains("> the wish") && found.contains("> the end") && !found.contains("older"), "{found}");
         let chain = "FYI\n\nFrom: Ann\nSent: Monday\n\none\n\nFrom: Bob\nSent: Sunday\n\ntwo";
         let (_, passages) = split(chain.to_owned(), "FW: x");
         assert_eq!(passages.iter().filter(|passage| passage.role == PassageRole::Forwarded).count(), 2);

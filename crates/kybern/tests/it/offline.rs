@@ -6,6 +6,7 @@ mod fit;
 #[path = "../../src/packs.rs"]
 pub(crate) mod packs;
 mod papers;
+mod prose;
 mod samples;
 
 use std::fs;

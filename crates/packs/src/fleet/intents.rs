@@ -19,6 +19,7 @@ pub const NEW_DRIVER: IntentWords = IntentWords {
         "roster^1",
         "driver change^1.6",
         "driver list^1.2",
+        "ask:auto liability|general liability|umbrella|quote|coverage^-1",
         "driver roster^1.4",
         "driver addition^1.6",
         "driver & hire^0.6",

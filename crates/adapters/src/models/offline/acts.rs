@@ -78,7 +78,7 @@ const POLITE: &str = "please|pls|plz|kindly|can you|can u|can we|can i|can someo
 const ASKS: &str = "need|we require|i require|want|would like|d like|wish to|\
     looking for|looking to get|looking to obtain|looking to have|in need of|must have|have to have|asking for|ask for|asking that|\
     asking you|authorize you|authorise you|requesting|we request|i request|hereby request|help me|help us|help with|hoping to|hope to|trouble you|in search of|\
-    how do i|how do we|how can i|how can we|who can|where do i|where can i|what do you need|any news|any update|any word|any luck|any progress|\
+    who do i|who do we|what do we need|i lack|we lack|short of|am after|are after|how do i|how do we|how can i|how can we|who can|where do i|where can i|what do you need|any news|any update|any word|any luck|any progress|any movement|any sign of|\
     update on|status of|status on|where are we|where do we stand|still waiting|waiting for|waiting on|awaiting|have not received|haven t received|\
     not yet received|have not seen|haven t seen|have not gotten|haven t gotten|have not had|have yet to receive|yet to receive|yet to see|follow up|\
     following up|followup|follow-up|checking in|checking on|check on|circling back|second request|2nd request|third request|3rd request|final request|\
@@ -141,6 +141,9 @@ const WHICH: &[&str] = &[
     "the", "this", "these", "those", "our", "my", "an", "on", "in", "of", "for", "per", "to", "from", "with", "la",
     "las", "los", "el", "le", "les",
 ];
+const ARTICLES: [&str; 10] = ["the", "this", "these", "those", "our", "my", "la", "las", "los", "el"];
+/// Before "attached" these say where the thing stands that is asked for.
+const PREPOSITIONS: [&str; 8] = ["on", "in", "from", "under", "per", "en", "sur", "auf"];
 /// Before "requested" and the like: what was asked for in the past asks for nothing now.
 const BEFORE_NOUNS: &[&str] = &["your", "our", "the", "this", "that", "his", "her", "their", "its", "su", "votre"];
 
@@ -263,7 +266,12 @@ fn sentence(words: &[Word], borders: &[Border], (start, end): (usize, usize), ac
                 Cue::Because => (act, said) = (Act::Named, true),
                 Cue::Perhaps => (act, said, perhaps) = (Act::Named, true, true),
                 Cue::Gives => (act, said) = (Act::Given, true),
-                Cue::Attached if is(WHICH) && !begins => {}
+                // What a thing is asked for on, or from, is not asked for: "order the reports on the attached policies".
+                Cue::Attached if is(WHICH) && !begins => {
+                    if leads_to(&text[clause..at]) {
+                        act = Act::Named;
+                    }
+                }
                 Cue::Attached if begins => (act, said) = (Act::Given, true),
                 Cue::Attached => {
                     if !said {
@@ -294,6 +302,13 @@ fn sentence(words: &[Word], borders: &[Border], (start, end): (usize, usize), ac
         acts[at..found.last].fill(act);
         at = found.last;
     }
+}
+
+/// Whether words end with a preposition, with or without an article behind it.
+fn leads_to(words: &[Word]) -> bool {
+    let mut before = words.iter().rev().map(|word| word.text.as_str());
+    let last = before.next().filter(|word| !ARTICLES.contains(word));
+    last.or_else(|| before.next()).is_some_and(|word| PREPOSITIONS.contains(&word))
 }
 
 #[cfg(test)]
@@ -353,6 +368,10 @@ mod tests {
         }
         assert!(asks("Please order the reports on the attached policies.", "reports"));
         assert!(asks("Please order the reports, policies attached.", "reports"));
+        assert!(!asks("Please order the reports on the attached policies.", "policies"));
+        assert!(!asks("Please get the reports from attached policies.", "policies"));
+        assert!(asks("Please file the attached policies.", "policies"));
+        assert!(asks("Who do I send the reports to?", "reports"));
         assert!(gives("Please order the reports, policies attached.", "policies"));
     }
 

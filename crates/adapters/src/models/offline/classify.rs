@@ -16,7 +16,7 @@ use super::{MODEL, doubts, examples, noise, wishes};
 const EXAMPLES: f64 = 4.0;
 /// Below this nothing matches.
 const LEAST_SCORE: f64 = 0.6;
-/// What a word must weigh to count as said: one that stands in papers only weighs less.
+/// What a word's place must count for the word to be said: papers and signatures count less.
 const IS_SAID: f64 = 0.35;
 /// Without any keyword a message must be this much like an example.
 const LEAST_LIKENESS: f64 = 0.5;
@@ -76,6 +76,8 @@ struct Scored<'i> {
     intent: &'i IntentSpec,
     score: f64,
     words: Vec<(&'i str, f64)>,
+    /// The most that a place counts in which one of these words stands, papers' categories aside.
+    nearest: f64,
     likeness: f64,
     doubts: Vec<&'i str>,
 }
@@ -93,8 +95,7 @@ impl Scored<'_> {
 
     /// Whether somebody said anything that speaks for the intent, beside the papers.
     fn is_said(&self) -> bool {
-        self.likeness >= LEAST_LIKENESS / 2.0
-            || self.words.iter().any(|(word, weight)| *weight >= IS_SAID && !word.starts_with("doc:"))
+        self.likeness >= LEAST_LIKENESS / 2.0 || self.nearest >= IS_SAID
     }
 }
 
@@ -105,12 +106,20 @@ fn scores<'i>(input: &ClassifyInput, intents: &'i PreparedIntents) -> Vec<Scored
     let of_intents = intents.specs.iter().zip(&intents.keywords.of_intents).zip(likenesses);
     let mut found: Vec<Scored<'_>> = of_intents
         .map(|((intent, keywords), likeness)| {
-            let weighed = keywords.iter().map(|keyword| (keyword.phrase.as_str(), search.weigh(keyword)));
-            let words: Vec<(&str, f64)> = weighed.filter(|(_, weight)| *weight != 0.0).collect();
+            let (mut words, mut nearest): (Vec<(&str, f64)>, f64) = (Vec::new(), 0.0);
+            for keyword in keywords {
+                let weight = search.weigh(keyword);
+                if weight != 0.0 {
+                    words.push((&keyword.phrase, weight));
+                }
+                if weight > 0.0 && !keyword.phrase.starts_with("doc:") {
+                    nearest = nearest.max(weight / keyword.weight);
+                }
+            }
             let score = words.iter().map(|(_, weight)| weight).sum::<f64>() + EXAMPLES * likeness;
             let raised = |keyword: &'i Keyword| keyword.doubt.as_deref().filter(|_| search.says(keyword));
             let doubts = keywords.iter().filter_map(raised).collect();
-            Scored { intent, score, words, likeness, doubts }
+            Scored { intent, score, words, nearest, likeness, doubts }
         })
         .collect();
     found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.intent.key.cmp(&b.intent.key)));

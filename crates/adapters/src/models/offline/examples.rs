@@ -7,7 +7,7 @@ use kybern_core::model::{ClassifyInput, IntentSpec};
 
 use super::analyse::clip;
 use super::message::hands_on;
-use super::words::{fold, stem, words};
+use super::words::{Word, fold, stem, words};
 
 /// What is looked at of a message: what somebody wants is said early.
 const MAX_TEXT: usize = 1_500;
@@ -57,9 +57,23 @@ pub(super) struct Examples {
     of_intents: Vec<Vec<Vector>>,
 }
 
-/// How many different words of a text say anything but that something is attached.
+/// How many different words of a text say anything but that something is attached. Names say nothing: what begins with
+/// a capital counts only where a sentence begins that goes on in small letters.
 pub(super) fn telling(text: &str) -> usize {
-    let single = terms(clip(text, MAX_TEXT)).into_iter().filter(|term| !term.contains(' '));
+    let text = clip(text, MAX_TEXT);
+    let found = words(text, 0);
+    let capital = |word: &Word| text[word.start..].starts_with(char::is_uppercase);
+    let mut said = String::new();
+    for (at, word) in found.iter().enumerate() {
+        let end = at.checked_sub(1).map_or(0, |before| found[before].end);
+        let opens = at == 0 || text[end..word.start].contains(['.', '!', '?', ':', '\n']);
+        let names = capital(word) && (!opens || found.get(at + 1).is_some_and(capital));
+        if !names {
+            said.push_str(&word.text);
+            said.push(' ');
+        }
+    }
+    let single = terms(&said).into_iter().filter(|term| !term.contains(' '));
     single.filter(|stem| !POINTING.contains(stem)).collect::<HashSet<_>>().len()
 }
 

@@ -103,6 +103,13 @@ const SIGNS: &[(&str, f64)] = &[
     ("season s greetings", 2.0),
     ("calendar", 1.0),
     ("meeting notes", 1.5),
+    ("do you have 15 minutes", 2.0),
+    ("15 minutes on", 1.0),
+    ("see how it works", 2.0),
+    ("companies like yours", 2.0),
+    ("businesses like yours", 2.0),
+    ("agencies like yours", 2.0),
+    ("fleets like yours", 2.0),
     ("lunch", 1.2),
 ];
 

@@ -16,6 +16,13 @@ macro_rules! hurt {
     };
 }
 
+/// Why a theft waits for nobody.
+macro_rules! stolen {
+    ($phrase:literal) => {
+        concat!($phrase, " => something was stolen, and the claim must be reported by a person now")
+    };
+}
+
 /// A client wants something done on a policy.
 pub const SERVICE_REQUEST: IntentWords = IntentWords {
     key: "insurance.service_request",
@@ -25,11 +32,19 @@ pub const SERVICE_REQUEST: IntentWords = IntentWords {
         "ask:certificate|coi|cert|proof of insurance|evidence of insurance|id card|insurance card|additional insured|loss payee|\
          lienholder|waiver of subrogation|endorsement|endorse|policy copy|copy of policy|binder|mcs 90^1.6",
         "ask:raise|increase|lower|reduce|higher & limit|cargo|liability|deductible|coverage^1.6",
-        "ask:report accident|report claim|report loss|file claim^1.4",
+        "ask:report accident|report claim|report loss|file claim|open claim|turn in claim|put in claim|set up claim^1.4",
+        "open a claim|new claim|first notice|notice of loss|turn this in|put in a claim|start a claim^1.6",
+        "adjuster & call|contact|assign|send|talk^1",
+        stolen!("stolen|theft|was gone|were gone & truck|trailer|cargo|load|unit|tractor & !quote|not stolen^1.2"),
+        "vandalized|burned|caught fire & truck|trailer|cargo|load|unit|tractor^1.2",
+        "police report|state patrol|state trooper|highway patrol|sheriff & truck|trailer|driver|unit^1",
+        "on its side|in the ditch|rolled over|overturned|flipped|totaled|total loss & truck|trailer|unit|driver|tractor^1.4",
+        "who do i talk to|who do i call|who do we call & insurance|claim|policy^0.8",
+        "autopay|auto pay|automatic draft|automatic payment|bank draft & twice|double|wrong|stop|late|missed|back^1.2",
         "payment plan^1.6",
         "insurance filing|bmc 91|form e filing|file bmc^1.6",
         "traded|sold|bought & policy|insurance^0.8",
-        "charged|overcharged|double charged|refund|return premium|past due & insurance|policy|premium|account^1.4",
+        "charged|overcharged|double charged|billed|drafted|draft|refund|return premium|past due & insurance|policy|premium|account^1.4",
         "ask:add|remove|delete|take off|swap|replace|update|change & policy|coverage|insurance^1.2",
         "wrong:vin^0 => a vehicle's number in the message cannot be right",
         ended!(
@@ -43,7 +58,7 @@ pub const SERVICE_REQUEST: IntentWords = IntentWords {
         "accident|collision|crash|wreck|rollover|rear ended|jackknifed|hit by^1.2",
         "accident|collision|crash|wreck|hit & truck|driver|trailer|unit^0.8",
         hurt!(
-            "accident|collision|crash|wreck|rollover|hit|claim \
+            "accident|collision|crash|wreck|rollover|hit|claim|on its side|in the ditch|overturned|flipped \
              & injured|injury|injuries|hospital|ambulance|fatality|killed|died|hurt \
              & !no injuries|no injury|nobody hurt|nobody was hurt|no one hurt|no one was hurt|not hurt|not injured|\
              without injuries|nobody injured|no one injured^1"

@@ -1,0 +1,133 @@
+//! What people say in their own words: with no term of the trade, over the telephone, or as an answer.
+
+use kybern_adapters::models::offline::RulesModel;
+use kybern_core::document::{DocumentFormat, DocumentText, PageText};
+use kybern_core::model::ClassifyInput;
+use kybern_core::ports::Extractor;
+
+use super::{THRESHOLD, classify, registry};
+
+fn mail(subject: &str, text: &str) -> ClassifyInput {
+    ClassifyInput { subject: subject.to_owned(), text: text.to_owned(), ..ClassifyInput::default() }
+}
+
+#[tokio::test]
+async fn intents_are_known_in_everyday_words() {
+    for (intent, subject, text) in [
+        (
+            "insurance.new_lead",
+            "trucks",
+            "hey whats it run for two box trucks, going on my own next month. need a mil liab and 50 cargo, my authority is \
+             pending. txt me",
+        ),
+        (
+            "insurance.new_lead",
+            "A friend sent me",
+            "Ben at the feed store told me you write trucks. Our agent never answers. We are looking for general liability and \
+             a bigger umbrella. Who do I send the driver list to?",
+        ),
+        (
+            "insurance.new_lead",
+            "NB for you",
+            "Team, new one for your consideration: nine tankers, two mixers. They are after $1M CSL. Incumbent has \
+             non-renewed, losses to follow.",
+        ),
+        (
+            "insurance.loss_run_request",
+            "board meeting",
+            "What I lack is the claims experience from our underwriters. Would you see to it that each is approached?",
+        ),
+        (
+            "insurance.loss_run_request",
+            "Cold Spring",
+            "Any movement on the experience letters? The market closes Friday.",
+        ),
+        (
+            "insurance.loss_run_reply",
+            "account",
+            "We do not show you as the broker on this account. Before anything is released we need something in writing from \
+             the policyholder.",
+        ),
+        (
+            "insurance.service_request",
+            "this morning",
+            "My driver put the trailer on its side in the ditch, state patrol has the road closed. Who do I talk to at the \
+             insurance?",
+        ),
+        (
+            "insurance.service_request",
+            "payment",
+            "The automatic draft hit twice this month, can you get one back? It is the policy ending in 31.",
+        ),
+    ] {
+        let found = classify(&mail(subject, text)).await;
+        assert!(found.intent.as_deref() == Some(intent) && found.confidence >= THRESHOLD, "{text}: {found:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_theft_is_told_to_a_person() {
+    let found =
+        classify(&mail("open a claim", "Our trailer with the load was stolen overnight, please open a claim.")).await;
+    assert!(found.doubts.iter().any(|doubt| doubt.contains("stolen")), "{found:?}");
+    let found = classify(&mail("open a claim", "A deer hit our trailer overnight, please open a claim.")).await;
+    assert!(found.doubts.is_empty(), "{found:?}");
+}
+
+#[tokio::test]
+async fn neither_names_nor_the_words_of_papers_are_a_wish() {
+    let input = ClassifyInput {
+        document_categories: vec!["POLICY".to_owned()],
+        document_text: "Payment plan: four installments. Down payment. Collision and accident coverage.".to_owned(),
+        ..mail("", "as discussed\n\nAda Example | Fern Hollow Dump Service")
+    };
+    let found = classify(&input).await;
+    assert!(found.confidence < THRESHOLD, "{found:?}");
+}
+
+#[tokio::test]
+async fn a_paper_on_which_something_is_wanted_is_not_wanted() {
+    let input = ClassifyInput {
+        document_categories: vec!["COI".to_owned()],
+        document_text: "Certificate of insurance. Certificate holder. Additional insured.".to_owned(),
+        ..mail(
+            "our account",
+            "Please pull the loss runs for every line on the attached certificate. The holder on that cert does not matter.",
+        )
+    };
+    let found = classify(&input).await;
+    let intent = found.intent.as_deref();
+    assert!(intent == Some("insurance.loss_run_request") && found.confidence >= THRESHOLD, "{found:?}");
+}
+
+#[tokio::test]
+async fn facts_are_read_from_sentences() {
+    let registry = registry();
+    for (pack, text, wanted) in [
+        (
+            "insurance",
+            "getting my authority, company is Fern Hollow Transport dot 9228815 mc 654321 and I need cargo",
+            vec![("insured.name", "Fern Hollow Transport"), ("insured.dot_number", "9228815")],
+        ),
+        (
+            "freight",
+            "A load for you.\n\nReference: PO 44-1203\nShips May 4, 2026 from Cedar Mill Grain\nDelivers May 5, 2026 to Dry Creek Feed",
+            vec![("load_number", "PO 44-1203"), ("pickup_date", "2026-05-04"), ("shipper", "Cedar Mill Grain")],
+        ),
+        (
+            "fleet",
+            "Driver\tLicense\tLicense valid to\nAda Example\tTX 40281173\t11/30/2028\n\nShe starts May 4, 2026.",
+            vec![("license_expiry", "2028-11-30"), ("hire_date", "2026-05-04")],
+        ),
+    ] {
+        let (_, schema) = registry.extractions().find(|(name, _)| *name == pack).unwrap();
+        let page = PageText { number: 1, text: text.to_owned(), ..PageText::default() };
+        let document = DocumentText { format: DocumentFormat::Text, pages: vec![page] };
+        let analysis = RulesModel.analyse(&document, schema).await.unwrap();
+        let found = RulesModel.extract(0, &document, &analysis, schema).await.unwrap().fields;
+        for (name, value) in wanted {
+            let is = found.iter().any(|field| field.name == name && field.value == value);
+            assert!(is, "{name}: {found:?}");
+        }
+    }
+}
