@@ -11,6 +11,9 @@ use std::io;
 const MAX_BRACKETS: u32 = 200;
 /// The bytes that tell what a line is.
 const HEAD_BYTES: usize = 24;
+/// Bytes of a line, without the messages in it. The parser reads a line from its beginning whenever some of it comes, so
+/// its work grows with the square of this; the numbers of 200,000 messages have room.
+const MAX_LINE: usize = 2 << 20;
 
 /// Where an answer stands.
 #[derive(Default)]
@@ -23,6 +26,7 @@ pub(super) struct Nesting {
 #[derive(Default)]
 struct Line {
     head: Vec<u8>,
+    bytes: usize,
     brackets: u32,
     quoted: bool,
     escaped: bool,
@@ -60,6 +64,10 @@ impl Line {
     fn take(&mut self, byte: u8) -> io::Result<u64> {
         if byte == b'\n' {
             return self.end();
+        }
+        self.bytes += 1;
+        if self.bytes > MAX_LINE {
+            return Err(refused("its answer has a line without an end"));
         }
         self.after_return = byte == b'\r';
         if self.after_return {
@@ -145,6 +153,18 @@ mod tests {
             "* LIST (\\HasNoChildren) \"/\" {x}\r\n".to_owned(),
         ] {
             assert_eq!(take(&answer), Ok(()), "{answer}");
+        }
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_not_waited_for() {
+        for begins in ["* 1 FETCH (UID 7 BODY[] \"", "* SEARCH 7 ", "* OK "] {
+            assert_eq!(
+                Nesting::default().take(format!("{begins}{}", "7".repeat(MAX_LINE - 64)).as_bytes(), 9).ok(),
+                Some(())
+            );
+            let error = Nesting::default().take(format!("{begins}{}", "7".repeat(MAX_LINE)).as_bytes(), 9).unwrap_err();
+            assert!(error.to_string().contains("without an end"), "{begins}: {error}");
         }
     }
 

@@ -166,9 +166,13 @@ async fn a_message_removed_in_the_meantime_is_passed_over() {
 
 #[tokio::test]
 async fn a_server_that_sends_or_announces_more_than_it_may_is_cut_off() {
-    for (begins, told) in [("{64000000}\r\n", "announces more than it may hold"), ("\"", "more than it announced")] {
+    for (begins, goes_on, told) in [
+        ("{64000000}\r\n", "x", "announces more than it may hold"),
+        ("\"", "x", "a line without an end"),
+        ("NIL)", "\r\n* 1 FETCH (UID 7 BODY[] NIL)", "more than it announced"),
+    ] {
         let peer = server(false, move |_, command| {
-            let flood = format!("* 1 FETCH (UID 7 BODY[] {begins}{}", "x".repeat(8_000_000));
+            let flood = format!("* 1 FETCH (UID 7 BODY[] {begins}{}", goes_on.repeat(8_000_000 / goes_on.len()));
             command.contains("BODY.PEEK").then_some(Reply::Say(flood))
         });
         let error = mailbox(peer.address).fetch_new(None).await.unwrap_err();
