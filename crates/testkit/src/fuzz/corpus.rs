@@ -32,6 +32,11 @@ impl Corpus {
         &self.kept
     }
 
+    /// The megabytes that they take, rounded up: none of an input that is played.
+    pub(super) const fn megabytes(&self) -> u64 {
+        (self.bytes as u64).div_ceil(1 << 20)
+    }
+
     /// What earlier runs have saved there, in an order that does not change.
     pub(super) fn saved(&self) -> Vec<Vec<u8>> {
         let mut paths: Vec<PathBuf> =

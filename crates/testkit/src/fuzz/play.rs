@@ -139,7 +139,7 @@ fn work(
             println!("fuzz {}: {}", target.name, save(target.name, options, number, &input));
         }
         let was = input.len();
-        let (took, fault) = judge(target, &input, at_first);
+        let (took, fault) = judge(target, &input, at_first + corpus.megabytes());
         if let Some((why, again)) = fault {
             let input = if again { shrink::shrink(input, |smaller| attempt(target, smaller).is_err()) } else { input };
             drop(tell.send(Err(Finding { number, why, input, was })));
