@@ -4,6 +4,7 @@ mod bands;
 mod compound;
 mod kinds;
 mod labels;
+mod legends;
 mod numbered;
 mod own;
 mod parties;

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 
 use jiff::civil::Date;
 use kybern_core::model::ValueKind;
+use serde_json::Value;
 
 use super::labels::Labels;
 use super::layout::{self, Cell};
@@ -113,12 +114,12 @@ fn row(page: &Page<'_>, line: usize) -> Option<Row> {
     let is_code = |text: &str| (1..=MAX_CODE).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_uppercase());
     let coded = row.cells.iter().any(|cell| is_code(page.cell(*cell)));
     let hit = page.hits[line].iter().any(|hit| hit.start == number.start);
-    (is_term(&start, &end) && !hit).then_some(Row { line, number, start, end, coded })
+    (is_term(&start.value, &end.value) && !hit).then_some(Row { line, number, start, end, coded })
 }
 
 /// Whether two dates are so many half years apart.
-fn is_term(start: &Read, end: &Read) -> bool {
-    let date = |read: &Read| read.value.as_str().and_then(|text| text.parse::<Date>().ok());
+pub(super) fn is_term(start: &Value, end: &Value) -> bool {
+    let date = |value: &Value| value.as_str().and_then(|text| text.parse::<Date>().ok());
     let (Some(start), Some(end)) = (date(start), date(end)) else { return false };
     let months = i32::from(end.year() - start.year()) * 12 + i32::from(end.month() - start.month());
     let days = i32::from(end.day()) - i32::from(start.day());
@@ -148,6 +149,26 @@ fn heads(page: &Page<'_>, line: usize, column: usize, labels: &Labels<'_>, group
     })
 }
 
+/// Whether a text may be a piece of a number.
+fn is_piece(text: &str) -> bool {
+    text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || " -/.".contains(c))
+        && text.bytes().any(|b| b.is_ascii_digit())
+}
+
+/// Whether a number goes on in its column on the line above or below.
+pub(super) fn goes_on(page: &Page<'_>, line: usize, number: Cell) -> bool {
+    [line.checked_sub(1), Some(line + 1)].into_iter().flatten().any(|beside| {
+        let near = page.lines.get(beside).filter(|near| near.number.abs_diff(page.lines[line].number) == 1);
+        let cell = near.and_then(|near| layout::in_column(number, near));
+        // What stands before two dates is a number of its own.
+        cell.is_some_and(|cell| {
+            is_piece(page.cell(cell))
+                && cell.column.abs_diff(number.column) <= number.width
+                && row(page, beside).is_none()
+        })
+    })
+}
+
 /// The number of a row, with the pieces of it above and below.
 fn number(page: &Page<'_>, row: &Row, anchors: &[usize], pattern: &kybern_core::model::FieldPattern) -> Option<Read> {
     let beside = |line: usize| -> Option<&str> {
@@ -162,11 +183,7 @@ fn number(page: &Page<'_>, row: &Row, anchors: &[usize], pattern: &kybern_core::
         }
         let cell = layout::in_column(row.number, near)?;
         let text = page.cell(cell);
-        let piece = text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || " -/.".contains(c));
-        (piece
-            && text.bytes().any(|b| b.is_ascii_digit())
-            && cell.column.abs_diff(row.number.column) <= row.number.width)
-            .then_some(text)
+        (is_piece(text) && cell.column.abs_diff(row.number.column) <= row.number.width).then_some(text)
     };
     let mut pieces = vec![page.cell(row.number)];
     for step in 1..=MAX_PIECES {

@@ -12,8 +12,8 @@ use super::page::Page;
 use super::parties::family;
 use super::prepared::PreparedSchema;
 use super::{
-    MODEL, amounts, bands, bare, bare_names, items, labelled, legend, numbered, roll, stacks, stops, tables, terms,
-    told, transposed,
+    MODEL, amounts, bands, bare, bare_names, dated, items, labelled, legend, numbered, roll, stacks, stops, tables,
+    terms, told, transposed,
 };
 
 /// Fields of one document that are kept.
@@ -41,6 +41,12 @@ pub(super) fn extract(
     let told: Vec<Occurrence> =
         pages.iter().enumerate().flat_map(|(index, page)| told::lines(page, index, &labels, &outside)).collect();
     outside.extend(told);
+    let dated: Vec<Occurrence> = pages
+        .iter()
+        .enumerate()
+        .flat_map(|(index, page)| dated::numbers(page, index, &labels, [&found, &outside]))
+        .collect();
+    outside.extend(dated);
     let numbered: Vec<Occurrence> = pages
         .iter()
         .enumerate()

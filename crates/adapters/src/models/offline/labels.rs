@@ -268,7 +268,9 @@ impl<'s> Labels<'s> {
         if common.is_empty() && named.len() > 1 && !whole.contains('/') {
             return None;
         }
-        let fields = if common.is_empty() { first.clone() } else { common };
+        // What tells one thing from another says more than a word that anything may have: `Reference / Contract Number`.
+        let opens = |fields: &&Vec<usize>| fields.iter().any(|field| self.fields[*field].opens_item);
+        let fields = if common.is_empty() { named.iter().find(opens).unwrap_or(first).clone() } else { common };
         let colon = whole.ends_with(':');
         Some(Hit { fields, cell: 0, start: cell.0, after: cell.1, words: 2, colon, fills: true, parts: Vec::new() })
     }

@@ -1,6 +1,8 @@
 //! Names that stand once under a code: `A) Some Leasing Company` on a line of its own, or
 //! `A = Some Leasing Company; B = Another Leasing Company`, with the code where the name is expected.
 
+use std::collections::HashSet;
+
 use kybern_core::model::{FieldPattern, ValueKind};
 
 use super::analyse::clip;
@@ -8,7 +10,7 @@ use super::labels::Labels;
 use super::occurrence::{Occurrence, Place, sure};
 use super::page::Page;
 use super::sides::{Side, neighbour};
-use super::{parties, values};
+use super::{codes, parties, values};
 
 /// Letters of a code that begins a line.
 const MAX_CODE: usize = 3;
@@ -20,8 +22,10 @@ const MAX_ENTRY: usize = 200;
 const MAX_ENTRIES: usize = 26;
 
 /// What a code stands for.
-struct Entry {
-    code: String,
+pub(super) struct Entry {
+    pub(super) code: String,
+    /// The line on which it is explained.
+    pub(super) line: usize,
     /// Where it stands.
     span: (usize, usize),
     found: Vec<Occurrence>,
@@ -33,36 +37,45 @@ pub(super) fn resolve(page: &Page<'_>, index: usize, labels: &Labels<'_>, found:
         pattern.value == ValueKind::Name && pattern.group.is_some() && !pattern.signs.is_empty()
     };
     let Some((field, _)) = labels.fields.iter().enumerate().find(named) else { return };
+    let group = &labels.fields[field].group;
+    let opens = |value: &&Occurrence| {
+        let pattern = labels.fields[value.field];
+        value.page == index && pattern.opens_item && pattern.group == *group
+    };
+    let openers: Vec<(usize, &Occurrence)> =
+        found.iter().filter(opens).filter_map(|value| Some((page.line_at(value.start)?, value))).collect();
+    let lines: HashSet<usize> = openers.iter().map(|(line, _)| *line).collect();
     let equated = equated(page, index, labels, field);
     // What an equals sign explains is said by the codes alone.
     let only_codes = equated.len() >= 2;
-    let entries = if only_codes { equated } else { entries(page, index, labels, field) };
+    let mut entries = if only_codes { equated } else { entries(page, index, labels, field) };
+    if !only_codes {
+        // A row may begin like an entry.
+        entries.retain(|entry| !lines.contains(&entry.line));
+    }
     if !(2..=MAX_ENTRIES).contains(&entries.len()) {
         return;
     }
-    let named = |text: &str| entries.iter().find(|entry| entry.code == text);
     // A code that stands behind the name's label, or alone in its cell and nowhere else, holds for all of the page.
     let expected = codes_expected(page, labels, field, &entries);
-    let mut alone = page.lines.iter().flat_map(|line| &line.cells).filter_map(|cell| named(page.cell(*cell)));
+    let coded = codes::coded(page, &entries);
     let only = match expected.as_slice() {
-        [] => alone.next().filter(|_| alone.next().is_none()),
+        [] => coded.values().next().copied().flatten().filter(|_| coded.len() == 1 && lines.len() == 1),
         [first, rest @ ..] => Some(*first).filter(|first| rest.iter().all(|other| other.code == first.code)),
     };
+    let of_rows = codes::of_rows(&lines, &coded);
     let mut added = Vec::new();
-    let opens = |value: &&Occurrence| value.page == index && labels.fields[value.field].opens_item;
-    for opener in found.iter().filter(opens) {
-        let Some(line) = page.line_at(opener.start) else { continue };
-        let in_row = page.lines[line].cells.iter().find_map(|cell| named(page.cell(*cell)));
-        let group = &labels.fields[opener.field].group;
-        if *group != labels.fields[field].group {
-            continue;
-        }
-        let Some(entry) = in_row.or(only) else { continue };
+    for (line, opener) in &openers {
+        let Some(entry) = of_rows.get(line).copied().or(only) else { continue };
         added.extend(entry.found.iter().map(|value| Occurrence { at: opener.at, row: opener.row, ..value.clone() }));
     }
-    if added.is_empty() && !only_codes {
+    // Names that head the blocks of their numbers explain nothing.
+    let between = |line: &usize| entries[0].line < *line && entries.last().is_some_and(|last| *line < last.line);
+    let explains = only_codes || !lines.is_empty() && !lines.iter().any(between);
+    if added.is_empty() && !explains {
         return;
     }
+    let named = |text: &str| entries.iter().find(|entry| entry.code == text);
     let explained = |value: &Occurrence| {
         entries.iter().any(|entry| value.start < entry.span.1 && value.end > entry.span.0)
             && labels.fields[value.field].group == labels.fields[field].group
@@ -86,11 +99,12 @@ fn codes_expected<'e>(page: &Page<'_>, labels: &Labels<'_>, field: usize, entrie
         for hit in hits.iter().filter(|hit| hit.fields.contains(&field) && labels.fields[field].group.is_some()) {
             if hit.fills {
                 let beside = [Side::Right, Side::Below, Side::Left].into_iter().find_map(|side| {
-                    let (_, cell) = neighbour(page, line, hit.cell, side)?;
-                    named(page.cell(cell))
+                    let (at, cell) = neighbour(page, line, hit.cell, side)?;
+                    // The head of the explanations has the first of them beneath it.
+                    named(page.cell(cell)).filter(|_| !entries.iter().any(|entry| entry.line == at))
                 });
                 found.extend(beside);
-            } else if hit.colon {
+            } else if hit.colon && !entries.iter().any(|entry| entry.line == line) {
                 let cell = page.lines[line].cells[hit.cell];
                 found.extend(page.text.get(hit.after..cell.end).and_then(named));
             }
@@ -113,7 +127,7 @@ fn equated(page: &Page<'_>, index: usize, labels: &Labels<'_>, field: usize) -> 
         let Some(line) = page.line_at(*start) else { continue };
         let Some(found) = explained(labels, field, &joined, at + 1, (index, line, *start)) else { continue };
         let code = page.text[*start..*at].trim_end().to_owned();
-        entries.push(Entry { code, span: (*start, at + 1 + rest.len()), found });
+        entries.push(Entry { code, line, span: (*start, at + 1 + rest.len()), found });
     }
     entries
 }
@@ -155,37 +169,62 @@ fn explained(
     Some(found)
 }
 
-/// The lines that begin with a code and a name that is known by its words, with the code of it that follows.
+/// The cells that begin with a code and a name that is known by its words, with the code of it that follows; other columns
+/// may stand beside them.
 fn entries(page: &Page<'_>, index: usize, labels: &Labels<'_>, field: usize) -> Vec<Entry> {
     let mut entries = Vec::new();
+    let leads = |word: &str| labels.exactly(word).is_some_and(|fields| fields.contains(&field));
     for (at, line) in page.lines.iter().enumerate() {
-        let text = page.text[line.start..line.end].trim_end();
-        let leads = |word: &str| labels.exactly(word).is_some_and(|fields| fields.contains(&field));
-        let Some((code, from)) = code(text, leads) else { continue };
-        let base = line.start + from;
-        let Some(found) = explained(labels, field, &text[from..], base, (index, at, line.start)) else { continue };
-        let span =
-            (found.iter().map(|v| v.start).min().unwrap_or(base), found.iter().map(|v| v.end).max().unwrap_or(base));
-        entries.push(Entry { code: code.to_owned(), span, found });
+        let text = page.text[..line.end].trim_end();
+        let codes = line.cells.iter().filter_map(|cell| {
+            let (code, from) = code(text.get(cell.start..)?, leads)?;
+            Some((cell.start, code, cell.start + from))
+        });
+        let codes: Vec<(usize, &str, usize)> = codes.collect();
+        for (place, (_, code, base)) in codes.iter().enumerate() {
+            let end = codes.get(place + 1).map_or(text.len(), |(next, ..)| *next);
+            let Some(entry) = text.get(*base..end) else { continue };
+            let Some(found) = explained(labels, field, entry, *base, (index, at, line.start)) else { continue };
+            let first = found.iter().map(|value| value.start).min().unwrap_or(*base);
+            let last = found.iter().map(|value| value.end).max().unwrap_or(*base);
+            entries.push(Entry { code: (*code).to_owned(), line: at, span: (first, last), found });
+        }
     }
     entries
 }
 
-/// A code at the beginning of a line, and where what it stands for begins: `A) …`, `A : …`, `A  …`, or `LABEL A: …`.
+/// A code at the beginning of a text, and where what it stands for begins: `A) …`, `A : …`, `A  …`, `LABEL A: …`,
+/// `LABEL A …`, or `LABELA: …` as OCR reads it.
 fn code(text: &str, leads: impl Fn(&str) -> bool) -> Option<(&str, usize)> {
     let start = text.len() - text.trim_start_matches(['(', '[', ' ']).len();
-    let mut at = start;
-    if let Some(rest) = text.get(at..).and_then(|rest| rest.split_once(' '))
-        && leads(rest.0)
-    {
-        at += rest.0.len() + 1;
+    let (code, marks, apart) = parted(text.get(start..)?).unwrap_or_default();
+    if apart {
+        return Some((code, start + code.len() + marks));
     }
-    let length = text[at..].bytes().take_while(u8::is_ascii_alphanumeric).count();
-    let code = text.get(at..at + length).filter(|code| !code.is_empty() && code.len() <= MAX_CODE)?;
-    let rest = &text[at + length..];
-    let marks = rest.len() - rest.trim_start_matches([')', ']', ':', '.', '=', '-', '–', ' ', '\t']).len();
-    let parted = rest[..marks].contains([')', ']', ':', '=', '–', '\t']) || rest[..marks].contains("  ");
-    (parted && code.bytes().any(|b| b.is_ascii_uppercase())).then_some((code, at + length + marks))
+    let word = text[start..].bytes().take_while(u8::is_ascii_alphabetic).count();
+    let (label, rest) = (&text[start..start + word], &text[start + word..]);
+    if let Some((code, marks, _)) = rest.strip_prefix(' ').and_then(parted)
+        && leads(label)
+    {
+        return Some((code, start + word + 1 + code.len() + marks));
+    }
+    let glued = word > MAX_CODE && rest.trim_start().starts_with(':') && label.ends_with(|c: char| c.is_uppercase());
+    let letter = word.checked_sub(1).filter(|letter| glued && leads(&label[..*letter]))?;
+    let marks = rest.len() - rest.trim_start_matches([':', ' ', '\t']).len();
+    Some((&label[letter..], start + word + marks))
+}
+
+/// A code at the beginning of a text, the length of what stands behind it, and whether that parts it from a name.
+fn parted(text: &str) -> Option<(&str, usize, bool)> {
+    const MARKS: [char; 10] = [')', ']', ':', '.', '=', '-', '–', ' ', '\t', '|'];
+    let length = text.bytes().take_while(u8::is_ascii_alphanumeric).count();
+    let (code, rest) = text.split_at(length);
+    let is_code = (1..=MAX_CODE).contains(&length)
+        && code.bytes().any(|b| b.is_ascii_uppercase())
+        && !code.bytes().any(|b| b.is_ascii_lowercase());
+    let marks = rest.len() - rest.trim_start_matches(MARKS).len();
+    let apart = rest[..marks].contains([')', ']', ':', '=', '–', '\t', '|']) || rest[..marks].contains("  ");
+    (is_code && marks > 0).then_some((code, marks, apart))
 }
 
 #[cfg(test)]
@@ -198,6 +237,9 @@ mod tests {
         assert_eq!(code("A) Some Leasing Company"), Some(("A", 3)));
         assert_eq!(code("LESSOR B: Some Leasing Company"), Some(("B", 10)));
         assert_eq!(code("C :  Some"), Some(("C", 5)));
+        assert_eq!(code("LESSOR C Some"), Some(("C", 9)));
+        assert_eq!(code("LESSORD: Some"), Some(("D", 9)));
+        assert_eq!(code("A | Some"), Some(("A", 4)));
         assert_eq!(code("A Company of note"), None);
         assert_eq!(code("Some Leasing Company"), None);
     }

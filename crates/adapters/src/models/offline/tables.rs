@@ -5,7 +5,7 @@ use super::labels::Labels;
 use super::layout::{Cell, Line};
 use super::occurrence::{Occurrence, Place, sure};
 use super::page::Page;
-use super::{amounts, compound, values};
+use super::{amounts, bands, columns, compound, values};
 
 use kybern_core::model::{FieldPattern, ValueKind};
 
@@ -32,6 +32,8 @@ struct Header {
     others: Vec<Vec<usize>>,
     /// For each cell the labels that it consists of, where it is the label of several values.
     parts: Vec<Vec<Vec<usize>>>,
+    /// The first of two columns of dates beside each other.
+    dates: Option<usize>,
     /// The field without which a line is no row.
     key: usize,
 }
@@ -115,7 +117,10 @@ fn singles(
         let mut said: Option<Occurrence> = None;
         let alike = lines.iter().all(|line| {
             let row = &page.lines[*line];
-            let cell = assign(row, header).into_iter().find(|(place, _)| *place == column).map(|(_, cell)| cell);
+            let cell = columns::assign(row, &header.line)
+                .into_iter()
+                .find(|(place, _)| *place == column)
+                .map(|(_, cell)| cell);
             let read = cell.and_then(|cell| Some((cell, values::read(labels.fields[field], page.cell(cell))?)));
             let Some((cell, read)) = read else { return true };
             let place = Place { field, page: index, line: *line, at: row.start };
@@ -172,6 +177,10 @@ fn headers(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> Vec<Header> {
             cell.iter().copied().find(|field| column.is_none() && labels.fields[*field].group.is_none())
         });
         let single = single.collect();
+        let dated = |field: &usize| labels.fields[*field].value == ValueKind::Date;
+        let is_date: Vec<bool> =
+            columns.iter().zip(&others).map(|(field, others)| field.iter().chain(others).any(dated)).collect();
+        let dates = is_date.windows(2).position(|pair| pair == [true, true]);
         let parts = row.cells.iter().map(|cell| compound::parts(labels, page.cell(*cell))).collect();
         (named().count() >= 2).then(|| Header {
             line: row.clone(),
@@ -179,6 +188,7 @@ fn headers(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> Vec<Header> {
             columns: columns.clone(),
             others,
             parts,
+            dates,
             key,
         })
     };
@@ -284,40 +294,26 @@ fn is_alone(row: &Line, header: &Header, labels: &Labels<'_>) -> bool {
     row.cells.len() == 1 && header.line.cells.len() > 1 && key.opens_item && key.value != ValueKind::Vin
 }
 
-/// Which column each cell of a row belongs to.
-fn assign(row: &Line, header: &Header) -> Vec<(usize, Cell)> {
-    let by_index = row.tabbed && header.line.tabbed;
-    let equal = row.cells.len() == header.line.cells.len();
-    let mut assigned: Vec<(usize, Cell)> = Vec::new();
-    for (place, cell) in row.cells.iter().enumerate() {
-        let column = if by_index {
-            header.line.cells.iter().position(|head| head.index == cell.index)
-        } else if equal {
-            Some(place)
-        } else {
-            nearest(*cell, header)
-        };
-        // The last column may have several cells, such as what an amount is and the amount.
-        let last = column.is_some_and(|column| column + 1 == header.line.cells.len());
-        if let Some(column) = column
-            && (last || !assigned.iter().any(|(other, _)| *other == column))
-        {
-            assigned.push((column, *cell));
-        }
-    }
-    assigned
-}
-
-/// The column whose edges are nearest to a cell's.
-fn nearest(cell: Cell, header: &Header) -> Option<usize> {
-    let end = cell.column + cell.width;
-    let apart = |head: &Cell| head.column.abs_diff(cell.column).min((head.column + head.width).abs_diff(end));
-    header.line.cells.iter().enumerate().min_by_key(|(_, head)| apart(head)).map(|(index, _)| index)
+/// The columns of a row's cells: by where they stand, or by its dates. A row whose number is broken is left to `bands`.
+fn columns_of(
+    page: &Page<'_>,
+    (line, row): (usize, &Line),
+    header: &Header,
+    labels: &Labels<'_>,
+) -> Vec<(usize, Cell)> {
+    let plain = columns::assign(row, &header.line);
+    let Some(first) = header.dates else { return plain };
+    let fits = |column: usize, cell: Cell| {
+        let field = header.columns[column].map(|field| labels.fields[field]);
+        field.is_some_and(|field| values::is_strict(field.value) && values::read(field, page.cell(cell)).is_some())
+            && !bands::goes_on(page, line, cell)
+    };
+    columns::by_dates(page, row, &header.line, first, fits).unwrap_or(plain)
 }
 
 fn row_values(page: &Page<'_>, row: &Line, header: &Header, labels: &Labels<'_>, place: Place) -> Vec<Occurrence> {
     let mut found = Vec::new();
-    for (column, cell) in assign(row, header) {
+    for (column, cell) in columns_of(page, (place.line, row), header, labels) {
         let Some(field) = header.columns[column] else { continue };
         if column + 1 == header.columns.len() && found.iter().any(|value: &Occurrence| value.field == field) {
             continue;
@@ -370,28 +366,4 @@ fn row_values(page: &Page<'_>, row: &Line, header: &Header, labels: &Labels<'_>,
         }
     }
     found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cells_go_to_the_nearest_column_when_one_is_missing() {
-        let text = "Unit   Year   Make        VIN\n1             Kenworth    1XKYD49X5MJ914201";
-        let page = kybern_core::document::PageText { number: 1, text: text.to_owned(), ..Default::default() };
-        let known = super::super::prepared::PreparedSchema::new(&Default::default());
-        let labels = Labels::new(&known, &[]);
-        let page = Page::new(&page, &labels);
-        let header = Header {
-            line: page.lines[0].clone(),
-            single: vec![None; 4],
-            columns: vec![None; 4],
-            others: vec![Vec::new(); 4],
-            parts: vec![Vec::new(); 4],
-            key: 0,
-        };
-        let columns: Vec<usize> = assign(&page.lines[1], &header).into_iter().map(|(column, _)| column).collect();
-        assert_eq!(columns, [0, 2, 3]);
-    }
 }

@@ -103,3 +103,9 @@ async fn a_short_word_in_small_letters_is_no_abbreviation() {
     assert_eq!(plain("A car with RR, please", "client.extras").await, ["Roof Rack"]);
     assert!(plain("A car, rr, please", "client.extras").await.is_empty());
 }
+
+#[tokio::test]
+async fn of_two_labels_in_one_the_number_of_the_thing_counts() {
+    let text = "Full Service\nDEALER / CONTRACT NUMBER\nLX-08-554120";
+    assert_eq!(plain(text, "number").await, ["LX-08-554120"]);
+}

@@ -204,3 +204,17 @@ async fn in_a_sentence_with_boxes_only_ticked_terms_count() {
 async fn it_is_leads_on_from_a_label() {
     assert_eq!(plain("You asked for our DOT number, it is 9228815", "client.dot").await, ["9228815"]);
 }
+
+#[tokio::test]
+async fn numbers_with_a_whole_term_behind_them_need_no_label() {
+    let letter = "Larch Leasing Company\n\nRe: Dry Creek Hauling LLC\nLX-08-554120, 12/18/2024 - 12/18/2025\nLX-08-519004, 12/18/2023 - 12/18/2024\n\nNo repairs.";
+    let sentence = "Larch Leasing Company\n\nPapers LX-08-554120 (12/18/2024 to 12/18/2025) and LX-08-519004 (12/18/2023 to\n12/18/2024). As of today.";
+    let term = |start: &str, end: &str| json!({"start": start, "end": end});
+    for text in [letter, sentence] {
+        assert_eq!(plain(text, "number").await, ["LX-08-554120", "LX-08-519004"], "{text}");
+        assert_eq!(plain(text, "term").await, [term("2024-12-18", "2025-12-18"), term("2023-12-18", "2024-12-18")]);
+    }
+    for text in ["LX-08-554120, 12/18/2024 - 12/20/2024", "LX-08-554120, seen 12/18/2024 - 12/18/2025"] {
+        assert!(plain(text, "number").await.is_empty(), "{text}");
+    }
+}

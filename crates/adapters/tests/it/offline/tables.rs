@@ -110,3 +110,26 @@ async fn words_in_a_column_say_what_an_amount_is() {
     let apart = "Contract   Begin        Fee\nLX-4401    03/01/2025   Each year    $310";
     assert_eq!(plain(apart, "fee").await, [dollars(310)]);
 }
+
+#[tokio::test]
+async fn a_row_that_is_out_of_line_with_its_head_is_read_by_its_dates() {
+    let text = "\
+LTR  KIND               CONTRACT NUMBER  BEGIN DATE  END DATE    FEE
+
+FULL SERVICE [ ] by the day [X] by the year [X] washed  LX-4401  05/01/2025  05/01/2026
+A    NIGHT SERVICE                        LX-4402  06/01/2025  06/01/2026  $200";
+    assert_eq!(plain(text, "number").await, ["LX-4401", "LX-4402"]);
+    assert_eq!(plain(text, "kind").await, ["Full Service", "Night Service"]);
+    assert_eq!(plain(text, "begin").await, ["2025-05-01", "2025-06-01"]);
+    assert_eq!(plain(text, "end").await, ["2026-05-01", "2026-06-01"]);
+}
+
+#[tokio::test]
+async fn a_row_out_of_line_whose_number_is_broken_has_all_of_its_number() {
+    let text = "\
+LTR  KIND               CONTRACT NUMBER  BEGIN DATE  END DATE    FEE
+
+FULL SERVICE [ ] by the day [X] by the year [X] washed  LX 26
+A                                                       440177  05/01/2025  05/01/2026";
+    assert_eq!(plain(text, "number").await, ["LX 26 440177"]);
+}

@@ -1,0 +1,61 @@
+//! Which code each row of a list has, where a page explains codes: it stands on the line of the row's number, or on
+//! another line of a row that takes several.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::legend::Entry;
+use super::page::Page;
+
+/// Lines between a row's number and its code.
+const MAX_APART: usize = 8;
+
+/// The codes of lines on which a code has a cell of its own, explanations aside; `None` where several are named.
+pub(super) fn coded<'e>(page: &Page<'_>, entries: &'e [Entry]) -> BTreeMap<usize, Option<&'e Entry>> {
+    let named = |text: &str| {
+        let code = text.trim_matches(['(', ')', '[', ']', '.', ':', ' ']);
+        entries.iter().find(|entry| entry.code == code)
+    };
+    let explains: HashSet<usize> = entries.iter().map(|entry| entry.line).collect();
+    let mut found: BTreeMap<usize, Option<&Entry>> = BTreeMap::new();
+    for (line, row) in page.lines.iter().enumerate().filter(|(line, _)| !explains.contains(line)) {
+        for entry in row.cells.iter().filter_map(|cell| named(page.cell(*cell))) {
+            let known = found.entry(line).or_insert(Some(entry));
+            *known = known.filter(|known| known.code == entry.code);
+        }
+    }
+    found
+}
+
+/// What stands on a line: a row's number, a code, or both.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Row,
+    Code,
+    Both,
+}
+
+/// The code of each row, by the line of its number.
+///
+/// Codes on other lines count only where each follows its row's number, or each stands above it: of a code between two
+/// rows nobody knows otherwise whose it is.
+pub(super) fn of_rows<'e>(
+    rows: &HashSet<usize>,
+    coded: &BTreeMap<usize, Option<&'e Entry>>,
+) -> HashMap<usize, &'e Entry> {
+    let mut marks: BTreeMap<usize, Mark> = rows.iter().map(|line| (*line, Mark::Row)).collect();
+    for line in coded.keys() {
+        marks.entry(*line).and_modify(|mark| *mark = Mark::Both).or_insert(Mark::Code);
+    }
+    let marks: Vec<(usize, Mark)> = marks.into_iter().collect();
+    let lines = |kind: Mark| marks.iter().filter(move |(_, mark)| *mark == kind).count();
+    let pairs = |first: Mark, second: Mark| {
+        let near = marks.windows(2).filter(|pair| pair[1].0 - pair[0].0 <= MAX_APART);
+        near.filter(move |pair| (pair[0].1, pair[1].1) == (first, second)).map(|pair| (pair[0].0, pair[1].0))
+    };
+    let below: Vec<(usize, usize)> = pairs(Mark::Row, Mark::Code).collect();
+    let above: Vec<(usize, usize)> = pairs(Mark::Code, Mark::Row).map(|(code, row)| (row, code)).collect();
+    let whole = |pairs: &Vec<(usize, usize)>| pairs.len() == lines(Mark::Row) && pairs.len() == lines(Mark::Code);
+    let beside = marks.iter().filter(|(_, mark)| *mark == Mark::Both).map(|(line, _)| (*line, *line));
+    let apart = [below, above].into_iter().find(whole).unwrap_or_default();
+    beside.chain(apart).filter_map(|(row, code)| Some((row, coded.get(&code).copied().flatten()?))).collect()
+}
