@@ -106,6 +106,6 @@ async fn a_short_word_in_small_letters_is_no_abbreviation() {
 
 #[tokio::test]
 async fn of_two_labels_in_one_the_number_of_the_thing_counts() {
-    let text = "Full Service\nDEALER / CONTRACT NUMBER\nLX-08-554120";
+    let text = "Full Service\nYOUR DEALER / CONTRACT NUMBER\nLX-08-554120";
     assert_eq!(plain(text, "number").await, ["LX-08-554120"]);
 }
