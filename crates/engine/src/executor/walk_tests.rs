@@ -122,6 +122,29 @@ fn a_failing_branch_interrupts_its_siblings_and_what_lies_in_them() {
 }
 
 #[test]
+fn a_node_is_cut_short_when_a_step_in_it_never_had_its_turn_because_of_a_failure_outside() {
+    let always = json!({"id": "z", "tool": "x", "when": "always"});
+    let inner = json!({"id": "p", "kind": "parallel", "branches": [[tool("s1"), tool("s2"), always]]});
+    let outer = json!({"id": "o", "kind": "condition", "if": "true", "then": [inner]});
+    for (outside_first, short) in [(true, true), (false, false)] {
+        let mut told =
+            Told::of(&json!([{"id": "both", "kind": "parallel", "branches": [[tool("a")], [outer.clone()]]}]));
+        told.opens("both", Opening::Branches).opens("both__o", Opening::Branch { taken: true });
+        told.opens("both__o__p", Opening::Branches);
+        if outside_first {
+            // `s2` would be next, and does not begin any more.
+            told.fails("both__a", false).ends("both__o__p__s1", json!({}));
+        } else {
+            told.ends("both__o__p__s1", json!({})).ends("both__o__p__s2", json!({})).fails("both__a", false);
+        }
+        told.fails("both__o__p__z", false);
+        let index = |id: &str| told.walk.find(&StepId::trusted(id)).unwrap();
+        assert_eq!(told.walk.is_cut_short(index("both__o__p")), short);
+        assert_eq!(told.walk.is_cut_short(index("both__o")), short, "also from further out");
+    }
+}
+
+#[test]
 fn a_retry_leaves_what_was_tolerated_as_it_ended() {
     let soft = json!({"id": "c", "kind": "condition", "if": "true", "then": [tool("x"), tool("y")]});
     let mut told = Told::of(&json!([soft, tool("hard")]));

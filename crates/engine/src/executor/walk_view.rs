@@ -188,20 +188,34 @@ impl Walk {
     /// Whether it was interrupted before a step inside it began whose turn it was: what failed inside came later, from a
     /// step that runs always or ran beside it.
     #[must_use]
-    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes and lists only grow")]
     pub fn is_cut_short(&self, index: usize) -> bool {
+        self.is_interrupted(index) && self.has_unreached(index)
+    }
+
+    /// Whether a step in a node never began, at whatever depth, although all that it waits for has ended well.
+    #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes and lists only grow")]
+    fn has_unreached(&self, index: usize) -> bool {
         let failed = |dep: &usize| {
-            self.nodes[*dep].outcome().is_none_or(|end| end.status == StepStatus::Failed && !end.tolerated)
+            let outcome = self.nodes[*dep].outcome();
+            outcome.is_none_or(|end| end.status == StepStatus::Failed && !end.tolerated)
         };
-        let unreached = |inner: &usize| {
-            let node = &self.nodes[*inner];
-            let is_due = node.spec.when == When::Success && !node.deps.iter().any(failed);
-            let interrupted =
-                node.opening.is_some() && node.outcome().is_some_and(|end| end.status == StepStatus::Skipped);
-            is_due && (interrupted || node.state == NodeState::Pending && !node.replaced)
-        };
-        self.is_interrupted(index)
-            && self.node(index).lists.iter().any(|list| self.lists[*list].nodes.iter().any(unreached))
+        let mut left = vec![index];
+        while let Some(index) = left.pop() {
+            let node = &self.nodes[index];
+            for inner in node.lists.iter().chain(&node.injected).flat_map(|list| &self.lists[*list].nodes) {
+                let node = &self.nodes[*inner];
+                if node.spec.when != When::Success || node.replaced || node.deps.iter().any(failed) {
+                    continue;
+                }
+                match node.outcome().map(|end| end.status) {
+                    None if node.state == NodeState::Pending => return true,
+                    // It was opened, and interrupted.
+                    Some(StepStatus::Skipped) if node.opening.is_some() => return true,
+                    _ => left.push(*inner),
+                }
+            }
+        }
+        false
     }
 
     /// For each list inside a node, the data of its last completed step; `null` where none completed.

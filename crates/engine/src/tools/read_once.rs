@@ -4,14 +4,16 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use kybern_core::document::DocumentText;
+use kybern_core::document::{DocumentText, PageText};
 use kybern_core::error::Result;
 use kybern_core::model::{Claim, DocumentAnalysis, Extraction, ExtractionSchema, Located};
 use kybern_core::ports::Extractor;
 
-/// Bytes of text that are remembered of one task: its mail and some dozens of usual papers. What is longer is read
-/// again.
+/// Bytes that are remembered of one task: its mail and some dozens of usual papers, with what was found in them. What is
+/// longer is read again.
 const KEPT: usize = 1 << 20;
+/// What a document, a line, a word of a picture and a field take beside their texts, about.
+const BESIDE: usize = 64;
 
 /// What was found in a document.
 struct Found {
@@ -45,6 +47,12 @@ impl ReadOnce {
     fn known(&self) -> MutexGuard<'_, Known> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// About how many bytes a document takes.
+fn size(document: &DocumentText) -> usize {
+    let words = |page: &PageText| page.scan.as_ref().map_or(0, |scan| scan.words.len());
+    document.pages.iter().map(|page| page.text.len() + (1 + page.lines.len() + words(page)) * BESIDE).sum()
 }
 
 struct Remembering {
@@ -84,7 +92,7 @@ impl Extractor for Remembering {
             return Ok(found.extraction.clone());
         }
         let extraction = self.rules.extract(number, document, analysis, schema).await?;
-        let bytes: usize = document.pages.iter().map(|page| page.text.len()).sum();
+        let bytes = size(document) + (1 + extraction.fields.len()) * BESIDE;
         let mut known = self.once.known();
         if known.bytes + bytes <= KEPT {
             known.bytes += bytes;
@@ -109,7 +117,7 @@ impl Extractor for Remembering {
 mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    use kybern_core::document::{DocumentFormat, PageText};
+    use kybern_core::document::DocumentFormat;
 
     use super::*;
 

@@ -12,7 +12,7 @@ const MAX_BRACKETS: u32 = 200;
 /// The bytes that tell what a line is.
 const HEAD_BYTES: usize = 24;
 /// Bytes of a line, without the messages in it. The parser reads a line from its beginning whenever some of it comes, so
-/// its work grows with the square of this; the numbers of 200,000 messages have room.
+/// its work grows with the square of this; the numbers of 190,000 messages have room.
 const MAX_LINE: usize = 2 << 20;
 
 /// Where an answer stands.
