@@ -39,12 +39,13 @@ const COUNT: u64 = 2_400;
 const SHARES: u64 = 4;
 /// Seeds that once failed, for a fault of the engine or of the judge. A seed draws the same program and the same
 /// disturbances for ever; at which calls of the store they strike moves with the engine.
-const ONCE_FAILED: [u64; 15] = [
+const ONCE_FAILED: [u64; 16] = [
     504_899,
     517_002,
     2_009_668,
     9_003_705,
     9_102_897,
+    9_105_916,
     9_117_152,
     91_018_615,
     140_000_791,

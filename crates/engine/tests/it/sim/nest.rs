@@ -29,7 +29,8 @@ impl Judge<'_> {
         let legal = match status {
             StepStatus::Completed => !stopped && !too_deep,
             StepStatus::Failed => stopped || too_deep,
-            StepStatus::Skipped => !stopped && around != Around::Calm,
+            // What is tolerated and was cut short before it failed inside goes on when the task is tried again.
+            StepStatus::Skipped => around != Around::Calm && (!stopped || step.tolerated),
         };
         if !legal {
             let what = format!("stopped inside: {stopped}, too deep: {too_deep}, around: {around:?}");
