@@ -36,6 +36,7 @@ mod phrases;
 mod postal;
 mod prepared;
 mod roll;
+mod sentences;
 mod sides;
 mod signs;
 mod stacks;
