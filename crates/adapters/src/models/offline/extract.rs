@@ -12,8 +12,8 @@ use super::page::Page;
 use super::parties::family;
 use super::prepared::PreparedSchema;
 use super::{
-    MODEL, amounts, bands, bare, bare_names, dated, items, labelled, legend, numbered, roll, stacks, stops, tables,
-    terms, told, transposed,
+    MODEL, amounts, bands, bare, bare_names, dated, items, labelled, legend, numbered, roll, sentences, stacks, stops,
+    tables, terms, told, transposed,
 };
 
 /// Fields of one document that are kept.
@@ -53,6 +53,10 @@ pub(super) fn extract(
         .flat_map(|(index, page)| numbered::numbers(page, index, &labels, [&found, &outside]))
         .collect();
     outside.extend(numbered);
+    if number == 0 {
+        let said = pages.iter().enumerate().flat_map(|(index, page)| sentences::told(page, index, &labels, &outside));
+        outside.extend(said.collect::<Vec<_>>());
+    }
     let headings: Vec<Occurrence> =
         pages.iter().enumerate().flat_map(|(index, page)| terms::headings(page, index, &labels, &outside)).collect();
     outside.extend(headings);

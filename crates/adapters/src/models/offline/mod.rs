@@ -39,6 +39,7 @@ mod phrases;
 mod postal;
 mod prepared;
 mod roll;
+mod sentences;
 mod sides;
 mod signs;
 mod stacks;

@@ -329,7 +329,7 @@ fn link_word(rest: &str) -> Option<usize> {
 }
 
 /// Lines of prose that go on one after the other, and every other line by itself.
-fn stretches(page: &Page<'_>) -> Vec<(usize, usize)> {
+pub(super) fn stretches(page: &Page<'_>) -> Vec<(usize, usize)> {
     let mut found: Vec<(usize, usize, usize)> = Vec::new();
     for (at, line) in page.lines.iter().enumerate().filter(|(at, _)| !page.used[*at]) {
         let prose = |at: usize| page.lines[at].cells.len() == 1;
@@ -350,7 +350,7 @@ fn stretches(page: &Page<'_>) -> Vec<(usize, usize)> {
 }
 
 /// Whether a field is the name that its words give away in the list of an opener.
-fn is_named(labels: &Labels<'_>, opener: usize, field: usize) -> bool {
+pub(super) fn is_named(labels: &Labels<'_>, opener: usize, field: usize) -> bool {
     let pattern = labels.fields[field];
     pattern.group == labels.fields[opener].group && pattern.value == ValueKind::Name && !pattern.signs.is_empty()
 }

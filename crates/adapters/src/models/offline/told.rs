@@ -18,7 +18,9 @@ const LEAST_DIGITS: usize = 4;
 /// The numbers of these rows begin here, so that they are none of the tables'.
 const TABLE: usize = usize::MAX - 1;
 /// What parts the facts of a line.
-const PARTS: [&str; 11] = [" / ", " - ", " – ", " — ", " | ", ", ", "; ", ": ", " (", ") ", "\t"];
+const PARTS: [&str; 12] = [" / ", " - ", " – ", " — ", " | ", ", ", "; ", ": ", " (", ") ", "\t", "  "];
+/// What stands for the name of the line above.
+const DITTO: [&str; 10] = ["same", "ditto", "do.", "\"", "''", "″", "〃", "idem", "lo mismo", "dito"];
 
 /// Adds what such lines tell, outside tables: the number and what else of its group stands there.
 ///
@@ -36,13 +38,19 @@ pub(super) fn lines(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &
         if !(pattern.opens_item && values::is_strict(pattern.value) && group.is_some()) {
             continue;
         }
+        let range = (0..labels.fields.len())
+            .find(|field| group_of(*field) == group && labels.fields[*field].value == ValueKind::DateRange);
+        let mut above: Option<(usize, Read)> = None;
         for (number, line) in page.lines.iter().enumerate().filter(|(number, _)| !page.used[*number]) {
             let text = clip(&page.text[line.start..line.end], MAX_LINE);
             let parts = parts(text);
             if parts.len() < 3 {
+                above = None;
                 continue;
             }
-            let Some((at, who)) = the_name(labels, name, text, &parts) else { continue };
+            let repeated = || above.take().and_then(|(before, who)| ditto(page, (before, number), &parts, who));
+            let Some((at, who)) = the_name(labels, name, text, &parts).or_else(repeated) else { continue };
+            above = Some((number, who.clone()));
             let here = |value: &&Occurrence| value.page == index && (line.start..line.end).contains(&value.start);
             let place = |field, at| Place { field, page: index, line: number, at: line.start + at };
             if found.iter().filter(here).any(|value| value.field == opener) {
@@ -52,15 +60,16 @@ pub(super) fn lines(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &
                 continue;
             }
             // What parts facts may also stand between the two dates.
-            let dated = |(at, _): &(usize, &str)| values::read(ValueKind::DateRange, &text[*at..]).is_some();
-            if !parts.iter().any(dated) {
-                continue;
-            }
+            let dated = |(at, _): &(usize, &str)| Some((*at, values::read(ValueKind::DateRange, &text[*at..])?));
+            let Some((term_at, term)) = parts.iter().find_map(dated) else { continue };
             let Some((from, read)) = the_number(labels, pattern, &parts) else { continue };
             let row = Some((TABLE, line.start));
             let mut add = |occurrence| told.push(Occurrence { row, ..occurrence });
             add(Occurrence::new(place(name, at), who, line.start + at, sure::AMOUNT));
             add(Occurrence::new(place(opener, from), read, line.start + from, sure::AMOUNT));
+            if let Some(range) = range {
+                add(Occurrence::new(place(range, term_at), term, line.start + term_at, sure::AMOUNT));
+            }
             let all = labels.terms_in(page.text, line.start, line.start + text.len());
             let ours = all.iter().filter(|term| group_of(term.field) == group && !term.value.is_empty());
             for term in ours.filter(|term| !terms::is_small(page, term)) {
@@ -93,11 +102,20 @@ fn parts(text: &str) -> Vec<(usize, &str)> {
 /// The only name of a field that a line tells, and where its part begins; a legal form behind a comma belongs to it.
 fn the_name(labels: &Labels<'_>, field: usize, text: &str, parts: &[(usize, &str)]) -> Option<(usize, Read)> {
     let mut named = parts.iter().filter_map(|(at, _)| {
-        let read = parties::signed_name(labels, field, text[*at..].split(['/', '\t']).next()?)?;
+        let read = parties::signed_name(labels, field, text[*at..].split(['/', '\t']).next()?.split("  ").next()?)?;
         Some((*at, read))
     });
     let first = named.next()?;
     named.next().is_none().then_some(first)
+}
+
+/// The name of the line right above, where a part says that it is the same; it stands where that part does.
+fn ditto(page: &Page<'_>, (above, line): (usize, usize), parts: &[(usize, &str)], who: Read) -> Option<(usize, Read)> {
+    let next = page.lines[above].number + 1 == page.lines[line].number;
+    let says = |(_, part): &&(usize, &str)| DITTO.contains(&part.trim().to_lowercase().as_str());
+    let (at, part) = parts.iter().find(says).filter(|_| next)?;
+    let start = part.len() - part.trim_start().len();
+    Some((*at, Read { start, end: start + part.trim().len(), ..who }))
 }
 
 /// The only part of a line that is nothing but a number of that kind.

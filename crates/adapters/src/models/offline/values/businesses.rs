@@ -58,7 +58,7 @@ pub(super) fn businesses_from(line: &str, last: usize) -> Vec<Read> {
             continue;
         }
         let bare = piece.trim_start_matches(['"', '(', '“', '\'', '*']);
-        if matches!(bare.to_lowercase().as_str(), "for" | "para" | "pour" | "für") {
+        if is_no_part(bare) {
             words.clear();
             continue;
         }
@@ -93,6 +93,29 @@ pub(super) fn businesses_from(line: &str, last: usize) -> Vec<Read> {
     found.append(&mut trades);
     found.sort_by_key(|read| read.start);
     found
+}
+
+/// Whether a word is never part of a name that begins behind it: `for`, how a letter begins, and who speaks.
+pub(super) fn is_no_part(word: &str) -> bool {
+    const WORDS: [&str; 16] = [
+        "for",
+        "para",
+        "pour",
+        "für",
+        "dear",
+        "estimado",
+        "estimada",
+        "estimados",
+        "estimadas",
+        "chers",
+        "we're",
+        "i'm",
+        "it's",
+        "we’re",
+        "i’m",
+        "it’s",
+    ];
+    WORDS.contains(&word.to_lowercase().as_str())
 }
 
 /// Every name in a line that says under which name somebody does business: `Ada Example D/B/A Fern Hollow`.
@@ -227,6 +250,8 @@ mod tests {
         assert_eq!(found("Merci – Bureau, Côte Blanche Carriers LLC"), ["Côte Blanche Carriers LLC"]);
         assert_eq!(found("we like trucks inc"), Vec::<String>::new());
         assert_eq!(found("LIMITED LIABILITY CO."), Vec::<String>::new());
+        assert_eq!(found("Dear Dry Creek Hauling LLC,"), ["Dry Creek Hauling LLC"]);
+        assert_eq!(found("We're Dry Creek Hauling LLC, and I’m Ann"), ["Dry Creek Hauling LLC"]);
         assert_eq!(found("No LLC or DOT yet. My LLC comes later."), Vec::<String>::new());
         for name in ["Carga y Logística Luna S.A. de C.V.", "Fern Hollow Co. of America", "Luna S. de R.L. de C.V."] {
             assert_eq!(found(&format!("about {name}, DOT 9228815")), [name]);

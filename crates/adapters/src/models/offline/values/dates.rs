@@ -108,6 +108,10 @@ pub(super) fn range(text: &str) -> Option<Read> {
     let (first, length, fit) = parse(&text[start..])?;
     let between = start + length;
     let rest = text.get(between..)?;
+    if let Some((second, length)) = next_year(first, rest) {
+        let value = json!({"start": first.to_string(), "end": second.to_string()});
+        return Some(Read::new(value, start, between + length, fit));
+    }
     let skip = rest.char_indices().take_while(|(at, _)| *at <= MAX_BETWEEN).find_map(|(at, _)| {
         let inside = |c: char| c.is_alphanumeric();
         let glued = at == 0 || rest[..at].ends_with(inside) && rest[at..].starts_with(inside);
@@ -119,6 +123,16 @@ pub(super) fn range(text: &str) -> Option<Read> {
     }
     let value = json!({"start": first.to_string(), "end": second.to_string()});
     Some(Read::new(value, start, between + at + second_length, fit.min(second_fit)))
+}
+
+/// The same day a year later, where a dash and nothing but that year follow: the `-26` of `5/30/25-26`.
+fn next_year(first: Date, rest: &str) -> Option<(Date, usize)> {
+    let dash = rest.chars().next().filter(|mark| matches!(mark, '-' | '–'))?.len_utf8();
+    let (year, end) = number(rest, dash, 4)?;
+    let after = rest[end..].trim_start_matches(['.', ',']);
+    let goes_on = after.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '/' | '-'));
+    let year = full_year(year, end - dash).filter(|year| *year == first.year() + 1 && !goes_on)?;
+    make(year, first.month().into(), first.day().into()).map(|second| (second, end))
 }
 
 fn is_joint(word: &str) -> bool {
@@ -338,6 +352,12 @@ mod tests {
             "05/01/2025 / 05/01/2026",
         ] {
             assert_eq!(range(text).map(|read| read.value), Some(expected.clone()), "{text}");
+        }
+        for text in ["5/1/25-26", "05/01/2025-2026", "May 1, 2025–26", "5/1/25-26, all lines", "5/1/25-26."] {
+            assert_eq!(range(text).map(|read| read.value), Some(expected.clone()), "{text}");
+        }
+        for text in ["5/1/25-27", "5/1/25-26-11", "5/1/25-26/1", "5/1/25-26A", "5/1/25 26"] {
+            assert_eq!(range(text), None, "{text}");
         }
         assert_eq!(range("05/01/2026 to 05/01/2025"), None);
         assert_eq!(range("05/01/2025, premium due 06/01/2025"), None);
