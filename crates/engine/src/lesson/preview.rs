@@ -165,9 +165,11 @@ impl Engine {
     ) -> Result<Option<(Value, Value)>> {
         match teaching {
             Teaching::IntentExample { .. } => self.compare_intents(scope, task, sides).await,
-            Teaching::Label { schema, field, .. } => self.compare_fields(scope, task, (schema, field), sides).await,
-            Teaching::TrustedSender { address, company: None } => Ok(compare_senders(task, address, sides)),
-            Teaching::TrustedSender { address, company: Some(_) } => Ok(compare_speakers(task, address, sides)),
+            Teaching::Label { schema, field, .. } | Teaching::Spelling { schema, field, .. } => {
+                self.compare_fields(scope, task, (schema, field), sides).await
+            }
+            Teaching::TrustedSender { address } => Ok(compare_senders(task, address, sides)),
+            Teaching::Speaker { address, .. } => Ok(compare_speakers(task, address, sides)),
         }
     }
 

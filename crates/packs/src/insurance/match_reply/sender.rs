@@ -59,6 +59,6 @@ pub(super) fn taught(senders: &[&str], users: &[User], insurers: Vec<String>) ->
     outside.sort();
     outside.dedup();
     let [address] = outside.as_slice() else { return Vec::new() };
-    let speaks = |insurer| Teaching::TrustedSender { address: address.clone(), company: Some(insurer) };
+    let speaks = |insurer| Teaching::Speaker { address: address.clone(), company: insurer };
     insurers.into_iter().map(speaks).collect()
 }

@@ -224,10 +224,7 @@ async fn an_answer_that_only_names_a_policy_is_a_question_with_the_requests() {
 #[tokio::test]
 async fn a_yes_to_a_strange_address_teaches_that_it_answers_for_the_insurer() {
     let strange = "Kim@hearthadjusters.example";
-    let lesson = Teaching::TrustedSender {
-        address: "kim@hearthadjusters.example".to_owned(),
-        company: Some(INSURER.to_owned()),
-    };
+    let lesson = Teaching::Speaker { address: "kim@hearthadjusters.example".to_owned(), company: INSURER.to_owned() };
     let (mut world, id) = world(strange, &["PLM-77001"]);
     world.state(json!({CONFIRMED: true}));
     assert_eq!(world.call(&MatchReply::new(), json!({})).await.unwrap().lessons, std::slice::from_ref(&lesson));
@@ -261,9 +258,7 @@ async fn what_the_lesson_would_not_have_settled_teaches_nothing() {
     assert!(own.call(&MatchReply::new(), json!({})).await.unwrap().lessons.is_empty(), "a colleague is no insurer");
     own.forwards("desk@hearthadjusters.example", "kim@ironwoodlane.example");
     let lessons = own.call(&MatchReply::new(), json!({})).await.unwrap().lessons;
-    assert!(
-        matches!(&lessons[..], [Teaching::TrustedSender { address, .. }] if address == "desk@hearthadjusters.example")
-    );
+    assert!(matches!(&lessons[..], [Teaching::Speaker { address, .. }] if address == "desk@hearthadjusters.example"));
 }
 
 #[tokio::test]
