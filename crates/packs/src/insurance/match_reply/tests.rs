@@ -72,6 +72,32 @@ async fn only_a_user_of_the_tenant_hands_on_an_insurers_answer() {
 }
 
 #[tokio::test]
+async fn what_a_stranger_quotes_below_their_own_header_clears_no_doubt() {
+    let stranger = "kim@hearthadjusters.example";
+    let (mut world, _) = world("lee@ironwoodlane.example", &["A-1"]);
+    world.user("lee@ironwoodlane.example", &[]);
+    world.forwards(stranger, "lee@ironwoodlane.example");
+    let mail = world.mail.as_mut().unwrap();
+    let mut pasted = mail.passages[0].clone();
+    pasted.author.as_mut().unwrap().address = "desk@prairielantern.example".to_owned();
+    mail.passages.push(pasted);
+    let review = asked(&world).await.unwrap();
+    assert!(review.reason.contains(stranger) && !review.reason.contains("lee@"), "{}", review.reason);
+    assert_eq!(review.details["sender"], "lee@ironwoodlane.example");
+    assert_eq!(review.details["author"], stranger);
+    world.state(json!({CONFIRMED: true}));
+    let lessons = world.call(&MatchReply::new(), json!({})).await.unwrap().lessons;
+    assert!(
+        matches!(&lessons[..], [Teaching::Speaker { address, .. }] if address == stranger),
+        "the address that the question named: {lessons:?}"
+    );
+    // A header that names nobody is the first one all the same.
+    world.state(json!({CONFIRMED: null}));
+    world.mail.as_mut().unwrap().passages[0].author = None;
+    assert!(asked(&world).await.unwrap().reason.contains("lee@ironwoodlane.example"));
+}
+
+#[tokio::test]
 async fn a_report_about_something_else_asks() {
     let (mut world, _) = world("desk@prairielantern.example", &["PLM-77001-01"]);
     let report = |number: &str| {
