@@ -243,7 +243,7 @@ mod tests {
     const AT: Timestamp = Timestamp::from_millis(1_000);
 
     fn lesson() -> Lesson {
-        let teaching = Teaching::TrustedSender { address: "ada@example.com".to_owned(), company: None };
+        let teaching = Teaching::TrustedSender { address: "ada@example.com".to_owned() };
         let source = LessonSource { task_id: None, step_id: None, by: "user:1".to_owned() };
         Lesson::suggested(LessonId::from_uuid(Uuid::from_u128(1)), teaching, source, AT)
     }

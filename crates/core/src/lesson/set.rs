@@ -75,29 +75,26 @@ impl Lessons {
 
     /// Messages that ask for intents, with the intents' keys.
     pub fn examples(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.in_use().filter_map(|lesson| match &lesson.teaching {
-            Teaching::IntentExample { intent, text } => Some((intent.as_str(), text.as_str())),
-            Teaching::Label { .. } | Teaching::TrustedSender { .. } => None,
+        self.in_use().filter_map(|lesson| {
+            let Teaching::IntentExample { intent, text } = &lesson.teaching else { return None };
+            Some((intent.as_str(), text.as_str()))
         })
     }
 
     /// Whether mail of that sender is taken as theirs.
     #[must_use]
     pub fn trusts(&self, sender: &str) -> bool {
-        self.believed(sender).any(|company| company.is_none())
+        let sender = addressed(sender);
+        self.in_use()
+            .any(|lesson| matches!(&lesson.teaching, Teaching::TrustedSender { address } if *address == sender))
     }
 
     /// The companies that a sender answers for.
     pub fn answers_for(&self, sender: &str) -> impl Iterator<Item = &str> {
-        self.believed(sender).flatten()
-    }
-
-    /// What is believed of a sender: with a company, that they answer for it.
-    fn believed(&self, sender: &str) -> impl Iterator<Item = Option<&str>> {
-        let sender = sender.trim().to_lowercase();
-        self.in_use().filter_map(move |lesson| match &lesson.teaching {
-            Teaching::TrustedSender { address, company } => (*address == sender).then_some(company.as_deref()),
-            Teaching::IntentExample { .. } | Teaching::Label { .. } => None,
+        let sender = addressed(sender);
+        self.in_use().filter_map(move |lesson| {
+            let Teaching::Speaker { address, company } = &lesson.teaching else { return None };
+            (*address == sender).then_some(company.as_str())
         })
     }
 
@@ -109,11 +106,9 @@ impl Lessons {
         if !schema.fields_at(path).any(|field| field.respelled) {
             return None;
         }
-        self.in_use().find_map(|lesson| match &lesson.teaching {
-            Teaching::Label { schema: of, field, label, value: Some(value) } => {
-                (*of == schema.name && field == path && *label == written).then_some(value.as_str())
-            }
-            Teaching::Label { .. } | Teaching::IntentExample { .. } | Teaching::TrustedSender { .. } => None,
+        self.in_use().find_map(|lesson| {
+            let Teaching::Spelling { schema: of, field, label, value } = &lesson.teaching else { return None };
+            (*of == schema.name && field == path && *label == written).then_some(value.as_str())
         })
     }
 
@@ -122,19 +117,19 @@ impl Lessons {
     pub fn taught(&self, schema: &ExtractionSchema) -> Option<ExtractionSchema> {
         let labels: Vec<OwnLabel> = self
             .in_use()
-            .filter_map(|lesson| match &lesson.teaching {
-                // What is only another spelling is no label: nothing is read because of it.
-                Teaching::Label { schema: of, field, label, value }
-                    if *of == schema.name
-                        && (value.is_none() || schema.fields_at(field).all(|known| !known.respelled)) =>
-                {
-                    Some(OwnLabel { field: field.clone(), label: label.clone(), value: value.clone() })
-                }
-                Teaching::Label { .. } | Teaching::IntentExample { .. } | Teaching::TrustedSender { .. } => None,
+            .filter_map(|lesson| {
+                let Teaching::Label { schema: of, field, label, value } = &lesson.teaching else { return None };
+                let own = || OwnLabel { field: field.clone(), label: label.clone(), value: value.clone() };
+                (*of == schema.name).then(own)
             })
             .collect();
         if labels.is_empty() { None } else { Some(ExtractionSchema { own_labels: labels, ..schema.clone() }) }
     }
+}
+
+/// An address as lessons have it.
+fn addressed(sender: &str) -> String {
+    sender.trim().to_lowercase()
 }
 
 #[cfg(test)]
@@ -196,7 +191,7 @@ mod tests {
 
     #[test]
     fn one_address_is_trusted_in_any_spelling() {
-        let trusted = Teaching::TrustedSender { address: "ada@example.com".to_owned(), company: None };
+        let trusted = Teaching::TrustedSender { address: "ada@example.com".to_owned() };
         let lessons = Lessons::new(vec![lesson(1, trusted, (1, None))]);
         assert!(lessons.trusts("Ada@example.com") && !lessons.trusts("bob@example.com"));
         assert!(!lessons.as_of(0).trusts("ada@example.com"));
@@ -204,8 +199,8 @@ mod tests {
 
     #[test]
     fn whoever_answers_for_a_company_is_trusted_with_nothing_else() {
-        let company = Some("Fern Hollow Mutual".to_owned());
-        let speaker = Teaching::TrustedSender { address: "ada@example.com".to_owned(), company };
+        let company = "Fern Hollow Mutual".to_owned();
+        let speaker = Teaching::Speaker { address: "ada@example.com".to_owned(), company };
         let lessons = Lessons::new(vec![lesson(1, speaker, (1, None))]);
         assert!(!lessons.trusts("ada@example.com"));
         assert_eq!(lessons.answers_for(" Ada@example.com").collect::<Vec<_>>(), ["Fern Hollow Mutual"]);
@@ -214,11 +209,11 @@ mod tests {
 
     #[test]
     fn another_spelling_is_a_value_and_no_label() {
-        let spelled = |field: &str| Teaching::Label {
+        let spelled = |field: &str| Teaching::Spelling {
             schema: "cars".to_owned(),
             field: field.to_owned(),
             label: "fern holow".to_owned(),
-            value: Some("Fern Hollow Motors".to_owned()),
+            value: "Fern Hollow Motors".to_owned(),
         };
         let maker = FieldPattern { respelled: true, ..FieldPattern::new("maker", &["maker"], ValueKind::Name) };
         let owner = FieldPattern::new("owner", &["owner"], ValueKind::Name);
@@ -226,8 +221,7 @@ mod tests {
         let cars = ExtractionSchema { name: "cars".to_owned(), fields, ..ExtractionSchema::default() };
         let lessons =
             Lessons::new(vec![lesson(1, spelled("cars/maker"), (1, None)), lesson(2, spelled("owner"), (1, None))]);
-        let own = lessons.taught(&cars).unwrap().own_labels;
-        assert_eq!(own.iter().map(|own| own.field.as_str()).collect::<Vec<_>>(), ["owner"]);
+        assert_eq!(lessons.taught(&cars), None);
         assert_eq!(lessons.meant_by(&cars, "cars/maker", " Fern Holow:"), Some("Fern Hollow Motors"));
         assert_eq!(lessons.meant_by(&cars, "cars/maker", "Fern Hollow"), None);
         assert_eq!(lessons.meant_by(&cars, "owner", "Fern Holow"), None, "its values are written in one way");

@@ -26,8 +26,7 @@ pub enum Teaching {
         /// What the message says, without the values that were read out of it, numbers and addresses.
         text: String,
     },
-    /// Words under which a field's value stands, or which are themselves a value: of a closed list, or of a field whose
-    /// values may be written otherwise.
+    /// Words under which a field's value stands, or which are themselves a value of its closed list.
     Label {
         /// The extraction schema.
         schema: String,
@@ -39,14 +38,30 @@ pub enum Teaching {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         value: Option<String>,
     },
-    /// A sender who is believed: that mail is theirs although the receiving server could not prove it, or, with a
-    /// company, that they answer for it.
+    /// Another way in which a field's value is written. It is a kind of its own, so that a program that does not know it
+    /// leaves it out and does not take it for a label.
+    Spelling {
+        /// The extraction schema.
+        schema: String,
+        /// The field.
+        field: String,
+        /// The words as they are written.
+        label: String,
+        /// The value that they mean.
+        value: String,
+    },
+    /// A sender who is believed: that mail is theirs although the receiving server could not prove it.
     TrustedSender {
         /// The e-mail address.
         address: String,
-        /// The company that they answer for; nothing else is believed then.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        company: Option<String>,
+    },
+    /// A sender who answers for a company, and of whom nothing else is believed. It is a kind of its own, so that a
+    /// program that does not know it leaves it out and does not trust the sender.
+    Speaker {
+        /// The e-mail address.
+        address: String,
+        /// The company that they answer for.
+        company: String,
     },
 }
 
@@ -56,12 +71,14 @@ pub enum Teaching {
 pub enum LessonKind {
     IntentExample,
     Label,
+    Spelling,
     TrustedSender,
+    Speaker,
 }
 
 impl LessonKind {
     /// Every kind.
-    pub const ALL: [Self; 3] = [Self::IntentExample, Self::Label, Self::TrustedSender];
+    pub const ALL: [Self; 5] = [Self::IntentExample, Self::Label, Self::Spelling, Self::TrustedSender, Self::Speaker];
 
     /// The kind with that name.
     #[must_use]
@@ -75,7 +92,9 @@ impl LessonKind {
         match self {
             Self::IntentExample => "intent_example",
             Self::Label => "label",
+            Self::Spelling => "spelling",
             Self::TrustedSender => "trusted_sender",
+            Self::Speaker => "speaker",
         }
     }
 }
@@ -87,7 +106,9 @@ impl Teaching {
         match self {
             Self::IntentExample { .. } => LessonKind::IntentExample,
             Self::Label { .. } => LessonKind::Label,
+            Self::Spelling { .. } => LessonKind::Spelling,
             Self::TrustedSender { .. } => LessonKind::TrustedSender,
+            Self::Speaker { .. } => LessonKind::Speaker,
         }
     }
 
@@ -111,22 +132,15 @@ impl Teaching {
                 let value = value.map(|value| key("/value", &value)).transpose()?;
                 Ok(Self::Label { schema: key("/schema", &schema)?, field: key("/field", &field)?, label, value })
             }
-            Self::TrustedSender { address, company } => {
-                let address = address.trim().to_lowercase();
-                bounded("/address", &address, MAX_ADDRESS)?;
-                let parts = address.split_once('@').filter(|(local, domain)| {
-                    !local.is_empty()
-                        && domain.contains('.')
-                        && !domain.starts_with('.')
-                        && !domain.contains('@')
-                        && !address.contains(|c: char| c.is_whitespace() || c.is_control() || "<>,;*".contains(c))
-                });
-                if parts.is_none() {
-                    let message = "an address such as ada@example.com: one person's or one system's, never a pattern";
-                    return Err(Error::invalid("/address", message));
-                }
-                let company = company.map(|company| key("/company", &spaced(&company))).transpose()?;
-                Ok(Self::TrustedSender { address, company })
+            Self::Spelling { schema, field, label, value } => Ok(Self::Spelling {
+                label: label_of(&label).map_err(|fault| Error::invalid("/label", fault))?,
+                value: key("/value", &spaced(&value))?,
+                schema: key("/schema", &schema)?,
+                field: key("/field", &field)?,
+            }),
+            Self::TrustedSender { address } => Ok(Self::TrustedSender { address: address_of(&address)? }),
+            Self::Speaker { address, company } => {
+                Ok(Self::Speaker { address: address_of(&address)?, company: key("/company", &spaced(&company))? })
             }
         }
     }
@@ -139,9 +153,9 @@ impl Teaching {
             Self::Label { schema, field, label, value } => {
                 ["label", schema, field, label, value.as_deref().unwrap_or_default()]
             }
-            Self::TrustedSender { address, company } => {
-                ["trusted_sender", address, &company.as_deref().unwrap_or_default().to_lowercase(), "", ""]
-            }
+            Self::Spelling { schema, field, label, value } => ["spelling", schema, field, label, value],
+            Self::TrustedSender { address } => ["trusted_sender", address, "", "", ""],
+            Self::Speaker { address, company } => ["speaker", address, &company.to_lowercase(), "", ""],
         };
         let mut hasher = blake3::Hasher::new();
         for part in parts {
@@ -158,7 +172,9 @@ impl Teaching {
             Self::Label { schema, field, label, value } => {
                 schema.len() + field.len() + label.len() + value.as_ref().map_or(0, String::len)
             }
-            Self::TrustedSender { address, company } => address.len() + company.as_ref().map_or(0, String::len),
+            Self::Spelling { schema, field, label, value } => schema.len() + field.len() + label.len() + value.len(),
+            Self::TrustedSender { address } => address.len(),
+            Self::Speaker { address, company } => address.len() + company.len(),
         };
         u64::try_from(bytes).unwrap_or(u64::MAX)
     }
@@ -180,6 +196,24 @@ pub(crate) fn fits(text: &str, most: usize) -> std::result::Result<(), String> {
         _ if text.contains(char::is_control) => Err("plain text without control characters".to_owned()),
         _ => Ok(()),
     }
+}
+
+/// An address as it is kept, if it is one.
+fn address_of(address: &str) -> Result<String> {
+    let address = address.trim().to_lowercase();
+    bounded("/address", &address, MAX_ADDRESS)?;
+    let parts = address.split_once('@').filter(|(local, domain)| {
+        !local.is_empty()
+            && domain.contains('.')
+            && !domain.starts_with('.')
+            && !domain.contains('@')
+            && !address.contains(|c: char| c.is_whitespace() || c.is_control() || "<>,;*".contains(c))
+    });
+    if parts.is_none() {
+        let message = "an address such as ada@example.com: one person's or one system's, never a pattern";
+        return Err(Error::invalid("/address", message));
+    }
+    Ok(address)
 }
 
 fn key(path: &str, text: &str) -> Result<String> {
@@ -214,7 +248,7 @@ mod tests {
     }
 
     fn sender(address: &str) -> Teaching {
-        Teaching::TrustedSender { address: address.to_owned(), company: None }
+        Teaching::TrustedSender { address: address.to_owned() }
     }
 
     fn example(text: &str) -> Teaching {
@@ -247,16 +281,43 @@ mod tests {
         {
             assert!(sender(bad).checked().is_err(), "{bad:?}");
         }
-        let speaker = |company: &str| Teaching::TrustedSender {
-            address: "Ada@example.com".to_owned(),
-            company: Some(company.to_owned()),
-        };
+        let speaker =
+            |company: &str| Teaching::Speaker { address: "Ada@example.com".to_owned(), company: company.to_owned() };
         let kept = speaker(" Fern  Hollow Mutual ").checked().unwrap();
         assert_eq!(kept.fingerprint(), speaker("fern hollow mutual").checked().unwrap().fingerprint());
         assert_ne!(kept.fingerprint(), sender("ada@example.com").fingerprint());
         assert!(speaker(" ").checked().is_err());
+        let nobody = Teaching::Speaker { address: "ada".to_owned(), company: "Fern Hollow Mutual".to_owned() };
+        assert!(nobody.checked().is_err());
         for bad in ["", " ", "12 34", &"word ".repeat(MAX_EXAMPLE)] {
             assert!(example(bad).checked().is_err());
         }
+    }
+
+    /// The kinds of lessons as a program before these two knew them.
+    #[derive(Deserialize, Debug)]
+    #[serde(tag = "kind", rename_all = "snake_case")]
+    #[expect(dead_code, reason = "only whether they can be read counts")]
+    enum Older {
+        Label { label: String, value: Option<String> },
+        TrustedSender { address: String },
+    }
+
+    #[test]
+    fn an_older_program_leaves_out_what_it_would_take_for_more() {
+        let older = |teaching: &Teaching| serde_json::from_value::<Older>(serde_json::json!(teaching));
+        let (address, company) = ("ada@example.com".to_owned(), "Fern Hollow Mutual".to_owned());
+        let speaker = Teaching::Speaker { address, company };
+        let spelling = Teaching::Spelling {
+            schema: "cars".to_owned(),
+            field: "cars/maker".to_owned(),
+            label: "fern holow".to_owned(),
+            value: "Fern Hollow Motors".to_owned(),
+        };
+        for new in [speaker, spelling] {
+            assert!(older(&new).is_err(), "{new:?}");
+            assert_eq!(serde_json::from_value::<Teaching>(serde_json::json!(new)).unwrap(), new);
+        }
+        assert!(older(&sender("ada@example.com")).is_ok() && older(&label("keeper")).is_ok());
     }
 }

@@ -40,6 +40,39 @@ const LEAST_SURE: f64 = 0.5;
 
 /// Refuses a label that says nothing new about a field, or that is known as another's.
 pub(super) fn fits(schema: &ExtractionSchema, field: &str, label: &str, value: Option<&str>) -> Result<()> {
+    let fields = fields_for(schema, field, label)?;
+    let terms: BTreeSet<&str> = fields.iter().flat_map(|field| field.terms()).collect();
+    match value {
+        Some(value) if !terms.contains(value) => {
+            let known = terms.into_iter().collect::<Vec<_>>().join(", ");
+            let message = if fields.iter().any(|field| field.respelled) {
+                format!(
+                    "the values of {field} are no closed list: another spelling of one is a lesson of kind spelling"
+                )
+            } else if known.is_empty() {
+                format!("the values of {field} are no closed list: leave value out")
+            } else {
+                format!("{field} has no value {value:?}, use one of {known}")
+            };
+            Err(Error::invalid("/value", message))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Refuses words that are no other spelling of a value of that field.
+pub(super) fn is_spelling(schema: &ExtractionSchema, field: &str, label: &str, value: &str) -> Result<()> {
+    if !fields_for(schema, field, label)?.iter().any(|field| field.respelled) {
+        return Err(Error::invalid("/field", format!("the values of {field} are read as they are written")));
+    }
+    if squashed(value) == squashed(label) {
+        return Err(Error::invalid("/value", format!("{label:?} is the value already")));
+    }
+    Ok(())
+}
+
+/// The fields of that name, for which words that are no field's label already can be taught.
+fn fields_for<'s>(schema: &'s ExtractionSchema, field: &'s str, label: &str) -> Result<Vec<&'s FieldPattern>> {
     let fields: Vec<&FieldPattern> = schema.fields_at(field).collect();
     if fields.is_empty() {
         let mut paths: Vec<String> = schema.fields.iter().map(FieldPattern::path).collect();
@@ -52,24 +85,7 @@ pub(super) fn fits(schema: &ExtractionSchema, field: &str, label: &str, value: O
         let message = format!("{label:?} is a label of {owner} already");
         return Err(Error::invalid("/label", message));
     }
-    let terms: BTreeSet<&str> = fields.iter().flat_map(|field| field.terms()).collect();
-    let respelled = fields.iter().any(|field| field.respelled);
-    match value {
-        Some(value) if respelled && squashed(value) == squashed(label) => {
-            Err(Error::invalid("/value", format!("{label:?} is the value already")))
-        }
-        Some(_) if respelled => Ok(()),
-        Some(value) if !terms.contains(value) => {
-            let known = terms.into_iter().collect::<Vec<_>>().join(", ");
-            let message = if known.is_empty() {
-                format!("the values of {field} are no closed list: leave value out")
-            } else {
-                format!("{field} has no value {value:?}, use one of {known}")
-            };
-            Err(Error::invalid("/value", message))
-        }
-        Some(_) | None => Ok(()),
-    }
+    Ok(fields)
 }
 
 /// The field that has a label already, in these words or in others that the rules read alike.
@@ -379,12 +395,15 @@ mod tests {
     fn another_spelling_is_taught_of_fields_that_have_some() {
         let maker = FieldPattern { respelled: true, ..FieldPattern::new("maker", &["maker"], ValueKind::Name) };
         let cars = ExtractionSchema { fields: [maker].into(), ..schema() };
-        let fits = |label: &str, value: &str| {
-            fits(&cars, "maker", label, Some(value)).map_err(|error| error.details()[0].path.clone())
-        };
+        let path = |fault: Error| fault.details()[0].path.clone();
+        let fits = |label: &str, value: &str| is_spelling(&cars, "maker", label, value).map_err(path);
         assert_eq!(fits("fern holow", "Fern Hollow Motors"), Ok(()));
         assert_eq!(fits("fern hollow motors", "Fern Hollow Motors"), Err("/value".to_owned()), "that is no other one");
         assert_eq!(fits("maker", "Fern Hollow Motors"), Err("/label".to_owned()));
+        let label = super::fits(&cars, "maker", "fern holow", Some("Fern Hollow Motors"));
+        assert_eq!(label.map_err(path), Err("/value".to_owned()), "a label has no such value");
+        let colour = is_spelling(&schema(), "cars/colour", "crimson", "Red");
+        assert_eq!(colour.map_err(path), Err("/field".to_owned()), "a closed list has labels with values");
     }
 
     #[test]

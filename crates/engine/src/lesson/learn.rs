@@ -144,7 +144,7 @@ impl Engine {
         let rules = self.rules_of(scope).await?;
         let mut taught = Vec::new();
         if let Some(sender) = doubtful_sender(task).filter(|sender| !rules.lessons.trusts(sender)) {
-            taught.extend(Teaching::TrustedSender { address: sender.to_owned(), company: None }.checked().ok());
+            taught.extend(Teaching::TrustedSender { address: sender.to_owned() }.checked().ok());
         }
         if !rules.serves(chosen) {
             return Ok(taught);

@@ -11,6 +11,7 @@ use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::LessonId;
 use kybern_core::lesson::{Lesson, LessonAct, LessonChange, LessonFilter, LessonSource, Teaching};
+use kybern_core::model::ExtractionSchema;
 use kybern_core::ports::Page;
 use kybern_core::tenant::TenantScope;
 use serde_json::json;
@@ -104,15 +105,22 @@ impl Engine {
                 Err(Error::invalid("/intent", message))
             }
             Teaching::Label { schema, field, label, value } => {
-                let known = self.inner.catalog.registry().extractions().find(|(name, _)| name == schema);
-                let Some((_, known)) = known else {
-                    let names: Vec<&str> = self.inner.catalog.registry().extractions().map(|(name, _)| name).collect();
-                    let message = format!("there is no extraction schema {schema:?}, use {}", names.join(", "));
-                    return Err(Error::invalid("/schema", message));
-                };
-                labels::fits(known, field, label, value.as_deref())
+                labels::fits(self.schema_to_teach(schema)?, field, label, value.as_deref())
             }
-            Teaching::TrustedSender { .. } => Ok(()),
+            Teaching::Spelling { schema, field, label, value } => {
+                labels::is_spelling(self.schema_to_teach(schema)?, field, label, value)
+            }
+            Teaching::TrustedSender { .. } | Teaching::Speaker { .. } => Ok(()),
         }
+    }
+
+    fn schema_to_teach(&self, name: &str) -> Result<&ExtractionSchema> {
+        let registry = self.inner.catalog.registry();
+        if let Some((_, known)) = registry.extractions().find(|(known, _)| *known == name) {
+            return Ok(known);
+        }
+        let names: Vec<&str> = registry.extractions().map(|(name, _)| name).collect();
+        let message = format!("there is no extraction schema {name:?}, use {}", names.join(", "));
+        Err(Error::invalid("/schema", message))
     }
 }

@@ -165,9 +165,11 @@ impl Engine {
     ) -> Result<Option<(Value, Value)>> {
         match teaching {
             Teaching::IntentExample { .. } => self.compare_intents(scope, task, sides).await,
-            Teaching::Label { schema, field, .. } => self.compare_fields(scope, task, (schema, field), sides).await,
-            Teaching::TrustedSender { address, company: None } => Ok(compare_senders(task, address, sides)),
-            Teaching::TrustedSender { address, company: Some(_) } => Ok(compare_speakers(task, address, sides)),
+            Teaching::Label { schema, field, .. } | Teaching::Spelling { schema, field, .. } => {
+                self.compare_fields(scope, task, (schema, field), sides).await
+            }
+            Teaching::TrustedSender { address } => Ok(compare_senders(task, address, sides)),
+            Teaching::Speaker { address, .. } => Ok(compare_speakers(task, address, sides)),
         }
     }
 
@@ -246,10 +248,11 @@ fn compare_senders(task: &Task, address: &str, sides: &Sides) -> Option<(Value, 
 /// Which companies the sender of a mail answers for.
 fn compare_speakers(task: &Task, address: &str, sides: &Sides) -> Option<(Value, Value)> {
     let from = task.payload.pointer("/from/address").and_then(Value::as_str)?;
-    // What is handed on has its author in a passage.
-    let passages = task.payload.get("passages").and_then(Value::as_array).into_iter().flatten();
-    let authors = passages.filter_map(|passage| passage.pointer("/author/address")?.as_str());
-    let sender = std::iter::once(from).chain(authors).find(|sender| sender.trim().eq_ignore_ascii_case(address))?;
+    // What is handed on has its author in the first such passage; what stands below is the author's own text.
+    let mut passages = task.payload.get("passages").and_then(Value::as_array).into_iter().flatten();
+    let handed_on = passages.find(|passage| passage["role"] == "forwarded");
+    let author = handed_on.and_then(|passage| passage.pointer("/author/address")?.as_str());
+    let sender = std::iter::once(from).chain(author).find(|sender| sender.trim().eq_ignore_ascii_case(address))?;
     let said = [&sides.without, &sides.with].map(|side| {
         let companies: Vec<&str> = side.lessons.answers_for(sender).collect();
         let told = json!({"answersFor": companies});

@@ -251,11 +251,11 @@ mod tests {
 
     #[tokio::test]
     async fn a_value_that_is_written_otherwise_is_what_it_means_and_keeps_its_place() {
-        let teaching = Teaching::Label {
+        let teaching = Teaching::Spelling {
             schema: "cars".to_owned(),
             field: "cars/maker".to_owned(),
             label: "fern holow".to_owned(),
-            value: Some("Fern Hollow Motors".to_owned()),
+            value: "Fern Hollow Motors".to_owned(),
         };
         let lessons = Lessons::new(vec![Lesson { teaching, ..lesson(1, "keeper") }]);
         let maker = FieldPattern { respelled: true, ..FieldPattern::new("maker", &["maker"], ValueKind::Name) };

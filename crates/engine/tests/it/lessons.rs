@@ -320,7 +320,7 @@ fn teacher(asks: bool) -> Arc<ScriptedTool> {
         answer_is_result: false,
     };
     let address = "Ada@example.com".to_owned();
-    let lessons = vec![Teaching::TrustedSender { address, company: Some("Fern Hollow Mutual".to_owned()) }];
+    let lessons = vec![Teaching::Speaker { address, company: "Fern Hollow Mutual".to_owned() }];
     let learned = Ok(ToolOutcome { lessons, ..ToolOutcome::new(object(json!({})), "learned") });
     let asked = asks.then(|| Ok(ToolOutcome::ask(review)));
     Arc::new(ScriptedTool::answers("t.teaches", EffectClass::Local, asked.into_iter().chain([learned])))

@@ -36,7 +36,7 @@ pub(super) enum LessonCommand {
         #[command(flatten)]
         format: Format,
     },
-    /// Write a lesson down: an example of an intent, a label of a field, or a sender to be trusted
+    /// Write a lesson down: an example of an intent, a label or a spelling of a field, or a sender
     #[command(subcommand)]
     Add(Taught),
     /// Use a lesson for every message from now on
@@ -69,17 +69,32 @@ pub(super) enum Taught {
         field: String,
         /// The words
         label: String,
-        /// The value that the words stand for: of the field's closed list, or an insurer that is written otherwise
+        /// The value of the field's closed list that the words stand for
         #[arg(long)]
         value: Option<String>,
+    },
+    /// Another way in which a field's value is written, such as an insurer's name
+    Spelling {
+        /// The extraction schema
+        schema: String,
+        /// The field: policies/insurer
+        field: String,
+        /// The words as they are written
+        label: String,
+        /// The value that they mean
+        value: String,
     },
     /// A sender whose mail is taken as theirs although the receiving server could not prove it
     Sender {
         /// The e-mail address
         address: String,
-        /// The company that they answer for; then that, and nothing else, is believed
-        #[arg(long)]
-        company: Option<String>,
+    },
+    /// A sender whose mail counts as an answer of a company
+    Speaker {
+        /// The e-mail address
+        address: String,
+        /// The company that they answer for
+        company: String,
     },
 }
 
@@ -97,13 +112,11 @@ impl Taught {
                 body.extend(value.map(|value| ("value".to_owned(), json!(value))));
                 Value::Object(body)
             }
-            Self::Sender { address, company } => {
-                let mut body = json!({"kind": "trusted_sender", "address": address});
-                if let Some(company) = company {
-                    body["company"] = json!(company);
-                }
-                body
+            Self::Spelling { schema, field, label, value } => {
+                json!({"kind": "spelling", "schema": schema, "field": field, "label": label, "value": value})
             }
+            Self::Sender { address } => json!({"kind": "trusted_sender", "address": address}),
+            Self::Speaker { address, company } => json!({"kind": "speaker", "address": address, "company": company}),
         }
     }
 }
@@ -147,16 +160,14 @@ pub(super) async fn run(command: LessonCommand, context: &mut Context) -> Result
 fn teaching(lesson: &Value) -> String {
     match field(lesson, "kind").as_str() {
         "intent_example" => format!("{}: {}", field(lesson, "intent"), field(lesson, "text")),
-        "label" => {
+        "label" | "spelling" => {
             let value = field(lesson, "value");
             let stands = if value.is_empty() { String::new() } else { format!(" = {value}") };
             let (schema, at) = (field(lesson, "schema"), field(lesson, "field"));
             format!("{schema} {at}: {:?}{stands}", field(lesson, "label"))
         }
-        _ => {
-            let (address, company) = (field(lesson, "address"), field(lesson, "company"));
-            if company.is_empty() { address } else { format!("{address} answers for {company}") }
-        }
+        "speaker" => format!("{} answers for {}", field(lesson, "address"), field(lesson, "company")),
+        _ => field(lesson, "address"),
     }
 }
 

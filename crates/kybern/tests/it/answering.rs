@@ -165,8 +165,9 @@ async fn another_spelling_of_an_insurer_is_learned(site: Site) {
     let answer = json!({"corrections": {"policy_insurers": {"HPM-93318": "Harrow Plains Mutual"}}});
     assert_eq!(client.review(&asked, &answer).await["status"], "completed");
     let lesson = suggested(&client).await;
-    let taught = ["schema", "field", "label", "value"].map(|name| text(&lesson[name]));
-    assert_eq!(taught, ["insurance", "policies/insurer", "harow plains mutual", "Harrow Plains Mutual"], "{lesson}");
+    let taught = ["kind", "schema", "field", "label", "value"].map(|name| text(&lesson[name]));
+    let spelling = ["spelling", "insurance", "policies/insurer", "harow plains mutual", "Harrow Plains Mutual"];
+    assert_eq!(taught, spelling, "{lesson}");
     assert_eq!(lesson["source"]["taskId"], asked["id"]);
     let shown = preview(&client, &lesson).await;
     let own = shown["changed"].as_array().unwrap().iter().find(|mail| mail["taskId"] == asked["id"]).unwrap();
@@ -216,7 +217,7 @@ async fn an_address_that_answers_for_an_insurer_is_learned(site: Site) {
     client.review(&asked, &json!({"corrections": {"answer_confirmed": true}})).await;
     let lesson = suggested(&client).await;
     let taught = ["kind", "address", "company"].map(|name| text(&lesson[name]));
-    assert_eq!(taught, ["trusted_sender", "lee@hearthadjusters.example", "Harrow Plains Mutual"], "{lesson}");
+    assert_eq!(taught, ["speaker", "lee@hearthadjusters.example", "Harrow Plains Mutual"], "{lesson}");
     let shown = preview(&client, &lesson).await;
     let own = shown["changed"].as_array().unwrap();
     assert_eq!((own.len(), &own[0]["taskId"]), (1, &asked["id"]), "{shown}");

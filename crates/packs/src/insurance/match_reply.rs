@@ -12,7 +12,6 @@ mod sender;
 mod which;
 
 use async_trait::async_trait;
-use kybern_core::mail::ParsedMail;
 use kybern_core::ports::{Tool, ToolContext};
 use kybern_core::record::Record;
 use kybern_core::tool::{Needs, Review, ToolFailure, ToolOutcome, ToolSpec};
@@ -89,7 +88,7 @@ impl Tool for MatchReply {
             }
             (None, Which::Said(requests)) => (requests, Vec::new()),
             (None, Which::OneOf(requests, why)) => {
-                return Ok(ToolOutcome::ask(which_one(context, why, &mail, &senders, &requests).await?));
+                return Ok(ToolOutcome::ask(which_one(context, why, &senders, &requests).await?));
             }
             (None, Which::Foreign) if sender::knows_one_of(context, &senders).await? => {
                 return Ok(unmatched("an insurer's answer names a request that is none of ours"));
@@ -109,7 +108,7 @@ impl Tool for MatchReply {
             }
             // Whoever chose the request was shown what is doubtful about it.
             None if !doubts.is_empty() && chosen.is_none() => {
-                return Ok(ToolOutcome::ask(review(&doubts, &mail, &requests)));
+                return Ok(ToolOutcome::ask(review(&doubts, &senders, &requests)));
             }
             Some(true) | None => {}
         }
@@ -134,7 +133,7 @@ fn unmatched(why: &str) -> ToolOutcome {
 
 /// Why the answer may not be what it says it is: whom it comes from first.
 fn doubts(context: &ToolContext, senders: &[&str], requests: &[Record]) -> Vec<String> {
-    let from = senders.first().copied().unwrap_or_default();
+    let from = sender::author(senders);
     let strange = |insurer: String| {
         format!("{insurer} was asked, and the answer comes from {from}, which is not known to be its address")
     };
@@ -188,7 +187,6 @@ fn told(requests: &[Record]) -> String {
 async fn which_one(
     context: &ToolContext,
     why: &str,
-    mail: &ParsedMail,
     senders: &[&str],
     requests: &[Record],
 ) -> Result<Review, ToolFailure> {
@@ -218,12 +216,12 @@ async fn which_one(
             "required": [CHOSEN],
             "additionalProperties": false
         }),
-        details: json!({"sender": mail.from.address, "candidates": candidates}),
+        details: json!({"sender": senders.first(), "author": sender::author(senders), "candidates": candidates}),
         answer_is_result: false,
     })
 }
 
-fn review(doubts: &[String], mail: &ParsedMail, requests: &[Record]) -> Review {
+fn review(doubts: &[String], senders: &[&str], requests: &[Record]) -> Review {
     let asked = |request: &Record| {
         json!({
             "id": request.id,
@@ -240,7 +238,11 @@ fn review(doubts: &[String], mail: &ParsedMail, requests: &[Record]) -> Review {
             "required": [CONFIRMED],
             "additionalProperties": false
         }),
-        details: json!({"sender": mail.from.address, "requests": requests.iter().map(asked).collect::<Vec<_>>()}),
+        details: json!({
+            "sender": senders.first(),
+            "author": sender::author(senders),
+            "requests": requests.iter().map(asked).collect::<Vec<_>>(),
+        }),
         answer_is_result: false,
     }
 }

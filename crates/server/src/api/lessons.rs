@@ -27,7 +27,7 @@ use crate::state::AppState;
 #[schema(as = NewLesson, example = json!({"kind": "label", "schema": "insurance", "field": "insured.name",
     "label": "Named trucker"}))]
 pub(crate) struct NewLessonBody {
-    /// `intent_example`, `label` or `trusted_sender`.
+    /// `intent_example`, `label`, `spelling`, `trusted_sender` or `speaker`.
     kind: String,
     /// Of an example: the intent's key.
     #[serde(default)]
@@ -35,22 +35,22 @@ pub(crate) struct NewLessonBody {
     /// Of an example: a message that asks for it, at most 1,500 characters.
     #[serde(default)]
     text: Option<String>,
-    /// Of a label: the extraction schema.
+    /// Of a label or a spelling: the extraction schema.
     #[serde(default)]
     schema: Option<String>,
-    /// Of a label: the field, as `insured.name`, or `policies/policy_number` in a list.
+    /// Of a label or a spelling: the field, as `insured.name`, or `policies/policy_number` in a list.
     #[serde(default)]
     field: Option<String>,
-    /// Of a label: at most six plain words.
+    /// Of a label or a spelling: at most six plain words.
     #[serde(default)]
     label: Option<String>,
-    /// Of a label: the value that the words stand for, of the field's closed list or written otherwise.
+    /// Of a label: the value of the field's closed list that the words stand for; of a spelling: the value that they mean.
     #[serde(default)]
     value: Option<String>,
-    /// Of a sender: the e-mail address.
+    /// Of a trusted sender or a speaker: the e-mail address.
     #[serde(default)]
     address: Option<String>,
-    /// Of a sender: the company that they answer for; without it their mail is taken as theirs.
+    /// Of a speaker: the company that they answer for.
     #[serde(default)]
     company: Option<String>,
 }
@@ -64,8 +64,9 @@ impl NewLessonBody {
         let kind = LessonKind::parse(&self.kind).ok_or_else(unknown)?;
         let belongs: &[&str] = match kind {
             LessonKind::IntentExample => &["intent", "text"],
-            LessonKind::Label => &["schema", "field", "label", "value"],
-            LessonKind::TrustedSender => &["address", "company"],
+            LessonKind::Label | LessonKind::Spelling => &["schema", "field", "label", "value"],
+            LessonKind::TrustedSender => &["address"],
+            LessonKind::Speaker => &["address", "company"],
         };
         let members = [
             ("intent", &self.intent, MAX_KEY),
@@ -83,7 +84,7 @@ impl NewLessonBody {
             match said {
                 Some(said) if belongs.contains(&name) => plain(&path, said, most)?,
                 Some(_) => faults.push(Detail::new(path, format!("a lesson of kind {} has no {name}", kind.as_str()))),
-                None if belongs.contains(&name) && !matches!(name, "value" | "company") => {
+                None if belongs.contains(&name) && (name, kind) != ("value", LessonKind::Label) => {
                     faults.push(Detail::new(path, format!("a lesson of kind {} needs {name}", kind.as_str())));
                 }
                 None => {}
@@ -103,7 +104,16 @@ impl NewLessonBody {
                 label: label.unwrap_or_default(),
                 value,
             },
-            LessonKind::TrustedSender => Teaching::TrustedSender { address: address.unwrap_or_default(), company },
+            LessonKind::Spelling => Teaching::Spelling {
+                schema: schema.unwrap_or_default(),
+                field: field.unwrap_or_default(),
+                label: label.unwrap_or_default(),
+                value: value.unwrap_or_default(),
+            },
+            LessonKind::TrustedSender => Teaching::TrustedSender { address: address.unwrap_or_default() },
+            LessonKind::Speaker => {
+                Teaching::Speaker { address: address.unwrap_or_default(), company: company.unwrap_or_default() }
+            }
         })
     }
 }
@@ -139,7 +149,7 @@ pub(crate) async fn create(
     tag = "lessons",
     params(
         ("status" = Option<String>, Query, description = "`suggested`, `accepted` or `withdrawn`"),
-        ("kind" = Option<String>, Query, description = "`intent_example`, `label` or `trusted_sender`"),
+        ("kind" = Option<String>, Query, description = "`intent_example`, `label`, `spelling`, `trusted_sender` or `speaker`"),
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
         ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
     ),

@@ -9,23 +9,23 @@ pub struct LessonSchema {
     /// Its id.
     #[schema(format = "uuid")]
     pub id: String,
-    /// `intent_example`, `label` or `trusted_sender`.
+    /// `intent_example`, `label`, `spelling`, `trusted_sender` or `speaker`.
     pub kind: String,
     /// Of an example: the intent's key.
     pub intent: Option<String>,
     /// Of an example: what the message says, without names and numbers.
     pub text: Option<String>,
-    /// Of a label: the extraction schema.
+    /// Of a label or a spelling: the extraction schema.
     pub schema: Option<String>,
-    /// Of a label: the field, as `insured.name`, or `policies/policy_number` in a list.
+    /// Of a label or a spelling: the field, as `insured.name`, or `policies/policy_number` in a list.
     pub field: Option<String>,
-    /// Of a label: the words, in small letters.
+    /// Of a label or a spelling: the words, in small letters.
     pub label: Option<String>,
-    /// Of a label that is itself a value, of a closed list or written otherwise: that value.
+    /// Of a label that is itself a value of a closed list: that value; of a spelling: the value that it means.
     pub value: Option<String>,
-    /// Of a sender: the e-mail address, in small letters.
+    /// Of a trusted sender or a speaker: the e-mail address, in small letters.
     pub address: Option<String>,
-    /// Of a sender who answers for a company: its name.
+    /// Of a speaker: the company that they answer for.
     pub company: Option<String>,
     /// `suggested`, `accepted` or `withdrawn`.
     pub status: String,

@@ -479,6 +479,9 @@ async fn lessons(walk: &mut Walk<'_>) {
         (json!({"kind": "intent_example", "intent": "fixture.ask"}), "/text"),
         (json!({"kind": "trusted_sender", "address": "*@example.com"}), "/address"),
         (json!({"kind": "trusted_sender", "address": "b@example.com", "text": "x"}), "/text"),
+        (json!({"kind": "trusted_sender", "address": "b@example.com", "company": "Fern Hollow Mutual"}), "/company"),
+        (json!({"kind": "speaker", "address": "b@example.com"}), "/company"),
+        (json!({"kind": "spelling", "schema": "cars", "field": "owner.name", "label": "fern holow"}), "/value"),
         (json!({"kind": "label", "schema": "none", "field": "a", "label": "keeper"}), "/schema"),
         (json!({"kind": "label", "schema": "none", "field": "a", "label": ".*"}), "/label"),
     ] {

@@ -83,7 +83,7 @@ async fn govern(store: &dyn Store, scope: TenantScope, seed: u64, ids: &SeededId
     let said = Preferences { custom_instructions: vec!["Use metric units.".to_owned()], ..Preferences::default() };
     store.set_preferences(scope, user, Some(&said), work::NOW, work::event("preferences.set")).await.unwrap();
     let source = LessonSource { task_id: None, step_id: None, by: format!("user:{user}") };
-    let teaching = Teaching::TrustedSender { address: "ada@example.com".to_owned(), company: None };
+    let teaching = Teaching::TrustedSender { address: "ada@example.com".to_owned() };
     let before = Lesson::suggested(LessonId::from_uuid(ids.next()), teaching, source, work::NOW);
     store.add_lesson(scope, &before, work::event("lesson.add")).await.unwrap();
     let after = before.clone().after(LessonAct::Accept, "user:1", 1, work::NOW).unwrap();

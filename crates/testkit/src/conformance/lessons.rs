@@ -23,7 +23,7 @@ fn label(words: &str) -> Teaching {
 }
 
 fn sender(address: &str) -> Teaching {
-    Teaching::TrustedSender { address: address.to_owned(), company: None }
+    Teaching::TrustedSender { address: address.to_owned() }
 }
 
 fn lesson(w: &World, teaching: Teaching, task: Option<TaskId>) -> Lesson {

@@ -100,11 +100,11 @@ async fn an_insurer_with_a_slip_of_the_pen_is_a_question_with_the_known_one() {
         let outcome = world.call(&tool(), args).await.unwrap();
         assert!(outcome.review.is_none());
         assert!(outcome.records[0].put.props["insurer_entity_id"].is_string(), "{written}");
-        let lesson = Teaching::Label {
+        let lesson = Teaching::Spelling {
             schema: "insurance".to_owned(),
             field: "policies/insurer".to_owned(),
             label: written.to_owned(),
-            value: Some("Quillfeather Insurance Company".to_owned()),
+            value: "Quillfeather Insurance Company".to_owned(),
         };
         assert_eq!(outcome.lessons, [lesson]);
     }

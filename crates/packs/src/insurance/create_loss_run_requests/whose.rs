@@ -77,7 +77,7 @@ pub(super) async fn taught(
         let meant = request::insurer_entity(context, &Asked { insurer: meant, ..Asked::default() }).await?;
         let Some(value) = meant.and_then(|insurer| text(&insurer.props, "name")) else { continue };
         let (schema, field) = ("insurance".to_owned(), "policies/insurer".to_owned());
-        let lesson = Teaching::Label { schema, field, label: written, value: Some(value) };
+        let lesson = Teaching::Spelling { schema, field, label: written, value };
         if !taught.contains(&lesson) {
             taught.push(lesson);
         }

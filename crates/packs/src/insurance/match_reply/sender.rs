@@ -11,12 +11,18 @@ use super::super::insurers;
 use crate::args::text;
 use crate::{company, contact};
 
-/// Who answers: the sender, or whoever wrote the message that a user of the tenant hands on.
+/// Who answers: the sender, and, last, whoever wrote the message that a user of the tenant hands on. Only its first header
+/// was written by the user's own program: what stands below that, also another header, is its author's text.
 pub(super) fn senders<'m>(mail: &'m ParsedMail, users: &[User]) -> Vec<&'m str> {
-    let handed_on = mail.passages.iter().filter(|passage| passage.role == PassageRole::Forwarded);
+    let handed_on = mail.passages.iter().find(|passage| passage.role == PassageRole::Forwarded);
     let colleague = is_user(&mail.from.address, users);
-    let authors = handed_on.filter_map(|passage| passage.author.as_ref()).filter(|_| colleague);
-    [mail.from.address.as_str()].into_iter().chain(authors.map(|author| author.address.as_str())).collect()
+    let author = handed_on.and_then(|passage| passage.author.as_ref()).filter(|_| colleague);
+    [mail.from.address.as_str()].into_iter().chain(author.map(|author| author.address.as_str())).collect()
+}
+
+/// Whose answer it is, as a person is told and as is learned from their yes.
+pub(super) fn author<'m>(senders: &[&'m str]) -> &'m str {
+    senders.last().copied().unwrap_or_default()
 }
 
 fn is_user(address: &str, users: &[User]) -> bool {
@@ -52,13 +58,12 @@ pub(super) fn strangers(context: &ToolContext, senders: &[&str], requests: &[Rec
     requests.iter().filter_map(stranger).collect()
 }
 
-/// That whoever sent the answer, when that is one address and no colleague's, answers for these insurers.
+/// That the address which the question named, when that is no colleague's, answers for these insurers.
 pub(super) fn taught(senders: &[&str], users: &[User], insurers: Vec<String>) -> Vec<Teaching> {
-    let mut outside: Vec<String> =
-        senders.iter().filter(|sender| !is_user(sender, users)).map(|sender| sender.to_lowercase()).collect();
-    outside.sort();
-    outside.dedup();
-    let [address] = outside.as_slice() else { return Vec::new() };
-    let speaks = |insurer| Teaching::TrustedSender { address: address.clone(), company: Some(insurer) };
+    let address = author(senders);
+    if is_user(address, users) {
+        return Vec::new();
+    }
+    let speaks = |insurer| Teaching::Speaker { address: address.to_owned(), company: insurer };
     insurers.into_iter().map(speaks).collect()
 }

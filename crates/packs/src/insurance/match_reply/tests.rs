@@ -72,6 +72,32 @@ async fn only_a_user_of_the_tenant_hands_on_an_insurers_answer() {
 }
 
 #[tokio::test]
+async fn what_a_stranger_quotes_below_their_own_header_clears_no_doubt() {
+    let stranger = "kim@hearthadjusters.example";
+    let (mut world, _) = world("lee@ironwoodlane.example", &["A-1"]);
+    world.user("lee@ironwoodlane.example", &[]);
+    world.forwards(stranger, "lee@ironwoodlane.example");
+    let mail = world.mail.as_mut().unwrap();
+    let mut pasted = mail.passages[0].clone();
+    pasted.author.as_mut().unwrap().address = "desk@prairielantern.example".to_owned();
+    mail.passages.push(pasted);
+    let review = asked(&world).await.unwrap();
+    assert!(review.reason.contains(stranger) && !review.reason.contains("lee@"), "{}", review.reason);
+    assert_eq!(review.details["sender"], "lee@ironwoodlane.example");
+    assert_eq!(review.details["author"], stranger);
+    world.state(json!({CONFIRMED: true}));
+    let lessons = world.call(&MatchReply::new(), json!({})).await.unwrap().lessons;
+    assert!(
+        matches!(&lessons[..], [Teaching::Speaker { address, .. }] if address == stranger),
+        "the address that the question named: {lessons:?}"
+    );
+    // A header that names nobody is the first one all the same.
+    world.state(json!({CONFIRMED: null}));
+    world.mail.as_mut().unwrap().passages[0].author = None;
+    assert!(asked(&world).await.unwrap().reason.contains("lee@ironwoodlane.example"));
+}
+
+#[tokio::test]
 async fn a_report_about_something_else_asks() {
     let (mut world, _) = world("desk@prairielantern.example", &["PLM-77001-01"]);
     let report = |number: &str| {
@@ -224,10 +250,7 @@ async fn an_answer_that_only_names_a_policy_is_a_question_with_the_requests() {
 #[tokio::test]
 async fn a_yes_to_a_strange_address_teaches_that_it_answers_for_the_insurer() {
     let strange = "Kim@hearthadjusters.example";
-    let lesson = Teaching::TrustedSender {
-        address: "kim@hearthadjusters.example".to_owned(),
-        company: Some(INSURER.to_owned()),
-    };
+    let lesson = Teaching::Speaker { address: "kim@hearthadjusters.example".to_owned(), company: INSURER.to_owned() };
     let (mut world, id) = world(strange, &["PLM-77001"]);
     world.state(json!({CONFIRMED: true}));
     assert_eq!(world.call(&MatchReply::new(), json!({})).await.unwrap().lessons, std::slice::from_ref(&lesson));
@@ -261,9 +284,7 @@ async fn what_the_lesson_would_not_have_settled_teaches_nothing() {
     assert!(own.call(&MatchReply::new(), json!({})).await.unwrap().lessons.is_empty(), "a colleague is no insurer");
     own.forwards("desk@hearthadjusters.example", "kim@ironwoodlane.example");
     let lessons = own.call(&MatchReply::new(), json!({})).await.unwrap().lessons;
-    assert!(
-        matches!(&lessons[..], [Teaching::TrustedSender { address, .. }] if address == "desk@hearthadjusters.example")
-    );
+    assert!(matches!(&lessons[..], [Teaching::Speaker { address, .. }] if address == "desk@hearthadjusters.example"));
 }
 
 #[tokio::test]
