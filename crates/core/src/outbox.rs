@@ -107,6 +107,18 @@ pub fn mail_of(message_id: &str) -> Option<OutboxId> {
     message_id.trim().to_ascii_lowercase().strip_suffix(MESSAGE_DOMAIN)?.parse().ok()
 }
 
+/// Whether a mail can go there: one address, without a name beside it.
+#[must_use]
+pub fn is_address(to: &str) -> bool {
+    let well_formed = |part: &str| !part.is_empty() && !part.contains(|c: char| c.is_whitespace() || c.is_control());
+    match to.split_once('@') {
+        Some((local, domain)) => {
+            well_formed(local) && well_formed(domain) && !domain.contains('@') && !to.contains(['<', '>', ',', ';'])
+        }
+        None => false,
+    }
+}
+
 /// A message to be committed.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -54,7 +54,9 @@ async fn an_answer_in_the_thread_of_a_sent_request_finds_it(site: Site) {
     let chosen = client.review(&loose, &json!({"corrections": {"answered_request": request["id"]}})).await;
     assert_eq!(answered(&client, &chosen).await, json!([request["id"]]));
 
-    let input = json!({"input": {"request_id": request["id"], "to": "desk@harrowplains.example"}});
+    let input = json!({"input": {
+        "request_id": request["id"], "version": request["version"], "to": "desk@harrowplains.example"
+    }});
     let tool = "/api/tools/insurance.send_loss_run_request/invoke?waitMs=30000";
     let sent = client.post(tool, &input).await;
     assert_eq!(sent["status"], "success", "{sent}");

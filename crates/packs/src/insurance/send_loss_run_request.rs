@@ -4,8 +4,9 @@
 //! either. Mail and record are committed together: a request that has left is never sent again.
 
 use async_trait::async_trait;
+use kybern_core::error::ErrorCode;
 use kybern_core::id::OutboxId;
-use kybern_core::outbox::{NewOutbox, OutboxChannel, message_id};
+use kybern_core::outbox::{NewOutbox, OutboxChannel, is_address, message_id};
 use kybern_core::policy::ToolCategory;
 use kybern_core::ports::{Tool, ToolContext};
 use kybern_core::record::Record;
@@ -40,9 +41,10 @@ impl SendLossRunRequest {
             "type": "object",
             "properties": {
                 "request_id": {"type": "string", "format": "uuid"},
+                "version": {"type": "integer", "minimum": 1, "description": "the version of the draft that is to be sent"},
                 "to": {"type": "string", "minLength": 3, "maxLength": 254, "description": "the insurer's e-mail address"}
             },
-            "required": ["request_id", "to"],
+            "required": ["request_id", "version", "to"],
             "additionalProperties": false
         });
         let description = "Sends a drafted loss-run request to the insurer by e-mail, once, so that the answer finds \
@@ -79,9 +81,18 @@ impl Tool for SendLossRunRequest {
             let status = text(&draft.props, "status").unwrap_or_default();
             return Err(ToolFailure::permanent(format!("the request is {status}, only a draft is sent")));
         }
+        // Whoever says yes has read that version; policies that came since are not sent unseen.
+        if args.get("version").and_then(Value::as_i64) != Some(draft.version) {
+            let message = format!(
+                "the draft has changed and is at version {}; read it again, and send it with that version",
+                draft.version
+            );
+            return Err(ToolFailure::permanent(message).code(ErrorCode::Conflict));
+        }
         let to = text(&args, "to").unwrap_or_default();
-        if contact::registered_label(&to).is_none() || to.contains(|c: char| c.is_whitespace() || "<>,;".contains(c)) {
-            return Err(ToolFailure::permanent("to must be one e-mail address, such as desk@example.com"));
+        if !is_address(&to) || contact::registered_label(&to).is_none() {
+            let message = "to must be one e-mail address, such as desk@example.com";
+            return Err(ToolFailure::permanent(message).code(ErrorCode::Validation));
         }
         let outbox = OutboxId::from_uuid(context.ids.next());
         let message = message_id(outbox);
@@ -134,9 +145,9 @@ fn body(context: &ToolContext, draft: &Record, insured: &str) -> String {
     lines.join("\n")
 }
 
-/// A value out of a document, on one line.
+/// A value out of a document, on one line and without brackets: only the request's own token may look like one.
 fn plain(value: &str) -> String {
-    value.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_VALUE).collect()
+    value.chars().map(|c| if c.is_control() || "[]".contains(c) { ' ' } else { c }).take(MAX_VALUE).collect()
 }
 
 #[cfg(test)]
@@ -149,10 +160,14 @@ mod tests {
 
     fn world() -> (World, String) {
         let world = World::new();
-        let entity = world.put(ENTITY, "dot:1", json!({"name": "Fern\r\nHollow LLC", "entity_type": "motor_carrier"}));
+        let entity = world.put(
+            ENTITY,
+            "dot:1",
+            json!({"name": "Fern\r\nHollow [Request:1] LLC", "entity_type": "motor_carrier"}),
+        );
         let props = json!({
             "deal_id": "d", "entity_id": entity, "insurer": "Prairie Lantern Mutual", "status": "draft",
-            "policy_numbers": ["PLM-1"], "lines": ["AL"]
+            "policy_numbers": ["PLM-1", "[Request:0]"], "lines": ["AL"]
         });
         let id = world.put(LOSS_RUN_REQUEST, "r", props);
         (world, id)
@@ -162,13 +177,16 @@ mod tests {
     async fn a_draft_is_sent_once_and_keeps_the_id_of_its_mail() {
         let (world, id) = world();
         let tool = SendLossRunRequest::new();
-        let args = json!({"request_id": id, "to": "desk@prairielantern.example"});
+        let args = json!({"request_id": id, "version": 1, "to": "desk@prairielantern.example"});
         let outcome = world.call(&tool, args.clone()).await.unwrap();
         let mail = &outcome.outbox[0];
         assert_eq!((mail.target.as_str(), &mail.key), ("desk@prairielantern.example", &world.key()));
         let subject = mail.body["subject"].as_str().unwrap();
-        assert_eq!(subject, format!("Loss run request: Fern  Hollow LLC, PLM-1 [Request:{id}]"));
-        assert!(mail.body["body"].as_str().unwrap().contains("Policy number: PLM-1"));
+        let about = "Fern  Hollow  Request:1  LLC, PLM-1,  Request:0 ";
+        assert_eq!(subject, format!("Loss run request: {about} [Request:{id}]"));
+        let body = mail.body["body"].as_str().unwrap();
+        assert!(body.contains("Policy number: PLM-1"));
+        assert_eq!(body.matches("[Request:").count(), 1, "{body}");
         world.write(&outcome);
         let sent = &world.records(LOSS_RUN_REQUEST)[0].props;
         assert_eq!((&sent["status"], &sent["sent_to"]), (&json!("requested"), &json!("desk@prairielantern.example")));
@@ -180,9 +198,29 @@ mod tests {
     async fn what_is_no_request_and_no_address_is_refused() {
         let (world, id) = world();
         let other = world.put("insurance.deal", "d", json!({"stage": "new"}));
-        for (request, to) in [(&other, "desk@a.example"), (&id, "desk"), (&id, "a@b.example,c@d.example")] {
-            let args = json!({"request_id": request, "to": to});
+        for (request, to) in [
+            (&other, "desk@a.example"),
+            (&id, "desk"),
+            (&id, "@desk.example"),
+            (&id, "a@b@c.example"),
+            (&id, "a\u{7}@b.example"),
+            (&id, "a@b.example,c@d.example"),
+        ] {
+            let args = json!({"request_id": request, "version": 1, "to": to});
             assert!(world.call(&SendLossRunRequest::new(), args).await.is_err(), "{to}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_draft_that_has_moved_is_not_sent_unseen() {
+        let (world, id) = world();
+        let draft = world.records(LOSS_RUN_REQUEST).remove(0);
+        let more = fields([("policy_numbers", json!(["PLM-1", "XX-9"]))]);
+        let change = change::update(&draft, more, Vec::new());
+        world.write(&ToolOutcome { records: vec![change], ..ToolOutcome::default() });
+        let sent = |version: i64| json!({"request_id": id, "version": version, "to": "desk@prairielantern.example"});
+        let failure = world.call(&SendLossRunRequest::new(), sent(1)).await.unwrap_err();
+        assert!(failure.message.contains("version 2"), "{failure:?}");
+        assert!(world.call(&SendLossRunRequest::new(), sent(2)).await.is_ok());
     }
 }

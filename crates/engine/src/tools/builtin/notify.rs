@@ -3,7 +3,7 @@
 
 use async_trait::async_trait;
 use kybern_core::id::OutboxId;
-use kybern_core::outbox::{NewOutbox, OutboxChannel};
+use kybern_core::outbox::{NewOutbox, OutboxChannel, is_address};
 use kybern_core::policy::ToolCategory;
 use kybern_core::ports::{Tool, ToolContext};
 use kybern_core::tool::{Risk, ToolFailure, ToolOutcome, ToolSpec};
@@ -70,13 +70,5 @@ impl Tool for Notify {
         let mut outcome = ToolOutcome::new(data, format!("queued one {} message", channel.as_str()));
         outcome.outbox.push(NewOutbox { id, channel, target: to, key: context.key.clone(), body });
         Ok(outcome)
-    }
-}
-
-fn is_address(to: &str) -> bool {
-    let well_formed = |part: &str| !part.is_empty() && !part.contains(|c: char| c.is_whitespace() || c.is_control());
-    match to.rsplit_once('@') {
-        Some((local, domain)) => well_formed(local) && well_formed(domain) && !to.contains(['<', '>', ',', ';']),
-        None => false,
     }
 }
