@@ -147,3 +147,19 @@ async fn a_policy_without_an_insurer_has_those_that_its_paper_may_mean_as_choice
     let names = ["Prairie Lantern Transportation Insurance", "Quillfeather Transportation Insurance"];
     assert_eq!(*choices, json!(names), "{review:?}");
 }
+
+#[tokio::test]
+async fn a_persons_word_counts_before_the_code_that_was_read() {
+    let mut world = World::new();
+    let deal = deal(&world);
+    world.state(json!({"policy_insurers": {"A1": "North Mutual", "B1": "Blue Heron"}}));
+    let unread = |number: &str| json!({"policy_number": number, "naic": "99777"});
+    let args = json!({"deal_id": deal, "policies": [unread("A1"), unread("B1")]});
+    assert_eq!(world.run(&tool(), args).await["created_count"], 2);
+    let asked: Vec<(Value, Value)> = world
+        .records(LOSS_RUN_REQUEST)
+        .iter()
+        .map(|request| (request.props["insurer"].clone(), request.props["naic"].clone()))
+        .collect();
+    assert_eq!(asked, [(json!("North Mutual"), Value::Null), (json!("Blue Heron"), Value::Null)]);
+}
