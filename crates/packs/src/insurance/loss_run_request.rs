@@ -60,6 +60,8 @@ impl Asked {
 pub(super) fn by_insurer(policies: &[Policy], named: &Map<String, Value>) -> (Vec<Asked>, Vec<Orphan>) {
     let mut groups: Vec<Asked> = Vec::new();
     let mut unknown = Vec::new();
+    // As names are compared: a paper may list thousands of policies, and as many insurers.
+    let mut names: Vec<String> = Vec::new();
     for policy in policies {
         let said = text(named, &policy.number);
         let naic = if said.is_some() { None } else { policy.naic.as_deref() };
@@ -67,8 +69,14 @@ pub(super) fn by_insurer(policies: &[Policy], named: &Map<String, Value>) -> (Ve
             unknown.push(Orphan { number: policy.number.clone(), documents: policy.documents.clone() });
             continue;
         };
-        let at = groups.iter().position(|group| group.is(&insurer, naic)).unwrap_or_else(|| {
+        let name = company::normal_name(&insurer);
+        let is_it = |(group, known): (&Asked, &String)| match group.naic.as_deref().zip(naic) {
+            Some((has, said)) => has == said,
+            None => *known == name,
+        };
+        let at = groups.iter().zip(&names).position(is_it).unwrap_or_else(|| {
             groups.push(Asked { insurer: insurer.clone(), ..Asked::default() });
+            names.push(name);
             groups.len() - 1
         });
         let group = &mut groups[at];

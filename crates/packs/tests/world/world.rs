@@ -196,6 +196,11 @@ impl World {
         self.records.of(kind)
     }
 
+    /// How often many records' lookups were read.
+    pub(crate) fn surveys(&self) -> usize {
+        self.records.surveys()
+    }
+
     /// The idempotency key of calls.
     pub(crate) fn key(&self) -> String {
         "v1:tenant:task:step:1".to_owned()
