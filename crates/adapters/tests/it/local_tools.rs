@@ -58,6 +58,7 @@ fn context() -> ToolContext {
         extractor: None,
         records: None,
         users: None,
+        outbox: None,
         secrets: None,
         models: None,
         lessons: kybern_core::lesson::Lessons::default(),

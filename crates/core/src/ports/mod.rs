@@ -69,7 +69,7 @@ pub use task_store::{
     CallbackOutcome, Heartbeat, MAX_PAGE_BYTES, Page, ReviewRefused, TaskFilter, TaskStore, UnreadableRow, WakeUps,
 };
 pub use token_counter::{NoText, TokenCounter};
-pub use tool::{Documents, Tool, ToolContext, UserDirectory};
+pub use tool::{Documents, OutboxView, Tool, ToolContext, UserDirectory};
 
 /// Everything that is stored, behind one handle.
 pub trait Store:

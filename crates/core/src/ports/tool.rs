@@ -8,10 +8,11 @@ use serde_json::{Map, Value};
 use super::{Extractor, HttpClient, IdSource, ModelDesk, RecordStore, SecretReader};
 use crate::document::DocumentText;
 use crate::error::{Detail, Result};
-use crate::id::{TaskId, TenantId, UserId};
+use crate::id::{OutboxId, TaskId, TenantId, UserId};
 use crate::identity::User;
 use crate::lesson::Lessons;
 use crate::mail::ParsedMail;
+use crate::outbox::OutboxStatus;
 use crate::plan::StepId;
 use crate::task::{Attachment, Channel, EffectClass, Lease};
 use crate::tenant::TenantScope;
@@ -49,6 +50,16 @@ pub trait UserDirectory: Send + Sync {
     /// # Errors
     /// When the store fails.
     async fn users_of(&self, scope: TenantScope) -> Result<Vec<User>>;
+}
+
+/// What became of the tenant's outgoing messages, to read.
+#[async_trait]
+pub trait OutboxView: Send + Sync {
+    /// How far a message has got; `None` when there is none, not any more, or none that can be read.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn status_of(&self, scope: TenantScope, id: OutboxId) -> Result<Option<OutboxStatus>>;
 }
 
 /// What a tool gets to work with. What its spec does not ask for is `None`.
@@ -98,6 +109,8 @@ pub struct ToolContext {
     pub records: Option<Arc<dyn RecordStore>>,
     /// The tenant's users.
     pub users: Option<Arc<dyn UserDirectory>>,
+    /// What became of the tenant's outgoing messages.
+    pub outbox: Option<Arc<dyn OutboxView>>,
     /// The tenant's secrets, each for its own hosts.
     pub secrets: Option<Arc<dyn SecretReader>>,
     /// The language models, asked with the server's own prompts and paid by the task.
@@ -135,6 +148,14 @@ impl ToolContext {
     /// When the tool's spec does not ask for it: a fault of the tool.
     pub fn extractor(&self) -> Result<&dyn Extractor, ToolFailure> {
         self.extractor.as_deref().ok_or_else(|| ToolFailure::permanent("the tool's spec does not ask for a model"))
+    }
+
+    /// The outgoing messages.
+    ///
+    /// # Errors
+    /// When the tool's spec does not ask for them: a fault of the tool.
+    pub fn outbox(&self) -> Result<&dyn OutboxView, ToolFailure> {
+        self.outbox.as_deref().ok_or_else(|| ToolFailure::permanent("the tool's spec does not ask for the outbox"))
     }
 
     /// The secrets.

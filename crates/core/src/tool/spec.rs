@@ -52,6 +52,8 @@ pub struct Needs {
     pub records: bool,
     /// The tenant's users, to read.
     pub users: bool,
+    /// What became of the tenant's outgoing messages, to read.
+    pub outbox: bool,
     /// The values of the tenant's secrets, each for its own hosts.
     pub secrets: bool,
     /// The language models.

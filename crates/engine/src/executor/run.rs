@@ -434,6 +434,7 @@ impl Run {
             extractor: needs.model.then(|| self.extractor(timeout)),
             records: needs.records.then(|| Arc::new(crate::tools::access::Records(Arc::clone(&inner.store))) as _),
             users: needs.users.then(|| Arc::new(crate::tools::access::Users(Arc::clone(&inner.store))) as _),
+            outbox: needs.outbox.then(|| Arc::new(crate::tools::access::Outbox(Arc::clone(&inner.store))) as _),
             secrets: needs.secrets.then(|| Arc::new(self.secrets()) as _),
             models: needs.language_model.then(|| Arc::new(self.desk(timeout)) as _),
             lessons: if needs.lessons { self.lessons.clone() } else { Lessons::default() },

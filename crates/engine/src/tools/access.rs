@@ -1,12 +1,13 @@
-//! Narrow views of the store for tools: records and users to read, nothing to write.
+//! Narrow views of the store for tools: records, users and outgoing messages to read, nothing to write.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use kybern_core::error::Result;
-use kybern_core::id::RecordId;
+use kybern_core::id::{OutboxId, RecordId};
 use kybern_core::identity::User;
-use kybern_core::ports::{Page, RecordStore, Store, UserDirectory};
+use kybern_core::outbox::OutboxStatus;
+use kybern_core::ports::{OutboxView, Page, RecordStore, Store, UserDirectory};
 use kybern_core::record::Record;
 use kybern_core::tenant::TenantScope;
 
@@ -59,5 +60,16 @@ pub struct Users(pub Arc<dyn Store>);
 impl UserDirectory for Users {
     async fn users_of(&self, scope: TenantScope) -> Result<Vec<User>> {
         self.0.users(scope).await
+    }
+}
+
+/// The outgoing messages.
+pub struct Outbox(pub Arc<dyn Store>);
+
+#[async_trait]
+impl OutboxView for Outbox {
+    async fn status_of(&self, scope: TenantScope, id: OutboxId) -> Result<Option<OutboxStatus>> {
+        let found = self.0.outbox_message(scope, id).await?.filter(|message| message.unreadable.is_none());
+        Ok(found.map(|message| message.status))
     }
 }

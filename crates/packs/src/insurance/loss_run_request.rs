@@ -56,22 +56,31 @@ impl Asked {
 }
 
 /// Groups policies by their insurer, in order of appearance. `named` are insurers that a person has supplied, by
-/// policy number: they count before what was read. The second list holds the policies whose insurer nobody knows.
+/// policy number: they count before what was read, and so before the code that was read with it. The second list holds the policies whose insurer nobody knows.
 pub(super) fn by_insurer(policies: &[Policy], named: &Map<String, Value>) -> (Vec<Asked>, Vec<Orphan>) {
     let mut groups: Vec<Asked> = Vec::new();
     let mut unknown = Vec::new();
+    // As names are compared: a paper may list thousands of policies, and as many insurers.
+    let mut names: Vec<String> = Vec::new();
     for policy in policies {
-        let Some(insurer) = text(named, &policy.number).or_else(|| policy.insurer.clone()) else {
+        let said = text(named, &policy.number);
+        let naic = if said.is_some() { None } else { policy.naic.as_deref() };
+        let Some(insurer) = said.or_else(|| policy.insurer.clone()) else {
             unknown.push(Orphan { number: policy.number.clone(), documents: policy.documents.clone() });
             continue;
         };
-        let naic = policy.naic.as_deref();
-        let at = groups.iter().position(|group| group.is(&insurer, naic)).unwrap_or_else(|| {
+        let name = company::normal_name(&insurer);
+        let is_it = |(group, known): (&Asked, &String)| match group.naic.as_deref().zip(naic) {
+            Some((has, said)) => has == said,
+            None => *known == name,
+        };
+        let at = groups.iter().zip(&names).position(is_it).unwrap_or_else(|| {
             groups.push(Asked { insurer: insurer.clone(), ..Asked::default() });
+            names.push(name);
             groups.len() - 1
         });
         let group = &mut groups[at];
-        group.naic = group.naic.take().or_else(|| policy.naic.clone());
+        group.naic = group.naic.take().or_else(|| naic.map(str::to_owned));
         coverage::add(&mut group.numbers, [policy.number.clone()]);
         coverage::add(&mut group.lines, policy.lines.iter().cloned());
         for n in &policy.documents {

@@ -11,6 +11,8 @@
 mod sender;
 mod which;
 
+use std::collections::HashSet;
+
 use async_trait::async_trait;
 use kybern_core::ports::{Tool, ToolContext};
 use kybern_core::record::Record;
@@ -161,13 +163,9 @@ fn named(state: &Map<String, Value>, field: &str, first: u64) -> Vec<String> {
 
 /// Policy numbers as they are compared, each once.
 fn numbers(written: Vec<String>) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for number in written.iter().map(|number| company::policy_number(number)).filter(|number| !number.is_empty()) {
-        if !found.contains(&number) {
-            found.push(number);
-        }
-    }
-    found
+    let numbers = written.iter().map(|number| company::policy_number(number)).filter(|number| !number.is_empty());
+    let mut seen = HashSet::new();
+    numbers.filter(|number| seen.insert(number.clone())).collect()
 }
 
 /// Whom requests asked, and about what.

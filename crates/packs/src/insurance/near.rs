@@ -3,6 +3,7 @@
 //! A request goes to an insurer's own address, and insurers have names that are a letter apart, so what is near is never
 //! taken for the same: it is what a person chooses from.
 
+use kybern_core::id::RecordId;
 use kybern_core::ports::ToolContext;
 use kybern_core::record::Record;
 use kybern_core::tool::ToolFailure;
@@ -19,24 +20,41 @@ const MAX: usize = 10;
 const ONE_SLIP: usize = 5;
 const TWO_SLIPS: usize = 8;
 
-/// The known insurers near a name, the oldest first; none when the name is a known one's. One with another code than
-/// `naic` is another insurer.
-pub(super) async fn near(context: &ToolContext, name: &str, naic: Option<&str>) -> Result<Vec<Record>, ToolFailure> {
-    let records = context.records()?;
-    let name = company::normal_name(name);
-    let known = records.lookup_values(context.scope, ENTITY, ALL, "name").await?;
-    if name.is_empty() || known.iter().any(|(_, other)| *other == name) {
-        return Ok(Vec::new());
+/// The names of the known insurers, as names are compared.
+pub(super) struct Known(Vec<(RecordId, String)>);
+
+impl Known {
+    /// Reads them, once for all names that are compared.
+    pub(super) async fn read(context: &ToolContext) -> Result<Self, ToolFailure> {
+        Ok(Self(context.records()?.lookup_values(context.scope, ENTITY, ALL, "name").await?))
     }
-    let mut found: Vec<Record> = Vec::new();
-    for (id, _) in known.into_iter().filter(|(_, other)| is_near(&name, other)) {
-        let Some(record) = records.record_by_id(context.scope, id).await? else { continue };
-        let is_another = naic.is_some_and(|said| code_of(&record).is_some_and(|has| has != said));
-        if !is_another && found.len() < MAX {
-            found.push(record);
+
+    /// The known insurers near a name, the oldest first; none when the name is a known one's. One with another code than
+    /// `naic` is another insurer.
+    pub(super) async fn near(
+        &self,
+        context: &ToolContext,
+        name: &str,
+        naic: Option<&str>,
+    ) -> Result<Vec<Record>, ToolFailure> {
+        let records = context.records()?;
+        let name = company::normal_name(name);
+        if name.is_empty() || self.0.iter().any(|(_, other)| *other == name) {
+            return Ok(Vec::new());
         }
+        let mut found: Vec<Record> = Vec::new();
+        for (id, _) in self.0.iter().filter(|(_, other)| is_near(&name, other)) {
+            let Some(record) = records.record_by_id(context.scope, *id).await? else { continue };
+            let is_another = naic.is_some_and(|said| code_of(&record).is_some_and(|has| has != said));
+            if !is_another {
+                found.push(record);
+            }
+            if found.len() == MAX {
+                break;
+            }
+        }
+        Ok(found)
     }
-    Ok(found)
 }
 
 /// What a person is shown of an insurer.

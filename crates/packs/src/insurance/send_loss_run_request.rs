@@ -1,12 +1,13 @@
 //! `insurance.send_loss_run_request`: sends a drafted request to the insurer's address.
 //!
 //! The mail carries the request's token, and its `Message-ID` is kept with the request, so that the answer finds back by
-//! either. Mail and record are committed together: a request that has left is never sent again.
+//! either. Mail and record are committed together: a request that has left, or may have, is never sent again. One whose
+//! mails all stayed in the outbox, because nothing is configured to send them or the address was refused, has not left.
 
 use async_trait::async_trait;
 use kybern_core::error::ErrorCode;
 use kybern_core::id::OutboxId;
-use kybern_core::outbox::{NewOutbox, OutboxChannel, is_address, message_id};
+use kybern_core::outbox::{NewOutbox, OutboxChannel, OutboxStatus, is_address, mail_of, message_id};
 use kybern_core::policy::ToolCategory;
 use kybern_core::ports::{Tool, ToolContext};
 use kybern_core::record::Record;
@@ -17,6 +18,8 @@ use super::loss_run_request as request;
 use crate::args::{fields, text, texts};
 use crate::{change, contact};
 
+/// The member of a request that holds the `Message-ID`s of its mails.
+const MESSAGES: &str = "message_ids";
 /// Characters of a subject, and of one value in it.
 const MAX_SUBJECT: usize = 200;
 const MAX_VALUE: usize = 120;
@@ -48,13 +51,13 @@ impl SendLossRunRequest {
             "additionalProperties": false
         });
         let description = "Sends a drafted loss-run request to the insurer by e-mail, once, so that the answer finds \
-                           back to it.";
+                           back to it. One whose mails were kept or failed in the outbox can be sent again.";
         Self {
             spec: ToolSpec {
                 risk: Risk::R2,
                 category: ToolCategory::NetworkWrite,
                 destinations: vec!["to".to_owned()],
-                needs: Needs { records: true, ..Needs::default() },
+                needs: Needs { records: true, outbox: true, ..Needs::default() },
                 // It reads records past its arguments, and they may hold what a stranger wrote.
                 untrusted_output: true,
                 ..ToolSpec::local("insurance.send_loss_run_request", description, schema)
@@ -77,9 +80,10 @@ impl Tool for SendLossRunRequest {
             );
             return Err(ToolFailure::permanent(message));
         };
-        if !request::is_draft(&draft) {
+        if !request::is_draft(&draft) && !is_unsent(context, &draft).await? {
             let status = text(&draft.props, "status").unwrap_or_default();
-            return Err(ToolFailure::permanent(format!("the request is {status}, only a draft is sent")));
+            let message = format!("the request is {status}; only a draft is sent, or one whose mails never left");
+            return Err(ToolFailure::permanent(message).code(ErrorCode::Conflict));
         }
         // Whoever says yes has read that version; policies that came since are not sent unseen.
         if args.get("version").and_then(Value::as_i64) != Some(draft.version) {
@@ -96,6 +100,8 @@ impl Tool for SendLossRunRequest {
         }
         let outbox = OutboxId::from_uuid(context.ids.next());
         let message = message_id(outbox);
+        let mut messages = texts(&draft.props, MESSAGES);
+        messages.push(message.clone());
         let insured = request::insured(context, &draft).await?.map(|name| plain(&name)).unwrap_or_default();
         let mail = NewOutbox {
             id: outbox,
@@ -104,8 +110,7 @@ impl Tool for SendLossRunRequest {
             key: context.key.clone(),
             body: json!({"subject": subject(&draft, &insured), "body": body(context, &draft, &insured)}),
         };
-        let changed =
-            fields([("status", json!("requested")), ("sent_to", json!(to)), ("message_ids", json!([message]))]);
+        let changed = fields([("status", json!("requested")), ("sent_to", json!(to)), (MESSAGES, json!(messages))]);
         let data = fields([
             ("request_id", json!(draft.id)),
             ("notification_queued", json!(true)),
@@ -115,6 +120,24 @@ impl Tool for SendLossRunRequest {
         let records = vec![change::update(&draft, changed, vec![request::mail_lookup(&message)])];
         Ok(ToolOutcome { outbox: vec![mail], records, ..outcome })
     }
+}
+
+/// Whether the request counts as asked although none of its mails left.
+async fn is_unsent(context: &ToolContext, request: &Record) -> Result<bool, ToolFailure> {
+    let mails = texts(&request.props, MESSAGES);
+    if text(&request.props, "status").as_deref() != Some("requested") || mails.is_empty() {
+        return Ok(false);
+    }
+    for mail in mails {
+        let status = match mail_of(&mail) {
+            Some(id) => context.outbox()?.status_of(context.scope, id).await?,
+            None => None,
+        };
+        if !matches!(status, Some(OutboxStatus::Kept | OutboxStatus::Failed)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn subject(draft: &Record, insured: &str) -> String {
@@ -152,8 +175,6 @@ fn plain(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use kybern_core::outbox::mail_of;
-
     use super::*;
     use crate::insurance::kinds::{ENTITY, LOSS_RUN_REQUEST};
     use crate::tests::World;
@@ -222,5 +243,29 @@ mod tests {
         let failure = world.call(&SendLossRunRequest::new(), sent(1)).await.unwrap_err();
         assert!(failure.message.contains("version 2"), "{failure:?}");
         assert!(world.call(&SendLossRunRequest::new(), sent(2)).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_request_whose_mails_never_left_can_be_sent_again() {
+        let (mut world, id) = world();
+        let tool = SendLossRunRequest::new();
+        let args = |version: i64| json!({"request_id": id, "version": version, "to": "desk@prairielantern.example"});
+        let first = world.call(&tool, args(1)).await.unwrap();
+        world.write(&first);
+        for status in [OutboxStatus::Pending, OutboxStatus::Sending, OutboxStatus::Sent, OutboxStatus::Uncertain] {
+            world.outbox = vec![(first.outbox[0].id, status)];
+            let failure = world.call(&tool, args(2)).await.unwrap_err();
+            assert!(failure.message.contains("requested"), "{status:?}: {failure:?}");
+        }
+        world.outbox = vec![(first.outbox[0].id, OutboxStatus::Kept)];
+        let second = world.call(&tool, args(2)).await.unwrap();
+        world.write(&second);
+        let sent = texts(&world.records(LOSS_RUN_REQUEST)[0].props, MESSAGES);
+        assert_eq!(sent, [message_id(first.outbox[0].id), message_id(second.outbox[0].id)]);
+        // All of them must have stayed.
+        world.outbox = vec![(first.outbox[0].id, OutboxStatus::Kept), (second.outbox[0].id, OutboxStatus::Sent)];
+        assert!(world.call(&tool, args(3)).await.is_err());
+        world.outbox[1].1 = OutboxStatus::Failed;
+        assert!(world.call(&tool, args(3)).await.is_ok());
     }
 }

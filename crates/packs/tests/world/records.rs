@@ -1,6 +1,7 @@
 //! Records in memory, with the beliefs and the uniqueness that a store keeps.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use kybern_core::error::Result;
@@ -12,7 +13,7 @@ use kybern_core::time::Timestamp;
 
 /// The records of one tenant.
 #[derive(Default)]
-pub(crate) struct Records(Mutex<Vec<(Record, Vec<Lookup>)>>);
+pub(crate) struct Records(Mutex<Vec<(Record, Vec<Lookup>)>>, AtomicUsize);
 
 impl Records {
     /// Writes one record, or panics when a store would refuse it.
@@ -46,6 +47,11 @@ impl Records {
             }
             (None, Expect::Version(_)) => panic!("{} {} does not exist", put.kind, put.key),
         }
+    }
+
+    /// How often many records' lookups were read.
+    pub(crate) fn surveys(&self) -> usize {
+        self.1.load(Ordering::SeqCst)
     }
 
     /// All records of a kind.
@@ -83,6 +89,7 @@ impl RecordStore for Records {
         (name, value): (&str, &str),
         wanted: &str,
     ) -> Result<Vec<(RecordId, String)>> {
+        self.1.fetch_add(1, Ordering::SeqCst);
         let all = self.0.lock().unwrap();
         let meant = all.iter().filter(|(record, lookups)| {
             record.kind == kind && lookups.iter().any(|lookup| lookup.name == name && lookup.value == value)

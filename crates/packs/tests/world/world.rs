@@ -7,12 +7,13 @@ use async_trait::async_trait;
 use kybern_core::actor::{Actor, Principal, Role};
 use kybern_core::document::DocumentText;
 use kybern_core::error::Result;
-use kybern_core::id::{LessonId, RecordId, RequestId, TaskId, TenantId, UserId};
+use kybern_core::id::{LessonId, OutboxId, RecordId, RequestId, TaskId, TenantId, UserId};
 use kybern_core::identity::User;
 use kybern_core::lesson::{Lesson, LessonSource, Lessons, Teaching};
 use kybern_core::mail::{MailAddress, ParsedMail, Passage, PassageRole, RequestToken, TokenPlace};
+use kybern_core::outbox::OutboxStatus;
 use kybern_core::plan::StepId;
-use kybern_core::ports::{Documents, IdSource, Tool, ToolContext, UserDirectory};
+use kybern_core::ports::{Documents, IdSource, OutboxView, Tool, ToolContext, UserDirectory};
 use kybern_core::record::{Expect, Lookup, Merge, PutRecord, Record};
 use kybern_core::task::{Attachment, AttachmentSource, Channel};
 use kybern_core::tenant::TenantScope;
@@ -29,6 +30,7 @@ use crate::reading;
 pub(crate) struct World {
     records: Arc<Records>,
     users: Vec<User>,
+    pub(crate) outbox: Vec<(OutboxId, OutboxStatus)>,
     ids: Arc<Counter>,
     channel: Channel,
     input: String,
@@ -53,6 +55,7 @@ impl World {
         Self {
             records: Arc::default(),
             users: Vec::new(),
+            outbox: Vec::new(),
             ids: Arc::new(Counter(AtomicU64::new(1))),
             channel: Channel::Api,
             input: String::new(),
@@ -193,6 +196,11 @@ impl World {
         self.records.of(kind)
     }
 
+    /// How often many records' lookups were read.
+    pub(crate) fn surveys(&self) -> usize {
+        self.records.surveys()
+    }
+
     /// The idempotency key of calls.
     pub(crate) fn key(&self) -> String {
         "v1:tenant:task:step:1".to_owned()
@@ -257,10 +265,20 @@ impl World {
             extractor: needs.model.then(|| Arc::new(LineExtractor) as Arc<_>),
             records: needs.records.then(|| Arc::clone(&self.records) as Arc<_>),
             users: needs.users.then(|| Arc::new(Directory(self.users.clone())) as Arc<dyn UserDirectory>),
+            outbox: needs.outbox.then(|| Arc::new(Sent(self.outbox.clone())) as Arc<dyn OutboxView>),
             secrets: None,
             models: None,
             lessons: if needs.lessons { self.lessons.clone() } else { Lessons::default() },
         }
+    }
+}
+
+struct Sent(Vec<(OutboxId, OutboxStatus)>);
+
+#[async_trait]
+impl OutboxView for Sent {
+    async fn status_of(&self, _scope: TenantScope, id: OutboxId) -> Result<Option<OutboxStatus>> {
+        Ok(self.0.iter().find(|(known, _)| *known == id).map(|(_, status)| *status))
     }
 }
 

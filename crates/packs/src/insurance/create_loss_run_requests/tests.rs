@@ -147,3 +147,39 @@ async fn a_policy_without_an_insurer_has_those_that_its_paper_may_mean_as_choice
     let names = ["Prairie Lantern Transportation Insurance", "Quillfeather Transportation Insurance"];
     assert_eq!(*choices, json!(names), "{review:?}");
 }
+
+#[tokio::test]
+async fn a_persons_word_counts_before_the_code_that_was_read() {
+    let mut world = World::new();
+    let deal = deal(&world);
+    world.state(json!({"policy_insurers": {"A1": "North Mutual", "B1": "Blue Heron"}}));
+    let unread = |number: &str| json!({"policy_number": number, "naic": "99777"});
+    let args = json!({"deal_id": deal, "policies": [unread("A1"), unread("B1")]});
+    assert_eq!(world.run(&tool(), args).await["created_count"], 2);
+    let asked: Vec<(Value, Value)> = world
+        .records(LOSS_RUN_REQUEST)
+        .iter()
+        .map(|request| (request.props["insurer"].clone(), request.props["naic"].clone()))
+        .collect();
+    assert_eq!(asked, [(json!("North Mutual"), Value::Null), (json!("Blue Heron"), Value::Null)]);
+}
+
+#[tokio::test]
+async fn many_policies_without_an_insurer_are_one_question_made_of_one_look_at_the_known_ones() {
+    let (mut world, deal) = knowing("Prairie Lantern Transportation Insurance").await;
+    let field = |value: &str| json!({"name": "insurer", "group": "policies", "value": value});
+    let names = ["Transportation Insurance Company", "Blue Heron", "Transportation Insurance Company", "Oak Mutual"];
+    let papers: Vec<Value> =
+        (1..=2).map(|n| json!({"n": n, "fields": names.map(|name| field(name)).to_vec()})).collect();
+    world.state(json!({"extractions": papers}));
+    let unread = |n: u32| json!({"policy_number": format!("A{n}"), "documents": [1 + n % 2]});
+    let before = world.surveys();
+    let args = json!({"deal_id": deal, "policies": (0..300).map(unread).collect::<Vec<_>>()});
+    let review = world.call(&tool(), args).await.unwrap().review.unwrap();
+    assert_eq!(world.surveys() - before, 1);
+    let asked = &review.schema["properties"]["policy_insurers"];
+    assert_eq!(asked["required"].as_array().unwrap().len(), 300);
+    let policies = review.details["policies"].as_array().unwrap();
+    let with_choices = policies.iter().filter(|policy| policy["candidates"][0].is_object());
+    assert_eq!(with_choices.count(), 100, "what is shown of each is bounded, what is asked is not");
+}

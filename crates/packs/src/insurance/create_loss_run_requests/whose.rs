@@ -1,5 +1,8 @@
 //! The question whose a policy is: where no insurer was found, and where the one that was read is not known, but nearly.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use kybern_core::lesson::Teaching;
 use kybern_core::ports::ToolContext;
 use kybern_core::record::Record;
@@ -7,14 +10,17 @@ use kybern_core::tool::{Review, ToolFailure};
 use serde_json::{Map, Value, json};
 
 use super::super::loss_run_request::{self as request, Asked, Orphan};
-use super::super::near::{near, shown};
+use super::super::near::{Known, shown};
 use super::super::policies::Policy;
 use super::NAMED;
-use crate::args::{objects, text};
+use crate::args::text;
 use crate::company;
 
 /// Names out of one policy's documents that are compared with the known insurers.
 const MAX_NAMES: usize = 10;
+
+/// Policies of one question that have choices, and names that its reason tells of. A paper may list thousands.
+const MAX_SHOWN: usize = 100;
 
 /// A policy whose insurer a person has to name.
 pub(super) struct Open {
@@ -22,7 +28,7 @@ pub(super) struct Open {
     /// The name that was read.
     written: Option<String>,
     /// The known insurers that it may mean.
-    candidates: Vec<Record>,
+    candidates: Arc<[Record]>,
 }
 
 /// The policies whose insurers are not settled.
@@ -33,15 +39,34 @@ pub(super) async fn open(
     named: &Map<String, Value>,
 ) -> Result<Vec<Open>, ToolFailure> {
     let mut open = Vec::new();
+    if groups.is_empty() && orphans.is_empty() {
+        return Ok(open);
+    }
+    let known = Known::read(context).await?;
+    let read = if orphans.is_empty() { HashMap::new() } else { read_in(&context.state) };
+    let mut by_documents: HashMap<&[u32], Arc<[Record]>> = HashMap::new();
+    let mut by_name: HashMap<&str, Vec<Record>> = HashMap::new();
     for Orphan { number, documents } in orphans {
-        let mut candidates: Vec<Record> = Vec::new();
-        for name in read_in(&context.state, documents) {
-            for insurer in near(context, &name, None).await? {
-                if !candidates.iter().any(|known| known.id == insurer.id) {
-                    candidates.push(insurer);
+        let candidates = match by_documents.get(documents.as_slice()) {
+            Some(found) => Arc::clone(found),
+            None => {
+                let mut found: Vec<Record> = Vec::new();
+                let names: Vec<&String> = documents.iter().filter_map(|n| read.get(n)).flatten().collect();
+                for name in names.into_iter().take(MAX_NAMES) {
+                    if !by_name.contains_key(name.as_str()) {
+                        by_name.insert(name, known.near(context, name, None).await?);
+                    }
+                    for insurer in by_name.get(name.as_str()).into_iter().flatten() {
+                        if !found.iter().any(|known| known.id == insurer.id) {
+                            found.push(insurer.clone());
+                        }
+                    }
                 }
+                let found: Arc<[Record]> = found.into();
+                by_documents.insert(documents, Arc::clone(&found));
+                found
             }
-        }
+        };
         open.push(Open { number: number.clone(), written: None, candidates });
     }
     for group in groups {
@@ -49,12 +74,12 @@ pub(super) async fn open(
         if asked.is_empty() || request::insurer_entity(context, group).await?.is_some() {
             continue;
         }
-        let candidates = near(context, &group.insurer, group.naic.as_deref()).await?;
+        let candidates: Arc<[Record]> = known.near(context, &group.insurer, group.naic.as_deref()).await?.into();
         if !candidates.is_empty() {
             let of = |number: &String| Open {
                 number: number.clone(),
                 written: Some(group.insurer.clone()),
-                candidates: candidates.clone(),
+                candidates: Arc::clone(&candidates),
             };
             open.extend(asked.into_iter().map(of));
         }
@@ -85,25 +110,28 @@ pub(super) async fn taught(
     Ok(taught)
 }
 
-/// The names that were read as insurers' in these documents.
-fn read_in(state: &Map<String, Value>, documents: &[u32]) -> Vec<String> {
-    let is_one = |paper: &Map<String, Value>| {
-        paper.get("n").and_then(Value::as_u64).is_some_and(|n| documents.iter().any(|own| u64::from(*own) == n))
-    };
-    let papers = objects(state, "extractions").into_iter().filter(is_one);
-    let fields = papers.flat_map(|paper| objects(&paper, "fields"));
-    let named = fields.filter(|field| text(field, "name").as_deref() == Some("insurer"));
-    let mut names: Vec<String> = named.filter_map(|field| text(&field, "value")).collect();
-    names.dedup();
-    names.truncate(MAX_NAMES);
-    names
+/// The first names that were read as insurers' in each document.
+fn read_in(state: &Map<String, Value>) -> HashMap<u32, Vec<String>> {
+    let mut read: HashMap<u32, Vec<String>> = HashMap::new();
+    for paper in state.get("extractions").and_then(Value::as_array).into_iter().flatten() {
+        let Some(n) = paper["n"].as_u64().and_then(|n| u32::try_from(n).ok()) else { continue };
+        let names = read.entry(n).or_default();
+        for field in paper["fields"].as_array().into_iter().flatten().filter(|field| field["name"] == "insurer") {
+            let Some(name) = field["value"].as_str().map(str::trim).filter(|name| !name.is_empty()) else { continue };
+            if names.len() < MAX_NAMES && !names.iter().any(|known| known == name) {
+                names.push(name.to_owned());
+            }
+        }
+    }
+    read
 }
 
 /// Asks for the insurers.
 pub(super) fn review(open: &[Open]) -> Review {
     let mut properties = Map::new();
     let mut details = Vec::new();
-    for Open { number, written, candidates } in open {
+    for (at, Open { number, written, candidates }) in open.iter().enumerate() {
+        let candidates = if at < MAX_SHOWN { &candidates[..] } else { &[] };
         let names = candidates.iter().filter_map(|insurer| text(&insurer.props, "name"));
         let choices: Vec<String> = names.chain(written.clone()).collect();
         let mut name = json!({"type": "string", "minLength": 1, "maxLength": 300});
@@ -145,7 +173,10 @@ fn reason(open: &[Open]) -> String {
     }
     let mut told: Vec<&String> = Vec::new();
     for open in open {
-        let Some(written) = open.written.as_ref().filter(|written| !told.contains(written)) else { continue };
+        let Some(written) = open.written.as_ref().filter(|written| told.len() < MAX_SHOWN && !told.contains(written))
+        else {
+            continue;
+        };
         told.push(written);
         let names: Vec<String> = open.candidates.iter().filter_map(|insurer| text(&insurer.props, "name")).collect();
         parts.push(format!("{written} is not known and may be {}", names.join(" or ")));
