@@ -99,17 +99,16 @@ impl Lessons {
     }
 
     /// The value that is meant where `written` was read as a value of a field, by the field's schema and
-    /// [path](crate::model::FieldPattern::path).
+    /// [path](crate::model::FieldPattern::path); `None` where lessons say different ones.
     #[must_use]
-    pub fn meant_by(&self, schema: &ExtractionSchema, path: &str, written: &str) -> Option<&str> {
+    pub fn meant_by(&self, schema: &str, path: &str, written: &str) -> Option<&str> {
         let written = label_of(written).ok()?;
-        if !schema.fields_at(path).any(|field| field.respelled) {
-            return None;
-        }
-        self.in_use().find_map(|lesson| {
+        let mut meant = self.in_use().filter_map(|lesson| {
             let Teaching::Spelling { schema: of, field, label, value } = &lesson.teaching else { return None };
-            (*of == schema.name && field == path && *label == written).then_some(value.as_str())
-        })
+            (of == schema && field == path && *label == written).then_some(value.as_str())
+        });
+        let first = meant.next()?;
+        meant.all(|other| other == first).then_some(first)
     }
 
     /// The schema with the tenant's own labels; `None` when there are none for it.
@@ -138,7 +137,6 @@ mod tests {
 
     use super::*;
     use crate::lesson::{LessonAct, LessonSource};
-    use crate::model::{FieldPattern, ValueKind};
     use crate::time::Timestamp;
 
     fn lesson(n: u128, teaching: Teaching, versions: (u32, Option<u32>)) -> Lesson {
@@ -209,21 +207,23 @@ mod tests {
 
     #[test]
     fn another_spelling_is_a_value_and_no_label() {
-        let spelled = |field: &str| Teaching::Spelling {
+        let spelled = |value: &str| Teaching::Spelling {
             schema: "cars".to_owned(),
-            field: field.to_owned(),
+            field: "cars/maker".to_owned(),
             label: "fern holow".to_owned(),
-            value: "Fern Hollow Motors".to_owned(),
+            value: value.to_owned(),
         };
-        let maker = FieldPattern { respelled: true, ..FieldPattern::new("maker", &["maker"], ValueKind::Name) };
-        let owner = FieldPattern::new("owner", &["owner"], ValueKind::Name);
-        let fields = [maker.of("cars"), owner].into();
-        let cars = ExtractionSchema { name: "cars".to_owned(), fields, ..ExtractionSchema::default() };
-        let lessons =
-            Lessons::new(vec![lesson(1, spelled("cars/maker"), (1, None)), lesson(2, spelled("owner"), (1, None))]);
+        let (one, other) = (spelled("Fern Hollow Motors"), spelled("Fern Holow Works"));
+        let lessons = Lessons::new(vec![lesson(1, one, (1, None)), lesson(2, other, (2, None))]);
+        let cars = ExtractionSchema { name: "cars".to_owned(), ..ExtractionSchema::default() };
         assert_eq!(lessons.taught(&cars), None);
-        assert_eq!(lessons.meant_by(&cars, "cars/maker", " Fern Holow:"), Some("Fern Hollow Motors"));
-        assert_eq!(lessons.meant_by(&cars, "cars/maker", "Fern Hollow"), None);
-        assert_eq!(lessons.meant_by(&cars, "owner", "Fern Holow"), None, "its values are written in one way");
+        assert_eq!(lessons.meant_by("cars", "cars/maker", " Fern Holow:"), None, "which of two, nobody knows");
+        let first = lessons.as_of(1);
+        assert_eq!(first.meant_by("cars", "cars/maker", " Fern Holow:"), Some("Fern Hollow Motors"));
+        for (schema, path, written) in
+            [("ships", "cars/maker", "Fern Holow"), ("cars", "owner", "Fern Holow"), ("cars", "cars/maker", "Fern")]
+        {
+            assert_eq!(first.meant_by(schema, path, written), None, "{schema} {path} {written}");
+        }
     }
 }

@@ -108,7 +108,15 @@ impl Engine {
                 labels::fits(self.schema_to_teach(schema)?, field, label, value.as_deref())
             }
             Teaching::Spelling { schema, field, label, value } => {
-                labels::is_spelling(self.schema_to_teach(schema)?, field, label, value)
+                labels::is_spelling(self.schema_to_teach(schema)?, field, label, value)?;
+                let lessons = self.inner.store.lessons_in_use(scope).await?;
+                match lessons.meant_by(schema, field, label) {
+                    Some(other) if other != value => {
+                        let message = format!("{label:?} means {other:?} already: withdraw that lesson first");
+                        Err(Error::invalid("/label", message))
+                    }
+                    Some(_) | None => Ok(()),
+                }
             }
             Teaching::TrustedSender { .. } | Teaching::Speaker { .. } => Ok(()),
         }

@@ -206,14 +206,17 @@ impl Engine {
             }
         }
         let mut said = Vec::new();
-        for Side { extractor, .. } in [&sides.without, &sides.with] {
+        for Side { extractor, lessons, .. } in [&sides.without, &sides.with] {
             let mut found: BTreeMap<String, Vec<Value>> = BTreeMap::new();
             for (n, text) in &documents {
                 let analysis = extractor.analyse(text, schema).await?;
                 for read in extractor.extract(*n, text, &analysis, schema).await?.fields {
                     let path =
                         read.group.as_ref().map_or_else(|| read.name.clone(), |group| format!("{group}/{}", read.name));
-                    found.entry(path).or_default().push(json!({"document": n, "value": read.value}));
+                    // What is read stays as it is written; whoever uses it asks what is meant.
+                    let meant = read.value.as_str().and_then(|written| lessons.meant_by(name, &path, written));
+                    let value = meant.map_or_else(|| read.value.clone(), Value::from);
+                    found.entry(path).or_default().push(json!({"document": n, "value": value}));
                 }
             }
             said.push(found);

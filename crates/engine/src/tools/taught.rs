@@ -1,5 +1,4 @@
-//! The extraction model as a tenant has taught it: every schema that it is given gets the tenant's own labels first, and a
-//! value that the tenant knows to be written otherwise is what it means. Its place stays that of the words.
+//! The extraction model as a tenant has taught it: every schema that it is given gets the tenant's own labels first.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,9 +8,8 @@ use kybern_core::document::DocumentText;
 use kybern_core::error::Result;
 use kybern_core::id::TenantId;
 use kybern_core::lesson::Lessons;
-use kybern_core::model::{Claim, DocumentAnalysis, Extraction, ExtractionSchema, FieldPattern, Located};
+use kybern_core::model::{Claim, DocumentAnalysis, Extraction, ExtractionSchema, Located};
 use kybern_core::ports::Extractor;
-use serde_json::Value;
 
 /// Tenants whose schemas are kept in memory, and schemas of one of them.
 const KEPT: usize = 256;
@@ -83,22 +81,6 @@ impl Taught {
     }
 }
 
-impl Taught {
-    /// Puts the value that is meant in the place of another spelling of it.
-    fn respell(&self, schema: &ExtractionSchema, path: &str, value: &mut Value) {
-        let meant = value.as_str().and_then(|written| self.lessons.meant_by(schema, path, written));
-        if let Some(meant) = meant.map(str::to_owned) {
-            *value = Value::String(meant);
-        }
-    }
-
-    /// The schema, of those that were read by, to which a field belongs.
-    fn schema_of(&self, field: &FieldPattern) -> Option<Arc<ExtractionSchema>> {
-        let schemas = self.schemas.lock().unwrap_or_else(PoisonError::into_inner);
-        schemas.iter().map(|(of, _)| of).find(|of| of.fields.contains(field)).cloned()
-    }
-}
-
 #[async_trait]
 impl Extractor for Taught {
     async fn analyse(&self, document: &DocumentText, schema: &Arc<ExtractionSchema>) -> Result<DocumentAnalysis> {
@@ -121,26 +103,11 @@ impl Extractor for Taught {
         analysis: &DocumentAnalysis,
         schema: &Arc<ExtractionSchema>,
     ) -> Result<Extraction> {
-        let mut found = self.model.extract(number, document, analysis, &self.own(schema)).await?;
-        if schema.owner.is_none() {
-            for field in &mut found.fields {
-                let path =
-                    field.group.as_ref().map_or_else(|| field.name.clone(), |group| format!("{group}/{}", field.name));
-                self.respell(schema, &path, &mut field.value);
-            }
-        }
-        Ok(found)
+        self.model.extract(number, document, analysis, &self.own(schema)).await
     }
 
     async fn locate(&self, document: &DocumentText, claims: &[Claim<'_>]) -> Result<Vec<Option<Located>>> {
-        let mut found = self.model.locate(document, claims).await?;
-        // What a language model claims is meant as what the rules read is: otherwise the two would contradict each other.
-        for (claim, located) in claims.iter().zip(&mut found).filter(|(claim, _)| claim.field.respelled) {
-            if let (Some(located), Some(schema)) = (located, self.schema_of(claim.field)) {
-                self.respell(&schema, &claim.field.path(), &mut located.value);
-            }
-        }
-        Ok(found)
+        self.model.locate(document, claims).await
     }
 }
 
@@ -148,7 +115,6 @@ impl Extractor for Taught {
 mod tests {
     use kybern_core::id::LessonId;
     use kybern_core::lesson::{Lesson, LessonAct, LessonSource, Teaching};
-    use kybern_core::model::{ExtractedField, FieldSource, FoundBy, ValueKind};
     use kybern_core::time::Timestamp;
     use uuid::Uuid;
 
@@ -210,70 +176,6 @@ mod tests {
         assert!(Arc::ptr_eq(&given[1], &ships) && Arc::ptr_eq(&given[7], &ships), "nothing was learned of it");
         assert_eq!((own(0), own(6), own(8)), (2, 1, 1));
         assert!(Arc::ptr_eq(&known.get(&model, tenant, &Lessons::default()), &model));
-    }
-
-    /// Reads one maker.
-    struct Maker;
-
-    #[async_trait]
-    impl Extractor for Maker {
-        async fn analyse(&self, _document: &DocumentText, _schema: &Arc<ExtractionSchema>) -> Result<DocumentAnalysis> {
-            Ok(DocumentAnalysis::default())
-        }
-
-        async fn extract(
-            &self,
-            number: u32,
-            _document: &DocumentText,
-            _analysis: &DocumentAnalysis,
-            _schema: &Arc<ExtractionSchema>,
-        ) -> Result<Extraction> {
-            let maker = ExtractedField {
-                name: "maker".to_owned(),
-                group: Some("cars".to_owned()),
-                item: Some(0),
-                value: "Fern Holow".into(),
-                confidence: 0.9,
-                problem: None,
-                found_by: FoundBy::Rules,
-                source: FieldSource { document: number, page: 1, start: 7, end: 17, ..FieldSource::default() },
-            };
-            Ok(Extraction { fields: vec![maker], ..Extraction::default() })
-        }
-
-        async fn locate(&self, _document: &DocumentText, claims: &[Claim<'_>]) -> Result<Vec<Option<Located>>> {
-            let place = |claim: &Claim<'_>| {
-                Some(Located { value: claim.text.into(), fit: 1.0, problem: None, page: 1, start: 7, end: 17 })
-            };
-            Ok(claims.iter().map(place).collect())
-        }
-    }
-
-    #[tokio::test]
-    async fn a_value_that_is_written_otherwise_is_what_it_means_and_keeps_its_place() {
-        let teaching = Teaching::Spelling {
-            schema: "cars".to_owned(),
-            field: "cars/maker".to_owned(),
-            label: "fern holow".to_owned(),
-            value: "Fern Hollow Motors".to_owned(),
-        };
-        let lessons = Lessons::new(vec![Lesson { teaching, ..lesson(1, "keeper") }]);
-        let maker = FieldPattern { respelled: true, ..FieldPattern::new("maker", &["maker"], ValueKind::Name) };
-        let fields = [maker.of("cars")].into();
-        let cars = ExtractionSchema { name: "cars".to_owned(), fields, ..ExtractionSchema::default() };
-        let document = DocumentText { format: kybern_core::document::DocumentFormat::Text, pages: Vec::new() };
-        let extractor = taught(&(Arc::new(Maker) as Arc<dyn Extractor>), &lessons);
-        let read = async |schema: ExtractionSchema| {
-            let read = extractor.extract(1, &document, &DocumentAnalysis::default(), &Arc::new(schema)).await.unwrap();
-            let field = read.fields.into_iter().next().unwrap();
-            (field.value, (field.source.start, field.source.end))
-        };
-        assert_eq!(read(cars.clone()).await, ("Fern Hollow Motors".into(), (7, 17)));
-        let claim = Claim { field: &cars.fields[0], item: Some(0), text: "Fern Holow" };
-        let located = extractor.locate(&document, &[claim]).await.unwrap();
-        assert_eq!(located[0].as_ref().unwrap().value, "Fern Hollow Motors", "a model's claim is meant like it");
-        let ships = ExtractionSchema { name: "ships".to_owned(), ..cars };
-        assert_eq!(read(ships).await.0, "Fern Holow", "another schema's is not meant");
     }
 
     #[tokio::test]

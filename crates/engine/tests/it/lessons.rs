@@ -26,7 +26,7 @@ use crate::turns::{ask, calls, helper, provider, says, scripted};
 use crate::world::{World, plan, step};
 
 fn schema() -> ExtractionSchema {
-    let keeper = FieldPattern::new("keeper", &[], ValueKind::Text);
+    let keeper = FieldPattern { respelled: true, ..FieldPattern::new("keeper", &[], ValueKind::Text) };
     ExtractionSchema { name: "houses".to_owned(), fields: [keeper].into(), ..ExtractionSchema::default() }
 }
 
@@ -164,6 +164,30 @@ fn saw(world: &World, id: TaskId, step: &str) -> Value {
 /// How often the journal says with which lessons the task reads.
 fn told(world: &World, id: TaskId) -> usize {
     world.journal(id).iter().filter(|row| row.step.as_ref().is_some_and(|step| step.as_str() == "_lessons")).count()
+}
+
+#[test]
+fn words_mean_one_value() {
+    let world = World::with([]).bringing(Houses).reading(Arc::new(OwnLabels));
+    world.run(async |live| {
+        let actor = &live.world.actor;
+        let spelled = |value: &str| Teaching::Spelling {
+            schema: "houses".to_owned(),
+            field: "keeper".to_owned(),
+            label: "fern holow".to_owned(),
+            value: value.to_owned(),
+        };
+        let one = live.engine.add_lesson(actor, spelled("Fern Hollow")).await.unwrap().id;
+        let other = live.engine.add_lesson(actor, spelled("Fern Harrow")).await.unwrap().id;
+        live.engine.act_on_lesson(actor, one, LessonAct::Accept).await.unwrap();
+        let fault = live.engine.act_on_lesson(actor, other, LessonAct::Accept).await.unwrap_err();
+        assert_eq!(fault.details()[0].path, "/label");
+        assert!(fault.to_string().contains("Fern Hollow"), "{fault}");
+        let fault = live.engine.add_lesson(actor, spelled("Fern Barrow")).await.unwrap_err();
+        assert_eq!(fault.details()[0].path, "/label");
+        live.engine.act_on_lesson(actor, one, LessonAct::Withdraw).await.unwrap();
+        live.engine.act_on_lesson(actor, other, LessonAct::Accept).await.unwrap();
+    });
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `insurance.create_loss_run_requests`: one request for each deal and insurer. A draft is added to; what has been
 //! sent is left alone. An insurer that is not known, but nearly, is a question.
 
+mod spelling;
 mod whose;
 
 use async_trait::async_trait;
@@ -44,7 +45,7 @@ impl CreateLossRunRequests {
         let description = "Creates one loss-run request for each insurer of a deal's policies, or adds to its draft.";
         Self {
             spec: ToolSpec {
-                needs: Needs { task: true, records: true, ..Needs::default() },
+                needs: Needs { task: true, records: true, lessons: true, ..Needs::default() },
                 ..ToolSpec::local("insurance.create_loss_run_requests", description, schema)
             },
         }
@@ -58,12 +59,14 @@ impl Tool for CreateLossRunRequests {
     }
 
     async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-        let policies = policies::given(&args, &context.state);
+        let mut policies = policies::given(&args, &context.state);
         if policies.is_empty() {
             let remedy = "extract documents that describe policies first, or name them as `policies`";
             return Err(ToolFailure::permanent(format!("there are no policies to ask about; {remedy}")));
         }
         let named = context.state.get(NAMED).and_then(Value::as_object).cloned().unwrap_or_default();
+        let lessons = spelling::taught(context, &policies, &named).await?;
+        spelling::apply(context, &mut policies, &named).await?;
         let (groups, unknown) = request::by_insurer(&policies, &named);
         let deal = deal::deal(context, &args).await?;
         let existing = request::of_deal(context, deal.id).await?;
@@ -96,7 +99,7 @@ impl Tool for CreateLossRunRequests {
                 ids.push(create(context, &deal, asked, theirs.len() + 1, &mut outcome).await?);
             }
         }
-        outcome.lessons = whose::taught(context, &policies, &named).await?;
+        outcome.lessons = lessons;
         outcome.summary = format!("{} insurers: {created} requests created, {updated} updated", groups.len());
         outcome.data =
             fields([("request_ids", json!(ids)), ("created_count", json!(created)), ("updated_count", json!(updated))]);

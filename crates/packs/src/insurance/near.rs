@@ -62,7 +62,8 @@ pub(super) fn shown(insurer: &Record) -> Value {
     json!({"id": insurer.id, "name": text(&insurer.props, "name"), "naic": code_of(insurer)})
 }
 
-fn code_of(insurer: &Record) -> Option<String> {
+/// The code that an insurer is known by.
+pub(super) fn code_of(insurer: &Record) -> Option<String> {
     let identifiers = objects(&insurer.props, "identifiers");
     let naic = identifiers.iter().find(|identifier| text(identifier, "type").as_deref() == Some("NAIC"));
     naic.and_then(|identifier| text(identifier, "value"))

@@ -1,6 +1,8 @@
 use kybern_core::lesson::Teaching;
+use kybern_core::record::Record;
 
 use super::*;
+use crate::args::text;
 use crate::insurance::kinds::{DEAL, ENTITY, LOSS_RUN_REQUEST};
 use crate::tests::World;
 
@@ -108,6 +110,69 @@ async fn an_insurer_with_a_slip_of_the_pen_is_a_question_with_the_known_one() {
         };
         assert_eq!(outcome.lessons, [lesson]);
     }
+}
+
+/// A world that knows Arcadia, and has learned that Acadia is another spelling of it.
+async fn spelled() -> (World, String) {
+    let (mut world, deal) = knowing("Arcadia Mutual").await;
+    world.learn(Teaching::Spelling {
+        schema: "insurance".to_owned(),
+        field: "policies/insurer".to_owned(),
+        label: "acadia mutual".to_owned(),
+        value: "Arcadia Mutual".to_owned(),
+    });
+    (world, deal)
+}
+
+async fn know(world: &World, insurer: &str, naic: &str) {
+    let insurer = json!({"insurer_name": insurer, "naic_number": naic, "create": true});
+    world.run(crate::tests::insurer_tool().as_ref(), insurer).await;
+}
+
+/// The request to the insurer of one policy: its insurer's name, and whose record it has.
+async fn asked_of(world: &World, deal: &str, naic: Option<&str>) -> (Value, Option<String>) {
+    let args = json!({"deal_id": deal, "policies": [policy("A1", "Acadia Mutual", naic)]});
+    world.run(&tool(), args).await;
+    let props = &world.records(LOSS_RUN_REQUEST)[0].props;
+    let own = |insurer: &Record| props["insurer_entity_id"] == json!(insurer.id);
+    let insurer = world.records(ENTITY).into_iter().find(own);
+    (props["insurer"].clone(), insurer.and_then(|insurer| text(&insurer.props, "name")))
+}
+
+#[tokio::test]
+async fn a_learned_spelling_means_the_known_insurer() {
+    let (world, deal) = spelled().await;
+    let arcadia = (json!("Arcadia Mutual"), Some("Arcadia Mutual".to_owned()));
+    assert_eq!(asked_of(&world, &deal, None).await, arcadia);
+}
+
+#[tokio::test]
+async fn a_learned_spelling_that_is_a_known_insurers_own_name_means_that_one() {
+    let (world, deal) = spelled().await;
+    know(&world, "Acadia Mutual", "99777").await;
+    let acadia = (json!("Acadia Mutual"), Some("Acadia Mutual".to_owned()));
+    assert_eq!(asked_of(&world, &deal, None).await, acadia);
+}
+
+#[tokio::test]
+async fn a_code_beside_a_learned_spelling_counts_before_it() {
+    // A code that nobody knows is not the meant insurer's, which has one of its own.
+    let (world, deal) = spelled().await;
+    assert_eq!(asked_of(&world, &deal, Some("99778")).await, (json!("Acadia Mutual"), None));
+    // Nor is one of another insurer, under whatever name that one is known.
+    let (world, deal) = spelled().await;
+    know(&world, "Acadia Group", "99777").await;
+    let other = (json!("Acadia Mutual"), Some("Acadia Group".to_owned()));
+    assert_eq!(asked_of(&world, &deal, Some("99777")).await, other);
+}
+
+#[tokio::test]
+async fn a_person_who_names_another_known_insurer_teaches_no_spelling_of_it() {
+    let (mut world, deal) = knowing("Arcadia Mutual").await;
+    know(&world, "Acadia Mutual", "99777").await;
+    world.state(json!({"policy_insurers": {"A1": "Arcadia Mutual"}}));
+    let args = json!({"deal_id": deal, "policies": [policy("A1", "Acadia Mutual", None)]});
+    assert!(world.call(&tool(), args).await.unwrap().lessons.is_empty());
 }
 
 #[tokio::test]

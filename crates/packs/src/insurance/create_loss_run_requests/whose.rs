@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use kybern_core::lesson::Teaching;
 use kybern_core::ports::ToolContext;
 use kybern_core::record::Record;
 use kybern_core::tool::{Review, ToolFailure};
@@ -11,10 +10,8 @@ use serde_json::{Map, Value, json};
 
 use super::super::loss_run_request::{self as request, Asked, Orphan};
 use super::super::near::{Known, shown};
-use super::super::policies::Policy;
 use super::NAMED;
 use crate::args::text;
-use crate::company;
 
 /// Names out of one policy's documents that are compared with the known insurers.
 const MAX_NAMES: usize = 10;
@@ -85,29 +82,6 @@ pub(super) async fn open(
         }
     }
     Ok(open)
-}
-
-/// What a person's answers teach: that a name which was read is another spelling of a known insurer's.
-pub(super) async fn taught(
-    context: &ToolContext,
-    policies: &[Policy],
-    named: &Map<String, Value>,
-) -> Result<Vec<Teaching>, ToolFailure> {
-    let mut taught = Vec::new();
-    for policy in policies {
-        let (Some(written), Some(meant)) = (policy.insurer.clone(), text(named, &policy.number)) else { continue };
-        if company::normal_name(&written) == company::normal_name(&meant) {
-            continue;
-        }
-        let meant = request::insurer_entity(context, &Asked { insurer: meant, ..Asked::default() }).await?;
-        let Some(value) = meant.and_then(|insurer| text(&insurer.props, "name")) else { continue };
-        let (schema, field) = ("insurance".to_owned(), "policies/insurer".to_owned());
-        let lesson = Teaching::Spelling { schema, field, label: written, value };
-        if !taught.contains(&lesson) {
-            taught.push(lesson);
-        }
-    }
-    Ok(taught)
 }
 
 /// The first names that were read as insurers' in each document.
