@@ -60,6 +60,7 @@ pub const NEW_DRIVER: IntentWords = IntentWords {
         "cdl & experience^1.2",
         "years of experience^0.8",
         "start & driver^0.5",
+        "first day|starts on|start date & driver|licence|license|cdl^1.2",
         "cdl^0.5",
         "mvr^0.6",
         "doc:DRIVER_APPLICATION^2.2",

@@ -59,6 +59,11 @@ async fn intents_are_known_in_everyday_words() {
             "payment",
             "The automatic draft hit twice this month, can you get one back? It is the policy ending in 31.",
         ),
+        (
+            "fleet.new_driver",
+            "crew",
+            "Please add driver Ada Example to our list, TX license 40281173 (expires 11/30/2028). Her first day is May 4, 2026.",
+        ),
     ] {
         let found = classify(&mail(subject, text)).await;
         assert!(found.intent.as_deref() == Some(intent) && found.confidence >= THRESHOLD, "{text}: {found:?}");

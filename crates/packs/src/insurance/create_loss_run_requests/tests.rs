@@ -234,8 +234,7 @@ async fn many_policies_without_an_insurer_are_one_question_made_of_one_look_at_t
     let (mut world, deal) = knowing("Prairie Lantern Transportation Insurance").await;
     let field = |value: &str| json!({"name": "insurer", "group": "policies", "value": value});
     let names = ["Transportation Insurance Company", "Blue Heron", "Transportation Insurance Company", "Oak Mutual"];
-    let papers: Vec<Value> =
-        (1..=2).map(|n| json!({"n": n, "fields": names.map(|name| field(name)).to_vec()})).collect();
+    let papers: Vec<Value> = (1..=2).map(|n| json!({"n": n, "fields": names.map(&field).to_vec()})).collect();
     world.state(json!({"extractions": papers}));
     let unread = |n: u32| json!({"policy_number": format!("A{n}"), "documents": [1 + n % 2]});
     let before = world.surveys();

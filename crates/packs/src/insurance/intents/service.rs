@@ -46,6 +46,7 @@ pub const SERVICE_REQUEST: IntentWords = IntentWords {
         "traded|sold|bought & policy|insurance^0.8",
         "charged|overcharged|double charged|billed|drafted|draft|refund|return premium|past due & insurance|policy|premium|account^1.4",
         "ask:add|remove|delete|take off|swap|replace|update|change & policy|coverage|insurance^1.2",
+        "ask:add|remove|delete|take off|swap|replace & worth|valued at|stated value|stated amount|lienholder|lien holder|no lien^1.4",
         "wrong:vin^0 => a vehicle's number in the message cannot be right",
         ended!(
             "ask:cancel|terminate|flat cancel|request cancellation|end policy|end my policy|end our policy \
