@@ -52,6 +52,7 @@ const MIGRATIONS: &[Migration] = &[
     migration!(17, "0017_plans_in_use"),
     migration!(18, "0018_audit_start"),
     migration!(19, "0019_lessons"),
+    migration!(20, "0020_lessons_of_insurers"),
 ];
 
 /// The schema version that this program knows.

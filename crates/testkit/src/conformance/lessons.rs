@@ -74,6 +74,14 @@ pub async fn a_lesson_is_suggested_accepted_and_withdrawn_and_every_step_is_audi
         acts[acts.len() - 5..],
         ["add", "accept", "add", "accept", "withdraw"].map(|act| format!("lesson.{act}"))
     );
+    let (schema, field) = ("cars".to_owned(), "cars/maker".to_owned());
+    let spelling =
+        Teaching::Spelling { schema, field, label: "Sable Mtr".to_owned(), value: "Sable Motors".to_owned() };
+    let speaker = Teaching::Speaker { address: "desk@sable.example".to_owned(), company: "Sable Motors".to_owned() };
+    for teaching in [spelling, speaker, sender("a@sable.example")] {
+        let known = added(&w, &home, teaching).await;
+        assert_eq!(w.store().lesson(home.scope, known.id).await.unwrap(), Some(known), "every kind is kept");
+    }
 }
 
 pub async fn the_same_is_not_learned_twice(h: Harness) {
