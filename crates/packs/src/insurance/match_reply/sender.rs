@@ -64,6 +64,6 @@ pub(super) fn taught(senders: &[&str], users: &[User], insurers: Vec<String>) ->
     if is_user(address, users) {
         return Vec::new();
     }
-    let speaks = |insurer| Teaching::Speaker { address: address.to_owned(), company: insurer };
+    let speaks = |insurer| Teaching::Speaker { address: address.to_lowercase(), company: insurer };
     insurers.into_iter().map(speaks).collect()
 }
