@@ -3,8 +3,9 @@
 //! Each tenant has one chain. An event's hash is a keyed BLAKE3 over the previous hash and the RFC 8785 form of the
 //! event, so an edited, removed, reordered or cut chain is found by whoever holds the key.
 
-use serde::de::{DeserializeOwned, Error as _};
-use serde::{Deserialize, Deserializer, Serialize};
+mod export;
+
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::error::Result;
@@ -13,6 +14,8 @@ use crate::policy::redact;
 use crate::ports::AuditStore;
 use crate::tenant::TenantScope;
 use crate::time::Timestamp;
+
+pub use export::{Exported, check_export};
 
 /// Events that are read at once.
 const PAGE: u32 = 500;
@@ -315,57 +318,6 @@ impl ChainVerifier {
     }
 }
 
-/// What stands in an export, and whether nothing stands there beside it.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Exported<T> {
-    /// What was read.
-    pub value: T,
-    /// Whether it would be written exactly so. What would not was added or written otherwise, and no hash covers it.
-    pub is_as_written: bool,
-}
-
-impl<'de, T: DeserializeOwned + Serialize> Deserialize<'de> for Exported<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        let given = Value::deserialize(deserializer)?;
-        let value: T = serde_json::from_value(given.clone()).map_err(D::Error::custom)?;
-        let is_as_written = serde_json::to_value(&value).is_ok_and(|written| written == given);
-        Ok(Self { value, is_as_written })
-    }
-}
-
-/// Checks events of an export as they follow each other, and the head that it ends with. What comes before the first
-/// of them is taken as it says.
-#[must_use]
-pub fn check_export(
-    key: AuditKey,
-    tenant: TenantId,
-    events: &[Exported<ChainedEvent>],
-    head: Option<&Exported<AuditHead>>,
-) -> AuditReport {
-    let first = events.first().map(|first| &first.value);
-    let start = first.map(|first| ChainStart { seq: first.seq.saturating_sub(1), hash: first.prev_hash.clone() });
-    let start = start.unwrap_or_default();
-    let mut verifier = ChainVerifier::after(key, start.clone());
-    let fault = |seq: i64, problem: &str| ChainFault { seq, problem: problem.to_owned() };
-    let added = "something stands in it that its hash does not cover: added, or written otherwise";
-    for Exported { value: event, is_as_written } in events {
-        verifier.push(event);
-        // A row that could not be read when it was listed has no content to be held against its hash.
-        if !is_as_written || event.unreadable.is_some() {
-            verifier.faults.push(fault(event.seq, added));
-        }
-    }
-    let (length, mut faults) = (verifier.next_seq.saturating_sub(1), verifier.faults);
-    if let Some(Exported { value: head, is_as_written }) = head {
-        if head.tenant_id != tenant || !key.has_signed(head) {
-            faults.push(fault(head.seq, "the head was not signed for this tenant under this master key"));
-        } else if !is_as_written {
-            faults.push(fault(head.seq, "something stands in the head that its signature does not cover"));
-        }
-    }
-    AuditReport { valid: faults.is_empty(), length, removed_to: start.seq, faults }
-}
-
 /// What a walk over a whole chain found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -442,125 +394,4 @@ async fn verify_after<S: AuditStore + ?Sized>(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn chain(n: i64) -> (AuditKey, Vec<ChainedEvent>) {
-        let key = AuditKey::new([7; 32]);
-        let mut prev = GENESIS.to_owned();
-        let links = (1..=n)
-            .map(|seq| {
-                let event = AuditEvent::by_executor("task.review", format!("task:{seq}"), json!({"n": seq}));
-                let link = key.chain(seq, Timestamp::from_millis(seq), event, &prev);
-                prev.clone_from(&link.hash);
-                link
-            })
-            .collect();
-        (key, links)
-    }
-
-    fn verify(key: AuditKey, links: &[ChainedEvent], head: &ChainedEvent) -> usize {
-        let mut verifier = ChainVerifier::new(key);
-        links.iter().for_each(|link| verifier.push(link));
-        verifier.finish(Some((head.seq, head.hash.clone()))).1.len()
-    }
-
-    #[test]
-    fn numbers_at_the_end_of_their_range_are_faults() {
-        for seq in [i64::MIN, i64::MAX] {
-            for at in 0..3 {
-                let (key, mut links) = chain(3);
-                links[at].seq = seq;
-                let events: Vec<_> = links.into_iter().map(|value| Exported { value, is_as_written: true }).collect();
-                let report = check_export(key, TenantId::DEFAULT, &events, None);
-                assert!(report.faults.iter().any(|fault| fault.seq == seq), "{seq} at {at}: {:?}", report.faults);
-            }
-        }
-    }
-
-    #[test]
-    fn an_untouched_chain_is_whole() {
-        let (key, links) = chain(5);
-        assert_eq!(verify(key, &links, &links[4]), 0);
-    }
-
-    #[test]
-    fn what_is_chained_holds_no_secret_and_is_whole() {
-        let key = AuditKey::new([7; 32]);
-        let detail = json!({"reason": "asked by bob@example.com", "names": ["a"], "inputHash": "00ff", "token": "abc"});
-        let event = AuditEvent::by_executor("tenant.sudo", "tenant:1", detail);
-        let link = key.chain(1, Timestamp::from_millis(1), event, GENESIS);
-        let left = json!({"reason": "asked by [redacted:email]", "names": ["a"], "inputHash": "00ff",
-            "token": "[redacted:token]"});
-        assert_eq!(link.event.detail, left);
-        assert_eq!(verify(key, std::slice::from_ref(&link), &link), 0);
-    }
-
-    #[test]
-    fn a_head_is_signed_for_one_tenant_and_place() {
-        let (key, links) = chain(3);
-        let tenant = TenantId::DEFAULT;
-        let head = key.sign_head(tenant, (3, links[2].hash.clone()), Timestamp::from_millis(5));
-        assert!(key.has_signed(&head));
-        let other = TenantId::from_uuid(uuid::Uuid::from_u128(7));
-        for forged in [
-            AuditHead { tenant_id: other, ..head.clone() },
-            AuditHead { seq: 2, ..head.clone() },
-            AuditHead { hash: links[1].hash.clone(), ..head.clone() },
-            AuditHead { at: Timestamp::from_millis(6), ..head.clone() },
-            AuditHead { signature: String::new(), ..head.clone() },
-        ] {
-            assert!(!key.has_signed(&forged), "{forged:?}");
-        }
-        assert!(!AuditKey::new([9; 32]).has_signed(&head));
-    }
-
-    #[test]
-    fn what_no_hash_covers_is_found_in_an_export() {
-        let (key, links) = chain(2);
-        let tenant = TenantId::DEFAULT;
-        let head = key.sign_head(tenant, (2, links[1].hash.clone()), Timestamp::from_millis(5));
-        let faults = |events: &[Value], head: &Value| {
-            let events: Vec<Exported<ChainedEvent>> = serde_json::from_value(json!(events)).unwrap();
-            let head: Exported<AuditHead> = serde_json::from_value(head.clone()).unwrap();
-            check_export(key, tenant, &events, Some(&head)).faults.len()
-        };
-        let (events, head) = (links.iter().map(|link| json!(link)).collect::<Vec<_>>(), json!(head));
-        assert_eq!(faults(&events, &head), 0);
-        let with = |value: &Value, name: &str, member: Value| {
-            let mut changed = value.clone();
-            changed[name] = member;
-            changed
-        };
-        for changed in [
-            with(&events[0], "note", json!("approved by the board")),
-            with(&events[0], "unreadable", json!("it was spoilt")),
-            with(&events[0], "unreadable", Value::Null),
-            with(&events[0], "at", json!("1970-01-01T00:00:00.001000001Z")),
-        ] {
-            assert_eq!(faults(&[changed.clone(), events[1].clone()], &head), 1, "{changed}");
-        }
-        assert_eq!(faults(&events, &with(&head, "note", json!("x"))), 1);
-        assert_eq!(faults(&events, &with(&head, "seq", json!(1))), 1, "a head that nobody signed");
-    }
-
-    #[test]
-    fn an_edited_event_is_found() {
-        let (key, mut links) = chain(5);
-        let head = links[4].clone();
-        links[2].event.detail = json!({"n": 99});
-        assert!(verify(key, &links, &head) > 0);
-    }
-
-    #[test]
-    fn a_removed_a_swapped_and_a_cut_event_are_found() {
-        let (key, links) = chain(5);
-        let mut removed = links.clone();
-        removed.remove(1);
-        assert!(verify(key, &removed, &links[4]) > 0);
-        let mut swapped = links.clone();
-        swapped.swap(1, 2);
-        assert!(verify(key, &swapped, &links[4]) > 0);
-        assert!(verify(key, &links[..4], &links[4]) > 0);
-    }
-}
+mod tests;

@@ -110,7 +110,10 @@ fn boundary(line: &[u8], parted: bool) -> Option<&[u8]> {
     let value = &line[at + NAME.len()..];
     let value = match value.strip_prefix(b"\"") {
         Some(quoted) => quoted.split(|byte| *byte == b'"').next(),
-        None => value.split(|byte| *byte == b';' || byte.is_ascii_whitespace()).next(),
+        // Words behind it are part of it for one reader and not for another.
+        None => {
+            value.split(|byte| *byte == b';').next().map(<[u8]>::trim_ascii_end).filter(|value| !value.contains(&b' '))
+        }
     };
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"'()+_,-./:=? ".contains(byte);
     value.filter(|value| !value.is_empty() && value.iter().all(is_plain) && !value.ends_with(b" "))
@@ -147,6 +150,7 @@ mod tests {
             "Content-Type: multipart/ boundary=b\n\n--b--\n",
             "Content-Type: multipart/mixed boundary=b\n\n--b--\n",
             "Content-Type: multipart/mixed\n boundary=b\n\n--b--\n",
+            "Content-Type: multipart/mixed; boundary=b a\n\n--b--\n",
             "Content-Type: multipart/mixed; boundary=b--\n\n--b--\n\nx\n--b----\n",
             "Content-Type:boundary=b\n\n--b--\n",
             "Content-Type:boundary=\"b\"multipart/\n--b--",

@@ -56,7 +56,8 @@ impl Asked {
 }
 
 /// Groups policies by their insurer, in order of appearance. `named` are insurers that a person has supplied, by
-/// policy number: they count before what was read, and so before the code that was read with it. The second list holds the policies whose insurer nobody knows.
+/// policy number: they count before what was read, and so before the code that was read with it. The second list holds
+/// the policies whose insurer nobody knows.
 pub(super) fn by_insurer(policies: &[Policy], named: &Map<String, Value>) -> (Vec<Asked>, Vec<Orphan>) {
     let mut groups: Vec<Asked> = Vec::new();
     let mut unknown = Vec::new();

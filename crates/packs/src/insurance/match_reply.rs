@@ -49,9 +49,9 @@ impl MatchReply {
     #[must_use]
     pub fn new() -> Self {
         let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
-        let description = "Finds the loss-run request that a mail answers, by its token, its thread or its policies; asks a \
-                           person when the sender \
-                           is not the insurer that was asked, or the report is about something else.";
+        let description = "Finds the loss-run request that a mail answers, by its token, its thread or its policies; \
+                           asks a person when the sender is not the insurer that was asked, or the report is about \
+                           something else.";
         Self {
             spec: ToolSpec {
                 needs: Needs {

@@ -17,6 +17,7 @@ pub mod audit;
 pub mod blobs;
 pub mod budgets;
 pub mod callbacks;
+pub mod chat_lists;
 pub mod chats;
 pub mod children;
 pub mod claims;

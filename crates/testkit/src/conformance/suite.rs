@@ -73,6 +73,12 @@ macro_rules! conformance_suite {
                 two_delegations_of_a_task_are_told_apart,
                 a_callback_for_an_unknown_task_is_not_found,
             }
+            chat_lists {
+                turns_are_listed_for_their_user,
+                what_a_turn_asks_and_sends_is_listed_for_its_user,
+                chats_are_listed_by_user_cleared_and_deleted,
+                another_tenant_sees_and_changes_nothing_of_it,
+            }
             chats {
                 a_message_is_stored_with_its_task_and_the_answer_with_its_end,
                 a_turn_that_failed_is_taken_again_in_its_place_as_long_as_nothing_else_was_said,
@@ -82,15 +88,11 @@ macro_rules! conformance_suite {
                 a_chat_takes_one_turn_at_a_time_in_order,
                 only_so_many_turns_wait,
                 a_turn_that_was_cancelled_while_it_waited_lets_the_next_one_begin,
-                turns_are_listed_for_their_user,
-                what_a_turn_asks_and_sends_is_listed_for_its_user,
                 of_two_messages_the_one_that_was_stored_first_is_answered_first,
                 the_last_messages_before_one_are_what_was_said,
                 what_is_taken_back_is_gone_and_was_there,
                 a_fork_has_what_was_said_until_then,
-                chats_are_listed_by_user_cleared_and_deleted,
                 a_conversation_of_a_task_on_hold_is_kept_whole,
-                another_tenant_sees_and_changes_nothing_of_it,
             }
             children {
                 a_child_comes_with_the_commit,

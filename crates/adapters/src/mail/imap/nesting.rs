@@ -26,6 +26,7 @@ pub(super) struct Nesting {
 #[derive(Default)]
 struct Line {
     head: Vec<u8>,
+    /// What came of it, without messages.
     bytes: usize,
     brackets: u32,
     quoted: bool,
