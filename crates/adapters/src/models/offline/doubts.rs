@@ -59,20 +59,10 @@ const SIGNS: &[(&str, u8)] = &[
 /// Turns of mail that tells what is wanted, and not to do it yet.
 const WAITS: &[(&str, u8)] = &[
     ("hold off", 2),
-    ("hold for loa", 2),
-    ("do not contact the carrier", 2),
-    ("do not contact the carriers", 2),
-    ("do not contact the insurer", 2),
-    ("do not contact the insurers", 2),
-    ("do not contact the insurance company", 2),
-    ("do not contact the company", 2),
-    ("do not contact the companies", 2),
+    ("do not contact", 1),
+    ("don't contact", 1),
     ("do not contact anyone", 2),
     ("do not contact anybody", 2),
-    ("don't contact the carrier", 2),
-    ("don't contact the carriers", 2),
-    ("don't contact the insurer", 2),
-    ("don't contact the insurance company", 2),
     ("don't contact anyone", 2),
     ("don't contact anybody", 2),
     ("do not order anything", 2),
@@ -153,6 +143,7 @@ mod tests {
     fn whoever_says_to_wait_is_heard_and_whoever_waits_is_not() {
         for text in [
             "Please do NOT contact the carrier until I send the signed letter.",
+            "Don't contact Fern Hollow until we send it.",
             "Set it up, but hold off on ordering.",
             "She hasn't signed, so wait for the letter.",
             "Don\u{2019}t contact anyone yet.",
