@@ -235,6 +235,16 @@ impl QueryArgs {
         self.0.iter().find(|(known, value)| known == name && !value.is_empty()).map(|(_, value)| value.as_str())
     }
 
+    /// A parameter that is `true` or `false`.
+    pub(crate) fn flag(&self, name: &str) -> ApiResult<Option<bool>> {
+        match self.get(name) {
+            None => Ok(None),
+            Some("true") => Ok(Some(true)),
+            Some("false") => Ok(Some(false)),
+            Some(other) => Err(Problem::invalid(format!("/{name}"), format!("{name} is true or false, not {other:?}"))),
+        }
+    }
+
     /// A parameter as a whole number in a range.
     pub(crate) fn number(&self, name: &str, range: std::ops::RangeInclusive<u64>) -> ApiResult<Option<u64>> {
         let Some(text) = self.get(name) else { return Ok(None) };

@@ -57,6 +57,15 @@ pub struct NewUser {
     pub timezone: String,
 }
 
+/// How a key is revoked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Revoke {
+    /// `Some(false)` refuses when keys were made with it; `None` only when the caller's own would fall with it.
+    pub cascade: Option<bool>,
+    /// Revokes the last key of a platform admin that works as well.
+    pub force: bool,
+}
+
 /// A key to be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewKey {
@@ -258,12 +267,11 @@ impl Engine {
     }
 
     /// Revokes a key at once, with the keys that were made with it, and tells which of the caller's tenant those were.
-    /// `cascade` false refuses when there are such; when nothing is said, only a caller whose own key would fall with
-    /// it is refused.
     ///
     /// # Errors
-    /// `NOT_FOUND`; `CONFLICT` with the keys that would fall with it.
-    pub async fn revoke_key(&self, actor: &Actor, id: KeyId, cascade: Option<bool>) -> Result<Vec<ApiKey>> {
+    /// `NOT_FOUND`; `CONFLICT` with the keys that would fall with it, see [`Revoke::cascade`]; `CONFLICT` when no key of
+    /// a platform admin would be left that works, see [`Revoke::force`].
+    pub async fn revoke_key(&self, actor: &Actor, id: KeyId, how: Revoke) -> Result<Vec<ApiKey>> {
         let now = self.inner.clock.now();
         let keys = self.inner.store.keys(actor.scope()).await?;
         if let Some(key) = keys.iter().find(|key| key.id == id) {
@@ -271,7 +279,7 @@ impl Engine {
         }
         let made = made_with(&keys, id, now);
         let own = made.iter().any(|key| Some(key.id) == actor.key());
-        if cascade == Some(false) && !made.is_empty() || cascade.is_none() && own {
+        if how.cascade == Some(false) && !made.is_empty() || how.cascade.is_none() && own {
             let whose = if own { "your own key among them, " } else { "" };
             let message = format!(
                 "{} more keys were made with this one, {whose}and stop working with it: revoke it with cascade=true, \
@@ -282,6 +290,16 @@ impl Engine {
             return Err(Error::new(ErrorCode::Conflict, message).with_details(told.collect()));
         }
         let ids: Vec<KeyId> = made.iter().map(|key| key.id).collect();
+        if !how.force {
+            let users = self.inner.store.users(actor.scope()).await?;
+            let (falls, stays): (Vec<&ApiKey>, Vec<&ApiKey>) =
+                keys.iter().filter(|key| works(key, now)).partition(|key| key.id == id || ids.contains(&key.id));
+            if falls.iter().any(|key| opens_all(key, &users)) && !stays.iter().any(|key| opens_all(key, &users)) {
+                let message = "this is the last key of a platform admin that works: make another that was not made \
+                               with it first, or revoke it with force=true";
+                return Err(Error::new(ErrorCode::Conflict, message));
+            }
+        }
         let event = AuditEvent::by(actor, "key.revoke", format!("key:{id}"), json!({"with": ids}));
         self.inner.store.revoke_key(actor.scope(), id, now, event).await?;
         Ok(made.into_iter().map(|key| ApiKey { revoked_at: Some(now), ..key.clone() }).collect())
@@ -349,12 +367,23 @@ fn made_with(keys: &[ApiKey], id: KeyId, now: Timestamp) -> Vec<&ApiKey> {
         let made = keys.iter().filter(|key| key.made_by_key_id == Some(maker));
         for key in made {
             line.push(key.id);
-            if key.revoked_at.is_none() && key.expires_at.is_none_or(|end| end > now) {
+            if works(key, now) {
                 found.push(key);
             }
         }
     }
     found
+}
+
+fn works(key: &ApiKey, now: Timestamp) -> bool {
+    key.revoked_at.is_none() && key.expires_at.is_none_or(|end| end > now)
+}
+
+/// Whether a key has the right to everything: its user's and its own roles say so, and no scope narrows it.
+fn opens_all(key: &ApiKey, users: &[User]) -> bool {
+    let user = users.iter().find(|user| user.id == key.user_id);
+    let roles = user.map(|user| Role::limited(&key.roles, &user.roles)).unwrap_or_default();
+    key.scopes.is_empty() && roles.contains(&Role::PlatformAdmin)
 }
 
 fn require(actor: &Actor, right: Right) -> Result<()> {

@@ -11,7 +11,7 @@ use kybern_core::task::{EffectClass, Resolution, TaskStatus, WaitKind};
 use kybern_core::time::Millis;
 use kybern_core::tool::{Risk, ToolFailure, ToolOutcome};
 use kybern_engine::approval::{ApprovalDecision, ApprovalView};
-use kybern_engine::identity::{NewKey, NewUser};
+use kybern_engine::identity::{NewKey, NewUser, Revoke};
 use kybern_engine::task::{ReviewRequest, SubmitRequest};
 use kybern_engine::tools::ToolChange;
 use kybern_testkit::tools::ScriptedTool;
@@ -331,7 +331,7 @@ fn a_call_is_not_made_for_a_key_that_was_revoked_while_it_waited() {
             let task = live.engine.submit(&by_key, request, None).await.unwrap().id;
             let asked = live.rest(task).await.waits[0].approval_id.unwrap();
             if is_revoked {
-                live.engine.revoke_key(&live.world.actor, with.id, None).await.unwrap();
+                live.engine.revoke_key(&live.world.actor, with.id, Revoke::default()).await.unwrap();
             }
             live.decide(asked, Word::Approve(None), None).await.unwrap();
             let task = live.end(task).await;

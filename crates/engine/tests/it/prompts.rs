@@ -17,7 +17,7 @@ use kybern_core::task::EffectClass;
 use kybern_core::time::Millis;
 use kybern_engine::Engine;
 use kybern_engine::chat::SayRequest;
-use kybern_engine::identity::{NewKey, NewUser};
+use kybern_engine::identity::{NewKey, NewUser, Revoke};
 use kybern_engine::prompt::PreviewRequest;
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Value, json};
@@ -123,7 +123,7 @@ fn who_made_an_account_or_a_key_is_no_second_person() {
             };
             let (record, _) = engine.create_key(&below, key(&keyed)).await.unwrap();
             assert_eq!(record.made_by_user_id, below.user());
-            engine.revoke_key(&below, record.id, None).await.unwrap();
+            engine.revoke_key(&below, record.id, Revoke::default()).await.unwrap();
             let free = admin_made_by(&outside, "free").await;
             let approve = async |author: &Actor, approver: &Actor| {
                 let draft = engine.draft_prompt(author, None, "You help.").await.unwrap();

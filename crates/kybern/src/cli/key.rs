@@ -50,6 +50,9 @@ pub(super) enum KeyCommand {
         /// Revoke the keys as well that were made with it; they stop working with it
         #[arg(long)]
         cascade: bool,
+        /// Revoke it although it is the last key of a platform admin that works; then only kybern key recover helps
+        #[arg(long)]
+        force: bool,
     },
     /// Make a new admin key, when the old one is lost; needs write access to the database
     Recover {
@@ -87,9 +90,10 @@ pub(super) async fn run(command: KeyCommand, context: &mut Context) -> Result<Ex
             create(&Value::Object(body), format, context).await
         }
         KeyCommand::List { page, format } => list(&page, format, context).await,
-        KeyCommand::Revoke { id, cascade } => {
+        KeyCommand::Revoke { id, cascade, force } => {
             let client = context.connect().await?;
-            let reply = client.delete(&format!("/api/keys/{id}?cascade={cascade}")).await?;
+            let forced = if force { "&force=true" } else { "" };
+            let reply = client.delete(&format!("/api/keys/{id}?cascade={cascade}{forced}")).await?;
             context.screen().line(format!("key {id} is revoked"));
             for key in reply.value.get("revokedWith").and_then(Value::as_array).into_iter().flatten() {
                 let (name, id) = (field(key, "name"), field(key, "id"));
@@ -111,7 +115,8 @@ async fn create(body: &Value, format: Format, context: &mut Context) -> Result<E
     let paint = context.screen().paint();
     context.screen().line(paint.bold(&field(&reply.value, "key")));
     let id = field(&reply.value, "id");
-    context.screen().line(format!("This is shown once. Revoke it with: kybern key revoke {id}"));
+    // The key alone is on standard output, so that a script can take it.
+    eprintln!("This is shown once. Revoke it with: kybern key revoke {id}");
     Ok(Exit::Done)
 }
 

@@ -3,10 +3,18 @@
 use std::collections::BTreeMap;
 
 use super::error::{Fault, Faults};
+use super::keys;
 use super::secret::Secret;
+use super::security::{ADMIN_KEY, MASTER_KEY};
 
 /// How a variable of the configuration begins: `KYBERN_SECTION__KEY`.
 const PREFIX: &str = "KYBERN_";
+
+/// Variables that begin so and are no settings.
+const OTHERS: &[&str] = &["KYBERN_URL", "KYBERN_API_KEY", ADMIN_KEY, MASTER_KEY];
+
+/// How variables of the project's own tests and tools begin, which the server does not read.
+const OF_THE_TOOLS: &[&str] = &["KYBERN_TEST_", "KYBERN_FUZZ_", "KYBERN_SIM_", "KYBERN_CACHE", "KYBERN_UPDATE_OPENAPI"];
 
 /// Environment variables as they were at the start.
 #[derive(Clone, Default)]
@@ -37,6 +45,23 @@ impl Environment {
         secret
     }
 
+    /// Refuses variables that begin like a setting and are none: most are a setting with one underscore too few, and
+    /// the server would start with something else than was meant. `named` are those that settings name, for secrets.
+    pub(super) fn refuse_unknown(&self, named: &[&str], faults: &mut Faults) {
+        for name in self.0.keys().filter(|name| name.starts_with(PREFIX)) {
+            let begins = |tool: &&str| name.starts_with(*tool);
+            let known = OTHERS.contains(&name.as_str()) || named.contains(&name.as_str());
+            if known || name[PREFIX.len()..].contains("__") || OF_THE_TOOLS.iter().any(begins) {
+                continue;
+            }
+            let remedy = match meant(name) {
+                Some(near) => format!("did you mean {near}?"),
+                None => "unset it; docs/configuration.md lists every variable".to_owned(),
+            };
+            faults.add(Fault::variable(name, "is no variable of Kybern", &remedy));
+        }
+    }
+
     /// The settings in it: the path of the key, the variable's name, the text. `KYBERN_URL` and its like, which have
     /// no double underscore, are none.
     pub(super) fn settings(&self) -> impl Iterator<Item = (Vec<String>, &str, &str)> {
@@ -46,6 +71,22 @@ impl Environment {
             Some((path, name.as_str(), value.as_str()))
         })
     }
+}
+
+/// The variable that was meant: a setting with one underscore, a setting without its section, or what is written most
+/// like it.
+fn meant(wrong: &str) -> Option<String> {
+    let plain = wrong[PREFIX.len()..].to_ascii_lowercase();
+    let settings: Vec<&str> = keys::KEYS.iter().map(|(key, _)| *key).filter(|key| !key.contains('*')).collect();
+    let variable = |key: &str| format!("{PREFIX}{}", key.replace('.', "__").to_ascii_uppercase());
+    let folded = settings.iter().find(|key| key.replace('.', "_") == plain);
+    let last = || settings.iter().find(|key| key.rsplit('.').next() == Some(plain.as_str()));
+    if let Some(key) = folded.or_else(last) {
+        return Some(variable(key));
+    }
+    let variables: Vec<String> = settings.iter().map(|key| variable(key)).collect();
+    let names: Vec<&str> = variables.iter().map(String::as_str).chain(OTHERS.iter().copied()).collect();
+    keys::closest(wrong, &names).map(str::to_owned)
 }
 
 impl<const N: usize> From<[(&str, &str); N]> for Environment {

@@ -181,6 +181,18 @@ impl Config {
         self.audit.check(faults);
         self.retention.check(faults);
         self.security.check(env, faults);
+        env.refuse_unknown(&self.named_variables(), faults);
+    }
+
+    /// The variables that settings name, for secrets.
+    fn named_variables(&self) -> Vec<&str> {
+        let smtp = self.smtp.iter().map(|smtp| &smtp.password_env);
+        let imap = self.imap.iter().map(|imap| &imap.password_env);
+        let webhooks = self.webhooks.values().map(|webhook| &webhook.secret_env);
+        let workflows = self.workflows.values().map(|workflow| &workflow.secret_env);
+        let providers = self.providers.values().map(|provider| &provider.api_key_env);
+        let all = smtp.chain(imap).chain(webhooks).chain(workflows).chain(providers);
+        all.filter_map(|name| name.as_deref()).collect()
     }
 }
 

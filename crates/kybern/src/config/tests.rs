@@ -156,6 +156,23 @@ fn variables_that_are_no_settings_are_left_alone() {
 }
 
 #[test]
+fn a_variable_that_only_looks_like_a_setting_stops_the_start() {
+    for (wrong, right) in [
+        ("KYBERN_DATABASE_URL", "did you mean KYBERN_DATABASE__URL?"),
+        ("KYBERN_LISTEN", "did you mean KYBERN_SERVER__LISTEN?"),
+        ("KYBERN_WORKER_SLOT", "did you mean KYBERN_WORKER__SLOTS?"),
+        ("KYBERN_ADMINKEY", "did you mean KYBERN_ADMIN_KEY?"),
+        ("KYBERN_QQQ", "unset it; docs/configuration.md lists every variable"),
+    ] {
+        let (text, remedy) = fault("", [(wrong, "secret")]);
+        assert_eq!((text, remedy.as_str()), (format!("{wrong}: is no variable of Kybern"), right));
+    }
+    let toml = "[webhooks.forms]\nsecret_env = \"KYBERN_FORMS\"\ntenant = \"default\"\n";
+    assert!(load(toml, [("KYBERN_FORMS", "whsec_x")]).is_ok(), "settings may name variables that begin so");
+    assert!(load("", [("KYBERN_TEST_SEED", "1")]).is_ok(), "tests give the server their whole environment");
+}
+
+#[test]
 fn secrets_come_out_of_named_variables() {
     let toml = "[webhooks.forms]\nsecret_env = \"FORMS\"\ntenant = \"default\"\n";
     let config = load(toml, [("FORMS", "whsec_x")]).unwrap();

@@ -87,11 +87,7 @@ pub(crate) async fn list(
 ) -> ApiResult<Json<Value>> {
     let query = query.only(&["all", "limit", "cursor"])?;
     let paging = Paging::read(&query, "chats")?;
-    let all = match query.get("all") {
-        None | Some("false") => false,
-        Some("true") => true,
-        Some(other) => return Err(Problem::invalid("/all", format!("all is true or false, not {other:?}"))),
-    };
+    let all = query.flag("all")?.unwrap_or_default();
     let page = state.engine.chats(&actor, all, paging.after::<ChatId>()?, paging.limit).await?;
     Ok(Json(paging.answer(&page.items, page.next.as_deref())))
 }

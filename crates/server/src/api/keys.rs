@@ -8,7 +8,7 @@ use kybern_core::actor::{Right, Role};
 use kybern_core::error::Detail;
 use kybern_core::id::{KeyId, UserId};
 use kybern_core::time::Timestamp;
-use kybern_engine::identity::NewKey;
+use kybern_engine::identity::{NewKey, Revoke};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -135,13 +135,15 @@ pub(crate) async fn list(
 /// Revoke a key
 ///
 /// It is refused from the next request on, and so are the keys that were made with it, with those, and so on: the
-/// answer lists them. Ask with `cascade=false` to be told of them first.
+/// answer lists them. Ask with `cascade=false` to be told of them first. The last key of a platform admin that works is
+/// refused with 409 but with `force=true`, because only `kybern key recover` lets anybody in again.
 #[utoipa::path(delete, path = "/api/keys/{id}", operation_id = "revoke_key",
     tag = "identity",
     params(
         ("id" = String, Path, format = "uuid", description = "The key's id"),
         ("cascade" = Option<bool>, Query, description = "`false`: when keys were made with it, 409 lists them and \
             nothing is revoked. `true`: also when your own is among them; that is refused when this is not given"),
+        ("force" = Option<bool>, Query, description = "`true`: also the last key of a platform admin that works"),
     ),
     responses(
         (status = 200, description = "Revoked, and these keys with it", body = RevokedSchema),
@@ -154,13 +156,9 @@ pub(crate) async fn revoke(
     query: QueryArgs,
 ) -> ApiResult {
     let id: KeyId = path.parse("id")?;
-    let cascade = match query.only(&["cascade"])?.get("cascade") {
-        None => None,
-        Some("true") => Some(true),
-        Some("false") => Some(false),
-        Some(_) => return Err(Problem::invalid("/cascade", "cascade is true or false")),
-    };
-    let fell = state.engine.revoke_key(&actor, id, cascade).await?;
+    let query = query.only(&["cascade", "force"])?;
+    let how = Revoke { cascade: query.flag("cascade")?, force: query.flag("force")?.unwrap_or_default() };
+    let fell = state.engine.revoke_key(&actor, id, how).await?;
     if fell.is_empty() {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }

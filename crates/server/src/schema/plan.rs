@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase", example = json!({"key": "demo.greet", "intentKey": "demo.greet",
     "keywords": ["greet"], "steps": [{"id": "greet", "tool": "core.set", "args": {"greeting": "Hello"}}],
-    "output": "{{ greeting }}"}))]
+    "output": "{{ state.greeting }}"}))]
 pub struct NewPlan {
     /// Its key, `domain.name`.
     #[schema(pattern = "^[a-z][a-z0-9_.-]{0,99}$")]

@@ -6,6 +6,7 @@ use std::path::Path;
 use kybern_server::router::{Access, table};
 use serde_json::Value;
 
+use crate::harness::{App, Ask};
 use crate::schemas::document;
 
 const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
@@ -126,4 +127,12 @@ fn the_document_in_the_repository_is_this_one() {
         "openapi.json is not what the routes say. If the change is meant, run\n  \
          KYBERN_UPDATE_OPENAPI=1 cargo test -p kybern-server --test it openapi\nand commit the file"
     );
+}
+
+#[tokio::test]
+async fn the_plan_that_the_document_shows_is_taken() {
+    let example = document().pointer("/components/schemas/NewPlan/example").unwrap().clone();
+    let app = App::start().await;
+    let made = app.send(Ask::new("POST", "/api/plans").key(&app.ours.admin).json(&example)).await;
+    assert_eq!(made.status, 201, "{}", made.text());
 }

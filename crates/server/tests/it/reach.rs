@@ -67,6 +67,36 @@ async fn a_platform_admin_reaches_platform_admins() {
 }
 
 #[tokio::test]
+async fn the_last_key_of_a_platform_admin_is_revoked_by_force_only() {
+    let app = App::start().await;
+    let (user, _) = platform_admin(&app).await;
+    let users = app.send(Ask::get("/api/users").key(PLATFORM)).await.json();
+    let keys = async || app.send(Ask::get("/api/keys?limit=200").key(PLATFORM)).await.json()["items"].clone();
+    // What was made with a key falls with it, and a narrowed key opens little: neither saves the day.
+    make_key(&app, PLATFORM, json!({"name": "below", "userId": user})).await;
+    make_key(&app, PLATFORM, json!({"name": "narrow", "userId": user, "scopes": ["read"]})).await;
+    let all = keys().await;
+    let platform = |key: &&Value| {
+        let user = users["items"].as_array().unwrap().iter().find(|user| user["id"] == key["userId"]).unwrap();
+        let admin = user["roles"].as_array().unwrap().contains(&json!("platform_admin"));
+        admin && key["madeByKeyId"].is_null() && key["revokedAt"].is_null()
+    };
+    let first: Vec<&Value> = all.as_array().unwrap().iter().filter(platform).collect();
+    assert_eq!(first.len(), 1, "{all}");
+    let path = format!("/api/keys/{}", first[0]["id"].as_str().unwrap());
+    let revoke = async |query: &str| app.send(Ask::new("DELETE", &format!("{path}{query}")).key(PLATFORM)).await;
+    for query in ["", "?cascade=true", "?cascade=true&force=false"] {
+        let refused = revoke(query).await;
+        refused.refused(409, "CONFLICT", query);
+        assert!(refused.text().contains("force=true"), "{}", refused.text());
+    }
+    assert_eq!(keys().await, all, "nothing was revoked");
+    revoke("?force=perhaps").await.refused(400, "VALIDATION_ERROR", "no boolean");
+    assert_eq!(revoke("?cascade=true&force=true").await.status, 200);
+    app.send(Ask::get("/api/keys").key(PLATFORM)).await.refused(401, "UNAUTHENTICATED", "revoked");
+}
+
+#[tokio::test]
 async fn an_admin_reaches_everybody_else() {
     let app = App::start().await;
     let admin = &app.ours.admin;

@@ -69,7 +69,12 @@ pub(super) async fn run(args: SubmitArgs, context: &mut Context) -> Result<Exit,
     finish(&args, &client, &reply, context).await
 }
 
-/// The e-mail that is named, if one is. A text may end in .eml too, but then it has words in it.
+/// Endings of files that are sent for work. A text of one word that ends so is a file's name.
+const FILES: &[&str] = &[
+    "eml", "msg", "pdf", "doc", "docx", "xls", "xlsx", "csv", "txt", "md", "html", "htm", "json", "zip", "png", "jpg",
+];
+
+/// The e-mail that is named, if one is. A text may end like a file too, or have a slash, but then it has words in it.
 fn mail(what: &str) -> Result<Option<PathBuf>, Failure> {
     let path = Path::new(what);
     if path.is_dir() {
@@ -81,13 +86,12 @@ fn mail(what: &str) -> Result<Option<PathBuf>, Failure> {
             format!("an e-mail ends in .eml; for another file: kybern task submit 'what to do' --attach {what}");
         return Err(Failure::usage(format!("{what} is a file and no e-mail"), remedy));
     }
-    if !is_mail {
-        return Ok(None);
-    }
     if path.is_file() {
         return Ok(Some(path.to_owned()));
     }
-    if what.contains(char::is_whitespace) {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let looks_like_a_file = FILES.iter().any(|known| known.eq_ignore_ascii_case(ending));
+    if what.contains(char::is_whitespace) || what.contains("://") || !looks_like_a_file {
         return Ok(None);
     }
     Err(Failure::usage(format!("there is no file {what}"), "name an e-mail that exists, or give a text"))

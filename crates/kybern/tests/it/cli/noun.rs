@@ -152,7 +152,8 @@ fn a_key_is_shown_once() {
     let args = ["key", "create", "--name", "ci", "--role", "viewer", "--expires", "2027-01-31T12:00:00Z"];
     let made = server.run(&args);
     assert_eq!(made.code, 0, "{}", made.err);
-    assert!(made.out.starts_with("kyb_new\n") && made.out.contains(&format!("kybern key revoke {id}")));
+    assert_eq!(made.out, "kyb_new\n", "a script takes the whole output");
+    assert!(made.err.contains(&format!("kybern key revoke {id}")), "{}", made.err);
     assert_eq!(
         server.seen("POST", "/api/keys")[0].json(),
         json!({"name": "ci", "roles": ["viewer"], "expiresAt": "2027-01-31T12:00:00Z"})
@@ -174,6 +175,7 @@ fn keys_that_fall_with_a_key_are_told_before_and_after() {
                 let details = json!([{"path": format!("/{made}"), "message": "key \"nightly import\""}]);
                 envelope(409, "CONFLICT", "1 more keys were made with this one", details)
             }
+            ("DELETE", "cascade=false&force=true") => Answer::Raw(204, "application/json", String::new()),
             _other => return None,
         })
     });
@@ -184,7 +186,8 @@ fn keys_that_fall_with_a_key_are_told_before_and_after() {
     assert_eq!(revoked.code, 0, "{}", revoked.err);
     assert!(revoked.out.starts_with(&format!("key {id} is revoked\nwith it: key {below} (nightly")), "{}", revoked.out);
     assert!(!revoked.out.contains('\u{1b}'), "{}", revoked.out);
-    assert_eq!(server.seen("DELETE", &format!("/api/keys/{id}")).len(), 2);
+    assert_eq!(server.run(&["key", "revoke", &id, "--force"]).code, 0);
+    assert_eq!(server.seen("DELETE", &format!("/api/keys/{id}")).len(), 3);
 }
 
 #[test]

@@ -57,7 +57,13 @@ fn what_is_neither_a_mail_nor_a_text_is_not_sent() {
     let server = Server::start(|_| None);
     std::fs::create_dir(server.folder().join("mails.eml")).unwrap();
     std::fs::write(server.folder().join("note.txt"), "x").unwrap();
-    for (what, said) in [("mails.eml", "is a folder"), (".", "is a folder"), ("note.txt", "--attach note.txt")] {
+    for (what, said) in [
+        ("mails.eml", "is a folder"),
+        (".", "is a folder"),
+        ("note.txt", "--attach note.txt"),
+        ("no.pdf", "there is no file no.pdf"),
+        ("inbox/no.TXT", "there is no file inbox/no.TXT"),
+    ] {
         let run = server.run(&["task", "submit", what]);
         assert!(run.code == 2 && run.err.contains(said), "{what}: {}", run.err);
     }
