@@ -78,15 +78,17 @@ impl Environment {
 fn meant(wrong: &str) -> Option<String> {
     let plain = wrong[PREFIX.len()..].to_ascii_lowercase();
     let settings: Vec<&str> = keys::KEYS.iter().map(|(key, _)| *key).filter(|key| !key.contains('*')).collect();
-    let variable = |key: &str| format!("{PREFIX}{}", key.replace('.', "__").to_ascii_uppercase());
+    let variable = |key: &str| key.replace('.', "__").to_ascii_uppercase();
     let folded = settings.iter().find(|key| key.replace('.', "_") == plain);
     let last = || settings.iter().find(|key| key.rsplit('.').next() == Some(plain.as_str()));
     if let Some(key) = folded.or_else(last) {
-        return Some(variable(key));
+        return Some(format!("{PREFIX}{}", variable(key)));
     }
+    // What every variable begins with makes none alike.
     let variables: Vec<String> = settings.iter().map(|key| variable(key)).collect();
-    let names: Vec<&str> = variables.iter().map(String::as_str).chain(OTHERS.iter().copied()).collect();
-    keys::closest(wrong, &names).map(str::to_owned)
+    let others = OTHERS.iter().filter_map(|name| name.strip_prefix(PREFIX));
+    let names: Vec<&str> = variables.iter().map(String::as_str).chain(others).collect();
+    keys::closest(&wrong[PREFIX.len()..], &names).map(|near| format!("{PREFIX}{near}"))
 }
 
 impl<const N: usize> From<[(&str, &str); N]> for Environment {
