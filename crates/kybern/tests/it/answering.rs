@@ -265,6 +265,16 @@ async fn another_spelling_of_an_insurer_is_learned(site: Site) {
     decide(&client, &accepted, "withdraw").await;
     let after = mail(&client, 5, CUSTOMER, ("Loss runs", &wish("HPM-93321", "Harow Plains Mutual"))).await;
     assert_eq!(after["waits"][0]["title"], "Which insurer?", "{after}");
+    // The code of another insurer counts before the lesson, and so the preview does not promise otherwise.
+    let input = json!({"input": {"insurer_name": "Blue Heron Assurance", "naic_number": "99101", "create": true}});
+    client.post("/api/tools/network.resolve_insurer/invoke?waitMs=30000", &input).await;
+    let coded = wish("HPM-93322", "Harow Plains Mutual\r\nNAIC: 99101");
+    let coded = mail(&client, 6, CUSTOMER, ("Loss runs", &coded)).await;
+    let read = client.get(&format!("/api/tasks/{}", text(&coded["id"]))).await["state"]["extractions"].to_string();
+    assert!(read.contains("Harow Plains Mutual") && read.contains("99101"), "{read}");
+    let shown = preview(&client, &lesson).await;
+    let changed: Vec<&Value> = shown["changed"].as_array().unwrap().iter().map(|mail| &mail["taskId"]).collect();
+    assert!(changed.contains(&&asked["id"]) && !changed.contains(&&coded["id"]), "{shown}");
     client.audit_is_whole().await;
 }
 

@@ -9,6 +9,7 @@ use kybern_core::ports::{Tool, ToolContext};
 use kybern_core::tool::{Needs, Review, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
+pub(super) use self::spelling::InsurerNames;
 use super::loss_run_request::{self as request, Asked};
 use super::policies::Policy;
 use super::{deal, kinds, policies};

@@ -1,8 +1,10 @@
 //! A loss-run request's record: what one insurer is asked for within one deal.
 
+use kybern_core::error::Result;
 use kybern_core::id::RecordId;
-use kybern_core::ports::ToolContext;
+use kybern_core::ports::{RecordStore, ToolContext};
 use kybern_core::record::{Lookup, Record};
+use kybern_core::tenant::TenantScope;
 use kybern_core::tool::ToolFailure;
 use serde_json::{Map, Value, json};
 
@@ -250,15 +252,23 @@ fn without_term(number: &str) -> Option<&str> {
 
 /// The insurer's own record, when there is exactly one that is surely meant.
 pub(super) async fn insurer_entity(context: &ToolContext, asked: &Asked) -> Result<Option<Record>, ToolFailure> {
-    let records = context.records()?;
+    Ok(insurer_among(context.records()?, context.scope, asked).await?)
+}
+
+/// The same, where no tool looks for it.
+pub(super) async fn insurer_among(
+    records: &dyn RecordStore,
+    scope: TenantScope,
+    asked: &Asked,
+) -> Result<Option<Record>> {
     if let Some(code) = &asked.naic {
-        let found = records.records_by_lookup(context.scope, ENTITY, "NAIC", code).await?;
+        let found = records.records_by_lookup(scope, ENTITY, "NAIC", code).await?;
         if let [one] = found.as_slice() {
             return Ok(Some(one.clone()));
         }
     }
     let name = company::normal_name(&asked.insurer);
-    let mut found = records.records_by_lookup(context.scope, ENTITY, "name", &name).await?;
+    let mut found = records.records_by_lookup(scope, ENTITY, "name", &name).await?;
     found.retain(|record| text(&record.props, "entity_type").as_deref() == Some("insurance_carrier"));
     Ok(if found.len() == 1 { found.pop() } else { None })
 }

@@ -14,7 +14,7 @@ const GROUP: &str = "policies";
 /// What a field of a policy may be called.
 const NUMBER: &[&str] = &["policy_number", "number"];
 const INSURER: &[&str] = &["insurer", "insurer_name", "carrier", "insurer.name"];
-const NAIC: &[&str] = &["naic", "naic_number", "insurer_naic", "insurer.naic"];
+pub(super) const NAIC: &[&str] = &["naic", "naic_number", "insurer_naic", "insurer.naic"];
 const LINE: &[&str] = &["line", "lines", "coverage", "coverages", "coverage_type", "line_of_business"];
 const EFFECTIVE: &[&str] = &["effective", "effective_date"];
 const EXPIRATION: &[&str] = &["expiration", "expiration_date"];
