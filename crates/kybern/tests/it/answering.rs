@@ -173,6 +173,34 @@ async fn where_a_relay_changed_the_id_of_our_mail_the_token_is_left_on_postgres(
     where_a_relay_changed_the_id_of_our_mail_the_token_is_left(site).await;
 }
 
+async fn a_request_without_lookups_is_found_by_its_policy(site: Site) {
+    let server = site.start();
+    let client = server.client();
+    // As requests were before they could be found by their policies.
+    let input = json!({"input": {"kind": "insurance.loss_run_request", "key": "deal:1:name:harrow plains", "props": {
+        "deal_id": "1", "entity_id": "2", "insurer": "Harrow Plains Mutual", "status": "requested",
+        "policy_numbers": ["HPM 93318"], "lines": []
+    }}});
+    let made = client.post("/api/tools/core.put_record/invoke?waitMs=30000", &input).await;
+    assert_eq!(made["status"], "success", "{made}");
+    let newer = mail(&client, 1, CUSTOMER, ("Loss runs", &wish("HPM-44001", "Harrow Plains Mutual"))).await;
+    assert_eq!(newer["status"], "completed", "{newer}");
+    let loose = mail(&client, 2, INSURER, ("Loss runs HPM-93318", ANSWER)).await;
+    let candidates = loose["waits"][0]["details"]["candidates"].as_array().unwrap();
+    assert_eq!((candidates.len(), &candidates[0]["id"]), (1, &made["output"]["record_id"]), "{loose}");
+}
+
+#[tokio::test]
+async fn a_request_without_lookups_is_found_by_its_policy_on_sqlite() {
+    a_request_without_lookups_is_found_by_its_policy(Site::sqlite()).await;
+}
+
+#[tokio::test]
+async fn a_request_without_lookups_is_found_by_its_policy_on_postgres() {
+    let Some(site) = Site::postgres() else { return };
+    a_request_without_lookups_is_found_by_its_policy(site).await;
+}
+
 /// The tenant knows this insurer.
 async fn know(client: &Client, insurer: &str) {
     let input = json!({"input": {"insurer_name": insurer, "create": true}});
